@@ -1,0 +1,220 @@
+/* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
+ *
+ * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), AMD Matrix Cores (CDNA 1 to
+ * 3) and x86 vdpbf16ps. Every function is pure: no output, no environment, no global state; all may be called from any
+ * number of threads. Results never depend on the number of threads.
+ *
+ * Elements travel as raw encodings in the smallest unsigned container: 1, 2, 4 or 8 bytes (smma_format_bytes), FP6 and
+ * FP4 one per byte in the low bits, tf32 in 4 bytes.
+ */
+#ifndef SOFTMMA_SOFTMMA_H
+#define SOFTMMA_SOFTMMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SMMA_API __attribute__((visibility("default")))
+#else
+#define SMMA_API
+#endif
+
+/* ---- Status ---- */
+
+typedef enum {
+  SMMA_OK = 0,
+  SMMA_INVALID_ARGUMENT,  /* a null pointer, an unknown enumerator, a value out of range */
+  SMMA_INVALID_DIMENSION, /* a leading dimension below the row or column length, or sizes that overflow */
+  SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
+  SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
+  SMMA_NO_MEMORY
+} smma_status;
+
+/* One English sentence; never NULL. */
+SMMA_API const char *smma_status_text(smma_status status);
+
+/* "0.1.0" */
+SMMA_API const char *smma_version(void);
+
+/* ---- Number formats ---- */
+
+typedef enum {
+  SMMA_F64,
+  SMMA_F32,
+  SMMA_TF32, /* FP32 container, the 13 low bits are ignored */
+  SMMA_F16,
+  SMMA_BF16,
+  SMMA_E5M2,
+  SMMA_E4M3, /* E4M3FN */
+  SMMA_E5M2FNUZ,
+  SMMA_E4M3FNUZ,
+  SMMA_E3M2,
+  SMMA_E2M3,
+  SMMA_E2M1,
+  SMMA_UE8M0,
+  SMMA_UE4M3,
+  SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
+  SMMA_NO_FORMAT
+} smma_format;
+
+/* "f16"; "none" for SMMA_NO_FORMAT and anything unknown. */
+SMMA_API const char *smma_format_name(smma_format format);
+
+/* By name or usual synonym ("f16", "half", "float8_e4m3fn"); SMMA_NO_FORMAT if there is none. */
+SMMA_API smma_format smma_format_find(const char *name);
+
+/* Bytes of one element: 1, 2, 4 or 8; 0 for SMMA_NO_FORMAT. */
+SMMA_API size_t smma_format_bytes(smma_format format);
+
+/* Bits of an encoding, counting ignored ones: 4 to 64; 0 for SMMA_NO_FORMAT. */
+SMMA_API int smma_format_bits(smma_format format);
+
+typedef enum {
+  SMMA_ROUND_NEAREST_EVEN,
+  SMMA_ROUND_TOWARD_ZERO,
+  SMMA_ROUND_DOWN, /* toward minus infinity */
+  SMMA_ROUND_UP    /* toward plus infinity */
+} smma_rounding;
+
+/* What becomes of a magnitude that rounds above the greatest finite one, and of an infinity. A value is first rounded
+ * as if exponents had no upper end, in every direction: toward zero, too, a magnitude of 2^128 or more overflows in
+ * f32. */
+typedef enum {
+  SMMA_OVERFLOW_DEFAULT,  /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; else infinity */
+  SMMA_OVERFLOW_SATURATE, /* the greatest finite magnitude */
+  SMMA_OVERFLOW_INFINITY  /* infinity; NaN in formats without infinity (FP6 and FP4 have neither: saturate) */
+} smma_overflow;
+
+/* Rounds a value to a format and returns its encoding. NaN becomes the format's quiet NaN with the sign kept (FNUZ:
+ * 0x80; FP6 and FP4: the greatest finite number, as CUDA converts). -0 keeps its sign where the format has one. The
+ * unsigned scale formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. Unknown formats give 0.
+ */
+SMMA_API uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
+
+/* The value of an encoding: exact, every format fits a double. */
+SMMA_API double smma_value(smma_format format, uint64_t encoding);
+
+/* Rounds `count` encodings of one format to another. `from` and `to` are arrays in the formats' containers and may not
+ * overlap. `*changed`, if not NULL, receives how many values are not preserved exactly (NaN to NaN is preserved).
+ * Errors: SMMA_INVALID_ARGUMENT. */
+SMMA_API smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to,
+                                  size_t count, smma_rounding rounding, smma_overflow overflow, size_t *changed);
+
+/* ---- Instructions ---- */
+
+typedef struct smma_instruction smma_instruction;
+
+/* The instruction of an architecture ("hopper") or GPU ("H100", "sm_90", "gfx942") by its canonical name
+ * ("mma.m16n8k16.f32.f16.f16.f32") or an alias: a full PTX spelling, a SASS name, an AMD name with or without
+ * "v_mfma_". Case does not matter. NULL if there is none or the name fits instructions that compute differently. */
+SMMA_API const smma_instruction *smma_find(const char *gpu_or_arch, const char *name);
+
+/* The same; where it returns NULL it writes one line to `message` (at most `size` bytes with the ending zero): what is
+ * wrong and the nearest names, or the GPUs that have the instruction. 1024 bytes are enough. */
+SMMA_API const smma_instruction *smma_find_or_explain(const char *gpu_or_arch, const char *name, char *message,
+                                                      size_t size);
+
+/* The preferred instruction without scale factors for A and B in `in` and D in `out`: the widest, on Hopper wgmma, on
+ * Blackwell tcgen05. NULL with a line as above if there is none. */
+SMMA_API const smma_instruction *smma_find_by_format(const char *gpu_or_arch, smma_format in, smma_format out,
+                                                     char *message, size_t size);
+
+/* Every instruction, architecture by architecture, in order of preference: index 0 to smma_instruction_count() - 1.
+ * NULL past the end. */
+SMMA_API size_t smma_instruction_count(void);
+SMMA_API const smma_instruction *smma_instruction_at(size_t index);
+
+/* What an instruction computes and what that rests on. All texts are static. */
+typedef struct {
+  const char *arch, *name;
+  int m, n, k;
+  smma_format a, b, c, d;
+  smma_format scale;            /* SMMA_NO_FORMAT without scale factors */
+  int scale_block;              /* elements along K that share a scale factor; 0 without */
+  const char *model;            /* the algorithm: "T-FDPA", ... */
+  const char *rule;             /* the named rule: algorithm with parameters */
+  const char *const *evidence;  /* ended by NULL */
+  const char *const *questions; /* what is not settled; ended by NULL */
+} smma_instruction_info;
+
+SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info);
+
+/* The parameters of the model, as "F=25 L=16 rho=RZ-FP32 e_zero=-133". Returns the length of the whole text, of which
+ * at most `size` bytes with the ending zero are written. */
+SMMA_API size_t smma_parameters(const smma_instruction *instruction, char *text, size_t size);
+
+/* The index-th other name, likewise; 0 past the last. */
+SMMA_API size_t smma_alias(const smma_instruction *instruction, size_t index, char *text, size_t size);
+
+/* ---- Computing ---- */
+
+/* One dot-product-add d = c + sum a_k b_k. a and b: K elements; scale_a and scale_b: K / scale_block elements, NULL for
+ * an instruction without scales; c and d: one element. Each in its format's container.
+ * Errors: SMMA_INVALID_ARGUMENT, SMMA_MISSING_SCALE. */
+SMMA_API smma_status smma_dot(const smma_instruction *instruction, const void *a, const void *b, const void *c,
+                              const void *scale_a, const void *scale_b, void *d);
+
+/* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
+ * column contiguous, as mma's .row.col). scale_a: M x (K / scale_block) row-major; scale_b: (K / scale_block) x N
+ * column-major. D may be C if their formats are the same. Errors as smma_dot. */
+SMMA_API smma_status smma_mma(const smma_instruction *instruction, const void *a, const void *b, const void *c,
+                              const void *scale_a, const void *scale_b, void *d);
+
+typedef enum { SMMA_ROW_MAJOR, SMMA_COLUMN_MAJOR } smma_order;
+
+/* Where alpha and beta act. */
+typedef enum {
+  SMMA_SCALING_OPERANDS, /* before: A' = alpha A and C' = beta C, rounded to their formats, SMMA_OVERFLOW_DEFAULT */
+  SMMA_SCALING_EPILOGUE  /* after: d = fma(alpha, acc, beta * c), each operation RNE in FP32 (FP64 for f64) */
+} smma_scaling;
+
+/* A matrix product of any size: D = alpha A B + beta C, computed as the instruction would over k in order.
+ *
+ * Element (i, j) of a row-major matrix with leading dimension ld is at i * ld + j, of a column-major one at i + j * ld.
+ * A leading dimension of 0 means dense. K is padded with +0 to a multiple of the instruction's K.
+ *
+ * An accumulator starts from c' (SMMA_SCALING_OPERANDS) or +0 (SMMA_SCALING_EPILOGUE) and passes through the
+ * instruction's steps along K. With promote_every = P, every P of K it is added (RNE in FP32, FP64 for f64) to an outer
+ * accumulator and starts again from +0; c' then starts the outer one. With split_k = S, K is cut into S slices
+ * of ceil(steps / S) instruction steps each (with promote_every, of whole promotion intervals); each slice but the
+ * first starts from +0 and their results are added in order, RNE in FP32 (FP64). At last the result is rounded
+ * (RNE, to infinity) to D's format. NaN and infinity are data like any other.
+ *
+ * K = 0 gives D = beta C; a zero M or N does nothing. beta = 0 takes C as +0 whatever it holds, and C may be NULL. */
+typedef struct {
+  size_t m, n, k;
+  const void *a, *b; /* M x K and K x N in the instruction's formats */
+  const void *c;     /* M x N in its C format; NULL means +0 */
+  void *d;           /* M x N in its D format; may be C if formats and layout are the same */
+  size_t lda, ldb, ldc, ldd;
+  smma_order order_a, order_b, order_c, order_d;
+  /* Block-scaled instructions only: scale_a is M x ceil(K / scale_block), dense, row-major; scale_b is
+   * ceil(K / scale_block) x N, dense, column-major (the scales of one column are contiguous). */
+  const void *scale_a, *scale_b;
+  double alpha, beta; /* rounded to FP32 (FP64 for f64) by the epilogue */
+  smma_scaling scaling;
+  size_t split_k;       /* 0 or 1: one slice */
+  size_t promote_every; /* 0: never; else a multiple of the instruction's K */
+  int threads;          /* 0: as many as OpenMP gives */
+  /* Called now and then by one thread, if not NULL, with rows done and M; not part of the result. */
+  void (*progress)(size_t rows_done, size_t rows, void *context);
+  void *progress_context;
+} smma_gemm_arguments;
+
+/* Sizes zero, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_OPERANDS, one slice, no promotion, all threads.
+ */
+SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
+
+/* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY. D
+ * is not touched on an error. */
+SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

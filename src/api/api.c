@@ -1,0 +1,155 @@
+/* The public functions: argument checks around the core, the catalogue and the engine. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gemm/gemm.h"
+#include "host/load.h"
+#include "isa/catalogue.h"
+#include "softmma/softmma.h"
+#include "version.h"
+
+const char *smma_version(void) { return SMMA_VERSION; }
+
+const char *smma_status_text(smma_status status) {
+  switch (status) {
+    case SMMA_OK: return "done";
+    case SMMA_INVALID_ARGUMENT: return "an argument is missing or out of range";
+    case SMMA_INVALID_DIMENSION: return "a leading dimension is too small, or the sizes overflow";
+    case SMMA_INVALID_MULTIPLE: return "promote_every is not a multiple of the instruction's K";
+    case SMMA_MISSING_SCALE: return "scale factors are missing, or the instruction takes none";
+    case SMMA_NO_MEMORY: return "out of memory";
+  }
+  return "unknown status";
+}
+
+smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info) {
+  if (!i || !info) return SMMA_INVALID_ARGUMENT;
+  *info = (smma_instruction_info){
+      .arch = smma_architectures[i->arch].name,
+      .name = i->name,
+      .m = i->m,
+      .n = i->n,
+      .k = i->k,
+      .a = (smma_format)i->a,
+      .b = (smma_format)i->b,
+      .c = (smma_format)i->c,
+      .d = (smma_format)i->d,
+      .scale = (smma_format)i->scale,
+      .scale_block = i->scale_block,
+      .model = smma_model_name(&i->rule->rule),
+      .rule = i->rule->name,
+      .evidence = i->rule->evidence,
+      .questions = i->rule->questions,
+  };
+  return SMMA_OK;
+}
+
+/* Appends as much of `part` as fits and returns the whole length. */
+static size_t append(char *text, size_t size, size_t length, const char *part) {
+  if (length < size) snprintf(text + length, size - length, "%s", part);
+  return length + strlen(part);
+}
+
+size_t smma_parameters(const smma_instruction *i, char *text, size_t size) {
+  const char *name;
+  char value[32];
+  size_t length = 0;
+  if (size) text[0] = 0;
+  for (int p = 0; i && smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) {
+    if (p) length = append(text, size, length, " ");
+    length = append(text, size, length, name);
+    length = append(text, size, length, "=");
+    length = append(text, size, length, value);
+  }
+  return length;
+}
+
+typedef struct {
+  size_t left, size, length;
+  char *text;
+} alias_query;
+
+static bool take_alias(const char *alias, void *context) {
+  alias_query *q = context;
+  if (q->left--) return false;
+  q->length = append(q->text, q->size, 0, alias);
+  return true;
+}
+
+size_t smma_alias(const smma_instruction *i, size_t index, char *text, size_t size) {
+  alias_query q = {index, size, 0, text};
+  if (size) text[0] = 0;
+  if (i) smma_each_alias(i, take_alias, &q);
+  return q.length;
+}
+
+const smma_instruction *smma_find_or_explain(const char *gpu, const char *name, char *message, size_t size) {
+  if (size) message[0] = 0;
+  if (!gpu || !name) return NULL;
+  return smma_resolve_name(gpu, name, message, size);
+}
+
+const smma_instruction *smma_find(const char *gpu, const char *name) {
+  return smma_find_or_explain(gpu, name, NULL, 0);
+}
+
+const smma_instruction *smma_find_by_format(const char *gpu, smma_format in, smma_format out, char *message,
+                                            size_t size) {
+  if (size) message[0] = 0;
+  if (!gpu || (unsigned)in >= SMMA_NO_FORMAT || (unsigned)out >= SMMA_NO_FORMAT) return NULL;
+  return smma_resolve_formats(gpu, (smma_format_id)in, (smma_format_id)in, (smma_format_id)out, message, size);
+}
+
+size_t smma_instruction_count(void) { return smma_catalogue_count(); }
+
+const smma_instruction *smma_instruction_at(size_t index) { return smma_catalogue_at(index); }
+
+static bool scales_match(const smma_instruction *i, const void *scale_a, const void *scale_b) {
+  return i->scale_block ? scale_a && scale_b : !scale_a && !scale_b;
+}
+
+smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
+                     const void *scale_b, void *d) {
+  smma_number x[SMMA_MAXIMUM_K], y[SMMA_MAXIMUM_K], scale_x[SMMA_MAXIMUM_K], scale_y[SMMA_MAXIMUM_K];
+  smma_operands operands = {x, y, scale_x, scale_y};
+  smma_operation o;
+  uint64_t accumulator;
+  if (!i || !a || !b || !c || !d) return SMMA_INVALID_ARGUMENT;
+  if (!scales_match(i, scale_a, scale_b)) return SMMA_MISSING_SCALE;
+  o = smma_operation_of(i);
+  smma_decode_array(smma_encoding_of(o.a), a, 0, 1, (size_t)o.k, x);
+  smma_decode_array(smma_encoding_of(o.b), b, 0, 1, (size_t)o.k, y);
+  if (o.scale_block) {
+    size_t scales = (size_t)(o.k / o.scale_block);
+    smma_decode_array(smma_encoding_of(o.scale), scale_a, 0, 1, scales, scale_x);
+    smma_decode_array(smma_encoding_of(o.scale), scale_b, 0, 1, scales, scale_y);
+  }
+  accumulator = smma_load(smma_container_bytes(smma_encoding_of(o.c)), c, 0);
+  smma_store(smma_container_bytes(smma_encoding_of(o.d)), d, 0, smma_dot_add(&o, operands, accumulator));
+  return SMMA_OK;
+}
+
+smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
+                     const void *scale_b, void *d) {
+  smma_gemm_arguments g;
+  if (!i || !a || !b || !c || !d) return SMMA_INVALID_ARGUMENT;
+  smma_gemm_defaults(&g);
+  g.m = (size_t)i->m, g.n = (size_t)i->n, g.k = (size_t)i->k;
+  g.a = a, g.b = b, g.c = c, g.d = d;
+  g.scale_a = scale_a, g.scale_b = scale_b;
+  g.order_b = SMMA_COLUMN_MAJOR;
+  g.threads = 1;
+  return smma_gemm(i, &g);
+}
+
+void smma_gemm_defaults(smma_gemm_arguments *g) { *g = (smma_gemm_arguments){.alpha = 1, .beta = 1}; }
+
+smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
+  smma_operation o;
+  smma_plan plan;
+  smma_status status;
+  if (!i || !arguments) return SMMA_INVALID_ARGUMENT;
+  o = smma_operation_of(i);
+  status = smma_plan_make(&o, arguments, &plan);
+  return status == SMMA_OK ? smma_plan_run(&plan) : status;
+}

@@ -1,0 +1,249 @@
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/file.h"
+
+static void print_line(const char *prefix, const char *format, va_list arguments) {
+  char text[4096];
+  vsnprintf(text, sizeof text, format, arguments);
+  for (char *c = text; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  smma_progress_end();
+  fprintf(stderr, "%s%s\n", prefix, text);
+}
+
+int smma_complain(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_line("softmma: ", format, arguments);
+  va_end(arguments);
+  return SMMA_EXIT_FAILED;
+}
+
+void smma_die(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_line("softmma: ", format, arguments);
+  va_end(arguments);
+  exit(SMMA_EXIT_FAILED);
+}
+
+void smma_note(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_line("softmma: note: ", format, arguments);
+  va_end(arguments);
+}
+
+enum { MOST_OPTIONS = 32 };
+
+/* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
+static poptContext context;
+static char *strings[MOST_OPTIONS];
+
+static void free_options(void) {
+  for (int i = 0; i < MOST_OPTIONS; i++) free(strings[i]);
+  poptFreeContext(context);
+}
+
+/* The values of string options; others are NULL. */
+static void list_strings(const struct poptOption *table, char *values[MOST_OPTIONS]) {
+  for (int i = 0; i < MOST_OPTIONS && (table[i].longName || table[i].arg); i++)
+    values[i] = (table[i].argInfo & POPT_ARG_MASK) == POPT_ARG_STRING ? *(char **)table[i].arg : NULL;
+}
+
+/* popt copies strings: those that are not the table's defaults any more. */
+static void own_strings(const struct poptOption *table, char *const defaults[MOST_OPTIONS]) {
+  list_strings(table, strings);
+  for (int i = 0; i < MOST_OPTIONS; i++)
+    for (int j = 0; j < MOST_OPTIONS; j++) /* two names of one option have one string */
+      if (strings[i] && (strings[i] == defaults[j] || (j < i && strings[i] == strings[j]))) strings[i] = NULL;
+  atexit(free_options);
+}
+
+static void print_command_help(const smma_command *command, const char *details) {
+  printf("softmma %s: %s\n\n", command->name, command->summary);
+  fflush(stdout);
+  poptPrintHelp(context, stdout, 0);
+  if (details) printf("\n%s", details);
+  exit(smma_finish_output(SMMA_EXIT_EQUAL));
+}
+
+/* "--rows: 'abc'": popt knows the value of a number, or the option; the words on the command line know both. */
+static _Noreturn void fail_option(int argc, const char **argv, const char *bad, int code) {
+  for (int i = 2; i < argc; i++)
+    if (bad[0] != '-' && argv[i - 1][0] == '-' && strcmp(argv[i], bad) == 0)
+      smma_die("%s: '%s': %s (see '%s --help')", argv[i - 1], bad, poptStrerror(code), argv[0]);
+  smma_die("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
+}
+
+const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
+                                const char *details) {
+  static char program[64];
+  const smma_command *command = smma_find_command(argv[0]);
+  static const char *none[] = {NULL};
+  const char **rest;
+  char *defaults[MOST_OPTIONS] = {NULL};
+  int code, count = 0, help = 0;
+  struct poptOption help_table[] = {{"help", 'h', POPT_ARG_NONE, &help, 0, "show this help", NULL}, POPT_TABLEEND};
+  struct poptOption all[] = {
+      {NULL, 0, POPT_ARG_INCLUDE_TABLE, table, 0, "Options:", NULL},
+      {NULL, 0, POPT_ARG_INCLUDE_TABLE, help_table, 0, "Help:", NULL},
+      POPT_TABLEEND,
+  };
+  snprintf(program, sizeof program, "softmma %s", command->name);
+  argv[0] = program;
+  context = poptGetContext(program, argc, argv, all, 0);
+  poptSetOtherOptionHelp(context, *command->arguments ? command->arguments : "[options]");
+  list_strings(table, defaults);
+  code = poptGetNextOpt(context);
+  own_strings(table, defaults);
+  if (help) print_command_help(command, details);
+  if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
+  rest = poptGetArgs(context);
+  if (!rest) rest = none;
+  while (rest[count]) count++;
+  if (count < least) smma_die("too few arguments: %s %s (see '%s --help')", program, command->arguments, program);
+  if (count > most) smma_die("unexpected argument '%s' (see '%s --help')", rest[most], program);
+  return rest;
+}
+
+smma_arch_id smma_require_arch(const char *gpu, const char *option) {
+  char message[1024];
+  smma_arch_id arch = smma_resolve_arch(gpu, message, sizeof message);
+  if (arch == SMMA_ARCH_COUNT) smma_die("%s: %s (see 'softmma list --gpus')", option, message);
+  return arch;
+}
+
+const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option) {
+  char message[1024];
+  const smma_instruction *i;
+  smma_require_arch(gpu, "--on");
+  i = smma_find_or_explain(gpu, name, message, sizeof message);
+  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", message);
+  return i;
+}
+
+const smma_instruction *smma_require_by_format(const char *gpu, smma_format_id in, smma_format_id out,
+                                               const char *option) {
+  char message[1024];
+  const smma_instruction *i;
+  smma_require_arch(gpu, "--on");
+  i = smma_find_by_format(gpu, (smma_format)in, (smma_format)out, message, sizeof message);
+  if (!i) smma_die("%s: %s", option, message);
+  return i;
+}
+
+smma_format_id smma_require_format(const char *name, const char *option) {
+  smma_format_id format = smma_format_from_text(name);
+  char list[256] = "";
+  if (format != SMMA_FORMAT_none) return format;
+  for (int f = 0; f < SMMA_FORMAT_e8m13; f++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", f ? ", " : "", smma_format_text((smma_format_id)f));
+  }
+  smma_die("%s: unknown format '%s'; formats are %s", option, name, list);
+}
+
+const char *smma_require_option(const char *value, const char *option, const char *example) {
+  if (!value) smma_die("%s is missing; for example %s %s", option, option, example);
+  return value;
+}
+
+void smma_require_writable(const char *path, const char *option) {
+  struct stat status;
+  smma_output output;
+  smma_error error;
+  bool direct = stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (!*path) smma_die("%s: the name of the file is empty", option);
+  if (direct) return; /* opening a pipe twice would end it for its reader */
+  if (!smma_output_open(path, &output, &error)) smma_die("%s: %s", option, error.text);
+  smma_output_abandon(&output);
+}
+
+static char interrupted_file[4096];
+static volatile sig_atomic_t file_may_be_left;
+
+static void remove_file(int number) {
+  if (file_may_be_left) unlink(interrupted_file);
+  raise(number); /* SA_RESETHAND: what the signal does by itself, once this returns */
+}
+
+void smma_remove_when_interrupted(const char *temporary) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = remove_file, .sa_flags = (int)SA_RESETHAND}, before;
+  file_may_be_left = 0;
+  if (!temporary || strlen(temporary) >= sizeof interrupted_file) return;
+  strcpy(interrupted_file, temporary);
+  file_may_be_left = 1;
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+    if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
+}
+
+void smma_print_json(json_t *object) {
+  json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+  putchar('\n');
+  json_decref(object);
+}
+
+json_t *smma_json_value(double value) {
+  if (isfinite(value)) return json_real(value);
+  return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+json_t *smma_json_text(const char *text) {
+  json_t *string = json_string(text);
+  char *copy;
+  if (string) return string;
+  copy = strdup(text);
+  if (!copy) smma_die("out of memory");
+  for (char *c = copy; *c; c++)
+    if ((unsigned char)*c > '~') *c = '?';
+  string = json_string(copy);
+  free(copy);
+  return string;
+}
+
+int smma_finish_output(int status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  return smma_complain("could not write the output; is the disk full or the pipe closed?");
+}
+
+double smma_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Whether a progress line stands on the terminal now. */
+static bool line_is_up;
+
+void smma_progress_start(smma_progress *p, const char *unit, double per_step) {
+  *p = (smma_progress){unit, per_step, smma_seconds(), 0, isatty(STDERR_FILENO) != 0};
+}
+
+void smma_progress_show(smma_progress *p, size_t done, size_t all) {
+  double now = smma_seconds(), elapsed = now - p->started, rate;
+  if (!p->enabled || done == 0 || elapsed < 1 || now - p->shown < 1) return;
+  p->shown = now;
+  rate = (double)done / elapsed;
+  fprintf(stderr, "\r\033[K%.3g million %s/s", rate * p->per_step / 1e6, p->unit);
+  if (all)
+    fprintf(stderr, ", %.0f %% done, %.0f s left ", 100.0 * (double)done / (double)all, (double)(all - done) / rate);
+  fflush(stderr);
+  line_is_up = true;
+}
+
+void smma_progress_end(void) {
+  if (line_is_up) fputs("\r\033[K", stderr);
+  line_is_up = false;
+}

@@ -1,0 +1,93 @@
+/* What the commands share: options, errors, JSON, progress. */
+#ifndef SMMA_CLI_CLI_H
+#define SMMA_CLI_CLI_H
+
+#include <jansson.h>
+#include <popt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "isa/catalogue.h"
+#include "softmma/softmma.h"
+
+/* Exit statuses (docs: softmma(1)). */
+enum { SMMA_EXIT_EQUAL = 0, SMMA_EXIT_DIFFERENT = 1, SMMA_EXIT_FAILED = 2 };
+
+typedef struct {
+  const char *name, *arguments, *summary;
+  int (*run)(int argc, const char **argv);
+} smma_command;
+
+extern const smma_command smma_commands[];
+extern const size_t smma_command_count;
+
+#define SMMA_COMMAND(name, ...) int smma_command_##name(int argc, const char **argv);
+#include "cli/command.def"
+#undef SMMA_COMMAND
+
+/* Prints "softmma: " and one line on stderr, control characters as '?'; returns SMMA_EXIT_FAILED. */
+int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, then ends the program. */
+_Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend. */
+void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Parses the command's options into the table's variables and returns the remaining arguments, of which there must be
+   between `least` and `most`. On --help prints it and ends; on an error prints one line and ends. `details` is printed
+   by --help behind the options. The result is ended by NULL and lives as long as the program. */
+const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
+                                const char *details);
+
+/* argv[0] of a command is its name; this is its row in the table. */
+const smma_command *smma_find_command(const char *name);
+
+/* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
+   of --on. */
+const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
+const smma_instruction *smma_require_by_format(const char *gpu, smma_format_id in, smma_format_id out,
+                                               const char *option);
+smma_arch_id smma_require_arch(const char *gpu, const char *option);
+smma_format_id smma_require_format(const char *name, const char *option);
+
+/* "value" of a missing option is an error that names it. */
+const char *smma_require_option(const char *value, const char *option, const char *example);
+
+/* Ends the program if the file could not be written, so that nobody computes for an hour first. Leaves no trace. */
+void smma_require_writable(const char *path, const char *option);
+
+/* From now on an interruption removes this file; NULL: none. */
+void smma_remove_when_interrupted(const char *temporary);
+
+/* Prints the object on stdout and releases it. */
+void smma_print_json(json_t *object);
+
+/* A finite value as a JSON number, others as "inf", "-inf" and "nan". */
+json_t *smma_json_value(double value);
+
+/* A string; in names that are not UTF-8 every byte outside ASCII becomes '?'. */
+json_t *smma_json_text(const char *text);
+
+/* Whether everything written to stdout arrived; else complains and returns SMMA_EXIT_FAILED instead of `status`. */
+int smma_finish_output(int status);
+
+/* Progress of long work: silent unless stderr is a terminal; a line with rate and, where `all` is known (not 0),
+   remaining time, once a second. */
+typedef struct {
+  const char *unit; /* "products" */
+  double per_step;  /* units in one step */
+  double started, shown;
+  bool enabled;
+} smma_progress;
+
+void smma_progress_start(smma_progress *progress, const char *unit, double per_step);
+void smma_progress_show(smma_progress *progress, size_t done, size_t all);
+void smma_progress_end(void);
+
+/* Monotonic seconds. */
+double smma_seconds(void);
+
+#endif

@@ -1,0 +1,242 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/matrices.h"
+#include "verify/compare.h"
+
+enum { MOST_UNITS = 32 };
+
+typedef struct {
+  char label[64];
+  const smma_instruction *instruction;
+  smma_tensor a, b, d;
+  smma_difference difference;          /* from the first unit */
+  smma_product_error error, own_error; /* against the exact product of the files, and of the rounded inputs */
+} unit;
+
+typedef struct {
+  const char *path[2];
+  smma_tensor a, b; /* as the files hold them */
+  size_t m, n, k;
+  smma_format_id in, out;
+  unit unit[MOST_UNITS];
+  int units, passes; /* passes over all products that are done: of each unit, the product and two exact ones */
+  smma_progress progress;
+} comparison;
+
+/* "GPU" or "GPU:FORMAT". */
+static void add_unit(comparison *x, const char *text, size_t length) {
+  unit *u = &x->unit[x->units];
+  smma_format_id in = x->in;
+  char *colon;
+  if (x->units == MOST_UNITS) smma_die("--on: more than %d GPUs", MOST_UNITS);
+  if (length == 0 || length >= sizeof u->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
+  memcpy(u->label, text, length);
+  u->label[length] = 0;
+  colon = strchr(u->label, ':');
+  if (colon) {
+    *colon = 0;
+    in = smma_require_format(colon + 1, "--on");
+  }
+  x->units++;
+  u->instruction = smma_require_by_format(u->label, in, x->out, "--on");
+}
+
+static void add_units(comparison *x, const char *list) {
+  while (*list) {
+    size_t length = strcspn(list, ",");
+    add_unit(x, list, length);
+    list += length + (list[length] == ',');
+  }
+}
+
+static smma_encoded_matrix encoded(const smma_tensor *t) {
+  return (smma_encoded_matrix){t->format, t->rows, t->columns, t->data};
+}
+
+/* Raw files hold the format of --in. */
+static void settle_raw(smma_tensor *t, smma_format_id in, const char *path) {
+  smma_tensor typed;
+  if (t->format != SMMA_FORMAT_none) return;
+  typed = smma_matrix_as(t, in, "", path, true);
+  smma_tensor_free(t);
+  *t = typed;
+}
+
+/* Whether an earlier unit has the same input format, so that its rounding has been noted. */
+static bool format_told(const comparison *x, const unit *u) {
+  for (const unit *earlier = x->unit; earlier < u; earlier++)
+    if (earlier->instruction->a == u->instruction->a) return true;
+  return false;
+}
+
+static void show_progress(size_t rows_done, size_t rows, void *context) {
+  comparison *x = context;
+  smma_progress_show(&x->progress, (size_t)x->passes * rows + rows_done, 3 * (size_t)x->units * rows);
+}
+
+static void run_unit(comparison *x, unit *u) {
+  smma_gemm_arguments g;
+  smma_encoded_matrix a, b, d;
+  smma_status status;
+  bool told = format_told(x, u);
+  u->a = smma_matrix_as(&x->a, u->instruction->a, "A", x->path[0], told);
+  u->b = smma_matrix_as(&x->b, u->instruction->b, "B", x->path[1], told);
+  u->d = smma_new_matrix(u->instruction->d, x->m, x->n);
+  smma_gemm_defaults(&g);
+  g.m = x->m, g.n = x->n, g.k = x->k;
+  g.a = u->a.data, g.b = u->b.data, g.d = u->d.data;
+  g.progress = show_progress, g.progress_context = x;
+  status = smma_gemm(u->instruction, &g);
+  if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
+  x->passes++;
+  u->difference = smma_compare_results(x->out, x->unit[0].d.data, u->d.data, x->m * x->n);
+  d = encoded(&u->d);
+  a = encoded(&x->a), b = encoded(&x->b);
+  u->error = smma_error_against_exact(&a, &b, &d, show_progress, x);
+  x->passes++;
+  a = encoded(&u->a), b = encoded(&u->b);
+  u->own_error = smma_error_against_exact(&a, &b, &d, show_progress, x);
+  x->passes++;
+}
+
+/* Whether all results are the same. */
+static bool run_units(comparison *x) {
+  bool same = true;
+  smma_progress_start(&x->progress, "products", (double)x->n * (double)x->k);
+  for (int i = 0; i < x->units; i++) {
+    run_unit(x, &x->unit[i]);
+    same &= x->unit[i].difference.different == 0;
+  }
+  smma_progress_end();
+  return same;
+}
+
+static void load_matrices(comparison *x, const char **paths) {
+  x->path[0] = paths[0], x->path[1] = paths[1];
+  x->a = smma_load_matrix(paths[0]), x->b = smma_load_matrix(paths[1]);
+  x->m = x->a.rows, x->k = x->a.columns, x->n = x->b.columns;
+  if (x->b.rows != x->k)
+    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
+             x->m, x->k, paths[1], x->b.rows, x->n);
+  settle_raw(&x->a, x->in, paths[0]);
+  settle_raw(&x->b, x->in, paths[1]);
+}
+
+static void free_matrices(comparison *x) {
+  for (int i = 0; i < x->units; i++) {
+    smma_tensor_free(&x->unit[i].a);
+    smma_tensor_free(&x->unit[i].b);
+    smma_tensor_free(&x->unit[i].d);
+  }
+  smma_tensor_free(&x->a);
+  smma_tensor_free(&x->b);
+}
+
+static void print_table(const comparison *x) {
+  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->m, x->k, x->path[1], x->k, x->n,
+         x->m * x->n, smma_format_text(x->out));
+  printf("%-14s %-9s %-32s  %21s  %13s  %10s  %10s\n", "", "", "", "results that differ", "largest", "error, with",
+         "error of");
+  printf("%-14s %-9s %-32s  %12s %-8.8s  %13s  %10s  %10s\n", "GPU", "inputs", "instruction", "from", x->unit[0].label,
+         "difference", "its inputs", "the unit");
+  for (int i = 0; i < x->units; i++) {
+    const unit *u = &x->unit[i];
+    char differ[32] = "-", largest[40] = "-";
+    if (i) {
+      snprintf(differ, sizeof differ, "%zu (%.1f %%)", u->difference.different,
+               x->m && x->n ? 100.0 * (double)u->difference.different / (double)(x->m * x->n) : 0);
+      snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
+               (double)u->difference.largest_ulps);
+    }
+    printf("%-14s %-9s %-32s  %21s  %13s  %10.2e  %10.2e\n", u->label, smma_format_text(u->instruction->a),
+           u->instruction->name, differ, largest, u->error.largest, u->own_error.largest);
+  }
+  printf(
+      "\nresults that differ: not the same bits; largest difference in units in the last place of %s.\n"
+      "(A result near zero that changes sign differs by very many.) error: the largest |d - exact| over the\n"
+      "largest |exact|; 'with its inputs' against the exact product of the files, 'of the unit' against that\n"
+      "of the matrices rounded to its input format.\n",
+      smma_format_text(x->out));
+}
+
+static void print_pairs(const comparison *x) {
+  if (x->units < 3) return;
+  printf("\nresults that differ, pair by pair:\n%-24s", "");
+  for (int j = 0; j < x->units; j++) printf(" %12s", x->unit[j].label);
+  printf("\n%-24s", "");
+  for (int j = 0; j < x->units; j++) printf(" %12s", smma_format_text(x->unit[j].instruction->a));
+  putchar('\n');
+  for (int i = 0; i < x->units; i++) {
+    printf("%-14s %-9s", x->unit[i].label, smma_format_text(x->unit[i].instruction->a));
+    for (int j = 0; j <= i; j++)
+      printf(" %12zu", smma_compare_results(x->out, x->unit[i].d.data, x->unit[j].d.data, x->m * x->n).different);
+    putchar('\n');
+  }
+}
+
+static json_t *error_json(smma_product_error e) {
+  return json_pack("{s:o, s:o, s:I}", "largest", smma_json_value(e.largest), "rms", smma_json_value(e.root_mean_square),
+                   "left_out", (json_int_t)e.left_out);
+}
+
+/* A JSON integer has 63 bits; beyond them a real number. */
+static json_t *ulps_json(uint64_t ulps) {
+  return ulps <= INT64_MAX ? json_integer((json_int_t)ulps) : json_real((double)ulps);
+}
+
+static json_t *difference_json(smma_difference d) {
+  return json_pack("{s:I, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps", ulps_json(d.largest_ulps),
+                   "special", (json_int_t)d.special);
+}
+
+static void print_json(const comparison *x) {
+  json_t *units = json_array(), *pairs = json_array();
+  for (int i = 0; i < x->units; i++) {
+    const unit *u = &x->unit[i];
+    json_array_append_new(units, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "on", u->label, "arch",
+                                           smma_architectures[u->instruction->arch].name, "instruction",
+                                           u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
+                                           error_json(u->error), "unit_error", error_json(u->own_error)));
+    for (int j = 0; j < i; j++) {
+      json_t *pair = difference_json(smma_compare_results(x->out, x->unit[j].d.data, u->d.data, x->m * x->n));
+      json_object_set_new(pair, "first", json_integer(j));
+      json_object_set_new(pair, "second", json_integer(i));
+      json_array_append_new(pairs, pair);
+    }
+  }
+  smma_print_json(json_pack("{s:I, s:I, s:I, s:s, s:o, s:o}", "m", (json_int_t)x->m, "n", (json_int_t)x->n, "k",
+                            (json_int_t)x->k, "out", smma_format_text(x->out), "units", units, "pairs", pairs));
+}
+
+int smma_command_compare(int argc, const char **argv) {
+  static comparison x;
+  const char *gpus = NULL, *in = "f16", *out = NULL, **paths;
+  int json = 0;
+  bool same;
+  struct poptOption options[] = {
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, each with ':FORMAT' if not that of --in",
+       "GPU[:FORMAT],..."},
+      {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64) without it", "FORMAT"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  paths =
+      smma_parse_options(argc, argv, options, 2, 2,
+                         "Each GPU computes with its preferred instruction for the format. Exit status 1 if results\n"
+                         "differ. Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
+  x.in = smma_require_format(in, "--in");
+  x.out = out ? smma_require_format(out, "--out") : x.in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
+  if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
+  load_matrices(&x, paths);
+  same = run_units(&x);
+  if (json) {
+    print_json(&x);
+  } else {
+    print_table(&x);
+    print_pairs(&x);
+  }
+  free_matrices(&x);
+  return smma_finish_output(same ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
+}

@@ -1,0 +1,114 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/values.h"
+#include "explain/explain.h"
+#include "host/load.h"
+
+typedef struct {
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c, d;
+} dot;
+
+static void read_scales(const smma_instruction *i, const char *text_a, const char *text_b, bool hex, dot *x) {
+  if (!i->scale_block) {
+    if (text_a || text_b)
+      smma_die("%s: %s takes no scale factors; leave it out", text_a ? "--scale-a" : "--scale-b", i->name);
+    return;
+  }
+  smma_read_list(smma_require_option(text_a, "--scale-a", "'1*2'"), "--scale-a", i->scale, hex, i->k / i->scale_block,
+                 x->scale_a);
+  smma_read_list(smma_require_option(text_b, "--scale-b", "'1*2'"), "--scale-b", i->scale, hex, i->k / i->scale_block,
+                 x->scale_b);
+}
+
+/* Through the public function, as a program would call it. */
+static void compute(const smma_instruction *i, dot *x) {
+  uint64_t raw[5][SMMA_MAXIMUM_K] = {{0}}, c = 0, d = 0;
+  const uint64_t *from[] = {x->a, x->b, x->scale_a, x->scale_b};
+  int scales = i->scale_block ? i->k / i->scale_block : 0, count[] = {i->k, i->k, scales, scales};
+  smma_format_id format[] = {i->a, i->b, i->scale, i->scale};
+  for (int v = 0; v < 4; v++)
+    for (int e = 0; e < count[v]; e++)
+      smma_store(smma_container_bytes(smma_encoding_of(format[v])), raw[v], (size_t)e, from[v][e]);
+  smma_store(smma_container_bytes(smma_encoding_of(i->c)), &c, 0, x->c);
+  smma_dot(i, raw[0], raw[1], &c, scales ? raw[2] : NULL, scales ? raw[3] : NULL, &d);
+  x->d = smma_load(smma_container_bytes(smma_encoding_of(i->d)), &d, 0);
+}
+
+static int terminal_width(void) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80) return size.ws_col > 120 ? 120 : size.ws_col;
+  return 120;
+}
+
+static void explain(const smma_instruction *i, const dot *x) {
+  smma_operation o = smma_operation_of(i);
+  smma_dot_encodings encodings = {x->a, x->b, x->scale_a, x->scale_b, x->c};
+  smma_explanation explanation;
+  if (!smma_explain(&o, &encodings, &explanation)) smma_die("out of memory");
+  smma_explain_print(stdout, &o, &explanation, terminal_width());
+  smma_explanation_free(&explanation);
+}
+
+static json_t *hex_array(smma_format_id format, const uint64_t *x, int count) {
+  json_t *array = json_array();
+  char text[24];
+  for (int e = 0; e < count; e++) json_array_append_new(array, json_string(smma_hex_text(format, x[e], text)));
+  return array;
+}
+
+static void print_json(const smma_instruction *i, const dot *x) {
+  char c[24], d[24];
+  int scales = i->scale_block ? i->k / i->scale_block : 0;
+  json_t *object =
+      json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_architectures[i->arch].name, "instruction", i->name,
+                "a", hex_array(i->a, x->a, i->k), "b", hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c),
+                "d", smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value((smma_format)i->d, x->d)));
+  if (scales) {
+    json_object_set_new(object, "scale_a", hex_array(i->scale, x->scale_a, scales));
+    json_object_set_new(object, "scale_b", hex_array(i->scale, x->scale_b, scales));
+  }
+  smma_print_json(object);
+}
+
+int smma_command_dot(int argc, const char **argv) {
+  const char *gpu = NULL, *name = NULL, *a = NULL, *b = NULL, *c = "0", *scale_a = NULL, *scale_b = NULL;
+  int hex = 0, explained = 0, json = 0;
+  char hex_text[24], value[40];
+  const smma_instruction *i;
+  dot x = {.c = 0};
+  struct poptOption options[] = {
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"a", 'a', POPT_ARG_STRING, &a, 0, "K elements of a", "LIST"},
+      {"b", 'b', POPT_ARG_STRING, &b, 0, "K elements of b", "LIST"},
+      {"c", 'c', POPT_ARG_STRING, &c, 0, "the addend; 0 without it", "X"},
+      {"scale-a", 0, POPT_ARG_STRING, &scale_a, 0, "scale factors of a block-scaled instruction", "LIST"},
+      {"scale-b", 0, POPT_ARG_STRING, &scale_b, 0, "likewise of b", "LIST"},
+      {"hex", 0, POPT_ARG_NONE, &hex, 0, "all elements are raw encodings in hexadecimal", NULL},
+      {"explain", 0, POPT_ARG_NONE, &explained, 0, "draw every term's bits, what is cut off, the sum and the rounding",
+       NULL},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "LIST: elements separated by commas or blanks; VALUE*COUNT repeats one. Values: 0.1, 0x1p-23,\n"
+                     "-0, inf, nan; those that the format does not have are rounded to nearest even, which is said.\n"
+                     "Example: softmma dot --on V100 --instr HMMA.884.F32.F32 -a '1.5 1 1 0' -b '1.5 0x1p-23*2 0'\n");
+  if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
+  gpu = smma_require_option(gpu, "--on", "H100");
+  i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
+  smma_read_list(smma_require_option(a, "--a", "'1.5 0*15'"), "--a", i->a, hex, i->k, x.a);
+  smma_read_list(smma_require_option(b, "--b", "'1.5 0*15'"), "--b", i->b, hex, i->k, x.b);
+  smma_read_list(c, "--c", i->c, hex, 1, &x.c);
+  read_scales(i, scale_a, scale_b, hex, &x);
+  compute(i, &x);
+  if (json)
+    print_json(i, &x);
+  else if (explained)
+    explain(i, &x);
+  else
+    printf("0x%s  %s\n", smma_hex_text(i->d, x.d, hex_text), smma_value_text(i->d, x.d, value));
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}

@@ -1,0 +1,193 @@
+#include <math.h>
+#include <string.h>
+
+#include "cli/matrices.h"
+
+enum { MOST_THREADS = 1024 };
+
+typedef struct {
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b;
+  double alpha, beta;
+  long long split_k, promote_every;
+  int transpose_a, transpose_b, epilogue, threads, json;
+} gemm_options;
+
+static const smma_instruction *choose_instruction(const gemm_options *o) {
+  smma_require_option(o->gpu, "--on", "H100");
+  if (o->instruction) {
+    if (o->in || o->out) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
+    return smma_require_instruction(o->gpu, o->instruction, "--instr");
+  }
+  if (!o->in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
+  smma_format_id in = smma_require_format(o->in, "--in");
+  smma_format_id out = in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  return smma_require_by_format(o->gpu, in, o->out ? smma_require_format(o->out, "--out") : out, "--in");
+}
+
+/* Sizes of op(A) and op(B). */
+static void take_shapes(const gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
+                        smma_gemm_arguments *g) {
+  size_t k_of_b = o->transpose_b ? b->columns : b->rows;
+  g->m = o->transpose_a ? a->columns : a->rows;
+  g->k = o->transpose_a ? a->rows : a->columns;
+  g->n = o->transpose_b ? b->rows : b->columns;
+  g->order_a = o->transpose_a ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  g->order_b = o->transpose_b ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  if (g->k != k_of_b)
+    smma_die(
+        "%s%s is %zu x %zu and %s%s is %zu x %zu: the columns of the first must be the rows of the second "
+        "(--transpose-a, --transpose-b)",
+        paths[0], o->transpose_a ? " transposed" : "", g->m, g->k, paths[1], o->transpose_b ? " transposed" : "",
+        k_of_b, g->n);
+}
+
+static smma_tensor load_c(const char *path, const smma_instruction *i, const smma_gemm_arguments *g) {
+  smma_tensor file = smma_load_matrix(path), c;
+  if (file.rows != g->m || file.columns != g->n)
+    smma_die("-C: %s is %zu x %zu, but A*B is %zu x %zu", path, file.rows, file.columns, g->m, g->n);
+  c = smma_matrix_as(&file, i->c, "C", path, false);
+  smma_tensor_free(&file);
+  return c;
+}
+
+/* Scale factors stand in files as rows of A and columns of B: M x blocks and blocks x N. B's are stored by columns. */
+static smma_tensor load_scales(const char *path, const char *option, const smma_instruction *i, size_t rows,
+                               size_t columns, bool by_columns) {
+  smma_tensor file = smma_load_matrix(path), scales, turned;
+  if (file.rows != rows || file.columns != columns)
+    smma_die("%s: %s is %zu x %zu, but this product needs %zu x %zu (one factor per %d of K)", option, path, file.rows,
+             file.columns, rows, columns, i->scale_block);
+  scales = smma_matrix_as(&file, i->scale, option, path, false);
+  smma_tensor_free(&file);
+  if (!by_columns) return scales;
+  turned = smma_new_matrix(i->scale, columns, rows);
+  for (size_t r = 0; r < rows; r++)
+    for (size_t c = 0; c < columns; c++)
+      ((uint8_t *)turned.data)[c * rows + r] = ((const uint8_t *)scales.data)[r * columns + c];
+  smma_tensor_free(&scales);
+  return turned;
+}
+
+static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
+
+static void print_summary(const gemm_options *o, const smma_instruction *i, const smma_gemm_arguments *g,
+                          double seconds) {
+  double products = (double)g->m * (double)g->n * (double)g->k;
+  if (o->json)
+    smma_print_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:f}", "arch", smma_architectures[i->arch].name,
+                              "instruction", i->name, "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k",
+                              (json_int_t)g->k, "d", smma_json_text(o->d), "d_format", smma_format_text(i->d),
+                              "seconds", seconds));
+  else
+    printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; %.3g s, %.3g million products/s\n", o->d, g->m, g->n,
+           smma_format_text(i->d), g->k, smma_architectures[i->arch].name, i->name, seconds, products / seconds / 1e6);
+}
+
+/* One product: the instruction and everything that smma_gemm needs. */
+typedef struct {
+  const smma_instruction *instruction;
+  smma_tensor a, b, c, d, scale_a, scale_b;
+  smma_gemm_arguments arguments;
+} product;
+
+/* What can be seen wrong before any file is read. */
+static void check_options(const gemm_options *o, const smma_instruction *i) {
+  if (o->promote_every % i->k)
+    smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
+  if (i->scale_block) {
+    smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
+    smma_require_option(o->scale_b, "--scale-b", "scales-b.npy");
+  } else if (o->scale_a || o->scale_b) {
+    smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
+  }
+  smma_require_writable(o->d, "-o");
+}
+
+/* All shapes are checked before anything is rounded or noted. */
+static void load_operands(const gemm_options *o, const char **paths, product *p) {
+  const smma_instruction *i = p->instruction;
+  smma_gemm_arguments *g = &p->arguments;
+  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]);
+  take_shapes(o, paths, &a, &b, g);
+  if (i->scale_block) {
+    size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
+    p->scale_a = load_scales(o->scale_a, "--scale-a", i, g->m, blocks, false);
+    p->scale_b = load_scales(o->scale_b, "--scale-b", i, blocks, g->n, true);
+  }
+  if (o->c) p->c = load_c(o->c, i, g);
+  p->a = smma_matrix_as(&a, i->a, "A", paths[0], false);
+  p->b = smma_matrix_as(&b, i->b, "B", paths[1], false);
+  p->d = smma_new_matrix(i->d, g->m, g->n);
+  smma_tensor_free(&a);
+  smma_tensor_free(&b);
+}
+
+static void fill_arguments(const gemm_options *o, product *p) {
+  smma_gemm_arguments *g = &p->arguments;
+  g->lda = p->a.columns, g->ldb = p->b.columns;
+  g->a = p->a.data, g->b = p->b.data, g->c = p->c.data, g->d = p->d.data;
+  g->scale_a = p->scale_a.data, g->scale_b = p->scale_b.data;
+  g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads;
+  g->scaling = o->epilogue ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
+}
+
+static int run(const gemm_options *o, const char **paths) {
+  product p = {.instruction = choose_instruction(o)};
+  smma_progress progress;
+  smma_status status;
+  smma_error error;
+  smma_gemm_defaults(&p.arguments);
+  check_options(o, p.instruction);
+  load_operands(o, paths, &p);
+  fill_arguments(o, &p);
+  p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
+  smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
+  status = smma_gemm(p.instruction, &p.arguments);
+  smma_progress_end();
+  if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
+  if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
+  print_summary(o, p.instruction, &p.arguments, smma_seconds() - progress.started);
+  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b}, **x = t; x < t + 6; x++)
+    smma_tensor_free(*x);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+int smma_command_gemm(int argc, const char **argv) {
+  gemm_options o = {.alpha = 1, .beta = 1, .split_k = 1};
+  const char **paths;
+  struct poptOption options[] = {
+      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B; picks the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64) without it", "FORMAT"},
+      {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
+      {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
+      {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
+      {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},
+      {"epilogue", 0, POPT_ARG_NONE, &o.epilogue, 0,
+       "alpha and beta act after the sum, in FP32 FMA; without it A and C are scaled and rounded before", NULL},
+      {"split-k", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.split_k, 0,
+       "cut K into N slices whose results are added in FP32", "N"},
+      {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,
+       "move partial sums to an FP32 accumulator every N of K", "N"},
+      {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
+      {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
+      {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0, "scale factors of block-scaled instructions, M x K/block", "FILE"},
+      {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
+      {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},
+      POPT_TABLEEND};
+  paths =
+      smma_parse_options(argc, argv, options, 2, 2,
+                         "D = alpha A B + beta C; --alpha and --beta are 1 and C is zero without the options.\n"
+                         "A, B, C: .npy or FILE.safetensors[:TENSOR]. Wider values are rounded to the instruction's\n"
+                         "format, which is said; 8- and 16-bit raw arrays are taken as encodings of it.\n"
+                         "Example: softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n");
+  smma_require_option(o.d, "-o", "D.npy");
+  if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);
+  if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
+  if (o.threads < 0 || o.threads > MOST_THREADS)
+    smma_die("--threads: %d is not a number from 0 (all cores) to %d", o.threads, MOST_THREADS);
+  return run(&o, paths);
+}

@@ -1,0 +1,141 @@
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/values.h"
+#include "verify/check.h"
+
+typedef struct {
+  smma_check_totals totals;
+  unsigned long long files;
+  long long shown, most; /* mismatches printed, and how many may be */
+  bool json;
+  json_t *mismatches;
+  smma_progress progress;
+} verification;
+
+static void print_vector(const char *option, smma_format_id format, const uint64_t *x, int count) {
+  char text[24];
+  printf(" %s '", option);
+  for (int i = 0; i < count; i++) printf("%s%s", i ? " " : "", smma_hex_text(format, x[i], text));
+  putchar('\'');
+}
+
+static void print_mismatch(const smma_mismatch *m) {
+  const smma_vector_header *h = m->header;
+  const smma_instruction *i = smma_find(h->arch, h->instruction); /* its own names need no quotes */
+  char expected[24], got[24], value[2][40];
+  int scales = h->scale_block ? h->k / h->scale_block : 0;
+  printf("%s:%llu: %s %s: expected %s (%s), got %s (%s)\n", m->path, m->row->line, h->arch, h->instruction,
+         smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
+         smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
+  printf("  softmma dot --on %s --instr %s --hex --explain", smma_architectures[i->arch].name, i->name);
+  print_vector("--a", h->a, m->row->a, h->k);
+  print_vector("--b", h->b, m->row->b, h->k);
+  print_vector("--c", h->c, &m->row->c, 1);
+  if (scales) {
+    print_vector("--scale-a", h->scale, m->row->scale_a, scales);
+    print_vector("--scale-b", h->scale, m->row->scale_b, scales);
+  }
+  putchar('\n');
+}
+
+static void report(const smma_mismatch *m, void *context) {
+  verification *v = context;
+  char expected[24], got[24];
+  if (v->shown++ >= v->most) return;
+  if (!v->json)
+    print_mismatch(m);
+  else
+    json_array_append_new(
+        v->mismatches,
+        json_pack("{s:o, s:I, s:s, s:s, s:s, s:s}", "file", smma_json_text(m->path), "line", (json_int_t)m->row->line,
+                  "arch", m->header->arch, "instruction", m->header->instruction, "expected",
+                  smma_hex_text(m->header->d, m->row->d, expected), "got", smma_hex_text(m->header->d, m->got, got)));
+}
+
+static void show_progress(const smma_check_totals *totals, void *context) {
+  smma_progress_show(&((verification *)context)->progress, totals->rows, 0);
+}
+
+static void check_stream(verification *v, FILE *stream, const char *path) {
+  smma_error error;
+  smma_check_watcher watcher = {report, show_progress, v};
+  if (!smma_check_stream(stream, path, &v->totals, &watcher, &error)) smma_die("%s", error.text);
+  v->files++;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static void check_path(verification *v, const char *path, bool named_by_user);
+
+static void check_directory(verification *v, const char *path) {
+  struct dirent **entries;
+  int count = scandir(path, &entries, NULL, alphasort);
+  if (count < 0) smma_die("%s: %s", path, strerror(errno));
+  for (int i = 0; i < count; i++) {
+    char child[4096];
+    if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0) {
+      if (snprintf(child, sizeof child, "%s/%s", path, entries[i]->d_name) >= (int)sizeof child)
+        smma_die("%s/%s: the path is too long", path, entries[i]->d_name);
+      check_path(v, child, false);
+    }
+    free(entries[i]);
+  }
+  free(entries);
+}
+
+/* Inside directories only .txt files that have the header count, and links are not followed. */
+static void check_path(verification *v, const char *path, bool named_by_user) {
+  struct stat status;
+  FILE *stream;
+  if ((named_by_user ? stat : lstat)(path, &status) != 0) smma_die("%s: %s", path, strerror(errno));
+  if (S_ISDIR(status.st_mode)) {
+    check_directory(v, path);
+    return;
+  }
+  if (!named_by_user && (!S_ISREG(status.st_mode) || !ends_with(path, ".txt"))) return;
+  stream = fopen(path, "r");
+  if (!stream) smma_die("%s: %s", path, strerror(errno));
+  if (named_by_user || smma_vector_recognize(stream)) check_stream(v, stream, path);
+  fclose(stream);
+}
+
+int smma_command_verify(int argc, const char **argv) {
+  verification v = {.most = 10};
+  const char **paths;
+  int json = 0;
+  struct poptOption options[] = {
+      {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &v.most, 0, "how many mismatches to print", "N"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  paths =
+      smma_parse_options(argc, argv, options, 1, 1 << 20,
+                         "Directories are searched for .txt files with a vector file's header; - is standard input.\n"
+                         "Any two NaNs are equal where the payload is not known (see 'softmma show').\n");
+  if (v.most < 0) smma_die("--show: %lld is negative", v.most);
+  v.json = json;
+  v.mismatches = json ? json_array() : NULL;
+  smma_progress_start(&v.progress, "rows", 1);
+  for (; *paths; paths++) {
+    if (strcmp(*paths, "-") == 0)
+      check_stream(&v, stdin, "standard input");
+    else
+      check_path(&v, *paths, true);
+  }
+  smma_progress_end();
+  if (v.files == 0) smma_die("no vector file found; a vector file is a .txt file with a '# instruction:' line");
+  if (json) {
+    smma_print_json(json_pack("{s:I, s:I, s:I, s:o}", "files", (json_int_t)v.files, "rows", (json_int_t)v.totals.rows,
+                              "mismatches", (json_int_t)v.totals.mismatches, "shown", v.mismatches));
+  } else {
+    if (v.shown > v.most) printf("... and %lld more\n", v.shown - v.most);
+    printf("rows=%llu mismatches=%llu\n", v.totals.rows, v.totals.mismatches);
+  }
+  return smma_finish_output(v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
+}

@@ -1,0 +1,37 @@
+#include "cli/cli.h"
+
+static const char *compiler(void) {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "gcc " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+static bool has_openmp(void) {
+#ifdef _OPENMP
+  return true;
+#else
+  return false;
+#endif
+}
+
+int smma_command_version(int argc, const char **argv) {
+  int json = 0;
+  struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0, NULL);
+  if (json) {
+    smma_print_json(json_pack("{s:s, s:s, s:b, s:s, s:I, s:i}", "version", smma_version(), "compiler", compiler(),
+                              "openmp", has_openmp(), "jansson", JANSSON_VERSION, "instructions",
+                              (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
+  } else {
+    printf("softmma %s\n", smma_version());
+    printf("compiler      %s\n", compiler());
+    printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
+    printf("jansson       %s\n", JANSSON_VERSION);
+    printf("instructions  %zu on %d architectures\n", smma_instruction_count(), SMMA_ARCH_COUNT);
+  }
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}

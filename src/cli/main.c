@@ -1,0 +1,64 @@
+#include <locale.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "isa/nearest.h"
+
+const smma_command smma_commands[] = {
+#define SMMA_COMMAND(name, arguments, summary) {#name, arguments, summary, smma_command_##name},
+#include "cli/command.def"
+#undef SMMA_COMMAND
+};
+const size_t smma_command_count = sizeof smma_commands / sizeof smma_commands[0];
+
+static int print_help(void) {
+  printf(
+      "SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.\n\n"
+      "Usage: softmma COMMAND [options]\n\nCommands:\n");
+  for (size_t i = 0; i < smma_command_count; i++)
+    printf("  %-8s  %s\n", smma_commands[i].name, smma_commands[i].summary);
+  printf(
+      "\n'softmma COMMAND --help' tells a command's options; 'man softmma' has it all.\n"
+      "Exit status: 0 done and equal, 1 done and different, 2 could not.\n");
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+const smma_command *smma_find_command(const char *name) {
+  for (size_t i = 0; i < smma_command_count; i++)
+    if (strcmp(name, smma_commands[i].name) == 0) return &smma_commands[i];
+  return NULL;
+}
+
+static int missing_command(void) {
+  char list[256] = "";
+  for (size_t i = 0, used = 0; i < smma_command_count && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", smma_commands[i].name);
+  return smma_complain("a command is missing: one of %s (see 'softmma --help')", list);
+}
+
+static int unknown_command(const char *name) {
+  smma_nearest nearest;
+  char list[256];
+  smma_nearest_start(&nearest, name);
+  for (size_t i = 0; i < smma_command_count; i++)
+    smma_nearest_consider(&nearest, smma_commands[i].name, smma_commands[i].name);
+  smma_nearest_list(&nearest, list, sizeof list);
+  return smma_complain("unknown command '%s'; nearest: %s (see 'softmma --help')", name, list);
+}
+
+static int command_help(const char *name) {
+  const smma_command *command = smma_find_command(name);
+  const char *help[] = {name, "--help", NULL};
+  return command ? command->run(2, help) : unknown_command(name);
+}
+
+int main(int argc, const char **argv) {
+  const smma_command *command;
+  setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
+  if (argc < 2) return missing_command();
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+    return argc > 2 ? command_help(argv[2]) : print_help();
+  if (strcmp(argv[1], "--version") == 0) argv[1] = "version";
+  command = smma_find_command(argv[1]);
+  return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}

@@ -1,0 +1,20 @@
+/* Matrices from files, in the formats that an instruction takes. */
+#ifndef SMMA_CLI_MATRICES_H
+#define SMMA_CLI_MATRICES_H
+
+#include "cli/cli.h"
+#include "io/tensor.h"
+
+/* Reads a file; ends the program with one line if it cannot. */
+smma_tensor smma_load_matrix(const char *path);
+
+/* The matrix in the wanted format: a copy, rounded (RNE; saturating in formats of at most 8 bits) where it differs. Raw
+   encodings are taken as they are and must fit. `what` and `path` are for notes and errors, and with `quiet` nothing is
+   noted. */
+smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const char *what, const char *path,
+                           bool quiet);
+
+/* Zeroed; ends the program when the sizes overflow or memory runs out. */
+smma_tensor smma_new_matrix(smma_format_id format, size_t rows, size_t columns);
+
+#endif

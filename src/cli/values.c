@@ -1,0 +1,110 @@
+#include "cli/values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN_SIZE 80
+
+/* Copies the next token and moves behind it; false at the end. */
+static bool next_token(const char **text, char token[TOKEN_SIZE], const char *option) {
+  size_t length = 0;
+  while (**text && (isspace((unsigned char)**text) || **text == ',')) ++*text;
+  while (**text && !isspace((unsigned char)**text) && **text != ',') {
+    if (length + 1 == TOKEN_SIZE) smma_die("%s: an element of more than %d characters", option, TOKEN_SIZE - 1);
+    token[length++] = *(*text)++;
+  }
+  token[length] = 0;
+  return length > 0;
+}
+
+/* Splits "VALUE*COUNT"; 1 without a count. */
+static int repetitions(char *token, const char *option) {
+  char *star = strchr(token, '*'), *end;
+  long count;
+  if (!star) return 1;
+  *star = 0;
+  count = strtol(star + 1, &end, 10);
+  if (!isdigit((unsigned char)star[1]) || *end || count > SMMA_MAXIMUM_K)
+    smma_die("%s: '%s*%s': the count behind '*' must be a number from 0 to %d", option, token, star + 1,
+             SMMA_MAXIMUM_K);
+  return (int)count;
+}
+
+static uint64_t parse_hex(const char *token, const char *option, int index, smma_format_id format) {
+  int bits = smma_encoding_of(format).bits;
+  unsigned long long encoding;
+  char *end;
+  errno = 0;
+  encoding = strtoull(token, &end, 16);
+  if (*end || !isxdigit((unsigned char)token[0]))
+    smma_die("%s: element %d, '%s', is not hexadecimal", option, index, token);
+  if (errno == ERANGE || (bits < 64 && encoding >> bits))
+    smma_die("%s: element %d, '%s', does not fit the %d bits of %s", option, index, token, bits,
+             smma_format_text(format));
+  return encoding;
+}
+
+static uint64_t parse_value(const char *token, const char *option, int index, smma_format_id format) {
+  char *end;
+  double value, rounded;
+  uint64_t encoding;
+  errno = 0;
+  value = strtod(token, &end);
+  if (*end || end == token)
+    smma_die("%s: element %d, '%s', is not a number (raw encodings need --hex)", option, index, token);
+  encoding = smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  rounded = smma_value((smma_format)format, encoding);
+  if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
+    smma_note("%s: element %d, %s, is not a number of %s; rounded to %.17g", option, index, token,
+              smma_format_text(format), rounded);
+  }
+  return encoding;
+}
+
+void smma_read_list(const char *text, const char *option, smma_format_id format, bool hex, int count, uint64_t *out) {
+  char token[TOKEN_SIZE];
+  const char *rest = text;
+  int found = 0;
+  while (next_token(&rest, token, option)) {
+    int repeat = repetitions(token, option);
+    uint64_t encoding = hex ? parse_hex(token, option, found, format) : parse_value(token, option, found, format);
+    for (; repeat > 0; repeat--, found++)
+      if (found < count) out[found] = encoding;
+  }
+  if (found > count || (found < count && count == 1))
+    smma_die("%s has %d element%s, but the instruction takes %d", option, found, found == 1 ? "" : "s", count);
+  if (found < count)
+    smma_die("%s has %d element%s, but the instruction takes %d; add '0*%d' for %d zeros", option, found,
+             found == 1 ? "" : "s", count, count - found, count - found);
+}
+
+/* Whether the text reads back as the value: exactly, or rounded to the format. */
+static bool reads_back(const char *text, double value, smma_format_id format, bool exactly) {
+  double read = strtod(text, NULL);
+  if (exactly) return read == value;
+  return smma_round((smma_format)format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
+         smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+const char *smma_value_text(smma_format_id format, uint64_t encoding, char text[40]) {
+  double value = smma_value((smma_format)format, encoding);
+  if (isnan(value)) return strcpy(text, "nan");
+  if (fabs(value) < 1e9 && floor(value) == value) { /* 40, not 4e+01 */
+    snprintf(text, 40, "%.0f", value);
+    return text;
+  }
+  for (int exactly = 1; exactly >= 0; exactly--)
+    for (int digits = 1; digits <= (exactly ? 9 : 17); digits++) {
+      snprintf(text, 40, "%.*g", digits, value);
+      if (reads_back(text, value, format, exactly)) return text;
+    }
+  return text;
+}
+
+const char *smma_hex_text(smma_format_id format, uint64_t encoding, char text[24]) {
+  snprintf(text, 24, "%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
+  return text;
+}

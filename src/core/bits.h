@@ -1,0 +1,90 @@
+/* Shifts that are total, and 128-bit significands. */
+#ifndef SMMA_CORE_BITS_H
+#define SMMA_CORE_BITS_H
+
+#include "dialect.h"
+
+SMMA_CORE int smma_maximum(int x, int y) { return x > y ? x : y; }
+
+/* Number of bits up to the leading one; 0 for zero. */
+SMMA_CORE int smma_bit_length(uint64_t x) { return 64 - smma_leading_zeros(x); }
+
+/* x * 2^-n for n >= 0, toward zero; 0 from n = 64 on. */
+SMMA_CORE uint64_t smma_shift_right(uint64_t x, int n) { return n > 63 ? 0 : x >> n; }
+
+/* x * 2^n for n >= 0 modulo 2^64; 0 from n = 64 on. */
+SMMA_CORE uint64_t smma_shift_left(uint64_t x, int n) { return n > 63 ? 0 : x << n; }
+
+/* The n >= 0 low bits of x. */
+SMMA_CORE uint64_t smma_low_bits(uint64_t x, int n) { return n > 63 ? x : x & (((uint64_t)1 << n) - 1); }
+
+/* floor(x * 2^-n) for n >= 0. */
+SMMA_CORE int64_t smma_shift_down(int64_t x, int n) {
+  if (x >= 0) return (int64_t)smma_shift_right((uint64_t)x, n);
+  return (int64_t)~smma_shift_right(~(uint64_t)x, n);
+}
+
+SMMA_CORE uint64_t smma_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+
+typedef struct {
+  uint64_t high, low;
+} smma_bits128;
+
+SMMA_CORE smma_bits128 smma_multiply_bits128(uint64_t x, uint64_t y) {
+  smma_bits128 r;
+  r.high = smma_multiply_high(x, y);
+  r.low = x * y;
+  return r;
+}
+
+/* x * 2^n for 0 <= n < 128, modulo 2^128. */
+SMMA_CORE smma_bits128 smma_shift_left_bits128(smma_bits128 x, int n) {
+  smma_bits128 r;
+  if (n == 0) return x;
+  r.high = n > 63 ? smma_shift_left(x.low, n - 64) : x.high << n | x.low >> (64 - n);
+  r.low = smma_shift_left(x.low, n);
+  return r;
+}
+
+/* x * 2^-n for n >= 0; bits that leave are remembered in the lowest one ("jamming"). */
+SMMA_CORE smma_bits128 smma_shift_right_jam_bits128(smma_bits128 x, int n) {
+  smma_bits128 r;
+  uint64_t lost;
+  if (n == 0) return x;
+  if (n < 64) {
+    lost = smma_low_bits(x.low, n);
+    r.high = x.high >> n;
+    r.low = x.low >> n | x.high << (64 - n);
+  } else {
+    lost = x.low | smma_low_bits(x.high, n - 64);
+    r.high = 0;
+    r.low = smma_shift_right(x.high, n - 64);
+  }
+  r.low |= (uint64_t)(lost != 0);
+  return r;
+}
+
+SMMA_CORE int smma_bit_length_bits128(smma_bits128 x) {
+  return x.high ? 64 + smma_bit_length(x.high) : smma_bit_length(x.low);
+}
+
+SMMA_CORE bool smma_less_bits128(smma_bits128 x, smma_bits128 y) {
+  return x.high < y.high || (x.high == y.high && x.low < y.low);
+}
+
+SMMA_CORE smma_bits128 smma_add_bits128(smma_bits128 x, smma_bits128 y) {
+  smma_bits128 r;
+  r.low = x.low + y.low;
+  r.high = x.high + y.high + (uint64_t)(r.low < x.low);
+  return r;
+}
+
+/* x - y for y <= x. */
+SMMA_CORE smma_bits128 smma_subtract_bits128(smma_bits128 x, smma_bits128 y) {
+  smma_bits128 r;
+  r.low = x.low - y.low;
+  r.high = x.high - y.high - (uint64_t)(x.low < y.low);
+  return r;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* What the core needs from its language: C11, CUDA C++ or OpenCL C. The only file with #ifdefs. */
+#ifndef SMMA_CORE_DIALECT_H
+#define SMMA_CORE_DIALECT_H
+
+#if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
+
+typedef uchar uint8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+#define SMMA_CORE static inline
+SMMA_CORE int smma_leading_zeros(uint64_t x) { return (int)clz(x); }
+SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return mul_hi(x, y); }
+
+#elif defined(__CUDACC__)
+
+#include <stdint.h>
+#define SMMA_CORE static __host__ __device__ inline
+SMMA_CORE int smma_leading_zeros(uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return __clzll((long long)x);
+#else
+  return x ? __builtin_clzll(x) : 64;
+#endif
+}
+SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
+#ifdef __CUDA_ARCH__
+  return __umul64hi(x, y);
+#else
+  return (uint64_t)((unsigned __int128)x * y >> 64);
+#endif
+}
+
+#else
+
+#include <stdbool.h>
+#include <stdint.h>
+#define SMMA_CORE static inline
+/* 64 for zero. */
+SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
+/* The high 64 bits of the 128-bit product. */
+SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((unsigned __int128)x * y >> 64); }
+
+#endif
+#endif

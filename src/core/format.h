@@ -1,0 +1,121 @@
+/* Number formats: what an encoding means. Source: MMA-Sim, appendix A; OCP MX specification. */
+#ifndef SMMA_CORE_FORMAT_H
+#define SMMA_CORE_FORMAT_H
+
+#include "bits.h"
+
+typedef enum {
+#define SMMA_FORMAT(name, ...) SMMA_FORMAT_##name,
+#include "format.def"
+#undef SMMA_FORMAT
+  SMMA_FORMAT_none,
+  SMMA_FORMAT_COUNT = SMMA_FORMAT_none
+} smma_format_id;
+
+/* Which encodings are not finite numbers. */
+typedef enum {
+  SMMA_SPECIALS_IEEE,                  /* greatest exponent: infinity, NaN */
+  SMMA_SPECIALS_ONE_NAN,               /* all ones is NaN; no infinity (the "FN" formats) */
+  SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
+  SMMA_SPECIALS_FINITE,                /* none */
+  SMMA_SPECIALS_POWERS_OF_TWO          /* code c is 2^(c - bias), all ones is NaN; no zero */
+} smma_specials;
+
+typedef struct {
+  int bits, ignored_bits, sign_bits, exponent_bits, fraction_bits, bias;
+  smma_specials specials;
+} smma_encoding;
+
+SMMA_CORE smma_encoding smma_encoding_of(smma_format_id format) {
+  smma_encoding f = {0, 0, 0, 0, 0, 0, SMMA_SPECIALS_IEEE};
+  switch (format) {
+#define SMMA_FORMAT(name, stored, ignored, sign, exponent, fraction, exponent_bias, special) \
+  case SMMA_FORMAT_##name:                                                                   \
+    f.bits = stored;                                                                         \
+    f.ignored_bits = ignored;                                                                \
+    f.sign_bits = sign;                                                                      \
+    f.exponent_bits = exponent;                                                              \
+    f.fraction_bits = fraction;                                                              \
+    f.bias = exponent_bias;                                                                  \
+    f.specials = SMMA_SPECIALS_##special;                                                    \
+    break;
+#include "format.def"
+#undef SMMA_FORMAT
+    default: break;
+  }
+  return f;
+}
+
+SMMA_CORE int smma_minimum_exponent(smma_encoding f) {
+  return f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? -f.bias : 1 - f.bias;
+}
+
+/* Exponent and fraction fields of the greatest finite magnitude. */
+SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
+  uint64_t ones = smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits);
+  switch (f.specials) {
+    case SMMA_SPECIALS_IEEE: return ones - ((uint64_t)1 << f.fraction_bits);
+    case SMMA_SPECIALS_ONE_NAN:
+    case SMMA_SPECIALS_POWERS_OF_TWO: return ones - 1;
+    default: return ones;
+  }
+}
+
+typedef enum { SMMA_ZERO, SMMA_FINITE, SMMA_INFINITE, SMMA_NAN } smma_kind;
+
+/* A decoded number: (-1)^negative * significand * 2^(exponent - fraction_bits). The exponent is the one of
+   the encoding (the minimum for subnormals and zero), so the significand of a subnormal is below
+   2^fraction_bits; a product is the plain product of both, never normalised. */
+typedef struct {
+  uint64_t significand;
+  int32_t exponent;
+  int16_t fraction_bits;
+  uint8_t kind;
+  uint8_t negative;
+} smma_number;
+
+SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
+  uint64_t fields, fraction;
+  int exponent_field, special;
+  smma_number x;
+  encoding >>= f.ignored_bits;
+  fields = smma_low_bits(encoding, f.exponent_bits + f.fraction_bits);
+  fraction = smma_low_bits(fields, f.fraction_bits);
+  exponent_field = (int)(fields >> f.fraction_bits);
+  x.negative = (uint8_t)(f.sign_bits & (encoding >> (f.exponent_bits + f.fraction_bits)));
+  x.fraction_bits = (int16_t)f.fraction_bits;
+  if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO) {
+    x.exponent = exponent_field - f.bias;
+    x.significand = 1;
+  } else {
+    x.exponent = smma_maximum(exponent_field, 1) - f.bias;
+    x.significand = fraction | (uint64_t)(exponent_field != 0) << f.fraction_bits;
+  }
+  special =
+      f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? x.negative && fields == 0 : fields > smma_largest_fields(f);
+  if (special)
+    x.kind = f.specials == SMMA_SPECIALS_IEEE && fraction == 0 ? SMMA_INFINITE : SMMA_NAN;
+  else
+    x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
+  return x;
+}
+
+/* The format's NaN: quiet, positive where there is a choice; the greatest number where there is none (as
+   CUDA converts NaN to FP6 and FP4). */
+SMMA_CORE uint64_t smma_default_nan(smma_encoding f) {
+  uint64_t fields;
+  switch (f.specials) {
+    case SMMA_SPECIALS_IEEE: fields = smma_largest_fields(f) + 1 + ((uint64_t)1 << (f.fraction_bits - 1)); break;
+    case SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO: fields = (uint64_t)1 << (f.exponent_bits + f.fraction_bits); break;
+    case SMMA_SPECIALS_FINITE: fields = smma_largest_fields(f); break;
+    default: fields = smma_largest_fields(f) + 1; break;
+  }
+  return fields << f.ignored_bits;
+}
+
+SMMA_CORE smma_number smma_zero(void) {
+  smma_number x = {0, 0, 0, SMMA_ZERO, 0};
+  return x;
+}
+
+#endif

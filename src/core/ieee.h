@@ -1,0 +1,103 @@
+/* IEEE 754 addition, multiplication and fused multiply-add, round to nearest even, in f16, f32 and f64.
+   Source: IEEE 754-2019, sections 5.4.1 and 6.3. */
+#ifndef SMMA_CORE_IEEE_H
+#define SMMA_CORE_IEEE_H
+
+#include "term.h"
+
+/* A finite number with a 128-bit significand: (-1)^negative * significand * 2^exponent. */
+typedef struct {
+  smma_bits128 significand;
+  int exponent;
+  bool negative;
+} smma_exact;
+
+/* The same value with a significand of `length` bits, at least as many as it has. Zero stays zero, its exponent below
+   every other. */
+SMMA_CORE smma_exact smma_normalize_exact(smma_exact x, int length) {
+  int shift = length - smma_bit_length_bits128(x.significand);
+  if (shift == length) {
+    x.exponent = -100000;
+    return x;
+  }
+  x.significand = smma_shift_left_bits128(x.significand, shift);
+  x.exponent -= shift;
+  return x;
+}
+
+SMMA_CORE smma_exact smma_exact_product(smma_number a, smma_number b) {
+  smma_exact p;
+  p.significand = smma_multiply_bits128(a.significand, b.significand);
+  p.exponent = a.exponent - a.fraction_bits + b.exponent - b.fraction_bits;
+  p.negative = a.negative != b.negative;
+  return p;
+}
+
+SMMA_CORE smma_exact smma_exact_number(smma_number a) {
+  smma_exact x;
+  x.significand.high = 0;
+  x.significand.low = a.significand;
+  x.exponent = a.exponent - a.fraction_bits;
+  x.negative = a.negative != 0;
+  return x;
+}
+
+/* RNE to any format. */
+SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow_policy policy) {
+  x = smma_normalize_exact(x, 127);
+  /* 63 bits above and a sticky 64 below: more than fraction_bits + 3. */
+  return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0, SMMA_NEAREST_EVEN,
+                     policy);
+}
+
+/* x + y, rounded once. Bits are jammed only when the operands are 2^20 apart or more, where at most one bit
+   cancels: jamming below bit 20 of 126 cannot change the rounding to 53. Sum of zeros: -0 only for both -0. */
+SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_exact x, smma_exact y) {
+  smma_exact sum;
+  x = smma_normalize_exact(x, 126); /* leaves room for a carry */
+  y = smma_normalize_exact(y, 126);
+  if (x.exponent < y.exponent) {
+    smma_exact t = x;
+    x = y;
+    y = t;
+  }
+  y.significand = smma_shift_right_jam_bits128(y.significand, x.exponent - y.exponent);
+  sum = x;
+  if (x.negative == y.negative) {
+    sum.significand = smma_add_bits128(x.significand, y.significand);
+  } else if (smma_less_bits128(x.significand, y.significand)) {
+    sum.significand = smma_subtract_bits128(y.significand, x.significand);
+    sum.negative = y.negative;
+  } else {
+    sum.significand = smma_subtract_bits128(x.significand, y.significand);
+    if ((sum.significand.high | sum.significand.low) == 0) sum.negative = false;
+  }
+  return smma_encode_exact(f, sum, SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* fma(a, b, c) in the format f. */
+SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b, smma_number c) {
+  smma_number term[2], special;
+  term[0] = smma_product(a, b); /* only its kind and sign count: the significand may not fit */
+  term[1] = c;
+  special = smma_special_sum(term, 2);
+  if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
+  return smma_round_exact_sum(f, smma_exact_product(a, b), smma_exact_number(c));
+}
+
+SMMA_CORE uint64_t smma_ieee_add(smma_encoding f, smma_nan_policy nan, uint64_t x, uint64_t y) {
+  smma_number term[2], special;
+  term[0] = smma_decode(f, x);
+  term[1] = smma_decode(f, y);
+  special = smma_special_sum(term, 2);
+  if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
+  return smma_round_exact_sum(f, smma_exact_number(term[0]), smma_exact_number(term[1]));
+}
+
+SMMA_CORE uint64_t smma_ieee_multiply(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b) {
+  smma_number product = smma_product(a, b);
+  if (product.kind > SMMA_FINITE) return smma_encode_special(f, product, nan);
+  return smma_encode_exact(f, smma_exact_product(a, b), SMMA_OVERFLOW_TO_INFINITY);
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* From an exact value to an encoding, rounding once. Source: docs/algorithms/README.md; IEEE 754-2019, section 4.3. */
+#ifndef SMMA_CORE_ROUNDING_H
+#define SMMA_CORE_ROUNDING_H
+
+#include "format.h"
+
+typedef enum {
+  SMMA_NEAREST_EVEN,
+  SMMA_TOWARD_ZERO,
+  SMMA_TOWARD_NEGATIVE,
+  SMMA_TOWARD_POSITIVE
+} smma_rounding_direction;
+
+/* What becomes of a magnitude that rounds above the greatest finite one, and of infinity. */
+typedef enum {
+  SMMA_OVERFLOW_TO_INFINITY, /* infinity, else NaN, else the greatest finite magnitude */
+  SMMA_OVERFLOW_SATURATES    /* the greatest finite magnitude */
+} smma_overflow_policy;
+
+SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t fields) {
+  uint64_t sign = (uint64_t)(negative && f.sign_bits) << (f.exponent_bits + f.fraction_bits);
+  if (fields == 0 && f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) sign = 0;
+  return (sign | fields) << f.ignored_bits;
+}
+
+SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow_policy policy) {
+  uint64_t fields = smma_largest_fields(f);
+  if (policy == SMMA_OVERFLOW_SATURATES || f.specials == SMMA_SPECIALS_FINITE)
+    return smma_sign_and_fields(f, negative, fields);
+  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return smma_default_nan(f);
+  return smma_sign_and_fields(f, negative, fields + 1);
+}
+
+/* Whether rounding adds one unit to a magnitude whose last bit is `odd` and whose remainder is `half_unit` (at
+   least one half unit) and `rest` (anything besides the half). */
+SMMA_CORE bool smma_rounds_up(smma_rounding_direction direction, bool negative, bool odd, bool half_unit, bool rest) {
+  switch (direction) {
+    case SMMA_NEAREST_EVEN: return half_unit && (rest || odd);
+    case SMMA_TOWARD_NEGATIVE: return negative && (half_unit || rest);
+    case SMMA_TOWARD_POSITIVE: return !negative && (half_unit || rest);
+    default: return false;
+  }
+}
+
+/* Encodes (-1)^negative * (significand + t) * 2^exponent with 0 < t < 1 if `sticky`, t = 0 if not, rounded in
+   `direction` to `f`. A sticky value needs a significand of at least f.fraction_bits + 3 bits. Zero keeps
+   its sign. An unsigned format takes zero for negative values, ue8m0 its least value for zero. */
+SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t significand, int exponent, bool sticky,
+                               smma_rounding_direction direction, smma_overflow_policy policy) {
+  int least = smma_minimum_exponent(f);
+  int top = exponent + smma_bit_length(significand) - 1; /* exponent of the leading bit */
+  int last = smma_maximum(top, least) - f.fraction_bits; /* exponent of the last bit kept */
+  int shift = last - exponent;
+  uint64_t kept, fields;
+  if (significand == 0 || (negative && !f.sign_bits)) return smma_sign_and_fields(f, negative, 0);
+  if (shift > 0) {
+    bool half_unit = shift <= 64 && (significand >> (shift - 1) & 1);
+    bool rest = sticky || smma_low_bits(significand, shift - 1) != 0;
+    kept = smma_shift_right(significand, shift);
+    kept += smma_rounds_up(direction, negative, kept & 1, half_unit, rest);
+  } else {
+    kept = significand << -shift;
+  }
+  if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO) {
+    if (kept == 0) return smma_sign_and_fields(f, negative, 0);
+    kept -= 1; /* no subnormals: the significand of code 0 is one */
+  }
+  /* A significand of 2^fraction_bits or more carries into the exponent field by itself. */
+  if (top - least >= 1 << f.exponent_bits) return smma_overflowed(f, negative, policy);
+  fields = ((uint64_t)(smma_maximum(top, least) - least) << f.fraction_bits) + kept;
+  if (fields > smma_largest_fields(f)) return smma_overflowed(f, negative, policy);
+  return smma_sign_and_fields(f, negative, fields);
+}
+
+/* A decoded number of any kind. */
+SMMA_CORE uint64_t smma_encode_number(smma_encoding f, smma_number x, smma_rounding_direction direction,
+                                      smma_overflow_policy policy) {
+  if (x.kind == SMMA_NAN) {
+    uint64_t nan = smma_default_nan(f);
+    return f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_ONE_NAN
+               ? nan | smma_sign_and_fields(f, x.negative, 0)
+               : nan;
+  }
+  if (x.kind == SMMA_INFINITE) return x.negative && !f.sign_bits ? 0 : smma_overflowed(f, x.negative, policy);
+  return smma_encode(f, x.negative, x.significand, x.exponent - x.fraction_bits, false, direction, policy);
+}
+
+#endif

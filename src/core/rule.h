@@ -1,0 +1,163 @@
+/* A rule is an algorithm with its parameters; an operation adds the formats and K. smma_dot_add computes one
+   dot-product-add of any operation: it is the specification that everything else is compared with. */
+#ifndef SMMA_CORE_RULE_H
+#define SMMA_CORE_RULE_H
+
+#include "e_fdpa.h"
+#include "ftz.h"
+#include "gst_fdpa.h"
+#include "t_fdpa.h"
+#include "tr_fdpa.h"
+
+typedef enum {
+  SMMA_FMA,
+  SMMA_T_FDPA,
+  SMMA_ST_FDPA,
+  SMMA_GST_FDPA,
+  SMMA_E_FDPA,
+  SMMA_FTZ_ADDMUL,
+  SMMA_TR_FDPA,
+  SMMA_GTR_FDPA,
+  SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
+  SMMA_FTZ_FMA
+} smma_algorithm;
+
+typedef struct {
+  smma_algorithm algorithm;
+  smma_nan_policy nan;
+  union {
+    smma_t_fdpa t_fdpa; /* SMMA_T_FDPA, SMMA_ST_FDPA, SMMA_FP8_BY_FP16 */
+    smma_gst_fdpa gst_fdpa;
+    smma_e_fdpa e_fdpa;
+    smma_ftz_addmul ftz_addmul;
+    smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
+  } with;
+} smma_rule;
+
+typedef struct {
+  smma_rule rule;
+  smma_format_id a, b, c, d, scale; /* scale: SMMA_FORMAT_none without scales */
+  int k;
+  int scale_block; /* elements that share a scale factor; 0 without scales */
+} smma_operation;
+
+/* Decoded operands of one dot-product-add: a and b hold k numbers, scale_a and scale_b k / scale_block. */
+typedef struct {
+  const smma_number *a, *b, *scale_a, *scale_b;
+} smma_operands;
+
+/* L: the most products that one fused sum takes. */
+SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
+  switch (r->algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return r->with.t_fdpa.block;
+    case SMMA_E_FDPA: return r->with.e_fdpa.block;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
+    case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
+    case SMMA_GST_FDPA: return k;
+    default: return 1;
+  }
+}
+
+/* Products in one fused sum of this operation. */
+SMMA_CORE int smma_block_of(const smma_operation *o) {
+  int limit = smma_block_limit(&o->rule, o->k);
+  return o->k < limit ? o->k : limit;
+}
+
+/* The k of the i-th product of a block. FP8 by FP16 takes k mod 4 < 2 first, then the others. */
+SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return i / 2 * 4 + block * 2 + i % 2;
+  return block * smma_block_of(o) + i;
+}
+
+/* A number as FP16 holds it: subnormals of E4M3 become normal. */
+SMMA_CORE smma_number smma_widen_to_f16(smma_number x) {
+  smma_encoding f16 = smma_encoding_of(SMMA_FORMAT_f16);
+  return smma_decode(f16, smma_encode_number(f16, x, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY));
+}
+
+SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, int k) {
+  switch (o->rule.algorithm) {
+    case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
+    case SMMA_ST_FDPA: {
+      int s = k / o->scale_block;
+      return smma_product(smma_product(x.a[k], x.b[k]), smma_product(x.scale_a[s], x.scale_b[s]));
+    }
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return smma_tr_fdpa_product(x.a[k], x.b[k]);
+    default: return smma_product(x.a[k], x.b[k]);
+  }
+}
+
+/* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
+   their number, at most SMMA_MAXIMUM_K + 1. */
+SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int block, uint64_t accumulator,
+                               smma_number *term) {
+  int count, i;
+  if (o->rule.algorithm == SMMA_GST_FDPA) {
+    int group = o->rule.with.gst_fdpa.group;
+    count = o->k / group;
+    for (i = 0; i < count; i++) {
+      int k = i * group, s = k / o->scale_block;
+      term[i] = smma_gst_fdpa_group(x.a + k, x.b + k, group, x.scale_a[s], x.scale_b[s]);
+    }
+  } else {
+    count = smma_block_of(o);
+    for (i = 0; i < count; i++) term[i] = smma_product_at(o, x, smma_product_index(o, block, i));
+  }
+  term[count] = smma_decode(smma_encoding_of(o->d), accumulator);
+  return count + 1;
+}
+
+/* The rounded sum of one block's terms. */
+SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count) {
+  switch (r->algorithm) {
+    case SMMA_GST_FDPA: return smma_t_fdpa_sum(&r->with.gst_fdpa.fused, r->nan, term, count);
+    case SMMA_E_FDPA: return smma_e_fdpa_sum(r->nan, term, count);
+    case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
+    case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
+    default: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
+  }
+}
+
+/* c in the format of d. */
+SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
+  if (o->c == o->d) return c;
+  return smma_encode_number(smma_encoding_of(o->d), smma_decode(smma_encoding_of(o->c), c), SMMA_NEAREST_EVEN,
+                            SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* A chain of fused sums: each block's result is the next one's c. */
+SMMA_CORE uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator) {
+  smma_number term[SMMA_MAXIMUM_K + 1];
+  int blocks = o->k / smma_block_of(o), block;
+  for (block = 0; block < blocks; block++) {
+    int count = smma_fused_terms(o, x, block, accumulator, term);
+    accumulator = smma_fused_sum(&o->rule, term, count);
+  }
+  return accumulator;
+}
+
+SMMA_CORE uint64_t smma_fma_chain(const smma_operation *o, smma_operands x, uint64_t d) {
+  smma_encoding f = smma_encoding_of(o->d);
+  int k;
+  for (k = 0; k < o->k; k++) d = smma_ieee_fma(f, o->rule.nan, x.a[k], x.b[k], smma_decode(f, d));
+  return d;
+}
+
+/* d = f(c, a, b): one dot-product-add. c and d are encodings. */
+SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
+  c = smma_widen_c(o, c);
+  switch (o->rule.algorithm) {
+    case SMMA_FMA: return smma_fma_chain(o, x, c);
+    case SMMA_FTZ_ADDMUL: return smma_ftz_addmul_dot(&o->rule.with.ftz_addmul, x.a, x.b, o->k, c);
+    case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);
+    case SMMA_FP8_BY_FP16: return smma_ieee_add(smma_encoding_of(o->d), o->rule.nan, smma_fused_chain(o, x, 0), c);
+    default: return smma_fused_chain(o, x, c);
+  }
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* T-FDPA and ST-FDPA: the truncated fused dot-product-add of NVIDIA's units, plain and with UE8M0 scales.
+   Source: docs/algorithms/t-fdpa.md and st-fdpa.md; FDA and CoFDA in MMA-Sim, section IV-C and D. */
+#ifndef SMMA_CORE_T_FDPA_H
+#define SMMA_CORE_T_FDPA_H
+
+#include "term.h"
+
+typedef struct {
+  int alignment_bits; /* F: fraction bits kept below the greatest exponent */
+  int block;          /* L: products in one fused sum */
+  int zero_exponent;  /* e_zero: the exponent that a zero term brings */
+  smma_format_id output;
+  smma_rounding_direction rounding; /* rho = rounding to output */
+} smma_t_fdpa;
+
+SMMA_CORE int smma_t_fdpa_exponent(const smma_t_fdpa *p, smma_number term) {
+  return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
+}
+
+/* emax over all terms. */
+SMMA_CORE int smma_t_fdpa_greatest_exponent(const smma_t_fdpa *p, const smma_number *term, int count) {
+  int emax = smma_t_fdpa_exponent(p, term[0]), i;
+  for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_t_fdpa_exponent(p, term[i]));
+  return emax;
+}
+
+/* One block: the rounded sum of `count` finite or special terms (products and c). */
+SMMA_CORE uint64_t smma_t_fdpa_sum(const smma_t_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  smma_encoding output = smma_encoding_of(p->output);
+  smma_number special = smma_special_sum(term, count);
+  int64_t sum = 0;
+  int emax, i;
+  if (special.kind != SMMA_FINITE) return smma_encode_special(output, special, nan);
+  emax = smma_t_fdpa_greatest_exponent(p, term, count);
+  for (i = 0; i < count; i++) sum += smma_align(term[i], emax, p->alignment_bits);
+  return smma_encode_sum(output, sum, emax - p->alignment_bits, p->rounding);
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* Terms of a dot-product-add: exact products, special values, alignment. Source: docs/algorithms/README.md. */
+#ifndef SMMA_CORE_TERM_H
+#define SMMA_CORE_TERM_H
+
+#include "rounding.h"
+
+/* The longest dot product of one instruction. */
+#define SMMA_MAXIMUM_K 64
+
+/* What NaN a unit returns. */
+typedef enum {
+  SMMA_NAN_ALL_ONES, /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
+  SMMA_NAN_QUIET     /* payload not known: the format's quiet NaN stands for any */
+} smma_nan_policy;
+
+SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
+  if (policy == SMMA_NAN_QUIET) return smma_default_nan(f);
+  return smma_low_bits(~(uint64_t)0, f.bits - 1);
+}
+
+/* The exact product, not normalised. Bound: significands of at most 32 bits each (every format but f64). */
+SMMA_CORE smma_number smma_product(smma_number a, smma_number b) {
+  smma_number p;
+  p.significand = a.significand * b.significand;
+  p.exponent = a.exponent + b.exponent;
+  p.fraction_bits = (int16_t)(a.fraction_bits + b.fraction_bits);
+  p.negative = a.negative ^ b.negative;
+  if (a.kind > SMMA_FINITE || b.kind > SMMA_FINITE)
+    p.kind = a.kind == SMMA_NAN || b.kind == SMMA_NAN || a.kind == SMMA_ZERO || b.kind == SMMA_ZERO ? SMMA_NAN
+                                                                                                    : SMMA_INFINITE;
+  else
+    p.kind = a.kind < b.kind ? a.kind : b.kind;
+  return p;
+}
+
+/* The kind of the sum of special terms: NaN for any NaN or infinities of both signs, the infinity if
+   there is one, and SMMA_FINITE if every term is finite. */
+SMMA_CORE smma_number smma_special_sum(const smma_number *term, int count) {
+  smma_number sum = smma_zero();
+  int i;
+  sum.kind = SMMA_FINITE;
+  for (i = 0; i < count; i++) {
+    if (term[i].kind <= SMMA_FINITE) continue;
+    if (term[i].kind == SMMA_NAN || (sum.kind == SMMA_INFINITE && sum.negative != term[i].negative)) {
+      sum.kind = SMMA_NAN;
+      return sum;
+    }
+    sum = term[i];
+  }
+  return sum;
+}
+
+SMMA_CORE uint64_t smma_encode_special(smma_encoding f, smma_number x, smma_nan_policy nan) {
+  return x.kind == SMMA_NAN ? smma_nan_of(f, nan) : smma_overflowed(f, x.negative, SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* x as an integer multiple of 2^(emax - bits), truncated toward zero.
+   Bound: |x| 2^(bits - emax) < 2^63, which holds for every unit here: x.exponent <= emax, a significand below
+   4 (a group sum of GST-FDPA below 2^12) and bits <= 35. */
+SMMA_CORE int64_t smma_align(smma_number x, int emax, int bits) {
+  int shift = emax - bits - (x.exponent - x.fraction_bits);
+  uint64_t kept = shift >= 0 ? smma_shift_right(x.significand, shift) : smma_shift_left(x.significand, -shift);
+  return x.negative ? -(int64_t)kept : (int64_t)kept;
+}
+
+/* The same, rounded down (toward minus infinity). */
+SMMA_CORE int64_t smma_align_down(smma_number x, int emax, int bits) {
+  int shift = emax - bits - (x.exponent - x.fraction_bits);
+  int64_t significand = x.negative ? -(int64_t)x.significand : (int64_t)x.significand;
+  return shift >= 0 ? smma_shift_down(significand, shift) : smma_align(x, emax, bits);
+}
+
+/* Rounds sum * 2^exponent once; an exact zero gives +0. */
+SMMA_CORE uint64_t smma_encode_sum(smma_encoding f, int64_t sum, int exponent, smma_rounding_direction direction) {
+  return smma_encode(f, sum < 0, smma_magnitude(sum), exponent, false, direction, SMMA_OVERFLOW_TO_INFINITY);
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* TR-FDPA and GTR-FDPA: products truncated among themselves, then added to c with rounding down (CDNA3).
+   Source: docs/algorithms/tr-fdpa.md and gtr-fdpa.md; FDRDA and GFDRDA in MMA-Sim, section IV-F to I. */
+#ifndef SMMA_CORE_TR_FDPA_H
+#define SMMA_CORE_TR_FDPA_H
+
+#include "term.h"
+
+typedef struct {
+  int alignment_bits; /* F: fraction bits of aligned products, and of c */
+  int sum_bits;       /* F2: fraction bits of the sum of products, and of the total */
+  int block;          /* L: products in one fused sum */
+  int revision;       /* 1: the first published form, without the last rounding down; 2: the later one */
+} smma_tr_fdpa;
+
+/* An exponent below that of every product: an empty sum does not take part in a maximum. */
+#define SMMA_NO_EXPONENT (-100000)
+
+/* A fixed-point sum * 2^(exponent - bits). */
+typedef struct {
+  int64_t sum;
+  int exponent;
+} smma_partial_sum;
+
+/* Products of magnitude 2^128 or more become infinities. */
+SMMA_CORE smma_number smma_tr_fdpa_product(smma_number a, smma_number b) {
+  smma_number p = smma_product(a, b);
+  if (p.kind == SMMA_FINITE && smma_bit_length(p.significand) - 1 + p.exponent - p.fraction_bits >= 128)
+    p.kind = SMMA_INFINITE;
+  return p;
+}
+
+/* Every `stride`-th product, truncated at `bits` below the greatest exponent of those that are not zero. */
+SMMA_CORE smma_partial_sum smma_truncated_sum(const smma_number *product, int count, int stride, int bits) {
+  smma_partial_sum r = {0, SMMA_NO_EXPONENT};
+  int i;
+  for (i = 0; i < count; i += stride)
+    if (product[i].kind == SMMA_FINITE) r.exponent = smma_maximum(r.exponent, product[i].exponent);
+  for (i = 0; i < count; i += stride)
+    if (product[i].kind == SMMA_FINITE) r.sum += smma_align(product[i], r.exponent, bits);
+  return r;
+}
+
+/* Both sums rounded down at `bits` below their common exponent, and added. */
+SMMA_CORE smma_partial_sum smma_join_down(smma_partial_sum x, smma_partial_sum y) {
+  smma_partial_sum r;
+  r.exponent = smma_maximum(x.exponent, y.exponent);
+  r.sum = smma_shift_down(x.sum, r.exponent - x.exponent) + smma_shift_down(y.sum, r.exponent - y.exponent);
+  return r;
+}
+
+/* The exponent under which the sum of products and c are added; zero c brings that of the least subnormal. */
+SMMA_CORE int smma_tr_fdpa_exponent(smma_partial_sum products, smma_number c) {
+  return smma_maximum(products.exponent, c.exponent);
+}
+
+/* The sum of products rounded down at F2 + 1 (revision 1: F2) bits below E.
+   Bound: |products.sum| < 2^(F + 2 + log2 L) <= 2^30, so 2^38 after the widening shift. */
+SMMA_CORE int64_t smma_tr_fdpa_align_products(const smma_tr_fdpa *p, smma_partial_sum products, int emax) {
+  int bits = p->sum_bits + (p->revision > 1);
+  int shift = emax - products.exponent - (bits - p->alignment_bits);
+  return shift >= 0 ? smma_shift_down(products.sum, shift) : products.sum * ((int64_t)1 << -shift);
+}
+
+/* Revision 2: total * 2^exponent rounded down to F2 fraction bits of its own, its exponent not below -126: the rounding
+   into a wider FP32. */
+SMMA_CORE smma_number smma_tr_fdpa_round_down(const smma_tr_fdpa *p, int64_t total, int exponent) {
+  smma_encoding f = smma_encoding_of(SMMA_FORMAT_f32);
+  f.fraction_bits = p->sum_bits;
+  f.bits = 1 + f.exponent_bits + f.fraction_bits;
+  return smma_decode(f, smma_encode_sum(f, total, exponent, SMMA_TOWARD_NEGATIVE));
+}
+
+/* RNE-FP32 of products and c, multiples of 2^(emax - F2 - 1) (revision 1: F2) and of 2^(emax - F). */
+SMMA_CORE uint64_t smma_tr_fdpa_finish(const smma_tr_fdpa *p, int64_t products, int64_t c, int emax) {
+  smma_encoding f32 = smma_encoding_of(SMMA_FORMAT_f32);
+  int bits = p->sum_bits + (p->revision > 1);
+  int64_t total = products + c * ((int64_t)1 << (bits - p->alignment_bits));
+  if (p->revision == 1) return smma_encode_sum(f32, total, emax - bits, SMMA_NEAREST_EVEN);
+  return smma_encode_number(f32, smma_tr_fdpa_round_down(p, total, emax - bits), SMMA_NEAREST_EVEN,
+                            SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* Infinities and NaN among products and c, which is the last of the `count` terms. */
+SMMA_CORE bool smma_tr_fdpa_special(const smma_number *term, int count, smma_nan_policy nan, uint64_t *d) {
+  smma_number special = smma_special_sum(term, count);
+  if (special.kind == SMMA_FINITE) return false;
+  *d = smma_encode_special(smma_encoding_of(SMMA_FORMAT_f32), special, nan);
+  return true;
+}
+
+/* One block of TR-FDPA: `count` terms, products (from smma_tr_fdpa_product) and c last. */
+SMMA_CORE uint64_t smma_tr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  smma_number c = term[count - 1];
+  smma_partial_sum products;
+  uint64_t d;
+  int emax;
+  if (smma_tr_fdpa_special(term, count, nan, &d)) return d;
+  products = smma_truncated_sum(term, count - 1, 1, p->alignment_bits);
+  emax = smma_tr_fdpa_exponent(products, c);
+  return smma_tr_fdpa_finish(p, smma_tr_fdpa_align_products(p, products, emax),
+                             smma_align_down(c, emax, p->alignment_bits), emax);
+}
+
+/* GTR-FDPA: a c so far below the sum counts as zero. */
+SMMA_CORE bool smma_gtr_fdpa_ignores(const smma_tr_fdpa *p, smma_number c, int emax) {
+  return c.exponent < emax - p->alignment_bits - 1;
+}
+
+/* One block of GTR-FDPA: even and odd products apart. */
+SMMA_CORE uint64_t smma_gtr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  smma_number c = term[count - 1];
+  smma_partial_sum products;
+  int64_t aligned_c;
+  uint64_t d;
+  int emax;
+  if (smma_tr_fdpa_special(term, count, nan, &d)) return d;
+  products = smma_join_down(smma_truncated_sum(term, count - 1, 2, p->alignment_bits),
+                            smma_truncated_sum(term + 1, count - 2, 2, p->alignment_bits));
+  emax = smma_tr_fdpa_exponent(products, c);
+  aligned_c = smma_gtr_fdpa_ignores(p, c, emax) ? 0 : smma_align_down(c, emax, p->alignment_bits);
+  return smma_tr_fdpa_finish(p, smma_tr_fdpa_align_products(p, products, emax), aligned_c, emax);
+}
+
+#endif

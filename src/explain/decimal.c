@@ -1,0 +1,80 @@
+#include "explain/decimal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool special_text(char *text, size_t size, double value) {
+  if (isfinite(value)) return false;
+  snprintf(text, size, "%s", isnan(value) ? "NaN" : value < 0 ? "-infinity" : "+infinity");
+  return true;
+}
+
+/* "2^-23" or "-1.25*2^30": numbers of at most four bits. */
+static bool power_text(char *text, size_t size, double value) {
+  int exponent;
+  double significand = 2 * frexp(value, &exponent);
+  if (significand * 8 != floor(significand * 8)) return false;
+  if (fabs(significand) == 1)
+    snprintf(text, size, "%s2^%d", value < 0 ? "-" : "", exponent - 1);
+  else
+    snprintf(text, size, "%g*2^%d", significand, exponent - 1);
+  return true;
+}
+
+/* Whether the decimal is one that a reader takes in at once: 8192 and not 8e+03. */
+static bool is_plain(const char *text, double value) {
+  return !strchr(text, 'e') || fabs(value) >= 1e9 || fabs(value) < 1e-4;
+}
+
+void smma_decimal_text(char *text, size_t size, double value, bool exact, int digits) {
+  if (special_text(text, size, value)) return;
+  for (int n = 1; exact && n <= digits; n++) {
+    snprintf(text, size, "%.*g", n, value);
+    if (strtod(text, NULL) == value && is_plain(text, value)) return;
+  }
+  if (exact && power_text(text, size, value)) return;
+  snprintf(text, size, "~%.*g", digits, value);
+}
+
+void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t encoding) {
+  double value = smma_number_value(smma_decode(smma_encoding_of(format), encoding));
+  int most = format == SMMA_FORMAT_f32 || format == SMMA_FORMAT_e8m13 ? 9 : 17;
+  if (special_text(text, size, value)) return;
+  for (int n = 1; n <= most; n++) {
+    double back;
+    snprintf(text, size, "%.*g", n, value);
+    back = most == 9 ? (double)strtof(text, NULL) : strtod(text, NULL);
+    if (back == value && is_plain(text, value)) return;
+  }
+}
+
+void smma_encoding_hex(char *text, size_t size, smma_format_id format, uint64_t encoding) {
+  snprintf(text, size, "0x%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
+}
+
+double smma_number_value(smma_number x) {
+  double magnitude;
+  switch (x.kind) {
+    case SMMA_NAN: return NAN;
+    case SMMA_INFINITE: magnitude = INFINITY; break;
+    case SMMA_ZERO: magnitude = 0; break;
+    default: magnitude = ldexp((double)x.significand, x.exponent - x.fraction_bits); break;
+  }
+  return x.negative ? -magnitude : magnitude;
+}
+
+void smma_wide_add_number(smma_wide *w, smma_number x, bool negated) {
+  if (x.kind == SMMA_FINITE)
+    smma_wide_add(w, (x.negative != 0) != negated, x.significand, x.exponent - x.fraction_bits);
+}
+
+double smma_wide_value(smma_wide *w) {
+  smma_encoding f64 = smma_encoding_of(SMMA_FORMAT_f64);
+  double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_NEAREST_EVEN)));
+  for (int i = w->first; value == 0 && i <= w->last; i++)
+    if (w->limb[i]) return signbit(value) ? -DBL_TRUE_MIN : DBL_TRUE_MIN;
+  return value;
+}

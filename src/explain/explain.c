@@ -1,0 +1,123 @@
+#include "explain/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/builder.h"
+
+smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind) {
+  smma_stage *stage = &b->explanation->stage[b->explanation->count++];
+  stage->kind = kind;
+  stage->row = b->explanation->rows + b->rows_used;
+  stage->step = b->explanation->steps + b->steps_used;
+  stage->sum_name = "sum";
+  stage->result_format = SMMA_FORMAT_none;
+  return stage;
+}
+
+static smma_stage *last_stage(smma_explain_builder *b) { return &b->explanation->stage[b->explanation->count - 1]; }
+
+smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact) {
+  smma_stage *stage = last_stage(b);
+  smma_explain_row *row = &stage->row[stage->row_count++];
+  b->rows_used++;
+  snprintf(row->label, sizeof row->label, "%s", label);
+  row->exact = exact;
+  row->exponent = exact.exponent;
+  row->counts = true;
+  return row;
+}
+
+smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format_id format, uint64_t result) {
+  smma_stage *stage = last_stage(b);
+  smma_explain_step *step = &stage->step[stage->step_count++];
+  b->steps_used++;
+  step->format = format;
+  step->result = result;
+  return step;
+}
+
+smma_power_text smma_power_of_two(int exponent) {
+  smma_power_text power;
+  snprintf(power.text, sizeof power.text, "2^%d", exponent);
+  return power;
+}
+
+/* The exact sum, and how far the result is from it. */
+static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
+  const smma_operation *o = b->operation;
+  smma_explanation *e = b->explanation;
+  smma_number term[SMMA_MAXIMUM_K + 1], d = smma_decode(smma_encoding_of(o->d), e->result);
+  smma_wide sum, rounded;
+  smma_wide_clear(&sum);
+  for (int k = 0; k < o->k; k++) {
+    term[k] = smma_product(b->x.a[k], b->x.b[k]);
+    if (o->scale != SMMA_FORMAT_none) {
+      int s = k / o->scale_block;
+      term[k] = smma_product(term[k], smma_product(b->x.scale_a[s], b->x.scale_b[s]));
+      smma_wide_add_number(&sum, term[k], false);
+    } else if (term[k].kind == SMMA_FINITE) {
+      smma_wide_add_product(&sum, b->x.a[k], b->x.b[k]);
+    }
+  }
+  term[o->k] = smma_decode(smma_encoding_of(o->c), c);
+  smma_wide_add_number(&sum, term[o->k], false);
+  e->finite = smma_special_sum(term, o->k + 1).kind == SMMA_FINITE;
+  if (!e->finite) return;
+  rounded = sum;
+  e->exact = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_NEAREST_EVEN);
+  smma_wide_add_number(&sum, d, true);
+  e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum);
+}
+
+static void decode_all(smma_format_id format, const uint64_t *encoding, int count, smma_number *number) {
+  for (int i = 0; i < count; i++) number[i] = smma_decode(smma_encoding_of(format), encoding[i]);
+}
+
+static uint64_t explain_algorithm(smma_explain_builder *b) {
+  switch (b->operation->rule.algorithm) {
+    case SMMA_FMA: return smma_explain_fma(b);
+    case SMMA_FTZ_ADDMUL: return smma_explain_ftz_addmul(b);
+    case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
+    case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
+    default: return smma_explain_fused(b);
+  }
+}
+
+/* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps. */
+static bool allocate(const smma_operation *o, smma_explanation *e) {
+  size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
+  e->stage = calloc(4 * blocks + 2, sizeof *e->stage);
+  e->rows = calloc(blocks * (2 * block + 6), sizeof *e->rows);
+  e->steps = calloc(2 * (size_t)o->k + 2, sizeof *e->steps);
+  return e->stage && e->rows && e->steps;
+}
+
+bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, smma_explanation *explanation) {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  smma_operands operands = {a, b, scale_a, scale_b};
+  smma_explain_builder builder = {operation, operands, smma_widen_c(operation, x->c), explanation, 0, 0};
+  memset(explanation, 0, sizeof *explanation);
+  if (!allocate(operation, explanation)) {
+    smma_explanation_free(explanation);
+    return false;
+  }
+  decode_all(operation->a, x->a, operation->k, a);
+  decode_all(operation->b, x->b, operation->k, b);
+  if (operation->scale != SMMA_FORMAT_none) {
+    decode_all(operation->scale, x->scale_a, operation->k / operation->scale_block, scale_a);
+    decode_all(operation->scale, x->scale_b, operation->k / operation->scale_block, scale_b);
+  }
+  explanation->result_format = operation->d;
+  explanation->result = explain_algorithm(&builder);
+  compare_with_exact(&builder, x->c);
+  return true;
+}
+
+void smma_explanation_free(smma_explanation *explanation) {
+  free(explanation->stage);
+  free(explanation->rows);
+  free(explanation->steps);
+  memset(explanation, 0, sizeof *explanation);
+}

@@ -1,0 +1,86 @@
+/* One dot-product-add as one would draw it on paper: the terms' bits aligned on a common axis, what alignment keeps and
+   cuts, the sum, the rounding. First the drawing's content (data), then its text. */
+#ifndef SMMA_EXPLAIN_EXPLAIN_H
+#define SMMA_EXPLAIN_EXPLAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/rule.h"
+
+/* Raw encodings of one dot-product-add of an operation: k of a and b, k / scale_block of each scale. */
+typedef struct {
+  const uint64_t *a, *b, *scale_a, *scale_b;
+  uint64_t c;
+} smma_dot_encodings;
+
+/* One line of a drawing: an exact term and what alignment makes of it. */
+typedef struct {
+  char label[32];    /* "a[3]*b[3]", "c", "group 0", "even k", ... */
+  char factors[72];  /* "1.5 * 2.25"; empty for a term that is no product */
+  smma_number exact; /* what goes in: finite or zero */
+  int exponent;      /* the one that it brings to the alignment */
+  bool counts;       /* false: a zero that takes no part in the maximum */
+  bool product;      /* one of the products; those that are zero are drawn together */
+  bool down;         /* cut bits round down instead of toward zero */
+  int64_t kept;      /* the aligned term: a multiple of 2^cut */
+  int cut;           /* exponent of the last bit kept */
+} smma_explain_row;
+
+/* One operation with one rounding. */
+typedef struct {
+  char text[40];     /* "d = fma(a[1], b[1], d)" */
+  char operands[88]; /* "1.5 * 2 + 0.25" */
+  char note[64];     /* what was flushed, or empty */
+  smma_format_id format;
+  uint64_t result;
+  double lost; /* the exact value minus the result; NaN where one of them is not finite */
+} smma_explain_step;
+
+typedef enum {
+  SMMA_STAGE_ALIGN, /* rows cut under emax, and their sum */
+  SMMA_STAGE_EXACT, /* rows summed exactly */
+  SMMA_STAGE_STEPS, /* operations with one rounding each */
+  SMMA_STAGE_NOTE   /* nothing to draw: special values, an empty sum */
+} smma_stage_kind;
+
+/* One step of the computation. */
+typedef struct {
+  smma_stage_kind kind;
+  char title[224], note[352];
+  int row_count, step_count;
+  smma_explain_row *row;
+  smma_explain_step *step;
+  int emax;             /* SMMA_STAGE_ALIGN: the greatest exponent */
+  const char *sum_name; /* "sum", "t" */
+  int64_t sum;          /* SMMA_STAGE_ALIGN: a multiple of 2^sum_exponent */
+  int sum_exponent;
+  smma_number rounded_down; /* the sum on its way to the result, where rounds_down */
+  bool rounds_down;
+  char rounding[96];            /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
+  smma_format_id result_format; /* SMMA_FORMAT_none where the sum itself goes on to the next stage */
+  uint64_t result;
+} smma_stage;
+
+typedef struct {
+  size_t count;
+  smma_stage *stage;
+  smma_explain_row *rows;   /* of all stages */
+  smma_explain_step *steps; /* of all stages */
+  smma_format_id result_format;
+  uint64_t result; /* equals smma_dot_add's, which the tests check */
+  bool finite;     /* no operand is infinity or NaN: then */
+  uint64_t exact;  /* the exact c + sum a_k b_k (with scales), rounded once to nearest even */
+  double lost;     /* and that sum minus the result; NaN if the result is infinite */
+} smma_explanation;
+
+/* Builds the explanation; false only when memory runs out. Free with smma_explanation_free. */
+bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, smma_explanation *explanation);
+void smma_explanation_free(smma_explanation *explanation);
+
+/* Draws it as text, with less detail where lines would be longer than `width`. Every instruction of the catalogue fits
+   120 columns. */
+void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width);
+
+#endif

@@ -1,0 +1,121 @@
+/* The fused algorithms: block after block, the terms under their greatest exponent, or summed exactly. */
+#include "explain/builder.h"
+
+static const smma_t_fdpa *fused_parameters(const smma_rule *rule) {
+  return rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
+}
+
+static const char *output_name(smma_format_id format) {
+  switch (format) {
+    case SMMA_FORMAT_f16: return "FP16";
+    case SMMA_FORMAT_e8m13: return "E8M13";
+    default: return "FP32";
+  }
+}
+
+static void rounding_text(const smma_t_fdpa *p, char *text, size_t size) {
+  bool toward_zero = p->rounding == SMMA_TOWARD_ZERO;
+  snprintf(text, size, "%s-%s, %s", toward_zero ? "RZ" : "RNE", output_name(p->output),
+           toward_zero ? "toward zero" : "to nearest even");
+}
+
+/* T-FDPA, ST-FDPA, GST-FDPA and the blocks of FP8 by FP16. */
+static void add_truncated_block(smma_explain_builder *b, int block, const smma_number *term, int count,
+                                uint64_t result) {
+  const smma_t_fdpa *p = fused_parameters(&b->operation->rule);
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_ALIGN);
+  int emax = smma_t_fdpa_greatest_exponent(p, term, count), cut = emax - p->alignment_bits;
+  const char *terms = b->operation->rule.algorithm == SMMA_GST_FDPA ? "groups and c" : "products and c";
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: emax = %d; %s truncated toward zero at F = %d bits below it (%s)",
+           where, emax, terms, p->alignment_bits, smma_power_of_two(cut).text);
+  for (int i = 0; i < count; i++) {
+    smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
+    smma_explain_describe_term(b, block, i, count, row);
+    row->exponent = smma_t_fdpa_exponent(p, term[i]);
+    row->kept = smma_align(term[i], emax, p->alignment_bits);
+    row->cut = cut;
+    stage->sum += row->kept;
+  }
+  stage->emax = emax;
+  stage->sum_exponent = cut;
+  rounding_text(p, stage->rounding, sizeof stage->rounding);
+  stage->result_format = p->output;
+  stage->result = result;
+}
+
+/* How the products came about, where that is not plain. */
+static void note_products(const smma_explain_builder *b, int block, char *note, size_t size) {
+  const smma_operation *o = b->operation;
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
+    snprintf(note, size, "FP8 widened to FP16, subnormals becoming normal; %s",
+             block ? "the first block's result comes in as c" : "the sum starts from zero, c comes last");
+  if (o->rule.algorithm == SMMA_GST_FDPA)
+    snprintf(note, size,
+             "a group is the exact sum of %d products * scale_a * scale_b, and has the exponent of the scales",
+             o->rule.with.gst_fdpa.group);
+  if (o->rule.algorithm == SMMA_ST_FDPA) {
+    int first = smma_product_index(o, block, 0) / o->scale_block;
+    int last = smma_product_index(o, block, smma_block_of(o) - 1) / o->scale_block;
+    size_t length = (size_t)snprintf(note, size, "every product is scaled by scale_a * scale_b =");
+    for (int s = first; s <= last && length < size; s++)
+      length += (size_t)snprintf(note + length, size - length, "%s %s * %s", s > first ? "," : "",
+                                 smma_power_of_two(b->x.scale_a[s].exponent).text,
+                                 smma_power_of_two(b->x.scale_b[s].exponent).text);
+  }
+}
+
+static void add_exact_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: products and c added exactly, the sum rounded once", where);
+  for (int i = 0; i < count; i++) {
+    smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
+    smma_explain_describe_term(b, block, i, count, row);
+  }
+  snprintf(stage->rounding, sizeof stage->rounding, "RNE-FP32, to nearest even");
+  stage->result_format = SMMA_FORMAT_f32;
+  stage->result = result;
+}
+
+static void add_special_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_NOTE);
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: special values decide, without arithmetic", where);
+  smma_explain_special(b, block, term, count, stage->note, sizeof stage->note);
+  stage->result_format = b->operation->d;
+  stage->result = result;
+}
+
+static void add_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  if (smma_special_sum(term, count).kind != SMMA_FINITE) {
+    add_special_block(b, block, term, count, result);
+    return;
+  }
+  switch (b->operation->rule.algorithm) {
+    case SMMA_E_FDPA: add_exact_block(b, block, term, count, result); break;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: smma_explain_tr_block(b, block, term, count, result); break;
+    default: {
+      size_t first = b->explanation->count;
+      add_truncated_block(b, block, term, count, result);
+      note_products(b, block, b->explanation->stage[first].note, sizeof b->explanation->stage[first].note);
+    }
+  }
+}
+
+uint64_t smma_explain_fused(smma_explain_builder *b) {
+  const smma_operation *o = b->operation;
+  smma_number term[SMMA_MAXIMUM_K + 1];
+  uint64_t accumulator = o->rule.algorithm == SMMA_FP8_BY_FP16 ? 0 : b->c;
+  int blocks = o->k / smma_block_of(o);
+  for (int block = 0; block < blocks; block++) {
+    int count = smma_fused_terms(o, b->x, block, accumulator, term);
+    accumulator = smma_fused_sum(&o->rule, term, count);
+    add_block(b, block, term, count, accumulator);
+  }
+  return accumulator;
+}

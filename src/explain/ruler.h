@@ -1,0 +1,53 @@
+/* The axis of a drawing: one column for each power of two, the highest first. */
+#ifndef SMMA_EXPLAIN_RULER_H
+#define SMMA_EXPLAIN_RULER_H
+
+#include "explain/decimal.h"
+
+/* Enough for the exact sum of products of any format but f64, and for any aligned sum. */
+#define SMMA_RULER_SIZE 640
+
+/* A number's sign and bits. */
+typedef struct {
+  smma_wide magnitude;
+  bool negative, zero;
+  int top, bottom; /* exponents of the first and the last bit that is one */
+} smma_drawn;
+
+smma_drawn smma_drawn_number(smma_number x);
+smma_drawn smma_drawn_sum(int64_t sum, int exponent);
+/* Takes the sum over. */
+smma_drawn smma_drawn_wide(smma_wide *sum);
+
+/* The bit at 2^weight: '0' or '1' between the first and the last one, else '.'. */
+char smma_drawn_bit(const smma_drawn *x, int weight);
+
+typedef struct {
+  int weight; /* of a collapsed run: the highest */
+  int at;     /* where in the text it begins */
+  bool run;   /* a run of columns in each of which every number has the same digit as in the one before */
+} smma_ruler_column;
+
+/* Behind the columns of the weights in `bar` there is room for a bar: the cuts, the highest first. */
+typedef struct {
+  smma_ruler_column column[SMMA_RULER_SIZE];
+  int count, length;
+  int bar[2], bars;
+} smma_ruler;
+
+/* Columns from 2^top down to the last of the cuts. */
+void smma_ruler_aligned(smma_ruler *r, int top, const int *cut, int cuts);
+
+/* Columns for all bits of all numbers, long runs collapsed. */
+void smma_ruler_exact(smma_ruler *r, const smma_drawn *x, int count);
+
+/* Two lines of SMMA_RULER_SIZE + 1 bytes: labels of columns, and marks. `emax`, if not NULL, is labelled first. */
+void smma_ruler_label(const smma_ruler *r, const int *emax, char *labels, char *marks);
+
+/* The number's bits in their columns, cut at 2^*cut by a bar if `cut` is not NULL. */
+void smma_ruler_draw(const smma_ruler *r, const smma_drawn *x, const int *cut, char *text);
+
+/* The bits right of the last bar, at most `most` of them. */
+void smma_ruler_draw_rest(const smma_ruler *r, const smma_drawn *x, int most, char *text, size_t size);
+
+#endif

@@ -1,0 +1,38 @@
+/* A drawing as a table: words and numbers on the left, bits under the axis on the right. */
+#ifndef SMMA_EXPLAIN_TABLE_H
+#define SMMA_EXPLAIN_TABLE_H
+
+#include <stdio.h>
+
+#include "explain/ruler.h"
+
+typedef struct {
+  char label[32], factors[72], value[32], exponent[8];
+  char sign;
+  char bits[SMMA_RULER_SIZE + 1];
+  char rest[40]; /* what the last bar cuts off */
+  char kept[40];
+} smma_table_row;
+
+typedef struct {
+  smma_ruler ruler;
+  char labels[SMMA_RULER_SIZE + 1], marks[SMMA_RULER_SIZE + 1];
+  smma_table_row row[2 * SMMA_MAXIMUM_K + 8];
+  int count;
+  int terms; /* rows above the rule */
+  int label_width, factors_width, value_width, exponent_width, rest_width, kept_width;
+} smma_table;
+
+/* Appends an empty row. */
+smma_table_row *smma_table_add(smma_table *t);
+
+/* Sets the widths from the rows. */
+void smma_table_measure(smma_table *t);
+
+/* Columns that the widest line takes. */
+int smma_table_width(const smma_table *t);
+
+/* A drawing without bars that is too wide is broken into panels one below the other. */
+void smma_table_print(FILE *stream, const smma_table *t, int width);
+
+#endif

@@ -1,0 +1,127 @@
+/* What the terms of a block are called, and what special values among them lead to. */
+#include <string.h>
+
+#include "explain/builder.h"
+
+void smma_explain_factors(char *text, size_t size, const smma_number *factor, int count) {
+  size_t length = 0;
+  text[0] = 0;
+  for (int i = 0; i < count && length < size; i++) {
+    char decimal[32];
+    smma_decimal_text(decimal, sizeof decimal, smma_number_value(factor[i]), true, 6);
+    if (decimal[0] == '~') smma_decimal_text(decimal, sizeof decimal, smma_number_value(factor[i]), false, 4);
+    length += (size_t)snprintf(text + length, size - length, "%s%s", i ? " * " : "", decimal);
+  }
+}
+
+void smma_explain_block_text(const smma_explain_builder *b, int block, char *text, size_t size) {
+  const smma_operation *o = b->operation;
+  int length = smma_block_of(o), blocks = o->k / length;
+  int first = smma_product_index(o, block, 0), last = smma_product_index(o, block, length - 1);
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
+    snprintf(text, size, "block %d of %d, k mod 4 = %d, %d", block + 1, blocks, first, first + 1);
+  else if (length == 1)
+    snprintf(text, size, "block %d of %d, k = %d", block + 1, blocks, first);
+  else
+    snprintf(text, size, "block %d of %d, k = %d..%d", block + 1, blocks, first, last);
+}
+
+static void describe_accumulator(const smma_explain_builder *b, int block, smma_explain_row *row) {
+  if (block)
+    snprintf(row->label, sizeof row->label, "c = block %d", block);
+  else
+    snprintf(row->label, sizeof row->label, "%s", b->operation->rule.algorithm == SMMA_FP8_BY_FP16 ? "start" : "c");
+}
+
+/* The exact sum of a group: the same group with scales of one. */
+static smma_number unscaled_group(const smma_explain_builder *b, int k) {
+  smma_number one = smma_decode(smma_encoding_of(SMMA_FORMAT_ue8m0), 127);
+  return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);
+}
+
+static void describe_group(const smma_explain_builder *b, int group, smma_explain_row *row) {
+  const smma_operation *o = b->operation;
+  int k = group * o->rule.with.gst_fdpa.group, s = k / o->scale_block;
+  smma_number factor[3] = {unscaled_group(b, k), b->x.scale_a[s], b->x.scale_b[s]};
+  snprintf(row->label, sizeof row->label, "group %d", group);
+  smma_explain_factors(row->factors, sizeof row->factors, factor, 3);
+}
+
+void smma_explain_describe_term(const smma_explain_builder *b, int block, int i, int count, smma_explain_row *row) {
+  const smma_operation *o = b->operation;
+  int k;
+  if (i == count - 1) {
+    describe_accumulator(b, block, row);
+    return;
+  }
+  row->product = true;
+  if (o->rule.algorithm == SMMA_GST_FDPA) {
+    describe_group(b, i, row);
+    return;
+  }
+  k = smma_product_index(o, block, i);
+  smma_number factor[2] = {b->x.a[k], b->x.b[k]};
+  snprintf(row->label, sizeof row->label, "a[%d]*b[%d]", k, k);
+  smma_explain_factors(row->factors, sizeof row->factors, factor, 2);
+}
+
+/* "scale_a[1] is NaN"; nothing if no scale of the term is. */
+static void scale_reason(const smma_explain_builder *b, int k, char *text, size_t size) {
+  int s = b->operation->scale == SMMA_FORMAT_none ? 0 : k / b->operation->scale_block;
+  text[0] = 0;
+  if (b->operation->scale == SMMA_FORMAT_none) return;
+  if (b->x.scale_a[s].kind == SMMA_NAN)
+    snprintf(text, size, "scale_a[%d] is NaN", s);
+  else if (b->x.scale_b[s].kind == SMMA_NAN)
+    snprintf(text, size, "scale_b[%d] is NaN", s);
+}
+
+/* Why a product is not finite: "a[1]*b[1] = 0 * +infinity". */
+static void product_reason(const smma_explain_builder *b, int k, const smma_explain_row *row, char *text, size_t size) {
+  scale_reason(b, k, text, size);
+  if (b->x.a[k].kind == SMMA_NAN)
+    snprintf(text, size, "a[%d] is NaN", k);
+  else if (b->x.b[k].kind == SMMA_NAN)
+    snprintf(text, size, "b[%d] is NaN", k);
+  else if (!text[0] && b->x.a[k].kind <= SMMA_FINITE && b->x.b[k].kind <= SMMA_FINITE)
+    snprintf(text, size, "%s = %s counts as infinity: 2^128 or more", row->label, row->factors);
+  else if (!text[0])
+    snprintf(text, size, "%s = %s", row->label, row->factors);
+}
+
+static void term_reason(const smma_explain_builder *b, int block, int i, const smma_number *term, int count, char *text,
+                        size_t size) {
+  smma_explain_row row = {.product = false};
+  smma_explain_describe_term(b, block, i, count, &row);
+  if (i == count - 1)
+    snprintf(text, size, "%s is %s", row.label,
+             term[i].kind == SMMA_NAN ? "NaN"
+             : term[i].negative       ? "-infinity"
+                                      : "+infinity");
+  else if (b->operation->rule.algorithm == SMMA_GST_FDPA)
+    scale_reason(b, i * b->operation->rule.with.gst_fdpa.group, text, size);
+  else
+    product_reason(b, smma_product_index(b->operation, block, i), &row, text, size);
+}
+
+/* The first term of that kind, and of that sign unless it is NaN; -1 if there is none. */
+static int find_term(const smma_number *term, int count, smma_kind kind, bool negative) {
+  for (int i = 0; i < count; i++)
+    if (term[i].kind == kind && (kind == SMMA_NAN || negative == (term[i].negative != 0))) return i;
+  return -1;
+}
+
+void smma_explain_special(const smma_explain_builder *b, int block, const smma_number *term, int count, char *text,
+                          size_t size) {
+  int nan = find_term(term, count, SMMA_NAN, false);
+  int plus = find_term(term, count, SMMA_INFINITE, false), minus = find_term(term, count, SMMA_INFINITE, true);
+  char first[160], second[160];
+  if (nan < 0 && plus >= 0 && minus >= 0) {
+    term_reason(b, block, plus, term, count, first, sizeof first);
+    term_reason(b, block, minus, term, count, second, sizeof second);
+    snprintf(text, size, "infinities of both signs:\n  %s\n  %s", first, second);
+    return;
+  }
+  term_reason(b, block, nan >= 0 ? nan : plus >= 0 ? plus : minus, term, count, first, sizeof first);
+  snprintf(text, size, "%s", first);
+}

@@ -1,0 +1,25 @@
+/* Matrix products of any size on one operation: plan -> decode a tile -> run its steps -> finish its elements. */
+#ifndef SMMA_GEMM_GEMM_H
+#define SMMA_GEMM_GEMM_H
+
+#include "core/rule.h"
+#include "softmma/softmma.h"
+
+/* Checked arguments and what follows from them. Immutable while threads run. */
+typedef struct {
+  smma_operation operation;  /* c in D's format: the start is widened before */
+  smma_gemm_arguments with;  /* leading dimensions filled in */
+  size_t steps;              /* instruction steps along K */
+  size_t steps_per_slice;    /* of split_k */
+  size_t steps_per_interval; /* of promote_every; 0 for none */
+  smma_format_id outer;      /* f32, or f64 for f64: promoted and split sums, and the epilogue */
+  smma_format_id c_format;
+} smma_plan;
+
+/* Fills the plan or says what is wrong with the arguments. */
+smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
+
+/* SMMA_NO_MEMORY or SMMA_OK. */
+smma_status smma_plan_run(const smma_plan *plan);
+
+#endif

@@ -1,0 +1,53 @@
+#include <stdint.h>
+
+#include "gemm/gemm.h"
+
+static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
+
+/* Fills in a dense leading dimension and checks that the last element's index fits. */
+static smma_status check_layout(size_t rows, size_t columns, smma_order order, size_t *leading) {
+  size_t inner = order == SMMA_ROW_MAJOR ? columns : rows, outer = order == SMMA_ROW_MAJOR ? rows : columns;
+  if (order != SMMA_ROW_MAJOR && order != SMMA_COLUMN_MAJOR) return SMMA_INVALID_ARGUMENT;
+  if (*leading == 0) *leading = inner ? inner : 1;
+  if (*leading < inner) return SMMA_INVALID_DIMENSION;
+  if (outer && *leading > SIZE_MAX / sizeof(uint64_t) / outer) return SMMA_INVALID_DIMENSION;
+  return SMMA_OK;
+}
+
+static smma_status check_layouts(smma_gemm_arguments *g) {
+  smma_status status = check_layout(g->m, g->k, g->order_a, &g->lda);
+  if (status == SMMA_OK) status = check_layout(g->k, g->n, g->order_b, &g->ldb);
+  if (status == SMMA_OK) status = check_layout(g->m, g->n, g->order_c, &g->ldc);
+  if (status == SMMA_OK) status = check_layout(g->m, g->n, g->order_d, &g->ldd);
+  return status;
+}
+
+static bool missing_pointer(const smma_gemm_arguments *g) {
+  bool has_products = g->m && g->n && g->k;
+  return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
+}
+
+smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
+  smma_gemm_arguments *g = &plan->with;
+  size_t k = (size_t)operation->k, slices;
+  smma_status status;
+  plan->operation = *operation;
+  plan->operation.c = operation->d;
+  plan->c_format = operation->c;
+  plan->outer = operation->d == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  *g = *arguments;
+  if (missing_pointer(g) || g->threads < 0) return SMMA_INVALID_ARGUMENT;
+  if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
+  status = check_layouts(g);
+  if (status != SMMA_OK) return status;
+  if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
+    return SMMA_MISSING_SCALE;
+  if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
+  plan->steps = divide_up(g->k, k);
+  plan->steps_per_interval = g->promote_every / k;
+  slices = g->split_k ? g->split_k : 1;
+  plan->steps_per_slice = divide_up(plan->steps, slices);
+  if (plan->steps_per_interval)
+    plan->steps_per_slice = divide_up(plan->steps_per_slice, plan->steps_per_interval) * plan->steps_per_interval;
+  return SMMA_OK;
+}

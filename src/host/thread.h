@@ -1,0 +1,14 @@
+/* The number of this thread among those of a parallel loop. */
+#ifndef SMMA_HOST_THREAD_H
+#define SMMA_HOST_THREAD_H
+
+#ifdef _OPENMP
+#include <omp.h>
+static inline int smma_this_thread(void) { return omp_get_thread_num(); }
+static inline int smma_most_threads(void) { return omp_get_max_threads(); }
+#else
+static inline int smma_this_thread(void) { return 0; }
+static inline int smma_most_threads(void) { return 1; }
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/* One line that says what is wrong, where, and how to mend it. */
+#ifndef SMMA_IO_ERROR_H
+#define SMMA_IO_ERROR_H
+
+#include <stdbool.h>
+
+typedef struct {
+  char text[1024];
+} smma_error;
+
+/* Writes the line (printf style) and returns false, so that a reader can `return smma_fail(...)`. Text too long for
+   the line is cut; control characters, which names taken from files may hold, become '?'. `error` may be NULL. */
+bool smma_fail(smma_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

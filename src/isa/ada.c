@@ -1,0 +1,18 @@
+#include "isa/rows.h"
+
+#define FP8(a, b, k) MMA(ada, 16, 8, k, f32, a, b, f32, ada_fp8_f32), MMA(ada, 16, 8, k, f16, a, b, f16, ada_fp8_f16)
+
+static const smma_instruction rows[] = {
+    MMA(ada, 16, 8, 16, f32, f16, f16, f32, ada_f32),
+    MMA(ada, 16, 8, 16, f16, f16, f16, f16, ada_f16),
+    MMA(ada, 16, 8, 16, f32, bf16, bf16, f32, ada_f32),
+    MMA(ada, 16, 8, 8, f32, f16, f16, f32, ada_f32),
+    MMA(ada, 16, 8, 8, f16, f16, f16, f16, ada_f16),
+    MMA(ada, 16, 8, 8, f32, bf16, bf16, f32, ada_f32),
+    MMA(ada, 16, 8, 8, f32, tf32, tf32, f32, ada_tf32),
+    MMA(ada, 16, 8, 4, f32, tf32, tf32, f32, ada_tf32),
+    SMMA_FP8_PAIRS(FP8, 32),
+    SMMA_FP8_PAIRS(FP8, 16),
+    MMA(ada, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+};
+SMMA_TABLE(ada);

@@ -1,0 +1,181 @@
+/* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins.
+   Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU builtins. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/catalogue.h"
+
+#define ALIAS_SIZE 192
+
+typedef struct {
+  smma_alias_visitor *visit;
+  void *context;
+} visitor;
+
+__attribute__((format(printf, 2, 3))) static bool say(const visitor *v, const char *format, ...) {
+  char alias[ALIAS_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(alias, sizeof alias, format, arguments);
+  va_end(arguments);
+  return v->visit(alias, v->context);
+}
+
+static const char *upper(smma_format_id format, char text[16]) {
+  const char *name = smma_format_text(format);
+  size_t i;
+  for (i = 0; name[i] && i < 15; i++) text[i] = (char)toupper((unsigned char)name[i]);
+  text[i] = 0;
+  return text;
+}
+
+static int bits_of(smma_format_id format) { return smma_encoding_of(format).bits; }
+
+/* ".f32.e4m3.e4m3", and ".f32", ".ue8m0" behind it where the instruction has them. */
+static const char *types_of(const smma_instruction *i, char text[64]) {
+  int n = snprintf(text, 64, ".%s.%s.%s", smma_format_text(i->d), smma_format_text(i->a), smma_format_text(i->b));
+  if (i->family == SMMA_FAMILY_MMA) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
+  if (i->scale_block) snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
+  return text;
+}
+
+/* The PTX kind and scale vector size of block-scaled instructions. */
+static const char *scaled_kind(const smma_instruction *i) {
+  if (i->k == 32) return "mxf8f6f4";
+  return i->scale_block == 32 && i->scale == SMMA_FORMAT_ue8m0 ? "mxf4" : "mxf4nvf4";
+}
+
+static int scale_vector(const smma_instruction *i) { return i->k / i->scale_block; }
+
+static bool ptx_mma(const smma_instruction *i, const visitor *v) {
+  static const char *const layouts[] = {"row.col", "row.row", "col.row", "col.col"};
+  char types[64];
+  types_of(i, types);
+  if (i->scale_block) {
+    return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::%s.block_scale.scale_vec::%dX%s", i->m, i->n, i->k,
+               scaled_kind(i), scale_vector(i), types) ||
+           (scale_vector(i) < 4 && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::%s.block_scale%s", i->m, i->n, i->k,
+                                       scaled_kind(i), types));
+  }
+  for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_FORMAT_f16 ? 4 : 1); layout++)
+    if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
+  return i->arch == SMMA_ARCH_rtx_blackwell && i->k == 32 &&
+         say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
+}
+
+/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction. */
+static bool sass_mma(const smma_instruction *i, const visitor *v) {
+  char d[16], a[16], b[16], c[16], shape[16];
+  upper(i->d, d), upper(i->a, a), upper(i->b, b), upper(i->c, c);
+  if (i->m == 8)
+    snprintf(shape, sizeof shape, "884");
+  else
+    snprintf(shape, sizeof shape, "168%d", i->k);
+  if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16) return false;
+  if (i->a == SMMA_FORMAT_f64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
+  if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_FORMAT_ue8m0)
+    return say(v, "OMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
+  if (i->k == 64 && i->scale_block == 16 && i->scale == SMMA_FORMAT_ue4m3)
+    return say(v, "OMMA.SF.%s.%s.%s.%s.UE4M3.4X", shape, d, a, b);
+  if (i->k == 64) return false;
+  if (i->scale_block) return say(v, "QMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
+  if (bits_of(i->a) <= 8) return say(v, "QMMA.%s.%s.%s.%s", shape, d, a, b);
+  if (i->a != SMMA_FORMAT_f16) return say(v, "HMMA.%s.%s.%s", shape, d, a);
+  return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
+}
+
+static bool wgmma_names(const smma_instruction *i, const visitor *v) {
+  char d[16], a[16], b[16], types[64];
+  upper(i->d, d), upper(i->a, a), upper(i->b, b);
+  if (say(v, "wgmma.mma_async.sync.aligned.m%dn%dk%d%s", i->m, i->n, i->k, types_of(i, types))) return true;
+  if (bits_of(i->a) == 8) return say(v, "QGMMA.%dx%dx%d.%s.%s.%s", i->m, i->n, i->k, d, a, b);
+  if (i->a == SMMA_FORMAT_f16) return say(v, "HGMMA.%dx%dx%d.%s", i->m, i->n, i->k, d);
+  return say(v, "HGMMA.%dx%dx%d.%s.%s", i->m, i->n, i->k, d, a);
+}
+
+/* PTX leaves shape and types of tcgen05.mma to a descriptor, and so does SASS: these names fit several instructions.
+   Shape and types may follow. cta_group::2 doubles M and computes alike. */
+static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
+  char qualifiers[64], types[64];
+  const char *sass = i->scale_block && i->k == 64 ? "UTCOMMA" : bits_of(i->a) <= 8 ? "UTCQMMA" : "UTCHMMA";
+  types_of(i, types);
+  if (i->scale_block)
+    snprintf(qualifiers, sizeof qualifiers, "kind::%s.block_scale", scaled_kind(i));
+  else
+    snprintf(qualifiers, sizeof qualifiers, "kind::%s",
+             bits_of(i->a) <= 8         ? "f8f6f4"
+             : i->a == SMMA_FORMAT_tf32 ? "tf32"
+                                        : "f16");
+  for (int group = 1; group <= 2; group++) {
+    if (say(v, "tcgen05.mma.cta_group::%d.%s", group, qualifiers) ||
+        say(v, "tcgen05.mma.cta_group::%d.%s.m%dn%dk%d%s", group, qualifiers, group * i->m, i->n, i->k, types))
+      return true;
+    if (!i->scale_block) continue;
+    if (say(v, "tcgen05.mma.cta_group::%d.%s.scale_vec::%dX", group, qualifiers, scale_vector(i)) ||
+        say(v, "tcgen05.mma.cta_group::%d.%s.block%d", group, qualifiers, i->scale_block) ||
+        say(v, "tcgen05.mma.cta_group::%d.%s.scale_vec::%dX.m%dn%dk%d%s", group, qualifiers, scale_vector(i),
+            group * i->m, i->n, i->k, types))
+      return true;
+  }
+  return say(v, "%s", sass) || (i->scale_block == 16 && say(v, "UTCOMMA.4X")) ||
+         (i->m == 128 && say(v, "tcgen05.m256%s", i->name + strlen("tcgen05.m128")));
+}
+
+static bool mfma_names(const smma_instruction *i, const visitor *v) {
+  const char *spelling[] = {i->name, i->other_name};
+  if (i->other_name && say(v, "%s", i->other_name)) return true;
+  for (int s = 0; s < 2; s++) {
+    const char *bare = spelling[s] ? spelling[s] + strlen("v_mfma_") : NULL;
+    if (bare && (say(v, "%s", bare) || say(v, "mfma_%s", bare) || say(v, "__builtin_amdgcn_mfma_%s", bare)))
+      return true;
+  }
+  return false;
+}
+
+bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
+  visitor v = {visit, context};
+  switch (i->family) {
+    case SMMA_FAMILY_MMA: return ptx_mma(i, &v) || sass_mma(i, &v);
+    case SMMA_FAMILY_WGMMA: return wgmma_names(i, &v);
+    case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
+    case SMMA_FAMILY_MFMA: return mfma_names(i, &v);
+    case SMMA_FAMILY_VECTOR: break;
+  }
+  return say(&v, "_mm512_dpbf16_ps") || say(&v, "_mm256_dpbf16_ps") || say(&v, "_mm_dpbf16_ps");
+}
+
+static bool is_qualifier(const char *token, size_t length) {
+  for (size_t i = 0; i + 1 < length; i++)
+    if (token[i] == ':' && token[i + 1] == ':') return true;
+  return length == strlen("block_scale") && strncmp(token, "block_scale", length) == 0;
+}
+
+/* Appends the tokens that are, or are not, qualifiers. */
+static size_t append_tokens(const char *name, bool qualifiers, char *form, size_t used, size_t size) {
+  for (const char *token = name; *token;) {
+    size_t length = strcspn(token, ".");
+    if (length && is_qualifier(token, length) == qualifiers) {
+      for (size_t i = 0; i < length && used + 2 < size; i++) form[used++] = token[i];
+      if (used + 1 < size) form[used++] = '.';
+    }
+    token += length + (token[length] == '.');
+  }
+  return used;
+}
+
+void smma_normal_form(const char *name, char *form, size_t size) {
+  char lower[ALIAS_SIZE];
+  size_t used = 0;
+  form[0] = 0;
+  for (; *name; name++) {
+    if (isspace((unsigned char)*name)) continue;
+    if (used + 1 == sizeof lower) return; /* longer than any name */
+    lower[used++] = (char)tolower((unsigned char)*name);
+  }
+  lower[used] = 0;
+  used = append_tokens(lower, false, form, 0, size);
+  used = append_tokens(lower, true, form, used, size);
+  form[used ? used - 1 : 0] = 0; /* without the last dot */
+}

@@ -1,0 +1,33 @@
+#include "isa/rows.h"
+
+#define F8F6F4(a, b, k) \
+  TCGEN05(blackwell, k, f32, a, b, tcgen05_f8f6f4_f32), TCGEN05(blackwell, k, f16, a, b, tcgen05_f8f6f4_f16)
+
+#define MXF8F6F4(a, b, k) TCGEN05_SCALED(blackwell, k, 32, f32, a, b, ue8m0, tcgen05_mx)
+
+#define MMA_FP8(a, b, k)                                       \
+  MMA(blackwell, 16, 8, k, f32, a, b, f32, blackwell_fp8_f32), \
+      MMA(blackwell, 16, 8, k, f16, a, b, f16, blackwell_fp8_f16)
+
+static const smma_instruction rows[] = {
+    TCGEN05(blackwell, 16, f32, f16, f16, blackwell_f32),
+    TCGEN05(blackwell, 16, f16, f16, f16, tcgen05_f16),
+    TCGEN05(blackwell, 16, f32, bf16, bf16, blackwell_f32),
+    TCGEN05(blackwell, 8, f32, tf32, tf32, blackwell_tf32),
+    SMMA_F8F6F4_PAIRS(F8F6F4, 32),
+    SMMA_F8F6F4_PAIRS(MXF8F6F4, 32),
+    TCGEN05_SCALED(blackwell, 64, 32, f32, e2m1, e2m1, ue8m0, tcgen05_fp4),
+    TCGEN05_SCALED(blackwell, 64, 16, f32, e2m1, e2m1, ue4m3, tcgen05_fp4),
+    TCGEN05_SCALED(blackwell, 64, 16, f32, e2m1, e2m1, ue8m0, tcgen05_fp4),
+    MMA(blackwell, 16, 8, 16, f32, f16, f16, f32, blackwell_f32),
+    MMA(blackwell, 16, 8, 16, f16, f16, f16, f16, blackwell_f16),
+    MMA(blackwell, 16, 8, 16, f32, bf16, bf16, f32, blackwell_f32),
+    MMA(blackwell, 16, 8, 8, f32, f16, f16, f32, blackwell_f32),
+    MMA(blackwell, 16, 8, 8, f16, f16, f16, f16, blackwell_f16),
+    MMA(blackwell, 16, 8, 8, f32, bf16, bf16, f32, blackwell_f32),
+    MMA(blackwell, 16, 8, 8, f32, tf32, tf32, f32, blackwell_tf32),
+    MMA(blackwell, 16, 8, 4, f32, tf32, tf32, f32, blackwell_tf32),
+    SMMA_FP8_PAIRS(MMA_FP8, 32),
+    MMA(blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+};
+SMMA_TABLE(blackwell);

@@ -1,0 +1,52 @@
+/* Finding instructions: by architecture or GPU, by name or alias, by formats. */
+#ifndef SMMA_ISA_CATALOGUE_H
+#define SMMA_ISA_CATALOGUE_H
+
+#include "isa/format_name.h"
+#include "isa/instruction.h"
+
+/* All instructions, architecture by architecture. NULL past the last. */
+size_t smma_catalogue_count(void);
+const smma_instruction *smma_catalogue_at(size_t index);
+
+/* The names besides the architectures' own: GPUs and compiler targets. */
+typedef struct {
+  const char *name;
+  smma_arch_id arch;
+} smma_gpu;
+extern const smma_gpu smma_gpus[];
+extern const size_t smma_gpu_count;
+
+/* SMMA_ARCH_COUNT if there is no such architecture or GPU. */
+smma_arch_id smma_find_arch(const char *gpu_or_arch);
+
+/* The same, writing one line with the nearest names if there is none. */
+smma_arch_id smma_resolve_arch(const char *gpu_or_arch, char *message, size_t size);
+
+/* Calls `visit` with each alias of the instruction until it returns true; returns whether it did. */
+typedef bool smma_alias_visitor(const char *alias, void *context);
+bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *visit, void *context);
+
+/* The form in which names are compared: lower case, with qualifiers ("kind::f16", "block_scale") moved behind the rest,
+   so that both orders in use match. `form` takes at most `size` bytes; it is empty for a name that is too long. */
+void smma_normal_form(const char *name, char *form, size_t size);
+
+/* The instruction of that canonical name or alias, or NULL with one line (none if `size` is 0) that says why and what
+   is near. A name that fits several instructions means the first if they all compute the same function. */
+const smma_instruction *smma_resolve_name(const char *gpu_or_arch, const char *name, char *message, size_t size);
+
+/* The instruction of that name on every architecture that has it: fills `found` and returns their number; on 0, one
+   line as above. */
+size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
+                               size_t size);
+
+/* The preferred unscaled instruction with these formats, or NULL with one line as above. */
+const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, smma_format_id a, smma_format_id b,
+                                             smma_format_id d, char *message, size_t size);
+
+/* The model's name ("T-FDPA") and its parameters in the symbols of docs/algorithms: name and value of the i-th, or
+   false past the last. */
+const char *smma_model_name(const smma_rule *rule);
+bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size);
+
+#endif

@@ -1,0 +1,255 @@
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/catalogue.h"
+#include "isa/nearest.h"
+
+static bool ignored_in_gpu(char c) { return isspace((unsigned char)c) || c == '-' || c == '_'; }
+
+static void squeeze(const char *name, char *out, size_t size) {
+  size_t used = 0;
+  for (; *name; name++)
+    if (!ignored_in_gpu(*name) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*name);
+  out[used] = 0;
+}
+
+static bool same_gpu(const char *x, const char *y) {
+  char a[SMMA_NAME_SIZE], b[SMMA_NAME_SIZE];
+  squeeze(x, a, sizeof a);
+  squeeze(y, b, sizeof b);
+  return strcmp(a, b) == 0;
+}
+
+const smma_gpu smma_gpus[] = {
+#define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol},
+#include "isa/gpus.def"
+#undef SMMA_GPU
+};
+const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
+
+/* The name behind a vendor's brand: "NVIDIA GeForce RTX 4090" is "RTX 4090". */
+static const char *without_brand(const char *name) {
+  static const char *const brands[] = {"nvidia ", "geforce ", "tesla ", "amd ", "instinct "};
+  for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++) {
+    size_t length = strlen(brands[i]), j;
+    for (j = 0; j < length && tolower((unsigned char)name[j]) == brands[i][j]; j++) continue;
+    if (j == length) name += length;
+  }
+  return name;
+}
+
+static smma_arch_id find_gpu(const char *name) {
+  for (size_t i = 0; i < smma_gpu_count; i++)
+    if (same_gpu(name, smma_gpus[i].name)) return smma_gpus[i].arch;
+  return SMMA_ARCH_COUNT;
+}
+
+/* Drivers print more behind a GPU's name ("NVIDIA A100-SXM4-80GB"): words are taken away from the end until one is
+ * known. */
+smma_arch_id smma_find_arch(const char *name) {
+  char rest[SMMA_NAME_SIZE];
+  name = without_brand(name);
+  for (int i = 0; i < SMMA_ARCH_COUNT; i++)
+    if (same_gpu(name, smma_architectures[i].name)) return (smma_arch_id)i;
+  snprintf(rest, sizeof rest, "%s", name);
+  for (;;) {
+    smma_arch_id arch = find_gpu(rest);
+    size_t length = strlen(rest);
+    if (arch != SMMA_ARCH_COUNT) return arch;
+    while (length && rest[length - 1] != ' ' && rest[length - 1] != '-') length--;
+    if (length == 0) return SMMA_ARCH_COUNT;
+    rest[length - 1] = 0;
+  }
+}
+
+static void explain_unknown_gpu(const char *name, char *message, size_t size) {
+  smma_nearest nearest;
+  char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  squeeze(without_brand(name), form, sizeof form);
+  smma_nearest_start(&nearest, form);
+  for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
+    squeeze(smma_architectures[i].name, form, sizeof form);
+    smma_nearest_consider(&nearest, smma_architectures[i].name, form);
+  }
+  for (size_t i = 0; i < smma_gpu_count; i++) {
+    squeeze(smma_gpus[i].name, form, sizeof form);
+    smma_nearest_consider(&nearest, smma_gpus[i].name, form);
+  }
+  smma_nearest_list(&nearest, list, sizeof list);
+  snprintf(message, size, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
+}
+
+smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {
+  smma_arch_id arch = smma_find_arch(gpu);
+  if (arch == SMMA_ARCH_COUNT && size) explain_unknown_gpu(gpu, message, size);
+  return arch;
+}
+
+/* The normal form of a name that is being looked for. */
+typedef struct {
+  char form[SMMA_NAME_SIZE];
+} query;
+
+static bool matches(const char *alias, void *context) {
+  char form[SMMA_NAME_SIZE];
+  smma_normal_form(alias, form, sizeof form);
+  return strcmp(form, ((query *)context)->form) == 0;
+}
+
+static bool answers_to(const smma_instruction *i, query *q) {
+  return matches(i->name, q) || smma_each_alias(i, matches, q);
+}
+
+/* Names for the error line: the distinct operations among several matches. */
+static void explain_ambiguous(const char *name, const smma_instruction_table *table, query *q, char *message,
+                              size_t size) {
+  const smma_instruction *shown[4], *last = NULL;
+  size_t count = 0, used;
+  for (size_t i = 0; i < table->count; i++) {
+    const smma_instruction *row = &table->row[i];
+    if ((last && smma_same_operation(row, last)) || !answers_to(row, q)) continue;
+    last = row;
+    if (count < 4) shown[count] = row;
+    count++;
+  }
+  used = (size_t)snprintf(message, size, "'%.150s' fits %zu instructions that compute differently; name one: ", name,
+                          count);
+  for (size_t i = 0; i < count && i < 4 && used < size; i++)
+    used += (size_t)snprintf(message + used, size - used, "%s%s", i ? ", " : "", shown[i]->name);
+  if (count > 4 && used < size) snprintf(message + used, size - used, ", ...");
+}
+
+/* The first match, or NULL; `ambiguous` tells whether matches differ in what they compute. */
+static const smma_instruction *find_in(const smma_instruction_table *table, query *q, bool *ambiguous) {
+  const smma_instruction *found = NULL;
+  *ambiguous = false;
+  for (size_t i = 0; i < table->count; i++)
+    if (strcmp(table->row[i].name, q->form) == 0) return &table->row[i];
+  for (size_t i = 0; i < table->count; i++) {
+    if (!answers_to(&table->row[i], q)) continue;
+    if (!found)
+      found = &table->row[i];
+    else if (!smma_same_operation(found, &table->row[i]))
+      *ambiguous = true;
+  }
+  return found;
+}
+
+/* The architectures and GPUs that have the name; false if none has. */
+static bool explain_elsewhere(const char *gpu, const char *name, query *q, char *message, size_t size) {
+  size_t used = (size_t)snprintf(message, size, "%s has no instruction '%.150s'; it is on: ", gpu, name);
+  bool any = false, ambiguous;
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
+    if (!find_in(smma_architectures[a].table, q, &ambiguous) || used >= size) continue;
+    used += (size_t)snprintf(message + used, size - used, "%s%s", any ? ", " : "", smma_architectures[a].name);
+    any = true;
+    for (size_t g = 0; g < smma_gpu_count && used < size; g++)
+      if ((int)smma_gpus[g].arch == a) {
+        used += (size_t)snprintf(message + used, size - used, " (%s)", smma_gpus[g].name);
+        break;
+      }
+  }
+  return any;
+}
+
+static bool consider_alias(const char *alias, void *context) {
+  char form[SMMA_NAME_SIZE];
+  smma_normal_form(alias, form, sizeof form);
+  smma_nearest_consider(context, alias, form);
+  return false;
+}
+
+static void consider_table(const smma_instruction_table *table, smma_nearest *nearest) {
+  for (size_t i = 0; i < table->count; i++) {
+    consider_alias(table->row[i].name, nearest);
+    smma_each_alias(&table->row[i], consider_alias, nearest);
+  }
+}
+
+static void explain_unknown_name(const char *gpu, const char *name, const smma_instruction_table *table, query *q,
+                                 char *message, size_t size) {
+  smma_nearest nearest;
+  char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  smma_nearest_start(&nearest, q->form);
+  consider_table(table, &nearest);
+  smma_nearest_list(&nearest, list, sizeof list);
+  snprintf(message, size, "%s has no instruction '%.150s'; nearest: %s (see 'softmma list --arch %s')", gpu, name, list,
+           gpu);
+}
+
+size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
+                               size_t size) {
+  size_t count = 0;
+  smma_nearest nearest;
+  char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  bool ambiguous;
+  query q;
+  smma_normal_form(name, q.form, sizeof q.form);
+  message[0] = 0;
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
+    const smma_instruction *i = find_in(smma_architectures[a].table, &q, &ambiguous);
+    if (i && !ambiguous) found[count++] = i;
+    if (i && ambiguous && !message[0]) explain_ambiguous(name, smma_architectures[a].table, &q, message, size);
+  }
+  if (count || message[0]) return count;
+  smma_nearest_start(&nearest, q.form);
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
+  smma_nearest_list(&nearest, list, sizeof list);
+  snprintf(message, size, "no instruction '%.150s'; nearest: %s (see 'softmma list')", name, list);
+  return 0;
+}
+
+const smma_instruction *smma_resolve_name(const char *gpu, const char *name, char *message, size_t size) {
+  smma_arch_id arch = smma_resolve_arch(gpu, message, size);
+  const smma_instruction_table *table;
+  const smma_instruction *found;
+  bool ambiguous;
+  query q;
+  if (arch == SMMA_ARCH_COUNT) return NULL;
+  table = smma_architectures[arch].table;
+  smma_normal_form(name, q.form, sizeof q.form);
+  found = find_in(table, &q, &ambiguous);
+  if (found && !ambiguous) return found;
+  if (size == 0) return NULL;
+  if (found)
+    explain_ambiguous(name, table, &q, message, size);
+  else if (!explain_elsewhere(gpu, name, &q, message, size))
+    explain_unknown_name(gpu, name, table, &q, message, size);
+  return NULL;
+}
+
+/* "e4m3 (-> f32, f16), ...": the formats that the architecture multiplies. */
+static void list_formats(const smma_instruction_table *table, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    const smma_instruction *row = &table->row[i];
+    bool seen = row->a != row->b || row->scale != SMMA_FORMAT_none;
+    for (size_t j = 0; j < i && !seen; j++)
+      seen = table->row[j].a == row->a && table->row[j].b == row->b && table->row[j].d == row->d &&
+             table->row[j].scale == SMMA_FORMAT_none;
+    if (seen || used >= size) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s->%s", used ? ", " : "", smma_format_text(row->a),
+                             smma_format_text(row->d));
+  }
+}
+
+const smma_instruction *smma_resolve_formats(const char *gpu, smma_format_id a, smma_format_id b, smma_format_id d,
+                                             char *message, size_t size) {
+  smma_arch_id arch = smma_resolve_arch(gpu, message, size);
+  const smma_instruction_table *table;
+  char list[512];
+  if (arch == SMMA_ARCH_COUNT) return NULL;
+  table = smma_architectures[arch].table;
+  for (size_t i = 0; i < table->count; i++) {
+    const smma_instruction *row = &table->row[i];
+    if (row->a == a && row->b == b && row->d == d && row->scale == SMMA_FORMAT_none) return row;
+  }
+  list_formats(table, list, sizeof list);
+  snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s", gpu, smma_format_text(a),
+           smma_format_text(b), smma_format_text(d), list);
+  return NULL;
+}

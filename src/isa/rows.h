@@ -1,0 +1,67 @@
+/* How an architecture's file writes its instructions: one row each, expanded to every legal N. */
+#ifndef SMMA_ISA_ROWS_H
+#define SMMA_ISA_ROWS_H
+
+#include "isa/instruction.h"
+
+#define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule)                                 \
+  {                                                                                                                  \
+    name, other, SMMA_ARCH_##arch, SMMA_FAMILY_##family, m, n, k, SMMA_FORMAT_##a, SMMA_FORMAT_##b, SMMA_FORMAT_##c, \
+        SMMA_FORMAT_##d, SMMA_FORMAT_##scale, block, &smma_rule_##rule                                               \
+  }
+
+#define MMA(arch, m, n, k, d, a, b, c, rule) \
+  SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
+
+#define MMA_SCALED(arch, m, n, k, block, d, a, b, c, scale, rule)                                                     \
+  SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #c "." #scale, NULL, m, n, k, \
+           d, a, b, c, scale, block, rule)
+
+#define WGMMA_N(n, arch, k, d, a, b, rule) \
+  SMMA_ROW(arch, WGMMA, "wgmma.m64n" #n "k" #k "." #d "." #a "." #b, NULL, 64, n, k, d, a, b, d, none, 0, rule)
+#define WGMMA(...) SMMA_N_STEP_8(WGMMA_N, __VA_ARGS__)
+
+#define TCGEN05_N(n, arch, m, k, d, a, b, rule) \
+  SMMA_ROW(arch, TCGEN05, "tcgen05.m" #m "n" #n "k" #k "." #d "." #a "." #b, NULL, m, n, k, d, a, b, d, none, 0, rule)
+#define TCGEN05(arch, ...) \
+  SMMA_N_STEP_8(TCGEN05_N, arch, 64, __VA_ARGS__), SMMA_N_STEP_16(TCGEN05_N, arch, 128, __VA_ARGS__)
+
+#define TCGEN05_SCALED_N(n, arch, k, block, d, a, b, scale, rule)                                                     \
+  SMMA_ROW(arch, TCGEN05, "tcgen05.m128n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #scale, NULL, 128, n, k, \
+           d, a, b, d, scale, block, rule)
+#define TCGEN05_SCALED(...) SMMA_N_STEP_8(TCGEN05_SCALED_N, __VA_ARGS__)
+
+/* name, the other spelling, M, N, K, then formats */
+#define MFMA(arch, name, other, m, n, k, d, a, b, rule) \
+  SMMA_ROW(arch, MFMA, name, other, m, n, k, d, a, b, d, none, 0, rule)
+
+/* Every pair of FP8, and of FP8, FP6 and FP4. */
+#define SMMA_FP8_PAIRS(ROW, ...) \
+  ROW(e4m3, e4m3, __VA_ARGS__), ROW(e4m3, e5m2, __VA_ARGS__), ROW(e5m2, e4m3, __VA_ARGS__), ROW(e5m2, e5m2, __VA_ARGS__)
+#define SMMA_F8F6F4_WITH(a, ROW, ...)                                                                         \
+  ROW(a, e4m3, __VA_ARGS__), ROW(a, e5m2, __VA_ARGS__), ROW(a, e3m2, __VA_ARGS__), ROW(a, e2m3, __VA_ARGS__), \
+      ROW(a, e2m1, __VA_ARGS__)
+#define SMMA_F8F6F4_PAIRS(ROW, ...)                                                       \
+  SMMA_F8F6F4_WITH(e4m3, ROW, __VA_ARGS__), SMMA_F8F6F4_WITH(e5m2, ROW, __VA_ARGS__),     \
+      SMMA_F8F6F4_WITH(e3m2, ROW, __VA_ARGS__), SMMA_F8F6F4_WITH(e2m3, ROW, __VA_ARGS__), \
+      SMMA_F8F6F4_WITH(e2m1, ROW, __VA_ARGS__)
+
+#define SMMA_N_STEP_16(ROW, ...)                                                                                \
+  ROW(16, __VA_ARGS__), ROW(32, __VA_ARGS__), ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), \
+      ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), ROW(128, __VA_ARGS__), ROW(144, __VA_ARGS__),                \
+      ROW(160, __VA_ARGS__), ROW(176, __VA_ARGS__), ROW(192, __VA_ARGS__), ROW(208, __VA_ARGS__),               \
+      ROW(224, __VA_ARGS__), ROW(240, __VA_ARGS__), ROW(256, __VA_ARGS__)
+#define SMMA_N_STEP_8(ROW, ...)                                                                                        \
+  ROW(8, __VA_ARGS__), ROW(16, __VA_ARGS__), ROW(24, __VA_ARGS__), ROW(32, __VA_ARGS__), ROW(40, __VA_ARGS__),         \
+      ROW(48, __VA_ARGS__), ROW(56, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(72, __VA_ARGS__), ROW(80, __VA_ARGS__),    \
+      ROW(88, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(104, __VA_ARGS__), ROW(112, __VA_ARGS__), ROW(120, __VA_ARGS__), \
+      ROW(128, __VA_ARGS__), ROW(136, __VA_ARGS__), ROW(144, __VA_ARGS__), ROW(152, __VA_ARGS__),                      \
+      ROW(160, __VA_ARGS__), ROW(168, __VA_ARGS__), ROW(176, __VA_ARGS__), ROW(184, __VA_ARGS__),                      \
+      ROW(192, __VA_ARGS__), ROW(200, __VA_ARGS__), ROW(208, __VA_ARGS__), ROW(216, __VA_ARGS__),                      \
+      ROW(224, __VA_ARGS__), ROW(232, __VA_ARGS__), ROW(240, __VA_ARGS__), ROW(248, __VA_ARGS__),                      \
+      ROW(256, __VA_ARGS__)
+
+/* Closes an architecture's file: the table of its rows. */
+#define SMMA_TABLE(symbol) const smma_instruction_table smma_table_##symbol = {rows, sizeof rows / sizeof rows[0]}
+
+#endif

@@ -1,0 +1,55 @@
+#include "isa/instruction.h"
+
+#define SMMA_EVIDENCE(name, text) static const char name[] = text;
+#include "isa/evidence.def"
+#undef SMMA_EVIDENCE
+#define SMMA_QUESTION(name, text) static const char name[] = text;
+#include "isa/questions.def"
+#undef SMMA_QUESTION
+
+#define NONE NULL
+#define EVIDENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#define FUSED(algorithm, nan, F, L, e_zero, format, direction)           \
+  {                                                                      \
+    algorithm, nan, {                                                    \
+      .t_fdpa = { F, L, e_zero, SMMA_FORMAT_##format, SMMA_##direction } \
+    }                                                                    \
+  }
+#define T_FDPA(...) FUSED(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
+#define ST_FDPA(...) FUSED(SMMA_ST_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
+#define FP8_BY_FP16(...) FUSED(SMMA_FP8_BY_FP16, SMMA_NAN_QUIET, __VA_ARGS__)
+#define GST_FDPA(G, F, e_zero)                                                              \
+  {                                                                                         \
+    SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                     \
+      .gst_fdpa = { G, {F, SMMA_MAXIMUM_K / G, e_zero, SMMA_FORMAT_f32, SMMA_TOWARD_ZERO} } \
+    }                                                                                       \
+  }
+#define TR_FDPA(algorithm, F, F2, L, revision) \
+  {                                            \
+    SMMA_##algorithm, SMMA_NAN_QUIET, {        \
+      .tr_fdpa = { F, F2, L, revision }        \
+    }                                          \
+  }
+#define E_FDPA(L)                  \
+  {                                \
+    SMMA_E_FDPA, SMMA_NAN_QUIET, { \
+      .e_fdpa = { L }              \
+    }                              \
+  }
+#define FTZ_ADDMUL(P)                  \
+  {                                    \
+    SMMA_FTZ_ADDMUL, SMMA_NAN_QUIET, { \
+      .ftz_addmul = { P }              \
+    }                                  \
+  }
+#define FMA() \
+  { .algorithm = SMMA_FMA, .nan = SMMA_NAN_QUIET }
+#define FTZ_FMA() \
+  { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_QUIET }
+
+#define SMMA_RULE(name, rule, evidence, questions) \
+  const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};
+#include "isa/rules.def"
+#undef SMMA_RULE

@@ -1,0 +1,45 @@
+/* Checking vector files against the models, bit for bit. */
+#ifndef SMMA_VERIFY_CHECK_H
+#define SMMA_VERIFY_CHECK_H
+
+#include <stdio.h>
+
+#include "io/vectors.h"
+#include "isa/catalogue.h"
+
+typedef struct {
+  unsigned long long rows, mismatches;
+} smma_check_totals;
+
+/* What a reporter is told of one row that differs. */
+typedef struct {
+  const char *path;
+  const smma_vector_header *header;
+  const smma_vector_row *row;
+  uint64_t got;
+} smma_mismatch;
+
+/* Whom smma_check_stream tells; either function may be NULL. */
+typedef struct {
+  void (*mismatch)(const smma_mismatch *mismatch, void *context);
+  void (*progress)(const smma_check_totals *totals, void *context); /* every some thousand rows */
+  void *context;
+} smma_check_watcher;
+
+/* The instruction that a vector file's header names, checked against the header's own formats and K; NULL with one
+ * line. */
+const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
+                                                   smma_error *error);
+
+/* d of one row as the instruction computes it. */
+uint64_t smma_compute_row(const smma_operation *operation, const smma_vector_row *row);
+
+/* Whether a recorded result equals a computed one: bit for bit, but any two NaNs where payloads are not known.
+ */
+bool smma_same_result(const smma_operation *operation, uint64_t expected, uint64_t got);
+
+/* Reads the stream to its end and adds to `totals`. */
+bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,
+                       smma_error *error);
+
+#endif
