@@ -1,0 +1,12 @@
+#!/bin/sh
+# abi.sh LIBRARY LIST: the shared library exports exactly the listed symbols.
+set -eu
+exported=$(mktemp)
+trap 'rm -f "$exported"' EXIT
+# What sanitizers add is not of this library.
+nm -D --defined-only "$1" | awk '$3 ~ /^(__asan|__ubsan|__odr_asan|__sanitizer|___asan)/ { next } { print $3 }' |
+  LC_ALL=C sort > "$exported"
+if ! diff "$2" "$exported"; then
+  echo "The exported symbols differ from $2 (< listed, > exported); change the list if that is meant." >&2
+  exit 1
+fi

@@ -1,0 +1,695 @@
+#!/usr/bin/env bash
+# The command's behaviour: results, exit statuses, messages, files left behind. Usage: command.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: command.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+data=$source_directory/examples/data
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+mkdir in
+passed=0 failed=0
+
+# ---- Judging ----
+
+pass() {
+  passed=$((passed + 1))
+  printf 'ok      %s\n' "$1"
+}
+
+fail() {
+  failed=$((failed + 1))
+  printf 'FAILED  %s: %s\n' "$1" "$2"
+}
+
+# check NAME COMMAND...: the command, usually a test of the last run, succeeds.
+check() {
+  local name=$1
+  shift
+  if "$@"; then pass "$name"; else fail "$name" "$*; $(head -c 400 in/stdout in/stderr)"; fi
+}
+
+# runs STATUS ARGUMENT...: runs softmma, keeps its output in in/stdout and in/stderr; whether the status is that.
+runs() {
+  local wanted=$1 status
+  shift
+  "$softmma" "$@" >in/stdout 2>in/stderr </dev/null
+  status=$?
+  [ $status -eq "$wanted" ]
+}
+
+# gives NAME STATUS REGEX ARGUMENT...: the status, and the regular expression in what is printed.
+gives() {
+  local name=$1 status=$2 regex=$3
+  shift 3
+  if ! runs "$status" "$@"; then
+    fail "$name" "the status is not $status: softmma $*; $(head -c 400 in/stderr)"
+  elif grep -qE -e "$regex" in/stdout; then
+    pass "$name"
+  else
+    fail "$name" "no '$regex' in the output of softmma $*: $(head -c 400 in/stdout)"
+  fi
+}
+
+# fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
+# file made or changed.
+fails() {
+  local name=$1 regex=$2 before after
+  shift 2
+  before=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
+  if ! runs 2 "$@"; then
+    fail "$name" "the status is not 2: softmma $*; $(head -c 400 in/stderr)"
+    return
+  fi
+  after=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
+  if [ -s in/stdout ]; then
+    fail "$name" "something on stdout: $(head -c 200 in/stdout)"
+  elif [ "$(wc -l <in/stderr)" -ne 1 ] || ! grep -q '^softmma: ' in/stderr; then
+    fail "$name" "not one line on stderr: $(cat in/stderr)"
+  elif ! grep -qE -e "$regex" in/stderr; then
+    fail "$name" "no '$regex' in: $(cat in/stderr)"
+  elif [ "$before" != "$after" ]; then
+    fail "$name" "files were made or changed: $after"
+  else
+    pass "$name"
+  fi
+}
+
+# ---- Making and reading files ----
+
+# Integers as little-endian FP32 in hexadecimal.
+f32() {
+  local value sign magnitude exponent bits
+  for value; do
+    sign=0 magnitude=$value exponent=0 bits=0
+    if [ "$value" -lt 0 ]; then sign=1 magnitude=$((-value)); fi
+    while [ $((magnitude >> (exponent + 1))) -gt 0 ]; do exponent=$((exponent + 1)); done
+    [ "$magnitude" -eq 0 ] || bits=$((sign << 31 | (exponent + 127) << 23 | (magnitude << (23 - exponent) & 0x7fffff)))
+    printf '%02x%02x%02x%02x' $((bits & 255)) $((bits >> 8 & 255)) $((bits >> 16 & 255)) $((bits >> 24))
+  done
+}
+
+# Hexadecimal digits to bytes.
+# shellcheck disable=SC2001 # no pattern of the shell does this
+bytes() { printf '%b' "$(sed 's/../\\x&/g' <<<"$1")"; }
+
+# npy FILE TYPE SHAPE HEX: a .npy file of 128 bytes and its data.
+npy() {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$2', 'fortran_order': ${order-False}, 'shape': $3, }"
+    bytes "$4"
+  } >"$1"
+}
+
+# safetensors FILE JSON HEX
+safetensors() {
+  {
+    bytes "$(printf '%02x%02x000000000000' $((${#2} & 255)) $((${#2} >> 8)))"
+    printf '%s' "$2"
+    bytes "$3"
+  } >"$1"
+}
+
+# holds FILE HEX: the data of a .npy file that softmma wrote.
+holds() { [ "$(tail -c +129 "$1" | od -An -v -tx1 | tr -d ' \n')" = "$2" ]; }
+
+# says REGEX: in what the last run noted on stderr.
+says() { grep -qE -e "$1" in/stderr; }
+silent() { [ ! -s in/stderr ]; }
+
+# ---- Help and version ----
+
+gives 'help' 0 '^  verify  ' --help
+gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
+for command in list show dot gemm compare verify gen version; do
+  gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
+done
+gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
+gives '--version' 0 '^softmma [0-9]' --version
+gives 'version --json' 0 '"version": "[0-9]' version --json
+fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
+fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
+fails 'help of an unknown command' "unknown command 'gem'" help gem
+fails 'unknown option' '--colour: unknown option .*softmma list --help' list --colour
+fails 'option without its value' '--rows: missing argument' gen --rows
+fails 'a number that is none' "--rows: 'many': invalid numeric value" gen --rows many
+fails 'a number that is none, behind =' '--rows=many: invalid numeric value' gen --rows=many
+fails 'surplus argument' "unexpected argument 'V100'" list V100
+fails 'missing arguments' 'too few arguments: softmma gemm --on GPU' gemm --on H100
+fails 'missing argument' 'too few arguments: softmma compare' compare --on H100 A.npy
+fails 'a name with a newline' "unknown command 'a\?b'" $'a\nb'
+"$softmma" list >/dev/full 2>in/stderr
+check 'a full disk' [ $? -eq 2 ]
+check 'a full disk is said' says '^softmma: could not write the output'
+
+# ---- list and show ----
+
+gives 'list' 0 '^hopper +wgmma\.m64n8k16\.f32\.f16\.f16 +N=8\.\.256 step 8 +T-FDPA +F=25 L=16 rho=RZ-FP32 e_zero=-133' \
+  list
+gives 'list ends with the totals' 0 '^[0-9]+ instructions in [0-9]+ rows$' list
+gives 'list --arch' 0 '^volta +mma\.m8n8k4\.f32\.f16\.f16\.f32 ' list --arch V100
+check 'list --arch lists no other' [ "$(grep -cv '^volta ' in/stdout)" -eq 1 ]
+gives 'list --all' 0 ' wgmma\.m64n256k16\.f32\.f16\.f16 ' list --arch H100 --all
+gives 'list --arch cdna3-r1' 0 ' revision=1$' list --arch cdna3-r1
+gives 'list --json' 0 '^    "arch": "volta",$' list --json
+for key in arch name aliases m n k a b c d scale model parameters evidence; do
+  check "list --json has '$key'" grep -q "^    \"$key\": " in/stdout
+done
+gives 'list --gpus' 0 '^ada +RTX 4090$' list --gpus
+gives 'list --gpus --json' 0 '"name": "MI300X"' list --gpus --json
+gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7$' list --formats
+fails 'list of two things' '--gpus and --formats are two lists' list --gpus --formats
+fails 'list of an unknown architecture' "--arch: unknown GPU or architecture 'hoper'; nearest: hopper" list --arch hoper
+
+while IFS='|' read -r name gpu canonical; do
+  gives "show $name" 0 "^instruction +$canonical\$" show "$name" --on "$gpu"
+done <<'END'
+mma.m16n8k16.f32.f16.f16.f32|A100|mma.m16n8k16.f32.f16.f16.f32
+HMMA.884.F32.F32|V100|mma.m8n8k4.f32.f16.f16.f32
+hmma.16816.f32.bf16|sm_90|mma.m16n8k16.f32.bf16.bf16.f32
+QGMMA.64x8x32.F32.E4M3.E4M3|H200|wgmma.m64n8k32.f32.e4m3.e4m3
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32|NVIDIA GeForce RTX 4090|mma.m16n8k16.f32.f16.f16.f32
+v_mfma_f32_16x16x16_f16|gfx942|v_mfma_f32_16x16x16_f16
+v_mfma_f32_16x16x16f16|AMD Instinct MI300X|v_mfma_f32_16x16x16_f16
+vdpbf16ps|x86|vdpbf16ps
+END
+gives 'show has evidence' 0 '^evidence +[^ ]' show HMMA.16816.F32 --on H100
+gives 'show has open questions' 0 '^open +[^ ]' show HMMA.16816.F32 --on H100
+gives 'show on every GPU' 0 '^architecture +ampere' show HMMA.16816.F32
+gives 'show --json' 0 '^\{$' show HMMA.16816.F32 --on H100 --json
+gives 'show --json on every GPU' 0 '^\[$' show HMMA.16816.F32 --json
+fails 'show of an unknown name' "no instruction 'HMMA.16816.F33'; nearest: HMMA.16816.F32" show HMMA.16816.F33
+fails 'show of an ambiguous name' "'UTCHMMA' fits 4 instructions that compute differently; name one: tcgen05" \
+  show UTCHMMA --on B200
+
+# ---- dot ----
+
+# NAME|GPU|INSTRUCTION|A|B|C|D
+while IFS='|' read -r name gpu instruction a b c d; do
+  gives "dot: $name on $gpu" 0 "^0x$d  " dot --on "$gpu" --instr "$instruction" --a "$a" --b "$b" --c "$c"
+done <<'END'
+2^23 - 2^23 - 0.875|V100|HMMA.884.F32.F32|-8192 1 1 1|1024 -0.5 -0.25 -0.125|0x1p23|00000000
+2^23 - 2^23 - 0.875|T4|HMMA.1688.F32|-8192 1 1 1 0*4|1024 -0.5 -0.25 -0.125 0*4|0x1p23|bf000000
+2^23 - 2^23 - 0.875|A100|HMMA.16816.F32|-8192,1,1,1,0*12|1024,-0.5,-0.25,-0.125,0*12|8388608|bf000000
+2^23 - 2^23 - 0.875|H100|HMMA.16816.F32|-8192 1*3 0*12|1024 -0.5 -0.25 -0.125 0*12|0x1p23|bf400000
+2^23 - 2^23 - 0.875|B200|HMMA.16816.F32|-8192 1*3 0*12|1024 -0.5 -0.25 -0.125 0*12|0x1p23|bf400000
+2^23 - 2^23 - 0.875|MI100|v_mfma_f32_32x32x8f16|-8192 1*3 0*4|1024 -0.5 -0.25 -0.125 0*4|0x1p23|bf600000
+2^23 - 2^23 - 0.875|MI250X|v_mfma_f32_32x32x8f16|-8192 1*3 0*4|1024 -0.5 -0.25 -0.125 0*4|0x1p23|00000000
+2^23 - 2^23 - 0.875|MI210|v_mfma_f32_32x32x4bf16|-8192 1*3|1024 -0.5 -0.25 -0.125|0x1p23|bec00000
+2^23 - 2^23 - 0.875|MI300X|v_mfma_f32_16x16x32_bf8_bf8|-8192 1*3 0*28|1024 -0.5 -0.25 -0.125 0*28|0x1p23|bf800000
+2^23 - 2^23 - 0.875|H100|DMMA.16x8x4|-8192 1*3|1024 -0.5 -0.25 -0.125|0x1p23|bfec000000000000
+a product is not normalised|V100|HMMA.884.F32.F32|1.5 1 1 0|1.5 0x1p-23*2 0|0|40100001
+a product is not normalised|V100|HMMA.884.F32.F32|1 1 1 0|2.25 0x1p-23*2 0|0|40100000
+-0 + (-0)*(+0)|T4|HMMA.1688.F32|-0 0*7|0*8|-0|00000000
+infinity|A100|HMMA.16816.F32|inf 0*15|1*16|0|7f800000
+NaN|A100|HMMA.16816.F32|nan 0*15|1*16|0|7fffffff
+END
+a='9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a'
+b='9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735'
+gives 'dot --hex: recorded on an H100' 0 '^0x0000000b  ' \
+  dot --on H100 --instr HMMA.16816.F32.BF16 --hex --a "$a" --b "$b"
+gives 'dot --hex takes 0x' 0 '^0x40000000  2$' \
+  dot --on V100 --instr HMMA.884.F32.F32 --hex --a '0x3c00 0*3' --b '0x4000 0*3' --c 0
+gives 'dot --json' 0 '"d": "40100001"' dot --on V100 --instr HMMA.884.F32.F32 -a '1.5 1 1 0' -b '1.5 0x1p-23*2 0' --json
+gives 'dot --json of infinity' 0 '"value": "inf"' dot --on V100 --instr HMMA.884.F32.F32 -a 'inf 0*3' -b '1*4' --json
+gives 'dot --explain' 0 'd = 0x40100001 = 2\.25' \
+  dot --on V100 --instr HMMA.884.F32.F32 -a '1.5 1 1 0' -b '1.5 0x1p-23*2 0' --explain
+while IFS='|' read -r gpu instruction k; do
+  gives "dot --explain: $instruction" 0 '^d = 0x' dot --on "$gpu" --instr "$instruction" -a "1*$k" -b "0.5*$k" --explain
+done <<'END'
+H100|mma.m16n8k32.f32.e4m3.e4m3.f32|32
+MI210|v_mfma_f32_32x32x8f16|8
+MI100|v_mfma_f32_32x32x8f16|8
+MI300X|v_mfma_f32_16x16x16_f16|16
+MI300X|v_mfma_f32_16x16x32_fp8_fp8|32
+x86|vdpbf16ps|2
+H100|DMMA.884|4
+END
+nvfp4=mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3
+gives 'dot with scales' 0 '^0x42200000  40$' \
+  dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64' -c -8 --scale-a '0.5*4' --scale-b '1.5*4'
+gives 'dot with scales, --json' 0 '"scale_a": \[' \
+  dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64' --scale-a '1*4' --scale-b '1*4' --json
+gives 'dot with scales, --explain' 0 '^d = 0x42800000 = 64$' \
+  dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64' --scale-a '1*4' --scale-b '1*4' --explain
+gives 'dot rounds a value' 0 '^0x3dccc000  ' dot --on V100 --instr HMMA.884.F32.F32 -a '0.1 0*3' -b '1*4'
+check 'dot says what it rounds' says '^softmma: note: --a: element 0, 0\.1, is not a number of f16; rounded to '
+gives 'dot of a value beyond all formats' 0 '^0x7f800000  inf$' \
+  dot --on V100 --instr HMMA.884.F32.F32 -a '1 0*3' -b '1*4' -c 1e999
+check 'dot says that, too' says 'note: --c: element 0, 1e999, is not a number of f32; rounded to inf'
+
+dot=(dot --on H100 --instr HMMA.16816.F32)
+fails 'dot: unknown GPU' "--on: unknown GPU or architecture 'H10'; nearest: H100" dot --on H10 --instr HMMA.16816.F32
+fails 'dot: unknown instruction' "--instr: H100 has no instruction 'HMA.16816.F32'; nearest: HMMA.16816.F32" \
+  dot --on H100 --instr HMA.16816.F32
+fails 'dot: an instruction of other GPUs' "--instr: V100 has no instruction .*; it is on: ampere \(A100\), " \
+  dot --on V100 --instr HMMA.16816.F32
+fails 'dot: ambiguous name' "--instr: 'UTCHMMA' fits 4 instructions that compute differently; name one: " \
+  dot --on B200 --instr UTCHMMA
+fails 'dot: no GPU' '--on is missing; for example --on H100' dot --instr HMMA.16816.F32
+fails 'dot: no instruction' '--instr is missing' dot --on H100
+fails 'dot: no a' '--a is missing' "${dot[@]}" -b '1*16'
+fails 'dot: no b' '--b is missing' "${dot[@]}" -a '1*16'
+fails 'dot: too few elements' "--a has 3 elements, but the instruction takes 16; add '0\*13'" \
+  "${dot[@]}" -a '1 2 3' -b '1*16'
+fails 'dot: too many elements' '--b has 17 elements, but the instruction takes 16$' "${dot[@]}" -a '1*16' -b '1*17'
+fails 'dot: two values of c' '--c has 2 elements, but the instruction takes 1$' "${dot[@]}" -a '1*16' -b '1*16' -c '1 2'
+fails 'dot: bad number' "--b: element 1, '1\.5x', is not a number" "${dot[@]}" -a '1*16' -b '1 1.5x 0*14'
+fails 'dot: bad count' "--a: '1\*x': the count behind '\*'" "${dot[@]}" -a '1*x' -b '1*16'
+fails 'dot: bad hex' "--a: element 15, 'xyz', is not hexadecimal" "${dot[@]}" --hex -a '0*15 xyz' -b '0*16'
+fails 'dot: hex too wide' "--a: element 0, '13c00', does not fit the 16 bits of f16" \
+  "${dot[@]}" --hex -a '13c00 0*15' -b '0*16'
+fails 'dot: hex far too wide' "--c: element 0, '1{17}', does not fit" \
+  "${dot[@]}" --hex -a '0*16' -b '0*16' -c 11111111111111111
+fails 'dot: FP4 too wide' "does not fit the 4 bits of e2m1" \
+  dot --on sm_120 --instr $nvfp4 --hex -a '10*64' -b '0*64' --scale-a '38*4' --scale-b '38*4'
+fails 'dot: scales missing' '--scale-a is missing' dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64'
+fails 'dot: too few scales' '--scale-b has 1 element, but the instruction takes 4' \
+  dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64' --scale-a '1*4' --scale-b 1
+fails 'dot: needless scales' '--scale-b: .* takes no scale factors' "${dot[@]}" -a '1*16' -b '1*16' --scale-b 1
+fails 'dot: a drawing as JSON' '--explain: a drawing is no JSON' "${dot[@]}" -a '1*16' -b '1*16' --explain --json
+
+# ---- gemm ----
+
+npy A.npy '<f4' '(2, 2)' "$(f32 1 2 3 4)"
+npy B.npy '<f4' '(2, 2)' "$(f32 5 6 7 8)"
+npy C.npy '<f4' '(2, 2)' "$(f32 1 1 1 1)"
+npy row.npy '<f4' '(3,)' "$(f32 1 2 3)"
+npy A16.npy '<f2' '(2, 2)' 003c004000420044
+npy B16.npy '<f2' '(2, 2)' 0045004600470048
+product=$(f32 19 22 43 50)
+
+# A product of small integers, which every option set leaves exact: NAME|D|OPTIONS
+while IFS='|' read -r name d options; do
+  read -ra words <<<"$options"
+  # shellcheck disable=SC2086 # numbers, one argument each
+  if runs 0 gemm "${words[@]}" -o D.npy && holds D.npy "$(f32 $d)"; then
+    pass "gemm $name"
+  else
+    fail "gemm $name" "softmma gemm $options: $(cat in/stderr); $(od -An -v -tx1 -j128 D.npy)"
+  fi
+done <<'END'
+--instr|19 22 43 50|--on V100 --instr HMMA.884.F32.F32 A.npy B.npy
+--in|19 22 43 50|--on H100 --in f16 A.npy B.npy
+--in --out|19 22 43 50|--on H100 --in bf16 --out f32 A.npy B.npy
+options behind the files|19 22 43 50|A.npy B.npy --in=f16 --on=MI300X
+e4m3|19 22 43 50|--on H100 --in e4m3 A.npy B.npy
+tf32|19 22 43 50|--on A100 --in tf32 A.npy B.npy
+xf32|19 22 43 50|--on MI300X --in xf32 A.npy B.npy
+f32|19 22 43 50|--on MI250X --in f32 A.npy B.npy
+of f16 files|19 22 43 50|--on V100 --in f16 A16.npy B16.npy
+-C|20 23 44 51|--on V100 --in f16 A.npy B.npy -C C.npy
+--alpha --beta|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3
+--alpha --beta --epilogue|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3 --epilogue
+--beta 0|19 22 43 50|--on V100 --in f16 A.npy B.npy -C C.npy --beta 0
+--split-k|19 22 43 50|--on V100 --in f16 A.npy B.npy --split-k 4
+--promote-every|19 22 43 50|--on V100 --in f16 A.npy B.npy --promote-every 4
+--transpose-a|26 30 38 44|--on V100 --in f16 A.npy B.npy --transpose-a
+--transpose-b|17 23 39 53|--on V100 --in f16 A.npy B.npy --transpose-b
+both transposed|23 31 34 46|--on V100 --in f16 A.npy B.npy --transpose-a --transpose-b
+-t|19 22 43 50|--on V100 --in f16 A.npy B.npy -t 1
+END
+gives 'gemm prints a summary' 0 '^D\.npy: 2 x 2 \(f32\), K = 2, on volta, mma\.m8n8k4\.f32\.f16\.f16\.f32; ' \
+  gemm --on V100 --in f16 A16.npy B16.npy -o D.npy
+check 'gemm notes nothing where nothing is rounded' silent
+gives 'gemm --json' 0 '^  "d_format": "f32",$' gemm --on V100 --in f16 A16.npy B16.npy -o D.npy --json
+check 'gemm wrote a .npy header' grep -qa "^.NUMPY.*{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" D.npy
+runs 0 gemm --on H100 --in f16 --out f16 A16.npy B16.npy -o D.npy
+check 'gemm --out f16' holds D.npy c04c804d60514052
+runs 0 gemm --on H100 --in f64 A.npy B.npy -o D.npy
+check 'gemm --in f64 widens, and says so' says 'A, A\.npy: f32 stored as f64, all values exact'
+check 'gemm --in f64 writes f64' holds D.npy 0000000000003340000000000000364000000000008045400000000000004940
+npy wide.npy '<f4' '(2, 2)' "$(f32 2049 1 1 4097)"
+runs 0 gemm --on V100 --in f16 wide.npy B16.npy -o D.npy
+check 'gemm says what it rounds' says 'note: A, wide\.npy: f32 rounded to f16 \(to nearest even\); 2 of 4 values'
+check 'gemm says nothing of what it does not round' [ "$(wc -l <in/stderr)" -eq 1 ]
+npy special.npy '<f4' '(2, 2)' 0000807f000000000000803f0000c07f
+npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
+runs 0 gemm --on V100 --in f16 special.npy identity.npy -o D.npy
+check 'gemm computes with infinity and NaN' holds D.npy 0000807fffffff7fffffff7fffffff7f
+npy column.npy '<f4' '(3, 1)' "$(f32 4 5 6)"
+runs 0 gemm --on V100 --in f16 row.npy column.npy -o D.npy
+check 'gemm takes one dimension as a row' holds D.npy "$(f32 32)"
+order=True npy fortran.npy '<f4' '(2, 2)' "$(f32 1 3 2 4)"
+runs 0 gemm --on V100 --in f16 fortran.npy B.npy -o D.npy
+check 'gemm reads Fortran order' holds D.npy "$product"
+npy big-endian.npy '>f4' '(2, 2)' 3f800000400000004040000040800000
+runs 0 gemm --on V100 --in f16 big-endian.npy B.npy -o D.npy
+check 'gemm reads big-endian numbers' holds D.npy "$product"
+cp A16.npy itself.npy
+runs 0 gemm --on V100 --in f16 itself.npy B16.npy -o itself.npy
+check 'gemm writes over its input' holds itself.npy "$product"
+"$softmma" gemm --on V100 --in f16 A16.npy B16.npy -o >(cat >in/piped; touch in/done) >/dev/null
+for ((wait = 0; wait < 50; wait++)); do [ -e in/done ] && break; sleep 0.1; done
+check 'gemm writes to a pipe' holds in/piped "$product"
+
+# Empty matrices.
+npy no-rows.npy '<f4' '(0, 2)' ''
+npy no-k-a.npy '<f4' '(2, 0)' ''
+npy no-k-b.npy '<f4' '(0, 2)' ''
+runs 0 gemm --on V100 --in f16 no-rows.npy B.npy -o D.npy
+check 'gemm: no rows' grep -qa "'shape': (0, 2)" D.npy
+check 'gemm: no rows, no data' holds D.npy ''
+for epilogue in '' --epilogue; do
+  # shellcheck disable=SC2086
+  runs 0 gemm --on V100 --in f16 no-k-a.npy no-k-b.npy -C C.npy --beta 3 $epilogue -o D.npy
+  check "gemm: K = 0 gives beta C $epilogue" holds D.npy "$(f32 3 3 3 3)"
+done
+runs 0 gemm --on H100 --in f16 no-k-a.npy no-k-b.npy -o D.npy
+check 'gemm: K = 0 without C gives 0' holds D.npy "$(f32 0 0 0 0)"
+
+# .safetensors and raw encodings.
+safetensors one.safetensors '{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}' "$(f32 1 2 3 4)"
+safetensors two.safetensors '{"__metadata__":{"format":"pt"},
+"a.weight":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},
+"b.weight":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[4,8]}}' 384044484a4c4e50
+runs 0 gemm --on V100 --in f16 one.safetensors B.npy -o D.npy
+check 'gemm of .safetensors' holds D.npy "$product"
+runs 0 gemm --on H100 --in e4m3 two.safetensors:a.weight two.safetensors:b.weight -o D.npy
+check 'gemm of named tensors' holds D.npy "$product"
+check 'gemm of named tensors rounds nothing' silent
+npy raw-a.npy '|u1' '(2, 2)' 38404448
+npy raw-b.npy '|u1' '(2, 2)' 4a4c4e50
+runs 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
+check 'gemm of raw bytes' holds D.npy "$product"
+npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
+npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
+runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
+check 'gemm of raw 16-bit words' holds D.npy "$product"
+
+# Scale factors: 1 x 64 and 64 x 1 ones in e2m1 (raw 2), scales in ue4m3 (0x38 is 1, 0x40 is 2).
+npy fp4-a.npy '|u1' '(1, 64)' "$(printf '02%.0s' {1..64})"
+npy fp4-b.npy '|u1' '(64, 1)' "$(printf '02%.0s' {1..64})"
+npy scale-a.npy '|u1' '(1, 4)' 38404038
+npy scale-b.npy '|u1' '(4, 1)' 38383840
+scaled=(gemm --on sm_120 --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
+runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
+check 'gemm with scale factors' holds D.npy "$(f32 112)"
+fails 'gemm: scale factors missing' '--scale-b is missing' "${scaled[@]}" --scale-a scale-a.npy
+fails 'gemm: scale factors of another shape' '--scale-b: scale-a.npy is 1 x 4, but this product needs 4 x 1' \
+  "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-a.npy
+fails 'gemm: needless scale factors' '--scale-a: .* takes no scale factors' \
+  gemm --on V100 --in f16 A.npy B.npy -o N.npy --scale-a scale-a.npy
+
+# Real data: the result depends on the arithmetic, and not on the number of threads.
+real=("$data/digits-centred.npy" "$data/digits-axes.npy")
+runs 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
+runs 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
+check 'gemm: the same on one and two threads' cmp -s one.npy two.npy
+differs() { ! cmp -s "$1" "$2"; }
+while IFS='|' read -r name options; do
+  # shellcheck disable=SC2086
+  runs 0 gemm --on H100 --in f16 "${real[@]}" -o other.npy $options
+  check "gemm: $name changes bits of real data" differs one.npy other.npy
+done <<'END'
+--split-k|--split-k 2
+--promote-every|--promote-every 16
+--alpha|--alpha 0.3
+END
+runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --epilogue
+check 'gemm: --epilogue changes bits of real data' differs other.npy other2.npy
+
+gemm=(gemm --on H100 --in f16 -o N.npy)
+fails 'gemm: unknown GPU' "--on: unknown GPU or architecture 'H1000'; nearest: H100" \
+  gemm --on H1000 --in f16 A.npy B.npy -o N.npy
+fails 'gemm: unknown instruction' "--instr: H100 has no instruction 'x'" gemm --on H100 --instr x A.npy B.npy -o N.npy
+fails 'gemm: unknown format' "--in: unknown format 'f17'; formats are f64, f32, " \
+  gemm --on H100 --in f17 A.npy B.npy -o N.npy
+fails 'gemm: unknown result format' "--out: unknown format 'f17'" "${gemm[@]}" A.npy B.npy --out f17
+fails 'gemm: a format that the GPU lacks' '--in: V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32' \
+  gemm --on V100 --in bf16 A.npy B.npy -o N.npy
+fails 'gemm: --instr and --in' '--in: --instr says it already' "${gemm[@]}" --instr HMMA.16816.F32 A.npy B.npy
+fails 'gemm: neither --instr nor --in' '--instr NAME or --in FORMAT is missing' gemm --on H100 A.npy B.npy -o N.npy
+fails 'gemm: no GPU' '--on is missing' gemm --in f16 A.npy B.npy -o N.npy
+fails 'gemm: no output' '-o is missing' gemm --on H100 --in f16 A.npy B.npy
+fails 'gemm: bad alpha' "--alpha: 'x': invalid numeric value" "${gemm[@]}" A.npy B.npy --alpha x
+fails 'gemm: bad --split-k' '--split-k: 0 is not a number of slices' "${gemm[@]}" A.npy B.npy --split-k 0
+fails 'gemm: negative --promote-every' '--promote-every: -16 is negative' "${gemm[@]}" A.npy B.npy --promote-every=-16
+fails 'gemm: uneven --promote-every' "--promote-every: 5 is not a multiple of the instruction's K, 16" \
+  "${gemm[@]}" A.npy B.npy --promote-every 5
+fails 'gemm: negative --threads' '--threads: -1 is not a number from 0' "${gemm[@]}" A.npy B.npy --threads=-1
+fails 'gemm: too many threads' '--threads: 1000000 is not a number from 0' "${gemm[@]}" A.npy B.npy --threads 1000000
+fails 'gemm: no such file' 'none\.npy: cannot open: No such file' "${gemm[@]}" none.npy B.npy
+fails 'gemm: a directory' 'this is a directory' "${gemm[@]}" in B.npy
+fails 'gemm: shapes that do not fit' 'A\.npy is 2 x 2 and row\.npy is 1 x 3' "${gemm[@]}" A.npy row.npy
+fails 'gemm: shapes that do not fit, transposed' 'A\.npy transposed is 2 x 2 and row\.npy is 1 x 3' \
+  "${gemm[@]}" A.npy row.npy --transpose-a
+fails 'gemm: C of another shape' '-C: row\.npy is 1 x 3, but A\*B is 2 x 2' "${gemm[@]}" A16.npy B16.npy -C row.npy
+fails 'gemm: raw encodings of another width' 'raw-a\.npy holds raw encodings of 8 bits, but f16 has 16' \
+  "${gemm[@]}" raw-a.npy B.npy
+fails 'gemm: raw encodings that do not fit' 'raw-a\.npy: row 0, column 0 holds 0x38, .* the 4 bits of e2m1' \
+  gemm --on B200 --in e2m1 raw-a.npy B16.npy -o N.npy
+fails 'gemm: output in no directory' '-o: none/N\.npy: cannot write: No such file' \
+  gemm --on H100 --in f16 A.npy B.npy -o none/N.npy
+fails 'gemm: output is a directory' '-o: in: cannot write: this is a directory' \
+  gemm --on H100 --in f16 A.npy B.npy -o in
+fails 'gemm: output without a name' '-o: the name of the file is empty' gemm --on H100 --in f16 A.npy B.npy -o ''
+fails 'gemm: the output is looked at first' '-o: none/N\.npy: cannot write' \
+  gemm --on H100 --in f16 none.npy B.npy -o none/N.npy
+npy tall.npy '<f2' '(4611686018427387904, 0)' ''
+npy flat.npy '<f2' '(0, 4611686018427387904)' ''
+fails 'gemm: a result too large for memory' 'a 4611686018427387904 x [0-9]* matrix of f32 does not fit memory' \
+  "${gemm[@]}" tall.npy flat.npy
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir locked
+  chmod a-w locked
+  fails 'gemm: output in a locked directory' '-o: locked/N\.npy: cannot write: Permission denied' \
+    gemm --on H100 --in f16 A.npy B.npy -o locked/N.npy
+fi
+
+# Damaged and unsuitable files: NAME|REGEX|TYPE|SHAPE|HEX
+while IFS='|' read -r name regex type shape hex; do
+  npy bad.npy "$type" "$shape" "$hex"
+  fails ".npy: $name" "bad\\.npy: $regex" "${gemm[@]}" bad.npy B.npy
+done <<'END'
+data cut short|byte 128: 16 bytes of data expected for shape \(2, 2\), 12 present|<f4|(2, 2)|0000803f0000803f0000803f
+data too long|byte 128: 16 bytes of data expected .*, 20 present|<f4|(2, 2)|0000803f0000803f0000803f0000803f00000000
+more bytes than memory|byte [0-9]+: .*(4611686018427387904, 4)|<f4|(4611686018427387904, 4)|0000803f
+a size that fits no word|byte [0-9]+: a dimension does not fit 64 bits|<f4|(99999999999999999999, 4)|0000803f
+a negative size|byte [0-9]+: expected a dimension|<f4|(-2, 2)|0000803f
+no dimension|byte 60: shape \(\) has 0 dimensions|<f4|()|0000803f
+three dimensions|byte 60: shape \(1, 1, 1\) has 3 dimensions; one or two are accepted|<f4|(1, 1, 1)|0000803f
+a type that is not ours|byte [0-9]+: the array's type is '<c8'; accepted are f2, f4|<c8|(1, 1)|0000803f0000803f
+a header that breaks off|byte [0-9]+: expected |<f4|(1, 1|0000803f
+END
+head -c 60 A.npy >bad.npy
+fails '.npy: header cut short' 'bad\.npy: byte [0-9]+: ' "${gemm[@]}" bad.npy B.npy
+head -c 5 A.npy >bad.npy
+fails '.npy: five bytes' 'bad\.npy: only 5 bytes, too short' "${gemm[@]}" bad.npy B.npy
+: >bad.npy
+fails '.npy: empty' 'bad\.npy: only 0 bytes, too short' "${gemm[@]}" bad.npy B.npy
+echo 'some text, and no matrix' >bad.npy
+fails '.npy: text' 'bad\.npy: byte 0: neither a \.npy nor a \.safetensors file' "${gemm[@]}" bad.npy B.npy
+
+while IFS='|' read -r name regex json hex; do
+  safetensors bad.safetensors "$json" "$hex"
+  fails ".safetensors: $name" "bad\\.safetensors: $regex" "${gemm[@]}" bad.safetensors B.npy
+done <<'END'
+data cut short|byte [0-9]+: 16 bytes of data expected|{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}|0000803f
+broken JSON|header .*line 1, column [0-9]+: |{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]|0000803f
+sizes that differ|.*: 4 elements of F32 take 16|{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,4]}}|0000803f
+too large|.* more elements than|{"x":{"dtype":"F32","shape":[2305843009213693952,4],"data_offsets":[0,4]}}|0000803f
+an unsuitable type|tensor 'x' is of dtype I64|{"x":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]}}|0000803f0000803f
+no tensor|the file holds no tensor|{}|
+END
+fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:NAME, from a\.weight, b\.weight' \
+  "${gemm[@]}" two.safetensors B.npy
+fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are [ab]\.weight" \
+  "${gemm[@]}" two.safetensors:c.weight B.npy
+
+# ---- compare ----
+
+gives 'compare: the same GPU twice' 0 '^V100 .* 0 \(0\.0 %\)' compare --on V100,V100 --in f16 "${real[@]}"
+gives 'compare: GPUs that differ' 1 '^H100 +f16 +wgmma.* [1-9][0-9]* \([0-9.]+ %\)' compare --on V100,H100 "${real[@]}"
+check 'compare says what is rounded, once' [ "$(grep -c '^softmma: note: A, .* rounded to f16' in/stderr)" -eq 1 ]
+gives 'compare: exact products are the same everywhere' 0 '^MI300X ' compare --on V100,H100,MI250X,MI300X A.npy B.npy
+gives 'compare: pairs' 1 '^results that differ, pair by pair:$' compare --on V100,H100,H100:e4m3 "${real[@]}"
+gives 'compare --json' 1 '^      "instruction": "wgmma\.m64n8k32\.f32\.e4m3\.e4m3",$' \
+  compare --on V100,H100:e4m3 "${real[@]}" --json
+for key in m n k out units pairs; do check "compare --json has '$key'" grep -q "^  \"$key\": " in/stdout; done
+gives 'compare --out' 0 ' results in f16$' compare --on V100,A100 --out f16 A.npy B.npy
+gives 'compare of empty matrices' 0 ': 0 results in f32$' compare --on V100,H100 no-rows.npy B.npy
+gives 'compare of infinity and NaN' 0 '^H100 ' compare --on V100,H100 special.npy identity.npy
+fails 'compare: no GPU' '--on is missing' compare A.npy B.npy
+fails 'compare: an empty list' '--on: the list of GPUs is empty' compare --on '' A.npy B.npy
+fails 'compare: an empty name' "--on: '' is not the name of a GPU" compare --on V100,,A100 A.npy B.npy
+fails 'compare: unknown GPU' "--on: unknown GPU or architecture 'V10'; nearest: V100" compare --on A100,V10 A.npy B.npy
+fails 'compare: unknown format' "--on: unknown format 'f17'" compare --on A100:f17 A.npy B.npy
+fails 'compare: a format that a GPU lacks' '--on: V100 has no instruction for bf16' \
+  compare --on A100,V100 --in bf16 A.npy B.npy
+fails 'compare: shapes that do not fit' 'A\.npy is 2 x 2 and row\.npy is 1 x 3' compare --on A100,V100 A.npy row.npy
+fails 'compare: no such file' 'none\.npy: cannot open' compare --on A100,V100 A.npy none.npy
+
+# ---- gen and verify ----
+
+volta=(--on V100 --instr HMMA.884.F32.F32)
+gives 'gen' 0 '^# instruction: mma\.m8n8k4\.f32\.f16\.f16\.f32$' gen "${volta[@]}" --rows 100 --seed 7
+check 'gen: as many rows as asked' [ "$(grep -cv '^#' in/stdout)" -eq 100 ]
+cp in/stdout hundred.txt
+runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o again.txt
+check 'gen: the same seed, the same bytes' cmp -s hundred.txt again.txt
+runs 0 gen "${volta[@]}" --rows 100 --seed 7 -o -
+check 'gen: - is standard output' cmp -s hundred.txt in/stdout
+runs 0 gen "${volta[@]}" --rows 10 --seed 7 -o ten.txt
+check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundred.txt)" = "$(cat ten.txt)" ]
+runs 0 gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
+check 'gen: another seed, other rows' differs hundred.txt other.txt
+gives 'gen: no rows' 0 '^# arch: volta$' gen "${volta[@]}" --rows 0
+kinds='random normal edge zeros tiny cancellation'
+for kind in $kinds; do
+  runs 0 gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
+  gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt
+done
+fails 'gen: unknown GPU' "--on: unknown GPU or architecture 'V1'; nearest: V100" gen --on V1 --instr HMMA.884.F32.F32
+fails 'gen: unknown instruction' '--instr: V100 has no instruction' gen --on V100 --instr HMMA.885
+fails 'gen: no instruction' '--instr is missing' gen --on V100
+fails 'gen: no GPU' '--on is missing' gen --instr HMMA.884.F32.F32
+fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" gen "${volta[@]}" --kind odd
+fails 'gen: negative number of rows' '--rows: -5 is negative' gen "${volta[@]}" --rows=-5
+fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999': number too large" \
+  gen "${volta[@]}" --seed 99999999999999999999
+fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' gen "${volta[@]}" -o none/v.txt
+"$softmma" gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>/dev/null &
+for ((wait = 0; wait < 100; wait++)); do compgen -G 'interrupted*' >/dev/null && break; sleep 0.05; done
+check 'gen writes under another name first' [ ! -e interrupted.txt ]
+kill -TERM $!
+wait $! 2>/dev/null
+check 'gen, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
+
+gives 'verify of a file' 0 '^rows=100 mismatches=0$' verify hundred.txt
+mkdir -p tree/below
+cp ten.txt tree/below/ten.txt
+cp hundred.txt tree/hundred.txt
+cp hundred.txt tree/not-this.log
+echo 'no vector file' >tree/readme.txt
+gives 'verify of a directory' 0 '^rows=110 mismatches=0$' verify tree
+gives 'verify of several' 0 '^rows=120 mismatches=0$' verify tree ten.txt
+gives 'verify --json' 0 '^  "rows": 110,$' verify tree --json
+"$softmma" verify - <hundred.txt >in/stdout 2>in/stderr
+check 'verify of standard input' [ "$(tail -n 1 in/stdout)" = 'rows=100 mismatches=0' ]
+"$softmma" gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
+check 'verify of rows with scales' [ "$(tail -n 1 in/stdout)" = 'rows=60 mismatches=0' ]
+
+header=$(grep '^#' ten.txt)
+row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'
+printf '%s\n' "$header" "$row 40100001" "$row 40100000" >corrupt.txt
+gives 'verify of a corrupted row' 1 '^corrupt\.txt:10: volta .*: expected 40100000 \(2\.25\), got 40100001' \
+  verify corrupt.txt
+check 'its last line' [ "$(tail -n 1 in/stdout)" = 'rows=2 mismatches=1' ]
+replay=$(sed -n 's/^  softmma //p' in/stdout)
+eval "words=($replay)"
+# shellcheck disable=SC2154 # set by eval
+gives 'its command replays the row' 0 '^d = 0x40100001 = ' "${words[@]}"
+gives 'verify --json of a corrupted row' 1 '"expected": "40100000"' verify corrupt.txt --json
+gives 'verify --show' 1 '^\.\.\. and 1 more$' verify corrupt.txt --show 0
+sed -i 's/^# arch: .*/# arch: NVIDIA Tesla V100/' corrupt.txt
+runs 1 verify corrupt.txt
+eval "words=($(sed -n 's/^  softmma //p' in/stdout))"
+gives 'a GPU with blanks in its name is replayed, too' 0 '^d = 0x40100001 = ' "${words[@]}"
+
+# Vector files: NAME|REGEX|SED SCRIPT on ten.txt, whose header has 8 lines
+while IFS='|' read -r name regex script; do
+  sed "$script" ten.txt >bad.txt
+  fails "verify: $name" "bad\\.txt: $regex" verify bad.txt
+done <<'END'
+a row cut short|line 12, column [0-9]+: expected 10 numbers .*, found 4|12s/^\(.\{19\}\).*/\1/
+a row too long|line 12, column [0-9]+: expected 10 numbers .*, found 11|12s/$/ 0000/
+a character that is no digit|line 10, column 6: 'x' is no hexadecimal digit|10s/^..... */0000 x/
+a number that does not fit|line 10, column 1: 10000 does not fit f16's 16 bits \(a\[0\]\)|10s/^..../10000/
+a header without k|line [0-9]+, column 1: header key 'k' is missing|/^# k:/d
+no header|line 1, column 1: no header|/^#/d
+another k than the instruction's|the header says k: 8, but mma\.m8n8k4\.f32\.f16\.f16\.f32 has k = 4|s/^# k: 4/# k: 8/
+another format than the instruction's|the header says a: bf16, but mma\.m8n8k4.* has f16|s/^# a: f16/# a: bf16/
+an unknown format|line 4, column 6: 'f17' is no number format|s/^# a: f16/# a: f17/
+an unknown architecture|unknown GPU or architecture 'vulta'; nearest: volta|s/volta/vulta/
+an unknown instruction|volta has no instruction 'mma.m8n8k5.f32.f16.f16.f32'; nearest: |s/m8n8k4/m8n8k5/
+an instruction of others|volta has no instruction .*; it is on: |s/mma\.m8n8k4.*/mma.m16n8k16.f32.f16.f16.f32/
+a header that changes|line 15, column [0-9]+: header key 'arch' was 'volta' before|14a # arch: hopper
+END
+head -c -3 ten.txt >bad.txt
+fails 'verify: a file cut short' 'bad\.txt: line 18, column [0-9]+: the file ends in this line' verify bad.txt
+head -c 300 /dev/zero >bad.txt
+fails 'verify: no text' 'bad\.txt: line 1, column 1: ' verify bad.txt
+: >bad.txt
+fails 'verify: an empty file' 'bad\.txt: line 1, column 1: no header' verify bad.txt
+fails 'verify: no such file' 'none\.txt: No such file' verify none.txt
+mkdir empty
+fails 'verify: a directory without vector files' 'no vector file found' verify empty
+fails 'verify: empty standard input' 'standard input: line 1, column 1: no header' verify -
+fails 'verify: nothing to verify' 'too few arguments: softmma verify FILE' verify
+fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-1
+
+# ---- The manual page ----
+
+manual=$source_directory/docs/softmma.1
+for command in list show dot gemm compare verify gen version; do
+  runs 0 "$command" --help
+  sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
+  while read -r option; do
+    check "softmma(1) has $command $option" grep -qE -e "Fl ${option#-}( |\$)" in/section
+  done < <(grep -oE -e '^ .*--[a-z-]+' in/stdout | grep -oE -e '--[a-z-]+' | sort -u | grep -v -e '--help')
+done
+if command -v man >/dev/null; then
+  LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
+  check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
+fi
+softmma() { "$softmma" "$@"; }
+replayed='' shown='' got=''
+while IFS= read -r line; do
+  if [[ $line == '$ '* || $line == .Ed ]]; then
+    [ -z "$replayed" ] || check "example of softmma(1): $replayed" [ "$shown" = "$got" ]
+    replayed='' shown=''
+    [[ $line == .Ed ]] && continue
+    replayed=${line#'$ '}
+    got=$(eval "$replayed" 2>&1)
+  elif [ -n "$replayed" ]; then
+    shown+=${shown:+$'\n'}$line
+  fi
+done <"$manual"
+
+# ---- Completion ----
+
+# completes NAME 'EXPECTED ...' WORD...: the words up to the cursor; all expected ones are offered.
+completes() {
+  local name=$1 expected=$2 word
+  shift 2
+  COMP_WORDS=("$softmma" "$@")
+  COMP_CWORD=$#
+  COMPREPLY=()
+  _softmma
+  for word in $expected; do
+    [[ " ${COMPREPLY[*]} " == *" $word "* ]] && continue
+    fail "completion $name" "'$word' is not among: ${COMPREPLY[*]}"
+    return
+  done
+  pass "completion $name"
+}
+
+# shellcheck source=/dev/null
+source "$source_directory/src/cli/softmma.bash-completion"
+completes 'of commands' 'list show dot gemm compare verify gen version help' ''
+completes 'of a command' 'gemm gen' g
+completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
+completes 'of an option' '--explain' dot --e
+completes 'of GPUs' 'H100 H200 hopper RTX-4090 MI300X sm_90 cdna3' gemm --on ''
+completes 'of a GPU' 'MI300A MI300X' dot --on MI300
+completes 'of a GPU behind =' 'H100 H200' dot --on = H
+completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
+completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
+completes 'of an architecture' 'volta' list --arch vo
+completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
+completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
+completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32
+completes 'of names to show' 'vdpbf16ps' show vdp
+completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e2m3 e2m1' gemm --in ''
+completes 'of kinds' "$kinds" gen --kind ''
+completes 'of files' 'A.npy A16.npy' gemm --in f16 A
+completes 'of output files' 'hundred.txt' gen -o hun
+completes 'of commands to help with' 'verify version' help ve
+COMP_WORDS=("$softmma" dot --on V100 --instr '') COMP_CWORD=5
+_softmma
+check 'completion of instructions has those of the GPU only' [ ${#COMPREPLY[@]} -eq 3 ]
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

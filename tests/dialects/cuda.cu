@@ -1,0 +1,16 @@
+/* The core as CUDA C++: it compiles for the device unchanged. */
+#include "core/rule.h"
+
+/* d[i] = c[i] + the dot product of rows i of a and b, all decoded operands of an operation without scales. */
+extern "C" __global__ void dot_add(smma_operation operation, const smma_number *a, const smma_number *b,
+                                   const uint64_t *c, uint64_t *d, int count) {
+  int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) return;
+  smma_operands operands = {a + i * operation.k, b + i * operation.k, nullptr, nullptr};
+  d[i] = smma_dot_add(&operation, operands, c[i]);
+}
+
+/* The same on the host, by the same compiler. */
+extern "C" uint64_t dot_add_on_host(const smma_operation *operation, smma_operands operands, uint64_t c) {
+  return smma_dot_add(operation, operands, c);
+}

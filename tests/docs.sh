@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The documentation's sessions give what it shows: every command behind "$ " in a ```console or an indented block of the
+# named Markdown files. Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
+# A shown line that ends with "..." stands for any line that begins so; stderr is not shown.
+set -u
+PATH=$1/bin:$PATH
+shift
+passed=0 failed=0 command='' at=''
+expected=()
+
+same_line() { # SHOWN GOT
+  if [[ $1 == *... ]]; then [[ $2 == "${1%...}"* ]]; else [ "$1" = "$2" ]; fi
+}
+
+finish_command() {
+  local got same=1 i last
+  [ -n "$command" ] || return
+  for ((last = ${#expected[@]} - 1; last >= 0; last--)); do
+    [ -z "${expected[last]}" ] || break
+    unset "expected[last]" # blank lines behind a block
+  done
+  mapfile -t got < <(bash -c "$command" 2>/dev/null)
+  [ ${#got[@]} -eq ${#expected[@]} ] || same=0
+  for i in "${!expected[@]}"; do same_line "${expected[i]}" "${got[i]-}" || same=0; done
+  if [ $same = 1 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: %s\n' "$at" "$command"
+    diff <(printf '%s\n' "${expected[@]-}") <(printf '%s\n' "${got[@]-}")
+  fi
+  command='' expected=()
+}
+
+take_line() { # WHERE LINE: one line of a session
+  if [[ $2 == '$ '* ]]; then
+    finish_command
+    command=${2#'$ '} at=$1
+  elif [ -n "$command" ]; then
+    expected+=("$2")
+  fi
+}
+
+for file in "$@"; do
+  fenced=0 number=0
+  while IFS= read -r line; do
+    number=$((number + 1))
+    if [ "$line" = '```console' ]; then
+      fenced=1
+    elif [[ $line == '```'* ]]; then
+      finish_command
+      fenced=0
+    elif [ $fenced = 1 ] || [ -z "$line" ]; then
+      take_line "$file:$number" "$line"
+    elif [[ $line == '    '* ]]; then
+      take_line "$file:$number" "${line#    }"
+    else
+      finish_command
+    fi
+  done <"$file"
+  finish_command
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

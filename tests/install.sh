@@ -1,0 +1,47 @@
+#!/bin/sh
+# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed serves the README's C program, through pkg-config and
+# through CMake.
+set -eu
+build=$1 source=$2 compiler=$3 flags=${4:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+expect() { # NAME COMMAND...: it prints the sum that an H100 computes
+  name=$1
+  shift
+  if ! printed=$("$@"); then echo "$name: $* failed" >&2; exit 1; fi
+  if [ "$printed" != "-0.75" ]; then echo "$name: printed '$printed', expected -0.75" >&2; exit 1; fi
+  echo "$name: ok"
+}
+
+cmake --install "$build" --prefix "$prefix" > "$work/install.log" || { cat "$work/install.log" >&2; exit 1; }
+description=$(find "$prefix" -name softmma.pc)
+libraries=$(dirname "$(dirname "$description")")
+export PKG_CONFIG_PATH="$libraries/pkgconfig" LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+# shellcheck disable=SC2016  # backquotes of Markdown
+sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/README.md" > "$work/hello.c"
+options=$(pkg-config --cflags --libs softmma)
+# shellcheck disable=SC2086  # the options are several words
+"$compiler" $flags -std=c11 -Wall -Werror "$work/hello.c" $options -o "$work/hello"
+expect "pkg-config" "$work/hello"
+
+mkdir "$work/user"
+cat > "$work/user/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(softmma 0.1 REQUIRED)
+add_executable(shared ../hello.c)
+target_link_libraries(shared PRIVATE softmma::softmma)
+add_executable(static ../hello.c)
+target_link_libraries(static PRIVATE softmma::static)
+END
+if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" \
+         -DCMAKE_C_FLAGS="$flags" && cmake --build "$work/user/build"; } > "$work/user/log" 2>&1; then
+  cat "$work/user/log" >&2
+  exit 1
+fi
+expect "find_package, shared" "$work/user/build/shared"
+expect "find_package, static" "$work/user/build/static"
+if [ -x "$prefix/bin/softmma" ]; then "$prefix/bin/softmma" version; fi

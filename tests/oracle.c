@@ -1,0 +1,534 @@
+/* Every finite value is held as an integer count of a fixed unit, so sums need no alignment, and "truncate at F bits
+   below E" is a division of that integer. Sources: MMA-Sim, section IV and appendix A; OCP MX, section 5;
+   IEEE 754-2019, sections 5.4 and 6.3; Intel SDM, VDPBF16PS. */
+#include "oracle.h"
+
+#include <gmp.h>
+
+/* Operands are multiples of 2^-1152 (the least is 2^-1074, of f64); products and sums of 2^-2304. */
+#define OPERAND_UNIT 1152
+#define SUM_UNIT (2 * OPERAND_UNIT)
+
+/* No product takes part in the maximum. */
+#define NO_EXPONENT (-1000000)
+
+typedef enum { FINITE, INFINITE, NOT_A_NUMBER } class_of_value;
+
+typedef struct {
+  mpz_t value; /* of a finite one, in units */
+  int exponent;
+  class_of_value class;
+  bool negative; /* also of zeros and infinities */
+} quantity;
+
+static struct {
+  bool ready;
+  quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  quantity term[SMMA_MAXIMUM_K + 1]; /* of one block; c is the last */
+  quantity pair[2];                  /* the operands of an IEEE addition */
+  mpz_t sum, part, aligned, quotient, remainder;
+} work;
+
+static void prepare_quantities(quantity *q, int count) {
+  for (int i = 0; i < count; i++) mpz_init2(q[i].value, 2 * SUM_UNIT);
+}
+
+static void prepare(void) {
+  if (work.ready) return;
+  prepare_quantities(work.a, SMMA_MAXIMUM_K);
+  prepare_quantities(work.b, SMMA_MAXIMUM_K);
+  prepare_quantities(work.scale_a, SMMA_MAXIMUM_K);
+  prepare_quantities(work.scale_b, SMMA_MAXIMUM_K);
+  prepare_quantities(work.term, SMMA_MAXIMUM_K + 1);
+  prepare_quantities(work.pair, 2);
+  mpz_inits(work.sum, work.part, work.aligned, work.quotient, work.remainder, NULL);
+  work.ready = true;
+}
+
+/* Formats. */
+
+typedef struct {
+  int exponent_bits, fraction_bits, low_bits; /* low_bits: stored below the fraction, read as zero */
+  bool is_signed;
+} layout;
+
+static layout layout_of(smma_format_id format) {
+  switch (format) {
+    case SMMA_FORMAT_f64: return (layout){11, 52, 0, true};
+    case SMMA_FORMAT_f32: return (layout){8, 23, 0, true};
+    case SMMA_FORMAT_e8m13: return (layout){8, 13, 10, true};
+    case SMMA_FORMAT_tf32: return (layout){8, 10, 13, true};
+    case SMMA_FORMAT_bf16: return (layout){8, 7, 0, true};
+    case SMMA_FORMAT_f16: return (layout){5, 10, 0, true};
+    case SMMA_FORMAT_e5m2:
+    case SMMA_FORMAT_e5m2fnuz: return (layout){5, 2, 0, true};
+    case SMMA_FORMAT_e4m3:
+    case SMMA_FORMAT_e4m3fnuz: return (layout){4, 3, 0, true};
+    case SMMA_FORMAT_ue4m3: return (layout){4, 3, 0, false};
+    case SMMA_FORMAT_e3m2: return (layout){3, 2, 0, true};
+    case SMMA_FORMAT_e2m3: return (layout){2, 3, 0, true};
+    case SMMA_FORMAT_e2m1: return (layout){2, 1, 0, true};
+    default: return (layout){8, 0, 0, false}; /* ue8m0 */
+  }
+}
+
+/* Exponent of the least normal number. */
+static int least_exponent(smma_format_id format) {
+  switch (format) {
+    case SMMA_FORMAT_f64: return -1022;
+    case SMMA_FORMAT_f16:
+    case SMMA_FORMAT_e5m2: return -14;
+    case SMMA_FORMAT_e5m2fnuz: return -15;
+    case SMMA_FORMAT_e4m3:
+    case SMMA_FORMAT_ue4m3: return -6;
+    case SMMA_FORMAT_e4m3fnuz: return -7;
+    case SMMA_FORMAT_e3m2: return -2;
+    case SMMA_FORMAT_e2m3:
+    case SMMA_FORMAT_e2m1: return 0;
+    case SMMA_FORMAT_ue8m0: return -127;
+    default: return -126;
+  }
+}
+
+static class_of_value class_of_fields(smma_format_id format, uint64_t encoding, uint64_t exponent, uint64_t fraction) {
+  switch (format) {
+    case SMMA_FORMAT_e4m3:
+    case SMMA_FORMAT_ue4m3: return exponent == 15 && fraction == 7 ? NOT_A_NUMBER : FINITE;
+    case SMMA_FORMAT_e5m2fnuz:
+    case SMMA_FORMAT_e4m3fnuz: return encoding == 0x80 ? NOT_A_NUMBER : FINITE;
+    case SMMA_FORMAT_ue8m0: return encoding == 0xff ? NOT_A_NUMBER : FINITE;
+    case SMMA_FORMAT_e3m2:
+    case SMMA_FORMAT_e2m3:
+    case SMMA_FORMAT_e2m1: return FINITE;
+    default:
+      if (exponent + 1 != UINT64_C(1) << layout_of(format).exponent_bits) return FINITE;
+      return fraction ? NOT_A_NUMBER : INFINITE;
+  }
+}
+
+static void decode(quantity *q, smma_format_id format, uint64_t encoding) {
+  layout f = layout_of(format);
+  uint64_t fields = encoding >> f.low_bits;
+  uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
+  uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
+  bool hidden_one = exponent > 0 || format == SMMA_FORMAT_ue8m0;
+  q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
+  q->class = class_of_fields(format, encoding, exponent, fraction);
+  q->exponent = least_exponent(format);
+  if (format == SMMA_FORMAT_ue8m0)
+    q->exponent += (int)exponent;
+  else if (exponent > 0)
+    q->exponent += (int)exponent - 1;
+  mpz_set_ui(q->value, fraction + (hidden_one ? UINT64_C(1) << f.fraction_bits : 0));
+  mpz_mul_2exp(q->value, q->value, (mp_bitcnt_t)(OPERAND_UNIT + q->exponent - f.fraction_bits));
+  if (q->negative) mpz_neg(q->value, q->value);
+}
+
+bool oracle_is_nan(smma_format_id format, uint64_t encoding) {
+  prepare();
+  decode(&work.pair[0], format, encoding);
+  return work.pair[0].class == NOT_A_NUMBER;
+}
+
+/* An operand of the sum itself: c, in units of a sum. */
+static void decode_summand(quantity *q, smma_format_id format, uint64_t encoding) {
+  decode(q, format, encoding);
+  mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
+}
+
+/* Rounding. */
+
+/* floor(log2 |x|) of a sum that is not zero. */
+static int exponent_of(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - SUM_UNIT; }
+
+/* x becomes a multiple of 2^last. */
+static void round_at(mpz_t x, int last, smma_rounding_direction direction) {
+  mp_bitcnt_t bits = (mp_bitcnt_t)(last + SUM_UNIT);
+  if (last <= -SUM_UNIT) return;
+  if (direction == SMMA_TOWARD_ZERO) {
+    mpz_tdiv_q_2exp(work.quotient, x, bits);
+  } else {
+    mpz_fdiv_q_2exp(work.quotient, x, bits);
+    mpz_fdiv_r_2exp(work.remainder, x, bits);
+    if (direction == SMMA_NEAREST_EVEN && mpz_tstbit(work.remainder, bits - 1) &&
+        (mpz_scan1(work.remainder, 0) < bits - 1 || mpz_odd_p(work.quotient)))
+      mpz_add_ui(work.quotient, work.quotient, 1);
+  }
+  mpz_mul_2exp(x, work.quotient, bits);
+}
+
+static uint64_t sign_bit(smma_format_id format, bool negative) {
+  layout f = layout_of(format);
+  return negative ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.low_bits) : 0;
+}
+
+static uint64_t infinity(smma_format_id format, bool negative) {
+  layout f = layout_of(format);
+  uint64_t ones = (UINT64_C(1) << f.exponent_bits) - 1;
+  return sign_bit(format, negative) | ones << (f.fraction_bits + f.low_bits);
+}
+
+/* Bits 0 to 30 of f32 and e8m13, 0 to 14 of f16; or infinity with the first fraction bit set. */
+static uint64_t nan_result(smma_format_id format, smma_nan_policy policy) {
+  layout f = layout_of(format);
+  if (policy == SMMA_NAN_ALL_ONES) return sign_bit(format, true) - 1;
+  return infinity(format, false) | UINT64_C(1) << (f.fraction_bits + f.low_bits - 1);
+}
+
+/* x rounded once to an IEEE-like format; an exact zero takes the sign given. x is used up. */
+static uint64_t encode(mpz_t x, smma_format_id format, smma_rounding_direction direction, bool negative_zero) {
+  layout f = layout_of(format);
+  int least = least_exponent(format), top;
+  bool negative = mpz_sgn(x) < 0;
+  uint64_t fields;
+  if (mpz_sgn(x) == 0) return sign_bit(format, negative_zero);
+  round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
+  if (mpz_sgn(x) == 0) return sign_bit(format, negative);
+  top = exponent_of(x);
+  if (top > 1 - least) return infinity(format, negative); /* the greatest exponent is 1 - least */
+  mpz_tdiv_q_2exp(work.quotient, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
+  fields = mpz_get_ui(work.quotient); /* of the magnitude */
+  if (top >= least) fields += ((uint64_t)(top - least + 1) << f.fraction_bits) - (UINT64_C(1) << f.fraction_bits);
+  return sign_bit(format, negative) | fields << f.low_bits;
+}
+
+/* The encoding of a special sum of the terms, if it is special. */
+static bool special_sum(const quantity *term, int count, smma_format_id format, smma_nan_policy policy, uint64_t *d) {
+  bool nan = false, infinite[2] = {false, false};
+  for (int i = 0; i < count; i++) {
+    nan = nan || term[i].class == NOT_A_NUMBER;
+    if (term[i].class == INFINITE) infinite[term[i].negative] = true;
+  }
+  if (nan || (infinite[0] && infinite[1]))
+    *d = nan_result(format, policy);
+  else
+    *d = infinity(format, infinite[1]);
+  return nan || infinite[0] || infinite[1];
+}
+
+/* Products. */
+
+static void multiply(quantity *p, const quantity *a, const quantity *b) {
+  bool nan = a->class == NOT_A_NUMBER || b->class == NOT_A_NUMBER;
+  bool infinite = a->class == INFINITE || b->class == INFINITE;
+  bool zero = (a->class == FINITE && mpz_sgn(a->value) == 0) || (b->class == FINITE && mpz_sgn(b->value) == 0);
+  p->class = nan || (infinite && zero) ? NOT_A_NUMBER : infinite ? INFINITE : FINITE;
+  p->negative = a->negative != b->negative;
+  p->exponent = a->exponent + b->exponent;
+  mpz_mul(p->value, a->value, b->value);
+}
+
+/* Multiplies a product by scale factors that are powers of two. Bound: what it yields is a multiple of
+   2^-(32 + 254), so the division is exact. */
+static void scale_by_powers(quantity *p, const quantity *scale_a, const quantity *scale_b) {
+  int shift = scale_a->exponent + scale_b->exponent;
+  if (scale_a->class == NOT_A_NUMBER || scale_b->class == NOT_A_NUMBER) p->class = NOT_A_NUMBER;
+  p->exponent += shift;
+  if (shift >= 0)
+    mpz_mul_2exp(p->value, p->value, (mp_bitcnt_t)shift);
+  else
+    mpz_tdiv_q_2exp(p->value, p->value, (mp_bitcnt_t)-shift);
+}
+
+/* The exponent that a value has once it is held in a wider format. */
+static void normalize(quantity *q, int unit, smma_format_id wider) {
+  if (mpz_sgn(q->value) != 0)
+    q->exponent = smma_maximum((int)mpz_sizeinbase(q->value, 2) - 1 - unit, least_exponent(wider));
+}
+
+/* Truncated sums: T-FDPA, ST-FDPA, GST-FDPA, FP8 by FP16. */
+
+/* The exponent that a term brings to the alignment. */
+static void set_zero_exponent(quantity *term, int zero_exponent) {
+  if (mpz_sgn(term->value) == 0) term->exponent = zero_exponent;
+}
+
+static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const quantity *term, int count) {
+  int emax = NO_EXPONENT;
+  uint64_t d;
+  if (special_sum(term, count, p->output, nan, &d)) return d;
+  for (int i = 0; i < count; i++) emax = smma_maximum(emax, term[i].exponent);
+  mpz_set_ui(work.sum, 0);
+  for (int i = 0; i < count; i++) {
+    mpz_set(work.aligned, term[i].value);
+    round_at(work.aligned, emax - p->alignment_bits, SMMA_TOWARD_ZERO);
+    mpz_add(work.sum, work.sum, work.aligned);
+  }
+  return encode(work.sum, p->output, p->rounding, false);
+}
+
+/* c, or the block before. */
+static void set_accumulator(quantity *term, const smma_operation *o, uint64_t encoding, int zero_exponent) {
+  decode_summand(term, o->d, encoding);
+  set_zero_exponent(term, zero_exponent);
+}
+
+static uint64_t t_fdpa(const smma_operation *o, uint64_t d) {
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  for (int start = 0; start < o->k; start += p->block) {
+    for (int i = 0; i < p->block; i++) {
+      int k = start + i;
+      multiply(&work.term[i], &work.a[k], &work.b[k]);
+      if (o->rule.algorithm == SMMA_ST_FDPA)
+        scale_by_powers(&work.term[i], &work.scale_a[k / o->scale_block], &work.scale_b[k / o->scale_block]);
+      set_zero_exponent(&work.term[i], p->zero_exponent);
+    }
+    set_accumulator(&work.term[p->block], o, d, p->zero_exponent);
+    d = truncated_sum(p, o->rule.nan, work.term, p->block + 1);
+  }
+  return d;
+}
+
+/* Products g * group and on: their exact sum times both scales, at the exponent of the scales alone. A group that
+   cancels keeps it; one whose products, or a scale, are zero does not. */
+static void scaled_group(const smma_operation *o, int g) {
+  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
+  quantity *term = &work.term[g];
+  int first = g * p->group, s = first / o->scale_block;
+  bool all_zero = true;
+  mpz_set_ui(work.sum, 0);
+  for (int k = first; k < first + p->group; k++) {
+    mpz_mul(work.part, work.a[k].value, work.b[k].value);
+    all_zero = all_zero && mpz_sgn(work.part) == 0;
+    mpz_add(work.sum, work.sum, work.part);
+  }
+  multiply(term, &work.scale_a[s], &work.scale_b[s]);
+  if (all_zero || mpz_sgn(term->value) == 0) term->exponent = p->fused.zero_exponent;
+  mpz_mul(term->value, term->value, work.sum);
+  mpz_tdiv_q_2exp(term->value, term->value, SUM_UNIT); /* exact: a multiple of 2^-(2 + 254) */
+}
+
+static uint64_t gst_fdpa(const smma_operation *o, uint64_t c) {
+  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
+  int groups = o->k / p->group;
+  for (int g = 0; g < groups; g++) scaled_group(o, g);
+  set_accumulator(&work.term[groups], o, c, p->fused.zero_exponent);
+  return truncated_sum(&p->fused, o->rule.nan, work.term, groups + 1);
+}
+
+/* work.pair[0] + work.pair[1], each a product or a number. Only -0 + -0 gives -0 of an exact zero. */
+static uint64_t pair_sum(smma_format_id format, smma_nan_policy nan) {
+  const quantity *x = &work.pair[0], *y = &work.pair[1];
+  uint64_t d;
+  if (special_sum(work.pair, 2, format, nan, &d)) return d;
+  mpz_add(work.sum, x->value, y->value);
+  return encode(work.sum, format, SMMA_NEAREST_EVEN, x->negative && y->negative);
+}
+
+static uint64_t add(uint64_t x, uint64_t y, smma_format_id format, smma_nan_policy nan) {
+  decode_summand(&work.pair[0], format, x);
+  decode_summand(&work.pair[1], format, y);
+  return pair_sum(format, nan);
+}
+
+/* Two blocks, each from the products that fill it: k mod 4 below 2, then the others. */
+static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  uint64_t d = 0;
+  for (int k = 0; k < o->k; k++) {
+    normalize(&work.a[k], OPERAND_UNIT, SMMA_FORMAT_f16);
+    normalize(&work.b[k], OPERAND_UNIT, SMMA_FORMAT_f16);
+  }
+  for (int upper = 0; upper < 2; upper++) {
+    int count = 0;
+    for (int k = 0; k < o->k; k++)
+      if ((k % 4 >= 2) == (upper == 1)) {
+        multiply(&work.term[count], &work.a[k], &work.b[k]);
+        set_zero_exponent(&work.term[count++], p->zero_exponent);
+      }
+    set_accumulator(&work.term[count], o, d, p->zero_exponent);
+    d = truncated_sum(p, o->rule.nan, work.term, count + 1);
+  }
+  return add(d, c, o->d, o->rule.nan);
+}
+
+/* E-FDPA. */
+
+static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
+  int block = o->rule.with.e_fdpa.block;
+  for (int start = 0; start < o->k; start += block) {
+    decode_summand(&work.term[block], SMMA_FORMAT_f32, d);
+    mpz_set(work.sum, work.term[block].value);
+    for (int i = 0; i < block; i++) {
+      multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
+      mpz_add(work.sum, work.sum, work.term[i].value);
+    }
+    if (!special_sum(work.term, block + 1, SMMA_FORMAT_f32, o->rule.nan, &d))
+      d = encode(work.sum, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, false);
+  }
+  return d;
+}
+
+/* TR-FDPA and GTR-FDPA. */
+
+static void overflow_to_infinity(quantity *p) {
+  if (p->class == FINITE && mpz_sgn(p->value) != 0 && exponent_of(p->value) >= 128) p->class = INFINITE;
+}
+
+/* Adds to `sum` every step-th product from the first, truncated below their own greatest exponent, which it
+   returns. */
+static int sum_products(mpz_t sum, const quantity *term, int first, int step, int count, int bits) {
+  int greatest = NO_EXPONENT;
+  mpz_set_ui(sum, 0);
+  for (int i = first; i < count; i += step)
+    if (mpz_sgn(term[i].value) != 0) greatest = smma_maximum(greatest, term[i].exponent);
+  for (int i = first; i < count; i += step) {
+    mpz_set(work.aligned, term[i].value);
+    round_at(work.aligned, greatest - bits, SMMA_TOWARD_ZERO);
+    mpz_add(sum, sum, work.aligned);
+  }
+  return greatest;
+}
+
+/* Both halves, rounded down below their common exponent. */
+static int sum_halves(mpz_t sum, const quantity *term, int count, int bits) {
+  int even = sum_products(sum, term, 0, 2, count, bits);
+  int odd = sum_products(work.part, term, 1, 2, count, bits);
+  int common = smma_maximum(even, odd);
+  round_at(sum, common - bits, SMMA_TOWARD_NEGATIVE);
+  round_at(work.part, common - bits, SMMA_TOWARD_NEGATIVE);
+  mpz_add(sum, sum, work.part);
+  return common;
+}
+
+static uint64_t rounded_down_sum(const smma_operation *o, quantity *term, int count) {
+  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+  bool grouped = o->rule.algorithm == SMMA_GTR_FDPA;
+  quantity *c = &term[count];
+  uint64_t d;
+  int edot, emax;
+  if (special_sum(term, count + 1, SMMA_FORMAT_f32, o->rule.nan, &d)) return d;
+  edot = grouped ? sum_halves(work.sum, term, count, p->alignment_bits)
+                 : sum_products(work.sum, term, 0, 1, count, p->alignment_bits);
+  emax = smma_maximum(edot, mpz_sgn(c->value) == 0 ? -126 : c->exponent);
+  round_at(work.sum, emax - (p->revision == 1 ? p->sum_bits : p->sum_bits + 1), SMMA_TOWARD_NEGATIVE);
+  if (grouped && c->exponent < emax - p->alignment_bits - 1) mpz_set_ui(c->value, 0);
+  round_at(c->value, emax - p->alignment_bits, SMMA_TOWARD_NEGATIVE);
+  mpz_add(work.sum, work.sum, c->value);
+  if (p->revision != 1 && mpz_sgn(work.sum) != 0)
+    round_at(work.sum, smma_maximum(exponent_of(work.sum), -126) - p->sum_bits, SMMA_TOWARD_NEGATIVE);
+  return encode(work.sum, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, false);
+}
+
+static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
+  int block = o->rule.with.tr_fdpa.block;
+  for (int start = 0; start < o->k; start += block) {
+    for (int i = 0; i < block; i++) {
+      multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
+      overflow_to_infinity(&work.term[i]);
+    }
+    decode_summand(&work.term[block], SMMA_FORMAT_f32, d);
+    d = rounded_down_sum(o, work.term, block);
+  }
+  return d;
+}
+
+/* FMA, and operations that flush subnormals. */
+
+static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
+  for (int k = 0; k < o->k; k++) {
+    multiply(&work.pair[0], &work.a[k], &work.b[k]);
+    decode_summand(&work.pair[1], o->d, d);
+    d = pair_sum(o->d, o->rule.nan);
+  }
+  return d;
+}
+
+static uint64_t flushed(uint64_t f32) { return (f32 >> 23 & 0xff) == 0 ? f32 & 0x80000000 : f32; }
+
+/* Numbers below the least normal one of `format`, -0 among them, become zero: +0 or of their own sign. */
+static void flush_operand(quantity *q, smma_format_id format, bool keep_sign) {
+  if (q->class != FINITE) return;
+  if (mpz_sgn(q->value) && (int)mpz_sizeinbase(q->value, 2) - 1 - OPERAND_UNIT >= least_exponent(format)) return;
+  mpz_set_ui(q->value, 0);
+  q->negative = keep_sign && q->negative;
+}
+
+static uint64_t flushing_add(uint64_t x, uint64_t y) { return flushed(add(x, y, SMMA_FORMAT_f32, SMMA_NAN_QUIET)); }
+
+static uint64_t flushing_multiply(const quantity *a, const quantity *b) {
+  quantity *product = &work.pair[0];
+  uint64_t d;
+  multiply(product, a, b);
+  if (special_sum(product, 1, SMMA_FORMAT_f32, SMMA_NAN_QUIET, &d)) return d;
+  return flushed(encode(product->value, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, product->negative));
+}
+
+/* The sum of products by halves: (p0 + p1) + (p2 + p3). */
+static uint64_t pairwise_sum(const quantity *a, const quantity *b, int count) {
+  if (count == 1) return flushing_multiply(a, b);
+  return flushing_add(pairwise_sum(a, b, count / 2), pairwise_sum(a + count / 2, b + count / 2, count / 2));
+}
+
+/* Source: MMA-Sim, section IV-B: a, b and c below the least normal number become +0. */
+static uint64_t ftz_addmul(const smma_operation *o, uint64_t c) {
+  int pairwise = o->rule.with.ftz_addmul.pairwise;
+  uint64_t d = (flushed(c) & 0x7fffffff) == 0 ? 0 : c;
+  for (int k = 0; k < o->k; k++) {
+    flush_operand(&work.a[k], o->a, false);
+    flush_operand(&work.b[k], o->b, false);
+  }
+  for (int k = 0; k < o->k; k += pairwise) d = flushing_add(d, pairwise_sum(&work.a[k], &work.b[k], pairwise));
+  return d;
+}
+
+/* Whether work.pair adds up to less than the least normal number once rounded to 24 bits at any exponent: what the
+   x86 instruction flushes, as recorded on a Zen 5. work.part holds the rounded sum. */
+static bool tiny_sum(void) {
+  if (work.pair[0].class != FINITE || work.pair[1].class != FINITE) return false;
+  mpz_add(work.part, work.pair[0].value, work.pair[1].value);
+  if (mpz_sgn(work.part) == 0) return false;
+  round_at(work.part, exponent_of(work.part) - 23, SMMA_NEAREST_EVEN);
+  return exponent_of(work.part) < -126;
+}
+
+static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
+  uint64_t d = flushed(c);
+  for (int k = o->k - 1; k >= 0; k--) {
+    flush_operand(&work.a[k], o->a, true);
+    flush_operand(&work.b[k], o->b, true);
+    multiply(&work.pair[0], &work.a[k], &work.b[k]);
+    decode_summand(&work.pair[1], SMMA_FORMAT_f32, d);
+    d = tiny_sum() ? sign_bit(SMMA_FORMAT_f32, mpz_sgn(work.part) < 0) : pair_sum(SMMA_FORMAT_f32, SMMA_NAN_QUIET);
+  }
+  return d;
+}
+
+/* Entry. */
+
+/* c in the format of d; only f16 to f32 occurs. */
+static uint64_t widened(const smma_operation *o, uint64_t c) {
+  quantity *x = &work.pair[0];
+  uint64_t special;
+  if (o->c == o->d) return c;
+  decode_summand(x, o->c, c);
+  if (special_sum(x, 1, o->d, o->rule.nan, &special)) return special;
+  return encode(x->value, o->d, SMMA_NEAREST_EVEN, x->negative);
+}
+
+uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
+                        const uint64_t *scale_a, const uint64_t *scale_b) {
+  prepare();
+  for (int k = 0; k < o->k; k++) {
+    decode(&work.a[k], o->a, a[k]);
+    decode(&work.b[k], o->b, b[k]);
+  }
+  for (int s = 0; o->scale_block > 0 && s < o->k / o->scale_block; s++) {
+    decode(&work.scale_a[s], o->scale, scale_a[s]);
+    decode(&work.scale_b[s], o->scale, scale_b[s]);
+  }
+  c = widened(o, c);
+  switch (o->rule.algorithm) {
+    case SMMA_FMA: return fma_chain(o, c);
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA: return t_fdpa(o, c);
+    case SMMA_GST_FDPA: return gst_fdpa(o, c);
+    case SMMA_E_FDPA: return e_fdpa(o, c);
+    case SMMA_FTZ_ADDMUL: return ftz_addmul(o, c);
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return tr_fdpa(o, c);
+    case SMMA_FP8_BY_FP16: return fp8_by_fp16(o, c);
+    case SMMA_FTZ_FMA: return ftz_fma(o, c);
+  }
+  return 0;
+}

@@ -1,0 +1,52 @@
+/* What the tests share: cmocka with the headers that it needs, random numbers, and one dot-product-add through the
+   public interface, with its operands in print. */
+#ifndef SOFTMMA_TESTS_SUPPORT_H
+#define SOFTMMA_TESTS_SUPPORT_H
+
+/* cmocka.h needs the four before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "softmma/softmma.h"
+
+/* What CTest takes as "skipped". */
+#define SKIPPED 77
+
+/* The longest dot product. */
+#define MOST_K 64
+
+/* SplitMix64. */
+uint64_t random_bits(uint64_t *state);
+
+/* Below `bound`, which is small. */
+unsigned random_below(uint64_t *state, unsigned bound);
+
+/* Operands of one dot-product-add, one encoding per element. */
+typedef struct {
+  uint64_t a[MOST_K], b[MOST_K], scale_a[MOST_K], scale_b[MOST_K], c;
+} dot_operands;
+
+/* The instruction, or a failed test. */
+const smma_instruction *find(const char *gpu, const char *name);
+
+smma_instruction_info describe(const smma_instruction *instruction);
+
+/* Element `index` of an array in the format's container. */
+uint64_t load_element(smma_format format, const void *array, size_t index);
+void store_element(smma_format format, void *array, size_t index, uint64_t encoding);
+
+/* smma_dot of an instruction that has these operands. */
+uint64_t dot(const smma_instruction *instruction, const dot_operands *operands);
+
+/* Prints instruction and operands, as the command that replays them, expected and got. */
+void print_dot(const smma_instruction *instruction, const dot_operands *operands, uint64_t expected, uint64_t got);
+
+/* Whether both are NaN of the format, or the same encoding. */
+int same_or_nan(smma_format format, uint64_t x, uint64_t y);
+
+#endif

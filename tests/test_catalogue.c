@@ -1,0 +1,582 @@
+/* The catalogue: that it is complete, that every name leads to what it says, and what a user reads when none does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/catalogue.h"
+#include "support.h"
+
+#define MESSAGE 1024
+#define MOST_NAMES 512
+
+/* ---- tests/catalogue.txt: "arch name", N as small as its family has it ---- */
+
+typedef struct {
+  char arch[32], name[96];
+} listed_name;
+
+static listed_name listed[MOST_NAMES];
+static size_t listed_count;
+
+static int read_list(void **state) {
+  FILE *stream = fopen(CATALOGUE, "r");
+  (void)state;
+  if (!stream) {
+    print_error("cannot read %s\n", CATALOGUE);
+    return -1;
+  }
+  while (listed_count < MOST_NAMES &&
+         fscanf(stream, "%31s %95s", listed[listed_count].arch, listed[listed_count].name) == 2)
+    listed_count++;
+  return fclose(stream);
+}
+
+static int is_listed(const char *arch, const char *name) {
+  for (size_t i = 0; i < listed_count; i++)
+    if (strcmp(listed[i].arch, arch) == 0 && strcmp(listed[i].name, name) == 0) return 1;
+  return 0;
+}
+
+static void test_listed_names_exist(void **state) {
+  (void)state;
+  assert_int_equal(listed_count, 333);
+  for (size_t i = 0; i < listed_count; i++) {
+    smma_instruction_info info = describe(find(listed[i].arch, listed[i].name));
+    assert_string_equal(info.arch, listed[i].arch);
+    assert_string_equal(info.name, listed[i].name);
+  }
+}
+
+/* What the list leaves out: wider forms, those that repeat m64 at m128, x86, and CDNA3's first model. */
+static int need_not_be_listed(const smma_instruction *i) {
+  if (i->family == SMMA_FAMILY_WGMMA) return i->n > 8;
+  if (i->family == SMMA_FAMILY_TCGEN05) return i->n > 8 || (i->m == 128 && !i->scale_block);
+  return i->arch == SMMA_ARCH_x86 || i->arch == SMMA_ARCH_cdna3_r1;
+}
+
+static void test_nothing_else_exists(void **state) {
+  size_t shown = 0;
+  (void)state;
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    const smma_instruction *i = smma_instruction_at(at);
+    const char *arch = describe(i).arch;
+    if (need_not_be_listed(i)) continue;
+    shown++;
+    if (!is_listed(arch, i->name)) fail_msg("%s %s is not in catalogue.txt", arch, i->name);
+  }
+  assert_int_equal(shown, listed_count);
+  assert_null(smma_instruction_at(smma_instruction_count()));
+  assert_non_null(smma_find("x86", "vdpbf16ps"));
+}
+
+/* CDNA3's first model has the instructions of the later one. */
+static void test_first_model_of_cdna3(void **state) {
+  (void)state;
+  for (size_t i = 0; i < listed_count; i++)
+    if (strcmp(listed[i].arch, "cdna3") == 0) find("cdna3-r1", listed[i].name);
+}
+
+/* ---- Legal N ---- */
+
+typedef struct {
+  const char *arch, *pattern; /* with %d for N */
+  int least, step;
+} shape_family;
+
+static const shape_family shape_families[] = {
+    {"hopper", "wgmma.m64n%dk16.f32.f16.f16", 8, 8},
+    {"hopper", "wgmma.m64n%dk16.f16.f16.f16", 8, 8},
+    {"hopper", "wgmma.m64n%dk16.f32.bf16.bf16", 8, 8},
+    {"hopper", "wgmma.m64n%dk8.f32.tf32.tf32", 8, 8},
+    {"hopper", "wgmma.m64n%dk32.f16.e4m3.e5m2", 8, 8},
+    {"blackwell", "tcgen05.m64n%dk16.f32.f16.f16", 8, 8},
+    {"blackwell", "tcgen05.m64n%dk8.f32.tf32.tf32", 8, 8},
+    {"blackwell", "tcgen05.m64n%dk32.f32.e2m1.e5m2", 8, 8},
+    {"blackwell", "tcgen05.m128n%dk16.f16.f16.f16", 16, 16},
+    {"blackwell", "tcgen05.m128n%dk32.f16.e3m2.e2m3", 16, 16},
+    {"blackwell", "tcgen05.m128n%dk32.block32.f32.e4m3.e4m3.ue8m0", 8, 8},
+    {"blackwell", "tcgen05.m128n%dk64.block16.f32.e2m1.e2m1.ue4m3", 8, 8},
+};
+
+static void check_n(const shape_family *s, int n) {
+  char name[96];
+  int legal = n >= s->least && n <= 256 && n % s->step == 0;
+  const smma_instruction *i;
+  snprintf(name, sizeof name, s->pattern, n);
+  i = smma_find(s->arch, name);
+  if ((i != NULL) != legal) fail_msg("%s %s: %s", s->arch, name, legal ? "missing" : "should not exist");
+  if (i) assert_int_equal(describe(i).n, n);
+}
+
+static void test_legal_n(void **state) {
+  static const int others[] = {0, 4, 12, 264};
+  (void)state;
+  for (size_t f = 0; f < sizeof shape_families / sizeof shape_families[0]; f++) {
+    const shape_family *s = &shape_families[f];
+    for (int n = s->step; n <= 256; n += s->step) check_n(s, n);
+    for (size_t n = 0; n < sizeof others / sizeof others[0]; n++) check_n(s, others[n]);
+    if (s->step == 16) check_n(s, 8), check_n(s, 248);
+  }
+}
+
+/* ---- Names and aliases ---- */
+
+static void test_canonical_names_are_unique(void **state) {
+  (void)state;
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    smma_instruction_info info = describe(smma_instruction_at(at));
+    assert_ptr_equal(smma_find(info.arch, info.name), smma_instruction_at(at));
+  }
+}
+
+static int may_be_ambiguous(const char *form) {
+  return strncmp(form, "tcgen05.mma.", 12) == 0 || strncmp(form, "utc", 3) == 0;
+}
+
+/* Every name and alias in the form in which names are compared, with its instruction. */
+typedef struct {
+  char form[192];
+  const smma_instruction *instruction;
+} known_form;
+
+typedef struct {
+  const smma_instruction *instruction;
+  known_form *forms; /* NULL while they are counted */
+  size_t count;
+} form_list;
+
+static bool note_form(const char *alias, void *context) {
+  form_list *list = context;
+  known_form *form = list->forms ? &list->forms[list->count] : NULL;
+  if (form) smma_normal_form(alias, form->form, sizeof form->form);
+  if (form) form->instruction = list->instruction;
+  list->count++;
+  return false;
+}
+
+static void note_all_forms(form_list *list) {
+  list->count = 0;
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    list->instruction = smma_instruction_at(at);
+    note_form(list->instruction->name, list);
+    smma_each_alias(list->instruction, note_form, list);
+  }
+}
+
+static int compare_forms(const void *x, const void *y) {
+  const known_form *a = x, *b = y;
+  int arch = (int)a->instruction->arch - (int)b->instruction->arch;
+  return arch ? arch : strcmp(a->form, b->form);
+}
+
+/* Names of one form on one architecture belong to one function, unless the vendor's name leaves out what is computed.
+ */
+static void test_aliases_fit_one_function(void **state) {
+  form_list list = {0};
+  int failed = 0;
+  (void)state;
+  note_all_forms(&list);
+  list.forms = test_calloc(list.count, sizeof *list.forms);
+  note_all_forms(&list);
+  qsort(list.forms, list.count, sizeof *list.forms, compare_forms);
+  for (size_t i = 1; i < list.count; i++) {
+    const known_form *x = &list.forms[i - 1], *y = &list.forms[i];
+    if (compare_forms(x, y) != 0 || may_be_ambiguous(x->form)) continue;
+    if (smma_same_operation(x->instruction, y->instruction)) continue;
+    print_error("%s means %s and %s\n", x->form, x->instruction->name, y->instruction->name);
+    failed++;
+  }
+  test_free(list.forms);
+  assert_int_equal(failed, 0);
+}
+
+/* A sample: each alias is found again, or fits several where that is allowed. */
+static void test_aliases_are_found(void **state) {
+  char alias[256], message[MESSAGE];
+  (void)state;
+  for (size_t at = 0; at < smma_instruction_count(); at += 97) {
+    const smma_instruction *i = smma_instruction_at(at), *found;
+    for (size_t a = 0; smma_alias(i, a, alias, sizeof alias); a++) {
+      found = smma_find_or_explain(describe(i).arch, alias, message, sizeof message);
+      if (found ? smma_same_operation(found, i) : strstr(message, "compute differently") != NULL) continue;
+      fail_msg("%s on %s does not lead to %s: %s", alias, describe(i).arch, i->name, message);
+    }
+  }
+}
+
+static void test_alias_text(void **state) {
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
+  char text[256], cut[5];
+  size_t length = smma_alias(i, 0, text, sizeof text);
+  (void)state;
+  assert_string_equal(text, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32");
+  assert_int_equal(length, strlen(text));
+  assert_int_equal(smma_alias(i, 0, cut, sizeof cut), length);
+  assert_string_equal(cut, "mma.");
+  assert_int_equal(smma_alias(i, 0, NULL, 0), length);
+  assert_int_equal(smma_alias(i, 1000, text, sizeof text), 0);
+  assert_string_equal(text, "");
+  assert_int_equal(smma_alias(NULL, 0, text, sizeof text), 0);
+}
+
+typedef struct {
+  const char *gpu, *alias, *name;
+} alias_case;
+
+static const alias_case alias_cases[] = {
+    /* SASS */
+    {"V100", "HMMA.884.F32.F32", "mma.m8n8k4.f32.f16.f16.f32"},
+    {"V100", "HMMA.884.F32", "mma.m8n8k4.f32.f16.f16.f32"},
+    {"V100", "HMMA.884.F32.F16", "mma.m8n8k4.f32.f16.f16.f16"},
+    {"V100", "HMMA.884.F16.F16", "mma.m8n8k4.f16.f16.f16.f16"},
+    {"V100", "hmma.884.f16", "mma.m8n8k4.f16.f16.f16.f16"},
+    {"T4", "HMMA.1688.F32", "mma.m16n8k8.f32.f16.f16.f32"},
+    {"T4", "HMMA.1688.F16", "mma.m16n8k8.f16.f16.f16.f16"},
+    {"A100", "HMMA.1684.F32.TF32", "mma.m16n8k4.f32.tf32.tf32.f32"},
+    {"A100", "HMMA.1688.F32.TF32", "mma.m16n8k8.f32.tf32.tf32.f32"},
+    {"A100", "HMMA.1688.F32.BF16", "mma.m16n8k8.f32.bf16.bf16.f32"},
+    {"A100", "HMMA.16816.F32.BF16", "mma.m16n8k16.f32.bf16.bf16.f32"},
+    {"H100", "HMMA.16816.F32", "mma.m16n8k16.f32.f16.f16.f32"},
+    {"H100", "HMMA.16816.F16", "mma.m16n8k16.f16.f16.f16.f16"},
+    {"A100", "DMMA.884", "mma.m8n8k4.f64.f64.f64.f64"},
+    {"A100", "DMMA.8x8x4", "mma.m8n8k4.f64.f64.f64.f64"},
+    {"H100", "DMMA.16x8x16", "mma.m16n8k16.f64.f64.f64.f64"},
+    {"H100", "DMMA.16x8x8", "mma.m16n8k8.f64.f64.f64.f64"},
+    {"H100", "DMMA.16x8x4", "mma.m16n8k4.f64.f64.f64.f64"},
+    {"RTX 4090", "QMMA.16832.F32.E4M3.E4M3", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+    {"L40S", "QMMA.16816.F16.E5M2.E4M3", "mma.m16n8k16.f16.e5m2.e4m3.f16"},
+    {"RTX 5090", "QMMA.16832.F32.E3M2.E2M1", "mma.m16n8k32.f32.e3m2.e2m1.f32"},
+    {"RTX 5090", "QMMA.SF.16832.F32.E4M3.E4M3.E8", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.16864.F32.E2M1.E2M1.E8", "mma.m16n8k64.block32.f32.e2m1.e2m1.f32.ue8m0"},
+    {"RTX 5090", "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3"},
+    {"H100", "HGMMA.64x8x16.F32", "wgmma.m64n8k16.f32.f16.f16"},
+    {"H100", "HGMMA.64x256x16.F32.BF16", "wgmma.m64n256k16.f32.bf16.bf16"},
+    {"H100", "HGMMA.64x128x8.F32.TF32", "wgmma.m64n128k8.f32.tf32.tf32"},
+    {"H100", "QGMMA.64x64x32.F32.E4M3.E4M3", "wgmma.m64n64k32.f32.e4m3.e4m3"},
+    {"H100", "QGMMA.64x64x32.F16.E5M2.E4M3", "wgmma.m64n64k32.f16.e5m2.e4m3"},
+    /* PTX */
+    {"A100", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.m16n8k16.f32.f16.f16.f32"},
+    {"A100", "MMA.SYNC.ALIGNED.M16N8K16.ROW.COL.F32.F16.F16.F32", "mma.m16n8k16.f32.f16.f16.f32"},
+    {"A100", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "mma.m8n8k4.f64.f64.f64.f64"},
+    {"T4", "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16", "mma.m8n8k4.f32.f16.f16.f16"},
+    {"RTX 4090", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "mma.m16n8k32.f32.e4m3.e5m2.f32"},
+    {"RTX 5090", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+    {"RTX 5090", "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+    {"RTX 5090", "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e5m2.f32.ue8m0",
+     "mma.m16n8k32.block32.f32.e4m3.e5m2.f32.ue8m0"},
+    {"RTX 5090", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+     "mma.m16n8k64.block32.f32.e2m1.e2m1.f32.ue8m0"},
+    {"RTX 5090", "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue4m3",
+     "mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3"},
+    {"H100", "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "wgmma.m64n256k16.f32.f16.f16"},
+    {"H100", "wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3", "wgmma.m64n8k32.f16.e4m3.e4m3"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::tf32", "tcgen05.m64n8k8.f32.tf32.tf32"},
+    {"B200", "tcgen05.mma.cta_group::2.kind::tf32", "tcgen05.m64n8k8.f32.tf32.tf32"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::f16.m128n256k16.f32.bf16.bf16", "tcgen05.m128n256k16.f32.bf16.bf16"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X.m128n8k64.f32.e2m1.e2m1.ue4m3",
+     "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"},
+    {"B200", "tcgen05.mma.cta_group::1.kind::mxf4.block_scale", "tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "tcgen05.m256n64k16.f32.f16.f16", "tcgen05.m128n64k16.f32.f16.f16"},
+    /* AMD */
+    {"MI100", "f32_16x16x16f16", "v_mfma_f32_16x16x16f16"},
+    {"MI100", "v_mfma_f32_16x16x16_f16", "v_mfma_f32_16x16x16f16"},
+    {"MI250X", "f32_32x32x8bf16_1k", "v_mfma_f32_32x32x8bf16_1k"},
+    {"MI250X", "__builtin_amdgcn_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4f64"},
+    {"MI300X", "v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16"},
+    {"MI300X", "v_mfma_f32_16x16x16bf16_1k", "v_mfma_f32_16x16x16_bf16"},
+    {"MI300X", "f32_16x16x32_fp8_bf8", "v_mfma_f32_16x16x32_fp8_bf8"},
+    {"MI300X", "v_mfma_f32_4x4x4f16", "v_mfma_f32_4x4x4_16b_f16"},
+    {"AVX512_BF16", "_mm512_dpbf16_ps", "vdpbf16ps"},
+};
+
+/* The canonical name or another one of the same function: several shapes may share an alias. */
+static void test_alias_cases(void **state) {
+  int failed = 0;
+  char message[MESSAGE];
+  (void)state;
+  for (size_t c = 0; c < sizeof alias_cases / sizeof alias_cases[0]; c++) {
+    const alias_case *x = &alias_cases[c];
+    const smma_instruction *found = smma_find_or_explain(x->gpu, x->alias, message, sizeof message);
+    if (found && smma_same_operation(found, find(x->gpu, x->name))) continue;
+    print_error("%s on %s: expected %s, got %s\n", x->alias, x->gpu, x->name, found ? describe(found).name : message);
+    failed++;
+  }
+  assert_int_equal(failed, 0);
+}
+
+/* ---- GPUs ---- */
+
+static const char *const gpu_cases[][2] = {
+    {"V100", "volta"},
+    {"Tesla V100", "volta"},
+    {"sm_70", "volta"},
+    {"T4", "turing"},
+    {"NVIDIA Tesla T4", "turing"},
+    {"A100", "ampere"},
+    {"A30", "ampere"},
+    {"A2", "ampere"},
+    {"RTX 3090", "ampere"},
+    {"NVIDIA GeForce RTX 3090", "ampere"},
+    {"rtx4090", "ada"},
+    {"RTX-4090", "ada"},
+    {"L40S", "ada"},
+    {"l4", "ada"},
+    {"RTX 1000 Ada", "ada"},
+    {"sm_89", "ada"},
+    {"NVIDIA H100", "hopper"},
+    {"NVIDIA A100-SXM4-80GB", "ampere"},
+    {"NVIDIA H100 80GB HBM3", "hopper"},
+    {"Tesla V100-SXM2-16GB", "volta"},
+    {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-blackwell"},
+    {"AMD Instinct MI300X OAM", "cdna3"},
+    {"h100", "hopper"},
+    {"H200", "hopper"},
+    {"GH200", "hopper"},
+    {"sm_90", "hopper"},
+    {"SM90a", "hopper"},
+    {"Hopper", "hopper"},
+    {"B200", "blackwell"},
+    {"GB200", "blackwell"},
+    {"sm_100a", "blackwell"},
+    {"RTX PRO 6000", "rtx-blackwell"},
+    {"NVIDIA RTX PRO 6000 Blackwell", "rtx-blackwell"},
+    {"rtx_pro_6000", "rtx-blackwell"},
+    {"RTX 5090", "rtx-blackwell"},
+    {"GeForce RTX 5090", "rtx-blackwell"},
+    {"RTX Blackwell", "rtx-blackwell"},
+    {"rtx_blackwell", "rtx-blackwell"},
+    {"sm_120", "rtx-blackwell"},
+    {"MI100", "cdna1"},
+    {"gfx908", "cdna1"},
+    {"MI210", "cdna2"},
+    {"MI250", "cdna2"},
+    {"AMD Instinct MI250X", "cdna2"},
+    {"gfx90a", "cdna2"},
+    {"CDNA 2", "cdna2"},
+    {"MI300A", "cdna3"},
+    {"mi300x", "cdna3"},
+    {"MI325X", "cdna3"},
+    {"gfx942", "cdna3"},
+    {"cdna3-r1", "cdna3-r1"},
+    {"x86", "x86"},
+    {"AVX512-BF16", "x86"},
+};
+
+/* A GPU is known if some instruction of its architecture is found on it. */
+static void test_gpu_names(void **state) {
+  (void)state;
+  for (size_t g = 0; g < sizeof gpu_cases / sizeof gpu_cases[0]; g++)
+    for (size_t at = 0; at < smma_instruction_count(); at++) {
+      smma_instruction_info info = describe(smma_instruction_at(at));
+      if (strcmp(info.arch, gpu_cases[g][1]) != 0) continue;
+      assert_ptr_equal(find(gpu_cases[g][0], info.name), smma_instruction_at(at));
+      break;
+    }
+}
+
+/* ---- Lines for errors ---- */
+
+static const struct {
+  const char *gpu, *name, *parts[4]; /* what the line says */
+} error_cases[] = {
+    {"H10", "mma.m16n8k16.f32.f16.f16.f32", {"unknown GPU", "'H10'", "H100"}},
+    {"Hoper", "HMMA.16816.F32", {"unknown GPU", "'Hoper'", "hopper"}},
+    {"RTX 4091", "HMMA.16816.F32", {"unknown GPU", "RTX 4090"}},
+    {"", "HMMA.16816.F32", {"unknown GPU", "nearest"}},
+    {"H100", "mma.m16n8k16.f32.f16.f16.f23", {"no instruction", "nearest", "mma.m16n8k16.f32.f16.f16.f32"}},
+    {"H100", "wgmma.m64n8k16.f32.f16.f61", {"no instruction", "wgmma.m64n8k16.f32.f16.f16"}},
+    {"MI300X", "v_mfma_f32_16x16x16_f61", {"no instruction", "nearest", "v_mfma_f32_16x16x16_f16"}},
+    {"H100", "", {"no instruction", "nearest"}},
+    {"V100", "mma.m16n8k16.f32.bf16.bf16.f32", {"V100 has no instruction", "ampere", "A100", "hopper"}},
+    {"A100", "wgmma.m64n8k16.f32.f16.f16", {"A100 has no instruction", "it is on", "hopper", "H100"}},
+    {"H100", "v_mfma_f32_32x32x8bf16_1k", {"H100 has no instruction", "it is on", "cdna2", "cdna3"}},
+    {"H100", "vdpbf16ps", {"it is on", "x86", "AVX512_BF16"}},
+    {"B200", "UTCHMMA", {"compute differently", "name one", "tcgen05.m64n8k16.f32.f16.f16", "tcgen05.m64n8k8.f32"}},
+    {"B200", "UTCOMMA.4X", {"compute differently", "block16.f32.e2m1.e2m1.ue4m3", "block16.f32.e2m1.e2m1.ue8m0"}},
+    {"B200", "UTCQMMA", {"compute differently", "tcgen05.m64n8k32.f32.e4m3.e4m3", "..."}},
+    {"B200", "tcgen05.mma.cta_group::1.kind::f16", {"compute differently", "f32.f16.f16", "f16.f16.f16", "f32.bf16"}},
+    {"B200", "tcgen05.mma.cta_group::2.kind::f8f6f4", {"compute differently", "e4m3"}},
+};
+
+static int says(const char *message, const char *const *parts, int count) {
+  for (int i = 0; i < count && parts[i]; i++)
+    if (!strstr(message, parts[i])) return 0;
+  return message[0] && !strchr(message, '\n');
+}
+
+static void test_error_lines(void **state) {
+  char message[MESSAGE], cut[10];
+  int failed = 0;
+  (void)state;
+  for (size_t c = 0; c < sizeof error_cases / sizeof error_cases[0]; c++) {
+    assert_null(smma_find_or_explain(error_cases[c].gpu, error_cases[c].name, message, sizeof message));
+    assert_null(smma_find(error_cases[c].gpu, error_cases[c].name));
+    assert_null(smma_find_or_explain(error_cases[c].gpu, error_cases[c].name, cut, sizeof cut));
+    assert_true(strlen(cut) == sizeof cut - 1 && strncmp(cut, message, sizeof cut - 1) == 0);
+    if (says(message, error_cases[c].parts, 4)) continue;
+    print_error("'%s' on '%s' is answered by: %s\n", error_cases[c].name, error_cases[c].gpu, message);
+    failed++;
+  }
+  assert_int_equal(failed, 0);
+  assert_null(smma_find(NULL, "vdpbf16ps"));
+  assert_null(smma_find("x86", NULL));
+  assert_null(smma_find_or_explain("H10", "x", NULL, 0));
+}
+
+/* Names of any length are refused, not cut to one that exists. */
+static void test_long_names(void **state) {
+  static char name[5000], message[MESSAGE];
+  static const char real[] = "mma.m16n8k16.f32.f16.f16.f32";
+  (void)state;
+  memset(name, 'x', sizeof name - 1);
+  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
+  assert_null(smma_find_or_explain(name, "HMMA.16816.F32", message, sizeof message));
+  memset(name, '.', sizeof name - 1);
+  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
+  memcpy(name, real, strlen(real));
+  memset(name + strlen(real), 'x', 300);
+  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
+}
+
+static void test_message_is_empty_on_success(void **state) {
+  char message[MESSAGE] = "before";
+  (void)state;
+  assert_non_null(smma_find_or_explain("H100", "HMMA.16816.F32", message, sizeof message));
+  assert_string_equal(message, "");
+}
+
+/* ---- What an instruction says of itself ---- */
+
+static void test_every_rule_has_evidence(void **state) {
+  char text[128];
+  (void)state;
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    const smma_instruction *i = smma_instruction_at(at);
+    smma_instruction_info info = describe(i);
+    if (!info.evidence[0] || !info.evidence[0][0]) fail_msg("%s %s has no evidence", info.arch, info.name);
+    for (int e = 0; info.evidence[e]; e++) assert_null(strchr(info.evidence[e], '\n'));
+    for (int q = 0; info.questions[q]; q++) assert_true(info.questions[q][0]);
+    assert_true(info.model[0] && info.rule[0] && smma_parameters(i, text, sizeof text) > 0);
+    assert_int_equal(info.scale == SMMA_NO_FORMAT, info.scale_block == 0);
+    assert_true(info.m > 0 && info.n > 0 && info.k > 0 && info.k <= SMMA_MAXIMUM_K);
+  }
+}
+
+static const struct {
+  const char *gpu, *name, *model, *parameters;
+} parameter_cases[] = {
+    {"V100", "mma.m8n8k4.f32.f16.f16.f32", "T-FDPA", "F=23 L=4 rho=RZ-FP32 e_zero=-131"},
+    {"V100", "mma.m8n8k4.f16.f16.f16.f16", "T-FDPA", "F=23 L=4 rho=RNE-FP16 e_zero=-20"},
+    {"T4", "mma.m8n8k4.f32.f16.f16.f32", "T-FDPA", "F=24 L=4 rho=RZ-FP32 e_zero=-132"},
+    {"A100", "mma.m16n8k8.f32.tf32.tf32.f32", "T-FDPA", "F=24 L=4 rho=RZ-FP32 e_zero=-132"},
+    {"A100", "mma.m8n8k4.f64.f64.f64.f64", "FMA", "order=ascending"},
+    {"L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32", "T-FDPA", "F=13 L=16 rho=RZ-E8M13 e_zero=-132"},
+    {"L40S", "mma.m16n8k32.f16.e4m3.e4m3.f16", "T-FDPA", "F=13 L=16 rho=RNE-FP16 e_zero=-21"},
+    {"H100", "wgmma.m64n8k16.f32.f16.f16", "T-FDPA", "F=25 L=16 rho=RZ-FP32 e_zero=-133"},
+    {"H100", "wgmma.m64n8k16.f16.f16.f16", "T-FDPA", "F=25 L=16 rho=RNE-FP16 e_zero=-133"},
+    {"H100", "mma.m16n8k16.f16.f16.f16.f16", "T-FDPA", "F=25 L=16 rho=RNE-FP16 e_zero=-22"},
+    {"H100", "wgmma.m64n8k32.f32.e4m3.e4m3", "T-FDPA", "F=13 L=32 rho=RZ-E8M13 e_zero=-133"},
+    {"H100", "mma.m16n8k32.f32.e4m3.e4m3.f32", "FP8-by-FP16", "F=25 L=16 rho=RZ-FP32 e_zero=-133"},
+    {"B200", "tcgen05.m64n8k32.f32.e2m1.e3m2", "T-FDPA", "F=25 L=32 rho=RZ-FP32 e_zero=-133"},
+    {"B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0", "ST-FDPA", "F=25 L=32 rho=RZ-FP32 e_zero=-133"},
+    {"B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", "GST-FDPA", "G=16 F=35 rho=RZ-FP32 e_zero=-139"},
+    {"MI100", "v_mfma_f32_16x16x16f16", "E-FDPA", "L=4"},
+    {"MI250X", "v_mfma_f32_16x16x16bf16_1k", "FTZ-AddMul", "P=4"},
+    {"MI250X", "v_mfma_f32_16x16x8bf16", "FTZ-AddMul", "P=2"},
+    {"MI300X", "v_mfma_f32_16x16x16_f16", "TR-FDPA", "F=24 F2=31 L=8 revision=2"},
+    {"MI300X", "v_mfma_f32_16x16x8_xf32", "TR-FDPA", "F=24 F2=31 L=4 revision=2"},
+    {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=2"},
+    {"cdna3-r1", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=1"},
+    {"x86", "vdpbf16ps", "FTZ-FMA", "order=descending"},
+};
+
+static void test_parameters(void **state) {
+  char text[128], cut[4];
+  (void)state;
+  for (size_t c = 0; c < sizeof parameter_cases / sizeof parameter_cases[0]; c++) {
+    const smma_instruction *i = find(parameter_cases[c].gpu, parameter_cases[c].name);
+    size_t length = smma_parameters(i, text, sizeof text);
+    assert_string_equal(describe(i).model, parameter_cases[c].model);
+    assert_string_equal(text, parameter_cases[c].parameters);
+    assert_int_equal(length, strlen(text));
+    assert_int_equal(smma_parameters(i, cut, sizeof cut), length);
+    assert_true(strlen(cut) == 3 && strncmp(cut, text, 3) == 0);
+    assert_int_equal(smma_parameters(i, NULL, 0), length);
+  }
+  assert_int_equal(smma_parameters(NULL, text, sizeof text), 0);
+  assert_int_equal(smma_describe(NULL, NULL), SMMA_INVALID_ARGUMENT);
+}
+
+/* ---- By formats ---- */
+
+static const struct {
+  const char *gpu;
+  smma_format in, out;
+  const char *begins; /* of the name; NULL: there is none */
+} format_cases[] = {
+    {"V100", SMMA_F16, SMMA_F32, "mma.m8n8k4.f32.f16.f16.f32"},
+    {"A100", SMMA_BF16, SMMA_F32, "mma.m16n8k16.f32.bf16.bf16.f32"},
+    {"A100", SMMA_TF32, SMMA_F32, "mma.m16n8k8.f32.tf32.tf32.f32"},
+    {"A100", SMMA_F64, SMMA_F64, "mma.m8n8k4.f64.f64.f64.f64"},
+    {"L40S", SMMA_E4M3, SMMA_F32, "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+    {"H100", SMMA_F16, SMMA_F32, "wgmma.m64n8k16.f32.f16.f16"},
+    {"H100", SMMA_F16, SMMA_F16, "wgmma.m64n8k16.f16.f16.f16"},
+    {"H100", SMMA_E4M3, SMMA_F32, "wgmma.m64n8k32.f32.e4m3.e4m3"},
+    {"H100", SMMA_F64, SMMA_F64, "mma.m16n8k16.f64.f64.f64.f64"},
+    {"B200", SMMA_BF16, SMMA_F32, "tcgen05.m64n8k16.f32.bf16.bf16"},
+    {"B200", SMMA_E2M1, SMMA_F32, "tcgen05.m64n8k32.f32.e2m1.e2m1"},
+    {"RTX 5090", SMMA_E5M2, SMMA_F16, "mma.m16n8k32.f16.e5m2.e5m2.f16"},
+    {"MI100", SMMA_BF16, SMMA_F32, "v_mfma_f32_16x16x8bf16"},
+    {"MI250X", SMMA_BF16, SMMA_F32, "v_mfma_f32_16x16x16bf16_1k"},
+    {"MI300X", SMMA_TF32, SMMA_F32, "v_mfma_f32_16x16x8_xf32"},
+    {"MI300X", SMMA_E4M3FNUZ, SMMA_F32, "v_mfma_f32_16x16x32_fp8_fp8"},
+    {"MI300X", SMMA_F32, SMMA_F32, "v_mfma_f32_16x16x4_f32"},
+    {"x86", SMMA_BF16, SMMA_F32, "vdpbf16ps"},
+    {"V100", SMMA_BF16, SMMA_F32, NULL},
+    {"MI300X", SMMA_E4M3, SMMA_F32, NULL},
+    {"H100", SMMA_E2M1, SMMA_F32, NULL},
+    {"H100", SMMA_BF16, SMMA_F16, NULL},
+    {"no such GPU", SMMA_F16, SMMA_F32, NULL},
+};
+
+static void test_find_by_format(void **state) {
+  char message[MESSAGE];
+  (void)state;
+  for (size_t c = 0; c < sizeof format_cases / sizeof format_cases[0]; c++) {
+    const smma_instruction *i =
+        smma_find_by_format(format_cases[c].gpu, format_cases[c].in, format_cases[c].out, message, sizeof message);
+    if (format_cases[c].begins) {
+      if (!i) fail_msg("%s", message);
+      assert_string_equal(describe(i).name, format_cases[c].begins);
+    } else {
+      assert_null(i);
+      assert_true(strlen(message) > 0);
+    }
+  }
+  assert_null(smma_find_by_format("V100", SMMA_BF16, SMMA_F32, message, sizeof message));
+  assert_non_null(strstr(message, "f16->f32"));
+  assert_null(smma_find_by_format(NULL, SMMA_BF16, SMMA_F32, message, sizeof message));
+  assert_null(smma_find_by_format("H100", SMMA_NO_FORMAT, SMMA_F32, message, sizeof message));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_listed_names_exist),
+      cmocka_unit_test(test_nothing_else_exists),
+      cmocka_unit_test(test_first_model_of_cdna3),
+      cmocka_unit_test(test_legal_n),
+      cmocka_unit_test(test_canonical_names_are_unique),
+      cmocka_unit_test(test_aliases_fit_one_function),
+      cmocka_unit_test(test_aliases_are_found),
+      cmocka_unit_test(test_alias_text),
+      cmocka_unit_test(test_alias_cases),
+      cmocka_unit_test(test_gpu_names),
+      cmocka_unit_test(test_error_lines),
+      cmocka_unit_test(test_long_names),
+      cmocka_unit_test(test_message_is_empty_on_success),
+      cmocka_unit_test(test_every_rule_has_evidence),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_find_by_format),
+  };
+  return cmocka_run_group_tests_name("catalogue", tests, read_list, NULL);
+}

@@ -1,0 +1,452 @@
+/* The explanation of a dot-product-add: it computes what the core computes, its parts agree with one another, and its
+   text is the one that the documentation shows. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* clang-format off */
+#include <cmocka.h>
+/* clang-format on */
+
+#include "explain/explain.h"
+#include "isa/catalogue.h"
+
+#define WIDTH 120
+#define ROWS 60
+#define MOST_OPERATIONS 512
+
+typedef struct {
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c;
+} operands;
+
+/* Operands. */
+
+static uint64_t random_bits(uint64_t *state) { /* SplitMix64 */
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static uint64_t encode_double(smma_format_id format, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return smma_encode_number(smma_encoding_of(format), smma_decode(smma_encoding_of(SMMA_FORMAT_f64), bits),
+                            SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* Kinds of operands: any bits; near one; mostly zeros; tiny; wide apart; any with special values among them. */
+typedef enum { ANY, NEAR, SPARSE, TINY, WIDE, SPECIAL, KINDS } operand_kind;
+
+static uint64_t random_element(uint64_t *state, smma_format_id format, operand_kind kind) {
+  smma_encoding f = smma_encoding_of(format);
+  double value = (double)(int64_t)random_bits(state) * 0x1p-62;
+  uint64_t any = smma_low_bits(random_bits(state), f.bits), choice = random_bits(state) >> 60;
+  int span = 1 << (f.exponent_bits - 1);
+  switch (kind) {
+    case NEAR: return encode_double(format, ldexp(value, (int)(choice % 4)));
+    case SPARSE: return choice < 13 ? encode_double(format, choice & 1 ? -0.0 : 0.0) : encode_double(format, value);
+    case TINY: return encode_double(format, ldexp(value, smma_minimum_exponent(f) + 1 - (int)(choice % 3)));
+    case WIDE: return encode_double(format, ldexp(value, (int)(random_bits(state) % (uint64_t)span) - span / 2));
+    case SPECIAL:
+      return choice < 14    ? encode_double(format, value)
+             : choice == 14 ? smma_overflowed(f, any & 1, SMMA_OVERFLOW_TO_INFINITY)
+                            : smma_default_nan(f);
+    default: return any;
+  }
+}
+
+static operands random_operands(const smma_operation *o, uint64_t seed) {
+  uint64_t state = seed * 1000003;
+  operand_kind kind = (operand_kind)(seed % KINDS);
+  operands x;
+  memset(&x, 0, sizeof x);
+  for (int k = 0; k < o->k; k++) {
+    x.a[k] = random_element(&state, o->a, kind);
+    x.b[k] = random_element(&state, o->b, kind);
+  }
+  for (int s = 0; o->scale != SMMA_FORMAT_none && s < o->k / o->scale_block; s++) {
+    x.scale_a[s] = random_element(&state, o->scale, kind);
+    x.scale_b[s] = random_element(&state, o->scale, kind);
+  }
+  x.c = random_element(&state, o->c, random_bits(&state) & 1 ? kind : WIDE);
+  return x;
+}
+
+/* What the core says. */
+static uint64_t expected_result(const smma_operation *o, const operands *x) {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  for (int k = 0; k < o->k; k++) {
+    a[k] = smma_decode(smma_encoding_of(o->a), x->a[k]);
+    b[k] = smma_decode(smma_encoding_of(o->b), x->b[k]);
+    scale_a[k] = smma_decode(smma_encoding_of(o->scale), x->scale_a[k]);
+    scale_b[k] = smma_decode(smma_encoding_of(o->scale), x->scale_b[k]);
+  }
+  return smma_dot_add(o, (smma_operands){a, b, scale_a, scale_b}, x->c);
+}
+
+static smma_explanation explain(const smma_operation *o, const operands *x) {
+  smma_dot_encodings encodings = {x->a, x->b, x->scale_a, x->scale_b, x->c};
+  smma_explanation e;
+  assert_true(smma_explain(o, &encodings, &e));
+  return e;
+}
+
+/* Free after use. */
+static char *text_of(const smma_operation *o, const smma_explanation *e, int width) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  assert_non_null(stream);
+  smma_explain_print(stream, o, e, width);
+  fclose(stream);
+  return text;
+}
+
+/* Parts that must agree. */
+
+static double value_of(smma_number x) {
+  double magnitude = ldexp((double)x.significand, x.exponent - x.fraction_bits);
+  return x.kind == SMMA_ZERO ? 0 : x.negative ? -magnitude : magnitude;
+}
+
+/* What is kept is the exact value cut toward zero, or down, by less than the last bit up to rounding here. */
+static void check_row(const smma_explain_row *row) {
+  double exact = value_of(row->exact), kept = ldexp((double)row->kept, row->cut), unit = ldexp(1, row->cut);
+  assert_true(fabs(exact - kept) <= unit);
+  if (row->down)
+    assert_true(kept <= exact);
+  else
+    assert_true(fabs(kept) <= fabs(exact));
+}
+
+static bool counts_as_zero(const smma_stage *stage) { return strstr(stage->note, "counts as 0") != NULL; }
+
+static void check_aligned(const smma_operation *o, const smma_stage *stage) {
+  int64_t sum = 0;
+  int greatest = INT32_MIN;
+  for (int i = 0; i < stage->row_count; i++) {
+    const smma_explain_row *row = &stage->row[i];
+    if (!counts_as_zero(stage) || i == 0) check_row(row);
+    assert_true(row->cut >= stage->sum_exponent);
+    sum += row->kept * ((int64_t)1 << (row->cut - stage->sum_exponent));
+    if (row->counts && row->exponent > greatest) greatest = row->exponent;
+  }
+  assert_true(sum == stage->sum);
+  assert_int_equal(greatest, stage->emax);
+  if (stage->result_format == SMMA_FORMAT_none) return;
+  smma_encoding f = smma_encoding_of(stage->result_format);
+  smma_rounding_direction direction = SMMA_NEAREST_EVEN;
+  if (o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_ST_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16)
+    direction = o->rule.with.t_fdpa.rounding;
+  if (o->rule.algorithm == SMMA_GST_FDPA) direction = o->rule.with.gst_fdpa.fused.rounding;
+  if (stage->rounds_down)
+    assert_true(stage->result == smma_encode_number(f, stage->rounded_down, direction, SMMA_OVERFLOW_TO_INFINITY));
+  else
+    assert_true(stage->result == smma_encode_sum(f, stage->sum, stage->sum_exponent, direction));
+}
+
+static void check_explanation(const smma_operation *o, const smma_explanation *e) {
+  const smma_stage *last = &e->stage[e->count - 1];
+  uint64_t result = last->kind == SMMA_STAGE_STEPS ? last->step[last->step_count - 1].result : last->result;
+  assert_true(result == e->result);
+  for (size_t i = 0; i < e->count; i++)
+    if (e->stage[i].kind == SMMA_STAGE_ALIGN) check_aligned(o, &e->stage[i]);
+}
+
+static void check_lines(const char *text, int width) {
+  while (*text) {
+    size_t length = strcspn(text, "\n");
+    if (length > (size_t)width) fail_msg("a line of %zu columns: %.*s", length, (int)length, text);
+    for (size_t i = 0; i < length; i++) assert_true(text[i] >= ' ' && text[i] <= '~');
+    assert_true(length == 0 || text[length - 1] != ' ');
+    assert_true(text[length] == '\n');
+    text += length + 1;
+  }
+}
+
+static void check(const smma_instruction *instruction, const smma_operation *o, const operands *x, uint64_t seed) {
+  smma_explanation e = explain(o, x);
+  uint64_t expected = expected_result(o, x);
+  char *text = text_of(o, &e, WIDTH);
+  if (e.result != expected)
+    fail_msg("%s, seed %llu: expected 0x%llx, got 0x%llx", instruction->name, (unsigned long long)seed,
+             (unsigned long long)expected, (unsigned long long)e.result);
+  check_explanation(o, &e);
+  check_lines(text, WIDTH);
+  free(text);
+  smma_explanation_free(&e);
+}
+
+/* Instructions that compute different functions. */
+static int distinct_instructions(const smma_instruction *list[MOST_OPERATIONS]) {
+  int count = 0;
+  for (size_t i = 0; i < smma_catalogue_count(); i++) {
+    const smma_instruction *instruction = smma_catalogue_at(i);
+    bool known = false;
+    for (int j = 0; j < count && !known; j++) known = smma_same_operation(instruction, list[j]);
+    if (known) continue;
+    assert_true(count < MOST_OPERATIONS);
+    list[count++] = instruction;
+  }
+  return count;
+}
+
+static void equals_the_core(void **state) {
+  const smma_instruction *list[MOST_OPERATIONS];
+  int count = distinct_instructions(list);
+  (void)state;
+  for (int i = 0; i < count; i++) {
+    smma_operation o = smma_operation_of(list[i]);
+    for (uint64_t seed = 0; seed < ROWS; seed++) {
+      operands x = random_operands(&o, seed * 1009 + (uint64_t)i);
+      check(list[i], &o, &x, seed);
+    }
+  }
+}
+
+/* NaN and infinity in every place. */
+static void survives_special_values(void **state) {
+  const smma_instruction *list[MOST_OPERATIONS];
+  int count = distinct_instructions(list);
+  (void)state;
+  for (int i = 0; i < count; i++) {
+    smma_operation o = smma_operation_of(list[i]);
+    for (int place = 0; place < 2 * (2 * o.k + 1); place++) {
+      operands x = random_operands(&o, NEAR);
+      int index = place / 2;
+      smma_format_id format = index < o.k ? o.a : index < 2 * o.k ? o.b : o.c;
+      smma_encoding f = smma_encoding_of(format);
+      uint64_t special = place % 2 ? smma_default_nan(f) : smma_overflowed(f, place & 2, SMMA_OVERFLOW_TO_INFINITY);
+      *(index < o.k ? &x.a[index] : index < 2 * o.k ? &x.b[index - o.k] : &x.c) = special;
+      check(list[i], &o, &x, (uint64_t)place);
+    }
+  }
+}
+
+/* Known drawings. */
+
+static const smma_instruction *find(const char *gpu, const char *name) {
+  char message[512];
+  const smma_instruction *instruction = smma_resolve_name(gpu, name, message, sizeof message);
+  if (!instruction) fail_msg("%s", message);
+  return instruction;
+}
+
+/* The drawing of c + sum of factor[2 k] * factor[2 k + 1], all scales 1, must contain `expected`. */
+static void check_drawing(const char *gpu, const char *name, double c, const double *factor, int products,
+                          const char *expected) {
+  smma_operation o = smma_operation_of(find(gpu, name));
+  operands x;
+  memset(&x, 0, sizeof x);
+  for (int k = 0; k < products; k++) {
+    x.a[k] = encode_double(o.a, factor[2 * k]);
+    x.b[k] = encode_double(o.b, factor[2 * k + 1]);
+  }
+  for (int s = 0; s < SMMA_MAXIMUM_K; s++) x.scale_a[s] = x.scale_b[s] = encode_double(SMMA_FORMAT_ue8m0, 1);
+  x.c = encode_double(o.c, c);
+  smma_explanation e = explain(&o, &x);
+  char *text = text_of(&o, &e, WIDTH);
+  if (!strstr(text, expected)) fail_msg("%s %s draws\n%s\ninstead of\n%s", gpu, name, text, expected);
+  free(text);
+  smma_explanation_free(&e);
+}
+
+static const double fact1[] = {-8192, 1024, -0.5, 1, -0.25, 1, -0.125, 1};
+
+static void fact1_on_hopper(void **state) {
+  (void)state;
+  check_drawing(
+      "h100", "mma.m16n8k16.f32.f16.f16.f32", 0x1p23, fact1, 4,
+      "block 1 of 1, k = 0..15: emax = 23; products and c truncated toward zero at F = 25 bits below it (2^-2)\n"
+      "  term                               value     e    2^23   2^16    2^8    2^-2\n"
+      "                                                    |------|-------|-------+--|\n"
+      "  a[0]*b[0]         -8192 * 1024  -8388608    23  - 1.........................|\n"
+      "  a[1]*b[1]         -0.5 * 1          -0.5    -1  - ........................1.|\n"
+      "  a[2]*b[2]         -0.25 * 1        -0.25    -2  - .........................1|\n"
+      "  a[3]*b[3]         -0.125 * 1      -0.125    -3  - ..........................|1  -> 0\n"
+      "  12 zero products                       0  -133    ..........................|\n"
+      "  c                                8388608    23  + 1.........................|\n"
+      "                                                  ----------------------------\n"
+      "  sum                                -0.75        - ........................11\n"
+      "  RZ-FP32, toward zero: 0xbf400000 = -0.75\n"
+      "  lost (exact - kept): -0.125 in alignment, nothing in rounding\n"
+      "\n"
+      "d = 0xbf400000 = -0.75\n"
+      "exact sum rounded once: 0xbf600000 = -0.875\n"
+      "exact sum - d = -0.125\n");
+}
+
+static void fact1_on_cdna1(void **state) {
+  (void)state;
+  check_drawing("mi100", "v_mfma_f32_32x32x8_f16", 0x1p23, fact1, 4,
+                "block 1 of 2, k = 0..3: products and c added exactly, the sum rounded once\n"
+                "  term                        value   e    2^23  2^-1\n"
+                "                                           |-~~~-|--\n"
+                "  a[0]*b[0]  -8192 * 1024  -8388608  23  - 1.~~~....\n"
+                "  a[1]*b[1]  -0.5 * 1          -0.5  -1  - ..~~~.1..\n"
+                "  a[2]*b[2]  -0.25 * 1        -0.25  -2  - ..~~~..1.\n"
+                "  a[3]*b[3]  -0.125 * 1      -0.125  -3  - ..~~~...1\n"
+                "  c                         8388608  23  + 1.~~~....\n"
+                "                                         -----------\n"
+                "  sum                        -0.875      - ..~~~.111\n"
+                "  RNE-FP32, to nearest even: 0xbf600000 = -0.875\n"
+                "  lost (exact - kept): nothing in rounding\n"
+                "\n"
+                "block 2 of 2, k = 4..7: products and c added exactly, the sum rounded once\n"
+                "  term              value   e    2^-1\n"
+                "                                 |--\n"
+                "  4 zero products       0        ...\n"
+                "  c = block 1      -0.875  -1  - 111\n"
+                "                               -----\n"
+                "  sum              -0.875      - 111\n"
+                "  RNE-FP32, to nearest even: 0xbf600000 = -0.875\n"
+                "  lost (exact - kept): nothing in rounding\n"
+                "\n"
+                "d = 0xbf600000 = -0.875\n"
+                "exact sum rounded once: the same, 0xbf600000 = -0.875\n");
+}
+
+static void fact1_on_cdna2(void **state) {
+  (void)state;
+  check_drawing(
+      "mi210", "v_mfma_f32_32x32x8_f16", 0x1p23, fact1, 4,
+      "k = 0..3: 4 products summed pairwise, then added to d; each operation rounded to nearest even in FP32\n"
+      "  p0 = a[0] * b[0] = -8192 * 1024   = -8388608  0xcb000000  exact\n"
+      "  p1 = a[1] * b[1] = -0.5 * 1       = -0.5      0xbf000000  exact\n"
+      "  p2 = a[2] * b[2] = -0.25 * 1      = -0.25     0xbe800000  exact\n"
+      "  p3 = a[3] * b[3] = -0.125 * 1     = -0.125    0xbe000000  exact\n"
+      "  s = p0 + p1      = -2^23 + -0.5   = -8388608  0xcb000000  lost -0.5\n"
+      "  t = p2 + p3      = -0.25 + -0.125 = -0.375    0xbec00000  exact\n"
+      "  s = s + t        = -2^23 + -0.375 = -8388608  0xcb000000  lost -0.375\n"
+      "  d = c + s        = 2^23 + -2^23   = 0         0x00000000  exact\n"
+      "\n"
+      "k = 4..7: 4 products summed pairwise, then added to d; each operation rounded to nearest even in FP32\n"
+      "  p4 = a[4] * b[4] = 0 * 0 = 0  0x00000000  exact\n"
+      "  p5 = a[5] * b[5] = 0 * 0 = 0  0x00000000  exact\n"
+      "  p6 = a[6] * b[6] = 0 * 0 = 0  0x00000000  exact\n"
+      "  p7 = a[7] * b[7] = 0 * 0 = 0  0x00000000  exact\n"
+      "  s = p4 + p5      = 0 + 0 = 0  0x00000000  exact\n"
+      "  t = p6 + p7      = 0 + 0 = 0  0x00000000  exact\n"
+      "  s = s + t        = 0 + 0 = 0  0x00000000  exact\n"
+      "  d = d + s        = 0 + 0 = 0  0x00000000  exact\n"
+      "\n"
+      "d = 0x00000000 = 0\n"
+      "exact sum rounded once: 0xbf600000 = -0.875\n"
+      "exact sum - d = -0.875\n");
+}
+
+static void fact2_on_cdna3(void **state) {
+  const double factor[] = {2048, 2048, 2048, -2048};
+  (void)state;
+  check_drawing(
+      "mi300x", "v_mfma_f32_32x32x8_f16", -1e-6, factor, 2,
+      "block 1 of 1, k = 0..7, products: edot = 22; truncated toward zero at F = 24 bits below it (2^-2)\n"
+      "  term                              value   e    2^22  2^16    2^8    2^-2\n"
+      "                                                 |-----|-------|-------+--|\n"
+      "  a[0]*b[0]        2048 * 2048    4194304  22  + 1........................|\n"
+      "  a[1]*b[1]        2048 * -2048  -4194304  22  - 1........................|\n"
+      "  6 zero products                       0        .........................|\n"
+      "                                               ---------------------------\n"
+      "  t                                     0        .........................\n"
+      "  lost (exact - kept): nothing in alignment\n"
+      "\n"
+      "block 1 of 1, k = 0..7, t + c: E = 22; rounded down: t at F2 + 1 = 32 bits below it (2^-10), c at F = 24 "
+      "(2^-2)\n"
+      "  term              value    e    2^22  2^16    2^8    2^-2    2^-10\n"
+      "                                  |-----|-------|-------+--|-----+--|\n"
+      "  t                     0   22    ......................... ........|                            decides the "
+      "exponent\n"
+      "  c               ~-1e-06  -20  - .........................|........ .........1000011..+17 bits  -> -0.25\n"
+      "    rounded down    -0.25       - ........................1|\n"
+      "                                ------------------------------------\n"
+      "  sum               -0.25       - ........................1 ........\n"
+      "  RNE-FP32, to nearest even: 0xbe800000 = -0.25\n"
+      "  lost (exact - kept): ~0.249999 in alignment, nothing in rounding\n"
+      "\n"
+      "d = 0xbe800000 = -0.25\n"
+      "exact sum rounded once: 0xb58637bd = -1e-06\n"
+      "exact sum - d = ~0.249999\n");
+}
+
+/* The same value, 2.25, with exponents 0 and 1. */
+static void fact3_on_volta(void **state) {
+  const double halves[] = {1.5, 1.5, 0x1p-11, 0x1p-12, 0x1p-11, 0x1p-12},
+               one[] = {1, 2.25, 0x1p-11, 0x1p-12, 0x1p-11, 0x1p-12};
+  (void)state;
+  check_drawing(
+      "v100", "mma.m8n8k4.f32.f16.f16.f32", 0, halves, 3,
+      "block 1 of 1, k = 0..3: emax = 0; products and c truncated toward zero at F = 23 bits below it (2^-23)\n"
+      "  term                           value     e     2^0     2^-8       2^-23\n"
+      "                                                -|-------|-------+-------|\n"
+      "  a[0]*b[0]  1.5 * 1.5            2.25     0  + 1001.....................|\n"
+      "  a[1]*b[1]  2^-11 * 2^-12       2^-23   -23  + ........................1|\n"
+      "  a[2]*b[2]  2^-11 * 2^-12       2^-23   -23  + ........................1|\n"
+      "  a[3]*b[3]  0 * 0                   0  -131    .........................|\n"
+      "  c                                  0  -131    .........................|\n"
+      "                                              ---------------------------\n"
+      "  sum                       ~2.2500002        + 100100000000000000000001.\n"
+      "  RZ-FP32, toward zero: 0x40100001 = 2.2500002\n"
+      "  lost (exact - kept): nothing in alignment, nothing in rounding\n"
+      "\n"
+      "d = 0x40100001 = 2.2500002\n"
+      "exact sum rounded once: the same, 0x40100001 = 2.2500002\n");
+  check_drawing(
+      "v100", "mma.m8n8k4.f32.f16.f16.f32", 0, one, 3,
+      "block 1 of 1, k = 0..3: emax = 1; products and c truncated toward zero at F = 23 bits below it (2^-22)\n"
+      "  term                      value     e    2^1      2^-8      2^-22\n"
+      "                                           |+-------|-------+------|\n"
+      "  a[0]*b[0]  1 * 2.25        2.25     1  + 1001....................|\n"
+      "  a[1]*b[1]  2^-11 * 2^-12  2^-23   -23  + ........................|1  -> 0\n"
+      "  a[2]*b[2]  2^-11 * 2^-12  2^-23   -23  + ........................|1  -> 0\n"
+      "  a[3]*b[3]  0 * 0              0  -131    ........................|\n"
+      "  c                             0  -131    ........................|\n"
+      "                                         --------------------------\n"
+      "  sum                        2.25        + 1001....................\n"
+      "  RZ-FP32, toward zero: 0x40100000 = 2.25\n"
+      "  lost (exact - kept): 2^-22 in alignment, nothing in rounding\n"
+      "\n"
+      "d = 0x40100000 = 2.25\n"
+      "exact sum rounded once: 0x40100001 = 2.2500002\n"
+      "exact sum - d = 2^-22\n");
+}
+
+/* Special values name their cause. */
+static void special_values_name_their_cause(void **state) {
+  const double zero_by_infinity[] = {1, 2, 0, -INFINITY}, both[] = {INFINITY, 2, -INFINITY, 1}, nan[] = {1, 2, 3, NAN};
+  const double one_infinity[] = {1, 2, 2, -INFINITY}, great[] = {0x1p100, 0x1p100};
+  const char *hopper = "mma.m16n8k16.f32.f16.f16.f32", *cdna3 = "v_mfma_f32_32x32x8_bf16";
+  (void)state;
+  check_drawing("h100", hopper, 0, zero_by_infinity, 2, "\n  a[1]*b[1] = 0 * -infinity\n  result: 0x7fffffff = NaN\n");
+  check_drawing("h100", hopper, 0, both, 2,
+                "\n  infinities of both signs:\n  a[0]*b[0] = +infinity * 2\n  a[1]*b[1] = -infinity * 1\n");
+  check_drawing("h100", hopper, 0, nan, 2, "\n  b[1] is NaN\n");
+  check_drawing("h100", hopper, NAN, fact1, 2, "\n  c is NaN\n");
+  check_drawing("h100", hopper, 0, one_infinity, 2,
+                "\n  a[1]*b[1] = 2 * -infinity\n  result: 0xff800000 = -infinity\n");
+  check_drawing("mi300x", cdna3, 0, great, 1, "\n  a[0]*b[0] = 2^100 * 2^100 counts as infinity: 2^128 or more\n");
+}
+
+/* A zero can bring the greatest exponent: that is how e_zero shows. */
+static void zero_decides(void **state) {
+  const double tiny[] = {0x1p-70, 0x1p-70};
+  (void)state;
+  check_drawing("h100", "mma.m16n8k16.f32.bf16.bf16.f32", 0, tiny, 1, "decides the exponent\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equals_the_core), cmocka_unit_test(survives_special_values),
+      cmocka_unit_test(fact1_on_hopper), cmocka_unit_test(fact1_on_cdna1),
+      cmocka_unit_test(fact1_on_cdna2),  cmocka_unit_test(fact2_on_cdna3),
+      cmocka_unit_test(fact3_on_volta),  cmocka_unit_test(special_values_name_their_cause),
+      cmocka_unit_test(zero_decides),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

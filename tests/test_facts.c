@@ -1,0 +1,227 @@
+/* Results that are known apart from the models: what papers and hardware report, and what follows by hand. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support.h"
+#include "verify/check.h"
+
+/* d = c + a_0 b_0 + a_1 b_1 + ...; elements that are not given are +0. */
+typedef struct {
+  const char *gpu, *instruction;
+  double a[4], b[4], c, d;
+} fact;
+
+/* c = 2^23, products -2^23, -0.5, -0.25, -0.125. */
+#define CANCELLATION {-0x1p13, -0.5, -0.25, -0.125}, {0x1p10, 1, 1, 1}, 0x1p23
+/* The same times 2^-7, where E4M3 reaches it. */
+#define SMALLER_CANCELLATION {-0x1p8, -0x1p-4, -0x1p-5, -0x1p-6}, {0x1p8, 0x1p-4, 0x1p-4, 0x1p-4}, 0x1p16
+
+static const fact cancellation[] = {
+    {"A100", "mma.m8n8k4.f64.f64.f64.f64", CANCELLATION, -0.875},
+    {"RTX 4090", "mma.m8n8k4.f64.f64.f64.f64", CANCELLATION, -0.875},
+    {"H100", "mma.m8n8k4.f64.f64.f64.f64", CANCELLATION, -0.875},
+    {"H100", "mma.m16n8k16.f64.f64.f64.f64", CANCELLATION, -0.875},
+    {"B200", "mma.m8n8k4.f64.f64.f64.f64", CANCELLATION, -0.875},
+    {"MI250X", "v_mfma_f64_16x16x4f64", CANCELLATION, -0.875},
+    {"MI300X", "v_mfma_f64_16x16x4_f64", CANCELLATION, -0.875},
+    {"MI100", "v_mfma_f32_16x16x4f32", CANCELLATION, -0.875},
+    {"MI100", "v_mfma_f32_16x16x16f16", CANCELLATION, -0.875},
+    {"MI100", "v_mfma_f32_16x16x8bf16", CANCELLATION, -0.875},
+    {"V100", "mma.m8n8k4.f32.f16.f16.f32", CANCELLATION, 0},
+    {"RTX 4090", "mma.m16n8k16.f32.e5m2.e5m2.f32", CANCELLATION, 0},
+    {"L40S", "mma.m16n8k32.f32.e5m2.e5m2.f32", CANCELLATION, 0},
+    {"L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32", SMALLER_CANCELLATION, 0},
+    {"H100", "wgmma.m64n8k32.f32.e5m2.e5m2", CANCELLATION, 0},
+    {"H100", "wgmma.m64n256k32.f32.e4m3.e4m3", SMALLER_CANCELLATION, 0},
+    {"MI250X", "v_mfma_f32_16x16x16f16", CANCELLATION, 0},
+    {"MI250X", "v_mfma_f32_16x16x16bf16_1k", CANCELLATION, 0},
+    {"T4", "mma.m8n8k4.f32.f16.f16.f32", CANCELLATION, -0.5},
+    {"T4", "mma.m16n8k8.f32.f16.f16.f32", CANCELLATION, -0.5},
+    {"A100", "mma.m16n8k16.f32.f16.f16.f32", CANCELLATION, -0.5},
+    {"A100", "mma.m16n8k16.f32.bf16.bf16.f32", CANCELLATION, -0.5},
+    {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", CANCELLATION, -0.5},
+    {"A100", "mma.m16n8k8.f32.tf32.tf32.f32", CANCELLATION, -0.5},
+    {"RTX 4090", "mma.m16n8k16.f32.f16.f16.f32", CANCELLATION, -0.5},
+    {"RTX 4090", "mma.m16n8k16.f32.bf16.bf16.f32", CANCELLATION, -0.5},
+    {"RTX 4090", "mma.m16n8k8.f32.tf32.tf32.f32", CANCELLATION, -0.5},
+    {"MI300X", "v_mfma_f32_16x16x16_f16", CANCELLATION, -0.5},
+    {"MI300X", "v_mfma_f32_16x16x16_bf16", CANCELLATION, -0.5},
+    {"H100", "mma.m16n8k16.f32.f16.f16.f32", CANCELLATION, -0.75},
+    {"H100", "mma.m16n8k16.f32.bf16.bf16.f32", CANCELLATION, -0.75},
+    {"H100", "mma.m16n8k8.f32.tf32.tf32.f32", CANCELLATION, -0.75},
+    {"H100", "wgmma.m64n8k16.f32.f16.f16", CANCELLATION, -0.75},
+    {"H100", "wgmma.m64n8k16.f32.bf16.bf16", CANCELLATION, -0.75},
+    {"H100", "wgmma.m64n8k8.f32.tf32.tf32", CANCELLATION, -0.75},
+    {"B200", "mma.m16n8k16.f32.f16.f16.f32", CANCELLATION, -0.75},
+    {"B200", "mma.m16n8k16.f32.bf16.bf16.f32", CANCELLATION, -0.75},
+    {"B200", "mma.m16n8k8.f32.tf32.tf32.f32", CANCELLATION, -0.75},
+    {"B200", "tcgen05.m64n8k16.f32.f16.f16", CANCELLATION, -0.75},
+    {"B200", "tcgen05.m64n8k16.f32.bf16.bf16", CANCELLATION, -0.75},
+    {"B200", "tcgen05.m64n8k8.f32.tf32.tf32", CANCELLATION, -0.75},
+    {"B200", "tcgen05.m128n16k32.f32.e5m2.e5m2", CANCELLATION, -0.75},
+    {"B200", "tcgen05.m128n16k32.f32.e4m3.e4m3", SMALLER_CANCELLATION, -0.75 * 0x1p-7},
+    {"RTX PRO 6000", "mma.m16n8k16.f32.f16.f16.f32", CANCELLATION, -0.75},
+    {"RTX PRO 6000", "mma.m16n8k16.f32.bf16.bf16.f32", CANCELLATION, -0.75},
+    {"RTX PRO 6000", "mma.m16n8k8.f32.tf32.tf32.f32", CANCELLATION, -0.75},
+    {"RTX PRO 6000", "mma.m16n8k32.f32.e5m2.e5m2.f32", CANCELLATION, -0.75},
+    {"MI250X", "v_mfma_f32_16x16x8bf16", CANCELLATION, -0.375},
+    {"MI250X", "v_mfma_f32_16x16x2bf16", {-0x1p13, -0.5}, {0x1p10, 1}, 0x1p23, 0},
+    {"MI300X", "v_mfma_f32_16x16x32_bf8_bf8", CANCELLATION, -1},
+};
+
+/* Products 2^22 and -2^22, c = -1e-6: CDNA3 rounds c down, units that truncate toward zero lose it. */
+#define NEGATIVE_REST {2048, 2048}, {2048, -2048}, -1e-6
+
+static const fact negative_rest[] = {
+    {"MI300X", "v_mfma_f32_16x16x16_f16", NEGATIVE_REST, -0.25},
+    {"V100", "mma.m8n8k4.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"T4", "mma.m16n8k8.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"A100", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"RTX 4090", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"H100", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"H100", "wgmma.m64n8k16.f32.f16.f16", NEGATIVE_REST, 0},
+    {"B200", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
+    {"B200", "tcgen05.m64n8k16.f32.f16.f16", NEGATIVE_REST, 0},
+    {"RTX PRO 6000", "mma.m16n8k16.f32.f16.f16.f32", NEGATIVE_REST, 0},
+};
+
+/* Products are not normalised, so results depend on how a product comes about; and sums are not monotonic. */
+static const fact volta[] = {
+    {"V100", "HMMA.884.F32.F32", {1.5, 0x1p-12, 0x1p-12}, {1.5, 0x1p-11, 0x1p-11}, 0, 2.25 + 0x1p-22},
+    {"V100", "HMMA.884.F32.F32", {1, 0x1p-12, 0x1p-12}, {2.25, 0x1p-11, 0x1p-11}, 0, 2.25},
+    {"V100", "HMMA.884.F32.F32", {0x1p-12, 0x1p-12, 0x1p-12, 0x1p-12}, {0x1p-12, 0x1p-12, 0x1p-12, 0x1p-12}, 1, 1},
+    {"V100",
+     "HMMA.884.F32.F32",
+     {0x1p-12, 0x1p-12, 0x1p-12, 0x1p-12},
+     {0x1p-12, 0x1p-12, 0x1p-12, 0x1p-12},
+     1 - 0x1p-24,
+     1 + 0x1p-23},
+};
+
+static const fact turing_zero[] = {
+    {"T4", "mma.m16n8k8.f32.f16.f16.f32", {-0.0}, {0}, -0.0, 0},
+    {"T4", "mma.m16n8k8.f16.f16.f16.f16", {-0.0}, {0}, -0.0, 0},
+    {"T4", "mma.m8n8k4.f32.f16.f16.f32", {-0.0, -0.0, -0.0, -0.0}, {0}, -0.0, 0},
+    {"T4", "mma.m8n8k4.f32.f16.f16.f16", {-0.0, -0.0, -0.0, -0.0}, {0}, -0.0, 0},
+    {"T4", "mma.m8n8k4.f16.f16.f16.f16", {-0.0, -0.0, -0.0, -0.0}, {0}, -0.0, 0},
+};
+
+/* The encoding of a value that the format holds; c may be rounded. */
+static uint64_t encode(smma_format format, double value, int exact) {
+  uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  if (exact && smma_value(format, x) != value) fail_msg("%s cannot hold %a", smma_format_name(format), value);
+  return x;
+}
+
+static int holds(const fact *f) {
+  const smma_instruction *i = find(f->gpu, f->instruction);
+  smma_instruction_info info = describe(i);
+  dot_operands x = {.c = encode(info.c, f->c, 0)};
+  uint64_t expected = encode(info.d, f->d, 1), got;
+  for (int k = 0; k < 4 && k < info.k; k++) {
+    x.a[k] = encode(info.a, f->a[k], 1);
+    x.b[k] = encode(info.b, f->b[k], 1);
+  }
+  got = dot(i, &x);
+  if (got != expected) print_dot(i, &x, expected, got);
+  return got == expected;
+}
+
+static void check(const fact *facts, size_t count) {
+  int failed = 0;
+  for (size_t i = 0; i < count; i++) failed += !holds(&facts[i]);
+  assert_int_equal(failed, 0);
+}
+
+#define CHECK(facts) check(facts, sizeof facts / sizeof facts[0])
+
+static void test_cancellation(void **state) { (void)state, CHECK(cancellation); }
+static void test_negative_rest(void **state) { (void)state, CHECK(negative_rest); }
+static void test_volta(void **state) { (void)state, CHECK(volta); }
+static void test_turing_zero(void **state) { (void)state, CHECK(turing_zero); }
+
+/* Facts about encodings: operands and result in hexadecimal; elements and scales that are not given are zero and
+   one. */
+typedef struct {
+  const char *gpu, *instruction, *a, *b, *scale_a, *scale_b;
+  uint64_t c, d;
+} encoded_fact;
+
+/* Recorded on an H100 with c = 0. The products are far below the exponent that a zero c brings to the alignment. */
+#define RECORDED_A "9b94 19f3 9a2e 1a67 9a25 9b4e 9b29 9a33 99e0 1a14 9914 99d1 9ae9 1b1a 9a9c 1b3a"
+#define RECORDED_B "9aaf 99f3 9acc 1b7c 19ed 1b25 9a1b 9a20 9af7 9a48 1ae1 1b32 1b12 1b0e 9a68 1735"
+
+#define NVFP4 "mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3"
+#define TCGEN05_NVFP4 "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"
+
+static const encoded_fact encoded_facts[] = {
+    {"H100", "mma.m16n8k16.f32.bf16.bf16.f32", RECORDED_A, RECORDED_B, "", "", 0, 0x0000000b},
+    {"H100", "wgmma.m64n8k16.f32.bf16.bf16", RECORDED_A, RECORDED_B, "", "", 0, 0x0000000b},
+    /* A TF32 NaN whose fraction lies in the ignored bits reads as infinity; one further up does not. */
+    {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", "7f800001", "3f800000", "", "", 0, 0x7f800000},
+    {"H100", "wgmma.m64n8k8.f32.tf32.tf32", "7f801fff", "bf800000", "", "", 0, 0xff800000},
+    {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", "7f802000", "3f800000", "", "", 0, 0x7fffffff},
+    {"MI300X", "v_mfma_f32_16x16x8_xf32", "7f800001", "3f800000", "", "", 0, 0x7f800000},
+    /* 1 * 1, both scales 2; bit 7 of a UE4M3 scale is ignored, also that of its NaN. */
+    {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 38", "40 38 38 38", 0, 0x40800000},
+    {"RTX PRO 6000", NVFP4, "2", "2", "c0 b8 b8 b8", "40 38 38 b8", 0, 0x40800000},
+    {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 7f", "40 38 38 38", 0, 0x7fffffff},
+    {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 ff", "40 38 38 38", 0, 0x7fffffff},
+    {"B200", TCGEN05_NVFP4, "2", "2", "c0 b8 b8 b8", "c0 38 38 b8", 0, 0x40800000},
+    /* x86 rounds to 24 bits before it judges whether the result is subnormal. */
+    {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
+};
+
+static void parse(const char *text, uint64_t *numbers) {
+  char *end;
+  for (size_t i = 0; *text; i++, text = end) numbers[i] = strtoull(text, &end, 16);
+}
+
+static dot_operands operands_of(const encoded_fact *f) {
+  dot_operands x = {.c = f->c};
+  parse(f->a, x.a);
+  parse(f->b, x.b);
+  parse(f->scale_a, x.scale_a);
+  parse(f->scale_b, x.scale_b);
+  return x;
+}
+
+static void test_encoded_facts(void **state) {
+  int failed = 0;
+  (void)state;
+  for (size_t f = 0; f < sizeof encoded_facts / sizeof encoded_facts[0]; f++) {
+    const smma_instruction *i = find(encoded_facts[f].gpu, encoded_facts[f].instruction);
+    dot_operands x = operands_of(&encoded_facts[f]);
+    uint64_t got = dot(i, &x);
+    if (got == encoded_facts[f].d) continue;
+    failed++;
+    print_dot(i, &x, encoded_facts[f].d, got);
+  }
+  assert_int_equal(failed, 0);
+}
+
+/* The recorded row under other exponents of zero: no other up to the least normal exponent gives it. */
+static void test_only_one_exponent_of_zero(void **state) {
+  smma_operation o = smma_operation_of(find(encoded_facts[0].gpu, encoded_facts[0].instruction));
+  dot_operands x = operands_of(&encoded_facts[0]);
+  smma_vector_row row = {.c = x.c};
+  (void)state;
+  for (int k = 0; k < o.k; k++) row.a[k] = x.a[k], row.b[k] = x.b[k];
+  for (int e_zero = -160; e_zero <= -126; e_zero++) {
+    uint64_t got;
+    o.rule.with.t_fdpa.zero_exponent = e_zero;
+    got = smma_compute_row(&o, &row);
+    if ((got == encoded_facts[0].d) != (e_zero == -133))
+      fail_msg("e_zero = %d gives 0x%08llx", e_zero, (unsigned long long)got);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cancellation),  cmocka_unit_test(test_negative_rest),
+      cmocka_unit_test(test_volta),         cmocka_unit_test(test_turing_zero),
+      cmocka_unit_test(test_encoded_facts), cmocka_unit_test(test_only_one_exponent_of_zero),
+  };
+  return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
+}

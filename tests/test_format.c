@@ -1,0 +1,378 @@
+/* Number formats: every encoding's value, and rounding against a search among the values of all encodings and against
+   C's own conversions. */
+#include <fenv.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
+                                          SMMA_ROUND_UP};
+static const char *const rounding_names[] = {"nearest even", "toward zero", "down", "up"};
+
+/* ---- What the formats are, written down a second time ---- */
+
+typedef struct {
+  smma_format format;
+  const char *name;
+  int bits, stored_exponent, fraction, bias, ignored;
+  bool has_sign;
+  uint64_t largest, infinity, nan; /* fields without sign; infinity 0: has none; nan 0: has none */
+} layout;
+
+static const layout layouts[] = {
+    {SMMA_TF32, "tf32", 32, 8, 10, 127, 13, true, 0x3fbff, 0x3fc00, 0x3fe00},
+    {SMMA_F16, "f16", 16, 5, 10, 15, 0, true, 0x7bff, 0x7c00, 0x7e00},
+    {SMMA_BF16, "bf16", 16, 8, 7, 127, 0, true, 0x7f7f, 0x7f80, 0x7fc0},
+    {SMMA_E5M2, "e5m2", 8, 5, 2, 15, 0, true, 0x7b, 0x7c, 0x7e},
+    {SMMA_E4M3, "e4m3", 8, 4, 3, 7, 0, true, 0x7e, 0, 0x7f},
+    {SMMA_E5M2FNUZ, "e5m2fnuz", 8, 5, 2, 16, 0, true, 0x7f, 0, 0x80},
+    {SMMA_E4M3FNUZ, "e4m3fnuz", 8, 4, 3, 8, 0, true, 0x7f, 0, 0x80},
+    {SMMA_E3M2, "e3m2", 6, 3, 2, 3, 0, true, 0x1f, 0, 0},
+    {SMMA_E2M3, "e2m3", 6, 2, 3, 1, 0, true, 0x1f, 0, 0},
+    {SMMA_E2M1, "e2m1", 4, 2, 1, 1, 0, true, 0x7, 0, 0},
+    {SMMA_UE8M0, "ue8m0", 8, 8, 0, 127, 0, false, 0xfe, 0, 0xff},
+    {SMMA_UE4M3, "ue4m3", 8, 4, 3, 7, 0, false, 0x7e, 0, 0x7f},
+};
+#define LAYOUTS (sizeof layouts / sizeof layouts[0])
+
+static bool is_fnuz(const layout *l) { return l->nan == 0x80; }
+
+static uint64_t sign_bit(const layout *l) { return (uint64_t)l->has_sign << (l->stored_exponent + l->fraction); }
+
+/* The value of finite fields. */
+static double magnitude(const layout *l, uint64_t fields) {
+  uint64_t exponent = fields >> l->fraction, fraction = fields & ((UINT64_C(1) << l->fraction) - 1);
+  if (l->format == SMMA_UE8M0) return ldexp(1, (int)fields - 127);
+  if (exponent == 0) return ldexp((double)fraction, 1 - l->bias - l->fraction);
+  return ldexp((double)(fraction + (UINT64_C(1) << l->fraction)), (int)exponent - l->bias - l->fraction);
+}
+
+/* The value of any encoding, without ignored bits. */
+static double value_of(const layout *l, uint64_t encoding) {
+  uint64_t sign = encoding & sign_bit(l), fields = encoding & ((UINT64_C(1) << (l->stored_exponent + l->fraction)) - 1);
+  double value;
+  if (is_fnuz(l) && sign && fields == 0) return NAN;
+  if (fields > l->largest) return l->infinity == fields ? (sign ? -INFINITY : INFINITY) : NAN;
+  value = magnitude(l, fields);
+  return sign ? -value : value;
+}
+
+static bool same_double(double x, double y) { return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0; }
+
+static void test_values(void **state) {
+  (void)state;
+  for (size_t f = 0; f < LAYOUTS; f++) {
+    const layout *l = &layouts[f];
+    uint64_t count = UINT64_C(1) << (l->bits - l->ignored);
+    for (uint64_t e = 0; e < count; e++) {
+      double expected = value_of(l, e), got = smma_value(l->format, e << l->ignored);
+      uint64_t again = smma_round(l->format, got, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY) >> l->ignored;
+      uint64_t kept = l->format == SMMA_UE4M3 ? e & 0x7f : e;
+      if (!same_double(expected, got)) fail_msg("%s %" PRIx64 ": expected %a, got %a", l->name, e, expected, got);
+      if (isnan(got) ? !isnan(value_of(l, again)) : again != kept)
+        fail_msg("%s %" PRIx64 " becomes %" PRIx64 " on its way through a double", l->name, e, again);
+    }
+  }
+}
+
+/* Ignored bits do not count. */
+static void test_ignored_bits(void **state) {
+  (void)state;
+  assert_true(smma_value(SMMA_TF32, 0x3f801fff) == 1);
+  assert_true(isinf(smma_value(SMMA_TF32, 0x7f800001)));
+  assert_true(isnan(smma_value(SMMA_TF32, 0x7f802000)));
+  assert_true(smma_value(SMMA_UE4M3, 0xb8) == 1 && isnan(smma_value(SMMA_UE4M3, 0xff)));
+  assert_true(smma_value(SMMA_E8M13, 0x3f8003ff) == 1);
+  assert_true(smma_value(SMMA_E2M1, 0xf7) == smma_value(SMMA_E2M1, 0x7));
+  assert_true(smma_value(SMMA_E3M2, 0xdf) == smma_value(SMMA_E3M2, 0x1f));
+}
+
+/* ---- Rounding by search ---- */
+
+static uint64_t signed_fields(const layout *l, uint64_t fields, bool negative) {
+  if (is_fnuz(l) && (fields == 0 || fields == l->nan)) return fields;
+  return fields | (negative ? sign_bit(l) : 0);
+}
+
+static uint64_t overflowed(const layout *l, bool negative, smma_overflow overflow) {
+  uint64_t fields = l->infinity ? l->infinity : l->nan;
+  if (overflow == SMMA_OVERFLOW_DEFAULT) overflow = l->bits <= 8 ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
+  if (overflow == SMMA_OVERFLOW_SATURATE || fields == 0) fields = l->largest;
+  return signed_fields(l, fields, negative);
+}
+
+static uint64_t nan_of(const layout *l, bool negative) {
+  return signed_fields(l, l->nan ? l->nan : l->largest, negative && l->nan);
+}
+
+/* The greatest fields whose value is at most x. */
+static uint64_t fields_below(const layout *l, double x) {
+  uint64_t low = 0, high = l->largest;
+  while (low < high) {
+    uint64_t middle = (low + high + 1) / 2;
+    if (magnitude(l, middle) <= x)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* The value behind fields, also behind the greatest: as if exponents went on. */
+static double next_magnitude(const layout *l, uint64_t fields) {
+  if (fields < l->largest) return magnitude(l, fields + 1);
+  if (l->fraction == 0) return 2 * magnitude(l, fields);
+  return 2 * magnitude(l, fields) - magnitude(l, fields - 1);
+}
+
+/* Whether x between two neighbours goes to the upper one. With no fraction bit no neighbour is even: the greater one
+   (IEEE 754-2019, 4.3.1). */
+static bool goes_up(const layout *l, uint64_t fields, double x, bool negative, smma_rounding rounding) {
+  double low = magnitude(l, fields), middle = low + (next_magnitude(l, fields) - low) / 2;
+  if (x == low) return false;
+  switch (rounding) {
+    case SMMA_ROUND_NEAREST_EVEN: return x > middle || (x == middle && (l->fraction == 0 || fields % 2));
+    case SMMA_ROUND_TOWARD_ZERO: return false;
+    case SMMA_ROUND_DOWN: return negative;
+    default: return !negative;
+  }
+}
+
+static uint64_t search(const layout *l, double value, smma_rounding rounding, smma_overflow overflow) {
+  bool negative = signbit(value) != 0;
+  double x = fabs(value);
+  uint64_t fields;
+  if (isnan(value)) return nan_of(l, negative);
+  if (negative && !l->has_sign) return 0;
+  if (x < magnitude(l, 0)) return 0; /* below ue8m0's least */
+  fields = fields_below(l, x);
+  if (x >= next_magnitude(l, fields)) return overflowed(l, negative, overflow);
+  if (goes_up(l, fields, x, negative, rounding)) fields++;
+  if (fields > l->largest) return overflowed(l, negative, overflow);
+  return signed_fields(l, fields, negative);
+}
+
+static void check_rounding(const layout *l, double value) {
+  for (int r = 0; r < 4; r++)
+    for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
+      uint64_t expected = search(l, value, roundings[r], (smma_overflow)o) << l->ignored;
+      uint64_t got = smma_round(l->format, value, roundings[r], (smma_overflow)o);
+      if (expected != got)
+        fail_msg("%a to %s, %s, overflow %d: expected %" PRIx64 ", got %" PRIx64, value, l->name, rounding_names[r], o,
+                 expected, got);
+    }
+}
+
+static void check_both_signs(const layout *l, double value) {
+  check_rounding(l, value);
+  check_rounding(l, -value);
+}
+
+/* A value, and what is next to it. */
+static void check_around(const layout *l, double value) {
+  check_both_signs(l, value);
+  check_both_signs(l, nextafter(value, 0));
+  check_both_signs(l, nextafter(value, INFINITY));
+}
+
+static void test_around_every_midpoint(void **state) {
+  (void)state;
+  for (size_t f = 0; f < LAYOUTS; f++) {
+    const layout *l = &layouts[f];
+    uint64_t step = l->largest >> 16 ? 61 : l->largest >> 10 ? 7 : 1; /* the wide formats in part */
+    for (uint64_t fields = 0; fields <= l->largest; fields += fields < 2000 || fields > l->largest - 2000 ? 1 : step) {
+      double low = magnitude(l, fields);
+      check_around(l, low);
+      check_around(l, low + (next_magnitude(l, fields) - low) / 2);
+    }
+    check_around(l, next_magnitude(l, l->largest));
+  }
+}
+
+static void test_extremes(void **state) {
+  static const double values[] = {0,        DBL_TRUE_MIN, DBL_MIN, 0x1p-1000, 0x1p-300, 0x1.8p-150, 0x1p-149, 0x1p-128,
+                                  0x1p-127, 0x1p127,      0x1p128, 0x1.8p127, 1e300,    DBL_MAX,    INFINITY, NAN};
+  (void)state;
+  for (size_t f = 0; f < LAYOUTS; f++)
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) check_both_signs(&layouts[f], values[v]);
+}
+
+static double random_double(uint64_t *state, int exponents) {
+  double value = (double)(random_bits(state) >> 11 | UINT64_C(1) << 52);
+  int exponent = (int)random_below(state, 2 * (unsigned)exponents) - exponents;
+  return ldexp(random_below(state, 2) ? -value : value, exponent - 52);
+}
+
+static void test_random_values(void **state) {
+  uint64_t seed = 1;
+  (void)state;
+  for (size_t f = 0; f < LAYOUTS; f++)
+    for (int i = 0; i < 20000; i++)
+      check_rounding(&layouts[f], random_double(&seed, 2 << (layouts[f].stored_exponent - 1)));
+}
+
+/* ---- f32 and f64 against C ---- */
+
+static const int c_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+
+/* What C's cast gives; where C stops at the greatest number, ours goes on: only a magnitude that rounds below 2^128 as
+   if exponents had no end stays finite. */
+static float cast(double value, int rounding) {
+  volatile double x = value;
+  volatile float y;
+  fesetround(c_roundings[rounding]);
+  y = (float)x;
+  fesetround(FE_TONEAREST);
+  return fabs(value) >= 0x1p128 ? (value > 0 ? INFINITY : -INFINITY) : y;
+}
+
+/* Random, on midpoints of two floats or next to them, and subnormal. */
+static double double_for_f32(uint64_t *state) {
+  double value = random_double(state, 152);
+  uint64_t bits;
+  switch (random_below(state, 4)) {
+    case 0: return value;
+    case 1: return ldexp(value, -200);
+    default: break;
+  }
+  memcpy(&bits, &value, sizeof bits);
+  bits = (bits & ~UINT64_C(0x1fffffff)) | UINT64_C(0x10000000);
+  bits += random_below(state, 3) - UINT64_C(1);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static void test_f32_against_casts(void **state) {
+  uint64_t seed = 2;
+  (void)state;
+  for (int i = 0; i < 1000000; i++) {
+    double value = double_for_f32(&seed);
+    for (int r = 0; r < 4; r++) {
+      float expected = cast(value, r);
+      uint32_t bits;
+      uint64_t got = smma_round(SMMA_F32, value, roundings[r], SMMA_OVERFLOW_DEFAULT);
+      memcpy(&bits, &expected, sizeof bits);
+      if (bits != got)
+        fail_msg("%a to f32, %s: expected %08" PRIx32 ", got %08" PRIx64, value, rounding_names[r], bits, got);
+    }
+  }
+}
+
+static void test_wide_formats(void **state) {
+  uint64_t seed = 3;
+  (void)state;
+  for (int i = 0; i < 200000; i++) {
+    uint64_t x = random_bits(&seed);
+    float single;
+    double value;
+    uint32_t low = (uint32_t)x;
+    memcpy(&single, &low, sizeof single);
+    memcpy(&value, &x, sizeof value);
+    assert_true(same_double(smma_value(SMMA_F32, low), (double)single));
+    assert_true(same_double(smma_value(SMMA_F64, x), value));
+    if (isnan(value) || isnan(single)) continue;
+    assert_true(smma_round(SMMA_F64, value, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == x);
+    assert_true(smma_round(SMMA_F32, (double)single, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == low);
+    if (isinf(single)) continue;
+    assert_true(smma_round(SMMA_E8M13, (double)single, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_DEFAULT) ==
+                (low & ~UINT64_C(0x3ff)));
+  }
+  assert_int_equal(smma_round(SMMA_F32, NAN, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), 0x7fc00000);
+  assert_int_equal(smma_round(SMMA_F32, 1e39, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), 0x7f7fffff);
+  assert_int_equal(smma_round(SMMA_F32, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_SATURATE), 0xff7fffff);
+}
+
+/* ---- Arrays ---- */
+
+#define COUNT 2000
+
+static void check_convert(smma_format from, smma_format to, uint64_t seed) {
+  uint64_t x[COUNT], y[COUNT];
+  size_t changed = 0, expected_changes = 0;
+  smma_rounding rounding = roundings[seed % 4];
+  smma_overflow overflow = (smma_overflow)(seed % 3);
+  for (size_t i = 0; i < COUNT; i++)
+    store_element(from, x, i, random_bits(&seed) >> (64 - smma_format_bits(from)) >> (i % 5 ? 0 : 3));
+  assert_int_equal(smma_convert(from, x, to, y, COUNT, rounding, overflow, &changed), SMMA_OK);
+  for (size_t i = 0; i < COUNT; i++) {
+    double value = smma_value(from, load_element(from, x, i));
+    uint64_t expected = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);
+    if (expected != got)
+      fail_msg("%s %" PRIx64 " to %s, %s: expected %" PRIx64 ", got %" PRIx64, smma_format_name(from),
+               load_element(from, x, i), smma_format_name(to), rounding_names[rounding], expected, got);
+    expected_changes += !same_double(value, smma_value(to, got));
+  }
+  if (changed != expected_changes)
+    fail_msg("%s to %s: %zu changes expected, %zu counted", smma_format_name(from), smma_format_name(to),
+             expected_changes, changed);
+}
+
+static void test_convert(void **state) {
+  uint64_t seed = 0;
+  (void)state;
+  for (int from = SMMA_F64; from < SMMA_NO_FORMAT; from++)
+    for (int to = SMMA_F64; to < SMMA_NO_FORMAT; to++) check_convert((smma_format)from, (smma_format)to, seed++);
+}
+
+static void test_convert_errors(void **state) {
+  uint16_t x = 0x3c00, y = 1;
+  (void)state;
+  assert_int_equal(smma_convert(SMMA_NO_FORMAT, &x, SMMA_F16, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_NO_FORMAT, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, NULL, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, (smma_rounding)4, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, 0, (smma_overflow)3, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(y, 1);
+  assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, NULL, 0, 0, 0, NULL), SMMA_OK);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_BF16, &y, 1, 0, 0, NULL), SMMA_OK);
+  assert_int_equal(y, 0x3f80);
+}
+
+/* ---- Names ---- */
+
+static void test_names(void **state) {
+  (void)state;
+  for (size_t f = 0; f < LAYOUTS; f++) {
+    assert_string_equal(smma_format_name(layouts[f].format), layouts[f].name);
+    assert_int_equal(smma_format_find(layouts[f].name), layouts[f].format);
+    assert_int_equal(smma_format_bits(layouts[f].format), layouts[f].bits);
+    assert_int_equal(smma_format_bytes(layouts[f].format), layouts[f].bits <= 8 ? 1 : layouts[f].bits / 8);
+  }
+  assert_int_equal(smma_format_bytes(SMMA_F64), 8);
+  assert_int_equal(smma_format_bytes(SMMA_F32), 4);
+  assert_int_equal(smma_format_find("half"), SMMA_F16);
+  assert_int_equal(smma_format_find("BFloat16"), SMMA_BF16);
+  assert_int_equal(smma_format_find("float8_e4m3fn"), SMMA_E4M3);
+  assert_int_equal(smma_format_find("xf32"), SMMA_TF32);
+  assert_int_equal(smma_format_find("fp8"), SMMA_NO_FORMAT);
+  assert_int_equal(smma_format_find(""), SMMA_NO_FORMAT);
+  assert_int_equal(smma_format_find(NULL), SMMA_NO_FORMAT);
+}
+
+static void test_unknown_format(void **state) {
+  (void)state;
+  assert_string_equal(smma_format_name(SMMA_NO_FORMAT), "none");
+  assert_string_equal(smma_format_name((smma_format)-1), "none");
+  assert_int_equal(smma_format_bytes(SMMA_NO_FORMAT), 0);
+  assert_int_equal(smma_format_bits((smma_format)99), 0);
+  assert_int_equal(smma_round(SMMA_NO_FORMAT, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), 0);
+  assert_true(smma_value((smma_format)99, 1) == 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_values),         cmocka_unit_test(test_ignored_bits),
+      cmocka_unit_test(test_extremes),       cmocka_unit_test(test_around_every_midpoint),
+      cmocka_unit_test(test_random_values),  cmocka_unit_test(test_f32_against_casts),
+      cmocka_unit_test(test_wide_formats),   cmocka_unit_test(test_convert),
+      cmocka_unit_test(test_convert_errors), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_unknown_format),
+  };
+  return cmocka_run_group_tests_name("format", tests, NULL, NULL);
+}

@@ -1,0 +1,662 @@
+/* Matrix products against a plain loop over smma_dot that follows softmma.h word by word. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+#define CASES 48 /* of each instruction */
+
+/* One instruction of every algorithm; the second name takes C in D's format. */
+static const struct {
+  const char *gpu, *name, *chain;
+} instructions[] = {
+    {"A100", "mma.m8n8k4.f64.f64.f64.f64", NULL},
+    {"MI100", "v_mfma_f32_16x16x4f32", NULL},
+    {"MI300X", "v_mfma_f32_32x32x1_2b_f32", NULL},
+    {"V100", "mma.m8n8k4.f32.f16.f16.f16", "mma.m8n8k4.f32.f16.f16.f32"},
+    {"A100", "mma.m16n8k8.f32.tf32.tf32.f32", NULL},
+    {"L40S", "mma.m16n8k32.f32.e4m3.e5m2.f32", NULL},
+    {"H100", "mma.m16n8k16.f16.f16.f16.f16", NULL},
+    {"H100", "wgmma.m64n8k16.f32.bf16.bf16", NULL},
+    {"H100", "mma.m16n8k32.f32.e4m3.e4m3.f32", NULL},
+    {"H100", "mma.m16n8k32.f16.e5m2.e4m3.f16", NULL},
+    {"B200", "tcgen05.m64n8k32.f32.e3m2.e2m1", NULL},
+    {"B200", "tcgen05.m128n8k32.block32.f32.e4m3.e2m3.ue8m0", NULL},
+    {"B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", NULL},
+    {"RTX 5090", "mma.m16n8k64.block32.f32.e2m1.e2m1.f32.ue8m0", NULL},
+    {"MI100", "v_mfma_f32_16x16x8bf16", NULL},
+    {"MI250X", "v_mfma_f32_16x16x16bf16_1k", NULL},
+    {"MI300X", "v_mfma_f32_16x16x8_xf32", NULL},
+    {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", NULL},
+    {"x86", "vdpbf16ps", NULL},
+};
+
+/* ---- A product and its operands ---- */
+
+/* What follows the last element of D, and lies between its rows. */
+#define UNTOUCHED 0xa5
+
+typedef struct {
+  const smma_instruction *instruction, *chain;
+  smma_instruction_info info;
+  smma_gemm_arguments with;
+  void *a, *b, *c, *d, *scale_a, *scale_b;
+  size_t d_bytes;
+} product;
+
+static size_t index_of(smma_order order, size_t leading, size_t i, size_t j) {
+  return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
+}
+
+/* Elements from the first to the last of a matrix. */
+static size_t extent(size_t rows, size_t columns, smma_order order, size_t leading) {
+  return rows && columns ? index_of(order, leading, rows - 1, columns - 1) + 1 : 0;
+}
+
+/* Near one; one in sixteen is zero of either sign, tiny, or of any bits. */
+static uint64_t random_element(uint64_t *state, smma_format format, bool any_bits, bool specials) {
+  double value = (double)(int64_t)random_bits(state) * 0x1p-62;
+  unsigned choice = random_below(state, 64);
+  uint64_t bits = random_bits(state) >> (64 - smma_format_bits(format)), x;
+  x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (any_bits || choice == 0) x = bits;
+  if (choice == 1) x = smma_round(format, 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (choice == 2) x = smma_round(format, -0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (choice == 3) x = bits & 3;
+  if (!specials && !isfinite(smma_value(format, x))) x = 0;
+  return x;
+}
+
+/* Exactly so long that a reader of one element more is noticed by a sanitizer. */
+static void *random_array(uint64_t *state, smma_format format, size_t count, bool any_bits, bool specials) {
+  char *array = test_malloc(count * smma_format_bytes(format) + !count);
+  for (size_t i = 0; i < count; i++) store_element(format, array, i, random_element(state, format, any_bits, specials));
+  return array;
+}
+
+static size_t scale_count(const product *p) {
+  size_t block = (size_t)p->info.scale_block;
+  return block ? (p->with.k + block - 1) / block : 0;
+}
+
+/* Fills operands for the sizes and layouts in p->with; ld = 0 stays and means dense. */
+static void make_operands(product *p, uint64_t *state, bool any_bits, bool specials) {
+  smma_gemm_arguments *g = &p->with;
+  size_t lda = g->lda ? g->lda : g->order_a == SMMA_ROW_MAJOR ? g->k : g->m;
+  size_t ldb = g->ldb ? g->ldb : g->order_b == SMMA_ROW_MAJOR ? g->n : g->k;
+  size_t ldc = g->ldc ? g->ldc : g->order_c == SMMA_ROW_MAJOR ? g->n : g->m;
+  size_t ldd = g->ldd ? g->ldd : g->order_d == SMMA_ROW_MAJOR ? g->n : g->m;
+  g->a = p->a = random_array(state, p->info.a, extent(g->m, g->k, g->order_a, lda), any_bits, specials);
+  g->b = p->b = random_array(state, p->info.b, extent(g->k, g->n, g->order_b, ldb), any_bits, specials);
+  g->c = p->c = random_array(state, p->info.c, extent(g->m, g->n, g->order_c, ldc), any_bits, specials);
+  p->d_bytes = (extent(g->m, g->n, g->order_d, ldd) + 3) * smma_format_bytes(p->info.d);
+  g->d = p->d = test_malloc(p->d_bytes);
+  memset(p->d, UNTOUCHED, p->d_bytes);
+  if (!p->info.scale_block) return;
+  g->scale_a = p->scale_a = random_array(state, p->info.scale, g->m * scale_count(p), false, specials);
+  g->scale_b = p->scale_b = random_array(state, p->info.scale, g->n * scale_count(p), false, specials);
+}
+
+static void free_operands(product *p) {
+  test_free(p->a);
+  test_free(p->b);
+  test_free(p->c);
+  test_free(p->d);
+  if (p->scale_a) test_free(p->scale_a);
+  if (p->scale_b) test_free(p->scale_b);
+}
+
+/* ---- The plain loop ---- */
+
+static uint64_t element_at(smma_format format, const void *array, size_t rows, size_t columns, smma_order order,
+                           size_t leading, size_t i, size_t j) {
+  if (leading == 0) leading = order == SMMA_ROW_MAJOR ? columns : rows;
+  return load_element(format, array, index_of(order, leading, i, j));
+}
+
+/* factor * x in x's format; exact before it is rounded, or rounded once by C. */
+static uint64_t scaled(smma_format format, uint64_t x, double factor) {
+  double value = factor * smma_value(format, x);
+  return factor == 1 ? x : smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+}
+
+static uint64_t c_at(const product *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->with;
+  if (!g->c || g->beta == 0) return 0;
+  return element_at(p->info.c, g->c, g->m, g->n, g->order_c, g->ldc, i, j);
+}
+
+/* One instruction step of element (i, j) from k on: +0 behind the end of K, with scale factors of one. */
+static uint64_t run_step(const product *p, const smma_instruction *instruction, size_t i, size_t j, size_t k,
+                         uint64_t accumulator) {
+  const smma_gemm_arguments *g = &p->with;
+  size_t block = (size_t)p->info.scale_block, blocks = scale_count(p);
+  bool scales_a = g->scaling == SMMA_SCALING_OPERANDS;
+  dot_operands x = {.c = accumulator};
+  for (size_t e = 0; e < (size_t)p->info.k && k + e < g->k; e++) {
+    x.a[e] = element_at(p->info.a, g->a, g->m, g->k, g->order_a, g->lda, i, k + e);
+    x.a[e] = scaled(p->info.a, x.a[e], scales_a ? g->alpha : 1);
+    x.b[e] = element_at(p->info.b, g->b, g->k, g->n, g->order_b, g->ldb, k + e, j);
+  }
+  for (size_t s = 0; block && s < (size_t)p->info.k / block; s++) {
+    uint64_t one = smma_round(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+    bool present = k / block + s < blocks;
+    x.scale_a[s] = present ? load_element(p->info.scale, g->scale_a, i * blocks + k / block + s) : one;
+    x.scale_b[s] = present ? load_element(p->info.scale, g->scale_b, j * blocks + k / block + s) : one;
+  }
+  return dot(instruction, &x);
+}
+
+/* The outer format is FP64 for f64, else FP32. */
+static double add_outside(const product *p, double x, double y) {
+  return p->info.d == SMMA_F64 ? x + y : (double)((float)x + (float)y);
+}
+
+/* Steps first .. last - 1: what they add up to, in the outer format; *plain is their last accumulator. */
+static double run_slice(const product *p, size_t i, size_t j, size_t first, size_t last, size_t interval,
+                        uint64_t start, uint64_t *plain) {
+  const smma_instruction *instruction = interval || first ? p->chain : p->instruction;
+  double outer = interval && first == 0 ? smma_value(p->info.c, start) : 0;
+  uint64_t accumulator = interval || first ? 0 : start;
+  for (size_t step = first; step < last; step++) {
+    accumulator = run_step(p, instruction, i, j, step * (size_t)p->info.k, accumulator);
+    instruction = p->chain;
+    if (!interval || ((step + 1) % interval && step + 1 < last)) continue;
+    outer = add_outside(p, outer, smma_value(p->info.d, accumulator));
+    if (step + 1 < last) accumulator = 0;
+  }
+  *plain = accumulator;
+  return interval ? outer : smma_value(p->info.d, accumulator);
+}
+
+/* The sum over K in the outer format. */
+static double run_all(const product *p, size_t i, size_t j, uint64_t start, uint64_t *plain) {
+  const smma_gemm_arguments *g = &p->with;
+  size_t k = (size_t)p->info.k, steps = (g->k + k - 1) / k, interval = g->promote_every / k;
+  size_t slices = g->split_k ? g->split_k : 1, slice = (steps + slices - 1) / slices;
+  double total = smma_value(p->info.c, start);
+  if (interval) slice = (slice + interval - 1) / interval * interval;
+  for (size_t first = 0; first < steps; first += slice) {
+    size_t last = first + slice < steps ? first + slice : steps;
+    double part = run_slice(p, i, j, first, last, interval, start, plain);
+    total = first ? add_outside(p, total, part) : part;
+  }
+  return total;
+}
+
+static double epilogue(const product *p, double total, double c) {
+  const smma_gemm_arguments *g = &p->with;
+  if (p->info.d == SMMA_F64) return fma(g->alpha, total, g->beta * c);
+  return fmaf((float)g->alpha, (float)total, (float)g->beta * (float)c);
+}
+
+static bool is_plain(const smma_gemm_arguments *g) {
+  return g->k && g->split_k < 2 && !g->promote_every && g->scaling == SMMA_SCALING_OPERANDS;
+}
+
+static uint64_t reference(const product *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->with;
+  bool in_operands = g->scaling == SMMA_SCALING_OPERANDS;
+  uint64_t c = c_at(p, i, j), plain = 0;
+  double total = run_all(p, i, j, in_operands ? scaled(p->info.c, c, g->beta) : 0, &plain);
+  if (is_plain(g)) return plain;
+  if (!in_operands) total = epilogue(p, total, smma_value(p->info.c, c));
+  return smma_round(p->info.d, total, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+}
+
+/* ---- Comparing ---- */
+
+static void print_product(const product *p) {
+  const smma_gemm_arguments *g = &p->with;
+  print_error(
+      "%s %s: m=%zu n=%zu k=%zu ld=%zu,%zu,%zu,%zu order=%d,%d,%d,%d alpha=%a beta=%a %s split_k=%zu "
+      "promote_every=%zu c=%s\n",
+      p->info.arch, p->info.name, g->m, g->n, g->k, g->lda, g->ldb, g->ldc, g->ldd, g->order_a, g->order_b, g->order_c,
+      g->order_d, g->alpha, g->beta, g->scaling == SMMA_SCALING_OPERANDS ? "operands" : "epilogue", g->split_k,
+      g->promote_every,
+      !g->c          ? "NULL"
+      : g->c == g->d ? "d"
+                     : "given");
+}
+
+/* Replaces the elements of D in `expected`; what lies between them stays. */
+static void fill_expected(const product *p, void *expected) {
+  const smma_gemm_arguments *g = &p->with;
+  size_t leading = g->ldd ? g->ldd : g->order_d == SMMA_ROW_MAJOR ? g->n : g->m;
+  for (size_t i = 0; i < g->m; i++)
+    for (size_t j = 0; j < g->n; j++)
+      store_element(p->info.d, expected, index_of(g->order_d, leading, i, j), reference(p, i, j));
+}
+
+/* Where accumulators are added outside the instruction, any two NaNs are equal. */
+static void assert_same(const product *p, const void *expected) {
+  for (size_t e = 0; e < p->d_bytes / smma_format_bytes(p->info.d); e++) {
+    uint64_t x = load_element(p->info.d, expected, e), y = load_element(p->info.d, p->d, e);
+    if (x == y || (!is_plain(&p->with) && same_or_nan(p->info.d, x, y))) continue;
+    print_product(p);
+    fail_msg("element %zu of D's memory: expected %" PRIx64 " (%a), got %" PRIx64 " (%a)", e, x,
+             smma_value(p->info.d, x), y, smma_value(p->info.d, y));
+  }
+}
+
+/* Runs with 1, 2 and 5 threads, each on the same operands. */
+static void check_product(product *p) {
+  void *before = test_malloc(p->d_bytes), *expected = test_malloc(p->d_bytes), *first = test_malloc(p->d_bytes);
+  static const int threads[] = {1, 2, 5};
+  memcpy(before, p->d, p->d_bytes);
+  memcpy(expected, p->d, p->d_bytes);
+  fill_expected(p, expected);
+  for (int t = 0; t < 3; t++) {
+    memcpy(p->d, before, p->d_bytes);
+    p->with.threads = threads[t];
+    assert_int_equal(smma_gemm(p->instruction, &p->with), SMMA_OK);
+    if (t == 0) memcpy(first, p->d, p->d_bytes);
+    if (memcmp(first, p->d, p->d_bytes) == 0) continue;
+    print_product(p);
+    fail_msg("%d threads give other bits", threads[t]);
+  }
+  assert_same(p, expected);
+  test_free(before);
+  test_free(expected);
+  test_free(first);
+}
+
+static product product_of(const char *gpu, const char *name, const char *chain) {
+  product p = {.instruction = find(gpu, name)};
+  p.chain = chain ? find(gpu, chain) : p.instruction;
+  p.info = describe(p.instruction);
+  smma_gemm_defaults(&p.with);
+  return p;
+}
+
+/* ---- Random products ---- */
+
+static size_t random_size(uint64_t *state) {
+  switch (random_below(state, 8)) {
+    case 0: return 1;
+    case 1: return 31 + random_below(state, 4);
+    case 2: return 63 + random_below(state, 3);
+    default: return 1 + random_below(state, 9);
+  }
+}
+
+/* Around the multiples of the instruction's K, and above the depth at which a tile is decoded. */
+static size_t random_depth(uint64_t *state, size_t k) {
+  switch (random_below(state, 8)) {
+    case 0: return 1;
+    case 1: return k;
+    case 2: return k + 1;
+    case 3: return 3 * k - 1;
+    case 4: return 512 + random_below(state, 3 * (unsigned)k);
+    case 5: return 1040 + random_below(state, 64);
+    default: return 1 + random_below(state, 5 * (unsigned)k);
+  }
+}
+
+static void random_layout(uint64_t *state, size_t rows, size_t columns, smma_order *order, size_t *leading) {
+  *order = random_below(state, 2) ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  *leading = 0;
+  if (random_below(state, 2)) *leading = (*order == SMMA_ROW_MAJOR ? columns : rows) + random_below(state, 4);
+}
+
+static void random_options(uint64_t *state, smma_gemm_arguments *g, size_t k) {
+  static const double factors[] = {1, 1, 0.5, -1, 0, 0x1.8p-1, -0x1.c8p-3};
+  g->alpha = factors[random_below(state, 7)];
+  g->beta = factors[random_below(state, 7)];
+  if (random_below(state, 2)) g->scaling = SMMA_SCALING_EPILOGUE;
+  if (g->scaling == SMMA_SCALING_EPILOGUE && random_below(state, 2)) g->alpha = 0.1, g->beta = -3.7;
+  if (random_below(state, 3) == 0) g->split_k = random_below(state, 6);
+  if (random_below(state, 3) == 0) g->promote_every = k * (1 + random_below(state, 4));
+}
+
+/* C NULL, in D's place, or apart. */
+static void random_c(uint64_t *state, product *p) {
+  smma_gemm_arguments *g = &p->with;
+  unsigned choice = random_below(state, 4);
+  if (choice == 0) g->c = NULL;
+  if (choice > 1 || p->info.c != p->info.d) return;
+  if (choice == 1) {
+    size_t count = p->d_bytes / smma_format_bytes(p->info.d);
+    for (size_t e = 0; e + 3 < count; e++)
+      store_element(p->info.d, p->d, e, random_element(state, p->info.d, false, false));
+    g->c = g->d, g->ldc = g->ldd, g->order_c = g->order_d;
+  }
+}
+
+static void random_product(product *p, uint64_t seed) {
+  smma_gemm_arguments *g = &p->with;
+  uint64_t state = seed * 1000003;
+  g->m = random_size(&state);
+  g->n = random_size(&state);
+  g->k = random_depth(&state, (size_t)p->info.k);
+  if (g->k > 128) g->m = 1 + g->m % 12, g->n = 1 + g->n % 5;
+  random_layout(&state, g->m, g->k, &g->order_a, &g->lda);
+  random_layout(&state, g->k, g->n, &g->order_b, &g->ldb);
+  random_layout(&state, g->m, g->n, &g->order_c, &g->ldc);
+  random_layout(&state, g->m, g->n, &g->order_d, &g->ldd);
+  random_options(&state, g, (size_t)p->info.k);
+  make_operands(p, &state, random_below(&state, 6) == 0, random_below(&state, 3) == 0);
+  random_c(&state, p);
+}
+
+static void test_random_products(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++)
+    for (uint64_t c = 0; c < CASES; c++) {
+      product p = product_of(instructions[i].gpu, instructions[i].name, instructions[i].chain);
+      random_product(&p, i * CASES + c);
+      check_product(&p);
+      free_operands(&p);
+    }
+}
+
+/* ---- Particular products ---- */
+
+static product small_product(const char *gpu, const char *name, size_t m, size_t n, size_t k) {
+  product p = product_of(gpu, name, NULL);
+  uint64_t state = m + n + k;
+  p.with.m = m, p.with.n = n, p.with.k = k;
+  make_operands(&p, &state, false, false);
+  return p;
+}
+
+static void test_empty_sizes(void **state) {
+  (void)state;
+  for (int scaling = SMMA_SCALING_OPERANDS; scaling <= SMMA_SCALING_EPILOGUE; scaling++) {
+    product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 5, 7, 0);
+    p.with.a = p.with.b = NULL;
+    p.with.alpha = 2, p.with.beta = 0.75, p.with.scaling = (smma_scaling)scaling;
+    p.with.split_k = 3, p.with.promote_every = 32;
+    check_product(&p);
+    free_operands(&p);
+    p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 0, 7, 20);
+    check_product(&p);
+    free_operands(&p);
+    p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 7, 0, 20);
+    p.with.d = NULL;
+    assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+    free_operands(&p);
+  }
+}
+
+/* beta = 0 takes no notice of C: NaN and infinities there give what no C gives. */
+static void test_zero_beta(void **state) {
+  (void)state;
+  for (int scaling = SMMA_SCALING_OPERANDS; scaling <= SMMA_SCALING_EPILOGUE; scaling++) {
+    product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 5, 7, 33);
+    uint32_t without[35];
+    for (size_t e = 0; e < 35; e++) store_element(SMMA_F32, p.c, e, e % 2 ? 0x7fc00000 : 0x7f800000);
+    p.with.beta = 0, p.with.scaling = (smma_scaling)scaling;
+    check_product(&p);
+    memcpy(without, p.d, sizeof without);
+    p.with.c = NULL, p.with.beta = 1;
+    check_product(&p);
+    assert_memory_equal(without, p.d, sizeof without);
+    free_operands(&p);
+  }
+}
+
+/* Behind the end of K no scale factor is read: not that of the next row, here NaN. */
+static void test_scales_behind_k(void **state) {
+  product p = small_product("B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3", 2, 2, 20);
+  uint8_t scales[] = {0x38, 0x38, 0x7f, 0x7f}; /* 1, 1; NaN, NaN */
+  (void)state;
+  p.with.scale_a = p.with.scale_b = scales;
+  check_product(&p);
+  assert_true(isfinite(smma_value(SMMA_F32, load_element(SMMA_F32, p.d, 0))));
+  assert_true(isnan(smma_value(SMMA_F32, load_element(SMMA_F32, p.d, 3))));
+  free_operands(&p);
+}
+
+/* More slices than steps, and an interval longer than K. */
+static void test_more_slices_than_steps(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 3, 4, 40);
+  (void)state;
+  p.with.split_k = 1000;
+  check_product(&p);
+  p.with.split_k = SIZE_MAX;
+  p.with.promote_every = 16 * (SIZE_MAX / 64);
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  p.with.split_k = 0;
+  check_product(&p);
+  free_operands(&p);
+}
+
+/* The hand-made example of Hopper's FP8: partial sums lose what promotion keeps. */
+static void test_promotion_keeps_more(void **state) {
+  product p = product_of("H100", "wgmma.m64n8k32.f32.e4m3.e4m3", NULL);
+  uint8_t a[64] = {0}, b[64] = {0};
+  float d;
+  (void)state;
+  memset(b, 0x38, sizeof b);                 /* 1 */
+  a[0] = 0x78;                               /* 256 */
+  for (int k = 32; k < 64; k++) a[k] = 0x01; /* 2^-9: 32 of them make 2^-4 */
+  p.with.m = p.with.n = 1, p.with.k = 64;
+  p.with.a = a, p.with.b = b, p.with.d = &d;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  assert_true(d == 256);
+  p.with.promote_every = 32;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  assert_true(d == 256.0625f);
+}
+
+/* ---- Progress ---- */
+
+typedef struct {
+  size_t calls, last, rows;
+  bool forward;
+} progress_record;
+
+static void record_progress(size_t done, size_t rows, void *context) {
+  progress_record *r = context;
+  r->forward = r->forward && done >= r->last;
+  r->last = done;
+  r->rows = rows;
+  r->calls++;
+}
+
+static void test_progress(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
+  progress_record r = {.forward = true};
+  (void)state;
+  p.with.progress = record_progress;
+  p.with.progress_context = &r;
+  p.with.threads = 1;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  assert_true(r.calls > 0 && r.forward);
+  assert_int_equal(r.rows, 100);
+  assert_int_equal(r.last, 100);
+  free_operands(&p);
+}
+
+/* ---- Errors ---- */
+
+typedef void spoiler(smma_gemm_arguments *g);
+
+static void no_a(smma_gemm_arguments *g) { g->a = NULL; }
+static void no_b(smma_gemm_arguments *g) { g->b = NULL; }
+static void no_d(smma_gemm_arguments *g) { g->d = NULL; }
+static void negative_threads(smma_gemm_arguments *g) { g->threads = -1; }
+static void unknown_scaling(smma_gemm_arguments *g) { g->scaling = (smma_scaling)2; }
+static void unknown_order_a(smma_gemm_arguments *g) { g->order_a = (smma_order)2; }
+static void unknown_order_b(smma_gemm_arguments *g) { g->order_b = (smma_order)7; }
+static void unknown_order_c(smma_gemm_arguments *g) { g->order_c = (smma_order)2; }
+static void unknown_order_d(smma_gemm_arguments *g) { g->order_d = (smma_order)2; }
+static void short_lda(smma_gemm_arguments *g) { g->lda = g->k - 1; }
+static void short_ldb(smma_gemm_arguments *g) { g->ldb = g->n - 1; }
+static void short_ldc(smma_gemm_arguments *g) { g->ldc = g->n - 1; }
+static void short_ldd(smma_gemm_arguments *g) { g->ldd = g->n - 1; }
+static void short_columns(smma_gemm_arguments *g) { g->order_d = SMMA_COLUMN_MAJOR, g->ldd = g->m - 1; }
+static void huge_ld(smma_gemm_arguments *g) { g->lda = SIZE_MAX / 2; }
+static void huge_m(smma_gemm_arguments *g) { g->m = SIZE_MAX / 4; }
+static void huge_k(smma_gemm_arguments *g) { g->k = SIZE_MAX; }
+static void half_step(smma_gemm_arguments *g) { g->promote_every = 24; }
+static void with_scale_a(smma_gemm_arguments *g) { g->scale_a = g->a; }
+static void with_scale_b(smma_gemm_arguments *g) { g->scale_b = g->a; }
+static void no_scale_a(smma_gemm_arguments *g) { g->scale_a = NULL; }
+static void no_scale_b(smma_gemm_arguments *g) { g->scale_b = NULL; }
+
+#define PLAIN "mma.m16n8k16.f32.bf16.bf16.f32"
+#define SCALED "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0"
+
+static const struct {
+  const char *name;
+  spoiler *spoil;
+  smma_status status;
+} errors[] = {
+    {PLAIN, no_a, SMMA_INVALID_ARGUMENT},
+    {PLAIN, no_b, SMMA_INVALID_ARGUMENT},
+    {PLAIN, no_d, SMMA_INVALID_ARGUMENT},
+    {PLAIN, negative_threads, SMMA_INVALID_ARGUMENT},
+    {PLAIN, unknown_scaling, SMMA_INVALID_ARGUMENT},
+    {PLAIN, unknown_order_a, SMMA_INVALID_ARGUMENT},
+    {PLAIN, unknown_order_b, SMMA_INVALID_ARGUMENT},
+    {PLAIN, unknown_order_c, SMMA_INVALID_ARGUMENT},
+    {PLAIN, unknown_order_d, SMMA_INVALID_ARGUMENT},
+    {PLAIN, short_lda, SMMA_INVALID_DIMENSION},
+    {PLAIN, short_ldb, SMMA_INVALID_DIMENSION},
+    {PLAIN, short_ldc, SMMA_INVALID_DIMENSION},
+    {PLAIN, short_ldd, SMMA_INVALID_DIMENSION},
+    {PLAIN, short_columns, SMMA_INVALID_DIMENSION},
+    {PLAIN, huge_ld, SMMA_INVALID_DIMENSION},
+    {PLAIN, huge_m, SMMA_INVALID_DIMENSION},
+    {PLAIN, huge_k, SMMA_INVALID_DIMENSION},
+    {PLAIN, half_step, SMMA_INVALID_MULTIPLE},
+    {PLAIN, with_scale_a, SMMA_MISSING_SCALE},
+    {PLAIN, with_scale_b, SMMA_MISSING_SCALE},
+    {SCALED, no_scale_a, SMMA_MISSING_SCALE},
+    {SCALED, no_scale_b, SMMA_MISSING_SCALE},
+    {SCALED, half_step, SMMA_INVALID_MULTIPLE},
+};
+
+static void test_errors(void **state) {
+  (void)state;
+  for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
+    product p = small_product("RTX 5090", errors[e].name, 3, 5, 40);
+    smma_status status;
+    errors[e].spoil(&p.with);
+    status = smma_gemm(p.instruction, &p.with);
+    if (status != errors[e].status) fail_msg("error %zu: expected %d, got %d", e, errors[e].status, status);
+    for (size_t byte = 0; byte < p.d_bytes; byte++) assert_int_equal(((unsigned char *)p.d)[byte], UNTOUCHED);
+    free_operands(&p);
+  }
+}
+
+static void test_missing_arguments(void **state) {
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g);
+  assert_int_equal(smma_gemm(NULL, &g), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_gemm(find("H100", PLAIN), NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_gemm(find("H100", PLAIN), &g), SMMA_OK); /* nothing to do */
+}
+
+static void test_status_texts(void **state) {
+  (void)state;
+  for (int s = SMMA_OK; s <= SMMA_NO_MEMORY; s++) {
+    assert_true(strlen(smma_status_text((smma_status)s)) > 3);
+    for (int other = SMMA_OK; other < s; other++)
+      assert_string_not_equal(smma_status_text((smma_status)s), smma_status_text((smma_status)other));
+  }
+  assert_non_null(smma_status_text((smma_status)99));
+}
+
+/* ---- One instruction ---- */
+
+/* Element (i, j) by smma_dot. */
+static uint64_t mma_element(const product *p, size_t i, size_t j) {
+  size_t k = (size_t)p->info.k, scales = p->info.scale_block ? k / (size_t)p->info.scale_block : 0;
+  dot_operands x = {.c = load_element(p->info.c, p->c, i * p->with.n + j)};
+  for (size_t e = 0; e < k; e++) {
+    x.a[e] = load_element(p->info.a, p->a, i * k + e);
+    x.b[e] = load_element(p->info.b, p->b, j * k + e);
+  }
+  for (size_t s = 0; s < scales; s++) {
+    x.scale_a[s] = load_element(p->info.scale, p->scale_a, i * scales + s);
+    x.scale_b[s] = load_element(p->info.scale, p->scale_b, j * scales + s);
+  }
+  return dot(p->instruction, &x);
+}
+
+static void check_mma(product *p) {
+  size_t m = p->with.m, n = p->with.n;
+  assert_int_equal(smma_mma(p->instruction, p->a, p->b, p->c, p->scale_a, p->scale_b, p->d), SMMA_OK);
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) {
+      uint64_t expected = mma_element(p, i, j), got = load_element(p->info.d, p->d, i * n + j);
+      if (expected != got)
+        fail_msg("%s element %zu, %zu: expected %" PRIx64 ", got %" PRIx64, p->info.name, i, j, expected, got);
+    }
+  for (int e = 0; e < 3; e++) /* nothing behind D */
+    assert_int_equal(((unsigned char *)p->d)[p->d_bytes - 1 - (size_t)e], UNTOUCHED);
+}
+
+static void test_mma(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+    product p = product_of(instructions[i].gpu, instructions[i].name, NULL);
+    uint64_t seed = i;
+    p.with.m = (size_t)p.info.m, p.with.n = (size_t)p.info.n, p.with.k = (size_t)p.info.k;
+    make_operands(&p, &seed, false, true);
+    check_mma(&p);
+    if (p.info.c == p.info.d) { /* D may be C */
+      void *apart = test_malloc(p.d_bytes);
+      memcpy(apart, p.d, p.d_bytes);
+      memcpy(p.d, p.c, p.with.m * p.with.n * smma_format_bytes(p.info.c));
+      assert_int_equal(smma_mma(p.instruction, p.a, p.b, p.d, p.scale_a, p.scale_b, p.d), SMMA_OK);
+      assert_memory_equal(apart, p.d, p.d_bytes);
+      test_free(apart);
+    }
+    free_operands(&p);
+  }
+}
+
+typedef smma_status one_instruction(const smma_instruction *instruction, const void *a, const void *b, const void *c,
+                                    const void *scale_a, const void *scale_b, void *d);
+
+/* D, here x, is not touched on an error. */
+static void check_one_instruction_errors(one_instruction *run) {
+  static uint64_t memory[16 * 32], x[16 * 8];
+  const smma_instruction *plain = find("RTX 5090", PLAIN), *with_scales = find("RTX 5090", SCALED);
+  memset(x, UNTOUCHED, sizeof x);
+  assert_int_equal(run(NULL, memory, memory, memory, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(run(plain, NULL, memory, memory, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(run(plain, memory, NULL, memory, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(run(plain, memory, memory, NULL, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(run(plain, memory, memory, memory, NULL, NULL, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(run(plain, memory, memory, memory, memory, NULL, x), SMMA_MISSING_SCALE);
+  assert_int_equal(run(plain, memory, memory, memory, NULL, memory, x), SMMA_MISSING_SCALE);
+  assert_int_equal(run(with_scales, memory, memory, memory, NULL, memory, x), SMMA_MISSING_SCALE);
+  assert_int_equal(run(with_scales, memory, memory, memory, memory, NULL, x), SMMA_MISSING_SCALE);
+  assert_int_equal(run(with_scales, memory, memory, memory, NULL, NULL, x), SMMA_MISSING_SCALE);
+  for (size_t i = 0; i < sizeof x; i++) assert_int_equal(((unsigned char *)x)[i], UNTOUCHED);
+  assert_int_equal(run(plain, memory, memory, memory, NULL, NULL, x), SMMA_OK);
+  assert_int_equal(run(with_scales, memory, memory, memory, memory, memory, x), SMMA_OK);
+}
+
+static void test_errors_of_mma(void **state) { (void)state, check_one_instruction_errors(smma_mma); }
+static void test_errors_of_dot(void **state) { (void)state, check_one_instruction_errors(smma_dot); }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random_products),
+      cmocka_unit_test(test_empty_sizes),
+      cmocka_unit_test(test_zero_beta),
+      cmocka_unit_test(test_scales_behind_k),
+      cmocka_unit_test(test_more_slices_than_steps),
+      cmocka_unit_test(test_promotion_keeps_more),
+      cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_missing_arguments),
+      cmocka_unit_test(test_status_texts),
+      cmocka_unit_test(test_mma),
+      cmocka_unit_test(test_errors_of_mma),
+      cmocka_unit_test(test_errors_of_dot),
+  };
+  return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
+}

@@ -1,0 +1,618 @@
+/* The core against the oracle, for every parameter set of every algorithm, bit for bit. SOFTMMA_ORACLE_ROWS sets the
+   rows of each test. */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* clang-format off */
+#include <cmocka.h>
+/* clang-format on */
+
+#include "core/rule.h"
+#include "operands.h"
+#include "oracle.h"
+
+#define DEFAULT_ROWS 100000
+#define CONTROL_ROWS 400000
+#define SEED 20250101
+#define MOST_OPERATIONS 128
+#define MOST_REPORTS 5
+
+static uint64_t rows_per_test(void) {
+  const char *text = getenv("SOFTMMA_ORACLE_ROWS");
+  uint64_t rows = text ? strtoull(text, NULL, 10) : 0;
+  return rows ? rows : DEFAULT_ROWS;
+}
+
+/* Operations. */
+
+typedef struct {
+  smma_operation of[MOST_OPERATIONS];
+  int count;
+} operation_list;
+
+static void add(operation_list *list, smma_operation o) {
+  assert_true(list->count < MOST_OPERATIONS);
+  list->of[list->count++] = o;
+}
+
+/* Formats by their short names. */
+#define F(name) SMMA_FORMAT_##name
+
+static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, smma_format_id a, smma_format_id b,
+                                smma_format_id c, smma_format_id d, int k) {
+  smma_operation o;
+  memset(&o, 0, sizeof o);
+  o.rule.algorithm = algorithm;
+  o.rule.nan = nan;
+  o.a = a;
+  o.b = b;
+  o.c = c;
+  o.d = d;
+  o.scale = F(none);
+  o.k = k;
+  return o;
+}
+
+/* T-FDPA(F, L, e_zero): FP32 and e8m13 round toward zero, FP16 to nearest even. */
+static smma_operation truncated(smma_format_id a, smma_format_id b, smma_format_id output, int k, int bits, int block,
+                                int zero_exponent) {
+  bool half = output == F(f16);
+  smma_format_id d = half ? F(f16) : F(f32);
+  smma_operation o = operation(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, a, b, d, d, k);
+  o.rule.with.t_fdpa.alignment_bits = bits;
+  o.rule.with.t_fdpa.block = block;
+  o.rule.with.t_fdpa.zero_exponent = zero_exponent;
+  o.rule.with.t_fdpa.output = output;
+  o.rule.with.t_fdpa.rounding = half ? SMMA_NEAREST_EVEN : SMMA_TOWARD_ZERO;
+  return o;
+}
+
+/* One block and three. */
+static void add_truncated(operation_list *list, smma_format_id a, smma_format_id b, smma_format_id output, int bits,
+                          int block, int zero_exponent) {
+  add(list, truncated(a, b, output, block, bits, block, zero_exponent));
+  add(list, truncated(a, b, output, block > 16 ? 2 * block : 3 * block, bits, block, zero_exponent));
+}
+
+static void list_volta_turing(operation_list *list) {
+  smma_operation mixed;
+  add_truncated(list, F(f16), F(f16), F(f32), 23, 4, -131);
+  add_truncated(list, F(f16), F(f16), F(f16), 23, 4, -20);
+  for (int block = 4; block <= 8; block += 4) {
+    add_truncated(list, F(f16), F(f16), F(f32), 24, block, -132);
+    add_truncated(list, F(f16), F(f16), F(f16), 24, block, -21);
+  }
+  for (int i = 0; i < 5; i += 4) { /* m8n8k4 with C in FP16 and D in FP32 */
+    mixed = list->of[i];
+    mixed.c = F(f16);
+    add(list, mixed);
+  }
+}
+
+static void list_ampere_ada(operation_list *list) {
+  add_truncated(list, F(f16), F(f16), F(f32), 24, 8, -132);
+  add_truncated(list, F(f16), F(f16), F(f16), 24, 8, -21);
+  add_truncated(list, F(bf16), F(bf16), F(f32), 24, 8, -132);
+  add_truncated(list, F(tf32), F(tf32), F(f32), 24, 4, -132);
+}
+
+static const smma_format_id fp8[] = {F(e4m3), F(e5m2)};
+static const smma_format_id fnuz[] = {F(e4m3fnuz), F(e5m2fnuz)};
+static const smma_format_id small[] = {F(e4m3), F(e5m2), F(e3m2), F(e2m3), F(e2m1)};
+
+static void list_ada_fp8(operation_list *list) {
+  for (int i = 0; i < 4; i++) {
+    add_truncated(list, fp8[i / 2], fp8[i % 2], F(e8m13), 13, 16, -132);
+    add_truncated(list, fp8[i / 2], fp8[i % 2], F(f16), 13, 16, -21);
+  }
+}
+
+/* Hopper, and Blackwell's larger formats. */
+static void list_hopper(operation_list *list) {
+  static const int f16_zero[] = {-22, -133};
+  add_truncated(list, F(f16), F(f16), F(f32), 25, 16, -133);
+  add_truncated(list, F(bf16), F(bf16), F(f32), 25, 16, -133);
+  add_truncated(list, F(tf32), F(tf32), F(f32), 25, 8, -133);
+  for (int i = 0; i < 2; i++) add_truncated(list, F(f16), F(f16), F(f16), 25, 16, f16_zero[i]);
+  /* m16n8k8 and m16n8k4: less than a block of Hopper's */
+  add(list, truncated(F(bf16), F(bf16), F(f32), 8, 25, 8, -133));
+  add(list, truncated(F(tf32), F(tf32), F(f32), 4, 25, 4, -133));
+}
+
+static void list_hopper_fp8(operation_list *list) {
+  for (int i = 0; i < 4; i++) {
+    add_truncated(list, fp8[i / 2], fp8[i % 2], F(e8m13), 13, 32, -133);
+    add_truncated(list, fp8[i / 2], fp8[i % 2], F(f16), 13, 32, -133);
+  }
+}
+
+static void list_blackwell_f8f6f4(operation_list *list) {
+  for (int i = 0; i < 25; i++) {
+    smma_format_id a = small[i / 5], b = small[i % 5];
+    add(list, truncated(a, b, F(f32), 32, 25, 32, -133));
+    add(list, truncated(a, b, F(f16), 32, 25, 32, -22));
+    add(list, truncated(a, b, F(f16), 32, 25, 32, -133));
+    add(list, truncated(a, b, F(f32), 64, 25, 32, -133));
+  }
+}
+
+static void list_st_fdpa(operation_list *list) {
+  for (int i = 0; i < 50; i++) {
+    smma_operation o = truncated(small[i / 10], small[i / 2 % 5], F(f32), i % 2 ? 64 : 32, 25, 32, -133);
+    o.rule.algorithm = SMMA_ST_FDPA;
+    o.scale = F(ue8m0);
+    o.scale_block = 32;
+    add(list, o);
+  }
+}
+
+static void list_gst_fdpa(operation_list *list) {
+  for (int i = 0; i < 4; i++) {
+    smma_operation o = operation(SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, F(e2m1), F(e2m1), F(f32), F(f32), 64);
+    smma_t_fdpa fused = truncated(F(e2m1), F(e2m1), F(f32), 64, 35, 4, -139).rule.with.t_fdpa;
+    o.rule.with.gst_fdpa.group = 16;
+    o.rule.with.gst_fdpa.fused = fused;
+    o.scale = i % 2 ? F(ue4m3) : F(ue8m0);
+    o.scale_block = i / 2 ? 32 : 16;
+    add(list, o);
+  }
+}
+
+static void list_fp8_by_fp16(operation_list *list) {
+  for (int i = 0; i < 8; i++) {
+    smma_format_id output = i / 4 ? F(f16) : F(f32);
+    smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, 32, 25, 16, i / 4 ? -22 : -133);
+    o.rule.algorithm = SMMA_FP8_BY_FP16;
+    o.rule.nan = SMMA_NAN_QUIET; /* the last step is an ordinary addition */
+    add(list, o);
+  }
+}
+
+static smma_operation amd(smma_algorithm algorithm, smma_format_id a, smma_format_id b, int k) {
+  return operation(algorithm, SMMA_NAN_QUIET, a, b, F(f32), F(f32), k);
+}
+
+static void list_e_fdpa(operation_list *list) {
+  static const int lengths[] = {4, 8, 16};
+  for (int i = 0; i < 3; i++) {
+    smma_operation half = amd(SMMA_E_FDPA, F(f16), F(f16), lengths[i]);
+    smma_operation bfloat = amd(SMMA_E_FDPA, F(bf16), F(bf16), lengths[i] / 2);
+    half.rule.with.e_fdpa.block = 4;
+    bfloat.rule.with.e_fdpa.block = 2;
+    add(list, half);
+    add(list, bfloat);
+  }
+}
+
+static void list_ftz_addmul(operation_list *list) {
+  static const smma_format_id formats[] = {F(f16), F(bf16), F(bf16)};
+  static const int pairwise[] = {4, 2, 4};
+  for (int i = 0; i < 9; i++) {
+    smma_operation o = amd(SMMA_FTZ_ADDMUL, formats[i % 3], formats[i % 3], pairwise[i % 3] << i / 3);
+    o.rule.with.ftz_addmul.pairwise = pairwise[i % 3];
+    add(list, o);
+  }
+}
+
+static void add_rounded_down(operation_list *list, smma_algorithm algorithm, smma_format_id a, smma_format_id b,
+                             int block) {
+  for (int i = 0; i < 4; i++) {
+    smma_operation o = amd(algorithm, a, b, block << i / 2);
+    o.rule.with.tr_fdpa.alignment_bits = 24;
+    o.rule.with.tr_fdpa.sum_bits = 31;
+    o.rule.with.tr_fdpa.block = block;
+    o.rule.with.tr_fdpa.revision = 2 - i % 2;
+    add(list, o);
+  }
+}
+
+static void list_tr_fdpa(operation_list *list) {
+  add_rounded_down(list, SMMA_TR_FDPA, F(f16), F(f16), 8);
+  add_rounded_down(list, SMMA_TR_FDPA, F(bf16), F(bf16), 8);
+  add_rounded_down(list, SMMA_TR_FDPA, F(tf32), F(tf32), 4);
+  add_rounded_down(list, SMMA_TR_FDPA, F(f16), F(f16), 4); /* K = 4: half a block */
+  add_rounded_down(list, SMMA_TR_FDPA, F(bf16), F(bf16), 4);
+}
+
+static void list_gtr_fdpa(operation_list *list) {
+  for (int i = 0; i < 4; i++) add_rounded_down(list, SMMA_GTR_FDPA, fnuz[i / 2], fnuz[i % 2], 16);
+}
+
+static void list_fma(operation_list *list) {
+  for (int k = 1; k <= 16; k *= 2) {
+    add(list, amd(SMMA_FMA, F(f32), F(f32), k));
+    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, F(f64), F(f64), F(f64), F(f64), k));
+  }
+}
+
+static void list_ftz_fma(operation_list *list) { add(list, amd(SMMA_FTZ_FMA, F(bf16), F(bf16), 2)); }
+
+/* Comparison. */
+
+static const char *format_name(smma_format_id format) {
+  static const char *const names[] = {
+#define SMMA_FORMAT(name, ...) #name,
+#include "core/format.def"
+#undef SMMA_FORMAT
+      "none"};
+  return names[format];
+}
+
+static const char *algorithm_name(smma_algorithm algorithm) {
+  static const char *const names[] = {
+      [SMMA_FMA] = "FMA",           [SMMA_T_FDPA] = "T-FDPA",     [SMMA_ST_FDPA] = "ST-FDPA",
+      [SMMA_GST_FDPA] = "GST-FDPA", [SMMA_E_FDPA] = "E-FDPA",     [SMMA_FTZ_ADDMUL] = "FTZ-AddMul",
+      [SMMA_TR_FDPA] = "TR-FDPA",   [SMMA_GTR_FDPA] = "GTR-FDPA", [SMMA_FP8_BY_FP16] = "FP8-by-FP16",
+      [SMMA_FTZ_FMA] = "FTZ-FMA",
+  };
+  return names[algorithm];
+}
+
+static void print_truncated(const smma_t_fdpa *p) {
+  printf(" F=%d L=%d e_zero=%d output=%s %s", p->alignment_bits, p->block, p->zero_exponent, format_name(p->output),
+         p->rounding == SMMA_NEAREST_EVEN ? "RNE" : "RZ");
+}
+
+static void print_operation(const smma_operation *o) {
+  printf("%s a=%s b=%s c=%s d=%s k=%d", algorithm_name(o->rule.algorithm), format_name(o->a), format_name(o->b),
+         format_name(o->c), format_name(o->d), o->k);
+  if (o->scale_block) printf(" scale=%s per %d", format_name(o->scale), o->scale_block);
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: print_truncated(&o->rule.with.t_fdpa); break;
+    case SMMA_GST_FDPA:
+      printf(" G=%d", o->rule.with.gst_fdpa.group);
+      print_truncated(&o->rule.with.gst_fdpa.fused);
+      break;
+    case SMMA_E_FDPA: printf(" L=%d", o->rule.with.e_fdpa.block); break;
+    case SMMA_FTZ_ADDMUL: printf(" P=%d", o->rule.with.ftz_addmul.pairwise); break;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: {
+      const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+      printf(" F=%d F2=%d L=%d revision=%d", p->alignment_bits, p->sum_bits, p->block, p->revision);
+      break;
+    }
+    default: break;
+  }
+  printf("\n");
+}
+
+static void print_encodings(const char *name, const uint64_t *x, int count) {
+  printf("  %s", name);
+  for (int i = 0; i < count; i++) printf(" %" PRIx64, x[i]);
+  printf("\n");
+}
+
+static void print_row(const smma_operation *o, const operand_row *r) {
+  int scales = o->scale_block ? o->k / o->scale_block : 0;
+  print_encodings("a", r->a, o->k);
+  print_encodings("b", r->b, o->k);
+  print_encodings("c", &r->c, 1);
+  if (scales) print_encodings("scale_a", r->scale_a, scales);
+  if (scales) print_encodings("scale_b", r->scale_b, scales);
+}
+
+static void decode_all(smma_format_id format, const uint64_t *x, int count, smma_number *decoded) {
+  smma_encoding f = smma_encoding_of(format);
+  for (int i = 0; i < count; i++) decoded[i] = smma_decode(f, x[i]);
+}
+
+static uint64_t core_dot_add(const smma_operation *o, const operand_row *r) {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  smma_operands x = {a, b, scale_a, scale_b};
+  int scales = o->scale_block ? o->k / o->scale_block : 0;
+  decode_all(o->a, r->a, o->k, a);
+  decode_all(o->b, r->b, o->k, b);
+  decode_all(o->scale, r->scale_a, scales, scale_a);
+  decode_all(o->scale, r->scale_b, scales, scale_b);
+  return smma_dot_add(o, x, r->c);
+}
+
+/* Any two NaNs are equal where the payload is not known. */
+static bool same_result(const smma_operation *o, uint64_t x, uint64_t y) {
+  return x == y || (o->rule.nan == SMMA_NAN_QUIET && oracle_is_nan(o->d, x) && oracle_is_nan(o->d, y));
+}
+
+static bool same_on_row(const smma_operation *o, const operand_row *r, const char *where, uint64_t number,
+                        int *reports) {
+  uint64_t expected = oracle_dot_add(o, r->a, r->b, r->c, r->scale_a, r->scale_b), got = core_dot_add(o, r);
+  if (same_result(o, expected, got)) return true;
+  if ((*reports)++ < MOST_REPORTS) {
+    print_operation(o);
+    printf("  %s %" PRIu64 ", seed %d\n", where, number, SEED);
+    print_row(o, r);
+    printf("  expected %" PRIx64 " got %" PRIx64 "\n", expected, got);
+  }
+  return false;
+}
+
+/* At least rows_per_test() rows, spread evenly over the operations; each operation takes rows of its own. */
+static void check_operations(void (*fill)(operation_list *)) {
+  static operation_list list;
+  uint64_t mismatches = 0, rows, row = 0;
+  int reports = 0;
+  list.count = 0;
+  fill(&list);
+  rows = (rows_per_test() + (uint64_t)list.count - 1) / (uint64_t)list.count;
+  for (int i = 0; i < list.count; i++) {
+    for (uint64_t n = 0; n < rows; n++, row++) {
+      operand_row r;
+      operands_generate(&list.of[i], SEED, row, &r);
+      mismatches += !same_on_row(&list.of[i], &r, "row", row, &reports);
+    }
+  }
+  print_message("%d operations, rows=%" PRIu64 " mismatches=%" PRIu64 "\n", list.count, row, mismatches);
+  assert_int_equal(mismatches, 0);
+}
+
+#define ORACLE_TEST(name)                 \
+  static void test_##name(void **state) { \
+    (void)state;                          \
+    check_operations(list_##name);        \
+  }
+
+ORACLE_TEST(volta_turing)
+ORACLE_TEST(ampere_ada)
+ORACLE_TEST(ada_fp8)
+ORACLE_TEST(hopper)
+ORACLE_TEST(hopper_fp8)
+ORACLE_TEST(blackwell_f8f6f4)
+ORACLE_TEST(st_fdpa)
+ORACLE_TEST(gst_fdpa)
+ORACLE_TEST(fp8_by_fp16)
+ORACLE_TEST(e_fdpa)
+ORACLE_TEST(ftz_addmul)
+ORACLE_TEST(tr_fdpa)
+ORACLE_TEST(gtr_fdpa)
+ORACLE_TEST(fma)
+ORACLE_TEST(ftz_fma)
+
+/* The oracle itself against the C library's correctly rounded fma. */
+static void test_oracle_fma(void **state) {
+  smma_operation single = amd(SMMA_FMA, F(f32), F(f32), 1);
+  smma_operation wide = operation(SMMA_FMA, SMMA_NAN_QUIET, F(f64), F(f64), F(f64), F(f64), 1);
+  uint64_t rows = rows_per_test();
+  (void)state;
+  for (uint64_t row = 0; row < rows; row++) {
+    operand_row r;
+    uint32_t bits[4];
+    uint64_t result;
+    float x[3];
+    double y[3];
+    operands_generate(&single, SEED, row, &r);
+    bits[0] = (uint32_t)r.a[0];
+    bits[1] = (uint32_t)r.b[0];
+    bits[2] = (uint32_t)r.c;
+    memcpy(x, bits, sizeof x);
+    x[0] = fmaf(x[0], x[1], x[2]);
+    memcpy(&bits[3], &x[0], sizeof x[0]);
+    assert_true(same_result(&single, oracle_dot_add(&single, r.a, r.b, r.c, NULL, NULL), bits[3]));
+    operands_generate(&wide, SEED, row, &r);
+    memcpy(&y[0], &r.a[0], sizeof y[0]);
+    memcpy(&y[1], &r.b[0], sizeof y[1]);
+    memcpy(&y[2], &r.c, sizeof y[2]);
+    y[0] = fma(y[0], y[1], y[2]);
+    memcpy(&result, &y[0], sizeof result);
+    assert_true(same_result(&wide, oracle_dot_add(&wide, r.a, r.b, r.c, NULL, NULL), result));
+  }
+}
+
+/* Rows that random operands seldom reach. */
+static void test_zeros_of_flushing_rules(void **state) {
+  /* c + p0 is flushed to -0; then a = -0 is read as +0 and gives +0. Source: MMA-Sim, section IV-B. */
+  operand_row cdna2 = {{0x0080, 0, 0x8000, 0x8000}, {0x3f80, 0, 0x3f80, 0x3f80}, 0x80800001, {0}, {0}};
+  /* 2^-126 less a little more than 2^-151, recorded on x86: flushed before it could round to 2^-126. */
+  operand_row x86 = {{0x99ff, 0x19ff}, {0x1981, 0x1981}, 0x00800000, {0}, {0}};
+  smma_operation pairs = amd(SMMA_FTZ_ADDMUL, F(bf16), F(bf16), 4), fma = amd(SMMA_FTZ_FMA, F(bf16), F(bf16), 2);
+  int reports = 0;
+  (void)state;
+  pairs.rule.with.ftz_addmul.pairwise = 2;
+  assert_int_equal(oracle_dot_add(&pairs, cdna2.a, cdna2.b, cdna2.c, NULL, NULL), 0);
+  assert_true(same_on_row(&pairs, &cdna2, "row", 0, &reports));
+  assert_true(same_on_row(&fma, &x86, "row", 1, &reports));
+}
+
+/* Every pair of elements, alone among zeros, with c = 0 and scale factors of one. */
+
+static uint64_t mismatches_of_all_pairs(const smma_operation *o, uint64_t *rows, int *reports) {
+  uint64_t codes_a = UINT64_C(1) << smma_encoding_of(o->a).bits, codes_b = UINT64_C(1) << smma_encoding_of(o->b).bits;
+  uint64_t mismatches = 0;
+  operand_row r;
+  memset(&r, 0, sizeof r);
+  for (int s = 0; s < SMMA_MAXIMUM_K; s++) r.scale_a[s] = r.scale_b[s] = o->scale == F(ue4m3) ? 0x38 : 127;
+  for (uint64_t a = 0; a < codes_a; a++) {
+    for (uint64_t b = 0; b < codes_b; b++, ++*rows) {
+      r.a[0] = a;
+      r.b[0] = b;
+      mismatches += !same_on_row(o, &r, "pair", a * codes_b + b, reports);
+    }
+  }
+  return mismatches;
+}
+
+/* The operations of a list of one block or, where that is the rule, of two. */
+static void check_all_pairs(void (*fill)(operation_list *)) {
+  static operation_list list;
+  uint64_t mismatches = 0, rows = 0;
+  int reports = 0;
+  list.count = 0;
+  fill(&list);
+  for (int i = 0; i < list.count; i++) {
+    const smma_operation *o = &list.of[i];
+    if (o->k == smma_block_of(o) || o->rule.algorithm == SMMA_FP8_BY_FP16)
+      mismatches += mismatches_of_all_pairs(o, &rows, &reports);
+  }
+  print_message("pairs=%" PRIu64 " mismatches=%" PRIu64 "\n", rows, mismatches);
+  assert_int_equal(mismatches, 0);
+}
+
+#define EXHAUSTIVE_TEST(name)                       \
+  static void test_all_pairs_##name(void **state) { \
+    (void)state;                                    \
+    check_all_pairs(list_##name);                   \
+  }
+
+EXHAUSTIVE_TEST(ada_fp8)
+EXHAUSTIVE_TEST(hopper_fp8)
+EXHAUSTIVE_TEST(blackwell_f8f6f4)
+EXHAUSTIVE_TEST(st_fdpa)
+EXHAUSTIVE_TEST(gst_fdpa)
+EXHAUSTIVE_TEST(fp8_by_fp16)
+EXHAUSTIVE_TEST(gtr_fdpa)
+
+/* Negative control: a core whose parameters differ from the oracle's is noticed. */
+
+static void assert_noticed(const smma_operation *o, const smma_operation *other) {
+  for (uint64_t row = 0; row < CONTROL_ROWS; row++) {
+    operand_row r;
+    operands_generate(o, SEED, row, &r);
+    if (!same_result(o, oracle_dot_add(o, r.a, r.b, r.c, r.scale_a, r.scale_b), core_dot_add(other, &r))) return;
+  }
+  print_operation(o);
+  print_operation(other);
+  fail_msg("no row of %d tells these operations apart", CONTROL_ROWS);
+}
+
+static smma_t_fdpa *truncation_of(smma_operation *o) {
+  return o->rule.algorithm == SMMA_GST_FDPA ? &o->rule.with.gst_fdpa.fused : &o->rule.with.t_fdpa;
+}
+
+static smma_operation first_of(void (*fill)(operation_list *)) {
+  static operation_list list;
+  list.count = 0;
+  fill(&list);
+  return list.of[0];
+}
+
+static void test_notices_alignment_bits(void **state) {
+  smma_operation all[] = {truncated(F(f16), F(f16), F(f32), 4, 23, 4, -131),
+                          truncated(F(f16), F(f16), F(f16), 8, 24, 8, -21),
+                          truncated(F(bf16), F(bf16), F(f32), 8, 24, 8, -132),
+                          truncated(F(tf32), F(tf32), F(f32), 8, 25, 8, -133),
+                          truncated(F(e4m3), F(e4m3), F(e8m13), 16, 13, 16, -132),
+                          truncated(F(e5m2), F(e5m2), F(f16), 32, 13, 32, -133),
+                          first_of(list_st_fdpa),
+                          first_of(list_gst_fdpa),
+                          first_of(list_fp8_by_fp16)};
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (int step = -1; step <= 1; step += 2) {
+      smma_operation other = all[i];
+      truncation_of(&other)->alignment_bits += step;
+      assert_noticed(&all[i], &other);
+    }
+  }
+}
+
+/* Visible where products reach below e_zero. */
+static void test_notices_zero_exponent(void **state) {
+  smma_operation all[] = {
+      truncated(F(bf16), F(bf16), F(f32), 8, 24, 8, -132), truncated(F(bf16), F(bf16), F(f32), 16, 25, 16, -133),
+      truncated(F(tf32), F(tf32), F(f32), 8, 25, 8, -133), first_of(list_st_fdpa), first_of(list_gst_fdpa)};
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (int step = -1; step <= 1; step += 2) {
+      smma_operation other = all[i];
+      truncation_of(&other)->zero_exponent += step;
+      assert_noticed(&all[i], &other);
+    }
+  }
+}
+
+static void test_notices_output_and_block(void **state) {
+  smma_operation narrow = truncated(F(e4m3), F(e4m3), F(e8m13), 16, 13, 16, -132), other = narrow;
+  smma_operation chain = truncated(F(f16), F(f16), F(f32), 16, 24, 8, -132);
+  (void)state;
+  truncation_of(&other)->output = F(f32);
+  assert_noticed(&narrow, &other);
+  other = narrow;
+  truncation_of(&other)->rounding = SMMA_NEAREST_EVEN;
+  assert_noticed(&narrow, &other);
+  other = narrow;
+  other.rule.nan = SMMA_NAN_QUIET;
+  assert_noticed(&narrow, &other);
+  other = chain;
+  truncation_of(&other)->block = 4;
+  assert_noticed(&chain, &other);
+  other = first_of(list_fp8_by_fp16);
+  other.rule.algorithm = SMMA_T_FDPA;
+  chain = first_of(list_fp8_by_fp16);
+  assert_noticed(&chain, &other);
+}
+
+static void test_notices_rounding_down(void **state) {
+  smma_operation all[] = {first_of(list_tr_fdpa), first_of(list_gtr_fdpa)};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    smma_operation other = all[i];
+    other.rule.with.tr_fdpa.revision = 1;
+    assert_noticed(&all[i], &other);
+    assert_noticed(&other, &all[i]);
+    for (int step = -1; step <= 1; step += 2) {
+      other = all[i];
+      other.rule.with.tr_fdpa.alignment_bits += step;
+      assert_noticed(&all[i], &other);
+      other = all[i];
+      other.rule.with.tr_fdpa.sum_bits += step;
+      assert_noticed(&all[i], &other);
+    }
+    other = all[i];
+    other.rule.algorithm = i ? SMMA_TR_FDPA : SMMA_GTR_FDPA;
+    assert_noticed(&all[i], &other);
+  }
+}
+
+static void test_notices_order_of_sums(void **state) {
+  smma_operation exact = first_of(list_e_fdpa), pairs = first_of(list_ftz_addmul), fma = first_of(list_ftz_fma), other;
+  (void)state;
+  other = exact;
+  other.rule.with.e_fdpa.block = 2;
+  assert_noticed(&exact, &other);
+  other = pairs;
+  other.rule.with.ftz_addmul.pairwise = 2;
+  assert_noticed(&pairs, &other);
+  other = fma;
+  other.rule.algorithm = SMMA_FMA;
+  assert_noticed(&fma, &other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_volta_turing),
+      cmocka_unit_test(test_ampere_ada),
+      cmocka_unit_test(test_ada_fp8),
+      cmocka_unit_test(test_hopper),
+      cmocka_unit_test(test_hopper_fp8),
+      cmocka_unit_test(test_blackwell_f8f6f4),
+      cmocka_unit_test(test_st_fdpa),
+      cmocka_unit_test(test_gst_fdpa),
+      cmocka_unit_test(test_fp8_by_fp16),
+      cmocka_unit_test(test_e_fdpa),
+      cmocka_unit_test(test_ftz_addmul),
+      cmocka_unit_test(test_tr_fdpa),
+      cmocka_unit_test(test_gtr_fdpa),
+      cmocka_unit_test(test_fma),
+      cmocka_unit_test(test_ftz_fma),
+      cmocka_unit_test(test_oracle_fma),
+      cmocka_unit_test(test_zeros_of_flushing_rules),
+      cmocka_unit_test(test_all_pairs_ada_fp8),
+      cmocka_unit_test(test_all_pairs_hopper_fp8),
+      cmocka_unit_test(test_all_pairs_blackwell_f8f6f4),
+      cmocka_unit_test(test_all_pairs_st_fdpa),
+      cmocka_unit_test(test_all_pairs_gst_fdpa),
+      cmocka_unit_test(test_all_pairs_fp8_by_fp16),
+      cmocka_unit_test(test_all_pairs_gtr_fdpa),
+      cmocka_unit_test(test_notices_alignment_bits),
+      cmocka_unit_test(test_notices_zero_exponent),
+      cmocka_unit_test(test_notices_output_and_block),
+      cmocka_unit_test(test_notices_rounding_down),
+      cmocka_unit_test(test_notices_order_of_sums),
+  };
+  return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* Every row of the vector files: this project's own, always, and recorded and computed ones where SOFTMMA_VECTORS names
+   their folder. */
+#define _XOPEN_SOURCE 700
+#include <ftw.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support.h"
+#include "verify/check.h"
+
+#define MOST_REPORTS 5
+#define OWN_ROWS 1000
+#define HARDWARE_ROWS 70000
+#define MODEL_ROWS 31968
+
+static void print_mismatch(const smma_mismatch *m, void *context) {
+  int *reports = context;
+  dot_operands x = {.c = m->row->c};
+  if ((*reports)++ >= MOST_REPORTS) return;
+  memcpy(x.a, m->row->a, sizeof x.a);
+  memcpy(x.b, m->row->b, sizeof x.b);
+  memcpy(x.scale_a, m->row->scale_a, sizeof x.scale_a);
+  memcpy(x.scale_b, m->row->scale_b, sizeof x.scale_b);
+  print_error("%s:%llu: ", m->path, m->row->line);
+  print_dot(find(m->header->arch, m->header->instruction), &x, m->row->d, m->got);
+}
+
+/* ---- Folders ---- */
+
+typedef bool file_visitor(FILE *stream, const char *path);
+
+static file_visitor *visit_file;
+
+/* Other text files, a README's or a licence's, have no header. */
+static int visit_entry(const char *path, const struct stat *status, int type, struct FTW *position) {
+  size_t length = strlen(path);
+  bool ok = true;
+  FILE *stream;
+  (void)status, (void)position;
+  if (type != FTW_F || length < 4 || strcmp(path + length - 4, ".txt") != 0) return 0;
+  stream = fopen(path, "r");
+  if (!stream) return -1;
+  if (smma_vector_recognize(stream)) ok = visit_file(stream, path);
+  fclose(stream);
+  return ok ? 0 : -1;
+}
+
+static void walk(const char *folder, file_visitor *visit) {
+  visit_file = visit;
+  if (nftw(folder, visit_entry, 16, FTW_PHYS) != 0) fail_msg("%s cannot be read to its end", folder);
+}
+
+static smma_check_totals totals;
+
+static bool check_file(FILE *stream, const char *path) {
+  static int reports;
+  smma_error error;
+  bool ok = smma_check_stream(stream, path, &totals,
+                              &(smma_check_watcher){.mismatch = print_mismatch, .context = &reports}, &error);
+  if (!ok) print_error("%s\n", error.text);
+  return ok;
+}
+
+static void check_folder(const char *folder, unsigned long long least_rows) {
+  totals = (smma_check_totals){0, 0};
+  walk(folder, check_file);
+  print_message("%s: rows=%llu mismatches=%llu\n", folder, totals.rows, totals.mismatches);
+  assert_true(totals.rows >= least_rows);
+  assert_int_equal(totals.mismatches, 0);
+}
+
+static void check_shared(const char *folder, unsigned long long least_rows) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", getenv("SOFTMMA_VECTORS"), folder);
+  check_folder(path, least_rows);
+}
+
+/* ---- Mistakes are noticed ---- */
+
+static void count_mismatch(const smma_mismatch *m, void *context) {
+  (void)m;
+  ++*(unsigned long long *)context;
+}
+
+/* Copies the file with the last bit of every d turned; returns how many rows then differ for certain. */
+static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
+  smma_vector_header header;
+  smma_vector_row row;
+  smma_error error;
+  unsigned long long rows = 0;
+  smma_vector_reader *reader = smma_vector_open(from, path, &header, &error);
+  assert_non_null(reader);
+  smma_vector_write_header(to, &header);
+  while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) {
+    row.d ^= 1;
+    rows += !isnan(smma_value((smma_format)header.d, row.d));
+    smma_vector_write_row(to, &header, &row);
+  }
+  smma_vector_close(reader);
+  rewind(to);
+  return rows;
+}
+
+static bool notice_corruption(FILE *stream, const char *path) {
+  FILE *copy = tmpfile();
+  smma_check_totals seen = {0, 0};
+  smma_error error;
+  unsigned long long reported = 0, wrong;
+  assert_non_null(copy);
+  wrong = corrupt(stream, path, copy);
+  assert_true(smma_check_stream(copy, path, &seen,
+                                &(smma_check_watcher){.mismatch = count_mismatch, .context = &reported}, &error));
+  fclose(copy);
+  if (seen.mismatches < wrong || reported != seen.mismatches || wrong == 0)
+    fail_msg("%s: of %llu wrong rows %llu were counted and %llu reported", path, wrong, seen.mismatches, reported);
+  return true;
+}
+
+static bool check_text(const char *text) {
+  FILE *stream = tmpfile();
+  smma_check_totals seen = {0, 0};
+  smma_error error;
+  bool ok;
+  assert_non_null(stream);
+  fputs(text, stream);
+  rewind(stream);
+  ok = smma_check_stream(stream, "text", &seen, &(smma_check_watcher){.mismatch = NULL}, &error);
+  fclose(stream);
+  return ok && seen.rows == 1 && seen.mismatches == 0;
+}
+
+#define X86_HEADER "# arch: x86\n# instruction: vdpbf16ps\n# a: bf16\n# b: bf16\n# c: f32\n# d: f32\n"
+
+static void test_wrong_files(void **state) {
+  (void)state;
+  assert_true(check_text(X86_HEADER "# k: 2\n3f80 3f80 3f80 3f80 3f800000 40400000\n"));
+  assert_false(check_text(X86_HEADER "# k: 2\n3f80 3f80 3f80 3f80 3f800000 40400001\n"));
+  assert_false(check_text(X86_HEADER "# k: 2\n3f80 3f80 3f80 3f80 3f800000\n"));
+  assert_false(check_text(X86_HEADER "# k: 4\n3f80 3f80 3f80 3f80 3f800000 40400000\n"));
+  assert_false(check_text("# arch: x86\n# instruction: vdpbf16p\n"));
+}
+
+static void test_own_rows(void **state) { (void)state, check_folder(OWN_VECTORS, OWN_ROWS); }
+static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notice_corruption); }
+static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
+static void test_model_rows(void **state) { (void)state, check_shared("model", MODEL_ROWS); }
+
+static int skip_shared(void) {
+  print_error(
+      "**********************************************************************\n"
+      "SKIPPED: SOFTMMA_VECTORS is not set. It names the folder with recorded\n"
+      "results of real GPUs (hardware/) and computed ones (model/); without it\n"
+      "the models were NOT compared with hardware, only with own rows.\n"
+      "**********************************************************************\n");
+  return SKIPPED;
+}
+
+int main(void) {
+  const struct CMUnitTest own[] = {
+      cmocka_unit_test(test_own_rows),
+      cmocka_unit_test(test_corruption),
+      cmocka_unit_test(test_wrong_files),
+  };
+  const struct CMUnitTest shared[] = {
+      cmocka_unit_test(test_hardware_rows),
+      cmocka_unit_test(test_model_rows),
+  };
+  int failed = cmocka_run_group_tests_name("own vectors", own, NULL, NULL);
+  if (failed) return failed;
+  if (!getenv("SOFTMMA_VECTORS")) return skip_shared();
+  return cmocka_run_group_tests_name("shared vectors", shared, NULL, NULL);
+}
