@@ -44,4 +44,17 @@ if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix"
 fi
 expect "find_package, shared" "$work/user/build/shared"
 expect "find_package, static" "$work/user/build/static"
+# A project of C++ alone, with the compiler's default flags.
+if [ -z "$flags" ] && command -v c++ >/dev/null; then
+  mkdir "$work/cxx"
+  cp "$work/hello.c" "$work/cxx/hello.cpp"
+  sed 's/LANGUAGES C/LANGUAGES CXX/; s,\.\./hello\.c,hello.cpp,' "$work/user/CMakeLists.txt" > "$work/cxx/CMakeLists.txt"
+  if ! { cmake -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_STANDARD=17 &&
+         cmake --build "$work/cxx/build"; } > "$work/cxx/log" 2>&1; then
+    cat "$work/cxx/log" >&2
+    exit 1
+  fi
+  expect "find_package in C++, shared" "$work/cxx/build/shared"
+  expect "find_package in C++, static" "$work/cxx/build/static"
+fi
 if [ -x "$prefix/bin/softmma" ]; then "$prefix/bin/softmma" version; fi

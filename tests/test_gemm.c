@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support.h"
 
@@ -452,12 +454,13 @@ typedef struct {
   bool forward;
 } progress_record;
 
-static void record_progress(size_t done, size_t rows, void *context) {
+static int record_progress(size_t done, size_t rows, void *context) {
   progress_record *r = context;
   r->forward = r->forward && done >= r->last;
   r->last = done;
   r->rows = rows;
   r->calls++;
+  return 0;
 }
 
 static void test_progress(void **state) {
@@ -472,6 +475,72 @@ static void test_progress(void **state) {
   assert_int_equal(r.rows, 100);
   assert_int_equal(r.last, 100);
   free_operands(&p);
+}
+
+static int stop_at_once(size_t done, size_t rows, void *context) {
+  (void)done, (void)rows;
+  ++*(int *)context;
+  return 1;
+}
+
+static void test_stopping(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
+  int calls = 0;
+  (void)state;
+  p.with.progress = stop_at_once;
+  p.with.progress_context = &calls;
+  p.with.threads = 1;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_STOPPED);
+  assert_int_equal(calls, 1);
+  free_operands(&p);
+}
+
+/* A forked child has no OpenMP threads: one thread must do without them. */
+static void test_fork(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
+  int status;
+  pid_t child;
+  (void)state;
+  p.with.threads = 2;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  p.with.threads = 1;
+  child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(smma_gemm(p.instruction, &p.with) == SMMA_OK ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  free_operands(&p);
+}
+
+/* Arrays at odd addresses. */
+static void test_alignment(void **state) {
+  const smma_instruction *i = smma_find("A100", "mma.m8n8k4.f64.f64.f64.f64");
+  double a[4] = {1, 2, 3, 4}, c = 0.5, d;
+  unsigned char odd[5][40];
+  (void)state;
+  memcpy(odd[0] + 1, a, sizeof a);
+  memcpy(odd[1] + 3, a, sizeof a);
+  memcpy(odd[2] + 5, &c, sizeof c);
+  assert_int_equal(smma_dot(i, odd[0] + 1, odd[1] + 3, odd[2] + 5, NULL, NULL, odd[3] + 7), SMMA_OK);
+  memcpy(&d, odd[3] + 7, sizeof d);
+  assert_true(d == 30.5);
+}
+
+/* Without products the epilogue leaves beta C, whatever alpha is. */
+static void test_no_products_in_epilogue(void **state) {
+  const smma_instruction *i = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  float c = -0.0f, d = 1;
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g);
+  g.m = g.n = 1;
+  g.c = &c, g.d = &d;
+  g.scaling = SMMA_SCALING_EPILOGUE;
+  g.alpha = INFINITY;
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  assert_true(d == 0 && signbit(d));
 }
 
 /* ---- Errors ---- */
@@ -651,6 +720,10 @@ int main(void) {
       cmocka_unit_test(test_more_slices_than_steps),
       cmocka_unit_test(test_promotion_keeps_more),
       cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_alignment),
+      cmocka_unit_test(test_no_products_in_epilogue),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_missing_arguments),
       cmocka_unit_test(test_status_texts),

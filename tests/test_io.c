@@ -576,7 +576,7 @@ static void test_npy_round_trip(void **state) {
   (void)state;
   uint64_t data[6];
   for (size_t i = 0; i < 6; i++) data[i] = UINT64_C(0x0123456789abcdef) * (i + 1);
-  for (int format = 0; format <= SMMA_FORMAT_none; format++) {
+  for (int format = 0; format <= SMMA_FORMAT_COUNT; format++) {
     int bits = smma_encoding_of((smma_format_id)format).bits;
     smma_tensor tensor = {(smma_format_id)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data};
     smma_tensor back;

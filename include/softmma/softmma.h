@@ -1,11 +1,14 @@
 /* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
  *
  * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), AMD Matrix Cores (CDNA 1 to
- * 3) and x86 vdpbf16ps. Every function is pure: no output, no environment, no global state; all may be called from any
- * number of threads. Results never depend on the number of threads.
+ * 3) and x86 vdpbf16ps. Functions neither print nor exit, read no locale and keep no state; all may be called from any
+ * number of threads. Results never depend on the number of threads. smma_gemm with more than one thread uses OpenMP,
+ * whose settings it follows and which does not survive fork: a forked child must ask for one thread.
  *
  * Elements travel as raw encodings in the smallest unsigned container: 1, 2, 4 or 8 bytes (smma_format_bytes), FP6 and
- * FP4 one per byte in the low bits, tf32 in 4 bytes.
+ * FP4 one per byte in the low bits, tf32 in 4 bytes. Arrays may have any alignment and element type.
+ *
+ * Before 1.0 each minor version has an interface of its own, and its own soname.
  */
 #ifndef SOFTMMA_SOFTMMA_H
 #define SOFTMMA_SOFTMMA_H
@@ -31,7 +34,8 @@ typedef enum {
   SMMA_INVALID_DIMENSION, /* a leading dimension below the row or column length, or sizes that overflow */
   SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
   SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
-  SMMA_NO_MEMORY
+  SMMA_NO_MEMORY,
+  SMMA_STOPPED /* the caller's progress function asked for it */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -58,7 +62,7 @@ typedef enum {
   SMMA_UE8M0,
   SMMA_UE4M3,
   SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
-  SMMA_NO_FORMAT
+  SMMA_NO_FORMAT = 255
 } smma_format;
 
 /* "f16"; "none" for SMMA_NO_FORMAT and anything unknown. */
@@ -160,7 +164,7 @@ SMMA_API smma_status smma_dot(const smma_instruction *instruction, const void *a
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
  * column contiguous, as mma's .row.col). scale_a: M x (K / scale_block) row-major; scale_b: (K / scale_block) x N
- * column-major. D may be C if their formats are the same. Errors as smma_dot. */
+ * column-major. D may be C if their formats are the same. Errors: as smma_dot, and SMMA_NO_MEMORY. */
 SMMA_API smma_status smma_mma(const smma_instruction *instruction, const void *a, const void *b, const void *c,
                               const void *scale_a, const void *scale_b, void *d);
 
@@ -199,9 +203,10 @@ typedef struct {
   smma_scaling scaling;
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
-  int threads;          /* 0: as many as OpenMP gives */
-  /* Called now and then by one thread, if not NULL, with rows done and M; not part of the result. */
-  void (*progress)(size_t rows_done, size_t rows, void *context);
+  int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used */
+  /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
+   * which then returns SMMA_STOPPED with D partly written. It must not throw. */
+  int (*progress)(size_t rows_done, size_t rows, void *context);
   void *progress_context;
 } smma_gemm_arguments;
 
@@ -209,8 +214,8 @@ typedef struct {
  */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
-/* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY. D
- * is not touched on an error. */
+/* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
+ * SMMA_STOPPED. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the scales. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 #ifdef __cplusplus

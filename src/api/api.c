@@ -18,6 +18,7 @@ const char *smma_status_text(smma_status status) {
     case SMMA_INVALID_MULTIPLE: return "promote_every is not a multiple of the instruction's K";
     case SMMA_MISSING_SCALE: return "scale factors are missing, or the instruction takes none";
     case SMMA_NO_MEMORY: return "out of memory";
+    case SMMA_STOPPED: return "stopped by the caller";
   }
   return "unknown status";
 }
@@ -85,7 +86,10 @@ size_t smma_alias(const smma_instruction *i, size_t index, char *text, size_t si
 
 const smma_instruction *smma_find_or_explain(const char *gpu, const char *name, char *message, size_t size) {
   if (size) message[0] = 0;
-  if (!gpu || !name) return NULL;
+  if (!gpu || !name) {
+    snprintf(message, size, "the name of the GPU or of the instruction is missing");
+    return NULL;
+  }
   return smma_resolve_name(gpu, name, message, size);
 }
 
@@ -96,7 +100,10 @@ const smma_instruction *smma_find(const char *gpu, const char *name) {
 const smma_instruction *smma_find_by_format(const char *gpu, smma_format in, smma_format out, char *message,
                                             size_t size) {
   if (size) message[0] = 0;
-  if (!gpu || (unsigned)in >= SMMA_NO_FORMAT || (unsigned)out >= SMMA_NO_FORMAT) return NULL;
+  if (!gpu || (unsigned)in >= SMMA_FORMAT_COUNT || (unsigned)out >= SMMA_FORMAT_COUNT) {
+    snprintf(message, size, "the GPU or a number format is missing");
+    return NULL;
+  }
   return smma_resolve_formats(gpu, (smma_format_id)in, (smma_format_id)in, (smma_format_id)out, message, size);
 }
 

@@ -30,7 +30,7 @@ _Static_assert((int)SMMA_ROUND_NEAREST_EVEN == (int)SMMA_NEAREST_EVEN &&
                    (int)SMMA_ROUND_DOWN == (int)SMMA_TOWARD_NEGATIVE && (int)SMMA_ROUND_UP == (int)SMMA_TOWARD_POSITIVE,
                "softmma.h and rounding.h disagree");
 
-static bool known(smma_format format) { return (unsigned)format < SMMA_NO_FORMAT; }
+static bool known(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT; }
 
 static smma_encoding encoding_of(smma_format format) { return smma_encoding_of((smma_format_id)format); }
 
@@ -47,7 +47,7 @@ size_t smma_format_bytes(smma_format format) { return known(format) ? smma_conta
 int smma_format_bits(smma_format format) { return known(format) ? encoding_of(format).bits : 0; }
 
 static smma_overflow_policy policy_of(smma_encoding f, smma_overflow overflow) {
-  if (overflow == SMMA_OVERFLOW_DEFAULT) overflow = f.bits <= 8 ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
+  if (overflow == SMMA_OVERFLOW_DEFAULT) return smma_default_overflow(f);
   return overflow == SMMA_OVERFLOW_SATURATE ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
 }
 

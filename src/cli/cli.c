@@ -129,7 +129,7 @@ const smma_instruction *smma_require_instruction(const char *gpu, const char *na
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
   i = smma_find_or_explain(gpu, name, message, sizeof message);
-  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", message);
+  if (!i) smma_die("%s%s%s (see 'softmma list --arch %s')", option ? option : "", option ? ": " : "", message, gpu);
   return i;
 }
 

@@ -70,9 +70,17 @@ static bool format_told(const comparison *x, const unit *u) {
   return false;
 }
 
-static void show_progress(size_t rows_done, size_t rows, void *context) {
+static int show_progress(size_t rows_done, size_t rows, void *context) {
   comparison *x = context;
   smma_progress_show(&x->progress, (size_t)x->passes * rows + rows_done, 3 * (size_t)x->units * rows);
+  return 0;
+}
+
+static smma_product_error require_error(const smma_encoded_matrix *a, const smma_encoded_matrix *b,
+                                        const smma_encoded_matrix *d, comparison *x) {
+  smma_product_error error;
+  if (!smma_error_against_exact(a, b, d, show_progress, x, &error)) smma_die("out of memory");
+  return error;
 }
 
 static void run_unit(comparison *x, unit *u) {
@@ -93,10 +101,10 @@ static void run_unit(comparison *x, unit *u) {
   u->difference = smma_compare_results(x->out, x->unit[0].d.data, u->d.data, x->m * x->n);
   d = encoded(&u->d);
   a = encoded(&x->a), b = encoded(&x->b);
-  u->error = smma_error_against_exact(&a, &b, &d, show_progress, x);
+  u->error = require_error(&a, &b, &d, x);
   x->passes++;
   a = encoded(&u->a), b = encoded(&u->b);
-  u->own_error = smma_error_against_exact(&a, &b, &d, show_progress, x);
+  u->own_error = require_error(&a, &b, &d, x);
   x->passes++;
 }
 

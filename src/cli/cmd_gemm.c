@@ -68,7 +68,10 @@ static smma_tensor load_scales(const char *path, const char *option, const smma_
   return turned;
 }
 
-static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
+static int show_progress(size_t done, size_t all, void *context) {
+  smma_progress_show(context, done, all);
+  return 0;
+}
 
 static void print_summary(const gemm_options *o, const smma_instruction *i, const smma_gemm_arguments *g,
                           double seconds) {

@@ -46,7 +46,7 @@ int smma_command_show(int argc, const char **argv) {
     found[0] = smma_require_instruction(gpu, names[0], NULL);
   else
     count = smma_resolve_everywhere(names[0], found, message, sizeof message);
-  if (count == 0) return smma_complain("%s", message);
+  if (count == 0) return smma_complain("%s (see 'softmma list')", message);
   if (json && gpu) {
     smma_print_json(smma_instruction_json(found[0]));
   } else if (json) {

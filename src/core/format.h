@@ -8,8 +8,8 @@ typedef enum {
 #define SMMA_FORMAT(name, ...) SMMA_FORMAT_##name,
 #include "format.def"
 #undef SMMA_FORMAT
-  SMMA_FORMAT_none,
-  SMMA_FORMAT_COUNT = SMMA_FORMAT_none
+  SMMA_FORMAT_COUNT,
+  SMMA_FORMAT_none = 255 /* stays when formats are added */
 } smma_format_id;
 
 /* Which encodings are not finite numbers. */

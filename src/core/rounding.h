@@ -17,6 +17,11 @@ typedef enum {
   SMMA_OVERFLOW_SATURATES    /* the greatest finite magnitude */
 } smma_overflow_policy;
 
+/* What conversions do unless told otherwise: FP8, FP6 and FP4 saturate, as CUDA's satfinite conversions. */
+SMMA_CORE smma_overflow_policy smma_default_overflow(smma_encoding f) {
+  return f.bits <= 8 ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
+}
+
 SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t fields) {
   uint64_t sign = (uint64_t)(negative && f.sign_bits) << (f.exponent_bits + f.fraction_bits);
   if (fields == 0 && f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) sign = 0;

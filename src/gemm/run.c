@@ -5,8 +5,9 @@
 #include "host/load.h"
 #include "host/thread.h"
 
-/* Rows and columns of a tile, and the most elements of K that are decoded at a time. */
-enum { TILE = 32, DEPTH = 512 };
+/* Rows and columns of a tile, the most elements of K that are decoded at a time, and their scale factors, of which one
+   belongs to at least 16 elements. */
+enum { TILE = 32, DEPTH = 512, SCALES = DEPTH / 16 };
 
 /* One element of D on its way along K, in encodings. */
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
 
 /* One thread's decoded operands. Row i of A and column j of B lie contiguous. */
 typedef struct {
-  smma_number a[TILE][DEPTH], b[TILE][DEPTH], scale_a[TILE][DEPTH], scale_b[TILE][DEPTH];
+  smma_number a[TILE][DEPTH], b[TILE][DEPTH], scale_a[TILE][SCALES], scale_b[TILE][SCALES];
   element state[TILE][TILE];
 } workspace;
 
@@ -52,7 +53,7 @@ static smma_number number_of(double value) {
 static uint64_t scaled(smma_format_id format, uint64_t encoding, double factor) {
   smma_encoding f = smma_encoding_of(format);
   smma_number x = smma_decode(f, encoding), y = number_of(factor), product = smma_product(x, y);
-  smma_overflow_policy policy = f.bits <= 8 ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
+  smma_overflow_policy policy = smma_default_overflow(f);
   if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_NEAREST_EVEN, policy);
   return smma_encode_exact(f, smma_exact_product(x, y), policy);
 }
@@ -102,7 +103,9 @@ static uint64_t finish_element(const smma_plan *p, const element *e, size_t i, s
     uint64_t beta = smma_encode_number(f, number_of(p->with.beta), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
     uint64_t c = convert(rule, p->c_format, p->outer, load_c(p, i, j));
     uint64_t scaled_c = smma_ieee_multiply(f, rule->nan, smma_decode(f, beta), smma_decode(f, c));
-    total = smma_ieee_fma(f, rule->nan, smma_decode(f, alpha), smma_decode(f, total), smma_decode(f, scaled_c));
+    total = scaled_c;
+    if (p->steps)
+      total = smma_ieee_fma(f, rule->nan, smma_decode(f, alpha), smma_decode(f, e->total), smma_decode(f, scaled_c));
   }
   return convert(rule, p->outer, p->operation.d, total);
 }
@@ -180,9 +183,10 @@ static void run_tile(const smma_plan *p, workspace *w, size_t row, size_t column
                  finish_element(p, &w->state[i][j], row + i, column + j));
 }
 
-/* No more than there are tiles. */
+/* No more than there are processors or tiles. */
 static int thread_count(const smma_plan *p, size_t tiles) {
-  int threads = p->with.threads ? p->with.threads : smma_most_threads();
+  int threads = p->with.threads ? p->with.threads : smma_default_threads();
+  if (threads > smma_most_threads()) threads = smma_most_threads();
   return (size_t)threads < tiles ? threads : (int)tiles;
 }
 
@@ -190,19 +194,26 @@ smma_status smma_plan_run(const smma_plan *p) {
   const smma_gemm_arguments *g = &p->with;
   size_t tile_rows = (g->m + TILE - 1) / TILE, tile_columns = (g->n + TILE - 1) / TILE;
   size_t tiles = tile_rows * tile_columns, done = 0;
-  int threads = thread_count(p, tiles);
+  int threads = thread_count(p, tiles), stopped = 0;
   workspace *spaces;
   if (!tiles) return SMMA_OK;
   spaces = malloc((size_t)threads * sizeof *spaces);
   if (!spaces) return SMMA_NO_MEMORY;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
   for (size_t tile = 0; tile < tiles; tile++) {
     size_t finished;
+    int stop;
+#pragma omp atomic read
+    stop = stopped;
+    if (stop) continue;
     run_tile(p, &spaces[smma_this_thread()], tile / tile_columns * TILE, tile % tile_columns * TILE);
 #pragma omp atomic capture
     finished = ++done;
-    if (g->progress && smma_this_thread() == 0) g->progress(finished * g->m / tiles, g->m, g->progress_context);
+    if (!g->progress || smma_this_thread() != 0) continue;
+    stop = g->progress(finished * g->m / tiles, g->m, g->progress_context);
+#pragma omp atomic write
+    stopped = stop;
   }
   free(spaces);
-  return SMMA_OK;
+  return stopped ? SMMA_STOPPED : SMMA_OK;
 }

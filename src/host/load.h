@@ -1,8 +1,9 @@
-/* Encodings in memory: the smallest unsigned container of each format. */
+/* Encodings in memory: the smallest unsigned container of each format, at any address. */
 #ifndef SMMA_HOST_LOAD_H
 #define SMMA_HOST_LOAD_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "core/format.h"
 
@@ -11,21 +12,29 @@ static inline size_t smma_container_bytes(smma_encoding f) {
   return f.bits <= 8 ? 1 : f.bits <= 16 ? 2 : f.bits <= 32 ? 4 : 8;
 }
 
+/* The caller's arrays may have any element type and alignment, so they are read and written as bytes. */
 static inline uint64_t smma_load(size_t container_bytes, const void *array, size_t index) {
+  const unsigned char *at = (const unsigned char *)array + container_bytes * index;
+  uint16_t two;
+  uint32_t four;
+  uint64_t eight;
   switch (container_bytes) {
-    case 1: return ((const uint8_t *)array)[index];
-    case 2: return ((const uint16_t *)array)[index];
-    case 4: return ((const uint32_t *)array)[index];
-    default: return ((const uint64_t *)array)[index];
+    case 1: return *at;
+    case 2: return memcpy(&two, at, 2), two;
+    case 4: return memcpy(&four, at, 4), four;
+    default: return memcpy(&eight, at, 8), eight;
   }
 }
 
 static inline void smma_store(size_t container_bytes, void *array, size_t index, uint64_t encoding) {
+  unsigned char *at = (unsigned char *)array + container_bytes * index;
+  uint16_t two = (uint16_t)encoding;
+  uint32_t four = (uint32_t)encoding;
   switch (container_bytes) {
-    case 1: ((uint8_t *)array)[index] = (uint8_t)encoding; break;
-    case 2: ((uint16_t *)array)[index] = (uint16_t)encoding; break;
-    case 4: ((uint32_t *)array)[index] = (uint32_t)encoding; break;
-    default: ((uint64_t *)array)[index] = encoding; break;
+    case 1: *at = (unsigned char)encoding; break;
+    case 2: memcpy(at, &two, 2); break;
+    case 4: memcpy(at, &four, 4); break;
+    default: memcpy(at, &encoding, 8); break;
   }
 }
 

@@ -1,10 +1,10 @@
 /* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins.
    Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU builtins. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/ascii.h"
 #include "isa/catalogue.h"
 
 #define ALIAS_SIZE 192
@@ -26,7 +26,7 @@ __attribute__((format(printf, 2, 3))) static bool say(const visitor *v, const ch
 static const char *upper(smma_format_id format, char text[16]) {
   const char *name = smma_format_text(format);
   size_t i;
-  for (i = 0; name[i] && i < 15; i++) text[i] = (char)toupper((unsigned char)name[i]);
+  for (i = 0; name[i] && i < 15; i++) text[i] = smma_upper(name[i]);
   text[i] = 0;
   return text;
 }
@@ -170,9 +170,9 @@ void smma_normal_form(const char *name, char *form, size_t size) {
   size_t used = 0;
   form[0] = 0;
   for (; *name; name++) {
-    if (isspace((unsigned char)*name)) continue;
+    if (smma_blank(*name)) continue;
     if (used + 1 == sizeof lower) return; /* longer than any name */
-    lower[used++] = (char)tolower((unsigned char)*name);
+    lower[used++] = smma_lower(*name);
   }
   lower[used] = 0;
   used = append_tokens(lower, false, form, 0, size);

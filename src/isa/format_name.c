@@ -1,8 +1,8 @@
-#define _POSIX_C_SOURCE 200809L
 #include "isa/format_name.h"
 
 #include <stddef.h>
-#include <strings.h>
+
+#include "isa/ascii.h"
 
 static const char *const names[] = {
 #define SMMA_FORMAT(name, ...) #name,
@@ -67,10 +67,16 @@ const char *smma_format_text(smma_format_id format) {
   return (int)format >= 0 && format < SMMA_FORMAT_COUNT ? names[format] : "none";
 }
 
+/* But for the case of letters. */
+static bool same_text(const char *x, const char *y) {
+  while (*x && smma_lower(*x) == smma_lower(*y)) x++, y++;
+  return *x == *y;
+}
+
 smma_format_id smma_format_from_text(const char *text) {
   for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (format != SMMA_FORMAT_e8m13 && strcasecmp(text, names[format]) == 0) return (smma_format_id)format;
+    if (format != SMMA_FORMAT_e8m13 && same_text(text, names[format])) return (smma_format_id)format;
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-    if (strcasecmp(text, synonyms[i].text) == 0) return synonyms[i].format;
+    if (same_text(text, synonyms[i].text)) return synonyms[i].format;
   return SMMA_FORMAT_none;
 }

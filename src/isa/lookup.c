@@ -1,18 +1,18 @@
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/ascii.h"
 #include "isa/catalogue.h"
 #include "isa/nearest.h"
 
-static bool ignored_in_gpu(char c) { return isspace((unsigned char)c) || c == '-' || c == '_'; }
+static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
 
 static void squeeze(const char *name, char *out, size_t size) {
   size_t used = 0;
   for (; *name; name++)
-    if (!ignored_in_gpu(*name) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*name);
+    if (!ignored_in_gpu(*name) && used + 1 < size) out[used++] = smma_lower(*name);
   out[used] = 0;
 }
 
@@ -35,7 +35,7 @@ static const char *without_brand(const char *name) {
   static const char *const brands[] = {"nvidia ", "geforce ", "tesla ", "amd ", "instinct "};
   for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++) {
     size_t length = strlen(brands[i]), j;
-    for (j = 0; j < length && tolower((unsigned char)name[j]) == brands[i][j]; j++) continue;
+    for (j = 0; j < length && smma_lower(name[j]) == brands[i][j]; j++) continue;
     if (j == length) name += length;
   }
   return name;
@@ -47,8 +47,8 @@ static smma_arch_id find_gpu(const char *name) {
   return SMMA_ARCH_COUNT;
 }
 
-/* Drivers print more behind a GPU's name ("NVIDIA A100-SXM4-80GB"): words are taken away from the end until one is
- * known. */
+/* Drivers print more behind a name ("NVIDIA A100-SXM4-80GB", "gfx942:sramecc+"): words are taken away from the end
+ * until one is known. */
 smma_arch_id smma_find_arch(const char *name) {
   char rest[SMMA_NAME_SIZE];
   name = without_brand(name);
@@ -59,7 +59,7 @@ smma_arch_id smma_find_arch(const char *name) {
     smma_arch_id arch = find_gpu(rest);
     size_t length = strlen(rest);
     if (arch != SMMA_ARCH_COUNT) return arch;
-    while (length && rest[length - 1] != ' ' && rest[length - 1] != '-') length--;
+    while (length && !strchr(" -:", rest[length - 1])) length--;
     if (length == 0) return SMMA_ARCH_COUNT;
     rest[length - 1] = 0;
   }
@@ -176,8 +176,7 @@ static void explain_unknown_name(const char *gpu, const char *name, const smma_i
   smma_nearest_start(&nearest, q->form);
   consider_table(table, &nearest);
   smma_nearest_list(&nearest, list, sizeof list);
-  snprintf(message, size, "%s has no instruction '%.150s'; nearest: %s (see 'softmma list --arch %s')", gpu, name, list,
-           gpu);
+  snprintf(message, size, "%s has no instruction '%.150s'; nearest: %s", gpu, name, list);
 }
 
 size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
@@ -198,7 +197,7 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
   smma_nearest_start(&nearest, q.form);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
   smma_nearest_list(&nearest, list, sizeof list);
-  snprintf(message, size, "no instruction '%.150s'; nearest: %s (see 'softmma list')", name, list);
+  snprintf(message, size, "no instruction '%.150s'; nearest: %s", name, list);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "verify/compare.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/load.h"
@@ -62,27 +63,56 @@ static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matri
   return true;
 }
 
-smma_product_error smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b,
-                                            const smma_encoded_matrix *d, smma_row_progress *progress, void *context) {
-  double largest_error = 0, largest = 0, error_squares = 0, squares = 0;
-  size_t count = 0, rows_done = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest_error, largest) \
-    reduction(+ : error_squares, squares, count)
+/* What one row of d adds to the whole. */
+typedef struct {
+  double largest_error, largest, error_squares, squares;
+  size_t count;
+} row_sums;
+
+static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                            size_t i) {
+  row_sums r = {0, 0, 0, 0, 0};
+  for (size_t j = 0; j < d->columns; j++) {
+    double exact, error;
+    if (!exact_element(a, b, element(d, i, j), i, j, &exact, &error)) continue;
+    r.count++;
+    r.largest_error = fmax(r.largest_error, fabs(error));
+    r.largest = fmax(r.largest, fabs(exact));
+    r.error_squares += error * error;
+    r.squares += exact * exact;
+  }
+  return r;
+}
+
+/* Rows are added in their order, so that the sums do not depend on the threads. */
+static smma_product_error combine(const row_sums *row, const smma_encoded_matrix *d) {
+  row_sums all = {0, 0, 0, 0, 0};
+  for (size_t i = 0; i < d->rows; i++) {
+    all.count += row[i].count;
+    all.largest_error = fmax(all.largest_error, row[i].largest_error);
+    all.largest = fmax(all.largest, row[i].largest);
+    all.error_squares += row[i].error_squares;
+    all.squares += row[i].squares;
+  }
+  return (smma_product_error){all.largest_error == 0 ? 0 : all.largest_error / all.largest,
+                              all.error_squares == 0 ? 0 : sqrt(all.error_squares / all.squares),
+                              d->rows * d->columns - all.count};
+}
+
+bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                              smma_row_progress *progress, void *context, smma_product_error *error) {
+  row_sums *row = calloc(d->rows + 1, sizeof *row);
+  size_t rows_done = 0;
+  if (!row) return false;
+#pragma omp parallel for schedule(static)
   for (size_t i = 0; i < d->rows; i++) {
     size_t finished;
-    for (size_t j = 0; j < d->columns; j++) {
-      double exact, error;
-      if (!exact_element(a, b, element(d, i, j), i, j, &exact, &error)) continue;
-      count++;
-      largest_error = fmax(largest_error, fabs(error));
-      largest = fmax(largest, fabs(exact));
-      error_squares += error * error;
-      squares += exact * exact;
-    }
+    row[i] = sums_of_row(a, b, d, i);
 #pragma omp atomic capture
     finished = ++rows_done;
     if (progress && smma_this_thread() == 0) progress(finished, d->rows, context);
   }
-  return (smma_product_error){largest_error == 0 ? 0 : largest_error / largest,
-                              error_squares == 0 ? 0 : sqrt(error_squares / squares), d->rows * d->columns - count};
+  *error = combine(row, d);
+  free(row);
+  return true;
 }

@@ -30,11 +30,12 @@ typedef struct {
   const void *data;
 } smma_encoded_matrix;
 
-/* Called now and then by one thread, if not NULL. */
-typedef void smma_row_progress(size_t rows_done, size_t rows, void *context);
+/* Called now and then by one thread, if not NULL; what it returns does not matter. */
+typedef int smma_row_progress(size_t rows_done, size_t rows, void *context);
 
-/* d against the exact a * b, which may be the matrices that d was computed from or unrounded ones. */
-smma_product_error smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b,
-                                            const smma_encoded_matrix *d, smma_row_progress *progress, void *context);
+/* d against the exact a * b, which may be the matrices that d was computed from or unrounded ones. False only when
+   memory runs out. */
+bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                              smma_row_progress *progress, void *context, smma_product_error *error);
 
 #endif

@@ -1,0 +1,11 @@
+/* Letters and blanks of names, whatever the program's locale. */
+#ifndef SMMA_ISA_ASCII_H
+#define SMMA_ISA_ASCII_H
+
+#include <stdbool.h>
+
+static inline char smma_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static inline char smma_upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
+static inline bool smma_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+#endif
