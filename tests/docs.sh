@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The documentation's sessions give what it shows: every command behind "$ " in a ```console or an indented block of the
 # named Markdown files. Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
-# A shown line that ends with "..." stands for any line that begins so; stderr is not shown.
+# A shown line that ends with "..." stands for any line that begins so; stderr comes first, as in a pipe.
 set -u
 PATH=$1/bin:$PATH
 shift
@@ -19,7 +19,7 @@ finish_command() {
     [ -z "${expected[last]}" ] || break
     unset "expected[last]" # blank lines behind a block
   done
-  mapfile -t got < <(bash -c "$command" 2>/dev/null)
+  mapfile -t got < <(bash -c "$command" 2>&1)
   [ ${#got[@]} -eq ${#expected[@]} ] || same=0
   for i in "${!expected[@]}"; do same_line "${expected[i]}" "${got[i]-}" || same=0; done
   if [ $same = 1 ]; then

@@ -18,7 +18,7 @@ expect() { # NAME COMMAND...: it prints the sum that an H100 computes
 cmake --install "$build" --prefix "$prefix" > "$work/install.log" || { cat "$work/install.log" >&2; exit 1; }
 description=$(find "$prefix" -name softmma.pc)
 libraries=$(dirname "$(dirname "$description")")
-export PKG_CONFIG_PATH="$libraries/pkgconfig" LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export PKG_CONFIG_PATH="$libraries/pkgconfig"
 
 # shellcheck disable=SC2016  # backquotes of Markdown
 sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/README.md" > "$work/hello.c"

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,31 +142,46 @@ static void free_matrices(comparison *x) {
   smma_tensor_free(&x->b);
 }
 
-static void print_table(const comparison *x) {
-  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->m, x->k, x->path[1], x->k, x->n,
-         x->m * x->n, smma_format_text(x->out));
-  printf("%-14s %-9s %-32s  %21s  %13s  %10s  %10s\n", "", "", "", "results that differ", "largest", "error, with",
-         "error of");
-  printf("%-14s %-9s %-32s  %12s %-8.8s  %13s  %10s  %10s\n", "GPU", "inputs", "instruction", "from", x->unit[0].label,
-         "difference", "its inputs", "the unit");
-  for (int i = 0; i < x->units; i++) {
-    const unit *u = &x->unit[i];
-    char differ[32] = "-", largest[40] = "-";
-    if (i) {
-      snprintf(differ, sizeof differ, "%zu (%.1f %%)", u->difference.different,
-               x->m && x->n ? 100.0 * (double)u->difference.different / (double)(x->m * x->n) : 0);
+/* "-" where nothing finite could be compared. */
+static const char *error_text(double error, char text[32]) {
+  snprintf(text, 32, isnan(error) ? "-" : "%.2e", error);
+  return text;
+}
+
+static void print_row(const comparison *x, int i) {
+  const unit *u = &x->unit[i];
+  char differ[32] = "-", largest[40] = "-", total[32], own[32];
+  if (i) {
+    snprintf(differ, sizeof differ, "%zu (%.1f %%)", u->difference.different,
+             x->m && x->n ? 100.0 * (double)u->difference.different / (double)(x->m * x->n) : 0);
+    if (u->difference.special < u->difference.different || u->difference.different == 0)
       snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
                (double)u->difference.largest_ulps);
-    }
-    printf("%-14s %-9s %-32s  %21s  %13s  %10.2e  %10.2e\n", u->label, smma_format_text(u->instruction->a),
-           u->instruction->name, differ, largest, u->error.largest, u->own_error.largest);
+  }
+  printf("%-14s %-9s %-32s  %21s  %13s  %11s  %11s\n", u->label, smma_format_text(u->instruction->a),
+         u->instruction->name, differ, largest, error_text(u->error.largest, total),
+         error_text(u->own_error.largest, own));
+}
+
+static void print_table(const comparison *x) {
+  size_t special = 0, left_out = 0;
+  printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->m, x->k, x->path[1], x->k, x->n,
+         x->m * x->n, smma_format_text(x->out));
+  printf("%-14s %-9s %-32s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", "inputs", "instruction", "differ from",
+         x->unit[0].label, "at most by", "total error", "unit's part");
+  for (int i = 0; i < x->units; i++) {
+    print_row(x, i);
+    special += x->unit[i].difference.special;
+    left_out += x->unit[i].error.left_out;
   }
   printf(
-      "\nresults that differ: not the same bits; largest difference in units in the last place of %s.\n"
-      "(A result near zero that changes sign differs by very many.) error: the largest |d - exact| over the\n"
-      "largest |exact|; 'with its inputs' against the exact product of the files, 'of the unit' against that\n"
-      "of the matrices rounded to its input format.\n",
+      "\ndiffer: results that are not the same bits, and by how many units in the last place of %s at most (a result\n"
+      "near zero that changes sign differs by billions). total error: the largest |result - exact product of the "
+      "files|\n"
+      "over the largest exact one. unit's part: the same against the product of the matrices rounded to its inputs.\n",
       smma_format_text(x->out));
+  if (special) printf("%zu differences have NaN or infinity on one side and are not in the units.\n", special);
+  if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
 }
 
 static void print_pairs(const comparison *x) {

@@ -12,14 +12,16 @@ typedef struct {
 } dot;
 
 static void read_scales(const smma_instruction *i, const char *text_a, const char *text_b, bool hex, dot *x) {
+  char example[32];
   if (!i->scale_block) {
     if (text_a || text_b)
       smma_die("%s: %s takes no scale factors; leave it out", text_a ? "--scale-a" : "--scale-b", i->name);
     return;
   }
-  smma_read_list(smma_require_option(text_a, "--scale-a", "'1*2'"), "--scale-a", i->scale, hex, i->k / i->scale_block,
+  snprintf(example, sizeof example, "'1*%d'", i->k / i->scale_block);
+  smma_read_list(smma_require_option(text_a, "--scale-a", example), "--scale-a", i->scale, hex, i->k / i->scale_block,
                  x->scale_a);
-  smma_read_list(smma_require_option(text_b, "--scale-b", "'1*2'"), "--scale-b", i->scale, hex, i->k / i->scale_block,
+  smma_read_list(smma_require_option(text_b, "--scale-b", example), "--scale-b", i->scale, hex, i->k / i->scale_block,
                  x->scale_b);
 }
 

@@ -57,7 +57,7 @@ static smma_tensor load_scales(const char *path, const char *option, const smma_
   if (file.rows != rows || file.columns != columns)
     smma_die("%s: %s is %zu x %zu, but this product needs %zu x %zu (one factor per %d of K)", option, path, file.rows,
              file.columns, rows, columns, i->scale_block);
-  scales = smma_matrix_as(&file, i->scale, option, path, false);
+  scales = smma_matrix_as(&file, i->scale, option, path, file.format == SMMA_FORMAT_none); /* raw is usual for scales */
   smma_tensor_free(&file);
   if (!by_columns) return scales;
   turned = smma_new_matrix(i->scale, columns, rows);
@@ -94,7 +94,14 @@ typedef struct {
 } product;
 
 /* What can be seen wrong before any file is read. */
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
 static void check_options(const gemm_options *o, const smma_instruction *i) {
+  if (strcmp(o->d, "-") == 0 || ends_with(o->d, ".safetensors"))
+    smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
   if (i->scale_block) {

@@ -64,9 +64,10 @@ static int list_formats(bool json) {
 static int list_instructions(int only, bool every_n, bool json) {
   json_t *array = json_array();
   size_t rows = 0, instructions = 0;
+  if (!json) printf("%-13s  %-50s  %-19s  %-11s  %s\n", "architecture", "instruction", "", "model", "parameters");
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (only >= 0 ? a != only : a == SMMA_ARCH_cdna3_r1) continue;
+    if (only >= 0 ? a != only : !smma_architectures[a].listed) continue;
     instructions += table->count;
     if (!json) rows += print_table(table, every_n);
     for (size_t i = 0; json && i < table->count; i++)
@@ -76,7 +77,7 @@ static int list_instructions(int only, bool every_n, bool json) {
     smma_print_json(array);
   else {
     json_decref(array);
-    printf("%zu instructions in %zu rows\n", instructions, rows);
+    printf("%zu instruction%s in %zu row%s\n", instructions, instructions == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
   }
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }

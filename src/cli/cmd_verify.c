@@ -12,6 +12,7 @@ typedef struct {
   unsigned long long files;
   long long shown, most; /* mismatches printed, and how many may be */
   bool json;
+  bool failed; /* a file could not be read; the others are still checked */
   json_t *mismatches;
   smma_progress progress;
 } verification;
@@ -28,8 +29,8 @@ static void print_mismatch(const smma_mismatch *m) {
   const smma_instruction *i = smma_find(h->arch, h->instruction); /* its own names need no quotes */
   char expected[24], got[24], value[2][40];
   int scales = h->scale_block ? h->k / h->scale_block : 0;
-  printf("%s:%llu: %s %s: expected %s (%s), got %s (%s)\n", m->path, m->row->line, h->arch, h->instruction,
-         smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
+  printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->row->line, h->arch,
+         h->instruction, smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
          smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
   printf("  softmma dot --on %s --instr %s --hex --explain", smma_architectures[i->arch].name, i->name);
   print_vector("--a", h->a, m->row->a, h->k);
@@ -63,7 +64,13 @@ static void show_progress(const smma_check_totals *totals, void *context) {
 static void check_stream(verification *v, FILE *stream, const char *path) {
   smma_error error;
   smma_check_watcher watcher = {report, show_progress, v};
-  if (!smma_check_stream(stream, path, &v->totals, &watcher, &error)) smma_die("%s", error.text);
+  unsigned long long rows = v->totals.rows;
+  if (!smma_check_stream(stream, path, &v->totals, &watcher, &error)) {
+    smma_complain("%s", error.text);
+    v->failed = true;
+    return;
+  }
+  if (v->totals.rows == rows) smma_note("%s: a header without rows", path);
   v->files++;
 }
 
@@ -129,6 +136,7 @@ int smma_command_verify(int argc, const char **argv) {
       check_path(&v, *paths, true);
   }
   smma_progress_end();
+  if (v.failed && v.files == 0) return SMMA_EXIT_FAILED;
   if (v.files == 0) smma_die("no vector file found; a vector file is a .txt file with a '# instruction:' line");
   if (json) {
     smma_print_json(json_pack("{s:I, s:I, s:I, s:o}", "files", (json_int_t)v.files, "rows", (json_int_t)v.totals.rows,
@@ -137,5 +145,5 @@ int smma_command_verify(int argc, const char **argv) {
     if (v.shown > v.most) printf("... and %lld more\n", v.shown - v.most);
     printf("rows=%llu mismatches=%llu\n", v.totals.rows, v.totals.mismatches);
   }
-  return smma_finish_output(v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
+  return smma_finish_output(v.failed ? SMMA_EXIT_FAILED : v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

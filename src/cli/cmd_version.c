@@ -31,7 +31,8 @@ int smma_command_version(int argc, const char **argv) {
     printf("compiler      %s\n", compiler());
     printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
     printf("jansson       %s\n", JANSSON_VERSION);
-    printf("instructions  %zu on %d architectures\n", smma_instruction_count(), SMMA_ARCH_COUNT);
+    printf("instructions  %zu on %d architectures, with the 27 of cdna3-r1\n", smma_instruction_count(),
+           SMMA_ARCH_COUNT);
   }
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }

@@ -40,6 +40,10 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const
   smma_tensor t = smma_new_matrix(wanted, from->rows, from->columns);
   size_t count = from->rows * from->columns, changed;
   if (from->format == SMMA_FORMAT_none) check_raw(from, wanted, path);
+  if (from->format == SMMA_FORMAT_none && !quiet)
+    smma_note(
+        "%s, %s: raw %d-bit elements read as encodings of %s, not as numbers (for numbers save x.astype('float32'))",
+        what, path, 8 * from->bytes, smma_format_text(wanted));
   if (from->format == SMMA_FORMAT_none || from->format == wanted) {
     memcpy(t.data, from->data, count * (size_t)t.bytes);
     return t;

@@ -8,16 +8,24 @@
 
 #define TOKEN_SIZE 80
 
-/* Copies the next token and moves behind it; false at the end. */
+static void skip_blanks(const char **text) {
+  while (isspace((unsigned char)**text)) ++*text;
+}
+
+/* Copies the next token and moves behind it and one comma; false at the end. */
 static bool next_token(const char **text, char token[TOKEN_SIZE], const char *option) {
   size_t length = 0;
-  while (**text && (isspace((unsigned char)**text) || **text == ',')) ++*text;
+  skip_blanks(text);
+  if (!**text) return false;
   while (**text && !isspace((unsigned char)**text) && **text != ',') {
     if (length + 1 == TOKEN_SIZE) smma_die("%s: an element of more than %d characters", option, TOKEN_SIZE - 1);
     token[length++] = *(*text)++;
   }
   token[length] = 0;
-  return length > 0;
+  if (length == 0) smma_die("%s: no element before the comma at ',%.20s'", option, *text + 1);
+  skip_blanks(text);
+  if (**text == ',') ++*text;
+  return true;
 }
 
 /* Splits "VALUE*COUNT"; 1 without a count. */
@@ -58,8 +66,8 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   encoding = smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   rounded = smma_value((smma_format)format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
-    smma_note("%s: element %d, %s, is not a number of %s; rounded to %.17g", option, index, token,
-              smma_format_text(format), rounded);
+    smma_note("%s: [%d] = %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
+              rounded);
   }
   return encoding;
 }
@@ -74,11 +82,9 @@ void smma_read_list(const char *text, const char *option, smma_format_id format,
     for (; repeat > 0; repeat--, found++)
       if (found < count) out[found] = encoding;
   }
-  if (found > count || (found < count && count == 1))
-    smma_die("%s has %d element%s, but the instruction takes %d", option, found, found == 1 ? "" : "s", count);
-  if (found < count)
-    smma_die("%s has %d element%s, but the instruction takes %d; add '0*%d' for %d zeros", option, found,
-             found == 1 ? "" : "s", count, count - found, count - found);
+  if (found != count)
+    smma_die("%s has %d element%s, but the instruction takes %d%s", option, found, found == 1 ? "" : "s", count,
+             found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
 }
 
 /* Whether the text reads back as the value: exactly, or rounded to the format. */

@@ -50,8 +50,8 @@ typedef struct {
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   switch (r->algorithm) {
     case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: return r->with.t_fdpa.block;
+    case SMMA_ST_FDPA: return r->with.t_fdpa.block;
+    case SMMA_FP8_BY_FP16: return k / 2; /* two blocks, which share out the k mod 4 */
     case SMMA_E_FDPA: return r->with.e_fdpa.block;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;

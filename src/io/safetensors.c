@@ -114,21 +114,48 @@ static bool read_offsets(const archive *file, const char *name, const json_t *en
   return true;
 }
 
-/* Every tensor lies in the data, and the data ends with the last of them. */
-static bool check_offsets(const archive *file) {
-  const char *name;
-  json_t *entry;
+typedef struct {
+  size_t begin, end;
+} range;
+
+static int by_begin(const void *x, const void *y) {
+  const range *a = x, *b = y;
+  if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+  return (a->end > b->end) - (a->end < b->end);
+}
+
+/* Tensors fill the data one after the other, without gaps and overlaps, as the format demands. */
+static bool check_ranges(const archive *file, range *ranges, size_t count) {
   size_t last = 0;
-  json_object_foreach(file->tensors, name, entry) {
-    size_t begin, end;
-    if (!read_offsets(file, name, entry, &begin, &end)) return false;
-    if (end > last) last = end;
-  }
+  qsort(ranges, count, sizeof *ranges, by_begin);
+  for (size_t i = 0; i < count; last = ranges[i++].end)
+    if (ranges[i].begin != last)
+      return smma_fail(
+          file->error,
+          "%s: byte %zu: tensors overlap or leave a gap at byte %zu of the data; the file is damaged: copy "
+          "or save it again",
+          file->path, file->data_start + ranges[i].begin, ranges[i].begin);
   if (last == file->data_size) return true;
   return smma_fail(file->error,
                    "%s: byte %zu: %zu bytes of data expected for all tensors, %zu present; the file is damaged: copy "
                    "or save it again",
                    file->path, file->data_start, last, file->data_size);
+}
+
+static bool check_offsets(const archive *file) {
+  range *ranges = calloc(json_object_size(file->tensors) + 1, sizeof *ranges);
+  const char *name;
+  json_t *entry;
+  size_t count = 0;
+  bool good = true;
+  if (!ranges) return smma_fail(file->error, "%s: out of memory", file->path);
+  json_object_foreach(file->tensors, name, entry) {
+    good = good && read_offsets(file, name, entry, &ranges[count].begin, &ranges[count].end);
+    count += good;
+  }
+  good = good && check_ranges(file, ranges, count);
+  free(ranges);
+  return good;
 }
 
 /* "a, b, c and 5 more": the names nearest to `wanted`, or the first when it is NULL. */

@@ -82,7 +82,7 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   if (i->k == 64) return false;
   if (i->scale_block) return say(v, "QMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
   if (bits_of(i->a) <= 8) return say(v, "QMMA.%s.%s.%s.%s", shape, d, a, b);
-  if (i->a != SMMA_FORMAT_f16) return say(v, "HMMA.%s.%s.%s", shape, d, a);
+  if (i->a != SMMA_FORMAT_f16) return say(v, "HMMA.%s.%s.%s", shape, d, a) || say(v, "HMMA.%s.%s", shape, a);
   return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
 }
 

@@ -1,7 +1,7 @@
 #include "isa/catalogue.h"
 
 const smma_architecture smma_architectures[SMMA_ARCH_COUNT] = {
-#define SMMA_ARCHITECTURE(symbol, name, title, vendor) {name, title, vendor, &smma_table_##symbol},
+#define SMMA_ARCHITECTURE(symbol, name, title, vendor, listed) {name, title, vendor, listed, &smma_table_##symbol},
 #include "isa/architectures.def"
 #undef SMMA_ARCHITECTURE
 };

@@ -55,6 +55,7 @@ typedef struct {
 
 typedef struct {
   const char *name, *title, *vendor;
+  bool listed; /* among the architectures that are shown unasked */
   const smma_instruction_table *table;
 } smma_architecture;
 

@@ -88,15 +88,18 @@ smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {
   return arch;
 }
 
-/* The normal form of a name that is being looked for. */
+/* The normal form of a name that is being looked for, whole or as the beginning of one ("HMMA.16816"). */
 typedef struct {
   char form[SMMA_NAME_SIZE];
+  bool beginning;
 } query;
 
 static bool matches(const char *alias, void *context) {
+  const query *q = context;
   char form[SMMA_NAME_SIZE];
+  size_t length = strlen(q->form);
   smma_normal_form(alias, form, sizeof form);
-  return strcmp(form, ((query *)context)->form) == 0;
+  return strncmp(form, q->form, length) == 0 && (form[length] == 0 || (q->beginning && length && form[length] == '.'));
 }
 
 static bool answers_to(const smma_instruction *i, query *q) {
@@ -123,11 +126,9 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
 }
 
 /* The first match, or NULL; `ambiguous` tells whether matches differ in what they compute. */
-static const smma_instruction *find_in(const smma_instruction_table *table, query *q, bool *ambiguous) {
+static const smma_instruction *find_matches(const smma_instruction_table *table, query *q, bool *ambiguous) {
   const smma_instruction *found = NULL;
   *ambiguous = false;
-  for (size_t i = 0; i < table->count; i++)
-    if (strcmp(table->row[i].name, q->form) == 0) return &table->row[i];
   for (size_t i = 0; i < table->count; i++) {
     if (!answers_to(&table->row[i], q)) continue;
     if (!found)
@@ -138,21 +139,64 @@ static const smma_instruction *find_in(const smma_instruction_table *table, quer
   return found;
 }
 
+/* The same: by canonical name, else by alias, else by the beginning of either. */
+static const smma_instruction *find_in(const smma_instruction_table *table, query *q, bool *ambiguous) {
+  const smma_instruction *found;
+  *ambiguous = q->beginning = false;
+  for (size_t i = 0; i < table->count; i++)
+    if (strcmp(table->row[i].name, q->form) == 0) return &table->row[i];
+  found = find_matches(table, q, ambiguous);
+  if (found) return found;
+  q->beginning = true;
+  return find_matches(table, q, ambiguous);
+}
+
+/* "ampere (A100, A30, ...)": compilers' targets are left out. */
+static size_t append_gpus(int arch, char *message, size_t used, size_t size) {
+  const char *before = " (";
+  used += (size_t)snprintf(message + used, size - used, "%s", smma_architectures[arch].name);
+  for (size_t g = 0; g < smma_gpu_count && used < size; g++) {
+    const char *name = smma_gpus[g].name;
+    if ((int)smma_gpus[g].arch != arch || strncmp(name, "sm_", 3) == 0 || strncmp(name, "gfx", 3) == 0) continue;
+    used += (size_t)snprintf(message + used, size - used, "%s%s", before, name);
+    before = ", ";
+  }
+  if (*before == ',' && used < size) used += (size_t)snprintf(message + used, size - used, ")");
+  return used;
+}
+
 /* The architectures and GPUs that have the name; false if none has. */
 static bool explain_elsewhere(const char *gpu, const char *name, query *q, char *message, size_t size) {
   size_t used = (size_t)snprintf(message, size, "%s has no instruction '%.150s'; it is on: ", gpu, name);
   bool any = false, ambiguous;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
-    if (!find_in(smma_architectures[a].table, q, &ambiguous) || used >= size) continue;
-    used += (size_t)snprintf(message + used, size - used, "%s%s", any ? ", " : "", smma_architectures[a].name);
+    if (!smma_architectures[a].listed || !find_in(smma_architectures[a].table, q, &ambiguous) || used >= size) continue;
+    if (any) used += (size_t)snprintf(message + used, size - used, ", ");
+    if (used < size) used = append_gpus(a, message, used, size);
     any = true;
-    for (size_t g = 0; g < smma_gpu_count && used < size; g++)
-      if ((int)smma_gpus[g].arch == a) {
-        used += (size_t)snprintf(message + used, size - used, " (%s)", smma_gpus[g].name);
-        break;
-      }
   }
   return any;
+}
+
+/* Instructions that exist and are left out of the catalogue, by the beginning of their names. */
+static const struct {
+  smma_arch_id arch;
+  const char *beginning, *why;
+} left_out[] = {
+#define SMMA_LEFT_OUT(symbol, beginning, why) {SMMA_ARCH_##symbol, beginning, why},
+#include "isa/left_out.def"
+#undef SMMA_LEFT_OUT
+};
+
+static bool explain_left_out(smma_arch_id arch, const char *gpu, const char *name, const query *q, char *message,
+                             size_t size) {
+  for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
+    if (left_out[i].arch != arch || strncmp(q->form, left_out[i].beginning, strlen(left_out[i].beginning)) != 0)
+      continue;
+    snprintf(message, size, "'%.150s' is not modelled on %s: %s", name, gpu, left_out[i].why);
+    return true;
+  }
+  return false;
 }
 
 static bool consider_alias(const char *alias, void *context) {
@@ -215,7 +259,7 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   if (size == 0) return NULL;
   if (found)
     explain_ambiguous(name, table, &q, message, size);
-  else if (!explain_elsewhere(gpu, name, &q, message, size))
+  else if (!explain_left_out(arch, gpu, name, &q, message, size) && !explain_elsewhere(gpu, name, &q, message, size))
     explain_unknown_name(gpu, name, table, &q, message, size);
   return NULL;
 }

@@ -28,8 +28,8 @@ void smma_nearest_start(smma_nearest *n, const char *wanted) {
 }
 
 void smma_nearest_consider(smma_nearest *n, const char *name, const char *form) {
-  bool begins = strncmp(form, n->wanted, strlen(n->wanted)) == 0; /* a name that was not written to its end */
-  int d = begins ? 0 : distance(n->wanted, form), at = n->count;
+  bool part = n->wanted[0] && strstr(form, n->wanted); /* a name that was not written out */
+  int d = part ? 0 : distance(n->wanted, form), at = n->count;
   for (int i = 0; i < n->count; i++)
     if (strcmp(n->name[i], name) == 0) return;
   while (at > 0 && n->distance[at - 1] > d) at--;

@@ -94,6 +94,7 @@ static smma_product_error combine(const row_sums *row, const smma_encoded_matrix
     all.error_squares += row[i].error_squares;
     all.squares += row[i].squares;
   }
+  if (all.count == 0) return (smma_product_error){NAN, NAN, d->rows * d->columns};
   return (smma_product_error){all.largest_error == 0 ? 0 : all.largest_error / all.largest,
                               all.error_squares == 0 ? 0 : sqrt(all.error_squares / all.squares),
                               d->rows * d->columns - all.count};

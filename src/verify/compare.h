@@ -16,7 +16,7 @@ typedef struct {
 smma_difference smma_compare_results(smma_format_id format, const void *x, const void *y, size_t count);
 
 /* Errors of a computed product against the exact one. Elements where d or an operand is not finite are left out and
-   counted. */
+   counted; the errors are NaN where all are. */
 typedef struct {
   double largest;          /* the largest |d - exact|, divided by the largest |exact| */
   double root_mean_square; /* the Frobenius norm of d - exact, divided by that of exact */
