@@ -459,9 +459,10 @@ static void test_safetensors_errors(void **state) {
   expect_safetensors_error(X("\"F32\"", "[1]", "[0,99999999999999999999]"), NULL, 4, "too big integer");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,0]"), NULL, 4, "data_offsets begin after their end");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,8]"), NULL, 8, "overlap or leave a gap at byte 4");
-  expect_safetensors_error("{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
-                           "\"y\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[2,6]}}",
-                           "x", 6, "overlap or leave a gap at byte 2");
+  expect_safetensors_error(
+      "{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
+      "\"y\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[2,6]}}",
+      "x", 6, "overlap or leave a gap at byte 2");
   expect_safetensors_error(X("\"F32\"", "[2]", "[0,8]"), NULL, 4, "8 bytes of data expected for tensor 'x', 4 present");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0,4]"), NULL, 5,
                            "4 bytes of data expected for all tensors, 5 present");
