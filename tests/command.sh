@@ -499,7 +499,7 @@ data cut short|byte [0-9]+: 16 bytes of data expected|{"x":{"dtype":"F32","shape
 broken JSON|header .*line 1, column [0-9]+: |{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]|0000803f
 sizes that differ|.*: 4 elements of F32 take 16|{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,4]}}|0000803f
 too large|.* more elements than|{"x":{"dtype":"F32","shape":[2305843009213693952,4],"data_offsets":[0,4]}}|0000803f
-an unsuitable type|tensor 'x' is of dtype I64|{"x":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]}}|0000803f0000803f
+an unsuitable type|header \(JSON from byte 8\): tensor 'x' is of dtype I64|{"x":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]}}|0000803f0000803f
 no tensor|the file holds no tensor|{}|
 END
 fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:NAME, from a\.weight, b\.weight' \
@@ -608,12 +608,12 @@ a character that is no digit|line 10, column 6: 'x' is no hexadecimal digit|10s/
 a number that does not fit|line 10, column 1: 10000 does not fit f16's 16 bits \(a\[0\]\)|10s/^..../10000/
 a header without k|line [0-9]+, column 1: header key 'k' is missing|/^# k:/d
 no header|line 1, column 1: no header|/^#/d
-another k than the instruction's|the header says k: 8, but mma\.m8n8k4\.f32\.f16\.f16\.f32 has k = 4|s/^# k: 4/# k: 8/
-another format than the instruction's|the header says a: bf16, but mma\.m8n8k4.* has f16|s/^# a: f16/# a: bf16/
+another k than the instruction's|line 2: the header says k: 8, but mma\.m8n8k4\.f32\.f16\.f16\.f32 has k = 4|s/^# k: 4/# k: 8/
+another format than the instruction's|line 2: the header says a: bf16, but mma\.m8n8k4.* has f16|s/^# a: f16/# a: bf16/
 an unknown format|line 4, column 6: 'f17' is no number format|s/^# a: f16/# a: f17/
-an unknown architecture|unknown GPU or architecture 'vulta'; nearest: volta|s/volta/vulta/
-an unknown instruction|volta has no instruction 'mma.m8n8k5.f32.f16.f16.f32'; nearest: |s/m8n8k4/m8n8k5/
-an instruction of others|volta has no instruction .*; it is on: |s/mma\.m8n8k4.*/mma.m16n8k16.f32.f16.f16.f32/
+an unknown architecture|line 2: unknown GPU or architecture 'vulta'; nearest: volta|s/volta/vulta/
+an unknown instruction|line 2: volta has no instruction 'mma.m8n8k5.f32.f16.f16.f32'; nearest: |s/m8n8k4/m8n8k5/
+an instruction of others|line 2: volta has no instruction .*; it is on: |s/mma\.m8n8k4.*/mma.m16n8k16.f32.f16.f16.f32/
 a header that changes|line 15, column [0-9]+: header key 'arch' was 'volta' before|14a # arch: hopper
 END
 head -c -3 ten.txt >bad.txt

@@ -922,7 +922,7 @@ static void test_vectors_widest_row(void **state) {
   (void)state;
   smma_vector_header header = {
       "x", "y", "", SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_MAXIMUM_K,
-      1};
+      1,   0};
   smma_vector_row row, back;
   smma_error error;
   char *text = NULL;

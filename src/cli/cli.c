@@ -218,6 +218,11 @@ int smma_finish_output(int status) {
   return smma_complain("could not write the output; is the disk full or the pipe closed?");
 }
 
+bool smma_ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
 double smma_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -87,6 +87,8 @@ void smma_progress_start(smma_progress *progress, const char *unit, double per_s
 void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 
+bool smma_ends_with(const char *text, const char *end);
+
 /* Monotonic seconds. */
 double smma_seconds(void);
 

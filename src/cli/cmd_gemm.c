@@ -41,31 +41,31 @@ static void take_shapes(const gemm_options *o, const char **paths, const smma_te
         k_of_b, g->n);
 }
 
-static smma_tensor load_c(const char *path, const smma_instruction *i, const smma_gemm_arguments *g) {
-  smma_tensor file = smma_load_matrix(path), c;
-  if (file.rows != g->m || file.columns != g->n)
-    smma_die("-C: %s is %zu x %zu, but A*B is %zu x %zu", path, file.rows, file.columns, g->m, g->n);
-  c = smma_matrix_as(&file, i->c, "C", path, false);
-  smma_tensor_free(&file);
-  return c;
+/* A file of rows x columns; `needed_by` says what needs them. */
+static smma_tensor load_shaped(const char *path, const char *option, size_t rows, size_t columns,
+                               const char *needed_by) {
+  smma_tensor file = smma_load_matrix(path);
+  if (file.rows != rows || file.columns != columns)
+    smma_die("%s: %s is %zu x %zu, but %s %zu x %zu", option, path, file.rows, file.columns, needed_by, rows, columns);
+  return file;
 }
 
-/* Scale factors stand in files as rows of A and columns of B: M x blocks and blocks x N. B's are stored by columns. */
-static smma_tensor load_scales(const char *path, const char *option, const smma_instruction *i, size_t rows,
-                               size_t columns, bool by_columns) {
-  smma_tensor file = smma_load_matrix(path), scales, turned;
-  if (file.rows != rows || file.columns != columns)
-    smma_die("%s: %s is %zu x %zu, but this product needs %zu x %zu (one factor per %d of K)", option, path, file.rows,
-             file.columns, rows, columns, i->scale_block);
-  scales = smma_matrix_as(&file, i->scale, option, path, file.format == SMMA_FORMAT_none); /* raw is usual for scales */
-  smma_tensor_free(&file);
-  if (!by_columns) return scales;
-  turned = smma_new_matrix(i->scale, columns, rows);
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < columns; c++)
-      ((uint8_t *)turned.data)[c * rows + r] = ((const uint8_t *)scales.data)[r * columns + c];
-  smma_tensor_free(&scales);
-  return turned;
+/* The file's matrix in the wanted format; the file's is freed. */
+static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path) {
+  bool raw_scales = file->format == SMMA_FORMAT_none && what[0] == '-'; /* raw is usual for them */
+  smma_tensor t = smma_matrix_as(file, wanted, what, path, raw_scales);
+  smma_tensor_free(file);
+  return t;
+}
+
+/* The library takes the scale factors of B column by column. */
+static void turn(smma_tensor *t) {
+  smma_tensor turned = smma_new_matrix(t->format, t->columns, t->rows);
+  for (size_t r = 0; r < t->rows; r++)
+    for (size_t c = 0; c < t->columns; c++)
+      ((uint8_t *)turned.data)[c * t->rows + r] = ((const uint8_t *)t->data)[r * t->columns + c];
+  smma_tensor_free(t);
+  *t = turned;
 }
 
 static int show_progress(size_t done, size_t all, void *context) {
@@ -94,13 +94,8 @@ typedef struct {
 } product;
 
 /* What can be seen wrong before any file is read. */
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static void check_options(const gemm_options *o, const smma_instruction *i) {
-  if (strcmp(o->d, "-") == 0 || ends_with(o->d, ".safetensors"))
+  if (strcmp(o->d, "-") == 0 || smma_ends_with(o->d, ".safetensors"))
     smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
@@ -117,19 +112,21 @@ static void check_options(const gemm_options *o, const smma_instruction *i) {
 static void load_operands(const gemm_options *o, const char **paths, product *p) {
   const smma_instruction *i = p->instruction;
   smma_gemm_arguments *g = &p->arguments;
-  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]);
+  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
   take_shapes(o, paths, &a, &b, g);
+  if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (i->scale_block) {
     size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
-    p->scale_a = load_scales(o->scale_a, "--scale-a", i, g->m, blocks, false);
-    p->scale_b = load_scales(o->scale_b, "--scale-b", i, blocks, g->n, true);
+    scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
+    scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
+    p->scale_a = take_as(&scale_a, i->scale, "--scale-a", o->scale_a);
+    p->scale_b = take_as(&scale_b, i->scale, "--scale-b", o->scale_b);
+    turn(&p->scale_b);
   }
-  if (o->c) p->c = load_c(o->c, i, g);
-  p->a = smma_matrix_as(&a, i->a, "A", paths[0], false);
-  p->b = smma_matrix_as(&b, i->b, "B", paths[1], false);
+  if (o->c) p->c = take_as(&c, i->c, "C", o->c);
+  p->a = take_as(&a, i->a, "A", paths[0]);
+  p->b = take_as(&b, i->b, "B", paths[1]);
   p->d = smma_new_matrix(i->d, g->m, g->n);
-  smma_tensor_free(&a);
-  smma_tensor_free(&b);
 }
 
 static void fill_arguments(const gemm_options *o, product *p) {

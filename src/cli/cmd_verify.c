@@ -74,11 +74,6 @@ static void check_stream(verification *v, FILE *stream, const char *path) {
   v->files++;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static void check_path(verification *v, const char *path, bool named_by_user);
 
 static void check_directory(verification *v, const char *path) {
@@ -106,7 +101,7 @@ static void check_path(verification *v, const char *path, bool named_by_user) {
     check_directory(v, path);
     return;
   }
-  if (!named_by_user && (!S_ISREG(status.st_mode) || !ends_with(path, ".txt"))) return;
+  if (!named_by_user && (!S_ISREG(status.st_mode) || !smma_ends_with(path, ".txt"))) return;
   stream = fopen(path, "r");
   if (!stream) smma_die("%s: %s", path, strerror(errno));
   if (named_by_user || smma_vector_recognize(stream)) check_stream(v, stream, path);

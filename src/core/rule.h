@@ -50,8 +50,8 @@ typedef struct {
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   switch (r->algorithm) {
     case SMMA_T_FDPA:
-    case SMMA_ST_FDPA: return r->with.t_fdpa.block;
-    case SMMA_FP8_BY_FP16: return k / 2; /* two blocks, which share out the k mod 4 */
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return r->with.t_fdpa.block;
     case SMMA_E_FDPA: return r->with.e_fdpa.block;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
@@ -67,9 +67,11 @@ SMMA_CORE int smma_block_of(const smma_operation *o) {
   return o->k < limit ? o->k : limit;
 }
 
-/* The k of the i-th product of a block. FP8 by FP16 takes k mod 4 < 2 first, then the others. */
+/* The k of the i-th product of a block. FP8 by FP16 deals out pairs of k to its blocks in turn: with two blocks,
+   k mod 4 < 2 to the first. */
 SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return i / 2 * 4 + block * 2 + i % 2;
+  int blocks = o->k / smma_block_of(o);
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return (i / 2 * blocks + block) * 2 + i % 2;
   return block * smma_block_of(o) + i;
 }
 

@@ -39,6 +39,13 @@ void smma_decimal_text(char *text, size_t size, double value, bool exact, int di
   snprintf(text, size, "~%.*g", digits, value);
 }
 
+void smma_lost_text(char *text, size_t size, double lost, int digits) {
+  if (lost != 0 && fabs(lost) < DBL_MIN)
+    snprintf(text, size, "%s", lost < 0 ? "-(less than 2^-1022)" : "less than 2^-1022");
+  else
+    smma_decimal_text(text, size, lost, true, digits);
+}
+
 void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t encoding) {
   double value = smma_number_value(smma_decode(smma_encoding_of(format), encoding));
   int most = format == SMMA_FORMAT_f32 || format == SMMA_FORMAT_e8m13 ? 9 : 17;

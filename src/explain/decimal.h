@@ -10,6 +10,10 @@
    significant bits are enough; else, and if `exact` is false, that many digits behind "~". */
 void smma_decimal_text(char *text, size_t size, double value, bool exact, int digits);
 
+/* What was lost, as smma_decimal_text with `exact`; below the normal range of double, where the value given is no
+   longer near the true one, only that. */
+void smma_lost_text(char *text, size_t size, double lost, int digits);
+
 /* The shortest decimal that identifies a value of the format (f16: that is its exact value). */
 void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t encoding);
 

@@ -185,7 +185,7 @@ static void exact_ruler(smma_ruler *r, const smma_stage *stage, const drawing_su
 /* "-0.125 in alignment" */
 static void print_part_lost(FILE *stream, const char *before, double lost, const char *where) {
   char text[32];
-  smma_decimal_text(text, sizeof text, lost, true, DIGITS);
+  smma_lost_text(text, sizeof text, lost, DIGITS);
   fprintf(stream, "%s%s in %s", before, lost == 0 ? "nothing" : text, where);
 }
 

@@ -201,7 +201,8 @@ static const dtype *read_dtype(const archive *file, const char *name, const json
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
     if (strcmp(text, dtypes[i].text) == 0) return &dtypes[i];
   smma_fail(file->error,
-            "%s: tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, F6_*, F4 and, as raw "
+            "%s: header (JSON from byte 8): tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, "
+            "F6_*, F4 and, as raw "
             "encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
             file->path, name, text);
   return NULL;
@@ -226,7 +227,8 @@ static bool check_size(const archive *file, const char *name, const dtype *type,
     return damaged(file, name, "the shape has more elements than memory can hold");
   if (bits % 8 != 0)
     return smma_fail(file->error,
-                     "%s: tensor '%s': %zu elements of %s do not fill whole bytes; pad it to an even number of "
+                     "%s: header (JSON from byte 8): tensor '%s': %zu elements of %s do not fill whole bytes; pad it "
+                     "to an even number of "
                      "elements (F6: to a multiple of 4)",
                      file->path, name, elements, type->text);
   if (bits / 8 != present)
@@ -260,7 +262,7 @@ static bool read_tensor(const archive *file, const char *name, smma_tensor *tens
   const json_t *entry = check_offsets(file) ? choose(file, &name) : NULL;
   if (!entry || !(type = read_dtype(file, name, entry))) return false;
   if (!read_offsets(file, name, entry, &begin, &end) || !read_shape(file, name, entry, &shape)) return false;
-  smma_fail(&where, "%s: tensor '%.100s'", file->path, name);
+  smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", file->path, name);
   if (!smma_shape_matrix(&shape, where.text, tensor, &elements, file->error)) return false;
   if (!check_size(file, name, type, elements, end - begin)) return false;
   tensor->format = type->format;

@@ -159,7 +159,9 @@ static bool parse_value(smma_vector_reader *reader, header_key key, span value, 
   smma_vector_header *header = &reader->header;
   switch (key) {
     case KEY_ARCH: return parse_text(reader, value, header->arch, sizeof header->arch, error);
-    case KEY_INSTRUCTION: return parse_text(reader, value, header->instruction, sizeof header->instruction, error);
+    case KEY_INSTRUCTION:
+      header->line = reader->line;
+      return parse_text(reader, value, header->instruction, sizeof header->instruction, error);
     case KEY_RECORDED_ON: return parse_text(reader, value, header->recorded_on, sizeof header->recorded_on, error);
     case KEY_A: return parse_format(reader, value, &header->a, error);
     case KEY_B: return parse_format(reader, value, &header->b, error);

@@ -16,6 +16,7 @@ typedef struct {
   char recorded_on[128];            /* empty when the header has none */
   smma_format_id a, b, c, d, scale; /* scale: SMMA_FORMAT_none without scales */
   int k, scale_block;               /* scale_block: 0 without scales */
+  unsigned long long line;          /* where the header names the instruction, from 1; not written */
 } smma_vector_header;
 
 /* One row; scale_a and scale_b hold k / scale_block encodings. */

@@ -53,7 +53,8 @@ smma_arch_id smma_find_arch(const char *name) {
   char rest[SMMA_NAME_SIZE];
   name = without_brand(name);
   for (int i = 0; i < SMMA_ARCH_COUNT; i++)
-    if (same_gpu(name, smma_architectures[i].name)) return (smma_arch_id)i;
+    if (same_gpu(name, smma_architectures[i].name) || same_gpu(name, smma_architectures[i].title))
+      return (smma_arch_id)i;
   snprintf(rest, sizeof rest, "%s", name);
   for (;;) {
     smma_arch_id arch = find_gpu(rest);

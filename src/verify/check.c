@@ -1,33 +1,36 @@
 #include "verify/check.h"
 
-#include <string.h>
-
-static bool disagrees(const char *path, const char *key, smma_format_id said, smma_format_id has, const char *name,
-                      smma_error *error) {
-  if (said == has) return false;
-  smma_fail(error, "%s: the header says %s: %s, but %s has %s; mend the header", path, key, smma_format_text(said),
-            name, smma_format_text(has));
-  return true;
+/* The first key of which header and instruction say different formats, as a line; false if there is none. */
+static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
+                             smma_error *error) {
+  const struct {
+    const char *key;
+    smma_format_id said, has;
+  } keys[] = {
+      {"a", h->a, i->a}, {"b", h->b, i->b}, {"c", h->c, i->c}, {"d", h->d, i->d}, {"scale", h->scale, i->scale}};
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+    if (keys[k].said != keys[k].has)
+      return !smma_fail(error, "%s: line %llu: the header says %s: %s, but %s has %s; mend the header", path, h->line,
+                        keys[k].key, smma_format_text(keys[k].said), i->name, smma_format_text(keys[k].has));
+  return false;
 }
 
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *h, const char *path, smma_error *error) {
-  char message[800];
+  char message[1024];
   const smma_instruction *i = smma_resolve_name(h->arch, h->instruction, message, sizeof message);
   if (!i) {
-    smma_fail(error, "%s: %s", path, message);
+    smma_fail(error, "%s: line %llu: %s", path, h->line, message);
     return NULL;
   }
   if (h->k != i->k) {
-    smma_fail(error, "%s: the header says k: %d, but %s has k = %d; mend the header", path, h->k, i->name, i->k);
+    smma_fail(error, "%s: line %llu: the header says k: %d, but %s has k = %d; mend the header", path, h->line, h->k,
+              i->name, i->k);
     return NULL;
   }
-  if (disagrees(path, "a", h->a, i->a, i->name, error) || disagrees(path, "b", h->b, i->b, i->name, error) ||
-      disagrees(path, "c", h->c, i->c, i->name, error) || disagrees(path, "d", h->d, i->d, i->name, error) ||
-      disagrees(path, "scale", h->scale, i->scale, i->name, error))
-    return NULL;
+  if (formats_disagree(h, i, path, error)) return NULL;
   if (h->scale_block != i->scale_block) {
-    smma_fail(error, "%s: the header says a scale per %d elements, but %s has one per %d; mend the header", path,
-              h->scale_block, i->name, i->scale_block);
+    smma_fail(error, "%s: line %llu: the header says a scale per %d elements, but %s has one per %d; mend the header",
+              path, h->line, h->scale_block, i->name, i->scale_block);
     return NULL;
   }
   return i;
