@@ -122,12 +122,15 @@ silent() { [ ! -s in/stderr ]; }
 
 gives 'help' 0 '^  verify  ' --help
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen version; do
+for command in list show dot gemm compare verify gen bench version; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
 gives '--version' 0 '^softmma [0-9]' --version
 gives 'version --json' 0 '"version": "[0-9]' version --json
+gives 'version names the kernels' 0 '^kernels +([a-z0-9]+, )*core \(of this CPU' version
+kernels=$(sed -n 's/^kernels *\([^(]*\).*/\1/p' in/stdout | tr -d ,)
+gives 'version --json has the kernels' 0 '"kernels": \[' version --json
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
@@ -406,6 +409,13 @@ real=("$data/digits-centred.npy" "$data/digits-axes.npy")
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o one.npy --threads 1
 runs 0 gemm --on H100 --in f16 "${real[@]}" -o two.npy --threads 2
 check 'gemm: the same on one and two threads' cmp -s one.npy two.npy
+for kernel in $kernels; do
+  gives "gemm --kernel $kernel" 0 "; ($kernel|core) kernel, " \
+    gemm --on H100 --in f16 "${real[@]}" -o other.npy --kernel "$kernel"
+  check "gemm --kernel $kernel: the same bits" cmp -s one.npy other.npy
+done
+gives 'gemm --json names the kernel' 0 '^  "kernel": "core",$' \
+  gemm --on V100 --in f16 A16.npy B16.npy -o D.npy --kernel core --json
 differs() { ! cmp -s "$1" "$2"; }
 while IFS='|' read -r name options; do
   # shellcheck disable=SC2086
@@ -439,6 +449,8 @@ fails 'gemm: uneven --promote-every' "--promote-every: 5 is not a multiple of th
   "${gemm[@]}" A.npy B.npy --promote-every 5
 fails 'gemm: negative --threads' '--threads: -1 is not a number from 0' "${gemm[@]}" A.npy B.npy --threads=-1
 fails 'gemm: too many threads' '--threads: 1000000 is not a number from 0' "${gemm[@]}" A.npy B.npy --threads 1000000
+fails 'gemm: unknown kernel' "--kernel: this CPU has no kernel 'avx3'; it has .*core$" \
+  "${gemm[@]}" A.npy B.npy --kernel avx3
 fails 'gemm: no such file' 'none\.npy: cannot open: No such file' "${gemm[@]}" none.npy B.npy
 fails 'gemm: a directory' 'this is a directory' "${gemm[@]}" in B.npy
 fails 'gemm: shapes that do not fit' 'A\.npy is 2 x 2 and row\.npy is 1 x 3' "${gemm[@]}" A.npy row.npy
@@ -629,10 +641,66 @@ fails 'verify: empty standard input' 'standard input: line 1, column 1: no heade
 fails 'verify: nothing to verify' 'too few arguments: softmma verify FILE' verify
 fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-1
 
+# ---- bench ----
+
+# OpenBLAS and gnuplot are optional: what needs them is tested where they are.
+bench=(bench --blas none --repetitions 1)
+gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ +- +-$' "${bench[@]}" --size 4
+check 'bench measures every family' \
+  [ "$(grep -cE ' +- +-$' in/stdout)" -eq "$(grep -c '^SMMA_BENCH(' "$source_directory/src/cli/bench.def")" ]
+gives 'bench --on' 0 '^CDNA 3 xf32 ' "${bench[@]}" --on MI300X --size 4
+check 'bench --on measures no other' [ "$(grep -cE ' +- +-$' in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
+gives 'bench --json' 0 '^\{"on": "H100", "instr": "wgmma\.m64n8k16\.f32\.f16\.f16", "m": 3, "n": 4, "k": 5, '\
+'"threads": 1, "kernel": "[a-z0-9]+", "gmacs": [0-9.e-]+, "baseline": null, "baseline_gmacs": null, "ratio": null\}$' \
+  "${bench[@]}" --on H100 --in f16 --m 3 --n 4 --k 5 --json
+gives 'bench of lists' 0 '"instr": "mma.m16n8k16.f32.f16.f16.f32", "m": 9,' \
+  "${bench[@]}" --on A100 --instr HMMA.16816.F32,DMMA.884 --size 8,9 --json
+check 'bench --json: an object a line' [ "$(grep -c '^{.*}$' in/stdout)" -eq 4 ]
+gives 'bench --in --out' 0 '"instr": "mma\.m16n8k16\.f16\.f16\.f16\.f16"' \
+  "${bench[@]}" --on A100 --in f16 --out f16 --size 8 --json
+gives 'bench --kernel' 0 '"kernel": "core"' "${bench[@]}" --on A100 --in f16 --size 8 --kernel core --json
+gives 'bench --threads 0' 0 '"threads": [1-9]' "${bench[@]}" --on A100 --in f16 --size 8 --threads 0 --json
+gives 'bench with scale factors' 0 '^Blackwell NVFP4 ' "${bench[@]}" --on B200 --m 5 --n 6 --k 100
+for format in f32 f64; do
+  function=SGEMM number='[0-9.e-]+'
+  [ $format = f32 ] || function=DGEMM
+  gives "bench of $format, with OpenBLAS if there is one" 0 \
+    "\"baseline\": (null, .*: null|\"OpenBLAS .* $function\", \"baseline_gmacs\": $number, \"ratio\": $number)" \
+    bench --on MI250X --in $format --size 100 --json
+  [ -s in/stderr ] && check 'bench says how to get OpenBLAS' says 'note: .*apt install libopenblas0-pthread'
+done
+if command -v gnuplot >/dev/null; then
+  runs 0 "${bench[@]}" --on A100 --instr HMMA.16816.F32 --size 4,5 --chart chart.svg
+  check 'bench --chart draws' grep -q '^</svg>' chart.svg
+  check 'bench --chart labels the bars' grep -q 'A100 mma.m16n8k16.f32.f16.f16.f32, 5<' chart.svg
+  check 'bench --chart leaves one file' [ "$(compgen -G 'chart*')" = chart.svg ]
+fi
+PATH=/nowhere "$softmma" bench --chart none.svg >in/stdout 2>in/stderr
+check 'bench --chart without gnuplot' [ $? -eq 2 ]
+check 'bench --chart says what to install' says '^softmma: --chart: gnuplot is not installed \(.*install gnuplot-nox\)$'
+check 'bench --chart without gnuplot measures nothing' [ ! -s in/stdout ]
+fails 'bench: chart in no directory' '--chart: none/c\.svg: cannot write: No such file' "${bench[@]}" --chart none/c.svg
+fails 'bench: no such OpenBLAS' '--blas: none\.so: .*; name the file of an OpenBLAS, or none' bench --blas none.so
+fails 'bench: another library' '--blas: .*: no cblas_sgemm in it' bench --blas libm.so.6
+fails 'bench: unknown kernel' "--kernel: this CPU has no kernel 'x'; it has " bench --kernel x
+fails 'bench: an instruction of no GPU' '--on is missing' bench --instr HMMA.16816.F32
+fails 'bench: unknown instruction' "--instr: A100 has no instruction 'x'" bench --on A100 --instr HMMA.16816.F32,x
+fails 'bench: unknown format' "--in: unknown format 'f17'" bench --on A100 --in f17
+fails 'bench: --instr and --in' '--in: --instr says it already' bench --on A100 --instr HMMA.16816.F32 --in f16
+fails 'bench: --out alone' '--out: it goes with --in FORMAT' bench --on A100 --out f16
+fails 'bench: a GPU without families' '--on: nothing is measured on cdna3-r1 unasked; add' bench --on cdna3-r1
+fails 'bench: no size' "--size: '' is not a size from 1 to 65536" bench --size 8,
+fails 'bench: a size that is none' "--size: '0' is not a size" bench --size 0
+fails 'bench: a size in two ways' '--size: --m, --n and --k say it already' bench --size 8 --m 8
+fails 'bench: half a size' '--k is missing; --m, --n and --k go together' bench --m 8 --n 8
+fails 'bench: a negative size' "--n: '-8' is not a size" bench --m 8 --n=-8 --k 8
+fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
+fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
+
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen version; do
+for command in list show dot gemm compare verify gen bench version; do
   runs 0 "$command" --help
   sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
   while read -r option; do
@@ -677,7 +745,7 @@ completes() {
 
 # shellcheck source=/dev/null
 source "$source_directory/src/cli/softmma.bash-completion"
-completes 'of commands' 'list show dot gemm compare verify gen version help' ''
+completes 'of commands' 'list show dot gemm compare verify gen bench version help' ''
 completes 'of a command' 'gemm gen' g
 completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
 completes 'of an option' '--explain' dot --e
@@ -692,6 +760,10 @@ completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V1
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32
 completes 'of names to show' 'vdpbf16ps' show vdp
 completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e2m3 e2m1' gemm --in ''
+completes 'of the second format of a list' 'f16,bf16' bench --on A100 --in f16,bf
+completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16.f16.f16.f16' \
+  bench --on V100 --instr mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16
+completes 'of kernels' "$kernels" gemm --kernel ''
 completes 'of kinds' "$kinds" gen --kind ''
 completes 'of files' 'A.npy A16.npy' gemm --in f16 A
 completes 'of output files' 'hundred.txt' gen -o hun

@@ -1,25 +1,12 @@
-/* Source of the boundary operands: J. Hauser, TestFloat 3e, genCases. Random numbers: SplitMix64. */
+/* Source of the boundary operands: J. Hauser, TestFloat 3e, genCases. */
 #include "operands.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  uint64_t state;
-} generator;
+#include "random.h"
 
-static uint64_t mixed(uint64_t x) {
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-static uint64_t random_bits(generator *g) { return mixed(g->state += UINT64_C(0x9e3779b97f4a7c15)); }
-
-/* Uniform in [least, greatest], but for a bias below 2^-32. */
-static int random_between(generator *g, int least, int greatest) {
-  return least + (int)((random_bits(g) >> 32) * (uint64_t)(greatest - least + 1) >> 32);
-}
+typedef uint64_t generator; /* its state */
 
 static bool one_in(generator *g, int n) { return random_between(g, 1, n) == 1; }
 
@@ -200,7 +187,7 @@ static uint64_t generate_c(row_state *s, const operand_row *r) {
 }
 
 void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, operand_row *r) {
-  row_state s = {.g = {mixed(mixed(seed) + row)}, .o = o, .kind = (operand_kind)(row % OPERAND_KINDS)};
+  row_state s = {.g = mixed_bits(mixed_bits(seed) + row), .o = o, .kind = (operand_kind)(row % OPERAND_KINDS)};
   static const int spreads[] = {0, 1, 3, 8, 14};
   s.specials = one_in(&s.g, 8);
   s.exponent = choose_exponent(&s.g, smma_encoding_of(o->d));

@@ -10,15 +10,6 @@
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libomp\nleak:libgomp\n"; }
 
-uint64_t random_bits(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-unsigned random_below(uint64_t *state, unsigned bound) { return (unsigned)((random_bits(state) >> 32) * bound >> 32); }
-
 const smma_instruction *find(const char *gpu, const char *name) {
   char message[1024];
   const smma_instruction *i = smma_find_or_explain(gpu, name, message, sizeof message);

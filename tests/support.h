@@ -12,6 +12,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "random.h"
 #include "softmma/softmma.h"
 
 /* What CTest takes as "skipped". */
@@ -19,12 +20,6 @@
 
 /* The longest dot product. */
 #define MOST_K 64
-
-/* SplitMix64. */
-uint64_t random_bits(uint64_t *state);
-
-/* Below `bound`, which is small. */
-unsigned random_below(uint64_t *state, unsigned bound);
 
 /* Operands of one dot-product-add, one encoding per element. */
 typedef struct {

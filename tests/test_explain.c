@@ -16,6 +16,7 @@
 
 #include "explain/explain.h"
 #include "isa/catalogue.h"
+#include "random.h"
 
 #define WIDTH 120
 #define ROWS 60
@@ -26,13 +27,6 @@ typedef struct {
 } operands;
 
 /* Operands. */
-
-static uint64_t random_bits(uint64_t *state) { /* SplitMix64 */
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 static uint64_t encode_double(smma_format_id format, double value) {
   uint64_t bits;

@@ -246,21 +246,23 @@ static void assert_same(const product *p, const void *expected) {
   }
 }
 
-/* Runs with 1, 2 and 5 threads, each on the same operands. */
+/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands. */
 static void check_product(product *p) {
   void *before = test_malloc(p->d_bytes), *expected = test_malloc(p->d_bytes), *first = test_malloc(p->d_bytes);
   static const int threads[] = {1, 2, 5};
+  static const char *const kernels[] = {NULL, "core", "portable"};
   memcpy(before, p->d, p->d_bytes);
   memcpy(expected, p->d, p->d_bytes);
   fill_expected(p, expected);
   for (int t = 0; t < 3; t++) {
     memcpy(p->d, before, p->d_bytes);
     p->with.threads = threads[t];
+    p->with.kernel = kernels[t];
     assert_int_equal(smma_gemm(p->instruction, &p->with), SMMA_OK);
     if (t == 0) memcpy(first, p->d, p->d_bytes);
     if (memcmp(first, p->d, p->d_bytes) == 0) continue;
     print_product(p);
-    fail_msg("%d threads give other bits", threads[t]);
+    fail_msg("%d threads of kernel %s give other bits", threads[t], kernels[t]);
   }
   assert_same(p, expected);
   test_free(before);
@@ -569,6 +571,7 @@ static void with_scale_a(smma_gemm_arguments *g) { g->scale_a = g->a; }
 static void with_scale_b(smma_gemm_arguments *g) { g->scale_b = g->a; }
 static void no_scale_a(smma_gemm_arguments *g) { g->scale_a = NULL; }
 static void no_scale_b(smma_gemm_arguments *g) { g->scale_b = NULL; }
+static void unknown_kernel(smma_gemm_arguments *g) { g->kernel = "sse9"; }
 
 #define PLAIN "mma.m16n8k16.f32.bf16.bf16.f32"
 #define SCALED "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0"
@@ -596,6 +599,7 @@ static const struct {
     {PLAIN, huge_m, SMMA_INVALID_DIMENSION},
     {PLAIN, huge_k, SMMA_INVALID_DIMENSION},
     {PLAIN, half_step, SMMA_INVALID_MULTIPLE},
+    {PLAIN, unknown_kernel, SMMA_NO_KERNEL},
     {PLAIN, with_scale_a, SMMA_MISSING_SCALE},
     {PLAIN, with_scale_b, SMMA_MISSING_SCALE},
     {SCALED, no_scale_a, SMMA_MISSING_SCALE},
@@ -627,7 +631,7 @@ static void test_missing_arguments(void **state) {
 
 static void test_status_texts(void **state) {
   (void)state;
-  for (int s = SMMA_OK; s <= SMMA_NO_MEMORY; s++) {
+  for (int s = SMMA_OK; s <= SMMA_NO_KERNEL; s++) {
     assert_true(strlen(smma_status_text((smma_status)s)) > 3);
     for (int other = SMMA_OK; other < s; other++)
       assert_string_not_equal(smma_status_text((smma_status)s), smma_status_text((smma_status)other));

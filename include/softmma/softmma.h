@@ -35,7 +35,8 @@ typedef enum {
   SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
   SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
   SMMA_NO_MEMORY,
-  SMMA_STOPPED /* the caller's progress function asked for it */
+  SMMA_STOPPED,  /* the caller's progress function asked for it */
+  SMMA_NO_KERNEL /* no kernel of that name, or not on this CPU */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -204,18 +205,27 @@ typedef struct {
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
   int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used */
+  const char *kernel;   /* NULL: the fastest on this CPU; else a name of smma_kernel_name. D is the same with each */
   /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
    * which then returns SMMA_STOPPED with D partly written. It must not throw. */
   int (*progress)(size_t rows_done, size_t rows, void *context);
   void *progress_context;
 } smma_gemm_arguments;
 
+/* How a product is computed: "avx512", "avx2", "neon", "portable" or "core", the reference itself. Every kernel gives
+ * the same bits. This is the index-th that this CPU can run, fastest first, "core" last; NULL past the end. */
+SMMA_API const char *smma_kernel_name(size_t index);
+
+/* The kernel that smma_gemm takes for this instruction if it is asked for `kernel` (NULL: the fastest): that one, or
+ * "core" where it has nothing faster for the instruction. NULL if there is no such kernel on this CPU. */
+SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel);
+
 /* Sizes zero, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_OPERANDS, one slice, no promotion, all threads.
  */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the scales. */
+ * SMMA_STOPPED, SMMA_NO_KERNEL. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the scales. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 #ifdef __cplusplus

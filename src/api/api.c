@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gemm/gemm.h"
+#include "gemm/kernel.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "softmma/softmma.h"
@@ -19,6 +19,7 @@ const char *smma_status_text(smma_status status) {
     case SMMA_MISSING_SCALE: return "scale factors are missing, or the instruction takes none";
     case SMMA_NO_MEMORY: return "out of memory";
     case SMMA_STOPPED: return "stopped by the caller";
+    case SMMA_NO_KERNEL: return "there is no such kernel on this CPU";
   }
   return "unknown status";
 }
@@ -147,6 +148,15 @@ smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, co
   g.order_b = SMMA_COLUMN_MAJOR;
   g.threads = 1;
   return smma_gemm(i, &g);
+}
+
+const char *smma_kernel_for(const smma_instruction *i, const char *kernel) {
+  smma_operation o;
+  const smma_kernel_family *family;
+  const char *name;
+  if (!i) return NULL;
+  o = smma_operation_of(i);
+  return smma_choose_kernel(&o, kernel, &family, &name) ? name : NULL;
 }
 
 void smma_gemm_defaults(smma_gemm_arguments *g) { *g = (smma_gemm_arguments){.alpha = 1, .beta = 1}; }

@@ -1,28 +1,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/choose.h"
 #include "cli/matrices.h"
 
 enum { MOST_THREADS = 1024 };
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b;
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *kernel;
   double alpha, beta;
   long long split_k, promote_every;
   int transpose_a, transpose_b, epilogue, threads, json;
 } gemm_options;
-
-static const smma_instruction *choose_instruction(const gemm_options *o) {
-  smma_require_option(o->gpu, "--on", "H100");
-  if (o->instruction) {
-    if (o->in || o->out) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
-    return smma_require_instruction(o->gpu, o->instruction, "--instr");
-  }
-  if (!o->in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
-  smma_format_id in = smma_require_format(o->in, "--in");
-  smma_format_id out = in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
-  return smma_require_by_format(o->gpu, in, o->out ? smma_require_format(o->out, "--out") : out, "--in");
-}
 
 /* Sizes of op(A) and op(B). */
 static void take_shapes(const gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
@@ -76,14 +65,16 @@ static int show_progress(size_t done, size_t all, void *context) {
 static void print_summary(const gemm_options *o, const smma_instruction *i, const smma_gemm_arguments *g,
                           double seconds) {
   double products = (double)g->m * (double)g->n * (double)g->k;
+  const char *kernel = smma_kernel_for(i, g->kernel);
   if (o->json)
-    smma_print_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:f}", "arch", smma_architectures[i->arch].name,
+    smma_print_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch", smma_architectures[i->arch].name,
                               "instruction", i->name, "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k",
-                              (json_int_t)g->k, "d", smma_json_text(o->d), "d_format", smma_format_text(i->d),
-                              "seconds", seconds));
+                              (json_int_t)g->k, "d", smma_json_text(o->d), "d_format", smma_format_text(i->d), "kernel",
+                              kernel, "seconds", seconds));
   else
-    printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; %.3g s, %.3g million products/s\n", o->d, g->m, g->n,
-           smma_format_text(i->d), g->k, smma_architectures[i->arch].name, i->name, seconds, products / seconds / 1e6);
+    printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; %s kernel, %.3g s, %.3g million products/s\n", o->d, g->m, g->n,
+           smma_format_text(i->d), g->k, smma_architectures[i->arch].name, i->name, kernel, seconds,
+           products / seconds / 1e6);
 }
 
 /* One product: the instruction and everything that smma_gemm needs. */
@@ -134,17 +125,18 @@ static void fill_arguments(const gemm_options *o, product *p) {
   g->lda = p->a.columns, g->ldb = p->b.columns;
   g->a = p->a.data, g->b = p->b.data, g->c = p->c.data, g->d = p->d.data;
   g->scale_a = p->scale_a.data, g->scale_b = p->scale_b.data;
-  g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads;
+  g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads, g->kernel = o->kernel;
   g->scaling = o->epilogue ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
   g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
 }
 
 static int run(const gemm_options *o, const char **paths) {
-  product p = {.instruction = choose_instruction(o)};
+  product p = {.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, o->out)};
   smma_progress progress;
   smma_status status;
   smma_error error;
   smma_gemm_defaults(&p.arguments);
+  smma_check_kernel(o->kernel);
   check_options(o, p.instruction);
   load_operands(o, paths, &p);
   fill_arguments(o, &p);
@@ -183,6 +175,8 @@ int smma_command_gemm(int argc, const char **argv) {
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0, "scale factors of block-scaled instructions, M x K/block", "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
       {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
+      {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "how it is computed; the result is the same (see 'softmma version')",
+       "NAME"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},
       POPT_TABLEEND};
   paths =

@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/choose.h"
 
 static const char *compiler(void) {
 #if defined(__clang__)
@@ -18,18 +18,27 @@ static bool has_openmp(void) {
 #endif
 }
 
+static json_t *kernel_names(void) {
+  json_t *names = json_array();
+  const char *name;
+  for (size_t i = 0; (name = smma_kernel_name(i)); i++) json_array_append_new(names, json_string(name));
+  return names;
+}
+
 int smma_command_version(int argc, const char **argv) {
   int json = 0;
+  char kernels[128];
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0, NULL);
   if (json) {
-    smma_print_json(json_pack("{s:s, s:s, s:b, s:s, s:I, s:i}", "version", smma_version(), "compiler", compiler(),
-                              "openmp", has_openmp(), "jansson", JANSSON_VERSION, "instructions",
-                              (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
+    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler", compiler(),
+                              "openmp", has_openmp(), "kernels", kernel_names(), "jansson", JANSSON_VERSION,
+                              "instructions", (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
   } else {
     printf("softmma %s\n", smma_version());
     printf("compiler      %s\n", compiler());
     printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
+    printf("kernels       %s (of this CPU, fastest first)\n", smma_kernel_list(kernels));
     printf("jansson       %s\n", JANSSON_VERSION);
     printf("instructions  %zu on %d architectures, with the 27 of cdna3-r1\n", smma_instruction_count(),
            SMMA_ARCH_COUNT);

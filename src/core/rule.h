@@ -67,6 +67,19 @@ SMMA_CORE int smma_block_of(const smma_operation *o) {
   return o->k < limit ? o->k : limit;
 }
 
+/* Whether smma_fused_terms and smma_fused_sum compute the operation's blocks. */
+SMMA_CORE bool smma_is_fused(const smma_operation *o) {
+  switch (o->rule.algorithm) {
+    case SMMA_FMA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_FTZ_FMA: return false;
+    default: return true;
+  }
+}
+
+/* Fused sums that follow each other in one instruction; 1 for algorithms that do not fuse. */
+SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
+
 /* The k of the i-th product of a block. FP8 by FP16 deals out pairs of k to its blocks in turn: with two blocks,
    k mod 4 < 2 to the first. */
 SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
@@ -135,7 +148,7 @@ SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
 /* A chain of fused sums: each block's result is the next one's c. */
 SMMA_CORE uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator) {
   smma_number term[SMMA_MAXIMUM_K + 1];
-  int blocks = o->k / smma_block_of(o), block;
+  int blocks = smma_blocks_per_step(o), block;
   for (block = 0; block < blocks; block++) {
     int count = smma_fused_terms(o, x, block, accumulator, term);
     accumulator = smma_fused_sum(&o->rule, term, count);

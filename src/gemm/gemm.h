@@ -1,9 +1,13 @@
-/* Matrix products of any size on one operation: plan -> decode a tile -> run its steps -> finish its elements. */
+/* Matrix products of any size on one operation: plan -> pack -> run -> threads. docs/architecture.md tells the whole.
+ */
 #ifndef SMMA_GEMM_GEMM_H
 #define SMMA_GEMM_GEMM_H
 
 #include "core/rule.h"
 #include "softmma/softmma.h"
+
+typedef struct smma_kernel smma_kernel;
+typedef struct smma_kernel_family smma_kernel_family;
 
 /* Checked arguments and what follows from them. Immutable while threads run. */
 typedef struct {
@@ -14,12 +18,13 @@ typedef struct {
   size_t steps_per_interval; /* of promote_every; 0 for none */
   smma_format_id outer;      /* f32, or f64 for f64: promoted and split sums, and the epilogue */
   smma_format_id c_format;
+  const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
 } smma_plan;
 
 /* Fills the plan or says what is wrong with the arguments. */
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
 
-/* SMMA_NO_MEMORY or SMMA_OK. */
+/* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
 smma_status smma_plan_run(const smma_plan *plan);
 
 #endif

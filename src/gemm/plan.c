@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-#include "gemm/gemm.h"
+#include "gemm/kernel.h"
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
@@ -31,6 +31,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   smma_gemm_arguments *g = &plan->with;
   size_t k = (size_t)operation->k, slices;
   smma_status status;
+  const char *kernel;
   plan->operation = *operation;
   plan->operation.c = operation->d;
   plan->c_format = operation->c;
@@ -38,6 +39,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   *g = *arguments;
   if (missing_pointer(g) || g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
+  if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
   status = check_layouts(g);
   if (status != SMMA_OK) return status;
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)

@@ -1,212 +1,262 @@
-/* The reference engine: tiles of D, decoded once per tile and step range, every step computed by the core. */
+/* Tiles of D: operands packed for a range of K at a time, kernel or core on them, promotion between, threads around. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "gemm/gemm.h"
+#include "gemm/element.h"
+#include "gemm/kernel.h"
 #include "host/load.h"
 #include "host/thread.h"
 
-/* Rows and columns of a tile, the most elements of K that are decoded at a time, and their scale factors, of which one
-   belongs to at least 16 elements. */
-enum { TILE = 32, DEPTH = 512, SCALES = DEPTH / 16 };
+/* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
+enum { TILE_COLUMNS = 1024, DEPTH = 256 };
 
-/* One element of D on its way along K, in encodings. */
+/* How the work is cut, the same for all threads. */
 typedef struct {
-  uint64_t accumulator; /* D's format */
-  uint64_t interval;    /* outer format: sum of promoted accumulators of this slice */
-  uint64_t total;       /* outer format: sum of finished slices */
-} element;
+  const smma_plan *plan;
+  size_t tile_rows, tile_columns; /* of a whole tile, multiples of 16 and of the panel */
+  size_t panel;                   /* columns of a panel */
+  size_t steps;                   /* packed at a time */
+  size_t element_bytes;           /* of an accumulator */
+  size_t a_bytes, b_bytes, sums;  /* bytes of packed operands and of one tile of accumulators */
+} layout;
 
-/* One thread's decoded operands. Row i of A and column j of B lie contiguous. */
+/* One thread's memory. */
 typedef struct {
-  smma_number a[TILE][DEPTH], b[TILE][DEPTH], scale_a[TILE][SCALES], scale_b[TILE][SCALES];
-  element state[TILE][TILE];
+  void *a, *b;
+  unsigned char *accumulator, *interval, *total, *before; /* a tile each; the last three where needed */
+  smma_core_space *core;
+  unsigned char special_rows[SMMA_TILE_ROWS], special_columns[TILE_COLUMNS];
 } workspace;
 
-static size_t index_of(smma_order order, size_t leading, size_t i, size_t j) {
-  return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
+/* A tile on its way along K. */
+typedef struct {
+  const layout *l;
+  workspace *w;
+  size_t row, column, rows, columns; /* of D, edges cut off */
+  size_t packed_rows, packed_columns;
+} tile;
+
+static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
+static size_t least(size_t x, size_t y) { return x < y ? x : y; }
+
+static layout layout_of(const smma_plan *p, size_t threads) {
+  const smma_kernel_family *f = p->family;
+  size_t k = (size_t)p->operation.k, columns = f ? TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
+  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(DEPTH / k, p->steps)};
+  l.tile_rows = least(round_up(p->with.m, 16), rows);
+  /* Narrower tiles give every thread work where the product is small. */
+  while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
+  l.element_bytes = smma_container_bytes(smma_encoding_of(p->outer));
+  l.tile_columns = least(round_up(p->with.n, l.panel), columns);
+  l.a_bytes = f ? round_up(l.tile_rows * l.steps * f->row_bytes(&p->operation), 64) : 0;
+  l.b_bytes = f ? round_up(l.tile_columns * l.steps * f->column_bytes(&p->operation), 64) : 0;
+  l.sums = round_up(l.tile_rows * l.tile_columns * l.element_bytes, 64);
+  return l;
 }
 
-/* x in another format, NaN as the rule has it. */
-static uint64_t convert(const smma_rule *rule, smma_format_id from, smma_format_id to, uint64_t x) {
-  smma_number number = smma_decode(smma_encoding_of(from), x);
-  if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
-  return smma_encode_number(smma_encoding_of(to), number, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval || p->steps_per_slice < p->steps; }
+
+static bool allocate(const layout *l, workspace *w) {
+  size_t tiles = l->plan->family ? 2 : 1;
+  unsigned char *sums;
+  if (has_outer_sums(l->plan)) tiles += 2;
+  memset(w, 0, sizeof *w);
+  sums = aligned_alloc(64, tiles * l->sums);
+  w->accumulator = sums;
+  w->core = malloc(smma_core_space_bytes());
+  if (!sums || !w->core) return false;
+  sums += l->sums;
+  if (l->plan->family) {
+    w->a = aligned_alloc(64, l->a_bytes + 64);
+    w->b = aligned_alloc(64, l->b_bytes + 64);
+    w->before = sums, sums += l->sums;
+    if (!w->a || !w->b) return false;
+  }
+  if (has_outer_sums(l->plan)) w->interval = sums, w->total = sums + l->sums;
+  return true;
 }
 
-static uint64_t outer_add(const smma_plan *p, uint64_t x, uint64_t y) {
-  return smma_ieee_add(smma_encoding_of(p->outer), p->operation.rule.nan, x, y);
+static void release(workspace *w) {
+  free(w->accumulator);
+  free(w->core);
+  free(w->a);
+  free(w->b);
 }
 
-static uint64_t widen(const smma_plan *p, uint64_t accumulator) {
-  return convert(&p->operation.rule, p->operation.d, p->outer, accumulator);
+/* Calls `visit` for every run of contiguous accumulators. */
+static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_t j) {
+  return sums + smma_accumulator_index(t->packed_rows, t->l->panel, i, j) * t->l->element_bytes;
 }
 
-static smma_number number_of(double value) {
-  union {
-    double value;
-    uint64_t encoding;
-  } u = {value};
-  return smma_decode(smma_encoding_of(SMMA_FORMAT_f64), u.encoding);
+static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
+
+static void begin(const tile *t) {
+  const smma_plan *p = t->l->plan;
+  unsigned char *start = p->steps_per_interval && p->steps ? t->w->interval : t->w->accumulator;
+  memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
+  if (t->w->interval) memset(t->w->interval, 0, packed_count(t) * t->l->element_bytes);
+  for (size_t i = 0; i < t->rows; i++)
+    for (size_t j = 0; j < t->columns; j += t->l->panel)
+      smma_start_row(p, t->row + i, t->column + j, least(t->l->panel, t->columns - j), row_of(t, start, i, j));
 }
 
-/* factor * x, rounded once to x's format. */
-static uint64_t scaled(smma_format_id format, uint64_t encoding, double factor) {
-  smma_encoding f = smma_encoding_of(format);
-  smma_number x = smma_decode(f, encoding), y = number_of(factor), product = smma_product(x, y);
-  smma_overflow_policy policy = smma_default_overflow(f);
-  if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_NEAREST_EVEN, policy);
-  return smma_encode_exact(f, smma_exact_product(x, y), policy);
-}
-
-static uint64_t load_c(const smma_plan *p, size_t i, size_t j) {
-  const smma_gemm_arguments *g = &p->with;
-  if (!g->c || g->beta == 0) return 0;
-  return smma_load(smma_container_bytes(smma_encoding_of(p->c_format)), g->c, index_of(g->order_c, g->ldc, i, j));
-}
-
-/* What the first accumulator starts from, in D's format. */
-static uint64_t start_of(const smma_plan *p, size_t i, size_t j) {
-  uint64_t c;
-  if (p->with.scaling == SMMA_SCALING_EPILOGUE) return 0;
-  c = load_c(p, i, j);
-  if (p->with.beta != 1) c = scaled(p->c_format, c, p->with.beta);
-  return p->c_format == p->operation.d ? c : convert(&p->operation.rule, p->c_format, p->operation.d, c);
-}
-
-static void begin_element(const smma_plan *p, element *e, uint64_t start) {
-  e->accumulator = p->steps_per_interval ? 0 : start;
-  e->interval = p->steps_per_interval ? widen(p, start) : 0;
+static void finish(const tile *t) {
+  const smma_plan *p = t->l->plan;
+  unsigned char *total = has_outer_sums(p) && p->steps ? t->w->total : t->w->accumulator;
+  for (size_t i = 0; i < t->rows; i++)
+    for (size_t j = 0; j < t->columns; j += t->l->panel)
+      smma_finish_row(p, row_of(t, total, i, j), t->row + i, t->column + j, least(t->l->panel, t->columns - j));
 }
 
 /* What happens behind instruction step `step`: promotion, and the end of a slice. */
-static void after_step(const smma_plan *p, element *e, size_t step) {
+static void after_step(const tile *t, size_t step) {
+  const smma_plan *p = t->l->plan;
+  size_t count = packed_count(t), bytes = count * t->l->element_bytes;
   bool slice_ends = (step + 1) % p->steps_per_slice == 0 || step + 1 == p->steps;
-  bool interval_ends = p->steps_per_interval && ((step + 1) % p->steps_per_interval == 0 || slice_ends);
-  if (interval_ends) {
-    e->interval = outer_add(p, e->interval, widen(p, e->accumulator));
-    e->accumulator = 0;
+  if (p->steps_per_interval && ((step + 1) % p->steps_per_interval == 0 || slice_ends)) {
+    smma_outer_add(p, t->w->interval, t->w->accumulator, count);
+    memset(t->w->accumulator, 0, bytes);
   }
   if (slice_ends) {
-    uint64_t result = p->steps_per_interval ? e->interval : widen(p, e->accumulator);
-    e->total = step < p->steps_per_slice ? result : outer_add(p, e->total, result);
-    begin_element(p, e, 0);
+    unsigned char *sum = p->steps_per_interval ? t->w->interval : t->w->accumulator;
+    if (step < p->steps_per_slice)
+      memcpy(t->w->total, sum, bytes);
+    else
+      smma_outer_add(p, t->w->total, sum, count);
+    memset(sum, 0, bytes);
   }
 }
 
-/* The element of D from the sum over K. */
-static uint64_t finish_element(const smma_plan *p, const element *e, size_t i, size_t j) {
-  const smma_rule *rule = &p->operation.rule;
-  smma_encoding f = smma_encoding_of(p->outer);
-  uint64_t total = p->steps ? e->total : widen(p, start_of(p, i, j));
-  if (p->with.scaling == SMMA_SCALING_EPILOGUE) {
-    uint64_t alpha = smma_encode_number(f, number_of(p->with.alpha), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
-    uint64_t beta = smma_encode_number(f, number_of(p->with.beta), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
-    uint64_t c = convert(rule, p->c_format, p->outer, load_c(p, i, j));
-    uint64_t scaled_c = smma_ieee_multiply(f, rule->nan, smma_decode(f, beta), smma_decode(f, c));
-    total = scaled_c;
-    if (p->steps)
-      total = smma_ieee_fma(f, rule->nan, smma_decode(f, alpha), smma_decode(f, e->total), smma_decode(f, scaled_c));
-  }
-  return convert(rule, p->outer, p->operation.d, total);
+/* The first step from `step` on behind which something happens, plus one; at most `last`. */
+static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
+  size_t end = least(round_up(step + 1, p->steps_per_slice), last);
+  return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
 }
 
-/* A vector of `count` elements along K of row i (of A) or column i (of B), from k on, padded with +0. */
-static void decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
-  const smma_gemm_arguments *g = &p->with;
-  smma_format_id format = of_a ? p->operation.a : p->operation.b;
-  smma_encoding f = smma_encoding_of(format);
-  size_t leading = of_a ? g->lda : g->ldb, present = k < g->k ? g->k - k : 0;
-  bool contiguous = of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
-  if (present > count) present = count;
-  if (of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS) {
-    size_t bytes = smma_container_bytes(f);
-    for (size_t x = 0; x < present; x++) {
-      uint64_t a = smma_load(bytes, g->a, index_of(g->order_a, leading, i, k + x));
-      out[x] = smma_decode(f, scaled(format, a, g->alpha));
+static void pack(const tile *t, size_t step, size_t steps) {
+  const smma_plan *p = t->l->plan;
+  const smma_kernel_family *f = p->family;
+  size_t panel_bytes = t->l->panel * steps * f->column_bytes(&p->operation);
+  memset(t->w->special_rows, 0, sizeof t->w->special_rows);
+  memset(t->w->special_columns, 0, sizeof t->w->special_columns);
+  f->pack_rows(&(smma_pack){p, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
+  for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
+    void *out = (unsigned char *)t->w->b + j / t->l->panel * panel_bytes;
+    f->pack_columns(&(smma_pack){p, false, t->column + j, t->l->panel, step, steps, out, t->w->special_columns + j});
+  }
+}
+
+static void run_by_core(const tile *t, size_t first, size_t last, bool special_only) {
+  smma_core_run r = {t->l->plan,     t->w->accumulator, t->row, t->column,    t->rows, t->columns,
+                     t->packed_rows, t->l->panel,       first,  last - first, NULL,    NULL};
+  if (special_only) r.special_rows = t->w->special_rows, r.special_columns = t->w->special_columns;
+  smma_run_core(&r, t->w->core);
+}
+
+/* The elements that the core must compute, from where they were. */
+static void redo_special(const tile *t, size_t first, size_t last) {
+  for (size_t i = 0; i < t->rows; i++)
+    for (size_t j = 0; j < t->columns; j++)
+      if (t->w->special_rows[i] || t->w->special_columns[j])
+        memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
+  run_by_core(t, first, last, true);
+}
+
+static bool has_special(const tile *t) {
+  return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
+}
+
+/* Steps first..last - 1, of those that were packed from `packed` on. */
+static void run_steps(const tile *t, size_t packed, size_t packed_steps, size_t first, size_t last) {
+  const smma_plan *p = t->l->plan;
+  const smma_kernel_family *f = p->family;
+  size_t panel_bytes = t->l->panel * packed_steps * f->column_bytes(&p->operation);
+  bool special = has_special(t);
+  smma_float_state state;
+  if (special) memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
+  state = smma_float_enter(f->mode);
+  for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
+    smma_run r = {p,
+                  t->w->a,
+                  (const unsigned char *)t->w->b + j / t->l->panel * panel_bytes,
+                  row_of(t, t->w->accumulator, 0, j),
+                  t->packed_rows,
+                  packed_steps,
+                  first - packed,
+                  last - packed,
+                  t->row,
+                  t->column + j,
+                  packed};
+    f->run(&r);
+  }
+  smma_float_leave(state);
+  if (special) redo_special(t, first, last);
+}
+
+static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
+  const smma_plan *p = l->plan;
+  tile t = {.l = l, .w = w, .row = row, .column = column};
+  t.rows = least(p->with.m - row, l->tile_rows);
+  t.columns = least(p->with.n - column, l->tile_columns);
+  t.packed_rows = round_up(t.rows, 16);
+  t.packed_columns = round_up(t.columns, l->panel);
+  begin(&t);
+  for (size_t step = 0; step < p->steps; step += l->steps) {
+    size_t end = least(step + l->steps, p->steps);
+    if (p->family) pack(&t, step, end - step);
+    for (size_t first = step, last; first < end; first = last) {
+      last = next_boundary(p, first, end);
+      if (p->family)
+        run_steps(&t, step, end - step, first, last);
+      else
+        run_by_core(&t, first, last, false);
+      if (has_outer_sums(p)) after_step(&t, last - 1);
     }
-  } else {
-    size_t first = contiguous ? i * leading + k : i + k * leading;
-    smma_decode_array(f, of_a ? g->a : g->b, first, contiguous ? 1 : leading, present, out);
   }
-  for (size_t x = present; x < count; x++) out[x] = smma_decode(f, 0);
+  finish(&t);
 }
 
-/* The scale factors of the same range; a padded block has a scale of one. */
-static void decode_scales(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
-  smma_encoding f = smma_encoding_of(p->operation.scale);
-  size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block, first = k / block;
-  const void *scale = of_a ? p->with.scale_a : p->with.scale_b;
-  for (size_t x = 0; x < count / block; x++) {
-    uint64_t one = smma_encode_number(f, number_of(1), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
-    uint64_t encoding = first + x < all ? smma_load(smma_container_bytes(f), scale, i * all + first + x) : one;
-    out[x] = smma_decode(f, encoding);
-  }
-}
-
-/* Steps first_step .. last_step - 1 of a tile whose operands are decoded. */
-static void run_steps(const smma_plan *p, workspace *w, size_t rows, size_t columns, size_t first_step,
-                      size_t last_step) {
-  const smma_operation *o = &p->operation;
-  size_t k = (size_t)o->k, scales = o->scale_block ? k / (size_t)o->scale_block : 0;
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < columns; j++) {
-      element *e = &w->state[i][j];
-      for (size_t step = first_step; step < last_step; step++) {
-        size_t at = (step - first_step) * k, scale_at = (step - first_step) * scales;
-        smma_operands x = {w->a[i] + at, w->b[j] + at, w->scale_a[i] + scale_at, w->scale_b[j] + scale_at};
-        e->accumulator = smma_dot_add(o, x, e->accumulator);
-        after_step(p, e, step);
-      }
-    }
-}
-
-static void run_tile(const smma_plan *p, workspace *w, size_t row, size_t column) {
-  const smma_gemm_arguments *g = &p->with;
-  size_t rows = g->m - row < TILE ? g->m - row : TILE, columns = g->n - column < TILE ? g->n - column : TILE;
-  size_t k = (size_t)p->operation.k, steps_at_once = DEPTH / k;
-  size_t d_bytes = smma_container_bytes(smma_encoding_of(p->operation.d));
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < columns; j++) begin_element(p, &w->state[i][j], start_of(p, row + i, column + j));
-  for (size_t step = 0; step < p->steps; step += steps_at_once) {
-    size_t last = p->steps - step < steps_at_once ? p->steps : step + steps_at_once, count = (last - step) * k;
-    for (size_t i = 0; i < rows; i++) decode_vector(p, true, row + i, step * k, count, w->a[i]);
-    for (size_t j = 0; j < columns; j++) decode_vector(p, false, column + j, step * k, count, w->b[j]);
-    for (size_t i = 0; p->operation.scale_block && i < rows; i++)
-      decode_scales(p, true, row + i, step * k, count, w->scale_a[i]);
-    for (size_t j = 0; p->operation.scale_block && j < columns; j++)
-      decode_scales(p, false, column + j, step * k, count, w->scale_b[j]);
-    run_steps(p, w, rows, columns, step, last);
-  }
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < columns; j++)
-      smma_store(d_bytes, g->d, index_of(g->order_d, g->ldd, row + i, column + j),
-                 finish_element(p, &w->state[i][j], row + i, column + j));
-}
-
-/* No more than there are processors or tiles. */
-static int thread_count(const smma_plan *p, size_t tiles) {
+/* No more than there are processors. */
+static int thread_count(const smma_plan *p) {
   int threads = p->with.threads ? p->with.threads : smma_default_threads();
-  if (threads > smma_most_threads()) threads = smma_most_threads();
-  return (size_t)threads < tiles ? threads : (int)tiles;
+  return threads > smma_most_threads() ? smma_most_threads() : threads;
+}
+
+static bool allocate_all(const layout *l, workspace *w, int threads) {
+  for (int i = 0; i < threads; i++)
+    if (!allocate(l, &w[i])) return false;
+  return true;
 }
 
 smma_status smma_plan_run(const smma_plan *p) {
   const smma_gemm_arguments *g = &p->with;
-  size_t tile_rows = (g->m + TILE - 1) / TILE, tile_columns = (g->n + TILE - 1) / TILE;
-  size_t tiles = tile_rows * tile_columns, done = 0;
-  int threads = thread_count(p, tiles), stopped = 0;
+  int threads = thread_count(p), stopped = 0;
+  size_t done = 0, tile_rows, tile_columns, tiles;
   workspace *spaces;
-  if (!tiles) return SMMA_OK;
-  spaces = malloc((size_t)threads * sizeof *spaces);
+  layout l;
+  if (!g->m || !g->n) return SMMA_OK;
+  l = layout_of(p, (size_t)threads);
+  tile_rows = (g->m + l.tile_rows - 1) / l.tile_rows, tile_columns = (g->n + l.tile_columns - 1) / l.tile_columns;
+  tiles = tile_rows * tile_columns;
+  if ((size_t)threads > tiles) threads = (int)tiles;
+  spaces = calloc((size_t)threads, sizeof *spaces);
   if (!spaces) return SMMA_NO_MEMORY;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
-  for (size_t tile = 0; tile < tiles; tile++) {
+  if (!allocate_all(&l, spaces, threads)) {
+    for (int i = 0; i < threads; i++) release(&spaces[i]);
+    free(spaces);
+    return SMMA_NO_MEMORY;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (size_t i = 0; i < tiles; i++) {
     size_t finished;
+    smma_float_state state;
     int stop;
 #pragma omp atomic read
     stop = stopped;
     if (stop) continue;
-    run_tile(p, &spaces[smma_this_thread()], tile / tile_columns * TILE, tile % tile_columns * TILE);
+    state = smma_float_enter(SMMA_MODE_NEAREST);
+    run_tile(&l, &spaces[smma_this_thread()], i / tile_columns * l.tile_rows, i % tile_columns * l.tile_columns);
+    smma_float_leave(state);
 #pragma omp atomic capture
     finished = ++done;
     if (!g->progress || smma_this_thread() != 0) continue;
@@ -214,6 +264,7 @@ smma_status smma_plan_run(const smma_plan *p) {
 #pragma omp atomic write
     stopped = stop;
   }
+  for (int i = 0; i < threads; i++) release(&spaces[i]);
   free(spaces);
   return stopped ? SMMA_STOPPED : SMMA_OK;
 }

@@ -1,0 +1,34 @@
+#include "cli/choose.h"
+
+#include <string.h>
+
+const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out) {
+  smma_require_option(gpu, "--on", "H100");
+  if (name) {
+    if (in || out) smma_die("%s: --instr says it already; leave it out", in ? "--in" : "--out");
+    return smma_require_instruction(gpu, name, "--instr");
+  }
+  if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
+  smma_format_id a = smma_require_format(in, "--in");
+  smma_format_id d = a == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : d, "--in");
+}
+
+const char *smma_kernel_list(char text[128]) {
+  const char *name;
+  text[0] = 0;
+  for (size_t i = 0; (name = smma_kernel_name(i)); i++) {
+    size_t used = strlen(text);
+    snprintf(text + used, 128 - used, "%s%s", i ? ", " : "", name);
+  }
+  return text;
+}
+
+void smma_check_kernel(const char *kernel) {
+  const char *name;
+  char list[128];
+  if (!kernel) return;
+  for (size_t i = 0; (name = smma_kernel_name(i)); i++)
+    if (strcmp(kernel, name) == 0) return;
+  smma_die("--kernel: this CPU has no kernel '%s'; it has %s", kernel, smma_kernel_list(list));
+}

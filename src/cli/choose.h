@@ -1,0 +1,17 @@
+/* What a product is computed with: the instruction and the kernel that the options name. */
+#ifndef SMMA_CLI_CHOOSE_H
+#define SMMA_CLI_CHOOSE_H
+
+#include "cli/cli.h"
+
+/* The instruction of --on and --instr, or of --on, --in and --out; without --out D is f32 (f64 for f64). Options that
+   are not given are NULL. Ends the program with one line that names the option at fault. */
+const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out);
+
+/* Ends the program with one line unless this CPU has the kernel of --kernel; NULL is the fastest. */
+void smma_check_kernel(const char *kernel);
+
+/* The kernels of this CPU, fastest first: "avx2, portable, core". */
+const char *smma_kernel_list(char text[128]);
+
+#endif

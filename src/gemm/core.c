@@ -1,0 +1,105 @@
+/* The core as a kernel: the reference, and what computes the results that a fast kernel leaves. */
+#include "gemm/element.h"
+#include "gemm/kernel.h"
+#include "host/load.h"
+
+/* Rows and columns that are decoded together, the most elements of K at a time, and their scale factors, of which one
+   belongs to at least 16 elements. */
+enum { TILE = 32, DEPTH = 512, SCALES = DEPTH / 16 };
+
+/* Row i of A and column j of B lie contiguous. */
+struct smma_core_space {
+  smma_number a[TILE][DEPTH], b[TILE][DEPTH], scale_a[TILE][SCALES], scale_b[TILE][SCALES];
+};
+
+size_t smma_core_space_bytes(void) { return sizeof(smma_core_space); }
+
+static bool is_special(const unsigned char *flags, size_t i) { return !flags || flags[i]; }
+
+/* Decodes the rows of A (columns of B) first..first + count - 1 of the run. */
+static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
+                   smma_number (*out)[DEPTH], smma_number (*scales)[SCALES]) {
+  size_t k = (size_t)r->plan->operation.k, origin = of_a ? r->row : r->column;
+  for (size_t i = 0; i < count; i++) {
+    smma_decode_vector(r->plan, of_a, origin + first + i, step * k, steps * k, out[i]);
+    if (r->plan->operation.scale_block)
+      smma_decode_scales(r->plan, of_a, origin + first + i, step * k, steps * k, scales[i]);
+  }
+}
+
+/* `steps` decoded steps of element (i, j), which is (x, y) in the space. */
+static void run_element(const smma_core_run *r, const smma_core_space *s, size_t i, size_t j, size_t x, size_t y,
+                        size_t steps) {
+  const smma_operation *o = &r->plan->operation;
+  size_t k = (size_t)o->k, scales = o->scale_block ? k / (size_t)o->scale_block : 0;
+  size_t bytes = smma_container_bytes(smma_encoding_of(r->plan->outer));
+  size_t at = smma_accumulator_index(r->packed_rows, r->panel, i, j);
+  uint64_t d = smma_narrow(r->plan, smma_load(bytes, r->accumulator, at));
+  for (size_t step = 0; step < steps; step++) {
+    smma_operands operands = {s->a[x] + step * k, s->b[y] + step * k, s->scale_a[x] + step * scales,
+                              s->scale_b[y] + step * scales};
+    d = smma_dot_add(o, operands, d);
+  }
+  smma_store(bytes, r->accumulator, at, smma_widen(r->plan, d));
+}
+
+static bool any_special(const unsigned char *flags, size_t first, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (is_special(flags, first + i)) return true;
+  return false;
+}
+
+/* A part of at most TILE x TILE elements. */
+static void run_part(const smma_core_run *r, smma_core_space *s, size_t row, size_t column) {
+  size_t rows = r->rows - row < TILE ? r->rows - row : TILE;
+  size_t columns = r->columns - column < TILE ? r->columns - column : TILE;
+  size_t at_once = DEPTH / (size_t)r->plan->operation.k;
+  if (!any_special(r->special_rows, row, rows) && !any_special(r->special_columns, column, columns)) return;
+  for (size_t done = 0; done < r->steps; done += at_once) {
+    size_t steps = r->steps - done < at_once ? r->steps - done : at_once;
+    decode(r, true, row, rows, r->step + done, steps, s->a, s->scale_a);
+    decode(r, false, column, columns, r->step + done, steps, s->b, s->scale_b);
+    for (size_t i = 0; i < rows; i++)
+      for (size_t j = 0; j < columns; j++)
+        if (is_special(r->special_rows, row + i) || is_special(r->special_columns, column + j))
+          run_element(r, s, row + i, column + j, i, j, steps);
+  }
+}
+
+void smma_run_core(const smma_core_run *r, smma_core_space *space) {
+  for (size_t row = 0; row < r->rows; row += TILE)
+    for (size_t column = 0; column < r->columns; column += TILE) run_part(r, space, row, column);
+}
+
+/* One fused block of `o`, or a whole step where the rule has none. */
+static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t block, uint64_t d) {
+  smma_number term[SMMA_MAXIMUM_K + 1];
+  if (!smma_is_fused(o)) return smma_dot_add(o, x, d);
+  return smma_fused_sum(&o->rule, term, smma_fused_terms(o, x, (int)block, d, term));
+}
+
+static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size_t block, uint64_t start) {
+  const smma_operation *o = &p->operation;
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  size_t blocks = (size_t)smma_blocks_per_step(o), k = (size_t)o->k, at = block / blocks * k;
+  uint64_t d = smma_narrow(p, start);
+  smma_decode_vector(p, true, row, at, k, a);
+  smma_decode_vector(p, false, column, at, k, b);
+  if (o->scale_block) {
+    smma_decode_scales(p, true, row, at, k, scale_a);
+    smma_decode_scales(p, false, column, at, k, scale_b);
+  }
+  return smma_widen(p, compute_block(o, (smma_operands){a, b, scale_a, scale_b}, block % blocks, d));
+}
+
+void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
+                        void *result) {
+  const smma_plan *p = r->plan;
+  size_t bytes = smma_container_bytes(smma_encoding_of(p->outer));
+  block += r->step * (size_t)smma_blocks_per_step(&p->operation);
+  for (size_t lane = 0; mask; lane++, mask >>= 1) {
+    size_t i = r->row + row, j = r->column + column + lane;
+    if (!(mask & 1) || i >= p->with.m || j >= p->with.n) continue;
+    smma_store(bytes, result, lane, compute_lane(p, i, j, block, smma_load(bytes, start, lane)));
+  }
+}

@@ -1,0 +1,95 @@
+/* Chains of fused multiply-adds in FP32 and FP64: a matrix product in the machine's own IEEE arithmetic, blocks of D in
+   registers, one accumulator an element, k in order.
+
+   Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
+   when they leave the registers, and operands that are infinite or NaN need nothing else. */
+#include "gemm/interleave.h"
+
+/* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
+enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };
+enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS / 2 };
+
+static size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
+static size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
+
+/* d, FMA_ROWS x FMA_F32_COLUMNS, through `count` steps of a, FMA_ROWS a step, times b, FMA_F32_COLUMNS a step. The next
+   block's d is fetched meanwhile. */
+static void fma_f32_block(const float *a, const float *b, size_t count, vf nan, float *d) {
+  vf sum[FMA_ROWS * FMA_VECTORS];
+  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
+    sum[i] = vf_load(d + i * LANES);
+    __builtin_prefetch(d + (i + FMA_ROWS * FMA_VECTORS) * LANES);
+  }
+  for (; count > 0; count--, a += FMA_ROWS, b += FMA_F32_COLUMNS) {
+    vf y[FMA_VECTORS];
+    UNROLL for (int v = 0; v < FMA_VECTORS; v++) y[v] = vf_load(b + v * LANES);
+    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) sum[i] =
+        vf_fma(vf_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
+  }
+  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+}
+
+static void fma_f64_block(const double *a, const double *b, size_t count, vd nan, double *d) {
+  enum { DOUBLES = LANES / 2 };
+  vd sum[FMA_ROWS * FMA_VECTORS];
+  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
+    sum[i] = vd_load(d + i * DOUBLES);
+    __builtin_prefetch(d + (i + FMA_ROWS * FMA_VECTORS) * DOUBLES);
+  }
+  for (; count > 0; count--, a += FMA_ROWS, b += FMA_F64_COLUMNS) {
+    vd y[FMA_VECTORS];
+    UNROLL for (int v = 0; v < FMA_VECTORS; v++) y[v] = vd_load(b + v * DOUBLES);
+    UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) sum[i] =
+        vd_fma(vd_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
+  }
+  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
+}
+
+static vf fma_f32_nan(const smma_plan *p) {
+  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_FORMAT_f32), p->operation.rule.nan)));
+}
+
+static vd fma_f64_nan(const smma_plan *p) {
+  uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_FORMAT_f64), p->operation.rule.nan);
+  double nan;
+  memcpy(&nan, &bits, sizeof nan);
+  return vd_set(nan);
+}
+
+static void fma_f32_run(const smma_run *r) {
+  size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  size_t count = (r->last - r->first) * k;
+  vf nan = fma_f32_nan(r->plan);
+  for (size_t i = 0; i < r->rows; i += FMA_ROWS)
+    fma_f32_block((const float *)r->a + i * packed + first * FMA_ROWS, (const float *)r->b + first * FMA_F32_COLUMNS,
+                  count, nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
+}
+
+static void fma_f64_run(const smma_run *r) {
+  size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  size_t count = (r->last - r->first) * k;
+  vd nan = fma_f64_nan(r->plan);
+  for (size_t i = 0; i < r->rows; i += FMA_ROWS)
+    fma_f64_block((const double *)r->a + i * packed + first * FMA_ROWS, (const double *)r->b + first * FMA_F64_COLUMNS,
+                  count, nan, (double *)r->accumulator + i * FMA_F64_COLUMNS);
+}
+
+static void fma_f32_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 4, 4, NULL, 0); }
+static void fma_f32_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F32_COLUMNS, 4, 4, NULL, 0); }
+static void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
+static void fma_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0); }
+
+static bool fma_takes(const smma_operation *o, smma_format_id format) {
+  return o->rule.algorithm == SMMA_FMA && o->a == format && o->b == format && o->d == format;
+}
+
+static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_FORMAT_f32); }
+static bool fma_f64_takes(const smma_operation *o) { return fma_takes(o, SMMA_FORMAT_f64); }
+
+static const smma_kernel_family fma_f32_family = {fma_f32_takes, FMA_F32_COLUMNS,   fma_f32_bytes,
+                                                  fma_f32_bytes, fma_f32_pack_rows, fma_f32_pack_columns,
+                                                  fma_f32_run,   SMMA_MODE_NEAREST};
+
+static const smma_kernel_family fma_f64_family = {fma_f64_takes, FMA_F64_COLUMNS,   fma_f64_bytes,
+                                                  fma_f64_bytes, fma_f64_pack_rows, fma_f64_pack_columns,
+                                                  fma_f64_run,   SMMA_MODE_NEAREST};

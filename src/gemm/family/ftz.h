@@ -1,0 +1,173 @@
+/* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes, in the machine's own. Infinities, NaN and overflow are those of
+   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before.
+
+   FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Whether it is judged so, before
+   rounding, or after rounding to 24 bits with any exponent is the same here. Sums of FP32 numbers are multiples of
+   2^-149: below 2^-126 they are exact. Products have at most 22 significant bits, those of BF16 16: below 2^-126 they
+   are at most 2^-126 - 2^-142, which no rounding takes to 2^-126, and none is between 0 and 2^-252. So hardware that
+   flushes computes the rule.
+
+   Operands that count as zero are +0 once packed. Products of FP16 are then exact, at least 2^-28 where they are not
+   zero, and multiples of 2^-48; so are their sums. No sum with d, which is zero or normal, is subnormal: it is 0, d, or
+   a multiple of 2^-72. */
+
+/* Rows and vectors in registers together: accumulators, four vectors of B for each vector of columns, four products. */
+enum { FTZ_ROWS = 4, FTZ_VECTORS = REGISTERS < 32 ? 1 : 2, FTZ_COLUMNS = FTZ_VECTORS * LANES };
+
+/* The sum of `pairwise` products. */
+static inline __attribute__((always_inline)) vf ftz_addmul_sum(const float *a, const vf *b, int pairwise, bool exact) {
+  vf s[2];
+  for (int i = 0; i < pairwise / 2; i++) {
+    vf p = vf_multiply(vf_set(a[2 * i * FTZ_ROWS]), b[2 * i]), x = vf_set(a[(2 * i + 1) * FTZ_ROWS]);
+    if (exact)
+      s[i] = vf_multiply_add(x, b[2 * i + 1], p);
+    else
+      s[i] = vf_flush(vf_add(vf_flush(p), vf_flush(vf_multiply(x, b[2 * i + 1]))));
+  }
+  if (pairwise == 2) return s[0];
+  s[0] = vf_add(s[0], s[1]);
+  return exact ? s[0] : vf_flush(s[0]);
+}
+
+/* d as a step reads it: subnormals, and -0, are +0. */
+static inline vf ftz_addmul_start(vf d) { return vf_add(vf_flush(d), vf_set(0)); }
+
+/* FTZ_ROWS x FTZ_COLUMNS elements through `steps` steps of k products; the next block's are fetched meanwhile. The
+   products of FP16 leave no d that is -0 or subnormal, so that only the first step has to look: d + s is -0 only for
+   d = s = -0. */
+static inline __attribute__((always_inline)) void ftz_addmul_block(const float *a, const float *b, size_t steps, int k,
+                                                                   int pairwise, bool exact, vf nan, float *d) {
+  enum { ALL = FTZ_ROWS * FTZ_VECTORS };
+  vf sum[ALL];
+  UNROLL for (int i = 0; i < ALL; i++) {
+    sum[i] = ftz_addmul_start(vf_load(d + i * LANES));
+    __builtin_prefetch(d + (i + ALL) * LANES);
+  }
+  for (size_t step = 0; step < steps; step++) {
+    UNROLL for (int i = 0; i < ALL; i++) if (!exact) sum[i] = ftz_addmul_start(sum[i]);
+    for (int group = 0; group < k; group += pairwise, a += pairwise * FTZ_ROWS, b += pairwise * FTZ_COLUMNS)
+      UNROLL for (int v = 0; v < FTZ_VECTORS; v++) {
+        vf y[4];
+        UNROLL for (int j = 0; j < pairwise; j++) y[j] = vf_load(b + (j * FTZ_VECTORS + v) * LANES);
+        UNROLL for (int i = v; i < ALL; i += FTZ_VECTORS) {
+          sum[i] = vf_add(sum[i], ftz_addmul_sum(a + i / FTZ_VECTORS, y, pairwise, exact));
+          if (!exact) sum[i] = vf_flush(sum[i]);
+        }
+      }
+  }
+  UNROLL for (int i = 0; i < ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+}
+
+static inline __attribute__((always_inline)) void ftz_addmul_panel(const smma_run *r, int pairwise, bool exact) {
+  const size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  const vf nan = fma_f32_nan(r->plan);
+  for (size_t i = 0; i < r->rows; i += FTZ_ROWS)
+    ftz_addmul_block((const float *)r->a + i * packed + first * FTZ_ROWS, (const float *)r->b + first * FTZ_COLUMNS,
+                     r->last - r->first, (int)k, pairwise, exact, nan, (float *)r->accumulator + i * FTZ_COLUMNS);
+}
+
+static void ftz_addmul_run(const smma_run *r) {
+  const smma_operation *o = &r->plan->operation;
+  if (o->a == SMMA_FORMAT_f16)
+    ftz_addmul_panel(r, 4, true);
+  else if (o->rule.with.ftz_addmul.pairwise == 4)
+    ftz_addmul_panel(r, 4, false);
+  else
+    ftz_addmul_panel(r, 2, false);
+}
+
+static bool ftz_addmul_takes(const smma_operation *o) {
+  const int pairwise = o->rule.with.ftz_addmul.pairwise;
+  if (o->rule.algorithm != SMMA_FTZ_ADDMUL || o->a != o->b || o->d != SMMA_FORMAT_f32 || o->k % pairwise) return false;
+  return o->a == SMMA_FORMAT_f16 ? pairwise == 4 : o->a == SMMA_FORMAT_bf16;
+}
+
+/* Subnormals, and -0, to +0. */
+static uint32_t ftz_from_f16(uint32_t code) {
+  uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
+  uint32_t special = fields >= 31u << 23 ? rebias : 0;
+  return fields < 1u << 23 ? 0 : sign | (fields + rebias + special);
+}
+static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16 : 0; }
+
+/* Subnormals to zeros of the same sign. */
+static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
+
+static void ftz_addmul_pack_rows(const smma_pack *pack) {
+  if (pack->plan->operation.a == SMMA_FORMAT_f16)
+    smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_f16, 0);
+  else
+    smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_bf16, 0);
+}
+
+static void ftz_addmul_pack_columns(const smma_pack *pack) {
+  if (pack->plan->operation.a == SMMA_FORMAT_f16)
+    smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_f16, 0);
+  else
+    smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
+}
+
+static const smma_kernel_family ftz_addmul_family = {ftz_addmul_takes, FTZ_COLUMNS,          fma_f32_bytes,
+                                                     fma_f32_bytes,    ftz_addmul_pack_rows, ftz_addmul_pack_columns,
+                                                     ftz_addmul_run,   SMMA_MODE_FLUSH};
+
+/* FTZ-FMA judges after rounding to 24 bits with any exponent. Where hardware does, it is the chain of fma.h in the mode
+   that flushes, with the elements of each pair swapped. Elsewhere subnormals are kept, and flushed by these words:
+   rounding to a multiple of 2^-149 leaves the same numbers below 2^-126 as rounding to 24 bits, but for those that it
+   takes to 2^-126 itself. A step with such a result is the core's. */
+static inline vf ftz_fma_flush(vf x) {
+  vi bits = vf_bits(x), magnitude = vi_and(bits, vi_set(INT32_MAX));
+  return vi_as_float(vi_select(vi_less(magnitude, vi_set(1 << 23)), vi_xor(bits, magnitude), bits));
+}
+
+static inline vm ftz_fma_is_least(vf x) { return vi_equal(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(1 << 23)); }
+
+/* One row, LANES columns from `column` on. */
+static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column) {
+  float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS + column;
+  vf sum = ftz_fma_flush(vf_load(d));
+  for (size_t step = r->first; step < r->last; step++) {
+    const float *x = a + step * 2 * FMA_ROWS, *y = b + step * 2 * FMA_F32_COLUMNS;
+    vf odd = vf_fma(vf_set(x[0]), vf_load(y), sum);
+    vf even = vf_fma(vf_set(x[FMA_ROWS]), vf_load(y + FMA_F32_COLUMNS), ftz_fma_flush(odd));
+    vm rare = vm_or(ftz_fma_is_least(odd), ftz_fma_is_least(even));
+    if (vm_bits(rare)) {
+      float start[LANES], result[LANES];
+      vf_store(start, sum);
+      vf_store(result, even);
+      smma_compute_lanes(r, row, column, step, vm_bits(rare), start, result);
+      even = vf_load(result);
+    }
+    sum = ftz_fma_flush(even);
+  }
+  vf_store(d, vf_replace_nan(sum, fma_f32_nan(r->plan)));
+}
+
+static void ftz_fma_run(const smma_run *r) {
+  const size_t packed = r->packed_steps * 2;
+  if (FLUSHES_AFTER_ROUNDING) {
+    fma_f32_run(r);
+    return;
+  }
+  for (size_t row = 0; row < r->rows; row++) {
+    const float *a = (const float *)r->a + row / FMA_ROWS * FMA_ROWS * packed + row % FMA_ROWS;
+    for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES)
+      ftz_fma_row(r, a, (const float *)r->b + column, row, column);
+  }
+}
+
+static bool ftz_fma_takes(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_FORMAT_bf16 && o->b == SMMA_FORMAT_bf16 &&
+         o->d == SMMA_FORMAT_f32 && o->k == 2;
+}
+
+static void ftz_fma_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1); }
+static void ftz_fma_pack_columns(const smma_pack *pack) {
+  smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
+}
+
+static const smma_kernel_family ftz_fma_family = {
+    ftz_fma_takes,     FMA_F32_COLUMNS,
+    fma_f32_bytes,     fma_f32_bytes,
+    ftz_fma_pack_rows, ftz_fma_pack_columns,
+    ftz_fma_run,       FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST};

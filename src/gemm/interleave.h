@@ -1,0 +1,119 @@
+/* Packing for kernels that read elements as they are, one after the other along K: those of some rows of A, or columns
+   of B, side by side. Included by the kernels, so that every instruction set compiles it for itself. */
+#ifndef SMMA_GEMM_INTERLEAVE_H
+#define SMMA_GEMM_INTERLEAVE_H
+
+#include "gemm/element.h"
+#include "gemm/kernel.h"
+#include "host/load.h"
+
+/* Encodings that pass through memory together, and how many vectors at once where these lie along K: as many as there
+   are ways in a cache, whose lines they compete for if the leading dimension is a power of two. */
+enum { SMMA_STRIP = 2048, SMMA_STRIP_VECTORS = 8 };
+
+/* An encoding, widened to 32 bits, as binary32. */
+typedef uint32_t smma_to_f32(uint32_t code);
+
+/* A matrix of encodings, `bytes` each: element i of vector v is number i * step + v * stride. */
+typedef struct {
+  const void *at;
+  size_t bytes, step, stride;
+} smma_source;
+
+/* Element i of vector v becomes out[(i ^ swap) * stride + v]. */
+typedef struct {
+  void *at;
+  size_t bytes, stride, swap;
+} smma_target;
+
+/* `count` elements of `vectors` vectors; what is +0 stays so. `to_f32`, where the target has 4 bytes, and many members
+   are constants where this is inlined. Vectors that lie side by side are fetched ahead for later calls. */
+static inline __attribute__((always_inline)) void smma_move(smma_source in, smma_target out, size_t count,
+                                                            size_t vectors, smma_to_f32 *to_f32) {
+  enum { LINE = 64, AHEAD = 4 };
+  for (size_t i = 0; i < count; i++) {
+    const unsigned char *row = (const unsigned char *)in.at + i * in.step * in.bytes;
+    for (size_t v = 0; in.stride == 1 && v < vectors * in.bytes; v += LINE)
+      __builtin_prefetch(row + AHEAD * vectors * in.bytes + v, 0, 2);
+    for (size_t v = 0; v < vectors; v++) {
+      uint64_t code = smma_load(in.bytes, row, v * in.stride);
+      if (to_f32) code = to_f32((uint32_t)code);
+      smma_store(out.bytes, out.at, (i ^ out.swap) * out.stride + v, code);
+    }
+  }
+}
+
+/* `count` elements along K, from k on, of rows of A or columns of B, from `first` on. */
+typedef struct {
+  const smma_plan *plan;
+  bool of_a;
+  size_t first, k, count;
+} smma_strip;
+
+/* Moves the strip's vectors from the caller's matrix; +0 behind it. */
+static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_strip *s, size_t bytes, bool along_k,
+                                                                   size_t vectors, smma_to_f32 *to_f32,
+                                                                   smma_target out) {
+  const smma_gemm_arguments *g = &s->plan->with;
+  size_t leading = s->of_a ? g->lda : g->ldb, extent = s->of_a ? g->m : g->n;
+  size_t width = s->first < extent ? extent - s->first : 0, count = s->k < g->k ? g->k - s->k : 0;
+  size_t at = along_k ? s->first * leading + s->k : s->first + s->k * leading;
+  smma_source in = {(const unsigned char *)(s->of_a ? g->a : g->b) + at * bytes, bytes, along_k ? 1 : leading,
+                    along_k ? leading : 1};
+  if (width >= vectors && count >= s->count) {
+    smma_move(in, out, s->count, vectors, to_f32);
+    return;
+  }
+  for (size_t i = 0; i < s->count; i++)
+    memset((unsigned char *)out.at + i * out.stride * out.bytes, 0, vectors * out.bytes);
+  smma_move(in, out, count < s->count ? count : s->count, width < vectors ? width : vectors, to_f32);
+}
+
+/* The same on encodings that were fetched before: conversion is vectorised then, and alpha acts on A in between. */
+static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_strip *s, size_t bytes, bool along_k,
+                                                                    size_t vectors, smma_to_f32 *to_f32,
+                                                                    smma_target out) {
+  const smma_plan *p = s->plan;
+  uint64_t code[SMMA_STRIP];
+  smma_target between = {code, out.bytes, vectors, 0};
+  smma_source in = {code, out.bytes, vectors, 1};
+  smma_fetch_strip(s, bytes, along_k, vectors, NULL, between);
+  if (s->of_a && p->with.alpha != 1 && p->with.scaling == SMMA_SCALING_OPERANDS)
+    for (size_t i = 0; i < s->count && s->k + i < p->with.k; i++)
+      for (size_t v = 0; v < vectors && s->first + v < p->with.m; v++) {
+        uint64_t a = smma_load(out.bytes, code, i * vectors + v);
+        smma_store(out.bytes, code, i * vectors + v, smma_scaled(p->operation.a, a, p->with.alpha));
+      }
+  smma_move(in, out, s->count, vectors, to_f32);
+}
+
+/* Packs in groups of `width` vectors, 4 or a multiple of 8: element i of vector group * width + v becomes
+   out[(group * elements + (i ^ swap)) * width + v], a float by `to_f32`, or as it is where that is NULL. `width`, the
+   `bytes` of an encoding and of what is packed, `to_f32` and `swap` are constants where this is inlined. */
+static inline __attribute__((always_inline)) void smma_interleave(const smma_pack *pack, size_t width, size_t bytes,
+                                                                  size_t packed_bytes, smma_to_f32 *to_f32,
+                                                                  size_t swap) {
+  const smma_gemm_arguments *g = &pack->plan->with;
+  const size_t k = (size_t)pack->plan->operation.k, elements = pack->steps * k;
+  const bool along_k = pack->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
+  const bool scaled = pack->of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS;
+  const size_t narrow = width < SMMA_STRIP_VECTORS ? width : SMMA_STRIP_VECTORS;
+  const size_t vectors = along_k ? narrow : width, depth = SMMA_STRIP / vectors;
+  for (size_t first = 0; first < pack->count; first += vectors)
+    for (size_t i = 0; i < elements; i += depth) {
+      smma_strip s = {pack->plan, pack->of_a, pack->first + first, pack->step * k + i, elements - i};
+      smma_target out = {pack->out, packed_bytes, width, swap};
+      out.at = (unsigned char *)pack->out + ((first / width * elements + i) * width + first % width) * packed_bytes;
+      if (s.count > depth) s.count = depth;
+      if (along_k && (to_f32 || scaled))
+        smma_fetch_in_two(&s, bytes, true, narrow, to_f32, out);
+      else if (scaled)
+        smma_fetch_in_two(&s, bytes, false, width, to_f32, out);
+      else if (along_k)
+        smma_fetch_strip(&s, bytes, true, narrow, to_f32, out);
+      else
+        smma_fetch_strip(&s, bytes, false, width, to_f32, out);
+    }
+}
+
+#endif

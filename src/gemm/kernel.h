@@ -1,0 +1,90 @@
+/* Kernels: one for each vector instruction set, each with one function table (family) for each way to compute.
+
+   A family packs the rows of A and the columns of B that a tile needs, then computes fused blocks for many elements
+   of D at once. Accumulators are encodings in the plan's outer format (D's value widened to binary32, or binary64 for
+   f64), which every rule's D fits. Families need not compute everything: a row or column with operands that one does
+   not take (NaN, infinity) is marked while packing and computed by the core, and single results are handed to the core
+   by smma_compute_lanes. */
+#ifndef SMMA_GEMM_KERNEL_H
+#define SMMA_GEMM_KERNEL_H
+
+#include <stddef.h>
+
+#include "gemm/gemm.h"
+#include "host/float.h"
+
+/* The most rows that one tile has; families may pack them in groups of any divisor. */
+enum { SMMA_TILE_ROWS = 512 };
+
+/* Rows of A, or columns of B, to be packed: `count` of them from `first` on, `steps` instruction steps from `step` on.
+   What lies behind the matrix is +0, its scale factors one. */
+typedef struct {
+  const smma_plan *plan;
+  bool of_a;
+  size_t first, count; /* count is a multiple of 16 for rows, and the family's columns for columns */
+  size_t step, steps;
+  void *out;              /* 64-byte aligned */
+  unsigned char *special; /* count flags, set (never cleared) where the core must compute */
+} smma_pack;
+
+/* The steps first..last - 1 of the `packed_steps` that were packed, for all packed rows and one panel of columns. */
+typedef struct {
+  const smma_plan *plan;
+  const void *a, *b;
+  void *accumulator; /* rows x the family's columns */
+  size_t rows;       /* a multiple of 16 */
+  size_t packed_steps, first, last;
+  size_t row, column, step; /* where the packed operands lie in D and along K */
+} smma_run;
+
+struct smma_kernel_family {
+  bool (*takes)(const smma_operation *operation);
+  size_t columns; /* of one panel */
+  /* Bytes that one row and one column take in a step. */
+  size_t (*row_bytes)(const smma_operation *operation), (*column_bytes)(const smma_operation *operation);
+  void (*pack_rows)(const smma_pack *pack), (*pack_columns)(const smma_pack *pack);
+  void (*run)(const smma_run *run);
+  smma_float_mode mode; /* in which `run` is called; packing rounds to nearest */
+};
+
+struct smma_kernel {
+  const char *name;
+  bool (*usable)(void);                      /* on this CPU */
+  const smma_kernel_family *const *families; /* ended by NULL; the first that takes an operation computes it */
+};
+
+/* Every kernel that was compiled, fastest first; ended by NULL. */
+extern const smma_kernel *const smma_kernels[];
+
+/* The family that computes an operation with the kernel of this name (NULL: the fastest usable one); `*family` is NULL
+   for the core. False if there is no such kernel on this CPU. `*kernel` is the name of what will compute. */
+bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
+                        const char **kernel);
+
+/* Has the core compute one fused block (where the rule has blocks; else one step) for the lanes of `mask`: elements
+   (row, column + lane) of the run, block `block` counted from the first packed one. `start` and `result` are the
+   accumulators before and after, in the outer format; the lanes behind the matrix are left alone. */
+void smma_compute_lanes(const smma_run *run, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
+                        void *result);
+
+/* Steps first..last - 1 from `step` on of rows x columns elements, by the core, where the row's or column's flag is set
+   (NULL: everywhere). The accumulators lie in panels of `panel` columns: see smma_accumulator_index. */
+typedef struct {
+  const smma_plan *plan;
+  void *accumulator;
+  size_t row, column, rows, columns; /* of D */
+  size_t packed_rows, panel;         /* how accumulators lie */
+  size_t step, steps;
+  const unsigned char *special_rows, *special_columns;
+} smma_core_run;
+
+/* Working memory of smma_run_core. */
+typedef struct smma_core_space smma_core_space;
+size_t smma_core_space_bytes(void);
+void smma_run_core(const smma_core_run *run, smma_core_space *space);
+
+static inline size_t smma_accumulator_index(size_t packed_rows, size_t panel, size_t i, size_t j) {
+  return (j / panel * packed_rows + i) * panel + j % panel;
+}
+
+#endif

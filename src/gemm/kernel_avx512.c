@@ -1,0 +1,13 @@
+#ifdef __x86_64__
+#include "gemm/simd/avx512.h"
+/* On the words that this defines: */
+#include "gemm/families.h"
+
+static bool usable(void) {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vnni");
+}
+
+const smma_kernel smma_kernel_avx512 = {"avx512", usable, families};
+#endif

@@ -1,0 +1,10 @@
+#include <float.h>
+
+#include "gemm/simd/portable.h"
+/* On the words that this defines: */
+#include "gemm/families.h"
+
+/* Bytes of a lane go from low to high, and binary32 arithmetic is no wider than that. */
+static bool usable(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && FLT_EVAL_METHOD == 0; }
+
+const smma_kernel smma_kernel_portable = {"portable", usable, families};

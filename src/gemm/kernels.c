@@ -1,0 +1,39 @@
+#include <string.h>
+
+#include "gemm/kernel.h"
+
+#define SMMA_KERNEL(name) extern const smma_kernel smma_kernel_##name;
+#include "gemm/kernels.def"
+#undef SMMA_KERNEL
+
+const smma_kernel *const smma_kernels[] = {
+#define SMMA_KERNEL(name) &smma_kernel_##name,
+#include "gemm/kernels.def"
+#undef SMMA_KERNEL
+    NULL};
+
+const char *smma_kernel_name(size_t index) {
+  const smma_kernel *const *k = smma_kernels;
+  for (; *k; k++)
+    if ((*k)->usable() && index-- == 0) return (*k)->name;
+  return index == 0 ? "core" : NULL;
+}
+
+static const smma_kernel_family *family_for(const smma_kernel *kernel, const smma_operation *operation) {
+  const smma_kernel_family *const *f = kernel->families;
+  while (*f && !(*f)->takes(operation)) f++;
+  return *f;
+}
+
+bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
+                        const char **kernel) {
+  const smma_kernel *const *k = smma_kernels;
+  *family = NULL;
+  *kernel = "core";
+  if (name && strcmp(name, "core") == 0) return true;
+  while (*k && !((*k)->usable() && (!name || strcmp(name, (*k)->name) == 0))) k++;
+  if (!*k) return !name;
+  *family = family_for(*k, operation);
+  if (*family) *kernel = (*k)->name;
+  return true;
+}

@@ -1,0 +1,122 @@
+/* From the caller's matrices to arrays that kernels read: encodings in order of use, then values and exponents.
+   Included by the kernels, so that every instruction set compiles it for itself. */
+#ifndef SMMA_GEMM_PACK_H
+#define SMMA_GEMM_PACK_H
+
+#include "gemm/element.h"
+#include "gemm/kernel.h"
+#include "host/load.h"
+
+/* The most vectors (rows or columns) that are packed together, and the longest fused block. */
+enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
+
+/* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
+typedef struct {
+  const smma_plan *plan;
+  bool of_a;
+  size_t first, vectors; /* the first row or column, and how many */
+  size_t step;
+  int block, length; /* the block of the step, its products; length is the block's */
+} smma_fetch;
+
+static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, const size_t *k,
+                                                                size_t present, uint32_t *code) {
+  const smma_gemm_arguments *g = &f->plan->with;
+  const void *matrix = f->of_a ? g->a : g->b;
+  size_t leading = f->of_a ? g->lda : g->ldb;
+  bool along_k = f->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
+  for (int i = 0; i < f->length; i++) {
+    if (k[i] >= g->k) continue;
+    if (along_k)
+      for (size_t v = 0; v < present; v++)
+        code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, (f->first + v) * leading + k[i]);
+    else
+      for (size_t v = 0; v < present; v++)
+        code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, f->first + v + k[i] * leading);
+  }
+}
+
+/* alpha acts on A before, but not on what lies behind the matrix: that is +0, whatever alpha's sign. */
+static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
+  const smma_plan *p = f->plan;
+  for (int i = 0; i < f->length; i++)
+    for (size_t v = 0; k[i] < p->with.k && v < present; v++) {
+      uint32_t *x = &code[(size_t)i * f->vectors + v];
+      *x = (uint32_t)smma_scaled(p->operation.a, *x, p->with.alpha);
+    }
+}
+
+/* +0 behind the matrix. Formats of at most 32 bits. */
+static inline void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
+  const smma_operation *o = &f->plan->operation;
+  const smma_gemm_arguments *g = &f->plan->with;
+  size_t extent = f->of_a ? g->m : g->n, present = f->first < extent ? extent - f->first : 0, k[SMMA_MOST_PRODUCTS];
+  size_t count = (size_t)f->length * f->vectors;
+  if (present > f->vectors) present = f->vectors;
+  for (int i = 0; i < f->length; i++) k[i] = f->step * (size_t)o->k + (size_t)smma_product_index(o, f->block, i);
+  memset(code, 0, count * sizeof *code);
+  switch (smma_container_bytes(smma_encoding_of(f->of_a ? o->a : o->b))) {
+    case 1: smma_fetch_as(f, 1, k, present, code); break;
+    case 2: smma_fetch_as(f, 2, k, present, code); break;
+    default: smma_fetch_as(f, 4, k, present, code); break;
+  }
+  if (f->of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS) smma_scale_codes(f, k, present, code);
+}
+
+/* 2^exponent as binary32 (binary64), for normal results. */
+static inline float smma_power_of_two(int exponent) {
+  uint32_t bits = (uint32_t)(exponent + 127) << 23;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* How the encodings of a format of at most 32 bits are read. */
+typedef struct {
+  uint32_t fields_mask, largest, nan; /* nan: the encoding that is NaN though its fields are 0; else none */
+  int ignored, sign_at, fraction_bits;
+  float unit; /* takes a float whose exponent and fraction start with the format's to the value */
+} smma_decoder;
+
+static inline smma_decoder smma_decoder_of(smma_format_id format) {
+  smma_encoding f = smma_encoding_of(format);
+  int fields = f.exponent_bits + f.fraction_bits;
+  return (smma_decoder){
+      .fields_mask = (uint32_t)smma_low_bits(~UINT64_C(0), fields),
+      .largest = (uint32_t)smma_largest_fields(f),
+      .nan = f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? 1u << fields : ~0u,
+      .ignored = f.ignored_bits,
+      .sign_at = fields,
+      .fraction_bits = f.fraction_bits,
+      .unit = smma_power_of_two(127 - f.bias),
+  };
+}
+
+/* `length` x `vectors` encodings to values, exact, and to exponent fields, at least 1 for numbers that are not zero and
+   0 for zero. Where a vector has an infinity or NaN, which count as zero here, its flag is set. */
+static inline void smma_decode_codes(const smma_decoder *d, size_t length, size_t vectors,
+                                     const uint32_t *restrict code, float *restrict value, uint8_t *restrict exponent,
+                                     unsigned char *restrict special) {
+  const smma_decoder f = *d;
+  for (size_t i = 0; i < length; i++, code += vectors, value += vectors, exponent += vectors) {
+    uint32_t field[SMMA_MOST_VECTORS], not_finite[SMMA_MOST_VECTORS], any = 0;
+    for (size_t v = 0; v < vectors; v++) { /* every lane alike, so that compilers use vectors */
+      uint32_t x = code[v] >> f.ignored, fields = x & f.fields_mask, bits, exponent_field;
+      uint32_t finite = -(uint32_t)((fields <= f.largest) & (x != f.nan));
+      float scaled;
+      fields &= finite;
+      exponent_field = fields >> f.fraction_bits;
+      exponent_field = exponent_field ? exponent_field : 1;
+      field[v] = fields ? exponent_field : 0;
+      not_finite[v] = ~finite;
+      any |= ~finite;
+      bits = fields << (23 - f.fraction_bits) | (x >> f.sign_at & 1) << 31;
+      memcpy(&scaled, &bits, sizeof scaled);
+      value[v] = scaled * f.unit;
+    }
+    for (size_t v = 0; v < vectors; v++) exponent[v] = (uint8_t)field[v];
+    for (size_t v = 0; any && v < vectors; v++) special[v] |= not_finite[v] & 1;
+  }
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* The vector vocabulary on AVX2, FMA and F16C: 8 lanes; a truth value is all bits of its lane. What each word means:
+   simd/README.md. */
+#ifndef SMMA_GEMM_SIMD_AVX2_H
+#define SMMA_GEMM_SIMD_AVX2_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LANES = 8, ROWS = 1 };
+enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 1 };
+
+typedef __m256 vf;
+typedef __m256i vi;
+typedef __m256d vd;
+typedef __m256i vb;
+typedef __m256i vm;
+
+static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
+static inline vf vf_set(float x) { return _mm256_set1_ps(x); }
+static inline vf vf_add(vf x, vf y) { return _mm256_add_ps(x, y); }
+static inline vf vf_subtract(vf x, vf y) { return _mm256_sub_ps(x, y); }
+static inline vf vf_multiply(vf x, vf y) { return _mm256_mul_ps(x, y); }
+static inline vf vf_fma(vf x, vf y, vf z) { return _mm256_fmadd_ps(x, y, z); }
+static inline vf vf_multiply_add(vf x, vf y, vf z) { return _mm256_fmadd_ps(x, y, z); }
+static inline vf vf_flush(vf x) { return x; }
+static inline vf vf_round_to_half(vf x) { return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)); }
+static inline vi vf_truncate(vf x) { return _mm256_cvttps_epi32(x); }
+static inline vi vf_floor(vf x) {
+  return _mm256_cvttps_epi32(_mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
+static inline vi vf_bits(vf x) { return _mm256_castps_si256(x); }
+
+static inline vf vi_as_float(vi x) { return _mm256_castsi256_ps(x); }
+static inline vf vi_to_float(vi x) { return _mm256_cvtepi32_ps(x); }
+static inline vi vi_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+static inline void vi_store(int32_t *p, vi x) { _mm256_storeu_si256((__m256i *)p, x); }
+static inline vi vi_set(int32_t x) { return _mm256_set1_epi32(x); }
+static inline vi vi_widen(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
+static inline vi vi_add(vi x, vi y) { return _mm256_add_epi32(x, y); }
+static inline vi vi_subtract(vi x, vi y) { return _mm256_sub_epi32(x, y); }
+static inline vi vi_and(vi x, vi y) { return _mm256_and_si256(x, y); }
+static inline vi vi_or(vi x, vi y) { return _mm256_or_si256(x, y); }
+static inline vi vi_xor(vi x, vi y) { return _mm256_xor_si256(x, y); }
+static inline vi vi_and_not(vi x, vi y) { return _mm256_andnot_si256(y, x); }
+static inline vi vi_max(vi x, vi y) { return _mm256_max_epi32(x, y); }
+static inline vi vi_min(vi x, vi y) { return _mm256_min_epi32(x, y); }
+#define vi_shift_left(x, n) _mm256_slli_epi32(x, n)
+#define vi_shift_right(x, n) _mm256_srli_epi32(x, n)
+#define vi_shift_down(x, n) _mm256_srai_epi32(x, n)
+static inline vi vi_shift_left_by(vi x, vi n) { return _mm256_sllv_epi32(x, n); }
+static inline vi vi_shift_down_by(vi x, vi n) { return _mm256_srav_epi32(x, n); }
+static inline vi vi_overflow(vi sum, vi x, vi y) {
+  return _mm256_and_si256(_mm256_xor_si256(sum, x), _mm256_xor_si256(sum, y));
+}
+static inline bool vi_any_negative(vi x) { return _mm256_movemask_ps(_mm256_castsi256_ps(x)) != 0; }
+static inline vi vi_keep(vi x) {
+  __asm__("" : "+x"(x));
+  return x;
+}
+/* No rows share a load, which is part of the instruction that uses it. */
+static inline vf vf_keep(vf x) { return x; }
+static inline vb vb_keep(vb x) { return x; }
+
+static inline vm vi_less(vi x, vi y) { return _mm256_cmpgt_epi32(y, x); }
+static inline vm vi_equal(vi x, vi y) { return _mm256_cmpeq_epi32(x, y); }
+static inline vm vf_equal(vf x, vf y) { return _mm256_castps_si256(_mm256_cmp_ps(x, y, _CMP_EQ_OQ)); }
+static inline vm vm_or(vm x, vm y) { return _mm256_or_si256(x, y); }
+static inline vm vm_and(vm x, vm y) { return _mm256_and_si256(x, y); }
+static inline vm vm_and_not(vm x, vm y) { return _mm256_andnot_si256(y, x); }
+static inline unsigned vm_bits(vm x) { return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(x)); }
+static inline vi vi_select(vm m, vi x, vi y) { return _mm256_blendv_epi8(y, x, m); }
+static inline vf vf_select(vm m, vf x, vf y) { return _mm256_blendv_ps(y, x, _mm256_castsi256_ps(m)); }
+static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vf_select(m, vf_add(x, y), other); }
+static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vi_select(m, vi_or(x, y), other); }
+static inline vm vi_has(vi x, vi bits) {
+  const vi none = _mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256());
+  return _mm256_xor_si256(none, _mm256_set1_epi32(-1));
+}
+static inline vf vf_replace_nan(vf x, vf nan) { return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
+
+static inline vi vh_multiply(vi x, vi y) { return _mm256_mullo_epi16(x, y); }
+static inline vi vh_subtract(vi x, vi y) { return _mm256_sub_epi16(x, y); }
+/* Lanes shifted by each half's number; what comes down from the other half is left out. */
+static inline vi vh_shift_right_by(vi x, vi n) {
+  const vi low = _mm256_set1_epi32(0xffff);
+  vi even = _mm256_srlv_epi32(_mm256_and_si256(x, low), _mm256_and_si256(n, low));
+  return _mm256_blend_epi16(even, _mm256_srlv_epi32(x, _mm256_srli_epi32(n, 16)), 0xaa);
+}
+static inline vi vi_dot2(vi sum, vi x, vi y) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, y)); }
+
+static inline vb vb_load(const uint8_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+static inline void vb_store(uint8_t *p, vb x) { _mm256_storeu_si256((__m256i *)p, x); }
+static inline vb vb_zero(void) { return _mm256_setzero_si256(); }
+static inline vb vb_repeat(int32_t four) { return _mm256_set1_epi32(four); }
+static inline vb vb_add(vb x, vb y) { return _mm256_add_epi8(x, y); }
+static inline vb vb_max(vb x, vb y) { return _mm256_max_epu8(x, y); }
+static inline vb vb_min(vb x, vb y) { return _mm256_min_epu8(x, y); }
+static inline vi vb_greatest_of_four(vb x) {
+  x = _mm256_max_epu8(x, _mm256_srli_epi32(x, 16));
+  x = _mm256_max_epu8(x, _mm256_srli_epi32(x, 8));
+  return _mm256_and_si256(x, _mm256_set1_epi32(255));
+}
+/* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
+static inline vi vi_dot4(vi sum, vb x, vb y) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), _mm256_set1_epi16(1)));
+}
+
+/* Where the product is rounded to zero, its sign decides. */
+static inline vi vf_floor_product(vf x, vf y) {
+  vf product = _mm256_mul_ps(x, y), zero = _mm256_setzero_ps();
+  vf below = _mm256_and_ps(_mm256_cmp_ps(product, zero, _CMP_EQ_OQ), _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
+  return _mm256_or_si256(vf_floor(product), _mm256_castps_si256(below));
+}
+static inline vi vi_magnitude(vi x) { return _mm256_abs_epi32(x); }
+static inline vm vi_above(vi x, vi y) {
+  const vi sign = _mm256_set1_epi32(INT32_MIN);
+  return vi_less(_mm256_xor_si256(y, sign), _mm256_xor_si256(x, sign));
+}
+static inline vb vb_picker(int i) { return _mm256_set1_epi32(64 << (i % 2 ? 24 : 16)); }
+static inline vi vb_pick(vb bytes, int i, vb picker) {
+  return _mm256_maddubs_epi16(i < 2 ? _mm256_slli_epi32(bytes, 16) : bytes, picker);
+}
+static inline vb vb_and(vb x, vb y) { return _mm256_and_si256(x, y); }
+static inline vb vb_or(vb x, vb y) { return _mm256_or_si256(x, y); }
+static inline bool vb_any_less(vb x, vb y) {
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), x)) != -1;
+}
+static inline vb vb_add_four(vb x, const uint32_t *four) { return _mm256_add_epi32(x, _mm256_set1_epi32((int)*four)); }
+
+static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
+static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
+static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
+static inline vd vd_add(vd x, vd y) { return _mm256_add_pd(x, y); }
+static inline vd vd_subtract(vd x, vd y) { return _mm256_sub_pd(x, y); }
+static inline vd vd_multiply(vd x, vd y) { return _mm256_mul_pd(x, y); }
+static inline vd vd_fma(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
+/* With this rounding mode (a field of MXCSR); one statement, so that no other arithmetic moves into it. */
+static inline vd vd_fma_rounded(vd x, vd y, vd z, unsigned rounding) {
+  unsigned before = _mm_getcsr(), during = (before & ~(unsigned)_MM_ROUND_MASK) | rounding;
+  __asm__("vldmxcsr %[during]\n\tvfmadd213pd %[z], %[y], %[x]\n\tvldmxcsr %[before]"
+          : [x] "+x"(x)
+          : [y] "x"(y), [z] "x"(z), [during] "m"(during), [before] "m"(before));
+  return x;
+}
+static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, _MM_ROUND_DOWN); }
+static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, _MM_ROUND_UP); }
+static inline vd vd_truncate(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
+static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
+static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
+static inline vd vd_low_int(vi x) { return _mm256_cvtepi32_pd(_mm256_castsi256_si128(x)); }
+static inline vd vd_high_int(vi x) { return _mm256_cvtepi32_pd(_mm256_extracti128_si256(x, 1)); }
+static inline vf vf_narrow(vd low, vd high) { return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)); }
+
+#endif

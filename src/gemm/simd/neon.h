@@ -1,0 +1,171 @@
+/* The vector vocabulary on NEON of ARMv8.0: 4 lanes; a truth value is all bits of its lane. What each word means:
+   simd/README.md. */
+#ifndef SMMA_GEMM_SIMD_NEON_H
+#define SMMA_GEMM_SIMD_NEON_H
+
+#include <arm_neon.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES = 4, ROWS = 2 };
+enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 0 };
+
+typedef float32x4_t vf;
+typedef int32x4_t vi;
+typedef float64x2_t vd;
+typedef uint8x16_t vb;
+typedef uint32x4_t vm;
+
+static inline vf vf_load(const float *p) { return vld1q_f32(p); }
+static inline void vf_store(float *p, vf x) { vst1q_f32(p, x); }
+static inline vf vf_set(float x) { return vdupq_n_f32(x); }
+static inline vf vf_add(vf x, vf y) { return vaddq_f32(x, y); }
+static inline vf vf_subtract(vf x, vf y) { return vsubq_f32(x, y); }
+static inline vf vf_multiply(vf x, vf y) { return vmulq_f32(x, y); }
+static inline vf vf_fma(vf x, vf y, vf z) { return vfmaq_f32(z, x, y); }
+static inline vf vf_multiply_add(vf x, vf y, vf z) { return vfmaq_f32(z, x, y); }
+static inline vf vf_flush(vf x) { return x; }
+static inline vi vf_truncate(vf x) { return vcvtq_s32_f32(x); }
+static inline vi vf_floor(vf x) { return vcvtmq_s32_f32(x); }
+static inline vi vf_bits(vf x) { return vreinterpretq_s32_f32(x); }
+
+static inline vf vi_as_float(vi x) { return vreinterpretq_f32_s32(x); }
+static inline vf vi_to_float(vi x) { return vcvtq_f32_s32(x); }
+static inline vi vi_load(const int32_t *p) { return vld1q_s32(p); }
+static inline void vi_store(int32_t *p, vi x) { vst1q_s32(p, x); }
+static inline vi vi_set(int32_t x) { return vdupq_n_s32(x); }
+static inline vi vi_widen(const uint8_t *p) {
+  uint32_t bytes;
+  memcpy(&bytes, p, sizeof bytes);
+  return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(bytes))))));
+}
+static inline vi vi_add(vi x, vi y) { return vaddq_s32(x, y); }
+static inline vi vi_subtract(vi x, vi y) { return vsubq_s32(x, y); }
+static inline vi vi_and(vi x, vi y) { return vandq_s32(x, y); }
+static inline vi vi_or(vi x, vi y) { return vorrq_s32(x, y); }
+static inline vi vi_xor(vi x, vi y) { return veorq_s32(x, y); }
+static inline vi vi_and_not(vi x, vi y) { return vbicq_s32(x, y); }
+static inline vi vi_max(vi x, vi y) { return vmaxq_s32(x, y); }
+static inline vi vi_min(vi x, vi y) { return vminq_s32(x, y); }
+#define vi_shift_left(x, n) vshlq_n_s32(x, n)
+#define vi_shift_right(x, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(x), n))
+#define vi_shift_down(x, n) vshrq_n_s32(x, n)
+/* The machine takes a shift from the low byte of its lane, to the right where that is negative. */
+static inline vi vi_shift_left_by(vi x, vi n) { return vshlq_s32(x, vminq_s32(n, vdupq_n_s32(32))); }
+static inline vi vi_shift_down_by(vi x, vi n) { return vshlq_s32(x, vnegq_s32(vminq_s32(n, vdupq_n_s32(32)))); }
+static inline vi vi_overflow(vi sum, vi x, vi y) { return vandq_s32(veorq_s32(sum, x), veorq_s32(sum, y)); }
+static inline bool vi_any_negative(vi x) { return vminvq_s32(x) < 0; }
+static inline vi vi_keep(vi x) {
+  __asm__("" : "+w"(x));
+  return x;
+}
+static inline vf vf_keep(vf x) {
+  __asm__("" : "+w"(x));
+  return x;
+}
+static inline vb vb_keep(vb x) {
+  __asm__("" : "+w"(x));
+  return x;
+}
+
+static inline vm vi_less(vi x, vi y) { return vcltq_s32(x, y); }
+static inline vm vi_equal(vi x, vi y) { return vceqq_s32(x, y); }
+static inline vm vf_equal(vf x, vf y) { return vceqq_f32(x, y); }
+static inline vm vm_or(vm x, vm y) { return vorrq_u32(x, y); }
+static inline vm vm_and(vm x, vm y) { return vandq_u32(x, y); }
+static inline vm vm_and_not(vm x, vm y) { return vbicq_u32(x, y); }
+static inline unsigned vm_bits(vm x) {
+  static const uint32_t bit[LANES] = {1, 2, 4, 8};
+  return vaddvq_u32(vandq_u32(x, vld1q_u32(bit)));
+}
+static inline vi vi_select(vm m, vi x, vi y) { return vbslq_s32(m, x, y); }
+static inline vf vf_select(vm m, vf x, vf y) { return vbslq_f32(m, x, y); }
+static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vbslq_f32(m, vaddq_f32(x, y), other); }
+static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vbslq_s32(m, vorrq_s32(x, y), other); }
+static inline vm vi_has(vi x, vi bits) { return vtstq_s32(x, bits); }
+static inline vf vf_replace_nan(vf x, vf nan) { return vbslq_f32(vceqq_f32(x, x), x, nan); }
+
+static inline vi vh_multiply(vi x, vi y) {
+  return vreinterpretq_s32_s16(vmulq_s16(vreinterpretq_s16_s32(x), vreinterpretq_s16_s32(y)));
+}
+static inline vi vh_subtract(vi x, vi y) {
+  return vreinterpretq_s32_s16(vsubq_s16(vreinterpretq_s16_s32(x), vreinterpretq_s16_s32(y)));
+}
+static inline vi vh_shift_right_by(vi x, vi n) {
+  int16x8_t right = vreinterpretq_s16_u16(vminq_u16(vreinterpretq_u16_s32(n), vdupq_n_u16(16)));
+  return vreinterpretq_s32_u16(vshlq_u16(vreinterpretq_u16_s32(x), vnegq_s16(right)));
+}
+static inline vi vi_dot2(vi sum, vi x, vi y) {
+  int16x8_t a = vreinterpretq_s16_s32(x), b = vreinterpretq_s16_s32(y);
+  return vaddq_s32(sum, vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b)));
+}
+
+static inline vb vb_load(const uint8_t *p) { return vld1q_u8(p); }
+static inline void vb_store(uint8_t *p, vb x) { vst1q_u8(p, x); }
+static inline vb vb_zero(void) { return vdupq_n_u8(0); }
+static inline vb vb_repeat(int32_t four) { return vreinterpretq_u8_s32(vdupq_n_s32(four)); }
+static inline vb vb_add(vb x, vb y) { return vaddq_u8(x, y); }
+static inline vb vb_max(vb x, vb y) { return vmaxq_u8(x, y); }
+static inline vb vb_min(vb x, vb y) { return vminq_u8(x, y); }
+static inline vi vb_greatest_of_four(vb x) {
+  x = vmaxq_u8(x, vreinterpretq_u8_u32(vshrq_n_u32(vreinterpretq_u32_u8(x), 16)));
+  x = vmaxq_u8(x, vreinterpretq_u8_u32(vshrq_n_u32(vreinterpretq_u32_u8(x), 8)));
+  return vandq_s32(vreinterpretq_s32_u8(x), vdupq_n_s32(255));
+}
+static inline vi vi_dot4(vi sum, vb x, vb y) {
+  int8x16_t u = vreinterpretq_s8_u8(x), s = vreinterpretq_s8_u8(y); /* x < 128 */
+  int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(u), vget_low_s8(s)));
+  int32x4_t high = vpaddlq_s16(vmull_high_s8(u, s));
+  return vaddq_s32(sum, vpaddq_s32(low, high));
+}
+
+/* Where the product is rounded to zero, its sign decides. */
+static inline vi vf_floor_product(vf x, vf y) {
+  vf product = vmulq_f32(x, y);
+  uint32x4_t below = vandq_u32(vceqzq_f32(product), vcltzq_f32(x));
+  return vorrq_s32(vf_floor(product), vreinterpretq_s32_u32(below));
+}
+static inline vi vi_magnitude(vi x) { return vabsq_s32(x); }
+static inline vm vi_above(vi x, vi y) { return vcgtq_u32(vreinterpretq_u32_s32(x), vreinterpretq_u32_s32(y)); }
+static inline vb vb_picker(int i) { return vreinterpretq_u8_s32(vdupq_n_s32(-8 * i)); }
+static inline vi vb_pick(vb bytes, int i, vb picker) {
+  (void)i;
+  uint32x4_t byte = vandq_u32(vshlq_u32(vreinterpretq_u32_u8(bytes), vreinterpretq_s32_u8(picker)), vdupq_n_u32(255));
+  return vreinterpretq_s32_u32(vshlq_n_u32(byte, 22));
+}
+static inline vb vb_and(vb x, vb y) { return vandq_u8(x, y); }
+static inline vb vb_or(vb x, vb y) { return vorrq_u8(x, y); }
+static inline bool vb_any_less(vb x, vb y) { return vmaxvq_u8(vcltq_u8(x, y)) != 0; }
+static inline vb vb_add_four(vb x, const uint32_t *four) { return vaddq_u8(x, vreinterpretq_u8_u32(vdupq_n_u32(*four))); }
+
+static inline vd vd_load(const double *p) { return vld1q_f64(p); }
+static inline void vd_store(double *p, vd x) { vst1q_f64(p, x); }
+static inline vd vd_set(double x) { return vdupq_n_f64(x); }
+static inline vd vd_add(vd x, vd y) { return vaddq_f64(x, y); }
+static inline vd vd_subtract(vd x, vd y) { return vsubq_f64(x, y); }
+static inline vd vd_multiply(vd x, vd y) { return vmulq_f64(x, y); }
+static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+/* With this rounding mode (a field of FPCR); one statement, so that no other arithmetic moves into it. */
+static inline vd vd_fma_rounded(vd x, vd y, vd z, uint64_t rounding) {
+  uint64_t before, during;
+  __asm__(
+      "mrs %[before], fpcr\n\tand %[during], %[before], %[mask]\n\torr %[during], %[during], %[rounding]\n\t"
+      "msr fpcr, %[during]\n\tfmla %[z].2d, %[x].2d, %[y].2d\n\tmsr fpcr, %[before]"
+      : [z] "+w"(z), [before] "=&r"(before), [during] "=&r"(during)
+      : [x] "w"(x), [y] "w"(y), [mask] "r"(~(UINT64_C(3) << 22)), [rounding] "r"(rounding));
+  return z;
+}
+static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, UINT64_C(2) << 22); }
+static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, UINT64_C(1) << 22); }
+static inline vd vd_truncate(vd x) { return vrndq_f64(x); }
+static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
+static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
+static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }
+static inline vd vd_low_int(vi x) { return vcvtq_f64_s64(vmovl_s32(vget_low_s32(x))); }
+static inline vd vd_high_int(vi x) { return vcvtq_f64_s64(vmovl_high_s32(x)); }
+static inline vf vf_narrow(vd low, vd high) { return vcvt_high_f32_f64(vcvt_f32_f64(low), high); }
+
+#include "gemm/simd/half.h"
+
+#endif

@@ -1,0 +1,205 @@
+/* The vector vocabulary in the vector extensions of gcc and clang, on any little-endian machine: 4 lanes; a truth value
+   is all bits of its lane. What each word means: simd/README.md. */
+#ifndef SMMA_GEMM_SIMD_PORTABLE_H
+#define SMMA_GEMM_SIMD_PORTABLE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "host/float.h"
+
+enum { LANES = 4, ROWS = 1 };
+enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 0 };
+
+typedef float vf __attribute__((vector_size(16)));
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef double vd __attribute__((vector_size(16)));
+typedef uint8_t vb __attribute__((vector_size(16)));
+typedef vi vm;
+
+/* Integers wrap as these. */
+typedef uint32_t vector_of_words __attribute__((vector_size(16)));
+typedef int64_t vector_of_longs __attribute__((vector_size(16)));
+typedef uint16_t vector_of_halves __attribute__((vector_size(16)));
+typedef int16_t vector_of_signed_halves __attribute__((vector_size(16)));
+typedef uint8_t vector_of_four_bytes __attribute__((vector_size(4)));
+
+static inline vf vf_load(const float *p) {
+  vf x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+static inline void vf_store(float *p, vf x) { memcpy(p, &x, sizeof x); }
+static inline vf vf_set(float x) { return (vf){x, x, x, x}; }
+static inline vf vf_add(vf x, vf y) { return x + y; }
+static inline vf vf_subtract(vf x, vf y) { return x - y; }
+static inline vf vf_multiply(vf x, vf y) { return x * y; }
+static inline vf vf_fma(vf x, vf y, vf z) {
+  return (vf){fmaf(x[0], y[0], z[0]), fmaf(x[1], y[1], z[1]), fmaf(x[2], y[2], z[2]), fmaf(x[3], y[3], z[3])};
+}
+static inline vf vf_multiply_add(vf x, vf y, vf z) { return x * y + z; }
+/* No conversion out of range, which is undefined. */
+static inline vi vf_truncate(vf x) {
+  vi within = (x >= vf_set(-0x1p31f)) & (x < vf_set(0x1p31f));
+  return __builtin_convertvector((vf)((vi)x & within), vi);
+}
+static inline vi vf_floor(vf x) {
+  vi truncated = vf_truncate(x);
+  return truncated + (vi)(__builtin_convertvector(truncated, vf) > x);
+}
+static inline vi vf_bits(vf x) { return (vi)x; }
+
+static inline vf vi_as_float(vi x) { return (vf)x; }
+static inline vf vi_to_float(vi x) { return __builtin_convertvector(x, vf); }
+static inline vi vi_load(const int32_t *p) {
+  vi x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+static inline void vi_store(int32_t *p, vi x) { memcpy(p, &x, sizeof x); }
+static inline vi vi_set(int32_t x) { return (vi){x, x, x, x}; }
+static inline vi vi_widen(const uint8_t *p) {
+  vector_of_four_bytes x;
+  memcpy(&x, p, sizeof x);
+  return __builtin_convertvector(x, vi);
+}
+static inline vi vi_add(vi x, vi y) { return (vi)((vector_of_words)x + (vector_of_words)y); }
+static inline vi vi_subtract(vi x, vi y) { return (vi)((vector_of_words)x - (vector_of_words)y); }
+static inline vi vi_and(vi x, vi y) { return x & y; }
+static inline vi vi_or(vi x, vi y) { return x | y; }
+static inline vi vi_xor(vi x, vi y) { return x ^ y; }
+static inline vi vi_and_not(vi x, vi y) { return x & ~y; }
+static inline vi vi_select(vm m, vi x, vi y) { return (x & m) | (y & ~m); }
+static inline vf vf_select(vm m, vf x, vf y) { return (vf)vi_select(m, (vi)x, (vi)y); }
+static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vi_select(m, x | y, other); }
+static inline vm vi_has(vi x, vi bits) { return (x & bits) != 0; }
+static inline vf vf_replace_nan(vf x, vf nan) { return vf_select(x == x, x, nan); }
+static inline vi vi_max(vi x, vi y) { return vi_select(x > y, x, y); }
+static inline vi vi_min(vi x, vi y) { return vi_select(x < y, x, y); }
+static inline vi vi_shift_left(vi x, int n) { return (vi)((vector_of_words)x << n); }
+static inline vi vi_shift_right(vi x, int n) { return (vi)((vector_of_words)x >> n); }
+static inline vi vi_shift_down(vi x, int n) { return x >> n; }
+static inline vi vi_shift_left_by(vi x, vi n) {
+  return (vi)((vector_of_words)x << (vector_of_words)(n & 31)) & (n < 32);
+}
+static inline vi vi_shift_down_by(vi x, vi n) { return x >> vi_min(n, vi_set(31)); }
+static inline vi vi_overflow(vi sum, vi x, vi y) { return (sum ^ x) & (sum ^ y); }
+static inline bool vi_any_negative(vi x) { return (x[0] | x[1] | x[2] | x[3]) < 0; }
+static inline vi vi_keep(vi x) { return x; }
+static inline vf vf_keep(vf x) { return x; }
+static inline vb vb_keep(vb x) { return x; }
+
+static inline vm vi_less(vi x, vi y) { return x < y; }
+static inline vm vi_equal(vi x, vi y) { return x == y; }
+static inline vm vf_equal(vf x, vf y) { return x == y; }
+static inline vm vm_or(vm x, vm y) { return x | y; }
+static inline vm vm_and(vm x, vm y) { return x & y; }
+static inline vm vm_and_not(vm x, vm y) { return x & ~y; }
+static inline unsigned vm_bits(vm x) { return (unsigned)((x[0] & 1) | (x[1] & 2) | (x[2] & 4) | (x[3] & 8)); }
+static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vf_select(m, x + y, other); }
+static inline vf vf_flush(vf x) {
+  vi subnormal = vi_equal((vi)x & 0x7f800000, vi_set(0));
+  return (vf)((vi)x & ~(subnormal & 0x7fffffff));
+}
+
+static inline vi vh_multiply(vi x, vi y) { return (vi)((vector_of_halves)x * (vector_of_halves)y); }
+static inline vi vh_subtract(vi x, vi y) { return (vi)((vector_of_halves)x - (vector_of_halves)y); }
+static inline vi vh_shift_right_by(vi x, vi n) {
+  vector_of_halves by = (vector_of_halves)n;
+  return (vi)((vector_of_halves)x >> (by & 15)) & (vi)(by < 16);
+}
+static inline vi vi_dot2(vi sum, vi x, vi y) {
+  vi even = vi_shift_down(vi_shift_left(x, 16), 16) * vi_shift_down(vi_shift_left(y, 16), 16);
+  return vi_add(sum, vi_add(even, vi_shift_down(x, 16) * vi_shift_down(y, 16)));
+}
+
+static inline vb vb_load(const uint8_t *p) {
+  vb x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+static inline void vb_store(uint8_t *p, vb x) { memcpy(p, &x, sizeof x); }
+static inline vb vb_zero(void) { return (vb)vi_set(0); }
+static inline vb vb_repeat(int32_t four) { return (vb)vi_set(four); }
+static inline vb vb_add(vb x, vb y) { return x + y; }
+static inline vb vb_max(vb x, vb y) {
+  vb greater = (vb)(x > y);
+  return (x & greater) | (y & ~greater);
+}
+static inline vb vb_min(vb x, vb y) {
+  vb less = (vb)(x < y);
+  return (x & less) | (y & ~less);
+}
+static inline vi vb_greatest_of_four(vb x) {
+  x = vb_max(x, (vb)vi_shift_right((vi)x, 16));
+  x = vb_max(x, (vb)vi_shift_right((vi)x, 8));
+  return (vi)x & 255;
+}
+/* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
+static inline vi vi_dot4(vi sum, vb x, vb y) {
+  vector_of_signed_halves even =
+      ((vector_of_signed_halves)x & 255) * ((vector_of_signed_halves)((vector_of_signed_halves)y << 8) >> 8);
+  vector_of_signed_halves odd = ((vector_of_signed_halves)x >> 8 & 255) * ((vector_of_signed_halves)y >> 8);
+  vi pairs = (vi)(even + odd);
+  return vi_add(sum, vi_add(vi_shift_left(pairs, 16) >> 16, pairs >> 16));
+}
+
+/* Where the product is rounded to zero, its sign decides. */
+static inline vi vf_floor_product(vf x, vf y) {
+  vf product = x * y;
+  return vf_floor(product) | ((product == vf_set(0)) & (x < vf_set(0)));
+}
+static inline vi vi_magnitude(vi x) { return vi_select(x < 0, (vi)(-(vector_of_words)x), x); }
+static inline vm vi_above(vi x, vi y) { return (vector_of_words)x > (vector_of_words)y; }
+static inline vb vb_picker(int i) { return (vb)vi_set(8 * i); }
+static inline vi vb_pick(vb bytes, int i, vb picker) {
+  (void)picker;
+  return (vi)(((vector_of_words)bytes >> (uint32_t)(8 * i) & 255) << 22);
+}
+static inline vb vb_and(vb x, vb y) { return x & y; }
+static inline vb vb_or(vb x, vb y) { return x | y; }
+static inline bool vb_any_less(vb x, vb y) {
+  vi less = (vi)(x < y);
+  return less[0] | less[1] | less[2] | less[3];
+}
+static inline vb vb_add_four(vb x, const uint32_t *four) { return x + vb_repeat((int32_t)*four); }
+
+static inline vd vd_load(const double *p) {
+  vd x;
+  memcpy(&x, p, sizeof x);
+  return x;
+}
+static inline void vd_store(double *p, vd x) { memcpy(p, &x, sizeof x); }
+static inline vd vd_set(double x) { return (vd){x, x}; }
+static inline vd vd_add(vd x, vd y) { return x + y; }
+static inline vd vd_subtract(vd x, vd y) { return x - y; }
+static inline vd vd_multiply(vd x, vd y) { return x * y; }
+static inline vd vd_fma(vd x, vd y, vd z) { return (vd){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}; }
+/* Volatile, so that nothing is computed before the mode is set or after it is left. */
+static inline vd vd_fma_rounded(vd x, vd y, vd z, smma_float_mode mode) {
+  volatile vd factor = x, result;
+  smma_float_state state = smma_float_enter(mode);
+  result = vd_fma(factor, y, z);
+  smma_float_leave(state);
+  return result;
+}
+static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, SMMA_MODE_DOWN); }
+static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, SMMA_MODE_UP); }
+static inline vd vd_truncate(vd x) { return (vd){trunc(x[0]), trunc(x[1])}; }
+static inline vd vd_replace_nan(vd x, vd nan) {
+  vector_of_longs number = x == x;
+  return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));
+}
+static inline vd vd_low(vf x) { return (vd){x[0], x[1]}; }
+static inline vd vd_high(vf x) { return (vd){x[2], x[3]}; }
+static inline vd vd_low_int(vi x) { return (vd){x[0], x[1]}; }
+static inline vd vd_high_int(vi x) { return (vd){x[2], x[3]}; }
+static inline vf vf_narrow(vd low, vd high) {
+  return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+}
+
+#include "gemm/simd/half.h"
+
+#endif

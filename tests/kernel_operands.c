@@ -1,0 +1,553 @@
+#include "kernel_operands.h"
+
+#include <stdlib.h>
+
+#include "random.h"
+
+typedef enum { ANY_FRACTION, ALL_ONES, ALL_ZEROS, TWO_BITS, EDGES, FRACTION_LAWS } fraction_law;
+
+/* How the elements of one array are drawn. Rates are of 256. */
+typedef struct {
+  bool any_bits;        /* then only `zeros` counts besides */
+  bool geometric;       /* each exponent below the greatest is half as frequent as the one above */
+  bool positive;        /* else of either sign */
+  int exponent, spread; /* uniform within `spread` of `exponent` */
+  int reach;            /* the exponent of an outlier lies this much off */
+  fraction_law fraction;
+  unsigned outliers, zeros;
+} law;
+
+typedef struct {
+  uint64_t g; /* random state */
+  const smma_operation *o;
+  kernel_operands *x;
+  law a, b, c, scale_a, scale_b;
+  int sum;          /* the exponent around which products, with their scale factors, lie */
+  int tilt;         /* at each k A's exponents are raised and B's lowered by the same, at most this */
+  unsigned sinking; /* of 256 k, where products lie `depth` lower */
+  int depth;
+  int shift;         /* exponents of a whole row of A or column of B lie up to this off */
+  bool cancels;      /* products, where some sink those, lie in pairs that cancel */
+  bool zero_parts;   /* some rows, columns and ranges of k are all zero */
+  unsigned specials; /* NaN and infinities, of 256 */
+  bool one_special;  /* in each row or column */
+} design;
+
+static int least_of(int x, int y) { return x < y ? x : y; }
+static int clamped(int x, int least, int greatest) { return x < least ? least : x > greatest ? greatest : x; }
+
+/* ---- Elements ---- */
+
+static int greatest_exponent(smma_encoding f) { return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias; }
+
+/* Of the least number above zero. */
+static int tiniest_exponent(smma_encoding f) { return smma_minimum_exponent(f) - f.fraction_bits; }
+
+/* Sign and fields put together; ignored bits are random half of the time. */
+static uint64_t assembled(uint64_t *g, smma_encoding f, bool negative, uint64_t fields) {
+  uint64_t bits = random_bits(g), sign = (uint64_t)negative << (f.exponent_bits + f.fraction_bits);
+  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && fields == 0) sign = 0;
+  fields |= sign; /* an ignored bit where the format has no sign */
+  return smma_low_bits(fields << f.ignored_bits | (bits & 1 ? smma_low_bits(bits >> 8, f.ignored_bits) : 0), f.bits);
+}
+
+/* The low `bits` bits. */
+static uint64_t fraction_of(uint64_t *g, fraction_law fraction, int bits) {
+  uint64_t ones = smma_low_bits(~UINT64_C(0), bits), random = random_bits(g) & ones;
+  int top = least_of(bits, 2);
+  switch (fraction) {
+    case ALL_ONES: return ones;
+    case ALL_ZEROS: return 0;
+    case TWO_BITS: return random >> (bits - top) << (bits - top);
+    case EDGES: break;
+    default: return random;
+  }
+  switch (random_below(g, 5)) {
+    case 0: return 0;
+    case 1: return 1 & ones;
+    case 2: return ones;
+    case 3: return ones - (1 & ones);
+    default: return random & random_bits(g) & random_bits(g);
+  }
+}
+
+/* (-1)^negative * 1.fraction * 2^exponent, truncated where that is subnormal; exponents above the format's become its
+   greatest. */
+static uint64_t number_at(uint64_t *g, smma_encoding f, bool negative, int exponent, uint64_t fraction) {
+  int least = smma_minimum_exponent(f);
+  uint64_t fields, largest = smma_largest_fields(f);
+  if (exponent > greatest_exponent(f)) exponent = greatest_exponent(f);
+  if (f.specials == SMMA_SPECIALS_POWERS_OF_TWO)
+    fields = (uint64_t)(exponent < least ? 0 : exponent - least);
+  else if (exponent < least)
+    fields = smma_shift_right(fraction | UINT64_C(1) << f.fraction_bits, least - exponent);
+  else
+    fields = (uint64_t)(exponent - least + 1) << f.fraction_bits | fraction;
+  return assembled(g, f, negative, fields < largest ? fields : largest);
+}
+
+/* The least power of two where the format has no zero. */
+static uint64_t zero_of(uint64_t *g, smma_encoding f) { return assembled(g, f, random_bits(g) >> 63, 0); }
+
+/* Random bits; what is not finite loses a bit of its exponent. */
+static uint64_t any_number(uint64_t *g, smma_encoding f) {
+  uint64_t x = smma_low_bits(random_bits(g), f.bits);
+  if (smma_decode(f, x).kind <= SMMA_FINITE) return x;
+  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
+  return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
+}
+
+static uint64_t element(uint64_t *g, smma_encoding f, const law *l, int shift) {
+  unsigned dice = random_below(g, 256);
+  bool negative = random_bits(g) >> 63 && !l->positive;
+  int exponent = l->exponent + shift;
+  if (dice < l->zeros) return zero_of(g, f);
+  if (l->any_bits) return any_number(g, f);
+  exponent += l->geometric ? -smma_leading_zeros(random_bits(g)) : random_between(g, -l->spread, l->spread);
+  if (dice >= 256 - l->outliers) exponent += l->reach;
+  return number_at(g, f, negative, exponent, fraction_of(g, l->fraction, f.fraction_bits));
+}
+
+/* NaN with any payload or an infinity; the greatest number where the format has neither. */
+static uint64_t special_of(uint64_t *g, smma_encoding f) {
+  uint64_t bits = random_bits(g), infinity = smma_largest_fields(f) + 1, payload = 0;
+  if (f.specials != SMMA_SPECIALS_IEEE) return smma_default_nan(f);
+  if (bits & 1) payload = smma_low_bits(bits >> 8, f.fraction_bits);
+  if ((bits & 3) == 3) payload = bits & 4 ? smma_low_bits(~UINT64_C(0), f.fraction_bits) : 1;
+  return assembled(g, f, bits >> 63, infinity | payload);
+}
+
+/* ---- Designs ---- */
+
+static int random_spread(uint64_t *g) {
+  static const int spreads[] = {0, 0, 1, 2, 4, 8, 14, 25, 40, 70};
+  return spreads[random_below(g, 10)];
+}
+
+static int random_either(uint64_t *g, int x) { return random_bits(g) >> 63 ? x : -x; }
+
+/* Where D's least numbers are: around half of its last bit, or where zeros decide the alignment. */
+static int exponent_of_underflow(uint64_t *g, smma_encoding d) {
+  int least = smma_minimum_exponent(d);
+  switch (random_below(g, 4)) {
+    case 0: return least - d.fraction_bits - random_between(g, 1, 3);
+    case 1: return least - random_between(g, 6, 20);
+    case 2: return least + random_between(g, -3, 3);
+    default: return random_between(g, least - d.fraction_bits - 6, least + 6);
+  }
+}
+
+static int exponent_of_overflow(uint64_t *g, smma_encoding d) {
+  return greatest_exponent(d) - random_between(g, -2, 7);
+}
+
+static int any_exponent(uint64_t *g, smma_encoding d) {
+  switch (random_below(g, 8)) {
+    case 0: return exponent_of_underflow(g, d);
+    case 1: return exponent_of_overflow(g, d);
+    case 2: return random_between(g, tiniest_exponent(d), greatest_exponent(d));
+    default: return random_between(g, -8, 8);
+  }
+}
+
+/* Splits an exponent between two factors, so far as the formats reach. */
+static void share_exponent(uint64_t *g, int sum, smma_encoding x, smma_encoding y, law *of_x, law *of_y) {
+  int share = sum / 2 + random_between(g, -3, 3);
+  share = clamped(share, sum - greatest_exponent(y), sum - tiniest_exponent(y));
+  of_x->exponent = clamped(share, tiniest_exponent(x), greatest_exponent(x));
+  of_y->exponent = clamped(sum - of_x->exponent, tiniest_exponent(y), greatest_exponent(y));
+}
+
+/* Products at `sum`, which moves into the formats' reach. Without scale factors that is the one of a b. */
+static void place_products(design *d, int sum) {
+  smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
+  int products = sum;
+  if (d->o->scale_block) {
+    products = clamped(random_between(&d->g, -4, 4), tiniest_exponent(a) + tiniest_exponent(b),
+                       greatest_exponent(a) + greatest_exponent(b));
+    share_exponent(&d->g, sum - products, s, s, &d->scale_a, &d->scale_b);
+  }
+  share_exponent(&d->g, products, a, b, &d->a, &d->b);
+  d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;
+}
+
+/* What C holds unless the theme has its own. */
+static void place_c(design *d) {
+  smma_encoding f = smma_encoding_of(d->o->c);
+  law *c = &d->c;
+  c->fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  c->exponent = d->sum;
+  switch (random_below(&d->g, 10)) {
+    case 0: c->zeros = 256; break;
+    case 1: c->exponent += random_between(&d->g, -40, 40); break;
+    case 2: c->spread = 40; break;
+    case 3: c->exponent += random_between(&d->g, -3, 3); break;
+    case 4: c->exponent = greatest_exponent(f) - 1, c->spread = 2; break;
+    case 5: c->exponent = smma_minimum_exponent(f) - f.fraction_bits / 2, c->spread = f.fraction_bits / 2 + 2; break;
+    case 6: c->any_bits = true; break;
+    case 7: c->exponent += random_between(&d->g, 20, 38), c->spread = 2; break;
+    case 8: c->spread = 4, c->zeros = 128; break;
+    default: c->exponent = smma_minimum_exponent(f), c->spread = 1; break;
+  }
+}
+
+/* Some products lie far below the rest. */
+static void sink_some(design *d) {
+  d->sinking = 1 + random_below(&d->g, 128);
+  d->depth = random_below(&d->g, 4) ? random_between(&d->g, 4, 40) : random_between(&d->g, 20, 200);
+}
+
+static void near(design *d) {
+  d->a.spread = random_spread(&d->g), d->b.spread = random_spread(&d->g);
+  d->a.fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  d->b.fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  d->scale_a.spread = random_spread(&d->g) / 4, d->scale_b.spread = random_spread(&d->g) / 4;
+  if (random_below(&d->g, 3) == 0) d->shift = random_spread(&d->g);
+  if (random_below(&d->g, 4) == 0) d->a.positive = d->b.positive = true;
+  if (random_below(&d->g, 4) == 0) sink_some(d);
+  place_products(d, any_exponent(&d->g, smma_encoding_of(d->o->d)));
+  place_c(d);
+}
+
+static void full_range(smma_encoding f, law *l) {
+  l->exponent = (tiniest_exponent(f) + greatest_exponent(f)) / 2;
+  l->spread = (greatest_exponent(f) - tiniest_exponent(f)) / 2 + 1;
+}
+
+static void ordinary(design *d) {
+  d->a.geometric = d->b.geometric = d->c.geometric = true;
+  d->scale_a.spread = d->scale_b.spread = 1;
+  d->c.exponent = random_between(&d->g, 0, 4);
+}
+
+static void around(design *d, int sum) {
+  d->a.spread = d->b.spread = random_between(&d->g, 0, 4);
+  d->a.fraction = d->b.fraction = random_below(&d->g, 2) ? ANY_FRACTION : EDGES;
+  d->scale_a.spread = d->scale_b.spread = random_between(&d->g, 0, 2);
+  d->a.zeros = random_below(&d->g, 2) ? 24 : 0;
+  place_products(d, sum);
+  place_c(d);
+}
+
+static void zeros(design *d) {
+  near(d);
+  if (random_below(&d->g, 2)) d->a.zeros = 32 * random_below(&d->g, 8), d->b.zeros = 32 * random_below(&d->g, 8);
+  d->scale_a.zeros = 8 * random_below(&d->g, 8);
+  d->zero_parts = true;
+}
+
+static void integers(design *d) {
+  d->a.fraction = d->b.fraction = d->c.fraction = TWO_BITS;
+  d->a.spread = d->b.spread = d->c.spread = random_between(&d->g, 0, 2);
+  d->a.zeros = d->b.zeros = d->c.zeros = 32;
+  place_products(d, random_between(&d->g, 0, 6));
+  d->c.exponent = d->sum + random_between(&d->g, -2, 4);
+}
+
+static void maximal(design *d) {
+  d->a.fraction = d->b.fraction = d->c.fraction = ALL_ONES;
+  d->a.positive = random_below(&d->g, 8) != 0, d->b.positive = d->a.positive;
+  d->a.outliers = random_below(&d->g, 2) ? 4 : 0, d->a.reach = -1;
+  place_products(d, any_exponent(&d->g, smma_encoding_of(d->o->d)));
+  d->c.exponent = d->sum + random_between(&d->g, -3, 6);
+  d->c.spread = random_between(&d->g, 0, 1);
+  d->c.positive = random_below(&d->g, 2);
+}
+
+/* Products are small multiples of half of c's last bit, or of D's last above zero; what sinks below, among the
+   last bits that a unit keeps, decides. */
+static void ties(design *d) {
+  smma_encoding f = smma_encoding_of(d->o->d);
+  int reach = tiniest_exponent(smma_encoding_of(d->o->a)) + tiniest_exponent(smma_encoding_of(d->o->b));
+  bool exact = random_below(&d->g, 3), low = tiniest_exponent(f) > reach && random_below(&d->g, 2);
+  d->a.fraction = d->b.fraction = exact ? ALL_ZEROS : TWO_BITS;
+  d->a.spread = d->b.spread = exact ? 0 : random_between(&d->g, 0, 2);
+  d->a.zeros = 32 * random_below(&d->g, 5);
+  if (random_below(&d->g, 2)) d->a.outliers = 12, d->a.reach = -random_between(&d->g, 4, 34);
+  if (random_below(&d->g, 4)) sink_some(d), d->cancels = random_below(&d->g, 2);
+  if (random_below(&d->g, 2))
+    d->depth = clamped(24 - f.fraction_bits + random_between(&d->g, low ? 1 : -2, low ? 8 : 1), 1, 40);
+  place_products(
+      d, low ? tiniest_exponent(f) - clamped(random_between(&d->g, -3, 3), 1, 3) : random_between(&d->g, -8, 2));
+  d->c.fraction = random_below(&d->g, 2) ? ANY_FRACTION : EDGES;
+  d->c.exponent = d->sum + f.fraction_bits + 1 + random_between(&d->g, exact ? 0 : -4, exact ? 2 : 4);
+  d->c.spread = random_between(&d->g, 0, 2);
+  if (low) d->c.exponent = smma_minimum_exponent(f) - f.fraction_bits / 2, d->c.spread = f.fraction_bits / 2 + 3;
+}
+
+/* Products are powers of two, one and half of its last bit in D; c, far below or zero, decides. */
+static void ties_of_products(design *d) {
+  int last = smma_encoding_of(d->o->d).fraction_bits;
+  d->a.fraction = d->b.fraction = ALL_ZEROS;
+  d->a.zeros = 128;
+  d->a.outliers = 64, d->a.reach = -last - random_between(&d->g, 0, 2);
+  place_products(d, random_between(&d->g, -4, 12));
+  d->c.exponent = d->sum - random_between(&d->g, last + 1, last + 120);
+  d->c.zeros = 32;
+}
+
+static void subnormal(smma_encoding f, law *l) {
+  l->exponent = smma_minimum_exponent(f) - f.fraction_bits / 2 - 1;
+  l->spread = f.fraction_bits / 2 + 2;
+}
+
+static void subnormals(design *d) {
+  smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b);
+  unsigned which = random_below(&d->g, 4);
+  near(d);
+  if (which != 1) subnormal(a, &d->a);
+  if (which != 0) subnormal(b, &d->b);
+  /* One of them great enough for the products to be numbers of D. */
+  if (which == 0) d->b.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->a.exponent, 0, 300);
+  if (which == 1) d->a.exponent = clamped(tiniest_exponent(smma_encoding_of(d->o->d)) - d->b.exponent, 0, 300);
+  d->sum = d->a.exponent + d->b.exponent + d->scale_a.exponent + d->scale_b.exponent;
+  place_c(d);
+}
+
+static void huge(design *d) {
+  near(d);
+  d->a.exponent = greatest_exponent(smma_encoding_of(d->o->a)), d->a.spread = random_between(&d->g, 0, 3);
+  d->b.exponent = greatest_exponent(smma_encoding_of(d->o->b)), d->b.spread = random_between(&d->g, 0, 3);
+  if (random_below(&d->g, 2)) d->scale_a.exponent = d->scale_b.exponent = 127;
+  d->sum = d->a.exponent + d->b.exponent;
+  place_c(d);
+}
+
+static void outliers(design *d) {
+  near(d);
+  d->a.outliers = d->b.outliers = 1 + random_below(&d->g, 24);
+  d->a.reach = random_either(&d->g, random_between(&d->g, 8, 70));
+  d->b.reach = random_below(&d->g, 2) ? d->a.reach : -d->a.reach;
+  d->scale_a.outliers = 16, d->scale_a.reach = random_either(&d->g, random_between(&d->g, 8, 60));
+}
+
+static void any_bits(design *d) {
+  place_products(d, 0);
+  place_c(d);
+  d->a.any_bits = d->b.any_bits = true;
+  d->scale_a.any_bits = d->scale_b.any_bits = random_below(&d->g, 2);
+  if (random_below(&d->g, 2)) d->c.any_bits = true;
+  if (random_below(&d->g, 4) == 0) d->specials = 2;
+}
+
+static void full_ranges(design *d) {
+  near(d);
+  full_range(smma_encoding_of(d->o->a), &d->a);
+  full_range(smma_encoding_of(d->o->b), &d->b);
+  if (random_below(&d->g, 2)) full_range(smma_encoding_of(d->o->c), &d->c);
+  if (d->o->scale_block && random_below(&d->g, 2)) full_range(smma_encoding_of(d->o->scale), &d->scale_a);
+  if (d->o->scale_block && random_below(&d->g, 2)) full_range(smma_encoding_of(d->o->scale), &d->scale_b);
+}
+
+static void cancelling(design *d) {
+  near(d);
+  d->cancels = true;
+  d->scale_a.spread = d->scale_b.spread = 0;
+}
+
+static void make_design(design *d, unsigned theme) {
+  smma_encoding f = smma_encoding_of(d->o->d);
+  switch (theme) {
+    case THEME_ORDINARY: ordinary(d); break;
+    case THEME_ANY_BITS: any_bits(d); break;
+    case THEME_FULL_RANGE: full_ranges(d); break;
+    case THEME_FAR_OPERANDS: near(d), d->tilt = random_between(&d->g, 4, 120); break;
+    case THEME_UNDERFLOW: around(d, exponent_of_underflow(&d->g, f)); break;
+    case THEME_OVERFLOW: around(d, exponent_of_overflow(&d->g, f)); break;
+    case THEME_CANCELLATION: cancelling(d); break;
+    case THEME_ZEROS: zeros(d); break;
+    case THEME_INTEGERS: integers(d); break;
+    case THEME_MAXIMAL: maximal(d); break;
+    case THEME_TIES: random_below(&d->g, 4) ? ties(d) : ties_of_products(d); break;
+    case THEME_SUBNORMAL: subnormals(d); break;
+    case THEME_HUGE: huge(d); break;
+    case THEME_OUTLIERS: outliers(d); break;
+    case THEME_ONE_SPECIAL: make_design(d, random_below(&d->g, THEME_ONE_SPECIAL)), d->one_special = true; break;
+    case THEME_MANY_SPECIALS:
+      make_design(d, random_below(&d->g, THEME_ONE_SPECIAL)), d->specials = 1 + random_below(&d->g, 64);
+      break;
+    default: near(d); break;
+  }
+}
+
+const char *kernel_theme_name(unsigned theme) {
+  static const char *const names[THEMES] = {"ordinary",    "any bits",     "full range",   "near",  "far operands",
+                                            "underflow",   "overflow",     "cancellation", "zeros", "integers",
+                                            "maximal",     "ties",         "subnormal",    "huge",  "outliers",
+                                            "one special", "many specials"};
+  return names[theme];
+}
+
+/* ---- Arrays ---- */
+
+/* Vectors of `length` elements; `shifts`, if not NULL, are added to the exponents, one for each place in a vector. */
+static void fill(design *d, smma_format_id format, const law *l, size_t vectors, size_t length, const int *shifts,
+                 uint64_t *x) {
+  smma_encoding f = smma_encoding_of(format);
+  for (size_t i = 0; i < vectors; i++) {
+    int shift = shifts && d->shift ? random_between(&d->g, -d->shift, d->shift) : 0;
+    for (size_t e = 0; e < length; e++) x[i * length + e] = element(&d->g, f, l, shift + (shifts ? shifts[e] : 0));
+  }
+}
+
+/* How much lower products lie; pairs that may cancel do so together. */
+static void make_sinks(design *d, int *sinks) {
+  for (size_t k = 0; k < d->x->k; k++)
+    if (d->cancels && k % 2)
+      sinks[k] = sinks[k - 1];
+    else
+      sinks[k] = random_below(&d->g, 256) < d->sinking ? d->depth : 0;
+}
+
+/* What each k adds to the exponents of A and of B. */
+static void make_shifts(design *d, const int *sinks, int *of_a, int *of_b) {
+  for (size_t k = 0; k < d->x->k; k++) {
+    int tilt = random_between(&d->g, -d->tilt, d->tilt);
+    of_a[k] = tilt - sinks[k] / 2;
+    of_b[k] = -tilt - (sinks[k] - sinks[k] / 2);
+  }
+}
+
+static uint64_t negated(smma_encoding f, uint64_t x) {
+  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && x == 0) return x;
+  return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+}
+
+/* `by` encodings further from zero, if that is a number of the same sign. */
+static uint64_t nudged(smma_encoding f, uint64_t x, int by) {
+  uint64_t y = smma_low_bits(x + ((uint64_t)by << f.ignored_bits), f.bits);
+  smma_number before = smma_decode(f, x), after = smma_decode(f, y);
+  return before.kind == SMMA_FINITE && after.kind == SMMA_FINITE && before.negative == after.negative ? y : x;
+}
+
+/* Product k becomes the one `distance` before it with A's sign turned, in every dot product; sometimes with both
+   factors a little off, so that a far smaller product is left. */
+static void cancel_product(design *d, size_t k, size_t distance) {
+  static const int off[][2] = {{1, -1}, {-1, 1}, {1, -2}, {-2, 1}, {1, 0}, {0, 1}};
+  kernel_operands *x = d->x;
+  smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b);
+  const int *by = off[random_below(&d->g, 6)];
+  bool exact = random_below(&d->g, 2);
+  for (size_t i = 0; i < x->m; i++)
+    x->a[i * x->k + k] = nudged(a, negated(a, x->a[i * x->k + k - distance]), exact ? 0 : by[0]);
+  for (size_t j = 0; j < x->n; j++) x->b[j * x->k + k] = nudged(b, x->b[j * x->k + k - distance], exact ? 0 : by[1]);
+}
+
+/* Some of the others lie up to 40 bits lower. */
+static void cancel(design *d, const int *sinks) {
+  kernel_operands *x = d->x;
+  law rest = d->a;
+  size_t distance = d->sinking ? 1 : (size_t)1 << random_below(&d->g, 4);
+  rest.exponent -= random_between(&d->g, 1, 40);
+  for (size_t k = distance; k < x->k; k++)
+    if (random_below(&d->g, 10) == 0)
+      for (size_t i = 0; i < x->m; i++) x->a[i * x->k + k] = element(&d->g, smma_encoding_of(d->o->a), &rest, 0);
+    else if (k / distance % 2 && (!d->sinking || sinks[k]))
+      cancel_product(d, k, distance);
+}
+
+/* Elements first..last - 1 of a vector become zeros. */
+static void clear(design *d, smma_format_id format, uint64_t *vector, size_t first, size_t last) {
+  for (size_t e = first; e < last; e++) vector[e] = zero_of(&d->g, smma_encoding_of(format));
+}
+
+/* Of each 16 elements of a vector all, all but one, or none. */
+static void clear_groups(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+  bool sparse = random_below(&d->g, 2);
+  for (size_t i = 0; i < vectors; i++)
+    for (size_t first = 0; first < length; first += 16) {
+      size_t last = first + 16 < length ? first + 16 : length, kept = first + random_below(&d->g, 16);
+      if (!sparse && random_below(&d->g, 3)) continue;
+      if (!sparse || kept > last) kept = last;
+      clear(d, format, x + i * length, first, kept);
+      if (kept < last) clear(d, format, x + i * length, kept + 1, last);
+    }
+}
+
+/* Whole vectors, and perhaps the same range of k in all. */
+static void clear_vectors(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+  size_t first = random_below(&d->g, (unsigned)length);
+  size_t last = first + random_below(&d->g, (unsigned)(length - first)) + 1;
+  bool everywhere = random_below(&d->g, 3) == 0;
+  for (size_t i = 0; i < vectors; i++)
+    if (random_below(&d->g, 6) == 0)
+      clear(d, format, x + i * length, 0, length);
+    else if (everywhere)
+      clear(d, format, x + i * length, first, last);
+}
+
+static void clear_parts(design *d) {
+  kernel_operands *x = d->x;
+  bool groups = random_below(&d->g, 2);
+  (groups ? clear_groups : clear_vectors)(d, d->o->a, x->a, x->m, x->k);
+  (groups ? clear_groups : clear_vectors)(d, d->o->b, x->b, x->n, x->k);
+}
+
+static void sprinkle(design *d, smma_format_id format, uint64_t *x, size_t count) {
+  for (size_t e = 0; e < count; e++)
+    if (random_below(&d->g, 256) < d->specials) x[e] = special_of(&d->g, smma_encoding_of(format));
+}
+
+/* One in most vectors, at each place in turn. */
+static void place_specials(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+  size_t first = random_below(&d->g, (unsigned)length);
+  for (size_t i = 0; i < vectors; i++)
+    if (random_below(&d->g, 3)) x[i * length + (first + i) % length] = special_of(&d->g, smma_encoding_of(format));
+}
+
+static void add_specials(design *d) {
+  kernel_operands *x = d->x;
+  const smma_operation *o = d->o;
+  unsigned which = random_below(&d->g, x->scales ? 5 : 3);
+  if (d->one_special) switch (which) {
+      case 0: place_specials(d, o->a, x->a, x->m, x->k); return;
+      case 1: place_specials(d, o->b, x->b, x->n, x->k); return;
+      case 2: place_specials(d, o->c, x->c, x->m, x->n); return;
+      case 3: place_specials(d, o->scale, x->scale_a, x->m, x->scales); return;
+      default: place_specials(d, o->scale, x->scale_b, x->n, x->scales); return;
+    }
+  sprinkle(d, o->a, x->a, x->m * x->k);
+  sprinkle(d, o->b, x->b, x->n * x->k);
+  if (random_below(&d->g, 2)) sprinkle(d, o->c, x->c, x->m * x->n);
+  if (x->scales && random_below(&d->g, 2)) sprinkle(d, o->scale, x->scale_a, x->m * x->scales);
+}
+
+static bool fill_all(design *d) {
+  kernel_operands *x = d->x;
+  const smma_operation *o = d->o;
+  int *sinks = calloc(3 * x->k, sizeof *sinks), *shifts = sinks + x->k;
+  if (!sinks) return false;
+  make_sinks(d, sinks);
+  make_shifts(d, sinks, shifts, shifts + x->k);
+  fill(d, o->a, &d->a, x->m, x->k, shifts, x->a);
+  fill(d, o->b, &d->b, x->n, x->k, shifts + x->k, x->b);
+  if (d->cancels) cancel(d, sinks);
+  free(sinks);
+  fill(d, o->c, &d->c, x->m, x->n, NULL, x->c);
+  if (x->scales) fill(d, o->scale, &d->scale_a, x->m, x->scales, NULL, x->scale_a);
+  if (x->scales) fill(d, o->scale, &d->scale_b, x->n, x->scales, NULL, x->scale_b);
+  if (d->zero_parts) clear_parts(d);
+  if (d->specials || d->one_special) add_specials(d);
+  return true;
+}
+
+static uint64_t *array_of(size_t count) { return calloc(count + 1, sizeof(uint64_t)); }
+
+bool kernel_operands_make(const smma_operation *o, size_t m, size_t n, size_t k, unsigned theme, uint64_t seed,
+                          kernel_operands *x) {
+  design d = {.g = mixed_bits(seed) + theme, .o = o, .x = x};
+  bool there;
+  *x = (kernel_operands){.m = m, .n = n, .k = k};
+  if (o->scale_block) x->scales = (k + (size_t)o->scale_block - 1) / (size_t)o->scale_block;
+  x->a = array_of(m * k), x->b = array_of(n * k), x->c = array_of(m * n);
+  if (x->scales) x->scale_a = array_of(m * x->scales), x->scale_b = array_of(n * x->scales);
+  there = x->a && x->b && x->c && (!x->scales || (x->scale_a && x->scale_b));
+  if (there) make_design(&d, theme);
+  if (there && fill_all(&d)) return true;
+  kernel_operands_free(x);
+  return false;
+}
+
+void kernel_operands_free(kernel_operands *x) {
+  free(x->a), free(x->b), free(x->c), free(x->scale_a), free(x->scale_b);
+}

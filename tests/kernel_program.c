@@ -1,0 +1,95 @@
+/* The kernels against the core, without a test framework.
+
+     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE] [--mutant N]
+       every family, or one, and the digests of a file; status 1 if anything differs
+     kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
+       one product of `check`
+     kernel_program digests
+       what tests/kernel_digests.txt holds, by the core */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_check.h"
+
+/* The mistake of tests/kernel_mutations.txt that a mutated kernel makes; 0: none. */
+extern int smma_mutant;
+int smma_mutant;
+
+static int usage(void) {
+  fprintf(stderr,
+          "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE]\n"
+          "                            [--mutant N]\n"
+          "       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]\n"
+          "       kernel_program digests\n");
+  return 2;
+}
+
+/* By one kernel, or each. */
+static bool check_digests(const char *path, const char *kernel) {
+  kernel_run runs[MOST_KERNELS];
+  size_t count = 0;
+  for (size_t k = 0; smma_kernel_name(k); k++)
+    if (!kernel || strcmp(kernel, smma_kernel_name(k)) == 0) runs[count++] = (kernel_run){smma_kernel_name(k), 1};
+  return kernel_check_digests(path, runs, count, false);
+}
+
+static int check(int count, char **option) {
+  kernel_amount amount = {.outputs = 100000};
+  kernel_counts counts;
+  const char *digests = NULL;
+  for (int i = 0; i < count; i += 2) {
+    if (i + 1 == count) return usage();
+    if (strcmp(option[i], "--kernel") == 0)
+      amount.kernel = option[i + 1];
+    else if (strcmp(option[i], "--family") == 0)
+      amount.family = option[i + 1];
+    else if (strcmp(option[i], "--outputs") == 0)
+      amount.outputs = strtoul(option[i + 1], NULL, 10);
+    else if (strcmp(option[i], "--digests") == 0)
+      digests = option[i + 1];
+    else if (strcmp(option[i], "--mutant") == 0)
+      smma_mutant = atoi(option[i + 1]);
+    else
+      return usage();
+  }
+  kernel_check(&amount, &counts);
+  kernel_print_counts(&counts);
+  if (digests && !check_digests(digests, amount.kernel)) return 1;
+  return counts.wrong_products || counts.families == 0 || counts.kernels == 0;
+}
+
+static int replay(int count, char **argument) {
+  char message[1024];
+  const smma_instruction *i;
+  size_t outputs;
+  bool same;
+  if (count < 3) return usage();
+  i = smma_find_or_explain(argument[0], argument[1], message, sizeof message);
+  if (!i) return fprintf(stderr, "%s\n", message), 2;
+  same = kernel_check_product(i, strtoull(argument[2], NULL, 10), count > 3 ? argument[3] : NULL, &outputs);
+  printf("%zu outputs: %s\n", outputs, same ? "same" : "different");
+  return !same;
+}
+
+static int digests(void) {
+  static const smma_instruction *list[MOST_OPERATIONS];
+  size_t count = kernel_operations(list);
+  for (size_t i = 0; i < count; i++) {
+    smma_instruction_info info;
+    uint64_t digest;
+    smma_describe(list[i], &info);
+    kernel_digests(list[i], &(kernel_run){"core", 1}, 1, &digest);
+    printf("%s %s %016" PRIx64 "\n", info.arch, info.name, digest);
+  }
+  return 0;
+}
+
+int main(int count, char **argument) {
+  if (count >= 2 && strcmp(argument[1], "check") == 0) return check(count - 2, argument + 2);
+  if (count >= 2 && strcmp(argument[1], "replay") == 0) return replay(count - 2, argument + 2);
+  if (count >= 2 && strcmp(argument[1], "digests") == 0) return digests();
+  return usage();
+}

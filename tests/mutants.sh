@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# mutants.sh PROGRAM MUTATIONS: the comparison of kernels with the core notices every mutation of the table, in the
+# family that it names, and finds nothing without one.
+set -uo pipefail
+program=$1 table=$2 outputs=400000 failed=0
+
+families=$(sed -n 's/^family: //p' "$table" | sort -u)
+while IFS= read -r family; do
+  if ! "$program" check --kernel portable --family "$family" --outputs 1 >/dev/null; then
+    echo "$family differs without a mutation" >&2
+    failed=1
+  fi
+done <<<"$families"
+
+number=0
+while IFS= read -r line; do
+  case $line in
+    what:*) what=${line#what: } ;;
+    family:*) family=${line#family: } ;;
+    replacement:*)
+      number=$((number + 1))
+      report=$("$program" check --kernel portable --family "$family" --outputs $outputs --mutant $number 2>&1)
+      status=$?
+      if [ $status -eq 1 ]; then
+        echo "$number noticed: $family: $what ($(grep -o 'theme [a-z ]*' <<<"$report" | head -n 1))"
+      else
+        echo "$number NOT NOTICED (status $status), or not applied by mutate.sh: $family: $what" >&2
+        failed=1
+      fi ;;
+  esac
+done <"$table"
+[ $number -gt 0 ] || failed=1
+exit $failed

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# mutate.sh MUTATIONS SOURCE FOLDER: copies SOURCE/gemm to FOLDER/gemm and makes every mutation of the table one that
+# the variable smma_mutant chooses: mutation N computes its replacement where smma_mutant is N. One that does not apply
+# is left out, which mutants.sh notices.
+set -euo pipefail
+table=$1 source=$2 folder=$3
+
+rm -rf "$folder/gemm"
+mkdir -p "$folder"
+cp -r "$source/gemm" "$folder/gemm"
+
+number=0
+while IFS= read -r line; do
+  case $line in
+    file:*) path=$folder/${line#file: } ;;
+    original:*) original=${line#original: } ;;
+    replacement:*)
+      replacement=${line#replacement: } number=$((number + 1))
+      text=$(<"$path") before=${text%%"$original"*}
+      rest=${text:${#before}}
+      if [ -z "$rest" ] || [[ ${rest#"$original"} == *"$original"* ]]; then
+        echo "mutate.sh: mutation $number is left out: not exactly once in $path: $original" >&2
+        continue
+      fi
+      printf '%s\n' "$before(smma_mutant == $number ? ($replacement) : ($original))${rest#"$original"}" >"$path" ;;
+  esac
+done <"$table"
+
+for path in $(find "$folder/gemm" -name '*.[ch]'); do
+  grep -q smma_mutant "$path" || continue
+  { echo 'extern int smma_mutant;'; cat "$path"; } >"$path.new"
+  mv "$path.new" "$path"
+done

@@ -1,0 +1,261 @@
+/* Every kernel of this CPU against the core: random products of every operation, digests that are the same on every
+   machine, and what a kernel must leave alone.
+
+   SOFTMMA_KERNEL_ROUNDS=10 multiplies the amount of random products. A difference prints the line that replays it with
+   bin/kernel_program. After a change of the core or of the operands,
+     bin/kernel_program digests > tests/kernel_digests.txt
+   writes the digests anew, from the core. */
+#include <fenv.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel_check.h"
+#include "support.h"
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+/* Outputs of each family, and how many there must be of each kernel. Sanitizers are slow. */
+#ifndef KERNEL_OUTPUTS
+#define KERNEL_OUTPUTS 1000000
+#endif
+
+#define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */
+
+/* ---- Which kernel computes what ---- */
+
+/* What is left to the core, and why. */
+static const struct {
+  const char *family, *kernel; /* NULL: every kernel */
+  const char *reason;
+} exceptions[] = {
+    {NULL, NULL, NULL},
+};
+
+static bool is_exception(const char *family, const char *kernel) {
+  for (size_t i = 0; exceptions[i].family; i++)
+    if (strcmp(exceptions[i].family, family) == 0 &&
+        (!exceptions[i].kernel || strcmp(exceptions[i].kernel, kernel) == 0))
+      return true;
+  return false;
+}
+
+static void test_names(void **state) {
+  size_t count = 0;
+  (void)state;
+  for (; smma_kernel_name(count); count++)
+    for (size_t i = 0; i < count; i++) assert_string_not_equal(smma_kernel_name(i), smma_kernel_name(count));
+  assert_true(count >= 1 && count <= MOST_KERNELS);
+  assert_string_equal(smma_kernel_name(count - 1), "core");
+  assert_null(smma_kernel_name(count + 1));
+  assert_null(smma_kernel_name(SIZE_MAX));
+}
+
+static void test_kernel_for(void **state) {
+  const smma_instruction *i = find("H100", F16);
+  (void)state;
+  for (size_t k = 0; smma_kernel_name(k); k++)
+    assert_string_equal(smma_kernel_for(i, smma_kernel_name(k)), smma_kernel_name(k));
+  assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_name(0));
+  assert_null(smma_kernel_for(i, "sse9"));
+  assert_null(smma_kernel_for(NULL, NULL));
+}
+
+static void test_unknown_kernel(void **state) {
+  static const char *const names[] = {"", "Core", "avx", "core ", "sse9"};
+  float a[16] = {1}, b[16] = {1}, d = 7;
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g);
+  g.m = g.n = 1, g.k = 16, g.a = a, g.b = b, g.d = &d;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    g.kernel = names[i];
+    assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_NO_KERNEL);
+    assert_true(d == 7);
+  }
+  g.kernel = "core";
+  assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_OK);
+}
+
+/* Nothing of the catalogue is left to the core. */
+static void test_every_operation_has_kernels(void **state) {
+  size_t missing = 0;
+  (void)state;
+  for (size_t i = 0; i < smma_instruction_count(); i++)
+    for (size_t k = 0; strcmp(smma_kernel_name(k), "core") != 0; k++) {
+      const smma_instruction *x = smma_instruction_at(i);
+      const char *name = smma_kernel_name(k), *family = kernel_family_name(x);
+      bool taken = strcmp(smma_kernel_for(x, name), name) == 0;
+      if (taken == !is_exception(family, name)) continue;
+      if (missing++ == 0)
+        print_error("%s %s, kernel %s: %s\n", describe(x).arch, describe(x).name, name,
+                    taken ? "is listed as left to the core" : "is left to the core");
+    }
+  assert_int_equal(missing, 0);
+}
+
+/* ---- The same bits ---- */
+
+static void test_against_core(void **state) {
+  const char *rounds = getenv("SOFTMMA_KERNEL_ROUNDS");
+  kernel_amount amount = {.outputs = KERNEL_OUTPUTS};
+  kernel_counts counts;
+  (void)state;
+  if (rounds) amount.outputs *= strtoul(rounds, NULL, 10);
+  kernel_check(&amount, &counts);
+  kernel_print_counts(&counts);
+  assert_int_equal(counts.wrong_products, 0);
+  assert_true(counts.kernels > 0 && counts.families > 0);
+  for (size_t f = 0; f < counts.families; f++)
+    for (size_t k = 0; k < counts.kernels; k++)
+      if (!is_exception(counts.family[f], counts.kernel[k]))
+        assert_true(counts.outputs[f][k] >= amount.outputs && counts.outputs[f][k] > 0);
+}
+
+/* Each kernel with one thread and with two. */
+static size_t runs_of_all(kernel_run runs[2 * MOST_KERNELS]) {
+  size_t count = 0;
+  for (size_t k = 0; smma_kernel_name(k); k++)
+    for (int threads = 1; threads <= 2; threads++) runs[count++] = (kernel_run){smma_kernel_name(k), threads};
+  return count;
+}
+
+static void test_digests(void **state) {
+  kernel_run runs[2 * MOST_KERNELS];
+  (void)state;
+  assert_true(kernel_check_digests(KERNEL_DIGESTS, runs, runs_of_all(runs), false));
+}
+
+/* ---- The floating-point environment ---- */
+
+/* What arithmetic obeys; it may raise flags, as any does. */
+static int float_environment(void) {
+#ifdef __x86_64__
+  return (int)(_mm_getcsr() & ~0x3fu);
+#else
+  return fegetround();
+#endif
+}
+
+/* Rounding up; subnormals flushed where that can be asked for. */
+static void spoil_float_environment(void) {
+  fesetround(FE_UPWARD);
+#ifdef __x86_64__
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+/* It neither matters nor changes. */
+static void test_float_environment(void **state) {
+  kernel_run runs[2 * MOST_KERNELS];
+  size_t count = runs_of_all(runs);
+  int before, after;
+  fenv_t environment;
+  bool same;
+  (void)state;
+  fegetenv(&environment);
+  spoil_float_environment();
+  before = float_environment();
+  same = kernel_check_digests(KERNEL_DIGESTS, runs, count, true);
+  after = float_environment();
+  fesetenv(&environment);
+  assert_true(same);
+  assert_int_equal(before, after);
+}
+
+/* ---- Memory and stopping ---- */
+
+static int stop_at_once(size_t done, size_t rows, void *context) {
+  (void)done, (void)rows, (void)context;
+  return 1;
+}
+
+static void test_stopping(void **state) {
+  static uint16_t a[100 * 16], b[16 * 70];
+  static float d[100 * 70];
+  smma_gemm_arguments g;
+  (void)state;
+  smma_gemm_defaults(&g);
+  g.m = 100, g.n = 70, g.k = 16, g.a = a, g.b = b, g.d = d;
+  g.progress = stop_at_once;
+  for (size_t k = 0; smma_kernel_name(k); k++)
+    for (g.threads = 1; g.threads <= 2; g.threads++) {
+      g.kernel = smma_kernel_name(k);
+      assert_int_equal(smma_gemm(find("H100", F16), &g), SMMA_STOPPED);
+    }
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LIMITED_MEMORY 0
+#elif defined(__has_feature)
+#define LIMITED_MEMORY !__has_feature(address_sanitizer)
+#else
+#define LIMITED_MEMORY 1
+#endif
+
+/* Of this process, in bytes; 0 where it cannot be known. */
+static size_t address_space(void) {
+  FILE *file = fopen("/proc/self/statm", "r");
+  size_t pages = 0;
+  if (!file) return 0;
+  if (fscanf(file, "%zu", &pages) != 1) pages = 0;
+  fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Whether a child that may not have more than `bytes` besides computes it. */
+static bool fits(const smma_gemm_arguments *g, size_t bytes) {
+  const smma_instruction *i = find("H100", F16);
+  struct rlimit limit;
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    limit.rlim_cur = limit.rlim_max = address_space() + bytes;
+    _exit(setrlimit(RLIMIT_AS, &limit) == 0 && smma_gemm(i, g) == SMMA_OK ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Long in each direction: one thread's memory does not grow with the product. */
+static void test_memory(void **state) {
+  enum { LONG = 200000, SHORT = 16, MEBIBYTES = 16 };
+  static const size_t sizes[][3] = {{SHORT, SHORT, LONG}, {LONG, SHORT, SHORT}, {SHORT, LONG, SHORT}};
+  uint16_t *a, *b;
+  float *d;
+  smma_gemm_arguments g;
+  (void)state;
+  if (!LIMITED_MEMORY || address_space() == 0) skip();
+  a = calloc((size_t)LONG * SHORT, sizeof *a), b = calloc((size_t)LONG * SHORT, sizeof *b);
+  d = calloc((size_t)LONG * SHORT, sizeof *d);
+  assert_true(a && b && d);
+  smma_gemm_defaults(&g);
+  g.a = a, g.b = b, g.d = d, g.threads = 1;
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+    for (size_t k = 0; strcmp(smma_kernel_name(k), "core") != 0; k++) {
+      g.m = sizes[s][0], g.n = sizes[s][1], g.k = sizes[s][2], g.kernel = smma_kernel_name(k);
+      if (!fits(&g, (size_t)MEBIBYTES << 20))
+        fail_msg("kernel %s: %zu x %zu x %zu needs more than %d MiB", g.kernel, g.m, g.n, g.k, (int)MEBIBYTES);
+    }
+  free(a), free(b), free(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_kernel_for),
+      cmocka_unit_test(test_unknown_kernel),
+      cmocka_unit_test(test_every_operation_has_kernels),
+      cmocka_unit_test(test_against_core),
+      cmocka_unit_test(test_digests),
+      cmocka_unit_test(test_float_environment),
+      cmocka_unit_test(test_stopping),
+      cmocka_unit_test(test_memory),
+  };
+  return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
+}
