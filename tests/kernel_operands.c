@@ -141,15 +141,6 @@ static int exponent_of_overflow(uint64_t *g, smma_encoding d) {
   return greatest_exponent(d) - random_between(g, -2, 7);
 }
 
-static int any_exponent(uint64_t *g, smma_encoding d) {
-  switch (random_below(g, 8)) {
-    case 0: return exponent_of_underflow(g, d);
-    case 1: return exponent_of_overflow(g, d);
-    case 2: return random_between(g, tiniest_exponent(d), greatest_exponent(d));
-    default: return random_between(g, -8, 8);
-  }
-}
-
 /* Splits an exponent between two factors, so far as the formats reach. */
 static void share_exponent(uint64_t *g, int sum, smma_encoding x, smma_encoding y, law *of_x, law *of_y) {
   int share = sum / 2 + random_between(g, -3, 3);
@@ -158,13 +149,35 @@ static void share_exponent(uint64_t *g, int sum, smma_encoding x, smma_encoding 
   of_y->exponent = clamped(sum - of_x->exponent, tiniest_exponent(y), greatest_exponent(y));
 }
 
+static int any_exponent(uint64_t *g, smma_encoding d) {
+  switch (random_below(g, 10)) {
+    case 0: return exponent_of_underflow(g, d);
+    case 1: return exponent_of_overflow(g, d);
+    case 2: return random_between(g, tiniest_exponent(d), greatest_exponent(d));
+    case 3: return random_between(g, -40, 40);
+    case 4: return random_between(g, -100, -30);
+    default: return random_between(g, -8, 8);
+  }
+}
+
+/* The exponents of what two numbers may be together. */
+static int least_reach(smma_encoding x, smma_encoding y) { return tiniest_exponent(x) + tiniest_exponent(y); }
+static int greatest_reach(smma_encoding x, smma_encoding y) { return greatest_exponent(x) + greatest_exponent(y); }
+
+/* An exponent that may be, where `exponent` may not. */
+static int within_reach(design *d, int exponent) {
+  smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
+  int least = least_reach(a, b), greatest = greatest_reach(a, b);
+  if (d->o->scale_block) least += least_reach(s, s), greatest += greatest_reach(s, s);
+  return exponent < least || exponent > greatest ? random_between(&d->g, least, greatest) : exponent;
+}
+
 /* Products at `sum`, which moves into the formats' reach. Without scale factors that is the one of a b. */
 static void place_products(design *d, int sum) {
   smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), s = smma_encoding_of(d->o->scale);
   int products = sum;
   if (d->o->scale_block) {
-    products = clamped(random_between(&d->g, -4, 4), tiniest_exponent(a) + tiniest_exponent(b),
-                       greatest_exponent(a) + greatest_exponent(b));
+    products = clamped(random_between(&d->g, -4, 4), least_reach(a, b), greatest_reach(a, b));
     share_exponent(&d->g, sum - products, s, s, &d->scale_a, &d->scale_b);
   }
   share_exponent(&d->g, products, a, b, &d->a, &d->b);
@@ -205,7 +218,8 @@ static void near(design *d) {
   if (random_below(&d->g, 3) == 0) d->shift = random_spread(&d->g);
   if (random_below(&d->g, 4) == 0) d->a.positive = d->b.positive = true;
   if (random_below(&d->g, 4) == 0) sink_some(d);
-  place_products(d, any_exponent(&d->g, smma_encoding_of(d->o->d)));
+  if (random_below(&d->g, 3) == 0) d->a.zeros = d->b.zeros = 1 + random_below(&d->g, 32);
+  place_products(d, within_reach(d, any_exponent(&d->g, smma_encoding_of(d->o->d))));
   place_c(d);
 }
 
@@ -229,11 +243,18 @@ static void around(design *d, int sum) {
   place_c(d);
 }
 
+static void subnormal(smma_encoding f, law *l) {
+  l->exponent = smma_minimum_exponent(f) - f.fraction_bits / 2 - 1;
+  l->spread = f.fraction_bits / 2 + 2;
+}
+
 static void zeros(design *d) {
   near(d);
   if (random_below(&d->g, 2)) d->a.zeros = 32 * random_below(&d->g, 8), d->b.zeros = 32 * random_below(&d->g, 8);
   d->scale_a.zeros = 8 * random_below(&d->g, 8);
   d->zero_parts = true;
+  if (random_below(&d->g, 2)) d->c.zeros = 192;
+  if (random_below(&d->g, 3) == 0) d->c = (law){.zeros = 32}, subnormal(smma_encoding_of(d->o->c), &d->c);
 }
 
 static void integers(design *d) {
@@ -248,7 +269,7 @@ static void maximal(design *d) {
   d->a.fraction = d->b.fraction = d->c.fraction = ALL_ONES;
   d->a.positive = random_below(&d->g, 8) != 0, d->b.positive = d->a.positive;
   d->a.outliers = random_below(&d->g, 2) ? 4 : 0, d->a.reach = -1;
-  place_products(d, any_exponent(&d->g, smma_encoding_of(d->o->d)));
+  place_products(d, within_reach(d, any_exponent(&d->g, smma_encoding_of(d->o->d))));
   d->c.exponent = d->sum + random_between(&d->g, -3, 6);
   d->c.spread = random_between(&d->g, 0, 1);
   d->c.positive = random_below(&d->g, 2);
@@ -258,7 +279,7 @@ static void maximal(design *d) {
    last bits that a unit keeps, decides. */
 static void ties(design *d) {
   smma_encoding f = smma_encoding_of(d->o->d);
-  int reach = tiniest_exponent(smma_encoding_of(d->o->a)) + tiniest_exponent(smma_encoding_of(d->o->b));
+  int reach = least_reach(smma_encoding_of(d->o->a), smma_encoding_of(d->o->b));
   bool exact = random_below(&d->g, 3), low = tiniest_exponent(f) > reach && random_below(&d->g, 2);
   d->a.fraction = d->b.fraction = exact ? ALL_ZEROS : TWO_BITS;
   d->a.spread = d->b.spread = exact ? 0 : random_between(&d->g, 0, 2);
@@ -284,11 +305,6 @@ static void ties_of_products(design *d) {
   place_products(d, random_between(&d->g, -4, 12));
   d->c.exponent = d->sum - random_between(&d->g, last + 1, last + 120);
   d->c.zeros = 32;
-}
-
-static void subnormal(smma_encoding f, law *l) {
-  l->exponent = smma_minimum_exponent(f) - f.fraction_bits / 2 - 1;
-  l->spread = f.fraction_bits / 2 + 2;
 }
 
 static void subnormals(design *d) {

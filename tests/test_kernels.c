@@ -22,7 +22,7 @@
 
 /* Outputs of each family, and how many there must be of each kernel. Sanitizers are slow. */
 #ifndef KERNEL_OUTPUTS
-#define KERNEL_OUTPUTS 1000000
+#define KERNEL_OUTPUTS 1500000
 #endif
 
 #define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */

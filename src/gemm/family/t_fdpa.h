@@ -17,7 +17,8 @@ enum {
   T_FDPA_GREATEST = 120,
   T_FDPA_ZERO_CODES = 128, /* sums of codes below have a zero operand */
   T_FDPA_RAISED_CODES = 64 + 127,
-  T_FDPA_USUAL_BASE = 14, /* of vectors whose exponents are from -49 to 14: no code of these was raised */
+  T_FDPA_USUAL_BASE = 10, /* of vectors whose exponents are from -40 to 10: no code of these was raised, and no shift */
+  T_FDPA_USUAL_SPAN = 50, /* F - emax for products scaled by bases, at most 25 + 2 * 50, makes a zero one or more */
   F16_LEAST = -14,
   T_FDPA_CHUNK = 32, /* rows whose accumulators stay in the first cache from block to block */
   T_FDPA_HALF = 16   /* products whose terms add up in 32 bits */
@@ -61,7 +62,7 @@ typedef struct {
 /* The base, as an exponent field, of a vector whose exponent fields lie between these. */
 static inline uint8_t t_fdpa_base_of(uint8_t least, uint8_t greatest) {
   const uint8_t usual = 127 + T_FDPA_USUAL_BASE;
-  if (greatest <= usual && (greatest == 0 || least >= usual - 63)) return usual;
+  if (greatest <= usual && (greatest == 0 || least >= usual - T_FDPA_USUAL_SPAN)) return usual;
   return greatest == usual ? usual + 1 : greatest;
 }
 

@@ -160,9 +160,13 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const smma_
     scale = vi_as_float(vi_shift_left(vi_subtract(vi_set(254 + NARROW_BITS - t->code_bias), emax), 23));
     d = vi_to_float(vi_add(sum[i][v], vf_truncate(vf_multiply(c, scale))));
     d = vf_multiply(d, vi_as_float(vi_subtract(vi_set(254 << 23), vf_bits(scale))));
-    if (to_half) d = vf_round_to_half(d);
+    if (to_half) {
+      d = vf_round_to_half(d);
+    } else { /* c may only now become a zero, whose sign the addition sees to */
+      d = vi_as_float(vi_and(vf_bits(d), vi_set(~0x3ff)));
+      c = vi_as_float(vi_and(vf_bits(c), vi_set(~0x3ff)));
+    }
     d = vf_add_where(vi_less(code[i][v], vi_set(T_FDPA_ZERO_CODES)), c, vf_set(0), d);
-    if (!to_half) d = vi_as_float(vi_and(vf_bits(d), vi_set(~0x3ff)));
     sum[i][v] = vf_bits(d);
   }
   if (vi_any_negative(rare)) {
