@@ -16,6 +16,8 @@ enum { PANEL = 4 * LANES }; /* columns of a panel: as many as there are bytes in
 #include "gemm/family/gst_fdpa.h"
 #include "gemm/family/t_fdpa.h"
 #include "gemm/family/t_fdpa_narrow.h"
+/* These use t_fdpa.h. */
+#include "gemm/family/fp8_by_f16.h"
 #include "gemm/family/tr_fdpa.h"
 
 static const smma_kernel_family *const families[] = {

@@ -1,5 +1,5 @@
-/* E-FDPA: c plus two or four products of FP16 or BF16, exactly, then RNE-FP32. The sum is a chain of fused multiply-adds
-   in binary64, whose products are exact.
+/* E-FDPA: c plus two or four products of FP16 or BF16, exactly, then RNE-FP32. The sum is a chain of fused
+   multiply-adds in binary64, whose products are exact.
 
    Some blocks that follow each other make a run. Within one, |a| is below 2^(ea + 1) and a multiple of 2^la for every a
    of a row that is not zero, and so for b; c before lies between 2^ec and 2^(ec + 1) and is a multiple of 2^(ec - 23).
@@ -200,23 +200,23 @@ static __attribute__((noinline)) vf e_fdpa_with_care(const e_fdpa_part *p, size_
 static inline __attribute__((always_inline)) void e_fdpa_exact(const e_fdpa_part *p, size_t length,
                                                                vf c[E_FDPA_ROWS][E_FDPA_VECTORS]) {
   const double *a = p->a, *b = p->b;
-  for (size_t i = 0; i < E_FDPA_ROWS; i++)
-    for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] = vf_add(c[i][v], vf_set(0)); /* no chain gives -0 then */
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
+      vf_add(c[i][v], vf_set(0)); /* no chain gives -0 then */
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart) {
     vd low[E_FDPA_ROWS][E_FDPA_VECTORS], high[E_FDPA_ROWS][E_FDPA_VECTORS];
-    for (size_t i = 0; i < E_FDPA_ROWS; i++)
-      for (size_t v = 0; v < E_FDPA_VECTORS; v++) low[i][v] = vd_low(c[i][v]), high[i][v] = vd_high(c[i][v]);
-    for (size_t k = 0; k < length; k++)
-      for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
-        vd y = vd_load(b + k * PANEL + v * LANES), z = vd_load(b + k * PANEL + v * LANES + LANES / 2);
-        for (size_t i = 0; i < E_FDPA_ROWS; i++) {
-          vd x = vd_set(a[k * E_FDPA_GROUP + i]);
-          low[i][v] = vd_fma(x, y, low[i][v]);
-          high[i][v] = vd_fma(x, z, high[i][v]);
-        }
+    UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
+        low[i][v] = vd_low(c[i][v]),
+        high[i][v] = vd_high(c[i][v]);
+    UNROLL for (size_t k = 0; k < length; k++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
+      vd y = vd_load(b + k * PANEL + v * LANES), z = vd_load(b + k * PANEL + v * LANES + LANES / 2);
+      UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) {
+        vd x = vd_set(a[k * E_FDPA_GROUP + i]);
+        low[i][v] = vd_fma(x, y, low[i][v]);
+        high[i][v] = vd_fma(x, z, high[i][v]);
       }
-    for (size_t i = 0; i < E_FDPA_ROWS; i++)
-      for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] = vf_narrow(low[i][v], high[i][v]);
+    }
+    UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
+        vf_narrow(low[i][v], high[i][v]);
   }
 }
 
@@ -224,14 +224,14 @@ static inline __attribute__((always_inline)) void e_fdpa_exact(const e_fdpa_part
 static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdpa_part *p, size_t length,
                                                                      vf c[E_FDPA_ROWS][E_FDPA_VECTORS]) {
   vi doubt = vi_set(0);
-  for (size_t i = 0; i < E_FDPA_ROWS; i++)
-    for (size_t v = 0; v < E_FDPA_VECTORS; v++) doubt = vi_or(doubt, e_fdpa_doubt_at(p, length, i, v, c[i][v]));
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) doubt =
+      vi_or(doubt, e_fdpa_doubt_at(p, length, i, v, c[i][v]));
   if (!vi_any_negative(doubt)) {
     e_fdpa_exact(p, length, c);
     return;
   }
-  for (size_t i = 0; i < E_FDPA_ROWS; i++)
-    for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] = e_fdpa_with_care(p, length, i, v, c[i][v]);
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
+      e_fdpa_with_care(p, length, i, v, c[i][v]);
 }
 
 /* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks first..last - 1. */
@@ -242,19 +242,27 @@ static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r,
   const double *a = (const double *)r->a + row / E_FDPA_GROUP * a_block, *b = (const double *)r->b;
   float *accumulator = (float *)r->accumulator + row * PANEL + column;
   vf c[E_FDPA_ROWS][E_FDPA_VECTORS];
-  for (size_t i = 0; i < E_FDPA_ROWS; i++)
-    for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] = vf_load(accumulator + i * PANEL + v * LANES);
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
+      vf_load(accumulator + i * PANEL + v * LANES);
   for (size_t block = first, end; block < last; block = end) {
     const size_t i = row % E_FDPA_GROUP, start = block / run * run;
-    e_fdpa_part p = {r, row, column, block, 0, a + block * a_apart + i, b + block * b_block + column, a_apart, b_block,
+    e_fdpa_part p = {r,
+                     row,
+                     column,
+                     block,
+                     0,
+                     a + block * a_apart + i,
+                     b + block * b_block + column,
+                     a_apart,
+                     b_block,
                      (const int32_t *)(a + start * a_apart + (length + 1) * E_FDPA_GROUP) + i,
                      (const int32_t *)(b + start * b_block + (length + 1) * PANEL) + column};
     end = start + run < last ? start + run : last;
     p.blocks = end - block;
     e_fdpa_part_of_run(&p, length, c);
   }
-  for (size_t i = 0; i < E_FDPA_ROWS; i++)
-    for (size_t v = 0; v < E_FDPA_VECTORS; v++) vf_store(accumulator + i * PANEL + v * LANES, c[i][v]);
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
+      vf_store(accumulator + i * PANEL + v * LANES, c[i][v]);
 }
 
 static inline __attribute__((always_inline)) void e_fdpa_panel(const smma_run *r, size_t length) {
@@ -275,5 +283,5 @@ static void e_fdpa_run(const smma_run *r) {
 }
 
 static const smma_kernel_family e_fdpa_family = {
-    e_fdpa_takes, PANEL, e_fdpa_bytes, e_fdpa_bytes, e_fdpa_pack_rows, e_fdpa_pack_columns, e_fdpa_run,
-    SMMA_MODE_NEAREST};
+    e_fdpa_takes,        PANEL,      e_fdpa_bytes,     e_fdpa_bytes, e_fdpa_pack_rows,
+    e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST};

@@ -6,15 +6,16 @@
    the significands of its scales, and `fraction` the fraction bits of both scales and two for the halves.
 
    Even runs of steps: within them, the exponents of a row's and a column's parts that are not zero spread so little
-   that every term is a whole multiple w of 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA + eB -
-   x) in 16 bits; and c is such a multiple, below 2^29. Then everything is added in 32 bits and rounded by a conversion.
-   Nothing is cut there: emax is at most x + 30 - fraction (c's exponent, |c| < 2^31 2^(x - fraction)) or x + 14, so F
-   bits below are at most 2^(x - fraction - 1).
+   that every term is a whole multiple of a unit, 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA +
+   eB - x) in 15 bits; and |c| is below 2^29 units. Then sums stay below 2^31 units (GST_EVEN_STEPS) and are made in 32
+   bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are finer than a unit: no term is cut. A whole
+   c is not either, and rounding is a conversion. A c with a fraction is not cut if its exponent is at least emax - F +
+   23: gst_add_fractions.
 
-   Other steps: emax and the least exponent are found for each element. Terms at least emax - F + fraction are whole
-   multiples of 2^(emax - F) and not cut; c is cut in its encoding; the sum has at most 49 bits, since 64 products are
-   below 2^14 in quarters and two significands below 2^(fraction - 2 + 2): it is exact in binary64. A wider spread, a
-   great emax and c that is not finite are left to the core. */
+   Other steps: emax and the least exponent are found for each element. Terms whose exponents are at least emax - F +
+   fraction are whole multiples of 2^(emax - F) and not cut; c is cut in its encoding; the sum has at most 49 bits,
+   since 64 products are below 2^14 quarters and two significands below 4: it is exact in binary64. A wider spread, a
+   great emax and a c that is not finite are left to the core. */
 #include "gemm/pack.h"
 
 enum {
@@ -23,10 +24,10 @@ enum {
   GST_GROUP = 16,        /* rows that are packed together */
   GST_RAISE = 12,
   GST_F = 35,
-  GST_GREATEST = 100,    /* emax; nothing overflows */
-  GST_UNIT_LIMIT = 45,   /* least exponents of even rows and columns have no greater magnitude */
-  GST_UNEVEN = 64,       /* a spread above every limit */
-  GST_EVEN_STEPS = 4,    /* 4 steps of 64 products below 145 times 2^15 and 2^29 stay below 2^31 */
+  GST_GREATEST = 100,  /* emax; nothing overflows */
+  GST_UNIT_LIMIT = 45, /* least exponents of even rows and columns have no greater magnitude */
+  GST_UNEVEN = 64,     /* a spread above every limit */
+  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 2^15, and 2^29 are below 2^31 */
   GST_EVEN_C = 1 << 29
 };
 
@@ -55,6 +56,9 @@ static inline gst_layout gst_layout_of(size_t width, size_t parts) {
   l.bytes = l.spread + width * 4;
   return l;
 }
+
+/* The greatest spread that is even: 1 << 14 and 15 * 15 << 7 have 15 bits. `fraction_bits` of one scale factor. */
+static inline int gst_even_spread(int fraction_bits) { return fraction_bits == 0 ? 14 : 7; }
 
 static size_t gst_parts(const smma_operation *o) { return (size_t)(o->k / o->scale_block); }
 
@@ -207,6 +211,7 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
                       unsigned char *out) {
   int32_t least[SMMA_MOST_VECTORS], greatest[SMMA_MOST_VECTORS];
   double unit[SMMA_MOST_VECTORS];
+  const int even = gst_even_spread(fraction_bits);
   for (size_t v = 0; v < width; v++) least[v] = INT32_MAX, greatest[v] = INT32_MIN;
   for (size_t step = 0; step < steps; step++) {
     const int32_t *exponent = (const int32_t *)(out + step * apart + l->exponent);
@@ -222,7 +227,7 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
   for (size_t v = 0; v < width; v++) {
     if (least[v] > greatest[v]) least[v] = greatest[v] = 0;
     greatest[v] -= least[v];
-    if (least[v] < -GST_UNIT_LIMIT || least[v] > GST_UNIT_LIMIT || greatest[v] > 14) greatest[v] = GST_UNEVEN;
+    if (least[v] < -GST_UNIT_LIMIT || least[v] > GST_UNIT_LIMIT || greatest[v] > even) greatest[v] = GST_UNEVEN;
     unit[v] = greatest[v] == GST_UNEVEN ? 0 : smma_power_of_two(fraction_bits - least[v]);
   }
   for (size_t step = 0; step < steps; step++, out += apart) {
@@ -277,13 +282,13 @@ static inline __attribute__((always_inline)) gst_constants gst_constants_of(cons
   t.column = gst_layout_of(PANEL, parts);
   t.row_step = r->rows / GST_GROUP * t.row.bytes;
   t.fraction_bits = 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
-  t.spread = o->scale == SMMA_FORMAT_ue8m0 ? 14 : 7; /* 1 << 14 and 15 * 15 << 7 have 15 bits */
+  t.spread = gst_even_spread(smma_encoding_of(o->scale).fraction_bits);
   t.zero_exponent = o->rule.with.gst_fdpa.fused.zero_exponent;
   return t;
 }
 
-/* Where in the run a step of some rows and vectors is; a and b begin with the first row and column, in arrays of words of
-   32 bits. */
+/* Where in the run a step of some rows and vectors is; a and b begin with the first row and column, in arrays of words
+   of 32 bits. */
 typedef struct {
   const smma_run *run;
   const gst_constants *constants;
@@ -369,18 +374,17 @@ static inline __attribute__((always_inline)) bool gst_begin(const gst_constants 
                                                             const unsigned char *b, const float *accumulator,
                                                             vf c[GST_ROWS][GST_VECTORS], bool *whole) {
   vm even = vi_equal(vi_set(0), vi_set(0)), all_whole = even;
-  for (size_t i = 0; i < GST_ROWS; i++)
-    for (size_t v = 0; v < GST_VECTORS; v++) {
-      const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
-      vf before = vf_load(accumulator + i * PANEL + v * LANES), units = vf_multiply(before, gst_unit_scale(t, x, y));
-      vi magnitude = vi_and(vf_bits(units), vi_set(INT32_MAX));
-      vm small = vi_less(magnitude, vf_bits(vf_set(GST_EVEN_C)));
-      vm exact = vf_equal(vf_multiply(units, gst_unit(t, x, y)), before);
-      vm near = vi_less(gst_sum_of(t->row.spread, t->column.spread, x, y), vi_set(t->spread + 1));
-      even = vm_and(even, vm_and(near, vm_and(small, exact)));
-      all_whole = vm_and(all_whole, vf_equal(vi_to_float(vf_truncate(units)), units));
-      c[i][v] = units;
-    }
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+    const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
+    vf before = vf_load(accumulator + i * PANEL + v * LANES), units = vf_multiply(before, gst_unit_scale(t, x, y));
+    vi magnitude = vi_and(vf_bits(units), vi_set(INT32_MAX));
+    vm small = vi_less(magnitude, vf_bits(vf_set(GST_EVEN_C)));
+    vm exact = vf_equal(vf_multiply(units, gst_unit(t, x, y)), before);
+    vm near = vi_less(gst_sum_of(t->row.spread, t->column.spread, x, y), vi_set(t->spread + 1));
+    even = vm_and(even, vm_and(near, vm_and(small, exact)));
+    all_whole = vm_and(all_whole, vf_equal(vi_to_float(vf_truncate(units)), units));
+    c[i][v] = units;
+  }
   *whole = vm_bits(all_whole) == (1ull << LANES) - 1;
   return vm_bits(even) == (1ull << LANES) - 1;
 }
@@ -388,11 +392,10 @@ static inline __attribute__((always_inline)) bool gst_begin(const gst_constants 
 static inline __attribute__((always_inline)) void gst_end(const gst_constants *t, const unsigned char *a,
                                                           const unsigned char *b, float *accumulator,
                                                           const vf c[GST_ROWS][GST_VECTORS]) {
-  for (size_t i = 0; i < GST_ROWS; i++)
-    for (size_t v = 0; v < GST_VECTORS; v++) {
-      vf d = vf_multiply(c[i][v], gst_unit(t, a + i * 4, b + v * LANES * 4));
-      vf_store(accumulator + i * PANEL + v * LANES, d);
-    }
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+    vf d = vf_multiply(c[i][v], gst_unit(t, a + i * 4, b + v * LANES * 4));
+    vf_store(accumulator + i * PANEL + v * LANES, d);
+  }
 }
 
 /* The sums of one part's products in quarters. */
@@ -400,14 +403,14 @@ static inline __attribute__((always_inline)) void gst_even_dots(size_t parts, si
                                                                 const unsigned char *b, const int32_t *start,
                                                                 vi g[GST_ROWS][GST_VECTORS]) {
   const size_t quads = GST_QUADS / parts;
-  for (size_t i = 0; i < GST_ROWS; i++)
-    for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_load(start + part * PANEL + v * LANES);
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] =
+      vi_load(start + part * PANEL + v * LANES);
   for (size_t q = part * quads; q < (part + 1) * quads; q++) {
     vb y[GST_VECTORS];
-    for (size_t v = 0; v < GST_VECTORS; v++) y[v] = vb_load(b + (q * PANEL + v * LANES) * 4);
-    for (size_t i = 0; i < GST_ROWS; i++) {
+    UNROLL for (size_t v = 0; v < GST_VECTORS; v++) y[v] = vb_load(b + (q * PANEL + v * LANES) * 4);
+    UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
       vb x = vb_repeat(((const uint32_t *)a)[q * GST_GROUP + i]);
-      for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_dot4(g[i][v], x, y[v]);
+      UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_dot4(g[i][v], x, y[v]);
     }
   }
 }
@@ -423,41 +426,39 @@ static inline __attribute__((always_inline)) void gst_even_sum(const gst_constan
     vi low[GST_ROWS][GST_VECTORS], high[GST_ROWS][GST_VECTORS];
     gst_even_dots(parts, 2 * pair, a, b, start, low);
     gst_even_dots(parts, 2 * pair + 1, a, b, start, high);
-    for (size_t i = 0; i < GST_ROWS; i++)
-      for (size_t v = 0; v < GST_VECTORS; v++) {
-        vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
-        vi w = vh_multiply(vi_set(row_weight[pair * GST_GROUP + i]), vi_load(weight + pair * PANEL + v * LANES));
-        sum[i][v] = vi_dot2(sum[i][v], both, w);
-      }
+    UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+      vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
+      vi w = vh_multiply(vi_set(row_weight[pair * GST_GROUP + i]), vi_load(weight + pair * PANEL + v * LANES));
+      sum[i][v] = vi_dot2(sum[i][v], both, w);
+    }
   }
 }
 
-/* c rounded after a step from c before and the sum of its whole part and the terms; by gst_step where bits of c are
-   cut. A fraction of c has the sign of c: the sum rounded toward zero, what that left, and the fraction are added in an
-   order in which only the last addition rounds away from the grid of the result. */
-static __attribute__((noinline)) void gst_add_fractions(const gst_part *p, size_t parts,
-                                                        vi sum[GST_ROWS][GST_VECTORS],
+/* c after a step, in units, from c before and the sum of its whole part and the terms; by gst_step where c may be cut.
+   d is the sum toward zero and `rest` what that left. Where rest is zero, d + fraction is rounded once. Elsewhere the
+   sum has more than 24 bits, rest its sign and at least the magnitude 1: rest + fraction has that sign too, however it
+   is rounded, and a magnitude below the last place of d, so the result is d. */
+static __attribute__((noinline)) void gst_add_fractions(const gst_part *p, size_t parts, vi sum[GST_ROWS][GST_VECTORS],
                                                         vf c[GST_ROWS][GST_VECTORS]) {
   const gst_constants *t = p->constants;
   float *accumulator = (float *)p->run->accumulator + p->row * PANEL + p->column;
-  for (size_t i = 0; i < GST_ROWS; i++)
-    for (size_t v = 0; v < GST_VECTORS; v++) {
-      const unsigned char *a = p->a + i * 4, *b = p->b + v * LANES * 4;
-      vf fraction = vf_subtract(c[i][v], vi_to_float(vf_truncate(c[i][v]))), d = vi_to_float(sum[i][v]);
-      vf rest = vi_to_float(vi_subtract(sum[i][v], vf_truncate(d)));
-      vi spread = gst_sum_of(t->row.spread, t->column.spread, a, b);
-      vi least = vi_shift_left(vi_add(spread, vi_set(127 + t->fraction_bits - (GST_F - 23))), 23);
-      vm cut = vi_less(vi_and(vf_bits(c[i][v]), vi_set(INT32_MAX)), least);
-      cut = vm_and_not(cut, vf_equal(fraction, vf_set(0)));
-      if (vm_bits(cut)) {
-        float *at = accumulator + i * PANEL + v * LANES;
-        vf_store(at, vf_multiply(c[i][v], gst_unit(t, a, b)));
-        gst_step(p, parts, i, v);
-        c[i][v] = vf_multiply(vf_load(at), gst_unit_scale(t, a, b));
-      } else {
-        c[i][v] = vf_add(d, vf_add(rest, fraction));
-      }
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+    const unsigned char *a = p->a + i * 4, *b = p->b + v * LANES * 4;
+    vf fraction = vf_subtract(c[i][v], vi_to_float(vf_truncate(c[i][v]))), d = vi_to_float(sum[i][v]);
+    vf rest = vi_to_float(vi_subtract(sum[i][v], vf_truncate(d)));
+    vi spread = gst_sum_of(t->row.spread, t->column.spread, a, b);
+    vi least = vi_shift_left(vi_add(spread, vi_set(127 + t->fraction_bits - (GST_F - 23))), 23);
+    vm cut = vi_less(vi_and(vf_bits(c[i][v]), vi_set(INT32_MAX)), least);
+    cut = vm_and_not(cut, vf_equal(fraction, vf_set(0)));
+    if (vm_bits(cut)) {
+      float *at = accumulator + i * PANEL + v * LANES;
+      vf_store(at, vf_multiply(c[i][v], gst_unit(t, a, b)));
+      gst_step(p, parts, i, v);
+      c[i][v] = vf_multiply(vf_load(at), gst_unit_scale(t, a, b));
+    } else {
+      c[i][v] = vf_add(d, vf_add(rest, fraction));
     }
+  }
 }
 
 /* At most GST_EVEN_STEPS steps, to `last`, of the part. */
@@ -467,21 +468,22 @@ static inline __attribute__((always_inline)) void gst_steps(gst_part p, size_t p
   vf c[GST_ROWS][GST_VECTORS];
   bool whole, even;
   for (size_t i = 0; i < GST_ROWS && p.row + GST_ROWS < p.run->rows; i++)
-    for (size_t v = 0; v < GST_VECTORS; v++) __builtin_prefetch(accumulator + (GST_ROWS + i) * PANEL + v * LANES, 1);
+    UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
+        __builtin_prefetch(accumulator + (GST_ROWS + i) * PANEL + v * LANES, 1);
   even = gst_begin(t, p.a, p.b, accumulator, c, &whole);
   for (; p.step < last; p.step++, p.a += t->row_step, p.b += t->column.bytes) {
     vi sum[GST_ROWS][GST_VECTORS];
     if (!even) {
-      for (size_t i = 0; i < GST_ROWS; i++)
-        for (size_t v = 0; v < GST_VECTORS; v++) gst_step(&p, parts, i, v);
+      UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
+          gst_step(&p, parts, i, v);
       continue;
     }
-    for (size_t i = 0; i < GST_ROWS; i++)
-      for (size_t v = 0; v < GST_VECTORS; v++) sum[i][v] = vf_truncate(c[i][v]);
+    UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) sum[i][v] =
+        vf_truncate(c[i][v]);
     gst_even_sum(t, parts, p.a, p.b, sum);
     if (whole) {
-      for (size_t i = 0; i < GST_ROWS; i++)
-        for (size_t v = 0; v < GST_VECTORS; v++) c[i][v] = vi_to_float(sum[i][v]);
+      UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) c[i][v] =
+          vi_to_float(sum[i][v]);
     } else {
       vf state[GST_ROWS][GST_VECTORS];
       vi sums[GST_ROWS][GST_VECTORS];

@@ -5,11 +5,14 @@
    found by their sign. Exponents are compared first, in bytes: an operand's code is its exponent above the least, plus
    64, and 0 for zero, so that a sum of two codes is below 128 exactly where the product is zero.
 
-   Formats with 8 exponent bits (bf16, tf32) are scaled by a power of two for each vector and block, so that its
-   greatest exponent becomes 0: codes are 127 plus the exponent then, at least 64. A greatest sum of codes that is not
-   above 64 + 127 may come from an exponent that was raised to 64; the core computes these. So it does wherever emax
-   leaves [LEAST, GREATEST], within which nothing here overflows or is subnormal. Where every product is zero, c is the
-   result. */
+   Formats with 8 exponent bits (bf16, tf32) are scaled by 2^-base for each vector and block, where the base is 10 if all
+   exponents are usual, and else so that the greatest becomes 0 or -1: codes are 127 plus the exponent then, at least 64.
+   A greatest sum of codes that is not above 64 + 127 may come from an exponent that was raised to 64; the core computes
+   these. So it does wherever emax leaves [LEAST, GREATEST], within which nothing here overflows or is subnormal. Where
+   every product is zero, c is the result.
+
+   Blocks take one of two ways: t_fdpa_rows, which is fast and right for usual operands and knows where it is not, and
+   t_fdpa_row_with_care. */
 #include "gemm/pack.h"
 
 enum {
@@ -492,49 +495,6 @@ static void t_fdpa_run(const smma_run *r) {
       default: t_fdpa_panel(r, 32, false, false, false); break;
     }
 }
-
-static bool fp8_by_f16_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_FP8_BY_FP16; }
-
-/* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. */
-static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *partial, size_t count) {
-  smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
-  smma_outer_add(p, accumulator, partial, count);
-  smma_float_leave(state);
-  if (p->operation.d == SMMA_FORMAT_f16)
-    for (size_t i = 0; i < count; i += LANES) vf_store(accumulator + i, vf_round_to_half(vf_load(accumulator + i)));
-}
-
-static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, bool to_half) {
-  enum { GROUP = 16, LENGTH = 16 };
-  const smma_plan *p = r->plan;
-  const t_fdpa_constants t = t_fdpa_constants_of(&p->operation);
-  size_t blocks = t_fdpa_blocks(&p->operation), row_bytes = t_fdpa_row_block(LENGTH);
-  float partial[GROUP * PANEL];
-  for (size_t step = r->first; step < r->last; step++)
-    for (size_t first_row = 0; first_row < r->rows; first_row += GROUP) {
-      smma_run part = *r;
-      part.accumulator = partial;
-      part.row += first_row;
-      memset(partial, 0, sizeof partial);
-      for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
-        for (size_t row = 0; row < GROUP; row += ROWS)
-          t_fdpa_rows(&part, &t, LENGTH, false, false, to_half,
-                      (const unsigned char *)r->a + (block * r->rows + first_row + row) * row_bytes,
-                      (const unsigned char *)r->b + block * PANEL * t_fdpa_column_block(LENGTH), row, block);
-      fp8_by_f16_add(p, (float *)r->accumulator + first_row * PANEL, partial, GROUP * PANEL);
-    }
-}
-
-static void fp8_by_f16_run(const smma_run *r) {
-  if (r->plan->operation.d == SMMA_FORMAT_f16)
-    fp8_by_f16_panel(r, true);
-  else
-    fp8_by_f16_panel(r, false);
-}
-
-static const smma_kernel_family fp8_by_f16_family = {
-    fp8_by_f16_takes,    PANEL,          t_fdpa_row_bytes,     t_fdpa_column_bytes, t_fdpa_pack_rows,
-    t_fdpa_pack_columns, fp8_by_f16_run, SMMA_MODE_TOWARD_ZERO};
 
 static const smma_kernel_family t_fdpa_family = {
     t_fdpa_takes,        PANEL,      t_fdpa_row_bytes,     t_fdpa_column_bytes, t_fdpa_pack_rows,

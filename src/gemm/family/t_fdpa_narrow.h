@@ -3,7 +3,8 @@
    The significand of a product, a multiple of 2^-6 below 4, times 2^13 fits 15 bits and is an exact product of two
    integers; shifting it right by emax - e truncates. Signs are applied, and pairs added, by one multiplication with
    +1 and -1. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10 bits RZ-E8M13 clears. Exponents
-   are compared, and zeros told, by codes as in t_fdpa.h. */
+   are compared, and zeros told, by codes as in t_fdpa.h. The exponent of a zero, -21 or less, does not matter: terms of
+   these formats and FP16 are multiples of 2^-32, which F = 13 does not cut at such an emax. */
 enum { NARROW_BITS = 13, NARROW_SIGN = 0xfffe /* turns +1 and -1 of 16 bits into each other */ };
 
 static bool t_fdpa_narrow_takes(const smma_operation *o) {
@@ -109,7 +110,7 @@ static __attribute__((noinline)) void t_fdpa_narrow_fix(const smma_run *r, const
     c_exponent = (int)(bits >> 23 & 255);
     if (to_half && c_exponent && c_exponent < 127 + F16_LEAST) c_exponent = 127 + F16_LEAST;
     emax = code[i] + t->code_bias > c_exponent ? code[i] + t->code_bias : c_exponent;
-    if (emax > 127 + T_FDPA_GREATEST || (to_half && code[i] >= T_FDPA_ZERO_CODES && emax < t->least_exponent))
+    if (emax > 127 + T_FDPA_GREATEST)
       smma_compute_lanes(r, row + i / PANEL, i % PANEL, block, 1, accumulator + i, d + i);
   }
   memcpy(accumulator, d, ROWS * PANEL * sizeof *d);
@@ -130,10 +131,6 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const smma_
     if (to_half) c_exponent = t_fdpa_half_exponent(c_exponent);
     emax = vi_max(code[i][v], vi_subtract(c_exponent, vi_set(t->code_bias)));
     rare = vi_or(rare, vi_subtract(vi_set(127 + T_FDPA_GREATEST - t->code_bias), emax));
-    if (to_half) {
-      vi low = vi_subtract(emax, vi_set(t->least_exponent - t->code_bias));
-      rare = vi_or(rare, vi_and_not(low, vi_subtract(code[i][v], vi_set(T_FDPA_ZERO_CODES))));
-    }
     exponent[i][v] = vi_or(emax, vi_shift_left(emax, 16));
     sum[i][v] = vi_set(0);
   }

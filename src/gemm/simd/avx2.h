@@ -37,7 +37,6 @@ static inline vf vi_to_float(vi x) { return _mm256_cvtepi32_ps(x); }
 static inline vi vi_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 static inline void vi_store(int32_t *p, vi x) { _mm256_storeu_si256((__m256i *)p, x); }
 static inline vi vi_set(int32_t x) { return _mm256_set1_epi32(x); }
-static inline vi vi_widen(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
 static inline vi vi_add(vi x, vi y) { return _mm256_add_epi32(x, y); }
 static inline vi vi_subtract(vi x, vi y) { return _mm256_sub_epi32(x, y); }
 static inline vi vi_and(vi x, vi y) { return _mm256_and_si256(x, y); }
@@ -48,7 +47,6 @@ static inline vi vi_max(vi x, vi y) { return _mm256_max_epi32(x, y); }
 static inline vi vi_min(vi x, vi y) { return _mm256_min_epi32(x, y); }
 #define vi_shift_left(x, n) _mm256_slli_epi32(x, n)
 #define vi_shift_right(x, n) _mm256_srli_epi32(x, n)
-#define vi_shift_down(x, n) _mm256_srai_epi32(x, n)
 static inline vi vi_shift_left_by(vi x, vi n) { return _mm256_sllv_epi32(x, n); }
 static inline vi vi_shift_down_by(vi x, vi n) { return _mm256_srav_epi32(x, n); }
 static inline vi vi_overflow(vi sum, vi x, vi y) {
@@ -136,17 +134,6 @@ static inline vd vd_add(vd x, vd y) { return _mm256_add_pd(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return _mm256_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm256_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
-/* With this rounding mode (a field of MXCSR); one statement, so that no other arithmetic moves into it. */
-static inline vd vd_fma_rounded(vd x, vd y, vd z, unsigned rounding) {
-  unsigned before = _mm_getcsr(), during = (before & ~(unsigned)_MM_ROUND_MASK) | rounding;
-  __asm__("vldmxcsr %[during]\n\tvfmadd213pd %[z], %[y], %[x]\n\tvldmxcsr %[before]"
-          : [x] "+x"(x)
-          : [y] "x"(y), [z] "x"(z), [during] "m"(during), [before] "m"(before));
-  return x;
-}
-static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, _MM_ROUND_DOWN); }
-static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, _MM_ROUND_UP); }
-static inline vd vd_truncate(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
 static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }

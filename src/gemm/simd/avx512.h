@@ -36,7 +36,6 @@ static inline vf vi_to_float(vi x) { return _mm512_cvtepi32_ps(x); }
 static inline vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
 static inline void vi_store(int32_t *p, vi x) { _mm512_storeu_si512(p, x); }
 static inline vi vi_set(int32_t x) { return _mm512_set1_epi32(x); }
-static inline vi vi_widen(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 static inline vi vi_add(vi x, vi y) { return _mm512_add_epi32(x, y); }
 static inline vi vi_subtract(vi x, vi y) { return _mm512_sub_epi32(x, y); }
 static inline vi vi_and(vi x, vi y) { return _mm512_and_si512(x, y); }
@@ -46,7 +45,6 @@ static inline vi vi_max(vi x, vi y) { return _mm512_max_epi32(x, y); }
 static inline vi vi_min(vi x, vi y) { return _mm512_min_epi32(x, y); }
 #define vi_shift_left(x, n) _mm512_slli_epi32(x, n)
 #define vi_shift_right(x, n) _mm512_srli_epi32(x, n)
-#define vi_shift_down(x, n) _mm512_srai_epi32(x, n)
 static inline vi vi_shift_left_by(vi x, vi n) { return _mm512_sllv_epi32(x, n); }
 static inline vi vi_shift_down_by(vi x, vi n) { return _mm512_srav_epi32(x, n); }
 /* (sum ^ x) & (sum ^ y) */
@@ -121,13 +119,6 @@ static inline vd vd_add(vd x, vd y) { return _mm512_add_pd(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return _mm512_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm512_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
-static inline vd vd_fma_down(vd x, vd y, vd z) {
-  return _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-}
-static inline vd vd_fma_up(vd x, vd y, vd z) {
-  return _mm512_fmadd_round_pd(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-}
-static inline vd vd_truncate(vd x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 static inline vd vd_replace_nan(vd x, vd nan) {
   return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
 }

@@ -35,11 +35,6 @@ static inline vf vi_to_float(vi x) { return vcvtq_f32_s32(x); }
 static inline vi vi_load(const int32_t *p) { return vld1q_s32(p); }
 static inline void vi_store(int32_t *p, vi x) { vst1q_s32(p, x); }
 static inline vi vi_set(int32_t x) { return vdupq_n_s32(x); }
-static inline vi vi_widen(const uint8_t *p) {
-  uint32_t bytes;
-  memcpy(&bytes, p, sizeof bytes);
-  return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(bytes))))));
-}
 static inline vi vi_add(vi x, vi y) { return vaddq_s32(x, y); }
 static inline vi vi_subtract(vi x, vi y) { return vsubq_s32(x, y); }
 static inline vi vi_and(vi x, vi y) { return vandq_s32(x, y); }
@@ -50,7 +45,6 @@ static inline vi vi_max(vi x, vi y) { return vmaxq_s32(x, y); }
 static inline vi vi_min(vi x, vi y) { return vminq_s32(x, y); }
 #define vi_shift_left(x, n) vshlq_n_s32(x, n)
 #define vi_shift_right(x, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(x), n))
-#define vi_shift_down(x, n) vshrq_n_s32(x, n)
 /* The machine takes a shift from the low byte of its lane, to the right where that is negative. */
 static inline vi vi_shift_left_by(vi x, vi n) { return vshlq_s32(x, vminq_s32(n, vdupq_n_s32(32))); }
 static inline vi vi_shift_down_by(vi x, vi n) { return vshlq_s32(x, vnegq_s32(vminq_s32(n, vdupq_n_s32(32)))); }
@@ -146,19 +140,6 @@ static inline vd vd_add(vd x, vd y) { return vaddq_f64(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return vsubq_f64(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return vmulq_f64(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
-/* With this rounding mode (a field of FPCR); one statement, so that no other arithmetic moves into it. */
-static inline vd vd_fma_rounded(vd x, vd y, vd z, uint64_t rounding) {
-  uint64_t before, during;
-  __asm__(
-      "mrs %[before], fpcr\n\tand %[during], %[before], %[mask]\n\torr %[during], %[during], %[rounding]\n\t"
-      "msr fpcr, %[during]\n\tfmla %[z].2d, %[x].2d, %[y].2d\n\tmsr fpcr, %[before]"
-      : [z] "+w"(z), [before] "=&r"(before), [during] "=&r"(during)
-      : [x] "w"(x), [y] "w"(y), [mask] "r"(~(UINT64_C(3) << 22)), [rounding] "r"(rounding));
-  return z;
-}
-static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, UINT64_C(2) << 22); }
-static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, UINT64_C(1) << 22); }
-static inline vd vd_truncate(vd x) { return vrndq_f64(x); }
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
 static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
 static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }

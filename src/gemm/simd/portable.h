@@ -60,11 +60,6 @@ static inline vi vi_load(const int32_t *p) {
 }
 static inline void vi_store(int32_t *p, vi x) { memcpy(p, &x, sizeof x); }
 static inline vi vi_set(int32_t x) { return (vi){x, x, x, x}; }
-static inline vi vi_widen(const uint8_t *p) {
-  vector_of_four_bytes x;
-  memcpy(&x, p, sizeof x);
-  return __builtin_convertvector(x, vi);
-}
 static inline vi vi_add(vi x, vi y) { return (vi)((vector_of_words)x + (vector_of_words)y); }
 static inline vi vi_subtract(vi x, vi y) { return (vi)((vector_of_words)x - (vector_of_words)y); }
 static inline vi vi_and(vi x, vi y) { return x & y; }
@@ -80,7 +75,6 @@ static inline vi vi_max(vi x, vi y) { return vi_select(x > y, x, y); }
 static inline vi vi_min(vi x, vi y) { return vi_select(x < y, x, y); }
 static inline vi vi_shift_left(vi x, int n) { return (vi)((vector_of_words)x << n); }
 static inline vi vi_shift_right(vi x, int n) { return (vi)((vector_of_words)x >> n); }
-static inline vi vi_shift_down(vi x, int n) { return x >> n; }
 static inline vi vi_shift_left_by(vi x, vi n) {
   return (vi)((vector_of_words)x << (vector_of_words)(n & 31)) & (n < 32);
 }
@@ -111,8 +105,8 @@ static inline vi vh_shift_right_by(vi x, vi n) {
   return (vi)((vector_of_halves)x >> (by & 15)) & (vi)(by < 16);
 }
 static inline vi vi_dot2(vi sum, vi x, vi y) {
-  vi even = vi_shift_down(vi_shift_left(x, 16), 16) * vi_shift_down(vi_shift_left(y, 16), 16);
-  return vi_add(sum, vi_add(even, vi_shift_down(x, 16) * vi_shift_down(y, 16)));
+  vi even = (vi_shift_left(x, 16) >> 16) * (vi_shift_left(y, 16) >> 16);
+  return vi_add(sum, vi_add(even, (x >> 16) * (y >> 16)));
 }
 
 static inline vb vb_load(const uint8_t *p) {
@@ -177,17 +171,6 @@ static inline vd vd_add(vd x, vd y) { return x + y; }
 static inline vd vd_subtract(vd x, vd y) { return x - y; }
 static inline vd vd_multiply(vd x, vd y) { return x * y; }
 static inline vd vd_fma(vd x, vd y, vd z) { return (vd){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}; }
-/* Volatile, so that nothing is computed before the mode is set or after it is left. */
-static inline vd vd_fma_rounded(vd x, vd y, vd z, smma_float_mode mode) {
-  volatile vd factor = x, result;
-  smma_float_state state = smma_float_enter(mode);
-  result = vd_fma(factor, y, z);
-  smma_float_leave(state);
-  return result;
-}
-static inline vd vd_fma_down(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, SMMA_MODE_DOWN); }
-static inline vd vd_fma_up(vd x, vd y, vd z) { return vd_fma_rounded(x, y, z, SMMA_MODE_UP); }
-static inline vd vd_truncate(vd x) { return (vd){trunc(x[0]), trunc(x[1])}; }
 static inline vd vd_replace_nan(vd x, vd nan) {
   vector_of_longs number = x == x;
   return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));

@@ -1,0 +1,43 @@
+/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition. */
+static bool fp8_by_f16_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_FP8_BY_FP16; }
+
+/* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. */
+static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *partial, size_t count) {
+  smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  smma_outer_add(p, accumulator, partial, count);
+  smma_float_leave(state);
+  if (p->operation.d == SMMA_FORMAT_f16)
+    for (size_t i = 0; i < count; i += LANES) vf_store(accumulator + i, vf_round_to_half(vf_load(accumulator + i)));
+}
+
+static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, bool to_half) {
+  enum { GROUP = 16, LENGTH = 16 };
+  const smma_plan *p = r->plan;
+  const t_fdpa_constants t = t_fdpa_constants_of(&p->operation);
+  size_t blocks = t_fdpa_blocks(&p->operation), row_bytes = t_fdpa_row_block(LENGTH);
+  float partial[GROUP * PANEL];
+  for (size_t step = r->first; step < r->last; step++)
+    for (size_t first_row = 0; first_row < r->rows; first_row += GROUP) {
+      smma_run part = *r;
+      part.accumulator = partial;
+      part.row += first_row;
+      memset(partial, 0, sizeof partial);
+      for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
+        for (size_t row = 0; row < GROUP; row += ROWS)
+          t_fdpa_rows(&part, &t, LENGTH, false, false, to_half,
+                      (const unsigned char *)r->a + (block * r->rows + first_row + row) * row_bytes,
+                      (const unsigned char *)r->b + block * PANEL * t_fdpa_column_block(LENGTH), row, block);
+      fp8_by_f16_add(p, (float *)r->accumulator + first_row * PANEL, partial, GROUP * PANEL);
+    }
+}
+
+static void fp8_by_f16_run(const smma_run *r) {
+  if (r->plan->operation.d == SMMA_FORMAT_f16)
+    fp8_by_f16_panel(r, true);
+  else
+    fp8_by_f16_panel(r, false);
+}
+
+static const smma_kernel_family fp8_by_f16_family = {
+    fp8_by_f16_takes,    PANEL,          t_fdpa_row_bytes,     t_fdpa_column_bytes, t_fdpa_pack_rows,
+    t_fdpa_pack_columns, fp8_by_f16_run, SMMA_MODE_TOWARD_ZERO};
