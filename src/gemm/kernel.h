@@ -14,7 +14,7 @@
 #include "host/float.h"
 
 /* The most rows that one tile has; families may pack them in groups of any divisor. */
-enum { SMMA_TILE_ROWS = 512 };
+enum { SMMA_TILE_ROWS = 1024 };
 
 /* Rows of A, or columns of B, to be packed: `count` of them from `first` on, `steps` instruction steps from `step` on.
    What lies behind the matrix is +0, its scale factors one. */

@@ -25,14 +25,19 @@ static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch
   const void *matrix = f->of_a ? g->a : g->b;
   size_t leading = f->of_a ? g->lda : g->ldb;
   bool along_k = f->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
-  for (int i = 0; i < f->length; i++) {
-    if (k[i] >= g->k) continue;
-    if (along_k)
-      for (size_t v = 0; v < present; v++)
-        code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, (f->first + v) * leading + k[i]);
-    else
-      for (size_t v = 0; v < present; v++)
-        code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, f->first + v + k[i] * leading);
+  if (along_k) {
+    for (size_t v = 0; v < present; v++) {
+      __builtin_prefetch((const unsigned char *)matrix + ((f->first + f->vectors + v) * leading + k[0]) * bytes);
+      for (int i = 0; i < f->length; i++)
+        if (k[i] < g->k)
+          code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, (f->first + v) * leading + k[i]);
+    }
+  } else {
+    for (int i = 0; i < f->length; i++) {
+      uint32_t *restrict out = code + (size_t)i * f->vectors;
+      if (k[i] >= g->k) continue;
+      for (size_t v = 0; v < present; v++) out[v] = (uint32_t)smma_load(bytes, matrix, f->first + v + k[i] * leading);
+    }
   }
 }
 
@@ -94,9 +99,10 @@ static inline smma_decoder smma_decoder_of(smma_format_id format) {
 
 /* `length` x `vectors` encodings to values, exact, and to exponent fields, at least 1 for numbers that are not zero and
    0 for zero. Where a vector has an infinity or NaN, which count as zero here, its flag is set. */
-static inline void smma_decode_codes(const smma_decoder *d, size_t length, size_t vectors,
-                                     const uint32_t *restrict code, float *restrict value, uint8_t *restrict exponent,
-                                     unsigned char *restrict special) {
+static inline __attribute__((always_inline)) void smma_decode_codes(const smma_decoder *d, size_t length,
+                                                                    size_t vectors, const uint32_t *restrict code,
+                                                                    float *restrict value, uint8_t *restrict exponent,
+                                                                    unsigned char *restrict special) {
   const smma_decoder f = *d;
   for (size_t i = 0; i < length; i++, code += vectors, value += vectors, exponent += vectors) {
     uint32_t field[SMMA_MOST_VECTORS], not_finite[SMMA_MOST_VECTORS], any = 0;

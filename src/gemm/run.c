@@ -8,7 +8,7 @@
 #include "host/thread.h"
 
 /* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
-enum { TILE_COLUMNS = 1024, DEPTH = 256 };
+enum { TILE_COLUMNS = 1024, DEPTH = 128 };
 
 /* How the work is cut, the same for all threads. */
 typedef struct {

@@ -1,4 +1,5 @@
-/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition. */
+/* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition.
+ */
 static bool fp8_by_f16_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_FP8_BY_FP16; }
 
 /* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. */
@@ -11,23 +12,19 @@ static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *
 }
 
 static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, bool to_half) {
-  enum { GROUP = 16, LENGTH = 16 };
+  enum { LENGTH = 16 };
   const smma_plan *p = r->plan;
   const t_fdpa_constants t = t_fdpa_constants_of(&p->operation);
-  size_t blocks = t_fdpa_blocks(&p->operation), row_bytes = t_fdpa_row_block(LENGTH);
-  float partial[GROUP * PANEL];
+  const t_fdpa_words w = t_fdpa_words_of(&t);
+  const size_t blocks = deficit_blocks(&p->operation);
+  float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
-    for (size_t first_row = 0; first_row < r->rows; first_row += GROUP) {
-      smma_run part = *r;
-      part.accumulator = partial;
-      part.row += first_row;
+    for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
+      const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
-        for (size_t row = 0; row < GROUP; row += ROWS)
-          t_fdpa_rows(&part, &t, LENGTH, false, false, to_half,
-                      (const unsigned char *)r->a + (block * r->rows + first_row + row) * row_bytes,
-                      (const unsigned char *)r->b + block * PANEL * t_fdpa_column_block(LENGTH), row, block);
-      fp8_by_f16_add(p, (float *)r->accumulator + first_row * PANEL, partial, GROUP * PANEL);
+        t_fdpa_block(r, &t, &w, LENGTH, false, to_half, row, rows, block, partial);
+      fp8_by_f16_add(p, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
     }
 }
 
@@ -39,5 +36,5 @@ static void fp8_by_f16_run(const smma_run *r) {
 }
 
 static const smma_kernel_family fp8_by_f16_family = {
-    fp8_by_f16_takes,    PANEL,          t_fdpa_row_bytes,     t_fdpa_column_bytes, t_fdpa_pack_rows,
+    fp8_by_f16_takes,    PANEL,          deficit_row_bytes,    deficit_column_bytes, t_fdpa_pack_rows,
     t_fdpa_pack_columns, fp8_by_f16_run, SMMA_MODE_TOWARD_ZERO};

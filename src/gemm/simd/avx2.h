@@ -57,8 +57,7 @@ static inline vi vi_keep(vi x) {
   __asm__("" : "+x"(x));
   return x;
 }
-/* No rows share a load, which is part of the instruction that uses it. */
-static inline vf vf_keep(vf x) { return x; }
+/* A load may be part of the instruction that uses it. */
 static inline vb vb_keep(vb x) { return x; }
 
 static inline vm vi_less(vi x, vi y) { return _mm256_cmpgt_epi32(y, x); }
@@ -90,16 +89,8 @@ static inline vi vi_dot2(vi sum, vi x, vi y) { return _mm256_add_epi32(sum, _mm2
 
 static inline vb vb_load(const uint8_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 static inline void vb_store(uint8_t *p, vb x) { _mm256_storeu_si256((__m256i *)p, x); }
-static inline vb vb_zero(void) { return _mm256_setzero_si256(); }
 static inline vb vb_repeat(int32_t four) { return _mm256_set1_epi32(four); }
-static inline vb vb_add(vb x, vb y) { return _mm256_add_epi8(x, y); }
-static inline vb vb_max(vb x, vb y) { return _mm256_max_epu8(x, y); }
 static inline vb vb_min(vb x, vb y) { return _mm256_min_epu8(x, y); }
-static inline vi vb_greatest_of_four(vb x) {
-  x = _mm256_max_epu8(x, _mm256_srli_epi32(x, 16));
-  x = _mm256_max_epu8(x, _mm256_srli_epi32(x, 8));
-  return _mm256_and_si256(x, _mm256_set1_epi32(255));
-}
 /* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
 static inline vi vi_dot4(vi sum, vb x, vb y) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), _mm256_set1_epi16(1)));

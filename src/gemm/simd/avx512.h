@@ -56,10 +56,6 @@ static inline vi vi_keep(vi x) {
   return x;
 }
 static inline vb vb_keep(vb x) { return vi_keep(x); }
-static inline vf vf_keep(vf x) {
-  __asm__("" : "+v"(x));
-  return x;
-}
 
 static inline vm vi_less(vi x, vi y) { return _mm512_cmplt_epi32_mask(x, y); }
 static inline vm vi_equal(vi x, vi y) { return _mm512_cmpeq_epi32_mask(x, y); }
@@ -84,16 +80,8 @@ static inline vi vi_dot2(vi sum, vi x, vi y) { return _mm512_dpwssd_epi32(sum, x
 
 static inline vb vb_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
 static inline void vb_store(uint8_t *p, vb x) { _mm512_storeu_si512(p, x); }
-static inline vb vb_zero(void) { return _mm512_setzero_si512(); }
 static inline vb vb_repeat(int32_t four) { return _mm512_set1_epi32(four); }
-static inline vb vb_add(vb x, vb y) { return _mm512_add_epi8(x, y); }
-static inline vb vb_max(vb x, vb y) { return _mm512_max_epu8(x, y); }
 static inline vb vb_min(vb x, vb y) { return _mm512_min_epu8(x, y); }
-static inline vi vb_greatest_of_four(vb x) {
-  x = _mm512_max_epu8(x, _mm512_srli_epi32(x, 16));
-  x = _mm512_max_epu8(x, _mm512_srli_epi32(x, 8));
-  return _mm512_and_si512(x, _mm512_set1_epi32(255));
-}
 static inline vi vi_dot4(vi sum, vb x, vb y) { return _mm512_dpbusd_epi32(sum, x, y); }
 
 static inline vi vf_floor_product(vf x, vf y) {
@@ -109,8 +97,9 @@ static inline vb vb_and(vb x, vb y) { return _mm512_and_si512(x, y); }
 static inline vb vb_or(vb x, vb y) { return _mm512_or_si512(x, y); }
 static inline bool vb_any_less(vb x, vb y) { return _mm512_cmplt_epu8_mask(x, y) != 0; }
 static inline vb vb_add_four(vb x, const uint32_t *four) {
-  __asm__("vpaddd %1%{1to16%}, %0, %0" : "+v"(x) : "m"(*four));
-  return x;
+  vb sum;
+  __asm__("vpaddd %2%{1to16%}, %1, %0" : "=v"(sum) : "v"(x), "m"(*four));
+  return sum;
 }
 static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
 static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }

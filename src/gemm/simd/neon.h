@@ -54,10 +54,6 @@ static inline vi vi_keep(vi x) {
   __asm__("" : "+w"(x));
   return x;
 }
-static inline vf vf_keep(vf x) {
-  __asm__("" : "+w"(x));
-  return x;
-}
 static inline vb vb_keep(vb x) {
   __asm__("" : "+w"(x));
   return x;
@@ -97,16 +93,8 @@ static inline vi vi_dot2(vi sum, vi x, vi y) {
 
 static inline vb vb_load(const uint8_t *p) { return vld1q_u8(p); }
 static inline void vb_store(uint8_t *p, vb x) { vst1q_u8(p, x); }
-static inline vb vb_zero(void) { return vdupq_n_u8(0); }
 static inline vb vb_repeat(int32_t four) { return vreinterpretq_u8_s32(vdupq_n_s32(four)); }
-static inline vb vb_add(vb x, vb y) { return vaddq_u8(x, y); }
-static inline vb vb_max(vb x, vb y) { return vmaxq_u8(x, y); }
 static inline vb vb_min(vb x, vb y) { return vminq_u8(x, y); }
-static inline vi vb_greatest_of_four(vb x) {
-  x = vmaxq_u8(x, vreinterpretq_u8_u32(vshrq_n_u32(vreinterpretq_u32_u8(x), 16)));
-  x = vmaxq_u8(x, vreinterpretq_u8_u32(vshrq_n_u32(vreinterpretq_u32_u8(x), 8)));
-  return vandq_s32(vreinterpretq_s32_u8(x), vdupq_n_s32(255));
-}
 static inline vi vi_dot4(vi sum, vb x, vb y) {
   int8x16_t u = vreinterpretq_s8_u8(x), s = vreinterpretq_s8_u8(y); /* x < 128 */
   int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(u), vget_low_s8(s)));
@@ -131,7 +119,9 @@ static inline vi vb_pick(vb bytes, int i, vb picker) {
 static inline vb vb_and(vb x, vb y) { return vandq_u8(x, y); }
 static inline vb vb_or(vb x, vb y) { return vorrq_u8(x, y); }
 static inline bool vb_any_less(vb x, vb y) { return vmaxvq_u8(vcltq_u8(x, y)) != 0; }
-static inline vb vb_add_four(vb x, const uint32_t *four) { return vaddq_u8(x, vreinterpretq_u8_u32(vdupq_n_u32(*four))); }
+static inline vb vb_add_four(vb x, const uint32_t *four) {
+  return vaddq_u8(x, vreinterpretq_u8_u32(vdupq_n_u32(*four)));
+}
 
 static inline vd vd_load(const double *p) { return vld1q_f64(p); }
 static inline void vd_store(double *p, vd x) { vst1q_f64(p, x); }

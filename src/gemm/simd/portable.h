@@ -82,7 +82,6 @@ static inline vi vi_shift_down_by(vi x, vi n) { return x >> vi_min(n, vi_set(31)
 static inline vi vi_overflow(vi sum, vi x, vi y) { return (sum ^ x) & (sum ^ y); }
 static inline bool vi_any_negative(vi x) { return (x[0] | x[1] | x[2] | x[3]) < 0; }
 static inline vi vi_keep(vi x) { return x; }
-static inline vf vf_keep(vf x) { return x; }
 static inline vb vb_keep(vb x) { return x; }
 
 static inline vm vi_less(vi x, vi y) { return x < y; }
@@ -115,21 +114,10 @@ static inline vb vb_load(const uint8_t *p) {
   return x;
 }
 static inline void vb_store(uint8_t *p, vb x) { memcpy(p, &x, sizeof x); }
-static inline vb vb_zero(void) { return (vb)vi_set(0); }
 static inline vb vb_repeat(int32_t four) { return (vb)vi_set(four); }
-static inline vb vb_add(vb x, vb y) { return x + y; }
-static inline vb vb_max(vb x, vb y) {
-  vb greater = (vb)(x > y);
-  return (x & greater) | (y & ~greater);
-}
 static inline vb vb_min(vb x, vb y) {
   vb less = (vb)(x < y);
   return (x & less) | (y & ~less);
-}
-static inline vi vb_greatest_of_four(vb x) {
-  x = vb_max(x, (vb)vi_shift_right((vi)x, 16));
-  x = vb_max(x, (vb)vi_shift_right((vi)x, 8));
-  return (vi)x & 255;
 }
 /* Sums of two products fit 16 bits: 2 * 127 * 128 < 2^15. */
 static inline vi vi_dot4(vi sum, vb x, vb y) {

@@ -1,0 +1,338 @@
+/* Operands with exponents as deficits, which is how t_fdpa.h and tr_fdpa.h compare those of products.
+
+   The deficit of a nonzero operand is how far its exponent field (1 for subnormals) is below the greatest that it may
+   have: all ones, or with 8 exponent bits (bf16, tf32) that of its vector in the block, a row of A or a column of B,
+   whose exponent is then the vector's base, by which values are scaled. Exponents of scale factors are added to bases.
+   So the exponent of a product is deficit_top + its bases - its deficits.
+
+   Bytes hold twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits above 63
+   are held as 63; the byte of a zero is odd, and more than the sum of two bytes may be that are certain: neither of a
+   zero nor of a deficit that was cut. */
+#include "gemm/pack.h"
+
+enum {
+  DEFICIT_LONGEST = 32, /* block */
+  DEFICIT_GROUP = 16,   /* rows that are packed together */
+  DEFICIT_CHUNK = 32,   /* rows that are in the first cache at a time */
+  DEFICIT_MOST = 63,
+  DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
+  DEFICIT_ZERO = 127,       /* the byte of a zero */
+  DEFICIT_COMMON_SPAN = 24, /* columns whose greatest exponents span so many binades may share a base */
+  DEFICIT_REGISTERS = 16    /* columns whose bytes stay in registers */
+};
+
+static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }
+
+/* The format whose exponents the operands of `format` have. */
+static smma_encoding deficit_encoding(const smma_operation *o, smma_format_id format) {
+  return smma_encoding_of(o->rule.algorithm == SMMA_FP8_BY_FP16 ? SMMA_FORMAT_f16 : format);
+}
+
+static int deficit_greatest_field(smma_encoding e) { return (1 << e.exponent_bits) - 1; }
+
+/* The exponent of a product whose deficits and bases are 0. */
+static int deficit_top(const smma_operation *o) {
+  const smma_encoding a = deficit_encoding(o, o->a), b = deficit_encoding(o, o->b);
+  if (deficit_is_wide(o)) return 0;
+  return deficit_greatest_field(a) - a.bias + deficit_greatest_field(b) - b.bias;
+}
+
+/* What is packed for a block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
+   byte of each, repeated four times; their bases as differences of exponent fields, and as they are; the sums of their
+   significands' magnitudes. Columns, each PANEL wide: L vectors of values; L of bytes, where byte v of lane i is that
+   of column v LANES + i; the bases; the least and the greatest base, and nothing. */
+static inline size_t deficit_row_block(size_t length) { return length * 8 + 12; }
+static inline size_t deficit_column_block(size_t length) { return length * 5 + 5; }
+
+static size_t deficit_blocks(const smma_operation *o) { return (size_t)smma_blocks_per_step(o); }
+
+static size_t deficit_row_bytes(const smma_operation *o) {
+  return deficit_blocks(o) * deficit_row_block((size_t)smma_block_of(o));
+}
+
+static size_t deficit_column_bytes(const smma_operation *o) {
+  return deficit_blocks(o) * deficit_column_block((size_t)smma_block_of(o));
+}
+
+/* The i-th of the words that are packed for a row, whose first is at `a`. */
+static inline const uint32_t *deficit_row_word(const unsigned char *a, int i) {
+  return (const uint32_t *)a + i * DEFICIT_GROUP;
+}
+
+static inline int32_t deficit_row_base_field(int length, const unsigned char *a) {
+  return (int32_t)*deficit_row_word(a, 2 * length);
+}
+static inline int32_t deficit_row_base(int length, const unsigned char *a) {
+  return (int32_t)*deficit_row_word(a, 2 * length + 1);
+}
+static inline float deficit_row_weight(int length, const unsigned char *a) {
+  return *(const float *)deficit_row_word(a, 2 * length + 2);
+}
+
+/* Where the words of a row start, in rows that take so many bytes. */
+static inline const unsigned char *deficit_row(const unsigned char *a, size_t row_bytes, size_t row) {
+  return a + row / DEFICIT_GROUP * DEFICIT_GROUP * row_bytes + row % DEFICIT_GROUP * 4;
+}
+
+static inline const int32_t *deficit_column_bases(int length, const unsigned char *b) {
+  return (const int32_t *)(b + (size_t)length * PANEL * 5);
+}
+
+/* Encodings, values, exponent fields and then bytes, bases and weights of `vectors` vectors of one block. */
+typedef struct {
+  uint32_t code[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
+  float value[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
+  uint8_t byte[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
+  int32_t base[SMMA_MOST_VECTORS];
+  float weight[SMMA_MOST_VECTORS];
+} deficit_packed;
+
+/* Exponent fields as FP16 would have them, in which subnormals of E4M3 are normal. */
+static void deficit_widen_to_f16(size_t count, deficit_packed *b) {
+  for (size_t i = 0; i < count; i++) {
+    uint32_t bits;
+    int field;
+    memcpy(&bits, &b->value[i], sizeof bits);
+    field = (int)(bits >> 23 & 255) - 112;
+    b->byte[i] = (uint8_t)(b->byte[i] == 0 ? 0 : field > 1 ? field : 1);
+  }
+}
+
+/* Of each vector; 127 for zeros. */
+static inline __attribute__((always_inline)) void deficit_greatest_fields(size_t length, size_t vectors,
+                                                                          const uint8_t *field, uint8_t *greatest) {
+  memset(greatest, 0, vectors);
+  for (size_t i = 0; i < length; i++)
+    for (size_t v = 0; v < vectors; v++) {
+      uint8_t x = field[i * vectors + v];
+      greatest[v] = x > greatest[v] ? x : greatest[v];
+    }
+  for (size_t v = 0; v < vectors; v++) greatest[v] = greatest[v] ? greatest[v] : 127;
+}
+
+/* Has all vectors take the greatest of these, if they are similar. */
+static void deficit_share_greatest(size_t vectors, uint8_t *greatest) {
+  uint8_t most = 0, least = 255;
+  for (size_t v = 0; v < vectors; v++) {
+    most = greatest[v] > most ? greatest[v] : most;
+    least = greatest[v] < least ? greatest[v] : least;
+  }
+  if (most - least <= DEFICIT_COMMON_SPAN) memset(greatest, most, vectors);
+}
+
+/* Exponents of the scale factors, to the bases. */
+static void deficit_take_scales(const smma_fetch *f, deficit_packed *b, unsigned char *special) {
+  const smma_plan *p = f->plan;
+  size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
+  size_t extent = f->of_a ? p->with.m : p->with.n;
+  for (size_t v = 0; v < f->vectors && f->first + v < extent; v++) {
+    smma_number scale[SMMA_MAXIMUM_K];
+    smma_decode_scales(p, f->of_a, f->first + v, f->step * (size_t)p->operation.k + at, block, scale);
+    if (scale[0].kind == SMMA_FINITE)
+      b->base[v] += scale[0].exponent;
+    else
+      special[v] = 1;
+  }
+}
+
+/* Exponent fields to bytes, none above `greatest`, of each vector. */
+static inline __attribute__((always_inline)) void deficit_to_bytes(size_t length, size_t vectors,
+                                                                   const uint8_t *restrict greatest,
+                                                                   uint8_t *restrict byte) {
+  for (size_t i = 0; i < length; i++, byte += vectors)
+    for (size_t v = 0; v < vectors; v++) {
+      uint8_t deficit = (uint8_t)(greatest[v] - byte[v]);
+      deficit = deficit > DEFICIT_MOST ? DEFICIT_MOST : deficit;
+      byte[v] = byte[v] ? (uint8_t)(2 * deficit) : DEFICIT_ZERO;
+    }
+}
+
+/* Values to what they are without the bases of their vectors. */
+static inline __attribute__((always_inline)) void deficit_take_bases(size_t length, size_t vectors,
+                                                                     const uint8_t *greatest, deficit_packed *b) {
+  float unit[SMMA_MOST_VECTORS];
+  for (size_t v = 0; v < vectors; v++) {
+    b->base[v] = greatest[v] - 127;
+    unit[v] = greatest[v] == 254 ? 0x1p-127f : smma_power_of_two(127 - greatest[v]);
+  }
+  for (size_t i = 0; i < length; i++)
+    for (size_t v = 0; v < vectors; v++) b->value[i * vectors + v] *= unit[v];
+}
+
+/* Sums of significands' magnitudes. */
+static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
+  const float *value = b->value;
+  memset(b->weight, 0, vectors * sizeof b->weight[0]);
+  for (size_t i = 0; i < length; i++, value += vectors)
+    for (size_t v = 0; v < vectors; v++) {
+      uint32_t bits, is_not_zero = -(uint32_t)(value[v] != 0);
+      float significand;
+      memcpy(&bits, &value[v], sizeof bits);
+      bits = ((bits & 0x7fffff) | 127 << 23) & is_not_zero;
+      memcpy(&significand, &bits, sizeof bits);
+      b->weight[v] += significand;
+    }
+}
+
+/* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
+static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
+  size_t extent = f->of_a ? f->plan->with.m : f->plan->with.n;
+  size_t present = f->first < extent ? extent - f->first : 0;
+  for (size_t i = 0; i < (size_t)f->length; i++)
+    for (size_t v = present; v < f->vectors; v++) b->byte[i * f->vectors + v] = 0;
+}
+
+/* `vectors` is that of `f`, as a constant. */
+static inline __attribute__((always_inline)) void deficit_decode_vectors(const smma_fetch *f, size_t vectors,
+                                                                         const smma_decoder *d, bool shared,
+                                                                         deficit_packed *b, unsigned char *special) {
+  const smma_operation *o = &f->plan->operation;
+  const size_t length = (size_t)f->length;
+  uint8_t greatest[SMMA_MOST_VECTORS];
+  smma_decode_codes(d, length, vectors, b->code, b->value, b->byte, special);
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) deficit_widen_to_f16(length * vectors, b);
+  memset(greatest, deficit_greatest_field(deficit_encoding(o, f->of_a ? o->a : o->b)), vectors);
+  if (deficit_is_wide(o)) {
+    deficit_greatest_fields(length, vectors, b->byte, greatest);
+    if (shared) deficit_share_greatest(vectors, greatest);
+  }
+  memset(b->base, 0, vectors * sizeof b->base[0]);
+  deficit_to_bytes(length, vectors, greatest, b->byte);
+  if (deficit_is_wide(o)) deficit_take_bases(length, vectors, greatest, b);
+}
+
+/* `shared`: vectors should have one base where they can. */
+static void deficit_decode(const smma_fetch *f, const smma_decoder *d, bool shared, deficit_packed *b,
+                           unsigned char *special) {
+  smma_fetch_codes(f, b->code);
+  if (f->vectors == PANEL)
+    deficit_decode_vectors(f, PANEL, d, shared, b, special);
+  else
+    deficit_decode_vectors(f, DEFICIT_GROUP, d, shared, b, special);
+  if (f->plan->operation.scale_block) deficit_take_scales(f, b, special);
+  deficit_clear_behind(f, b);
+}
+
+/* Bytes, each repeated four times. */
+static void deficit_repeat(size_t count, const uint8_t *restrict byte, unsigned char *restrict out) {
+  uint32_t *word = (uint32_t *)out;
+  for (size_t i = 0; i < count; i++) word[i] = byte[i] * 0x01010101u;
+}
+
+/* Rows, their values times `unit`. */
+static void deficit_pack_rows(const smma_pack *pack, float unit) {
+  const smma_operation *o = &pack->plan->operation;
+  const smma_decoder d = smma_decoder_of(o->a);
+  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
+  smma_fetch f = {pack->plan, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  deficit_packed b;
+  for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
+    for (size_t block = 0; block < pack->steps * blocks; block++) {
+      unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
+      const size_t count = length * DEFICIT_GROUP;
+      f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
+      deficit_decode(&f, &d, false, &b, pack->special + row);
+      deficit_weigh(length, DEFICIT_GROUP, &b);
+      for (size_t i = 0; i < count; i++) ((float *)out)[i] = b.value[i] * unit;
+      deficit_repeat(count, b.byte, out + count * 4);
+      out += count * 8;
+      for (size_t v = 0; v < DEFICIT_GROUP; v++) ((uint32_t *)out)[v] = (uint32_t)b.base[v] << 23;
+      memcpy(out + DEFICIT_GROUP * 4, b.base, DEFICIT_GROUP * 4);
+      memcpy(out + DEFICIT_GROUP * 8, b.weight, DEFICIT_GROUP * 4);
+    }
+}
+
+/* One of each four columns LANES apart to each word. */
+static void deficit_interleave(size_t length, const uint8_t *restrict byte, unsigned char *restrict out) {
+  uint32_t word[LANES];
+  for (size_t i = 0; i < length; i++, byte += PANEL, out += PANEL) {
+    for (size_t lane = 0; lane < LANES; lane++)
+      word[lane] = byte[lane] | (uint32_t)byte[LANES + lane] << 8 | (uint32_t)byte[2 * LANES + lane] << 16 |
+                   (uint32_t)byte[3 * LANES + lane] << 24;
+    memcpy(out, word, sizeof word);
+  }
+}
+
+/* `shared`: with one base, if the columns are similar. */
+static void deficit_pack_columns(const smma_pack *pack, bool shared) {
+  const smma_operation *o = &pack->plan->operation;
+  const smma_decoder d = smma_decoder_of(o->b);
+  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), count = length * PANEL;
+  smma_fetch f = {pack->plan, false, pack->first, PANEL, 0, 0, (int)length};
+  deficit_packed b;
+  for (size_t block = 0; block < pack->steps * blocks; block++) {
+    unsigned char *out = (unsigned char *)pack->out + block * PANEL * deficit_column_block(length);
+    int32_t range[2];
+    f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
+    deficit_decode(&f, &d, shared, &b, pack->special);
+    memcpy(out, b.value, count * 4);
+    deficit_interleave(length, b.byte, out + count * 4);
+    memcpy(out + count * 5, b.base, PANEL * 4);
+    range[0] = range[1] = b.base[0];
+    for (size_t v = 1; v < PANEL; v++) {
+      range[0] = b.base[v] < range[0] ? b.base[v] : range[0];
+      range[1] = b.base[v] > range[1] ? b.base[v] : range[1];
+    }
+    memcpy(out + count * 5 + PANEL * 4, range, sizeof range);
+  }
+}
+
+/* The least sums of bytes of a row's products with PANEL columns: of all products, or of those of even and odd k. */
+typedef struct {
+  vb of[2];
+} deficit_least;
+
+static inline __attribute__((always_inline)) deficit_least deficit_compare(int count, bool by_parity,
+                                                                           const unsigned char *word,
+                                                                           const vb *column) {
+  deficit_least least;
+  least.of[0] = vb_add_four(column[0], deficit_row_word(word, 0));
+  least.of[1] = by_parity ? vb_add_four(column[1], deficit_row_word(word, 1)) : least.of[0];
+  UNROLL for (int k = 1 + by_parity; k < count; k++) least.of[by_parity & k] =
+      vb_min(least.of[by_parity & k], vb_add_four(column[k], deficit_row_word(word, k)));
+  return least;
+}
+
+/* The same of one row of any length. */
+static inline deficit_least deficit_compare_row(int length, bool by_parity, const unsigned char *a,
+                                                const unsigned char *b) {
+  deficit_least least = {{vb_repeat(-1), vb_repeat(-1)}};
+  for (int k = 0; k < length; k++) {
+    vb *x = &least.of[by_parity & k];
+    *x = vb_min(*x, vb_add_four(vb_load(b + (size_t)(length * 4 + k) * PANEL), deficit_row_word(a, length + k)));
+  }
+  return least;
+}
+
+/* And of the rows of a chunk: the first of several short passes, whose chains of dependent operations processors
+   overlap over several rows. `word` and `byte` are where the first row's words and the columns' bytes start. */
+typedef struct {
+  _Alignas(64) uint8_t of[2][DEFICIT_CHUNK][PANEL];
+} deficit_chunk;
+
+static inline __attribute__((always_inline)) void deficit_compare_rows(int length, bool by_parity,
+                                                                       const unsigned char *word, size_t row_bytes,
+                                                                       const unsigned char *byte, size_t rows,
+                                                                       deficit_chunk *least) {
+  for (int first = 0; first < length; first += DEFICIT_REGISTERS) {
+    const int count = length - first < DEFICIT_REGISTERS ? length - first : DEFICIT_REGISTERS;
+    vb column[DEFICIT_REGISTERS];
+    UNROLL for (int k = 0; k < count; k++) column[k] = vb_load(byte + (first + k) * PANEL);
+    for (size_t row = 0; row < rows; row++) {
+      const unsigned char *of_row = (const unsigned char *)deficit_row_word(deficit_row(word, row_bytes, row), first);
+      deficit_least x = deficit_compare(count, by_parity, of_row, column);
+      if (first) x.of[0] = vb_min(x.of[0], vb_load(least->of[0][row]));
+      vb_store(least->of[0][row], x.of[0]);
+      if (by_parity) vb_store(least->of[1][row], x.of[1]);
+    }
+  }
+}
+
+/* Bytes that are odd where all products of a row are zero. */
+static inline vb deficit_compare_zeros(int length, const unsigned char *a, const unsigned char *b) {
+  vb all = vb_repeat(-1);
+  for (int k = 0; k < length; k++)
+    all = vb_and(all, vb_or(vb_load(b + (size_t)(length * 4 + k) * PANEL),
+                            vb_repeat((int32_t)*deficit_row_word(a, length + k))));
+  return all;
+}
