@@ -133,6 +133,7 @@ static __attribute__((noinline)) void t_fdpa_row_with_care(const smma_run *r, co
 typedef struct {
   vi top, exponents; /* as exponent fields, like: */
   vi scale, one;     /* 2^(F - emax) is scale - top + what is added to products; 2^(emax - F) is one - that */
+  vi most;           /* what is added where emax is t_fdpa_constants.least */
   vb picker[4], certain, zero;
 } t_fdpa_words;
 
@@ -142,6 +143,7 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
   w.exponents = vi_keep(vi_set(255 << 23));
   w.scale = vi_keep(vi_set((int32_t)((uint32_t)(254 + t->alignment_bits) << 23)));
   w.one = vi_keep(vi_set(254 << 23));
+  w.most = vi_keep(vi_set((t->top - t->least) << 23));
   for (int v = 0; v < 4; v++) w.picker[v] = vb_keep(vb_picker(v));
   w.certain = vb_keep(vb_repeat(DEFICIT_CERTAIN * 0x01010101));
   w.zero = vb_keep(vb_repeat(DEFICIT_ZERO * 0x01010101));
@@ -184,6 +186,7 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
     room = vi_subtract(x.top[v], t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
     x.care = vi_or(x.care, room);
     x.shift[v] = vi_min(vi_add(vb_pick(least, v, w->picker[v]), headroom), room);
+    if (to_half) x.care = vi_or(x.care, vi_subtract(w->most, x.shift[v]));
     x.sum[v] = x.rest[v] = vi_set(0);
   }
   return x;
