@@ -5,76 +5,8 @@ export LC_ALL=C
 softmma=$(realpath "${1:?usage: command.sh SOFTMMA}")
 source_directory=$(realpath "$(dirname "$0")/..")
 data=$source_directory/examples/data
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-mkdir in
-passed=0 failed=0
-
-# ---- Judging ----
-
-pass() {
-  passed=$((passed + 1))
-  printf 'ok      %s\n' "$1"
-}
-
-fail() {
-  failed=$((failed + 1))
-  printf 'FAILED  %s: %s\n' "$1" "$2"
-}
-
-# check NAME COMMAND...: the command, usually a test of the last run, succeeds.
-check() {
-  local name=$1
-  shift
-  if "$@"; then pass "$name"; else fail "$name" "$*; $(head -c 400 in/stdout in/stderr)"; fi
-}
-
-# runs STATUS ARGUMENT...: runs softmma, keeps its output in in/stdout and in/stderr; whether the status is that.
-runs() {
-  local wanted=$1 status
-  shift
-  "$softmma" "$@" >in/stdout 2>in/stderr </dev/null
-  status=$?
-  [ $status -eq "$wanted" ]
-}
-
-# gives NAME STATUS REGEX ARGUMENT...: the status, and the regular expression in what is printed.
-gives() {
-  local name=$1 status=$2 regex=$3
-  shift 3
-  if ! runs "$status" "$@"; then
-    fail "$name" "the status is not $status: softmma $*; $(head -c 400 in/stderr)"
-  elif grep -qE -e "$regex" in/stdout; then
-    pass "$name"
-  else
-    fail "$name" "no '$regex' in the output of softmma $*: $(head -c 400 in/stdout)"
-  fi
-}
-
-# fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
-# file made or changed.
-fails() {
-  local name=$1 regex=$2 before after
-  shift 2
-  before=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
-  if ! runs 2 "$@"; then
-    fail "$name" "the status is not 2: softmma $*; $(head -c 400 in/stderr)"
-    return
-  fi
-  after=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
-  if [ -s in/stdout ]; then
-    fail "$name" "something on stdout: $(head -c 200 in/stdout)"
-  elif [ "$(wc -l <in/stderr)" -ne 1 ] || ! grep -q '^softmma: ' in/stderr; then
-    fail "$name" "not one line on stderr: $(cat in/stderr)"
-  elif ! grep -qE -e "$regex" in/stderr; then
-    fail "$name" "no '$regex' in: $(cat in/stderr)"
-  elif [ "$before" != "$after" ]; then
-    fail "$name" "files were made or changed: $after"
-  else
-    pass "$name"
-  fi
-}
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
 
 # ---- Making and reading files ----
 
@@ -122,7 +54,7 @@ silent() { [ ! -s in/stderr ]; }
 
 gives 'help' 0 '^  verify  ' --help
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen bench version; do
+for command in list show dot gemm compare verify gen units campaign record bench version; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
@@ -557,7 +489,7 @@ check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundre
 runs 0 gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
 check 'gen: another seed, other rows' differs hundred.txt other.txt
 gives 'gen: no rows' 0 '^# arch: volta$' gen "${volta[@]}" --rows 0
-kinds='random normal edge zeros tiny cancellation'
+kinds='random normal edge zeros tiny cancellation ill network'
 for kind in $kinds; do
   runs 0 gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
   gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt
@@ -700,7 +632,7 @@ fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' benc
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen bench version; do
+for command in list show dot gemm compare verify gen units campaign record bench version; do
   runs 0 "$command" --help
   sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
   while read -r option; do
@@ -772,5 +704,4 @@ COMP_WORDS=("$softmma" dot --on V100 --instr '') COMP_CWORD=5
 _softmma
 check 'completion of instructions has those of the GPU only' [ ${#COMPREPLY[@]} -eq 3 ]
 
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -1,17 +1,9 @@
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+#include "cli/row.h"
 #include "cli/values.h"
-#include "explain/explain.h"
 #include "host/load.h"
 
-typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c, d;
-} dot;
-
-static void read_scales(const smma_instruction *i, const char *text_a, const char *text_b, bool hex, dot *x) {
+static void read_scales(const smma_instruction *i, const char *text_a, const char *text_b, bool hex,
+                        smma_vector_row *x) {
   char example[32];
   if (!i->scale_block) {
     if (text_a || text_b)
@@ -26,7 +18,7 @@ static void read_scales(const smma_instruction *i, const char *text_a, const cha
 }
 
 /* Through the public function, as a program would call it. */
-static void compute(const smma_instruction *i, dot *x) {
+static void compute(const smma_instruction *i, smma_vector_row *x) {
   uint64_t raw[5][SMMA_MAXIMUM_K] = {{0}}, c = 0, d = 0;
   const uint64_t *from[] = {x->a, x->b, x->scale_a, x->scale_b};
   int scales = i->scale_block ? i->k / i->scale_block : 0, count[] = {i->k, i->k, scales, scales};
@@ -39,38 +31,16 @@ static void compute(const smma_instruction *i, dot *x) {
   x->d = smma_load(smma_container_bytes(smma_encoding_of(i->d)), &d, 0);
 }
 
-static int terminal_width(void) {
-  struct winsize size;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80) return size.ws_col > 120 ? 120 : size.ws_col;
-  return 120;
-}
-
-static void explain(const smma_instruction *i, const dot *x) {
-  smma_operation o = smma_operation_of(i);
-  smma_dot_encodings encodings = {x->a, x->b, x->scale_a, x->scale_b, x->c};
-  smma_explanation explanation;
-  if (!smma_explain(&o, &encodings, &explanation)) smma_die("out of memory");
-  smma_explain_print(stdout, &o, &explanation, terminal_width());
-  smma_explanation_free(&explanation);
-}
-
-static json_t *hex_array(smma_format_id format, const uint64_t *x, int count) {
-  json_t *array = json_array();
-  char text[24];
-  for (int e = 0; e < count; e++) json_array_append_new(array, json_string(smma_hex_text(format, x[e], text)));
-  return array;
-}
-
-static void print_json(const smma_instruction *i, const dot *x) {
+static void print_json(const smma_instruction *i, const smma_vector_row *x) {
   char c[24], d[24];
   int scales = i->scale_block ? i->k / i->scale_block : 0;
-  json_t *object =
-      json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_architectures[i->arch].name, "instruction", i->name,
-                "a", hex_array(i->a, x->a, i->k), "b", hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c),
-                "d", smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value((smma_format)i->d, x->d)));
+  json_t *object = json_pack(
+      "{s:s, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_architectures[i->arch].name, "instruction", i->name, "a",
+      smma_hex_array(i->a, x->a, i->k), "b", smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
+      smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value((smma_format)i->d, x->d)));
   if (scales) {
-    json_object_set_new(object, "scale_a", hex_array(i->scale, x->scale_a, scales));
-    json_object_set_new(object, "scale_b", hex_array(i->scale, x->scale_b, scales));
+    json_object_set_new(object, "scale_a", smma_hex_array(i->scale, x->scale_a, scales));
+    json_object_set_new(object, "scale_b", smma_hex_array(i->scale, x->scale_b, scales));
   }
   smma_print_json(object);
 }
@@ -80,7 +50,7 @@ int smma_command_dot(int argc, const char **argv) {
   int hex = 0, explained = 0, json = 0;
   char hex_text[24], value[40];
   const smma_instruction *i;
-  dot x = {.c = 0};
+  smma_vector_row x = {.c = 0};
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
@@ -109,7 +79,7 @@ int smma_command_dot(int argc, const char **argv) {
   if (json)
     print_json(i, &x);
   else if (explained)
-    explain(i, &x);
+    smma_print_explanation(i, &x);
   else
     printf("0x%s  %s\n", smma_hex_text(i->d, x.d, hex_text), smma_value_text(i->d, x.d, value));
   return smma_finish_output(SMMA_EXIT_EQUAL);

@@ -2,17 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/row.h"
 #include "io/file.h"
 #include "verify/check.h"
 #include "verify/generate.h"
-
-static void fill_header(const smma_instruction *i, smma_vector_header *h) {
-  *h = (smma_vector_header){
-      .a = i->a, .b = i->b, .c = i->c, .d = i->d, .scale = i->scale, .k = i->k, .scale_block = i->scale_block};
-  snprintf(h->arch, sizeof h->arch, "%s", smma_architectures[i->arch].name);
-  snprintf(h->instruction, sizeof h->instruction, "%s", i->name);
-}
 
 /* Rows index 0 .. rows - 1; without a kind, the kinds in turn. */
 static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
@@ -20,27 +13,18 @@ static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, u
   smma_operation o = smma_operation_of(i);
   smma_vector_header header;
   smma_vector_row row;
-  fill_header(i, &header);
+  smma_vector_header_of(i, &header);
   smma_vector_write_header(stream, &header);
   smma_progress_start(&progress, "rows", 1);
   if (isatty(fileno(stream))) progress.enabled = false; /* the rows show it */
   for (uint64_t index = 0; index < rows && !ferror(stream); index++) {
-    smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_KINDS) : kind, &row);
+    smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_OF_GEN) : kind,
+                      &row);
     row.d = smma_compute_row(&o, &row);
     smma_vector_write_row(stream, &header, &row);
     if (index % 1024 == 0) smma_progress_show(&progress, index, rows);
   }
   smma_progress_end();
-}
-
-static smma_row_kind require_kind(const char *text) {
-  smma_row_kind kind = smma_row_kind_from_text(text);
-  char list[128] = "";
-  if (kind != SMMA_ROWS_KINDS) return kind;
-  for (int k = 0, used = 0; k < SMMA_ROWS_KINDS && used < (int)sizeof list; k++)
-    used +=
-        snprintf(list + used, sizeof list - (size_t)used, "%s%s", k ? ", " : "", smma_row_kind_text((smma_row_kind)k));
-  smma_die("--kind: unknown kind '%s'; kinds are %s", text, list);
 }
 
 static int write_file(const char *path, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
@@ -66,13 +50,13 @@ int smma_command_gen(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
-       "random, normal, edge, zeros, tiny or cancellation; all in turn without it", "K"},
+       "random, normal, edge, zeros, tiny, cancellation, ill or network; the first six in turn without it", "K"},
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; standard output without it, or for -", "FILE"},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
                      "Row i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n");
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
-  if (kind_name) kind = require_kind(kind_name);
+  if (kind_name) kind = smma_require_kind(kind_name);
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
   if (path && strcmp(path, "-") != 0) return write_file(path, i, (uint64_t)rows, (uint64_t)seed, kind);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/row.h"
 #include "cli/values.h"
 #include "verify/check.h"
 
@@ -17,29 +18,15 @@ typedef struct {
   smma_progress progress;
 } verification;
 
-static void print_vector(const char *option, smma_format_id format, const uint64_t *x, int count) {
-  char text[24];
-  printf(" %s '", option);
-  for (int i = 0; i < count; i++) printf("%s%s", i ? " " : "", smma_hex_text(format, x[i], text));
-  putchar('\'');
-}
-
 static void print_mismatch(const smma_mismatch *m) {
   const smma_vector_header *h = m->header;
   const smma_instruction *i = smma_find(h->arch, h->instruction); /* its own names need no quotes */
   char expected[24], got[24], value[2][40];
-  int scales = h->scale_block ? h->k / h->scale_block : 0;
   printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->row->line, h->arch,
          h->instruction, smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
          smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
-  printf("  softmma dot --on %s --instr %s --hex --explain", smma_architectures[i->arch].name, i->name);
-  print_vector("--a", h->a, m->row->a, h->k);
-  print_vector("--b", h->b, m->row->b, h->k);
-  print_vector("--c", h->c, &m->row->c, 1);
-  if (scales) {
-    print_vector("--scale-a", h->scale, m->row->scale_a, scales);
-    print_vector("--scale-b", h->scale, m->row->scale_b, scales);
-  }
+  printf("  ");
+  smma_print_dot_command(i, m->row);
   putchar('\n');
 }
 

@@ -393,11 +393,12 @@ void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
           scaled ? "scale_a[..] scale_b[..] " : "");
 }
 
-void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_vector_row *row) {
+/* The first `count` groups, which end with d. */
+static void write_groups(FILE *stream, const smma_vector_header *header, const smma_vector_row *row, int count) {
   group groups[GROUPS];
   char text[NUMBERS * (DIGITS + 1)], *c = text;
   list_groups(header, (smma_vector_row *)row, groups); /* only read here */
-  for (int g = 0; g < GROUPS; g++) {
+  for (int g = 0; g < count; g++) {
     int digits = digits_of(groups[g].format);
     for (int i = 0; i < groups[g].count; i++, *c++ = ' ')
       for (int digit = digits - 1; digit >= 0; digit--)
@@ -405,4 +406,12 @@ void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const
   }
   c[-1] = '\n';
   fwrite(text, 1, (size_t)(c - text), stream);
+}
+
+void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_vector_row *row) {
+  write_groups(stream, header, row, GROUPS);
+}
+
+void smma_vector_write_operands(FILE *stream, const smma_vector_header *header, const smma_vector_row *row) {
+  write_groups(stream, header, row, GROUPS - 1);
 }

@@ -10,6 +10,7 @@
 
 #include "core/rule.h"
 #include "io/error.h"
+#include "isa/instruction.h"
 
 typedef struct {
   char arch[64], instruction[128];
@@ -44,8 +45,18 @@ void smma_vector_close(smma_vector_reader *reader);
    files are passed over. */
 bool smma_vector_recognize(FILE *stream);
 
+/* The instruction that a header names, checked against the header's own formats and K; NULL with one line. */
+const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
+                                                   smma_error *error);
+
+/* The header of an instruction's rows. */
+void smma_vector_header_of(const smma_instruction *instruction, smma_vector_header *header);
+
 /* Writing. Every number has the digits of its format, lower case. */
 void smma_vector_write_header(FILE *stream, const smma_vector_header *header);
 void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_vector_row *row);
+
+/* A row without d. */
+void smma_vector_write_operands(FILE *stream, const smma_vector_header *header, const smma_vector_row *row);
 
 #endif

@@ -26,11 +26,6 @@ typedef struct {
   void *context;
 } smma_check_watcher;
 
-/* The instruction that a vector file's header names, checked against the header's own formats and K; NULL with one
- * line. */
-const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
-                                                   smma_error *error);
-
 /* d of one row as the instruction computes it. */
 uint64_t smma_compute_row(const smma_operation *operation, const smma_vector_row *row);
 

@@ -37,12 +37,16 @@ static uint32_t below(stream *s, uint32_t bound) { return (uint32_t)((uint64_t)d
 
 static uint64_t random_bits(stream *s, smma_encoding f) { return smma_low_bits(draw64(s), f.bits); }
 
-/* The sum of twelve uniforms, minus six: mean 0, variance 1, the same bits on every machine. */
-static uint64_t normal(stream *s, smma_encoding f) {
+/* The sum of twelve uniforms, minus six, times factor 2^exponent: mean 0, variance 1 without these, the same bits on
+   every machine. */
+static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int exponent) {
   int64_t sum = -(6LL << 32);
   for (int i = 0; i < 12; i++) sum += draw(s);
-  return smma_encode(f, sum < 0, smma_magnitude(sum), -32, false, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_SATURATES);
+  sum *= factor;
+  return smma_encode(f, sum < 0, smma_magnitude(sum), exponent - 32, false, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_SATURATES);
 }
+
+static uint64_t normal(stream *s, smma_encoding f) { return scaled_normal(s, f, 1, 0); }
 
 static uint64_t assemble(smma_encoding f, uint64_t sign, uint64_t exponent, uint64_t fraction) {
   uint64_t fields = exponent << f.fraction_bits | smma_low_bits(fraction, f.fraction_bits);
@@ -74,6 +78,7 @@ static uint64_t element(stream *s, smma_encoding f, smma_row_kind kind) {
     case SMMA_ROWS_EDGE: return edge(s, f);
     case SMMA_ROWS_ZEROS: return mostly_zero(s, f);
     case SMMA_ROWS_TINY: return tiny(s, f);
+    case SMMA_ROWS_NETWORK: return scaled_normal(s, f, below(s, 64) ? 1 : 10, 0);
     default: return normal(s, f);
   }
 }
@@ -109,6 +114,30 @@ static void cancel(stream *s, const smma_operation *o, smma_vector_row *row) {
   }
 }
 
+static void swap(uint64_t *x, uint64_t *y) {
+  const uint64_t before = *x;
+  *x = *y;
+  *y = before;
+}
+
+/* Raises the condition number, sum |a_k b_k| over |sum a_k b_k|, to about a power of two up to 2^40: pairs of products
+   that cancel and are so many times the others, each at a place of its own. Formats of little range saturate. */
+static void worsen(stream *s, const smma_operation *o, smma_vector_row *row) {
+  const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
+  const int bits = (int)below(s, 41), end = o->k > 2 ? o->k - 1 : o->k;
+  for (int k = 0; k + 1 < end; k += 2) {
+    row->a[k] = scaled_normal(s, a, 1, (bits + 1) / 2);
+    row->b[k] = scaled_normal(s, b, 1, bits / 2);
+    row->a[k + 1] = negated(a, row->a[k]);
+    row->b[k + 1] = row->b[k];
+  }
+  for (int k = o->k - 1; k > 0; k--) {
+    const int other = (int)below(s, (uint32_t)k + 1);
+    swap(&row->a[k], &row->a[other]);
+    swap(&row->b[k], &row->b[other]);
+  }
+}
+
 void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, smma_row_kind kind,
                        smma_vector_row *row) {
   smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b), scale = smma_encoding_of(o->scale);
@@ -120,9 +149,11 @@ void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, s
   for (int i = 0; i < scales; i++) row->scale_a[i] = scale_factor(&s, scale, kind);
   for (int i = 0; i < scales; i++) row->scale_b[i] = scale_factor(&s, scale, kind);
   if (kind == SMMA_ROWS_CANCELLATION) cancel(&s, o, row);
+  if (kind == SMMA_ROWS_ILL) worsen(&s, o, row);
 }
 
-static const char *const kind_text[SMMA_ROWS_KINDS] = {"random", "normal", "edge", "zeros", "tiny", "cancellation"};
+static const char *const kind_text[SMMA_ROWS_KINDS] = {"random", "normal",       "edge", "zeros",
+                                                       "tiny",   "cancellation", "ill",  "network"};
 
 const char *smma_row_kind_text(smma_row_kind kind) { return kind_text[kind]; }
 

@@ -1,0 +1,229 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/report.h"
+#include "cli/row.h"
+#include "cli/values.h"
+
+enum { SECONDS_BETWEEN_SAVES = 5, MOST_LINES = 40 };
+
+/* The whole run: what is compared, and what is known of each instruction. */
+typedef struct {
+  smma_campaign what;
+  smma_report report;
+  const smma_instruction **instruction;
+  size_t count, at;  /* instructions, and the one whose turn it is */
+  const char *state; /* --resume */
+  double saved;
+  smma_progress progress;
+  uint64_t done, all; /* rows */
+} campaign;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+/* The first interruption ends the campaign behind its batch; a second one ends the program. */
+static void watch_for_interruption(void) {
+  struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+static void save(campaign *c) {
+  smma_error error;
+  if (c->state && !smma_report_save(&c->report, c->state, &error)) smma_die("--resume: %s", error.text);
+  c->saved = smma_seconds();
+}
+
+static bool watch(const smma_campaign_result *result, void *context) {
+  campaign *c = context;
+  smma_campaign_result *known = &c->report.results[c->at].result;
+  c->done += result->rows - known->rows;
+  *known = *result;
+  smma_progress_show(&c->progress, c->done, c->all);
+  if (smma_seconds() - c->saved > SECONDS_BETWEEN_SAVES) save(c);
+  return interrupted;
+}
+
+/* ---- Which instructions ---- */
+
+/* The catalogue's, or one architecture's, that both units compute; `*why` is why the last one that one does not. */
+static void choose(campaign *c, const smma_instruction *const *list, size_t count, smma_error *why) {
+  for (size_t i = 0; i < count; i++)
+    if (smma_unit_computes(c->what.unit, list[i], why) && smma_unit_computes(c->what.against, list[i], why))
+      c->instruction[c->count++] = list[i];
+}
+
+static void choose_all(campaign *c, int arch, smma_error *why) {
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
+    const smma_instruction_table *table = smma_architectures[a].table;
+    if (arch >= 0 ? a != arch : !smma_architectures[a].listed) continue;
+    for (size_t i = 0; i < table->count; i++) {
+      const smma_instruction *one = &table->row[i];
+      choose(c, &one, 1, why);
+    }
+  }
+}
+
+static void choose_instructions(campaign *c, const char *gpu, const char *name) {
+  smma_error why = {""};
+  c->instruction = calloc(smma_catalogue_count(), sizeof *c->instruction);
+  if (!c->instruction) smma_die("out of memory");
+  if (name) {
+    const smma_instruction *one = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
+    choose(c, &one, 1, &why);
+  } else {
+    choose_all(c, gpu ? (int)smma_require_arch(gpu, "--on") : -1, &why);
+  }
+  if (c->count == 0) smma_die("no instruction to compare: %s", why.text);
+}
+
+/* ---- Results ---- */
+
+static void print_values(const smma_instruction *i, const char *unit, uint64_t d) {
+  char hex[24], value[40];
+  printf("  %-24s %s  %s\n", unit, smma_hex_text(i->d, d, hex), smma_value_text(i->d, d, value));
+}
+
+static void print_example(const campaign *c, const smma_report_result *r) {
+  const smma_vector_row *row = &r->result.example;
+  printf("  row %llu was the first; as simple as it goes:\n  ", (unsigned long long)r->result.first);
+  smma_print_dot_command(r->instruction, row);
+  putchar('\n');
+  print_values(r->instruction, c->what.unit->name, row->d);
+  print_values(r->instruction, c->what.against->name, r->result.expected);
+  printf("  the model:\n");
+  smma_print_explanation(r->instruction, row);
+}
+
+static bool is_clean(const smma_campaign_result *r) { return !r->mismatches && !r->not_repeated && !r->not_alike; }
+
+static void print_result(const campaign *c, const smma_report_result *r) {
+  printf("%s %s rows=%llu mismatches=%llu\n", smma_architectures[r->instruction->arch].name, r->instruction->name,
+         (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
+  if (r->result.not_repeated)
+    printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
+  if (r->result.not_alike)
+    printf("  %llu times the same row had another result elsewhere in a batch\n",
+           (unsigned long long)r->result.not_alike);
+  if (r->result.has_example) print_example(c, r);
+}
+
+static void print_unit(const char *label, const smma_unit *u) {
+  printf("%-8s %s", label, u->name);
+  if (*u->description.device) printf(": %s", u->description.device);
+  if (*u->description.driver) printf(", %s", u->description.driver);
+  if (*u->description.toolkit) printf(", %s", u->description.toolkit);
+  putchar('\n');
+}
+
+static int print_report(const campaign *c, bool json) {
+  uint64_t mismatches = 0, rows = 0;
+  bool clean = true;
+  size_t compared = 0;
+  for (size_t i = 0; i < c->count; i++) {
+    const smma_campaign_result *r = &c->report.results[i].result;
+    rows += r->rows;
+    mismatches += r->mismatches;
+    compared += r->rows > 0;
+    clean &= is_clean(r);
+  }
+  if (json) {
+    smma_print_json(smma_report_json(&c->report));
+  } else {
+    print_unit("unit", c->what.unit);
+    print_unit("against", c->what.against);
+    for (size_t i = 0; i < c->count; i++)
+      if (c->count <= MOST_LINES || !is_clean(&c->report.results[i].result)) print_result(c, &c->report.results[i]);
+    printf("instructions=%zu rows=%llu mismatches=%llu\n", compared, (unsigned long long)rows,
+           (unsigned long long)mismatches);
+  }
+  return smma_finish_output(clean ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
+}
+
+/* ---- The command ---- */
+
+static void open_unit(const char *name, const char *option, smma_unit *unit) {
+  smma_error error;
+  if (!smma_unit_open(name, unit, &error)) smma_die("%s: %s", option, error.text);
+}
+
+/* Every instruction from where it stands; false when interrupted. */
+static bool run(campaign *c) {
+  smma_error error;
+  bool stopped = false;
+  c->all = c->count * c->what.rows;
+  for (size_t i = 0; i < c->count; i++) c->done += c->report.results[i].result.rows;
+  smma_progress_start(&c->progress, "rows", 1);
+  c->saved = smma_seconds();
+  for (c->at = 0; c->at < c->count && !stopped; c->at++) {
+    smma_campaign_result result = c->report.results[c->at].result;
+    if (!smma_campaign_run(&c->what, c->instruction[c->at], watch, c, &result, &stopped, &error)) {
+      smma_progress_end();
+      save(c);
+      smma_die("%s%s%s", error.text, c->state ? "; what was compared before is in " : "", c->state ? c->state : "");
+    }
+  }
+  smma_progress_end();
+  c->report.complete = !stopped;
+  save(c);
+  return !stopped;
+}
+
+int smma_command_campaign(int argc, const char **argv) {
+  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL;
+  long long rows = 100000, seed = 0;
+  int json = 0, all = 0, status;
+  smma_unit unit, against;
+  campaign c = {.what = {.unit = &unit, .against = &against}};
+  struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
+       "the unit to test: model, x86, file:FILE, plugin:FILE, pipe:COMMAND", "UNIT"},
+      {"against", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &against_name, 0, "the unit to compare it with",
+       "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "instructions of this GPU or architecture only", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "this instruction only, by name or alias", "NAME"},
+      {"all", 0, POPT_ARG_NONE, &all, 0, "every instruction that both units compute (as without --instr)", NULL},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows of each", "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
+      {"resume", 0, POPT_ARG_STRING, &c.state, 0, "keep what is known in this file, and go on from it if it is there",
+       "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
+      POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "Row i of a seed is the same on every machine. What differs is made as simple as it goes and\n"
+                     "explained. Exit status 1: something differs. 'softmma units' lists units.\n"
+                     "Example: softmma campaign --unit x86 --rows 1000000\n");
+  if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
+  if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  c.what.rows = (uint64_t)rows, c.what.seed = (uint64_t)seed;
+  if (kind) c.what.one_kind = true, c.what.kind = smma_require_kind(kind);
+  if (c.state) smma_require_writable(c.state, "--resume");
+  open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
+  open_unit(against_name, "--against", &against);
+  choose_instructions(&c, gpu, name);
+  smma_report_start(&c.report, &c.what, c.instruction, c.count);
+  if (c.state) {
+    smma_error error;
+    if (!smma_report_load(&c.report, c.state, &error)) smma_die("--resume: %s", error.text);
+  }
+  watch_for_interruption();
+  if (run(&c))
+    status = print_report(&c, json);
+  else
+    status = smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c.done,
+                           c.state ? "; the same command goes on from " : "; --resume FILE would have kept them",
+                           c.state ? c.state : "");
+  smma_report_free(&c.report);
+  free(c.instruction);
+  smma_unit_close(&unit);
+  smma_unit_close(&against);
+  return status;
+}

@@ -1,0 +1,106 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/row.h"
+#include "io/file.h"
+#include "unit/recording.h"
+#include "verify/campaign.h"
+
+enum { BATCH = 65536 };
+
+/* "DEVICE; DRIVER; TOOLKIT; DATE", as far as they are known: where rows come from. */
+static void fill_provenance(const smma_unit *u, char *text, size_t size) {
+  const char *const parts[] = {*u->description.device ? u->description.device : u->name, u->description.driver,
+                               u->description.toolkit};
+  const time_t now = time(NULL);
+  struct tm utc;
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    if (*parts[i] && used < size) used += (size_t)snprintf(text + used, size - used, "%s; ", parts[i]);
+  if (used < size) strftime(text + used, size - used, "%Y-%m-%d", gmtime_r(&now, &utc));
+}
+
+/* Asks the unit for the campaign's rows, batch by batch. */
+static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruction *i, smma_error *error) {
+  smma_progress progress;
+  smma_vector_header header;
+  smma_rows rows;
+  bool done = smma_rows_allocate(i, BATCH, &rows);
+  if (!done) return smma_fail(error, "no memory for %d rows", BATCH);
+  smma_vector_header_of(i, &header);
+  fill_provenance(c->unit, header.recorded_on, sizeof header.recorded_on);
+  smma_vector_write_header(stream, &header);
+  smma_progress_start(&progress, "rows", 1);
+  for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
+    const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
+    const smma_unit_batch batch = smma_rows_batch(&rows, 0, count, NULL);
+    smma_vector_row row;
+    for (size_t n = 0; n < count; n++) {
+      smma_campaign_row(c, i, first + n, &row);
+      smma_rows_put(&rows, n, &row);
+    }
+    done = smma_unit_run(c->unit, i, &batch, error);
+    for (size_t n = 0; done && n < count; n++) {
+      smma_rows_get(&rows, n, &row);
+      smma_vector_write_row(stream, &header, &row);
+    }
+    smma_progress_show(&progress, first + count, c->rows);
+  }
+  smma_progress_end();
+  smma_rows_free(&rows);
+  return done;
+}
+
+static int write_file(const char *path, const smma_campaign *c, const smma_instruction *i) {
+  smma_output output;
+  smma_error error;
+  bool written;
+  if (!smma_output_open(path, &output, &error)) smma_die("--output: %s", error.text);
+  smma_remove_when_interrupted(output.temporary);
+  written = write_rows(output.stream, c, i, &error);
+  if (!written) {
+    smma_output_abandon(&output);
+    return smma_complain("%s", error.text);
+  }
+  written = smma_output_commit(&output, &error);
+  smma_remove_when_interrupted(NULL);
+  return written ? SMMA_EXIT_EQUAL : smma_complain("--output: %s", error.text);
+}
+
+int smma_command_record(int argc, const char **argv) {
+  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *kind = NULL, *path = NULL;
+  long long rows = 10000, seed = 0;
+  const smma_instruction *i;
+  smma_campaign c = {0};
+  smma_unit unit;
+  smma_error error;
+  int status;
+  struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, plugin:FILE, pipe:COMMAND", "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write", "FILE"},
+      POPT_TABLEEND};
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Rows are those of 'softmma campaign' with the same seed. The header says what they were recorded\n"
+      "on and when; 'softmma verify' checks them against the model.\n"
+      "Example: softmma record --unit x86 --on x86 --instr vdpbf16ps -o vdpbf16ps.txt\n");
+  if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  if (kind) c.one_kind = true, c.kind = smma_require_kind(kind);
+  smma_require_option(unit_name, "--unit", "x86");
+  smma_require_option(path, "--output", "rows.txt");
+  gpu = smma_require_option(gpu, "--on", "H100");
+  i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
+  if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
+  if (smma_unit_is_recording(&unit)) smma_die("--unit: %s is a recording already; copy it", unit_name);
+  if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
+  c.unit = &unit, c.rows = (uint64_t)rows, c.seed = (uint64_t)seed;
+  status = write_file(path, &c, i);
+  smma_unit_close(&unit);
+  return status;
+}

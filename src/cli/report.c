@@ -1,0 +1,171 @@
+#include "cli/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/row.h"
+#include "cli/values.h"
+#include "io/file.h"
+
+void smma_report_start(smma_report *r, const smma_campaign *campaign, const smma_instruction *const *list,
+                       size_t count) {
+  const time_t now = time(NULL);
+  struct tm utc;
+  *r = (smma_report){.campaign = campaign, .count = count};
+  r->results = calloc(count, sizeof *r->results);
+  if (!r->results) smma_die("out of memory");
+  for (size_t i = 0; i < count; i++) r->results[i].instruction = list[i];
+  strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+}
+
+void smma_report_free(smma_report *r) {
+  free(r->results);
+  *r = (smma_report){0};
+}
+
+static json_t *unit_json(const smma_unit *u) {
+  return json_pack("{s:o, s:o, s:o, s:o}", "name", smma_json_text(u->name), "device",
+                   smma_json_text(u->description.device), "driver", smma_json_text(u->description.driver), "toolkit",
+                   smma_json_text(u->description.toolkit));
+}
+
+static json_t *example_json(const smma_report_result *r) {
+  const smma_instruction *i = r->instruction;
+  const smma_vector_row *row = &r->result.example;
+  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  if (!r->result.has_example) return json_null();
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "row", (json_int_t)r->result.first, "a",
+                   smma_hex_array(i->a, row->a, i->k), "b", smma_hex_array(i->b, row->b, i->k), "c",
+                   smma_hex_array(i->c, &row->c, 1), "scale_a", smma_hex_array(i->scale, row->scale_a, scales),
+                   "scale_b", smma_hex_array(i->scale, row->scale_b, scales), "unit", smma_hex_array(i->d, &row->d, 1),
+                   "against", smma_hex_array(i->d, &r->result.expected, 1));
+}
+
+static json_t *result_json(const smma_report_result *r) {
+  return json_pack("{s:s, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_architectures[r->instruction->arch].name,
+                   "instr", r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
+                   (json_int_t)r->result.mismatches, "checked", r->result.checked, "not_repeated",
+                   (json_int_t)r->result.not_repeated, "not_alike", (json_int_t)r->result.not_alike, "example",
+                   example_json(r));
+}
+
+static const char *kind_text(const smma_campaign *c) { return c->one_kind ? smma_row_kind_text(c->kind) : "all"; }
+
+json_t *smma_report_json(const smma_report *r) {
+  const smma_campaign *c = r->campaign;
+  json_t *instructions = json_array();
+  for (size_t i = 0; i < r->count; i++)
+    if (r->results[i].result.rows) json_array_append_new(instructions, result_json(&r->results[i]));
+  return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:b, s:o}", "softmma", smma_version(), "date", r->started,
+                   "unit", unit_json(c->unit), "against", unit_json(c->against), "seed", (json_int_t)c->seed, "rows",
+                   (json_int_t)c->rows, "kind", kind_text(c), "complete", r->complete, "instructions", instructions);
+}
+
+bool smma_report_save(const smma_report *r, const char *path, smma_error *error) {
+  smma_output output;
+  json_t *object;
+  bool written;
+  if (!smma_output_open(path, &output, error)) return false;
+  object = smma_report_json(r);
+  written = json_dumpf(object, output.stream, JSON_INDENT(1) | JSON_PRESERVE_ORDER) == 0;
+  json_decref(object);
+  if (written && putc('\n', output.stream) != EOF) return smma_output_commit(&output, error);
+  smma_output_abandon(&output);
+  return smma_fail(error, "%s: cannot be written", path);
+}
+
+/* ---- Reading ---- */
+
+/* `count` encodings of the format from an array of hexadecimal strings. */
+static bool read_encodings(const json_t *array, smma_format_id format, int count, uint64_t *out) {
+  if (json_array_size(array) != (size_t)count) return false;
+  for (int i = 0; i < count; i++) {
+    const char *text = json_string_value(json_array_get(array, (size_t)i));
+    char *end;
+    if (!text || !*text || strspn(text, "0123456789abcdefABCDEF") != strlen(text) || strlen(text) > 16) return false;
+    out[i] = strtoull(text, &end, 16);
+    if (out[i] != smma_low_bits(out[i], smma_encoding_of(format).bits)) return false;
+  }
+  return true;
+}
+
+static bool read_example(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
+  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  smma_vector_row *row = &r->example;
+  r->has_example = !json_is_null(object);
+  if (!r->has_example) return true;
+  r->first = (uint64_t)json_integer_value(json_object_get(object, "row"));
+  return read_encodings(json_object_get(object, "a"), i->a, i->k, row->a) &&
+         read_encodings(json_object_get(object, "b"), i->b, i->k, row->b) &&
+         read_encodings(json_object_get(object, "c"), i->c, 1, &row->c) &&
+         read_encodings(json_object_get(object, "scale_a"), i->scale, scales, row->scale_a) &&
+         read_encodings(json_object_get(object, "scale_b"), i->scale, scales, row->scale_b) &&
+         read_encodings(json_object_get(object, "unit"), i->d, 1, &row->d) &&
+         read_encodings(json_object_get(object, "against"), i->d, 1, &r->expected);
+}
+
+static bool read_count(const json_t *object, const char *key, uint64_t *out) {
+  const json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+  *out = (uint64_t)json_integer_value(value);
+  return true;
+}
+
+static bool read_result(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
+  r->checked = json_is_true(json_object_get(object, "checked"));
+  return read_count(object, "rows", &r->rows) && read_count(object, "mismatches", &r->mismatches) &&
+         read_count(object, "not_repeated", &r->not_repeated) && read_count(object, "not_alike", &r->not_alike) &&
+         read_example(json_object_get(object, "example"), i, r);
+}
+
+static smma_report_result *find_result(smma_report *r, const char *arch, const char *name) {
+  for (size_t i = 0; arch && name && i < r->count; i++) {
+    const smma_instruction *x = r->results[i].instruction;
+    if (strcmp(name, x->name) == 0 && strcmp(arch, smma_architectures[x->arch].name) == 0) return &r->results[i];
+  }
+  return NULL;
+}
+
+static bool is_text(const json_t *value, const char *text) {
+  return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+/* The first thing that the file's campaign has otherwise. */
+static bool same_campaign(const smma_report *r, const json_t *file, const char *path, smma_error *error) {
+  const smma_campaign *c = r->campaign;
+  uint64_t seed;
+  if (!is_text(json_object_get(json_object_get(file, "unit"), "name"), c->unit->name))
+    return smma_fail(error, "%s is of another unit than %s; name another file", path, c->unit->name);
+  if (!is_text(json_object_get(json_object_get(file, "against"), "name"), c->against->name))
+    return smma_fail(error, "%s is of a comparison with another unit than %s; name another file", path,
+                     c->against->name);
+  if (!read_count(file, "seed", &seed) || seed != c->seed)
+    return smma_fail(error, "%s is of another seed than %llu; name another file", path, (unsigned long long)c->seed);
+  if (!is_text(json_object_get(file, "kind"), kind_text(c)))
+    return smma_fail(error, "%s is of another kind of rows than '%s'; name another file", path, kind_text(c));
+  return true;
+}
+
+bool smma_report_load(smma_report *r, const char *path, smma_error *error) {
+  struct stat status;
+  json_error_t where;
+  json_t *file, *one;
+  size_t index;
+  bool good;
+  if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) return true;
+  file = json_load_file(path, 0, &where);
+  if (!file) return smma_fail(error, "%s: line %d: %s; it must be a campaign's report", path, where.line, where.text);
+  good = same_campaign(r, file, path, error);
+  json_array_foreach(json_object_get(file, "instructions"), index, one) {
+    smma_report_result *known = good ? find_result(r, json_string_value(json_object_get(one, "arch")),
+                                                   json_string_value(json_object_get(one, "instr")))
+                                     : NULL;
+    if (known && !read_result(one, known->instruction, &known->result))
+      good = smma_fail(error, "%s: the entry of %s is not a campaign's; name another file", path,
+                       known->instruction->name);
+  }
+  json_decref(file);
+  return good;
+}

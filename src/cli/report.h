@@ -1,0 +1,35 @@
+/* A campaign's report: what was compared, with what, and what came out; also the file from which a campaign goes on. */
+#ifndef SMMA_CLI_REPORT_H
+#define SMMA_CLI_REPORT_H
+
+#include "cli/cli.h"
+#include "verify/campaign.h"
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_campaign_result result;
+} smma_report_result;
+
+typedef struct {
+  const smma_campaign *campaign;
+  smma_report_result *results;
+  size_t count;
+  bool complete;
+  char started[32]; /* UTC */
+} smma_report;
+
+/* Nothing known yet. Ends the program without memory. */
+void smma_report_start(smma_report *report, const smma_campaign *campaign, const smma_instruction *const *list,
+                       size_t count);
+void smma_report_free(smma_report *report);
+
+/* {"softmma", "date", "unit", "against", "seed", "rows", "kind", "complete", "instructions"}. */
+json_t *smma_report_json(const smma_report *report);
+
+bool smma_report_save(const smma_report *report, const char *path, smma_error *error);
+
+/* Takes what the file knows of the report's instructions. A file that is not there, or empty, knows nothing; one of
+   another unit, seed or kind is an error. */
+bool smma_report_load(smma_report *report, const char *path, smma_error *error);
+
+#endif

@@ -1,0 +1,57 @@
+#include "cli/row.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/values.h"
+#include "explain/explain.h"
+
+static void print_vector(const char *option, smma_format_id format, const uint64_t *x, int count) {
+  char text[24];
+  printf(" %s '", option);
+  for (int i = 0; i < count; i++) printf("%s%s", i ? " " : "", smma_hex_text(format, x[i], text));
+  putchar('\'');
+}
+
+void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *row) {
+  int scales = i->scale_block ? i->k / i->scale_block : 0;
+  printf("softmma dot --on %s --instr %s --hex --explain", smma_architectures[i->arch].name, i->name);
+  print_vector("--a", i->a, row->a, i->k);
+  print_vector("--b", i->b, row->b, i->k);
+  print_vector("--c", i->c, &row->c, 1);
+  if (!scales) return;
+  print_vector("--scale-a", i->scale, row->scale_a, scales);
+  print_vector("--scale-b", i->scale, row->scale_b, scales);
+}
+
+static int terminal_width(void) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80) return size.ws_col > 120 ? 120 : size.ws_col;
+  return 120;
+}
+
+void smma_print_explanation(const smma_instruction *i, const smma_vector_row *row) {
+  smma_operation o = smma_operation_of(i);
+  smma_dot_encodings encodings = {row->a, row->b, row->scale_a, row->scale_b, row->c};
+  smma_explanation explanation;
+  if (!smma_explain(&o, &encodings, &explanation)) smma_die("out of memory");
+  smma_explain_print(stdout, &o, &explanation, terminal_width());
+  smma_explanation_free(&explanation);
+}
+
+json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count) {
+  json_t *array = json_array();
+  char text[24];
+  for (int e = 0; e < count; e++) json_array_append_new(array, json_string(smma_hex_text(format, x[e], text)));
+  return array;
+}
+
+smma_row_kind smma_require_kind(const char *text) {
+  smma_row_kind kind = smma_row_kind_from_text(text);
+  char list[128] = "";
+  if (kind != SMMA_ROWS_KINDS) return kind;
+  for (int k = 0, used = 0; k < SMMA_ROWS_KINDS && used < (int)sizeof list; k++)
+    used +=
+        snprintf(list + used, sizeof list - (size_t)used, "%s%s", k ? ", " : "", smma_row_kind_text((smma_row_kind)k));
+  smma_die("--kind: unknown kind '%s'; kinds are %s", text, list);
+}

@@ -1,0 +1,20 @@
+/* One row of operands in commands' output. */
+#ifndef SMMA_CLI_ROW_H
+#define SMMA_CLI_ROW_H
+
+#include "cli/cli.h"
+#include "verify/generate.h"
+
+/* "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'", which computes the row; no line's end. */
+void smma_print_dot_command(const smma_instruction *instruction, const smma_vector_row *row);
+
+/* The drawing of `dot --explain`, as wide as the terminal. */
+void smma_print_explanation(const smma_instruction *instruction, const smma_vector_row *row);
+
+/* Encodings as an array of hexadecimal strings. */
+json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count);
+
+/* Ends the program with the names of the kinds if there is none of this name. The option is --kind. */
+smma_row_kind smma_require_kind(const char *text);
+
+#endif

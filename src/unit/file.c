@@ -1,0 +1,170 @@
+/* A recorded vector file as a unit, which knows the rows of the file and no others. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "unit/recording.h"
+#include "unit/unit.h"
+
+typedef struct {
+  smma_rows rows;
+  size_t count;
+  char recorded_on[128];
+  size_t *table, places; /* rows by the hash of their operands, plus one; 0: none */
+} recording;
+
+/* FNV-1a of all operands. */
+static uint64_t hash_row(const smma_instruction *i, const smma_vector_row *row) {
+  const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
+  const uint64_t *const parts[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
+  const size_t counts[] = {k, k, 1, scales, scales};
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+    for (size_t n = 0; n < counts[p]; n++) hash = (hash ^ parts[p][n]) * UINT64_C(0x100000001b3);
+  return hash ^ hash >> 32;
+}
+
+static bool same_operands(const smma_instruction *i, const smma_vector_row *x, const smma_vector_row *y) {
+  const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
+  return x->c == y->c && memcmp(x->a, y->a, k * sizeof *x->a) == 0 && memcmp(x->b, y->b, k * sizeof *x->b) == 0 &&
+         memcmp(x->scale_a, y->scale_a, scales * sizeof *x->scale_a) == 0 &&
+         memcmp(x->scale_b, y->scale_b, scales * sizeof *x->scale_b) == 0;
+}
+
+/* The place of a row with these operands, or the empty one where it belongs. */
+static size_t *find(const recording *r, const smma_vector_row *row) {
+  size_t at = (size_t)hash_row(r->rows.instruction, row) & (r->places - 1);
+  smma_vector_row other;
+  for (; r->table[at]; at = (at + 1) & (r->places - 1)) {
+    smma_rows_get(&r->rows, r->table[at] - 1, &other);
+    if (same_operands(r->rows.instruction, row, &other)) break;
+  }
+  return &r->table[at];
+}
+
+static void release(recording *r) {
+  smma_rows_free(&r->rows);
+  free(r->table);
+  free(r);
+}
+
+/* Twice the room, with the rows so far. */
+static bool grow(recording *r) {
+  const size_t capacity = r->rows.capacity ? 2 * r->rows.capacity : 4096;
+  smma_rows larger;
+  smma_vector_row row;
+  if (!smma_rows_allocate(r->rows.instruction, capacity, &larger)) return false;
+  for (size_t i = 0; i < r->count; i++) {
+    smma_rows_get(&r->rows, i, &row);
+    smma_rows_put(&larger, i, &row);
+  }
+  smma_rows_free(&r->rows);
+  free(r->table);
+  r->rows = larger;
+  r->places = 2 * capacity;
+  r->table = calloc(r->places, sizeof *r->table);
+  if (!r->table) return false;
+  for (size_t i = 0; i < r->count; i++) {
+    smma_rows_get(&r->rows, i, &row);
+    *find(r, &row) = i + 1;
+  }
+  return true;
+}
+
+/* A row of the file, of which another may say the same, but not something else. */
+static bool add_row(recording *r, const smma_vector_row *row, const char *path, smma_error *error) {
+  size_t *place;
+  if (r->count == r->rows.capacity && !grow(r)) return smma_fail(error, "%s: no memory for its rows", path);
+  place = find(r, row);
+  if (*place && smma_rows_result(&r->rows, *place - 1) != row->d)
+    return smma_fail(error, "%s: line %llu: an earlier line has another result of the same operands", path, row->line);
+  if (!*place) *place = r->count + 1;
+  smma_rows_put(&r->rows, r->count++, row);
+  return true;
+}
+
+static bool read_file(recording *r, FILE *stream, const char *path, smma_error *error) {
+  smma_vector_header header;
+  smma_vector_row row;
+  smma_vector_status status = SMMA_VECTOR_ERROR;
+  smma_vector_reader *reader = smma_vector_open(stream, path, &header, error);
+  if (!reader) return false;
+  r->rows.instruction = smma_instruction_of_header(&header, path, error);
+  snprintf(r->recorded_on, sizeof r->recorded_on, "%s", header.recorded_on);
+  while (r->rows.instruction && (status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW)
+    if (!add_row(r, &row, path, error)) {
+      status = SMMA_VECTOR_ERROR;
+      break;
+    }
+  smma_vector_close(reader);
+  if (status == SMMA_VECTOR_END && r->count == 0) return smma_fail(error, "%s: a header without rows", path);
+  return status == SMMA_VECTOR_END;
+}
+
+static int file_open(const char *path, void **unit, char *message, size_t size) {
+  recording *r = calloc(1, sizeof *r);
+  FILE *stream = fopen(path, "r");
+  smma_error error;
+  bool read = false;
+  if (!stream)
+    smma_fail(&error, "%s: %s", path, strerror(errno));
+  else if (!r)
+    smma_fail(&error, "%s: no memory", path);
+  else
+    read = read_file(r, stream, path, &error);
+  if (stream) fclose(stream);
+  *unit = r;
+  if (read) return 0;
+  if (r) release(r);
+  snprintf(message, size, "%s", error.text);
+  return 1;
+}
+
+static void file_close(void *unit) { release(unit); }
+
+static void file_describe(void *unit, smma_unit_description *description) {
+  const recording *r = unit;
+  snprintf(description->device, sizeof description->device, "%s",
+           *r->recorded_on ? r->recorded_on : "a file that does not say what it was recorded on");
+}
+
+static int file_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
+  const smma_instruction *has = ((const recording *)unit)->rows.instruction;
+  if (has == smma_find(i->arch, i->name)) return 0;
+  snprintf(message, size, "the file has rows of %s %s only", smma_architectures[has->arch].name, has->name);
+  return 1;
+}
+
+static int file_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+                    size_t size) {
+  const recording *r = unit;
+  const smma_rows asked = {.instruction = r->rows.instruction,
+                           .capacity = batch->rows,
+                           .a = (unsigned char *)batch->a, /* only read here */
+                           .b = (unsigned char *)batch->b,
+                           .c = (unsigned char *)batch->c,
+                           .scale_a = (unsigned char *)batch->scale_a,
+                           .scale_b = (unsigned char *)batch->scale_b,
+                           .d = batch->d};
+  for (size_t i = 0; i < batch->rows; i++) {
+    smma_vector_row row;
+    size_t place;
+    smma_rows_get(&asked, i, &row);
+    place = *find(r, &row);
+    if (!place) {
+      snprintf(message, size, "row %zu is none of the file's rows; a recording can only be asked for these", i);
+      return 1;
+    }
+    smma_store(smma_format_bytes(info->d), batch->d, i, smma_rows_result(&r->rows, place - 1));
+  }
+  return 0;
+}
+
+const smma_unit_methods smma_unit_file = {SMMA_UNIT_ABI, file_open, file_close, file_describe, file_computes, file_run};
+
+const smma_rows *smma_recorded_rows(const smma_unit *unit, size_t *count) {
+  const recording *r = unit->state;
+  *count = r->count;
+  return &r->rows;
+}

@@ -1,0 +1,283 @@
+/* A child process as a unit. For each batch `sh -c COMMAND` is started: it reads a vector file without results on its
+   standard input (header, then rows), and writes one result in hexadecimal for each row, one a line, in order, on its
+   standard output. That it ends with its input, and only then has to have answered, is what lets programs take part
+   that know nothing of flushing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/load.h"
+#include "unit/rows.h"
+#include "unit/unit.h"
+
+enum { DEFAULT_SECONDS = 60, LINE_LIMIT = 64 };
+
+typedef struct {
+  char *command;
+  long seconds; /* without a byte in either direction, before the child counts as stuck */
+} pipe_unit;
+
+/* One batch on its way. */
+typedef struct {
+  const pipe_unit *unit;
+  pid_t child;
+  int in, out; /* the child's standard input and output; -1: closed */
+  char *text;  /* what it shall read */
+  size_t length, sent;
+  char line[LINE_LIMIT]; /* what it wrote behind the last line's end */
+  size_t line_length;
+  size_t answers, rows, container_bytes;
+  void *d;
+  char *message;
+  size_t size;
+} exchange;
+
+static int pipe_open(const char *arguments, void **unit, char *message, size_t size) {
+  const char *limit = getenv("SOFTMMA_PIPE_SECONDS");
+  pipe_unit *u = calloc(1, sizeof *u);
+  char *end = NULL;
+  if (u) u->command = strdup(arguments);
+  if (!u || !u->command) {
+    free(u);
+    snprintf(message, size, "no memory");
+    return 1;
+  }
+  u->seconds = limit ? strtol(limit, &end, 10) : DEFAULT_SECONDS;
+  if (limit && (*end || u->seconds < 1 || u->seconds > 86400)) {
+    snprintf(message, size, "SOFTMMA_PIPE_SECONDS is '%.20s'; it takes seconds from 1 to 86400", limit);
+    free(u->command);
+    free(u);
+    return 1;
+  }
+  *unit = u;
+  return 0;
+}
+
+static void pipe_close(void *unit) {
+  pipe_unit *u = unit;
+  free(u->command);
+  free(u);
+}
+
+static void pipe_describe(void *unit, smma_unit_description *description) {
+  snprintf(description->device, sizeof description->device, "%s", ((pipe_unit *)unit)->command);
+}
+
+/* The program is asked by running it. */
+static int pipe_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
+  (void)unit, (void)i, (void)message, (void)size;
+  return 0;
+}
+
+/* Header and rows as text. */
+static bool write_text(exchange *e, const smma_instruction *i, const smma_unit_batch *batch) {
+  smma_vector_header header;
+  smma_rows rows = {.instruction = i,
+                    .capacity = batch->rows,
+                    .a = (unsigned char *)batch->a, /* only read here */
+                    .b = (unsigned char *)batch->b,
+                    .c = (unsigned char *)batch->c,
+                    .scale_a = (unsigned char *)batch->scale_a,
+                    .scale_b = (unsigned char *)batch->scale_b,
+                    .d = batch->d};
+  smma_vector_row row;
+  FILE *stream = open_memstream(&e->text, &e->length);
+  bool failed;
+  if (!stream) return false;
+  smma_vector_header_of(i, &header);
+  smma_vector_write_header(stream, &header);
+  for (size_t index = 0; index < batch->rows; index++) {
+    smma_rows_get(&rows, index, &row);
+    smma_vector_write_operands(stream, &header, &row);
+  }
+  failed = ferror(stream);
+  return fclose(stream) == 0 && !failed;
+}
+
+static void close_end(int *descriptor) {
+  if (*descriptor >= 0) close(*descriptor);
+  *descriptor = -1;
+}
+
+/* Starts the child in a process group of its own, which can be ended with all that it started. */
+static bool start(exchange *e) {
+  int to[2], from[2];
+  if (pipe(to) != 0) return false;
+  if (pipe(from) != 0) {
+    close(to[0]), close(to[1]);
+    return false;
+  }
+  e->child = fork();
+  if (e->child == 0) {
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    setpgid(0, 0);
+    sigaction(SIGPIPE, &usual, NULL);
+    dup2(to[0], STDIN_FILENO);
+    dup2(from[1], STDOUT_FILENO);
+    close(to[0]), close(to[1]), close(from[0]), close(from[1]);
+    execl("/bin/sh", "sh", "-c", e->unit->command, (char *)NULL);
+    _exit(127);
+  }
+  close(to[0]), close(from[1]);
+  e->in = to[1], e->out = from[0];
+  if (e->child < 0) {
+    close_end(&e->in), close_end(&e->out);
+    return false;
+  }
+  setpgid(e->child, e->child);
+  fcntl(e->in, F_SETFL, fcntl(e->in, F_GETFL) | O_NONBLOCK);
+  return true;
+}
+
+/* One line of the child's; false with a message if it is no result. */
+static bool take_line(exchange *e) {
+  char *end = NULL, *text = e->line;
+  unsigned long long value;
+  e->line[e->line_length] = 0;
+  if (e->line_length && text[e->line_length - 1] == '\r') text[e->line_length - 1] = 0;
+  e->line_length = 0;
+  if (e->answers == e->rows) {
+    snprintf(e->message, e->size, "the program answered more than %zu rows; it must write one result a row", e->rows);
+    return false;
+  }
+  errno = 0;
+  value = strtoull(text, &end, 16);
+  if (!strchr("0123456789abcdefABCDEF", *text) || !*text || *end || errno) {
+    snprintf(e->message, e->size, "line %zu of the program's output is '%.40s'; it must be one result in hexadecimal",
+             e->answers + 1, text);
+    return false;
+  }
+  if (e->container_bytes < 8 && value >> (8 * e->container_bytes)) {
+    snprintf(e->message, e->size, "line %zu of the program's output, %.20s, is wider than the result's %zu bits",
+             e->answers + 1, text, 8 * e->container_bytes);
+    return false;
+  }
+  smma_store(e->container_bytes, e->d, e->answers++, value);
+  return true;
+}
+
+static bool take_bytes(exchange *e, const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (bytes[i] == '\n') {
+      if (!take_line(e)) return false;
+    } else if (e->line_length == sizeof e->line - 1) {
+      snprintf(e->message, e->size, "line %zu of the program's output is longer than any result", e->answers + 1);
+      return false;
+    } else {
+      e->line[e->line_length++] = bytes[i];
+    }
+  }
+  return true;
+}
+
+/* Reads what there is; false when there will be no more, or with a message. */
+static bool receive_more(exchange *e) {
+  char bytes[65536];
+  ssize_t count = read(e->out, bytes, sizeof bytes);
+  if (count < 0) return errno == EINTR;
+  if (count == 0) {
+    if (e->line_length) take_line(e); /* the last line may have no end */
+    return false;
+  }
+  return take_bytes(e, bytes, (size_t)count);
+}
+
+/* A child that reads no further may still answer. */
+static void send_more(exchange *e) {
+  ssize_t count = write(e->in, e->text + e->sent, e->length - e->sent);
+  if (count >= 0)
+    e->sent += (size_t)count;
+  else if (errno != EAGAIN && errno != EINTR)
+    close_end(&e->in);
+  if (e->sent == e->length) close_end(&e->in);
+}
+
+/* Until the child closes its output, or does wrong. */
+static void talk(exchange *e) {
+  for (;;) {
+    struct pollfd ends[2] = {{.fd = e->out, .events = POLLIN}, {.fd = e->in, .events = POLLOUT}};
+    int ready = poll(ends, 2, (int)(e->unit->seconds * 1000));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      snprintf(e->message, e->size,
+               "the program neither read nor wrote for %ld s after %zu of %zu results; SOFTMMA_PIPE_SECONDS=N waits "
+               "longer",
+               e->unit->seconds, e->answers, e->rows);
+      return;
+    }
+    if (ends[1].revents) send_more(e);
+    if (ends[0].revents && !receive_more(e)) return;
+  }
+}
+
+/* The child's end, which it is killed for if it does not come. */
+static int wait_for_end(exchange *e) {
+  const struct timespec moment = {.tv_nsec = 10000000};
+  int status = 0;
+  for (long left = e->unit->seconds * 100; left > 0 && !*e->message; left--) {
+    pid_t ended = waitpid(e->child, &status, WNOHANG);
+    if (ended == e->child) return status;
+    nanosleep(&moment, NULL);
+  }
+  if (!*e->message)
+    snprintf(e->message, e->size, "the program closed its output after %zu of %zu results, but does not end",
+             e->answers, e->rows);
+  kill(-e->child, SIGKILL);
+  while (waitpid(e->child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/* Says how the child ended, if that is what went wrong. */
+static void finish(exchange *e) {
+  int status;
+  close_end(&e->in), close_end(&e->out);
+  status = wait_for_end(e);
+  if (*e->message) return;
+  if (WIFSIGNALED(status))
+    snprintf(e->message, e->size, "the program was ended by signal %d after %zu of %zu results", WTERMSIG(status),
+             e->answers, e->rows);
+  else if (WEXITSTATUS(status) == 127 && e->answers == 0)
+    snprintf(e->message, e->size, "the shell cannot run it; is it installed, and its name right?");
+  else if (WEXITSTATUS(status) != 0)
+    snprintf(e->message, e->size, "the program ended with status %d after %zu of %zu results", WEXITSTATUS(status),
+             e->answers, e->rows);
+  else if (e->answers < e->rows)
+    snprintf(e->message, e->size, "the program ended after %zu of %zu results; it must write one a row", e->answers,
+             e->rows);
+}
+
+static int pipe_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+                    size_t size) {
+  struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
+  exchange e = {.unit = unit,
+                .rows = batch->rows,
+                .container_bytes = smma_format_bytes(info->d),
+                .d = batch->d,
+                .message = message,
+                .size = size};
+  *message = 0;
+  if (!write_text(&e, smma_find(info->arch, info->name), batch)) {
+    free(e.text);
+    snprintf(message, size, "no memory for %zu rows", batch->rows);
+    return 1;
+  }
+  sigaction(SIGPIPE, &ignored, &before);
+  if (start(&e)) {
+    talk(&e);
+    finish(&e);
+  } else {
+    snprintf(message, size, "cannot start the program: %s", strerror(errno));
+  }
+  sigaction(SIGPIPE, &before, NULL);
+  free(e.text);
+  return *message != 0;
+}
+
+const smma_unit_methods smma_unit_pipe = {SMMA_UNIT_ABI, pipe_open, pipe_close, pipe_describe, pipe_computes, pipe_run};

@@ -1,0 +1,42 @@
+/* Units by name: a model, an instruction of this CPU, a recorded file, a plug-in, a child process. */
+#ifndef SMMA_UNIT_UNIT_H
+#define SMMA_UNIT_UNIT_H
+
+#include "io/error.h"
+#include "isa/instruction.h"
+#include "softmma/unit.h"
+
+typedef struct {
+  char name[256]; /* as given */
+  const smma_unit_methods *methods;
+  void *state, *library;
+  smma_unit_description description;
+} smma_unit;
+
+/* The kinds of units, in the order of `softmma units`: SMMA_UNIT(kind, arguments, summary, methods). */
+typedef struct {
+  const char *name, *arguments, *summary;
+  const smma_unit_methods *methods; /* NULL: a module's */
+} smma_unit_kind;
+
+extern const smma_unit_kind smma_unit_kinds[];
+extern const size_t smma_unit_kind_count;
+
+/* `name` is "KIND" or "KIND:ARGUMENTS". */
+bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
+void smma_unit_close(smma_unit *unit);
+
+/* False with one line that says why not. */
+bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
+
+/* d of every row. Results that a unit leaves wider than the format are an error. */
+bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_unit_batch *batch,
+                   smma_error *error);
+
+/* Whether the unit knows only rows of its own: those of a recording. */
+bool smma_unit_is_recording(const smma_unit *unit);
+
+/* The methods of each kind. */
+extern const smma_unit_methods smma_unit_model, smma_unit_x86, smma_unit_file, smma_unit_pipe;
+
+#endif

@@ -1,0 +1,77 @@
+# shellcheck shell=bash disable=SC2154
+# For tests of the command, which source this with its path in $softmma: a working folder, and functions that judge what
+# it does there.
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+mkdir in
+passed=0 failed=0
+
+pass() {
+  passed=$((passed + 1))
+  printf 'ok      %s\n' "$1"
+}
+
+fail() {
+  failed=$((failed + 1))
+  printf 'FAILED  %s: %s\n' "$1" "$2"
+}
+
+# check NAME COMMAND...: the command, usually a test of the last run, succeeds.
+check() {
+  local name=$1
+  shift
+  if "$@"; then pass "$name"; else fail "$name" "$*; $(head -c 400 in/stdout in/stderr)"; fi
+}
+
+# runs STATUS ARGUMENT...: runs softmma, keeps its output in in/stdout and in/stderr; whether the status is that.
+runs() {
+  local wanted=$1 status
+  shift
+  "$softmma" "$@" >in/stdout 2>in/stderr </dev/null
+  status=$?
+  [ $status -eq "$wanted" ]
+}
+
+# gives NAME STATUS REGEX ARGUMENT...: the status, and the regular expression in what is printed.
+gives() {
+  local name=$1 status=$2 regex=$3
+  shift 3
+  if ! runs "$status" "$@"; then
+    fail "$name" "the status is not $status: softmma $*; $(head -c 400 in/stderr)"
+  elif grep -qE -e "$regex" in/stdout; then
+    pass "$name"
+  else
+    fail "$name" "no '$regex' in the output of softmma $*: $(head -c 400 in/stdout)"
+  fi
+}
+
+# fails NAME REGEX ARGUMENT...: status 2, one line on stderr that has the regular expression, nothing on stdout, and no
+# file made or changed.
+fails() {
+  local name=$1 regex=$2 before after
+  shift 2
+  before=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
+  if ! runs 2 "$@"; then
+    fail "$name" "the status is not 2: softmma $*; $(head -c 400 in/stderr)"
+    return
+  fi
+  after=$(find . -path ./in -prune -o -printf '%p %s %T@\n' | grep -v '^\. ')
+  if [ -s in/stdout ]; then
+    fail "$name" "something on stdout: $(head -c 200 in/stdout)"
+  elif [ "$(wc -l <in/stderr)" -ne 1 ] || ! grep -q '^softmma: ' in/stderr; then
+    fail "$name" "not one line on stderr: $(cat in/stderr)"
+  elif ! grep -qE -e "$regex" in/stderr; then
+    fail "$name" "no '$regex' in: $(cat in/stderr)"
+  elif [ "$before" != "$after" ]; then
+    fail "$name" "files were made or changed: $after"
+  else
+    pass "$name"
+  fi
+}
+
+# finish: the summary, and the status.
+finish() {
+  echo "$passed passed, $failed failed"
+  [ $failed -eq 0 ]
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Units, campaigns and recordings, end to end. Usage: units.sh SOFTMMA MODULE-FOLDER
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: units.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: units.sh SOFTMMA MODULE-FOLDER}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+wrong=plugin:$modules/wrong_unit.so
+ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+
+# ---- Which units there are ----
+
+gives 'units' 0 '^model +the model of each instruction$' units
+gives 'units: what can be used' 0 '^ +usable: SoftMMA' units
+gives 'units --json' 0 '"unit": "plugin"' units --json
+fails 'no unit' '--unit is missing' campaign
+fails 'unknown unit' "--unit: unknown unit 'modle'; nearest: model" campaign --unit modle
+fails 'a unit without its argument' '--unit: pipe: COMMAND is missing; write pipe:COMMAND' campaign --unit pipe
+fails 'a unit with an argument too many' '--unit: model takes no arguments' campaign --unit model:H100
+fails 'no such file' '--unit: file:none\.txt: none\.txt: No such file' campaign --unit file:none.txt
+fails 'no such plug-in' '--unit: plugin: ./none\.so: cannot open shared object' campaign --unit plugin:none.so
+fails 'a plug-in of another version' 'built for version 2 of softmma/unit\.h, this is version 1' \
+  campaign --unit "plugin:$modules/old_unit.so"
+printf 'int x;\n' | ${CC:-cc} -shared -x c -o no_unit.so - 2>/dev/null
+fails 'a library that is no plug-in' 'exports no function softmma_unit' campaign --unit plugin:no_unit.so
+fails 'a plug-in that does not open' "$wrong:closed: it is closed today" campaign --unit "$wrong:closed"
+fails 'what a unit does not compute' 'it only has mma\.m16n8k16' campaign --unit "$wrong" --on V100
+fails 'no rows' '--rows: 0; it takes at least 1' campaign --unit model --rows 0
+fails '--all and --instr' '--all and --instr' campaign --unit model --all "${ampere[@]}"
+
+# ---- Campaigns ----
+
+gives 'model against itself' 0 '^instructions=1 rows=70000 mismatches=0$' \
+  campaign --unit model "${ampere[@]}" --rows 70000
+gives 'every instruction of a GPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' \
+  campaign --unit model --on V100 --rows 500
+gives 'a right plug-in' 0 'rows=100000 mismatches=0$' campaign --unit "$wrong" "${ampere[@]}" --rows 100000
+gives 'an alignment bit too few' 1 '^instructions=1 rows=100000 mismatches=[1-9]' \
+  campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000
+check 'is explained' grep -q 'RZ-FP32' in/stdout
+check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
+runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
+cp in/stdout report.json
+# Two terms are enough: one that counts, and one of which a bit is cut.
+terms=$(sed -n '/"a": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
+c=$(sed -n '/"c": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
+check 'and made small' [ $((terms + c)) -le 2 ]
+gives 'its report says what was compared' 1 '"device": "a wrong unit"' \
+  campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100 --json --kind cancellation
+gives 'another result at another place' 1 'times the same row had another result elsewhere' \
+  campaign --unit "$wrong:place" "${ampere[@]}" --rows 1000
+gives 'another result when asked again' 1 'results were others when asked again' \
+  campaign --unit "$wrong:moody" "${ampere[@]}" --rows 1000
+fails 'a failing unit' 'the device fell off the bus' campaign --unit "$wrong:failing" "${ampere[@]}"
+fails 'a unit that fails silently' 'the unit failed and does not say why' campaign --unit "$wrong:silent" "${ampere[@]}"
+if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
+  gives 'the CPU' 0 'x86 vdpbf16ps rows=400000 mismatches=0' campaign --unit x86 --rows 400000
+  fails 'the CPU has no tensor cores' 'the CPU has only vdpbf16ps' campaign --unit x86 "${ampere[@]}"
+else
+  echo '************ SKIPPED: this CPU has no vdpbf16ps; the unit x86 was NOT tested ************'
+fi
+
+# ---- Going on ----
+
+whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
+timeout -s INT 1 "$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json \
+  >in/stdout 2>in/stderr
+check 'an interruption' grep -qE '^softmma: interrupted after [1-9][0-9]* rows; the same command goes on' in/stderr
+check 'leaves a report' grep -q '"complete": false' state.json
+runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
+runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
+check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)" = "$whole" ]
+fails 'of another seed' 'of another seed than 5; name another file' \
+  campaign --unit "$wrong:bit" "${ampere[@]}" --seed 5 --resume short.json
+fails 'of another unit' 'of another unit than model' campaign --unit model "${ampere[@]}" --resume short.json
+echo '{"unit": 3' >broken.json
+fails 'no report' "broken\.json: line 2: .*it must be a campaign's report" \
+  campaign --unit model "${ampere[@]}" --resume broken.json
+sed 's/"mismatches": [0-9]*/"mismatches": -1/' short.json >odd.json
+fails 'an odd report' "odd\.json: the entry of mma.* is not a campaign's" \
+  campaign --unit "$wrong:bit" "${ampere[@]}" --resume odd.json
+
+# ---- Recordings ----
+
+runs 0 record --unit model "${ampere[@]}" --rows 3000 -o rows.txt
+check 'record says where rows come from' grep -qE "^# recorded on: SoftMMA's models; [0-9.]+; 20[0-9-]+$" rows.txt
+gives 'verify replays a recording' 0 '^rows=3000 mismatches=0$' verify rows.txt
+gives 'a recording as a unit' 0 'rows=3000 mismatches=0$' campaign --unit file:rows.txt
+gives 'and on the other side' 0 'rows=3000 mismatches=0$' campaign --unit "$wrong" --against file:rows.txt "${ampere[@]}"
+gives 'which tells units apart' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit" --against file:rows.txt "${ampere[@]}"
+last=$(tail -n 1 rows.txt)
+{ cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
+fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' campaign --unit file:torn.txt
+fails 'a recording of a recording' 'is a recording already' \
+  record --unit file:rows.txt "${ampere[@]}" -o again.txt
+fails 'a recording that cannot be written' '--output: none/x: cannot write' \
+  record --unit model "${ampere[@]}" -o none/x
+fails 'a recording of a failing unit' 'fell off the bus' record --unit "$wrong:failing" "${ampere[@]}" -o x.txt
+
+# ---- Programs ----
+
+# A right one: it asks the command itself.
+cat >child.sh <<'EOT'
+#!/usr/bin/env bash
+while read -r line; do
+  case $line in
+    '# k: '*) k=${line#\# k: } ;;
+    '#'*) ;;
+    *)
+      read -ra x <<<"$line"
+      d=$("$SOFTMMA" dot --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --hex \
+        --a "${x[*]:0:k}" --b "${x[*]:k:k}" --c "${x[2 * k]}")
+      d=${d%% *}
+      echo "${d#0x}" ;;
+  esac
+done
+EOT
+chmod +x child.sh
+export SOFTMMA=$softmma
+volta=(--on V100 --instr mma.m8n8k4.f32.f16.f16.f32)
+gives 'a program' 0 'rows=24 mismatches=0$' campaign --unit pipe:./child.sh "${volta[@]}" --rows 24
+check 'a program, recorded' runs 0 record --unit pipe:./child.sh "${volta[@]}" --rows 8 -o piped.txt
+gives 'and verified' 0 '^rows=8 mismatches=0$' verify piped.txt
+
+# bad NAME REGEX COMMAND
+bad() { fails "$1" "pipe:.*: .*$2" campaign --unit "pipe:$3" "${volta[@]}" --rows 10; }
+bad 'a program that is not there' 'the shell cannot run it' 'exec ./none 2>/dev/null'
+bad 'a program that says nothing' 'ended after 0 of 10 results' 'cat >/dev/null'
+bad 'a program that fails' 'ended with status 3 after 0 of 10 results' 'exit 3'
+bad 'a program that dies' 'ended by signal 9 after 1 of 10 results' 'echo 0; kill -9 $$'
+bad 'a program that answers no numbers' "line 1 of the program's output is '# arch: volta'" cat
+bad 'a program that answers words' "line 2 of the program's output is 'nan'" 'echo 0; echo nan'
+bad 'a program that answers too much' 'answered more than 10 rows' 'yes 0'
+bad 'a program that answers too little' 'ended after 9 of 10 results' 'yes 0 | head -n 9'
+bad 'a program whose results are wide' "123456789, is wider than the result's 32 bits" 'echo 123456789'
+bad 'a program whose lines are long' 'longer than any result' 'head -c 1000 /dev/zero | tr "\0" 0'
+export SOFTMMA_PIPE_SECONDS=1
+bad 'a program that is stuck' 'neither read nor wrote for 1 s after 0 of 10' 'sleep 100'
+bad 'a program that does not end' 'closed its output after 0 of 10 results, but does not end' 'exec >&-; sleep 100'
+SOFTMMA_PIPE_SECONDS=soon
+bad 'an odd limit' "SOFTMMA_PIPE_SECONDS is 'soon'" cat
+
+finish
