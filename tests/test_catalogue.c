@@ -387,8 +387,6 @@ static const struct {
     {"H100", "wgmma.m64n8k16.f32.f16.f61", {"no instruction", "wgmma.m64n8k16.f32.f16.f16"}},
     {"MI300X", "v_mfma_f32_16x16x16_f61", {"no instruction", "nearest", "v_mfma_f32_16x16x16_f16"}},
     {"H100", "", {"no instruction", "nearest"}},
-    {"H100", "mma.m16n8k16.f32.e4m3.e4m3.f32", {"not modelled on H100", "K = 16 is not settled"}},
-    {"B200", "mma.sync.aligned.m16n8k16.row.col.f16.e5m2.e4m3.f16", {"not modelled on B200", "K = 32"}},
     {"H100", "HGMMA", {"fits 4 instructions", "wgmma.m64n8k16.f32.f16.f16"}},
     {"H100", "v_mfma_f32_32x32x8f16", {"it is on", "MI250X", "MI325X"}},
     {"V100", "mma.m16n8k16.f32.bf16.bf16.f32", {"V100 has no instruction", "ampere", "A100", "hopper"}},

@@ -164,9 +164,10 @@ static void list_gst_fdpa(operation_list *list) {
 }
 
 static void list_fp8_by_fp16(operation_list *list) {
-  for (int i = 0; i < 8; i++) {
-    smma_format_id output = i / 4 ? F(f16) : F(f32);
-    smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, 32, 25, 16, i / 4 ? -22 : -133);
+  for (int i = 0; i < 16; i++) {
+    smma_format_id output = i / 4 % 2 ? F(f16) : F(f32);
+    int k = i / 8 ? 16 : 32;
+    smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, k, 25, k / 2, i / 4 % 2 ? -22 : -133);
     o.rule.algorithm = SMMA_FP8_BY_FP16;
     o.rule.nan = SMMA_NAN_QUIET; /* the last step is an ordinary addition */
     add(list, o);

@@ -13,7 +13,7 @@
 #include "verify/check.h"
 
 #define MOST_REPORTS 5
-#define OWN_ROWS 1000
+#define OWN_ROWS 5000
 #define HARDWARE_ROWS 70000
 #define MODEL_ROWS 31968
 

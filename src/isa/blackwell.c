@@ -9,6 +9,10 @@
   MMA(blackwell, 16, 8, k, f32, a, b, f32, blackwell_fp8_f32), \
       MMA(blackwell, 16, 8, k, f16, a, b, f16, blackwell_fp8_f16)
 
+#define MMA_FP8_K16(a, b, k)                                       \
+  MMA(blackwell, 16, 8, k, f32, a, b, f32, blackwell_fp8_k16_f32), \
+      MMA(blackwell, 16, 8, k, f16, a, b, f16, blackwell_fp8_k16_f16)
+
 static const smma_instruction rows[] = {
     TCGEN05(blackwell, 16, f32, f16, f16, blackwell_f32),
     TCGEN05(blackwell, 16, f16, f16, f16, tcgen05_f16),
@@ -28,6 +32,7 @@ static const smma_instruction rows[] = {
     MMA(blackwell, 16, 8, 8, f32, tf32, tf32, f32, blackwell_tf32),
     MMA(blackwell, 16, 8, 4, f32, tf32, tf32, f32, blackwell_tf32),
     SMMA_FP8_PAIRS(MMA_FP8, 32),
+    SMMA_FP8_PAIRS(MMA_FP8_K16, 16),
     MMA(blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(blackwell);

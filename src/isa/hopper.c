@@ -6,6 +6,9 @@
 #define MMA_FP8(a, b, k) \
   MMA(hopper, 16, 8, k, f32, a, b, f32, hopper_fp8_f32), MMA(hopper, 16, 8, k, f16, a, b, f16, hopper_fp8_f16)
 
+#define MMA_FP8_K16(a, b, k) \
+  MMA(hopper, 16, 8, k, f32, a, b, f32, hopper_fp8_k16_f32), MMA(hopper, 16, 8, k, f16, a, b, f16, hopper_fp8_k16_f16)
+
 static const smma_instruction rows[] = {
     WGMMA(hopper, 16, f32, f16, f16, hopper_f32),
     WGMMA(hopper, 16, f16, f16, f16, hopper_wgmma_f16),
@@ -21,6 +24,7 @@ static const smma_instruction rows[] = {
     MMA(hopper, 16, 8, 8, f32, tf32, tf32, f32, hopper_tf32),
     MMA(hopper, 16, 8, 4, f32, tf32, tf32, f32, hopper_tf32),
     SMMA_FP8_PAIRS(MMA_FP8, 32),
+    SMMA_FP8_PAIRS(MMA_FP8_K16, 16),
     MMA(hopper, 16, 8, 16, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 16, 8, 8, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 16, 8, 4, f64, f64, f64, f64, nvidia_fma),

@@ -179,27 +179,6 @@ static bool explain_elsewhere(const char *gpu, const char *name, query *q, char 
   return any;
 }
 
-/* Instructions that exist and are left out of the catalogue, by the beginning of their names. */
-static const struct {
-  smma_arch_id arch;
-  const char *beginning, *why;
-} left_out[] = {
-#define SMMA_LEFT_OUT(symbol, beginning, why) {SMMA_ARCH_##symbol, beginning, why},
-#include "isa/left_out.def"
-#undef SMMA_LEFT_OUT
-};
-
-static bool explain_left_out(smma_arch_id arch, const char *gpu, const char *name, const query *q, char *message,
-                             size_t size) {
-  for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
-    if (left_out[i].arch != arch || strncmp(q->form, left_out[i].beginning, strlen(left_out[i].beginning)) != 0)
-      continue;
-    snprintf(message, size, "'%.150s' is not modelled on %s: %s", name, gpu, left_out[i].why);
-    return true;
-  }
-  return false;
-}
-
 static bool consider_alias(const char *alias, void *context) {
   char form[SMMA_NAME_SIZE];
   smma_normal_form(alias, form, sizeof form);
@@ -260,7 +239,7 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   if (size == 0) return NULL;
   if (found)
     explain_ambiguous(name, table, &q, message, size);
-  else if (!explain_left_out(arch, gpu, name, &q, message, size) && !explain_elsewhere(gpu, name, &q, message, size))
+  else if (!explain_elsewhere(gpu, name, &q, message, size))
     explain_unknown_name(gpu, name, table, &q, message, size);
   return NULL;
 }

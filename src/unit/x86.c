@@ -29,12 +29,17 @@ __attribute__((target("avx512bf16,avx512vl"))) static void run_lanes(const uint1
   memcpy(d, result, rows * 4);
 }
 
+/* "AMD EPYC, family 25, model 17": names alone do not tell generations apart. */
 static void describe_cpu(char *text, size_t size) {
-  unsigned name[12] = {0};
+  unsigned name[13] = {0}, version = 0, others[3], family, model;
+  size_t length;
   for (unsigned i = 0; i < 3; i++)
     __get_cpuid(0x80000002 + i, &name[4 * i], &name[4 * i + 1], &name[4 * i + 2], &name[4 * i + 3]);
-  snprintf(text, size, "%.48s", (const char *)name);
-  for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--) text[end - 1] = 0;
+  for (length = strlen((const char *)name); length > 0 && ((const char *)name)[length - 1] == ' ';) length--;
+  __get_cpuid(1, &version, &others[0], &others[1], &others[2]);
+  family = (version >> 8 & 15) + ((version >> 8 & 15) == 15 ? version >> 20 & 255 : 0);
+  model = (version >> 4 & 15) | (version >> 16 & 15) << 4;
+  snprintf(text, size, "%.*s, family %u, model %u", (int)length, (const char *)name, family, model);
 }
 
 #else

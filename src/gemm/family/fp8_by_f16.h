@@ -1,6 +1,8 @@
 /* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition.
  */
-static bool fp8_by_f16_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_FP8_BY_FP16; }
+static bool fp8_by_f16_takes(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
+}
 
 /* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. */
 static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *partial, size_t count) {
@@ -11,8 +13,7 @@ static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *
     for (size_t i = 0; i < count; i += LANES) vf_store(accumulator + i, vf_round_to_half(vf_load(accumulator + i)));
 }
 
-static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, bool to_half) {
-  enum { LENGTH = 16 };
+static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, int length, bool to_half) {
   const smma_plan *p = r->plan;
   const t_fdpa_constants t = t_fdpa_constants_of(&p->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
@@ -23,16 +24,20 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
       const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
-        t_fdpa_block(r, &t, &w, LENGTH, false, to_half, row, rows, block, partial);
+        t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
       fp8_by_f16_add(p, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
     }
 }
 
+static void fp8_by_f16_run_8(const smma_run *r) { fp8_by_f16_panel(r, 8, false); }
+static void fp8_by_f16_run_16(const smma_run *r) { fp8_by_f16_panel(r, 16, false); }
+static void fp8_by_f16_run_to_half_8(const smma_run *r) { fp8_by_f16_panel(r, 8, true); }
+static void fp8_by_f16_run_to_half_16(const smma_run *r) { fp8_by_f16_panel(r, 16, true); }
+
 static void fp8_by_f16_run(const smma_run *r) {
-  if (r->plan->operation.d == SMMA_FORMAT_f16)
-    fp8_by_f16_panel(r, true);
-  else
-    fp8_by_f16_panel(r, false);
+  static void (*const run[2][2])(const smma_run *) = {{fp8_by_f16_run_8, fp8_by_f16_run_16},
+                                                      {fp8_by_f16_run_to_half_8, fp8_by_f16_run_to_half_16}};
+  run[r->plan->operation.d == SMMA_FORMAT_f16][smma_block_of(&r->plan->operation) == 16](r);
 }
 
 static const smma_kernel_family fp8_by_f16_family = {
