@@ -62,6 +62,8 @@ else
   echo '************ SKIPPED: this CPU has no vdpbf16ps; the unit x86 was NOT tested ************'
 fi
 
+SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda
+
 # ---- Going on ----
 
 whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)

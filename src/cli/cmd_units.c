@@ -6,9 +6,13 @@ static void print_unit(const smma_unit_kind *kind) {
   smma_unit unit;
   smma_error error;
   char name[96];
-  snprintf(name, sizeof name, "%s%s%s", kind->name, *kind->arguments ? ":" : "", kind->arguments);
+  snprintf(name, sizeof name,
+           *kind->arguments == '[' ? "%s[:%s"
+           : *kind->arguments      ? "%s:%s"
+                                   : "%s%s",
+           kind->name, kind->arguments + (*kind->arguments == '['));
   printf("%-26s%s\n", name, kind->summary);
-  if (*kind->arguments) return;
+  if (*kind->arguments && *kind->arguments != '[') return;
   if (smma_unit_open(kind->name, &unit, &error)) {
     printf("%-26susable: %s%s%s\n", "", unit.description.device, *unit.description.driver ? ", " : "",
            unit.description.driver);
@@ -23,7 +27,7 @@ static json_t *unit_json(const smma_unit_kind *kind) {
       json_pack("{s:s, s:s, s:s}", "unit", kind->name, "arguments", kind->arguments, "summary", kind->summary);
   smma_unit unit;
   smma_error error;
-  if (*kind->arguments) return object;
+  if (*kind->arguments && *kind->arguments != '[') return object;
   if (smma_unit_open(kind->name, &unit, &error)) {
     json_object_set_new(object, "usable", json_true());
     json_object_set_new(object, "device", smma_json_text(unit.description.device));

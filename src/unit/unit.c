@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/load.h"
 #include "isa/nearest.h"
@@ -28,50 +30,78 @@ static const smma_unit_kind *find_kind(const char *name, size_t length, smma_err
   return NULL;
 }
 
-/* Loads FILE of "FILE" or "FILE:ARGUMENTS"; `*arguments` is what is left. */
-static bool load_plugin(smma_unit *u, const char **arguments, smma_error *error) {
-  char path[sizeof u->name];
-  const char *end = strchr(*arguments, ':');
+/* Takes the methods from a shared object. */
+static bool load(smma_unit *u, const char *path, smma_error *error) {
   const smma_unit_methods *(*get)(void);
   void *symbol;
-  snprintf(path, sizeof path, "%.*s", end ? (int)(end - *arguments) : (int)strlen(*arguments), *arguments);
-  *arguments = end ? end + 1 : NULL;
-  /* Without a slash the system would look among its own libraries only. */
-  if (!strchr(path, '/')) {
-    char here[sizeof path];
-    snprintf(here, sizeof here, "./%.*s", (int)sizeof here - 3, path);
-    memcpy(path, here, sizeof path);
-  }
   u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!u->library) return smma_fail(error, "plugin: %s", dlerror());
+  if (!u->library) return smma_fail(error, "%s", dlerror());
   symbol = dlsym(u->library, "softmma_unit");
-  if (!symbol) return smma_fail(error, "plugin: %s exports no function softmma_unit (see softmma/unit.h)", path);
+  if (!symbol) return smma_fail(error, "%s exports no function softmma_unit (see softmma/unit.h)", path);
   memcpy(&get, &symbol, sizeof get);
   u->methods = get();
-  if (!u->methods) return smma_fail(error, "plugin: softmma_unit of %s returned NULL", path);
-  if (u->methods->abi != SMMA_UNIT_ABI)
-    return smma_fail(error, "plugin: %s was built for version %u of softmma/unit.h, this is version %u; build it again",
-                     path, u->methods->abi, SMMA_UNIT_ABI);
-  return true;
+  if (!u->methods) return smma_fail(error, "softmma_unit of %s returned NULL", path);
+  if (u->methods->abi == SMMA_UNIT_ABI) return true;
+  smma_fail(error, "%s was built for version %u of softmma/unit.h, this is version %u; build it again", path,
+            u->methods->abi, SMMA_UNIT_ABI);
+  u->methods = NULL;
+  return false;
+}
+
+/* FILE of "FILE" or "FILE:ARGUMENTS"; `*arguments` is what is left. Without a slash the system would look among its own
+   libraries only. */
+static bool load_plugin(smma_unit *u, const char **arguments, smma_error *error) {
+  char path[sizeof u->name + 2];
+  const char *end = strchr(*arguments, ':');
+  const int length = end ? (int)(end - *arguments) : (int)strlen(*arguments);
+  snprintf(path, sizeof path, "%s%.*s", memchr(*arguments, '/', (size_t)length) ? "" : "./", length, *arguments);
+  *arguments = end ? end + 1 : NULL;
+  return load(u, path, error);
+}
+
+/* softmma-unit-KIND.so from $SOFTMMA_UNITS, else from where it is installed, seen from the program. */
+static bool load_module(smma_unit *u, const char *kind, smma_error *error) {
+  const char *folder = getenv("SOFTMMA_UNITS");
+  char program[1024] = "", path[2048];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  char *slash = length > 0 ? strrchr(program, '/') : NULL;
+  if (slash) *slash = 0;
+  if (folder)
+    snprintf(path, sizeof path, "%s/softmma-unit-%s.so", folder, kind);
+  else
+    snprintf(path, sizeof path, "%s/../%s/softmma-unit-%s.so", program, SMMA_UNIT_FOLDER, kind);
+  if (access(path, R_OK) != 0)
+    return smma_fail(error,
+                     "softmma-unit-%s.so is not there; build it with -DSOFTMMA_CUDA=ON, or name its folder in "
+                     "SOFTMMA_UNITS",
+                     kind);
+  return load(u, path, error);
+}
+
+/* Finds the methods; `*arguments` becomes what they are to be opened with. */
+static bool find_methods(smma_unit *u, const smma_unit_kind *kind, const char **arguments, smma_error *error) {
+  u->methods = kind->methods;
+  if (u->methods) return true;
+  return strcmp(kind->name, "plugin") == 0 ? load_plugin(u, arguments, error) : load_module(u, kind->name, error);
 }
 
 bool smma_unit_open(const char *name, smma_unit *u, smma_error *error) {
   const char *colon = strchr(name, ':'), *arguments = colon ? colon + 1 : NULL;
   const smma_unit_kind *kind = find_kind(name, colon ? (size_t)(colon - name) : strlen(name), error);
   char message[sizeof error->text] = "";
+  smma_error inner;
   *u = (smma_unit){0};
   if (!kind) return false;
   if (snprintf(u->name, sizeof u->name, "%s", name) >= (int)sizeof u->name)
     return smma_fail(error, "%.20s...: the unit's name is too long", name);
-  if (*kind->arguments && !(arguments && *arguments))
+  if (*kind->arguments && *kind->arguments != '[' && !(arguments && *arguments))
     return smma_fail(error, "%s: %s is missing; write %s:%s", kind->name, kind->arguments, kind->name, kind->arguments);
   if (!*kind->arguments && arguments)
     return smma_fail(error, "%s takes no arguments; write %s", kind->name, kind->name);
-  u->methods = kind->methods;
-  if (!u->methods && !load_plugin(u, &arguments, error)) {
+  if (!find_methods(u, kind, &arguments, &inner)) {
     u->methods = NULL;
     smma_unit_close(u);
-    return false;
+    return smma_fail(error, "%s: %s", kind->name, inner.text);
   }
   if (u->methods->open(arguments, &u->state, message, sizeof message) != 0) {
     smma_fail(error, "%s: %s", u->name, *message ? message : "the unit cannot be opened and does not say why");
