@@ -27,7 +27,8 @@ static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch
   bool along_k = f->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
   if (along_k) {
     for (size_t v = 0; v < present; v++) {
-      __builtin_prefetch((const unsigned char *)matrix + ((f->first + f->vectors + v) * leading + k[0]) * bytes);
+      /* The next vectors' elements, which may be none: too many lines apart for processors to guess. */
+      __builtin_prefetch((const void *)((uintptr_t)matrix + ((f->first + f->vectors + v) * leading + k[0]) * bytes));
       for (int i = 0; i < f->length; i++)
         if (k[i] < g->k)
           code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, (f->first + v) * leading + k[i]);

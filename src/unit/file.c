@@ -139,14 +139,7 @@ static int file_computes(void *unit, const smma_instruction_info *i, char *messa
 static int file_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
                     size_t size) {
   const recording *r = unit;
-  const smma_rows asked = {.instruction = r->rows.instruction,
-                           .capacity = batch->rows,
-                           .a = (unsigned char *)batch->a, /* only read here */
-                           .b = (unsigned char *)batch->b,
-                           .c = (unsigned char *)batch->c,
-                           .scale_a = (unsigned char *)batch->scale_a,
-                           .scale_b = (unsigned char *)batch->scale_b,
-                           .d = batch->d};
+  const smma_rows asked = smma_rows_of_batch(r->rows.instruction, batch);
   for (size_t i = 0; i < batch->rows; i++) {
     smma_vector_row row;
     size_t place;

@@ -78,14 +78,7 @@ static int pipe_computes(void *unit, const smma_instruction_info *i, char *messa
 /* Header and rows as text. */
 static bool write_text(exchange *e, const smma_instruction *i, const smma_unit_batch *batch) {
   smma_vector_header header;
-  smma_rows rows = {.instruction = i,
-                    .capacity = batch->rows,
-                    .a = (unsigned char *)batch->a, /* only read here */
-                    .b = (unsigned char *)batch->b,
-                    .c = (unsigned char *)batch->c,
-                    .scale_a = (unsigned char *)batch->scale_a,
-                    .scale_b = (unsigned char *)batch->scale_b,
-                    .d = batch->d};
+  const smma_rows rows = smma_rows_of_batch(i, batch);
   smma_vector_row row;
   FILE *stream = open_memstream(&e->text, &e->length);
   bool failed;

@@ -85,3 +85,14 @@ smma_unit_batch smma_rows_batch(const smma_rows *r, size_t first, size_t count, 
                            .scale_b = w.scales ? r->scale_b + first * w.scales * w.scale : NULL,
                            .d = d ? d : r->d + first * w.d};
 }
+
+smma_rows smma_rows_of_batch(const smma_instruction *i, const smma_unit_batch *batch) {
+  return (smma_rows){.instruction = i,
+                     .capacity = batch->rows,
+                     .a = (unsigned char *)batch->a,
+                     .b = (unsigned char *)batch->b,
+                     .c = (unsigned char *)batch->c,
+                     .scale_a = (unsigned char *)batch->scale_a,
+                     .scale_b = (unsigned char *)batch->scale_b,
+                     .d = batch->d};
+}

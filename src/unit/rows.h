@@ -28,4 +28,7 @@ uint64_t smma_rows_result(const smma_rows *rows, size_t index);
    themselves if it is NULL. */
 smma_unit_batch smma_rows_batch(const smma_rows *rows, size_t first, size_t count, void *d);
 
+/* A unit's batch as rows of an instruction: a view of the batch's memory, only to be read and not to be freed. */
+smma_rows smma_rows_of_batch(const smma_instruction *instruction, const smma_unit_batch *batch);
+
 #endif

@@ -13,9 +13,9 @@ static bool t_fdpa_narrow_takes(const smma_operation *o) {
          (smma_block_of(o) == 16 || smma_block_of(o) == 32);
 }
 
-/* What is packed for a block of L products. Rows: for each pair of products its significands, deficits plus HEADROOM
-   and sign masks, two to a word; then L words of bytes as in deficits.h. Columns: for each pair the same of PANEL
-   columns, signs as +1 or -1; then bytes as in deficits.h. */
+/* What is packed for a block of L products. Rows, in groups as in deficits.h: for each pair of products its
+   significands, deficits plus HEADROOM and sign masks, two to a word; then bytes as there. Columns: for each pair the
+   same of PANEL columns, signs as +1 or -1; then bytes as there. */
 static inline size_t t_fdpa_narrow_row_block(size_t length) { return length * 10; }
 static inline size_t t_fdpa_narrow_column_block(size_t length) { return length * 7; }
 
