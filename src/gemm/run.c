@@ -83,7 +83,7 @@ static void release(workspace *w) {
   free(w->b);
 }
 
-/* Calls `visit` for every run of contiguous accumulators. */
+/* The accumulators of row i from column j on, to the end of its panel. */
 static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_t j) {
   return sums + smma_accumulator_index(t->packed_rows, t->l->panel, i, j) * t->l->element_bytes;
 }
