@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The unit of NVIDIA GPUs compiles for every target, and the tensor instructions that are meant are in the machine code.
+# The module of NVIDIA GPUs builds, and for every target the tensor instructions that are meant are in its machine code.
 # Usage: cuda_unit.sh NVCC SOURCE; without nvcc or cuobjdump the status is 77.
 set -u
 skip() {
@@ -16,18 +16,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# has TARGET INSTRUCTION...: exactly these, in alphabetical order.
+cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON -DNVCC="$(command -v "$nvcc")" -DCMAKE_INSTALL_LIBDIR=lib \
+  >"$work/log" 2>&1 && cmake --build "$work" --target cuda_unit -j 2 >>"$work/log" 2>&1 || {
+  tail -n 20 "$work/log"
+  exit 1
+}
+
+# has TARGET INSTRUCTION...: exactly these.
 has() {
   local target=$1 wanted got
   shift
-  wanted=$(printf '%s\n' "$@" | sort)
-  if ! "$nvcc" -std=c++17 -Werror all-warnings -diag-suppress 177 -arch="sm_$target" -cubin -I "$source/include" \
-    -o "$work/unit.cubin" "$source/src/unit/cuda/mma.cu" 2>"$work/log"; then
-    echo "FAILED  sm_$target: $(head -n 3 "$work/log")"
-    failed=1
-    return
-  fi
-  got=$(cuobjdump -sass "$work/unit.cubin" | grep -oE '\b[A-Z]+MMA\.[0-9]+[.A-Z0-9]*' | sort -u)
+  wanted=$(printf '%s\n' "$@" | sort -u)
+  got=$(cuobjdump -sass -arch "sm_$target" "$work/lib/softmma/softmma-unit-cuda.so" |
+    grep -oE '\b(UTC)?[A-Z]MMA(\.SF)?(\.[0-9x]+)?[.A-Z0-9]*|\b[HQ]GMMA\.[0-9x]+[.A-Z0-9]*' | sort -u)
   if [ "$got" = "$wanted" ]; then
     echo "ok      sm_$target: $(wc -l <<<"$got") tensor instructions"
   else
@@ -37,19 +38,34 @@ has() {
   fi
 }
 
+# pairs BEFORE AFTER FORMAT...: of every two formats.
+pairs() {
+  local before=$1 after=$2 a b
+  shift 2
+  for a in "$@"; do
+    for b in "$@"; do echo "$before.$a.$b$after"; done
+  done
+}
+
 half=(HMMA.16816.F16 HMMA.16816.F32 HMMA.16816.F32.BF16 HMMA.1684.F32.TF32 HMMA.1688.F16 HMMA.1688.F32
   HMMA.1688.F32.BF16 HMMA.1688.F32.TF32)
-fp8=()
-for shape in 16816 16832; do
-  for output in F16 F32; do
-    for pair in E4M3.E4M3 E4M3.E5M2 E5M2.E4M3 E5M2.E5M2; do fp8+=("QMMA.$shape.$output.$pair"); done
-  done
-done
+mapfile -t fp8 < <(for shape in 16816 16832; do
+  for output in F16 F32; do pairs "QMMA.$shape.$output" '' E4M3 E5M2; done
+done)
+mapfile -t narrow < <(for output in F16 F32; do pairs "QMMA.16832.$output" '' E4M3 E5M2 E3M2 E2M3 E2M1; done
+  pairs QMMA.SF.16832.F32 .E8 E4M3 E5M2 E3M2 E2M3 E2M1)
+mapfile -t warp_group < <(for n in {8..256..8}; do
+  echo "HGMMA.64x${n}x16.F16 HGMMA.64x${n}x16.F32 HGMMA.64x${n}x16.F32.BF16 HGMMA.64x${n}x8.F32.TF32" | xargs -n 1
+  for output in F16 F32; do pairs "QGMMA.64x${n}x32.$output" '' E4M3 E5M2; done
+done)
+release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p')
+[ "$release" -lt 131 ] || narrow+=(OMMA.SF.16864.F32.E2M1.E2M1.E8.4X)
 has 75 HMMA.1688.F16 HMMA.1688.F32
 has 80 DMMA.884 "${half[@]}"
 has 86 DMMA.884 "${half[@]}"
 has 89 DMMA.884 "${half[@]}" "${fp8[@]}"
-has 90a DMMA.8 DMMA.16 "${half[@]}"
-has 100a DMMA.8 "${half[@]}"
-has 120a DMMA.8 "${half[@]}" "${fp8[@]}"
+has 90a DMMA.8x8x4 DMMA.16x8x4 DMMA.16x8x8 DMMA.16x8x16 "${half[@]}" "${warp_group[@]}"
+has 100a DMMA.8x8x4 "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X
+has 120a DMMA.8x8x4 "${half[@]}" "${fp8[@]}" "${narrow[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
+  OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
 exit $failed

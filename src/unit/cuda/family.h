@@ -1,0 +1,63 @@
+/* What the unit of NVIDIA GPUs is made of: families of instructions, each with its own kernels, and how rows of a batch
+   lie in their tiles. */
+#ifndef SMMA_UNIT_CUDA_FAMILY_H
+#define SMMA_UNIT_CUDA_FAMILY_H
+
+#include <cstdint>
+
+#include "softmma/unit.h"
+
+namespace cuda_unit {
+
+/* A batch in the memory of the GPU. `unlike` counts results that were not the same at all their places in a tile. */
+struct device_batch {
+  size_t rows;
+  const unsigned char *a, *b, *c, *scale_a, *scale_b;
+  unsigned char *d;
+  unsigned *unlike;
+};
+
+/* Starts the kernel that computes a batch. */
+using launcher = void(const smma_instruction_info &instruction, const device_batch &batch);
+
+/* The families: an instruction's launcher, or NULL if it is not of the family or the device, of that compute
+   capability (90: 9.0), does not have it. */
+launcher *find_mma(const smma_instruction_info &instruction, int capability);
+launcher *find_mma_volta(const smma_instruction_info &instruction, int capability);
+launcher *find_mma_narrow(const smma_instruction_info &instruction, int capability);
+launcher *find_wgmma(const smma_instruction_info &instruction, int capability);
+launcher *find_tcgen05(const smma_instruction_info &instruction, int capability);
+
+#ifdef __CUDACC__
+
+/* A tile for PLACES rows of the batch. Rows of A hold these in turn, again and again if there are more, from one place
+   on; columns of B from another. Element (m, n) is of use where both are the same row's. From tile to tile the places
+   change, so that every element serves. */
+constexpr int PLACES = 8;
+
+struct tile {
+  size_t first, rows;
+  int turn_a, turn_b;
+  __device__ tile(size_t number, size_t rows)
+      : first(number * PLACES), rows(rows), turn_a((int)(number % PLACES)), turn_b((int)(number / PLACES % PLACES)) {}
+  __device__ int place_a(int m) const { return (m + turn_a) % PLACES; }
+  __device__ int place_b(int n) const { return (n + turn_b) % PLACES; }
+  /* Behind the batch, its last row again. */
+  __device__ size_t row(int place) const { return first + (size_t)place < rows ? first + (size_t)place : rows - 1; }
+  __device__ bool has(int place) const { return first + (size_t)place < rows; }
+};
+
+/* The scale factors of a row, `count` of them, again and again in the four bytes. */
+inline __device__ uint32_t scale_word(const unsigned char *scales, int count, size_t row) {
+  uint32_t bits = 0;
+  for (int i = 0; i < 4; i++) bits |= (uint32_t)scales[row * (size_t)count + (size_t)(i % count)] << 8 * i;
+  return bits;
+}
+
+inline __host__ __device__ size_t tiles_of(size_t rows) { return (rows + PLACES - 1) / PLACES; }
+
+#endif
+
+}  // namespace cuda_unit
+
+#endif

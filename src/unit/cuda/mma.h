@@ -1,0 +1,110 @@
+/* How mma.sync is computed by a warp: a tile of M x 8 elements.
+
+   Fragments are laid out as in the PTX ISA, "Matrix Fragments for mma.m16n8kK": with g = lane / 4, t = lane % 4 and E
+   elements in a register, register r of A holds row g + 8 (r % 2) (M = 8: row g) and k from 4 E (r / 2) + E t on,
+   register r of B column g and k from 4 E r + E t on; accumulator i is element (g + 8 (i / 2), 2 t + i % 2). Scale
+   factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names; since
+   both rows hold the same row of the batch, all four threads may have the same.
+
+   An instruction is a struct { M, K, A and B (registers), SCALES (a row), operands_a, operands_b, accumulators,
+   run(accumulators, registers of A, of B, and, with SCALES, scale factors) }. */
+#ifndef SMMA_UNIT_CUDA_MMA_H
+#define SMMA_UNIT_CUDA_MMA_H
+
+#include "family.h"
+
+namespace cuda_unit {
+namespace {
+
+/* ---- Registers ---- */
+
+/* Registers of operands: their ELEMENTS from k on of a row, of which each has BYTES there. */
+template <int SIZE>
+struct whole_bytes {
+  using type = uint32_t;
+  static constexpr int BYTES = SIZE, ELEMENTS = 4 / BYTES;
+  static __device__ type load(const unsigned char *row, int k) {
+    type bits = 0;
+    for (int byte = 0; byte < 4; byte++) bits |= (type)row[k * BYTES + byte] << 8 * byte;
+    return bits;
+  }
+};
+
+template <>
+struct whole_bytes<8> {
+  using type = double;
+  static constexpr int BYTES = 8, ELEMENTS = 1;
+  static __device__ type load(const unsigned char *row, int k) { return reinterpret_cast<const double *>(row)[k]; }
+};
+
+/* The accumulators of one thread, of which FP16 has two in a register. */
+struct f32_accumulators {
+  using element = uint32_t;
+  float d[4];
+  __device__ void set(int i, element bits) { d[i] = __uint_as_float(bits); }
+  __device__ element get(int i) const { return __float_as_uint(d[i]); }
+};
+
+struct f16_accumulators {
+  using element = uint16_t;
+  uint32_t d[2];
+  __device__ void set(int i, element bits) {
+    d[i / 2] = i % 2 ? (d[i / 2] & 0xffff) | (uint32_t)bits << 16 : (d[i / 2] & 0xffff0000) | bits;
+  }
+  __device__ element get(int i) const { return (element)(d[i / 2] >> (i % 2 ? 16 : 0)); }
+};
+
+struct f64_accumulators {
+  using element = unsigned long long;
+  double d[4];
+  __device__ void set(int i, element bits) { d[i] = __longlong_as_double((long long)bits); }
+  __device__ element get(int i) const { return (element)__double_as_longlong(d[i]); }
+};
+
+/* ---- One tile a warp ---- */
+
+template <class I, int CAPABILITY>
+__global__ void compute(device_batch batch) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (__CUDA_ARCH__ >= CAPABILITY * 10) {
+    using element = typename I::accumulators::element;
+    constexpr int E = I::operands_a::ELEMENTS, COUNT = I::M / 4;
+    const int lane = (int)(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+    const tile at((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / 32, batch.rows);
+    const element *c = reinterpret_cast<const element *>(batch.c);
+    const int place = at.place_a(g); /* of rows g and g + 8 alike */
+    typename I::operands_a::type ra[I::A];
+    typename I::operands_b::type rb[I::B];
+    typename I::accumulators x = {};
+    if (at.first >= batch.rows) return; /* a whole warp */
+    for (int r = 0; r < I::A; r++) {
+      const int block = I::M == 16 ? r / 2 : r;
+      ra[r] = I::operands_a::load(batch.a + at.row(place) * I::K * I::operands_a::BYTES, 4 * E * block + E * t);
+    }
+    for (int r = 0; r < I::B; r++)
+      rb[r] = I::operands_b::load(batch.b + at.row(at.place_b(g)) * I::K * I::operands_b::BYTES, 4 * E * r + E * t);
+    for (int i = 0; i < COUNT; i++) x.set(i, place == at.place_b(2 * t + i % 2) ? c[at.row(place)] : 0);
+    if constexpr (I::SCALES == 0)
+      I::run(x, ra, rb);
+    else
+      I::run(x, ra, rb, scale_word(batch.scale_a, I::SCALES, at.row(place)),
+             scale_word(batch.scale_b, I::SCALES, at.row(at.place_b(g))));
+    for (int i = 0; i < 2; i++) {
+      if (place != at.place_b(2 * t + i) || !at.has(place)) continue;
+      reinterpret_cast<element *>(batch.d)[at.row(place)] = x.get(i);
+      if (COUNT == 4 && x.get(i) != x.get(i + 2)) atomicAdd(batch.unlike, 1);
+    }
+  }
+#endif
+}
+
+template <class I, int CAPABILITY>
+void launch(const smma_instruction_info &, const device_batch &batch) {
+  const unsigned warps = 8;
+  compute<I, CAPABILITY><<<(unsigned)((tiles_of(batch.rows) + warps - 1) / warps), warps * 32>>>(batch);
+}
+
+}  // namespace
+}  // namespace cuda_unit
+
+#endif

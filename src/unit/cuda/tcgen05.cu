@@ -1,0 +1,268 @@
+/* tcgen05.mma on Blackwell (sm_100a): one thread starts a tile of M x N elements, A and B from shared memory, C and
+   scale factors in tensor memory, D to where C was.
+
+   Since places of rows repeat every PLACES rows of A and columns of B, a lane of tensor memory has PLACES different
+   results, and lanes that far apart have the same: a thread, whose is one lane, hands in as many values of C and gets
+   as many results.
+
+   PTX ISA, "Tensor Memory", "Instruction Descriptor", "Shared Memory Descriptor": rows are lanes, with M = 64 rows 16 i
+   to 16 i + 15 lanes 32 i on; a column of 32 bits has one element, also of FP16. A and B lie in core matrices of 8 rows
+   by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and padded to 16 bytes, but with
+   K = 64 32 of FP4 fill them. Scale factors of a row of A or column of B are bytes of a word in a lane congruent to it
+   modulo 32. */
+#include <algorithm>
+#include <cstring>
+
+#include "family.h"
+
+namespace cuda_unit {
+namespace {
+
+constexpr int LANES = 128, MOST_N = 256, ROW_BYTES = 32, LEADING_BYTES = 128, STRIDE_BYTES = 256;
+/* Columns of tensor memory: accumulators, scale factors of A and of B. */
+constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, COLUMNS = 512;
+
+enum kind { F16, TF32, F8F6F4, MXF8F6F4, MXF4, MXF4NVF4 };
+
+/* How an operand's elements, of which each has a byte or more in the batch, lie in 16 bytes of shared memory: `count`
+   bytes of the batch, of each of which the lower `bits` are kept. */
+struct packing {
+  int count, bits;
+};
+
+struct operation {
+  uint32_t descriptor;
+  int m, n, scales;
+  packing a, b;
+  bool half; /* D is FP16 */
+};
+
+/* ---- Shared memory ---- */
+
+/* One row's half of 16 bytes. */
+__device__ uint4 pack(const unsigned char *row, int half, packing how) {
+  union {
+    unsigned char byte[16];
+    uint4 whole;
+  } packed = {};
+  for (int i = 0; i < how.count; i++) {
+    const int bit = i * how.bits;
+    const unsigned value = (unsigned)row[half * how.count + i] << bit % 8;
+    packed.byte[bit / 8] |= (unsigned char)value;
+    if (bit % 8 + how.bits > 8) packed.byte[bit / 8 + 1] |= (unsigned char)(value >> 8);
+  }
+  return packed.whole;
+}
+
+__device__ void put(unsigned char *matrix, int row, int half, uint4 bytes) {
+  *reinterpret_cast<uint4 *>(matrix + row / 8 * STRIDE_BYTES + half * LEADING_BYTES + row % 8 * 16) = bytes;
+}
+
+__device__ uint32_t shared_address(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); }
+
+__device__ uint64_t describe(const void *matrix) {
+  return (uint64_t)shared_address(matrix) >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 |
+         (uint64_t)(STRIDE_BYTES >> 4) << 32 | (uint64_t)1 << 46;
+}
+
+/* ---- Tensor memory: PLACES columns of the warp's 32 lanes, one lane a thread ---- */
+
+__device__ void store(uint32_t address, const uint32_t *v) {
+  asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"r"(address),
+               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(v[4]), "r"(v[5]), "r"(v[6]), "r"(v[7])
+               : "memory");
+}
+
+__device__ void load(uint32_t address, uint32_t *v) {
+  asm volatile(
+      "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];\n"
+      "tcgen05.wait::ld.sync.aligned;"
+      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]), "=r"(v[4]), "=r"(v[5]), "=r"(v[6]), "=r"(v[7])
+      : "r"(address)
+      : "memory");
+}
+
+/* ---- The instruction ---- */
+
+#define MMA(text, ...)                           \
+  asm volatile(                                  \
+      "{\n"                                      \
+      ".reg .pred add;\n"                        \
+      "setp.eq.u32 add, 0, 0;\n"                 \
+      "tcgen05.mma.cta_group::1.kind::" text     \
+      ", add;\n"                                 \
+      "}" ::"r"(d),                              \
+      "l"(a), "l"(b), "r"(descriptor)__VA_ARGS__ \
+      : "memory")
+#define DENSE(kind) MMA(kind " [%0], %1, %2, %3")
+#define SCALED(kind) MMA(kind " [%0], %1, %2, %3, [%4], [%5]", , "r"(d + SCALES_A), "r"(d + SCALES_B))
+
+template <kind KIND>
+__device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor) {
+  if constexpr (KIND == F16)
+    DENSE("f16");
+  else if constexpr (KIND == TF32)
+    DENSE("tf32");
+  else if constexpr (KIND == F8F6F4)
+    DENSE("f8f6f4");
+  else if constexpr (KIND == MXF8F6F4)
+    SCALED("mxf8f6f4.block_scale.scale_vec::1X");
+  else if constexpr (KIND == MXF4)
+    SCALED("mxf4.block_scale.scale_vec::2X");
+  else
+    SCALED("mxf4nvf4.block_scale.scale_vec::4X");
+}
+
+__device__ void wait_for(uint32_t barrier, uint32_t phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(barrier),
+      "r"(phase)
+      : "memory");
+}
+
+/* ---- Tiles, one behind another in a block ---- */
+
+template <kind KIND>
+__global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch) {
+  __shared__ __align__(128) unsigned char a[LANES * ROW_BYTES], b[MOST_N * ROW_BYTES];
+  __shared__ __align__(8) uint64_t barrier;
+  __shared__ uint32_t base, first_lanes[PLACES][PLACES];
+  const int lane = (int)threadIdx.x, warp = lane / 32;
+  const bool has_row = o.m == LANES || lane % 32 < 16;
+  const uint32_t at_barrier = shared_address(&barrier);
+  uint32_t phase = 0;
+
+  if (warp == 0) {
+    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&base)),
+                 "n"(COLUMNS)
+                 : "memory");
+    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+  }
+  if (lane == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at_barrier) : "memory");
+  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+  __syncthreads();
+  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+  const uint32_t memory = base, own = memory + ((uint32_t)warp << 21);
+
+  for (size_t number = blockIdx.x; number < tiles_of(batch.rows); number += gridDim.x, phase ^= 1) {
+    const tile at(number, batch.rows);
+    const int place = at.place_a(lane); /* of row `lane` as of all rows that can be in this lane */
+    uint32_t value[PLACES];
+
+    for (int i = lane; i < 2 * o.m; i += LANES)
+      put(a, i / 2, i % 2, pack(batch.a + at.row(at.place_a(i / 2)) * (size_t)(2 * o.a.count), i % 2, o.a));
+    for (int i = lane; i < 2 * o.n; i += LANES)
+      put(b, i / 2, i % 2, pack(batch.b + at.row(at.place_b(i / 2)) * (size_t)(2 * o.b.count), i % 2, o.b));
+    for (int n = 0; n < PLACES; n++)
+      value[n] = place != at.place_b(n) ? 0
+                 : o.half               ? reinterpret_cast<const uint16_t *>(batch.c)[at.row(place)]
+                                        : reinterpret_cast<const uint32_t *>(batch.c)[at.row(place)];
+    for (int n = 0; n < o.n; n += PLACES) store(own + (uint32_t)n, value);
+    if (o.scales) {
+      const uint32_t of_a = scale_word(batch.scale_a, o.scales, at.row(place));
+      const uint32_t of_b = scale_word(batch.scale_b, o.scales, at.row(at.place_b(lane)));
+      for (int i = 0; i < PLACES; i++) value[i] = of_a;
+      store(own + SCALES_A, value);
+      for (int i = 0; i < PLACES; i++) value[i] = of_b;
+      store(own + SCALES_B, value);
+    }
+    asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    if (lane == 0) {
+      asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+      multiply<KIND>(memory, describe(a), describe(b), o.descriptor);
+      asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(at_barrier)
+                   : "memory");
+    }
+    wait_for(at_barrier, phase);
+    __syncwarp();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+
+    uint32_t result[PLACES] = {}, unlike = 0;
+    for (int n = 0; n < o.n; n += PLACES) {
+      load(own + (uint32_t)n, value);
+      for (int i = 0; i < PLACES; i++) {
+        if (o.half) value[i] &= 0xffff;
+        if (n == 0) result[i] = value[i];
+        unlike |= value[i] ^ result[i];
+      }
+    }
+    if (lane < PLACES)
+      for (int i = 0; i < PLACES; i++) first_lanes[lane][i] = result[i];
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    for (int i = 0; i < PLACES; i++) {
+      unlike |= first_lanes[lane % PLACES][i] ^ result[i];
+      if (lane >= PLACES || place != at.place_b(i) || !at.has(place)) continue;
+      if (o.half)
+        reinterpret_cast<uint16_t *>(batch.d)[at.row(place)] = (uint16_t)result[i];
+      else
+        reinterpret_cast<uint32_t *>(batch.d)[at.row(place)] = result[i];
+    }
+    if (has_row && unlike) atomicAdd(batch.unlike, 1);
+    __syncthreads();
+  }
+  if (warp == 0)
+    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(memory), "n"(COLUMNS) : "memory");
+}
+
+/* ---- The family ---- */
+
+/* A format as instruction descriptors say it, and how it is packed; `kind` is of 32 elements or of as many as its. */
+uint32_t code_of(kind kind, smma_format f) {
+  switch (f) {
+    case SMMA_F16: return 0;
+    case SMMA_BF16: return 1;
+    case SMMA_TF32: return 2;
+    case SMMA_E4M3: return 0;
+    case SMMA_E5M2: return 1;
+    case SMMA_E2M3: return 3;
+    case SMMA_E3M2: return 4;
+    default: return kind == MXF4 || kind == MXF4NVF4 ? 1 : 5; /* e2m1 */
+  }
+}
+
+packing packing_of(kind kind, smma_format f) {
+  if (kind == MXF4 || kind == MXF4NVF4) return {32, 4};
+  return {16, f == SMMA_E2M1 ? 4 : f == SMMA_E2M3 || f == SMMA_E3M2 ? 6 : 8};
+}
+
+template <kind KIND>
+void launch(const smma_instruction_info &i, const device_batch &batch) {
+  const bool scaled = KIND >= MXF8F6F4;
+  operation o = {
+      code_of(KIND, i.a) << 7 | code_of(KIND, i.b) << 10 | (uint32_t)i.n / 8 << 17 | (uint32_t)i.m / 16 << 24,
+      i.m,
+      i.n,
+      scaled ? i.k / i.scale_block : 0,
+      packing_of(KIND, i.a),
+      packing_of(KIND, i.b),
+      i.d == SMMA_F16};
+  if (scaled)
+    o.descriptor |= (i.scale == SMMA_UE8M0 ? 1u : 0u) << 23;
+  else
+    o.descriptor |= (o.half ? 0u : 1u) << 4;
+  int device, processors;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  const unsigned blocks = (unsigned)std::min(tiles_of(batch.rows), (size_t)processors);
+  compute<KIND><<<blocks, LANES>>>(o, batch);
+}
+
+}  // namespace
+
+launcher *find_tcgen05(const smma_instruction_info &instruction, int capability) {
+  if ((capability != 100 && capability != 103) || strncmp(instruction.name, "tcgen05.", 8) != 0) return nullptr;
+  if (instruction.scale_block == 0)
+    return instruction.k == 8 ? launch<TF32> : instruction.k == 16 ? launch<F16> : launch<F8F6F4>;
+  return instruction.k == 32 ? launch<MXF8F6F4> : instruction.scale_block == 32 ? launch<MXF4> : launch<MXF4NVF4>;
+}
+
+}  // namespace cuda_unit

@@ -1,0 +1,233 @@
+/* wgmma on Hopper (sm_90a): a warp group computes a tile of 64 x N elements, A from registers, B from shared memory.
+
+   Since places of rows repeat every PLACES rows of A and columns of B, all of a thread's results in columns of the same
+   parity must be the same, and so must those of the four warps; a thread hands in two values of C and gets two results.
+
+   PTX ISA, "Asynchronous warpgroup-level matrix": with g = lane / 4, t = lane % 4, register r of A holds row
+   16 warp + g + 8 (r % 2) and bytes 16 (r / 2) + 4 t to + 3 of the 32 that a row has; accumulator i is element
+   (16 warp + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2). B lies in core matrices of 8 columns by 16 bytes without
+   swizzling: 128 bytes ("leading dimension") from the one of the lower to that of the upper 16 bytes, 256 ("stride
+   dimension") on to the next 8 columns. */
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "family.h"
+#include "registers.h"
+
+namespace cuda_unit {
+namespace {
+
+constexpr int STEP = 8, SHAPES = 32, ROW_BYTES = 32, LEADING_BYTES = 128, STRIDE_BYTES = 256, WARPS = 4;
+
+struct type {
+  const char *output, *a, *b;
+  int k;
+};
+constexpr type types[] = {{"f32", "f16", "f16", 16},   {"f16", "f16", "f16", 16},   {"f32", "bf16", "bf16", 16},
+                          {"f32", "tf32", "tf32", 8},  {"f32", "e4m3", "e4m3", 32}, {"f32", "e4m3", "e5m2", 32},
+                          {"f32", "e5m2", "e4m3", 32}, {"f32", "e5m2", "e5m2", 32}, {"f16", "e4m3", "e4m3", 32},
+                          {"f16", "e4m3", "e5m2", 32}, {"f16", "e5m2", "e4m3", 32}, {"f16", "e5m2", "e5m2", 32}};
+constexpr int TYPES = sizeof types / sizeof *types;
+
+/* FP16 results of two columns share a register. */
+template <int TYPE>
+constexpr bool PAIRS = types[TYPE].output[1] == '1';
+
+/* ---- The assembler's text ---- */
+
+/* Of COUNT accumulators: their names, their values from `even` and, if there is one to a register, `odd`, and bits in
+   which they differ from the first of their parity. */
+template <int COUNT, bool PAIRS>
+struct accumulators;
+
+#define NAMES(i, j) ", d" #i ", d" #j
+#define SET(i, j) "mov.b32 d" #i ", even;\nmov.b32 d" #j ", odd;\n"
+#define SET_PAIRS(i, j) "mov.b32 d" #i ", even;\nmov.b32 d" #j ", even;\n"
+#define DIFFER(i, from) "xor.b32 x, d" #i ", " #from ";\nor.b32 unlike, unlike, x;\n"
+#define COMPARE(i, j) DIFFER(i, d0) DIFFER(j, d1)
+#define COMPARE_PAIRS(i, j) DIFFER(i, d0) DIFFER(j, d0)
+#define ACCUMULATORS(count, pairs, registers, set, compare)                \
+  template <>                                                              \
+  struct accumulators<count, pairs> {                                      \
+    static constexpr char names[] = "{d0, d1" registers(NAMES) "}";        \
+    static constexpr char initial[] = set(0, 1) registers(set);            \
+    static constexpr char comparison[] = compare(0, 1) registers(compare); \
+  };
+#define SHAPE(n, behind_first, behind_first_of_pairs)                \
+  ACCUMULATORS(n / 2, false, REGISTERS_##behind_first, SET, COMPARE) \
+  ACCUMULATORS(n / 4, true, REGISTERS_##behind_first_of_pairs, SET_PAIRS, COMPARE_PAIRS)
+SHAPE(8, 1, 0)
+SHAPE(16, 3, 1)
+SHAPE(24, 5, 2)
+SHAPE(32, 7, 3)
+SHAPE(40, 9, 4)
+SHAPE(48, 11, 5)
+SHAPE(56, 13, 6)
+SHAPE(64, 15, 7)
+SHAPE(72, 17, 8)
+SHAPE(80, 19, 9)
+SHAPE(88, 21, 10)
+SHAPE(96, 23, 11)
+SHAPE(104, 25, 12)
+SHAPE(112, 27, 13)
+SHAPE(120, 29, 14)
+SHAPE(128, 31, 15)
+SHAPE(136, 33, 16)
+SHAPE(144, 35, 17)
+SHAPE(152, 37, 18)
+SHAPE(160, 39, 19)
+SHAPE(168, 41, 20)
+SHAPE(176, 43, 21)
+SHAPE(184, 45, 22)
+SHAPE(192, 47, 23)
+SHAPE(200, 49, 24)
+SHAPE(208, 51, 25)
+SHAPE(216, 53, 26)
+SHAPE(224, 55, 27)
+SHAPE(232, 57, 28)
+SHAPE(240, 59, 29)
+SHAPE(248, 61, 30)
+SHAPE(256, 63, 31)
+
+/* Texts of a few characters as arrays of their length, which the constraint "C" asks for. */
+struct text {
+  char at[64] = {};
+  int length = 0;
+  constexpr text &add(const char *more) {
+    while (*more) at[length++] = *more++;
+    return *this;
+  }
+  constexpr text &add(int number) {
+    if (number >= 10) add(number / 10);
+    at[length++] = (char)('0' + number % 10);
+    return *this;
+  }
+};
+
+/* The instruction up to its accumulators. */
+template <int TYPE, int N>
+constexpr text instruction() {
+  const type &t = types[TYPE];
+  text s;
+  s.add("wgmma.mma_async.sync.aligned.m64n").add(N).add("k").add(t.k);
+  return s.add(".").add(t.output).add(".").add(t.a).add(".").add(t.b);
+}
+
+template <int TYPE, int N, class = std::make_index_sequence<instruction<TYPE, N>().length>>
+struct assembly;
+template <int TYPE, int N, size_t... I>
+struct assembly<TYPE, N, std::index_sequence<I...>> {
+  static constexpr text whole = instruction<TYPE, N>();
+  static constexpr char value[] = {whole.at[I]..., '\0'};
+};
+
+/* Whether B is transposed, which only 16-bit formats can be asked for. */
+constexpr char asked[] = ", 0", not_asked[] = "";
+
+/* ---- One tile a warp group ---- */
+
+/* In: C in an even and in an odd column; out: the results there. Returns bits that were not the same everywhere. */
+template <int TYPE, int N>
+__device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t &even, uint32_t &odd) {
+  using d = accumulators<(PAIRS<TYPE> ? N / 4 : N / 2), PAIRS<TYPE>>;
+  uint32_t unlike;
+  asm volatile(
+      "{\n"
+      ".reg .b32 even, odd, unlike, x, d<128>;\n"
+      ".reg .pred add;\n"
+      "mov.b32 even, %0;\n"
+      "mov.b32 odd, %1;\n"
+      "%8"
+      "setp.eq.u32 add, 0, 0;\n"
+      "wgmma.fence.sync.aligned;\n"
+      "%9 %10, {%3, %4, %5, %6}, %7, add, 1, 1%11;\n"
+      "wgmma.commit_group.sync.aligned;\n"
+      "wgmma.wait_group.sync.aligned 0;\n"
+      "mov.b32 unlike, 0;\n"
+      "%12"
+      "mov.b32 %0, d0;\n"
+      "mov.b32 %1, d1;\n"
+      "mov.b32 %2, unlike;\n"
+      "}"
+      : "+r"(even), "+r"(odd), "=r"(unlike)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "C"(d::initial), "C"(assembly<TYPE, N>::value),
+        "C"(d::names), "C"(types[TYPE].k == 16 ? asked : not_asked), "C"(d::comparison)
+      : "memory");
+  return unlike;
+}
+
+/* A matrix in shared memory, as a descriptor says it. */
+__device__ uint64_t describe(const void *matrix) {
+  const uint64_t address = __cvta_generic_to_shared(matrix);
+  return address >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 | (uint64_t)(STRIDE_BYTES >> 4) << 32;
+}
+
+template <int TYPE, int N>
+__global__ void __launch_bounds__(32 * WARPS) compute(device_batch batch) {
+  __shared__ __align__(128) unsigned char b[N * ROW_BYTES];
+  __shared__ uint32_t first_warp[2][32];
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const tile at(blockIdx.x, batch.rows);
+  for (int i = (int)threadIdx.x; i < 2 * N; i += 32 * WARPS) {
+    const int n = i / 2, half = i % 2;
+    *reinterpret_cast<uint4 *>(b + n / 8 * STRIDE_BYTES + half * LEADING_BYTES + n % 8 * 16) =
+        reinterpret_cast<const uint4 *>(batch.b + at.row(at.place_b(n)) * ROW_BYTES)[half];
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+
+  const int place = at.place_a(g); /* of every row of A that this thread has */
+  const bool of_use[2] = {place == at.place_b(2 * t), place == at.place_b(2 * t + 1)};
+  uint32_t a[4], result[2], c = 0;
+  for (int r = 0; r < 4; r++)
+    a[r] = reinterpret_cast<const uint32_t *>(batch.a + at.row(place) * ROW_BYTES)[4 * (r / 2) + t];
+  if (of_use[0] || of_use[1])
+    c = PAIRS<TYPE> ? reinterpret_cast<const uint16_t *>(batch.c)[at.row(place)]
+                    : reinterpret_cast<const uint32_t *>(batch.c)[at.row(place)];
+  result[0] = PAIRS<TYPE> ? c << (of_use[1] ? 16 : 0) : of_use[0] ? c : 0;
+  result[1] = of_use[1] ? c : 0;
+  uint32_t unlike = multiply<TYPE, N>(a, describe(b), result[0], result[1]);
+  if (PAIRS<TYPE>) result[1] = result[0] >> 16, result[0] &= 0xffff;
+
+  for (int i = 0; i < 2; i++)
+    if (warp == 0) first_warp[i][lane] = result[i];
+  __syncthreads();
+  for (int i = 0; i < 2; i++) {
+    unlike |= first_warp[i][lane] ^ result[i];
+    if (warp != 0 || !of_use[i] || !at.has(place)) continue;
+    if (PAIRS<TYPE>)
+      reinterpret_cast<uint16_t *>(batch.d)[at.row(place)] = (uint16_t)result[i];
+    else
+      reinterpret_cast<uint32_t *>(batch.d)[at.row(place)] = result[i];
+  }
+  if (unlike) atomicAdd(batch.unlike, 1);
+}
+
+template <int TYPE, int N>
+void launch(const smma_instruction_info &, const device_batch &batch) {
+  compute<TYPE, N><<<(unsigned)tiles_of(batch.rows), 32 * WARPS>>>(batch);
+}
+
+/* Of every type for N = 8, 16, ..., 256. */
+template <size_t... I>
+launcher *launcher_of(size_t index, std::index_sequence<I...>) {
+  static launcher *const all[] = {launch<I / SHAPES, STEP *(I % SHAPES + 1)>...};
+  return all[index];
+}
+
+}  // namespace
+
+launcher *find_wgmma(const smma_instruction_info &instruction, int capability) {
+  if (capability != 90) return nullptr;
+  for (size_t i = 0; i < TYPES; i++) {
+    const type &t = types[i];
+    char name[64];
+    snprintf(name, sizeof name, "wgmma.m64n%dk%d.%s.%s.%s", instruction.n, t.k, t.output, t.a, t.b);
+    if (strcmp(name, instruction.name) != 0) continue;
+    return launcher_of(i * SHAPES + (size_t)instruction.n / STEP - 1, std::make_index_sequence<TYPES * SHAPES>());
+  }
+  return nullptr;
+}
+
+}  // namespace cuda_unit
