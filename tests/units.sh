@@ -63,6 +63,8 @@ else
 fi
 
 SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda
+SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; build it with -DSOFTMMA_HIP=ON' \
+  campaign --unit hip
 
 # ---- Going on ----
 

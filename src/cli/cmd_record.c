@@ -77,7 +77,8 @@ int smma_command_record(int argc, const char **argv) {
   smma_error error;
   int status;
   struct poptOption options[] = {
-      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, cuda, plugin:FILE, pipe:COMMAND", "UNIT"},
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "the unit: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND",
+       "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},

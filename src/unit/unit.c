@@ -1,5 +1,6 @@
 #include "unit/unit.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static bool load_plugin(smma_unit *u, const char **arguments, smma_error *error)
 /* softmma-unit-KIND.so from $SOFTMMA_UNITS, else from where it is installed, seen from the program. */
 static bool load_module(smma_unit *u, const char *kind, smma_error *error) {
   const char *folder = getenv("SOFTMMA_UNITS");
-  char program[1024] = "", path[2048];
+  char program[1024] = "", path[2048], option[32] = "";
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   char *slash = length > 0 ? strrchr(program, '/') : NULL;
   if (slash) *slash = 0;
@@ -70,11 +71,12 @@ static bool load_module(smma_unit *u, const char *kind, smma_error *error) {
     snprintf(path, sizeof path, "%s/softmma-unit-%s.so", folder, kind);
   else
     snprintf(path, sizeof path, "%s/../%s/softmma-unit-%s.so", program, SMMA_UNIT_FOLDER, kind);
+  for (size_t i = 0; kind[i] && i + 1 < sizeof option; i++) option[i] = (char)toupper((unsigned char)kind[i]);
   if (access(path, R_OK) != 0)
     return smma_fail(error,
-                     "softmma-unit-%s.so is not there; build it with -DSOFTMMA_CUDA=ON, or name its folder in "
+                     "softmma-unit-%s.so is not there; build it with -DSOFTMMA_%s=ON, or name its folder in "
                      "SOFTMMA_UNITS",
-                     kind);
+                     kind, option);
   return load(u, path, error);
 }
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The unit of AMD GPUs on an emulated wavefront (tests/wavefront): what it gathers from registers is what the models say
+# of the operands it was given, for every instruction. Usage: hip_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY; without
+# clang++ the status is 77.
+set -u
+usage='usage: hip_layout.sh CLANG++ SOURCE SOFTMMA LIBRARY'
+compiler=${1:?$usage} source=${2:?$usage} softmma=${3:?$usage} library=${4:?$usage}
+if ! command -v "$compiler" >/dev/null; then
+  echo '**********************************************************************'
+  echo 'SKIPPED: clang++ is not there;'
+  echo "the register layouts of AMD's matrix instructions were NOT emulated."
+  echo '**********************************************************************'
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# Older compilers have no _Float16 on this CPU; the unit only moves its bits.
+compile() { # TARGET
+  "$compiler" -x c++ -std=c++17 -O1 -shared -fPIC -Wall -Wextra -Werror -Wno-psabi -D_Float16=short "-D__$1__" \
+    "-DEMULATED=\"$1\"" -I "$source/tests/wavefront" -I "$source/include" -I "$source/src" \
+    -o "$work/$1.so" "$source/src/unit/hip/mfma.hip" -x none "$library" "-Wl,-rpath,$(dirname "$library")"
+}
+
+for target in gfx908 gfx90a gfx942; do
+  if compile $target >"$work/report" 2>&1 &&
+    "$softmma" campaign --unit "plugin:$work/$target.so" --on $target --rows 1000 >"$work/report" 2>&1; then
+    echo "ok      $target: $(tail -n 1 "$work/report")"
+  else
+    echo "FAILED  $target"
+    cat "$work/report"
+    failed=1
+  fi
+done
+exit $failed

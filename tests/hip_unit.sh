@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The unit of AMD GPUs compiles for every target, the catalogue's matrix instructions and no others are in the machine
+# code, and the whole module is built and loaded.
+# Usage: hip_unit.sh CLANG++ SOURCE SOFTMMA; without HIP and a compiler that knows the targets the status is 77.
+set -u
+usage='usage: hip_unit.sh CLANG++ SOURCE SOFTMMA'
+compiler=${1:?$usage} source=${2:?$usage} softmma=${3:?$usage}
+skip() {
+  echo '**********************************************************************'
+  echo "SKIPPED: $1;"
+  echo 'the unit of AMD GPUs was NOT compiled.'
+  echo '**********************************************************************'
+  exit 77
+}
+command -v "$compiler" >/dev/null || skip 'clang++ is not there'
+echo '#include <hip/hip_runtime.h>' |
+  "$compiler" -x hip --offload-arch=gfx942 --cuda-device-only -nogpulib -fsyntax-only - 2>/dev/null ||
+  skip "$compiler does not know gfx942, or HIP's headers are not there"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# compile ARGUMENT...
+compile() {
+  "$compiler" -std=c++17 -O2 -Wall -Wextra -Werror -nogpulib -I "$source/include" "$source/src/unit/hip/mfma.hip" "$@" \
+    2>"$work/log"
+}
+
+fail() {
+  echo "FAILED  $1: $2"
+  failed=1
+}
+
+while read -r target architecture; do
+  compile "--offload-arch=$target" --cuda-device-only -S -o "$work/unit.s" || {
+    fail "$target" "$(head -n 3 "$work/log")"
+    continue
+  }
+  sed -n "s/^$architecture //p" "$source/tests/catalogue.txt" | sort >"$work/wanted"
+  grep -oE '\bv_s?mfma[a-z]*_\w+' "$work/unit.s" | sort >"$work/got"
+  if diff "$work/wanted" "$work/got" >"$work/log"; then
+    echo "ok      $target: $(wc -l <"$work/got") matrix instructions"
+  else
+    fail "$target" "$(cat "$work/log")"
+  fi
+done <<'EOT'
+gfx908 cdna1
+gfx90a cdna2
+gfx942 cdna3
+EOT
+
+if ! compile --offload-arch=gfx908 --offload-arch=gfx90a --offload-arch=gfx942 -shared -fPIC \
+  -o "$work/softmma-unit-hip.so" -lamdhip64; then
+  fail 'the module' "$(head -n 3 "$work/log")"
+elif SOFTMMA_UNITS=$work "$softmma" units | grep -A1 '^hip' |
+  grep -E '^ +(usable: |not usable: hip: no usable AMD GPU: .)' >"$work/log"; then
+  echo "ok      the module:$(tr -s ' ' <"$work/log")"
+else
+  fail 'the module' "$(SOFTMMA_UNITS=$work "$softmma" units 2>&1 | grep -A1 '^hip')"
+fi
+exit $failed
