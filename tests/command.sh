@@ -94,7 +94,9 @@ done
 gives 'list --gpus' 0 '^ada +RTX 4090$' list --gpus
 gives 'list --gpus --json' 0 '"name": "MI300X"' list --gpus --json
 gives 'list --formats' 0 '^e4m3 +8 +4 +3 +7$' list --formats
-fails 'list of two things' '--gpus and --formats are two lists' list --gpus --formats
+gives 'list --experiments' 0 '^zero-sign: the sign of a sum' list --experiments
+gives 'list --experiments --json' 0 '"name": "zero-sign"' list --experiments --json
+fails 'list of two things' 'are lists of their own; ask for one' list --gpus --formats
 fails 'list of an unknown architecture' "--arch: unknown GPU or architecture 'hoper'; nearest: hopper" list --arch hoper
 
 while IFS='|' read -r name gpu canonical; do
@@ -687,6 +689,7 @@ completes 'of a GPU behind =' 'H100 H200' dot --on = H
 completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
 completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
 completes 'of an architecture' 'volta' list --arch vo
+completes 'of an experiment' 'zero-sign' campaign --open --only zero
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32

@@ -66,6 +66,35 @@ SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is
 SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; build it with -DSOFTMMA_HIP=ON' \
   campaign --unit hip
 
+# ---- Open questions ----
+
+gives 'the model answers open questions as the model' 0 '^experiments=13 answers=[0-9]{3} others=0$' \
+  campaign --open --unit model
+check 'each of them' [ "$(grep -v '^ ' in/stdout | grep -cv ': as the model$')" -eq 1 ] # the last line
+gives 'one architecture' 0 '^experiments=6 answers=[0-9]+ others=0$' campaign --open --unit model --on V100
+check 'and no other' [ "$(grep -v '^ ' in/stdout | grep -c ' volta ')" -eq "$(grep -cv '^ \|=' in/stdout)" ]
+gives 'every instruction' 0 '^experiments=1 answers=34 others=0$' \
+  campaign --open --unit model --all --on H100 --only f16-exponent-of-zero
+gives 'another sign of zero' 1 '^zero-sign ampere mma\.m16n8k16\.f32\.f16\.f16\.f32: the sign of c$' \
+  campaign --open --unit "$wrong:zero" "${ampere[@]}"
+check 'with the signs' grep -q '^  0x80000000  -0 * -0 + (+1)(+0) + \.\.\. (the model: 0x00000000)$' in/stdout
+check 'and the command' grep -q "^  softmma dot --on ampere --instr mma.m16n8k16.f32.* --a 'bc00 " in/stdout
+check 'and no others' grep -q '^experiments=3 answers=3 others=1$' in/stdout
+gives 'an answer that is no candidate' 1 ': none of the candidates$' \
+  campaign --open --unit "$wrong:odd" "${ampere[@]}" --only zero-sign
+gives 'open questions --json' 1 '^ +"answer": "the sign of c",$' \
+  campaign --open --unit "$wrong:zero" "${ampere[@]}" --only zero-sign --json
+gives 'FTTN with an odd unit' 1 '^fttn-from-c ampere .*: none of the candidates$' \
+  campaign --open --unit "$wrong:odd" "${ampere[@]}" --only fttn-from-c
+fails 'no such experiment' "--only: unknown experiment 'zero'; experiments are f16-exponent-of-zero, " \
+  campaign --open --unit model --only zero
+fails '--only without --open' '--only needs --open' campaign --unit model --only zero-sign
+fails '--open with --rows' '--open has rows and candidates of its own' campaign --open --unit model --rows 5
+fails 'nothing to ask' 'no experiment tells anything of an instruction that model computes' \
+  campaign --open --unit model --only cdna1-pairs --on H100
+fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
+  campaign --open --unit "$wrong:failing" "${ampere[@]}"
+
 # ---- Going on ----
 
 whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
@@ -97,6 +126,7 @@ gives 'which tells units apart' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit
 last=$(tail -n 1 rows.txt)
 { cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
 fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' campaign --unit file:torn.txt
+fails 'open questions of a recording' 'knows only the rows that were recorded' campaign --open --unit file:rows.txt
 fails 'a recording of a recording' 'is a recording already' \
   record --unit file:rows.txt "${ampere[@]}" -o again.txt
 fails 'a recording that cannot be written' '--output: none/x: cannot write' \

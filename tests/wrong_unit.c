@@ -1,6 +1,7 @@
 /* Plug-ins that are wrong on purpose. The argument says how: "bit": one alignment bit too few; "place": another result
-   of the same row at an odd place of a batch; "moody": another result whenever asked again; "wide": results of more
-   bits than the format has; "failing", "silent": run fails, with and without a line; "closed": open fails. */
+   of the same row at an odd place of a batch; "zero": a zero has the sign of c; "odd": the last bit is set; "moody":
+   another result whenever asked again; "wide": results of more bits than the format has; "failing", "silent": run
+   fails, with and without a line; "closed": open fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,8 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_unit
   for (size_t row = 0; row < batch->rows; row++) {
     d[row] = compute(&o, batch, row);
     if (strcmp(u->how, "place") == 0 && row % 2) d[row] ^= 1;
+    if (strcmp(u->how, "zero") == 0 && d[row] == 0) d[row] = ((const uint32_t *)batch->c)[row] & 0x80000000;
+    if (strcmp(u->how, "odd") == 0) d[row] |= 1;
     if (strcmp(u->how, "moody") == 0 && u->runs % 2 == 0) d[row] ^= 1;
   }
   return 0;

@@ -3,11 +3,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/experiments.h"
 #include "cli/report.h"
 #include "cli/row.h"
 #include "cli/values.h"
 
-enum { SECONDS_BETWEEN_SAVES = 5, MOST_LINES = 40 };
+enum { SECONDS_BETWEEN_SAVES = 5, MOST_LINES = 40, DEFAULT_ROWS = 100000 };
 
 /* The whole run: what is compared, and what is known of each instruction. */
 typedef struct {
@@ -176,10 +177,23 @@ static bool run(campaign *c) {
   return !stopped;
 }
 
+/* --open: the experiments take the place of generated rows. */
+static int ask_open_questions(smma_unit *unit, const char *gpu, const char *name, const char *only, bool all,
+                              bool json) {
+  smma_open_request request = {.unit = unit, .arch = SMMA_ARCH_COUNT, .every = all, .json = json};
+  if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
+  if (only) request.only = smma_require_experiment(only, "--only");
+  if (name)
+    request.instruction = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
+  else if (gpu)
+    request.arch = (int)smma_require_arch(gpu, "--on");
+  return smma_run_experiments(&request);
+}
+
 int smma_command_campaign(int argc, const char **argv) {
-  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL;
-  long long rows = 100000, seed = 0;
-  int json = 0, all = 0, status;
+  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL, *only = NULL;
+  long long rows = DEFAULT_ROWS, seed = 0;
+  int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;
   campaign c = {.what = {.unit = &unit, .against = &against}};
   struct poptOption options[] = {
@@ -195,18 +209,30 @@ int smma_command_campaign(int argc, const char **argv) {
       {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
       {"resume", 0, POPT_ARG_STRING, &c.state, 0, "keep what is known in this file, and go on from it if it is there",
        "FILE"},
+      {"open", 0, POPT_ARG_NONE, &open_questions, 0,
+       "ask the open questions instead: experiments on one instruction of each rule, or with --all on every one", NULL},
+      {"only", 0, POPT_ARG_STRING, &only, 0, "with --open: this experiment only", "NAME"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
                      "Row i of a seed is the same on every machine. What differs is made as simple as it goes and\n"
                      "explained. Exit status 1: something differs. 'softmma units' lists units.\n"
+                     "With --open: what the unit answers to each open question, and 1 if that is not the model's.\n"
                      "Example: softmma campaign --unit x86 --rows 1000000\n");
   if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows, c.what.seed = (uint64_t)seed;
   if (kind) c.what.one_kind = true, c.what.kind = smma_require_kind(kind);
   if (c.state) smma_require_writable(c.state, "--resume");
+  if (open_questions && (strcmp(against_name, "model") != 0 || rows != DEFAULT_ROWS || seed != 0 || kind || c.state))
+    smma_die("--open has rows and candidates of its own; it takes no --against, --rows, --seed, --kind and --resume");
+  if (only && !open_questions) smma_die("--only needs --open");
   open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
+  if (open_questions) {
+    status = ask_open_questions(&unit, gpu, name, only, all, json);
+    smma_unit_close(&unit);
+    return status;
+  }
   open_unit(against_name, "--against", &against);
   choose_instructions(&c, gpu, name);
   smma_report_start(&c.report, &c.what, c.instruction, c.count);

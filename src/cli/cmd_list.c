@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/describe.h"
+#include "verify/open.h"
 
 /* Rows that differ in N only stand in the table together. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
@@ -61,6 +62,27 @@ static int list_formats(bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+/* What `campaign --open` asks. */
+static int list_experiments(bool json) {
+  json_t *array = json_array();
+  for (size_t n = 0; n < smma_experiment_count; n++) {
+    const smma_experiment *e = &smma_experiments[n];
+    json_t *candidates = json_array();
+    if (!json) printf("%s: %s\n", e->name, e->question);
+    for (const smma_candidate *c = e->candidates; c->text; c++) {
+      if (!json) printf("  %s\n", c->text);
+      json_array_append_new(candidates, json_string(c->text));
+    }
+    json_array_append_new(
+        array, json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->question, "candidates", candidates));
+  }
+  if (json)
+    smma_print_json(array);
+  else
+    json_decref(array);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
 static int list_instructions(int only, bool every_n, bool json) {
   json_t *array = json_array();
   size_t rows = 0, instructions = 0;
@@ -84,20 +106,23 @@ static int list_instructions(int only, bool every_n, bool json) {
 
 int smma_command_list(int argc, const char **argv) {
   const char *arch_name = NULL;
-  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, only;
+  int json = 0, all = 0, list_of_gpus = 0, list_of_formats = 0, experiments = 0, only;
   struct poptOption options[] = {
       {"arch", 'a', POPT_ARG_STRING, &arch_name, 0, "only this architecture or GPU", "ARCH"},
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &arch_name, 0, NULL, NULL},
       {"all", 0, POPT_ARG_NONE, &all, 0, "a line for every N of wgmma and tcgen05", NULL},
       {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "the names of GPUs and targets that --on takes instead", NULL},
       {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "the number formats instead", NULL},
+      {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "what 'softmma campaign --open' asks instead", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
                      "cdna3-r1, the first published model of CDNA 3, is listed when asked for by name.\n");
   only = arch_name ? (int)smma_require_arch(arch_name, "--arch") : -1;
-  if (list_of_gpus && list_of_formats) smma_die("--gpus and --formats are two lists; ask for one");
+  if (list_of_gpus + list_of_formats + experiments > 1)
+    smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
   if (list_of_gpus) return list_gpus(only, json);
   if (list_of_formats) return list_formats(json);
+  if (experiments) return list_experiments(json);
   return list_instructions(only, all, json);
 }

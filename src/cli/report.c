@@ -25,7 +25,7 @@ void smma_report_free(smma_report *r) {
   *r = (smma_report){0};
 }
 
-static json_t *unit_json(const smma_unit *u) {
+json_t *smma_unit_json(const smma_unit *u) {
   return json_pack("{s:o, s:o, s:o, s:o}", "name", smma_json_text(u->name), "device",
                    smma_json_text(u->description.device), "driver", smma_json_text(u->description.driver), "toolkit",
                    smma_json_text(u->description.toolkit));
@@ -33,14 +33,13 @@ static json_t *unit_json(const smma_unit *u) {
 
 static json_t *example_json(const smma_report_result *r) {
   const smma_instruction *i = r->instruction;
-  const smma_vector_row *row = &r->result.example;
-  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  json_t *object;
   if (!r->result.has_example) return json_null();
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "row", (json_int_t)r->result.first, "a",
-                   smma_hex_array(i->a, row->a, i->k), "b", smma_hex_array(i->b, row->b, i->k), "c",
-                   smma_hex_array(i->c, &row->c, 1), "scale_a", smma_hex_array(i->scale, row->scale_a, scales),
-                   "scale_b", smma_hex_array(i->scale, row->scale_b, scales), "unit", smma_hex_array(i->d, &row->d, 1),
-                   "against", smma_hex_array(i->d, &r->result.expected, 1));
+  object = json_pack("{s:I}", "row", (json_int_t)r->result.first);
+  smma_add_operands(object, i, &r->result.example);
+  json_object_set_new(object, "unit", smma_hex_array(i->d, &r->result.example.d, 1));
+  json_object_set_new(object, "against", smma_hex_array(i->d, &r->result.expected, 1));
+  return object;
 }
 
 static json_t *result_json(const smma_report_result *r) {
@@ -59,8 +58,9 @@ json_t *smma_report_json(const smma_report *r) {
   for (size_t i = 0; i < r->count; i++)
     if (r->results[i].result.rows) json_array_append_new(instructions, result_json(&r->results[i]));
   return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:b, s:o}", "softmma", smma_version(), "date", r->started,
-                   "unit", unit_json(c->unit), "against", unit_json(c->against), "seed", (json_int_t)c->seed, "rows",
-                   (json_int_t)c->rows, "kind", kind_text(c), "complete", r->complete, "instructions", instructions);
+                   "unit", smma_unit_json(c->unit), "against", smma_unit_json(c->against), "seed", (json_int_t)c->seed,
+                   "rows", (json_int_t)c->rows, "kind", kind_text(c), "complete", r->complete, "instructions",
+                   instructions);
 }
 
 bool smma_report_save(const smma_report *r, const char *path, smma_error *error) {

@@ -23,6 +23,9 @@ void smma_report_start(smma_report *report, const smma_campaign *campaign, const
                        size_t count);
 void smma_report_free(smma_report *report);
 
+/* {"name", "device", "driver", "toolkit"}. */
+json_t *smma_unit_json(const smma_unit *unit);
+
 /* {"softmma", "date", "unit", "against", "seed", "rows", "kind", "complete", "instructions"}. */
 json_t *smma_report_json(const smma_report *report);
 

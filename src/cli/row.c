@@ -46,6 +46,15 @@ json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count) {
   return array;
 }
 
+void smma_add_operands(json_t *object, const smma_instruction *i, const smma_vector_row *row) {
+  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  json_object_set_new(object, "a", smma_hex_array(i->a, row->a, i->k));
+  json_object_set_new(object, "b", smma_hex_array(i->b, row->b, i->k));
+  json_object_set_new(object, "c", smma_hex_array(i->c, &row->c, 1));
+  json_object_set_new(object, "scale_a", smma_hex_array(i->scale, row->scale_a, scales));
+  json_object_set_new(object, "scale_b", smma_hex_array(i->scale, row->scale_b, scales));
+}
+
 smma_row_kind smma_require_kind(const char *text) {
   smma_row_kind kind = smma_row_kind_from_text(text);
   char list[128] = "";

@@ -5,15 +5,19 @@ static void decode(smma_format_id format, const uint64_t *encoding, int count, s
   for (int i = 0; i < count; i++) out[i] = smma_decode(f, encoding[i]);
 }
 
-uint64_t smma_compute_row(const smma_operation *o, const smma_vector_row *row) {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-  smma_operands x = {a, b, scale_a, scale_b};
+smma_decoded_row smma_decode_row(const smma_operation *o, const smma_vector_row *row) {
+  smma_decoded_row x;
   int scales = o->scale_block ? o->k / o->scale_block : 0;
-  decode(o->a, row->a, o->k, a);
-  decode(o->b, row->b, o->k, b);
-  decode(o->scale, row->scale_a, scales, scale_a);
-  decode(o->scale, row->scale_b, scales, scale_b);
-  return smma_dot_add(o, x, row->c);
+  decode(o->a, row->a, o->k, x.a);
+  decode(o->b, row->b, o->k, x.b);
+  decode(o->scale, row->scale_a, scales, x.scale_a);
+  decode(o->scale, row->scale_b, scales, x.scale_b);
+  return x;
+}
+
+uint64_t smma_compute_row(const smma_operation *o, const smma_vector_row *row) {
+  const smma_decoded_row x = smma_decode_row(o, row);
+  return smma_dot_add(o, (smma_operands){x.a, x.b, x.scale_a, x.scale_b}, row->c);
 }
 
 bool smma_same_result(const smma_operation *o, uint64_t expected, uint64_t got) {

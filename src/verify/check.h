@@ -26,6 +26,13 @@ typedef struct {
   void *context;
 } smma_check_watcher;
 
+/* A row's operands as numbers; c stays an encoding. */
+typedef struct {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+} smma_decoded_row;
+
+smma_decoded_row smma_decode_row(const smma_operation *operation, const smma_vector_row *row);
+
 /* d of one row as the instruction computes it. */
 uint64_t smma_compute_row(const smma_operation *operation, const smma_vector_row *row);
 

@@ -1,0 +1,185 @@
+/* The experiments of `campaign --open`: a unit that computes as any one candidate is recognised as that one, for every
+   rule; what is written down by hand; every open question names experiments that there are. */
+#include <string.h>
+
+#include "host/load.h"
+#include "isa/catalogue.h"
+#include "support.h"
+#include "unit/rows.h"
+#include "verify/open.h"
+
+/* A unit that computes as a trial's candidate, with some bits of every result flipped. */
+typedef struct {
+  const smma_trial *trial;
+  const smma_candidate *candidate;
+  uint64_t flipped;
+} candidate_unit;
+
+static int run_candidate(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+                         size_t size) {
+  const candidate_unit *u = unit;
+  const smma_operation o = smma_operation_of(u->trial->instruction);
+  const smma_rows rows = smma_rows_of_batch(u->trial->instruction, batch);
+  (void)info, (void)message, (void)size;
+  for (size_t i = 0; i < batch->rows; i++) {
+    smma_vector_row row;
+    smma_decoded_row x;
+    smma_rows_get(&rows, i, &row);
+    x = smma_decode_row(&o, &row);
+    smma_store(smma_container_bytes(smma_encoding_of(o.d)), batch->d, i,
+               u->flipped ^ u->candidate->compute(&o, (smma_operands){x.a, x.b, x.scale_a, x.scale_b}, row.c,
+                                                  u->candidate->parameter));
+  }
+  return 0;
+}
+
+static smma_trial_result run_as(const smma_trial *t, const smma_candidate *candidate, uint64_t flipped) {
+  static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run_candidate};
+  candidate_unit state = {t, candidate, flipped};
+  smma_unit unit = {.methods = &methods, .state = &state};
+  smma_trial_result r;
+  smma_error error;
+  assert_true(smma_trial_run(t, &unit, &r, &error));
+  return r;
+}
+
+static void recognises_its_candidates(const smma_trial *t) {
+  for (int n = 0; n < t->answers; n++) {
+    const smma_trial_result r = run_as(t, t->answer[n], 0);
+    if (r.answer != n)
+      print_error("%s of %s: '%s' is taken for %d\n", t->experiment->name, t->instruction->name, t->answer[n]->text,
+                  r.answer);
+    assert_int_equal(r.answer, n);
+    assert_int_equal(r.different<t->rows, n> 0);
+  }
+  if (!t->experiment->chained) assert_int_equal(run_as(t, t->answer[0], 2).answer, -1);
+}
+
+/* The first trial on an instruction of the rule, if there is one. */
+static bool find_trial(const smma_experiment *e, const smma_named_rule *rule, smma_trial *t) {
+  const smma_instruction *last = NULL;
+  for (size_t i = 0; i < smma_catalogue_count(); i++) {
+    const smma_instruction *instruction = smma_catalogue_at(i);
+    if (instruction->rule != rule || (last && smma_same_operation(last, instruction))) continue;
+    last = instruction;
+    if (smma_trial_prepare(e, instruction, t)) return true;
+  }
+  return false;
+}
+
+static const smma_named_rule *const rules[] = {
+#define SMMA_RULE(name, ...) &smma_rule_##name,
+#include "isa/rules.def"
+#undef SMMA_RULE
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+static void candidates_are_recognised(void **state) {
+  smma_trial t;
+  (void)state;
+  for (size_t n = 0; n < smma_experiment_count; n++)
+    for (int rule = 0; rule < RULES; rule++)
+      if (find_trial(&smma_experiments[n], rules[rule], &t)) recognises_its_candidates(&t);
+}
+
+/* Rows of a trial on an instruction, and how many answers it tells apart. */
+static smma_trial prepare(const char *experiment, const char *gpu, const char *name, int rows, int answers) {
+  smma_trial t;
+  assert_true(smma_trial_prepare(smma_find_experiment(experiment), find(gpu, name), &t));
+  assert_int_equal(t.rows, rows);
+  assert_int_equal(t.answers, answers);
+  return t;
+}
+
+static void expects(const smma_trial *t, const uint64_t *d) {
+  for (int n = 0; n < t->results; n++) assert_int_equal(t->expected[0][n], d[n]);
+}
+
+/* The lowest bit that counts with e_zero is 2^(e_zero - F). */
+static void exponents_of_zero(void **state) {
+  smma_trial volta = prepare("f16-exponent-of-zero", "V100", "mma.m8n8k4.f16.f16.f16.f16", 5, 5);
+  smma_trial ampere = prepare("f16-exponent-of-zero", "A100", "mma.m16n8k16.f16.f16.f16.f16", 5, 5);
+  smma_trial hopper = prepare("f16-exponent-of-zero", "H100", "mma.m16n8k16.f16.f16.f16.f16", 5, 5);
+  smma_trial wgmma = prepare("f16-exponent-of-zero", "H100", "wgmma.m64n8k16.f16.f16.f16", 5, 5);
+  smma_vector_row row;
+  (void)state;
+  expects(&volta, (const uint64_t[]){1, 1, 0, 0, 0});
+  expects(&ampere, (const uint64_t[]){1, 1, 1, 0, 0});
+  expects(&hopper, (const uint64_t[]){1, 1, 1, 1, 0});
+  expects(&wgmma, (const uint64_t[]){1, 1, 1, 1, 1});
+  smma_trial_row(&hopper, 4, &row); /* 2^-25 + 2^-48 */
+  assert_int_equal(row.a[0], 0x0c00);
+  assert_int_equal(row.b[1], 0x0001);
+}
+
+static void written_down(void **state) {
+  smma_trial rounding = prepare("f16-subnormal-rounding", "H100", "mma.m16n8k16.f16.f16.f16.f16", 1, 2);
+  smma_trial zeros = prepare("zero-sign", "T4", "mma.m16n8k8.f32.f16.f16.f32", 9, 4);
+  smma_trial ieee = prepare("zero-sign", "H100", "mma.m8n8k4.f64.f64.f64.f64", 9, 4);
+  smma_trial tiny = prepare("underflow-sign", "H100", "mma.m16n8k8.f32.bf16.bf16.f32", 4, 3);
+  (void)state;
+  expects(&rounding, (const uint64_t[]){0x0201});
+  assert_int_equal(rounding.expected[1][0], 0x0200);
+  expects(&zeros, (const uint64_t[9]){0});
+  expects(&ieee, (const uint64_t[]){UINT64_C(1) << 63, 0, 0, 0, 0, 0, 0, 0, UINT64_C(1) << 63});
+  expects(&tiny, (const uint64_t[]){0x80000000, 0x80000000, 0, 0});
+}
+
+/* FTTN's loop: what the models make of its two readings. */
+static void porting_example(void **state) {
+  smma_trial hopper = prepare("fttn-from-c", "H100", "mma.m16n8k16.f32.f16.f16.f32", 512, 3);
+  smma_trial volta = prepare("fttn-from-zero", "V100", "mma.m8n8k4.f32.f16.f16.f32", 2048, 3);
+  smma_trial cdna2 = prepare("fttn-from-zero", "MI250X", "v_mfma_f32_16x16x16f16", 512, 3);
+  (void)state;
+  assert_int_equal(hopper.results, 1);
+  expects(&hopper, (const uint64_t[]){0xc33fe000}); /* -191.875 */
+  expects(&volta, (const uint64_t[]){0x49800000});  /* 2^20 */
+  expects(&cdna2, (const uint64_t[]){0x498007ff});  /* 2^20 + 255.875 */
+}
+
+/* What an experiment could not tell is left out. */
+static void nothing_to_tell(void **state) {
+  static const struct {
+    const char *experiment, *gpu, *name;
+  } none[] = {{"f16-exponent-of-zero", "H100", "mma.m16n8k32.f16.e5m2.e5m2.f16"},
+              {"f16-subnormal-rounding", "H100", "mma.m16n8k32.f16.e4m3.e5m2.f16"},
+              {"underflow-sign", "H100", "mma.m16n8k16.f32.f16.f16.f32"},
+              {"fp8-mma-sync-k16", "H100", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+              {"nan-payload", "H100", "mma.m16n8k16.f32.f16.f16.f32"},
+              {"scaled-products", "B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}};
+  (void)state;
+  for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
+    smma_trial t;
+    assert_false(smma_trial_prepare(smma_find_experiment(none[n].experiment), find(none[n].gpu, none[n].name), &t));
+  }
+}
+
+/* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
+static bool has_trial(const smma_named_rule *rule, const char *question) {
+  smma_trial t;
+  for (size_t n = 0; n < smma_experiment_count; n++)
+    if (strstr(question, smma_experiments[n].name) && find_trial(&smma_experiments[n], rule, &t)) return true;
+  return false;
+}
+
+static void questions_name_experiments(void **state) {
+  (void)state;
+  for (int rule = 0; rule < RULES; rule++)
+    for (const char *const *q = rules[rule]->questions; *q; q++) {
+      const bool found = has_trial(rules[rule], *q);
+      if (!found) print_error("%s: no experiment for '%s'\n", rules[rule]->name, *q);
+      assert_true(found);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(candidates_are_recognised),
+      cmocka_unit_test(exponents_of_zero),
+      cmocka_unit_test(written_down),
+      cmocka_unit_test(porting_example),
+      cmocka_unit_test(nothing_to_tell),
+      cmocka_unit_test(questions_name_experiments),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
