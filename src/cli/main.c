@@ -4,13 +4,6 @@
 #include "cli/cli.h"
 #include "isa/nearest.h"
 
-const smma_command smma_commands[] = {
-#define SMMA_COMMAND(name, arguments, summary) {#name, arguments, summary, smma_command_##name},
-#include "cli/command.def"
-#undef SMMA_COMMAND
-};
-const size_t smma_command_count = sizeof smma_commands / sizeof smma_commands[0];
-
 static int print_help(void) {
   printf(
       "SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.\n\n"
@@ -21,12 +14,6 @@ static int print_help(void) {
       "\n'softmma COMMAND --help' tells a command's options; 'man softmma' has it all.\n"
       "Exit status: 0 done and equal, 1 done and different, 2 could not.\n");
   return smma_finish_output(SMMA_EXIT_EQUAL);
-}
-
-const smma_command *smma_find_command(const char *name) {
-  for (size_t i = 0; i < smma_command_count; i++)
-    if (strcmp(name, smma_commands[i].name) == 0) return &smma_commands[i];
-  return NULL;
 }
 
 static int missing_command(void) {

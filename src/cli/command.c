@@ -1,0 +1,16 @@
+#include <string.h>
+
+#include "cli/cli.h"
+
+const smma_command smma_commands[] = {
+#define SMMA_COMMAND(name, arguments, summary) {#name, arguments, summary, smma_command_##name},
+#include "cli/command.def"
+#undef SMMA_COMMAND
+};
+const size_t smma_command_count = sizeof smma_commands / sizeof smma_commands[0];
+
+const smma_command *smma_find_command(const char *name) {
+  for (size_t i = 0; i < smma_command_count; i++)
+    if (strcmp(name, smma_commands[i].name) == 0) return &smma_commands[i];
+  return NULL;
+}
