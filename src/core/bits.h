@@ -5,6 +5,7 @@
 #include "dialect.h"
 
 SMMA_CORE int smma_maximum(int x, int y) { return x > y ? x : y; }
+SMMA_CORE int smma_minimum(int x, int y) { return x < y ? x : y; }
 
 /* Number of bits up to the leading one; 0 for zero. */
 SMMA_CORE int smma_bit_length(uint64_t x) { return 64 - smma_leading_zeros(x); }

@@ -1,0 +1,169 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/choose.h"
+#include "cli/row.h"
+#include "probe/probe.h"
+
+enum { MOST_SUBJECTS = 32, WIDTH = 62 };
+
+typedef struct {
+  char label[64];
+  const smma_instruction *instruction;
+  smma_examination *examination;
+} subject;
+
+typedef struct {
+  smma_unit unit;
+  subject subjects[MOST_SUBJECTS];
+  int count;
+} probing;
+
+static void add_subject(probing *p, const char *text, size_t length, const char *name, const char *in,
+                        const char *out) {
+  subject *s = &p->subjects[p->count];
+  smma_error why;
+  if (p->count == MOST_SUBJECTS) smma_die("--on: more than %d GPUs", MOST_SUBJECTS);
+  if (length == 0 || length >= sizeof s->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
+  memcpy(s->label, text, length);
+  s->label[length] = 0;
+  s->instruction = smma_choose_instruction(s->label, name, in, out);
+  if (!smma_unit_computes(&p->unit, s->instruction, &why))
+    smma_die("--on: %s does not compute %s: %s", p->unit.name, s->instruction->name, why.text);
+  if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording answers no questions but its own rows");
+  p->count++;
+}
+
+static void examine(probing *p) {
+  smma_error error;
+  for (int i = 0; i < p->count; i++) {
+    subject *s = &p->subjects[i];
+    s->examination = calloc(1, sizeof *s->examination);
+    if (!s->examination) smma_die("out of memory");
+    if (!smma_examine(&p->unit, s->instruction, s->examination, &error)) smma_die("%s", error.text);
+  }
+}
+
+/* ---- Output ---- */
+
+static void text_of(const smma_finding *f, char text[440]) {
+  if (*f->value)
+    snprintf(text, 440, "%s", f->value);
+  else
+    snprintf(text, 440, "cannot tell: %s", f->why);
+}
+
+static void print_header(const probing *p, const subject *s) {
+  printf("%s %s", smma_architectures[s->instruction->arch].name, s->instruction->name);
+  printf(": unit %s, %llu rows in %llu calls\n", p->unit.name, s->examination->subject.rows,
+         s->examination->subject.calls);
+}
+
+static void print_one(const probing *p, bool witness) {
+  const subject *s = &p->subjects[0];
+  print_header(p, s);
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+    const smma_finding *f = &s->examination->findings[i];
+    char text[440];
+    text_of(f, text);
+    printf("%-*s  %s\n", WIDTH, smma_probes[i].title, text);
+    if (!witness || !f->has_witness) continue;
+    printf("  ");
+    smma_print_dot_command(s->instruction, &f->witness);
+    putchar('\n');
+  }
+}
+
+/* Each feature's values with the subjects that have it: what differs stands out. */
+static void print_several(const probing *p) {
+  for (int i = 0; i < p->count; i++) print_header(p, &p->subjects[i]);
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+    bool told[MOST_SUBJECTS] = {false};
+    printf("%s\n", smma_probes[i].title);
+    for (int x = 0; x < p->count; x++) {
+      char text[440], other[440];
+      if (told[x]) continue;
+      text_of(&p->subjects[x].examination->findings[i], text);
+      printf("  %-40s ", text);
+      for (int y = x; y < p->count; y++) {
+        text_of(&p->subjects[y].examination->findings[i], other);
+        if (strcmp(text, other) != 0) continue;
+        told[y] = true;
+        printf(" %s", p->subjects[y].label);
+      }
+      putchar('\n');
+    }
+  }
+}
+
+static json_t *finding_json(const smma_instruction *i, const smma_finding *f) {
+  json_t *object = json_object();
+  json_object_set_new(object, "value", *f->value ? json_string(f->value) : json_null());
+  if (!*f->value) json_object_set_new(object, "why", json_string(f->why));
+  if (f->has_witness)
+    json_object_set_new(object, "witness",
+                        json_pack("{s:o, s:o, s:o, s:o}", "a", smma_hex_array(i->a, f->witness.a, i->k), "b",
+                                  smma_hex_array(i->b, f->witness.b, i->k), "c", smma_hex_array(i->c, &f->witness.c, 1),
+                                  "d", smma_hex_array(i->d, &f->witness.d, 1)));
+  return object;
+}
+
+static void print_json(const probing *p) {
+  json_t *array = json_array();
+  for (int n = 0; n < p->count; n++) {
+    const subject *s = &p->subjects[n];
+    json_t *features = json_object();
+    for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+      json_object_set_new(features, smma_probes[i].name, finding_json(s->instruction, &s->examination->findings[i]));
+    json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:I, s:I, s:o}", "unit", smma_json_text(p->unit.name),
+                                           "arch", smma_architectures[s->instruction->arch].name, "instr",
+                                           s->instruction->name, "rows", (json_int_t)s->examination->subject.rows,
+                                           "calls", (json_int_t)s->examination->subject.calls, "features", features));
+  }
+  smma_print_json(array);
+}
+
+static int list_probes(void) {
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+    printf("%-22s %s (%s)\n", smma_probes[i].name, smma_probes[i].title, smma_probes[i].source);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+int smma_command_probe(int argc, const char **argv) {
+  const char *unit_name = "model", *gpus = NULL, *name = NULL, *in = NULL, *out = NULL;
+  int json = 0, list = 0, witness = 0;
+  static probing p;
+  smma_error error;
+  struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit to examine", "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, side by side if several", "GPU,..."},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
+      {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print a command that shows each feature", NULL},
+      {"list", 0, POPT_ARG_NONE, &list, 0, "what is looked for, and who described it", NULL},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "Finds out from outside how a unit computes: block size, alignment, rounding, subnormals, zeros,\n"
+                     "overflow, NaN. It says 'cannot tell' rather than guess.\n"
+                     "Example: softmma probe --on V100,A100,H100,MI100,MI250X,MI300X --in f16\n");
+  if (list) return list_probes();
+  gpus = smma_require_option(gpus, "--on", "H100");
+  if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
+  while (*gpus) {
+    const size_t length = strcspn(gpus, ",");
+    add_subject(&p, gpus, length, name, name || in ? in : "f16", out);
+    gpus += length + (gpus[length] == ',');
+  }
+  examine(&p);
+  if (json)
+    print_json(&p);
+  else if (p.count == 1)
+    print_one(&p, witness);
+  else
+    print_several(&p);
+  for (int i = 0; i < p.count; i++) free(p.subjects[i].examination);
+  smma_unit_close(&p.unit);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}

@@ -1,0 +1,32 @@
+/* Two tests as FTTN has them, with the output's unit for ulp: where they mislead, the others know better. */
+#include "probe/probe.h"
+
+/* 1 - 2^-1 ulp with 1 as c: a number, which is there only if it was not cut off. */
+bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
+  smma_subject *s = &x->subject;
+  const int half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
+  smma_vector_row row = smma_blank_row(s);
+  if (!smma_place(s, &row, s->instruction->k, 1, 0) || !smma_place(s, &row, 0, -1, half))
+    return smma_cannot_tell(f, "half a unit is below the formats' range");
+  if (!smma_ask(s, &row, 1)) return false;
+  return smma_tell(f, &row, "%s",
+                   smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
+}
+
+/* c = 1, half a unit at product 0 and at one that moves: the first place where they no longer add up. */
+bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
+  smma_subject *s = &x->subject;
+  const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
+  smma_vector_row rows[SMMA_MAXIMUM_K];
+  for (int i = 1; i < k; i++) {
+    rows[i] = smma_blank_row(s);
+    if (!smma_place(s, &rows[i], k, 1, 0) || !smma_place(s, &rows[i], 0, 1, half) ||
+        !smma_place(s, &rows[i], i, 1, half))
+      return smma_cannot_tell(f, "half a unit is below the formats' range");
+  }
+  if (k < 2) return smma_cannot_tell(f, "it takes two products");
+  if (!smma_ask(s, rows + 1, (size_t)k - 1)) return false;
+  for (int i = 1; i < k; i++)
+    if (smma_is_exactly(smma_result(s, &rows[i]), 1, 0)) return smma_tell(f, &rows[i], "%d", i);
+  return smma_tell(f, &rows[k - 1], "%d or more", k);
+}

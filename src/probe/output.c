@@ -1,0 +1,183 @@
+/* How sums become results: fraction bits and rounding, of the last sum, of those in between, and of c's addition. */
+#include "probe/probe.h"
+#include "probe/rounding_mode.h"
+
+/* Terms of one sum: `ones` of 2^exponent, then a small one, and perhaps -total in another sum behind. */
+typedef struct {
+  int ones[4], count, small;
+  int exponent; /* of each one */
+  int log;      /* count = 2^log */
+} sum;
+
+/* The terms of the first sum that can hold 2^log ones and a small number besides; false if there are too few. */
+static bool find_terms(const smma_examination *x, int log, bool small_is_c, sum *t) {
+  const smma_subject *s = &x->subject;
+  int terms[SMMA_MAXIMUM_K + 1];
+  int count = smma_first_terms(x, terms), d = smma_range_of_d(s, false).greatest - 4;
+  *t = (sum){.count = 1 << log, .log = log, .exponent = d};
+  if (x->first.products == 1 && !x->first.has_c) return false;
+  if (small_is_c) {
+    if (!x->first.has_c) terms[count++] = s->instruction->k;
+  }
+  if (count < t->count + 1) return false;
+  t->small = terms[count - 1];
+  for (int i = 0; i < t->count; i++) t->ones[i] = terms[i];
+  for (int i = 0; i < t->count; i++) t->exponent = smma_minimum(t->exponent, smma_range_of(s, t->ones[i]).greatest);
+  return true;
+}
+
+static bool place_sum(const smma_subject *s, const sum *t, bool negative, int64_t significand, int exponent,
+                      smma_vector_row *row) {
+  *row = smma_blank_row(s);
+  for (int i = 0; i < t->count; i++)
+    if (!smma_place(s, row, t->ones[i], negative ? -1 : 1, t->exponent)) return false;
+  return smma_place(s, row, t->small, significand, exponent);
+}
+
+/* How many carries of ones it takes for a quarter of the last bit of d to be kept by alignment. */
+static int carries_for(const smma_examination *x, int bits) {
+  if (!x->first.fused || !x->alignment_known) return 0;
+  return smma_maximum(0, bits + 2 - x->alignment_bits);
+}
+
+/* The most bits at which 2^log ones and one bit are d exactly, with `*limited` if one further is not, though alignment
+   keeps it. */
+static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_vector_row *witness) {
+  smma_subject *s = &x->subject;
+  sum t;
+  *bits = -1;
+  *limited = false;
+  if (!find_terms(x, log, false, &t)) return true;
+  for (int g = 1;; g++) {
+    smma_vector_row row;
+    const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
+    if (x->first.fused && x->alignment_known && g > x->alignment_bits + log) return true;
+    if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
+    if (!smma_ask(s, &row, 1)) return false;
+    *witness = row;
+    if (!smma_is_exactly(smma_result(s, &row), ((int64_t)1 << g) + 1, exponent)) {
+      *limited = true;
+      return true;
+    }
+    *bits = g;
+  }
+}
+
+bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
+  int best = -1;
+  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  for (int log = 0; log <= 2; log++) {
+    smma_vector_row witness;
+    int bits;
+    bool limited;
+    if (!ask_output_bits(x, log, &bits, &limited, &witness)) return false;
+    best = smma_maximum(best, bits);
+    if (!limited) continue;
+    x->output_known = true;
+    x->output_bits = bits;
+    return smma_tell(f, &witness, "%d", bits);
+  }
+  if (best < 0) return smma_cannot_tell(f, "it takes two terms in the first sum");
+  return smma_cannot_tell(f, "more than the %d that sums within reach have", best);
+}
+
+/* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
+static bool ask_rounding(smma_examination *x, smma_finding *f, int log, int cancelled, bool small_is_c) {
+  smma_subject *s = &x->subject;
+  smma_vector_row rows[SMMA_ROUNDING_QUESTIONS];
+  int64_t results[SMMA_ROUNDING_QUESTIONS];
+  sum t;
+  const char *mode;
+  if (!find_terms(x, log, small_is_c, &t))
+    return smma_cannot_tell(f, "it takes %d terms in the first sum", (1 << log) + 1);
+  if (cancelled >= 0) t.exponent = smma_minimum(t.exponent, smma_range_of(s, cancelled).greatest - log);
+  const int quarter = t.exponent + log - x->output_bits - 2;
+  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
+    const bool negative = smma_quarters[q] < 0;
+    if (!place_sum(s, &t, negative, smma_quarters[q], quarter, &rows[q]) ||
+        (cancelled >= 0 && !smma_place(s, &rows[q], cancelled, negative ? 1 : -1, t.exponent + log)))
+      return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
+  }
+  if (!smma_ask(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
+  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
+    const int64_t ones = cancelled >= 0 ? 0 : (int64_t)1 << (x->output_bits + 2);
+    if (!smma_in_units(smma_result(s, &rows[q]), quarter, &results[q]))
+      return smma_cannot_tell(f, "a result is no multiple of a quarter");
+    results[q] -= smma_quarters[q] < 0 ? -ones : ones;
+  }
+  mode = smma_rounding_mode(results);
+  if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
+  return smma_tell(f, &rows[2], "%s", mode);
+}
+
+bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
+  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  return ask_rounding(x, f, carries_for(x, x->output_bits), -1, false);
+}
+
+bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
+  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  if (x->first.other < 0) return smma_cannot_tell(f, "there is one block");
+  return ask_rounding(x, f, carries_for(x, x->output_bits), x->first.other, false);
+}
+
+bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
+  if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
+  if (x->first.has_c) return smma_cannot_tell(f, "c is one term of the first sum");
+  return ask_rounding(x, f, 0, -1, true);
+}
+
+/* ---- Extra bits ---- */
+
+bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
+  const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
+  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (!x->first.fused) return smma_tell(f, NULL, "3 or more");
+  if (x->alignment_exact && x->alignment_bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
+  if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  return smma_tell(f, NULL, "%d", x->alignment_bits - fraction);
+}
+
+/* 1 and three halves of a unit: 1 + unit if halves are added before they are lost. */
+bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
+  smma_subject *s = &x->subject;
+  const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
+  int terms[SMMA_MAXIMUM_K + 1];
+  const int count = smma_first_terms(x, terms);
+  smma_vector_row row = smma_blank_row(s);
+  bool placed = true;
+  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
+  /* c is the last term. */
+  const int low = smma_range_of(s, terms[0]).least - (unit - 1);
+  const int base = smma_maximum(0, smma_maximum(low, smma_range_of_d(s, false).least - unit));
+  placed = smma_place(s, &row, terms[count - 1], 1, base);
+  for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
+  if (!placed) return smma_cannot_tell(f, "halves of a unit are below the formats' range");
+  if (!smma_ask(s, &row, 1)) return false;
+  if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "lost: 1 + 3/2 units is 1");
+  return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
+}
+
+/* 1 and four quarters of a unit, 1 at every place of the block. */
+bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
+  smma_subject *s = &x->subject;
+  const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
+  int terms[SMMA_MAXIMUM_K + 1];
+  const int count = smma_first_terms(x, terms);
+  smma_vector_row rows[SMMA_MAXIMUM_K + 1];
+  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (count < 5) return smma_cannot_tell(f, "the first sum has fewer than five terms");
+  const int base = smma_maximum(0, smma_range_of(s, terms[0]).least - (unit - 2));
+  for (int i = 0; i < count; i++) {
+    rows[i] = smma_blank_row(s);
+    bool placed = smma_place(s, &rows[i], terms[i], 1, base);
+    for (int j = 0, quarters = 0; j < count && quarters < 4; j++)
+      if (j != i) placed = placed && smma_place(s, &rows[i], terms[j], 1, base + unit - 2), quarters++;
+    if (!placed) return smma_cannot_tell(f, "quarters of a unit are below the formats' range");
+  }
+  if (!smma_ask(s, rows, (size_t)count)) return false;
+  for (int i = 1; i < count; i++)
+    if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of a unit depends on where 1 is");
+  return smma_tell(f, &rows[0], "no");
+}

@@ -1,0 +1,47 @@
+#include "probe/probe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const smma_probe smma_probes[SMMA_PROBE_COUNT] = {
+#define SMMA_PROBE(name, title, source) {#name, title, source, smma_probe_##name},
+#include "probe/probe.def"
+#undef SMMA_PROBE
+};
+
+bool smma_tell(smma_finding *f, const smma_vector_row *witness, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(f->value, sizeof f->value, format, arguments);
+  va_end(arguments);
+  f->has_witness = witness != NULL;
+  if (witness) f->witness = *witness;
+  return true;
+}
+
+bool smma_cannot_tell(smma_finding *f, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(f->why, sizeof f->why, format, arguments);
+  va_end(arguments);
+  return true;
+}
+
+int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
+  const int k = x->subject.instruction->k;
+  int count = 0;
+  for (int i = 0; i < k; i++)
+    if (x->first.product[i]) terms[count++] = i;
+  if (x->first.has_c) terms[count++] = k;
+  return count;
+}
+
+bool smma_examine(smma_unit *unit, const smma_instruction *instruction, smma_examination *x, smma_error *error) {
+  *x = (smma_examination){.subject = {.unit = unit, .instruction = instruction}};
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+    if (smma_probes[i].run(x, &x->findings[i])) continue;
+    *error = x->subject.error;
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,52 @@
+/* A unit under examination: how probes place numbers in a row, ask for results, and read them. */
+#ifndef SMMA_PROBE_SUBJECT_H
+#define SMMA_PROBE_SUBJECT_H
+
+#include "io/vectors.h"
+#include "unit/unit.h"
+
+/* An exact value, significand * 2^exponent, the significand odd or zero; or what is none. */
+typedef struct {
+  enum { SMMA_IS_DYADIC, SMMA_NOT_FINITE } kind;
+  int64_t significand;
+  int exponent;
+} smma_dyadic;
+
+/* The summands of a row: products 0 to K - 1, and c, which is number K. */
+typedef struct {
+  smma_unit *unit;
+  const smma_instruction *instruction;
+  unsigned long long rows, calls; /* asked so far */
+  bool subnormals;                /* subnormal operands are known to be kept: numbers may be placed with them */
+  smma_error error;               /* why the unit failed, if smma_ask returned false */
+} smma_subject;
+
+smma_dyadic smma_dyadic_of(int64_t significand, int exponent);
+bool smma_is_exactly(smma_dyadic x, int64_t significand, int exponent);
+
+/* x in units of 2^exponent; false if it is no multiple or too many. */
+bool smma_in_units(smma_dyadic x, int exponent, int64_t *units);
+
+/* Zeros, and scale factors of one. */
+smma_vector_row smma_blank_row(const smma_subject *s);
+
+/* Summand `index` becomes significand * 2^exponent; of a product, b gets a power of two. False if no operands have it,
+   with subnormal ones only if s->subnormals. */
+bool smma_place(const smma_subject *s, smma_vector_row *row, int index, int64_t significand, int exponent);
+
+/* The exponents of powers of two that a summand can be. */
+typedef struct {
+  int least, greatest;
+} smma_range;
+
+smma_range smma_range_of(const smma_subject *s, int index);
+
+/* What d can be: powers of two from the least normal one, or the least of all if `subnormal`. */
+smma_range smma_range_of_d(const smma_subject *s, bool subnormal);
+
+/* d of every row. False if the unit fails, with s->error. */
+bool smma_ask(smma_subject *s, smma_vector_row *rows, size_t count);
+
+smma_dyadic smma_result(const smma_subject *s, const smma_vector_row *row);
+
+#endif

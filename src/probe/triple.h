@@ -1,0 +1,18 @@
+/* The basic experiment: X + (-X) + small, at three summands. Source: MMA-Sim, III-C and III-D. */
+#ifndef SMMA_PROBE_TRIPLE_H
+#define SMMA_PROBE_TRIPLE_H
+
+#include "probe/subject.h"
+
+/* Exponents for X and the least number that the three summands and d have. */
+typedef struct {
+  int large, least;
+} smma_span;
+
+smma_span smma_span_of(const smma_subject *s, int i, int j, int k);
+
+/* Summand i is 2^large, j its negative, k significand * 2^exponent; all others are zero. False as smma_place. */
+bool smma_place_triple(const smma_subject *s, smma_vector_row *row, int i, int j, int k, int large, int64_t significand,
+                       int exponent);
+
+#endif

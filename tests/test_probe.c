@@ -1,0 +1,194 @@
+/* Probes recover what the rules say, for every operation of the catalogue, or say that they cannot tell. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/probe.h"
+#include "support.h"
+#include "verify/check.h"
+
+static smma_unit model;
+
+static const char *rounding_name(smma_rounding_direction r) {
+  switch (r) {
+    case SMMA_TOWARD_ZERO: return "toward zero";
+    case SMMA_TOWARD_NEGATIVE: return "down";
+    case SMMA_TOWARD_POSITIVE: return "up";
+    default: return "to nearest, ties to even";
+  }
+}
+
+/* What a rule makes of an instruction, as the probes would say it; NULL or -1 where it has no such thing. */
+typedef struct {
+  int products; /* at once */
+  bool exact, c_late;
+  const char *c_joins;
+  int alignment_bits, output_bits;
+  const char *alignment, *alignment_c, *output, *c_rounding;
+  const char *subnormals;
+  int zero_exponent;
+} expectation;
+
+static expectation of_fused(const smma_operation *o, const smma_t_fdpa *p) {
+  return (expectation){.products = smma_block_of(o),
+                       .c_joins = "with the first products",
+                       .alignment_bits = p->alignment_bits,
+                       .output_bits = smma_encoding_of(p->output).fraction_bits,
+                       .alignment = "toward zero",
+                       .alignment_c = "toward zero",
+                       .output = rounding_name(p->rounding),
+                       .subnormals = "kept",
+                       .zero_exponent = p->zero_exponent};
+}
+
+static expectation expect(const smma_operation *o) {
+  const char *even = "to nearest, ties to even";
+  const int fraction = smma_encoding_of(o->d).fraction_bits;
+  expectation e = {.products = 1,
+                   .c_joins = "with the first products",
+                   .alignment_bits = -1,
+                   .output_bits = fraction,
+                   .output = even,
+                   .subnormals = "kept"};
+  switch (o->rule.algorithm) {
+    case SMMA_FMA: return e;
+    case SMMA_FTZ_FMA: e.subnormals = "become zero"; return e;
+    case SMMA_FTZ_ADDMUL:
+      e.subnormals = "become zero";
+      e.products = o->rule.with.ftz_addmul.pairwise == 1 ? 1 : 2;
+      e.c_joins = o->k > o->rule.with.ftz_addmul.pairwise ? "after the first products" : "after all products";
+      e.c_rounding = even;
+      return e;
+    case SMMA_E_FDPA:
+      e.products = smma_block_of(o);
+      e.exact = true;
+      return e;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+      e.products = smma_block_of(o);
+      e.alignment_bits = o->rule.with.tr_fdpa.alignment_bits;
+      e.alignment = "toward zero";
+      e.alignment_c = "down";
+      return e;
+    case SMMA_FP8_BY_FP16:
+      e = of_fused(o, &o->rule.with.t_fdpa);
+      e.c_joins = "after all products";
+      e.c_rounding = even;
+      return e;
+    case SMMA_GST_FDPA: return of_fused(o, &o->rule.with.gst_fdpa.fused);
+    default: return of_fused(o, &o->rule.with.t_fdpa);
+  }
+}
+
+/* A finding is what is expected, or missing. */
+static unsigned long long told, untold;
+
+static void check(const smma_examination *x, smma_probe_id id, const char *expected) {
+  const smma_finding *f = &x->findings[id];
+  if (!*f->value) {
+    assert_true(*f->why != 0);
+    untold++;
+    return;
+  }
+  told++;
+  if (expected && strcmp(f->value, expected) == 0) return;
+  fail_msg("%s %s: %s: '%s', not '%s'", smma_architectures[x->subject.instruction->arch].name,
+           x->subject.instruction->name, smma_probes[id].name, f->value, expected ? expected : "cannot tell");
+}
+
+static void check_number(const smma_examination *x, smma_probe_id id, int expected) {
+  char text[32];
+  snprintf(text, sizeof text, "%d", expected);
+  check(x, id, text);
+}
+
+/* "none, or at most N" holds for what is not greater. */
+static void check_zero_exponent(const smma_examination *x, const expectation *e) {
+  const smma_finding *f = &x->findings[SMMA_PROBE_zero_exponent];
+  int most;
+  if (sscanf(f->value, "none, or at most %d", &most) == 1)
+    assert_true(e->zero_exponent <= most);
+  else
+    check_number(x, SMMA_PROBE_zero_exponent, e->zero_exponent);
+}
+
+/* "all, at least N" holds for what is not less. */
+static void check_bits_of_c(const smma_examination *x, const expectation *e) {
+  int least;
+  if (sscanf(x->findings[SMMA_PROBE_alignment_bits_c].value, "all, at least %d", &least) == 1)
+    assert_true(e->alignment_bits >= least);
+  else
+    check_number(x, SMMA_PROBE_alignment_bits_c, e->alignment_bits);
+}
+
+static void check_findings(const smma_examination *x, const expectation *e) {
+  char text[64];
+  const bool aligned = e->alignment_bits >= 0;
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) assert_true(*x->findings[i].value || *x->findings[i].why);
+  check(x, SMMA_PROBE_repeats, "yes, 256 rows");
+  check(x, SMMA_PROBE_subnormal_a, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_b, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_c, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_product, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_sum, e->subnormals);
+  snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly as far as the formats reach" : "");
+  assert_true(x->first.exact || !e->exact);
+  check(x, SMMA_PROBE_first_sum, text);
+  check(x, SMMA_PROBE_c_joins, e->c_joins);
+  if (aligned && !x->alignment_exact) {
+    check_number(x, SMMA_PROBE_alignment_bits, e->alignment_bits);
+    check_number(x, SMMA_PROBE_extra_bits,
+                 e->alignment_bits - smma_encoding_of(x->subject.instruction->d).fraction_bits);
+    check_zero_exponent(x, e);
+    check(x, SMMA_PROBE_products_normalised, "not normalised");
+    check(x, SMMA_PROBE_normalisation, "once, at the end");
+  }
+  if (aligned) check_bits_of_c(x, e);
+  if (x->alignment_exact) assert_true(e->exact || x->alignment_bits <= e->alignment_bits);
+  check(x, SMMA_PROBE_alignment_rounding, e->alignment);
+  check(x, SMMA_PROBE_alignment_rounding_c, e->alignment_c);
+  check_number(x, SMMA_PROBE_output_bits, e->output_bits);
+  check(x, SMMA_PROBE_output_rounding, e->output);
+  check(x, SMMA_PROBE_block_rounding, e->output);
+  check(x, SMMA_PROBE_c_rounding, e->c_rounding);
+}
+
+/* The witness gives the unit's result again. */
+static void check_witnesses(const smma_examination *x) {
+  const smma_operation o = smma_operation_of(x->subject.instruction);
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+    if (x->findings[i].has_witness)
+      assert_int_equal(smma_compute_row(&o, &x->findings[i].witness), x->findings[i].witness.d);
+}
+
+/* Whether an earlier row of the table computes the same. */
+static bool is_repeated(const smma_instruction_table *table, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (smma_same_operation(&table->row[i], &table->row[index])) return true;
+  return false;
+}
+
+static void every_operation_of_the_catalogue(void **state) {
+  static smma_examination x;
+  (void)state;
+  for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
+    const smma_instruction_table *table = smma_architectures[a].table;
+    for (size_t i = 0; i < table->count; i++) {
+      const smma_instruction *instruction = &table->row[i];
+      const smma_operation o = smma_operation_of(instruction);
+      const expectation e = expect(&o);
+      smma_error error;
+      if (is_repeated(table, i)) continue;
+      if (!smma_examine(&model, instruction, &x, &error)) fail_msg("%s", error.text);
+      check_findings(&x, &e);
+      check_witnesses(&x);
+    }
+  }
+  printf("%llu features told, %llu not\n", told, untold);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation_of_the_catalogue)};
+  smma_error error;
+  if (!smma_unit_open("model", &model, &error)) return 1;
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
