@@ -1,17 +1,16 @@
 #include "probe/tree.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* A batch holds all partners of a summand, or all checks. */
-enum { CHECKS = SMMA_MOST_SUMMANDS - 1, MOST_ROWS = CHECKS };
+#include "probe/tree_parts.h"
 
-/* One row: +M and -M, ones, and the number of ones that came through. */
+enum { CHECKS = SMMA_MOST_QUESTIONS };
+
+/* A question, and the number of ones that came through. */
 typedef struct {
-  int plus, minus;
-  bool one[SMMA_MOST_SUMMANDS];
-  int count;
-} question;
+  smma_question what;
+  int ones;
+} answer;
 
 /* A summand, and how many vanish when it is set against another one: both, and all ones that are lost. */
 typedef struct {
@@ -19,55 +18,49 @@ typedef struct {
 } partner;
 
 typedef struct {
-  smma_unit *unit;
+  smma_asker asker;
   smma_tree *tree;
-  smma_rows rows;
-  question *asked; /* all pairs so far, to be explained by the tree */
+  answer *asked; /* all pairs so far, to be explained by the tree */
   size_t asked_count;
-  smma_error *error;
 } search;
 
 /* ---- Asking ---- */
 
-static smma_tree_status refuse(const search *s, const question *q) {
+static smma_tree_status refuse(const search *s, const smma_question *q) {
   char plus[32], minus[32];
   const smma_summands *m = &s->tree->summands;
-  smma_fail(s->error, "no order of additions gives the result with 2^%d at %s, -2^%d at %s and ones of %s2^%d", m->huge,
-            smma_summand_name(m, q->plus, plus), m->huge, smma_summand_name(m, q->minus, minus),
+  smma_fail(s->asker.error, "no order of additions gives the result with 2^%d at %s, -2^%d at %s and ones of %s2^%d",
+            m->huge, smma_summand_name(m, q->plus, plus), m->huge, smma_summand_name(m, q->minus, minus),
             m->negative_ones ? "-" : "", m->one);
   return SMMA_TREE_HIDDEN;
 }
 
-static smma_tree_status ask(search *s, question *q, size_t count) {
-  const smma_summands *m = &s->tree->summands;
-  const smma_unit_batch batch = smma_rows_batch(&s->rows, 0, count, NULL);
+static smma_tree_status ask(search *s, const smma_question *q, size_t count, int *ones) {
+  uint64_t d[SMMA_MOST_QUESTIONS];
+  if (!smma_ask(&s->asker, &s->tree->summands, q, count, d)) return SMMA_TREE_FAILED;
   for (size_t i = 0; i < count; i++) {
-    smma_summand what[SMMA_MOST_SUMMANDS];
-    for (int n = 0; n < m->count; n++) what[n] = q[i].one[n] ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
-    what[q[i].plus] = SMMA_SUMMAND_HUGE;
-    what[q[i].minus] = SMMA_SUMMAND_MINUS_HUGE;
-    smma_put_summands(m, what, &s->rows, i);
-  }
-  if (!smma_unit_run(s->unit, m->instruction, &batch, s->error)) return SMMA_TREE_FAILED;
-  for (size_t i = 0; i < count; i++) {
-    q[i].count = smma_count_ones(m, smma_rows_result(&s->rows, i));
-    if (q[i].count < 0) return refuse(s, &q[i]);
+    ones[i] = smma_count_ones(&s->tree->summands, d[i]);
+    if (ones[i] < 0) return refuse(s, &q[i]);
   }
   return SMMA_TREE_FOUND;
 }
 
-/* The first of the partners against each of the others. */
+/* The first of the partners against each of the others, with ones everywhere else. */
 static smma_tree_status ask_partners(search *s, partner *p, int count) {
-  question *q = s->asked + s->asked_count;
+  smma_question q[SMMA_MOST_QUESTIONS] = {{0}};
+  int ones[SMMA_MOST_QUESTIONS];
+  const size_t rows = (size_t)count - 1;
   smma_tree_status status;
-  for (int i = 1; i < count; i++) {
-    q[i - 1] = (question){.plus = p[0].summand, .minus = p[i].summand};
-    for (int n = 0; n < s->tree->summands.count; n++) q[i - 1].one[n] = true;
+  for (size_t i = 0; i < rows; i++) {
+    q[i] = (smma_question){.plus = p[0].summand, .minus = p[i + 1].summand};
+    for (int n = 0; n < s->tree->summands.count; n++) q[i].one[n] = n != q[i].plus && n != q[i].minus;
   }
-  status = ask(s, q, (size_t)count - 1);
-  for (int i = 1; i < count; i++) p[i].vanishing = s->tree->summands.count - q[i - 1].count;
-  s->asked_count += (size_t)count - 1;
-  s->tree->rows += (size_t)count - 1;
+  s->tree->rows += rows;
+  status = ask(s, q, rows, ones);
+  for (size_t i = 0; status == SMMA_TREE_FOUND && i < rows; i++) {
+    p[i + 1].vanishing = s->tree->summands.count - ones[i];
+    s->asked[s->asked_count++] = (answer){q[i], ones[i]};
+  }
   return status;
 }
 
@@ -137,7 +130,7 @@ static smma_tree_status build(search *s, partner *p, int count, int *root) {
       const int length = group_length(p + size, count - size), limit = p[size].vanishing - child_size;
       smma_tree_status status;
       if (!fits(p[size].vanishing, child_size, length)) {
-        question q = {.plus = p[0].summand, .minus = p[size].summand};
+        const smma_question q = {.plus = p[0].summand, .minus = p[size].summand};
         return refuse(s, &q);
       }
       tree->exact[sum] |= limit < length || size > child_size;
@@ -162,7 +155,7 @@ static int child_above(const smma_tree *t, int node, int sum) {
   return node;
 }
 
-static int predict(const smma_tree *t, const question *q) {
+static int predict(const smma_tree *t, const smma_question *q) {
   int sum = q->plus, count = 0, x, y;
   while (!is_below(t, q->minus, sum)) sum = t->parent[sum];
   x = child_above(t, q->plus, sum), y = child_above(t, q->minus, sum);
@@ -180,27 +173,25 @@ static uint64_t next(uint64_t *state) {
 }
 
 /* Two summands at random, and ones at half of the others: which ones come through, no longer only how many. */
-static void choose_check(const smma_tree *t, uint64_t *state, question *q) {
+static void choose_check(const smma_tree *t, uint64_t *state, smma_question *q) {
   const unsigned count = (unsigned)t->summands.count;
-  *q = (question){.plus = (int)(next(state) % count)};
+  *q = (smma_question){.plus = (int)(next(state) % count)};
   q->minus = (q->plus + 1 + (int)(next(state) % (count - 1))) % (int)count;
   for (unsigned n = 0; n < count; n++) q->one[n] = (int)n != q->plus && (int)n != q->minus && next(state) >> 63;
 }
 
 static smma_tree_status check(search *s) {
-  question chosen[CHECKS];
+  smma_question q[CHECKS];
+  int ones[CHECKS];
   uint64_t state = 0;
   smma_tree_status status;
-  for (size_t i = 0; i < s->asked_count; i++) {
-    question *q = &s->asked[i];
-    q->one[q->plus] = q->one[q->minus] = false;
-    if (predict(s->tree, q) != q->count) return refuse(s, q);
-  }
-  for (int i = 0; i < CHECKS; i++) choose_check(s->tree, &state, &chosen[i]);
+  for (size_t i = 0; i < s->asked_count; i++)
+    if (predict(s->tree, &s->asked[i].what) != s->asked[i].ones) return refuse(s, &s->asked[i].what);
+  for (int i = 0; i < CHECKS; i++) choose_check(s->tree, &state, &q[i]);
   s->tree->checks += CHECKS;
-  status = ask(s, chosen, CHECKS);
+  status = ask(s, q, CHECKS, ones);
   for (int i = 0; status == SMMA_TREE_FOUND && i < CHECKS; i++)
-    if (predict(s->tree, &chosen[i]) != chosen[i].count) status = refuse(s, &chosen[i]);
+    if (predict(s->tree, &q[i]) != ones[i]) status = refuse(s, &q[i]);
   return status;
 }
 
@@ -216,30 +207,32 @@ static smma_tree_status find(search *s) {
   for (int i = 0; i < t->summands.count; i++) p[i] = (partner){i, 0};
   status = ask_partners(s, p, t->summands.count);
   if (status == SMMA_TREE_FOUND) status = build(s, p, t->summands.count, &t->root);
-  return status == SMMA_TREE_FOUND ? check(s) : status;
+  if (status == SMMA_TREE_FOUND) status = check(s);
+  if (status == SMMA_TREE_FOUND && !smma_find_parts(&s->asker, t)) status = SMMA_TREE_FAILED;
+  return status;
 }
 
 smma_tree_status smma_find_tree(smma_unit *unit, const smma_instruction *i, smma_tree *t, smma_error *error) {
   smma_tree_status status = SMMA_TREE_FAILED;
   smma_error second;
-  search s = {.unit = unit, .tree = t, .error = error};
+  search s = {.asker = {.unit = unit, .error = error}, .tree = t};
   size_t pairs;
   *t = (smma_tree){.root = 0};
   if (!smma_choose_summands(i, &t->summands, error)) return SMMA_TREE_HIDDEN;
   pairs = (size_t)(t->summands.count * (t->summands.count - 1) / 2);
   s.asked = malloc(pairs * sizeof *s.asked);
-  if (smma_rows_allocate(i, MOST_ROWS, &s.rows) && s.asked) {
+  if (smma_rows_allocate(i, SMMA_MOST_QUESTIONS, &s.asker.rows) && s.asked) {
     status = find(&s);
     if (status == SMMA_TREE_HIDDEN) { /* ones that roundings up would turn into more are lost with the other sign */
       t->summands.negative_ones = true;
-      s.error = &second;
+      s.asker.error = &second;
       status = find(&s);
       if (status == SMMA_TREE_FAILED) *error = second;
     }
   } else {
     smma_fail(error, "no memory for %zu rows of %s", pairs, i->name);
   }
-  smma_rows_free(&s.rows);
+  smma_rows_free(&s.asker.rows);
   free(s.asked);
   return status;
 }

@@ -36,13 +36,12 @@ static void write_leaf(FILE *stream, const smma_tree *t, int node) {
 }
 
 static void write_sum(FILE *stream, const smma_tree *t, int node, int terms) {
+  char name[48];
   if (terms == 2)
     fprintf(stream, "  n%d [shape=circle, label=\"+\"];\n", node);
   else
-    fprintf(stream,
-            "  n%d [shape=box, style=\"rounded,filled\", fillcolor=\"%s\", penwidth=1.5, "
-            "label=\"fused sum of %d%s\"];\n",
-            node, fused_colour, terms, t->exact[node] ? ", exact" : "");
+    fprintf(stream, "  n%d [shape=box, style=\"rounded,filled\", fillcolor=\"%s\", penwidth=1.5, label=\"%s\"];\n",
+            node, fused_colour, smma_fused_sum_name(t, node, name));
 }
 
 static void write_node(FILE *stream, const smma_tree *t, int node) {

@@ -42,7 +42,7 @@ static void print_children(FILE *stream, const smma_tree *t, int node, char *pre
 
 static void print_node(FILE *stream, const smma_tree *t, int node, char *prefix) {
   int child[SMMA_MOST_SUMMANDS], count;
-  char name[32];
+  char name[48];
   if (smma_tree_is_leaf(t, node)) {
     fprintf(stream, "%s\n", smma_summand_name(&t->summands, node, name));
     return;
@@ -51,7 +51,7 @@ static void print_node(FILE *stream, const smma_tree *t, int node, char *prefix)
   if (count == 2)
     fputs("+\n", stream);
   else
-    fprintf(stream, "fused sum of %d%s\n", count, t->exact[node] ? ", exact" : "");
+    fprintf(stream, "%s\n", smma_fused_sum_name(t, node, name));
   print_children(stream, t, node, prefix);
 }
 

@@ -16,6 +16,14 @@ static void count_things(const smma_tree *t, int count, char *text) {
     snprintf(text, WORDS, "%d %ss", count, thing(t));
 }
 
+const char *smma_fused_sum_name(const smma_tree *t, int node, char text[48]) {
+  int child[SMMA_MOST_SUMMANDS];
+  const int count = smma_tree_children(t, node, child), used = snprintf(text, 48, "fused sum of %d", count);
+  if (t->exact[node])
+    snprintf(text + used, 48 - (size_t)used, ", exact over %d bits", t->summands.huge - t->summands.one);
+  return text;
+}
+
 static const char *sum_name(int terms) { return terms > 2 ? "fused sum" : "sum"; }
 
 /* A chain of sums without c, each of the result before and as many products as the first has: how many; 0 if it is no
