@@ -89,10 +89,26 @@ static int group_length(const partner *p, int count) {
   return length;
 }
 
-/* Whether a group of `length` partners, with each of which `vanishing` summands vanish, can be the further children of
-   a sum that has `size` summands in one child: all of them vanish, or those of that child and of one other, and these
-   have all the same size. */
+/* Whether a group of `length` partners, with each of which `vanishing` summands vanish, can be the further terms of a
+   sum that has `size` summands in one: all of them vanish, or those of that term and of one other, which have all the
+   same size. */
 static bool fits(int vanishing, int size, int length) { return vanishing > size && length % (vanishing - size) == 0; }
+
+/* Whether the group at p[size] meets p[0] in the sum that p[0 .. size - 1] is so far, else in the next. In the same,
+   which is exact then, a one at p[other], in another term than p[0], comes through. */
+static smma_tree_status belongs(search *s, const partner *p, int other, int size, int count, bool *same) {
+  const int length = group_length(p + size, count - size), vanishing = p[size].vanishing;
+  smma_question q = {.plus = p[0].summand, .minus = p[size].summand};
+  smma_tree_status status;
+  int ones = 0;
+  *same = !fits(vanishing, size, length);
+  if (*same || vanishing == size + length) return SMMA_TREE_FOUND; /* the next, where all vanish */
+  q.one[p[other].summand] = true;
+  s->tree->rows++;
+  status = ask(s, &q, 1, &ones);
+  *same = ones > 0;
+  return status;
+}
 
 static smma_tree_status build(search *s, partner *p, int count, int *root);
 
@@ -114,32 +130,37 @@ static smma_tree_status attach(search *s, int sum, partner *p, int count, int li
   return SMMA_TREE_FOUND;
 }
 
+/* Adds the group at p[*size] to a sum that has p[0 .. child_size - 1] as its first term. */
+static smma_tree_status add_group(search *s, int sum, partner *p, int child_size, int *size, int count) {
+  const int length = group_length(p + *size, count - *size), limit = p[*size].vanishing - child_size;
+  if (!fits(p[*size].vanishing, child_size, length)) {
+    const smma_question q = {.plus = p[0].summand, .minus = p[*size].summand};
+    return refuse(s, &q);
+  }
+  s->tree->exact[sum] |= limit < length || *size > child_size;
+  *size += length;
+  return attach(s, sum, p + *size - length, length, limit);
+}
+
 /* The tree of `count` partners, all that is below one sum, from what vanishes with the first of them: the path from it
-   upwards. What vanishes in a sum is more than its child holds and no more than it holds itself, so groups of the same
-   number stand in order along the path. */
+   upwards. What vanishes in a sum is more than its first term holds and no more than it holds itself, so groups of the
+   same number stand in order along the path. */
 static smma_tree_status build(search *s, partner *p, int count, int *root) {
-  smma_tree *tree = s->tree;
+  smma_tree_status status = SMMA_TREE_FOUND;
   int size = 1; /* of *root, p[0 .. size - 1] */
   qsort(p + 1, (size_t)count - 1, sizeof *p, compare_partners);
   *root = p[0].summand;
-  while (size < count) {
-    const int child_size = size, sum = tree->nodes++;
-    tree->parent[*root] = sum;
+  while (status == SMMA_TREE_FOUND && size < count) {
+    const int child_size = size, sum = s->tree->nodes++;
+    bool same = true;
+    s->tree->parent[*root] = sum;
     *root = sum;
-    do {
-      const int length = group_length(p + size, count - size), limit = p[size].vanishing - child_size;
-      smma_tree_status status;
-      if (!fits(p[size].vanishing, child_size, length)) {
-        const smma_question q = {.plus = p[0].summand, .minus = p[size].summand};
-        return refuse(s, &q);
-      }
-      tree->exact[sum] |= limit < length || size > child_size;
-      status = attach(s, sum, p + size, length, limit);
-      if (status != SMMA_TREE_FOUND) return status;
-      size += length;
-    } while (size < count && !fits(p[size].vanishing, size, group_length(p + size, count - size)));
+    while (status == SMMA_TREE_FOUND && size < count && same) {
+      status = add_group(s, sum, p, child_size, &size, count);
+      if (status == SMMA_TREE_FOUND && size < count) status = belongs(s, p, child_size, size, count, &same);
+    }
   }
-  return SMMA_TREE_FOUND;
+  return status;
 }
 
 /* ---- Checking ---- */
