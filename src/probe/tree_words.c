@@ -4,8 +4,6 @@
 
 enum { WORDS = 256, MOST_RUNS = 4 };
 
-static int products_below(const smma_tree *t, int node) { return smma_tree_size(t, node) - (node == t->root); }
-
 static const char *thing(const smma_tree *t) { return t->summands.products > 1 ? "scale block" : "product"; }
 
 /* "8 products" */
@@ -76,7 +74,7 @@ static void describe_all(const smma_tree *t, const int *node, int count, char *t
   for (int i = 0; i < count; i++) {
     describe(t, node[i], other);
     alike &= strcmp(first, other) == 0;
-    products += products_below(t, node[i]);
+    products += smma_tree_size(t, node[i]);
   }
   if (alike && smma_tree_is_leaf(t, node[0]))
     count_things(t, count, text);
@@ -117,7 +115,8 @@ const char *smma_tree_words(const smma_tree *t, char text[512]) {
     for (node = t->parent[node]; node != t->root; node = t->parent[node], steps++)
       if (describe_step(t, node, next) != fused || strcmp(words, next) != 0) break;
     if (runs++ == MOST_RUNS) {
-      strcat(text, ", and so on");
+      const size_t used = strlen(text);
+      snprintf(text + used, 512 - used, ", and so on");
       break;
     }
     append_run(text, steps, fused, words);
