@@ -160,8 +160,8 @@ static void test_models(void **state) {
 
 enum { TREES = 200 };
 
-/* How a sum of more than two adds, before it is rounded to FP32; or all are rounded down. */
-typedef enum { EXACTLY, CUT_OFF, EITHER, DOWNWARD } way;
+/* How a sum of more than two adds, before it is rounded to FP32; or all are rounded in one direction. */
+typedef enum { EXACTLY, CUT_OFF, EITHER, DOWNWARD, TOWARD_ZERO } way;
 
 typedef struct {
   smma_tree tree;
@@ -180,6 +180,7 @@ static double add_terms(const random_unit *u, int node, const double *term, int 
   }
   if (count > 2 && u->ways[node] == CUT_OFF && any) small = 0;
   if (u->ways[node] == DOWNWARD && huge != 0) return small < 0 ? huge - ldexp(huge < 0 ? -huge : huge, -23) : huge;
+  if (u->ways[node] == TOWARD_ZERO && huge * small < 0) return huge - ldexp(huge, -24);
   return (float)(huge + small);
 }
 
@@ -234,6 +235,7 @@ static void make_tree(uint64_t *random, const smma_instruction *i, unsigned most
   u->tree.parent[left[0]] = SMMA_NO_PARENT;
 }
 
+/* Random trees are found as they are; with rounding toward zero they may be hidden, but none is taken for another. */
 static void find_random(const smma_instruction *i, unsigned most, way kind) {
   static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = run};
   random_unit made;
@@ -242,8 +244,11 @@ static void find_random(const smma_instruction *i, unsigned most, way kind) {
   for (int n = 0; n < TREES; n++) {
     smma_tree got;
     smma_error error;
+    smma_tree_status status;
     make_tree(&random, i, most, kind, &made);
-    assert_int_equal(smma_find_tree(&unit, i, &got, &error), SMMA_TREE_FOUND);
+    status = smma_find_tree(&unit, i, &got, &error);
+    if (status == SMMA_TREE_HIDDEN && kind == TOWARD_ZERO) continue;
+    assert_int_equal(status, SMMA_TREE_FOUND);
     if (!same_trees(&made.tree, &got)) print_difference(i, &made.tree, &got);
     assert_true(same_trees(&made.tree, &got));
   }
@@ -257,6 +262,7 @@ static void test_random_trees(void **state) {
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
     find_random(shapes[s], 2, EXACTLY);
     find_random(shapes[s], 2, DOWNWARD);
+    find_random(shapes[s], 2, TOWARD_ZERO);
     find_random(shapes[s], 7, EXACTLY);
     find_random(shapes[s], 7, CUT_OFF);
     find_random(shapes[s], 7, EITHER);

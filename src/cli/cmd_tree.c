@@ -34,30 +34,31 @@ static void print_text(const smma_unit *u, const smma_instruction *i, const smma
   printf("\nrows=%zu checks=%zu; K^2/2 is %d\n", t->rows, t->checks, i->k * i->k / 2);
 }
 
-/* The graph as it is, or drawn. */
-static int write_graph(FILE *graph, const char *path, const smma_program *program, const char *option) {
+static int write_dot(const char *path, const smma_tree *t, const char *title) {
   smma_output output;
   smma_error error;
-  int c;
-  if (program)
-    return smma_draw_file(program, graph, path, &error) ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
-  if (!smma_output_open(path, &output, &error)) return smma_complain("%s: %s", option, error.text);
-  rewind(graph);
-  while ((c = getc(graph)) != EOF) putc(c, output.stream);
-  return smma_output_commit(&output, &error) ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
+  if (!smma_output_open(path, &output, &error)) return smma_complain("--dot: %s", error.text);
+  smma_write_tree_graph(output.stream, t, title);
+  return smma_output_commit(&output, &error) ? SMMA_EXIT_EQUAL : smma_complain("--dot: %s", error.text);
+}
+
+static int write_svg(const char *path, const smma_tree *t, const char *title) {
+  FILE *graph = tmpfile();
+  smma_error error;
+  bool drawn;
+  if (!graph) return smma_complain("--svg: cannot make a temporary file: %s", strerror(errno));
+  smma_write_tree_graph(graph, t, title);
+  drawn = smma_draw_file(&smma_graphviz, graph, path, &error);
+  fclose(graph);
+  return drawn ? SMMA_EXIT_EQUAL : smma_complain("--svg: %s", error.text);
 }
 
 static int write_files(const smma_instruction *i, const smma_tree *t, const char *svg, const char *dot) {
-  FILE *graph = svg || dot ? tmpfile() : NULL;
   char title[256];
   int status = SMMA_EXIT_EQUAL;
-  if (!svg && !dot) return status;
-  if (!graph) return smma_complain("cannot make a temporary file: %s", strerror(errno));
   snprintf(title, sizeof title, "%s (%s)", i->name, smma_architectures[i->arch].title);
-  smma_write_tree_graph(graph, t, title);
-  if (dot) status = write_graph(graph, dot, NULL, "--dot");
-  if (svg && status == SMMA_EXIT_EQUAL) status = write_graph(graph, svg, &smma_graphviz, "--svg");
-  fclose(graph);
+  if (dot) status = write_dot(dot, t, title);
+  if (svg && status == SMMA_EXIT_EQUAL) status = write_svg(svg, t, title);
   return status;
 }
 

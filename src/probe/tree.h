@@ -2,7 +2,7 @@
 
    With +M and -M at two summands and ones at all others, the ones that reach d are those that are added after the two
    have met: the others vanish beside M. M, and the algorithm for binary trees and trees of fused sums, are those of
-   MMA-Sim, section III-C, and of FPRev (Xie, Gao, Xue, 2024). */
+   MMA-Sim, section III-C, and of FPRev (Xie, Gao, Wang, Xue, USENIX ATC 2025). */
 #ifndef SMMA_PROBE_TREE_H
 #define SMMA_PROBE_TREE_H
 
