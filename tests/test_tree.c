@@ -161,7 +161,7 @@ static void test_models(void **state) {
 enum { TREES = 200 };
 
 /* How a sum of more than two adds, before it is rounded to FP32; or all are rounded in one direction. */
-typedef enum { EXACTLY, CUT_OFF, EITHER, DOWNWARD, TOWARD_ZERO } way;
+typedef enum { EXACTLY, CUT_OFF, EITHER, EACH_DOWN, DOWNWARD, TOWARD_ZERO } way;
 
 typedef struct {
   smma_tree tree;
@@ -179,6 +179,7 @@ static double add_terms(const random_unit *u, int node, const double *term, int 
       small += term[i];
   }
   if (count > 2 && u->ways[node] == CUT_OFF && any) small = 0;
+  if (count > 2 && u->ways[node] == EACH_DOWN && any) small = small < 0 ? -256 : 0;
   if (u->ways[node] == DOWNWARD && huge != 0) return small < 0 ? huge - ldexp(huge < 0 ? -huge : huge, -23) : huge;
   if (u->ways[node] == TOWARD_ZERO && huge * small < 0) return huge - ldexp(huge, -24);
   return (float)(huge + small);
@@ -266,6 +267,7 @@ static void test_random_trees(void **state) {
     find_random(shapes[s], 7, EXACTLY);
     find_random(shapes[s], 7, CUT_OFF);
     find_random(shapes[s], 7, EITHER);
+    find_random(shapes[s], 7, EACH_DOWN);
   }
 }
 
