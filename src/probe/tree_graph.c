@@ -17,7 +17,7 @@ static void write_text(FILE *stream, const char *text) {
   }
 }
 
-/* A table of the single products of a sum, rows of 4 or 8. */
+/* A table of the single products of a sum, at most eight a row. */
 static void write_products(FILE *stream, int sum, const int *product, int count) {
   const int columns = count > 8 ? 8 : count > 4 ? (count + 1) / 2 : count;
   fprintf(stream,
