@@ -1,7 +1,7 @@
 /* Plug-ins that are wrong on purpose. The argument says how: "bit": one alignment bit too few; "place": another result
    of the same row at an odd place of a batch; "zero": a zero has the sign of c; "odd": the last bit is set; "moody":
-   another result whenever asked again; "wide": results of more bits than the format has; "failing", "silent": run
-   fails, with and without a line; "closed": open fails. */
+   another result whenever asked again; "wide": results of more bits than the format has; "shuffled": products in
+   another order; "failing", "silent": run fails, with and without a line; "closed": open fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +52,14 @@ static int wrong_computes(void *unit, const smma_instruction_info *i, char *mess
   return 1;
 }
 
-static uint32_t compute(const smma_operation *o, const smma_unit_batch *batch, size_t row) {
+/* The product of place `k` in the order of additions is that of k * stride. */
+static uint32_t compute(const smma_operation *o, const smma_unit_batch *batch, size_t row, size_t stride) {
   const uint16_t *a = batch->a, *b = batch->b;
   const uint32_t *c = batch->c;
   smma_number x[16], y[16];
   for (size_t k = 0; k < 16; k++) {
-    x[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), a[row * 16 + k]);
-    y[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), b[row * 16 + k]);
+    x[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), a[row * 16 + k * stride % 16]);
+    y[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), b[row * 16 + k * stride % 16]);
   }
   return (uint32_t)smma_dot_add(o, (smma_operands){x, y, NULL, NULL}, c[row]);
 }
@@ -73,7 +74,7 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_unit
   if (strcmp(u->how, "failing") == 0 || strcmp(u->how, "silent") == 0) return 1;
   if (i->d == SMMA_F16) return 1;
   for (size_t row = 0; row < batch->rows; row++) {
-    d[row] = compute(&o, batch, row);
+    d[row] = compute(&o, batch, row, strcmp(u->how, "shuffled") == 0 ? 5 : 1);
     if (strcmp(u->how, "place") == 0 && row % 2) d[row] ^= 1;
     if (strcmp(u->how, "zero") == 0 && d[row] == 0) d[row] = ((const uint32_t *)batch->c)[row] & 0x80000000;
     if (strcmp(u->how, "odd") == 0) d[row] |= 1;

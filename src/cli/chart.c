@@ -1,16 +1,10 @@
 #include "cli/chart.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
-#include "io/file.h"
-
-extern char **environ;
+#include "cli/program.h"
 
 enum { MOST_GROUPS = 4, ROW_PIXELS = 22, MARGIN_PIXELS = 190 };
 
@@ -118,57 +112,14 @@ static void write_script(FILE *script, const smma_chart *chart) {
 
 /* ---- Running gnuplot ---- */
 
-/* Runs it from one file into others; true if it could be started and ended well. */
-static bool run_gnuplot(int script, int output, int messages, smma_error *error) {
-  char *arguments[] = {"gnuplot", NULL};
-  posix_spawn_file_actions_t files;
-  pid_t child;
-  int status = 0, failure;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, script, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, messages, STDERR_FILENO);
-  failure = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failure == ENOENT) return smma_fail(error, "gnuplot is not installed (Debian and Ubuntu: install gnuplot-nox)");
-  if (failure) return smma_fail(error, "cannot run gnuplot: %s", strerror(failure));
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* With a script of its own; what gnuplot says of it is in the error. */
-static bool plot(const smma_chart *chart, int output, smma_error *error) {
-  FILE *script = tmpfile(), *messages = tmpfile();
-  char line[512] = "";
-  bool done = false;
-  smma_fail(error, "gnuplot failed");
-  if (script && messages) {
-    if (chart) write_script(script, chart);
-    rewind(script); /* flushes, too */
-    done = run_gnuplot(fileno(script), output, fileno(messages), error);
-    rewind(messages);
-    while (!done && fgets(line, sizeof line, messages))
-      if (strstr(line, "line ")) smma_fail(error, "gnuplot failed: %.*s", (int)strcspn(line, "\n"), line);
-  } else {
-    smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
-  }
-  if (script) fclose(script);
-  if (messages) fclose(messages);
-  return done;
-}
-
-bool smma_chart_possible(smma_error *error) { return plot(NULL, STDOUT_FILENO, error); }
+bool smma_chart_possible(smma_error *error) { return smma_program_is_there(&smma_gnuplot, error); }
 
 bool smma_chart_draw(const smma_chart *chart, const char *path, smma_error *error) {
-  smma_output output;
+  FILE *script = tmpfile();
   bool drawn;
-  if (!smma_output_open(path, &output, error)) return false;
-  smma_remove_when_interrupted(output.temporary);
-  drawn = plot(chart, fileno(output.stream), error);
-  if (drawn)
-    drawn = smma_output_commit(&output, error);
-  else
-    smma_output_abandon(&output);
-  smma_remove_when_interrupted(NULL);
+  if (!script) return smma_fail(error, "cannot make a temporary file: %s", strerror(errno));
+  write_script(script, chart);
+  drawn = smma_draw_file(&smma_gnuplot, script, path, error);
+  fclose(script);
   return drawn;
 }

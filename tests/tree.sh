@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# softmma tree, end to end. Usage: tree.sh SOFTMMA MODULE-FOLDER
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: tree.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: tree.sh SOFTMMA MODULE-FOLDER}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+wrong=plugin:$modules/wrong_unit.so
+ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+
+has() { jq -e "$1" in/stdout >in/answer; }
+
+# ---- What it prints ----
+
+gives 'words' 0 '^starting with c, 2 fused sums in a row, each with 8 products$' tree "${ampere[@]}"
+check 'lines' grep -q '^    |  `- k = 0\.\.7$' in/stdout
+check 'rows' grep -qE '^rows=[0-9]+ checks=64; K\^2/2 is 128$' in/stdout
+gives 'a chain' 0 '^starting with c, 4 additions in a row, each of a product$' \
+  tree --on A100 --instr mma.m8n8k4.f64.f64.f64.f64
+gives 'pairs' 0 ', each of a sum of 2 terms, each a sum of 2 products$' \
+  tree --on MI250X --instr v_mfma_f32_32x32x8_f16
+gives 'even and odd' 0 '`- k = 1, 3, 5, 7, 9, 11, 13, 15$' tree --on MI300X --instr v_mfma_f32_16x16x32_fp8_fp8
+gives 'c last' 0 '^starting with c, one addition of a chain of 2 fused sums of 16 products$' \
+  tree --on H100 --instr mma.m16n8k32.f32.e4m3.e4m3.f32
+gives 'exact sums' 0 '^d = fused sum of 5, exact over 58 bits$' tree --on MI100 --instr v_mfma_f32_32x32x8f16
+gives 'scale blocks' 0 'k = 16\.\.31$' tree --on B200 --instr tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3
+gives 'JSON' 0 '"order": "starting with c, 2 fused sums' tree "${ampere[@]}" --json
+check 'is JSON' has '.k == 16 and .tree.terms[0].terms[0] == "c" and .tree.fused and .rows < 128'
+gives 'JSON of scale blocks' 0 '"unit": "model"' \
+  tree --on B200 --instr tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3 --json
+check 'has ranges' has '.tree.terms[4] == [48, 63]'
+
+# ---- Other units ----
+
+gives 'a plug-in' 0 'k = 8\.\.15$' tree --unit "$wrong" "${ampere[@]}"
+gives 'in another order' 0 '^    `- k = 1, 2, 6\.\.8, 11\.\.13$' tree --unit "$wrong:shuffled" "${ampere[@]}"
+fails 'results that no order gives' 'cannot tell the order: no order of additions gives the result with 2\^30 at' \
+  tree --unit "$wrong:place" "${ampere[@]}"
+fails 'a failing unit' 'the device fell off the bus' tree --unit "$wrong:failing" "${ampere[@]}"
+fails 'a unit without the instruction' '--unit: .*it only has' tree --unit "$wrong" --on V100 --instr HMMA.884.F32
+fails 'narrow products' 'cannot tell the order: the products of e2m1 and e2m1 span only 6 bits' \
+  tree --on B200 --instr tcgen05.m64n8k32.f32.e2m1.e2m1
+"$softmma" record --unit model "${ampere[@]}" --rows 10 -o recorded.txt
+fails 'a recording' '--unit: file:recorded\.txt knows only the rows' tree --unit file:recorded.txt "${ampere[@]}"
+fails 'no GPU' '--on is missing' tree
+fails 'no instruction' '--instr is missing' tree --on A100
+if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
+  gives 'the CPU' 0 '^    \|  `- k = 1$' tree --unit x86 --on x86 --instr vdpbf16ps
+fi
+
+# ---- Pictures ----
+
+gives 'a graph' 0 '^d = fused' tree "${ampere[@]}" --dot tree.dot
+check 'has all products' [ "$(grep -o '<td' tree.dot | wc -l)" -eq 16 ]
+fails 'a folder that is not there' '--dot: none/tree\.dot: cannot write' tree "${ampere[@]}" --dot none/tree.dot
+if command -v dot >/dev/null; then
+  gives 'a picture' 0 '^d = fused' tree "${ampere[@]}" --svg tree.svg
+  check 'is one' grep -q '^</svg>' tree.svg
+  fails 'a picture nowhere' '--svg: none/tree\.svg: cannot write' tree "${ampere[@]}" --svg none/tree.svg
+fi
+# with_path FOLDER: from now on softmma looks for programs only there.
+real=$softmma
+with_path() {
+  printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$work/$1" "$real" >"in/with_$1"
+  chmod +x "in/with_$1"
+  softmma=$work/in/with_$1
+}
+mkdir empty broken
+printf '#!/bin/sh\necho "Error: no room" >&2\nexit 1\n' >broken/dot
+chmod +x broken/dot
+with_path empty
+fails 'no Graphviz' '--svg: dot is not installed \(Debian and Ubuntu: install graphviz\)' \
+  tree "${ampere[@]}" --svg tree_2.svg
+gives 'none is needed for the graph' 0 '^d = fused' tree "${ampere[@]}" --dot tree.dot
+with_path broken
+fails 'Graphviz fails' '--svg: dot failed: Error: no room' tree "${ampere[@]}" --svg tree_2.svg
+
+finish
