@@ -7,17 +7,22 @@
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
 
-static void print_heading(FILE *stream, const smma_operation *o) {
+smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
+  smma_explain_heading heading;
   const char *name;
-  char value[32], line[160];
-  int length = snprintf(line, sizeof line, "%s", smma_model_name(&o->rule));
-  for (int i = 0; smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
-    length += snprintf(line + length, sizeof line - (size_t)length, ", %s = %s", name, value);
-  fprintf(stream, "%s\n", line);
-  fprintf(stream, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k, smma_format_text(o->a),
-          smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
-  if (o->scale != SMMA_FORMAT_none) fprintf(stream, ", scales: %s for %d", smma_format_text(o->scale), o->scale_block);
-  fprintf(stream, "\n");
+  char value[32];
+  size_t size = sizeof heading.model, length;
+  length = (size_t)snprintf(heading.model, size, "%s", smma_model_name(&o->rule));
+  for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
+    length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
+  size = sizeof heading.formats;
+  length =
+      (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
+                       smma_format_text(o->a), smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
+  if (o->scale != SMMA_FORMAT_none && length < size)
+    snprintf(heading.formats + length, size - length, ", scales: %s for %d", smma_format_text(o->scale),
+             o->scale_block);
+  return heading;
 }
 
 static void print_result(FILE *stream, const char *before, smma_format_id format, uint64_t encoding) {
@@ -59,7 +64,8 @@ static void print_legend(FILE *stream, const smma_explanation *e) {
 }
 
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
-  print_heading(stream, operation);
+  smma_explain_heading heading = smma_explain_heading_of(operation);
+  fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
   print_legend(stream, explanation);
   for (size_t i = 0; i < explanation->count; i++) {
     const smma_stage *stage = &explanation->stage[i];
