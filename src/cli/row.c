@@ -28,6 +28,15 @@ void smma_print_explanation(const smma_instruction *i, const smma_vector_row *ro
   smma_explanation_free(&x.explanation);
 }
 
+void smma_print_mismatch(const smma_instruction *i, const smma_vector_row *row, const char *unit, const char *against,
+                         uint64_t expected) {
+  const char *name[2] = {unit, against};
+  const uint64_t result[2] = {row->d, expected};
+  smma_print_explanation(i, row);
+  printf("\nresults, sign, exponent and fraction:\n");
+  smma_print_results(stdout, i->d, name, result, 2);
+}
+
 json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count) {
   json_t *array = json_array();
   char text[24];

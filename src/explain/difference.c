@@ -39,7 +39,7 @@ static amount row_outcome(const smma_stage *stage, const smma_explain_row *row) 
 /* ---- Blocks: the stages that lead to one rounded result ---- */
 
 typedef struct {
-  const smma_stage *stage;
+  smma_stage *stage;
   size_t count;
 } block;
 
@@ -53,7 +53,7 @@ static block next_block(const smma_explanation *e, size_t *at) {
   return b;
 }
 
-static const smma_stage *last_stage(block b) { return &b.stage[b.count - 1]; }
+static smma_stage *last_stage(block b) { return &b.stage[b.count - 1]; }
 
 static int count_products(block b) {
   int count = 0;
@@ -62,7 +62,7 @@ static int count_products(block b) {
   return count;
 }
 
-static const smma_explain_row *find_row(block b, const char *label, const smma_stage **stage) {
+static smma_explain_row *find_row(block b, const char *label, const smma_stage **stage) {
   for (size_t s = 0; s < b.count; s++)
     for (int i = 0; i < b.stage[s].row_count; i++)
       if (strcmp(b.stage[s].row[i].label, label) == 0) {
@@ -86,15 +86,13 @@ static void keeping_text(char *text, size_t size, const smma_stage *stage, const
 static bool compare_rows(const smma_explained unit[2], const block b[2], smma_difference *d) {
   for (size_t s = 0; s < b[0].count; s++) {
     for (int i = 0; i < b[0].stage[s].row_count; i++) {
-      const smma_explain_row *row = &b[0].stage[s].row[i], *other;
+      const smma_stage *stage[2] = {&b[0].stage[s], NULL};
+      smma_explain_row *row = &b[0].stage[s].row[i], *other = find_row(b[1], row->label, &stage[1]);
       char first[96], second[96];
-      d->stage[0] = &b[0].stage[s];
-      other = find_row(b[1], row->label, &d->stage[1]);
-      if (!other || same_amount(row_outcome(d->stage[0], row), row_outcome(d->stage[1], other))) continue;
-      d->row[0] = row;
-      d->row[1] = other;
-      keeping_text(first, sizeof first, d->stage[0], row);
-      keeping_text(second, sizeof second, d->stage[1], other);
+      if (!other || same_amount(row_outcome(stage[0], row), row_outcome(stage[1], other))) continue;
+      row->marked = other->marked = true;
+      keeping_text(first, sizeof first, stage[0], row);
+      keeping_text(second, sizeof second, stage[1], other);
       snprintf(d->text, sizeof d->text, "alignment of %s: %s %s; %s %s", row->label, unit[0].unit, first, unit[1].unit,
                second);
       return true;
@@ -141,15 +139,14 @@ static bool compare_results(const smma_explained unit[2], const block b[2], smma
   return true;
 }
 
-static bool compare_steps(const smma_explained unit[2], const smma_stage *const stage[2], smma_difference *d) {
+static bool compare_steps(const smma_explained unit[2], smma_stage *const stage[2], smma_difference *d) {
   int most = stage[0]->step_count > stage[1]->step_count ? stage[0]->step_count : stage[1]->step_count;
   for (int i = 0; i < most; i++) {
-    const smma_explain_step *step[2];
+    smma_explain_step *step[2];
     for (int u = 0; u < 2; u++) step[u] = i < stage[u]->step_count ? &stage[u]->step[i] : NULL;
     bool same_text = step[0] && step[1] && strcmp(step[0]->text, step[1]->text) == 0;
     if (same_text && step[0]->result == step[1]->result) continue;
-    d->step[0] = step[0];
-    d->step[1] = step[1];
+    for (int u = 0; u < 2; u++) *(step[u] ? &step[u]->marked : &stage[u]->marked) = true;
     if (same_text)
       snprintf(d->text, sizeof d->text, "%s: %s rounds%s%s; %s rounds%s%s", step[0]->text, unit[0].unit,
                step[0]->note[0] ? ", with " : "", step[0]->note, unit[1].unit, step[1]->note[0] ? ", with " : "",
@@ -162,32 +159,37 @@ static bool compare_steps(const smma_explained unit[2], const smma_stage *const 
   return false;
 }
 
+/* Whether the stages that end the blocks have different outcomes. */
+static bool compare_ends(const smma_explained unit[2], const block b[2], smma_difference *d) {
+  bool steps[2] = {last_stage(b[0])->kind == SMMA_STAGE_STEPS, last_stage(b[1])->kind == SMMA_STAGE_STEPS};
+  bool differ = true;
+  if (steps[0] != steps[1])
+    snprintf(d->text, sizeof d->text, "order of operations: %s rounds after each one, %s adds %d products at once",
+             unit[steps[0] ? 0 : 1].unit, unit[steps[0] ? 1 : 0].unit, count_products(b[steps[0] ? 1 : 0]));
+  else
+    differ = compare_counts(unit, b, d) || compare_results(unit, b, d);
+  for (int u = 0; u < 2; u++) last_stage(b[u])->marked = differ;
+  return differ;
+}
+
 /* Whether the blocks' outcomes differ. */
 static bool compare_blocks(const smma_explained unit[2], const block b[2], smma_difference *d) {
-  const smma_stage *const last[2] = {last_stage(b[0]), last_stage(b[1])};
-  bool steps[2] = {last[0]->kind == SMMA_STAGE_STEPS, last[1]->kind == SMMA_STAGE_STEPS};
-  if (!steps[0] && !steps[1] && compare_rows(unit, b, d)) return true;
-  d->stage[0] = last[0];
-  d->stage[1] = last[1];
-  if (steps[0] && steps[1]) return compare_steps(unit, last, d);
-  if (!steps[0] && !steps[1]) return compare_counts(unit, b, d) || compare_results(unit, b, d);
-  snprintf(d->text, sizeof d->text, "order of operations: %s rounds after each one, %s adds %d products at once",
-           unit[steps[0] ? 0 : 1].unit, unit[steps[0] ? 1 : 0].unit, count_products(b[steps[0] ? 1 : 0]));
-  return true;
+  smma_stage *const last[2] = {last_stage(b[0]), last_stage(b[1])};
+  if (last[0]->kind == SMMA_STAGE_STEPS && last[1]->kind == SMMA_STAGE_STEPS) return compare_steps(unit, last, d);
+  if (last[0]->kind != SMMA_STAGE_STEPS && last[1]->kind != SMMA_STAGE_STEPS && compare_rows(unit, b, d)) return true;
+  return compare_ends(unit, b, d);
 }
 
 smma_difference smma_find_difference(const smma_explained unit[2]) {
-  smma_difference d;
+  smma_difference d = {""};
   size_t at[2] = {0, 0};
-  memset(&d, 0, sizeof d);
   while (at[0] < unit[0].explanation->count && at[1] < unit[1].explanation->count) {
     block b[2] = {next_block(unit[0].explanation, &at[0]), next_block(unit[1].explanation, &at[1])};
     if (compare_blocks(unit, b, &d)) return d;
   }
-  memset(&d, 0, sizeof d);
   for (int u = 0; u < 2; u++) {
     if (at[u] == unit[u].explanation->count) continue;
-    d.stage[u] = &unit[u].explanation->stage[at[u]];
+    unit[u].explanation->stage[at[u]].marked = true;
     snprintf(d.text, sizeof d.text, "order of operations: %s goes on where %s ends", unit[u].unit, unit[1 - u].unit);
   }
   return d;

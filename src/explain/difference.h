@@ -8,17 +8,14 @@
 typedef struct {
   const char *unit, *instruction; /* "H100", "mma.m16n8k16.f32.f16.f16.f32" */
   const smma_operation *operation;
-  const smma_explanation *explanation;
+  smma_explanation *explanation;
 } smma_explained;
 
-/* Where the outcomes part, in each of the two: a stage, and in it a row or a step where it is one. */
 typedef struct {
   char text[320]; /* "alignment of a[3]*b[3]: ..."; empty if all outcomes are the same */
-  const smma_stage *stage[2];
-  const smma_explain_row *row[2];
-  const smma_explain_step *step[2];
 } smma_difference;
 
+/* Marks the row, step or stage of each of the two where their outcomes part. */
 smma_difference smma_find_difference(const smma_explained unit[2]);
 
 /* False with one line if the operations do not take the same operands, or give results of different formats. */

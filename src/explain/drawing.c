@@ -28,6 +28,7 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_explain_
   smma_drawn x = smma_drawn_number(row->exact);
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   snprintf(line->label, sizeof line->label, "%s", row->label);
+  line->marked = row->marked;
   if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", row->factors);
   smma_decimal_text(line->value, sizeof line->value, smma_number_value(row->exact),
                     smma_fits_double(row->exact.significand), detail.digits);

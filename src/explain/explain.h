@@ -26,6 +26,7 @@ typedef struct {
   bool down;         /* cut bits round down instead of toward zero */
   int64_t kept;      /* the aligned term: a multiple of 2^cut */
   int cut;           /* exponent of the last bit kept */
+  bool marked;       /* the first difference from another computation is here */
 } smma_explain_row;
 
 /* One operation with one rounding. */
@@ -36,6 +37,7 @@ typedef struct {
   smma_number factor[2], addend[2]; /* as they come in, before any is flushed */
   int factors, addends;             /* 0 or 2; 0 to 2 */
   bool product_flushed, addend_flushed, result_flushed;
+  bool marked; /* as a row */
   smma_format_id format;
   uint64_t result;
   double lost; /* the exact value minus the result; NaN where one of them is not finite */
@@ -64,6 +66,7 @@ typedef struct {
   char rounding[96];            /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
   smma_format_id result_format; /* SMMA_FORMAT_none where the sum itself goes on to the next stage */
   uint64_t result;
+  bool marked; /* as a row */
 } smma_stage;
 
 typedef struct {

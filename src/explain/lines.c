@@ -95,21 +95,22 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
   else
     snprintf(line->remark, sizeof line->remark, "last %d, guard %d, rest %s: %s", bit_of(sum, line->limit),
              bit_of(sum, guard), rest ? "not 0" : "0",
-             is_truncation(sum, result, line->limit) ? "cut" : "up to the next");
+             is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
 }
 
-/* `x` normalised, with the bits that the format keeps, and the result. */
+/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not; then the result. */
 static void add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
-                         const char *label) {
+                         const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
   smma_number number = smma_decode(f, result);
   smma_drawn bits = smma_drawn_number(number.kind <= SMMA_FINITE ? number : smma_zero());
   int least = smma_minimum_exponent(f), exponent = x->zero || x->top < least ? least : x->top;
+  int last = exponent - f.fraction_bits;
   smma_line *line;
-  if (!x->zero) {
+  if (!x->zero && (always || x->bottom < last)) {
     line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
     snprintf(line->value, sizeof line->value, "%.6g*2^%d", ldexp(value, -exponent), exponent);
-    set_limit(l, line, exponent, exponent - f.fraction_bits);
+    set_limit(l, line, exponent, last);
     describe_rounding(line, &bits, number.kind > SMMA_FINITE);
   }
   line = add_number(l, SMMA_LINE_RESULT, label, 0, true, &bits);
@@ -119,12 +120,12 @@ static void add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_
 
 /* ---- Stages with rows ---- */
 
-static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_row *row, bool marked) {
+static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_row *row) {
   smma_drawn bits = smma_drawn_number(row->exact), kept;
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   smma_line *line = add_number(l, SMMA_LINE_TERM, row->label, smma_number_value(row->exact),
                                smma_fits_double(row->exact.significand), &bits);
-  line->marked = marked;
+  line->marked = row->marked;
   snprintf(line->factors, sizeof line->factors, "%s", row->factors);
   if (row->counts && (align || !bits.zero)) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
   if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
@@ -146,13 +147,13 @@ static void add_zeros(smma_lines *l, const smma_stage *stage, const smma_explain
   if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
 }
 
-static void add_terms(smma_lines *l, const smma_stage *stage, const smma_explain_row *marked) {
+static void add_terms(smma_lines *l, const smma_stage *stage) {
   int zeros = smma_count_zero_products(stage);
   bool together = false;
   for (int i = 0; i < stage->row_count; i++) {
     const smma_explain_row *row = &stage->row[i];
-    if (zeros < 2 || !smma_is_zero_product(row) || row == marked) {
-      add_term(l, stage, row, row == marked);
+    if (zeros < 2 || !smma_is_zero_product(row) || row->marked) {
+      add_term(l, stage, row);
     } else if (!together) {
       add_zeros(l, stage, row, zeros);
       together = true;
@@ -192,16 +193,17 @@ static void add_sum(smma_lines *l, const smma_stage *stage, const smma_stage_sum
   else if (s->sum.top > line->highest)
     snprintf(line->remark, sizeof line->remark, "carry into 2^%d", s->sum.top);
   else if (s->sum.top < line->highest)
-    snprintf(line->remark, sizeof line->remark, "%d leading bits cancelled", line->highest - s->sum.top);
+    snprintf(line->remark, sizeof line->remark, "%d leading bit%s cancelled", line->highest - s->sum.top,
+             line->highest - s->sum.top > 1 ? "s" : "");
 }
 
-static void add_rows(smma_lines *l, const smma_stage *stage, const smma_explain_row *marked) {
+static void add_rows(smma_lines *l, const smma_stage *stage) {
   smma_stage_sums s = smma_sums_of(stage);
   const smma_drawn *x = &s.sum;
   double value = s.sum_value;
   char label[16];
   add_axis(l, stage);
-  add_terms(l, stage, marked);
+  add_terms(l, stage);
   add_line(l, SMMA_LINE_RULE);
   add_sum(l, stage, &s);
   if (stage->rounds_down && smma_number_value(stage->rounded_down) != value) {
@@ -210,7 +212,8 @@ static void add_rows(smma_lines *l, const smma_stage *stage, const smma_explain_
     add_number(l, SMMA_LINE_SUM, "rounded down", value, smma_fits_double(stage->rounded_down.significand), x);
   }
   snprintf(label, sizeof label, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
-  if (stage->result_format != SMMA_FORMAT_none) add_rounding(l, x, value, stage->result_format, stage->result, label);
+  if (stage->result_format != SMMA_FORMAT_none)
+    add_rounding(l, x, value, stage->result_format, stage->result, label, true);
 }
 
 /* ---- Stages with steps ---- */
@@ -267,13 +270,13 @@ static void add_step_terms(smma_lines *l, const smma_explain_step *step, smma_wi
   }
 }
 
-static void add_step(smma_lines *l, const smma_explain_step *step, bool marked) {
+static void add_step(smma_lines *l, const smma_explain_step *step) {
   smma_wide sum, copy;
   smma_drawn bits;
   double value;
   char text[40];
   add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
-      ->marked = marked;
+      ->marked = step->marked;
   smma_wide_clear(&sum);
   if (is_special(step)) {
     smma_encoding_text(text, sizeof text, step->format, step->result);
@@ -287,18 +290,18 @@ static void add_step(smma_lines *l, const smma_explain_step *step, bool marked) 
   if (step->addends && has_product(step) + step->addends > 1)
     add_number(l, SMMA_LINE_SUM, "sum", value, bits.zero || bits.top - bits.bottom < 53, &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
-  add_rounding(l, &bits, value, step->format, step->result, text);
+  add_rounding(l, &bits, value, step->format, step->result, text, false);
   if (step->result_flushed) {
     smma_line *line = &l->line[l->count - 1];
     snprintf(line->remark + strlen(line->remark), sizeof line->remark - strlen(line->remark), ", flushed");
   }
 }
 
-static void add_steps(smma_lines *l, const smma_stage *stage, const smma_explain_step *marked) {
+static void add_steps(smma_lines *l, const smma_stage *stage) {
   int idle = 0;
   for (int i = 0; i <= stage->step_count; i++) {
     const smma_explain_step *step = &stage->step[i];
-    if (i < stage->step_count && step != marked && is_idle(step)) {
+    if (i < stage->step_count && !step->marked && is_idle(step)) {
       idle++;
       continue;
     }
@@ -306,22 +309,20 @@ static void add_steps(smma_lines *l, const smma_stage *stage, const smma_explain
       add_text(l, SMMA_LINE_NOTE, "%d operation%s that only add%s zeros", idle, idle > 1 ? "s" : "",
                idle > 1 ? "" : "s");
     idle = 0;
-    if (i < stage->step_count) add_step(l, step, step == marked);
+    if (i < stage->step_count) add_step(l, step);
   }
 }
 
 /* ---- The whole ---- */
 
-static void add_stage(smma_lines *l, const smma_stage *stage, const smma_difference *d, int unit) {
-  bool here = d && d->stage[unit] == stage;
-  smma_line *title = add_text(l, SMMA_LINE_TITLE, "%s", stage->title);
-  title->marked = here && !d->row[unit] && !d->step[unit];
+static void add_stage(smma_lines *l, const smma_stage *stage) {
+  add_text(l, SMMA_LINE_TITLE, "%s", stage->title)->marked = stage->marked;
   add_note(l, stage->note);
   if (stage->kind == SMMA_STAGE_STEPS) {
     add_axis(l, stage);
-    add_steps(l, stage, here ? d->step[unit] : NULL);
+    add_steps(l, stage);
   } else if (stage->kind != SMMA_STAGE_NOTE) {
-    add_rows(l, stage, here ? d->row[unit] : NULL);
+    add_rows(l, stage);
   } else if (stage->result_format != SMMA_FORMAT_none) {
     char value[40];
     smma_encoding_text(value, sizeof value, stage->result_format, stage->result);
@@ -342,32 +343,31 @@ static void add_encoding(smma_lines *l, const char *label, smma_format_id format
 static void add_results(smma_lines *l, const smma_explained *unit, int count) {
   const smma_explanation *first = unit->explanation;
   smma_format_id format = first->result_format;
-  add_text(l, SMMA_LINE_TITLE,
-           count > 1 ? "results: sign, exponent, fraction; bits that differ are framed"
-                     : "result: sign, exponent, fraction");
+  add_text(l, SMMA_LINE_TITLE, "sign, exponent and fraction of %s; bits that differ are framed",
+           count > 1 ? "both results" : "the result");
   for (int u = 0; u < count; u++)
     add_encoding(l, unit[u].unit, format, unit[u].explanation->result, unit[count > 1 ? 1 - u : 0].explanation->result);
   if (first->finite) add_encoding(l, "exact sum", format, first->exact, count > 1 ? first->exact : first->result);
 }
 
+static void add_difference(smma_lines *l, const smma_explained unit[2]) {
+  smma_difference difference = smma_find_difference(unit);
+  if (difference.text[0])
+    add_text(l, SMMA_LINE_DIFFERENCE, "first difference: %s", difference.text);
+  else
+    add_text(l, SMMA_LINE_HEADING, "no difference: every step has the same outcome");
+}
+
 bool smma_lines_make(smma_lines *l, const smma_explained *unit, int count, bool brief) {
-  smma_difference difference;
   memset(l, 0, sizeof *l);
   l->brief = brief;
-  if (count > 1) {
-    difference = smma_find_difference(unit);
-    if (difference.text[0])
-      add_text(l, SMMA_LINE_DIFFERENCE, "first difference: %s", difference.text);
-    else
-      add_text(l, SMMA_LINE_HEADING, "no difference: every step has the same outcome");
-  }
+  if (count > 1) add_difference(l, unit);
   for (int u = 0; u < count; u++) {
     smma_explain_heading heading = smma_explain_heading_of(unit[u].operation);
     add_text(l, SMMA_LINE_UNIT, "%s: %s", unit[u].unit, unit[u].instruction);
     add_text(l, SMMA_LINE_HEADING, "%s", heading.model);
     if (u == 0) add_text(l, SMMA_LINE_HEADING, "%s", heading.formats);
-    for (size_t s = 0; s < unit[u].explanation->count; s++)
-      add_stage(l, &unit[u].explanation->stage[s], count > 1 ? &difference : NULL, u);
+    for (size_t s = 0; s < unit[u].explanation->count; s++) add_stage(l, &unit[u].explanation->stage[s]);
   }
   add_results(l, unit, count);
   return !l->failed;

@@ -19,6 +19,7 @@ static const char limit_line[] = "stroke=\"#d55e00\" stroke-width=\"1.4\" stroke
 
 #define MARGIN 16.0
 #define GAP 12.0           /* between columns of the table */
+#define LEAST_WIDTH 700.0  /* of the legend */
 #define ENCODING_CELL 10.0 /* a bit of an encoding */
 #define MOST_CELLS 150     /* wider pictures show fewer of the bits that are cut */
 #define MANY_ROWS 40       /* rows are lower where there are more */
@@ -72,8 +73,8 @@ static void set_sizes(picture *p) {
   int rows = 0;
   for (int i = 0; i < p->lines->count; i++) rows += is_tabular(p->lines->line[i].kind);
   p->row = rows > MANY_ROWS ? 12 : 15;
-  p->mono = (smma_svg_font){.size = rows > MANY_ROWS ? 9.5 : 11, .colour = "#000000", .monospace = true};
-  p->sans = (smma_svg_font){.size = rows > MANY_ROWS ? 10.5 : 12, .colour = "#000000"};
+  p->mono = (smma_svg_font){.size = rows > MANY_ROWS ? 9.5 : 11, .monospace = true};
+  p->sans = (smma_svg_font){.size = rows > MANY_ROWS ? 10.5 : 12};
   p->cell = BITS_WIDTH / p->axis.cells;
   if (p->cell > WIDEST_CELL) p->cell = WIDEST_CELL;
   if (p->cell < NARROWEST_CELL) p->cell = NARROWEST_CELL;
@@ -154,7 +155,7 @@ static void draw_last(picture *p, const smma_line *line) {
 static void draw_window(picture *p, const smma_line *line) {
   int first = smma_axis_cell(&p->axis, line->top), last = smma_axis_cell(&p->axis, line->limit);
   if (first < 0 || last < first) return;
-  smma_svg_rectangle(p->svg, (smma_svg_box){cell_x(p, first), p->y, (last - first + 1) * p->cell, p->row},
+  smma_svg_rectangle(p->svg, (smma_svg_box){cell_x(p, first), p->y, (last - first + 1) * p->cell, p->row + 0.5},
                      window_style);
 }
 
@@ -208,7 +209,7 @@ static void draw_remark(picture *p, const smma_line *line) {
   if (!x->zero && x->top < line->floor)
     snprintf(text, sizeof text, "%d places below the limit", line->limit - x->top);
   else if (!x->zero && x->bottom < line->floor)
-    snprintf(text, sizeof text, "+ %d bits", line->floor - x->bottom);
+    snprintf(text, sizeof text, "+ %d bit%s", line->floor - x->bottom, line->floor - x->bottom > 1 ? "s" : "");
   if (line->remark[0])
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? "; " : "", line->remark);
   draw_text(p, cell_x(p, p->axis.cells) + GAP, text, SMMA_SVG_START);
@@ -392,6 +393,7 @@ static void draw_legend(picture *p) {
                 {&guard, "guard bit"}, {&rest, "rest"},
                 {&result, "result"}};
   double x = MARGIN, right = cell_x(p, p->axis.cells);
+  if (right < LEAST_WIDTH) right = LEAST_WIDTH;
   p->y += 0.8 * p->row;
   for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
     double width = 2 * WIDEST_CELL + 5 + smma_svg_text_width(&p->sans, sample[i].text);
@@ -404,6 +406,12 @@ static void draw_legend(picture *p) {
                 "Dark: 1, pale: 0. Grey: bits that alignment keeps, or of the significand; dashed: its limit; framed: "
                 "its last bit. Zigzag: left out.");
   p->y += p->row;
+}
+
+static bool has_bits(const picture *p) {
+  for (int i = 0; i < p->lines->count; i++)
+    if (!p->lines->line[i].bits.zero) return true;
+  return false;
 }
 
 /* ---- The whole ---- */
@@ -422,7 +430,7 @@ static bool draw(picture *p, const smma_explained *unit, int count, bool brief) 
     set_sizes(p);
     set_columns(p);
     for (int i = 0; i < lines.count; i++) draw_line(p, &lines.line[i]);
-    draw_legend(p);
+    if (has_bits(p)) draw_legend(p);
   }
   smma_lines_free(&lines);
   return done && !p->svg->failed;

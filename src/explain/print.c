@@ -69,7 +69,7 @@ void smma_explain_print(FILE *stream, const smma_operation *operation, const smm
   print_legend(stream, explanation);
   for (size_t i = 0; i < explanation->count; i++) {
     const smma_stage *stage = &explanation->stage[i];
-    fprintf(stream, "\n%s\n", stage->title);
+    fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
     if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
     if (stage->kind == SMMA_STAGE_STEPS) {
       smma_print_steps(stream, stage, width);

@@ -8,6 +8,10 @@
 #define SANS_WIDTH 0.6
 #define BOLD_WIDTH 0.68
 
+/* The families; monospace is the whole picture's. */
+#define SANS "Helvetica, Arial, sans-serif"
+#define MONOSPACE "DejaVu Sans Mono, Consolas, Menlo, monospace"
+
 /* Exponents are set smaller, and above the line. */
 #define EXPONENT_SIZE 0.75
 #define EXPONENT_RISE 0.4
@@ -54,7 +58,7 @@ void smma_svg_write(FILE *stream, smma_svg *svg, const char *title, double margi
   fprintf(stream,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%.0f\" height=\"%.0f\" "
-          "viewBox=\"0 0 %.0f %.0f\">\n<title>",
+          "viewBox=\"0 0 %.0f %.0f\" font-family=\"" MONOSPACE "\">\n<title>",
           width, height, width, height);
   put_escaped(stream, title);
   fprintf(stream, "</title>\n%s<rect width=\"%.0f\" height=\"%.0f\" fill=\"#ffffff\"/>\n", patterns, width, height);
@@ -91,9 +95,10 @@ void smma_svg_text(smma_svg *svg, double x, double y, const smma_svg_font *font,
   double width = smma_svg_text_width(font, text);
   if (!*text) return;
   add_label(svg, (smma_svg_box){x - width * font->anchor / 2, y - 0.75 * font->size, width, 0.95 * font->size});
-  fprintf(svg->body, "<text x=\"%.6g\" y=\"%.6g\" font-family=\"%s\" font-size=\"%g\" fill=\"%s\"%s%s>", x, y,
-          font->monospace ? "DejaVu Sans Mono, Consolas, Menlo, monospace" : "Helvetica, Arial, sans-serif", font->size,
-          font->colour, anchors[font->anchor], font->bold ? " font-weight=\"bold\"" : "");
+  fprintf(svg->body, "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%g\"%s%s", x, y, font->size,
+          font->monospace ? "" : " font-family=\"" SANS "\"", anchors[font->anchor]);
+  if (font->colour) fprintf(svg->body, " fill=\"%s\"", font->colour);
+  fputs(font->bold ? " font-weight=\"bold\">" : ">", svg->body);
   put_escaped(svg->body, text);
   fputs("</text>\n", svg->body);
 }
@@ -107,8 +112,9 @@ smma_svg_box smma_svg_power_box(double x, double y, double size, int exponent) {
 void smma_svg_power(smma_svg *svg, double x, double y, double size, int exponent) {
   add_label(svg, smma_svg_power_box(x, y, size, exponent));
   fprintf(svg->body,
-          "<text x=\"%.6g\" y=\"%.6g\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"%g\" fill=\"#000000\" "
-          "text-anchor=\"middle\">2<tspan dy=\"%g\" font-size=\"%g\">%d</tspan></text>\n",
+          "<text x=\"%.6g\" y=\"%.6g\" font-size=\"%g\" font-family=\"" SANS
+          "\" text-anchor=\"middle\">2"
+          "<tspan dy=\"%g\" font-size=\"%g\">%d</tspan></text>\n",
           x, y, size, -EXPONENT_RISE * size, EXPONENT_SIZE * size, exponent);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
   double size;
-  const char *colour;
+  const char *colour; /* NULL: black */
   bool monospace, bold;
   enum { SMMA_SVG_START, SMMA_SVG_MIDDLE, SMMA_SVG_END } anchor;
 } smma_svg_font;
