@@ -109,7 +109,7 @@ static void add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_
   smma_line *line;
   if (!x->zero && (always || x->bottom < last)) {
     line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
-    snprintf(line->value, sizeof line->value, "%.6g*2^%d", ldexp(value, -exponent), exponent);
+    snprintf(line->value, sizeof line->value, "%.8g*2^%d", ldexp(value, -exponent), exponent);
     set_limit(l, line, exponent, last);
     describe_rounding(line, &bits, number.kind > SMMA_FINITE);
   }
