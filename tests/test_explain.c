@@ -545,6 +545,17 @@ static smma_explained explained(const smma_instruction *instruction, smma_operat
   return (smma_explained){smma_architectures[instruction->arch].name, instruction->name, o, e};
 }
 
+static void check_text_of_two(const smma_explained unit[2]) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  assert_non_null(stream);
+  smma_explain_print_two(stream, unit, WIDTH);
+  fclose(stream);
+  check_lines(text, WIDTH);
+  free(text);
+}
+
 /* Results that differ have a first difference; two explanations of the same function have none. */
 static void differences_are_found(void **state) {
   const smma_instruction *list[MOST_OPERATIONS];
@@ -564,6 +575,7 @@ static void differences_are_found(void **state) {
         if (i == j) assert_string_equal(d.text, "");
         if (e[0].result != e[1].result) assert_true(d.text[0]);
         free(picture_of(unit, 2));
+        check_text_of_two(unit);
         smma_explanation_free(&e[0]);
         smma_explanation_free(&e[1]);
       }

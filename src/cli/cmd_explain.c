@@ -112,7 +112,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
   if (json)
     print_json(unit, r->count);
   else if (!svg && r->count > 1)
-    smma_print_two_explanations(unit);
+    smma_explain_print_two(stdout, unit, smma_terminal_width());
   else if (!svg)
     smma_explain_print(stdout, unit->operation, unit->explanation, smma_terminal_width());
   for (int u = 0; u < r->count; u++) smma_explanation_free(&x[u].explanation);

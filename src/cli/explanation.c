@@ -22,19 +22,6 @@ int smma_terminal_width(void) {
   return 120;
 }
 
-void smma_print_two_explanations(const smma_explained unit[2]) {
-  smma_difference d = smma_find_difference(unit);
-  const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
-  const uint64_t result[3] = {unit[0].explanation->result, unit[1].explanation->result, unit[0].explanation->exact};
-  printf("%s%s\n", d.text[0] ? "first difference: " : "no difference: every step has the same outcome", d.text);
-  for (int u = 0; u < 2; u++) {
-    printf("\n%s: %s\n", unit[u].unit, unit[u].instruction);
-    smma_explain_print(stdout, unit[u].operation, unit[u].explanation, smma_terminal_width());
-  }
-  printf("\nresults:\n");
-  smma_print_results(stdout, unit[0].explanation->result_format, name, result, unit[0].explanation->finite ? 3 : 2);
-}
-
 /* ---- JSON ---- */
 
 static json_t *row_json(const smma_stage *stage, const smma_explain_row *row) {

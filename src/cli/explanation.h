@@ -20,10 +20,7 @@ void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_ins
 /* Columns of the terminal; 120 where there is none. */
 int smma_terminal_width(void);
 
-/* Both texts with the first difference and the results below each other. */
-void smma_print_two_explanations(const smma_explained unit[2]);
-
-/* {"arch", "instruction", ..., "stages": [...]} */
+/* {"unit", "instruction", "model", "stages", "d", "value", "exact"} */
 json_t *smma_explanation_json(const smma_explained *unit);
 
 #endif

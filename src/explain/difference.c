@@ -244,7 +244,10 @@ void smma_print_results(FILE *stream, smma_format_id format, const char *const *
     smma_encoding_bits(bits, sizeof bits, format, result[i]);
     smma_encoding_hex(hex, sizeof hex, format, result[i]);
     smma_encoding_text(value, sizeof value, format, result[i]);
-    fprintf(stream, "  %-*s  %s  %s = %s\n", width, name[i], bits, hex, value);
+    if (smma_encoding_of(format).bits > 32)
+      fprintf(stream, "  %-*s  %s  %s\n", width, name[i], bits, value); /* or the line is too long */
+    else
+      fprintf(stream, "  %-*s  %s  %s = %s\n", width, name[i], bits, hex, value);
     if (i == 0) memcpy(first, bits, sizeof first);
     for (size_t b = 0; bits[b]; b++) {
       if (i == 0) marks[b + 1] = 0;

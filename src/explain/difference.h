@@ -18,6 +18,9 @@ typedef struct {
 /* Marks the row, step or stage of each of the two where their outcomes part. */
 smma_difference smma_find_difference(const smma_explained unit[2]);
 
+/* The text of both under one axis, with their first difference marked, and the results bit by bit. */
+void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width);
+
 /* False with one line if the operations do not take the same operands, or give results of different formats. */
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 

@@ -103,14 +103,20 @@ static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_su
 
 static int highest(int top, const smma_drawn *x) { return x->zero || x->top < top ? top : x->top; }
 
-static void align_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage_sums *s) {
-  int top = highest(highest(highest(stage->emax, &s->sum), &s->result), &s->rounded_down), cut[2], cuts = 0;
+static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
+  int top = highest(highest(highest(stage->emax, &s->sum), &s->result), &s->rounded_down);
   for (int i = 0; i < stage->row_count; i++) {
     smma_drawn exact = smma_drawn_number(stage->row[i].exact),
                kept = smma_drawn_sum(stage->row[i].kept, stage->row[i].cut);
     top = highest(highest(top, &exact), &kept);
-    if (cuts == 0 || (cuts == 1 && stage->row[i].cut != cut[0])) cut[cuts++] = stage->row[i].cut;
   }
+  return top;
+}
+
+static void align_ruler(smma_ruler *r, const smma_stage *stage, int top) {
+  int cut[2], cuts = 0;
+  for (int i = 0; i < stage->row_count; i++)
+    if (cuts == 0 || (cuts == 1 && stage->row[i].cut != cut[0])) cut[cuts++] = stage->row[i].cut;
   if (cuts == 2 && cut[0] < cut[1]) {
     int higher = cut[1];
     cut[1] = cut[0];
@@ -160,21 +166,57 @@ static void print_result(FILE *stream, const smma_stage *stage) {
           smma_decode(smma_encoding_of(stage->result_format), stage->result).kind > SMMA_FINITE ? ", overflow" : "");
 }
 
-void smma_print_drawing(FILE *stream, const smma_stage *stage, int width) {
+static void widen(int *width, int other) {
+  if (*width < other) *width = other;
+}
+
+static void make_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, drawing_detail detail,
+                       const smma_drawing_frame *frame) {
+  bool align = stage->kind == SMMA_STAGE_ALIGN;
+  int top = align ? top_of(stage, s) : 0;
+  t->count = 0;
+  if (align)
+    align_ruler(&t->ruler, stage, frame && frame->top > top ? frame->top : top);
+  else
+    exact_ruler(&t->ruler, stage, s);
+  smma_ruler_label(&t->ruler, align ? &stage->emax : NULL, t->labels, t->marks);
+  add_terms(t, stage, detail);
+  add_sums(t, stage, s, detail.digits);
+  smma_table_measure(t);
+  if (!frame || !align) return;
+  widen(&t->label_width, frame->label_width);
+  widen(&t->factors_width, frame->factors_width);
+  widen(&t->value_width, frame->value_width);
+  widen(&t->exponent_width, frame->exponent_width);
+}
+
+void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage) {
+  smma_table table;
+  smma_stage_sums sums;
+  if (stage->kind != SMMA_STAGE_ALIGN) return;
+  sums = smma_sums_of(stage);
+  make_table(&table, stage, &sums, details[0], NULL);
+  widen(&frame->top, top_of(stage, &sums));
+  widen(&frame->label_width, table.label_width);
+  widen(&frame->factors_width, table.factors_width);
+  widen(&frame->value_width, table.value_width);
+  widen(&frame->exponent_width, table.exponent_width);
+}
+
+/* With as much detail as `width` has room for; false if even the least is too much. */
+static bool fit_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int width,
+                      const smma_drawing_frame *frame) {
+  for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+    make_table(t, stage, s, details[i], frame);
+    if (smma_table_width(t) <= width) return true;
+  }
+  return false;
+}
+
+void smma_print_drawing(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
   smma_table table;
   smma_stage_sums sums = smma_sums_of(stage);
-  for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
-    table.count = 0;
-    if (stage->kind == SMMA_STAGE_ALIGN)
-      align_ruler(&table.ruler, stage, &sums);
-    else
-      exact_ruler(&table.ruler, stage, &sums);
-    smma_ruler_label(&table.ruler, stage->kind == SMMA_STAGE_ALIGN ? &stage->emax : NULL, table.labels, table.marks);
-    add_terms(&table, stage, details[i]);
-    add_sums(&table, stage, &sums, details[i].digits);
-    smma_table_measure(&table);
-    if (smma_table_width(&table) <= width) break;
-  }
+  if (!frame || !fit_table(&table, stage, &sums, width, frame)) fit_table(&table, stage, &sums, width, NULL);
   smma_table_print(stream, &table, width);
   print_result(stream, stage);
   print_lost(stream, stage, &sums);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explain/decimal.h"
+#include "explain/difference.h"
 #include "explain/drawing.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
@@ -63,23 +64,46 @@ static void print_legend(FILE *stream, const smma_explanation *e) {
   }
 }
 
+static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
+  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
+  if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
+  if (stage->kind == SMMA_STAGE_STEPS)
+    smma_print_steps(stream, stage, width);
+  else if (stage->kind != SMMA_STAGE_NOTE)
+    smma_print_drawing(stream, stage, width, frame);
+  else if (stage->result_format != SMMA_FORMAT_none)
+    print_result(stream, "  result: ", stage->result_format, stage->result);
+}
+
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
   smma_explain_heading heading = smma_explain_heading_of(operation);
   fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
   print_legend(stream, explanation);
-  for (size_t i = 0; i < explanation->count; i++) {
-    const smma_stage *stage = &explanation->stage[i];
-    fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
-    if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
-    if (stage->kind == SMMA_STAGE_STEPS) {
-      smma_print_steps(stream, stage, width);
-      continue;
-    }
-    if (stage->kind != SMMA_STAGE_NOTE)
-      smma_print_drawing(stream, stage, width);
-    else if (stage->result_format != SMMA_FORMAT_none)
-      print_result(stream, "  result: ", stage->result_format, stage->result);
-  }
+  for (size_t i = 0; i < explanation->count; i++) print_stage(stream, &explanation->stage[i], width, NULL);
   fprintf(stream, "\n");
   print_conclusion(stream, explanation);
+}
+
+/* One of two; what both share has been printed before. */
+static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
+  const smma_explanation *e = unit->explanation;
+  fprintf(stream, "\n%s: %s\n%s\n", unit->unit, unit->instruction, smma_explain_heading_of(unit->operation).model);
+  for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
+}
+
+void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {
+  const smma_explanation *const e[2] = {unit[0].explanation, unit[1].explanation};
+  const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
+  const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->exact};
+  smma_difference d = smma_find_difference(unit);
+  smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
+  fprintf(stream, "%s%s\n", d.text[0] ? "first difference: " : "no difference: every step has the same outcome",
+          d.text);
+  fprintf(stream, "%s\n", smma_explain_heading_of(unit[0].operation).formats);
+  print_legend(stream, e[0]);
+  for (int u = 0; u < 2; u++)
+    for (size_t i = 0; i < e[u]->count; i++) smma_drawing_widen(&frame, &e[u]->stage[i]);
+  for (int u = 0; u < 2; u++) print_one(stream, &unit[u], width, &frame);
+  fprintf(stream, "\nresults:\n");
+  smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2);
 }
