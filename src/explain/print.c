@@ -91,14 +91,28 @@ static void print_one(FILE *stream, const smma_explained *unit, int width, const
   for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
 }
 
+/* Words that do not fit the line go on in the next one. */
+static void print_difference(FILE *stream, const smma_difference *d, int width) {
+  const char *before = "first difference:", *word = d->text;
+  int column = (int)strlen(before);
+  fprintf(stream, "%s", *word ? before : "no difference: every step has the same outcome");
+  while (*word) {
+    int length = (int)strcspn(word, " ");
+    bool fits = column + 1 + length <= width;
+    fprintf(stream, "%s%.*s", fits ? " " : "\n  ", length, word);
+    column = (fits ? column + 1 : 2) + length;
+    word += length + (word[length] == ' ');
+  }
+  fprintf(stream, "\n");
+}
+
 void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {
   const smma_explanation *const e[2] = {unit[0].explanation, unit[1].explanation};
   const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
   const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->exact};
   smma_difference d = smma_find_difference(unit);
   smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
-  fprintf(stream, "%s%s\n", d.text[0] ? "first difference: " : "no difference: every step has the same outcome",
-          d.text);
+  print_difference(stream, &d, width);
   fprintf(stream, "%s\n", smma_explain_heading_of(unit[0].operation).formats);
   print_legend(stream, e[0]);
   for (int u = 0; u < 2; u++)
