@@ -22,7 +22,7 @@ for file in docs/pictures/*.svg tests/pictures/*.svg; do
     xmllint --noout --nonet "$file" || complain "$file is not well-formed"
   fi
   if command -v rsvg-convert >/dev/null; then
-    rsvg-convert "$file" >picture.png && [ -s picture.png ] || complain "$file cannot be shown"
+    { rsvg-convert "$file" >picture.png && [ -s picture.png ]; } || complain "$file cannot be shown"
   fi
 done
 for file in "$source_directory"/{docs,tests}/pictures/*.svg; do

@@ -86,21 +86,23 @@ static bool is_truncation(const smma_drawn *sum, const smma_drawn *result, int l
 
 static void describe_rounding(smma_line *line, const smma_drawn *result, bool overflow) {
   const smma_drawn *sum = &line->bits;
-  int guard = line->limit - 1,
-      rest = !sum->zero && sum->bottom < guard && !(sum->bottom == guard && bit_of(sum, guard));
+  int guard = line->limit - 1;
   if (overflow)
     snprintf(line->remark, sizeof line->remark, "beyond the format");
-  else if (sum->zero || sum->bottom >= line->limit)
+  else if (result->zero && sum->top >= line->limit)
+    snprintf(line->remark, sizeof line->remark, "below the normal numbers");
+  else if (sum->bottom >= line->limit)
     snprintf(line->remark, sizeof line->remark, "nothing to round");
   else
     snprintf(line->remark, sizeof line->remark, "last %d, guard %d, rest %s: %s", bit_of(sum, line->limit),
-             bit_of(sum, guard), rest ? "not 0" : "0",
+             bit_of(sum, guard), sum->bottom < guard ? "not 0" : "0",
              is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
 }
 
-/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not; then the result. */
-static void add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
-                         const char *label, bool always) {
+/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not; then the result, whose line
+   it returns. */
+static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
+                               const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
   smma_number number = smma_decode(f, result);
   smma_drawn bits = smma_drawn_number(number.kind <= SMMA_FINITE ? number : smma_zero());
@@ -116,6 +118,7 @@ static void add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_
   line = add_number(l, SMMA_LINE_RESULT, label, 0, true, &bits);
   smma_encoding_text(line->value, sizeof line->value, format, result);
   smma_encoding_hex(line->remark, sizeof line->remark, format, result);
+  return line;
 }
 
 /* ---- Stages with rows ---- */
@@ -273,6 +276,7 @@ static void add_step_terms(smma_lines *l, const smma_explain_step *step, smma_wi
 static void add_step(smma_lines *l, const smma_explain_step *step) {
   smma_wide sum, copy;
   smma_drawn bits;
+  smma_line *line;
   double value;
   char text[40];
   add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
@@ -290,11 +294,9 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   if (step->addends && has_product(step) + step->addends > 1)
     add_number(l, SMMA_LINE_SUM, "sum", value, bits.zero || bits.top - bits.bottom < 53, &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
-  add_rounding(l, &bits, value, step->format, step->result, text, false);
-  if (step->result_flushed) {
-    smma_line *line = &l->line[l->count - 1];
+  line = add_rounding(l, &bits, value, step->format, step->result, text, false);
+  if (step->result_flushed)
     snprintf(line->remark + strlen(line->remark), sizeof line->remark - strlen(line->remark), ", flushed");
-  }
 }
 
 static void add_steps(smma_lines *l, const smma_stage *stage) {
