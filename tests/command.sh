@@ -207,6 +207,43 @@ fails 'dot: too few scales' '--scale-b has 1 element, but the instruction takes 
 fails 'dot: needless scales' '--scale-b: .* takes no scale factors' "${dot[@]}" -a '1*16' -b '1*16' --scale-b 1
 fails 'dot: a drawing as JSON' '--explain: a drawing is no JSON' "${dot[@]}" -a '1*16' -b '1*16' --explain --json
 
+# ---- explain ----
+
+explain=(explain --instr HMMA.16816.F32 -a '-8192 1*3 0*12' -b '1024 -0.5 -0.25 -0.125 0*12' -c 0x1p23)
+"$softmma" dot "${explain[@]:1}" --on H100 --explain >dot.txt
+gives 'explain' 0 '^d = 0xbf400000 = -0\.75$' "${explain[@]}" --on H100
+check 'explain prints what dot --explain does' cmp dot.txt in/stdout
+gives 'explain: two GPUs' 1 '^first difference: alignment of a\[2\]\*b\[2\]: H100 keeps bits down to 2\^-2; A100 ' \
+  "${explain[@]}" --on H100,A100
+check 'explain: the row is marked in both' [ "$(grep -c '^> a\[2\]\*b\[2\]' in/stdout)" = 2 ]
+check 'explain: so are the bits of the results' grep -qE '^ +\^\^$' in/stdout
+gives 'explain: no difference' 0 '^no difference: every step has the same outcome$' "${explain[@]}" --on A100,A100
+gives 'explain: two GPUs as JSON' 1 '"first_difference": "alignment of ' "${explain[@]}" --on H100,A100 --json
+gives 'explain: as JSON' 0 '"greatest_exponent": 23' "${explain[@]}" --on H100 --json
+gives 'explain: a picture' 0 '^<svg xmlns="http://www.w3.org/2000/svg" version="1.1"' \
+  "${explain[@]}" --on H100 --svg -
+"$softmma" "${explain[@]}" --on H100 --svg picture.svg >silent.txt
+check 'explain: a picture in a file' cmp picture.svg in/stdout
+check 'explain: and nothing else' [ ! -s silent.txt ]
+"$softmma" gen --on H100 --instr HMMA.16816.F32 --rows 3 -o rows.txt
+d=$(tail -n 1 rows.txt | sed 's/.* //')
+gives 'explain: a row of a vector file' 0 "^d = 0x$d = " explain --row 3 rows.txt
+gives 'explain: a row, on another GPU' 0 '^T-FDPA, F = 24, L = 8' explain --row 3 --on A100 --instr HMMA.16816.F32 rows.txt
+fails 'explain: no such row' '--row: rows.txt has fewer than 4 rows' explain --row 4 rows.txt
+fails 'explain: a row that does not fit' 'rows.txt does not fit mma.m8n8k4.f32.f16.f16.f32: K is 4 in one and 16 in the' \
+  explain --row 1 --on V100 --instr HMMA.884.F32.F32 rows.txt
+fails 'explain: a file without a row' '--row: a number from 1 goes with one vector file' explain rows.txt
+fails 'explain: a row and operands' '--row: the operands stand in rows.txt; leave out the others' \
+  explain --row 1 -a 1 rows.txt
+fails 'explain: no GPU' '--on is missing; for example --on H100,A100' "${explain[@]}"
+fails 'explain: three GPUs' '--on: at most two' "${explain[@]}" --on H100,A100,V100
+fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 in the other' \
+  "${explain[@]}" --on H100,V100 --instr HMMA.16816.F32,HMMA.884.F32.F32
+fails 'explain: other formats' 'do not take the same operands: a: f16 in one and bf16 in the other' \
+  "${explain[@]}" --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
+fails 'explain: a picture nowhere' '--svg: ' "${explain[@]}" --on H100 --svg nowhere/picture.svg
+fails 'explain: a picture and JSON' '--svg: standard output takes the JSON' "${explain[@]}" --on H100 --svg - --json
+
 # ---- gemm ----
 
 npy A.npy '<f4' '(2, 2)' "$(f32 1 2 3 4)"
@@ -693,6 +730,7 @@ completes 'of an experiment' 'zero-sign' campaign --open --only zero
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32
+completes 'of instructions of the first of two GPUs' 'mma.m8n8k4.f32.f16.f16.f32' explain --on V100,A100 --instr mma
 completes 'of names to show' 'vdpbf16ps' show vdp
 completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e2m3 e2m1' gemm --in ''
 completes 'of the second format of a list' 'f16,bf16' bench --on A100 --in f16,bf

@@ -14,12 +14,13 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "explain/explain.h"
+#include "explain/picture.h"
 #include "isa/catalogue.h"
 #include "random.h"
 
 #define WIDTH 120
 #define ROWS 60
+#define PICTURES 6 /* of the rows, drawn too */
 #define MOST_OPERATIONS 512
 
 typedef struct {
@@ -165,6 +166,94 @@ static void check_lines(const char *text, int width) {
   }
 }
 
+/* Pictures. */
+
+/* Every element is closed by its own name, in turn, and nothing stands behind the first. */
+static void check_well_formed(const char *text) {
+  char open[16][32];
+  int depth = 0, elements = 0;
+  for (const char *at = strchr(text, '<'); at; at = strchr(at + 1, '<')) {
+    const char *end = strchr(at, '>');
+    char name[32];
+    assert_non_null(end);
+    if (at[1] == '?') continue;
+    assert_true(sscanf(at + 1 + (at[1] == '/'), "%31[a-z]", name) == 1);
+    if (at[1] == '/') {
+      assert_true(depth > 0);
+      assert_string_equal(name, open[--depth]);
+    } else if (end[-1] != '/') {
+      assert_true(depth < 16 && (depth > 0 || elements == 0));
+      memcpy(open[depth++], name, sizeof name);
+    }
+    elements++;
+  }
+  assert_int_equal(depth, 0);
+}
+
+static void check_labels(const smma_svg *svg) {
+  for (size_t i = 0; i < svg->labels; i++)
+    for (size_t j = 0; j < i; j++)
+      if (smma_svg_boxes_meet(svg->label[i], svg->label[j]))
+        fail_msg("labels %zu and %zu overlap at %g, %g", j, i, svg->label[i].x, svg->label[i].y);
+}
+
+/* Ones between `from` and the next comma or tag; 0 if there is no such part. */
+static int count_ones(const char *title, const char *part) {
+  const char *end = strchr(title, '<'), *from = strstr(title, part);
+  int ones = 0;
+  if (!from || from > end) return 0;
+  for (from += strlen(part); *from != ',' && *from != '<'; from++) ones += *from == '1';
+  return ones;
+}
+
+/* The picture has a line for every term that is not zero, with as many ones kept and cut as the term has. */
+static void check_terms(const smma_explanation *e, const char *picture) {
+  static const char start[] = "<g class=\"term\"><title>";
+  for (size_t s = 0; s < e->count; s++) {
+    for (int i = 0; i < e->stage[s].row_count; i++) {
+      const smma_explain_row *row = &e->stage[s].row[i];
+      int cut = row->cut - (row->exact.exponent - row->exact.fraction_bits), all, kept;
+      size_t length = strlen(row->label);
+      if (row->exact.kind == SMMA_ZERO || !row->exact.significand) continue;
+      do {
+        picture = strstr(picture, start);
+        if (!picture) fail_msg("%s is not drawn", row->label);
+        picture += strlen(start);
+      } while (strncmp(picture, row->label, length) != 0 || !strchr(": ", picture[length]));
+      if (e->stage[s].kind != SMMA_STAGE_ALIGN) continue;
+      all = __builtin_popcountll(row->exact.significand);
+      kept = cut > 0 ? __builtin_popcountll(smma_shift_right(row->exact.significand, cut)) : all;
+      assert_int_equal(count_ones(picture, ": kept "), kept);
+      assert_int_equal(count_ones(picture, " cut "), all - kept);
+    }
+  }
+}
+
+/* Free after use. */
+static char *picture_of(const smma_explained *unit, int count) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  smma_svg svg;
+  assert_non_null(stream);
+  assert_true(smma_svg_open(&svg));
+  assert_true(smma_picture_draw(&svg, unit, count));
+  check_labels(&svg);
+  smma_svg_write(stream, &svg, "title", 16);
+  assert_true(svg.width < 4000);
+  smma_svg_close(&svg);
+  fclose(stream);
+  check_well_formed(text);
+  return text;
+}
+
+static void check_picture(const smma_instruction *instruction, const smma_operation *o, smma_explanation *e) {
+  smma_explained unit = {"a unit", instruction->name, o, e};
+  char *picture = picture_of(&unit, 1);
+  check_terms(e, picture);
+  free(picture);
+}
+
 static void check(const smma_instruction *instruction, const smma_operation *o, const operands *x, uint64_t seed) {
   smma_explanation e = explain(o, x);
   uint64_t expected = expected_result(o, x);
@@ -174,6 +263,7 @@ static void check(const smma_instruction *instruction, const smma_operation *o, 
              (unsigned long long)expected, (unsigned long long)e.result);
   check_explanation(o, &e);
   check_lines(text, WIDTH);
+  if (seed < PICTURES) check_picture(instruction, o, &e);
   free(text);
   smma_explanation_free(&e);
 }
@@ -434,13 +524,109 @@ static void zero_decides(void **state) {
   check_drawing("h100", "mma.m16n8k16.f32.bf16.bf16.f32", 0, tiny, 1, "decides the exponent\n");
 }
 
+/* More terms than the catalogue has in one sum. */
+static void is_drawn_with_64_terms(void **state) {
+  const smma_instruction *instruction = find("h100", "mma.m16n8k16.f32.f16.f16.f32");
+  smma_operation o = smma_operation_of(instruction);
+  (void)state;
+  o.k = o.rule.with.t_fdpa.block = 64;
+  for (uint64_t seed = 0; seed < 2 * KINDS; seed++) {
+    operands x = random_operands(&o, seed);
+    check(instruction, &o, &x, seed % PICTURES);
+  }
+}
+
+/* Two computations. */
+
+static smma_explained explained(const smma_instruction *instruction, smma_operation *o, smma_explanation *e,
+                                const operands *x) {
+  *o = smma_operation_of(instruction);
+  *e = explain(o, x);
+  return (smma_explained){smma_architectures[instruction->arch].name, instruction->name, o, e};
+}
+
+static void check_text_of_two(const smma_explained unit[2]) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  assert_non_null(stream);
+  smma_explain_print_two(stream, unit, WIDTH);
+  fclose(stream);
+  check_lines(text, WIDTH);
+  free(text);
+}
+
+/* Results that differ have a first difference; two explanations of the same function have none. */
+static void differences_are_found(void **state) {
+  const smma_instruction *list[MOST_OPERATIONS];
+  int count = distinct_instructions(list), pairs = 0;
+  (void)state;
+  for (int i = 0; i < count; i++) {
+    for (int j = 0; j <= i; j++) {
+      smma_operation o[2] = {smma_operation_of(list[i]), smma_operation_of(list[j])};
+      char why[128];
+      if (!smma_same_operands(&o[0], &o[1], why, sizeof why)) continue;
+      pairs++;
+      for (uint64_t seed = 0; seed < KINDS; seed++) {
+        operands x = random_operands(&o[0], seed);
+        smma_explanation e[2];
+        smma_explained unit[2] = {explained(list[i], &o[0], &e[0], &x), explained(list[j], &o[1], &e[1], &x)};
+        smma_difference d = smma_find_difference(unit);
+        if (i == j) assert_string_equal(d.text, "");
+        if (e[0].result != e[1].result) assert_true(d.text[0]);
+        free(picture_of(unit, 2));
+        check_text_of_two(unit);
+        smma_explanation_free(&e[0]);
+        smma_explanation_free(&e[1]);
+      }
+    }
+  }
+  assert_true(pairs > count);
+}
+
+static void check_difference(const char *gpu0, const char *name0, const char *gpu1, const char *name1, double c,
+                             const double *factor, int products, const char *expected) {
+  const smma_instruction *instruction[2] = {find(gpu0, name0), find(gpu1, name1)};
+  smma_operation o[2];
+  smma_explanation e[2];
+  smma_explained unit[2];
+  operands x;
+  memset(&x, 0, sizeof x);
+  o[0] = smma_operation_of(instruction[0]);
+  for (int k = 0; k < products; k++) {
+    x.a[k] = encode_double(o[0].a, factor[2 * k]);
+    x.b[k] = encode_double(o[0].b, factor[2 * k + 1]);
+  }
+  x.c = encode_double(o[0].c, c);
+  for (int u = 0; u < 2; u++) unit[u] = explained(instruction[u], &o[u], &e[u], &x);
+  assert_string_equal(smma_find_difference(unit).text, expected);
+  smma_explanation_free(&e[0]);
+  smma_explanation_free(&e[1]);
+}
+
+static void differences_have_words(void **state) {
+  const double small[] = {1, 0x1p-13, 1, 0x1p-14}, ones[] = {1, 1, 1, 1};
+  const char *hopper = "mma.m16n8k16.f32.f16.f16.f32", *cdna = "v_mfma_f32_32x32x8_f16";
+  (void)state;
+  check_difference("h100", hopper, "a100", hopper, 0x1p23, fact1, 4,
+                   "alignment of a[2]*b[2]: hopper keeps bits down to 2^-2; ampere keeps bits down to 2^-1, so nothing "
+                   "of it");
+  check_difference("h100", hopper, "a100", hopper, 0, ones, 2, "block sums: hopper adds 16 products at once, ampere 8");
+  check_difference(
+      "h100", hopper, "mi300x", "v_mfma_f32_16x16x16_f16", 0x1p12, small, 2,
+      "alignment of a[1]*b[1]: hopper keeps bits down to 2^-13, so nothing of it; cdna3 keeps bits down to 2^-37");
+  check_difference("mi100", cdna, "mi210", cdna, 0, ones, 2,
+                   "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_the_core), cmocka_unit_test(survives_special_values),
-      cmocka_unit_test(fact1_on_hopper), cmocka_unit_test(fact1_on_cdna1),
-      cmocka_unit_test(fact1_on_cdna2),  cmocka_unit_test(fact2_on_cdna3),
-      cmocka_unit_test(fact3_on_volta),  cmocka_unit_test(special_values_name_their_cause),
-      cmocka_unit_test(zero_decides),
+      cmocka_unit_test(equals_the_core),       cmocka_unit_test(survives_special_values),
+      cmocka_unit_test(fact1_on_hopper),       cmocka_unit_test(fact1_on_cdna1),
+      cmocka_unit_test(fact1_on_cdna2),        cmocka_unit_test(fact2_on_cdna3),
+      cmocka_unit_test(fact3_on_volta),        cmocka_unit_test(special_values_name_their_cause),
+      cmocka_unit_test(zero_decides),          cmocka_unit_test(is_drawn_with_64_terms),
+      cmocka_unit_test(differences_are_found), cmocka_unit_test(differences_have_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

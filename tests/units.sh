@@ -40,6 +40,7 @@ gives 'a right plug-in' 0 'rows=100000 mismatches=0$' campaign --unit "$wrong" "
 gives 'an alignment bit too few' 1 '^instructions=1 rows=100000 mismatches=[1-9]' \
   campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000
 check 'is explained' grep -q 'RZ-FP32' in/stdout
+check 'with the bits that differ' grep -qE '^ +\^[ ^]*$' in/stdout
 check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
 cp in/stdout report.json

@@ -100,7 +100,7 @@ static void print_example(const campaign *c, const smma_report_result *r) {
   print_values(r->instruction, c->what.unit->name, row->d);
   print_values(r->instruction, c->what.against->name, r->result.expected);
   printf("  the model:\n");
-  smma_print_explanation(r->instruction, row);
+  smma_print_mismatch(r->instruction, row, c->what.unit->name, c->what.against->name, r->result.expected);
 }
 
 static bool is_clean(const smma_campaign_result *r) { return !r->mismatches && !r->not_repeated && !r->not_alike; }

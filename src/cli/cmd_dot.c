@@ -1,21 +1,7 @@
+#include "cli/operands.h"
 #include "cli/row.h"
 #include "cli/values.h"
 #include "host/load.h"
-
-static void read_scales(const smma_instruction *i, const char *text_a, const char *text_b, bool hex,
-                        smma_vector_row *x) {
-  char example[32];
-  if (!i->scale_block) {
-    if (text_a || text_b)
-      smma_die("%s: %s takes no scale factors; leave it out", text_a ? "--scale-a" : "--scale-b", i->name);
-    return;
-  }
-  snprintf(example, sizeof example, "'1*%d'", i->k / i->scale_block);
-  smma_read_list(smma_require_option(text_a, "--scale-a", example), "--scale-a", i->scale, hex, i->k / i->scale_block,
-                 x->scale_a);
-  smma_read_list(smma_require_option(text_b, "--scale-b", example), "--scale-b", i->scale, hex, i->k / i->scale_block,
-                 x->scale_b);
-}
 
 /* Through the public function, as a program would call it. */
 static void compute(const smma_instruction *i, smma_vector_row *x) {
@@ -46,35 +32,26 @@ static void print_json(const smma_instruction *i, const smma_vector_row *x) {
 }
 
 int smma_command_dot(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL, *a = NULL, *b = NULL, *c = "0", *scale_a = NULL, *scale_b = NULL;
-  int hex = 0, explained = 0, json = 0;
+  const char *gpu = NULL, *name = NULL;
+  int explained = 0, json = 0;
+  smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40];
   const smma_instruction *i;
   smma_vector_row x = {.c = 0};
-  struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
-      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"a", 'a', POPT_ARG_STRING, &a, 0, "K elements of a", "LIST"},
-      {"b", 'b', POPT_ARG_STRING, &b, 0, "K elements of b", "LIST"},
-      {"c", 'c', POPT_ARG_STRING, &c, 0, "the addend; 0 without it", "X"},
-      {"scale-a", 0, POPT_ARG_STRING, &scale_a, 0, "scale factors of a block-scaled instruction", "LIST"},
-      {"scale-b", 0, POPT_ARG_STRING, &scale_b, 0, "likewise of b", "LIST"},
-      {"hex", 0, POPT_ARG_NONE, &hex, 0, "all elements are raw encodings in hexadecimal", NULL},
-      {"explain", 0, POPT_ARG_NONE, &explained, 0, "draw every term's bits, what is cut off, the sum and the rounding",
-       NULL},
-      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
-      POPT_TABLEEND};
+  struct poptOption options[] = {{"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
+                                 {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+                                 SMMA_OPERAND_OPTIONS(operands),
+                                 {"explain", 0, POPT_ARG_NONE, &explained, 0,
+                                  "draw every term's bits, what is cut off, the sum and the rounding", NULL},
+                                 {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+                                 POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
-                     "LIST: elements separated by commas or blanks; VALUE*COUNT repeats one. Values: 0.1, 0x1p-23,\n"
-                     "-0, inf, nan; those that the format does not have are rounded to nearest even, which is said.\n"
+                     SMMA_OPERAND_DETAILS
                      "Example: softmma dot --on V100 --instr HMMA.884.F32.F32 -a '1.5 1 1 0' -b '1.5 0x1p-23*2 0'\n");
   if (json && explained) smma_die("--explain: a drawing is no JSON; leave out --explain or --json");
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
-  smma_read_list(smma_require_option(a, "--a", "'1.5 0*15'"), "--a", i->a, hex, i->k, x.a);
-  smma_read_list(smma_require_option(b, "--b", "'1.5 0*15'"), "--b", i->b, hex, i->k, x.b);
-  smma_read_list(c, "--c", i->c, hex, 1, &x.c);
-  read_scales(i, scale_a, scale_b, hex, &x);
+  smma_read_operands(i, &operands, &x);
   compute(i, &x);
   if (json)
     print_json(i, &x);

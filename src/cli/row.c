@@ -1,10 +1,7 @@
 #include "cli/row.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+#include "cli/explanation.h"
 #include "cli/values.h"
-#include "explain/explain.h"
 
 static void print_vector(const char *option, smma_format_id format, const uint64_t *x, int count) {
   char text[24];
@@ -24,19 +21,20 @@ void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *ro
   print_vector("--scale-b", i->scale, row->scale_b, scales);
 }
 
-static int terminal_width(void) {
-  struct winsize size;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80) return size.ws_col > 120 ? 120 : size.ws_col;
-  return 120;
+void smma_print_explanation(const smma_instruction *i, const smma_vector_row *row) {
+  smma_explained_row x;
+  smma_explain_row_of(&x, smma_architectures[i->arch].name, i, row);
+  smma_explain_print(stdout, &x.operation, &x.explanation, smma_terminal_width());
+  smma_explanation_free(&x.explanation);
 }
 
-void smma_print_explanation(const smma_instruction *i, const smma_vector_row *row) {
-  smma_operation o = smma_operation_of(i);
-  smma_dot_encodings encodings = {row->a, row->b, row->scale_a, row->scale_b, row->c};
-  smma_explanation explanation;
-  if (!smma_explain(&o, &encodings, &explanation)) smma_die("out of memory");
-  smma_explain_print(stdout, &o, &explanation, terminal_width());
-  smma_explanation_free(&explanation);
+void smma_print_mismatch(const smma_instruction *i, const smma_vector_row *row, const char *unit, const char *against,
+                         uint64_t expected) {
+  const char *name[2] = {unit, against};
+  const uint64_t result[2] = {row->d, expected};
+  smma_print_explanation(i, row);
+  printf("\nresults, sign, exponent and fraction:\n");
+  smma_print_results(stdout, i->d, name, result, 2);
 }
 
 json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count) {

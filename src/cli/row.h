@@ -11,6 +11,10 @@ void smma_print_dot_command(const smma_instruction *instruction, const smma_vect
 /* The drawing of `dot --explain`, as wide as the terminal. */
 void smma_print_explanation(const smma_instruction *instruction, const smma_vector_row *row);
 
+/* The drawing, and below it what both units returned, bit by bit with the differences marked; row->d is `unit`'s. */
+void smma_print_mismatch(const smma_instruction *instruction, const smma_vector_row *row, const char *unit,
+                         const char *against, uint64_t expected);
+
 /* Encodings as an array of hexadecimal strings. */
 json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count);
 

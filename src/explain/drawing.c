@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explain/numbers.h"
 #include "explain/table.h"
 
 #define DIGITS 8
@@ -17,10 +18,6 @@ typedef struct {
 static const drawing_detail details[] = {{true, 16, DIGITS}, {true, 8, DIGITS}, {true, 8, 6}, {true, 4, 6},
                                          {false, 8, DIGITS}, {false, 4, 6},     {false, 4, 4}};
 
-static double sum_value(int64_t sum, int exponent) { return ldexp((double)sum, exponent); }
-
-static bool is_exact(uint64_t significand) { return smma_bit_length(significand) <= 53; }
-
 static void set_sign(smma_table_row *line, const smma_drawn *x) {
   line->sign = x->zero ? ' ' : x->negative ? '-' : '+';
 }
@@ -31,9 +28,10 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_explain_
   smma_drawn x = smma_drawn_number(row->exact);
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   snprintf(line->label, sizeof line->label, "%s", row->label);
+  line->marked = row->marked;
   if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", row->factors);
-  smma_decimal_text(line->value, sizeof line->value, smma_number_value(row->exact), is_exact(row->exact.significand),
-                    detail.digits);
+  smma_decimal_text(line->value, sizeof line->value, smma_number_value(row->exact),
+                    smma_fits_double(row->exact.significand), detail.digits);
   if (row->counts && (align || !x.zero)) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
   set_sign(line, &x);
   smma_ruler_draw(&t->ruler, &x, align ? &row->cut : NULL, line->bits);
@@ -41,8 +39,8 @@ static void add_term(smma_table *t, const smma_stage *stage, const smma_explain_
   smma_ruler_draw_rest(&t->ruler, &x, detail.rest, line->rest, sizeof line->rest);
   if (!x.zero && x.bottom < row->cut) {
     memcpy(line->kept, "-> ", 3);
-    smma_decimal_text(line->kept + 3, sizeof line->kept - 3, sum_value(row->kept, row->cut),
-                      is_exact(smma_magnitude(row->kept)), detail.digits);
+    smma_decimal_text(line->kept + 3, sizeof line->kept - 3, smma_sum_value(row->kept, row->cut),
+                      smma_fits_double(smma_magnitude(row->kept)), detail.digits);
   }
 }
 
@@ -59,39 +57,23 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
 static void add_rounded_down(smma_table *t, const smma_explain_row *row, int digits) {
   smma_drawn exact = smma_drawn_number(row->exact), kept = smma_drawn_sum(row->kept, row->cut);
   if (!row->down || exact.zero || !exact.negative || exact.bottom >= row->cut || kept.zero) return;
-  add_sum(t, "  rounded down", sum_value(row->kept, row->cut), is_exact(smma_magnitude(row->kept)), digits, &kept);
+  add_sum(t, "  rounded down", smma_sum_value(row->kept, row->cut), smma_fits_double(smma_magnitude(row->kept)), digits,
+          &kept);
   smma_ruler_draw(&t->ruler, &kept, &row->cut, t->row[t->count - 1].bits);
 }
 
-static bool is_zero_product(const smma_explain_row *row) { return row->product && row->exact.kind == SMMA_ZERO; }
-
-static int count_zero_products(const smma_stage *stage) {
-  int count = 0;
-  for (int i = 0; i < stage->row_count; i++) count += is_zero_product(&stage->row[i]);
-  return count;
-}
-
-/* Whether a zero term, and nothing else, has the greatest exponent. */
-static bool zero_decides(const smma_stage *stage, const smma_explain_row *row) {
-  if (stage->kind != SMMA_STAGE_ALIGN || row->exact.kind != SMMA_ZERO || !row->counts || row->exponent != stage->emax)
-    return false;
-  for (int i = 0; i < stage->row_count; i++)
-    if (stage->row[i].exact.kind == SMMA_FINITE && stage->row[i].exponent == stage->emax) return false;
-  return true;
-}
-
 static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail detail) {
-  int zeros = count_zero_products(stage);
+  int zeros = smma_count_zero_products(stage);
   bool together = false;
   for (int i = 0; i < stage->row_count; i++) {
     const smma_explain_row *row = &stage->row[i];
-    if (zeros > 1 && is_zero_product(row)) {
+    if (zeros > 1 && smma_is_zero_product(row)) {
       if (together) continue;
       together = true;
     }
     add_term(t, stage, row, detail);
-    if (zero_decides(stage, row)) snprintf(t->row[t->count - 1].kept, sizeof t->row->kept, "decides the exponent");
-    if (zeros > 1 && is_zero_product(row)) {
+    if (smma_zero_decides(stage, row)) snprintf(t->row[t->count - 1].kept, sizeof t->row->kept, "decides the exponent");
+    if (zeros > 1 && smma_is_zero_product(row)) {
       smma_table_row *line = &t->row[t->count - 1];
       snprintf(line->label, sizeof line->label, "%d zero %s", zeros,
                strncmp(row->label, "group", 5) ? "products" : "groups");
@@ -103,68 +85,38 @@ static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail det
   t->terms = t->count;
 }
 
-/* The numbers of a drawing below its terms. */
-typedef struct {
-  smma_drawn sum, rounded_down, result;
-  double sum_value;
-  bool sum_is_exact, has_result;
-} drawing_sums;
-
-static smma_wide exact_sum(const smma_stage *stage) {
-  smma_wide sum;
-  smma_wide_clear(&sum);
-  for (int i = 0; i < stage->row_count; i++) smma_wide_add_number(&sum, stage->row[i].exact, false);
-  return sum;
-}
-
-static smma_number result_number(const smma_stage *stage) {
-  return smma_decode(smma_encoding_of(stage->result_format), stage->result);
-}
-
-static void prepare_sums(const smma_stage *stage, drawing_sums *s) {
-  if (stage->kind == SMMA_STAGE_EXACT) {
-    smma_wide sum = exact_sum(stage);
-    s->sum_value = smma_wide_value(&sum);
-    sum = exact_sum(stage);
-    s->sum = smma_drawn_wide(&sum);
-    s->sum_is_exact = s->sum.zero || s->sum.top - s->sum.bottom < 53;
-  } else {
-    s->sum = smma_drawn_sum(stage->sum, stage->sum_exponent);
-    s->sum_value = sum_value(stage->sum, stage->sum_exponent);
-    s->sum_is_exact = is_exact(smma_magnitude(stage->sum));
-  }
-  s->has_result = stage->result_format != SMMA_FORMAT_none && result_number(stage).kind <= SMMA_FINITE;
-  s->result = smma_drawn_number(s->has_result ? result_number(stage) : smma_zero());
-  s->rounded_down = smma_drawn_number(
-      stage->rounds_down && stage->rounded_down.kind <= SMMA_FINITE ? stage->rounded_down : smma_zero());
-}
-
 /* Each rounding gets a line only where it changes the value above. */
-static void add_sums(smma_table *t, const smma_stage *stage, const drawing_sums *s, int digits) {
+static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
   double before = s->sum_value;
   char name[16];
   add_sum(t, stage->sum_name, s->sum_value, s->sum_is_exact, digits, &s->sum);
   if (stage->rounds_down && smma_number_value(stage->rounded_down) != before) {
     before = smma_number_value(stage->rounded_down);
-    add_sum(t, "rounded down", before, is_exact(stage->rounded_down.significand), digits, &s->rounded_down);
+    add_sum(t, "rounded down", before, smma_fits_double(stage->rounded_down.significand), digits, &s->rounded_down);
   }
-  if (!s->has_result || (s->sum_is_exact && smma_number_value(result_number(stage)) == before)) return;
+  if (!s->has_result || (s->sum_is_exact && smma_number_value(smma_stage_result(stage)) == before)) return;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
-  add_sum(t, name, smma_number_value(result_number(stage)), true, digits, &s->result);
+  add_sum(t, name, smma_number_value(smma_stage_result(stage)), true, digits, &s->result);
   if (stage->result_format == SMMA_FORMAT_f32)
     smma_encoding_text(t->row[t->count - 1].value, sizeof t->row->value, stage->result_format, stage->result);
 }
 
 static int highest(int top, const smma_drawn *x) { return x->zero || x->top < top ? top : x->top; }
 
-static void align_ruler(smma_ruler *r, const smma_stage *stage, const drawing_sums *s) {
-  int top = highest(highest(highest(stage->emax, &s->sum), &s->result), &s->rounded_down), cut[2], cuts = 0;
+static int top_of(const smma_stage *stage, const smma_stage_sums *s) {
+  int top = highest(highest(highest(stage->emax, &s->sum), &s->result), &s->rounded_down);
   for (int i = 0; i < stage->row_count; i++) {
     smma_drawn exact = smma_drawn_number(stage->row[i].exact),
                kept = smma_drawn_sum(stage->row[i].kept, stage->row[i].cut);
     top = highest(highest(top, &exact), &kept);
-    if (cuts == 0 || (cuts == 1 && stage->row[i].cut != cut[0])) cut[cuts++] = stage->row[i].cut;
   }
+  return top;
+}
+
+static void align_ruler(smma_ruler *r, const smma_stage *stage, int top) {
+  int cut[2], cuts = 0;
+  for (int i = 0; i < stage->row_count; i++)
+    if (cuts == 0 || (cuts == 1 && stage->row[i].cut != cut[0])) cut[cuts++] = stage->row[i].cut;
   if (cuts == 2 && cut[0] < cut[1]) {
     int higher = cut[1];
     cut[1] = cut[0];
@@ -173,7 +125,7 @@ static void align_ruler(smma_ruler *r, const smma_stage *stage, const drawing_su
   smma_ruler_aligned(r, top, cut, cuts);
 }
 
-static void exact_ruler(smma_ruler *r, const smma_stage *stage, const drawing_sums *s) {
+static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage_sums *s) {
   smma_drawn x[SMMA_MAXIMUM_K + 3];
   int count = 0;
   for (int i = 0; i < stage->row_count; i++) x[count++] = smma_drawn_number(stage->row[i].exact);
@@ -189,8 +141,8 @@ static void print_part_lost(FILE *stream, const char *before, double lost, const
   fprintf(stream, "%s%s in %s", before, lost == 0 ? "nothing" : text, where);
 }
 
-static void print_lost(FILE *stream, const smma_stage *stage, const drawing_sums *s) {
-  smma_wide before = exact_sum(stage), after = before;
+static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_sums *s) {
+  smma_wide before = smma_exact_sum(stage), after = before;
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   if (align) {
     if (stage->sum) smma_wide_add(&before, stage->sum > 0, smma_magnitude(stage->sum), stage->sum_exponent);
@@ -199,7 +151,7 @@ static void print_lost(FILE *stream, const smma_stage *stage, const drawing_sums
     print_part_lost(stream, "  lost (exact - kept): ", smma_wide_value(&before), "alignment");
   }
   if (s->has_result) {
-    smma_wide_add_number(&after, result_number(stage), true);
+    smma_wide_add_number(&after, smma_stage_result(stage), true);
     print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", smma_wide_value(&after), "rounding");
   }
   if (align || s->has_result) fprintf(stream, "\n");
@@ -214,22 +166,57 @@ static void print_result(FILE *stream, const smma_stage *stage) {
           smma_decode(smma_encoding_of(stage->result_format), stage->result).kind > SMMA_FINITE ? ", overflow" : "");
 }
 
-void smma_print_drawing(FILE *stream, const smma_stage *stage, int width) {
+static void widen(int *width, int other) {
+  if (*width < other) *width = other;
+}
+
+static void make_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, drawing_detail detail,
+                       const smma_drawing_frame *frame) {
+  bool align = stage->kind == SMMA_STAGE_ALIGN;
+  int top = align ? top_of(stage, s) : 0;
+  t->count = 0;
+  if (align)
+    align_ruler(&t->ruler, stage, frame && frame->top > top ? frame->top : top);
+  else
+    exact_ruler(&t->ruler, stage, s);
+  smma_ruler_label(&t->ruler, align ? &stage->emax : NULL, t->labels, t->marks);
+  add_terms(t, stage, detail);
+  add_sums(t, stage, s, detail.digits);
+  smma_table_measure(t);
+  if (!frame || !align) return;
+  widen(&t->label_width, frame->label_width);
+  widen(&t->factors_width, frame->factors_width);
+  widen(&t->value_width, frame->value_width);
+  widen(&t->exponent_width, frame->exponent_width);
+}
+
+void smma_drawing_widen(smma_drawing_frame *frame, const smma_stage *stage) {
   smma_table table;
-  drawing_sums sums;
-  prepare_sums(stage, &sums);
+  smma_stage_sums sums;
+  if (stage->kind != SMMA_STAGE_ALIGN) return;
+  sums = smma_sums_of(stage);
+  make_table(&table, stage, &sums, details[0], NULL);
+  widen(&frame->top, top_of(stage, &sums));
+  widen(&frame->label_width, table.label_width);
+  widen(&frame->factors_width, table.factors_width);
+  widen(&frame->value_width, table.value_width);
+  widen(&frame->exponent_width, table.exponent_width);
+}
+
+/* With as much detail as `width` has room for; false if even the least is too much. */
+static bool fit_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int width,
+                      const smma_drawing_frame *frame) {
   for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
-    table.count = 0;
-    if (stage->kind == SMMA_STAGE_ALIGN)
-      align_ruler(&table.ruler, stage, &sums);
-    else
-      exact_ruler(&table.ruler, stage, &sums);
-    smma_ruler_label(&table.ruler, stage->kind == SMMA_STAGE_ALIGN ? &stage->emax : NULL, table.labels, table.marks);
-    add_terms(&table, stage, details[i]);
-    add_sums(&table, stage, &sums, details[i].digits);
-    smma_table_measure(&table);
-    if (smma_table_width(&table) <= width) break;
+    make_table(t, stage, s, details[i], frame);
+    if (smma_table_width(t) <= width) return true;
   }
+  return false;
+}
+
+void smma_print_drawing(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
+  smma_table table;
+  smma_stage_sums sums = smma_sums_of(stage);
+  if (!frame || !fit_table(&table, stage, &sums, width, frame)) fit_table(&table, stage, &sums, width, NULL);
   smma_table_print(stream, &table, width);
   print_result(stream, stage);
   print_lost(stream, stage, &sums);

@@ -26,13 +26,18 @@ typedef struct {
   bool down;         /* cut bits round down instead of toward zero */
   int64_t kept;      /* the aligned term: a multiple of 2^cut */
   int cut;           /* exponent of the last bit kept */
+  bool marked;       /* the first difference from another computation is here */
 } smma_explain_row;
 
 /* One operation with one rounding. */
 typedef struct {
-  char text[40];     /* "d = fma(a[1], b[1], d)" */
-  char operands[88]; /* "1.5 * 2 + 0.25" */
-  char note[64];     /* what was flushed, or empty */
+  char text[40];                    /* "d = fma(a[1], b[1], d)" */
+  char operands[88];                /* "1.5 * 2 + 0.25" */
+  char note[64];                    /* what was flushed, or empty */
+  smma_number factor[2], addend[2]; /* as they come in, before any is flushed */
+  int factors, addends;             /* 0 or 2; 0 to 2 */
+  bool product_flushed, addend_flushed, result_flushed;
+  bool marked; /* as a row */
   smma_format_id format;
   uint64_t result;
   double lost; /* the exact value minus the result; NaN where one of them is not finite */
@@ -61,6 +66,7 @@ typedef struct {
   char rounding[96];            /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
   smma_format_id result_format; /* SMMA_FORMAT_none where the sum itself goes on to the next stage */
   uint64_t result;
+  bool marked; /* as a row */
 } smma_stage;
 
 typedef struct {
@@ -78,6 +84,12 @@ typedef struct {
 /* Builds the explanation; false only when memory runs out. Free with smma_explanation_free. */
 bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, smma_explanation *explanation);
 void smma_explanation_free(smma_explanation *explanation);
+
+/* "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */
+typedef struct {
+  char model[160], formats[160];
+} smma_explain_heading;
+smma_explain_heading smma_explain_heading_of(const smma_operation *operation);
 
 /* Draws it as text, with less detail where lines would be longer than `width`. Every instruction of the catalogue fits
    120 columns. */

@@ -3,21 +3,27 @@
 #include <string.h>
 
 #include "explain/decimal.h"
+#include "explain/difference.h"
 #include "explain/drawing.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
 
-static void print_heading(FILE *stream, const smma_operation *o) {
+smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
+  smma_explain_heading heading;
   const char *name;
-  char value[32], line[160];
-  int length = snprintf(line, sizeof line, "%s", smma_model_name(&o->rule));
-  for (int i = 0; smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
-    length += snprintf(line + length, sizeof line - (size_t)length, ", %s = %s", name, value);
-  fprintf(stream, "%s\n", line);
-  fprintf(stream, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k, smma_format_text(o->a),
-          smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
-  if (o->scale != SMMA_FORMAT_none) fprintf(stream, ", scales: %s for %d", smma_format_text(o->scale), o->scale_block);
-  fprintf(stream, "\n");
+  char value[32];
+  size_t size = sizeof heading.model, length;
+  length = (size_t)snprintf(heading.model, size, "%s", smma_model_name(&o->rule));
+  for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
+    length += (size_t)snprintf(heading.model + length, size - length, ", %s = %s", name, value);
+  size = sizeof heading.formats;
+  length =
+      (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
+                       smma_format_text(o->a), smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
+  if (o->scale != SMMA_FORMAT_none && length < size)
+    snprintf(heading.formats + length, size - length, ", scales: %s for %d", smma_format_text(o->scale),
+             o->scale_block);
+  return heading;
 }
 
 static void print_result(FILE *stream, const char *before, smma_format_id format, uint64_t encoding) {
@@ -58,22 +64,60 @@ static void print_legend(FILE *stream, const smma_explanation *e) {
   }
 }
 
+static void print_stage(FILE *stream, const smma_stage *stage, int width, const smma_drawing_frame *frame) {
+  fprintf(stream, "\n%s%s\n", stage->marked ? "> " : "", stage->title);
+  if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
+  if (stage->kind == SMMA_STAGE_STEPS)
+    smma_print_steps(stream, stage, width);
+  else if (stage->kind != SMMA_STAGE_NOTE)
+    smma_print_drawing(stream, stage, width, frame);
+  else if (stage->result_format != SMMA_FORMAT_none)
+    print_result(stream, "  result: ", stage->result_format, stage->result);
+}
+
 void smma_explain_print(FILE *stream, const smma_operation *operation, const smma_explanation *explanation, int width) {
-  print_heading(stream, operation);
+  smma_explain_heading heading = smma_explain_heading_of(operation);
+  fprintf(stream, "%s\n%s\n", heading.model, heading.formats);
   print_legend(stream, explanation);
-  for (size_t i = 0; i < explanation->count; i++) {
-    const smma_stage *stage = &explanation->stage[i];
-    fprintf(stream, "\n%s\n", stage->title);
-    if (stage->note[0]) fprintf(stream, "  %s\n", stage->note);
-    if (stage->kind == SMMA_STAGE_STEPS) {
-      smma_print_steps(stream, stage, width);
-      continue;
-    }
-    if (stage->kind != SMMA_STAGE_NOTE)
-      smma_print_drawing(stream, stage, width);
-    else if (stage->result_format != SMMA_FORMAT_none)
-      print_result(stream, "  result: ", stage->result_format, stage->result);
-  }
+  for (size_t i = 0; i < explanation->count; i++) print_stage(stream, &explanation->stage[i], width, NULL);
   fprintf(stream, "\n");
   print_conclusion(stream, explanation);
+}
+
+/* One of two; what both share has been printed before. */
+static void print_one(FILE *stream, const smma_explained *unit, int width, const smma_drawing_frame *frame) {
+  const smma_explanation *e = unit->explanation;
+  fprintf(stream, "\n%s: %s\n%s\n", unit->unit, unit->instruction, smma_explain_heading_of(unit->operation).model);
+  for (size_t i = 0; i < e->count; i++) print_stage(stream, &e->stage[i], width, frame);
+}
+
+/* Words that do not fit the line go on in the next one. */
+static void print_difference(FILE *stream, const smma_difference *d, int width) {
+  const char *before = "first difference:", *word = d->text;
+  int column = (int)strlen(before);
+  fprintf(stream, "%s", *word ? before : "no difference: every step has the same outcome");
+  while (*word) {
+    int length = (int)strcspn(word, " ");
+    bool fits = column + 1 + length <= width;
+    fprintf(stream, "%s%.*s", fits ? " " : "\n  ", length, word);
+    column = (fits ? column + 1 : 2) + length;
+    word += length + (word[length] == ' ');
+  }
+  fprintf(stream, "\n");
+}
+
+void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int width) {
+  const smma_explanation *const e[2] = {unit[0].explanation, unit[1].explanation};
+  const char *name[3] = {unit[0].unit, unit[1].unit, "exact sum"};
+  const uint64_t result[3] = {e[0]->result, e[1]->result, e[0]->exact};
+  smma_difference d = smma_find_difference(unit);
+  smma_drawing_frame frame = {.top = SMMA_WIDE_LEAST};
+  print_difference(stream, &d, width);
+  fprintf(stream, "%s\n", smma_explain_heading_of(unit[0].operation).formats);
+  print_legend(stream, e[0]);
+  for (int u = 0; u < 2; u++)
+    for (size_t i = 0; i < e[u]->count; i++) smma_drawing_widen(&frame, &e[u]->stage[i]);
+  for (int u = 0; u < 2; u++) print_one(stream, &unit[u], width, &frame);
+  fprintf(stream, "\nresults:\n");
+  smma_print_results(stream, e[0]->result_format, name, result, e[0]->finite ? 3 : 2);
 }

@@ -16,18 +16,21 @@ static void operands_text(char *text, size_t size, smma_number a, smma_number b,
   snprintf(text + strlen(text), size - strlen(text), " + %s", addend);
 }
 
-/* What a * b + c (either part may be missing) loses when it becomes the step's result. */
-static void set_lost(smma_explain_step *step, const smma_number *factor, const smma_number *addend, int addends) {
+/* The terms of a step, a * b + c (either part may be missing), and what they lose when they become its result. */
+static void set_terms(smma_explain_step *step, const smma_number *factor, const smma_number *addend, int addends) {
   smma_number term[3] = {smma_zero(), smma_zero(), smma_zero()};
   smma_wide exact;
   smma_wide_clear(&exact);
+  step->factors = factor ? 2 : 0;
+  step->addends = addends;
   if (factor) {
+    memcpy(step->factor, factor, sizeof step->factor);
     smma_number product = smma_product(factor[0], factor[1]);
     if (product.kind > SMMA_FINITE) term[2] = product;
     if (product.kind <= SMMA_FINITE) smma_wide_add_product(&exact, factor[0], factor[1]);
   }
   for (int i = 0; i < addends; i++) {
-    term[i] = addend[i];
+    term[i] = step->addend[i] = addend[i];
     smma_wide_add_number(&exact, addend[i], false);
   }
   smma_number result = smma_decode(smma_encoding_of(step->format), step->result);
@@ -42,7 +45,7 @@ static smma_explain_step *add_fma_step(smma_explain_builder *b, int k, smma_numb
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
   snprintf(step->text, sizeof step->text, "d = fma(a[%d], b[%d], %s)", k, k, name_of_c);
   operands_text(step->operands, sizeof step->operands, factor[0], factor[1], &c);
-  set_lost(step, factor, &c, 1);
+  set_terms(step, factor, &c, 1);
   return step;
 }
 
@@ -70,6 +73,12 @@ static void note_flushed(smma_explain_step *step, const char *name) {
 static void note_flushed_operands(smma_explain_step *step, smma_number a, smma_number b) {
   if (smma_is_subnormal(a)) note_flushed(step, "a");
   if (smma_is_subnormal(b)) note_flushed(step, "b");
+  step->product_flushed = smma_is_subnormal(a) || smma_is_subnormal(b);
+}
+
+static void note_flushed_result(smma_explain_step *step) {
+  note_flushed(step, "result");
+  step->result_flushed = true;
 }
 
 uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
@@ -86,8 +95,9 @@ uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
                                      smma_flush_signed(b->x.b[k]), smma_flush_signed(c));
     smma_explain_step *step = add_fma_step(b, k, c, k == o->k - 1 ? "c" : "d", flushed);
     note_flushed_operands(step, b->x.a[k], b->x.b[k]);
-    if (smma_is_subnormal(c)) note_flushed(step, "c");
-    if (flushed != rounded) note_flushed(step, "result");
+    step->addend_flushed = smma_is_subnormal(c);
+    if (step->addend_flushed) note_flushed(step, "c");
+    if (flushed != rounded) note_flushed_result(step);
     d = flushed;
   }
   return d;
@@ -101,9 +111,9 @@ static uint64_t add_product_step(smma_explain_builder *b, int k) {
   smma_explain_step *step = smma_explain_add_step(b, SMMA_FORMAT_f32, flushed);
   snprintf(step->text, sizeof step->text, "p%d = a[%d] * b[%d]", k, k, k);
   operands_text(step->operands, sizeof step->operands, factor[0], factor[1], NULL);
-  set_lost(step, factor, NULL, 0);
+  set_terms(step, factor, NULL, 0);
   note_flushed_operands(step, factor[0], factor[1]);
-  if (flushed != rounded) note_flushed(step, "result");
+  if (flushed != rounded) note_flushed_result(step);
   return flushed;
 }
 
@@ -116,7 +126,7 @@ static smma_explain_step *add_addition_step(smma_explain_builder *b, smma_format
   smma_explain_factors(second, sizeof second, addend + 1, 1);
   snprintf(step->text, sizeof step->text, "%s", text);
   snprintf(step->operands, sizeof step->operands, "%s + %s", first, second);
-  set_lost(step, NULL, addend, 2);
+  set_terms(step, NULL, addend, 2);
   return step;
 }
 
@@ -124,7 +134,7 @@ static uint64_t add_ftz_addition(smma_explain_builder *b, uint64_t x, uint64_t y
   uint64_t flushed = smma_ftz_add(x, y);
   uint64_t rounded = smma_ieee_add(smma_encoding_of(SMMA_FORMAT_f32), SMMA_NAN_QUIET, x, y);
   smma_explain_step *step = add_addition_step(b, SMMA_FORMAT_f32, x, y, flushed, text);
-  if (flushed != rounded) note_flushed(step, "result");
+  if (flushed != rounded) note_flushed_result(step);
   return flushed;
 }
 

@@ -57,7 +57,7 @@ static void put_line(FILE *stream, char *line) {
 
 static void put_row(FILE *stream, const smma_table *t, const smma_table_row *row, int from, int to) {
   char line[512];
-  int length = snprintf(line, sizeof line, "  %-*s", t->label_width, row->label);
+  int length = snprintf(line, sizeof line, "%c %-*s", row->marked ? '>' : ' ', t->label_width, row->label);
   const char *bits = (int)strlen(row->bits) > from ? row->bits + from : "";
   if (t->factors_width)
     length += snprintf(line + length, sizeof line - (size_t)length, "  %-*s", t->factors_width, row->factors);

@@ -9,6 +9,7 @@
 typedef struct {
   char label[32], factors[72], value[32], exponent[8];
   char sign;
+  bool marked; /* ">" stands before the row */
   char bits[SMMA_RULER_SIZE + 1];
   char rest[40]; /* what the last bar cuts off */
   char kept[40];

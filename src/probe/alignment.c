@@ -39,7 +39,7 @@ static bool ask_bits(smma_examination *x, int i, int j, int k, int *bits, bool *
   for (int g = 1; span.large - g >= span.least; g++) {
     for (int sign = 0; sign < 2; sign++)
       if (!smma_place_triple(s, &rows[sign], i, j, k, span.large, sign ? -1 : 1, span.large - g)) return true;
-    if (!smma_ask(s, rows, 2)) return false;
+    if (!smma_ask_subject(s, rows, 2)) return false;
     *witness = rows[0];
     *beyond = smma_is_exactly(smma_result(s, &rows[0]), 1, span.large - g) &&
               smma_is_exactly(smma_result(s, &rows[1]), -1, span.large - g);
@@ -94,7 +94,7 @@ static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)
     if (!smma_place_triple(s, &rows[q], i, j, k, span.large, smma_quarters[q], span.large - bits - 2))
       return smma_cannot_tell(f, "quarters of the last bit are below the formats' range");
-  if (!smma_ask(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
+  if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)
     if (!smma_in_units(smma_result(s, &rows[q]), span.large - bits - 2, &results[q]))
       return smma_cannot_tell(f, "a result is no multiple of a quarter");

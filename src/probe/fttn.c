@@ -8,7 +8,7 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
   smma_vector_row row = smma_blank_row(s);
   if (!smma_place(s, &row, s->instruction->k, 1, 0) || !smma_place(s, &row, 0, -1, half))
     return smma_cannot_tell(f, "half a unit is below the formats' range");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   return smma_tell(f, &row, "%s",
                    smma_is_exactly(smma_result(s, &row), ((int64_t)1 << -half) - 1, half) ? "yes" : "no");
 }
@@ -25,7 +25,7 @@ bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
       return smma_cannot_tell(f, "half a unit is below the formats' range");
   }
   if (k < 2) return smma_cannot_tell(f, "it takes two products");
-  if (!smma_ask(s, rows + 1, (size_t)k - 1)) return false;
+  if (!smma_ask_subject(s, rows + 1, (size_t)k - 1)) return false;
   for (int i = 1; i < k; i++)
     if (smma_is_exactly(smma_result(s, &rows[i]), 1, 0)) return smma_tell(f, &rows[i], "%d", i);
   return smma_tell(f, &rows[k - 1], "%d or more", k);

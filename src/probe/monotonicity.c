@@ -24,7 +24,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
         if (x->first.product[k]) placed = placed && smma_place(s, &rows[r], k, 1, exponent - 1 - x->alignment_bits);
     }
     if (!placed) return smma_cannot_tell(f, "the last bits kept are below the formats' range");
-    if (!smma_ask(s, rows, 2)) return false;
+    if (!smma_ask_subject(s, rows, 2)) return false;
     const int unit = exponent - bits - 1;
     if (smma_in_units(smma_result(s, &rows[0]), unit, &less) && smma_in_units(smma_result(s, &rows[1]), unit, &more) &&
         more < less)

@@ -53,7 +53,7 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
     const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
     if (x->first.fused && x->alignment_known && g > x->alignment_bits + log) return true;
     if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
-    if (!smma_ask(s, &row, 1)) return false;
+    if (!smma_ask_subject(s, &row, 1)) return false;
     *witness = row;
     if (!smma_is_exactly(smma_result(s, &row), ((int64_t)1 << g) + 1, exponent)) {
       *limited = true;
@@ -98,7 +98,7 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int log, int canc
         (cancelled >= 0 && !smma_place(s, &rows[q], cancelled, negative ? 1 : -1, t.exponent + log)))
       return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
   }
-  if (!smma_ask(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
+  if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
     const int64_t ones = cancelled >= 0 ? 0 : (int64_t)1 << (x->output_bits + 2);
     if (!smma_in_units(smma_result(s, &rows[q]), quarter, &results[q]))
@@ -154,7 +154,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   placed = smma_place(s, &row, terms[count - 1], 1, base);
   for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
   if (!placed) return smma_cannot_tell(f, "halves of a unit are below the formats' range");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, base)) return smma_tell(f, &row, "lost: 1 + 3/2 units is 1");
   return smma_tell(f, &row, "preserved: 1 + 3/2 units is not 1");
 }
@@ -176,7 +176,7 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
       if (j != i) placed = placed && smma_place(s, &rows[i], terms[j], 1, base + unit - 2), quarters++;
     if (!placed) return smma_cannot_tell(f, "quarters of a unit are below the formats' range");
   }
-  if (!smma_ask(s, rows, (size_t)count)) return false;
+  if (!smma_ask_subject(s, rows, (size_t)count)) return false;
   for (int i = 1; i < count; i++)
     if (rows[i].d != rows[0].d) return smma_tell(f, &rows[i], "yes: 1 + four quarters of a unit depends on where 1 is");
   return smma_tell(f, &rows[0], "no");

@@ -34,7 +34,7 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   if (!place_unnormalised(s, &row, terms[0], false, large) || !place_unnormalised(s, &row, terms[1], true, large) ||
       !smma_place(s, &row, terms[2], 1, large - x->alignment_bits))
     return smma_cannot_tell(f, "the formats have no such products");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits)) return smma_tell(f, &row, "not normalised");
   return smma_tell(f, &row, "normalised");
 }
@@ -55,7 +55,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
     placed = placed && smma_place(s, &row, terms[i < 3 ? i : count - 1], i < 2 ? 1 : -1, large);
   placed = placed && smma_place(s, &row, terms[3], 1, large - x->alignment_bits);
   if (!placed) return smma_cannot_tell(f, "the last bit kept is below the formats' range");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits))
     return smma_tell(f, &row, "once, at the end");
   return smma_tell(f, &row, "early");
@@ -72,7 +72,7 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   for (int i = 0; i < count; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
   for (int i = 0; i < count; i++)
     if (!smma_place(s, &row, terms[i], 1, exponent)) return smma_cannot_tell(f, "the terms have no common range");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   if (!smma_is_exactly(smma_result(s, &row), count, exponent))
     return smma_tell(f, &row, "too few for %d equal terms", count);
   while (2 << carries <= count) carries++;
@@ -102,7 +102,7 @@ bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
   if (u != v || -u > 52) return smma_cannot_tell(f, "the formats have no such products");
   if (!smma_place(s, &rows[0], i->k, -lead.significand, lead.exponent))
     return smma_cannot_tell(f, "c cannot hold the leading bits");
-  if (!smma_ask(s, rows, 1)) return false;
+  if (!smma_ask_subject(s, rows, 1)) return false;
   if (smma_is_exactly(smma_result(s, &rows[0]), 1, u + v)) return smma_tell(f, &rows[0], "not rounded");
   if (smma_is_exactly(smma_result(s, &rows[0]), 0, 0)) return smma_tell(f, &rows[0], "rounded before they are added");
   return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");

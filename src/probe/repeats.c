@@ -12,11 +12,11 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   static _Thread_local smma_vector_row rows[ROWS], again[ROWS];
   for (int i = 0; i < ROWS; i++) smma_generate_row(&o, 1, (uint64_t)i, (smma_row_kind)(i % SMMA_ROWS_KINDS), &rows[i]);
   memcpy(again, rows, sizeof again);
-  if (!smma_ask(s, rows, ROWS) || !smma_ask(s, again, ROWS)) return false;
+  if (!smma_ask_subject(s, rows, ROWS) || !smma_ask_subject(s, again, ROWS)) return false;
   for (int i = 0; i < ROWS; i++)
     if (rows[i].d != again[i].d) return smma_tell(f, &again[i], "no: row %d of a batch was another the second time", i);
   for (int i = 0; i < ROWS; i++) again[i] = rows[i * 37 % ROWS];
-  if (!smma_ask(s, again, ROWS)) return false;
+  if (!smma_ask_subject(s, again, ROWS)) return false;
   for (int i = 0; i < ROWS; i++)
     if (again[i].d != rows[i * 37 % ROWS].d)
       return smma_tell(f, &again[i], "no: it is another at place %d of a batch", i);

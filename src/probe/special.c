@@ -24,7 +24,7 @@ bool smma_probe_zero_sum(smma_examination *x, smma_finding *f) {
   if (!has_negative_zero(i->a) || !has_negative_zero(i->c)) return smma_cannot_tell(f, "the formats have no -0");
   for (int k = 0; k < i->k; k++) row.a[k] = negative_zero(i->a);
   row.c = negative_zero(i->c);
-  return smma_ask(s, &row, 1) && tell_zero(f, s, &row);
+  return smma_ask_subject(s, &row, 1) && tell_zero(f, s, &row);
 }
 
 bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
@@ -32,7 +32,7 @@ bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
   smma_vector_row row = smma_blank_row(s);
   if (!smma_place(s, &row, 0, 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
     return smma_cannot_tell(f, "the formats have no common number");
-  return smma_ask(s, &row, 1) && tell_zero(f, s, &row);
+  return smma_ask_subject(s, &row, 1) && tell_zero(f, s, &row);
 }
 
 /* ---- Overflow ---- */
@@ -49,7 +49,7 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_vector_row row = smma_blank_row(s);
   if (!smma_place(s, &row, 0, 1, greatest + 1) || !smma_place(s, &row, s->instruction->k, -1, greatest))
     return smma_cannot_tell(f, "no product is as great");
-  if (!smma_ask(s, &row, 1)) return false;
+  if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "kept: 2^(E + 1) - 2^E is 2^E");
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
@@ -67,7 +67,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
         !smma_place(s, &rows[r], 1, r == 2 ? -1 : 1, greatest))
       return smma_cannot_tell(f, "no product is as great");
   }
-  if (!smma_ask(s, rows, 3)) return false;
+  if (!smma_ask_subject(s, rows, 3)) return false;
   for (int r = 0; r < 3; r++)
     if (!smma_is_exactly(smma_result(s, &rows[r]), 1, greatest))
       return smma_tell(f, &rows[r], "overflow to %s where they are added before the third", finite_or_not(s, &rows[r]));
@@ -91,7 +91,7 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
                     smma_range_of_d(s, false).greatest - d.fraction_bits - 2))
       return smma_cannot_tell(f, "no product is as great as a quarter of the last bit");
   }
-  if (!smma_ask(s, rows, 6)) return false;
+  if (!smma_ask_subject(s, rows, 6)) return false;
   for (int r = 0; r < 6; r++) {
     const smma_number n = smma_decode(d, rows[r].d);
     text[r] = n.kind == SMMA_INFINITE ? 'i' : rows[r].d == rows[r].c ? 'm' : '?';
@@ -120,14 +120,14 @@ bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
   if (smma_decode(smma_encoding_of(i->a), row.a[0]).kind != SMMA_NAN)
     return smma_cannot_tell(f, "the format has no NaN");
   if (!smma_place(s, &row, i->k, 1, 0)) return smma_cannot_tell(f, "c has no one");
-  return smma_ask(s, &row, 1) && tell_nan(f, s, &row);
+  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
 }
 
 bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   smma_vector_row row = smma_blank_row(s);
   if (!infinity_of(s->instruction->a, false, &row.a[0])) return smma_cannot_tell(f, "the format has no infinity");
-  return smma_ask(s, &row, 1) && tell_nan(f, s, &row);
+  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
 }
 
 bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
@@ -136,5 +136,5 @@ bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
   smma_vector_row row = smma_blank_row(s);
   if (!smma_place(s, &row, 0, 1, 0) || !infinity_of(i->a, false, &row.a[0]) || !infinity_of(i->c, true, &row.c))
     return smma_cannot_tell(f, "the formats have no infinity");
-  return smma_ask(s, &row, 1) && tell_nan(f, s, &row);
+  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
 }

@@ -37,7 +37,7 @@ static bool ask_relations(smma_subject *s, int base, bool swapped, relations *r)
         smma_place_triple(s, &rows[j * n + k], base, swapped ? k : j, swapped ? j : k, span.large, 1, span.least);
       else
         rows[j * n + k] = smma_blank_row(s);
-  good = good && smma_ask(s, rows, (size_t)(n * n));
+  good = good && smma_ask_subject(s, rows, (size_t)(n * n));
   for (int j = 0; good && j < n; j++)
     for (int k = 0; k < n; k++) {
       r->survives[j][k] = smma_is_exactly(smma_result(s, &rows[j * n + k]), 1, span.least);

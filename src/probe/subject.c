@@ -98,7 +98,7 @@ smma_range smma_range_of_d(const smma_subject *s, bool subnormal) {
 
 /* ---- Questions ---- */
 
-bool smma_ask(smma_subject *s, smma_vector_row *rows, size_t count) {
+bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count) {
   smma_rows all;
   bool good;
   if (!smma_rows_allocate(s->instruction, count, &all)) return smma_fail(&s->error, "out of memory");

@@ -18,7 +18,7 @@ typedef struct {
   const smma_instruction *instruction;
   unsigned long long rows, calls; /* asked so far */
   bool subnormals;                /* subnormal operands are known to be kept: numbers may be placed with them */
-  smma_error error;               /* why the unit failed, if smma_ask returned false */
+  smma_error error;               /* why the unit failed, if smma_ask_subject returned false */
 } smma_subject;
 
 smma_dyadic smma_dyadic_of(int64_t significand, int exponent);
@@ -45,7 +45,7 @@ smma_range smma_range_of(const smma_subject *s, int index);
 smma_range smma_range_of_d(const smma_subject *s, bool subnormal);
 
 /* d of every row. False if the unit fails, with s->error. */
-bool smma_ask(smma_subject *s, smma_vector_row *rows, size_t count);
+bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count);
 
 smma_dyadic smma_result(const smma_subject *s, const smma_vector_row *row);
 

@@ -26,7 +26,7 @@ static bool probe_operand(smma_examination *x, smma_finding *f, bool is_a) {
   exponent = smma_decode(other, power).exponent;
   row.a[0] = is_a ? (uint64_t)1 << own.ignored_bits : power;
   row.b[0] = is_a ? power : (uint64_t)1 << own.ignored_bits;
-  return smma_ask(s, &row, 1) && tell_kept(f, s, &row, 1, least + exponent);
+  return smma_ask_subject(s, &row, 1) && tell_kept(f, s, &row, 1, least + exponent);
 }
 
 bool smma_probe_subnormal_a(smma_examination *x, smma_finding *f) { return probe_operand(x, f, true); }
@@ -45,7 +45,7 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   const int exponent = smma_minimum_exponent(c) - 1;
   smma_vector_row row = smma_blank_row(s);
   row.c = (uint64_t)1 << (c.fraction_bits - 1);
-  return smma_ask(s, &row, 1) && tell_kept(f, s, &row, 1, exponent);
+  return smma_ask_subject(s, &row, 1) && tell_kept(f, s, &row, 1, exponent);
 }
 
 /* Two products of half the least normal result: their sum is normal. */
@@ -56,7 +56,7 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   if (s->instruction->k < 2) return smma_cannot_tell(f, "an instruction of one product cannot add two");
   if (!smma_place(s, &row, 0, 1, least - 1) || !smma_place(s, &row, 1, 1, least - 1))
     return smma_cannot_tell(f, "products of normal operands are not as small");
-  return smma_ask(s, &row, 1) && tell_kept(f, s, &row, 1, least);
+  return smma_ask_subject(s, &row, 1) && tell_kept(f, s, &row, 1, least);
 }
 
 /* Three halves of the least normal result less one. */
@@ -66,7 +66,7 @@ bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   for (int i = 0; i < k; i++) {
     smma_vector_row row = smma_blank_row(s);
     if (!smma_place(s, &row, k, 3, least - 1) || !smma_place(s, &row, i, -1, least)) continue;
-    return smma_ask(s, &row, 1) && tell_kept(f, s, &row, 1, least - 1);
+    return smma_ask_subject(s, &row, 1) && tell_kept(f, s, &row, 1, least - 1);
   }
   return smma_cannot_tell(f, "products are not as small as the least normal result");
 }

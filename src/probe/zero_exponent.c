@@ -21,7 +21,7 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
     for (int i = 1; i <= m + 1 && i <= count; i++)
       if (!smma_place(s, &row, terms[i - 1], 1, least - smma_minimum(i, m)))
         return smma_cannot_tell(f, "products are not as small");
-    if (!smma_ask(s, &row, 1)) return false;
+    if (!smma_ask_subject(s, &row, 1)) return false;
     if (!smma_is_exactly(smma_result(s, &row), 1, least)) {
       if (m == 1) return smma_cannot_tell(f, "even the least result is cut off");
       return smma_tell(f, &row, "%d", least - kept + x->alignment_bits);

@@ -1,0 +1,158 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explanation.h"
+#include "cli/operands.h"
+#include "cli/row.h"
+#include "explain/picture.h"
+#include "io/file.h"
+
+/* One or two computations of one row. */
+typedef struct {
+  const smma_instruction *instruction[2];
+  const char *unit[2]; /* names to show */
+  int count;
+  smma_vector_row row;
+} explain_request;
+
+/* Splits "X" or "X,Y" in place. */
+static int split(char *text, char *part[2], const char *option) {
+  char *comma = strchr(text, ',');
+  part[0] = part[1] = text;
+  if (!comma) return 1;
+  if (strchr(comma + 1, ',')) smma_die("%s: at most two, as in X,Y", option);
+  *comma = 0;
+  part[1] = comma + 1;
+  return 2;
+}
+
+static void choose_instructions(explain_request *r, char *gpus, char *names) {
+  char *gpu[2], *name[2];
+  int gpu_count = split(gpus, gpu, "--on"), name_count = split(names, name, "--instr");
+  char why[128];
+  smma_operation operation[2];
+  r->count = gpu_count > name_count ? gpu_count : name_count;
+  for (int u = 0; u < r->count; u++) {
+    r->instruction[u] = smma_require_instruction(gpu[u], name[u], "--instr");
+    r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
+    operation[u] = smma_operation_of(r->instruction[u]);
+  }
+  if (r->count > 1 && !smma_same_operands(&operation[0], &operation[1], why, sizeof why))
+    smma_die("%s and %s do not take the same operands: %s", r->instruction[0]->name, r->instruction[1]->name, why);
+}
+
+/* Row `number` of a vector file, from 1; its instruction where the options name none. */
+static void read_row(explain_request *r, const char *path, long long number) {
+  smma_error error;
+  smma_vector_header header;
+  smma_vector_status status = SMMA_VECTOR_ROW;
+  FILE *stream = fopen(path, "r");
+  smma_vector_reader *reader;
+  const smma_instruction *own;
+  char why[128];
+  if (!stream) smma_die("%s: cannot be opened", path);
+  reader = smma_vector_open(stream, path, &header, &error);
+  own = reader ? smma_instruction_of_header(&header, path, &error) : NULL;
+  if (!own) smma_die("%s", error.text);
+  for (long long i = 0; i < number && status == SMMA_VECTOR_ROW; i++)
+    status = smma_vector_next(reader, &r->row, &error);
+  if (status == SMMA_VECTOR_ERROR) smma_die("%s", error.text);
+  if (status == SMMA_VECTOR_END) smma_die("--row: %s has fewer than %lld rows", path, number);
+  smma_vector_close(reader);
+  fclose(stream);
+  if (r->count == 0) {
+    r->count = 1;
+    r->instruction[0] = own;
+    r->unit[0] = smma_architectures[own->arch].name;
+    return;
+  }
+  smma_operation of_file = smma_operation_of(own), asked = smma_operation_of(r->instruction[0]);
+  if (!smma_same_operands(&asked, &of_file, why, sizeof why))
+    smma_die("%s does not fit %s: %s", path, r->instruction[0]->name, why);
+}
+
+static void write_picture(const char *path, const smma_explained *unit, int count) {
+  smma_output output;
+  smma_error error;
+  if (!smma_output_open(path, &output, &error)) smma_die("--svg: %s", error.text);
+  smma_remove_when_interrupted(output.temporary);
+  if (!smma_picture_write(output.stream, unit, count)) {
+    smma_output_abandon(&output);
+    smma_die("out of memory");
+  }
+  if (!smma_output_commit(&output, &error)) smma_die("--svg: %s", error.text);
+  smma_remove_when_interrupted(NULL);
+}
+
+static void print_json(const smma_explained *unit, int count) {
+  json_t *units = json_array();
+  if (count == 1) {
+    json_decref(units);
+    smma_print_json(smma_explanation_json(unit));
+    return;
+  }
+  for (int u = 0; u < count; u++) json_array_append_new(units, smma_explanation_json(&unit[u]));
+  smma_print_json(json_pack("{s:s, s:o}", "first_difference", smma_find_difference(unit).text, "units", units));
+}
+
+/* Whether two results differ. */
+static bool show(const explain_request *r, const char *svg, bool json) {
+  smma_explained_row x[2];
+  smma_explained unit[2];
+  bool differ;
+  for (int u = 0; u < r->count; u++) {
+    smma_explain_row_of(&x[u], r->unit[u], r->instruction[u], &r->row);
+    unit[u] = x[u].explained;
+  }
+  differ = x[0].explanation.result != x[r->count - 1].explanation.result;
+  if (svg && strcmp(svg, "-") != 0)
+    write_picture(svg, unit, r->count);
+  else if (svg && !smma_picture_write(stdout, unit, r->count))
+    smma_die("out of memory");
+  if (json)
+    print_json(unit, r->count);
+  else if (!svg && r->count > 1)
+    smma_explain_print_two(stdout, unit, smma_terminal_width());
+  else if (!svg)
+    smma_explain_print(stdout, unit->operation, unit->explanation, smma_terminal_width());
+  for (int u = 0; u < r->count; u++) smma_explanation_free(&x[u].explanation);
+  return differ;
+}
+
+int smma_command_explain(int argc, const char **argv) {
+  char *gpus = NULL, *names = NULL;
+  const char *svg = NULL, **files;
+  long long number = 0;
+  int json = 0;
+  explain_request r = {.count = 0};
+  smma_operand_options operands = {.hex = 0};
+  struct poptOption options[] = {
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "the GPU or architecture, or two", "GPU[,GPU]"},
+      {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
+      SMMA_OPERAND_OPTIONS(operands),
+      {"row", 0, POPT_ARG_LONGLONG, &number, 0, "instead of operands: row N, from 1, of the vector file FILE", "N"},
+      {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; - for standard output", "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  files =
+      smma_parse_options(argc, argv, options, 0, 1,
+                         SMMA_OPERAND_DETAILS
+                         "With two GPUs or instructions, the first step whose outcome differs is marked and named;\n"
+                         "exit status 1 then says that the results differ.\n"
+                         "Example: softmma explain --on H100,A100 --instr HMMA.16816.F32 -a '-8192 1*3 0*12' \\\n"
+                         "  -b '1024 -0.5 -0.25 -0.125 0*12' -c 0x1p23 --svg h100-a100.svg\n");
+  if (json && svg && strcmp(svg, "-") == 0) smma_die("--svg: standard output takes the JSON; name a file");
+  if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
+  if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))
+    smma_die("--row: the operands stand in %s; leave out the others", files[0]);
+  if (!number || gpus || names) {
+    smma_require_option(gpus, "--on", "H100,A100");
+    smma_require_option(names, "--instr", "mma.m16n8k16.f32.f16.f16.f32");
+    choose_instructions(&r, gpus, names);
+  }
+  if (number)
+    read_row(&r, files[0], number);
+  else
+    smma_read_operands(r.instruction[0], &operands, &r.row);
+  return smma_finish_output(show(&r, svg, json) ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
+}

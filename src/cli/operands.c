@@ -1,0 +1,24 @@
+#include "cli/operands.h"
+
+#include "cli/values.h"
+
+static void read_scales(const smma_instruction *i, const smma_operand_options *o, smma_vector_row *x) {
+  char example[32];
+  if (!i->scale_block) {
+    if (o->scale_a || o->scale_b)
+      smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
+    return;
+  }
+  snprintf(example, sizeof example, "'1*%d'", i->k / i->scale_block);
+  smma_read_list(smma_require_option(o->scale_a, "--scale-a", example), "--scale-a", i->scale, o->hex,
+                 i->k / i->scale_block, x->scale_a);
+  smma_read_list(smma_require_option(o->scale_b, "--scale-b", example), "--scale-b", i->scale, o->hex,
+                 i->k / i->scale_block, x->scale_b);
+}
+
+void smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_vector_row *x) {
+  smma_read_list(smma_require_option(o->a, "--a", "'1.5 0*15'"), "--a", i->a, o->hex, i->k, x->a);
+  smma_read_list(smma_require_option(o->b, "--b", "'1.5 0*15'"), "--b", i->b, o->hex, i->k, x->b);
+  smma_read_list(o->c ? o->c : "0", "--c", i->c, o->hex, 1, &x->c);
+  read_scales(i, o, x);
+}

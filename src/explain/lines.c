@@ -1,0 +1,381 @@
+#include "explain/lines.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/numbers.h"
+
+#define DIGITS 8
+
+/* Bits behind the last one kept that are drawn, and of a term that lies below them all. */
+#define BEHIND 12
+#define BEHIND_BRIEF 6
+#define LOWEST 3
+
+static smma_line *add_line(smma_lines *l, smma_line_kind kind) {
+  smma_line *line = &l->lost;
+  if (l->count == l->capacity && !l->failed) {
+    int capacity = l->capacity ? 2 * l->capacity : 64;
+    smma_line *more = realloc(l->line, (size_t)capacity * sizeof *more);
+    l->failed = !more;
+    if (more) l->line = more, l->capacity = capacity;
+  }
+  if (!l->failed) line = &l->line[l->count++];
+  memset(line, 0, sizeof *line);
+  line->kind = kind;
+  line->bits.zero = true;
+  line->floor = SMMA_WIDE_LEAST;
+  line->highest = SMMA_AXIS_TOP;
+  return line;
+}
+
+__attribute__((format(printf, 3, 4))) static smma_line *add_text(smma_lines *l, smma_line_kind kind, const char *format,
+                                                                 ...) {
+  smma_line *line = add_line(l, kind);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line->text, sizeof line->text, format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+/* Each line of a note. */
+static void add_note(smma_lines *l, const char *note) {
+  while (*note) {
+    int length = (int)strcspn(note, "\n");
+    while (length > 0 && *note == ' ') note++, length--;
+    add_text(l, SMMA_LINE_NOTE, "%.*s", length, note);
+    note += length + (note[length] == '\n');
+  }
+}
+
+static smma_line *add_number(smma_lines *l, smma_line_kind kind, const char *label, double value, bool exact,
+                             const smma_drawn *bits) {
+  smma_line *line = add_line(l, kind);
+  snprintf(line->label, sizeof line->label, "%s", label);
+  smma_decimal_text(line->value, sizeof line->value, value, exact, DIGITS);
+  line->bits = *bits;
+  return line;
+}
+
+static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) {
+  line->top = top;
+  line->has_limit = true;
+  line->limit = limit;
+  line->floor = limit - (l->brief ? BEHIND_BRIEF : BEHIND);
+  if (!line->bits.zero && !l->brief && line->bits.top - LOWEST < line->floor) line->floor = line->bits.top - LOWEST;
+}
+
+static bool is_cut(const smma_line *line) {
+  return line->has_limit && !line->bits.zero && line->bits.bottom < line->limit;
+}
+
+/* ---- The rounding of a number ---- */
+
+static int bit_of(const smma_drawn *x, int weight) { return smma_drawn_bit(x, weight) == '1'; }
+
+/* Whether the result has the sum's bits down to the last one of the significand. */
+static bool is_truncation(const smma_drawn *sum, const smma_drawn *result, int last) {
+  int top = sum->top > result->top && !sum->zero ? sum->top : result->top;
+  for (int weight = result->zero ? sum->top : top; weight >= last; weight--)
+    if (bit_of(sum, weight) != bit_of(result, weight)) return false;
+  return true;
+}
+
+static void describe_rounding(smma_line *line, const smma_drawn *result, bool overflow) {
+  const smma_drawn *sum = &line->bits;
+  int guard = line->limit - 1;
+  if (overflow)
+    snprintf(line->remark, sizeof line->remark, "beyond the format");
+  else if (result->zero && sum->top >= line->limit)
+    snprintf(line->remark, sizeof line->remark, "below the normal numbers");
+  else if (sum->bottom >= line->limit)
+    snprintf(line->remark, sizeof line->remark, "nothing to round");
+  else
+    snprintf(line->remark, sizeof line->remark, "last %d, guard %d, rest %s: %s", bit_of(sum, line->limit),
+             bit_of(sum, guard), sum->bottom < guard ? "not 0" : "0",
+             is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
+}
+
+/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not; then the result, whose line
+   it returns. */
+static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
+                               const char *label, bool always) {
+  smma_encoding f = smma_encoding_of(format);
+  smma_number number = smma_decode(f, result);
+  smma_drawn bits = smma_drawn_number(number.kind <= SMMA_FINITE ? number : smma_zero());
+  int least = smma_minimum_exponent(f), exponent = x->zero || x->top < least ? least : x->top;
+  int last = exponent - f.fraction_bits;
+  smma_line *line;
+  if (!x->zero && (always || x->bottom < last)) {
+    line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
+    snprintf(line->value, sizeof line->value, "%.8g*2^%d", ldexp(value, -exponent), exponent);
+    set_limit(l, line, exponent, last);
+    describe_rounding(line, &bits, number.kind > SMMA_FINITE);
+  }
+  line = add_number(l, SMMA_LINE_RESULT, label, 0, true, &bits);
+  smma_encoding_text(line->value, sizeof line->value, format, result);
+  smma_encoding_hex(line->remark, sizeof line->remark, format, result);
+  return line;
+}
+
+/* ---- Stages with rows ---- */
+
+static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_row *row) {
+  smma_drawn bits = smma_drawn_number(row->exact), kept;
+  bool align = stage->kind == SMMA_STAGE_ALIGN;
+  smma_line *line = add_number(l, SMMA_LINE_TERM, row->label, smma_number_value(row->exact),
+                               smma_fits_double(row->exact.significand), &bits);
+  line->marked = row->marked;
+  snprintf(line->factors, sizeof line->factors, "%s", row->factors);
+  if (row->counts && (align || !bits.zero)) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
+  if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
+  if (!align) return;
+  set_limit(l, line, stage->emax, row->cut);
+  kept = smma_drawn_sum(row->kept, row->cut);
+  if (!row->down || bits.zero || !bits.negative || !is_cut(line) || kept.zero) return;
+  line = add_number(l, SMMA_LINE_TERM, "  rounded down", smma_sum_value(row->kept, row->cut), true, &kept);
+  set_limit(l, line, stage->emax, row->cut);
+}
+
+static void add_zeros(smma_lines *l, const smma_stage *stage, const smma_explain_row *row, int zeros) {
+  smma_line *line = add_line(l, SMMA_LINE_TERM);
+  snprintf(line->label, sizeof line->label, "%d zero %s", zeros,
+           strncmp(row->label, "group", 5) ? "products" : "groups");
+  if (stage->kind != SMMA_STAGE_ALIGN) return;
+  if (row->counts) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
+  set_limit(l, line, stage->emax, row->cut);
+  if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
+}
+
+static void add_terms(smma_lines *l, const smma_stage *stage) {
+  int zeros = smma_count_zero_products(stage);
+  bool together = false;
+  for (int i = 0; i < stage->row_count; i++) {
+    const smma_explain_row *row = &stage->row[i];
+    if (zeros < 2 || !smma_is_zero_product(row) || row->marked) {
+      add_term(l, stage, row);
+    } else if (!together) {
+      add_zeros(l, stage, row, zeros);
+      together = true;
+    }
+  }
+}
+
+static void add_axis(smma_lines *l, const smma_stage *stage) {
+  smma_line *line = add_line(l, SMMA_LINE_AXIS);
+  snprintf(line->label, sizeof line->label, "%s", stage->kind == SMMA_STAGE_STEPS ? "" : "term");
+  snprintf(line->value, sizeof line->value, "value");
+  if (stage->kind != SMMA_STAGE_STEPS) snprintf(line->exponent, sizeof line->exponent, "e");
+  if (stage->kind != SMMA_STAGE_ALIGN) return;
+  line->marks[line->mark_count++] = stage->emax;
+  for (int i = 0; i < stage->row_count && line->mark_count < 3; i++)
+    if (line->mark_count == 1 || stage->row[i].cut != line->marks[1])
+      line->marks[line->mark_count++] = stage->row[i].cut;
+}
+
+/* The highest bit of what the terms bring. */
+static int highest_bit(const smma_stage *stage) {
+  int highest = SMMA_WIDE_LEAST;
+  for (int i = 0; i < stage->row_count; i++) {
+    const smma_explain_row *row = &stage->row[i];
+    smma_drawn x =
+        stage->kind == SMMA_STAGE_ALIGN ? smma_drawn_sum(row->kept, row->cut) : smma_drawn_number(row->exact);
+    if (!x.zero && x.top > highest) highest = x.top;
+  }
+  return highest;
+}
+
+static void add_sum(smma_lines *l, const smma_stage *stage, const smma_stage_sums *s) {
+  smma_line *line = add_number(l, SMMA_LINE_SUM, stage->sum_name, s->sum_value, s->sum_is_exact, &s->sum);
+  line->highest = highest_bit(stage);
+  if (s->sum.zero)
+    snprintf(line->remark, sizeof line->remark, "zero");
+  else if (s->sum.top > line->highest)
+    snprintf(line->remark, sizeof line->remark, "carry into 2^%d", s->sum.top);
+  else if (s->sum.top < line->highest)
+    snprintf(line->remark, sizeof line->remark, "%d leading bit%s cancelled", line->highest - s->sum.top,
+             line->highest - s->sum.top > 1 ? "s" : "");
+}
+
+static void add_rows(smma_lines *l, const smma_stage *stage) {
+  smma_stage_sums s = smma_sums_of(stage);
+  const smma_drawn *x = &s.sum;
+  double value = s.sum_value;
+  char label[16];
+  add_axis(l, stage);
+  add_terms(l, stage);
+  add_line(l, SMMA_LINE_RULE);
+  add_sum(l, stage, &s);
+  if (stage->rounds_down && smma_number_value(stage->rounded_down) != value) {
+    x = &s.rounded_down;
+    value = smma_number_value(stage->rounded_down);
+    add_number(l, SMMA_LINE_SUM, "rounded down", value, smma_fits_double(stage->rounded_down.significand), x);
+  }
+  snprintf(label, sizeof label, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
+  if (stage->result_format != SMMA_FORMAT_none)
+    add_rounding(l, x, value, stage->result_format, stage->result, label, true);
+}
+
+/* ---- Stages with steps ---- */
+
+static bool is_special(const smma_explain_step *step) {
+  bool special = smma_decode(smma_encoding_of(step->format), step->result).kind > SMMA_FINITE;
+  for (int i = 0; i < step->factors; i++) special |= step->factor[i].kind > SMMA_FINITE;
+  for (int i = 0; i < step->addends; i++) special |= step->addend[i].kind > SMMA_FINITE;
+  return special;
+}
+
+static bool has_product(const smma_explain_step *step) {
+  return step->factors && step->factor[0].kind != SMMA_ZERO && step->factor[1].kind != SMMA_ZERO;
+}
+
+/* Whether the step only adds zeros. */
+static bool is_idle(const smma_explain_step *step) {
+  int addends = 0;
+  for (int i = 0; i < step->addends; i++) addends += step->addend[i].kind != SMMA_ZERO;
+  return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
+}
+
+/* A term of a step; what is flushed is cut off whole. */
+static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
+  smma_wide copy = *exact;
+  double value = smma_wide_value(&copy);
+  smma_drawn bits = smma_drawn_wide(exact);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, bits.zero || bits.top - bits.bottom < 53, &bits);
+  if (!flushed) {
+    for (int i = bits.magnitude.first; !bits.zero && i <= bits.magnitude.last; i++)
+      if (bits.magnitude.limb[i])
+        smma_wide_add(sum, bits.negative, (uint64_t)bits.magnitude.limb[i], SMMA_WIDE_LEAST + 32 * i);
+    return;
+  }
+  snprintf(line->remark, sizeof line->remark, "flushed");
+  if (bits.zero) return;
+  line->has_limit = true;
+  line->top = bits.top;
+  line->limit = bits.top + 1;
+  line->floor = bits.top - LOWEST;
+}
+
+static void add_step_terms(smma_lines *l, const smma_explain_step *step, smma_wide *sum) {
+  smma_wide term;
+  if (step->factors) {
+    smma_wide_clear(&term);
+    smma_wide_add_product(&term, step->factor[0], step->factor[1]);
+    add_step_term(l, &term, "product", step->product_flushed, sum);
+  }
+  for (int i = 0; i < step->addends; i++) {
+    smma_wide_clear(&term);
+    smma_wide_add_number(&term, step->addend[i], false);
+    add_step_term(l, &term, "addend", step->addend_flushed, sum);
+  }
+}
+
+static void add_step(smma_lines *l, const smma_explain_step *step) {
+  smma_wide sum, copy;
+  smma_drawn bits;
+  smma_line *line;
+  double value;
+  char text[40];
+  add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
+      ->marked = step->marked;
+  smma_wide_clear(&sum);
+  if (is_special(step)) {
+    smma_encoding_text(text, sizeof text, step->format, step->result);
+    add_text(l, SMMA_LINE_NOTE, "= %s", text);
+    return;
+  }
+  add_step_terms(l, step, &sum);
+  copy = sum;
+  value = smma_wide_value(&copy);
+  bits = smma_drawn_wide(&sum);
+  if (step->addends && has_product(step) + step->addends > 1)
+    add_number(l, SMMA_LINE_SUM, "sum", value, bits.zero || bits.top - bits.bottom < 53, &bits);
+  snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
+  line = add_rounding(l, &bits, value, step->format, step->result, text, false);
+  if (step->result_flushed)
+    snprintf(line->remark + strlen(line->remark), sizeof line->remark - strlen(line->remark), ", flushed");
+}
+
+static void add_steps(smma_lines *l, const smma_stage *stage) {
+  int idle = 0;
+  for (int i = 0; i <= stage->step_count; i++) {
+    const smma_explain_step *step = &stage->step[i];
+    if (i < stage->step_count && !step->marked && is_idle(step)) {
+      idle++;
+      continue;
+    }
+    if (idle)
+      add_text(l, SMMA_LINE_NOTE, "%d operation%s that only add%s zeros", idle, idle > 1 ? "s" : "",
+               idle > 1 ? "" : "s");
+    idle = 0;
+    if (i < stage->step_count) add_step(l, step);
+  }
+}
+
+/* ---- The whole ---- */
+
+static void add_stage(smma_lines *l, const smma_stage *stage) {
+  add_text(l, SMMA_LINE_TITLE, "%s", stage->title)->marked = stage->marked;
+  add_note(l, stage->note);
+  if (stage->kind == SMMA_STAGE_STEPS) {
+    add_axis(l, stage);
+    add_steps(l, stage);
+  } else if (stage->kind != SMMA_STAGE_NOTE) {
+    add_rows(l, stage);
+  } else if (stage->result_format != SMMA_FORMAT_none) {
+    char value[40];
+    smma_encoding_text(value, sizeof value, stage->result_format, stage->result);
+    add_text(l, SMMA_LINE_NOTE, "result: %s", value);
+  }
+}
+
+static void add_encoding(smma_lines *l, const char *label, smma_format_id format, uint64_t encoding, uint64_t other) {
+  smma_line *line = add_line(l, SMMA_LINE_ENCODING);
+  snprintf(line->label, sizeof line->label, "%s", label);
+  smma_encoding_text(line->value, sizeof line->value, format, encoding);
+  smma_encoding_hex(line->remark, sizeof line->remark, format, encoding);
+  line->format = format;
+  line->encoding = encoding;
+  line->other = other;
+}
+
+static void add_results(smma_lines *l, const smma_explained *unit, int count) {
+  const smma_explanation *first = unit->explanation;
+  smma_format_id format = first->result_format;
+  add_text(l, SMMA_LINE_TITLE, "sign, exponent and fraction of %s; bits that differ are framed",
+           count > 1 ? "both results" : "the result");
+  for (int u = 0; u < count; u++)
+    add_encoding(l, unit[u].unit, format, unit[u].explanation->result, unit[count > 1 ? 1 - u : 0].explanation->result);
+  if (first->finite) add_encoding(l, "exact sum", format, first->exact, count > 1 ? first->exact : first->result);
+}
+
+static void add_difference(smma_lines *l, const smma_explained unit[2]) {
+  smma_difference difference = smma_find_difference(unit);
+  if (difference.text[0])
+    add_text(l, SMMA_LINE_DIFFERENCE, "first difference: %s", difference.text);
+  else
+    add_text(l, SMMA_LINE_HEADING, "no difference: every step has the same outcome");
+}
+
+bool smma_lines_make(smma_lines *l, const smma_explained *unit, int count, bool brief) {
+  memset(l, 0, sizeof *l);
+  l->brief = brief;
+  if (count > 1) add_difference(l, unit);
+  for (int u = 0; u < count; u++) {
+    smma_explain_heading heading = smma_explain_heading_of(unit[u].operation);
+    add_text(l, SMMA_LINE_UNIT, "%s: %s", unit[u].unit, unit[u].instruction);
+    add_text(l, SMMA_LINE_HEADING, "%s", heading.model);
+    if (u == 0) add_text(l, SMMA_LINE_HEADING, "%s", heading.formats);
+    for (size_t s = 0; s < unit[u].explanation->count; s++) add_stage(l, &unit[u].explanation->stage[s]);
+  }
+  add_results(l, unit, count);
+  return !l->failed;
+}
+
+void smma_lines_free(smma_lines *l) {
+  free(l->line);
+  memset(l, 0, sizeof *l);
+}
