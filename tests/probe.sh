@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# softmma probe and softmma diff, end to end. Usage: probe.sh SOFTMMA MODULE-FOLDER
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: probe.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: probe.sh SOFTMMA MODULE-FOLDER}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+wrong=plugin:$modules/wrong_unit.so
+ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+
+has() { jq -e "$1" in/stdout >in/answer; }
+
+# ---- probe ----
+
+gives 'block' 0 '^products added at once .* 8$' probe "${ampere[@]}"
+check 'calls' grep -qE '^ampere mma.m16n8k16.f32.f16.f16.f32: unit model, [0-9]+ rows in [0-9]+ calls$' in/stdout
+check 'what cannot be told' grep -q 'cannot tell: c is one term of the first sum' in/stdout
+gives 'f16 by itself' 0 '^hopper wgmma' probe --on H100
+gives 'by formats' 0 '^rounding of results +to nearest, ties to even$' probe --on H100 --in f16 --out f16
+gives 'interleaved' 0 '0, 1, 4, 5, 8, 9' probe --on H100 --instr mma.m16n8k32.f32.e4m3.e4m3.f32
+gives 'highest k first' 0 '^products of the first block +1$' probe --on x86 --in bf16
+gives 'a list' 0 '^alignment_bits .*MMA-Sim' probe --list
+gives 'several' 0 '^  become zero +MI250X$' probe --on V100,A100,MI250X --in f16
+check 'those that agree' grep -qE '^  kept +V100 A100$' in/stdout
+gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json
+check 'is JSON' has '.[0].features.first_sum.value == "8" and .[0].features.c_rounding.value == null and .[0].calls > 0'
+gives 'an alignment bit too few' 0 '^fraction bits kept of aligned products +23$' probe --unit "$wrong:bit" "${ampere[@]}"
+gives 'a unit that does not repeat' 0 'alike wherever a row stands +no: row' probe --unit "$wrong:moody" "${ampere[@]}"
+fails 'a unit that fails' 'failing' probe --unit "$wrong:failing" "${ampere[@]}"
+if runs 0 probe --unit x86 --on x86 --in bf16; then
+  cp in/stdout x86
+  gives 'this CPU' 0 . probe --on x86 --in bf16
+  check 'is as its model but for NaN' diff <(grep -v -e 'NaN' -e 'infinity' -e unit x86) \
+    <(grep -v -e 'NaN' -e 'infinity' -e unit in/stdout)
+fi
+
+# Each command that shows a feature computes what the unit did.
+runs 0 probe "${ampere[@]}" --json && jq -r '.[0].features[] | select(.witness) | .witness |
+  "\(.a | join(" "))\t\(.b | join(" "))\t\(.c[0])\t\(.d[0])"' in/stdout >witnesses
+replay() {
+  while IFS=$'\t' read -r a b c d; do
+    "$softmma" dot "${ampere[@]}" --hex --a "$a" --b "$b" --c "$c" </dev/null | grep -q "$d" || return 1
+  done <witnesses
+}
+check 'witnesses replay' replay
+
+fails 'probe: no GPU' '--on' probe
+fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
+fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
+fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
+fails 'probe: a unit that does not compute it' 'does not compute' probe --unit x86 "${ampere[@]}"
+runs 0 record --unit model "${ampere[@]}" --rows 10 -o rows.txt
+fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
+
+# ---- diff ----
+
+gives 'two that differ' 1 '^  products added at once .*: 8 \| 16$' diff --on A100,H100 --in f16
+check 'the smallest row' grep -qE '^smallest row found, [1-3] terms$' in/stdout
+command=$(grep -o 'softmma dot .*' in/stdout) value=$(awk '$1 == "A100" { print $2 }' in/stdout)
+check 'replays' grep -q "$value" <(eval "\"$softmma\" ${command#softmma }" </dev/null)
+check 'normal data' grep -qE '^normal data: [0-9]+ of 100000 results differ$' in/stdout
+gives 'two that do not' 0 '^no difference in 20000 rows$' diff --on A100,L40S --in f16 --rows 10000
+gives 'a smaller K in a row' 0 '^T4: .*, 2 in a row$' diff --on T4,A100 --in f16 --rows 1000
+gives 'a unit against the model' 1 'fraction bits kept of aligned products: 23 \| 24' \
+  diff --unit "$wrong:bit" --against model --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1000
+gives 'JSON' 1 '"differ": true' diff --on A100,H100 --in f16 --rows 1000 --json
+check 'is JSON' has '.features | map(.feature) | index("first_sum") != null'
+gives 'a table' 1 '^H100 +[0-9.]+% +[0-9.]+% +- +=$' diff --on V100,A100,H100,B200 --in f16 --rows 1000
+fails 'diff: one GPU' 'two names' diff --on A100
+fails 'diff: other formats' 'have not the same formats' \
+  diff --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32,mma.m16n8k16.f32.bf16.bf16.f32
+fails 'diff: no rows' '--rows' diff --on A100,H100 --rows 0
+finish
