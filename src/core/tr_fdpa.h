@@ -12,9 +12,6 @@ typedef struct {
   int revision;       /* 1: the first published form, without the last rounding down; 2: the later one */
 } smma_tr_fdpa;
 
-/* An exponent below that of every product: an empty sum does not take part in a maximum. */
-#define SMMA_NO_EXPONENT (-100000)
-
 /* A fixed-point sum * 2^(exponent - bits). */
 typedef struct {
   int64_t sum;

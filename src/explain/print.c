@@ -9,7 +9,7 @@
 
 static void print_heading(FILE *stream, const smma_operation *o) {
   const char *name;
-  char value[32], line[160];
+  char value[32], line[640];
   int length = snprintf(line, sizeof line, "%s", smma_model_name(&o->rule));
   for (int i = 0; smma_parameter(&o->rule, i, &name, value, sizeof value); i++)
     length += snprintf(line + length, sizeof line - (size_t)length, ", %s = %s", name, value);
