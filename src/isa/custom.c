@@ -201,7 +201,7 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
     if (smma_custom_find_key(algorithm, key->key, strlen(key->key)) != key) continue;
     if (smma_custom_left_out(custom, key) && key->otherwise != SMMA_CUSTOM_REQUIRED) continue;
     if (!in_range(key, smma_custom_get(custom, key)))
-      return fail(fault, key->key, "is out of range; allowed: %s", smma_custom_allowed(key, allowed, sizeof allowed));
+      return fail(fault, key->key, "out of range; allowed: %s", smma_custom_allowed(key, allowed, sizeof allowed));
   }
   return true;
 }
@@ -229,7 +229,7 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   if (i->scale == SMMA_FORMAT_none && i->scale_block == 0) return true;
   if (!smma_custom_find_key(rule->algorithm, "scale", strlen("scale")))
     return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
-  if (i->scale == SMMA_FORMAT_none) return fail(fault, "scale", "is missing beside scale_block; allowed: ue8m0, ue4m3");
+  if (i->scale == SMMA_FORMAT_none) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
   return divides(fault, "scale_block", i->scale_block, "k", i->k, 16);
 }
 
@@ -340,7 +340,7 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
 static bool check_name(const char *name, smma_custom_fault *fault) {
   const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   if (name && *name && strlen(name) <= 100 && strspn(name, letters) == strlen(name)) return true;
-  return fail(fault, "name", "is no name; allowed: 1 to 100 letters, digits, '.', '_' and '-'");
+  return fail(fault, "name", "no name; allowed: 1 to 100 letters, digits, '.', '_' and '-'");
 }
 
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault) {

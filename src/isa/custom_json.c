@@ -247,7 +247,7 @@ static bool check(reader *r) {
   const member *m;
   if (smma_custom_check(&r->custom, &fault)) return true;
   m = find(r, fault.key);
-  return fail(r, m ? place_of(m) : r->end, "\"%s\" %s", fault.key, fault.text);
+  return fail(r, m ? place_of(m) : r->end, "\"%s\": %s", fault.key, fault.text);
 }
 
 const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, char *message,
