@@ -223,6 +223,7 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
               divisors(of, least, list, sizeof list));
 }
 
+/* Scale factors and their block are there together, or not at all. */
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -230,7 +231,7 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   if (!smma_custom_find_key(rule->algorithm, "scale", strlen("scale")))
     return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
   if (i->scale == SMMA_FORMAT_none) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
-  return divides(fault, "scale_block", i->scale_block, "k", i->k, 16);
+  return true;
 }
 
 /* Whether every value of x, infinity and NaN is one of y's. */
@@ -345,8 +346,9 @@ static bool check_name(const char *name, smma_custom_fault *fault) {
 
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
-  return check_name(i->name, fault) && check_ranges(custom, fault) && check_scales(custom, fault) &&
-         check_c(i, fault) && check_nan(custom, fault) && check_algorithm(custom, fault);
+  if (!check_name(i->name, fault) || !check_scales(custom, fault) || !check_ranges(custom, fault)) return false;
+  if (i->scale_block && !divides(fault, "scale_block", i->scale_block, "k", i->k, 16)) return false;
+  return check_c(i, fault) && check_nan(custom, fault) && check_algorithm(custom, fault);
 }
 
 /* ---- Making one ---- */
