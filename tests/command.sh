@@ -54,7 +54,7 @@ silent() { [ ! -s in/stderr ]; }
 
 gives 'help' 0 '^  verify  ' --help
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
@@ -671,7 +671,7 @@ fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' benc
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
   runs 0 "$command" --help
   sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
   while read -r option; do

@@ -147,6 +147,13 @@ static void round_at(mpz_t x, int last, smma_rounding_direction direction) {
   if (last <= -SUM_UNIT) return;
   if (direction == SMMA_TOWARD_ZERO) {
     mpz_tdiv_q_2exp(work.quotient, x, bits);
+  } else if (direction == SMMA_TOWARD_POSITIVE) {
+    mpz_cdiv_q_2exp(work.quotient, x, bits);
+  } else if (direction == SMMA_NEAREST_AWAY) { /* an odd number of halves goes away from zero */
+    mpz_tdiv_q_2exp(work.quotient, x, bits - 1);
+    mpz_set_si(work.remainder, mpz_odd_p(work.quotient) ? mpz_sgn(x) : 0);
+    mpz_add(work.quotient, work.quotient, work.remainder);
+    mpz_tdiv_q_2exp(work.quotient, work.quotient, 1);
   } else {
     mpz_fdiv_q_2exp(work.quotient, x, bits);
     mpz_fdiv_r_2exp(work.remainder, x, bits);
@@ -494,6 +501,191 @@ static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
   return d;
 }
 
+/* G-FDPA. */
+
+/* x, of which only the magnitude counts, becomes the greatest finite value; its encoding without the sign. */
+static uint64_t greatest(mpz_t x, smma_format_id format) {
+  layout f = layout_of(format);
+  bool small = f.exponent_bits + f.fraction_bits < 8; /* of the others the greatest is below infinity */
+  uint64_t fields = small ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits) : infinity(format, false) >> f.low_bits;
+  quantity *q = &work.pair[0];
+  do {
+    decode_summand(q, format, --fields << f.low_bits);
+  } while (q->class != FINITE);
+  mpz_set(x, q->value);
+  return fields << f.low_bits;
+}
+
+static uint64_t general_nan(smma_format_id format, smma_nan_policy policy) {
+  switch (format) {
+    case SMMA_FORMAT_e4m3: return 0x7f;
+    case SMMA_FORMAT_e5m2fnuz:
+    case SMMA_FORMAT_e4m3fnuz: return 0x80;
+    case SMMA_FORMAT_e3m2:
+    case SMMA_FORMAT_e2m3:
+    case SMMA_FORMAT_e2m1: return greatest(work.part, format);
+    default: return nan_result(format, policy);
+  }
+}
+
+/* Where a format has no infinity: NaN; where it has no NaN: the greatest number. */
+static uint64_t general_infinity(smma_format_id format, bool negative) {
+  switch (format) {
+    case SMMA_FORMAT_e5m2fnuz:
+    case SMMA_FORMAT_e4m3fnuz: return 0x80;
+    case SMMA_FORMAT_e4m3:
+    case SMMA_FORMAT_e3m2:
+    case SMMA_FORMAT_e2m3:
+    case SMMA_FORMAT_e2m1: return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET);
+    default: return infinity(format, negative);
+  }
+}
+
+static uint64_t general_zero(const smma_g_fdpa *p, smma_format_id format, bool negative) {
+  bool no_sign = format == SMMA_FORMAT_e5m2fnuz || format == SMMA_FORMAT_e4m3fnuz;
+  return sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
+}
+
+static bool saturates(const smma_g_fdpa *p, smma_rounding_direction direction, bool negative) {
+  if (p->overflow != SMMA_SUM_BY_DIRECTION) return p->overflow == SMMA_SUM_SATURATES;
+  switch (direction) {
+    case SMMA_TOWARD_ZERO: return true;
+    case SMMA_TOWARD_NEGATIVE: return !negative;
+    case SMMA_TOWARD_POSITIVE: return negative;
+    default: return false;
+  }
+}
+
+/* x rounded once; it is used up. */
+static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format_id format, smma_rounding_direction direction,
+                               bool negative_zero) {
+  layout f = layout_of(format);
+  int least = least_exponent(format), top;
+  bool negative = mpz_sgn(x) < 0;
+  uint64_t largest;
+  if (mpz_sgn(x) == 0) return general_zero(p, format, negative_zero);
+  round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
+  if (mpz_sgn(x) == 0) return general_zero(p, format, negative);
+  largest = greatest(work.part, format);
+  if (mpz_cmpabs(x, work.part) > 0)
+    return saturates(p, direction, negative) ? sign_bit(format, negative) | largest
+                                             : general_infinity(format, negative);
+  top = exponent_of(x);
+  if (top < least && p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) return general_zero(p, format, negative);
+  mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
+  return sign_bit(format, negative) | (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits))
+                                          << f.low_bits;
+}
+
+/* IEEE 754, section 6.3: x + x keeps the sign of a zero x, other zero sums are -0 only rounding toward negative. */
+static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding_direction direction, const quantity *term,
+                                 int count) {
+  int plus = 0, minus = 0;
+  if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  for (int i = 0; i < count; i++) {
+    if (mpz_sgn(term[i].value)) continue;
+    plus += !term[i].negative;
+    minus += term[i].negative;
+  }
+  if (plus == count) return false;
+  return minus == count || direction == SMMA_TOWARD_NEGATIVE;
+}
+
+static uint64_t general_special(const quantity *term, int count, smma_format_id format, smma_nan_policy policy) {
+  bool infinite[2] = {false, false};
+  for (int i = 0; i < count; i++) {
+    if (term[i].class == NOT_A_NUMBER) return general_nan(format, policy);
+    if (term[i].class == INFINITE) infinite[term[i].negative] = true;
+  }
+  if (infinite[0] && infinite[1]) return general_nan(format, policy);
+  return general_infinity(format, infinite[1]);
+}
+
+static bool any_special(const quantity *term, int count) {
+  for (int i = 0; i < count; i++)
+    if (term[i].class != FINITE) return true;
+  return false;
+}
+
+/* A term under emax, added to the sum. */
+static void add_aligned(const smma_g_fdpa *p, const quantity *term, int emax) {
+  int last = emax - p->alignment_bits;
+  mpz_set(work.aligned, term->value);
+  if (p->alignment_bits != SMMA_EXACT_ALIGNMENT)
+    round_at(work.aligned, last, p->sticky_bit ? SMMA_TOWARD_ZERO : p->alignment_rounding);
+  mpz_add(work.sum, work.sum, work.aligned);
+  if (!p->sticky_bit || mpz_cmp(work.aligned, term->value) == 0) return;
+  mpz_set_si(work.part, term->negative ? -1 : 1);
+  mpz_mul_2exp(work.part, work.part, (mp_bitcnt_t)(last - 1 + SUM_UNIT));
+  mpz_add(work.sum, work.sum, work.part);
+}
+
+static uint64_t general_block(const smma_operation *o, const quantity *term, int count) {
+  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
+  int emax = NO_EXPONENT;
+  if (any_special(term, count)) return general_special(term, count, p->output, o->rule.nan);
+  for (int i = 0; i < count; i++)
+    if (mpz_sgn(term[i].value) != 0)
+      emax = smma_maximum(emax, term[i].exponent);
+    else if (p->zero_exponent != SMMA_NO_EXPONENT)
+      emax = smma_maximum(emax, p->zero_exponent);
+  mpz_set_ui(work.sum, 0);
+  for (int i = 0; i < count; i++) add_aligned(p, &term[i], emax);
+  return general_encode(p, work.sum, p->output, p->rounding, zero_sum_is_negative(p, p->rounding, term, count));
+}
+
+static void general_product(const smma_operation *o, quantity *term, int k) {
+  quantity *scale = &work.pair[1];
+  multiply(term, &work.a[k], &work.b[k]);
+  if (o->scale_block) {
+    bool zero;
+    multiply(scale, &work.scale_a[k / o->scale_block], &work.scale_b[k / o->scale_block]);
+    zero = scale->class == FINITE && mpz_sgn(scale->value) == 0;
+    if (scale->class == NOT_A_NUMBER || (term->class == INFINITE && zero)) term->class = NOT_A_NUMBER;
+    term->exponent += scale->exponent;
+    mpz_mul(term->value, term->value, scale->value);
+    mpz_tdiv_q_2exp(term->value, term->value, SUM_UNIT); /* exact: a multiple of 2^-(298 + 254) */
+  }
+  if (o->rule.with.g_fdpa.product_exponent == SMMA_EXPONENT_NORMALIZED && mpz_sgn(term->value) != 0)
+    term->exponent = exponent_of(term->value);
+}
+
+static void general_flush(quantity *q, smma_format_id format, smma_subnormal_policy policy) {
+  if (policy != SMMA_SUBNORMALS_KEPT) flush_operand(q, format, policy == SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+}
+
+/* Whether k belongs to a block: `interleave` k in turn go to each. */
+static bool is_in_block(const smma_g_fdpa *p, int k, int block, int blocks) {
+  return k / p->interleave % blocks == block;
+}
+
+static uint64_t g_fdpa(const smma_operation *o, uint64_t c) {
+  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
+  bool first = p->c_joins == SMMA_C_JOINS_FIRST;
+  uint64_t d = 0;
+  for (int k = 0; k < o->k; k++) {
+    general_flush(&work.a[k], o->a, p->subnormal_inputs);
+    general_flush(&work.b[k], o->b, p->subnormal_inputs);
+  }
+  for (int block = 0; block < o->k / p->block; block++) {
+    int count = 0;
+    for (int k = 0; k < o->k; k++)
+      if (is_in_block(p, k, block, o->k / p->block)) general_product(o, &work.term[count++], k);
+    decode(&work.term[count], o->d, block == 0 && first ? c : d);
+    if (block == 0) general_flush(&work.term[count], o->d, p->subnormal_inputs);
+    mpz_mul_2exp(work.term[count].value, work.term[count].value, OPERAND_UNIT);
+    d = general_block(o, work.term, count + 1);
+  }
+  if (first) return d;
+  decode(&work.term[0], o->d, c);
+  general_flush(&work.term[0], o->d, p->subnormal_inputs);
+  mpz_mul_2exp(work.term[0].value, work.term[0].value, OPERAND_UNIT);
+  decode_summand(&work.term[1], o->d, d);
+  if (any_special(work.term, 2)) return general_special(work.term, 2, o->d, o->rule.nan);
+  mpz_add(work.sum, work.term[0].value, work.term[1].value);
+  return general_encode(p, work.sum, o->d, p->c_rounding, zero_sum_is_negative(p, p->c_rounding, work.term, 2));
+}
+
 /* Entry. */
 
 /* c in the format of d; only f16 to f32 occurs. */
@@ -529,6 +721,7 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_GTR_FDPA: return tr_fdpa(o, c);
     case SMMA_FP8_BY_FP16: return fp8_by_fp16(o, c);
     case SMMA_FTZ_FMA: return ftz_fma(o, c);
+    case SMMA_G_FDPA: return g_fdpa(o, c);
   }
   return 0;
 }

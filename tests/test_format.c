@@ -11,8 +11,8 @@
 #include "support.h"
 
 static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
-                                          SMMA_ROUND_UP};
-static const char *const rounding_names[] = {"nearest even", "toward zero", "down", "up"};
+                                          SMMA_ROUND_UP, SMMA_ROUND_NEAREST_AWAY};
+static const char *const rounding_names[] = {"nearest even", "toward zero", "down", "up", "nearest away"};
 
 /* ---- What the formats are, written down a second time ---- */
 
@@ -139,6 +139,7 @@ static bool goes_up(const layout *l, uint64_t fields, double x, bool negative, s
     case SMMA_ROUND_NEAREST_EVEN: return x > middle || (x == middle && (l->fraction == 0 || fields % 2));
     case SMMA_ROUND_TOWARD_ZERO: return false;
     case SMMA_ROUND_DOWN: return negative;
+    case SMMA_ROUND_NEAREST_AWAY: return x >= middle;
     default: return !negative;
   }
 }
@@ -158,7 +159,7 @@ static uint64_t search(const layout *l, double value, smma_rounding rounding, sm
 }
 
 static void check_rounding(const layout *l, double value) {
-  for (int r = 0; r < 4; r++)
+  for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
       uint64_t expected = search(l, value, roundings[r], (smma_overflow)o) << l->ignored;
       uint64_t got = smma_round(l->format, value, roundings[r], (smma_overflow)o);
@@ -326,7 +327,7 @@ static void test_convert_errors(void **state) {
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_NO_FORMAT, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, &y, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, NULL, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, (smma_rounding)4, 0, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, (smma_rounding)5, 0, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_convert(SMMA_F16, &x, SMMA_F16, &y, 1, 0, (smma_overflow)3, NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(y, 1);
   assert_int_equal(smma_convert(SMMA_F16, NULL, SMMA_F16, NULL, 0, 0, 0, NULL), SMMA_OK);

@@ -792,8 +792,10 @@ static void test_vectors_header_errors(void **state) {
                       "v.txt: line 1, column 10: 'x' is no number format; formats are f16, bf16, e4m3 and so on");
   expect_vector_error(HEADER "# scale: ue8m0 per 32\n" ROW,
                       "v.txt: line 9, column 1: a scale per 32 elements does not divide k = 2; mend the header");
-  expect_vector_error("# arch: 0123456789012345678901234567890123456789012345678901234567890123\n",
-                      "v.txt: line 1, column 9: longer than 63 characters");
+  expect_vector_error(
+      "# instruction: 0123456789012345678901234567890123456789012345678901234567890123"
+      "0123456789012345678901234567890123456789012345678901234567890123\n",
+      "v.txt: line 1, column 16: longer than 127 characters");
   expect_vector_error(HEADER "# k: 4\n",
                       "v.txt: line 8, column 6: header key 'k' was '2' before; keep rows of different headers in files "
                       "of their own");

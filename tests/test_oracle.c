@@ -249,7 +249,7 @@ static const char *algorithm_name(smma_algorithm algorithm) {
       [SMMA_FMA] = "FMA",           [SMMA_T_FDPA] = "T-FDPA",     [SMMA_ST_FDPA] = "ST-FDPA",
       [SMMA_GST_FDPA] = "GST-FDPA", [SMMA_E_FDPA] = "E-FDPA",     [SMMA_FTZ_ADDMUL] = "FTZ-AddMul",
       [SMMA_TR_FDPA] = "TR-FDPA",   [SMMA_GTR_FDPA] = "GTR-FDPA", [SMMA_FP8_BY_FP16] = "FP8-by-FP16",
-      [SMMA_FTZ_FMA] = "FTZ-FMA",
+      [SMMA_FTZ_FMA] = "FTZ-FMA",   [SMMA_G_FDPA] = "G-FDPA",
   };
   return names[algorithm];
 }

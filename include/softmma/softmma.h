@@ -81,8 +81,9 @@ SMMA_API int smma_format_bits(smma_format format);
 typedef enum {
   SMMA_ROUND_NEAREST_EVEN,
   SMMA_ROUND_TOWARD_ZERO,
-  SMMA_ROUND_DOWN, /* toward minus infinity */
-  SMMA_ROUND_UP    /* toward plus infinity */
+  SMMA_ROUND_DOWN,        /* toward minus infinity */
+  SMMA_ROUND_UP,          /* toward plus infinity */
+  SMMA_ROUND_NEAREST_AWAY /* ties away from zero */
 } smma_rounding;
 
 /* What becomes of a magnitude that rounds above the greatest finite one, and of an infinity. A value is first rounded
@@ -133,17 +134,19 @@ SMMA_API const smma_instruction *smma_find_by_format(const char *gpu_or_arch, sm
 SMMA_API size_t smma_instruction_count(void);
 SMMA_API const smma_instruction *smma_instruction_at(size_t index);
 
-/* What an instruction computes and what that rests on. All texts are static. */
+/* What an instruction computes and what that rests on. All texts are static, those of a custom unit live as long as it.
+ */
 typedef struct {
-  const char *arch, *name;
+  const char *arch, *name; /* of a custom unit arch is its origin */
   int m, n, k;
   smma_format a, b, c, d;
-  smma_format scale;            /* SMMA_NO_FORMAT without scale factors */
-  int scale_block;              /* elements along K that share a scale factor; 0 without */
-  const char *model;            /* the algorithm: "T-FDPA", ... */
-  const char *rule;             /* the named rule: algorithm with parameters */
-  const char *const *evidence;  /* ended by NULL */
-  const char *const *questions; /* what is not settled; ended by NULL */
+  smma_format scale;                   /* SMMA_NO_FORMAT without scale factors */
+  int scale_block;                     /* elements along K that share a scale factor; 0 without */
+  const char *model;                   /* the algorithm: "T-FDPA", ... */
+  const char *rule;                    /* the named rule: algorithm with parameters */
+  const char *const *evidence;         /* ended by NULL */
+  const char *const *questions;        /* what is not settled; ended by NULL */
+  const smma_instruction *instruction; /* itself */
 } smma_instruction_info;
 
 SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info);
@@ -154,6 +157,22 @@ SMMA_API size_t smma_parameters(const smma_instruction *instruction, char *text,
 
 /* The index-th other name, likewise; 0 past the last. */
 SMMA_API size_t smma_alias(const smma_instruction *instruction, size_t index, char *text, size_t size);
+
+/* ---- Custom units ---- */
+
+/* The instruction that a JSON text describes (docs/custom-units.md): an algorithm with parameters of the caller's own.
+ * It can be used wherever one of the catalogue can, until smma_custom_free. `origin`, a file's name or NULL for
+ * "custom", begins messages and is what smma_describe gives as `arch`. NULL with one line, as smma_find_or_explain,
+ * that says ORIGIN:LINE:COLUMN, what is wrong and what is allowed. The text needs no ending zero. */
+SMMA_API const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size, char *message,
+                                                   size_t message_size);
+
+/* Does nothing with NULL and with instructions of the catalogue. */
+SMMA_API void smma_custom_free(const smma_instruction *instruction);
+
+/* Any instruction in that form: parsed again, it computes the same. Returns the length of the whole text, of which at
+ * most `size` bytes with the ending zero are written. */
+SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text, size_t size);
 
 /* ---- Computing ---- */
 
@@ -225,7 +244,8 @@ SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const 
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED, SMMA_NO_KERNEL. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the scales. */
+ * SMMA_STOPPED, SMMA_NO_KERNEL. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the
+ * scales. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 #ifdef __cplusplus

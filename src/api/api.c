@@ -27,7 +27,7 @@ const char *smma_status_text(smma_status status) {
 smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info) {
   if (!i || !info) return SMMA_INVALID_ARGUMENT;
   *info = (smma_instruction_info){
-      .arch = smma_architectures[i->arch].name,
+      .arch = smma_arch_name(i),
       .name = i->name,
       .m = i->m,
       .n = i->n,
@@ -42,6 +42,7 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
       .rule = i->rule->name,
       .evidence = i->rule->evidence,
       .questions = i->rule->questions,
+      .instruction = i,
   };
   return SMMA_OK;
 }
@@ -150,23 +151,28 @@ smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, co
   return smma_gemm(i, &g);
 }
 
+/* Kernels are made for the operations of the catalogue, and tested with these: other custom units go to the core. */
 const char *smma_kernel_for(const smma_instruction *i, const char *kernel) {
   smma_operation o;
   const smma_kernel_family *family;
   const char *name;
   if (!i) return NULL;
   o = smma_operation_of(i);
-  return smma_choose_kernel(&o, kernel, &family, &name) ? name : NULL;
+  if (!smma_choose_kernel(&o, kernel, &family, &name)) return NULL;
+  return i->origin && !smma_catalogue_twin(i) ? "core" : name;
 }
 
 void smma_gemm_defaults(smma_gemm_arguments *g) { *g = (smma_gemm_arguments){.alpha = 1, .beta = 1}; }
 
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
+  smma_gemm_arguments g;
   smma_operation o;
   smma_plan plan;
   smma_status status;
   if (!i || !arguments) return SMMA_INVALID_ARGUMENT;
+  g = *arguments;
+  if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
   o = smma_operation_of(i);
-  status = smma_plan_make(&o, arguments, &plan);
+  status = smma_plan_make(&o, &g, &plan);
   return status == SMMA_OK ? smma_plan_run(&plan) : status;
 }

@@ -27,7 +27,9 @@ SMMA_SAME(SMMA_E8M13, e8m13);
 SMMA_SAME(SMMA_NO_FORMAT, none);
 _Static_assert((int)SMMA_ROUND_NEAREST_EVEN == (int)SMMA_NEAREST_EVEN &&
                    (int)SMMA_ROUND_TOWARD_ZERO == (int)SMMA_TOWARD_ZERO &&
-                   (int)SMMA_ROUND_DOWN == (int)SMMA_TOWARD_NEGATIVE && (int)SMMA_ROUND_UP == (int)SMMA_TOWARD_POSITIVE,
+                   (int)SMMA_ROUND_DOWN == (int)SMMA_TOWARD_NEGATIVE &&
+                   (int)SMMA_ROUND_UP == (int)SMMA_TOWARD_POSITIVE &&
+                   (int)SMMA_ROUND_NEAREST_AWAY == (int)SMMA_NEAREST_AWAY,
                "softmma.h and rounding.h disagree");
 
 static bool known(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT; }
@@ -86,7 +88,8 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   smma_overflow_policy policy = policy_of(t, overflow);
   size_t lost = 0;
   if (!known(from_format) || !known(to_format) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
-  if ((unsigned)rounding > SMMA_ROUND_UP || (unsigned)overflow > SMMA_OVERFLOW_INFINITY) return SMMA_INVALID_ARGUMENT;
+  if ((unsigned)rounding > SMMA_ROUND_NEAREST_AWAY || (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
+    return SMMA_INVALID_ARGUMENT;
   for (size_t i = 0; i < count; i++) {
     uint64_t x = smma_load(smma_container_bytes(f), from, i);
     uint64_t y = smma_encode_number(t, smma_decode(f, x), (smma_rounding_direction)rounding, policy);

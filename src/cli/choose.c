@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "io/custom_file.h"
+
 const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out) {
   smma_require_option(gpu, "--on", "H100");
-  if (name) {
-    if (in || out) smma_die("%s: --instr says it already; leave it out", in ? "--in" : "--out");
+  if (name || smma_is_custom_file(gpu)) {
+    if (in || out) smma_die("%s: %s says it already; leave it out", in ? "--in" : "--out", name ? "--instr" : "--on");
     return smma_require_instruction(gpu, name, "--instr");
   }
   if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");

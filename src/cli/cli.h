@@ -46,7 +46,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
 const smma_command *smma_find_command(const char *name);
 
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
-   of --on. */
+   of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
 const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
 const smma_instruction *smma_require_by_format(const char *gpu, smma_format_id in, smma_format_id out,
                                                const char *option);

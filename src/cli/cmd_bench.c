@@ -6,6 +6,7 @@
 #include "cli/choose.h"
 #include "cli/machine.h"
 #include "cli/timing.h"
+#include "io/custom_file.h"
 
 enum { MOST_CASES = 64, MOST_SIZES = 16, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000, DEFAULT_SIZE = 1024 };
 
@@ -73,7 +74,12 @@ static void choose_cases(bench *b) {
   char *names = o->instructions, *formats = o->in, *item;
   if (names && (o->in || o->out)) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
-  if (!names && !formats) add_families(b, o->gpu);
+  if (!names && !formats) {
+    if (o->gpu && smma_is_custom_file(o->gpu))
+      add_case(b, o->gpu, o->gpu, smma_require_instruction(o->gpu, NULL, NULL));
+    else
+      add_families(b, o->gpu);
+  }
   while ((item = next_item(&names))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, item, NULL, NULL));
   while ((item = next_item(&formats))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, NULL, item, o->out));
 }
@@ -181,7 +187,7 @@ static void add_bar(bench *b, const bench_case *c, const bench_size *s, const sm
   char size[32] = "";
   if (b->size_count > 1) snprintf(size, sizeof size, ", %zu", s->m);
   snprintf(bar->label, sizeof bar->label, "%s%s%s%s", c->title, *name ? " " : "", name, size);
-  bar->group = smma_architectures[c->instruction->arch].vendor;
+  bar->group = c->instruction->origin ? "custom" : smma_architectures[c->instruction->arch].vendor;
   bar->value = b->has_blas ? t->ratio : t->rate / 1e9;
 }
 

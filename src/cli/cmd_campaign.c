@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/row.h"
 #include "cli/values.h"
+#include "io/custom_file.h"
 
 enum { SECONDS_BETWEEN_SAVES = 5, MOST_LINES = 40, DEFAULT_ROWS = 100000 };
 
@@ -76,7 +77,7 @@ static void choose_instructions(campaign *c, const char *gpu, const char *name) 
   smma_error why = {""};
   c->instruction = calloc(smma_catalogue_count(), sizeof *c->instruction);
   if (!c->instruction) smma_die("out of memory");
-  if (name) {
+  if (name || (gpu && smma_is_custom_file(gpu))) {
     const smma_instruction *one = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
     choose(c, &one, 1, &why);
   } else {
@@ -106,7 +107,7 @@ static void print_example(const campaign *c, const smma_report_result *r) {
 static bool is_clean(const smma_campaign_result *r) { return !r->mismatches && !r->not_repeated && !r->not_alike; }
 
 static void print_result(const campaign *c, const smma_report_result *r) {
-  printf("%s %s rows=%llu mismatches=%llu\n", smma_architectures[r->instruction->arch].name, r->instruction->name,
+  printf("%s %s rows=%llu mismatches=%llu\n", smma_arch_name(r->instruction), r->instruction->name,
          (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
   if (r->result.not_repeated)
     printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
@@ -198,7 +199,7 @@ int smma_command_campaign(int argc, const char **argv) {
   campaign c = {.what = {.unit = &unit, .against = &against}};
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "the unit to test: model, x86, cuda, hip, file:FILE, plugin:FILE, pipe:COMMAND", "UNIT"},
+       "the unit to test: model, custom:FILE, x86, cuda, hip, file:FILE, plugin:FILE, pipe:COMMAND", "UNIT"},
       {"against", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &against_name, 0, "the unit to compare it with",
        "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "instructions of this GPU or architecture only", "GPU"},

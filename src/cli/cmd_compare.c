@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "cli/matrices.h"
+#include "io/custom_file.h"
 #include "verify/compare.h"
 
 enum { MOST_UNITS = 32 };
 
 typedef struct {
-  char label[64];
+  char label[512]; /* a GPU, or the file of a custom unit */
   const smma_instruction *instruction;
   smma_tensor a, b, d;
   smma_difference difference;          /* from the first unit */
@@ -25,7 +26,15 @@ typedef struct {
   smma_progress progress;
 } comparison;
 
-/* "GPU" or "GPU:FORMAT". */
+/* A file says its formats itself; there are no scale factors to give it. */
+static const smma_instruction *require_custom(const comparison *x, const char *path) {
+  const smma_instruction *i = smma_require_instruction(path, NULL, "--on");
+  if (i->scale_block) smma_die("--on: %s takes scale factors, which compare has not", path);
+  if (i->d == x->out) return i;
+  smma_die("--on: %s has results in %s, not in %s; give --out", path, smma_format_text(i->d), smma_format_text(x->out));
+}
+
+/* "GPU", "GPU:FORMAT" or a custom unit's file. */
 static void add_unit(comparison *x, const char *text, size_t length) {
   unit *u = &x->unit[x->units];
   smma_format_id in = x->in;
@@ -34,12 +43,16 @@ static void add_unit(comparison *x, const char *text, size_t length) {
   if (length == 0 || length >= sizeof u->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
   memcpy(u->label, text, length);
   u->label[length] = 0;
+  x->units++;
+  if (smma_is_custom_file(u->label)) {
+    u->instruction = require_custom(x, u->label);
+    return;
+  }
   colon = strchr(u->label, ':');
   if (colon) {
     *colon = 0;
     in = smma_require_format(colon + 1, "--on");
   }
-  x->units++;
   u->instruction = smma_require_by_format(u->label, in, x->out, "--on");
 }
 
@@ -218,10 +231,10 @@ static void print_json(const comparison *x) {
   json_t *units = json_array(), *pairs = json_array();
   for (int i = 0; i < x->units; i++) {
     const unit *u = &x->unit[i];
-    json_array_append_new(units, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "on", u->label, "arch",
-                                           smma_architectures[u->instruction->arch].name, "instruction",
-                                           u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
-                                           error_json(u->error), "unit_error", error_json(u->own_error)));
+    json_array_append_new(
+        units, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "on", u->label, "arch", smma_arch_name(u->instruction),
+                         "instruction", u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
+                         error_json(u->error), "unit_error", error_json(u->own_error)));
     for (int j = 0; j < i; j++) {
       json_t *pair = difference_json(smma_compare_results(x->out, x->unit[j].d.data, u->d.data, x->m * x->n));
       json_object_set_new(pair, "first", json_integer(j));

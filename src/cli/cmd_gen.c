@@ -58,7 +58,7 @@ int smma_command_gen(int argc, const char **argv) {
   if (rows < 0) smma_die("--rows: %lld is negative", rows);
   if (kind_name) kind = smma_require_kind(kind_name);
   gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
+  i = smma_require_instruction(gpu, name, "--instr");
   if (path && strcmp(path, "-") != 0) return write_file(path, i, (uint64_t)rows, (uint64_t)seed, kind);
   write_rows(stdout, i, (uint64_t)rows, (uint64_t)seed, kind);
   return smma_finish_output(SMMA_EXIT_EQUAL);

@@ -96,7 +96,7 @@ int smma_command_record(int argc, const char **argv) {
   smma_require_option(unit_name, "--unit", "x86");
   smma_require_option(path, "--output", "rows.txt");
   gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
+  i = smma_require_instruction(gpu, name, "--instr");
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s is a recording already; copy it", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);

@@ -1,33 +1,4 @@
-#include <string.h>
-
 #include "cli/describe.h"
-
-static bool print_alias(const char *alias, void *context) {
-  printf("%-14s%s\n", *(bool *)context ? "" : "also", alias);
-  *(bool *)context = true;
-  return false;
-}
-
-static void print_texts(const char *label, const char *const *text) {
-  for (bool first = true; *text; text++, first = false) printf("%-14s%s\n", first ? label : "", *text);
-}
-
-static void print_instruction(const smma_instruction *i) {
-  const smma_architecture *arch = &smma_architectures[i->arch];
-  char scale[32], parameters[96];
-  bool any_alias = false;
-  smma_parameters(i, parameters, sizeof parameters);
-  printf("%-14s%s\n", "instruction", i->name);
-  printf("%-14s%s (%s %s)\n", "architecture", arch->name, arch->vendor, arch->title);
-  printf("%-14s%d x %d x %d (M x N x K)\n", "shape", i->m, i->n, i->k);
-  printf("%-14sa %s, b %s, c %s, d %s%s%s\n", "formats", smma_format_text(i->a), smma_format_text(i->b),
-         smma_format_text(i->c), smma_format_text(i->d), i->scale_block ? ", scales " : "", smma_scale_text(i, scale));
-  printf("%-14s%s: %s\n", "model", smma_model_name(&i->rule->rule), parameters);
-  printf("%-14s%s\n", "rule", i->rule->name);
-  print_texts("evidence", i->rule->evidence);
-  print_texts("open", i->rule->questions);
-  smma_each_alias(i, print_alias, &any_alias);
-}
 
 int smma_command_show(int argc, const char **argv) {
   const char *gpu = NULL, **names;
@@ -56,7 +27,7 @@ int smma_command_show(int argc, const char **argv) {
   } else {
     for (size_t i = 0; i < count; i++) {
       if (i) putchar('\n');
-      print_instruction(found[i]);
+      smma_print_instruction(found[i]);
     }
   }
   return smma_finish_output(SMMA_EXIT_EQUAL);

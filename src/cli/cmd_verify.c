@@ -6,6 +6,7 @@
 
 #include "cli/row.h"
 #include "cli/values.h"
+#include "io/custom_file.h"
 #include "verify/check.h"
 
 typedef struct {
@@ -20,7 +21,8 @@ typedef struct {
 
 static void print_mismatch(const smma_mismatch *m) {
   const smma_vector_header *h = m->header;
-  const smma_instruction *i = smma_find(h->arch, h->instruction); /* its own names need no quotes */
+  const smma_instruction *i =
+      smma_resolve_instruction(h->arch, h->instruction, NULL); /* its own names need no quotes */
   char expected[24], got[24], value[2][40];
   printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->row->line, h->arch,
          h->instruction, smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),

@@ -40,10 +40,43 @@ json_t *smma_instruction_json(const smma_instruction *i) {
   json_t *aliases = json_array();
   smma_each_alias(i, append_alias, aliases);
   return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "arch",
-                   smma_architectures[i->arch].name, "name", i->name, "aliases", aliases, "m", i->m, "n", i->n, "k",
-                   i->k, "a", smma_format_text(i->a), "b", smma_format_text(i->b), "c", smma_format_text(i->c), "d",
+                   smma_arch_name(i), "name", i->name, "aliases", aliases, "m", i->m, "n", i->n, "k", i->k, "a",
+                   smma_format_text(i->a), "b", smma_format_text(i->b), "c", smma_format_text(i->c), "d",
                    smma_format_text(i->d), "scale",
                    i->scale_block ? json_string(smma_scale_text(i, scale)) : json_null(), "model",
                    smma_model_name(&i->rule->rule), "parameters", parameters(&i->rule->rule), "evidence",
                    texts(i->rule->evidence), "questions", texts(i->rule->questions));
+}
+
+static bool print_alias(const char *alias, void *context) {
+  printf("%-14s%s\n", *(bool *)context ? "" : "also", alias);
+  *(bool *)context = true;
+  return false;
+}
+
+static void print_texts(const char *label, const char *const *text) {
+  for (bool first = true; *text; text++, first = false) printf("%-14s%s\n", first ? label : "", *text);
+}
+
+static void print_architecture(const smma_architecture *arch) {
+  printf("%-14s%s (%s %s)\n", "architecture", arch->name, arch->vendor, arch->title);
+}
+
+void smma_print_instruction(const smma_instruction *i) {
+  char scale[32], parameters[256];
+  bool any_alias = false;
+  smma_parameters(i, parameters, sizeof parameters);
+  printf("%-14s%s\n", "instruction", i->name);
+  if (i->origin)
+    printf("%-14s%s (custom)\n", "file", i->origin);
+  else
+    print_architecture(&smma_architectures[i->arch]);
+  printf("%-14s%d x %d x %d (M x N x K)\n", "shape", i->m, i->n, i->k);
+  printf("%-14sa %s, b %s, c %s, d %s%s%s\n", "formats", smma_format_text(i->a), smma_format_text(i->b),
+         smma_format_text(i->c), smma_format_text(i->d), i->scale_block ? ", scales " : "", smma_scale_text(i, scale));
+  printf("%-14s%s: %s\n", "model", smma_model_name(&i->rule->rule), parameters);
+  printf("%-14s%s\n", "rule", i->rule->name);
+  print_texts("evidence", i->rule->evidence);
+  print_texts("open", i->rule->questions);
+  smma_each_alias(i, print_alias, &any_alias);
 }

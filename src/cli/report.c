@@ -43,8 +43,8 @@ static json_t *example_json(const smma_report_result *r) {
 }
 
 static json_t *result_json(const smma_report_result *r) {
-  return json_pack("{s:s, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_architectures[r->instruction->arch].name,
-                   "instr", r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
+  return json_pack("{s:s, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_arch_name(r->instruction), "instr",
+                   r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
                    (json_int_t)r->result.mismatches, "checked", r->result.checked, "not_repeated",
                    (json_int_t)r->result.not_repeated, "not_alike", (json_int_t)r->result.not_alike, "example",
                    example_json(r));
@@ -123,7 +123,7 @@ static bool read_result(const json_t *object, const smma_instruction *i, smma_ca
 static smma_report_result *find_result(smma_report *r, const char *arch, const char *name) {
   for (size_t i = 0; arch && name && i < r->count; i++) {
     const smma_instruction *x = r->results[i].instruction;
-    if (strcmp(name, x->name) == 0 && strcmp(arch, smma_architectures[x->arch].name) == 0) return &r->results[i];
+    if (strcmp(name, x->name) == 0 && strcmp(arch, smma_arch_name(x)) == 0) return &r->results[i];
   }
   return NULL;
 }

@@ -8,7 +8,8 @@ typedef enum {
   SMMA_NEAREST_EVEN,
   SMMA_TOWARD_ZERO,
   SMMA_TOWARD_NEGATIVE,
-  SMMA_TOWARD_POSITIVE
+  SMMA_TOWARD_POSITIVE,
+  SMMA_NEAREST_AWAY /* ties away from zero */
 } smma_rounding_direction;
 
 /* What becomes of a magnitude that rounds above the greatest finite one, and of infinity. */
@@ -43,6 +44,7 @@ SMMA_CORE bool smma_rounds_up(smma_rounding_direction direction, bool negative, 
     case SMMA_NEAREST_EVEN: return half_unit && (rest || odd);
     case SMMA_TOWARD_NEGATIVE: return negative && (half_unit || rest);
     case SMMA_TOWARD_POSITIVE: return !negative && (half_unit || rest);
+    case SMMA_NEAREST_AWAY: return half_unit;
     default: return false;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "e_fdpa.h"
 #include "ftz.h"
+#include "g_fdpa.h"
 #include "gst_fdpa.h"
 #include "t_fdpa.h"
 #include "tr_fdpa.h"
@@ -19,7 +20,8 @@ typedef enum {
   SMMA_TR_FDPA,
   SMMA_GTR_FDPA,
   SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
-  SMMA_FTZ_FMA
+  SMMA_FTZ_FMA,
+  SMMA_G_FDPA /* of custom units */
 } smma_algorithm;
 
 typedef struct {
@@ -31,6 +33,7 @@ typedef struct {
     smma_e_fdpa e_fdpa;
     smma_ftz_addmul ftz_addmul;
     smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
+    smma_g_fdpa g_fdpa;
   } with;
 } smma_rule;
 
@@ -56,6 +59,7 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
     case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
+    case SMMA_G_FDPA: return r->with.g_fdpa.block;
     case SMMA_GST_FDPA: return k;
     default: return 1;
   }
@@ -80,12 +84,16 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
 /* Fused sums that follow each other in one instruction; 1 for algorithms that do not fuse. */
 SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
 
-/* The k of the i-th product of a block. FP8 by FP16 deals out pairs of k to its blocks in turn: with two blocks,
-   k mod 4 < 2 to the first. */
+/* The k of the i-th product of a block, where `dealt` consecutive k go to each block in turn. FP8 by FP16 deals out
+   pairs: with two blocks, k mod 4 < 2 to the first. */
 SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
-  int blocks = o->k / smma_block_of(o);
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16) return (i / 2 * blocks + block) * 2 + i % 2;
-  return block * smma_block_of(o) + i;
+  int blocks = o->k / smma_block_of(o), dealt;
+  switch (o->rule.algorithm) {
+    case SMMA_FP8_BY_FP16: dealt = 2; break;
+    case SMMA_G_FDPA: dealt = o->rule.with.g_fdpa.interleave; break;
+    default: return block * smma_block_of(o) + i;
+  }
+  return (i / dealt * blocks + block) * dealt + i % dealt;
 }
 
 /* A number as FP16 holds it: subnormals of E4M3 become normal. */
@@ -94,13 +102,18 @@ SMMA_CORE smma_number smma_widen_to_f16(smma_number x) {
   return smma_decode(f16, smma_encode_number(f16, x, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY));
 }
 
+/* The product of the scale factors that belong to k; one without scales. */
+SMMA_CORE smma_number smma_scale_at(const smma_operation *o, smma_operands x, int k) {
+  smma_number one = {1, 0, 0, SMMA_FINITE, 0};
+  if (!o->scale_block) return one;
+  return smma_product(x.scale_a[k / o->scale_block], x.scale_b[k / o->scale_block]);
+}
+
 SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, int k) {
   switch (o->rule.algorithm) {
     case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
-    case SMMA_ST_FDPA: {
-      int s = k / o->scale_block;
-      return smma_product(smma_product(x.a[k], x.b[k]), smma_product(x.scale_a[s], x.scale_b[s]));
-    }
+    case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
+    case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return smma_tr_fdpa_product(x.a[k], x.b[k]);
     default: return smma_product(x.a[k], x.b[k]);
@@ -134,6 +147,7 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
     case SMMA_E_FDPA: return smma_e_fdpa_sum(r->nan, term, count);
     case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
+    case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
     default: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
   }
 }
@@ -163,6 +177,15 @@ SMMA_CORE uint64_t smma_fma_chain(const smma_operation *o, smma_operands x, uint
   return d;
 }
 
+/* G-FDPA, with c in the format of d. */
+SMMA_CORE uint64_t smma_g_fdpa_dot(const smma_operation *o, smma_operands x, uint64_t c) {
+  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
+  smma_encoding f = smma_encoding_of(o->d);
+  c = smma_flush_encoding(p->subnormal_inputs, f, c);
+  if (p->c_joins == SMMA_C_JOINS_FIRST) return smma_fused_chain(o, x, c);
+  return smma_g_fdpa_add_c(p, f, o->rule.nan, smma_fused_chain(o, x, 0), c);
+}
+
 /* d = f(c, a, b): one dot-product-add. c and d are encodings. */
 SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
   c = smma_widen_c(o, c);
@@ -171,6 +194,7 @@ SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64
     case SMMA_FTZ_ADDMUL: return smma_ftz_addmul_dot(&o->rule.with.ftz_addmul, x.a, x.b, o->k, c);
     case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);
     case SMMA_FP8_BY_FP16: return smma_ieee_add(smma_encoding_of(o->d), o->rule.nan, smma_fused_chain(o, x, 0), c);
+    case SMMA_G_FDPA: return smma_g_fdpa_dot(o, x, c);
     default: return smma_fused_chain(o, x, c);
   }
 }

@@ -54,9 +54,12 @@ SMMA_CORE uint64_t smma_encode_special(smma_encoding f, smma_number x, smma_nan_
   return x.kind == SMMA_NAN ? smma_nan_of(f, nan) : smma_overflowed(f, x.negative, SMMA_OVERFLOW_TO_INFINITY);
 }
 
+/* An exponent below that of every term: what brings it does not take part in a maximum. */
+#define SMMA_NO_EXPONENT (-100000)
+
 /* x as an integer multiple of 2^(emax - bits), truncated toward zero.
    Bound: |x| 2^(bits - emax) < 2^63, which holds for every unit here: x.exponent <= emax, a significand below
-   4 (a group sum of GST-FDPA below 2^12) and bits <= 35. */
+   4 (16 with scale factors, a group sum of GST-FDPA 2^12) and bits <= 51 (GST-FDPA: 45). */
 SMMA_CORE int64_t smma_align(smma_number x, int emax, int bits) {
   int shift = emax - bits - (x.exponent - x.fraction_bits);
   uint64_t kept = shift >= 0 ? smma_shift_right(x.significand, shift) : smma_shift_left(x.significand, -shift);

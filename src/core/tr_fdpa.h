@@ -12,9 +12,6 @@ typedef struct {
   int revision;       /* 1: the first published form, without the last rounding down; 2: the later one */
 } smma_tr_fdpa;
 
-/* An exponent below that of every product: an empty sum does not take part in a maximum. */
-#define SMMA_NO_EXPONENT (-100000)
-
 /* A fixed-point sum * 2^(exponent - bits). */
 typedef struct {
   int64_t sum;
@@ -54,7 +51,8 @@ SMMA_CORE int smma_tr_fdpa_exponent(smma_partial_sum products, smma_number c) {
 }
 
 /* The sum of products rounded down at F2 + 1 (revision 1: F2) bits below E.
-   Bound: |products.sum| < 2^(F + 2 + log2 L) <= 2^30, so 2^38 after the widening shift. */
+   Bound: |products.sum| < 2^(F + 2 + log2 L) <= 2^30, so 2^38 after the widening shift; custom units, with F <= 30,
+   F2 <= 40 and L <= 64, stay below 2^50. */
 SMMA_CORE int64_t smma_tr_fdpa_align_products(const smma_tr_fdpa *p, smma_partial_sum products, int emax) {
   int bits = p->sum_bits + (p->revision > 1);
   int shift = emax - products.exponent - (bits - p->alignment_bits);

@@ -62,35 +62,47 @@ SMMA_CORE void smma_wide_negate(smma_wide *w) {
   for (i = w->first; i <= w->last; i++) w->limb[i] = -w->limb[i];
 }
 
-/* Rounds the exact sum once; zero gives +0. The accumulator is left holding the sum's magnitude. */
-SMMA_CORE uint64_t smma_wide_encode(smma_wide *w, smma_encoding f, smma_rounding_direction direction) {
-  bool negative, sticky = false;
+/* A number by its first bits: (-1)^negative * (significand + t) * 2^exponent with 0 < t < 1 if `sticky`, t = 0 if not.
+   Where it is sticky the significand has 64 bits. */
+typedef struct {
   uint64_t significand;
+  int exponent;
+  bool negative, sticky;
+} smma_leading;
+
+/* The exact sum; zero is positive. The accumulator is left holding the sum's magnitude. */
+SMMA_CORE smma_leading smma_wide_leading(smma_wide *w) {
+  smma_leading x = {0, 0, false, false};
   int i;
-  if (w->last < 0) return 0;
+  if (w->last < 0) return x;
   smma_wide_use(w, w->first, w->last + 1);
   smma_wide_carry(w);
-  negative = w->limb[w->last] < 0;
-  if (negative) {
+  x.negative = w->limb[w->last] < 0;
+  if (x.negative) {
     smma_wide_negate(w);
     smma_wide_carry(w);
   }
   while (w->last > w->first && w->limb[w->last] == 0) w->last--;
   /* The three highest limbs hold 65 to 96 significant bits; the first 64 of them and what follows decide. */
-  significand = (uint64_t)w->limb[w->last];
+  x.significand = (uint64_t)w->limb[w->last];
+  x.exponent = SMMA_WIDE_LEAST + 32 * w->first;
   i = w->last - 1;
-  if (i >= w->first) significand = significand << 32 | (uint64_t)w->limb[i--];
+  if (i >= w->first) x.significand = x.significand << 32 | (uint64_t)w->limb[i--];
   if (i >= w->first) {
-    int room = smma_leading_zeros(significand);
+    int room = smma_leading_zeros(x.significand);
     if (room > 32) room = 32;
-    significand = smma_shift_left(significand, room) | (uint64_t)w->limb[i] >> (32 - room);
-    sticky = smma_low_bits((uint64_t)w->limb[i], 32 - room) != 0;
-    for (i--; i >= w->first; i--) sticky = sticky || w->limb[i] != 0;
-    return smma_encode(f, negative, significand, SMMA_WIDE_LEAST + 32 * (w->last - 1) - room, sticky, direction,
-                       SMMA_OVERFLOW_TO_INFINITY);
+    x.significand = smma_shift_left(x.significand, room) | (uint64_t)w->limb[i] >> (32 - room);
+    x.exponent = SMMA_WIDE_LEAST + 32 * (w->last - 1) - room;
+    x.sticky = smma_low_bits((uint64_t)w->limb[i], 32 - room) != 0;
+    for (i--; i >= w->first; i--) x.sticky = x.sticky || w->limb[i] != 0;
   }
-  return smma_encode(f, negative, significand, SMMA_WIDE_LEAST + 32 * w->first, sticky, direction,
-                     SMMA_OVERFLOW_TO_INFINITY);
+  return x;
+}
+
+/* Rounds the exact sum once; zero gives +0. The accumulator is left holding the sum's magnitude. */
+SMMA_CORE uint64_t smma_wide_encode(smma_wide *w, smma_encoding f, smma_rounding_direction direction) {
+  smma_leading x = smma_wide_leading(w);
+  return smma_encode(f, x.negative, x.significand, x.exponent, x.sticky, direction, SMMA_OVERFLOW_TO_INFINITY);
 }
 
 /* The exact sum rounded once to nearest even; the accumulator keeps its value. */

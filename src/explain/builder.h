@@ -43,8 +43,19 @@ void smma_explain_special(const smma_explain_builder *b, int block, const smma_n
 /* One block of TR-FDPA or GTR-FDPA whose terms are finite; `result` is its rounded sum. */
 void smma_explain_tr_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result);
 
+/* One block of G-FDPA, likewise. */
+void smma_explain_general_block(smma_explain_builder *b, int block, const smma_number *term, int count,
+                                uint64_t result);
+
+/* Whether the first block starts from +0 and c joins last. */
+bool smma_explain_starts_from_zero(const smma_operation *operation);
+
+/* "RZ-FP32, toward zero". */
+void smma_explain_rounding(smma_rounding_direction direction, smma_format_id format, char *text, size_t size);
+
 /* The families. Each returns d. */
 uint64_t smma_explain_fused(smma_explain_builder *b);
+uint64_t smma_explain_general(smma_explain_builder *b);
 uint64_t smma_explain_fma(smma_explain_builder *b);
 uint64_t smma_explain_ftz_addmul(smma_explain_builder *b);
 uint64_t smma_explain_ftz_fma(smma_explain_builder *b);

@@ -142,7 +142,7 @@ static void print_part_lost(FILE *stream, const char *before, double lost, const
 }
 
 static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_sums *s) {
-  smma_wide before = smma_exact_sum(stage), after = before;
+  smma_wide before = smma_stage_exact_sum(stage), after = before;
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   if (align) {
     if (stage->sum) smma_wide_add(&before, stage->sum > 0, smma_magnitude(stage->sum), stage->sum_exponent);

@@ -81,6 +81,7 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_ADDMUL: return smma_explain_ftz_addmul(b);
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
+    case SMMA_G_FDPA: return smma_explain_general(b);
     default: return smma_explain_fused(b);
   }
 }

@@ -5,20 +5,6 @@ static const smma_t_fdpa *fused_parameters(const smma_rule *rule) {
   return rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
 }
 
-static const char *output_name(smma_format_id format) {
-  switch (format) {
-    case SMMA_FORMAT_f16: return "FP16";
-    case SMMA_FORMAT_e8m13: return "E8M13";
-    default: return "FP32";
-  }
-}
-
-static void rounding_text(const smma_t_fdpa *p, char *text, size_t size) {
-  bool toward_zero = p->rounding == SMMA_TOWARD_ZERO;
-  snprintf(text, size, "%s-%s, %s", toward_zero ? "RZ" : "RNE", output_name(p->output),
-           toward_zero ? "toward zero" : "to nearest even");
-}
-
 /* T-FDPA, ST-FDPA, GST-FDPA and the blocks of FP8 by FP16. */
 static void add_truncated_block(smma_explain_builder *b, int block, const smma_number *term, int count,
                                 uint64_t result) {
@@ -40,7 +26,7 @@ static void add_truncated_block(smma_explain_builder *b, int block, const smma_n
   }
   stage->emax = emax;
   stage->sum_exponent = cut;
-  rounding_text(p, stage->rounding, sizeof stage->rounding);
+  smma_explain_rounding(p->rounding, p->output, stage->rounding, sizeof stage->rounding);
   stage->result_format = p->output;
   stage->result = result;
 }
@@ -99,6 +85,7 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_E_FDPA: add_exact_block(b, block, term, count, result); break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: smma_explain_tr_block(b, block, term, count, result); break;
+    case SMMA_G_FDPA: smma_explain_general_block(b, block, term, count, result); break;
     default: {
       size_t first = b->explanation->count;
       add_truncated_block(b, block, term, count, result);
@@ -110,7 +97,7 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
 uint64_t smma_explain_fused(smma_explain_builder *b) {
   const smma_operation *o = b->operation;
   smma_number term[SMMA_MAXIMUM_K + 1];
-  uint64_t accumulator = o->rule.algorithm == SMMA_FP8_BY_FP16 ? 0 : b->c;
+  uint64_t accumulator = smma_explain_starts_from_zero(o) ? 0 : b->c;
   int blocks = o->k / smma_block_of(o);
   for (int block = 0; block < blocks; block++) {
     int count = smma_fused_terms(o, b->x, block, accumulator, term);

@@ -22,7 +22,7 @@ bool smma_zero_decides(const smma_stage *stage, const smma_explain_row *row) {
   return true;
 }
 
-smma_wide smma_exact_sum(const smma_stage *stage) {
+smma_wide smma_stage_exact_sum(const smma_stage *stage) {
   smma_wide sum;
   smma_wide_clear(&sum);
   for (int i = 0; i < stage->row_count; i++) smma_wide_add_number(&sum, stage->row[i].exact, false);
@@ -36,9 +36,9 @@ smma_number smma_stage_result(const smma_stage *stage) {
 smma_stage_sums smma_sums_of(const smma_stage *stage) {
   smma_stage_sums s;
   if (stage->kind == SMMA_STAGE_EXACT) {
-    smma_wide sum = smma_exact_sum(stage);
+    smma_wide sum = smma_stage_exact_sum(stage);
     s.sum_value = smma_wide_value(&sum);
-    sum = smma_exact_sum(stage);
+    sum = smma_stage_exact_sum(stage);
     s.sum = smma_drawn_wide(&sum);
     s.sum_is_exact = s.sum.zero || s.sum.top - s.sum.bottom < 53;
   } else {

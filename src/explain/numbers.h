@@ -16,7 +16,7 @@ int smma_count_zero_products(const smma_stage *stage);
 /* Whether a zero term, and nothing else, has the greatest exponent. */
 bool smma_zero_decides(const smma_stage *stage, const smma_explain_row *row);
 
-smma_wide smma_exact_sum(const smma_stage *stage);
+smma_wide smma_stage_exact_sum(const smma_stage *stage);
 smma_number smma_stage_result(const smma_stage *stage);
 
 /* The numbers of a drawing below its terms. */

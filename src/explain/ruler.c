@@ -45,9 +45,11 @@ char smma_drawn_bit(const smma_drawn *x, int weight) {
 }
 
 static void add_column(smma_ruler *r, int weight, bool run) {
-  if (r->count == SMMA_RULER_SIZE) return;
+  int width = run ? RUN_WIDTH : 1;
+  if (r->length + width > SMMA_RULER_SIZE)
+    return; /* sums of scaled FP32 products may be wider: the rest is not drawn */
   r->column[r->count++] = (smma_ruler_column){weight, r->length, run};
-  r->length += run ? RUN_WIDTH : 1;
+  r->length += width;
 }
 
 void smma_ruler_aligned(smma_ruler *r, int top, const int *cut, int cuts) {

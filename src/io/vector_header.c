@@ -1,6 +1,7 @@
 /* Vector files' headers and the instructions that they name. */
 #include <stdio.h>
 
+#include "io/custom_file.h"
 #include "io/vectors.h"
 #include "isa/catalogue.h"
 
@@ -20,10 +21,10 @@ static bool formats_disagree(const smma_vector_header *h, const smma_instruction
 }
 
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *h, const char *path, smma_error *error) {
-  char message[1024];
-  const smma_instruction *i = smma_resolve_name(h->arch, h->instruction, message, sizeof message);
+  smma_error why;
+  const smma_instruction *i = smma_resolve_instruction(h->arch, h->instruction, &why);
   if (!i) {
-    smma_fail(error, "%s: line %llu: %s", path, h->line, message);
+    smma_fail(error, "%s: line %llu: %s", path, h->line, why.text);
     return NULL;
   }
   if (h->k != i->k) {
@@ -43,6 +44,6 @@ const smma_instruction *smma_instruction_of_header(const smma_vector_header *h, 
 void smma_vector_header_of(const smma_instruction *i, smma_vector_header *h) {
   *h = (smma_vector_header){
       .a = i->a, .b = i->b, .c = i->c, .d = i->d, .scale = i->scale, .k = i->k, .scale_block = i->scale_block};
-  snprintf(h->arch, sizeof h->arch, "%s", smma_architectures[i->arch].name);
+  snprintf(h->arch, sizeof h->arch, "%s", smma_arch_name(i));
   snprintf(h->instruction, sizeof h->instruction, "%s", i->name);
 }

@@ -13,7 +13,7 @@
 #include "isa/instruction.h"
 
 typedef struct {
-  char arch[64], instruction[128];
+  char arch[512], instruction[128]; /* arch: or the file of a custom unit */
   char recorded_on[128];            /* empty when the header has none */
   smma_format_id a, b, c, d, scale; /* scale: SMMA_FORMAT_none without scales */
   int k, scale_block;               /* scale_block: 0 without scales */

@@ -142,6 +142,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);
     case SMMA_FAMILY_VECTOR: break;
+    case SMMA_FAMILY_CUSTOM: return false;
   }
   return say(&v, "_mm512_dpbf16_ps") || say(&v, "_mm256_dpbf16_ps") || say(&v, "_mm_dpbf16_ps");
 }

@@ -44,6 +44,15 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
 const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, smma_format_id a, smma_format_id b,
                                              smma_format_id d, char *message, size_t size);
 
+/* The first instruction of the catalogue that computes the same function, or NULL. */
+const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction);
+
+/* "RNE", "RZ", "RD", "RU", "RNA" (ties away from zero). */
+const char *smma_rounding_name(smma_rounding_direction direction);
+
+/* "RZ-FP32", "RNE-BF16". */
+void smma_rounding_to_text(smma_rounding_direction direction, smma_format_id format, char *text, size_t size);
+
 /* The model's name ("T-FDPA") and its parameters in the symbols of docs/algorithms: name and value of the i-th, or
    false past the last. */
 const char *smma_model_name(const smma_rule *rule);

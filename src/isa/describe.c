@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/ascii.h"
 #include "isa/catalogue.h"
 
 const char *smma_model_name(const smma_rule *rule) {
@@ -15,9 +16,31 @@ const char *smma_model_name(const smma_rule *rule) {
     case SMMA_GTR_FDPA: return "GTR-FDPA";
     case SMMA_FP8_BY_FP16: return "FP8-by-FP16";
     case SMMA_FTZ_FMA: return "FTZ-FMA";
+    case SMMA_G_FDPA: return "G-FDPA";
   }
   return "";
 }
+
+const char *smma_rounding_name(smma_rounding_direction direction) {
+  switch (direction) {
+    case SMMA_NEAREST_EVEN: return "RNE";
+    case SMMA_TOWARD_ZERO: return "RZ";
+    case SMMA_TOWARD_NEGATIVE: return "RD";
+    case SMMA_TOWARD_POSITIVE: return "RU";
+    case SMMA_NEAREST_AWAY: return "RNA";
+  }
+  return "";
+}
+
+void smma_rounding_to_text(smma_rounding_direction direction, smma_format_id format, char *text, size_t size) {
+  const char *name = smma_format_text(format);
+  bool plain = format == SMMA_FORMAT_f64 || format == SMMA_FORMAT_f32 || format == SMMA_FORMAT_f16;
+  snprintf(text, size, "%s-%s%s", smma_rounding_name(direction), plain ? "FP" : "", name + plain);
+  for (; *text; text++) *text = smma_upper(*text);
+}
+
+/* G-FDPA has the most: some that every rule has, others where they are not as T-FDPA's. */
+enum { MOST_PARAMETERS = 16 };
 
 typedef struct {
   const char *name;
@@ -25,22 +48,42 @@ typedef struct {
   const char *text; /* instead of the number, if not NULL */
 } parameter;
 
-static const char *rounding_text(const smma_t_fdpa *p) {
-  if (p->output == SMMA_FORMAT_e8m13) return "RZ-E8M13";
-  if (p->output == SMMA_FORMAT_f16) return "RNE-FP16";
-  return p->rounding == SMMA_TOWARD_ZERO ? "RZ-FP32" : "RNE-FP32";
+static int general_parameters(const smma_g_fdpa *p, const char *rho, parameter list[MOST_PARAMETERS]) {
+  static const char *const subnormals[] = {"", "to-signed-zero", "to-positive-zero"};
+  int n = 0;
+  list[n++] = (parameter){"F", p->alignment_bits, p->alignment_bits == SMMA_EXACT_ALIGNMENT ? "exact" : NULL};
+  list[n++] = (parameter){"L", p->block, NULL};
+  list[n++] = (parameter){"rho", 0, rho};
+  if (p->zero_exponent != SMMA_NO_EXPONENT) list[n++] = (parameter){"e_zero", p->zero_exponent, NULL};
+  if (p->alignment_rounding != SMMA_TOWARD_ZERO)
+    list[n++] = (parameter){"alignment", 0, smma_rounding_name(p->alignment_rounding)};
+  if (p->sticky_bit) list[n++] = (parameter){"sticky", 1, NULL};
+  if (p->product_exponent == SMMA_EXPONENT_NORMALIZED) list[n++] = (parameter){"products", 0, "normalized"};
+  if (p->interleave != p->block) list[n++] = (parameter){"interleave", p->interleave, NULL};
+  if (p->c_joins == SMMA_C_JOINS_LAST) list[n++] = (parameter){"c_last", 0, smma_rounding_name(p->c_rounding)};
+  if (p->overflow != SMMA_SUM_TO_INFINITY)
+    list[n++] = (parameter){"overflow", 0, p->overflow == SMMA_SUM_SATURATES ? "saturate" : "by-direction"};
+  if (p->subnormal_inputs) list[n++] = (parameter){"inputs", 0, subnormals[p->subnormal_inputs]};
+  if (p->subnormal_outputs) list[n++] = (parameter){"outputs", 0, subnormals[p->subnormal_outputs]};
+  if (p->zero_sign == SMMA_ZERO_IEEE) list[n++] = (parameter){"zero", 0, "ieee"};
+  return n;
 }
 
-/* Fills `list` and returns the number of parameters. */
-static int parameters_of(const smma_rule *rule, parameter list[6]) {
+/* Fills `list` and returns the number of parameters. `rho` takes the text of a rounding. */
+static int parameters_of(const smma_rule *rule, char rho[16], parameter list[MOST_PARAMETERS]) {
   const smma_t_fdpa *fused = rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
   const smma_tr_fdpa *tr = &rule->with.tr_fdpa;
+  const smma_g_fdpa *general = &rule->with.g_fdpa;
   int n = 0;
   switch (rule->algorithm) {
+    case SMMA_G_FDPA:
+      smma_rounding_to_text(general->rounding, general->output, rho, 16);
+      return general_parameters(general, rho, list);
     case SMMA_GST_FDPA:
       list[n++] = (parameter){"G", rule->with.gst_fdpa.group, NULL};
       list[n++] = (parameter){"F", fused->alignment_bits, NULL};
-      list[n++] = (parameter){"rho", 0, rounding_text(fused)};
+      smma_rounding_to_text(fused->rounding, fused->output, rho, 16);
+      list[n++] = (parameter){"rho", 0, rho};
       list[n++] = (parameter){"e_zero", fused->zero_exponent, NULL};
       break;
     case SMMA_T_FDPA:
@@ -48,7 +91,8 @@ static int parameters_of(const smma_rule *rule, parameter list[6]) {
     case SMMA_FP8_BY_FP16:
       list[n++] = (parameter){"F", fused->alignment_bits, NULL};
       list[n++] = (parameter){"L", fused->block, NULL};
-      list[n++] = (parameter){"rho", 0, rounding_text(fused)};
+      smma_rounding_to_text(fused->rounding, fused->output, rho, 16);
+      list[n++] = (parameter){"rho", 0, rho};
       list[n++] = (parameter){"e_zero", fused->zero_exponent, NULL};
       break;
     case SMMA_E_FDPA: list[n++] = (parameter){"L", rule->with.e_fdpa.block, NULL}; break;
@@ -67,8 +111,9 @@ static int parameters_of(const smma_rule *rule, parameter list[6]) {
 }
 
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size) {
-  parameter list[6];
-  if (i >= parameters_of(rule, list)) return false;
+  parameter list[MOST_PARAMETERS];
+  char rho[16];
+  if (i >= parameters_of(rule, rho, list)) return false;
   *name = list[i].name;
   if (list[i].text)
     snprintf(value, size, "%s", list[i].text);

@@ -24,7 +24,8 @@ typedef enum {
   SMMA_FAMILY_WGMMA,
   SMMA_FAMILY_TCGEN05,
   SMMA_FAMILY_MFMA,
-  SMMA_FAMILY_VECTOR
+  SMMA_FAMILY_VECTOR,
+  SMMA_FAMILY_CUSTOM
 } smma_family;
 
 typedef enum {
@@ -37,12 +38,13 @@ typedef enum {
 struct smma_instruction {
   const char *name;
   const char *other_name; /* AMD's other spelling, or NULL */
-  smma_arch_id arch;
+  smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
   smma_family family;
   int m, n, k;
   smma_format_id a, b, c, d, scale;
   int scale_block;
   const smma_named_rule *rule;
+  const char *origin; /* where a custom unit comes from; NULL in the catalogue */
 };
 typedef struct smma_instruction smma_instruction;
 
@@ -64,6 +66,9 @@ extern const smma_architecture smma_architectures[SMMA_ARCH_COUNT];
 #define SMMA_ARCHITECTURE(symbol, ...) extern const smma_instruction_table smma_table_##symbol;
 #include "isa/architectures.def"
 #undef SMMA_ARCHITECTURE
+
+/* "hopper"; of a custom unit its origin. */
+const char *smma_arch_name(const smma_instruction *instruction);
 
 /* What the core needs of an instruction. */
 smma_operation smma_operation_of(const smma_instruction *instruction);

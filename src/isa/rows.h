@@ -7,7 +7,7 @@
 #define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule)                                 \
   {                                                                                                                  \
     name, other, SMMA_ARCH_##arch, SMMA_FAMILY_##family, m, n, k, SMMA_FORMAT_##a, SMMA_FORMAT_##b, SMMA_FORMAT_##c, \
-        SMMA_FORMAT_##d, SMMA_FORMAT_##scale, block, &smma_rule_##rule                                               \
+        SMMA_FORMAT_##d, SMMA_FORMAT_##scale, block, &smma_rule_##rule, NULL                                         \
   }
 
 #define MMA(arch, m, n, k, d, a, b, c, rule) \

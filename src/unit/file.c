@@ -131,8 +131,8 @@ static void file_describe(void *unit, smma_unit_description *description) {
 
 static int file_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
   const smma_instruction *has = ((const recording *)unit)->rows.instruction;
-  if (has == smma_find(i->arch, i->name)) return 0;
-  snprintf(message, size, "the file has rows of %s %s only", smma_architectures[has->arch].name, has->name);
+  if (has == i->instruction) return 0;
+  snprintf(message, size, "the file has rows of %s %s only", smma_arch_name(has), has->name);
   return 1;
 }
 

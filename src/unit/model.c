@@ -27,14 +27,12 @@ static const void *at(const void *array, size_t container_bytes, size_t index) {
   return array ? (const unsigned char *)array + container_bytes * index : NULL;
 }
 
-static int model_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
-                     size_t size) {
-  const smma_instruction *i = smma_find(info->arch, info->name);
-  size_t a = smma_format_bytes(info->a), b = smma_format_bytes(info->b), c = smma_format_bytes(info->c);
-  size_t d = smma_format_bytes(info->d), scale = info->scale_block ? smma_format_bytes(info->scale) : 0;
-  size_t k = (size_t)info->k, scales = info->scale_block ? k / (size_t)info->scale_block : 0;
+int smma_unit_run_model(const smma_instruction *i, const smma_unit_batch *batch, char *message, size_t size) {
+  size_t a = smma_format_bytes((smma_format)i->a), b = smma_format_bytes((smma_format)i->b);
+  size_t c = smma_format_bytes((smma_format)i->c), d = smma_format_bytes((smma_format)i->d);
+  size_t k = (size_t)i->k, scale = smma_format_bytes((smma_format)i->scale);
+  size_t scales = i->scale_block ? k / (size_t)i->scale_block : 0;
   int status = SMMA_OK;
-  (void)unit;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (batch->rows > 256)
   for (size_t row = 0; row < batch->rows; row++) {
     int s = smma_dot(i, at(batch->a, a, row * k), at(batch->b, b, row * k), at(batch->c, c, row),
@@ -47,6 +45,12 @@ static int model_run(void *unit, const smma_instruction_info *info, const smma_u
   }
   if (status != SMMA_OK) snprintf(message, size, "%s", smma_status_text((smma_status)status));
   return status;
+}
+
+static int model_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+                     size_t size) {
+  (void)unit;
+  return smma_unit_run_model(info->instruction, batch, message, size);
 }
 
 const smma_unit_methods smma_unit_model = {SMMA_UNIT_ABI,  model_open,     model_close,

@@ -256,7 +256,7 @@ static int pipe_run(void *unit, const smma_instruction_info *info, const smma_un
                 .message = message,
                 .size = size};
   *message = 0;
-  if (!write_text(&e, smma_find(info->arch, info->name), batch)) {
+  if (!write_text(&e, info->instruction, batch)) {
     free(e.text);
     snprintf(message, size, "no memory for %zu rows", batch->rows);
     return 1;

@@ -37,6 +37,9 @@ bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const s
 bool smma_unit_is_recording(const smma_unit *unit);
 
 /* The methods of each kind. */
-extern const smma_unit_methods smma_unit_model, smma_unit_x86, smma_unit_file, smma_unit_pipe;
+extern const smma_unit_methods smma_unit_model, smma_unit_custom, smma_unit_x86, smma_unit_file, smma_unit_pipe;
+
+/* The rows by an instruction's model, on all cores of the machine; as smma_unit_methods.run. */
+int smma_unit_run_model(const smma_instruction *instruction, const smma_unit_batch *batch, char *message, size_t size);
 
 #endif

@@ -1,0 +1,196 @@
+/* G-FDPA: a fused dot-product-add of which every step is a parameter; what custom units are made of. T-FDPA and the
+   custom model of Khattak and Mikaitis are special cases. Source: docs/algorithms/g-fdpa.md. */
+#ifndef SMMA_CORE_G_FDPA_H
+#define SMMA_CORE_G_FDPA_H
+
+#include "ftz.h"
+#include "wide.h"
+
+/* An alignment that cuts nothing: the sum is exact. */
+#define SMMA_EXACT_ALIGNMENT 100000
+
+/* The most bits of any other alignment; see smma_g_fdpa_aligned_sum. */
+#define SMMA_MOST_ALIGNMENT_BITS 50
+
+/* The exponent that a product brings to the alignment. */
+typedef enum {
+  SMMA_EXPONENT_OF_FACTORS, /* the sum of its factors' */
+  SMMA_EXPONENT_NORMALIZED  /* that of its leading bit */
+} smma_product_exponent;
+
+typedef enum {
+  SMMA_C_JOINS_FIRST, /* a term of the first block */
+  SMMA_C_JOINS_LAST   /* added to the result of the last block, which started from +0 */
+} smma_c_joins;
+
+typedef enum {
+  SMMA_SUBNORMALS_KEPT,
+  SMMA_SUBNORMALS_TO_SIGNED_ZERO,
+  SMMA_SUBNORMALS_TO_POSITIVE_ZERO /* and -0, too */
+} smma_subnormal_policy;
+
+/* What becomes of a finite sum that rounds above the greatest finite magnitude. */
+typedef enum {
+  SMMA_SUM_TO_INFINITY,  /* in every direction; NaN in formats without infinity */
+  SMMA_SUM_SATURATES,    /* the greatest finite magnitude */
+  SMMA_SUM_BY_DIRECTION, /* IEEE 754, section 7.4: saturates where the direction leads away from infinity */
+} smma_sum_overflow;
+
+/* The sign of a sum that is zero before it is rounded. */
+typedef enum {
+  SMMA_ZERO_POSITIVE,
+  SMMA_ZERO_IEEE /* IEEE 754, section 6.3: that of zeros of one sign; else +, rounding toward negative - */
+} smma_zero_sign;
+
+typedef struct {
+  int block;          /* L: products in one fused sum; a divisor of K */
+  int interleave;     /* consecutive k that a block takes in its turn; L: blocks in order of k */
+  int alignment_bits; /* F: fraction bits kept below the greatest exponent */
+  smma_rounding_direction alignment_rounding; /* of each term */
+  int sticky_bit;                             /* 1: one more bit, the OR of those that alignment cuts off; else 0 */
+  smma_product_exponent product_exponent;
+  int zero_exponent; /* e_zero: the exponent that a zero term brings; SMMA_NO_EXPONENT: none */
+  smma_c_joins c_joins;
+  smma_rounding_direction c_rounding; /* of the addition of c, where it joins last */
+  smma_format_id output;              /* of each block */
+  smma_rounding_direction rounding;   /* of each block to `output` */
+  smma_sum_overflow overflow;
+  smma_subnormal_policy subnormal_inputs; /* of a, b and c */
+  smma_subnormal_policy subnormal_outputs;
+  smma_zero_sign zero_sign;
+} smma_g_fdpa;
+
+SMMA_CORE smma_number smma_flush(smma_subnormal_policy policy, smma_number x) {
+  switch (policy) {
+    case SMMA_SUBNORMALS_TO_SIGNED_ZERO: return smma_flush_signed(x);
+    case SMMA_SUBNORMALS_TO_POSITIVE_ZERO: return smma_flush_positive(x);
+    default: return x;
+  }
+}
+
+/* An encoding with the same done to it; infinity and NaN stay as they are. */
+SMMA_CORE uint64_t smma_flush_encoding(smma_subnormal_policy policy, smma_encoding f, uint64_t encoding) {
+  smma_number x = smma_decode(f, encoding);
+  if (policy == SMMA_SUBNORMALS_KEPT || x.kind > SMMA_FINITE) return encoding;
+  return smma_encode_number(f, smma_flush(policy, x), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+}
+
+/* The same value with a leading one before the point. */
+SMMA_CORE smma_number smma_normalize(smma_number x) {
+  int fraction_bits = smma_bit_length(x.significand) - 1;
+  if (x.kind != SMMA_FINITE) return x;
+  x.exponent += fraction_bits - x.fraction_bits;
+  x.fraction_bits = (int16_t)fraction_bits;
+  return x;
+}
+
+/* a * b * scale, exact. Bound: two significands of at most 24 bits, and 8 bits of two scale factors. */
+SMMA_CORE smma_number smma_g_fdpa_product(const smma_g_fdpa *p, smma_number a, smma_number b, smma_number scale) {
+  smma_number product = smma_product(smma_flush(p->subnormal_inputs, a), smma_flush(p->subnormal_inputs, b));
+  product = smma_product(product, scale);
+  return p->product_exponent == SMMA_EXPONENT_NORMALIZED ? smma_normalize(product) : product;
+}
+
+SMMA_CORE int smma_g_fdpa_exponent(const smma_g_fdpa *p, smma_number term) {
+  return term.kind == SMMA_ZERO ? p->zero_exponent : term.exponent;
+}
+
+/* emax over all terms. */
+SMMA_CORE int smma_g_fdpa_greatest_exponent(const smma_g_fdpa *p, const smma_number *term, int count) {
+  int emax = smma_g_fdpa_exponent(p, term[0]), i;
+  for (i = 1; i < count; i++) emax = smma_maximum(emax, smma_g_fdpa_exponent(p, term[i]));
+  return emax;
+}
+
+/* x as an integer multiple of 2^(emax - F), or, with a sticky bit, of half of that. */
+SMMA_CORE int64_t smma_g_fdpa_align(const smma_g_fdpa *p, smma_number x, int emax) {
+  int shift = emax - p->alignment_bits - (x.exponent - x.fraction_bits);
+  uint64_t kept;
+  bool half_unit, rest;
+  if (shift <= 0) return smma_align(x, emax, p->alignment_bits + p->sticky_bit);
+  kept = smma_shift_right(x.significand, shift);
+  half_unit = shift <= 64 && (x.significand >> (shift - 1) & 1);
+  rest = smma_low_bits(x.significand, shift - 1) != 0;
+  if (p->sticky_bit)
+    kept = kept << 1 | (uint64_t)(half_unit || rest);
+  else
+    kept += smma_rounds_up(p->alignment_rounding, x.negative, kept & 1, half_unit, rest);
+  return x.negative ? -(int64_t)kept : (int64_t)kept;
+}
+
+/* The sum of the aligned terms. Bound: a term is below 16 * 2^emax (four factors below 2, two of them scales), so below
+   2^(F + 5) with a sticky bit, and at most 65 of them are below 2^(F + 12) <= 2^62. */
+SMMA_CORE smma_leading smma_g_fdpa_aligned_sum(const smma_g_fdpa *p, const smma_number *term, int count) {
+  int emax = smma_g_fdpa_greatest_exponent(p, term, count), i;
+  int64_t sum = 0;
+  smma_leading s;
+  for (i = 0; i < count; i++) sum += smma_g_fdpa_align(p, term[i], emax);
+  s.significand = smma_magnitude(sum);
+  s.exponent = emax - p->alignment_bits - p->sticky_bit;
+  s.negative = sum < 0;
+  s.sticky = false;
+  return s;
+}
+
+SMMA_CORE smma_leading smma_exact_sum(const smma_number *term, int count) {
+  smma_wide sum;
+  int i;
+  smma_wide_clear(&sum);
+  for (i = 0; i < count; i++)
+    if (term[i].kind != SMMA_ZERO)
+      smma_wide_add(&sum, term[i].negative, term[i].significand, term[i].exponent - term[i].fraction_bits);
+  return smma_wide_leading(&sum);
+}
+
+/* Whether a zero sum of these terms is -0. */
+SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding_direction direction,
+                                         const smma_number *term, int count) {
+  bool positive = false, negative = false;
+  int i;
+  if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  for (i = 0; i < count; i++) {
+    positive = positive || !term[i].negative || term[i].kind != SMMA_ZERO;
+    negative = negative || term[i].negative || term[i].kind != SMMA_ZERO;
+  }
+  return positive && negative ? direction == SMMA_TOWARD_NEGATIVE : negative;
+}
+
+SMMA_CORE smma_overflow_policy smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding_direction direction,
+                                                    bool negative) {
+  bool away_from_infinity = direction == SMMA_TOWARD_ZERO || (direction == SMMA_TOWARD_NEGATIVE && !negative) ||
+                            (direction == SMMA_TOWARD_POSITIVE && negative);
+  bool saturates = p->overflow == SMMA_SUM_SATURATES || (p->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
+  return saturates ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
+}
+
+/* The sum of these terms, which is not special, rounded to f. */
+SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding_direction direction,
+                                     smma_leading sum, const smma_number *term, int count) {
+  if (sum.significand == 0) sum.negative = smma_g_fdpa_negative_zero(p, direction, term, count);
+  return smma_flush_encoding(p->subnormal_outputs, f,
+                             smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, direction,
+                                         smma_g_fdpa_overflow(p, direction, sum.negative)));
+}
+
+/* One block: the rounded sum of `count` terms (products and c). */
+SMMA_CORE uint64_t smma_g_fdpa_sum(const smma_g_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  smma_encoding output = smma_encoding_of(p->output);
+  smma_number special = smma_special_sum(term, count);
+  bool exact = p->alignment_bits == SMMA_EXACT_ALIGNMENT;
+  if (special.kind != SMMA_FINITE) return smma_encode_special(output, special, nan);
+  return smma_g_fdpa_round(p, output, p->rounding,
+                           exact ? smma_exact_sum(term, count) : smma_g_fdpa_aligned_sum(p, term, count), term, count);
+}
+
+/* x + c of the format f, rounded once. */
+SMMA_CORE uint64_t smma_g_fdpa_add_c(const smma_g_fdpa *p, smma_encoding f, smma_nan_policy nan, uint64_t x,
+                                     uint64_t c) {
+  smma_number term[2], special;
+  term[0] = smma_decode(f, x);
+  term[1] = smma_decode(f, c);
+  special = smma_special_sum(term, 2);
+  if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
+  return smma_g_fdpa_round(p, f, p->c_rounding, smma_exact_sum(term, 2), term, 2);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* G-FDPA: its blocks, aligned or exact, and c where it joins last. */
+#include "explain/builder.h"
+#include "isa/catalogue.h"
+
+static const smma_g_fdpa *parameters(const smma_explain_builder *b) { return &b->operation->rule.with.g_fdpa; }
+
+static const char *direction_text(smma_rounding_direction direction) {
+  switch (direction) {
+    case SMMA_NEAREST_EVEN: return "to nearest even";
+    case SMMA_TOWARD_ZERO: return "toward zero";
+    case SMMA_TOWARD_NEGATIVE: return "toward negative";
+    case SMMA_TOWARD_POSITIVE: return "toward positive";
+    case SMMA_NEAREST_AWAY: return "to nearest, ties away from zero";
+  }
+  return "";
+}
+
+void smma_explain_rounding(smma_rounding_direction direction, smma_format_id format, char *text, size_t size) {
+  char name[16];
+  smma_rounding_to_text(direction, format, name, sizeof name);
+  snprintf(text, size, "%s, %s", name, direction_text(direction));
+}
+
+bool smma_explain_starts_from_zero(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
+         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
+}
+
+static void finish_stage(smma_stage *stage, smma_rounding_direction direction, smma_format_id format, uint64_t result) {
+  smma_explain_rounding(direction, format, stage->rounding, sizeof stage->rounding);
+  stage->result_format = format;
+  stage->result = result;
+}
+
+static void add_terms(smma_explain_builder *b, int block, const smma_number *term, int count) {
+  for (int i = 0; i < count; i++) smma_explain_describe_term(b, block, i, count, smma_explain_add_row(b, "", term[i]));
+}
+
+static void add_exact(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: products and c added exactly, the sum rounded once", where);
+  add_terms(b, block, term, count);
+  finish_stage(stage, parameters(b)->rounding, parameters(b)->output, result);
+}
+
+static void add_aligned(smma_explain_builder *b, int block, int emax, const smma_number *term, int count,
+                        uint64_t result) {
+  const smma_g_fdpa *p = parameters(b);
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_ALIGN);
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: emax = %d; products and c rounded %s at F = %d bits below it (%s)%s",
+           where, emax, direction_text(p->alignment_rounding), p->alignment_bits,
+           smma_power_of_two(emax - p->alignment_bits).text, p->sticky_bit ? ", and one sticky bit" : "");
+  add_terms(b, block, term, count);
+  stage->sum_exponent = emax - p->alignment_bits - p->sticky_bit;
+  for (int i = 0; i < count; i++) {
+    smma_explain_row *row = &stage->row[i];
+    row->counts = term[i].kind == SMMA_FINITE || p->zero_exponent != SMMA_NO_EXPONENT;
+    row->exponent = smma_g_fdpa_exponent(p, term[i]);
+    row->kept = smma_g_fdpa_align(p, term[i], emax);
+    row->cut = stage->sum_exponent;
+    stage->sum += row->kept;
+  }
+  stage->emax = emax;
+  finish_stage(stage, p->rounding, p->output, result);
+}
+
+static void add_zeros(smma_explain_builder *b, int block, uint64_t result) {
+  smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_NOTE);
+  char where[64];
+  smma_explain_block_text(b, block, where, sizeof where);
+  snprintf(stage->title, sizeof stage->title, "%s: every term is zero, and none brings an exponent", where);
+  stage->result_format = parameters(b)->output;
+  stage->result = result;
+}
+
+/* How the terms came about, where that is not plain. */
+static void note_terms(const smma_explain_builder *b, int block, char *note, size_t size) {
+  const smma_g_fdpa *p = parameters(b);
+  snprintf(note, size, "%s%s%s%s", p->subnormal_inputs ? "subnormal operands are zero; " : "",
+           p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "products are normalised before they align; " : "",
+           b->operation->scale_block ? "every product is scaled by its two scale factors; " : "",
+           p->c_joins == SMMA_C_JOINS_LAST && block == 0 ? "the sum starts from zero, c comes last; " : "");
+  for (size_t i = 0; note[i]; i++)
+    if (note[i] == ';' && !note[i + 2]) note[i] = 0; /* behind the last */
+}
+
+void smma_explain_general_block(smma_explain_builder *b, int block, const smma_number *term, int count,
+                                uint64_t result) {
+  const smma_g_fdpa *p = parameters(b);
+  size_t first = b->explanation->count;
+  int emax = smma_g_fdpa_greatest_exponent(p, term, count);
+  if (p->alignment_bits == SMMA_EXACT_ALIGNMENT)
+    add_exact(b, block, term, count, result);
+  else if (emax == SMMA_NO_EXPONENT)
+    add_zeros(b, block, result);
+  else
+    add_aligned(b, block, emax, term, count, result);
+  note_terms(b, block, b->explanation->stage[first].note, sizeof b->explanation->stage[first].note);
+}
+
+/* d = x + c, rounded once; special values need no drawing. */
+static uint64_t add_c(smma_explain_builder *b, uint64_t x, uint64_t c) {
+  const smma_operation *o = b->operation;
+  const smma_g_fdpa *p = parameters(b);
+  smma_encoding f = smma_encoding_of(o->d);
+  uint64_t d = smma_g_fdpa_add_c(p, f, o->rule.nan, x, c);
+  smma_number term[2] = {smma_decode(f, x), smma_decode(f, c)};
+  bool special = smma_special_sum(term, 2).kind != SMMA_FINITE;
+  smma_stage *stage = smma_explain_add_stage(b, special ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);
+  snprintf(stage->title, sizeof stage->title, "last, c: %s",
+           special ? "special values decide, without arithmetic" : "added exactly, the sum rounded once");
+  for (int i = 0; i < 2 && !special; i++) smma_explain_add_row(b, i ? "c" : "products", term[i]);
+  finish_stage(stage, p->c_rounding, o->d, d);
+  return d;
+}
+
+uint64_t smma_explain_general(smma_explain_builder *b) {
+  const smma_g_fdpa *p = parameters(b);
+  uint64_t d;
+  b->c = smma_flush_encoding(p->subnormal_inputs, smma_encoding_of(b->operation->d), b->c);
+  d = smma_explain_fused(b);
+  return p->c_joins == SMMA_C_JOINS_LAST ? add_c(b, d, b->c) : d;
+}

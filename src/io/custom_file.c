@@ -1,0 +1,70 @@
+#include "io/custom_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/file.h"
+#include "isa/catalogue.h"
+#include "isa/custom.h"
+
+/* A header of a vector file has room for the path. */
+enum { LONGEST_PATH = 511 };
+
+typedef struct loaded {
+  const smma_instruction *instruction; /* whose origin is the path */
+  struct loaded *next;
+} loaded;
+
+static loaded *all;
+
+bool smma_is_custom_file(const char *name) {
+  size_t length = strlen(name), ending = strlen(".json");
+  return strchr(name, '/') || (length >= ending && strcmp(name + length - ending, ".json") == 0);
+}
+
+static const smma_instruction *read_file(const char *path, smma_error *error) {
+  smma_file_bytes file;
+  const smma_instruction *i;
+  char message[sizeof error->text];
+  if (strlen(path) > LONGEST_PATH || strpbrk(path, "\r\n")) {
+    smma_fail(error, "%.40s...: the path is longer than %d bytes, or of several lines", path, LONGEST_PATH);
+    return NULL;
+  }
+  if (!smma_file_load(path, &file, error)) return NULL;
+  i = smma_custom_read(path, (const char *)file.bytes, file.size, message, sizeof message);
+  smma_file_release(&file);
+  if (!i) smma_fail(error, "%s", message);
+  return i;
+}
+
+const smma_instruction *smma_custom_load(const char *path, smma_error *error) {
+  loaded *found = all;
+  while (found && strcmp(found->instruction->origin, path) != 0) found = found->next;
+  if (found) return found->instruction;
+  found = malloc(sizeof *found);
+  if (!found) {
+    smma_fail(error, "%s: out of memory", path);
+    return NULL;
+  }
+  *found = (loaded){read_file(path, error), all};
+  if (!found->instruction) {
+    free(found);
+    return NULL;
+  }
+  all = found;
+  return found->instruction;
+}
+
+const smma_instruction *smma_resolve_instruction(const char *on, const char *name, smma_error *error) {
+  const smma_instruction *i;
+  char message[sizeof error->text];
+  if (!smma_is_custom_file(on)) {
+    i = smma_resolve_name(on, name, message, sizeof message);
+    if (!i) smma_fail(error, "%s", message);
+    return i;
+  }
+  i = smma_custom_load(on, error);
+  if (!i || strcmp(i->name, name) == 0) return i;
+  smma_fail(error, "%s describes '%s', not '%s'", on, i->name, name);
+  return NULL;
+}

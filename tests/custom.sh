@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Custom units on the command line, wherever a GPU or a unit is named. Usage: custom.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: custom.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+cp "$source_directory"/examples/custom/*.json .
+ampere=(A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+row=(--a '1 0x1p-14*2 0*13' --b '1 0x1p-10 0x1p-14 0*13')
+
+# same FILE FILE: the same bytes
+same() { cmp -s "$1" "$2"; }
+
+# ---- custom ----
+
+for file in *.json; do gives "custom $file" 0 "^instruction +${file%.json}\$" custom "$file"; done
+gives 'custom in words' 0 '^  The 16 products go to 2 blocks of 8, in order of k' custom sticky.json
+gives 'custom --json' 0 '"name": "sticky"' custom sticky.json --json
+gives 'custom --from' 0 '"algorithm": "T-FDPA"' custom --from "${ampere[@]}"
+cp in/stdout ampere.json
+gives 'an instruction of the catalogue is recognised' 0 '^the same as +turing|^the same as +ampere' custom ampere.json
+fails 'no file' 'a file is missing' custom
+fails 'a file that is not there' 'none\.json: cannot open: No such file' custom none.json
+fails '--from and a file' 'a description is written, not read' custom --from "${ampere[@]}" sticky.json
+fails '--instr without --from' 'goes with --from' custom --instr HMMA.16816.F32
+fails '--from without --instr' '--instr is missing' custom --from H100
+sed 's/"block": 8/"block": 5/' sticky.json >wrong.json
+fails 'a contradiction: file, line, column, allowed values' \
+  '^softmma: wrong\.json:9:12: "block": 5 does not divide k, which is 16; allowed: 1, 2, 4, 8, 16$' custom wrong.json
+sed 's/"block"/"blok"/' sticky.json >unknown.json
+fails 'an unknown key' '^softmma: unknown\.json:9:3: G-FDPA has no key "blok"; nearest: block.* allowed: ' custom unknown.json
+
+# ---- Wherever --on is ----
+
+gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"
+gives 'dot with the name' 0 '^0x3f800001 ' dot --on ./sticky.json --instr sticky "${row[@]}"
+gives 'dot --explain' 0 '^block 2 of 2, k = 8\.\.15: .* and one sticky bit$' dot --on sticky.json "${row[@]}" --explain
+gives 'dot --explain of an exact sum' 0 'products and c added exactly' dot --on exact.json "${row[@]}" --explain
+gives 'dot --json' 0 '"arch": "sticky.json"' dot --on sticky.json "${row[@]}" --json
+fails 'another name' "--instr: sticky\.json describes 'sticky', not 'x'" dot --on sticky.json --instr x "${row[@]}"
+fails 'a wrong file' '--on: wrong\.json:9:12: ' dot --on wrong.json "${row[@]}"
+gives 'show' 0 '^file +sticky\.json' show sticky --on sticky.json
+check 'gen' runs 0 gen --on sticky.json --rows 50 -o rows.txt
+check 'gen names the file' grep -q '^# arch: sticky\.json$' rows.txt
+gives 'verify' 0 '^rows=50 mismatches=0$' verify rows.txt
+sed 's/"sticky_bit": true/"sticky_bit": false/; s/: 26/: 3/' sticky.json >other.json
+mv sticky.json kept.json && cp other.json sticky.json
+gives 'verify notices another model' 1 'softmma dot --on sticky\.json --instr sticky --hex' verify rows.txt
+mv kept.json sticky.json
+rm other.json
+sed -i 's/sticky\.json/gone.json/' rows.txt
+fails 'verify without the file' 'gone\.json: cannot open: No such file' verify rows.txt
+
+# ---- Units and campaigns ----
+
+gives 'units' 0 '^custom:FILE +the model' units
+gives 'campaign with the model' 0 'mismatches=0$' campaign --unit model --on sticky.json --rows 300
+gives 'campaign of an exported instruction' 0 'mismatches=0$' \
+  campaign --unit custom:ampere.json --on "${ampere[@]}" --rows 2000
+gives 'campaign of another rounding' 1 'custom:hopper-nearest\.json ' \
+  campaign --unit custom:hopper-nearest.json --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 300
+fails 'other formats' 'the custom unit has k = 16, a f16, ' \
+  campaign --unit custom:hopper-nearest.json --on H100 --instr HMMA.16816.F32.BF16
+fails 'no such file for a unit' '--unit: custom:none\.json: none\.json: cannot open: No such file' campaign --unit custom:none.json
+check 'record' runs 0 record --unit model --on sticky.json --rows 20 -o recorded.txt
+gives 'verify of a recording' 0 'mismatches=0' verify recorded.txt
+
+# ---- Products ----
+
+a=$source_directory/examples/data/digits-centred.npy
+b=$source_directory/examples/data/digits-axes.npy
+"$softmma" custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32 >h100.json
+check 'gemm of the catalogue' runs 0 gemm --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 "$a" "$b" -o d.npy
+check 'gemm of the same as a file' runs 0 gemm --on h100.json "$a" "$b" -o e.npy
+check 'gemm: the same bytes' same d.npy e.npy
+check 'gemm: the same kernel' grep -qv ' core kernel' in/stdout
+check 'gemm of another rounding' runs 0 gemm --on hopper-nearest.json "$a" "$b" -o e.npy
+check 'gemm: other bytes' eval '! same d.npy e.npy'
+check 'gemm: the core' grep -q ' core kernel' in/stdout
+gives 'gemm --json' 0 '"instruction": "sticky"' gemm --on sticky.json "$a" "$b" -o e.npy --json
+fails 'gemm with --in' "--in: --on says it already" gemm --on sticky.json --in f16 "$a" "$b" -o f.npy
+gives 'compare' 1 '^sticky\.json +f16 +sticky ' compare --on H100,sticky.json "$a" "$b"
+gives 'compare with itself' 0 '^h100\.json .* 0 \(0\.0 %\)' compare --on H100,h100.json "$a" "$b"
+fails 'compare of other results' 'has results in f32, not in f16' compare --on sticky.json --out f16 "$a" "$b"
+gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
+
+finish

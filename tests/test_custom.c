@@ -1,0 +1,496 @@
+/* Custom units: G-FDPA against the oracle and against T-FDPA, the JSON form there and back, its complaints, and the
+   public functions with custom units. SOFTMMA_CUSTOM_UNITS sets how many random ones there are. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "isa/custom.h"
+#include "operands.h"
+#include "oracle.h"
+#include "support.h"
+
+#define DEFAULT_UNITS 600
+#define ROWS 400
+#define SEED 77
+
+static int unit_count(void) {
+  const char *text = getenv("SOFTMMA_CUSTOM_UNITS");
+  int count = text ? atoi(text) : 0;
+  return count > 0 ? count : DEFAULT_UNITS;
+}
+
+/* ---- Random units ---- */
+
+static int one_of(uint64_t *state, const int *list, int count) { return list[random_below(state, (unsigned)count)]; }
+
+static int random_divisor(uint64_t *state, int of) {
+  int d;
+  do {
+    d = random_between(state, 1, of);
+  } while (of % d);
+  return d;
+}
+
+/* Any allowed value of a key. */
+static int random_value(uint64_t *state, const smma_custom_key *key) {
+  int count = 0, format;
+  switch (key->kind) {
+    case SMMA_CUSTOM_FORMAT: do { format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
+      } while (!(key->formats >> format & 1));
+      return format;
+    case SMMA_CUSTOM_CHOICE:
+      while (key->choices[count]) count++;
+      return random_between(state, 0, count - 1);
+    default: return random_between(state, key->least, key->most);
+  }
+}
+
+/* What makes random values go together; operands at ease with exponents and cuts at hand. */
+static void settle(uint64_t *state, smma_custom *c) {
+  static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 32, 64};
+  smma_instruction *i = &c->instruction;
+  smma_g_fdpa *p = &c->named.rule.with.g_fdpa;
+  i->k = one_of(state, lengths, 12);
+  p->block = random_divisor(state, i->k);
+  p->interleave = random_divisor(state, p->block);
+  p->zero_exponent = random_below(state, 2) ? random_between(state, -160, 20) : SMMA_NO_EXPONENT;
+  p->output = i->d;
+  if (i->d == SMMA_FORMAT_f32 && random_below(state, 3) == 0)
+    p->output = random_below(state, 2) ? SMMA_FORMAT_e8m13 : SMMA_FORMAT_tf32;
+  if (p->c_joins == SMMA_C_JOINS_FIRST) p->c_rounding = SMMA_NEAREST_EVEN;
+  if (random_below(state, 4) == 0) {
+    p->alignment_bits = SMMA_EXACT_ALIGNMENT;
+    p->sticky_bit = 0;
+    p->product_exponent = SMMA_EXPONENT_OF_FACTORS;
+    p->zero_exponent = SMMA_NO_EXPONENT;
+    p->alignment_rounding = SMMA_TOWARD_ZERO;
+  }
+  if (p->sticky_bit) p->alignment_rounding = SMMA_TOWARD_ZERO;
+  if (i->k % 16 || random_below(state, 3)) {
+    i->scale = SMMA_FORMAT_none;
+    i->scale_block = 0;
+  } else {
+    i->scale_block = 16 * random_divisor(state, i->k / 16);
+  }
+}
+
+/* Of G-FDPA: every key at random. */
+static smma_custom random_unit(uint64_t seed) {
+  smma_custom c;
+  smma_custom_fault fault;
+  uint64_t state = seed;
+  do {
+    memset(&c, 0, sizeof c);
+    c.instruction.name = "random";
+    c.named.rule.algorithm = SMMA_G_FDPA;
+    for (size_t k = 0; k < smma_custom_key_count; k++) {
+      const smma_custom_key *key = &smma_custom_keys[k];
+      if (smma_custom_find_key(SMMA_G_FDPA, key->key, strlen(key->key)) == key)
+        smma_custom_set(&c, key, random_value(&state, key));
+    }
+    if (random_below(&state, 2)) c.instruction.d = SMMA_FORMAT_f32;
+    if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
+    settle(&state, &c);
+  } while (!smma_custom_check(&c, &fault));
+  return c;
+}
+
+/* The sizes that every algorithm of the catalogue takes, and the oracle, too. */
+static void settle_catalogue(uint64_t *state, smma_custom *c) {
+  static const int lengths[] = {4, 8, 16, 32, 64};
+  smma_instruction *i = &c->instruction;
+  smma_rule *rule = &c->named.rule;
+  const smma_custom_key *block = smma_custom_find_key(rule->algorithm, "block", strlen("block"));
+  i->k = rule->algorithm == SMMA_FTZ_FMA ? 2 : one_of(state, lengths, 5);
+  i->c = i->d;
+  if (block) smma_custom_set(c, block, rule->algorithm == SMMA_FP8_BY_FP16 ? i->k / 2 : random_divisor(state, i->k));
+  switch (rule->algorithm) {
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+      i->k = 16 << random_below(state, 3);
+      i->scale_block = 16 * random_divisor(state, i->k / 16);
+      if (rule->algorithm == SMMA_ST_FDPA) rule->with.t_fdpa.block = random_divisor(state, i->k);
+      break;
+    default: i->scale = SMMA_FORMAT_none, i->scale_block = 0;
+  }
+  if (rule->algorithm == SMMA_GST_FDPA) {
+    rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);
+    rule->with.gst_fdpa.fused.output = i->d;
+  } else if (smma_custom_find_key(rule->algorithm, "output", strlen("output"))) {
+    rule->with.t_fdpa.output = i->d;
+  }
+}
+
+/* Of an algorithm of the catalogue, with other parameters and formats than any instruction there. */
+static smma_custom random_catalogue_unit(uint64_t seed) {
+  smma_custom c;
+  smma_custom_fault fault;
+  uint64_t state = seed;
+  do {
+    memset(&c, 0, sizeof c);
+    c.instruction.name = "random";
+    c.named.rule.algorithm = (smma_algorithm)(seed % SMMA_G_FDPA);
+    for (size_t k = 0; k < smma_custom_key_count; k++) {
+      const smma_custom_key *key = &smma_custom_keys[k];
+      if (smma_custom_find_key(c.named.rule.algorithm, key->key, strlen(key->key)) == key)
+        smma_custom_set(&c, key, random_value(&state, key));
+    }
+    settle_catalogue(&state, &c);
+  } while (!smma_custom_check(&c, &fault));
+  return c;
+}
+
+static const smma_instruction *make(const smma_custom *c) {
+  const smma_instruction *i = smma_custom_make(c);
+  assert_non_null(i);
+  return i;
+}
+
+/* ---- Reading and writing ---- */
+
+static const smma_instruction *parse(const char *text) {
+  char message[1024];
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
+  if (!i) fail_msg("%s\n%s", message, text);
+  return i;
+}
+
+/* Written, read, and written again. */
+static const smma_instruction *there_and_back(const smma_instruction *i) {
+  char text[4096], again[4096], name[4096];
+  const smma_instruction *back;
+  json_t *object;
+  assert_true(smma_custom_text(i, text, sizeof text) < sizeof text);
+  assert_int_equal(smma_custom_text(i, NULL, 0), strlen(text));
+  object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  assert_non_null(object);
+  json_decref(object);
+  back = parse(text);
+  smma_custom_text(back, again, sizeof again);
+  assert_string_equal(text, again);
+  assert_string_equal(i->name, back->name);
+  assert_true(smma_same_operation(i, back));
+  snprintf(name, sizeof name, "%.*s", 20, text);
+  assert_int_equal(smma_custom_text(i, again, 21), strlen(text));
+  assert_string_equal(name, again);
+  return back;
+}
+
+static dot_operands row_of(const smma_operation *o, uint64_t row) {
+  operand_row r;
+  dot_operands x;
+  operands_generate(o, SEED, row, &r);
+  memcpy(x.a, r.a, sizeof x.a);
+  memcpy(x.b, r.b, sizeof x.b);
+  memcpy(x.scale_a, r.scale_a, sizeof x.scale_a);
+  memcpy(x.scale_b, r.scale_b, sizeof x.scale_b);
+  x.c = r.c;
+  return x;
+}
+
+/* Every instruction of the catalogue survives, and computes the same. */
+static void test_catalogue(void **state) {
+  (void)state;
+  for (size_t index = 0; index < smma_instruction_count(); index++) {
+    const smma_instruction *i = smma_instruction_at(index), *back = there_and_back(i);
+    smma_operation o = smma_operation_of(i);
+    assert_non_null(smma_catalogue_twin(back));
+    assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_for(back, NULL));
+    for (uint64_t row = 0; row < 8; row++) {
+      dot_operands x = row_of(&o, row);
+      assert_true(dot(i, &x) == dot(back, &x));
+    }
+    smma_custom_free(back);
+  }
+  smma_custom_free(smma_instruction_at(0));
+  smma_custom_free(NULL);
+}
+
+/* ---- Results ---- */
+
+static void check_against_oracle(const smma_instruction *i, uint64_t first_row) {
+  smma_operation o = smma_operation_of(i);
+  char text[4096];
+  for (uint64_t row = first_row; row < first_row + ROWS; row++) {
+    dot_operands x = row_of(&o, row);
+    uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b), got = dot(i, &x);
+    if (expected == got) continue;
+    print_dot(i, &x, expected, got);
+    smma_custom_text(i, text, sizeof text);
+    fail_msg("row %" PRIu64 " of\n%s", row, text);
+  }
+}
+
+static void check_explanation(const smma_instruction *i, uint64_t row) {
+  smma_operation o = smma_operation_of(i);
+  dot_operands x = row_of(&o, row);
+  smma_dot_encodings encodings = {x.a, x.b, x.scale_a, x.scale_b, x.c};
+  smma_explanation e;
+  FILE *nowhere = fopen("/dev/null", "w");
+  assert_non_null(nowhere);
+  assert_true(smma_explain(&o, &encodings, &e));
+  if (e.result != dot(i, &x)) print_dot(i, &x, dot(i, &x), e.result);
+  assert_true(e.result == dot(i, &x));
+  for (size_t s = 0; s < e.count; s++) {
+    int64_t sum = 0;
+    for (int r = 0; r < e.stage[s].row_count; r++) sum += e.stage[s].row[r].kept;
+    if (o.rule.algorithm == SMMA_G_FDPA && e.stage[s].kind == SMMA_STAGE_ALIGN) assert_true(sum == e.stage[s].sum);
+  }
+  smma_explain_print(nowhere, &o, &e, 120);
+  fclose(nowhere);
+  smma_explanation_free(&e);
+}
+
+static void test_random_units(void **state) {
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_unit((uint64_t)u);
+    const smma_instruction *i = make(&c), *back = there_and_back(i);
+    check_against_oracle(back, (uint64_t)u * ROWS);
+    for (uint64_t row = 0; row < 8; row++) check_explanation(back, row);
+    smma_custom_free(i);
+    smma_custom_free(back);
+  }
+}
+
+/* The limits of the catalogue's algorithms are where their integers still are exact. */
+static void test_random_catalogue_units(void **state) {
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_catalogue_unit((uint64_t)u);
+    const smma_instruction *i = make(&c), *back = there_and_back(i);
+    check_against_oracle(back, (uint64_t)u * ROWS);
+    for (uint64_t row = 0; row < 8; row++) check_explanation(back, row);
+    smma_custom_free(i);
+    smma_custom_free(back);
+  }
+}
+
+/* T-FDPA in G-FDPA's parameters. */
+static smma_custom generalised(const smma_instruction *i) {
+  const smma_t_fdpa *t = &i->rule->rule.with.t_fdpa;
+  int block = t->block < i->k ? t->block : i->k;
+  smma_custom c = smma_custom_of(i);
+  c.named.rule.algorithm = SMMA_G_FDPA;
+  c.named.rule.with.g_fdpa = (smma_g_fdpa){
+      .block = block,
+      .interleave = block,
+      .alignment_bits = t->alignment_bits,
+      .alignment_rounding = SMMA_TOWARD_ZERO,
+      .zero_exponent = t->zero_exponent,
+      .c_rounding = SMMA_NEAREST_EVEN,
+      .output = t->output,
+      .rounding = t->rounding,
+  };
+  return c;
+}
+
+static void test_contains_t_fdpa(void **state) {
+  smma_custom_fault fault;
+  int compared = 0;
+  (void)state;
+  for (size_t index = 0; index < smma_instruction_count(); index++) {
+    const smma_instruction *i = smma_instruction_at(index), *general;
+    smma_operation o = smma_operation_of(i);
+    smma_custom c;
+    if (o.rule.algorithm != SMMA_T_FDPA && o.rule.algorithm != SMMA_ST_FDPA) continue;
+    if (i->n > 8) continue; /* the same again */
+    c = generalised(i);
+    if (!smma_custom_check(&c, &fault)) fail_msg("%s: %s %s", i->name, fault.key, fault.text);
+    general = make(&c);
+    for (uint64_t row = 0; row < 500; row++) {
+      dot_operands x = row_of(&o, row);
+      if (dot(i, &x) != dot(general, &x)) print_dot(i, &x, dot(i, &x), dot(general, &x));
+      assert_true(dot(i, &x) == dot(general, &x));
+    }
+    compared++;
+    smma_custom_free(general);
+  }
+  assert_true(compared > 100);
+}
+
+/* A product in one step is smma_dot; split up it is chained. */
+static void check_gemm(const smma_instruction *i) {
+  smma_operation o = smma_operation_of(i);
+  smma_instruction_info info = describe(i);
+  dot_operands x[2] = {row_of(&o, 2), row_of(&o, 5)};
+  uint64_t a[2 * MOST_K], b[2 * MOST_K], scale_a[2 * MOST_K], scale_b[2 * MOST_K], c = 0, d = 0, expected;
+  int scales = info.scale_block ? info.k / info.scale_block : 0;
+  smma_gemm_arguments g;
+  for (int s = 0; s < 2; s++) {
+    for (int k = 0; k < info.k; k++) {
+      store_element(info.a, a, (size_t)(s * info.k + k), x[s].a[k]);
+      store_element(info.b, b, (size_t)(s * info.k + k), x[s].b[k]);
+    }
+    for (int k = 0; k < scales; k++) {
+      store_element(info.scale, scale_a, (size_t)(s * scales + k), x[s].scale_a[k]);
+      store_element(info.scale, scale_b, (size_t)(s * scales + k), x[s].scale_b[k]);
+    }
+  }
+  x[0].c = smma_low_bits(x[0].c, smma_format_bits(info.c));
+  store_element(info.c, &c, 0, x[0].c);
+  smma_gemm_defaults(&g);
+  g.m = g.n = 1, g.k = 2 * (size_t)info.k;
+  g.a = a, g.b = b, g.c = &c, g.d = &d, g.order_b = SMMA_COLUMN_MAJOR;
+  g.scale_a = scales ? scale_a : NULL, g.scale_b = scales ? scale_b : NULL;
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  expected = dot(i, &x[0]);
+  o.c = o.d;
+  expected = oracle_dot_add(&o, x[1].a, x[1].b, expected, x[1].scale_a, x[1].scale_b);
+  assert_true(load_element(info.d, &d, 0) == expected);
+}
+
+static void test_gemm(void **state) {
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_unit((uint64_t)u + 5000);
+    const smma_instruction *i = make(&c);
+    assert_string_equal(smma_kernel_for(i, NULL), "core");
+    check_gemm(i);
+    smma_custom_free(i);
+  }
+}
+
+/* ---- Complaints ---- */
+
+#define HEAD "{\n  \"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": "
+#define GENERAL HEAD "\"G-FDPA\",\n  \"k\": 16, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\",\n  "
+#define T_FDPA HEAD "\"T-FDPA\",\n  \"k\": 16, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\",\n  "
+
+static const struct {
+  const char *text, *place, *says, *allows;
+} complaints[] = {
+    {"", "1:1", "JSON object", "'{'"},
+    {"{}", "1:2", "a key is missing", "double quotes"},
+    {"{\"softmma-unit\": 1,\n \"name\": nothing}", "2:10", "\"name\"", "allowed: a word"},
+    {"{\"name\": \"x\"}", "1:13", "\"softmma-unit\" is missing", "allowed: 1"},
+    {"{\"softmma-unit\": 2}", "1:18", "\"softmma-unit\"", "allowed: 1"},
+    {"{\"softmma-unit\": 1}", "1:19", "\"name\" is missing", "letters"},
+    {"{\"softmma-unit\": 1, \"name\": \"x\"}", "1:32", "\"algorithm\" is missing", "FMA, T-FDPA, ST-FDPA"},
+    {HEAD "\"T_FDPA\"}", "2:48", "\"algorithm\"", "G-FDPA"},
+    {HEAD "\"T-FDPA\"} x", "2:58", "behind the object", "remove"},
+    {HEAD "\"T-FDPA\" \"k\": 1}", "2:57", "comma", "','"},
+    {HEAD "\"T-FDPA\",\n \"name\": \"y\"}", "3:2", "second time", "keep one"},
+    {HEAD "\"T-FDPA\",\n \"na\\u006de\": \"y\"}", "3:5", "character", "printable ASCII"},
+    {HEAD "\"T-FDPA\",\n \"k\": 16.5}", "3:7", "\"k\"", "whole number"},
+    {HEAD "\"T-FDPA\",\n \"k\": 016}", "3:7", "\"k\"", "whole number"},
+    {HEAD "\"T-FDPA\",\n \"k\": 99999999999}", "3:7", "\"k\"", "whole number"},
+    {HEAD "\"T-FDPA\",\n \"k\": [16]}", "3:7", "\"k\"", "whole number"},
+    {HEAD "\"T-FDPA\",\n \"k\": null}", "3:7", "\"k\"", "whole number"},
+    {HEAD "\"T-FDPA\",\n \"k", "3:2", "ends inside a string", "close it"},
+    {HEAD "\"T-FDPA\",\n \"k\" 3}", "3:6", "colon", "\"k\""},
+    {HEAD "\"T-FDPA\"}", "2:56", "\"k\" is missing", "1 to 64"},
+    {HEAD "\"T-FDPA\",\n \"k\": 65}", "3:9", "\"a\" is missing", "tf32"},
+    {GENERAL "\"alignment_bit\": 25}", "4:3", "no key \"alignment_bit\"; nearest: alignment_bits", "sticky_bit"},
+    {T_FDPA "\"sticky_bit\": true}", "4:3", "T-FDPA has no key \"sticky_bit\"", "alignment_bits"},
+    {GENERAL "\"alignment_bits\": 51}", "4:21", "\"alignment_bits\": out of range", "0 to 50 or \"exact\""},
+    {GENERAL "\"alignment_bits\": \"all\"}", "4:21", "cannot be all", "0 to 50 or \"exact\""},
+    {GENERAL "\"alignment_bits\": -1}", "4:21", "\"alignment_bits\": out of range", "0 to 50"},
+    {GENERAL "\"alignment_bits\": 25, \"rounding\": \"up\"}", "4:37", "\"rounding\" cannot be up", "toward-positive"},
+    {GENERAL "\"alignment_bits\": 25, \"rounding\": 1}", "4:37", "\"rounding\" cannot be 1", "toward-positive"},
+    {GENERAL "\"alignment_bits\": 25, \"sticky_bit\": 1}", "4:39", "\"sticky_bit\" cannot be 1", "false, true"},
+    {GENERAL "\"alignment_bits\": 25, \"sticky_bit\": \"true\"}", "4:39", "cannot be true", "false, true"},
+    {GENERAL "\"alignment_bits\": 25, \"block\": 5}", "4:34", "5 does not divide k", "1, 2, 4, 8, 16"},
+    {GENERAL "\"alignment_bits\": 25, \"block\": 8, \"interleave\": 16}", "4:51", "divide block", "1, 2, 4, 8"},
+    {GENERAL "\"alignment_bits\": 25, \"interleave\": 3}", "4:39", "does not divide block", "1, 2, 4, 8, 16"},
+    {GENERAL "\"alignment_bits\": \"exact\", \"sticky_bit\": true}", "4:44", "cuts nothing off", "false"},
+    {GENERAL "\"alignment_bits\": \"exact\", \"alignment_rounding\": \"nearest-even\"}", "4:52", "exact",
+     "toward-zero"},
+    {GENERAL "\"alignment_bits\": \"exact\", \"product_exponent\": \"normalized\"}", "4:50", "exact", "of-factors"},
+    {GENERAL "\"alignment_bits\": \"exact\", \"zero_exponent\": -133}", "4:47", "exact", "none"},
+    {GENERAL "\"alignment_bits\": 9, \"sticky_bit\": true, \"alignment_rounding\": \"nearest-away\"}", "4:66",
+     "no sticky bit", "toward-zero"},
+    {GENERAL "\"alignment_bits\": 25, \"c_rounding\": \"toward-zero\"}", "4:39", "c_joins is first", "nearest-even"},
+    {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\"}", "4:41", "\"scale_block\": out of range", "16 to 64"},
+    {GENERAL "\"alignment_bits\": 25, \"scale_block\": 16}", "4:42", "\"scale\": missing", "ue8m0, ue4m3"},
+    {GENERAL "\"alignment_bits\": 25, \"scale\": \"ue8m0\", \"scale_block\": 32}", "4:58", "divide k", "16"},
+    {GENERAL "\"alignment_bits\": 25, \"scale\": \"f32\", \"scale_block\": 16}", "4:34", "cannot be f32",
+     "ue8m0, ue4m3"},
+    {GENERAL "\"alignment_bits\": 25, \"c\": \"f64\"}", "4:30", "values that d", "f32, tf32, f16"},
+    {GENERAL "\"alignment_bits\": 25, \"output\": \"f16\"}", "4:35", "cannot be held", "f32, tf32, e8m13"},
+    {GENERAL "\"alignment_bits\": 25, \"zero_exponent\": 5000}", "4:42", "out of range", "-1000 to 1000 or \"none\""},
+    {HEAD
+     "\"G-FDPA\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"e5m2fnuz\",\n \"alignment_bits\": 9, \"nan\": "
+     "\"all-ones\"}",
+     "3:30", "is a number in e5m2fnuz", "quiet"},
+    {HEAD "\"G-FDPA\", \"k\": 8, \"a\": \"f64\"}", "2:71", "cannot be f64", "f32, tf32"},
+    {HEAD "\"FTZ-AddMul\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"pairwise\": 3}", "2:118",
+     "no pairs", "2, 4"},
+    {HEAD "\"FTZ-FMA\", \"k\": 2, \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"f32\", \"nan\": \"all-ones\"}", "2:112",
+     "no other NaN", "quiet"},
+    {HEAD "\"FP8-by-FP16\", \"k\": 9, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": 3, "
+          "\"alignment_bits\": 9,\n"
+          "\"zero_exponent\": 0, \"rounding\": \"toward-zero\"}",
+     "2:118", "is odd", "even"},
+    {HEAD "\"GST-FDPA\", \"k\": 64, \"a\": \"e2m1\", \"b\": \"e2m1\", \"d\": \"f32\", \"group\": 32, "
+          "\"alignment_bits\": 35,\n"
+          "\"scale\": \"ue8m0\", \"scale_block\": 16, \"zero_exponent\": 0, \"rounding\": \"toward-zero\"}",
+     "2:116", "divide scale_block", "1, 2, 4, 8, 16"},
+    {HEAD
+     "\"TR-FDPA\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"block\": 8, \"alignment_bits\": 30,\n"
+     "\"sum_bits\": 24}",
+     "3:13", "less than alignment_bits", "30 to 40"},
+};
+
+/* Whether the line names the place, what is wrong, and what is allowed. */
+static bool complains(const char *text, const char *place, const char *says, const char *allows) {
+  char message[1024], begin[32];
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
+  snprintf(begin, sizeof begin, "unit.json:%s: ", place);
+  smma_custom_free(i);
+  if (!i && strncmp(message, begin, strlen(begin)) == 0 && strstr(message, says) && strstr(message, allows) &&
+      !strchr(message, '\n'))
+    return true;
+  print_error("%s\n%s\nis not '%s... %s ... %s'\n", text, i ? "no complaint" : message, begin, says, allows);
+  return false;
+}
+
+static void test_complaints(void **state) {
+  char message[1024];
+  int missed = 0;
+  (void)state;
+  for (size_t c = 0; c < sizeof complaints / sizeof complaints[0]; c++)
+    missed += !complains(complaints[c].text, complaints[c].place, complaints[c].says, complaints[c].allows);
+  assert_int_equal(missed, 0);
+  assert_null(smma_custom_parse(NULL, NULL, 0, message, sizeof message));
+  assert_non_null(strstr(message, "missing"));
+  assert_null(smma_custom_parse(NULL, "{", 1, NULL, 0));
+}
+
+/* What is not said is as the documentation says. */
+static void test_defaults(void **state) {
+  const smma_instruction *i = parse(GENERAL "\"alignment_bits\": 25}");
+  const smma_g_fdpa *p = &i->rule->rule.with.g_fdpa;
+  (void)state;
+  assert_int_equal(i->m, 16);
+  assert_int_equal(i->n, 8);
+  assert_int_equal(i->c, SMMA_FORMAT_f32);
+  assert_int_equal(i->scale, SMMA_FORMAT_none);
+  assert_int_equal(i->rule->rule.nan, SMMA_NAN_QUIET);
+  assert_int_equal(p->block, 16);
+  assert_int_equal(p->interleave, 16);
+  assert_int_equal(p->alignment_rounding, SMMA_TOWARD_ZERO);
+  assert_int_equal(p->zero_exponent, SMMA_NO_EXPONENT);
+  assert_int_equal(p->output, SMMA_FORMAT_f32);
+  assert_int_equal(p->rounding, SMMA_NEAREST_EVEN);
+  assert_string_equal(describe(i).arch, "unit.json");
+  assert_ptr_equal(describe(i).instruction, i);
+  smma_custom_free(i);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_random_units),
+      cmocka_unit_test(test_random_catalogue_units),
+      cmocka_unit_test(test_contains_t_fdpa),
+      cmocka_unit_test(test_gemm),
+      cmocka_unit_test(test_complaints),
+      cmocka_unit_test(test_defaults),
+  };
+  return cmocka_run_group_tests_name("custom", tests, NULL, NULL);
+}
