@@ -239,12 +239,15 @@ static bool is_idle(const smma_explain_step *step) {
   return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
 }
 
+/* Whether a double has the value, so that its decimal is exact. */
+static bool is_double(const smma_drawn *x) { return x->zero || (x->top - x->bottom < 53 && x->bottom >= -1074); }
+
 /* A term of a step; what is flushed is cut off whole. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
   smma_wide copy = *exact;
   double value = smma_wide_value(&copy);
   smma_drawn bits = smma_drawn_wide(exact);
-  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, bits.zero || bits.top - bits.bottom < 53, &bits);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, is_double(&bits), &bits);
   if (!flushed) {
     for (int i = bits.magnitude.first; !bits.zero && i <= bits.magnitude.last; i++)
       if (bits.magnitude.limb[i])
@@ -292,7 +295,7 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   value = smma_wide_value(&copy);
   bits = smma_drawn_wide(&sum);
   if (step->addends && has_product(step) + step->addends > 1)
-    add_number(l, SMMA_LINE_SUM, "sum", value, bits.zero || bits.top - bits.bottom < 53, &bits);
+    add_number(l, SMMA_LINE_SUM, "sum", value, is_double(&bits), &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
   line = add_rounding(l, &bits, value, step->format, step->result, text, false);
   if (step->result_flushed)
