@@ -120,7 +120,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
 }
 
 int smma_command_explain(int argc, const char **argv) {
-  static char *gpus, *names; /* units are named by parts of them as long as the program runs */
+  char *gpus = NULL, *names = NULL;
   const char *svg = NULL, **files;
   long long number = 0;
   int json = 0;
