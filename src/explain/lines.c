@@ -68,10 +68,6 @@ static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) 
   if (!line->bits.zero && !l->brief && line->bits.top - LOWEST < line->floor) line->floor = line->bits.top - LOWEST;
 }
 
-static bool is_cut(const smma_line *line) {
-  return line->has_limit && !line->bits.zero && line->bits.bottom < line->limit;
-}
-
 /* ---- The rounding of a number ---- */
 
 static int bit_of(const smma_drawn *x, int weight) { return smma_drawn_bit(x, weight) == '1'; }
@@ -135,8 +131,9 @@ static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_
   if (!align) return;
   set_limit(l, line, stage->emax, row->cut);
   kept = smma_drawn_sum(row->kept, row->cut);
-  if (!row->down || bits.zero || !bits.negative || !is_cut(line) || kept.zero) return;
-  line = add_number(l, SMMA_LINE_TERM, "  rounded down", smma_sum_value(row->kept, row->cut), true, &kept);
+  if (bits.zero || is_truncation(&bits, &kept, row->cut)) return;
+  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", smma_sum_value(row->kept, row->cut),
+                    true, &kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
