@@ -238,9 +238,9 @@ fails 'explain: a row and operands' '--row: the operands stand in rows.txt; leav
 fails 'explain: no GPU' '--on is missing; for example --on H100,A100' "${explain[@]}"
 fails 'explain: three GPUs' '--on: at most two' "${explain[@]}" --on H100,A100,V100
 fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 in the other' \
-  "${explain[@]}" --on H100,V100 --instr HMMA.16816.F32,HMMA.884.F32.F32
+  explain --on H100,V100 --instr HMMA.16816.F32,HMMA.884.F32.F32
 fails 'explain: other formats' 'do not take the same operands: a: f16 in one and bf16 in the other' \
-  "${explain[@]}" --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
+  explain --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
 fails 'explain: a picture nowhere' '--svg: ' "${explain[@]}" --on H100 --svg nowhere/picture.svg
 fails 'explain: a picture and JSON' '--svg: standard output takes the JSON' "${explain[@]}" --on H100 --svg - --json
 

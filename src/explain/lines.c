@@ -68,10 +68,6 @@ static void set_limit(const smma_lines *l, smma_line *line, int top, int limit) 
   if (!line->bits.zero && !l->brief && line->bits.top - LOWEST < line->floor) line->floor = line->bits.top - LOWEST;
 }
 
-static bool is_cut(const smma_line *line) {
-  return line->has_limit && !line->bits.zero && line->bits.bottom < line->limit;
-}
-
 /* ---- The rounding of a number ---- */
 
 static int bit_of(const smma_drawn *x, int weight) { return smma_drawn_bit(x, weight) == '1'; }
@@ -135,8 +131,9 @@ static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_
   if (!align) return;
   set_limit(l, line, stage->emax, row->cut);
   kept = smma_drawn_sum(row->kept, row->cut);
-  if (!row->down || bits.zero || !bits.negative || !is_cut(line) || kept.zero) return;
-  line = add_number(l, SMMA_LINE_TERM, "  rounded down", smma_sum_value(row->kept, row->cut), true, &kept);
+  if (bits.zero || is_truncation(&bits, &kept, row->cut)) return;
+  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", smma_sum_value(row->kept, row->cut),
+                    true, &kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
@@ -239,12 +236,15 @@ static bool is_idle(const smma_explain_step *step) {
   return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
 }
 
+/* Whether a double has the value, so that its decimal is exact. */
+static bool is_double(const smma_drawn *x) { return x->zero || (x->top - x->bottom < 53 && x->bottom >= -1074); }
+
 /* A term of a step; what is flushed is cut off whole. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
   smma_wide copy = *exact;
   double value = smma_wide_value(&copy);
   smma_drawn bits = smma_drawn_wide(exact);
-  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, bits.zero || bits.top - bits.bottom < 53, &bits);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, is_double(&bits), &bits);
   if (!flushed) {
     for (int i = bits.magnitude.first; !bits.zero && i <= bits.magnitude.last; i++)
       if (bits.magnitude.limb[i])
@@ -292,7 +292,7 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   value = smma_wide_value(&copy);
   bits = smma_drawn_wide(&sum);
   if (step->addends && has_product(step) + step->addends > 1)
-    add_number(l, SMMA_LINE_SUM, "sum", value, bits.zero || bits.top - bits.bottom < 53, &bits);
+    add_number(l, SMMA_LINE_SUM, "sum", value, is_double(&bits), &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
   line = add_rounding(l, &bits, value, step->format, step->result, text, false);
   if (step->result_flushed)
