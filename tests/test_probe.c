@@ -128,6 +128,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
   check(x, SMMA_PROBE_subnormal_b, e->subnormals);
   check(x, SMMA_PROBE_subnormal_c, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_alone, e->subnormals);
   check(x, SMMA_PROBE_subnormal_product, e->subnormals);
   check(x, SMMA_PROBE_subnormal_sum, e->subnormals);
   snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly as far as the formats reach" : "");

@@ -30,9 +30,8 @@ static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
 
 /* The most bits below X at which a small number survives with both signs, and every greater one does; `*beyond`: none
    within reach is lost. */
-static bool ask_bits(smma_examination *x, int i, int j, int k, int *bits, bool *beyond, smma_vector_row *witness) {
-  smma_subject *s = &x->subject;
-  const smma_span span = alignment_span(s, i, j, k);
+static bool ask_bits_at(smma_subject *s, int i, int j, int k, smma_span span, int *bits, bool *beyond,
+                        smma_vector_row *witness) {
   smma_vector_row rows[2];
   *beyond = true;
   *bits = 0;
@@ -49,6 +48,23 @@ static bool ask_bits(smma_examination *x, int i, int j, int k, int *bits, bool *
   return true;
 }
 
+enum { OTHER_SIZE = 3 };
+
+/* Likewise, and whether a smaller X has as many bits; else X is not what small numbers are aligned to. */
+static bool ask_bits(smma_subject *s, int i, int j, int k, int *bits, bool *beyond, bool *steady,
+                     smma_vector_row *witness) {
+  const smma_span span = alignment_span(s, i, j, k);
+  smma_span smaller = {.large = span.large - OTHER_SIZE, .least = span.least};
+  smma_vector_row unused;
+  int other;
+  bool other_beyond;
+  if (!ask_bits_at(s, i, j, k, smaller, &other, &other_beyond, &unused) ||
+      !ask_bits_at(s, i, j, k, span, bits, beyond, witness))
+    return false;
+  *steady = other_beyond ? *beyond || *bits >= other : *bits == other;
+  return true;
+}
+
 /* Why there is no triple; true if there is one. */
 static bool can_align(const smma_examination *x, bool is_c, int *i, int *j, int *k, smma_finding *f) {
   *k = term_of(x, is_c);
@@ -62,9 +78,10 @@ static bool can_align(const smma_examination *x, bool is_c, int *i, int *j, int 
 static bool probe_bits(smma_examination *x, smma_finding *f, bool is_c) {
   smma_vector_row witness;
   int i, j, k, bits;
-  bool beyond;
+  bool beyond, steady;
   if (!can_align(x, is_c, &i, &j, &k, f)) return true;
-  if (!ask_bits(x, i, j, k, &bits, &beyond, &witness)) return false;
+  if (!ask_bits(&x->subject, i, j, k, &bits, &beyond, &steady, &witness)) return false;
+  if (!steady) return smma_cannot_tell(f, "terms are not aligned to the greatest of them");
   if (!is_c) {
     x->alignment_known = !beyond;
     x->alignment_exact = beyond && x->first.exact;
@@ -85,10 +102,11 @@ static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   smma_span span;
   int i, j, k, bits;
-  bool beyond;
+  bool beyond, steady;
   const char *mode;
   if (!can_align(x, is_c, &i, &j, &k, f)) return true;
-  if (!ask_bits(x, i, j, k, &bits, &beyond, &rows[0])) return false;
+  if (!ask_bits(s, i, j, k, &bits, &beyond, &steady, &rows[0])) return false;
+  if (!steady) return smma_cannot_tell(f, "terms are not aligned to the greatest of them");
   if (beyond) return smma_cannot_tell(f, "no bit within reach is lost");
   span = alignment_span(s, i, j, k);
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)

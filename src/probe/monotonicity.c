@@ -13,7 +13,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
   if (x->alignment_exact && x->alignment_bits > 2 * bits) return smma_tell(f, NULL, "no violation found");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   for (int shift = 0; shift < 3; shift++) {
-    const int exponent = smma_minimum(smma_range_of(s, 0).greatest, smma_range_of_d(s, false).greatest - 4) - shift;
+    const int exponent = smma_minimum(smma_range_of(s, 0).greatest, smma_range_of_d(s).greatest - 4) - shift;
     bool placed = true;
     int64_t less, more;
     for (int r = 0; r < 2; r++) {

@@ -13,7 +13,7 @@ typedef struct {
 static bool find_terms(const smma_examination *x, int log, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1];
-  int count = smma_first_terms(x, terms), d = smma_range_of_d(s, false).greatest - 4;
+  int count = smma_first_terms(x, terms), d = smma_range_of_d(s).greatest - 4;
   *t = (sum){.count = 1 << log, .log = log, .exponent = d};
   if (x->first.products == 1 && !x->first.has_c) return false;
   if (small_is_c) {
@@ -150,7 +150,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
   /* c is the last term. */
   const int low = smma_range_of(s, terms[0]).least - (unit - 1);
-  const int base = smma_maximum(0, smma_maximum(low, smma_range_of_d(s, false).least - unit));
+  const int base = smma_maximum(0, smma_maximum(low, smma_range_of_d(s).least - unit));
   placed = smma_place(s, &row, terms[count - 1], 1, base);
   for (int i = 0; i < 3; i++) placed = placed && smma_place(s, &row, terms[i], 1, base + unit - 1);
   if (!placed) return smma_cannot_tell(f, "halves of a unit are below the formats' range");

@@ -6,10 +6,8 @@
 /* 1.5 * 1.5 = 2.25, with both factors normal. */
 static bool place_unnormalised(const smma_subject *s, smma_vector_row *row, int k, bool negative, int exponent) {
   const smma_instruction *i = s->instruction;
-  smma_subject whole = *s;
   smma_vector_row a = smma_blank_row(s);
-  whole.subnormals = false;
-  if (!smma_place(&whole, &a, k, negative ? -3 : 3, exponent - 1)) return false;
+  if (!smma_place(s, &a, k, negative ? -3 : 3, exponent - 1)) return false;
   const smma_number power = smma_decode(smma_encoding_of(i->b), a.b[k]);
   row->a[k] = a.a[k];
   row->b[k] = smma_encode(smma_encoding_of(i->b), false, 3, power.exponent - 1, false, SMMA_TOWARD_ZERO,
@@ -61,21 +59,21 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "early");
 }
 
-/* The greatest terms that are there, all alike. */
+/* As many equal terms as make the greatest power of two. */
 bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
   smma_vector_row row = smma_blank_row(s);
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  int exponent = smma_range_of_d(s, false).greatest - 8;
-  for (int i = 0; i < count; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
-  for (int i = 0; i < count; i++)
+  while (2 << carries <= count) carries++;
+  int exponent = smma_range_of_d(s).greatest - carries - 1;
+  for (int i = 0; i < 1 << carries; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
+  for (int i = 0; i < 1 << carries; i++)
     if (!smma_place(s, &row, terms[i], 1, exponent)) return smma_cannot_tell(f, "the terms have no common range");
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (!smma_is_exactly(smma_result(s, &row), count, exponent))
-    return smma_tell(f, &row, "too few for %d equal terms", count);
-  while (2 << carries <= count) carries++;
+  if (!smma_is_exactly(smma_result(s, &row), 1, exponent + carries))
+    return smma_tell(f, &row, "too few for %d equal terms", 1 << carries);
   return smma_tell(f, &row, "at least %d", carries);
 }
 

@@ -45,7 +45,7 @@ static const char *finite_or_not(const smma_subject *s, const smma_vector_row *r
 /* 2^(E + 1) - 2^E, E the output's greatest exponent. */
 bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const int greatest = smma_range_of_d(s, false).greatest;
+  const int greatest = smma_range_of_d(s).greatest;
   smma_vector_row row = smma_blank_row(s);
   if (!smma_place(s, &row, 0, 1, greatest + 1) || !smma_place(s, &row, s->instruction->k, -1, greatest))
     return smma_cannot_tell(f, "no product is as great");
@@ -57,7 +57,7 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
 /* 2^E + 2^E - 2^E. */
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const int greatest = smma_range_of_d(s, false).greatest, k = s->instruction->k;
+  const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
   smma_vector_row rows[3];
   if (k < 2) return smma_cannot_tell(f, "it takes two products");
   for (int r = 0; r < 3; r++) { /* -2^E at c, at the first product, at the second */
@@ -87,8 +87,7 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
     const bool negative = r >= 3;
     rows[r] = smma_blank_row(s);
     rows[r].c = smma_sign_and_fields(c, negative, largest);
-    if (!smma_place(s, &rows[r], 0, negative ? -(r - 2) : r + 1,
-                    smma_range_of_d(s, false).greatest - d.fraction_bits - 2))
+    if (!smma_place(s, &rows[r], 0, negative ? -(r - 2) : r + 1, smma_range_of_d(s).greatest - d.fraction_bits - 2))
       return smma_cannot_tell(f, "no product is as great as a quarter of the last bit");
   }
   if (!smma_ask_subject(s, rows, 6)) return false;

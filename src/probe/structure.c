@@ -82,6 +82,23 @@ static void find_whether_fused(const smma_examination *x, const relations *r, co
 
 static const char needs_range[] = "the formats' range is too narrow to lose a small number beside a large one";
 
+/* Whether X alone and the small number alone come through, at every summand: else zeros or c bring an exponent of their
+   own, and what is lost is not lost beside X. */
+static bool ask_whether_alone(smma_subject *s, bool *come_through) {
+  const int n = s->instruction->k + 1;
+  const smma_span span = common_span(s);
+  smma_vector_row rows[2 * SUMMANDS];
+  *come_through = true;
+  for (int r = 0; r < 2 * n; r++) {
+    rows[r] = smma_blank_row(s);
+    smma_place(s, &rows[r], r / 2, 1, r % 2 ? span.large : span.least);
+  }
+  if (!smma_ask_subject(s, rows, (size_t)(2 * n))) return false;
+  for (int r = 0; r < 2 * n; r++)
+    *come_through = *come_through && smma_is_exactly(smma_result(s, &rows[r]), 1, r % 2 ? span.large : span.least);
+  return true;
+}
+
 /* Of the first and the last product, the one whose first sum is the smaller: the other may join at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
@@ -89,9 +106,12 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   static _Thread_local relations r, swapped;
   const smma_span span = common_span(s);
   smma_first_sum at_end;
+  bool alone;
   /* Beside X the small number must be lost where it is added before X is gone. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
+  if (!ask_whether_alone(s, &alone)) return false;
+  if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
   if (!ask_relations(s, k - 1, false, &r)) return false;
   find_first_sum(&r, &at_end);
   if (!ask_relations(s, 0, false, &r)) return false;

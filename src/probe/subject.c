@@ -40,8 +40,8 @@ static bool encode(smma_format_id format, int64_t significand, int exponent, boo
                          (int64_t)smma_magnitude(significand), exponent);
 }
 
-static bool place_c(const smma_subject *s, smma_vector_row *row, int64_t significand, int exponent) {
-  return encode(s->instruction->c, significand, exponent, s->subnormals, &row->c);
+bool smma_place_subnormal_c(const smma_subject *s, smma_vector_row *row, int64_t significand, int exponent) {
+  return encode(s->instruction->c, significand, exponent, true, &row->c);
 }
 
 /* The exponent is shared as evenly as both formats allow. */
@@ -49,19 +49,17 @@ static bool place_product(const smma_subject *s, smma_vector_row *row, int k, in
   const smma_instruction *i = s->instruction;
   const smma_encoding b = smma_encoding_of(i->b);
   const int reach = (1 << b.exponent_bits) + (exponent < 0 ? -exponent : exponent);
-  for (int subnormal = 0; subnormal <= s->subnormals; subnormal++)
-    for (int step = 0; step <= reach; step++)
-      for (int sign = -1; sign <= 1; sign += 2) {
-        const int of_b = exponent / 2 + sign * step;
-        if (encode(i->b, 1, of_b, subnormal, &row->b[k]) &&
-            encode(i->a, significand, exponent - of_b, subnormal, &row->a[k]))
-          return true;
-      }
+  for (int step = 0; step <= reach; step++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      const int of_b = exponent / 2 + sign * step;
+      if (encode(i->b, 1, of_b, false, &row->b[k]) && encode(i->a, significand, exponent - of_b, false, &row->a[k]))
+        return true;
+    }
   return false;
 }
 
 bool smma_place(const smma_subject *s, smma_vector_row *row, int index, int64_t significand, int exponent) {
-  if (index == s->instruction->k) return place_c(s, row, significand, exponent);
+  if (index == s->instruction->k) return encode(s->instruction->c, significand, exponent, false, &row->c);
   return place_product(s, row, index, significand, exponent);
 }
 
@@ -78,23 +76,20 @@ smma_vector_row smma_blank_row(const smma_subject *s) {
 
 /* ---- Ranges ---- */
 
-static smma_range range_of_format(smma_format_id format, bool subnormal) {
+static smma_range range_of_format(smma_format_id format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number greatest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
-  return (smma_range){.least = smma_minimum_exponent(f) - (subnormal ? f.fraction_bits : 0),
-                      .greatest = greatest.exponent};
+  return (smma_range){.least = smma_minimum_exponent(f), .greatest = greatest.exponent};
 }
 
 smma_range smma_range_of(const smma_subject *s, int index) {
   const smma_instruction *i = s->instruction;
-  const smma_range a = range_of_format(i->a, s->subnormals), b = range_of_format(i->b, s->subnormals);
-  if (index == i->k) return range_of_format(i->c, s->subnormals);
+  const smma_range a = range_of_format(i->a), b = range_of_format(i->b);
+  if (index == i->k) return range_of_format(i->c);
   return (smma_range){.least = a.least + b.least, .greatest = a.greatest + b.greatest};
 }
 
-smma_range smma_range_of_d(const smma_subject *s, bool subnormal) {
-  return range_of_format(s->instruction->d, subnormal);
-}
+smma_range smma_range_of_d(const smma_subject *s) { return range_of_format(s->instruction->d); }
 
 /* ---- Questions ---- */
 

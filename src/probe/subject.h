@@ -17,7 +17,6 @@ typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
   unsigned long long rows, calls; /* asked so far */
-  bool subnormals;                /* subnormal operands are known to be kept: numbers may be placed with them */
   smma_error error;               /* why the unit failed, if smma_ask_subject returned false */
 } smma_subject;
 
@@ -30,19 +29,21 @@ bool smma_in_units(smma_dyadic x, int exponent, int64_t *units);
 /* Zeros, and scale factors of one. */
 smma_vector_row smma_blank_row(const smma_subject *s);
 
-/* Summand `index` becomes significand * 2^exponent; of a product, b gets a power of two. False if no operands have it,
-   with subnormal ones only if s->subnormals. */
+/* Summand `index` becomes significand * 2^exponent; of a product, b gets a power of two. False if no normal operands
+   have it. */
 bool smma_place(const smma_subject *s, smma_vector_row *row, int index, int64_t significand, int exponent);
 
-/* The exponents of powers of two that a summand can be. */
+/* c as well where it is subnormal. */
+bool smma_place_subnormal_c(const smma_subject *s, smma_vector_row *row, int64_t significand, int exponent);
+
+/* The exponents of powers of two that a summand, or d, can be as normal numbers. */
 typedef struct {
   int least, greatest;
 } smma_range;
 
 smma_range smma_range_of(const smma_subject *s, int index);
 
-/* What d can be: powers of two from the least normal one, or the least of all if `subnormal`. */
-smma_range smma_range_of_d(const smma_subject *s, bool subnormal);
+smma_range smma_range_of_d(const smma_subject *s);
 
 /* d of every row. False if the unit fails, with s->error. */
 bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count);

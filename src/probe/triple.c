@@ -2,7 +2,7 @@
 
 smma_span smma_span_of(const smma_subject *s, int i, int j, int k) {
   /* Room for sums of eight of them. */
-  smma_span span = {.large = smma_range_of_d(s, false).greatest - 3, .least = smma_range_of_d(s, false).least};
+  smma_span span = {.large = smma_range_of_d(s).greatest - 3, .least = smma_range_of_d(s).least};
   const int summand[] = {i, j, k};
   for (int n = 0; n < 3; n++) {
     const smma_range r = smma_range_of(s, summand[n]);

@@ -6,7 +6,7 @@
 /* 2^-(149 + 1) + ... + 2^-m + 2^-m for FP32: the least result if every bit is kept, zero if the last are cut off. */
 bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const int least = smma_range_of_d(s, true).least;
+  const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;
   const char *rounding = x->findings[SMMA_PROBE_output_rounding].value;
   const char *alignment = x->findings[SMMA_PROBE_alignment_rounding].value;
   int terms[SMMA_MAXIMUM_K], count = 0, kept = 0;
@@ -24,7 +24,8 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
     if (!smma_ask_subject(s, &row, 1)) return false;
     if (!smma_is_exactly(smma_result(s, &row), 1, least)) {
       if (m == 1) return smma_cannot_tell(f, "even the least result is cut off");
-      return smma_tell(f, &row, "%d", least - kept + x->alignment_bits);
+      const int found = least - kept + x->alignment_bits;
+      return found == least - 1 ? smma_tell(f, &row, "none, or at most %d", found) : smma_tell(f, &row, "%d", found);
     }
     witness = row;
     kept = m;
