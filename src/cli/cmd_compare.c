@@ -231,10 +231,10 @@ static void print_json(const comparison *x) {
   json_t *units = json_array(), *pairs = json_array();
   for (int i = 0; i < x->units; i++) {
     const unit *u = &x->unit[i];
-    json_array_append_new(
-        units, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "on", u->label, "arch", smma_arch_name(u->instruction),
-                         "instruction", u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
-                         error_json(u->error), "unit_error", error_json(u->own_error)));
+    json_array_append_new(units, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "on", smma_json_text(u->label), "arch",
+                                           smma_json_text(smma_arch_name(u->instruction)), "instruction",
+                                           u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
+                                           error_json(u->error), "unit_error", error_json(u->own_error)));
     for (int j = 0; j < i; j++) {
       json_t *pair = difference_json(smma_compare_results(x->out, x->unit[j].d.data, u->d.data, x->m * x->n));
       json_object_set_new(pair, "first", json_integer(j));

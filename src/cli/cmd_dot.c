@@ -20,10 +20,10 @@ static void compute(const smma_instruction *i, smma_vector_row *x) {
 static void print_json(const smma_instruction *i, const smma_vector_row *x) {
   char c[24], d[24];
   int scales = i->scale_block ? i->k / i->scale_block : 0;
-  json_t *object = json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_arch_name(i), "instruction", i->name,
-                             "a", smma_hex_array(i->a, x->a, i->k), "b", smma_hex_array(i->b, x->b, i->k), "c",
-                             smma_hex_text(i->c, x->c, c), "d", smma_hex_text(i->d, x->d, d), "value",
-                             smma_json_value(smma_value((smma_format)i->d, x->d)));
+  json_t *object = json_pack(
+      "{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)), "instruction", i->name, "a",
+      smma_hex_array(i->a, x->a, i->k), "b", smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
+      smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value((smma_format)i->d, x->d)));
   if (scales) {
     json_object_set_new(object, "scale_a", smma_hex_array(i->scale, x->scale_a, scales));
     json_object_set_new(object, "scale_b", smma_hex_array(i->scale, x->scale_b, scales));

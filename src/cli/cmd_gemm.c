@@ -67,10 +67,10 @@ static void print_summary(const gemm_options *o, const smma_instruction *i, cons
   double products = (double)g->m * (double)g->n * (double)g->k;
   const char *kernel = smma_kernel_for(i, g->kernel);
   if (o->json)
-    smma_print_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch", smma_arch_name(i), "instruction",
-                              i->name, "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k", (json_int_t)g->k, "d",
-                              smma_json_text(o->d), "d_format", smma_format_text(i->d), "kernel", kernel, "seconds",
-                              seconds));
+    smma_print_json(json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch",
+                              smma_json_text(smma_arch_name(i)), "instruction", i->name, "m", (json_int_t)g->m, "n",
+                              (json_int_t)g->n, "k", (json_int_t)g->k, "d", smma_json_text(o->d), "d_format",
+                              smma_format_text(i->d), "kernel", kernel, "seconds", seconds));
   else
     printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; %s kernel, %.3g s, %.3g million products/s\n", o->d, g->m, g->n,
            smma_format_text(i->d), g->k, smma_arch_name(i), i->name, kernel, seconds, products / seconds / 1e6);

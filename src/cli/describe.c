@@ -39,9 +39,9 @@ json_t *smma_instruction_json(const smma_instruction *i) {
   char scale[32];
   json_t *aliases = json_array();
   smma_each_alias(i, append_alias, aliases);
-  return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "arch",
-                   smma_arch_name(i), "name", i->name, "aliases", aliases, "m", i->m, "n", i->n, "k", i->k, "a",
-                   smma_format_text(i->a), "b", smma_format_text(i->b), "c", smma_format_text(i->c), "d",
+  return json_pack("{s:o, s:s, s:o, s:i, s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "arch",
+                   smma_json_text(smma_arch_name(i)), "name", i->name, "aliases", aliases, "m", i->m, "n", i->n, "k",
+                   i->k, "a", smma_format_text(i->a), "b", smma_format_text(i->b), "c", smma_format_text(i->c), "d",
                    smma_format_text(i->d), "scale",
                    i->scale_block ? json_string(smma_scale_text(i, scale)) : json_null(), "model",
                    smma_model_name(&i->rule->rule), "parameters", parameters(&i->rule->rule), "evidence",

@@ -43,8 +43,8 @@ static json_t *example_json(const smma_report_result *r) {
 }
 
 static json_t *result_json(const smma_report_result *r) {
-  return json_pack("{s:s, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_arch_name(r->instruction), "instr",
-                   r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
+  return json_pack("{s:o, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_json_text(smma_arch_name(r->instruction)),
+                   "instr", r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
                    (json_int_t)r->result.mismatches, "checked", r->result.checked, "not_repeated",
                    (json_int_t)r->result.not_repeated, "not_alike", (json_int_t)r->result.not_alike, "example",
                    example_json(r));

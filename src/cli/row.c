@@ -1,5 +1,7 @@
 #include "cli/row.h"
 
+#include <string.h>
+
 #include "cli/explanation.h"
 #include "cli/values.h"
 
@@ -12,7 +14,8 @@ static void print_vector(const char *option, smma_format_id format, const uint64
 
 void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *row) {
   int scales = i->scale_block ? i->k / i->scale_block : 0;
-  printf("softmma dot --on %s --instr %s --hex --explain", smma_arch_name(i), i->name);
+  const char *on = smma_arch_name(i), *quote = strchr(on, ' ') ? "'" : "";
+  printf("softmma dot --on %s%s%s --instr %s --hex --explain", quote, on, quote, i->name);
   print_vector("--a", i->a, row->a, i->k);
   print_vector("--b", i->b, row->b, i->k);
   print_vector("--c", i->c, &row->c, 1);
