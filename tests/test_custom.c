@@ -11,6 +11,7 @@
 #include "isa/custom.h"
 #include "operands.h"
 #include "oracle.h"
+#include "random_unit.h"
 #include "support.h"
 
 #define DEFAULT_UNITS 600
@@ -21,127 +22,6 @@ static int unit_count(void) {
   const char *text = getenv("SOFTMMA_CUSTOM_UNITS");
   int count = text ? atoi(text) : 0;
   return count > 0 ? count : DEFAULT_UNITS;
-}
-
-/* ---- Random units ---- */
-
-static int one_of(uint64_t *state, const int *list, int count) { return list[random_below(state, (unsigned)count)]; }
-
-static int random_divisor(uint64_t *state, int of) {
-  int d;
-  do {
-    d = random_between(state, 1, of);
-  } while (of % d);
-  return d;
-}
-
-/* Any allowed value of a key. */
-static int random_value(uint64_t *state, const smma_custom_key *key) {
-  int count = 0, format;
-  switch (key->kind) {
-    case SMMA_CUSTOM_FORMAT: do { format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
-      } while (!(key->formats >> format & 1));
-      return format;
-    case SMMA_CUSTOM_CHOICE:
-      while (key->choices[count]) count++;
-      return random_between(state, 0, count - 1);
-    default: return random_between(state, key->least, key->most);
-  }
-}
-
-/* What makes random values go together; operands at ease with exponents and cuts at hand. */
-static void settle(uint64_t *state, smma_custom *c) {
-  static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 32, 64};
-  smma_instruction *i = &c->instruction;
-  smma_g_fdpa *p = &c->named.rule.with.g_fdpa;
-  i->k = one_of(state, lengths, 12);
-  p->block = random_divisor(state, i->k);
-  p->interleave = random_divisor(state, p->block);
-  p->zero_exponent = random_below(state, 2) ? random_between(state, -160, 20) : SMMA_NO_EXPONENT;
-  p->output = i->d;
-  if (i->d == SMMA_FORMAT_f32 && random_below(state, 3) == 0)
-    p->output = random_below(state, 2) ? SMMA_FORMAT_e8m13 : SMMA_FORMAT_tf32;
-  if (p->c_joins == SMMA_C_JOINS_FIRST) p->c_rounding = SMMA_NEAREST_EVEN;
-  if (random_below(state, 4) == 0) {
-    p->alignment_bits = SMMA_EXACT_ALIGNMENT;
-    p->sticky_bit = 0;
-    p->product_exponent = SMMA_EXPONENT_OF_FACTORS;
-    p->zero_exponent = SMMA_NO_EXPONENT;
-    p->alignment_rounding = SMMA_TOWARD_ZERO;
-  }
-  if (p->sticky_bit) p->alignment_rounding = SMMA_TOWARD_ZERO;
-  if (i->k % 16 || random_below(state, 3)) {
-    i->scale = SMMA_FORMAT_none;
-    i->scale_block = 0;
-  } else {
-    i->scale_block = 16 * random_divisor(state, i->k / 16);
-  }
-}
-
-/* Of G-FDPA: every key at random. */
-static smma_custom random_unit(uint64_t seed) {
-  smma_custom c;
-  smma_custom_fault fault;
-  uint64_t state = seed;
-  do {
-    memset(&c, 0, sizeof c);
-    c.instruction.name = "random";
-    c.named.rule.algorithm = SMMA_G_FDPA;
-    for (size_t k = 0; k < smma_custom_key_count; k++) {
-      const smma_custom_key *key = &smma_custom_keys[k];
-      if (smma_custom_find_key(SMMA_G_FDPA, key->key, strlen(key->key)) == key)
-        smma_custom_set(&c, key, random_value(&state, key));
-    }
-    if (random_below(&state, 2)) c.instruction.d = SMMA_FORMAT_f32;
-    if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
-    settle(&state, &c);
-  } while (!smma_custom_check(&c, &fault));
-  return c;
-}
-
-/* The sizes that every algorithm of the catalogue takes, and the oracle, too. */
-static void settle_catalogue(uint64_t *state, smma_custom *c) {
-  static const int lengths[] = {4, 8, 16, 32, 64};
-  smma_instruction *i = &c->instruction;
-  smma_rule *rule = &c->named.rule;
-  const smma_custom_key *block = smma_custom_find_key(rule->algorithm, "block", strlen("block"));
-  i->k = rule->algorithm == SMMA_FTZ_FMA ? 2 : one_of(state, lengths, 5);
-  i->c = i->d;
-  if (block) smma_custom_set(c, block, rule->algorithm == SMMA_FP8_BY_FP16 ? i->k / 2 : random_divisor(state, i->k));
-  switch (rule->algorithm) {
-    case SMMA_ST_FDPA:
-    case SMMA_GST_FDPA:
-      i->k = 16 << random_below(state, 3);
-      i->scale_block = 16 * random_divisor(state, i->k / 16);
-      if (rule->algorithm == SMMA_ST_FDPA) rule->with.t_fdpa.block = random_divisor(state, i->k);
-      break;
-    default: i->scale = SMMA_FORMAT_none, i->scale_block = 0;
-  }
-  if (rule->algorithm == SMMA_GST_FDPA) {
-    rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);
-    rule->with.gst_fdpa.fused.output = i->d;
-  } else if (smma_custom_find_key(rule->algorithm, "output", strlen("output"))) {
-    rule->with.t_fdpa.output = i->d;
-  }
-}
-
-/* Of an algorithm of the catalogue, with other parameters and formats than any instruction there. */
-static smma_custom random_catalogue_unit(uint64_t seed) {
-  smma_custom c;
-  smma_custom_fault fault;
-  uint64_t state = seed;
-  do {
-    memset(&c, 0, sizeof c);
-    c.instruction.name = "random";
-    c.named.rule.algorithm = (smma_algorithm)(seed % SMMA_G_FDPA);
-    for (size_t k = 0; k < smma_custom_key_count; k++) {
-      const smma_custom_key *key = &smma_custom_keys[k];
-      if (smma_custom_find_key(c.named.rule.algorithm, key->key, strlen(key->key)) == key)
-        smma_custom_set(&c, key, random_value(&state, key));
-    }
-    settle_catalogue(&state, &c);
-  } while (!smma_custom_check(&c, &fault));
-  return c;
 }
 
 static const smma_instruction *make(const smma_custom *c) {

@@ -1,0 +1,13 @@
+/* Custom units at random, the same on every machine. */
+#ifndef SOFTMMA_TESTS_RANDOM_UNIT_H
+#define SOFTMMA_TESTS_RANDOM_UNIT_H
+
+#include "isa/custom.h"
+
+/* Of G-FDPA: every key at random. */
+smma_custom random_unit(uint64_t seed);
+
+/* Of an algorithm of the catalogue, with other parameters and formats than any instruction there. */
+smma_custom random_catalogue_unit(uint64_t seed);
+
+#endif
