@@ -16,6 +16,11 @@ const smma_instruction *smma_choose_instruction(const char *gpu, const char *nam
   return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : d, "--in");
 }
 
+const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out) {
+  if (smma_is_custom_file(gpu)) return smma_require_instruction(gpu, NULL, "--instr");
+  return smma_choose_instruction(gpu, name, name || in ? in : "f16", out);
+}
+
 const char *smma_kernel_list(char text[128]) {
   const char *name;
   text[0] = 0;

@@ -8,6 +8,9 @@
    are not given are NULL. Ends the program with one line that names the option at fault. */
 const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out);
 
+/* The same for one of several GPUs: options are for those that are no files, and f16 is the format without them. */
+const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out);
+
 /* Ends the program with one line unless this CPU has the kernel of --kernel; NULL is the fastest. */
 void smma_check_kernel(const char *kernel);
 

@@ -12,7 +12,7 @@
 enum { MOST_SUBJECTS = 16 };
 
 typedef struct {
-  char label[64];
+  char label[256];
   smma_unit *unit;
   const smma_instruction *instruction;
 } subject;
@@ -98,6 +98,7 @@ static void try_witness(difference *d, const smma_vector_row *witness) {
   uint64_t expected;
   if (!smma_ask_subject(&s[0], &row[0], 1) || !smma_ask_subject(&s[1], &row[1], 1)) return;
   if (smma_same_result(&o, row[1].d, row[0].d)) return;
+  expected = row[1].d;
   if (!smma_minimise(&d->p.chain[0], &d->p.chain[1], d->p.as, &row[0], &expected, &error)) smma_die("%s", error.text);
   offer(&d->simplest, d->p.as, &row[0], expected);
 }
@@ -273,8 +274,7 @@ int smma_command_diff(int argc, const char **argv) {
     if (length == 0 || length >= sizeof x->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, gpus);
     memcpy(x->label, gpus, length);
     x->label[length] = 0;
-    x->instruction =
-        smma_choose_instruction(x->label, names ? next_name(&names, name) : NULL, names || in ? in : "f16", out);
+    x->instruction = smma_choose_one_of_several(x->label, names ? next_name(&names, name) : NULL, in, out);
     x->unit = count > 0 && against_name ? &against : &unit;
     if (!smma_unit_computes(x->unit, x->instruction, &error))
       smma_die("--on: %s does not compute %s: %s", x->unit->name, x->instruction->name, error.text);

@@ -8,7 +8,7 @@
 enum { MOST_SUBJECTS = 32, WIDTH = 62 };
 
 typedef struct {
-  char label[64];
+  char label[256];
   const smma_instruction *instruction;
   smma_examination *examination;
 } subject;
@@ -27,7 +27,7 @@ static void add_subject(probing *p, const char *text, size_t length, const char 
   if (length == 0 || length >= sizeof s->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
   memcpy(s->label, text, length);
   s->label[length] = 0;
-  s->instruction = smma_choose_instruction(s->label, name, in, out);
+  s->instruction = smma_choose_one_of_several(s->label, name, in, out);
   if (!smma_unit_computes(&p->unit, s->instruction, &why))
     smma_die("--on: %s does not compute %s: %s", p->unit.name, s->instruction->name, why.text);
   if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording answers no questions but its own rows");
@@ -153,7 +153,7 @@ int smma_command_probe(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
   while (*gpus) {
     const size_t length = strcspn(gpus, ",");
-    add_subject(&p, gpus, length, name, name || in ? in : "f16", out);
+    add_subject(&p, gpus, length, name, in, out);
     gpus += length + (gpus[length] == ',');
   }
   examine(&p);

@@ -69,7 +69,7 @@ static bool ask_bits(smma_subject *s, int i, int j, int k, int *bits, bool *beyo
 static bool can_align(const smma_examination *x, bool is_c, int *i, int *j, int *k, smma_finding *f) {
   *k = term_of(x, is_c);
   if (!x->first.known) return !smma_cannot_tell(f, "the block is not known");
-  if (!x->first.fused) return !smma_cannot_tell(f, "each addition is rounded by itself: nothing is aligned in common");
+  if (!x->first.fused) return !smma_cannot_tell(f, "no three terms are known to be aligned in common");
   if (*k < 0) return !smma_cannot_tell(f, "c is not added with the first products");
   if (!partners(x, *k, i, j)) return !smma_cannot_tell(f, "it takes three terms");
   return true;
@@ -103,7 +103,7 @@ static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
   smma_span span;
   int i, j, k, bits;
   bool beyond, steady;
-  const char *mode;
+  const smma_rounding_mode *mode;
   if (!can_align(x, is_c, &i, &j, &k, f)) return true;
   if (!ask_bits(s, i, j, k, &bits, &beyond, &steady, &rows[0])) return false;
   if (!steady) return smma_cannot_tell(f, "terms are not aligned to the greatest of them");
@@ -116,9 +116,9 @@ static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)
     if (!smma_in_units(smma_result(s, &rows[q]), span.large - bits - 2, &results[q]))
       return smma_cannot_tell(f, "a result is no multiple of a quarter");
-  mode = smma_rounding_mode(results);
+  mode = smma_find_rounding_mode(results);
   if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
-  return smma_tell(f, &rows[1], "%s", mode);
+  return smma_tell(f, &rows[1], "%s", mode->name);
 }
 
 bool smma_probe_alignment_rounding(smma_examination *x, smma_finding *f) { return probe_rounding(x, f, false); }

@@ -1,21 +1,29 @@
 /* How sums become results: fraction bits and rounding, of the last sum, of those in between, and of c's addition. */
+#include <string.h>
+
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
+/* A rounding is confirmed with eighths of the last bit at least. */
+enum { LEAST_PARTS = 3 };
+
+enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
+
 /* Terms of one sum: `ones` of 2^exponent, then a small one, and perhaps -total in another sum behind. */
 typedef struct {
-  int ones[4], count, small;
+  int ones[MOST_ONES], count, small;
   int exponent; /* of each one */
   int log;      /* count = 2^log */
 } sum;
 
-/* The terms of the first sum that can hold 2^log ones and a small number besides; false if there are too few. */
-static bool find_terms(const smma_examination *x, int log, bool small_is_c, sum *t) {
+/* The terms of the first or the last sum that can be 2^log ones and a small number besides; false if there are too few.
+ */
+static bool find_terms(const smma_examination *x, int log, bool first, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1];
-  int count = smma_first_terms(x, terms), d = smma_range_of_d(s).greatest - 4;
+  int count = first ? smma_first_terms(x, terms) : smma_last_terms(x, terms), d = smma_range_of_d(s).greatest - 4;
   *t = (sum){.count = 1 << log, .log = log, .exponent = d};
-  if (x->first.products == 1 && !x->first.has_c) return false;
+  if (log > MOST_CARRIES || (x->first.products == 1 && !x->first.has_c)) return false;
   if (small_is_c) {
     if (!x->first.has_c) terms[count++] = s->instruction->k;
   }
@@ -47,16 +55,16 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
   sum t;
   *bits = -1;
   *limited = false;
-  if (!find_terms(x, log, false, &t)) return true;
-  for (int g = 1;; g++) {
+  if (!find_terms(x, log, false, false, &t)) return true;
+  for (int g = smma_maximum(1, log);; g++) { /* a bit greater than each one would be what they are aligned to */
     smma_vector_row row;
     const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
-    if (x->first.fused && x->alignment_known && g > x->alignment_bits + log) return true;
+    if (x->first.fused && g > x->alignment_bits + log) return true;
     if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
     if (!smma_ask_subject(s, &row, 1)) return false;
     *witness = row;
     if (!smma_is_exactly(smma_result(s, &row), ((int64_t)1 << g) + 1, exponent)) {
-      *limited = true;
+      *limited = *bits > 0;
       return true;
     }
     *bits = g;
@@ -66,32 +74,77 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
 bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   int best = -1;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
-  for (int log = 0; log <= 2; log++) {
+  if (x->first.fused && !x->alignment_known && !x->alignment_exact)
+    return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  for (int log = 0; log <= MOST_CARRIES; log++) {
     smma_vector_row witness;
     int bits;
     bool limited;
     if (!ask_output_bits(x, log, &bits, &limited, &witness)) return false;
     best = smma_maximum(best, bits);
     if (!limited) continue;
+    if (!x->first.fused && bits != smma_encoding_of(x->subject.instruction->d).fraction_bits)
+      return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
     x->output_known = true;
     x->output_bits = bits;
     return smma_tell(f, &witness, "%d", bits);
   }
-  if (best < 0) return smma_cannot_tell(f, "it takes two terms in the first sum");
+  if (best < 0) return smma_cannot_tell(f, "it takes two terms in the last sum");
   return smma_cannot_tell(f, "more than the %d that sums within reach have", best);
 }
 
+/* c is whole * 2^last and a product `part` * 2^(last - bits), |part| < 2^bits; whether d is their sum, rounded to
+   multiples of 2^(last - finer). */
+static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *mode, int64_t whole, int last,
+                    int64_t part, int bits, int finer, bool *so) {
+  smma_subject *s = &x->subject;
+  smma_vector_row row = smma_blank_row(s);
+  int64_t units;
+  *so = smma_place(s, &row, s->instruction->k, whole, last) && smma_place(s, &row, product, part, last - bits);
+  if (!*so) return true;
+  if (!smma_ask_subject(s, &row, 1)) return false;
+  *so = smma_in_units(smma_result(s, &row), last - finer, &units) &&
+        units == mode->round(whole * ((int64_t)1 << bits) + part, bits - finer);
+  return true;
+}
+
+/* Where c and one product are added, what alignment does to the product looks like rounding of their sum. It is
+   rounding if finer parts of the last bit, added to and taken from 3/2 and the odd number behind it with both signs,
+   are rounded so, too, and those taken from 1, where the last bit is half as great. Up, down and to odd cannot be told
+   from the same in alignment. */
+static bool confirm(smma_examination *x, const sum *t, int output_bits, const smma_rounding_mode *mode,
+                    bool *confirmed) {
+  const smma_instruction *i = x->subject.instruction;
+  const int bits = smma_minimum(smma_encoding_of(i->a).fraction_bits, 8), last = t->exponent - output_bits;
+  const int64_t half = (int64_t)1 << (bits - 1), parts[] = {1, half - 1, half, half + 1, 2 * half - 1};
+  const int64_t three_halves = (int64_t)3 << (output_bits - 1), one = (int64_t)1 << output_bits;
+  const int product = t->ones[0] == i->k ? t->small : t->ones[0];
+  *confirmed = mode->round && strcmp(mode->name, "up") != 0 && strcmp(mode->name, "down") != 0 &&
+               strcmp(mode->name, "to odd") != 0 && bits >= LEAST_PARTS && t->count == 1 && x->first.has_c;
+  for (int n = 0; *confirmed && n < 5; n++)
+    for (int sign = -1; *confirmed && sign <= 1; sign += 2) {
+      for (int odd = 0; *confirmed && odd <= 1; odd++)
+        for (int other = -1; *confirmed && other <= 1; other += 2)
+          if (!ask_sum(x, product, mode, sign * (three_halves + odd), last, other * parts[n], bits, 0, confirmed))
+            return false;
+      if (*confirmed && !ask_sum(x, product, mode, sign * one, last, -sign * parts[n], bits, 1, confirmed))
+        return false;
+    }
+  return true;
+}
+
 /* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
-static bool ask_rounding(smma_examination *x, smma_finding *f, int log, int cancelled, bool small_is_c) {
+static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c) {
   smma_subject *s = &x->subject;
   smma_vector_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   sum t;
-  const char *mode;
-  if (!find_terms(x, log, small_is_c, &t))
-    return smma_cannot_tell(f, "it takes %d terms in the first sum", (1 << log) + 1);
+  bool confirmed = false;
+  const smma_rounding_mode *mode;
+  if (!find_terms(x, log, cancelled >= 0, small_is_c, &t))
+    return smma_cannot_tell(f, "it takes %d terms in a sum", (1 << log) + 1);
   if (cancelled >= 0) t.exponent = smma_minimum(t.exponent, smma_range_of(s, cancelled).greatest - log);
-  const int quarter = t.exponent + log - x->output_bits - 2;
+  const int quarter = t.exponent + log - bits - 2;
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
     const bool negative = smma_quarters[q] < 0;
     if (!place_sum(s, &t, negative, smma_quarters[q], quarter, &rows[q]) ||
@@ -100,31 +153,36 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int log, int canc
   }
   if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
   for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
-    const int64_t ones = cancelled >= 0 ? 0 : (int64_t)1 << (x->output_bits + 2);
+    const int64_t ones = cancelled >= 0 ? 0 : (int64_t)1 << (bits + 2);
     if (!smma_in_units(smma_result(s, &rows[q]), quarter, &results[q]))
       return smma_cannot_tell(f, "a result is no multiple of a quarter");
     results[q] -= smma_quarters[q] < 0 ? -ones : ones;
   }
-  mode = smma_rounding_mode(results);
+  mode = smma_find_rounding_mode(results);
   if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
-  return smma_tell(f, &rows[2], "%s", mode);
+  if (!x->first.fused && !small_is_c && !confirm(x, &t, bits, mode, &confirmed)) return false;
+  if (!x->first.fused && !small_is_c && !confirmed)
+    return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
+  return smma_tell(f, &rows[2], "%s", mode->name);
 }
 
 bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
-  return ask_rounding(x, f, carries_for(x, x->output_bits), -1, false);
+  return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false);
 }
 
 bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
   if (x->first.other < 0) return smma_cannot_tell(f, "there is one block");
-  return ask_rounding(x, f, carries_for(x, x->output_bits), x->first.other, false);
+  if (x->alignment_known && x->alignment_bits < x->output_bits)
+    return smma_cannot_tell(f, "the next block cuts bits of it off");
+  return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), x->first.other, false);
 }
 
 bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
   if (x->first.has_c) return smma_cannot_tell(f, "c is one term of the first sum");
-  return ask_rounding(x, f, 0, -1, true);
+  return ask_rounding(x, f, smma_encoding_of(x->subject.instruction->d).fraction_bits, 0, -1, true);
 }
 
 /* ---- Extra bits ---- */
@@ -132,7 +190,8 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
-  if (!x->first.fused) return smma_tell(f, NULL, "3 or more");
+  if (!x->first.fused && *x->findings[SMMA_PROBE_output_rounding].value)
+    return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment_exact && x->alignment_bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   return smma_tell(f, NULL, "%d", x->alignment_bits - fraction);

@@ -36,6 +36,14 @@ int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
   return count;
 }
 
+int smma_last_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
+  int count = 0;
+  if (x->first.other < 0 || !x->first.fused) return smma_first_terms(x, terms);
+  for (int i = 0; i < x->subject.instruction->k; i++)
+    if (x->first.last[i]) terms[count++] = i;
+  return count;
+}
+
 bool smma_examine(smma_unit *unit, const smma_instruction *instruction, smma_examination *x, smma_error *error) {
   *x = (smma_examination){.subject = {.unit = unit, .instruction = instruction}};
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {

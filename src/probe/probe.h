@@ -26,9 +26,10 @@ typedef struct {
   bool product[SMMA_MAXIMUM_K]; /* these are added at once */
   int products;
   bool has_c;
-  bool fused; /* more than two terms, in no order: neither is rounded before the others join */
-  bool exact; /* no term loses bits as far as the formats reach */
-  int other;  /* a product that joins later, or -1 */
+  bool fused;                /* more than two terms, in no order: neither is rounded before the others join */
+  bool exact;                /* no term loses bits as far as the formats reach */
+  int other;                 /* a product of the last sum, or -1 if that is the first */
+  bool last[SMMA_MAXIMUM_K]; /* all of them */
 } smma_first_sum;
 
 typedef struct {
@@ -68,5 +69,8 @@ bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribut
 
 /* Terms of the first sum in the order 0, 1, ..., c; returns their number. */
 int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_K + 1]);
+
+/* Terms of the sum whose result is d: the last, without what comes from those before it. */
+int smma_last_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_K + 1]);
 
 #endif

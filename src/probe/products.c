@@ -17,14 +17,29 @@ static bool place_unnormalised(const smma_subject *s, smma_vector_row *row, int 
                          3, power.exponent - 1);
 }
 
+/* Whether X - X + the last bit kept below X gives that bit, at this X: else something greater than X is there. */
+static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
+  smma_subject *s = &x->subject;
+  smma_vector_row row;
+  *kept = smma_place_triple(s, &row, i, j, k, large, 1, large - x->alignment_bits);
+  if (!*kept) return true;
+  if (!smma_ask_subject(s, &row, 1)) return false;
+  *kept = smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits);
+  return true;
+}
+
+static const char out_of_reach[] = "the last bit kept is out of the formats' range";
+
 /* Two products 2.25 and -2.25 beside a small one at the last bit that is kept below 1: it stays if 2.25 is aligned by
    the exponents of its factors, and goes if by its own. */
 bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1], products = 0;
   smma_vector_row row = smma_blank_row(s);
+  bool kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (x->alignment_bits < 3) return smma_cannot_tell(f, "alignment keeps too few bits of 2.25");
   for (int k = 0; k < s->instruction->k && products < 3; k++)
     if (x->first.product[k]) terms[products++] = k;
   if (products < 3) return smma_cannot_tell(f, "it takes three products in a block");
@@ -32,6 +47,8 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   if (!place_unnormalised(s, &row, terms[0], false, large) || !place_unnormalised(s, &row, terms[1], true, large) ||
       !smma_place(s, &row, terms[2], 1, large - x->alignment_bits))
     return smma_cannot_tell(f, "the formats have no such products");
+  if (!ask_last_bit(x, terms[0], terms[1], terms[2], large, &kept)) return false;
+  if (!kept) return smma_cannot_tell(f, out_of_reach);
   if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits)) return smma_tell(f, &row, "not normalised");
   return smma_tell(f, &row, "normalised");
@@ -43,7 +60,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   int terms[SMMA_MAXIMUM_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_vector_row row = smma_blank_row(s);
-  bool placed = true;
+  bool placed = true, kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   if (count < 5) return smma_cannot_tell(f, "it takes five terms in a block");
@@ -52,7 +69,9 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   for (int i = 0; i < 4; i++)
     placed = placed && smma_place(s, &row, terms[i < 3 ? i : count - 1], i < 2 ? 1 : -1, large);
   placed = placed && smma_place(s, &row, terms[3], 1, large - x->alignment_bits);
-  if (!placed) return smma_cannot_tell(f, "the last bit kept is below the formats' range");
+  if (!placed) return smma_cannot_tell(f, out_of_reach);
+  if (!ask_last_bit(x, terms[0], terms[count - 1], terms[3], large, &kept)) return false;
+  if (!kept) return smma_cannot_tell(f, out_of_reach);
   if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits))
     return smma_tell(f, &row, "once, at the end");
@@ -64,14 +83,16 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
-  smma_vector_row row = smma_blank_row(s);
+  smma_vector_row row = smma_blank_row(s), alone = row;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   while (2 << carries <= count) carries++;
   int exponent = smma_range_of_d(s).greatest - carries - 1;
   for (int i = 0; i < 1 << carries; i++) exponent = smma_minimum(exponent, smma_range_of(s, terms[i]).greatest);
   for (int i = 0; i < 1 << carries; i++)
     if (!smma_place(s, &row, terms[i], 1, exponent)) return smma_cannot_tell(f, "the terms have no common range");
-  if (!smma_ask_subject(s, &row, 1)) return false;
+  smma_place(s, &alone, terms[0], 1, exponent);
+  if (!smma_ask_subject(s, &row, 1) || !smma_ask_subject(s, &alone, 1)) return false;
+  if (!smma_is_exactly(smma_result(s, &alone), 1, exponent)) return smma_cannot_tell(f, "a term alone is not returned");
   if (!smma_is_exactly(smma_result(s, &row), 1, exponent + carries))
     return smma_tell(f, &row, "too few for %d equal terms", 1 << carries);
   return smma_tell(f, &row, "at least %d", carries);

@@ -62,6 +62,7 @@ static void find_first_sum(const relations *r, smma_first_sum *first) {
     if (j < k && r->outside[j] < least) least = r->outside[j], first->other = j;
   }
   if (first->other >= 0 && first->product[first->other]) first->other = -1;
+  for (int j = 0; first->other >= 0 && j < k; j++) first->last[j] = j != r->base && r->outside[j] == least;
 }
 
 /* Three terms of one sum in no order: none survives, or each does. */
@@ -150,6 +151,7 @@ bool smma_probe_order(smma_examination *x, smma_finding *f) {
 
 bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is one product: c joins it in any case");
   if (x->first.has_c) return smma_tell(f, NULL, "with the first products");
   return smma_tell(f, NULL, "%s", x->c_is_late ? "after all products" : "after the first products");
 }

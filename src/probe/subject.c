@@ -76,7 +76,7 @@ smma_vector_row smma_blank_row(const smma_subject *s) {
 
 /* ---- Ranges ---- */
 
-static smma_range range_of_format(smma_format_id format) {
+smma_range smma_range_of_format(smma_format_id format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number greatest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
   return (smma_range){.least = smma_minimum_exponent(f), .greatest = greatest.exponent};
@@ -84,12 +84,12 @@ static smma_range range_of_format(smma_format_id format) {
 
 smma_range smma_range_of(const smma_subject *s, int index) {
   const smma_instruction *i = s->instruction;
-  const smma_range a = range_of_format(i->a), b = range_of_format(i->b);
-  if (index == i->k) return range_of_format(i->c);
+  const smma_range a = smma_range_of_format(i->a), b = smma_range_of_format(i->b);
+  if (index == i->k) return smma_range_of_format(i->c);
   return (smma_range){.least = a.least + b.least, .greatest = a.greatest + b.greatest};
 }
 
-smma_range smma_range_of_d(const smma_subject *s) { return range_of_format(s->instruction->d); }
+smma_range smma_range_of_d(const smma_subject *s) { return smma_range_of_format(s->instruction->d); }
 
 /* ---- Questions ---- */
 

@@ -41,6 +41,7 @@ typedef struct {
   int least, greatest;
 } smma_range;
 
+smma_range smma_range_of_format(smma_format_id format);
 smma_range smma_range_of(const smma_subject *s, int index);
 
 smma_range smma_range_of_d(const smma_subject *s);

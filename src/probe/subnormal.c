@@ -21,10 +21,19 @@ static bool tell_kept(smma_examination *x, smma_finding *f, question *q) {
   return smma_cannot_tell(f, "the result is with neither the number nor zero");
 }
 
-/* Where a subnormal factor's leading bit, below that of a normal one, would be cut off. */
-static bool cuts_leading_bits(const smma_examination *x) {
-  return !x->first.known || (x->first.fused && !x->alignment_exact && (!x->alignment_known || x->alignment_bits < 2));
+/* A subnormal factor has its leading bit below that of a normal one: whether alignment keeps a bit behind the first,
+   which 3/2 alone shows where no alignment is known. */
+static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
+  smma_subject *s = &x->subject;
+  smma_vector_row row = smma_blank_row(s);
+  *kept = x->first.known && (x->alignment_exact || (x->alignment_known && x->alignment_bits >= 2));
+  if (*kept || !x->first.known || x->first.fused || !smma_place(s, &row, 0, 3, -1)) return true;
+  if (!smma_ask_subject(s, &row, 1)) return false;
+  *kept = smma_is_exactly(smma_result(s, &row), 3, -1);
+  return true;
 }
+
+static const char few_bits[] = "alignment may keep too few bits to see one";
 
 /* Half the least normal number of one factor, times a power of two that makes the product normal in d. */
 static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
@@ -33,15 +42,17 @@ static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
   const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b), other = smma_encoding_of(is_a ? i->b : i->a);
   const smma_range d = smma_range_of_d(s);
   const int half = smma_minimum_exponent(own) - 1;
-  const int power = smma_minimum(other.bias, d.greatest - half);
+  const int power = smma_minimum(smma_range_of_format(is_a ? i->b : i->a).greatest, d.greatest - half);
   question q = {.row = smma_blank_row(s),
                 .control = smma_blank_row(s),
                 .significand = 1,
                 .control_significand = 1,
                 .exponent = half + power};
+  bool bits_are_kept;
   const uint64_t subnormal = (uint64_t)1 << (own.fraction_bits - 1 + own.ignored_bits);
   const uint64_t factor = smma_encode(other, false, 1, power, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES);
-  if (cuts_leading_bits(x)) return smma_cannot_tell(f, "alignment may keep too few bits to see one");
+  if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
+  if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   q.row.a[0] = is_a ? subnormal : factor;
   q.row.b[0] = is_a ? factor : subnormal;
   if (q.exponent < d.least || !smma_place(s, &q.control, 0, 1, q.exponent))
@@ -97,7 +108,9 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
                 .control_significand = 3,
                 .exponent = least - 1};
   int terms[SMMA_MAXIMUM_K + 1];
-  if (cuts_leading_bits(x)) return smma_cannot_tell(f, "alignment may keep too few bits to see one");
+  bool bits_are_kept;
+  if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
+  if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (smma_first_terms(x, terms) < 2) return smma_cannot_tell(f, "no sum of two terms is known");
   if (terms[1] == s->instruction->k && x->findings[SMMA_PROBE_subnormal_c].value[0] != 'k')
     return smma_cannot_tell(f, "a product is added to c alone, and subnormal c is not known to be kept");
@@ -119,7 +132,9 @@ bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
                 .significand = 1,
                 .control_significand = 3,
                 .exponent = least - 1};
-  if (cuts_leading_bits(x)) return smma_cannot_tell(f, "alignment may keep too few bits to see one");
+  bool bits_are_kept;
+  if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
+  if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (!smma_place(s, &q.row, k, 3, least - 1) || !smma_place(s, &q.control, k, 5, least - 1) ||
       !smma_place(s, &q.row, 0, -1, least) || !smma_place(s, &q.control, 0, -1, least))
     return smma_cannot_tell(f, "products are not as small as the least normal result");
