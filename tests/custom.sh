@@ -86,4 +86,19 @@ gives 'compare with itself' 0 '^h100\.json .* 0 \(0\.0 %\)' compare --on H100,h1
 fails 'compare of other results' 'has results in f32, not in f16' compare --on sticky.json --out f16 "$a" "$b"
 gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
 
+# ---- What finds out how a unit computes ----
+
+gives 'probe' 0 '^rounding of aligned products +to odd$' probe --on sticky.json
+check 'names the file' grep -q '^sticky\.json sticky: unit model' in/stdout
+gives 'probe --unit' 0 '^products added at once .* 8$' probe --unit custom:ampere.json --on A100 --in f16
+gives 'probe of several' 0 '^  25 +H100 hopper-nearest\.json$' probe --on H100,hopper-nearest.json
+gives 'diff' 1 'rounding of results: toward zero \| to nearest, ties to even' \
+  diff --on H100,hopper-nearest.json --rows 1000
+gives 'diff of the same' 0 '^no difference in' diff --on ampere.json,A100 --in f16 --rows 1000
+gives 'tree' 0 'fused sum' tree --on ampere.json
+gives 'explain two' 1 'rounding' explain --on H100,hopper-nearest.json --instr HMMA.16816.F32 \
+  --a '1 0x1p-12*2 0*13' --b '1 0x1p-12 0x1p-13 0*13'
+gives 'campaign' 0 '^sticky\.json sticky rows=100 mismatches=0$' campaign --unit model --on sticky.json --rows 100
+fails 'campaign --open' 'has no open questions' campaign --unit model --open --on sticky.json
+
 finish

@@ -28,6 +28,16 @@ static int random_value(uint64_t *state, const smma_custom_key *key) {
   }
 }
 
+/* Every key of the unit's algorithm. */
+static void set_keys(uint64_t *state, smma_custom *c) {
+  const smma_algorithm algorithm = c->named.rule.algorithm;
+  for (size_t k = 0; k < smma_custom_key_count; k++) {
+    const smma_custom_key *key = &smma_custom_keys[k];
+    if (smma_custom_find_key(algorithm, key->key, strlen(key->key)) == key)
+      smma_custom_set(c, key, random_value(state, key));
+  }
+}
+
 /* What makes random values go together; operands at ease with exponents and cuts at hand. */
 static void settle(uint64_t *state, smma_custom *c) {
   static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 32, 64};
@@ -65,11 +75,7 @@ smma_custom random_unit(uint64_t seed) {
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
     c.named.rule.algorithm = SMMA_G_FDPA;
-    for (size_t k = 0; k < smma_custom_key_count; k++) {
-      const smma_custom_key *key = &smma_custom_keys[k];
-      if (smma_custom_find_key(SMMA_G_FDPA, key->key, strlen(key->key)) == key)
-        smma_custom_set(&c, key, random_value(&state, key));
-    }
+    set_keys(&state, &c);
     if (random_below(&state, 2)) c.instruction.d = SMMA_FORMAT_f32;
     if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
     settle(&state, &c);
@@ -111,11 +117,7 @@ smma_custom random_catalogue_unit(uint64_t seed) {
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
     c.named.rule.algorithm = (smma_algorithm)(seed % SMMA_G_FDPA);
-    for (size_t k = 0; k < smma_custom_key_count; k++) {
-      const smma_custom_key *key = &smma_custom_keys[k];
-      if (smma_custom_find_key(c.named.rule.algorithm, key->key, strlen(key->key)) == key)
-        smma_custom_set(&c, key, random_value(&state, key));
-    }
+    set_keys(&state, &c);
     settle_catalogue(&state, &c);
   } while (!smma_custom_check(&c, &fault));
   return c;

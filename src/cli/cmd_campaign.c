@@ -183,6 +183,7 @@ static int ask_open_questions(smma_unit *unit, const char *gpu, const char *name
                               bool json) {
   smma_open_request request = {.unit = unit, .arch = SMMA_ARCH_COUNT, .every = all, .json = json};
   if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
+  if (gpu && smma_is_custom_file(gpu)) smma_die("--open: %s is no GPU's model: it has no open questions", gpu);
   if (only) request.only = smma_require_experiment(only, "--only");
   if (name)
     request.instruction = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");

@@ -5,6 +5,7 @@
 #include "cli/operands.h"
 #include "cli/row.h"
 #include "explain/picture.h"
+#include "io/custom_file.h"
 #include "io/file.h"
 
 /* One or two computations of one row. */
@@ -27,13 +28,13 @@ static int split(char *text, char *part[2], const char *option) {
 }
 
 static void choose_instructions(explain_request *r, char *gpus, char *names) {
-  char *gpu[2], *name[2];
-  int gpu_count = split(gpus, gpu, "--on"), name_count = split(names, name, "--instr");
+  char *gpu[2], *name[2] = {NULL, NULL};
+  int gpu_count = split(gpus, gpu, "--on"), name_count = names ? split(names, name, "--instr") : 1;
   char why[128];
   smma_operation operation[2];
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
-    r->instruction[u] = smma_require_instruction(gpu[u], name[u], "--instr");
+    r->instruction[u] = smma_require_instruction(gpu[u], smma_is_custom_file(gpu[u]) ? NULL : name[u], "--instr");
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
@@ -63,7 +64,7 @@ static void read_row(explain_request *r, const char *path, long long number) {
   if (r->count == 0) {
     r->count = 1;
     r->instruction[0] = own;
-    r->unit[0] = smma_architectures[own->arch].name;
+    r->unit[0] = smma_arch_name(own);
     return;
   }
   smma_operation of_file = smma_operation_of(own), asked = smma_operation_of(r->instruction[0]);
@@ -147,7 +148,6 @@ int smma_command_explain(int argc, const char **argv) {
     smma_die("--row: the operands stand in %s; leave out the others", files[0]);
   if (!number || gpus || names) {
     smma_require_option(gpus, "--on", "H100,A100");
-    smma_require_option(names, "--instr", "mma.m16n8k16.f32.f16.f16.f32");
     choose_instructions(&r, gpus, names);
   }
   if (number)

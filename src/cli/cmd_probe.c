@@ -54,7 +54,7 @@ static void text_of(const smma_finding *f, char text[440]) {
 }
 
 static void print_header(const probing *p, const subject *s) {
-  printf("%s %s", smma_architectures[s->instruction->arch].name, s->instruction->name);
+  printf("%s %s", smma_arch_name(s->instruction), s->instruction->name);
   printf(": unit %s, %llu rows in %llu calls\n", p->unit.name, s->examination->subject.rows,
          s->examination->subject.calls);
 }
@@ -116,9 +116,9 @@ static void print_json(const probing *p) {
     for (int i = 0; i < SMMA_PROBE_COUNT; i++)
       json_object_set_new(features, smma_probes[i].name, finding_json(s->instruction, &s->examination->findings[i]));
     json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:I, s:I, s:o}", "unit", smma_json_text(p->unit.name),
-                                           "arch", smma_architectures[s->instruction->arch].name, "instr",
-                                           s->instruction->name, "rows", (json_int_t)s->examination->subject.rows,
-                                           "calls", (json_int_t)s->examination->subject.calls, "features", features));
+                                           "arch", smma_arch_name(s->instruction), "instr", s->instruction->name,
+                                           "rows", (json_int_t)s->examination->subject.rows, "calls",
+                                           (json_int_t)s->examination->subject.calls, "features", features));
   }
   smma_print_json(array);
 }

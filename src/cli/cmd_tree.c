@@ -21,15 +21,15 @@ static json_t *node_json(const smma_tree *t, int node) {
 
 static json_t *tree_json(const smma_unit *u, const smma_instruction *i, const smma_tree *t) {
   char words[512];
-  return json_pack("{s:s, s:s, s:s, s:o, s:i, s:s, s:i, s:i, s:i, s:o}", "arch", smma_architectures[i->arch].name,
-                   "instruction", i->name, "unit", u->name, "device", smma_json_text(u->description.device), "k", i->k,
-                   "order", smma_tree_words(t, words), "rows", (int)t->rows, "checks", (int)t->checks, "bits",
+  return json_pack("{s:s, s:s, s:s, s:o, s:i, s:s, s:i, s:i, s:i, s:o}", "arch", smma_arch_name(i), "instruction",
+                   i->name, "unit", u->name, "device", smma_json_text(u->description.device), "k", i->k, "order",
+                   smma_tree_words(t, words), "rows", (int)t->rows, "checks", (int)t->checks, "bits",
                    t->summands.huge - t->summands.one, "tree", node_json(t, t->root));
 }
 
 static void print_text(const smma_unit *u, const smma_instruction *i, const smma_tree *t) {
   char words[512];
-  printf("%s %s on %s\n%s\n\n", smma_architectures[i->arch].name, i->name, u->name, smma_tree_words(t, words));
+  printf("%s %s on %s\n%s\n\n", smma_arch_name(i), i->name, u->name, smma_tree_words(t, words));
   smma_print_tree(stdout, t);
   printf("\nrows=%zu checks=%zu; K^2/2 is %d\n", t->rows, t->checks, i->k * i->k / 2);
 }
@@ -56,7 +56,7 @@ static int write_svg(const char *path, const smma_tree *t, const char *title) {
 static int write_files(const smma_instruction *i, const smma_tree *t, const char *svg, const char *dot) {
   char title[256];
   int status = SMMA_EXIT_EQUAL;
-  snprintf(title, sizeof title, "%s (%s)", i->name, smma_architectures[i->arch].title);
+  snprintf(title, sizeof title, "%s (%s)", i->name, i->origin ? i->origin : smma_architectures[i->arch].title);
   if (dot) status = write_dot(dot, t, title);
   if (svg && status == SMMA_EXIT_EQUAL) status = write_svg(svg, t, title);
   return status;
@@ -91,7 +91,7 @@ int smma_command_tree(int argc, const char **argv) {
                      "ones are left tells which summands are added late. Exit status 2: the results do not tell.\n"
                      "Example: softmma tree --on H100 --instr mma.m16n8k16.f32.f16.f16.f32 --svg tree.svg\n");
   gpu = smma_require_option(gpu, "--on", "H100");
-  i = smma_require_instruction(gpu, smma_require_option(name, "--instr", "mma.m16n8k16.f32.f16.f16.f32"), "--instr");
+  i = smma_require_instruction(gpu, name, "--instr");
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);

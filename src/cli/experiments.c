@@ -50,7 +50,7 @@ static void print_result(const smma_trial *t, const smma_trial_result *r, int in
 }
 
 static void print_answer(const smma_trial *t, const smma_trial_result *r) {
-  printf("%s %s %s: %s\n", t->experiment->name, smma_architectures[t->instruction->arch].name, t->instruction->name,
+  printf("%s %s %s: %s\n", t->experiment->name, smma_arch_name(t->instruction), t->instruction->name,
          answer_text(t, r));
   for (int index = 0; index < t->results; index++) print_result(t, r, index);
   if (r->different == t->rows) return;
@@ -82,9 +82,8 @@ static json_t *answer_json(const smma_trial *t, const smma_trial_result *r) {
     json_object_set_new(example, "unit", smma_hex_array(t->instruction->d, &r->example.d, 1));
   }
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "experiment", t->experiment->name, "question",
-                   t->experiment->question, "arch", smma_architectures[t->instruction->arch].name, "instr",
-                   t->instruction->name, "answer", answer_text(t, r), "candidates", candidates, "rows", rows_json(t, r),
-                   "example", example);
+                   t->experiment->question, "arch", smma_arch_name(t->instruction), "instr", t->instruction->name,
+                   "answer", answer_text(t, r), "candidates", candidates, "rows", rows_json(t, r), "example", example);
 }
 
 static void ask(run *x, const smma_trial *t) {

@@ -26,7 +26,7 @@ void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *ro
 
 void smma_print_explanation(const smma_instruction *i, const smma_vector_row *row) {
   smma_explained_row x;
-  smma_explain_row_of(&x, smma_architectures[i->arch].name, i, row);
+  smma_explain_row_of(&x, smma_arch_name(i), i, row);
   smma_explain_print(stdout, &x.operation, &x.explanation, smma_terminal_width());
   smma_explanation_free(&x.explanation);
 }

@@ -16,17 +16,14 @@ typedef struct {
   int log;      /* count = 2^log */
 } sum;
 
-/* The terms of the first or the last sum that can be 2^log ones and a small number besides; false if there are too few.
- */
+/* Terms of the first or the last sum that can be 2^log ones and a small number; false if there are too few. */
 static bool find_terms(const smma_examination *x, int log, bool first, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1];
-  int count = first ? smma_first_terms(x, terms) : smma_last_terms(x, terms), d = smma_range_of_d(s).greatest - 4;
-  *t = (sum){.count = 1 << log, .log = log, .exponent = d};
+  int count = first ? smma_first_terms(x, terms) : smma_last_terms(x, terms);
+  *t = (sum){.count = 1 << log, .log = log, .exponent = smma_range_of_d(s).greatest - MOST_CARRIES - 2};
   if (log > MOST_CARRIES || (x->first.products == 1 && !x->first.has_c)) return false;
-  if (small_is_c) {
-    if (!x->first.has_c) terms[count++] = s->instruction->k;
-  }
+  if (small_is_c && !x->first.has_c) terms[count++] = s->instruction->k;
   if (count < t->count + 1) return false;
   t->small = terms[count - 1];
   for (int i = 0; i < t->count; i++) t->ones[i] = terms[i];

@@ -20,7 +20,7 @@ static void chain_describe(void *state, smma_unit_description *description) {
 
 static int chain_computes(void *state, const smma_instruction_info *i, char *message, size_t size) {
   const chain *x = state;
-  if (strcmp(i->name, x->as->name) == 0 && strcmp(i->arch, smma_architectures[x->as->arch].name) == 0) return 0;
+  if (strcmp(i->name, x->as->name) == 0 && strcmp(i->arch, smma_arch_name(x->as)) == 0) return 0;
   snprintf(message, size, "it stands for %s alone", x->as->name);
   return 1;
 }
