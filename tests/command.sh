@@ -472,6 +472,7 @@ fails 'gemm: words and accuracy' '--accuracy: --words says how many; leave one o
   "${method[@]}" --method words --words 2 --accuracy 1e-3
 fails 'gemm: too much accuracy' '--accuracy: 1e-200 is more than 32 words of f16 can give' \
   "${method[@]}" --method words --accuracy 1e-200
+fails 'gemm: negative accuracy' '--accuracy: -1 is not above 0' "${method[@]}" --method words --accuracy=-1
 fails 'gemm: unknown sum' "--sum: unknown 'f16'; there are f64, f32, unit, unit-scaled" \
   "${method[@]}" --method words --words 2 --sum f16
 fails 'gemm: sums that cannot go on' '--sum: mma\.m8n8k4\.f32\.f16\.f16\.f16 has C in f16 and D in f32' \

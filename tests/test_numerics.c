@@ -1,4 +1,5 @@
 /* Accurate products from words: the published examples number by number, identities, and what is refused. */
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -446,6 +447,31 @@ static void test_layouts(void **unused) {
     assert_true(d[e] == (e % (M + 3) < M ? expected[e % (M + 3) * N + e / (M + 3)] : 77));
 }
 
+/* The thread's rounding direction does not matter, and is as before. */
+static void test_rounding_mode(void **unused) {
+  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  uint64_t state = 10;
+  operands o;
+  double expected[M * N], d[M * N];
+  (void)unused;
+  random_reals(&state, o.a, M * K);
+  random_reals(&state, o.b, K * N);
+  for (size_t i = 0; i < SUM_COUNT; i++) {
+    smma_words how = {SMMA_WORDS_SCALED, 3, sums[i], 0};
+    multiply(unit, &o, how, expected);
+    for (int m = 0; m < 3; m++) {
+      int mode;
+      fesetround(modes[m]);
+      multiply(unit, &o, how, d);
+      mode = fegetround();
+      fesetround(FE_TONEAREST);
+      assert_int_equal(mode, modes[m]);
+      assert_memory_equal(d, expected, sizeof d);
+    }
+  }
+}
+
 static void test_empty(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};
@@ -538,6 +564,7 @@ int main(void) {
       cmocka_unit_test(test_zero),
       cmocka_unit_test(test_infinity_and_nan),
       cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_rounding_mode),
       cmocka_unit_test(test_empty),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_refusals),

@@ -281,13 +281,15 @@ typedef struct {
 
 /* D = A B for matrices of FP64, from smma_gemm of their words. `arguments` is as for smma_gemm, but a, b and d hold
  * doubles; there is no C, and alpha and beta are 1; block-scaled instructions get factors of 1. split_k, promote_every,
- * threads and kernel apply to each product. Outside the unit everything is RNE in FP64 whatever the thread's mode.
+ * threads and kernel apply to each product. What is not said to be FP32 or the unit's is RNE in FP64, whatever the
+ * thread's mode.
  *
  * Finite elements beyond the input format saturate, the rest goes to the next word (only SMMA_WORDS_RESIDUAL meets
  * any). Where a row of A or a column of B holds infinity or NaN, d is what IEEE arithmetic makes of the products with
  * these.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ. D is not touched
+ * on an error, SMMA_STOPPED included. */
 SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                      const smma_words *how);
 

@@ -24,6 +24,7 @@ static int choose_words(const smma_method_options *o, const smma_instruction *i)
   if (o->words < 0 || o->words > SMMA_MOST_WORDS)
     smma_die("--words: %d is not a number from 1 to %d", o->words, SMMA_MOST_WORDS);
   if (o->words) return o->words;
+  if (!(o->accuracy > 0)) smma_die("--accuracy: %g is not above 0; for example 1e-6", o->accuracy);
   words = smma_words_for(i, o->accuracy);
   if (words == 0)
     smma_die("--accuracy: %g is more than %d words of %s can give", o->accuracy, SMMA_MOST_WORDS,
