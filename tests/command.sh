@@ -439,6 +439,58 @@ fails 'gemm: output is a directory' '-o: in: cannot write: this is a directory' 
 fails 'gemm: output without a name' '-o: the name of the file is empty' gemm --on H100 --in f16 A.npy B.npy -o ''
 fails 'gemm: the output is looked at first' '-o: none/N\.npy: cannot write' \
   gemm --on H100 --in f16 none.npy B.npy -o none/N.npy
+# ---- gemm --method ----
+
+# Numbers of 12 bits, which FP16 has in two words: 2049 = 2048 + 1
+npy twelve-bits.npy '<f4' '(2, 2)' "$(f32 2049 -4095 1 2049)"
+npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
+npy wide-identity.npy '<f8' '(2, 2)' 000000000000f03f00000000000000000000000000000000000000000000f03f
+method=(gemm --on V100 --in f16 twelve-bits.npy identity.npy -o D.npy)
+for options in '--method words --words 2' '--method words --words 3 --sum f32' '--method markidis --words 2' \
+  '--method words --accuracy 1e-6' '--method words --words 2 --sum unit-scaled' \
+  '--method markidis --words 2 --sum unit' '--method words --words 2 --subnormals off'; do
+  read -ra words <<<"$options"
+  runs 0 "${method[@]}" "${words[@]}"
+  check "gemm $options is exact" holds D.npy "$(f32 2049 -4095 1 2049)"
+  check "gemm $options notes nothing" silent
+done
+runs 0 "${method[@]}" --method words --words 1
+check 'gemm --words 1 rounds to f16' holds D.npy "$(f32 2048 -4096 1 2048)"
+runs 0 gemm --on V100 --in f16 twelve-bits.npy wide-identity.npy --method words --words 2 -o D.npy
+check 'gemm --method of f64 gives f64' holds D.npy 000000000002a0400000000000feafc0000000000000f03f000000000002a040
+runs 0 gemm --on V100 --in f16 twelve-bits.npy identity.npy --transpose-a --method words --words 2 -o D.npy
+check 'gemm --method takes transposed files' holds D.npy "$(f32 2049 1 -4095 2049)"
+runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method words --words 10 -o D.npy
+check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
+gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
+gives 'gemm --method --json' 0 '^  "words": 3' "${method[@]}" --method markidis --words 3 --json
+fails 'gemm: unknown method' "--method: unknown 'ozaki'; there are words, markidis" "${method[@]}" --method ozaki
+fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
+fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33
+fails 'gemm: negative words' '--words: -1 is not a number from 1 to 32' "${method[@]}" --method words --words=-1
+fails 'gemm: words and accuracy' '--accuracy: --words says how many; leave one out' \
+  "${method[@]}" --method words --words 2 --accuracy 1e-3
+fails 'gemm: too much accuracy' '--accuracy: 1e-200 is more than 32 words of f16 can give' \
+  "${method[@]}" --method words --accuracy 1e-200
+fails 'gemm: negative accuracy' '--accuracy: -1 is not above 0' "${method[@]}" --method words --accuracy=-1
+fails 'gemm: unknown sum' "--sum: unknown 'f16'; there are f64, f32, unit, unit-scaled" \
+  "${method[@]}" --method words --words 2 --sum f16
+fails 'gemm: sums that cannot go on' '--sum: mma\.m8n8k4\.f32\.f16\.f16\.f16 has C in f16 and D in f32' \
+  gemm --on V100 --instr mma.m8n8k4.f32.f16.f16.f16 A.npy B.npy -o D.npy --method words --words 2 --sum unit
+fails 'gemm: unknown --subnormals' "--subnormals: unknown 'no'; there are on, off" \
+  "${method[@]}" --method words --words 2 --subnormals no
+for option in '--words 2' '--accuracy 1e-3' '--sum f32' '--subnormals off'; do
+  read -ra words <<<"$option"
+  fails "gemm: $option without a method" "${words[0]}: this is for --method words or --method markidis" \
+    "${method[@]}" "${words[@]}"
+done
+for option in '-C C.npy' '--alpha 2' '--beta 2' --epilogue '--scale-a C.npy'; do
+  read -ra words <<<"$option"
+  fails "gemm: $option with a method" "${words[0]}.*: --method computes A B alone" \
+    "${method[@]}" --method words --words 2 "${words[@]}"
+done
+fails 'gemm: a method on encodings' 'raw-a\.npy holds raw encodings; --method takes numbers' \
+  gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o N.npy --method words --words 2
 npy tall.npy '<f2' '(4611686018427387904, 0)' ''
 npy flat.npy '<f2' '(0, 4611686018427387904)' ''
 fails 'gemm: a result too large for memory' 'a 4611686018427387904 x [0-9]* matrix of f32 does not fit memory' \
@@ -726,6 +778,8 @@ completes 'of a GPU behind =' 'H100 H200' dot --on = H
 completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
 completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
 completes 'of an architecture' 'volta' list --arch vo
+completes 'of a method' 'words markidis' gemm --method ''
+completes 'of a sum' 'unit unit-scaled' gemm --sum u
 completes 'of an experiment' 'zero-sign' campaign --open --only zero
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma

@@ -3,6 +3,7 @@
 
 #include "cli/choose.h"
 #include "cli/matrices.h"
+#include "cli/method.h"
 
 enum { MOST_THREADS = 1024 };
 
@@ -11,7 +12,17 @@ typedef struct {
   double alpha, beta;
   long long split_k, promote_every;
   int transpose_a, transpose_b, epilogue, threads, json;
+  smma_method_options method;
 } gemm_options;
+
+/* One product: the instruction and everything that smma_gemm or smma_gemm_words needs. */
+typedef struct {
+  const smma_instruction *instruction;
+  bool has_method, wide;
+  smma_words how;
+  smma_tensor a, b, c, d, scale_a, scale_b;
+  smma_gemm_arguments arguments;
+} product;
 
 /* Sizes of op(A) and op(B). */
 static void take_shapes(const gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
@@ -40,9 +51,9 @@ static smma_tensor load_shaped(const char *path, const char *option, size_t rows
 }
 
 /* The file's matrix in the wanted format; the file's is freed. */
-static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path) {
+static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path, bool quiet) {
   bool raw_scales = file->format == SMMA_FORMAT_none && what[0] == '-'; /* raw is usual for them */
-  smma_tensor t = smma_matrix_as(file, wanted, what, path, raw_scales);
+  smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet || raw_scales);
   smma_tensor_free(file);
   return t;
 }
@@ -62,26 +73,38 @@ static int show_progress(size_t done, size_t all, void *context) {
   return 0;
 }
 
-static void print_summary(const gemm_options *o, const smma_instruction *i, const smma_gemm_arguments *g,
-                          double seconds) {
+static void print_summary(const gemm_options *o, const product *p, double seconds) {
+  const smma_instruction *i = p->instruction;
+  const smma_gemm_arguments *g = &p->arguments;
   double products = (double)g->m * (double)g->n * (double)g->k;
   const char *kernel = smma_kernel_for(i, g->kernel);
-  if (o->json)
-    smma_print_json(json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch",
-                              smma_json_text(smma_arch_name(i)), "instruction", i->name, "m", (json_int_t)g->m, "n",
-                              (json_int_t)g->n, "k", (json_int_t)g->k, "d", smma_json_text(o->d), "d_format",
-                              smma_format_text(i->d), "kernel", kernel, "seconds", seconds));
-  else
-    printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; %s kernel, %.3g s, %.3g million products/s\n", o->d, g->m, g->n,
-           smma_format_text(i->d), g->k, smma_arch_name(i), i->name, kernel, seconds, products / seconds / 1e6);
+  json_t *json;
+  if (o->json) {
+    json = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch", smma_json_text(smma_arch_name(i)),
+                     "instruction", i->name, "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k", (json_int_t)g->k, "d",
+                     smma_json_text(o->d), "d_format", smma_format_text(p->d.format), "kernel", kernel, "seconds",
+                     seconds);
+    if (p->has_method) json_object_set_new(json, "method", json_string(o->method.method));
+    if (p->has_method) json_object_set_new(json, "words", json_integer(p->how.words));
+    smma_print_json(json);
+    return;
+  }
+  printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; ", o->d, g->m, g->n, smma_format_text(p->d.format), g->k,
+         smma_arch_name(i), i->name);
+  if (p->has_method) printf("%s, p = %d; ", o->method.method, p->how.words);
+  printf("%s kernel, %.3g s, %.3g million products/s\n", kernel, seconds, products / seconds / 1e6);
 }
 
-/* One product: the instruction and everything that smma_gemm needs. */
-typedef struct {
-  const smma_instruction *instruction;
-  smma_tensor a, b, c, d, scale_a, scale_b;
-  smma_gemm_arguments arguments;
-} product;
+/* An accurate product is A B alone. */
+static void check_no_others(const gemm_options *o) {
+  const char *option = o->c                       ? "-C"
+                       : o->alpha != 1            ? "--alpha"
+                       : o->beta != 1             ? "--beta"
+                       : o->epilogue              ? "--epilogue"
+                       : o->scale_a || o->scale_b ? "--scale-a, --scale-b"
+                                                  : NULL;
+  if (option) smma_die("%s: --method computes A B alone; leave it out", option);
+}
 
 /* What can be seen wrong before any file is read. */
 static void check_options(const gemm_options *o, const smma_instruction *i) {
@@ -89,13 +112,28 @@ static void check_options(const gemm_options *o, const smma_instruction *i) {
     smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
-  if (i->scale_block) {
+  if (o->method.method) {
+    check_no_others(o);
+  } else if (i->scale_block) {
     smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
     smma_require_option(o->scale_b, "--scale-b", "scales-b.npy");
   } else if (o->scale_a || o->scale_b) {
     smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
   }
   smma_require_writable(o->d, "-o");
+}
+
+/* Accurate products are of FP64; D is FP64 if A or B is, else FP32. */
+static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, product *p) {
+  for (int i = 0; i < 2; i++) {
+    smma_tensor *file = i ? b : a;
+    if (file->format == SMMA_FORMAT_none)
+      smma_die("%s holds raw encodings; --method takes numbers: f64, f32, f16", paths[i]);
+  }
+  p->wide = a->format == SMMA_FORMAT_f64 || b->format == SMMA_FORMAT_f64;
+  p->a = take_as(a, SMMA_FORMAT_f64, "A", paths[0], true);
+  p->b = take_as(b, SMMA_FORMAT_f64, "B", paths[1], true);
+  p->d = smma_new_matrix(SMMA_FORMAT_f64, p->arguments.m, p->arguments.n);
 }
 
 /* All shapes are checked before anything is rounded or noted. */
@@ -105,17 +143,21 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
   take_shapes(o, paths, &a, &b, g);
   if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
-  if (i->scale_block) {
+  if (i->scale_block && !p->has_method) {
     size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
     scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
     scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
-    p->scale_a = take_as(&scale_a, i->scale, "--scale-a", o->scale_a);
-    p->scale_b = take_as(&scale_b, i->scale, "--scale-b", o->scale_b);
+    p->scale_a = take_as(&scale_a, i->scale, "--scale-a", o->scale_a, false);
+    p->scale_b = take_as(&scale_b, i->scale, "--scale-b", o->scale_b, false);
     turn(&p->scale_b);
   }
-  if (o->c) p->c = take_as(&c, i->c, "C", o->c);
-  p->a = take_as(&a, i->a, "A", paths[0]);
-  p->b = take_as(&b, i->b, "B", paths[1]);
+  if (p->has_method) {
+    take_wide(paths, &a, &b, p);
+    return;
+  }
+  if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
+  p->a = take_as(&a, i->a, "A", paths[0], false);
+  p->b = take_as(&b, i->b, "B", paths[1], false);
   p->d = smma_new_matrix(i->d, g->m, g->n);
 }
 
@@ -136,16 +178,18 @@ static int run(const gemm_options *o, const char **paths) {
   smma_error error;
   smma_gemm_defaults(&p.arguments);
   smma_check_kernel(o->kernel);
+  p.has_method = smma_choose_method(&o->method, p.instruction, &p.how);
   check_options(o, p.instruction);
   load_operands(o, paths, &p);
   fill_arguments(o, &p);
   p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
-  status = smma_gemm(p.instruction, &p.arguments);
+  status = p.has_method ? smma_gemm_words(p.instruction, &p.arguments, &p.how) : smma_gemm(p.instruction, &p.arguments);
   smma_progress_end();
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
+  if (p.has_method && !p.wide) p.d = take_as(&p.d, SMMA_FORMAT_f32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
-  print_summary(o, p.instruction, &p.arguments, smma_seconds() - progress.started);
+  print_summary(o, &p, smma_seconds() - progress.started);
   for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b}, **x = t; x < t + 6; x++)
     smma_tensor_free(*x);
   return smma_finish_output(SMMA_EXIT_EQUAL);
@@ -173,6 +217,15 @@ int smma_command_gemm(int argc, const char **argv) {
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0, "scale factors of block-scaled instructions, M x K/block", "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
+      {"method", 0, POPT_ARG_STRING, &o.method.method, 0,
+       "an accurate product of FP64 or FP32 matrices from words in the input format: words or markidis", "NAME"},
+      {"words", 0, POPT_ARG_INT, &o.method.words, 0, "with --method: words of each number, 1 to 32", "P"},
+      {"accuracy", 0, POPT_ARG_DOUBLE, &o.method.accuracy, 0,
+       "instead of --words: the fewest words for this relative accuracy", "X"},
+      {"sum", 0, POPT_ARG_STRING, &o.method.sum, 0,
+       "with --method: products of words are added in f64 (without it), f32, unit, or unit-scaled", "WHERE"},
+      {"subnormals", 0, POPT_ARG_STRING, &o.method.subnormals, 0,
+       "with --method: subnormal words, on (without it) or off", "on|off"},
       {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "how it is computed; the result is the same (see 'softmma version')",
        "NAME"},

@@ -21,6 +21,9 @@ typedef struct {
   const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
 } smma_plan;
 
+/* Fills in dense leading dimensions; checks that no matrix is missing and every index fits, at 8 bytes an element. */
+smma_status smma_check_matrices(smma_gemm_arguments *arguments);
+
 /* Fills the plan or says what is wrong with the arguments. */
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
 

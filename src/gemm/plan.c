@@ -14,17 +14,18 @@ static smma_status check_layout(size_t rows, size_t columns, smma_order order, s
   return SMMA_OK;
 }
 
-static smma_status check_layouts(smma_gemm_arguments *g) {
-  smma_status status = check_layout(g->m, g->k, g->order_a, &g->lda);
+static bool missing_pointer(const smma_gemm_arguments *g) {
+  bool has_products = g->m && g->n && g->k;
+  return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
+}
+
+smma_status smma_check_matrices(smma_gemm_arguments *g) {
+  smma_status status = missing_pointer(g) ? SMMA_INVALID_ARGUMENT : SMMA_OK;
+  if (status == SMMA_OK) status = check_layout(g->m, g->k, g->order_a, &g->lda);
   if (status == SMMA_OK) status = check_layout(g->k, g->n, g->order_b, &g->ldb);
   if (status == SMMA_OK) status = check_layout(g->m, g->n, g->order_c, &g->ldc);
   if (status == SMMA_OK) status = check_layout(g->m, g->n, g->order_d, &g->ldd);
   return status;
-}
-
-static bool missing_pointer(const smma_gemm_arguments *g) {
-  bool has_products = g->m && g->n && g->k;
-  return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
@@ -37,11 +38,11 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   plan->c_format = operation->c;
   plan->outer = operation->d == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
   *g = *arguments;
-  if (missing_pointer(g) || g->threads < 0) return SMMA_INVALID_ARGUMENT;
+  if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
-  if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
-  status = check_layouts(g);
+  status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
+  if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
     return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;

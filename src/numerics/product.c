@@ -1,0 +1,261 @@
+/* smma_gemm_words: products of FP64 matrices from products of their words on one instruction. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm/gemm.h"
+#include "host/float.h"
+#include "host/load.h"
+#include "numerics/words.h"
+
+/* A or B: `lines` are the rows of A and the columns of B, each of K elements. */
+typedef struct {
+  smma_word_format format;
+  const void *values; /* FP64 */
+  size_t lines, length, line_stride, stride;
+  int step;             /* word i counts 2^(-step i) */
+  int *exponents;       /* of the power of two that scaled each line */
+  bool *special;        /* whether a line holds infinity or NaN */
+  unsigned char *words; /* one after the other, each with its lines one after the other */
+  unsigned char *ones;  /* the scale factors of block-scaled instructions; else NULL */
+} operand;
+
+/* A^(i) B^(j), which counts 2^-weight. */
+typedef struct {
+  int i, j, weight, order;
+} word_pair;
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_instruction_info info;
+  smma_gemm_arguments with;
+  smma_words how;
+  operand a, b;
+  word_pair pairs[SMMA_MOST_WORDS * SMMA_MOST_WORDS];
+  size_t pair_count, pairs_done;
+  unsigned char *result; /* of the instruction, row-major */
+  double *sum;           /* of the scaled problem, likewise */
+} words_product;
+
+static double load_double(const void *array, size_t index) {
+  uint64_t bits = smma_load(sizeof(double), array, index);
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static double element(const operand *x, size_t line, size_t k) {
+  return load_double(x->values, line * x->line_stride + k * x->stride);
+}
+
+/* ---- Splitting ---- */
+
+/* The greatest finite magnitude of a line; notes whether it has others. */
+static double scan_line(operand *x, size_t line) {
+  double largest = 0;
+  for (size_t k = 0; k < x->length; k++) {
+    double magnitude = fabs(element(x, line, k));
+    if (!isfinite(magnitude)) x->special[line] = true;
+    if (isfinite(magnitude) && magnitude > largest) largest = magnitude;
+  }
+  return largest;
+}
+
+/* Infinity and NaN become zero words. */
+static void split_operand(operand *x, const smma_words *how, double theta) {
+  size_t bytes = smma_format_bytes(x->format.format);
+  uint64_t word[SMMA_MOST_WORDS];
+  for (size_t line = 0; line < x->lines; line++) {
+    double largest = scan_line(x, line);
+    x->exponents[line] = how->method == SMMA_WORDS_SCALED ? smma_words_exponent(largest, theta) : 0;
+    for (size_t k = 0; k < x->length; k++) {
+      double value = element(x, line, k);
+      value = isfinite(value) ? ldexp(value, x->exponents[line]) : 0;
+      smma_words_split(&x->format, value, x->step, how->flush_subnormals, how->words, word);
+      for (int i = 0; i < how->words; i++)
+        smma_store(bytes, x->words, ((size_t)i * x->lines + line) * x->length + k, word[i]);
+    }
+  }
+}
+
+static unsigned char *word_matrix(const operand *x, int i) {
+  return x->words + (size_t)i * x->lines * x->length * smma_format_bytes(x->format.format);
+}
+
+/* ---- Products of words ---- */
+
+/* SMMA_SUM_UNIT takes the pairs in order of i and j, as the published program does; the others take the smallest
+   first. */
+static void list_pairs(words_product *p) {
+  const smma_words *how = &p->how;
+  for (int i = 0; i < how->words; i++) {
+    for (int j = 0; j < how->words; j++) {
+      word_pair pair = {i, j, i * p->a.step + j * p->b.step, i * p->a.format.precision + j * p->b.format.precision};
+      size_t at = p->pair_count;
+      if (how->method == SMMA_WORDS_SCALED && i + j >= how->words) continue;
+      for (; how->sum != SMMA_SUM_UNIT && at && p->pairs[at - 1].order < pair.order; at--)
+        p->pairs[at] = p->pairs[at - 1];
+      p->pairs[at] = pair;
+      p->pair_count++;
+    }
+  }
+}
+
+static int show_progress(size_t rows_done, size_t rows, void *context) {
+  const words_product *p = context;
+  return p->with.progress(p->pairs_done * rows + rows_done, p->pair_count * rows, p->with.progress_context);
+}
+
+/* The product of one pair, in the unit's sum with what it has so far. */
+static smma_status multiply(words_product *p, const word_pair *pair) {
+  smma_gemm_arguments g = p->with;
+  bool in_unit = p->how.sum == SMMA_SUM_UNIT || p->how.sum == SMMA_SUM_UNIT_SCALED;
+  g.a = word_matrix(&p->a, pair->i), g.b = word_matrix(&p->b, pair->j), g.d = p->result;
+  g.lda = g.ldb = g.ldc = g.ldd = 0;
+  g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
+  g.scale_a = p->a.ones, g.scale_b = p->b.ones;
+  g.c = in_unit && p->pairs_done ? p->result : NULL;
+  if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
+  if (p->how.sum == SMMA_SUM_UNIT_SCALED && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
+  if (g.progress) g.progress = show_progress, g.progress_context = p;
+  return smma_gemm(p->instruction, &g);
+}
+
+/* Adds the unit's result, or takes it where the unit added. */
+static void take_result(words_product *p, int weight) {
+  size_t bytes = smma_format_bytes(p->info.d);
+  for (size_t e = 0; e < p->with.m * p->with.n; e++) {
+    double term = smma_value(p->info.d, smma_load(bytes, p->result, e));
+    if (p->how.sum == SMMA_SUM_F64 || p->how.sum == SMMA_SUM_F32) term = ldexp(term, -weight);
+    if (p->how.sum == SMMA_SUM_F32) term = (float)term;
+    if (p->how.sum == SMMA_SUM_F64 && p->pairs_done) term = p->sum[e] + term;
+    if (p->how.sum == SMMA_SUM_F32 && p->pairs_done) term = (float)((float)p->sum[e] + (float)term);
+    p->sum[e] = term;
+  }
+}
+
+/* ---- The result ---- */
+
+/* The sum of the products with infinity or NaN, which decide. */
+static double special_sum(const words_product *p, size_t i, size_t j) {
+  double sum = 0;
+  for (size_t k = 0; k < p->with.k; k++) {
+    double x = element(&p->a, i, k), y = element(&p->b, j, k);
+    if (!isfinite(x) || !isfinite(y)) sum += x * y;
+  }
+  return sum;
+}
+
+static void store_result(const words_product *p) {
+  const smma_gemm_arguments *g = &p->with;
+  for (size_t i = 0; i < g->m; i++) {
+    for (size_t j = 0; j < g->n; j++) {
+      size_t at = g->order_d == SMMA_ROW_MAJOR ? i * g->ldd + j : i + j * g->ldd;
+      double d = ldexp(p->sum[i * g->n + j], -p->a.exponents[i] - p->b.exponents[j]);
+      if (p->a.special[i] || p->b.special[j]) d = special_sum(p, i, j);
+      memcpy((unsigned char *)g->d + at * sizeof d, &d, sizeof d);
+    }
+  }
+}
+
+static smma_status compute(words_product *p) {
+  double result_largest = smma_word_format_of(p->info.d).largest;
+  if (p->how.sum == SMMA_SUM_F32 && result_largest > FLT_MAX) result_largest = FLT_MAX;
+  split_operand(&p->a, &p->how, smma_words_theta(p->a.format.largest, result_largest, p->with.k));
+  split_operand(&p->b, &p->how, smma_words_theta(p->b.format.largest, result_largest, p->with.k));
+  list_pairs(p);
+  for (; p->pairs_done < p->pair_count; p->pairs_done++) {
+    const word_pair *pair = &p->pairs[p->pairs_done];
+    smma_status status = multiply(p, pair);
+    if (status != SMMA_OK) return status;
+    take_result(p, pair->weight);
+  }
+  store_result(p);
+  return SMMA_OK;
+}
+
+/* ---- Memory and arguments ---- */
+
+static smma_status make_operand(const words_product *p, operand *x, smma_format format) {
+  x->format = smma_word_format_of(format);
+  x->step = p->how.method == SMMA_WORDS_SCALED ? x->format.precision : 0;
+  x->exponents = calloc(x->lines + 1, sizeof *x->exponents);
+  x->special = calloc(x->lines + 1, sizeof *x->special);
+  x->words = calloc(x->lines * x->length + 1, (size_t)p->how.words * smma_format_bytes(format));
+  if (!x->exponents || !x->special || !x->words) return SMMA_NO_MEMORY;
+  if (p->info.scale_block) {
+    size_t count = x->lines * x->length + 1; /* more than there are blocks, and counted before */
+    x->ones = malloc(count);
+    if (!x->ones) return SMMA_NO_MEMORY;
+    memset(x->ones, (int)smma_round(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), count);
+  }
+  return SMMA_OK;
+}
+
+static void free_operand(operand *x) {
+  free(x->exponents);
+  free(x->special);
+  free(x->words);
+  free(x->ones);
+}
+
+static smma_status check(const smma_instruction_info *info, smma_gemm_arguments *g, const smma_words *how) {
+  bool in_unit = how->sum == SMMA_SUM_UNIT || how->sum == SMMA_SUM_UNIT_SCALED;
+  if ((unsigned)how->method > SMMA_WORDS_RESIDUAL || (unsigned)how->sum > SMMA_SUM_UNIT_SCALED)
+    return SMMA_INVALID_ARGUMENT;
+  if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
+  if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
+  if (g->c || g->scale_a || g->scale_b || g->alpha != 1 || g->beta != 1) return SMMA_INVALID_ARGUMENT;
+  return smma_check_matrices(g);
+}
+
+static smma_status run(words_product *p) {
+  const smma_gemm_arguments *g = &p->with;
+  bool a_rows = g->order_a == SMMA_ROW_MAJOR, b_rows = g->order_b == SMMA_ROW_MAJOR;
+  size_t length = g->m && g->n ? g->k : 0; /* without results A and B may be missing */
+  smma_status status;
+  p->a = (operand){.values = g->a, .lines = g->m, .length = length};
+  p->a.line_stride = a_rows ? g->lda : 1, p->a.stride = a_rows ? 1 : g->lda;
+  p->b = (operand){.values = g->b, .lines = g->n, .length = length};
+  p->b.line_stride = b_rows ? 1 : g->ldb, p->b.stride = b_rows ? g->ldb : 1;
+  p->result = calloc(g->m * g->n + 1, smma_format_bytes(p->info.d));
+  p->sum = calloc(g->m * g->n + 1, sizeof *p->sum);
+  status = p->result && p->sum ? make_operand(p, &p->a, p->info.a) : SMMA_NO_MEMORY;
+  if (status == SMMA_OK) status = make_operand(p, &p->b, p->info.b);
+  if (status == SMMA_OK) status = compute(p);
+  free_operand(&p->a);
+  free_operand(&p->b);
+  free(p->result);
+  free(p->sum);
+  return status;
+}
+
+smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                            const smma_words *how) {
+  smma_status (*volatile run_in_mode)(words_product *) = run; /* a call that stays where it is */
+  words_product *p;
+  smma_float_state state;
+  smma_status status;
+  if (!instruction || !arguments || !how) return SMMA_INVALID_ARGUMENT;
+  p = calloc(1, sizeof *p);
+  if (!p) return SMMA_NO_MEMORY;
+  p->instruction = instruction, p->with = *arguments, p->how = *how;
+  smma_describe(instruction, &p->info);
+  status = check(&p->info, &p->with, how);
+  if (status == SMMA_OK) {
+    state = smma_float_enter(SMMA_MODE_NEAREST);
+    status = run_in_mode(p);
+    smma_float_leave(state);
+  }
+  free(p);
+  return status;
+}
+
+int smma_words_for(const smma_instruction *instruction, double accuracy) {
+  smma_instruction_info info;
+  int a, b;
+  if (smma_describe(instruction, &info) != SMMA_OK) return 0;
+  a = smma_word_format_of(info.a).precision, b = smma_word_format_of(info.b).precision;
+  return smma_words_needed(a < b ? a : b, accuracy);
+}
