@@ -200,6 +200,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   check(x, SMMA_PROBE_output_rounding, e->output);
   check(x, SMMA_PROBE_block_rounding, e->output);
   check(x, SMMA_PROBE_c_rounding, e->c_rounding);
+  check(x, SMMA_PROBE_product_rounding, "not rounded");
 }
 
 /* The witness gives the unit's result again. */

@@ -1,6 +1,4 @@
 /* How sums become results: fraction bits and rounding, of the last sum, of those in between, and of c's addition. */
-#include <string.h>
-
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
@@ -116,8 +114,7 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   const int64_t half = (int64_t)1 << (bits - 1), parts[] = {1, half - 1, half, half + 1, 2 * half - 1};
   const int64_t three_halves = (int64_t)3 << (output_bits - 1), one = (int64_t)1 << output_bits;
   const int product = t->ones[0] == i->k ? t->small : t->ones[0];
-  *confirmed = mode->round && strcmp(mode->name, "up") != 0 && strcmp(mode->name, "down") != 0 &&
-               strcmp(mode->name, "to odd") != 0 && bits >= LEAST_PARTS && t->count == 1 && x->first.has_c;
+  *confirmed = mode->round && !mode->alike_of_terms && bits >= LEAST_PARTS && t->count == 1 && x->first.has_c;
   for (int n = 0; *confirmed && n < 5; n++)
     for (int sign = -1; *confirmed && sign <= 1; sign += 2) {
       for (int odd = 0; *confirmed && odd <= 1; odd++)

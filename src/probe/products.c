@@ -1,6 +1,5 @@
 /* Products and their sum before the result is formed: rounding, normalisation, carries. */
 #include "probe/probe.h"
-#include "probe/rounding_mode.h"
 #include "probe/triple.h"
 
 /* 1.5 * 1.5 = 2.25, with both factors normal. */
@@ -64,8 +63,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   if (count < 5) return smma_cannot_tell(f, "it takes five terms in a block");
-  smma_span span = smma_span_of(s, terms[0], terms[count - 1], terms[4]);
-  const int large = span.large - 1;
+  const int large = smma_span_of(s, terms[0], terms[count - 1], terms[4]).large - 1;
   for (int i = 0; i < 4; i++)
     placed = placed && smma_place(s, &row, terms[i < 3 ? i : count - 1], i < 2 ? 1 : -1, large);
   placed = placed && smma_place(s, &row, terms[3], 1, large - x->alignment_bits);
@@ -98,31 +96,29 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "at least %d", carries);
 }
 
-/* Products too long for the output: (1 + 2^-p)^2 and the like. Only formats whose products exceed d have a question. */
+/* (1 + u)^2 = 1 + 2 u + u^2, u the last bit of one, beside c = -(1 + 2 u): u^2 is left if the product was neither
+   rounded nor cut before it met c. */
 bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  const smma_encoding a = smma_encoding_of(i->a), b = smma_encoding_of(i->b), d = smma_encoding_of(i->d);
-  smma_vector_row rows[2];
-  if (a.fraction_bits + b.fraction_bits + 1 <= d.fraction_bits)
+  const smma_encoding a = smma_encoding_of(i->a);
+  const int bits = a.fraction_bits, shift = smma_maximum(0, (smma_range_of_d(s).least + 2 * bits + 1) / 2);
+  smma_vector_row row = smma_blank_row(s);
+  if (2 * bits <= smma_encoding_of(i->d).fraction_bits)
     return smma_cannot_tell(f, "products are exact in the output's format");
-  if (a.fraction_bits + 2 > d.fraction_bits + 2 + b.fraction_bits || i->k < 2 || a.fraction_bits > 60)
-    return smma_cannot_tell(f, "the formats have no such products");
-  /* (1 + u)(1 + u) = 1 + 2u + u^2 less what d can hold of it: u^2 is left if the product was not rounded. */
-  for (int r = 0; r < 2; r++) {
-    const uint64_t one = smma_encode(a, false, 1, 0, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES);
-    rows[r] = smma_blank_row(s);
-    rows[r].a[0] = one + ((uint64_t)1 << a.ignored_bits);
-    rows[r].b[0] =
-        smma_encode(b, false, 1, 0, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES) + ((uint64_t)1 << b.ignored_bits);
-  }
-  const int u = -a.fraction_bits, v = -b.fraction_bits;
-  const smma_dyadic lead = smma_dyadic_of(((int64_t)1 << -u) + 1 + ((int64_t)1 << (v - u > 0 ? v - u : 0)), u);
-  if (u != v || -u > 52) return smma_cannot_tell(f, "the formats have no such products");
-  if (!smma_place(s, &rows[0], i->k, -lead.significand, lead.exponent))
+  if (!x->first.known || !x->first.has_c) return smma_cannot_tell(f, "c is not known to join with the first products");
+  if (i->a != i->b) return smma_cannot_tell(f, "a and b differ in format");
+  row.a[0] =
+      smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES);
+  row.b[0] = row.a[0];
+  if (shift > smma_range_of_format(i->a).greatest ||
+      !smma_place(s, &row, i->k, -(((int64_t)1 << bits) + 2), 2 * shift - bits))
     return smma_cannot_tell(f, "c cannot hold the leading bits");
-  if (!smma_ask_subject(s, rows, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &rows[0]), 1, u + v)) return smma_tell(f, &rows[0], "not rounded");
-  if (smma_is_exactly(smma_result(s, &rows[0]), 0, 0)) return smma_tell(f, &rows[0], "rounded before they are added");
-  return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");
+  if (!smma_ask_subject(s, &row, 1)) return false;
+  if (smma_is_exactly(smma_result(s, &row), 1, 2 * (shift - bits))) return smma_tell(f, &row, "not rounded");
+  if (!smma_is_exactly(smma_result(s, &row), 0, 0))
+    return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");
+  if (!x->first.fused || !(x->alignment_exact || (x->alignment_known && x->alignment_bits >= 2 * bits)))
+    return smma_cannot_tell(f, "what is lost of the product may be cut off by alignment");
+  return smma_tell(f, &row, "rounded before they are added");
 }

@@ -29,18 +29,18 @@ static int64_t nearest_down(int64_t x, int bits) { return nearest(x, bits, down)
 static int64_t nearest_zero(int64_t x, int bits) { return nearest(x, bits, toward_zero); }
 static int64_t nearest_away(int64_t x, int bits) { return nearest(x, bits, away_from_zero); }
 
-static const smma_rounding_mode modes[] = {{"toward zero", toward_zero},
-                                           {"down", down},
-                                           {"up", up},
-                                           {"away from zero", away_from_zero},
-                                           {"to odd", to_odd},
-                                           {"to nearest, ties to even", nearest_even},
-                                           {"to nearest, ties to odd", nearest_odd},
-                                           {"to nearest, ties up", nearest_up},
-                                           {"to nearest, ties down", nearest_down},
-                                           {"to nearest, ties toward zero", nearest_zero},
-                                           {"to nearest, ties away", nearest_away}};
-static const smma_rounding_mode none = {"not rounded", NULL};
+static const smma_rounding_mode modes[] = {{"toward zero", toward_zero, false},
+                                           {"down", down, true},
+                                           {"up", up, true},
+                                           {"away from zero", away_from_zero, false},
+                                           {"to odd", to_odd, true},
+                                           {"to nearest, ties to even", nearest_even, false},
+                                           {"to nearest, ties to odd", nearest_odd, false},
+                                           {"to nearest, ties up", nearest_up, false},
+                                           {"to nearest, ties down", nearest_down, false},
+                                           {"to nearest, ties toward zero", nearest_zero, false},
+                                           {"to nearest, ties away", nearest_away, false}};
+static const smma_rounding_mode none = {"not rounded", NULL, false};
 
 const smma_rounding_mode *smma_find_rounding_mode(const int64_t results[SMMA_ROUNDING_QUESTIONS]) {
   bool exact = true;

@@ -9,6 +9,7 @@
 typedef struct {
   const char *name;
   int64_t (*round)(int64_t x, int bits);
+  bool alike_of_terms; /* rounding one term to the sum's last bit gives what rounding the sum does */
 } smma_rounding_mode;
 
 /* Quarters of a unit that tell all modes apart, asked with both signs. */

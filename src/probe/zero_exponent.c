@@ -1,6 +1,8 @@
 /* The exponent that a zero brings into the maximum: many small products alone, the least of which is cut off if it lies
    too far below that exponent. Source: MMA-Sim, IV-C; the row recorded on an H100 that fixes it there is of this kind.
  */
+#include <string.h>
+
 #include "probe/probe.h"
 
 /* 2^-(149 + 1) + ... + 2^-m + 2^-m for FP32: the least result if every bit is kept, zero if the last are cut off. */
@@ -14,7 +16,7 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;
   if (!x->alignment_known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (__builtin_strcmp(rounding, "toward zero") != 0 || __builtin_strcmp(alignment, "toward zero") != 0)
+  if (strcmp(rounding, "toward zero") != 0 || strcmp(alignment, "toward zero") != 0)
     return smma_cannot_tell(f, "it takes truncation of terms and results");
   for (int m = 1; m < count; m++) {
     smma_vector_row row = smma_blank_row(s);
