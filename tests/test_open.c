@@ -56,7 +56,7 @@ static void recognises_its_candidates(const smma_trial *t) {
 }
 
 /* The first trial on an instruction of the rule, if there is one. */
-static bool find_trial(const smma_experiment *e, const smma_named_rule *rule, smma_trial *t) {
+static bool find_trial(const smma_open_experiment *e, const smma_named_rule *rule, smma_trial *t) {
   const smma_instruction *last = NULL;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
     const smma_instruction *instruction = smma_catalogue_at(i);
@@ -77,15 +77,15 @@ enum { RULES = sizeof rules / sizeof *rules };
 static void candidates_are_recognised(void **state) {
   smma_trial t;
   (void)state;
-  for (size_t n = 0; n < smma_experiment_count; n++)
+  for (size_t n = 0; n < smma_open_experiment_count; n++)
     for (int rule = 0; rule < RULES; rule++)
-      if (find_trial(&smma_experiments[n], rules[rule], &t)) recognises_its_candidates(&t);
+      if (find_trial(&smma_open_experiments[n], rules[rule], &t)) recognises_its_candidates(&t);
 }
 
 /* Rows of a trial on an instruction, and how many answers it tells apart. */
 static smma_trial prepare(const char *experiment, const char *gpu, const char *name, int rows, int answers) {
   smma_trial t;
-  assert_true(smma_trial_prepare(smma_find_experiment(experiment), find(gpu, name), &t));
+  assert_true(smma_trial_prepare(smma_find_open_experiment(experiment), find(gpu, name), &t));
   assert_int_equal(t.rows, rows);
   assert_int_equal(t.answers, answers);
   return t;
@@ -150,15 +150,16 @@ static void nothing_to_tell(void **state) {
   (void)state;
   for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
     smma_trial t;
-    assert_false(smma_trial_prepare(smma_find_experiment(none[n].experiment), find(none[n].gpu, none[n].name), &t));
+    assert_false(
+        smma_trial_prepare(smma_find_open_experiment(none[n].experiment), find(none[n].gpu, none[n].name), &t));
   }
 }
 
 /* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
 static bool has_trial(const smma_named_rule *rule, const char *question) {
   smma_trial t;
-  for (size_t n = 0; n < smma_experiment_count; n++)
-    if (strstr(question, smma_experiments[n].name) && find_trial(&smma_experiments[n], rule, &t)) return true;
+  for (size_t n = 0; n < smma_open_experiment_count; n++)
+    if (strstr(question, smma_open_experiments[n].name) && find_trial(&smma_open_experiments[n], rule, &t)) return true;
   return false;
 }
 

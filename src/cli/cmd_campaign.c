@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/experiments.h"
+#include "cli/open.h"
 #include "cli/report.h"
 #include "cli/row.h"
 #include "cli/values.h"
@@ -184,12 +184,12 @@ static int ask_open_questions(smma_unit *unit, const char *gpu, const char *name
   smma_open_request request = {.unit = unit, .arch = SMMA_ARCH_COUNT, .every = all, .json = json};
   if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
   if (gpu && smma_is_custom_file(gpu)) smma_die("--open: %s is no GPU's model: it has no open questions", gpu);
-  if (only) request.only = smma_require_experiment(only, "--only");
+  if (only) request.only = smma_require_open_experiment(only, "--only");
   if (name)
     request.instruction = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
   else if (gpu)
     request.arch = (int)smma_require_arch(gpu, "--on");
-  return smma_run_experiments(&request);
+  return smma_run_open_experiments(&request);
 }
 
 int smma_command_campaign(int argc, const char **argv) {

@@ -65,8 +65,8 @@ static int list_formats(bool json) {
 /* What `campaign --open` asks. */
 static int list_experiments(bool json) {
   json_t *array = json_array();
-  for (size_t n = 0; n < smma_experiment_count; n++) {
-    const smma_experiment *e = &smma_experiments[n];
+  for (size_t n = 0; n < smma_open_experiment_count; n++) {
+    const smma_open_experiment *e = &smma_open_experiments[n];
     json_t *candidates = json_array();
     if (!json) printf("%s: %s\n", e->name, e->question);
     for (const smma_candidate *c = e->candidates; c->text; c++) {

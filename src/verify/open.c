@@ -15,15 +15,15 @@ static uint64_t compute_model(const smma_operation *model, smma_operands x, uint
 
 static const smma_candidate the_model = {"as the model", compute_model, 0};
 
-const smma_experiment *smma_find_experiment(const char *name) {
-  for (size_t i = 0; i < smma_experiment_count; i++)
-    if (strcmp(name, smma_experiments[i].name) == 0) return &smma_experiments[i];
+const smma_open_experiment *smma_find_open_experiment(const char *name) {
+  for (size_t i = 0; i < smma_open_experiment_count; i++)
+    if (strcmp(name, smma_open_experiments[i].name) == 0) return &smma_open_experiments[i];
   return NULL;
 }
 
 /* ---- Preparing ---- */
 
-static int collect_candidates(const smma_experiment *e, const smma_candidate **answer) {
+static int collect_candidates(const smma_open_experiment *e, const smma_candidate **answer) {
   int count = 0;
   answer[count++] = &the_model;
   for (const smma_candidate *c = e->candidates; c->text; c++) answer[count++] = c;
@@ -109,7 +109,7 @@ static void merge_answers(smma_trial *t) {
   t->answers = kept;
 }
 
-bool smma_trial_prepare(const smma_experiment *e, const smma_instruction *i, smma_trial *t) {
+bool smma_trial_prepare(const smma_open_experiment *e, const smma_instruction *i, smma_trial *t) {
   const smma_operation o = smma_operation_of(i);
   *t = (smma_trial){.experiment = e, .instruction = i};
   if (!e->concerns(i)) return false;

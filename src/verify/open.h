@@ -19,26 +19,26 @@ typedef struct {
 } smma_candidate;
 
 /* Operands of row `index`: returns what it is, or NULL past the last. */
-typedef const char *smma_experiment_row(const smma_operation *operation, int index, smma_vector_row *row);
+typedef const char *smma_open_experiment_row(const smma_operation *operation, int index, smma_vector_row *row);
 
 typedef struct {
   const char *name, *question;
   bool (*concerns)(const smma_instruction *instruction);
-  smma_experiment_row *row;         /* NULL: the first rows of `softmma gen` that tell candidates apart */
+  smma_open_experiment_row *row;    /* NULL: the first rows of `softmma gen` that tell candidates apart */
   bool chained;                     /* each row's result is the next one's c, and only the last one counts */
   const smma_candidate *candidates; /* besides the model; the one behind the last has no text */
-} smma_experiment;
+} smma_open_experiment;
 
-extern const smma_experiment smma_experiments[];
-extern const size_t smma_experiment_count;
+extern const smma_open_experiment smma_open_experiments[];
+extern const size_t smma_open_experiment_count;
 
 /* NULL if there is no such experiment. */
-const smma_experiment *smma_find_experiment(const char *name);
+const smma_open_experiment *smma_find_open_experiment(const char *name);
 
 enum { SMMA_MOST_ANSWERS = 6, SMMA_MOST_TRIAL_ROWS = 16 };
 
 typedef struct {
-  const smma_experiment *experiment;
+  const smma_open_experiment *experiment;
   const smma_instruction *instruction;
   int rows;    /* operands */
   int results; /* that count: one of a chain, else one of each row */
@@ -49,7 +49,7 @@ typedef struct {
 } smma_trial;
 
 /* False if the experiment cannot tell any other answer from the model's. */
-bool smma_trial_prepare(const smma_experiment *experiment, const smma_instruction *instruction, smma_trial *trial);
+bool smma_trial_prepare(const smma_open_experiment *experiment, const smma_instruction *instruction, smma_trial *trial);
 
 /* Operands of row `index`, which stands below trial->rows; returns what it is. In a chain c holds for the first row. */
 const char *smma_trial_row(const smma_trial *trial, int index, smma_vector_row *row);

@@ -530,7 +530,7 @@ static const smma_candidate fttn_from_zero[] = {
 
 /* ---- All of them ---- */
 
-const smma_experiment smma_experiments[] = {
+const smma_open_experiment smma_open_experiments[] = {
     {"f16-exponent-of-zero", "the exponent that a zero term brings to the alignment, for f16 output", is_f16_to_f16,
      row_of_exponents, false, exponents_of_zero},
     {"f16-subnormal-rounding", "whether a subnormal f16 result is rounded once or twice", has_fine_products,
@@ -555,4 +555,4 @@ const smma_experiment smma_experiments[] = {
     {"fttn-from-zero", "FTTN's porting example, D = C - A B as a loop for A B, then a subtraction", is_f16_to_f32,
      row_from_zero, true, fttn_from_zero},
 };
-const size_t smma_experiment_count = sizeof smma_experiments / sizeof *smma_experiments;
+const size_t smma_open_experiment_count = sizeof smma_open_experiments / sizeof *smma_open_experiments;

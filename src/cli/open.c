@@ -1,4 +1,4 @@
-#include "cli/experiments.h"
+#include "cli/open.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@ typedef struct {
   smma_progress progress;
 } run;
 
-const smma_experiment *smma_require_experiment(const char *name, const char *option) {
-  const smma_experiment *e = smma_find_experiment(name);
+const smma_open_experiment *smma_require_open_experiment(const char *name, const char *option) {
+  const smma_open_experiment *e = smma_find_open_experiment(name);
   char list[512] = "";
   if (e) return e;
-  for (size_t i = 0; i < smma_experiment_count; i++)
-    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", smma_experiments[i].name);
+  for (size_t i = 0; i < smma_open_experiment_count; i++)
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", smma_open_experiments[i].name);
   smma_die("%s: unknown experiment '%s'; experiments are %s", option, name, list);
 }
 
@@ -114,7 +114,7 @@ static bool is_repeated(const smma_instruction_table *table, size_t i) {
 }
 
 /* Instructions that compute the same have the same trial. */
-static void consider(run *x, const smma_experiment *e, const smma_instruction *i) {
+static void consider(run *x, const smma_open_experiment *e, const smma_instruction *i) {
   smma_trial *t = &x->trial;
   if (t->experiment == e && smma_same_operation(t->instruction, i))
     t->instruction = i;
@@ -125,7 +125,7 @@ static void consider(run *x, const smma_experiment *e, const smma_instruction *i
   ask(x, t);
 }
 
-static void ask_architecture(run *x, const smma_experiment *e, const smma_instruction_table *table) {
+static void ask_architecture(run *x, const smma_open_experiment *e, const smma_instruction_table *table) {
   smma_error why;
   x->asked_count = 0;
   for (size_t n = 0; n < table->count; n++) {
@@ -135,7 +135,7 @@ static void ask_architecture(run *x, const smma_experiment *e, const smma_instru
   }
 }
 
-static void ask_experiment(run *x, const smma_experiment *e) {
+static void ask_experiment(run *x, const smma_open_experiment *e) {
   const smma_open_request *q = x->request;
   const size_t before = x->answers;
   x->asked_count = 0;
@@ -160,15 +160,15 @@ static void print_report(const run *x) {
                             (json_int_t)x->others, "experiments", x->results));
 }
 
-int smma_run_experiments(const smma_open_request *q) {
+int smma_run_open_experiments(const smma_open_request *q) {
   run x = {.request = q, .results = q->json ? json_array() : NULL};
   smma_error why;
   if (q->instruction && !smma_unit_computes(q->unit, q->instruction, &why)) smma_die("%s", why.text);
   x.asked = malloc(smma_catalogue_count() * sizeof *x.asked);
   if (!x.asked) smma_die("out of memory");
   smma_progress_start(&x.progress, "answers", 1);
-  for (size_t n = 0; n < smma_experiment_count; n++)
-    if (!q->only || q->only == &smma_experiments[n]) ask_experiment(&x, &smma_experiments[n]);
+  for (size_t n = 0; n < smma_open_experiment_count; n++)
+    if (!q->only || q->only == &smma_open_experiments[n]) ask_experiment(&x, &smma_open_experiments[n]);
   smma_progress_end();
   free(x.asked);
   if (x.answers == 0) smma_die("no experiment tells anything of an instruction that %s computes", q->unit->name);
