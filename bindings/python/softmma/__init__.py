@@ -16,7 +16,9 @@ the number of threads.
     MI100 -0.875
 """
 
+import importlib
 import os
+from types import ModuleType
 
 from softmma import _core
 from softmma._products import QUANTIZED_FORMATS, Quantized, dot, matmul, quantize, round
@@ -73,6 +75,14 @@ __all__ = [
 ]
 
 __version__ = _core.version()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """softmma.torch, which needs PyTorch, is imported when it is used."""
+    if name == "torch":
+        return importlib.import_module("softmma.torch")
+    raise AttributeError(f"module 'softmma' has no attribute {name!r}")
+
 
 # OpenMP's threads do not survive a fork: in the child every product runs on one thread.
 os.register_at_fork(after_in_child=_core.forked)

@@ -128,8 +128,8 @@ class Custom(Instruction):
 
         >>> import softmma
         >>> unit = softmma.Custom({**softmma.instruction("A100", "HMMA.16816.F32").to_custom(), "alignment_bits": 40})
-        >>> softmma.dot([1, 2**-14], [1, 2**-14], 2**-27, on=unit)
-        np.float32(1.0)
+        >>> softmma.dot([1, 2**-14], [1, 2**-14], 2**-27, on=unit).item()
+        1.0
     """
 
     def __init__(self, description: Mapping[str, Any] | str | Path):
