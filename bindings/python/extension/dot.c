@@ -30,32 +30,35 @@ static npy_intp length_of(const smma_instruction *i, int operand) {
   return operand < C ? i->k : i->k / i->scale_block;
 }
 
+/* An array of zeros whose last axis has `length` elements, the first of them from `x`. */
+static PyArrayObject *lengthened(PyArrayObject *x, npy_intp length) {
+  int axes = PyArray_NDIM(x);
+  npy_intp shape[MOST_AXES];
+  PyArrayObject *whole, *beginning = NULL;
+  for (int axis = 0; axis < axes; axis++) shape[axis] = PyArray_DIM(x, axis);
+  shape[axes - 1] = length;
+  Py_INCREF(PyArray_DESCR(x));
+  whole = (PyArrayObject *)PyArray_Zeros(axes, shape, PyArray_DESCR(x), 0);
+  if (!whole) return NULL;
+  Py_INCREF(PyArray_DESCR(x));
+  beginning =
+      (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(x), axes, PyArray_DIMS(x),
+                                            PyArray_STRIDES(whole), PyArray_DATA(whole), NPY_ARRAY_WRITEABLE, NULL);
+  if (!beginning || PyArray_CopyInto(beginning, x) < 0) Py_CLEAR(whole);
+  Py_XDECREF(beginning);
+  return whole;
+}
+
 /* As many elements as the instruction takes: fewer of a and b are followed by +0. Takes over `x`. */
 static PyArrayObject *fill_up(PyArrayObject *x, int operand, const rows *r, npy_intp length) {
-  npy_intp shape[MOST_AXES], have = PyArray_DIM(x, PyArray_NDIM(x) - 1);
+  npy_intp have = PyArray_DIM(x, PyArray_NDIM(x) - 1);
   PyArrayObject *whole = NULL;
-  PyObject *part;
   if (have == length) return x;
-  if (have > length || operand > C) {
+  if (have > length || operand > C)
     PyErr_Format(PyExc_ValueError, "%s has %zd elements; %s takes %zd%s", names[operand], (Py_ssize_t)have,
                  r->instruction->name, (Py_ssize_t)length, operand > C ? "" : " at most (matmul takes any number)");
-    Py_DECREF(x);
-    return NULL;
-  }
-  for (int axis = 0; axis < PyArray_NDIM(x); axis++) shape[axis] = PyArray_DIM(x, axis);
-  shape[PyArray_NDIM(x) - 1] = length;
-  Py_INCREF(PyArray_DESCR(x));
-  whole = (PyArrayObject *)PyArray_Zeros(PyArray_NDIM(x), shape, PyArray_DESCR(x), 0);
-  if (whole) {
-    PyArrayObject *beginning;
-    shape[PyArray_NDIM(x) - 1] = have;
-    Py_INCREF(PyArray_DESCR(x));
-    part = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(x), PyArray_NDIM(x), shape, PyArray_STRIDES(whole),
-                                PyArray_DATA(whole), NPY_ARRAY_WRITEABLE, NULL);
-    beginning = (PyArrayObject *)part;
-    if (!part || PyArray_CopyInto(beginning, x) < 0) Py_CLEAR(whole);
-    Py_XDECREF(part);
-  }
+  else
+    whole = lengthened(x, length);
   Py_DECREF(x);
   return whole;
 }

@@ -77,7 +77,7 @@ static bool fail_shapes(const product *p, int one, int other, const char *rule) 
   return false;
 }
 
-/* Vectors become a row of A, a column of B. */
+/* Vectors become a row of A and of its scale factors, a column of B and of its own. */
 static bool make_matrix(product *p, int operand) {
   PyArrayObject *x = p->operand[operand];
   npy_intp size[2] = {1, 1};
@@ -89,7 +89,7 @@ static bool make_matrix(product *p, int operand) {
     return false;
   }
   p->vector[operand] = true;
-  size[operand == A] = PyArray_DIM(x, 0);
+  size[operand == A || operand == SCALE_A] = PyArray_DIM(x, 0);
   p->operand[operand] = (PyArrayObject *)PyArray_Newshape(x, &shape, NPY_CORDER);
   Py_DECREF(x);
   return p->operand[operand] != NULL;

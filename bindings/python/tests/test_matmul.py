@@ -291,6 +291,28 @@ def test_errors_of_scales():
     fails(LookupError, "hopper has no block-scaled", a.values, b.values, scale_a=a.scales, scale_b=b.scales)
 
 
+def test_scales_of_vectors():
+    x = np.arange(1, 65.0)
+    q = softmma.quantize(x, "mxfp8_e4m3")
+    matrices = softmma.matmul(
+        q.values[None], q.values[:, None], on="B200", scale_a=q.scales[None], scale_b=q.scales[:, None]
+    )
+    vectors = softmma.matmul(q.values, q.values, on="B200", scale_a=q.scales, scale_b=q.scales)
+    assert vectors == matrices[0, 0] > 0
+
+
+def test_layouts_of_scales(generator):
+    """Factors in any layout, and one for all matrices of a batch."""
+    a, b = generator.standard_normal((3, 4, 70)), generator.standard_normal((70, 5))
+    qa, qb = softmma.quantize(a, "mxfp4"), softmma.quantize(b, "mxfp4", axis=-2)
+    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    other = softmma.matmul(
+        qa.values, qb.values, on="B200", scale_a=np.asfortranarray(qa.scales), scale_b=np.ascontiguousarray(qb.scales)
+    )
+    same(d, other)
+    same(d[1], softmma.matmul(qa.values[1], qb.values, on="B200", scale_a=qa.scales[1], scale_b=qb.scales))
+
+
 def test_dot(generator):
     a, b = random_encodings(generator, (6, 16), "f16"), random_encodings(generator, (1, 16), "f16")
     c = random_encodings(generator, (6,), "f32")
