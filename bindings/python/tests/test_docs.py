@@ -43,6 +43,27 @@ def test_subnormals():
     assert {share for (gpu, scale), share in zeros.items() if (gpu, scale) != ("MI250X", "1")} == {"0.0%"}
 
 
+def outputs(notebook):
+    """What a notebook shows, without pictures: the text of every cell."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            yield output.get("text") or data.get("text/html") or "".join(data.get("text/plain", ""))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks(path):
+    """Executed again they show what they show, and so does the page."""
+    nbformat = pytest.importorskip("nbformat", reason="nbconvert is not installed: notebooks are NOT executed")
+    nbclient = pytest.importorskip("nbclient", reason="nbconvert is not installed: notebooks are NOT executed")
+    stored, executed = (nbformat.read(path, as_version=4) for _ in range(2))
+    nbclient.NotebookClient(executed, coalesce_streams=True, resources={"metadata": {"path": path.parent}}).execute()
+    assert list(outputs(executed)) == list(outputs(stored))
+    page = (REPOSITORY / "docs" / f"python-{path.stem}.md").read_text()
+    for cell in stored.cells:
+        assert cell.source in page
+
+
 @pytest.mark.parametrize("name", ["digits-labels.npy", "digits.npy"])
 def test_data(name):
     data = np.load(REPOSITORY / "examples" / "data" / name)
