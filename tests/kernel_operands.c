@@ -425,6 +425,7 @@ static void make_shifts(design *d, const int *sinks, int *of_a, int *of_b) {
 }
 
 static uint64_t negated(smma_encoding f, uint64_t x) {
+  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && x == 0) return x;
   return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }

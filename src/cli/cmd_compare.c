@@ -71,7 +71,7 @@ static smma_encoded_matrix encoded(const smma_tensor *t) {
 /* Raw files hold the format of --in. */
 static void settle_raw(smma_tensor *t, smma_format_id in, const char *path) {
   smma_tensor typed;
-  if (t->format != SMMA_FORMAT_none) return;
+  if (!smma_is_raw(t, in)) return;
   typed = smma_matrix_as(t, in, "", path, true);
   smma_tensor_free(t);
   *t = typed;

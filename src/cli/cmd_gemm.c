@@ -52,7 +52,7 @@ static smma_tensor load_shaped(const char *path, const char *option, size_t rows
 
 /* The file's matrix in the wanted format; the file's is freed. */
 static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path, bool quiet) {
-  bool raw_scales = file->format == SMMA_FORMAT_none && what[0] == '-'; /* raw is usual for them */
+  bool raw_scales = smma_is_raw(file, wanted) && what[0] == '-'; /* raw is usual for them */
   smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet || raw_scales);
   smma_tensor_free(file);
   return t;
@@ -127,7 +127,7 @@ static void check_options(const gemm_options *o, const smma_instruction *i) {
 static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, product *p) {
   for (int i = 0; i < 2; i++) {
     smma_tensor *file = i ? b : a;
-    if (file->format == SMMA_FORMAT_none)
+    if (smma_is_raw(file, SMMA_FORMAT_f64))
       smma_die("%s holds raw encodings; --method takes numbers: f64, f32, f16", paths[i]);
   }
   p->wide = a->format == SMMA_FORMAT_f64 || b->format == SMMA_FORMAT_f64;
