@@ -54,7 +54,7 @@ silent() { [ ! -s in/stderr ]; }
 
 gives 'help' 0 '^  verify  ' --help
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
@@ -723,7 +723,7 @@ fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' benc
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
   runs 0 "$command" --help
   sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
   while read -r option; do
@@ -781,6 +781,7 @@ completes 'of an architecture' 'volta' list --arch vo
 completes 'of a method' 'words markidis' gemm --method ''
 completes 'of a sum' 'unit unit-scaled' gemm --sum u
 completes 'of an experiment' 'zero-sign' campaign --open --only zero
+completes 'of a numerical experiment' 'accumulation' experiment acc
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32

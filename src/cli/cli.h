@@ -77,7 +77,7 @@ int smma_finish_output(int status);
 /* Progress of long work: silent unless stderr is a terminal; a line with rate and, where `all` is known (not 0),
    remaining time, once a second. */
 typedef struct {
-  const char *unit; /* "products" */
+  const char *unit; /* "products"; NULL: no rate is shown */
   double per_step;  /* units in one step */
   double started, shown;
   bool enabled;
