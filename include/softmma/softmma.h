@@ -305,6 +305,39 @@ SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const 
  * top. */
 SMMA_API int smma_words_for(const smma_instruction *instruction, double accuracy);
 
+#define SMMA_MOST_SLICES 2098 /* the bits from the greatest FP64 number to the least */
+
+/* Which products of slices are added: A_(i) B_(j), i and j from 1, counts 2^(-bits (i + j)). */
+typedef enum {
+  SMMA_PRODUCTS_LEADING, /* i + j <= slices + 1: what is left out is less than what more slices would bring */
+  SMMA_PRODUCTS_ALL
+} smma_products;
+
+/* Where they are added. */
+typedef enum {
+  SMMA_SLICES_F64,  /* each s32 result, times its power of two, RNE in FP64, smallest first */
+  SMMA_SLICES_EXACT /* exactly, and the sum is rounded once to FP64, RNE */
+} smma_slices_sum;
+
+/* How numbers become block fixed-point: a row of A or a column of B shares an exponent, and each of its numbers is a sum
+ * of signed integers of `bits` bits, its slices (docs/numerics.md). */
+typedef struct {
+  int slices; /* 1 to SMMA_MOST_SLICES; 0: as many as A and B each need to be exact */
+  int bits;   /* of a slice, without its sign: 1 to 7 */
+  smma_products products;
+  smma_slices_sum sum;
+} smma_slices;
+
+/* D = A B for matrices of FP64 by the Ozaki scheme: from smma_gemm of their slices on an instruction with A and B in s8
+ * and D in s32. `arguments` as for smma_gemm_words. The products of slices are exact: K is cut where a sum might not
+ * fit 32 bits. With slices = 0, SMMA_PRODUCTS_ALL and SMMA_SLICES_EXACT D is the exact product, rounded once.
+ * Infinity and NaN: as smma_gemm_words. A sum that is zero is +0.
+ *
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for an instruction of other formats. D is not touched on an error,
+ * SMMA_STOPPED included. */
+SMMA_API smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                                      const smma_slices *how);
+
 #ifdef __cplusplus
 }
 #endif
