@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "numerics/words.h"
+
 /* The position of `text` in a list of names that ends with NULL; 0 for NULL. */
 static int choose(const char *option, const char *text, const char *const *names, const char *list) {
   if (!text) return 0;
@@ -34,14 +36,13 @@ static int choose_words(const smma_method_options *o, const smma_instruction *i)
 
 bool smma_choose_method(const smma_method_options *o, const smma_instruction *i, smma_words *how) {
   static const char *const methods[] = {"words", "markidis", NULL};
-  static const char *const sums[] = {"f64", "f32", "unit", "unit-scaled", NULL};
   static const char *const subnormals[] = {"on", "off", NULL};
   if (!o->method) {
     require_none(o);
     return false;
   }
   how->method = (smma_words_method)choose("--method", o->method, methods, "words, markidis");
-  how->sum = (smma_words_sum)choose("--sum", o->sum, sums, "f64, f32, unit, unit-scaled");
+  how->sum = (smma_words_sum)choose("--sum", o->sum, smma_words_sum_names, "f64, f32, unit, unit-scaled");
   how->flush_subnormals = choose("--subnormals", o->subnormals, subnormals, "on, off");
   how->words = choose_words(o, i);
   if ((how->sum == SMMA_SUM_UNIT || how->sum == SMMA_SUM_UNIT_SCALED) && i->c != i->d)

@@ -45,10 +45,27 @@ double smma_random_normal(uint64_t seed, uint32_t stream, uint64_t index) {
   }
 }
 
-/* 2^x: of the fraction by its Taylor series, whose 20th term is below 2^-70. */
+/* 2^x: of the fraction by the Taylor series of exp, whose next term is below 2^-57. */
 static double power_of_two(double x) {
-  double whole = floor(x), t = (x - whole) * 0x1.62e42fefa39efp-1, sum = 1;
-  for (int k = 20; k > 0; k--) sum = 1 + sum * t / k;
+  static const double inverse_factorial[] = {1.0,
+                                             1.0,
+                                             1.0 / 2,
+                                             1.0 / 6,
+                                             1.0 / 24,
+                                             1.0 / 120,
+                                             1.0 / 720,
+                                             1.0 / 5040,
+                                             1.0 / 40320,
+                                             1.0 / 362880,
+                                             1.0 / 3628800,
+                                             1.0 / 39916800,
+                                             1.0 / 479001600.0,
+                                             1.0 / 6227020800.0,
+                                             1.0 / 87178291200.0,
+                                             1.0 / 1307674368000.0,
+                                             1.0 / 20922789888000.0};
+  double whole = floor(x), t = (x - whole) * 0x1.62e42fefa39efp-1, sum = 0;
+  for (int k = 16; k >= 0; k--) sum = sum * t + inverse_factorial[k];
   return ldexp(sum, (int)whole);
 }
 
