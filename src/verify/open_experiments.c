@@ -516,17 +516,18 @@ static const char *row_of_overflows(const smma_operation *o, int index, smma_vec
 
 /* ---- FTTN's porting example ---- */
 
-/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] 2^-2
-   for odd and 2^-3 for even k, the other B[k][j] 2^-3. */
+/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] -2^-2
+   for odd and -2^-3 for even k, the other B[k][j] 2^-3: the signs of its formula for D. */
 enum { FTTN_K = 8192 };
 
-static const char *fttn_row(const smma_operation *o, int index, bool negative, smma_vector_row *row) {
+/* With `negated`, of -A B. */
+static const char *fttn_row(const smma_operation *o, int index, bool negated, smma_vector_row *row) {
   if (index == FTTN_K / o->k) return NULL;
   clear_row(o, row);
   for (int k = 0; k < o->k; k++) {
     const bool first = index == 0 && k == 0;
     set_product(row, k,
-                power_of_two(o->a, negative,
+                power_of_two(o->a, negated == first,
                              first   ? 10
                              : k % 2 ? -2
                                      : -3),
@@ -560,16 +561,15 @@ static uint64_t eighths(const smma_operation *model, smma_operands x, uint64_t c
 #define EIGHTHS(whole, rest) ((whole)*8 + (rest))
 #define TWO_TO_20 (1 << 20)
 
-static const smma_candidate fttn_from_c[] = {
-    {"D = 0, the paper's V100, A100 and MI250X", eighths, 0},
-    {"D = -191.875, the paper's H100 but for the sign", eighths, -EIGHTHS(191, 7)},
-    {"D = -255.875, the paper's MI100 but for the sign", eighths, -EIGHTHS(255, 7)},
-    {0}};
+static const smma_candidate fttn_from_c[] = {{"D = 0, the paper's V100, A100 and MI250X", eighths, 0},
+                                             {"D = 191.875, the paper's H100", eighths, EIGHTHS(191, 7)},
+                                             {"D = 255.875, the paper's MI100", eighths, EIGHTHS(255, 7)},
+                                             {0}};
 
 static const smma_candidate fttn_from_zero[] = {
     {"A B = 2^20: D = 0, the paper's V100, A100 and MI250X", eighths, EIGHTHS(TWO_TO_20, 0)},
-    {"A B = 2^20 + 191.875: the paper's H100 but for the sign of D", eighths, EIGHTHS(TWO_TO_20 + 191, 7)},
-    {"A B = 2^20 + 255.875: the paper's MI100 but for the sign of D", eighths, EIGHTHS(TWO_TO_20 + 255, 7)},
+    {"A B = 2^20 - 191.875, the paper's H100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(191, 7)},
+    {"A B = 2^20 - 255.875, the paper's MI100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(255, 7)},
     {0}};
 
 /* ---- All of them ---- */
