@@ -202,7 +202,7 @@ int smma_command_gemm(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
       {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B; picks the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64) without it", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
       {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
