@@ -34,7 +34,6 @@ static const struct {
   const char *family, *kernel; /* NULL: every kernel */
   const char *reason;
 } exceptions[] = {
-    {"INTEGER", NULL, "no family computes with integers"},
     {NULL, NULL, NULL},
 };
 
