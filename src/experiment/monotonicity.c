@@ -459,15 +459,16 @@ static void plot_curve(const smma_experiment_run *run, FILE *script, int curve) 
   const int unit = curves[curve].unit, reach = curves[curve].reach;
   smma_plot_block(run, script, "$curve", where, columns);
   write_drops(run, script, where);
-  fprintf(script, "scale = 2.0**%d\nsum = %d * 2.0**%d\n", -unit, curves[curve].products,
-          curves[curve].exponent - unit);
+  fprintf(script, "scale = 2.0**%d\nsum = %d * 2.0**%d\nsize = %g\n", -unit, curves[curve].products,
+          curves[curve].exponent - unit, reach > 8 ? 0.4 : 0.7);
   fprintf(script, "set title '%s: %d products of 2^{%d}'\nset xrange [-%d:%d]\nset xtics %d\n", curves[curve].title,
           curves[curve].products, curves[curve].exponent, reach, reach, reach / 2);
   fprintf(script, "set yrange [-%d:%g]\nset ytics %d\n", reach, 1.5 * reach + (reach > 8 ? 20 : 2), reach / 2);
   fprintf(script, "set xlabel 'c - 1 in units of 2^{%d}'\nset ylabel 'd - 1 in units of 2^{%d}'\n", unit, unit);
   fputs(
       "plot x + sum with lines linetype 8 title 'exact', "
-      "$curve using (($1 - 1) * scale):(($2 - 1) * scale) with linespoints linetype 1 linewidth 0.7 title 'd', "
+      "$curve using (($1 - 1) * scale):(($2 - 1) * scale) with linespoints linetype 1 linewidth 0.7 pointsize size "
+      "title 'd', "
       "NaN with points linetype 2 pointsize 1.6 title 'd falls'",
       script);
   fputs(", $drops using (($1 - 1) * scale):(($2 - 1) * scale) with points linetype 2 pointsize 1.6 notitle\n", script);

@@ -263,7 +263,7 @@ static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) 
 }
 
 static void plot(const smma_experiment_run *run, FILE *script) {
-  static const double places[FORWARD_READINGS] = {-0.22, 0, 0.22, 0.22}; /* above and below the GPU's line */
+  static const double places[FORWARD_READINGS] = {-0.28, 0, 0.28, 0.28}; /* above and below the GPU's line */
   size_t lines[MOST_LINES];
   const int count = find_lines(run, lines);
   fputs(
@@ -271,7 +271,9 @@ static void plot(const smma_experiment_run *run, FILE *script) {
       "[-0.6:*] reverse\nset ytics (",
       script);
   for (int l = 0; l < count; l++) fprintf(script, "%s'%s' %d", l ? ", " : "", smma_table_text(run, lines[l], "gpu"), l);
-  fputs(")\nset key outside below horizontal reverse Left samplen 1 maxcols 2 height 1\n$published << END\n", script);
+  fputs(
+      ")\nset key outside below horizontal reverse Left samplen 1 maxcols 2 height 1 spacing 1.3\n$published << END\n",
+      script);
   for (int l = 0; l < count; l++)
     if (strcmp(smma_table_text(run, lines[l], "published"), "none") != 0)
       fprintf(script, "%s %d\n", smma_table_text(run, lines[l], "published"), l);
@@ -286,11 +288,12 @@ static void plot(const smma_experiment_run *run, FILE *script) {
           count - 1, count - 1);
   fputs(
       "plot $exact with lines linetype 8 title 'exact', "
-      "$published with points linetype 5 pointtype 6 pointsize 2.6 title 'published'",
+      "$published with points linetype 5 pointtype 6 pointsize 2 title 'published'",
       script);
   for (int r = 0; r < FORWARD_READINGS; r++)
-    fprintf(script, ", $reading%d with points linetype %d pointsize 0.9 title 'loop from %s, other products %s'", r,
-            r + 1, readings[r].start, readings[r].others);
+    fprintf(script,
+            ", $reading%d with points linetype %d pointsize 0.75 linewidth 1.5 title 'loop from %s, other products %s'",
+            r, r + 1, readings[r].start, readings[r].others);
   fputc('\n', script);
 }
 
@@ -306,7 +309,7 @@ const smma_experiment smma_experiment_porting = {
     .parameters = parameters,
     .columns = columns,
     .width = 760,
-    .height = 640,
+    .height = 720,
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
