@@ -232,6 +232,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
 int smma_command_experiment(int argc, const char **argv) {
   experiment_options o = {.directory = (char *)"."};
   const char **rest;
+  int status;
   struct poptOption options[] = {
       {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "a parameter's value; once for each", "NAME=VALUE"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.seed, 0, "seed of the random numbers", "S"},
@@ -245,5 +246,8 @@ int smma_command_experiment(int argc, const char **argv) {
       POPT_TABLEEND};
   rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
-  return *rest ? run_experiment(&o, require_experiment(*rest)) : list_experiments(o.json);
+  status = *rest ? run_experiment(&o, require_experiment(*rest)) : list_experiments(o.json);
+  for (const char **a = o.assignments; a && *a; a++) free((char *)*a);
+  free(o.assignments);
+  return status;
 }

@@ -291,8 +291,25 @@ static bool compute_curve(smma_experiment_run *run, int curve, smma_error *error
   return true;
 }
 
+/* ---- Adders of few terms ---- */
+
+/* Of two to five, c and products: V100's rule. The theorem is that from four on d can fall. */
+enum { LEAST_TERMS = 2, ADDERS = 4 };
+
+/* NULL with one line. */
+static const smma_instruction *make_adder(int terms, smma_error *error) {
+  char text[300];
+  snprintf(text, sizeof text,
+           "{\"softmma-unit\": 1, \"name\": \"%d-terms\", \"algorithm\": \"T-FDPA\", \"k\": %d, \"a\": \"f16\", \"b\": "
+           "\"f16\", \"d\": \"f32\", \"block\": %d, \"alignment_bits\": 23, \"zero_exponent\": -131, \"rounding\": "
+           "\"toward-zero\"}",
+           terms, terms - 1, terms - 1);
+  return smma_custom_parse("adder", text, strlen(text), error->text, sizeof error->text);
+}
+
 /* ---- The experiment ---- */
 
+/* The cells are the curves, the instructions, the adders. */
 typedef struct {
   const smma_instruction **instructions;
   size_t count, pairs;
@@ -314,7 +331,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   }
   smma_distinct_instructions(s->instructions);
   run->context = s;
-  *cells = CURVES + s->count;
+  *cells = CURVES + s->count + ADDERS;
   return true;
 }
 
@@ -350,16 +367,12 @@ static violations search(const smma_experiment_run *run, const subject *s, int f
   return v;
 }
 
-static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
+static void add_searches(smma_experiment_run *run, const char *part, const smma_instruction *i, size_t cell) {
   const setup *x = run->context;
-  const smma_instruction *i;
-  subject s;
-  if (cell < CURVES) return compute_curve(run, (int)cell, error);
-  i = x->instructions[cell - CURVES];
-  s = subject_of(i);
+  const subject s = subject_of(i);
   for (int f = 0; f < FAMILIES; f++) {
     const violations v = search(run, &s, f, (uint32_t)(cell * FAMILIES) + (uint32_t)f);
-    smma_row_text(run, "search");
+    smma_row_text(run, part);
     smma_row_text(run, smma_arch_name(i));
     smma_row_text(run, i->name);
     smma_row_text(run, families[f].name);
@@ -372,6 +385,20 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
     smma_row_text(run, no_number);
     smma_row_text(run, no_number);
   }
+}
+
+static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
+  const setup *x = run->context;
+  const smma_instruction *adder;
+  if (cell < CURVES) return compute_curve(run, (int)cell, error);
+  if (cell < CURVES + x->count) {
+    add_searches(run, "search", x->instructions[cell - CURVES], cell);
+    return true;
+  }
+  adder = make_adder(LEAST_TERMS + (int)(cell - CURVES - x->count), error);
+  if (!adder) return false;
+  add_searches(run, "terms", adder, cell);
+  smma_custom_free(adder);
   return true;
 }
 
@@ -419,23 +446,31 @@ static void print_monotone(const smma_experiment_run *run, size_t first, FILE *o
   fprintf(out, "  %-13s  %s\n", smma_table_text(run, first, "unit"), smma_table_text(run, first, "instruction"));
 }
 
+/* The first row of a part. */
+static size_t first_of(const smma_experiment_run *run, const char *part) {
+  size_t row = 0;
+  while (strcmp(smma_table_text(run, row, "part"), part) != 0) row++;
+  return row;
+}
+
 static void summarise(const smma_experiment_run *run, FILE *out) {
-  size_t first = 0, all = 0, none = 0, as_bound = 0;
+  const size_t first = first_of(run, "search"), end = first_of(run, "terms");
+  size_t none = 0, as_bound = 0;
   summarise_curves(run, out);
-  while (strcmp(smma_table_text(run, first, "part"), "search") != 0) first++;
   fprintf(out, "\nViolations in a million pairs, and the greatest drop in ulps:\n%-56s  %8s  %8s  %8s  drop\n", "", "c",
           "product", "any");
-  for (size_t at = first; at < smma_table_rows(run); at += FAMILIES) {
-    const bool found = violates(run, at);
-    all++;
+  for (size_t row = first; row < end; row += FAMILIES) {
+    const bool found = violates(run, row);
     none += !found;
-    as_bound += found == (smma_table_text(run, at, "bound")[0] == 'y');
-    if (found) print_violations(run, at, out);
+    as_bound += found == (smma_table_text(run, row, "bound")[0] == 'y');
+    if (found) print_violations(run, row, out);
   }
+  fputs("\nV100's rule with one to four products and c:\n", out);
+  for (size_t row = end; row < smma_table_rows(run); row += FAMILIES) print_violations(run, row, out);
   fprintf(out, "\nThe bound L > 2^(F + 1 - t) says the same for %zu of %zu instructions. None found in %zu:\n",
-          as_bound, all, none);
-  for (size_t at = first; at < smma_table_rows(run); at += FAMILIES)
-    if (!violates(run, at)) print_monotone(run, at, out);
+          as_bound, (end - first) / FAMILIES, none);
+  for (size_t row = first; row < end; row += FAMILIES)
+    if (!violates(run, row)) print_monotone(run, row, out);
 }
 
 /* ---- The picture ---- */
@@ -459,15 +494,16 @@ static void plot_curve(const smma_experiment_run *run, FILE *script, int curve) 
   const int unit = curves[curve].unit, reach = curves[curve].reach;
   smma_plot_block(run, script, "$curve", where, columns);
   write_drops(run, script, where);
-  fprintf(script, "scale = 2.0**%d\nsum = %d * 2.0**%d\n", -unit, curves[curve].products,
-          curves[curve].exponent - unit);
+  fprintf(script, "scale = 2.0**%d\nsum = %d * 2.0**%d\nsize = %g\n", -unit, curves[curve].products,
+          curves[curve].exponent - unit, reach > 8 ? 0.4 : 0.7);
   fprintf(script, "set title '%s: %d products of 2^{%d}'\nset xrange [-%d:%d]\nset xtics %d\n", curves[curve].title,
           curves[curve].products, curves[curve].exponent, reach, reach, reach / 2);
   fprintf(script, "set yrange [-%d:%g]\nset ytics %d\n", reach, 1.5 * reach + (reach > 8 ? 20 : 2), reach / 2);
   fprintf(script, "set xlabel 'c - 1 in units of 2^{%d}'\nset ylabel 'd - 1 in units of 2^{%d}'\n", unit, unit);
   fputs(
       "plot x + sum with lines linetype 8 title 'exact', "
-      "$curve using (($1 - 1) * scale):(($2 - 1) * scale) with linespoints linetype 1 linewidth 0.7 title 'd', "
+      "$curve using (($1 - 1) * scale):(($2 - 1) * scale) with linespoints linetype 1 linewidth 0.7 pointsize size "
+      "title 'd', "
       "NaN with points linetype 2 pointsize 1.6 title 'd falls'",
       script);
   fputs(", $drops using (($1 - 1) * scale):(($2 - 1) * scale) with points linetype 2 pointsize 1.6 notitle\n", script);

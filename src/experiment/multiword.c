@@ -17,25 +17,28 @@ static const struct {
   int words[NUMBERS_OF_WORDS];
 } formats[FORMATS] = {{"e5m2", "FP8 E5M2", {1, 4, 6}}, {"f16", "FP16", {1, 2, 3}}, {"bf16", "BF16", {1, 2, 3}}};
 
-/* `line` is of the picture: units whose models are the same for these formats share one. With `key` and `value` the
-   unit is a custom one, the instruction's description with that value in place of its own. */
+/* The models of the H100 and the B200 are the same but for FP8: there mma.sync, which paper 004 has, goes through FP16,
+   and each has an instruction of its own. With `key` and `value` the unit is a custom one: the instruction's
+   description with that value in place of its own. `line` is of the picture; 0: none. */
 typedef struct {
   const char *name, *arch, *instruction[FORMATS], *key, *value;
   int line;
 } unit;
 
+#define F16_MMA "mma.m16n8k16.f32.f16.f16.f32"
+#define BF16_MMA "mma.m16n8k16.f32.bf16.bf16.f32"
 #define FP8_MMA "mma.m16n8k32.f32.e5m2.e5m2.f32"
-#define HALF_MMA "mma.m16n8k16.f32.f16.f16.f32", "mma.m16n8k16.f32.bf16.bf16.f32"
+#define FP8_TCGEN05 "tcgen05.m64n8k32.f32.e5m2.e5m2"
 
 static const unit units[] = {
     {"V100", "volta", {NULL, "mma.m8n8k4.f32.f16.f16.f32", NULL}, NULL, NULL, 1},
-    {"A100", "ampere", {NULL, HALF_MMA}, NULL, NULL, 2},
+    {"A100", "ampere", {NULL, F16_MMA, BF16_MMA}, NULL, NULL, 2},
     {"L40S", "ada", {FP8_MMA, NULL, NULL}, NULL, NULL, 3},
-    {"H100", "hopper", {FP8_MMA, HALF_MMA}, NULL, NULL, 0},
     {"H100-wgmma", "hopper", {"wgmma.m64n8k32.f32.e5m2.e5m2", NULL, NULL}, NULL, NULL, 4},
-    {"B200", "blackwell", {FP8_MMA, HALF_MMA}, NULL, NULL, 5},
-    {"B200-RN", "blackwell", {FP8_MMA, HALF_MMA}, "rounding", "\"nearest-even\"", 6},
-    {"B200-23", "blackwell", {NULL, HALF_MMA}, "alignment_bits", "23", 0},
+    {"H100/B200", "blackwell", {FP8_MMA, F16_MMA, BF16_MMA}, NULL, NULL, 5},
+    {"B200-tcgen05", "blackwell", {FP8_TCGEN05, NULL, NULL}, NULL, NULL, 10},
+    {"B200-RN", "blackwell", {FP8_TCGEN05, F16_MMA, BF16_MMA}, "rounding", "\"nearest-even\"", 6},
+    {"B200-23", "blackwell", {NULL, F16_MMA, NULL}, "alignment_bits", "23", 0},
     {"MI100", "cdna1", {NULL, "v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x8bf16"}, NULL, NULL, 7},
     {"MI250X", "cdna2", {NULL, "v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16bf16_1k"}, NULL, NULL, 8},
     {"MI300X",
@@ -231,7 +234,8 @@ static void plot_panel(const smma_experiment_run *run, FILE *script, size_t f, s
 
 static void plot(const smma_experiment_run *run, FILE *script) {
   static const char *const legend[] = {
-      "V100", "A100", "L40S", "H100 (wgmma)", "H100 (mma), B200", "B200, to nearest", "MI100", "MI250X", "MI300X"};
+      "V100",  "A100",   "L40S",   "H100 (wgmma)",  "H100, B200 (mma)", "B200, to nearest",
+      "MI100", "MI250X", "MI300X", "B200 (tcgen05)"};
   fputs(
       "set logscale xy\nset yrange [1e-9:1e-1]\nset xrange [10:1e6]\nset key off\nset xtics 1e1,1e1,1e6\n"
       "set multiplot layout 3,3 margins 0.085,0.985,0.165,0.965 spacing 0.06,0.075\n",
@@ -241,14 +245,12 @@ static void plot(const smma_experiment_run *run, FILE *script) {
   smma_plot_legend(script, legend, sizeof legend / sizeof legend[0], 3, 0.095);
 }
 
-#define UNITS_OF_FIGURE "V100,A100,L40S,H100,B200,B200-RN"
+#define ALL_UNITS "V100,A100,L40S,H100-wgmma,H100/B200,B200-tcgen05,B200-RN,B200-23,MI100,MI250X,MI300X"
 
 static const smma_experiment_parameter parameters[] = {
     {"lengths", "20", "3", "values of n, logarithmically even from 10 to greatest-n"},
     {"greatest-n", "1000000", "300", "the longest inner dimension"},
-    {"units", UNITS_OF_FIGURE ",H100-wgmma,B200-23,MI100,MI250X,MI300X",
-     UNITS_OF_FIGURE ",H100-wgmma,B200-23,MI100,MI250X,MI300X",
-     "which; B200-RN rounds sums to nearest, B200-23 keeps 23 bits instead of 25"},
+    {"units", ALL_UNITS, ALL_UNITS, "which; B200-RN rounds sums to nearest, B200-23 keeps 23 bits instead of 25"},
     {"sum", "unit", "unit", "where products of words are added: unit (as the paper's program), unit-scaled, f32, f64"},
     {NULL, NULL, NULL, NULL}};
 
@@ -256,8 +258,8 @@ static const char *const columns[] = {"n", "format", "words", "unit", "error", "
 
 const smma_experiment smma_experiment_multiword = {
     .name = "multiword",
-    .title = "accurate products from words in FP8, FP16 and BF16 on nine units",
-    .source = "paper 004, Fig. 7, with AMD's units and an H100's own FP8 besides",
+    .title = "accurate products from words in FP8, FP16 and BF16 on many units",
+    .source = "paper 004, Fig. 7, with AMD's units and more instructions for FP8",
     .parameters = parameters,
     .columns = columns,
     .width = 1080,

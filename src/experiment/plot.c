@@ -5,9 +5,10 @@ static const struct {
   const char *colour;
   int mark;
   const char *dashes;
-} line_types[] = {{"#0072B2", 7, "solid"},  {"#D55E00", 4, "(12,4)"}, {"#009E73", 9, "(6,4)"},
-                  {"#CC79A7", 12, "(3,3)"}, {"#000000", 2, "solid"},  {"#56B4E9", 5, "(12,4,3,4)"},
-                  {"#E69F00", 8, "(6,4)"},  {"#7F7F7F", 6, "(3,3)"},  {"#332288", 11, "(12,4)"}};
+} line_types[] = {{"#0072B2", 7, "solid"},      {"#D55E00", 4, "(12,4)"}, {"#009E73", 9, "(6,4)"},
+                  {"#CC79A7", 12, "(3,3)"},     {"#000000", 2, "solid"},  {"#56B4E9", 5, "(12,4,3,4)"},
+                  {"#E69F00", 8, "(6,4)"},      {"#7F7F7F", 6, "(3,3)"},  {"#332288", 11, "(12,4)"},
+                  {"#882255", 10, "(12,4,3,4)"}};
 
 void smma_plot_script(const smma_experiment_run *run, const char *terminal, FILE *script) {
   const smma_experiment *e = run->experiment;

@@ -4,9 +4,9 @@
 
 #include "experiment/experiment.h"
 
-/* The whole script for one format: "svg" or "pngcairo"; output is where gnuplot was started. Line types 1 to 9 have
-   colours that differ for every kind of sight (Okabe and Ito's without the yellow, grey, indigo), a mark and dashes
-   each. */
+/* The whole script for one format: "svg" or "pngcairo"; output is where gnuplot was started. Line types 1 to 10 have
+   colours that differ for every kind of sight (Okabe and Ito's without the yellow; grey, indigo, wine), a mark and
+   dashes each. */
 void smma_plot_script(const smma_experiment_run *run, const char *terminal, FILE *script);
 
 /* A block of data named `block` ("$data"): the columns (ended by NULL) of the rows that have `where`, see

@@ -262,16 +262,19 @@ static int find_lines(const smma_experiment_run *run, size_t lines[MOST_LINES]) 
   return count;
 }
 
-static void plot(const smma_experiment_run *run, FILE *script) {
-  static const double places[FORWARD_READINGS] = {-0.22, 0, 0.22, 0.22}; /* above and below the GPU's line */
-  size_t lines[MOST_LINES];
-  const int count = find_lines(run, lines);
-  fputs(
-      "set format '%g'\nset xrange [-290:290]\nset xlabel 'D = C - A B, inputs in FP16 (CPU: FP32)'\nset yrange "
-      "[-0.6:*] reverse\nset ytics (",
-      script);
-  for (int l = 0; l < count; l++) fprintf(script, "%s'%s' %d", l ? ", " : "", smma_table_text(run, lines[l], "gpu"), l);
-  fputs(")\nset key outside below horizontal reverse Left samplen 1 maxcols 2 height 1\n$published << END\n", script);
+/* |C - A B| in exact arithmetic, which C and the first product leave to the others. */
+static double exact_result(const smma_experiment_run *run) {
+  const size_t k = strtoul(smma_parameter_text(run, "k"), NULL, 10);
+  double sum = 0;
+  for (size_t n = 1; n < k; n++) sum += element_of_a(&readings[0], n) * element_of_b(n);
+  return sum;
+}
+
+/* Data blocks: the published figures, each forward reading's results, the exact ones. */
+static void write_blocks(const smma_experiment_run *run, FILE *script, const size_t *lines, int count) {
+  static const double places[FORWARD_READINGS] = {-0.28, 0, 0.28, 0.28}; /* above and below the GPU's line */
+  const double exact = exact_result(run);
+  fputs("$published << END\n", script);
   for (int l = 0; l < count; l++)
     if (strcmp(smma_table_text(run, lines[l], "published"), "none") != 0)
       fprintf(script, "%s %d\n", smma_table_text(run, lines[l], "published"), l);
@@ -282,15 +285,27 @@ static void plot(const smma_experiment_run *run, FILE *script) {
       fprintf(script, "%s %g\n", smma_table_text(run, lines[l] + (size_t)r, "d"), l + places[r]);
     fputs("END\n", script);
   }
-  fprintf(script, "$exact << END\n-191.984375 -0.6\n-191.984375 %d.6\n\n191.984375 -0.6\n191.984375 %d.6\nEND\n",
-          count - 1, count - 1);
+  fprintf(script, "$exact << END\n%g -0.6\n%g %d.6\n\n%g -0.6\n%g %d.6\nEND\n", -exact, -exact, count - 1, exact, exact,
+          count - 1);
+}
+
+static void plot(const smma_experiment_run *run, FILE *script) {
+  size_t lines[MOST_LINES];
+  const int count = find_lines(run, lines);
+  write_blocks(run, script, lines, count);
+  fprintf(script, "set format '%%g'\nset xrange [%g:%g]\nset yrange [-0.6:*] reverse\nset ytics (",
+          -1.5 * exact_result(run), 1.5 * exact_result(run));
+  for (int l = 0; l < count; l++) fprintf(script, "%s'%s' %d", l ? ", " : "", smma_table_text(run, lines[l], "gpu"), l);
   fputs(
+      ")\nset xlabel 'D = C - A B, inputs in FP16 (CPU: FP32)'\n"
+      "set key outside below horizontal reverse Left samplen 1 maxcols 2 height 1 spacing 1.3\n"
       "plot $exact with lines linetype 8 title 'exact', "
-      "$published with points linetype 5 pointtype 6 pointsize 2.6 title 'published'",
+      "$published with points linetype 5 pointtype 6 pointsize 2 title 'published'",
       script);
   for (int r = 0; r < FORWARD_READINGS; r++)
-    fprintf(script, ", $reading%d with points linetype %d pointsize 0.9 title 'loop from %s, other products %s'", r,
-            r + 1, readings[r].start, readings[r].others);
+    fprintf(script,
+            ", $reading%d with points linetype %d pointsize 0.75 linewidth 1.5 title 'loop from %s, other products %s'",
+            r, r + 1, readings[r].start, readings[r].others);
   fputc('\n', script);
 }
 
@@ -306,7 +321,7 @@ const smma_experiment smma_experiment_porting = {
     .parameters = parameters,
     .columns = columns,
     .width = 760,
-    .height = 640,
+    .height = 720,
     .prepare = prepare,
     .compute = compute,
     .summarise = summarise,
