@@ -112,6 +112,15 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
 
 /* ---- Words and pictures ---- */
 
+/* How many rows each gap has; the gaps follow one another. */
+static size_t rows_of_gap(const smma_experiment_run *run) {
+  const char *first = smma_table_text(run, 0, "gap");
+  const char *const where[] = {"gap", first, NULL};
+  size_t rows = 0;
+  while (rows < smma_table_rows(run) && smma_table_has(run, rows, where)) rows++;
+  return rows;
+}
+
 /* The fewest slices whose median error is at most twice that of FP64; 0 if none is. */
 static size_t enough_slices(const smma_experiment_run *run, const char *gap, const char *kind) {
   const char *const reference[] = {"gap", gap, "products", "f64", NULL};
@@ -125,8 +134,7 @@ static size_t enough_slices(const smma_experiment_run *run, const char *gap, con
 }
 
 static void summarise(const smma_experiment_run *run, FILE *out) {
-  const settings *s = run->context;
-  size_t of_gap = 2 * s->slices + 1, gaps = smma_table_rows(run) / of_gap, step = (gaps + MOST_LINES - 1) / MOST_LINES;
+  size_t of_gap = rows_of_gap(run), gaps = smma_table_rows(run) / of_gap, step = (gaps + MOST_LINES - 1) / MOST_LINES;
   fputs(
       "Slices for the accuracy of FP64 (median error at most twice that of FP64), over the gap between\n"
       "the exponents of a row, in powers of two; - where none of the slices tried is enough.\n\n"
@@ -163,13 +171,13 @@ static void plot_map(const smma_experiment_run *run, FILE *script) {
 /* The error over the number of slices, for gaps spread over those computed. */
 static void plot_curves(const smma_experiment_run *run, FILE *script) {
   static const char *const columns[] = {"slices", "median_error", NULL};
-  const settings *s = run->context;
-  size_t gaps = smma_table_rows(run) / (2 * s->slices + 1), curves = gaps < GAP_CURVES ? gaps : GAP_CURVES;
+  size_t of_gap = rows_of_gap(run), gaps = smma_table_rows(run) / of_gap;
+  size_t curves = gaps < GAP_CURVES ? gaps : GAP_CURVES;
   const char *gap[GAP_CURVES];
   for (size_t i = 0; i < curves; i++) {
     char block[32];
     size_t cell = curves > 1 ? i * (gaps - 1) / (curves - 1) : 0;
-    gap[i] = smma_table_text(run, cell * (2 * s->slices + 1), "gap");
+    gap[i] = smma_table_text(run, cell * of_gap, "gap");
     for (size_t kind = 0; kind < 2; kind++) {
       const char *const where[] = {"products", kinds[kind], "gap", gap[i], NULL};
       snprintf(block, sizeof block, "$%s%zu", kinds[kind], i);
