@@ -40,6 +40,8 @@ bool smma_choose_method(const smma_method_options *o, const smma_instruction *i,
     require_none(o);
     return false;
   }
+  if (i->d == SMMA_FORMAT_s32)
+    smma_die("--method: words are floating-point numbers, but %s takes integers; name another instruction", i->name);
   how->method = (smma_words_method)choose("--method", o->method, methods, "words, markidis");
   how->sum = (smma_words_sum)choose("--sum", o->sum, sums, "f64, f32, unit, unit-scaled");
   how->flush_subnormals = choose("--subnormals", o->subnormals, subnormals, "on, off");

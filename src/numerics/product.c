@@ -206,6 +206,7 @@ static smma_status check(const smma_instruction_info *info, smma_gemm_arguments 
     return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
+  if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT;
   if (g->c || g->scale_a || g->scale_b || g->alpha != 1 || g->beta != 1) return SMMA_INVALID_ARGUMENT;
   return smma_check_matrices(g);
 }
