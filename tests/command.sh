@@ -351,6 +351,36 @@ check 'gemm of raw bytes' holds D.npy "$product"
 check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3, not as numbers'
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
+
+# Integers are numbers where an instruction takes integers: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
+npy s8.npy '|i1' '(2, 2)' ff020380
+npy u8.npy '|u1' '(2, 2)' c80100ff
+npy s32.npy '<i4' '(2, 2)' 00000080ffffff7fffffffff00000000
+safetensors integers.safetensors '{"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},
+"b":{"dtype":"U8","shape":[2,2],"data_offsets":[4,8]}}' ff020380c80100ff
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -o D.npy
+check 'gemm of integers' holds D.npy 38fffffffd010000580200008380ffff
+check 'gemm of integers notes nothing' silent
+check 'gemm writes <i4' grep -qa "'descr': '<i4'" D.npy
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 integers.safetensors:a integers.safetensors:b -o D.npy
+check 'gemm of integers in .safetensors' holds D.npy 38fffffffd010000580200008380ffff
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+check 'gemm of integers wraps' holds D.npy 38ffff7ffc010080570200008380ffff
+runs 0 gemm --on H100 --instr mma.m16n8k32.satfinite.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+check 'gemm of integers is clamped' holds D.npy 00000080ffffff7f570200008380ffff
+runs 0 gemm --on MI300X --in s8 u8.npy s8.npy -o D.npy
+check 'gemm of u8 for s8 saturates, and says so' says 'A, u8\.npy: u8 rounded to s8 .*saturating.; 2 of 4 values changed'
+runs 0 gemm --on H100 --in s8 A.npy s8.npy -o D.npy
+check 'gemm of f32 for s8' says 'A, A\.npy: f32 stored as s8, all values exact'
+runs 0 compare --on A100,H100,MI300X --in s8 s8.npy s8.npy
+fails 'gemm: words of integers' '--method: words are floating-point numbers' \
+  gemm --on H100 --in s8 s8.npy s8.npy --method words --words 2 -o D.npy
+gives 'dot of integers' 0 '^0x80000000  -2147483648$' dot --on A100 --instr IMMA.16832.S8.S8 -a '1 0*31' -b '1 0*31' \
+  -c 2147483647
+gives 'dot of integers, saturating' 0 '^0x7fffffff  2147483647$' dot --on A100 --instr IMMA.16832.S8.S8.SAT -a '1 0*31' \
+  -b '1 0*31' -c 2147483647
+fails 'probe of integers' 'adds integers, which is exact' probe --on A100 --in s8
+fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
 runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy

@@ -295,8 +295,8 @@ typedef struct {
  * any). Where a row of A or a column of B holds infinity or NaN, d is what IEEE arithmetic makes of the products with
  * these.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ. D is not touched
- * on an error, SMMA_STOPPED included. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ, and for
+ * instructions of integers. D is not touched on an error, SMMA_STOPPED included. */
 SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                      const smma_words *how);
 

@@ -172,6 +172,7 @@ static smma_status check(const smma_instruction_info *info, smma_gemm_arguments 
     return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
+  if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers */
   return smma_check_plain_product(g);
 }
 
