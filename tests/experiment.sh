@@ -15,6 +15,9 @@ digest() { grep -v '^#' "$1" | sha256sum | cut -d ' ' -f 1; }
 gives 'a list' 0 '^accumulation  ' experiment
 gives 'as JSON' 0 '"name": "accumulation"' experiment --json
 names=$(jq -r '.[].name' in/stdout)
+gives 'rows as JSON' 0 '"error|rows"' experiment ozaki --small --no-plot --json -o one
+check 'rows as JSON: numbers are numbers' test "$(jq -c '.rows[0] | [.gap, .products, .slices] | map(type)' in/stdout)" = \
+  '["number","string","number"]'
 
 # ---- Every experiment ----
 

@@ -554,6 +554,7 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.sum = (smma_words_sum)4);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT_SCALED);
+  REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.s8.s32"), );
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.c = &two);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.scale_a = &two);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.alpha = 2);

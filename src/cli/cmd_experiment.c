@@ -1,5 +1,6 @@
 /* softmma experiment: numerical experiments, each a CSV file, a picture and a summary. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,14 @@ static bool watch(size_t done, size_t cells, void *context) {
   return interrupted;
 }
 
+/* A field of the table: a number, if it is one. */
+static json_t *field_json(const char *text) {
+  char *end;
+  double number = strtod(text, &end);
+  if (*end || end == text || !isfinite(number)) return smma_json_text(text);
+  return strspn(text, "0123456789") == strlen(text) ? json_integer((json_int_t)number) : json_real(number);
+}
+
 static json_t *result_json(const smma_experiment_run *run) {
   const smma_experiment *e = run->experiment;
   json_t *parameters = json_object(), *rows = json_array();
@@ -167,7 +176,7 @@ static json_t *result_json(const smma_experiment_run *run) {
   for (size_t row = 0; row < run->row_count; row++) {
     json_t *object = json_object();
     for (const char *const *c = e->columns; *c; c++)
-      json_object_set_new(object, *c, smma_json_text(smma_table_text(run, row, *c)));
+      json_object_set_new(object, *c, field_json(smma_table_text(run, row, *c)));
     json_array_append_new(rows, object);
   }
   return json_pack("{s:s, s:s, s:I, s:o, s:o}", "experiment", e->name, "softmma", smma_version(), "seed",

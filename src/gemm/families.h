@@ -15,6 +15,7 @@ enum { PANEL = 4 * LANES }; /* columns of a panel: as many as there are bytes in
 #include "gemm/family/fma.h"
 #include "gemm/family/ftz.h"
 #include "gemm/family/gst_fdpa.h"
+#include "gemm/family/integer.h"
 #include "gemm/family/t_fdpa.h"
 #include "gemm/family/tr_fdpa.h"
 /* These use t_fdpa.h. */
@@ -31,4 +32,5 @@ static const smma_kernel_family *const families[] = {&t_fdpa_family,
                                                      &ftz_fma_family,
                                                      &gst_fdpa_family,
                                                      &e_fdpa_family,
+                                                     &integer_family,
                                                      NULL};
