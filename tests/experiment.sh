@@ -76,7 +76,7 @@ sed "1,${head_lines}d; /^# cell 0/,\$d; s/,[^,]*\$/,7/" kept >forged
 gives 'takes what is there' 0 '^accumulation: ' "${again[@]}"
 check 'as it stands' test "$(grep -c '^uniform.*,7$' accumulation.csv)" -eq "$(wc -l <forged)"
 
-for damage in 's/^uniform,16,13/uniform,17,13/' 's/^# cell 1/# cell 0/' 's/^# cell 1/# cell 99/' 's/^# cell 1/# call 1/'; do
+for damage in 's/^uniform,16,13/uniform,17,13/' 's/^# cell 1/# cell 0/' 's/^# cell 1/# cell 99/' 's/^# cell/# call/'; do
   sed "$damage" kept >$part
   fails "damaged: $damage" 'csv.part: byte [0-9]* behind the head: damaged; remove the file' "${again[@]}"
 done
