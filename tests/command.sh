@@ -373,8 +373,6 @@ check 'gemm of u8 for s8 saturates, and says so' says 'A, u8\.npy: u8 rounded to
 runs 0 gemm --on H100 --in s8 A.npy s8.npy -o D.npy
 check 'gemm of f32 for s8' says 'A, A\.npy: f32 stored as s8, all values exact'
 runs 0 compare --on A100,H100,MI300X --in s8 s8.npy s8.npy
-fails 'gemm: words of integers' '--method: words are floating-point numbers' \
-  gemm --on H100 --in s8 s8.npy s8.npy --method words --words 2 -o D.npy
 gives 'dot of integers' 0 '^0x80000000  -2147483648$' dot --on A100 --instr IMMA.16832.S8.S8 -a '1 0*31' -b '1 0*31' \
   -c 2147483647
 gives 'dot of integers, saturating' 0 '^0x7fffffff  2147483647$' dot --on A100 --instr IMMA.16832.S8.S8.SAT -a '1 0*31' \
