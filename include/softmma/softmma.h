@@ -62,10 +62,10 @@ typedef enum {
   SMMA_E2M1,
   SMMA_UE8M0,
   SMMA_UE4M3,
-  SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
-  SMMA_S8,    /* integers: two's complement, and unsigned */
+  SMMA_S8, /* integers: two's complement, and unsigned */
   SMMA_U8,
   SMMA_S32,
+  SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
   SMMA_NO_FORMAT = 255
 } smma_format;
 
