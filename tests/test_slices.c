@@ -373,23 +373,12 @@ static void test_empty(void **unused) {
   assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &exact), SMMA_OK);
 }
 
-typedef struct {
-  size_t last, calls, stop_after;
-} progress_log;
-
-static int log_progress(size_t done, size_t rows, void *context) {
-  progress_log *log = context;
-  assert_true(done >= log->last && done <= rows && rows == 3 * M);
-  log->last = done;
-  return ++log->calls > log->stop_after;
-}
-
 static void test_progress(void **unused) {
   smma_slices how = {2, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64};
   uint64_t state = 9;
   operands o;
   double d[M * N] = {77};
-  progress_log log = {0, 0, 1};
+  progress_log log = {3 * M, 0, 0, 1};
   smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);
   (void)unused;
   random_numbers(&state, 0, 0, o.a, M * K);
@@ -397,7 +386,7 @@ static void test_progress(void **unused) {
   g.progress = log_progress, g.progress_context = &log;
   assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &how), SMMA_STOPPED);
   assert_true(d[0] == 77);
-  log = (progress_log){0, 0, 1000};
+  log = (progress_log){3 * M, 0, 0, 1000};
   assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &how), SMMA_OK);
   assert_int_equal(log.last, 3 * M);
 }

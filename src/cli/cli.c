@@ -183,6 +183,21 @@ void smma_require_writable(const char *path, const char *option) {
   smma_output_abandon(&output);
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void note_interruption(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+void smma_wait_for_interruption(void) {
+  struct sigaction action = {.sa_handler = note_interruption, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+bool smma_interrupted(void) { return interrupted; }
+
 static char interrupted_file[4096];
 static volatile sig_atomic_t file_may_be_left;
 

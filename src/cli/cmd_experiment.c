@@ -1,7 +1,6 @@
 /* softmma experiment: numerical experiments, each a CSV file, a picture and a summary. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,23 +140,9 @@ static bool draw_both(const smma_experiment_run *run, const char *svg, const cha
 
 /* ---- Running ---- */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number) {
-  (void)number;
-  interrupted = 1;
-}
-
-/* The first interruption ends the run behind the cells under way; a second one ends the program, which loses these. */
-static void watch_for_interruption(void) {
-  struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
-
 static bool watch(size_t done, size_t cells, void *context) {
   smma_progress_show(context, done, cells);
-  return interrupted;
+  return smma_interrupted();
 }
 
 /* A field of the table: a number, if it is one. */
@@ -213,7 +198,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   for (const char **a = o->assignments; a && *a; a++)
     if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
   smma_require_writable(csv, "-o");
-  watch_for_interruption();
+  smma_wait_for_interruption(); /* behind the cells under way */
   smma_progress_start(&progress, NULL, 1);
   computed = smma_experiment_compute(&run, o->threads, part, watch, &progress, &stopped, &error);
   smma_progress_end();
