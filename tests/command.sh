@@ -54,7 +54,7 @@ silent() { [ ! -s in/stderr ]; }
 
 gives 'help' 0 '^  verify  ' --help
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
@@ -300,6 +300,7 @@ check 'gemm says what it rounds' says 'note: A, wide\.npy: f32 rounded to f16 \(
 check 'gemm says nothing of what it does not round' [ "$(wc -l <in/stderr)" -eq 1 ]
 npy special.npy '<f4' '(2, 2)' 0000807f000000000000803f0000c07f
 npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
+npy small.npy '<f4' '(2, 2)' 000080370000803f0000000000000038 # 2^-16, 1, 0, 2^-15
 runs 0 gemm --on V100 --in f16 special.npy identity.npy -o D.npy
 check 'gemm computes with infinity and NaN' holds D.npy 0000807fffffff7fffffff7fffffff7f
 npy column.npy '<f4' '(3, 1)' "$(f32 4 5 6)"
@@ -350,6 +351,34 @@ check 'gemm of raw bytes' holds D.npy "$product"
 check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3, not as numbers'
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
+
+# Integers are numbers where an instruction takes integers: 2 x 2 of -1, 2, 3, -128 times 200, 1, 0, 255.
+npy s8.npy '|i1' '(2, 2)' ff020380
+npy u8.npy '|u1' '(2, 2)' c80100ff
+npy s32.npy '<i4' '(2, 2)' 00000080ffffff7fffffffff00000000
+safetensors integers.safetensors '{"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},
+"b":{"dtype":"U8","shape":[2,2],"data_offsets":[4,8]}}' ff020380c80100ff
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -o D.npy
+check 'gemm of integers' holds D.npy 38fffffffd010000580200008380ffff
+check 'gemm of integers notes nothing' silent
+check 'gemm writes <i4' grep -qa "'descr': '<i4'" D.npy
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 integers.safetensors:a integers.safetensors:b -o D.npy
+check 'gemm of integers in .safetensors' holds D.npy 38fffffffd010000580200008380ffff
+runs 0 gemm --on H100 --instr mma.m16n8k32.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+check 'gemm of integers wraps' holds D.npy 38ffff7ffc010080570200008380ffff
+runs 0 gemm --on H100 --instr mma.m16n8k32.satfinite.s32.s8.u8.s32 s8.npy u8.npy -C s32.npy -o D.npy
+check 'gemm of integers is clamped' holds D.npy 00000080ffffff7f570200008380ffff
+runs 0 gemm --on MI300X --in s8 u8.npy s8.npy -o D.npy
+check 'gemm of u8 for s8 saturates, and says so' says 'A, u8\.npy: u8 rounded to s8 .*saturating.; 2 of 4 values changed'
+runs 0 gemm --on H100 --in s8 A.npy s8.npy -o D.npy
+check 'gemm of f32 for s8' says 'A, A\.npy: f32 stored as s8, all values exact'
+runs 0 compare --on A100,H100,MI300X --in s8 s8.npy s8.npy
+gives 'dot of integers' 0 '^0x80000000  -2147483648$' dot --on A100 --instr IMMA.16832.S8.S8 -a '1 0*31' -b '1 0*31' \
+  -c 2147483647
+gives 'dot of integers, saturating' 0 '^0x7fffffff  2147483647$' dot --on A100 --instr IMMA.16832.S8.S8.SAT -a '1 0*31' \
+  -b '1 0*31' -c 2147483647
+fails 'probe of integers' 'adds integers, which is exact' probe --on A100 --in s8
+fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
 runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
@@ -464,7 +493,8 @@ runs 0 gemm --on sm_120 --instr "$nvfp4" twelve-bits.npy identity.npy --method w
 check 'gemm --method of a block-scaled instruction' holds D.npy "$(f32 2049 -4095 1 2049)"
 gives 'gemm --method prints how' 0 '; words, p = 2; ' "${method[@]}" --method words --accuracy 1e-6
 gives 'gemm --method --json' 0 '^  "words": 3' "${method[@]}" --method markidis --words 3 --json
-fails 'gemm: unknown method' "--method: unknown 'ozaki'; there are words, markidis" "${method[@]}" --method ozaki
+fails 'gemm: unknown method' "--method: unknown 'word'; there are words, markidis, ozaki, two-level, fallback" \
+  "${method[@]}" --method word
 fails 'gemm: no number of words' '--words P or --accuracy X is missing' "${method[@]}" --method words
 fails 'gemm: too many words' '--words: 33 is not a number from 1 to 32' "${method[@]}" --method words --words 33
 fails 'gemm: negative words' '--words: -1 is not a number from 1 to 32' "${method[@]}" --method words --words=-1
@@ -479,18 +509,78 @@ fails 'gemm: sums that cannot go on' '--sum: mma\.m8n8k4\.f32\.f16\.f16\.f16 has
   gemm --on V100 --instr mma.m8n8k4.f32.f16.f16.f16 A.npy B.npy -o D.npy --method words --words 2 --sum unit
 fails 'gemm: unknown --subnormals' "--subnormals: unknown 'no'; there are on, off" \
   "${method[@]}" --method words --words 2 --subnormals no
-for option in '--words 2' '--accuracy 1e-3' '--sum f32' '--subnormals off'; do
+for option in '--words 2' '--accuracy 1e-3' '--subnormals off'; do
   read -ra words <<<"$option"
-  fails "gemm: $option without a method" "${words[0]}: this is for --method words or --method markidis" \
+  fails "gemm: $option without a method" "${words[0]}: this is for --method words, markidis; name one" \
     "${method[@]}" "${words[@]}"
+  fails "gemm: $option with another method" "${words[0]}: this is for --method words, markidis; leave it out" \
+    "${method[@]}" --method ozaki "${words[@]}"
 done
+for option in '--slices 2' '--slice-bits 3' '--products all'; do
+  read -ra words <<<"$option"
+  fails "gemm: $option with another method" "${words[0]}: this is for --method ozaki; leave it out" \
+    "${method[@]}" --method words --words 2 "${words[@]}"
+done
+fails 'gemm: --sum without a method' '--sum: this is for --method words, markidis, ozaki; name one' \
+  "${method[@]}" --sum f32
+fails 'gemm: --through without a method' '--through: this is for --method fallback; name one' \
+  "${method[@]}" --through bf16
 for option in '-C C.npy' '--alpha 2' '--beta 2' --epilogue '--scale-a C.npy'; do
   read -ra words <<<"$option"
-  fails "gemm: $option with a method" "${words[0]}.*: --method computes A B alone" \
+  fails "gemm: $option with a method" "${words[0]}.*: --method words computes A B alone" \
     "${method[@]}" --method words --words 2 "${words[@]}"
 done
 fails 'gemm: a method on encodings' 'raw-a\.npy holds raw encodings; --method takes numbers' \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o N.npy --method words --words 2
+ozaki=(gemm --on A100 --in s8 twelve-bits.npy identity.npy -o D.npy --method ozaki)
+for options in '--slices auto' '--slices 2 --products all' '--slices 3' '--slices 4 --slice-bits 5 --sum exact' \
+  '--slices auto --sum f64 --products leading --threads 1'; do
+  read -ra words <<<"$options"
+  runs 0 "${ozaki[@]}" "${words[@]}"
+  check "gemm --method ozaki $options is exact" holds D.npy "$(f32 2049 -4095 1 2049)"
+  check "gemm --method ozaki $options notes nothing" silent
+done
+runs 0 "${ozaki[@]}" --slices 1
+check 'gemm --slices 1 keeps seven bits' holds D.npy "$(f32 2048 -4064 0 2048)"
+gives 'gemm --method ozaki prints how' 0 '; ozaki, auto slices of 7 bits; ' "${ozaki[@]}" --slices auto
+gives 'gemm --method ozaki --json' 0 '^  "slices": "3"' "${ozaki[@]}" --slices 3 --json
+fails 'gemm: no number of slices' '--slices S is missing; for example --slices 8, or --slices auto' "${ozaki[@]}"
+for slices in 0 2099 x 3x ''; do
+  fails "gemm: --slices '$slices'" "--slices: '$slices' is neither a number from 1 to 2098 nor auto" \
+    "${ozaki[@]}" --slices "$slices"
+done
+fails 'gemm: too many bits' '--slice-bits: 8 is not a number from 1 to 7' "${ozaki[@]}" --slices 2 --slice-bits 8
+fails 'gemm: slices on floating point' '--method ozaki: .* is no instruction with A and B in s8; take --in s8' \
+  "${method[@]}" --method ozaki --slices 2
+fails 'gemm: slices on unsigned integers' '--method ozaki: .* is no instruction with A and B in s8' \
+  gemm --on A100 --in u8 twelve-bits.npy identity.npy -o D.npy --method ozaki --slices 2
+fails 'gemm: words on integers' '--method words: .* takes integers' \
+  gemm --on A100 --in s8 twelve-bits.npy identity.npy -o D.npy --method words --words 2
+runs 0 gemm --on A100 --in e4m3 twelve-bits.npy identity.npy -o D.npy --method fallback
+check 'gemm --method fallback rounds to FP8' holds D.npy "$(f32 448 -448 1 448)"
+runs 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback
+check 'gemm --method fallback: FP16 of CDNA 2 flushes' holds D.npy "$(f32 0 1 0 0)"
+runs 0 gemm --on MI250X --in e5m2 small.npy identity.npy -o D.npy --method fallback --through bf16
+check 'gemm --method fallback: BF16 does not' holds D.npy 000080370000803f0000000000000038
+fails 'gemm: fallback without a format' '--method fallback: --in FORMAT is missing' \
+  gemm --on A100 small.npy identity.npy -o D.npy --method fallback
+fails 'gemm: fallback of wide data' '--in: f16 is no FP8, FP6 or FP4 format' \
+  gemm --on A100 --in f16 small.npy identity.npy -o D.npy --method fallback
+fails 'gemm: fallback with an instruction' '--instr: --method fallback takes the one of --through' \
+  gemm --on A100 --in e4m3 --instr x small.npy identity.npy -o D.npy --method fallback
+fails 'gemm: unknown --through' "--through: unknown 'f32'; there are f16, bf16" \
+  gemm --on A100 --in e4m3 small.npy identity.npy -o D.npy --method fallback --through f32
+# 448 * 448, beside which a sum of 13 fraction bits loses ones, and 255 ones, half of them in the second part
+mapfile -t ones < <(yes 1 | head -n 255)
+npy long-row.npy '<f4' '(1, 256)' "$(f32 448 "${ones[@]}")"
+npy long-column.npy '<f4' '(256, 1)' "$(f32 448 "${ones[@]}")"
+long=(gemm --on L40S --in e4m3 long-row.npy long-column.npy -o D.npy)
+runs 0 "${long[@]}"
+check 'gemm: one level loses what is small' holds D.npy "$(f32 200704)"
+runs 0 "${long[@]}" --method two-level
+check 'gemm --method two-level keeps what comes later' holds D.npy "$(f32 200832)"
+runs 0 "${long[@]}" --method two-level --promote-every 64
+check 'gemm --method two-level --promote-every' holds D.npy "$(f32 200896)"
 npy tall.npy '<f2' '(4611686018427387904, 0)' ''
 npy flat.npy '<f2' '(0, 4611686018427387904)' ''
 fails 'gemm: a result too large for memory' 'a 4611686018427387904 x [0-9]* matrix of f32 does not fit memory' \
@@ -723,7 +813,7 @@ fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' benc
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen probe diff units campaign tree record bench version custom; do
+for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
   runs 0 "$command" --help
   sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
   while read -r option; do
@@ -781,6 +871,7 @@ completes 'of an architecture' 'volta' list --arch vo
 completes 'of a method' 'words markidis' gemm --method ''
 completes 'of a sum' 'unit unit-scaled' gemm --sum u
 completes 'of an experiment' 'zero-sign' campaign --open --only zero
+completes 'of a numerical experiment' 'accumulation' experiment acc
 completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
 completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
 completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32

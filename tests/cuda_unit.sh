@@ -28,7 +28,7 @@ has() {
   shift
   wanted=$(printf '%s\n' "$@" | sort -u)
   got=$(cuobjdump -sass -arch "sm_$target" "$work/lib/softmma/softmma-unit-cuda.so" |
-    grep -oE '\b(UTC)?[A-Z]MMA(\.SF)?(\.[0-9x]+)?[.A-Z0-9]*|\b[HQ]GMMA\.[0-9x]+[.A-Z0-9]*' | sort -u)
+    grep -oE '\b(UTC)?[A-Z]MMA(\.SF)?(\.[0-9x]+)?[.A-Z0-9]*|\b[HQI]GMMA\.[0-9x]+[.A-Z0-9]*' | sort -u)
   if [ "$got" = "$wanted" ]; then
     echo "ok      sm_$target: $(wc -l <<<"$got") tensor instructions"
   else
@@ -58,14 +58,19 @@ mapfile -t warp_group < <(for n in {8..256..8}; do
   echo "HGMMA.64x${n}x16.F16 HGMMA.64x${n}x16.F32 HGMMA.64x${n}x16.F32.BF16 HGMMA.64x${n}x8.F32.TF32" | xargs -n 1
   for output in F16 F32; do pairs "QGMMA.64x${n}x32.$output" '' E4M3 E5M2; done
 done)
+integers() { pairs "$1" '' S8 U8 && pairs "$1" .SAT S8 U8; }
+mapfile -t integers_8 < <(integers IMMA.8816)
+mapfile -t integers < <(integers IMMA.16816 && integers IMMA.16832)
+mapfile -t integers_of_warp_group < <(for n in 8 16 24 {32..256..16}; do integers "IGMMA.64x${n}x32"; done)
 release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p')
 [ "$release" -lt 131 ] || narrow+=(OMMA.SF.16864.F32.E2M1.E2M1.E8.4X)
-has 75 HMMA.1688.F16 HMMA.1688.F32
-has 80 DMMA.884 "${half[@]}"
-has 86 DMMA.884 "${half[@]}"
-has 89 DMMA.884 "${half[@]}" "${fp8[@]}"
-has 90a DMMA.8x8x4 DMMA.16x8x4 DMMA.16x8x8 DMMA.16x8x16 "${half[@]}" "${warp_group[@]}"
-has 100a DMMA.8x8x4 "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X
-has 120a DMMA.8x8x4 "${half[@]}" "${fp8[@]}" "${narrow[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
+has 75 HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}"
+has 80 DMMA.884 "${half[@]}" "${integers_8[@]}" "${integers[@]}"
+has 86 DMMA.884 "${half[@]}" "${integers_8[@]}" "${integers[@]}"
+has 89 DMMA.884 "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}"
+has 90a DMMA.8x8x4 DMMA.16x8x4 DMMA.16x8x8 DMMA.16x8x16 "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
+  "${integers[@]}" "${integers_of_warp_group[@]}"
+has 100a DMMA.8x8x4 "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}"
+has 120a DMMA.8x8x4 "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
   OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
 exit $failed

@@ -425,6 +425,7 @@ static void make_shifts(design *d, const int *sinks, int *of_a, int *of_b) {
 }
 
 static uint64_t negated(smma_encoding f, uint64_t x) {
+  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && x == 0) return x;
   return x ^ UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
@@ -528,6 +529,16 @@ static void add_specials(design *d) {
   if (x->scales && random_below(&d->g, 2)) sprinkle(d, o->scale, x->scale_a, x->m * x->scales);
 }
 
+/* Accumulators of integers of any distance from an end of their range. */
+static void approach_ends(design *d) {
+  smma_encoding c = smma_encoding_of(d->o->c);
+  for (size_t e = 0; e < d->x->m * d->x->n; e++) {
+    int bits = (int)random_below(&d->g, 32);
+    uint64_t distance = smma_low_bits(random_bits(&d->g), bits);
+    d->x->c[e] = (random_below(&d->g, 2) ? smma_largest_fields(c) : smma_largest_fields(c) + 1) ^ distance;
+  }
+}
+
 static bool fill_all(design *d) {
   kernel_operands *x = d->x;
   const smma_operation *o = d->o;
@@ -540,6 +551,7 @@ static bool fill_all(design *d) {
   if (d->cancels) cancel(d, sinks);
   free(sinks);
   fill(d, o->c, &d->c, x->m, x->n, NULL, x->c);
+  if (smma_is_integer(o->c) && random_below(&d->g, 3) == 0) approach_ends(d);
   if (x->scales) fill(d, o->scale, &d->scale_a, x->m, x->scales, NULL, x->scale_a);
   if (x->scales) fill(d, o->scale, &d->scale_b, x->n, x->scales, NULL, x->scale_b);
   if (d->zero_parts) clear_parts(d);

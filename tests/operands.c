@@ -104,6 +104,7 @@ static uint64_t mostly_finite(row_state *s, smma_encoding f, uint64_t encoding) 
    decides the alignment), or where it overflows. */
 static int choose_exponent(generator *g, smma_encoding d) {
   int least = smma_minimum_exponent(d);
+  if (d.specials == SMMA_SPECIALS_INTEGER) return 0;
   switch (random_between(g, 0, 5)) {
     case 0: return random_between(g, least - d.fraction_bits - 6, least + 6);
     case 1: return random_between(g, -least - 6, -least + 2);
@@ -138,16 +139,21 @@ static void generate_elements(row_state *s, operand_row *r) {
   }
 }
 
+/* -x; of unsigned integers x itself. */
+static uint64_t negated(smma_encoding f, uint64_t x) {
+  uint64_t sign = UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
+  return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && (x | sign) == sign ? 0 : x ^ sign;
+}
+
 /* Products k repeat earlier ones with a's sign turned; a few stay as they are. */
 static void cancel(row_state *s, operand_row *r) {
   smma_encoding a = smma_encoding_of(s->o->a);
-  uint64_t sign = UINT64_C(1) << (a.exponent_bits + a.fraction_bits + a.ignored_bits);
   for (int k = 1; k < s->o->k; k++) {
     int from = one_in(&s->g, 3) ? random_between(&s->g, 0, k - 1) : k - 1;
     if (k % 2 == 0 || one_in(&s->g, 6)) continue;
-    r->a[k] = r->a[from] ^ sign;
+    r->a[k] = negated(a, r->a[from]);
     r->b[k] = r->b[from];
-    if (a.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && r->a[k] == sign) r->a[k] = 0;
   }
 }
 

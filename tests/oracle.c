@@ -106,12 +106,30 @@ static class_of_value class_of_fields(smma_format_id format, uint64_t encoding, 
   }
 }
 
+static bool is_integer(smma_format_id format) {
+  return format == SMMA_FORMAT_s8 || format == SMMA_FORMAT_u8 || format == SMMA_FORMAT_s32;
+}
+
+/* Two's complement: the first bit of a signed one counts negative. */
+static void decode_integer(quantity *q, smma_format_id format, uint64_t encoding) {
+  int bits = format == SMMA_FORMAT_s32 ? 32 : 8;
+  q->negative = format != SMMA_FORMAT_u8 && encoding >> (bits - 1);
+  q->class = FINITE;
+  q->exponent = 0;
+  mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
+  mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
+}
+
 static void decode(quantity *q, smma_format_id format, uint64_t encoding) {
   layout f = layout_of(format);
   uint64_t fields = encoding >> f.low_bits;
   uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
   uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
   bool hidden_one = exponent > 0 || format == SMMA_FORMAT_ue8m0;
+  if (is_integer(format)) {
+    decode_integer(q, format, encoding);
+    return;
+  }
   q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
   q->class = class_of_fields(format, encoding, exponent, fraction);
   q->exponent = least_exponent(format);
@@ -501,6 +519,19 @@ static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
   return d;
 }
 
+/* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped. */
+
+static uint64_t integer(const smma_operation *o, uint64_t c) {
+  decode_summand(&work.term[0], SMMA_FORMAT_s32, c);
+  mpz_set(work.sum, work.term[0].value);
+  for (int k = 0; k < o->k; k++) mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
+  mpz_tdiv_q_2exp(work.sum, work.sum, SUM_UNIT);
+  if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MAX) > 0) return 0x7fffffff;
+  if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MIN) < 0) return 0x80000000;
+  mpz_fdiv_r_2exp(work.sum, work.sum, 32);
+  return mpz_get_ui(work.sum);
+}
+
 /* G-FDPA. */
 
 /* x, of which only the magnitude counts, becomes the greatest finite value; its encoding without the sign. */
@@ -721,6 +752,7 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_GTR_FDPA: return tr_fdpa(o, c);
     case SMMA_FP8_BY_FP16: return fp8_by_fp16(o, c);
     case SMMA_FTZ_FMA: return ftz_fma(o, c);
+    case SMMA_INTEGER: return integer(o, c);
     case SMMA_G_FDPA: return g_fdpa(o, c);
   }
   return 0;

@@ -69,3 +69,10 @@ void print_dot(const smma_instruction *instruction, const dot_operands *x, uint6
 int same_or_nan(smma_format format, uint64_t x, uint64_t y) {
   return x == y || (isnan(smma_value(format, x)) && isnan(smma_value(format, y)));
 }
+
+int log_progress(size_t done, size_t rows, void *context) {
+  progress_log *log = context;
+  assert_true(done >= log->last && done <= rows && rows == log->rows);
+  log->last = done;
+  return ++log->calls > log->stop_after;
+}

@@ -38,6 +38,13 @@ void store_element(smma_format format, void *array, size_t index, uint64_t encod
 /* smma_dot of an instruction that has these operands. */
 uint64_t dot(const smma_instruction *instruction, const dot_operands *operands);
 
+/* A progress function of products, which fails the test unless `done` grows to at most `rows`: asks to stop at the call
+   after `stop_after`. */
+typedef struct {
+  size_t rows, last, calls, stop_after;
+} progress_log;
+int log_progress(size_t done, size_t rows, void *context);
+
 /* Prints instruction and operands, as the command that replays them, expected and got. */
 void print_dot(const smma_instruction *instruction, const dot_operands *operands, uint64_t expected, uint64_t got);
 

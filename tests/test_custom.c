@@ -193,6 +193,40 @@ static void test_contains_t_fdpa(void **state) {
   assert_true(compared > 100);
 }
 
+/* Of eight binades from 1 on, or 0. */
+static uint64_t positive(smma_format format, uint64_t *state) {
+  const double value = (1 + random_below(state, 1 << 16) * 0x1p-16) * (1 << random_below(state, 8));
+  return random_below(state, 8) ? smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : 0;
+}
+
+/* CDNA 3's rule toward zero, as experiment bias has it: what the catalogue's is where rounding down is toward zero. No
+   operand is negative, and no exponent of c above that of every product, the first of which is not zero. */
+static void check_toward_zero(const smma_instruction *cdna3, const char *text) {
+  const smma_instruction *i = parse(text);
+  const smma_instruction_info info = describe(i);
+  uint64_t state = SEED;
+  for (int row = 0; row < ROWS; row++) {
+    dot_operands x = {.c = smma_round(SMMA_F32, (double)random_bits(&state) * 0x1p-64, SMMA_ROUND_TOWARD_ZERO,
+                                      SMMA_OVERFLOW_DEFAULT)};
+    for (int k = 0; k < info.k; k++) x.a[k] = positive(info.a, &state), x.b[k] = positive(info.b, &state);
+    x.a[0] = x.b[0] = smma_round(info.a, 1.5, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+    if (dot(cdna3, &x) != dot(i, &x)) print_dot(i, &x, dot(cdna3, &x), dot(i, &x));
+    assert_true(dot(cdna3, &x) == dot(i, &x));
+  }
+  smma_custom_free(i);
+}
+
+#define TOWARD_ZERO(format, k)                                                                       \
+  "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"G-FDPA\", \"k\": " k ", \"a\": \"" format \
+  "\", \"b\": \"" format "\", \"d\": \"f32\", \"alignment_bits\": 24}"
+
+static void test_contains_cdna3_toward_zero(void **state) {
+  (void)state;
+  check_toward_zero(find("MI300X", "v_mfma_f32_32x32x8_f16"), TOWARD_ZERO("f16", "8"));
+  check_toward_zero(find("MI300X", "v_mfma_f32_32x32x8_bf16"), TOWARD_ZERO("bf16", "8"));
+  check_toward_zero(find("MI300X", "v_mfma_f32_32x32x4_xf32"), TOWARD_ZERO("tf32", "4"));
+}
+
 /* A product in one step is smma_dot; split up it is chained. */
 static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
@@ -368,6 +402,7 @@ int main(void) {
       cmocka_unit_test(test_random_units),
       cmocka_unit_test(test_random_catalogue_units),
       cmocka_unit_test(test_contains_t_fdpa),
+      cmocka_unit_test(test_contains_cdna3_toward_zero),
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_complaints),
       cmocka_unit_test(test_defaults),

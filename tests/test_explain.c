@@ -43,7 +43,7 @@ static uint64_t random_element(uint64_t *state, smma_format_id format, operand_k
   smma_encoding f = smma_encoding_of(format);
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   uint64_t any = smma_low_bits(random_bits(state), f.bits), choice = random_bits(state) >> 60;
-  int span = 1 << (f.exponent_bits - 1);
+  int span = f.exponent_bits ? 1 << (f.exponent_bits - 1) : 2 * f.fraction_bits;
   switch (kind) {
     case NEAR: return encode_double(format, ldexp(value, (int)(choice % 4)));
     case SPARSE: return choice < 13 ? encode_double(format, choice & 1 ? -0.0 : 0.0) : encode_double(format, value);

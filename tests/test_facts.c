@@ -107,6 +107,26 @@ static const fact turing_zero[] = {
     {"T4", "mma.m8n8k4.f16.f16.f16.f16", {-0.0, -0.0, -0.0, -0.0}, {0}, -0.0, 0},
 };
 
+#define S8 "mma.m16n8k32.s32.s8.s8.s32"
+#define S8_SATURATING "mma.m16n8k32.satfinite.s32.s8.s8.s32"
+
+/* By hand. The last saturating sums leave the range on the way, and come back. */
+static const fact integers[] = {
+    {"A100", S8, {-128, 127, 1}, {-128, -128, 3}, 5, 136},
+    {"A100", S8, {1}, {1}, 0x7fffffff, -0x80000000p0},
+    {"A100", S8, {-128}, {127}, -0x80000000p0, 0x80000000p0 - 16256},
+    {"A100", S8_SATURATING, {1}, {1}, 0x7fffffff, 0x7fffffff},
+    {"A100", S8_SATURATING, {-128}, {127}, -0x80000000p0, -0x80000000p0},
+    {"A100", S8_SATURATING, {127, -128, 1}, {127, 127, -1}, 0x7fffffff, 0x7fffffff - 128},
+    {"A100", S8_SATURATING, {127, -128}, {127, 127}, 0x7fffffff, 0x7fffffff - 127},
+    {"T4", "mma.m8n8k16.s32.u8.s8.s32", {255, 255}, {-128, 127}, 0, -255},
+    {"T4", "mma.m8n8k16.s32.u8.u8.s32", {255, 255, 255}, {255, 255, 255}, -1, 195074},
+    {"H100", "wgmma.m64n8k32.s32.s8.u8", {-128, -128}, {255, 1}, 0, -32768},
+    {"B200", "tcgen05.m64n8k32.satfinite.s32.u8.u8", {255}, {255}, 0x7fffffff - 65024, 0x7fffffff},
+    {"MI100", "v_mfma_i32_4x4x4i8", {-128, -128, -128, -128}, {-128, -128, -128, -128}, 0x7fffffff, -2147418113},
+    {"MI300X", "v_mfma_i32_16x16x32_i8", {-128}, {-128}, -16385, -1},
+};
+
 /* The encoding of a value that the format holds; c may be rounded. */
 static uint64_t encode(smma_format format, double value, int exact) {
   uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
@@ -139,6 +159,7 @@ static void check(const fact *facts, size_t count) {
 static void test_cancellation(void **state) { (void)state, CHECK(cancellation); }
 static void test_negative_rest(void **state) { (void)state, CHECK(negative_rest); }
 static void test_volta(void **state) { (void)state, CHECK(volta); }
+static void test_integers(void **state) { (void)state, CHECK(integers); }
 static void test_turing_zero(void **state) { (void)state, CHECK(turing_zero); }
 
 /* Facts about encodings: operands and result in hexadecimal; elements and scales that are not given are zero and
@@ -219,9 +240,13 @@ static void test_only_one_exponent_of_zero(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cancellation),  cmocka_unit_test(test_negative_rest),
-      cmocka_unit_test(test_volta),         cmocka_unit_test(test_turing_zero),
-      cmocka_unit_test(test_encoded_facts), cmocka_unit_test(test_only_one_exponent_of_zero),
+      cmocka_unit_test(test_cancellation),
+      cmocka_unit_test(test_negative_rest),
+      cmocka_unit_test(test_volta),
+      cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_turing_zero),
+      cmocka_unit_test(test_encoded_facts),
+      cmocka_unit_test(test_only_one_exponent_of_zero),
   };
   return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
 }

@@ -288,6 +288,76 @@ static void test_wide_formats(void **state) {
   assert_int_equal(smma_round(SMMA_F32, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_SATURATE), 0xff7fffff);
 }
 
+/* ---- Integers ---- */
+
+static const struct {
+  smma_format format;
+  const char *name;
+  double least, greatest;
+} integer_formats[] = {
+    {SMMA_S8, "s8", -128, 127}, {SMMA_U8, "u8", 0, 255}, {SMMA_S32, "s32", -0x80000000p0, 0x7fffffff}};
+#define INTEGERS (sizeof integer_formats / sizeof integer_formats[0])
+
+static double rounded_to_integer(double value, smma_rounding rounding) {
+  switch (rounding) {
+    case SMMA_ROUND_NEAREST_EVEN: return nearbyint(value);
+    case SMMA_ROUND_TOWARD_ZERO: return trunc(value);
+    case SMMA_ROUND_DOWN: return floor(value);
+    case SMMA_ROUND_UP: return ceil(value);
+    default: return round(value);
+  }
+}
+
+/* Rounded in each direction and clamped, whatever is asked for; NaN is 0. */
+static void check_integer(size_t f, double value) {
+  for (int r = 0; r < 5; r++)
+    for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
+      uint64_t got = smma_round(integer_formats[f].format, value, roundings[r], (smma_overflow)o);
+      double expected = rounded_to_integer(value, roundings[r]), back = smma_value(integer_formats[f].format, got);
+      expected = isnan(value) ? 0 : fmin(fmax(expected, integer_formats[f].least), integer_formats[f].greatest);
+      if (back != expected || got >> smma_format_bits(integer_formats[f].format))
+        fail_msg("%a to %s, %s, overflow %d: expected %g, got %" PRIx64, value, integer_formats[f].name,
+                 rounding_names[r], o, expected, got);
+    }
+}
+
+static void check_around_integer(size_t f, double value) {
+  for (double part = -1; part <= 1; part += 0.25) check_integer(f, value + part);
+  check_integer(f, nextafter(value + 0.5, INFINITY));
+  check_integer(f, nextafter(value + 0.5, -INFINITY));
+}
+
+static void test_integers(void **state) {
+  static const double extremes[] = {0x1p31, 0x1p32, 0x1p62, 0x1p64, 1e300, DBL_MAX, INFINITY, NAN, DBL_TRUE_MIN, 0};
+  (void)state;
+  for (size_t f = 0; f < INTEGERS; f++) {
+    for (double value = -300; value <= 300; value++) check_around_integer(f, value);
+    check_around_integer(f, integer_formats[f].least);
+    check_around_integer(f, integer_formats[f].greatest);
+    for (size_t e = 0; e < sizeof extremes / sizeof *extremes; e++)
+      check_integer(f, extremes[e]), check_integer(f, -extremes[e]);
+    assert_string_equal(smma_format_name(integer_formats[f].format), integer_formats[f].name);
+    assert_int_equal(smma_format_find(integer_formats[f].name), integer_formats[f].format);
+  }
+}
+
+/* Every encoding of eight bits, and some of 32, as C has them. */
+static void test_values_of_integers(void **state) {
+  uint64_t seed = 4;
+  (void)state;
+  for (int e = 0; e < 256; e++) {
+    assert_true(same_double(smma_value(SMMA_S8, (uint64_t)e), (double)(int8_t)e));
+    assert_true(same_double(smma_value(SMMA_U8, (uint64_t)e), (double)e));
+    assert_int_equal(smma_round(SMMA_S8, (int8_t)e, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT), e);
+    assert_int_equal(smma_round(SMMA_U8, e, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT), e);
+  }
+  for (int i = 0; i < 100000; i++) {
+    uint32_t x = (uint32_t)random_bits(&seed) >> random_below(&seed, 32);
+    assert_true(same_double(smma_value(SMMA_S32, x), (double)(int32_t)x));
+    assert_int_equal(smma_round(SMMA_S32, (int32_t)x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), x);
+  }
+}
+
 /* ---- Arrays ---- */
 
 #define COUNT 2000
@@ -351,6 +421,9 @@ static void test_names(void **state) {
   assert_int_equal(smma_format_find("BFloat16"), SMMA_BF16);
   assert_int_equal(smma_format_find("float8_e4m3fn"), SMMA_E4M3);
   assert_int_equal(smma_format_find("xf32"), SMMA_TF32);
+  assert_int_equal(smma_format_find("int8"), SMMA_S8);
+  assert_int_equal(smma_format_find("UINT8"), SMMA_U8);
+  assert_int_equal(smma_format_find("i32"), SMMA_S32);
   assert_int_equal(smma_format_find("fp8"), SMMA_NO_FORMAT);
   assert_int_equal(smma_format_find(""), SMMA_NO_FORMAT);
   assert_int_equal(smma_format_find(NULL), SMMA_NO_FORMAT);
@@ -368,12 +441,19 @@ static void test_unknown_format(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),         cmocka_unit_test(test_ignored_bits),
-      cmocka_unit_test(test_extremes),       cmocka_unit_test(test_around_every_midpoint),
-      cmocka_unit_test(test_random_values),  cmocka_unit_test(test_f32_against_casts),
-      cmocka_unit_test(test_wide_formats),   cmocka_unit_test(test_convert),
-      cmocka_unit_test(test_convert_errors), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_ignored_bits),
+      cmocka_unit_test(test_extremes),
+      cmocka_unit_test(test_around_every_midpoint),
+      cmocka_unit_test(test_random_values),
+      cmocka_unit_test(test_f32_against_casts),
+      cmocka_unit_test(test_wide_formats),
+      cmocka_unit_test(test_convert),
+      cmocka_unit_test(test_convert_errors),
+      cmocka_unit_test(test_names),
       cmocka_unit_test(test_unknown_format),
+      cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_values_of_integers),
   };
   return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

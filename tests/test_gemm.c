@@ -36,6 +36,10 @@ static const struct {
     {"MI300X", "v_mfma_f32_16x16x8_xf32", NULL},
     {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", NULL},
     {"x86", "vdpbf16ps", NULL},
+    {"A100", "mma.m16n8k32.s32.s8.u8.s32", NULL},
+    {"A100", "mma.m16n8k16.satfinite.s32.s8.s8.s32", NULL},
+    {"B200", "tcgen05.m64n8k32.satfinite.s32.u8.u8", NULL},
+    {"MI100", "v_mfma_i32_4x4x4i8", NULL},
 };
 
 /* ---- A product and its operands ---- */
@@ -60,7 +64,7 @@ static size_t extent(size_t rows, size_t columns, smma_order order, size_t leadi
   return rows && columns ? index_of(order, leading, rows - 1, columns - 1) + 1 : 0;
 }
 
-/* Near one; one in sixteen is zero of either sign, tiny, or of any bits. */
+/* Near one; one in sixteen is zero of either sign, tiny, or of any bits. In s32 many are near the ends of the range. */
 static uint64_t random_element(uint64_t *state, smma_format format, bool any_bits, bool specials) {
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   unsigned choice = random_below(state, 64);
@@ -70,6 +74,7 @@ static uint64_t random_element(uint64_t *state, smma_format format, bool any_bit
   if (choice == 1) x = smma_round(format, 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   if (choice == 2) x = smma_round(format, -0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   if (choice == 3) x = bits & 3;
+  if (choice > 32 && format == SMMA_S32) x = (bits & 0xfff) ^ (bits >> 31 ? 0x80000000 : 0x7ffff000);
   if (!specials && !isfinite(smma_value(format, x))) x = 0;
   return x;
 }
@@ -154,8 +159,15 @@ static uint64_t run_step(const product *p, const smma_instruction *instruction, 
   return dot(instruction, &x);
 }
 
-/* The outer format is FP64 for f64, else FP32. */
+/* An integer as s32 holds it. */
+static double in_range(const product *p, double x) {
+  if (strstr(p->info.name, "satfinite")) return fmin(fmax(x, INT32_MIN), INT32_MAX);
+  return x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
+}
+
+/* The outer format is FP64 for f64, s32 for s32, else FP32. */
 static double add_outside(const product *p, double x, double y) {
+  if (p->info.d == SMMA_S32) return in_range(p, x + y);
   return p->info.d == SMMA_F64 ? x + y : (double)((float)x + (float)y);
 }
 
@@ -193,6 +205,7 @@ static double run_all(const product *p, size_t i, size_t j, uint64_t start, uint
 
 static double epilogue(const product *p, double total, double c) {
   const smma_gemm_arguments *g = &p->with;
+  if (p->info.d == SMMA_S32) return in_range(p, rint(fma(g->alpha, total, g->beta * c)));
   if (p->info.d == SMMA_F64) return fma(g->alpha, total, g->beta * c);
   return fmaf((float)g->alpha, (float)total, (float)g->beta * (float)c);
 }
@@ -447,6 +460,59 @@ static void test_promotion_keeps_more(void **state) {
   p.with.promote_every = 32;
   assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
   assert_true(d == 256.0625f);
+}
+
+/* c = 2^31 - 1; products of one, then of minus one, in steps and slices of their own. */
+static int32_t sum_of_steps(const char *name, size_t split_k, size_t promote_every) {
+  product p = product_of("A100", name, NULL);
+  int8_t a[64], b[64];
+  int32_t c = INT32_MAX, d;
+  for (int k = 0; k < 64; k++) a[k] = k < 32 ? 1 : -1, b[k] = 1;
+  p.with.m = p.with.n = 1, p.with.k = 64;
+  p.with.a = a, p.with.b = b, p.with.c = &c, p.with.d = &d;
+  p.with.split_k = split_k, p.with.promote_every = promote_every;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  return d;
+}
+
+/* What wraps comes back; what is clamped does not, but an interval of both steps adds nothing. */
+static void test_overflow_of_integers(void **state) {
+  (void)state;
+  for (size_t slices = 1; slices <= 2; slices++)
+    for (size_t every = 0; every <= 64; every += 32) {
+      assert_int_equal(sum_of_steps("mma.m16n8k32.s32.s8.s8.s32", slices, every), INT32_MAX);
+      assert_int_equal(sum_of_steps("mma.m16n8k32.satfinite.s32.s8.s8.s32", slices, every),
+                       every == 64 ? INT32_MAX : INT32_MAX - 32);
+    }
+}
+
+/* With alpha and beta in FP64: half of an odd number goes to the even neighbour, and NaN becomes 0. */
+static void test_epilogue_of_integers(void **state) {
+  static const struct {
+    const char *name;
+    double alpha, beta;
+    int32_t c, d;
+  } cases[] = {
+      {"mma.m16n8k32.s32.s8.s8.s32", 0.5, 0, 0, 2},
+      {"mma.m16n8k32.s32.s8.s8.s32", 1, 1, INT32_MAX, INT32_MIN + 4},
+      {"mma.m16n8k32.satfinite.s32.s8.s8.s32", 1, 1, INT32_MAX, INT32_MAX},
+      {"mma.m16n8k32.s32.s8.s8.s32", 1, -3, INT32_MIN, INT32_MIN + 5},
+      {"mma.m16n8k32.s32.s8.s8.s32", 0x1p40, 1, 7, 7},
+      {"mma.m16n8k32.s32.s8.s8.s32", NAN, 1, 7, 0},
+      {"mma.m16n8k32.s32.s8.s8.s32", -INFINITY, 1, 7, INT32_MIN},
+      {"mma.m16n8k32.satfinite.s32.s8.s8.s32", 0, 1e300, -1, INT32_MIN},
+  };
+  int8_t a = 5, b = 1;
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    product p = product_of("A100", cases[i].name, NULL);
+    int32_t d;
+    p.with.m = p.with.n = p.with.k = 1;
+    p.with.a = &a, p.with.b = &b, p.with.c = &cases[i].c, p.with.d = &d;
+    p.with.alpha = cases[i].alpha, p.with.beta = cases[i].beta, p.with.scaling = SMMA_SCALING_EPILOGUE;
+    assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+    assert_int_equal(d, cases[i].d);
+  }
 }
 
 /* ---- Progress ---- */
@@ -723,6 +789,8 @@ int main(void) {
       cmocka_unit_test(test_scales_behind_k),
       cmocka_unit_test(test_more_slices_than_steps),
       cmocka_unit_test(test_promotion_keeps_more),
+      cmocka_unit_test(test_overflow_of_integers),
+      cmocka_unit_test(test_epilogue_of_integers),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_stopping),
       cmocka_unit_test(test_fork),

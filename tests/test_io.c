@@ -170,7 +170,7 @@ static void test_format_names(void **state) {
   assert_int_equal(smma_format_from_text("xf32"), SMMA_FORMAT_tf32);
   assert_int_equal(smma_format_from_text("float8_e4m3fn"), SMMA_FORMAT_e4m3);
   assert_int_equal(smma_format_from_text("F8_E8M0"), SMMA_FORMAT_ue8m0);
-  static const char *const unknown[] = {"", "fp8", "bf8", "e8m13", "none", "int8", "f32 "};
+  static const char *const unknown[] = {"", "fp8", "bf8", "e8m13", "none", "int16", "f32 "};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
     assert_int_equal(smma_format_from_text(unknown[i]), SMMA_FORMAT_none);
 }
@@ -198,10 +198,11 @@ static void test_npy_types(void **state) {
   } types[] = {
       {"<f2", SMMA_FORMAT_f16, 2, false},  {"<f4", SMMA_FORMAT_f32, 4, false},  {"<f8", SMMA_FORMAT_f64, 8, false},
       {">f2", SMMA_FORMAT_f16, 2, true},   {">f4", SMMA_FORMAT_f32, 4, true},   {">f8", SMMA_FORMAT_f64, 8, true},
-      {"|f1", SMMA_FORMAT_none, 1, false}, {"<f1", SMMA_FORMAT_none, 1, false}, {"|u1", SMMA_FORMAT_none, 1, false},
-      {"|i1", SMMA_FORMAT_none, 1, false}, {"<u2", SMMA_FORMAT_none, 2, false}, {">u2", SMMA_FORMAT_none, 2, true},
-      {"<i2", SMMA_FORMAT_none, 2, false}, {"|V1", SMMA_FORMAT_none, 1, false}, {"<V1", SMMA_FORMAT_none, 1, false},
-      {"<V2", SMMA_FORMAT_none, 2, false}, {">V2", SMMA_FORMAT_none, 2, true},  {"|V2", SMMA_FORMAT_none, 2, false},
+      {"|f1", SMMA_FORMAT_none, 1, false}, {"<f1", SMMA_FORMAT_none, 1, false}, {"|u1", SMMA_FORMAT_u8, 1, false},
+      {"|i1", SMMA_FORMAT_s8, 1, false},   {"<i4", SMMA_FORMAT_s32, 4, false},  {">i4", SMMA_FORMAT_s32, 4, true},
+      {"<u2", SMMA_FORMAT_none, 2, false}, {">u2", SMMA_FORMAT_none, 2, true},  {"<i2", SMMA_FORMAT_none, 2, false},
+      {"|V1", SMMA_FORMAT_none, 1, false}, {"<V1", SMMA_FORMAT_none, 1, false}, {"<V2", SMMA_FORMAT_none, 2, false},
+      {">V2", SMMA_FORMAT_none, 2, true},  {"|V2", SMMA_FORMAT_none, 2, false},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     unsigned char data[48];
@@ -250,7 +251,7 @@ static void test_npy_shapes(void **state) {
     smma_tensor tensor;
     smma_error error;
     if (!parse_npy(&file, &tensor, &error)) fail_msg("%s", error.text);
-    check_tensor(&tensor, SMMA_FORMAT_none, 1, cases[i].rows, cases[i].columns, cases[i].expected);
+    check_tensor(&tensor, SMMA_FORMAT_u8, 1, cases[i].rows, cases[i].columns, cases[i].expected);
   }
 }
 
@@ -273,12 +274,12 @@ static void test_npy_size_errors(void **state) {
 
 static void test_npy_type_errors(void **state) {
   (void)state;
-  static const char *const refused[] = {"<i4", "<u8", "<c8", "|b1",  "|O",  "<U3", "|S1", "<M8[ns]",
+  static const char *const refused[] = {"<i8", "<u8", "<c8", "|b1",  "|O",  "<U3", "|S1", "<M8[ns]",
                                         "|f4", "=f4", "f4",  "<f16", "|V3", "<V4", "",    "<"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     char header[128];
     snprintf(header, sizeof header, "{'descr':'%s','fortran_order':False,'shape':(1,)}", refused[i]);
-    expect_npy_error(header, 8, "accepted are f2, f4, f8 and");
+    expect_npy_error(header, 8, "accepted are f2, f4, f8, i1, u1, i4 and");
     expect_npy_error(header, 8, "x.astype(np.float32)");
   }
   expect_npy_error("{'descr':[('a','<f4')],'fortran_order':False,'shape':(1,)}", 4,
@@ -360,8 +361,9 @@ static void test_safetensors_types(void **state) {
       {"F8_E4M3FNUZ", SMMA_FORMAT_e4m3fnuz, 1},
       {"F8_E5M2FNUZ", SMMA_FORMAT_e5m2fnuz, 1},
       {"F8_E8M0", SMMA_FORMAT_ue8m0, 1},
-      {"U8", SMMA_FORMAT_none, 1},
-      {"I8", SMMA_FORMAT_none, 1},
+      {"U8", SMMA_FORMAT_u8, 1},
+      {"I8", SMMA_FORMAT_s8, 1},
+      {"I32", SMMA_FORMAT_s32, 4},
       {"U16", SMMA_FORMAT_none, 2},
       {"I16", SMMA_FORMAT_none, 2},
   };
@@ -425,7 +427,7 @@ static void test_safetensors_names(void **state) {
   smma_error error;
   image file = safetensors_image(TWO, "ab        ", 10);
   assert_true(parse_safetensors(&file, "weight", &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_none, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
   expect_safetensors_error(TWO, NULL, 10, "the file holds 2 tensors; name one as FILE:NAME, from weight, bias");
   expect_safetensors_error(TWO, "weihgt", 10, "no tensor is named 'weihgt'; there are weight, bias");
   expect_safetensors_error(TWO, "biass", 10, "no tensor is named 'biass'; there are bias, weight");
@@ -515,12 +517,12 @@ static void test_read_by_path(void **state) {
   write_file("misnamed.txt", npy.bytes, npy.size);
   write_file("two.safetensors", two.bytes, two.size);
   assert_true(smma_tensor_read(in_directory("misnamed.txt"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_none, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
   assert_true(smma_tensor_read(in_directory("two.safetensors:weight"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_none, 1, 1, 2, "cd");
+  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "cd");
   write_file("two.safetensors:bias", npy.bytes, npy.size); /* a colon in a real name */
   assert_true(smma_tensor_read(in_directory("two.safetensors:bias"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_none, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
   assert_false(smma_tensor_read(in_directory("misnamed.txt:x"), &tensor, &error));
   assert_non_null(strstr(error.text, "one array without a name; leave out ':x'"));
   assert_false(smma_tensor_read(in_directory("absent.npy"), &tensor, &error));
@@ -589,6 +591,7 @@ static void test_npy_round_trip(void **state) {
     smma_format_id known = SMMA_FORMAT_none; /* what the file can say */
     if (format == SMMA_FORMAT_f64 || format == SMMA_FORMAT_f16) known = (smma_format_id)format;
     if (tensor.bytes == 4) known = SMMA_FORMAT_f32;
+    if (smma_is_integer((smma_format_id)format)) known = (smma_format_id)format;
     const char *path = in_directory("round.npy");
     if (!smma_npy_write(path, &tensor, &error)) fail_msg("%s", error.text);
     if (!smma_tensor_read(path, &back, &error)) fail_msg("%s", error.text);

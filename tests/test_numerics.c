@@ -154,6 +154,26 @@ static void test_subnormal_words(void **state) {
   }
 }
 
+/* A word is what smma_round gives: all over the format's range and around it, ties and signs of zero included. */
+static void test_words_are_rounded(void **unused) {
+  static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
+                                        SMMA_E4M3, SMMA_E5M2FNUZ, SMMA_E4M3FNUZ, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1};
+  uint64_t state = 7, word;
+  (void)unused;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    smma_word_format f = smma_word_format_of(formats[i]);
+    int lowest = ilogb(f.normal) - f.precision - 2, span = ilogb(f.largest) + 2 - lowest;
+    for (int n = 0; n < 20000; n++) {
+      uint64_t bits = random_bits(&state), kept = n % 3 ? bits % (uint64_t)f.precision : 51; /* ties, or any */
+      double x = ldexp(1 + ldexp((double)(bits >> (63 - kept)), -1 - (int)kept), lowest + n % span);
+      x = n % 97 ? x : 0;
+      x = bits & 1 ? -x : x;
+      smma_words_split(&f, x, f.precision, false, 1, &word);
+      assert_true(word == smma_round(formats[i], x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+    }
+  }
+}
+
 /* The words of a number add up to it but for u^p of it; enough of them, exactly. */
 static void test_words_add_up(void **unused) {
   static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
@@ -484,29 +504,18 @@ static void test_empty(void **unused) {
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
 }
 
-typedef struct {
-  size_t last, calls, stop_after;
-} progress_log;
-
-static int log_progress(size_t done, size_t rows, void *context) {
-  progress_log *log = context;
-  assert_true(done >= log->last && done <= rows && rows == 3 * M);
-  log->last = done;
-  return ++log->calls > log->stop_after;
-}
-
 static void test_progress(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};
   operands o = {{1}, {1}};
   double d[M * N] = {77};
-  progress_log log = {0, 0, 1};
+  progress_log log = {3 * M, 0, 0, 1};
   smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);
   (void)unused;
   g.progress = log_progress, g.progress_context = &log;
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_STOPPED);
   assert_true(d[0] == 77);
-  log = (progress_log){0, 0, 1000};
+  log = (progress_log){3 * M, 0, 0, 1000};
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
   assert_int_equal(log.last, 3 * M);
 }
@@ -534,6 +543,7 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.sum = (smma_words_sum)4);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT_SCALED);
+  REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.s8.s32"), );
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.c = &two);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.scale_a = &two);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.alpha = 2);
@@ -553,6 +563,7 @@ int main(void) {
       cmocka_unit_test(test_example_of_two_words),
       cmocka_unit_test(test_exponents_are_the_greatest),
       cmocka_unit_test(test_subnormal_words),
+      cmocka_unit_test(test_words_are_rounded),
       cmocka_unit_test(test_words_add_up),
       cmocka_unit_test(test_saturation),
       cmocka_unit_test(test_automatic_words),

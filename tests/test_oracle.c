@@ -233,6 +233,18 @@ static void list_fma(operation_list *list) {
 
 static void list_ftz_fma(operation_list *list) { add(list, amd(SMMA_FTZ_FMA, F(bf16), F(bf16), 2)); }
 
+/* m8n8k16, m16n8k32 and MFMA's shortest. */
+static void list_integer(operation_list *list) {
+  static const smma_format_id formats[] = {F(s8), F(u8)};
+  static const int lengths[] = {4, 16, 32, 64};
+  for (int i = 0; i < 32; i++) {
+    smma_operation o =
+        operation(SMMA_INTEGER, SMMA_NAN_QUIET, formats[i / 2 % 2], formats[i % 2], F(s32), F(s32), lengths[i / 8]);
+    o.rule.with.integer.overflow = i / 4 % 2 ? SMMA_INTEGER_SATURATES : SMMA_INTEGER_WRAPS;
+    add(list, o);
+  }
+}
+
 /* Comparison. */
 
 static const char *format_name(smma_format_id format) {
@@ -249,7 +261,7 @@ static const char *algorithm_name(smma_algorithm algorithm) {
       [SMMA_FMA] = "FMA",           [SMMA_T_FDPA] = "T-FDPA",     [SMMA_ST_FDPA] = "ST-FDPA",
       [SMMA_GST_FDPA] = "GST-FDPA", [SMMA_E_FDPA] = "E-FDPA",     [SMMA_FTZ_ADDMUL] = "FTZ-AddMul",
       [SMMA_TR_FDPA] = "TR-FDPA",   [SMMA_GTR_FDPA] = "GTR-FDPA", [SMMA_FP8_BY_FP16] = "FP8-by-FP16",
-      [SMMA_FTZ_FMA] = "FTZ-FMA",   [SMMA_G_FDPA] = "G-FDPA",
+      [SMMA_FTZ_FMA] = "FTZ-FMA",   [SMMA_INTEGER] = "INTEGER",   [SMMA_G_FDPA] = "G-FDPA",
   };
   return names[algorithm];
 }
@@ -272,6 +284,7 @@ static void print_operation(const smma_operation *o) {
       print_truncated(&o->rule.with.gst_fdpa.fused);
       break;
     case SMMA_E_FDPA: printf(" L=%d", o->rule.with.e_fdpa.block); break;
+    case SMMA_INTEGER: printf(" overflow=%d", (int)o->rule.with.integer.overflow); break;
     case SMMA_FTZ_ADDMUL: printf(" P=%d", o->rule.with.ftz_addmul.pairwise); break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: {
@@ -373,6 +386,7 @@ ORACLE_TEST(tr_fdpa)
 ORACLE_TEST(gtr_fdpa)
 ORACLE_TEST(fma)
 ORACLE_TEST(ftz_fma)
+ORACLE_TEST(integer)
 
 /* The oracle itself against the C library's correctly rounded fma. */
 static void test_oracle_fma(void **state) {
@@ -466,6 +480,7 @@ EXHAUSTIVE_TEST(st_fdpa)
 EXHAUSTIVE_TEST(gst_fdpa)
 EXHAUSTIVE_TEST(fp8_by_fp16)
 EXHAUSTIVE_TEST(gtr_fdpa)
+EXHAUSTIVE_TEST(integer)
 
 /* Negative control: a core whose parameters differ from the oracle's is noticed. */
 
@@ -583,6 +598,15 @@ static void test_notices_order_of_sums(void **state) {
   assert_noticed(&fma, &other);
 }
 
+static void test_notices_overflow_of_integers(void **state) {
+  smma_operation wraps = first_of(list_integer), saturates = wraps, is_unsigned = wraps;
+  (void)state;
+  saturates.rule.with.integer.overflow = SMMA_INTEGER_SATURATES;
+  is_unsigned.a = F(u8);
+  assert_noticed(&wraps, &saturates);
+  assert_noticed(&wraps, &is_unsigned);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_volta_turing),
@@ -600,6 +624,7 @@ int main(void) {
       cmocka_unit_test(test_gtr_fdpa),
       cmocka_unit_test(test_fma),
       cmocka_unit_test(test_ftz_fma),
+      cmocka_unit_test(test_integer),
       cmocka_unit_test(test_oracle_fma),
       cmocka_unit_test(test_zeros_of_flushing_rules),
       cmocka_unit_test(test_all_pairs_ada_fp8),
@@ -609,11 +634,13 @@ int main(void) {
       cmocka_unit_test(test_all_pairs_gst_fdpa),
       cmocka_unit_test(test_all_pairs_fp8_by_fp16),
       cmocka_unit_test(test_all_pairs_gtr_fdpa),
+      cmocka_unit_test(test_all_pairs_integer),
       cmocka_unit_test(test_notices_alignment_bits),
       cmocka_unit_test(test_notices_zero_exponent),
       cmocka_unit_test(test_notices_output_and_block),
       cmocka_unit_test(test_notices_rounding_down),
       cmocka_unit_test(test_notices_order_of_sums),
+      cmocka_unit_test(test_notices_overflow_of_integers),
   };
   return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
 }

@@ -62,6 +62,9 @@ typedef enum {
   SMMA_E2M1,
   SMMA_UE8M0,
   SMMA_UE4M3,
+  SMMA_S8, /* integers: two's complement, and unsigned */
+  SMMA_U8,
+  SMMA_S32,
   SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
   SMMA_NO_FORMAT = 255
 } smma_format;
@@ -88,7 +91,7 @@ typedef enum {
 
 /* What becomes of a magnitude that rounds above the greatest finite one, and of an infinity. A value is first rounded
  * as if exponents had no upper end, in every direction: toward zero, too, a magnitude of 2^128 or more overflows in
- * f32. */
+ * f32. Integers saturate whatever is asked for, at the end of their range that is nearer. */
 typedef enum {
   SMMA_OVERFLOW_DEFAULT,  /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; else infinity */
   SMMA_OVERFLOW_SATURATE, /* the greatest finite magnitude */
@@ -96,9 +99,9 @@ typedef enum {
 } smma_overflow;
 
 /* Rounds a value to a format and returns its encoding. NaN becomes the format's quiet NaN with the sign kept (FNUZ:
- * 0x80; FP6 and FP4: the greatest finite number, as CUDA converts). -0 keeps its sign where the format has one. The
- * unsigned scale formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. Unknown formats give 0.
- */
+ * 0x80; FP6 and FP4: the greatest finite number, and integers: 0, as CUDA converts). -0 keeps its sign where the
+ * format has one. Unsigned formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. Unknown
+ * formats give 0. */
 SMMA_API uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
 
 /* The value of an encoding: exact, every format fits a double. */
@@ -193,7 +196,7 @@ typedef enum { SMMA_ROW_MAJOR, SMMA_COLUMN_MAJOR } smma_order;
 /* Where alpha and beta act. */
 typedef enum {
   SMMA_SCALING_OPERANDS, /* before: A' = alpha A and C' = beta C, rounded to their formats, SMMA_OVERFLOW_DEFAULT */
-  SMMA_SCALING_EPILOGUE  /* after: d = fma(alpha, acc, beta * c), each operation RNE in FP32 (FP64 for f64) */
+  SMMA_SCALING_EPILOGUE  /* after: d = fma(alpha, acc, beta * c), each operation RNE in FP32 (FP64 for f64 and s32) */
 } smma_scaling;
 
 /* A matrix product of any size: D = alpha A B + beta C, computed as the instruction would over k in order.
@@ -208,6 +211,10 @@ typedef enum {
  * first starts from +0 and their results are added in order, RNE in FP32 (FP64). At last the result is rounded
  * (RNE, to infinity) to D's format. NaN and infinity are data like any other.
  *
+ * With D in s32 all of these sums are of integers: the outer accumulator and those of slices are s32, and what leaves
+ * its range wraps or is clamped as the instruction does it. So does what the epilogue gives, rounded to an integer
+ * (RNE).
+ *
  * K = 0 gives D = beta C; a zero M or N does nothing. beta = 0 takes C as +0 whatever it holds, and C may be NULL. */
 typedef struct {
   size_t m, n, k;
@@ -219,7 +226,7 @@ typedef struct {
   /* Block-scaled instructions only: scale_a is M x ceil(K / scale_block), dense, row-major; scale_b is
    * ceil(K / scale_block) x N, dense, column-major (the scales of one column are contiguous). */
   const void *scale_a, *scale_b;
-  double alpha, beta; /* rounded to FP32 (FP64 for f64) by the epilogue */
+  double alpha, beta; /* rounded to FP32 by the epilogue (not with D in f64 or s32) */
   smma_scaling scaling;
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
@@ -288,8 +295,8 @@ typedef struct {
  * any). Where a row of A or a column of B holds infinity or NaN, d is what IEEE arithmetic makes of the products with
  * these.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ. D is not touched
- * on an error, SMMA_STOPPED included. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ, and for
+ * instructions of integers. D is not touched on an error, SMMA_STOPPED included. */
 SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                      const smma_words *how);
 
@@ -297,6 +304,39 @@ SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const 
  * larger u of both formats. 0 if SMMA_MOST_WORDS are too few or the instruction is NULL. The unit's own error comes on
  * top. */
 SMMA_API int smma_words_for(const smma_instruction *instruction, double accuracy);
+
+#define SMMA_MOST_SLICES 2098 /* the bits from the greatest FP64 number to the least */
+
+/* Which products of slices are added: A_(i) B_(j), i and j from 1, counts 2^(-bits (i + j)). */
+typedef enum {
+  SMMA_PRODUCTS_LEADING, /* i + j <= slices + 1: what is left out is less than what more slices would bring */
+  SMMA_PRODUCTS_ALL
+} smma_products;
+
+/* Where they are added. */
+typedef enum {
+  SMMA_SLICES_F64,  /* each s32 result, times its power of two, RNE in FP64, smallest first */
+  SMMA_SLICES_EXACT /* exactly, and the sum is rounded once to FP64, RNE */
+} smma_slices_sum;
+
+/* How numbers become block fixed-point: a row of A or a column of B shares an exponent, and each of its numbers is a sum
+ * of signed integers of `bits` bits, its slices (docs/numerics.md). */
+typedef struct {
+  int slices; /* 1 to SMMA_MOST_SLICES; 0: as many as A and B each need to be exact */
+  int bits;   /* of a slice, without its sign: 1 to 7 */
+  smma_products products;
+  smma_slices_sum sum;
+} smma_slices;
+
+/* D = A B for matrices of FP64 by the Ozaki scheme: from smma_gemm of their slices on an instruction with A and B in s8
+ * and D in s32. `arguments` as for smma_gemm_words. The products of slices are exact: K is cut where a sum might not
+ * fit 32 bits. With slices = 0, SMMA_PRODUCTS_ALL and SMMA_SLICES_EXACT D is the exact product, rounded once.
+ * Infinity and NaN: as smma_gemm_words. A sum that is zero is +0.
+ *
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for an instruction of other formats. D is not touched on an error,
+ * SMMA_STOPPED included. */
+SMMA_API smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                                      const smma_slices *how);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,7 @@ const smma_instruction *smma_choose_instruction(const char *gpu, const char *nam
   }
   if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
   smma_format_id a = smma_require_format(in, "--in");
-  smma_format_id d = a == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
-  return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : d, "--in");
+  return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : smma_usual_output(a), "--in");
 }
 
 const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out) {

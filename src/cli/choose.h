@@ -4,8 +4,8 @@
 
 #include "cli/cli.h"
 
-/* The instruction of --on and --instr, or of --on, --in and --out; without --out D is f32 (f64 for f64). Options that
-   are not given are NULL. Ends the program with one line that names the option at fault. */
+/* The instruction of --on and --instr, or of --on, --in and --out, the last the usual one if need be. Options that are
+   not given are NULL. Ends the program with one line that names the option at fault. */
 const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out);
 
 /* The same for one of several GPUs: options are for those that are no files, and f16 is the format without them. */

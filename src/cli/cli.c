@@ -183,6 +183,21 @@ void smma_require_writable(const char *path, const char *option) {
   smma_output_abandon(&output);
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void note_interruption(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+void smma_wait_for_interruption(void) {
+  struct sigaction action = {.sa_handler = note_interruption, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+bool smma_interrupted(void) { return interrupted; }
+
 static char interrupted_file[4096];
 static volatile sig_atomic_t file_may_be_left;
 
@@ -254,9 +269,10 @@ void smma_progress_show(smma_progress *p, size_t done, size_t all) {
   if (!p->enabled || done == 0 || elapsed < 1 || now - p->shown < 1) return;
   p->shown = now;
   rate = (double)done / elapsed;
-  fprintf(stderr, "\r\033[K%.3g million %s/s", rate * p->per_step / 1e6, p->unit);
+  fputs("\r\033[K", stderr);
+  if (p->unit) fprintf(stderr, "%.3g million %s/s%s", rate * p->per_step / 1e6, p->unit, all ? ", " : "");
   if (all)
-    fprintf(stderr, ", %.0f %% done, %.0f s left ", 100.0 * (double)done / (double)all, (double)(all - done) / rate);
+    fprintf(stderr, "%.0f %% done, %.0f s left ", 100.0 * (double)done / (double)all, (double)(all - done) / rate);
   fflush(stderr);
   line_is_up = true;
 }

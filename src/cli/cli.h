@@ -62,6 +62,11 @@ void smma_require_writable(const char *path, const char *option);
 /* From now on an interruption removes this file; NULL: none. */
 void smma_remove_when_interrupted(const char *temporary);
 
+/* From now on the first interruption makes smma_interrupted true, for the command to end where it can go on later; a
+   second one ends the program. */
+void smma_wait_for_interruption(void);
+bool smma_interrupted(void);
+
 /* Prints the object on stdout and releases it. */
 void smma_print_json(json_t *object);
 
@@ -77,7 +82,7 @@ int smma_finish_output(int status);
 /* Progress of long work: silent unless stderr is a terminal; a line with rate and, where `all` is known (not 0),
    remaining time, once a second. */
 typedef struct {
-  const char *unit; /* "products" */
+  const char *unit; /* "products"; NULL: no rate is shown */
   double per_step;  /* units in one step */
   double started, shown;
   bool enabled;

@@ -254,7 +254,7 @@ int smma_command_bench(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &o.instructions, 0, "the instructions, by name or alias", "NAME[,NAME...]"},
       {"in", 0, POPT_ARG_STRING, &o.in, 0, "formats of A and B; picks the preferred instructions",
        "FORMAT[,FORMAT...]"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64) without it", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"size", 0, POPT_ARG_STRING, &o.sizes, 0, "M = N = K; 1024 without it", "N[,N...]"},
       {"m", 0, POPT_ARG_STRING, &o.m, 0, "rows of A and D, with --n and --k", "M"},
       {"n", 0, POPT_ARG_STRING, &o.n, 0, "columns of B and D", "N"},

@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,20 +22,6 @@ typedef struct {
   uint64_t done, all; /* rows */
 } campaign;
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number) {
-  (void)number;
-  interrupted = 1;
-}
-
-/* The first interruption ends the campaign behind its batch; a second one ends the program. */
-static void watch_for_interruption(void) {
-  struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
-
 static void save(campaign *c) {
   smma_error error;
   if (c->state && !smma_report_save(&c->report, c->state, &error)) smma_die("--resume: %s", error.text);
@@ -50,7 +35,7 @@ static bool watch(const smma_campaign_result *result, void *context) {
   *known = *result;
   smma_progress_show(&c->progress, c->done, c->all);
   if (smma_seconds() - c->saved > SECONDS_BETWEEN_SAVES) save(c);
-  return interrupted;
+  return smma_interrupted();
 }
 
 /* ---- Which instructions ---- */
@@ -242,7 +227,7 @@ int smma_command_campaign(int argc, const char **argv) {
     smma_error error;
     if (!smma_report_load(&c.report, c.state, &error)) smma_die("--resume: %s", error.text);
   }
-  watch_for_interruption();
+  smma_wait_for_interruption(); /* behind a batch */
   if (run(&c))
     status = print_report(&c, json);
   else

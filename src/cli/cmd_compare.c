@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/choose.h"
 #include "cli/matrices.h"
 #include "io/custom_file.h"
 #include "verify/compare.h"
@@ -71,7 +72,7 @@ static smma_encoded_matrix encoded(const smma_tensor *t) {
 /* Raw files hold the format of --in. */
 static void settle_raw(smma_tensor *t, smma_format_id in, const char *path) {
   smma_tensor typed;
-  if (t->format != SMMA_FORMAT_none) return;
+  if (!smma_is_raw(t, in)) return;
   typed = smma_matrix_as(t, in, "", path, true);
   smma_tensor_free(t);
   *t = typed;
@@ -255,7 +256,8 @@ int smma_command_compare(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, each with ':FORMAT' if not that of --in",
        "GPU[:FORMAT],..."},
       {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64) without it", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64, s32 for integers) without it",
+       "FORMAT"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   paths =
@@ -263,7 +265,7 @@ int smma_command_compare(int argc, const char **argv) {
                          "Each GPU computes with its preferred instruction for the format. Exit status 1 if results\n"
                          "differ. Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
   x.in = smma_require_format(in, "--in");
-  x.out = out ? smma_require_format(out, "--out") : x.in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  x.out = out ? smma_require_format(out, "--out") : smma_usual_output(x.in);
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
   if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
   load_matrices(&x, paths);

@@ -5,7 +5,10 @@
 #include "cli/matrices.h"
 #include "cli/method.h"
 
-enum { MOST_THREADS = 1024 };
+enum {
+  MOST_THREADS = 1024,
+  PROMOTE_EVERY = 128 /* of --method two-level */
+};
 
 typedef struct {
   const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *kernel;
@@ -15,11 +18,11 @@ typedef struct {
   smma_method_options method;
 } gemm_options;
 
-/* One product: the instruction and everything that smma_gemm or smma_gemm_words needs. */
+/* One product: the instruction and everything that smma_gemm, smma_gemm_words or smma_gemm_slices needs. */
 typedef struct {
   const smma_instruction *instruction;
-  bool has_method, wide;
-  smma_words how;
+  smma_method method;
+  bool wide; /* D of an accurate product is f64 */
   smma_tensor a, b, c, d, scale_a, scale_b;
   smma_gemm_arguments arguments;
 } product;
@@ -52,10 +55,19 @@ static smma_tensor load_shaped(const char *path, const char *option, size_t rows
 
 /* The file's matrix in the wanted format; the file's is freed. */
 static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path, bool quiet) {
-  bool raw_scales = file->format == SMMA_FORMAT_none && what[0] == '-'; /* raw is usual for them */
+  bool raw_scales = smma_is_raw(file, wanted) && what[0] == '-'; /* raw is usual for them */
   smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet || raw_scales);
   smma_tensor_free(file);
   return t;
+}
+
+/* A or B: with --method fallback rounded to the format of --in first, which the instruction's holds exactly. */
+static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_format_id wanted, const char *what,
+                             const char *path) {
+  smma_tensor narrow;
+  if (!smma_method_is(&o->method, "fallback")) return take_as(file, wanted, what, path, false);
+  narrow = take_as(file, smma_require_format(o->in, "--in"), what, path, false);
+  return take_as(&narrow, wanted, what, path, true);
 }
 
 /* The library takes the scale factors of B column by column. */
@@ -78,20 +90,22 @@ static void print_summary(const gemm_options *o, const product *p, double second
   const smma_gemm_arguments *g = &p->arguments;
   double products = (double)g->m * (double)g->n * (double)g->k;
   const char *kernel = smma_kernel_for(i, g->kernel);
+  char method[64];
   json_t *json;
   if (o->json) {
     json = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:s, s:s, s:f}", "arch", smma_json_text(smma_arch_name(i)),
                      "instruction", i->name, "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k", (json_int_t)g->k, "d",
                      smma_json_text(o->d), "d_format", smma_format_text(p->d.format), "kernel", kernel, "seconds",
                      seconds);
-    if (p->has_method) json_object_set_new(json, "method", json_string(o->method.method));
-    if (p->has_method) json_object_set_new(json, "words", json_integer(p->how.words));
+    if (o->method.method) json_object_set_new(json, "method", json_string(o->method.method));
+    if (p->method.kind == SMMA_METHOD_WORDS) json_object_set_new(json, "words", json_integer(p->method.words.words));
+    if (p->method.kind == SMMA_METHOD_SLICES) json_object_set_new(json, "slices", json_string(o->method.slices));
     smma_print_json(json);
     return;
   }
   printf("%s: %zu x %zu (%s), K = %zu, on %s, %s; ", o->d, g->m, g->n, smma_format_text(p->d.format), g->k,
          smma_arch_name(i), i->name);
-  if (p->has_method) printf("%s, p = %d; ", o->method.method, p->how.words);
+  if (p->method.kind != SMMA_METHOD_NONE) printf("%s; ", smma_method_text(&o->method, &p->method, method));
   printf("%s kernel, %.3g s, %.3g million products/s\n", kernel, seconds, products / seconds / 1e6);
 }
 
@@ -103,16 +117,17 @@ static void check_no_others(const gemm_options *o) {
                        : o->epilogue              ? "--epilogue"
                        : o->scale_a || o->scale_b ? "--scale-a, --scale-b"
                                                   : NULL;
-  if (option) smma_die("%s: --method computes A B alone; leave it out", option);
+  if (option) smma_die("%s: --method %s computes A B alone; leave it out", option, o->method.method);
 }
 
 /* What can be seen wrong before any file is read. */
-static void check_options(const gemm_options *o, const smma_instruction *i) {
+static void check_options(const gemm_options *o, const product *p) {
+  const smma_instruction *i = p->instruction;
   if (strcmp(o->d, "-") == 0 || smma_ends_with(o->d, ".safetensors"))
     smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
-  if (o->method.method) {
+  if (p->method.kind != SMMA_METHOD_NONE) {
     check_no_others(o);
   } else if (i->scale_block) {
     smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
@@ -127,7 +142,7 @@ static void check_options(const gemm_options *o, const smma_instruction *i) {
 static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, product *p) {
   for (int i = 0; i < 2; i++) {
     smma_tensor *file = i ? b : a;
-    if (file->format == SMMA_FORMAT_none)
+    if (smma_is_raw(file, SMMA_FORMAT_f64))
       smma_die("%s holds raw encodings; --method takes numbers: f64, f32, f16", paths[i]);
   }
   p->wide = a->format == SMMA_FORMAT_f64 || b->format == SMMA_FORMAT_f64;
@@ -143,7 +158,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
   take_shapes(o, paths, &a, &b, g);
   if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
-  if (i->scale_block && !p->has_method) {
+  if (i->scale_block && p->method.kind == SMMA_METHOD_NONE) {
     size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
     scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
     scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
@@ -151,13 +166,13 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
     p->scale_b = take_as(&scale_b, i->scale, "--scale-b", o->scale_b, false);
     turn(&p->scale_b);
   }
-  if (p->has_method) {
+  if (p->method.kind != SMMA_METHOD_NONE) {
     take_wide(paths, &a, &b, p);
     return;
   }
   if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
-  p->a = take_as(&a, i->a, "A", paths[0], false);
-  p->b = take_as(&b, i->b, "B", paths[1], false);
+  p->a = take_data(o, &a, i->a, "A", paths[0]);
+  p->b = take_data(o, &b, i->b, "B", paths[1]);
   p->d = smma_new_matrix(i->d, g->m, g->n);
 }
 
@@ -171,23 +186,37 @@ static void fill_arguments(const gemm_options *o, product *p) {
   g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
 }
 
+static const smma_instruction *choose_instruction(const gemm_options *o) {
+  if (!smma_method_is(&o->method, "fallback")) return smma_choose_instruction(o->gpu, o->instruction, o->in, o->out);
+  if (o->instruction) smma_die("--instr: --method fallback takes the one of --through; leave it out");
+  return smma_choose_fallback(&o->method, o->gpu, o->in, o->out);
+}
+
+static smma_status multiply(const product *p) {
+  switch (p->method.kind) {
+    case SMMA_METHOD_WORDS: return smma_gemm_words(p->instruction, &p->arguments, &p->method.words);
+    case SMMA_METHOD_SLICES: return smma_gemm_slices(p->instruction, &p->arguments, &p->method.slices);
+    default: return smma_gemm(p->instruction, &p->arguments);
+  }
+}
+
 static int run(const gemm_options *o, const char **paths) {
-  product p = {.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, o->out)};
+  product p = {.instruction = choose_instruction(o)};
   smma_progress progress;
   smma_status status;
   smma_error error;
   smma_gemm_defaults(&p.arguments);
   smma_check_kernel(o->kernel);
-  p.has_method = smma_choose_method(&o->method, p.instruction, &p.how);
-  check_options(o, p.instruction);
+  p.method = smma_choose_method(&o->method, p.instruction);
+  check_options(o, &p);
   load_operands(o, paths, &p);
   fill_arguments(o, &p);
   p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
-  status = p.has_method ? smma_gemm_words(p.instruction, &p.arguments, &p.how) : smma_gemm(p.instruction, &p.arguments);
+  status = multiply(&p);
   smma_progress_end();
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
-  if (p.has_method && !p.wide) p.d = take_as(&p.d, SMMA_FORMAT_f32, "D", o->d, true);
+  if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_FORMAT_f32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
   print_summary(o, &p, smma_seconds() - progress.started);
   for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b}, **x = t; x < t + 6; x++)
@@ -202,7 +231,7 @@ int smma_command_gemm(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
       {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B; picks the preferred instruction", "FORMAT"},
-      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64) without it", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
       {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
@@ -218,14 +247,26 @@ int smma_command_gemm(int argc, const char **argv) {
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0, "scale factors of block-scaled instructions, M x K/block", "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
       {"method", 0, POPT_ARG_STRING, &o.method.method, 0,
-       "an accurate product of FP64 or FP32 matrices from words in the input format: words or markidis", "NAME"},
-      {"words", 0, POPT_ARG_INT, &o.method.words, 0, "with --method: words of each number, 1 to 32", "P"},
-      {"accuracy", 0, POPT_ARG_DOUBLE, &o.method.accuracy, 0,
-       "instead of --words: the fewest words for this relative accuracy", "X"},
-      {"sum", 0, POPT_ARG_STRING, &o.method.sum, 0,
-       "with --method: products of words are added in f64 (without it), f32, unit, or unit-scaled", "WHERE"},
+       "words, markidis, ozaki: an accurate product of FP64 or FP32 matrices; two-level: --promote-every 128; "
+       "fallback: "
+       "FP8 data on an FP16 instruction",
+       "NAME"},
+      {"words", 0, POPT_ARG_INT, &o.method.words, 0, "words, markidis: words of each number, 1 to 32", "P"},
+      {"accuracy", 0, POPT_ARG_DOUBLE, &o.method.accuracy, 0, "instead: the fewest words for this relative accuracy",
+       "X"},
       {"subnormals", 0, POPT_ARG_STRING, &o.method.subnormals, 0,
-       "with --method: subnormal words, on (without it) or off", "on|off"},
+       "words, markidis: subnormal words, on (without it) or off", "on|off"},
+      {"slices", 0, POPT_ARG_STRING, &o.method.slices, 0, "ozaki: slices of each number, or auto: as many as are exact",
+       "S|auto"},
+      {"slice-bits", 0, POPT_ARG_INT, &o.method.slice_bits, 0, "ozaki: bits of a slice, 1 to 7; 7 without it", "N"},
+      {"products", 0, POPT_ARG_STRING, &o.method.products, 0,
+       "ozaki: which products of slices, leading (without it) or all (without it, with auto)", "WHICH"},
+      {"sum", 0, POPT_ARG_STRING, &o.method.sum, 0,
+       "where they are added: words in f64 (without it), f32, unit or unit-scaled; slices in f64 (without it) or exact "
+       "(without it, with auto)",
+       "WHERE"},
+      {"through", 0, POPT_ARG_STRING, &o.method.through, 0,
+       "fallback: the format that takes the data, f16 (without it) or bf16", "FORMAT"},
       {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "how it is computed; the result is the same (see 'softmma version')",
        "NAME"},
@@ -238,9 +279,11 @@ int smma_command_gemm(int argc, const char **argv) {
                          "format, which is said; 8- and 16-bit raw arrays are taken as encodings of it.\n"
                          "Example: softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n");
   smma_require_option(o.d, "-o", "D.npy");
+  smma_check_method(&o.method);
   if (o.split_k < 1) smma_die("--split-k: %lld is not a number of slices; the least is 1", o.split_k);
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (o.threads < 0 || o.threads > MOST_THREADS)
     smma_die("--threads: %d is not a number from 0 (all cores) to %d", o.threads, MOST_THREADS);
+  if (smma_method_is(&o.method, "two-level") && !o.promote_every) o.promote_every = PROMOTE_EVERY;
   return run(&o, paths);
 }

@@ -45,15 +45,24 @@ static int list_gpus(int only, bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+/* A number of bits, or what else only floating-point formats have. */
+static json_t *floating(smma_encoding f, int number) {
+  return f.specials == SMMA_SPECIALS_INTEGER ? json_null() : json_integer(number);
+}
+
 static int list_formats(bool json) {
   json_t *array = json_array();
   if (!json) printf("%-10s  %4s  %8s  %8s  %4s\n", "format", "bits", "exponent", "fraction", "bias");
   for (int format = 0; format < SMMA_FORMAT_e8m13; format++) {
     const char *name = smma_format_text((smma_format_id)format);
     smma_encoding f = smma_encoding_of((smma_format_id)format);
-    if (!json) printf("%-10s  %4d  %8d  %8d  %4d\n", name, f.bits, f.exponent_bits, f.fraction_bits, f.bias);
-    json_array_append_new(array, json_pack("{s:s, s:i, s:i, s:i, s:i}", "name", name, "bits", f.bits, "exponent_bits",
-                                           f.exponent_bits, "fraction_bits", f.fraction_bits, "bias", f.bias));
+    if (!json && f.specials == SMMA_SPECIALS_INTEGER)
+      printf("%-10s  %4d  %8s  %8s  %4s\n", name, f.bits, "-", "-", "-");
+    else if (!json)
+      printf("%-10s  %4d  %8d  %8d  %4d\n", name, f.bits, f.exponent_bits, f.fraction_bits, f.bias);
+    json_array_append_new(array, json_pack("{s:s, s:i, s:o, s:o, s:o}", "name", name, "bits", f.bits, "exponent_bits",
+                                           floating(f, f.exponent_bits), "fraction_bits", floating(f, f.fraction_bits),
+                                           "bias", floating(f, f.bias)));
   }
   if (json)
     smma_print_json(array);

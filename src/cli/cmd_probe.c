@@ -28,6 +28,11 @@ static void add_subject(probing *p, const char *text, size_t length, const char 
   memcpy(s->label, text, length);
   s->label[length] = 0;
   s->instruction = smma_choose_one_of_several(s->label, name, in, out);
+  if (smma_is_integer(s->instruction->d))
+    smma_die(
+        "--on: %s adds integers, which is exact, so there is no rounding to find; campaign --open asks how they "
+        "overflow",
+        s->instruction->name);
   if (!smma_unit_computes(&p->unit, s->instruction, &why))
     smma_die("--on: %s does not compute %s: %s", p->unit.name, s->instruction->name, why.text);
   if (smma_unit_is_recording(&p->unit)) smma_die("--unit: a recording answers no questions but its own rows");

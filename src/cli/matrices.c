@@ -22,6 +22,10 @@ smma_tensor smma_new_matrix(smma_format_id format, size_t rows, size_t columns) 
   return t;
 }
 
+bool smma_is_raw(const smma_tensor *t, smma_format_id wanted) {
+  return t->format == SMMA_FORMAT_none || (t->bytes == 1 && smma_is_integer(t->format) && !smma_is_integer(wanted));
+}
+
 /* Raw encodings must have the format's container and bits. */
 static void check_raw(const smma_tensor *t, smma_format_id wanted, const char *path) {
   int bits = smma_format_bits((smma_format)wanted);
@@ -39,12 +43,13 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const
                            bool quiet) {
   smma_tensor t = smma_new_matrix(wanted, from->rows, from->columns);
   size_t count = from->rows * from->columns, changed;
-  if (from->format == SMMA_FORMAT_none) check_raw(from, wanted, path);
-  if (from->format == SMMA_FORMAT_none && !quiet)
+  bool raw = smma_is_raw(from, wanted);
+  if (raw) check_raw(from, wanted, path);
+  if (raw && !quiet)
     smma_note(
         "%s, %s: raw %d-bit elements read as encodings of %s, not as numbers (for numbers save x.astype('float32'))",
         what, path, 8 * from->bytes, smma_format_text(wanted));
-  if (from->format == SMMA_FORMAT_none || from->format == wanted) {
+  if (raw || from->format == wanted) {
     memcpy(t.data, from->data, count * (size_t)t.bytes);
     return t;
   }
@@ -53,7 +58,8 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const
   if (!quiet && changed)
     smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed", what, path,
               smma_format_text(from->format), smma_format_text(wanted),
-              smma_format_bits((smma_format)wanted) <= 8 ? ", saturating" : "", changed, count);
+              smma_format_bits((smma_format)wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", changed,
+              count);
   else if (!quiet)
     smma_note("%s, %s: %s stored as %s, all values exact", what, path, smma_format_text(from->format),
               smma_format_text(wanted));

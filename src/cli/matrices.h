@@ -8,6 +8,10 @@
 /* Reads a file; ends the program with one line if it cannot. */
 smma_tensor smma_load_matrix(const char *path);
 
+/* Whether the elements are raw encodings of the wanted format: those that the file gives none, and 8-bit integers where
+   no integers are wanted. */
+bool smma_is_raw(const smma_tensor *t, smma_format_id wanted);
+
 /* The matrix in the wanted format: a copy, rounded (RNE; saturating in formats of at most 8 bits) where it differs. Raw
    encodings are taken as they are and must fit. `what` and `path` are for notes and errors, and with `quiet` nothing is
    noted. */

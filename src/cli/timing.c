@@ -52,7 +52,10 @@ static smma_tensor scale_factors(const product *p, size_t vectors) {
 }
 
 static smma_tensor converted(const smma_tensor *from, smma_format_id to) {
-  return smma_matrix_as(from, to, "", "", true);
+  smma_tensor t = smma_new_matrix(to, from->rows, from->columns);
+  smma_convert((smma_format)from->format, from->data, (smma_format)to, t.data, from->rows * from->columns,
+               SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+  return t;
 }
 
 static bool is_wide(const smma_instruction *i) { return i->a == SMMA_FORMAT_f64; }

@@ -98,7 +98,7 @@ static bool reads_back(const char *text, double value, smma_format_id format, bo
 const char *smma_value_text(smma_format_id format, uint64_t encoding, char text[40]) {
   double value = smma_value((smma_format)format, encoding);
   if (isnan(value)) return strcpy(text, "nan");
-  if (fabs(value) < 1e9 && floor(value) == value) { /* 40, not 4e+01 */
+  if ((fabs(value) < 1e9 || smma_is_integer(format)) && floor(value) == value) { /* 40, not 4e+01 */
     snprintf(text, 40, "%.0f", value);
     return text;
   }

@@ -18,7 +18,8 @@ typedef enum {
   SMMA_SPECIALS_ONE_NAN,               /* all ones is NaN; no infinity (the "FN" formats) */
   SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO, /* the code of -0 is the only NaN; no infinity ("FNUZ") */
   SMMA_SPECIALS_FINITE,                /* none */
-  SMMA_SPECIALS_POWERS_OF_TWO          /* code c is 2^(c - bias), all ones is NaN; no zero */
+  SMMA_SPECIALS_POWERS_OF_TWO,         /* code c is 2^(c - bias), all ones is NaN; no zero */
+  SMMA_SPECIALS_INTEGER                /* none; negative numbers as two's complement */
 } smma_specials;
 
 typedef struct {
@@ -46,11 +47,15 @@ SMMA_CORE smma_encoding smma_encoding_of(smma_format_id format) {
   return f;
 }
 
+SMMA_CORE bool smma_is_integer(smma_format_id format) {
+  return smma_encoding_of(format).specials == SMMA_SPECIALS_INTEGER;
+}
+
 SMMA_CORE int smma_minimum_exponent(smma_encoding f) {
   return f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? -f.bias : 1 - f.bias;
 }
 
-/* Exponent and fraction fields of the greatest finite magnitude. */
+/* Exponent and fraction fields of the greatest finite magnitude; of integers, of the greatest number. */
 SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
   uint64_t ones = smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits);
   switch (f.specials) {
@@ -65,7 +70,8 @@ typedef enum { SMMA_ZERO, SMMA_FINITE, SMMA_INFINITE, SMMA_NAN } smma_kind;
 
 /* A decoded number: (-1)^negative * significand * 2^(exponent - fraction_bits). The exponent is the one of
    the encoding (the minimum for subnormals and zero), so the significand of a subnormal is below
-   2^fraction_bits; a product is the plain product of both, never normalised. */
+   2^fraction_bits (that of the least integer is 2^fraction_bits); a product is the plain product of both, never
+   normalised. */
 typedef struct {
   uint64_t significand;
   int32_t exponent;
@@ -91,6 +97,7 @@ SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
     x.exponent = smma_maximum(exponent_field, 1) - f.bias;
     x.significand = fraction | (uint64_t)(exponent_field != 0) << f.fraction_bits;
   }
+  if (f.specials == SMMA_SPECIALS_INTEGER && x.negative) x.significand = ((uint64_t)1 << f.fraction_bits) - fraction;
   special =
       f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? x.negative && fields == 0 : fields > smma_largest_fields(f);
   if (special)
@@ -100,14 +107,15 @@ SMMA_CORE smma_number smma_decode(smma_encoding f, uint64_t encoding) {
   return x;
 }
 
-/* The format's NaN: quiet, positive where there is a choice; the greatest number where there is none (as
-   CUDA converts NaN to FP6 and FP4). */
+/* The format's NaN: quiet, positive where there is a choice; where there is none the greatest number, of integers zero
+   (as CUDA converts NaN to FP6 and FP4, and to integers). */
 SMMA_CORE uint64_t smma_default_nan(smma_encoding f) {
   uint64_t fields;
   switch (f.specials) {
     case SMMA_SPECIALS_IEEE: fields = smma_largest_fields(f) + 1 + ((uint64_t)1 << (f.fraction_bits - 1)); break;
     case SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO: fields = (uint64_t)1 << (f.exponent_bits + f.fraction_bits); break;
     case SMMA_SPECIALS_FINITE: fields = smma_largest_fields(f); break;
+    case SMMA_SPECIALS_INTEGER: fields = 0; break;
     default: fields = smma_largest_fields(f) + 1; break;
   }
   return fields << f.ignored_bits;

@@ -14,8 +14,8 @@ typedef enum {
 
 /* What becomes of a magnitude that rounds above the greatest finite one, and of infinity. */
 typedef enum {
-  SMMA_OVERFLOW_TO_INFINITY, /* infinity, else NaN, else the greatest finite magnitude */
-  SMMA_OVERFLOW_SATURATES    /* the greatest finite magnitude */
+  SMMA_OVERFLOW_TO_INFINITY, /* infinity, else NaN, else as the other */
+  SMMA_OVERFLOW_SATURATES    /* the greatest finite magnitude of its sign */
 } smma_overflow_policy;
 
 /* What conversions do unless told otherwise: FP8, FP6 and FP4 saturate, as CUDA's satfinite conversions. */
@@ -25,12 +25,14 @@ SMMA_CORE smma_overflow_policy smma_default_overflow(smma_encoding f) {
 
 SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t fields) {
   uint64_t sign = (uint64_t)(negative && f.sign_bits) << (f.exponent_bits + f.fraction_bits);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(sign ? 0 - fields : fields, f.bits);
   if (fields == 0 && f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) sign = 0;
   return (sign | fields) << f.ignored_bits;
 }
 
 SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow_policy policy) {
   uint64_t fields = smma_largest_fields(f);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_sign_and_fields(f, negative, fields + negative);
   if (policy == SMMA_OVERFLOW_SATURATES || f.specials == SMMA_SPECIALS_FINITE)
     return smma_sign_and_fields(f, negative, fields);
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return smma_default_nan(f);

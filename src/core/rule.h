@@ -7,6 +7,7 @@
 #include "ftz.h"
 #include "g_fdpa.h"
 #include "gst_fdpa.h"
+#include "integer.h"
 #include "t_fdpa.h"
 #include "tr_fdpa.h"
 
@@ -21,6 +22,7 @@ typedef enum {
   SMMA_GTR_FDPA,
   SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
   SMMA_FTZ_FMA,
+  SMMA_INTEGER,
   SMMA_G_FDPA /* of custom units */
 } smma_algorithm;
 
@@ -33,6 +35,7 @@ typedef struct {
     smma_e_fdpa e_fdpa;
     smma_ftz_addmul ftz_addmul;
     smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
+    smma_integer integer;
     smma_g_fdpa g_fdpa;
   } with;
 } smma_rule;
@@ -60,7 +63,8 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
     case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
     case SMMA_G_FDPA: return r->with.g_fdpa.block;
-    case SMMA_GST_FDPA: return k;
+    case SMMA_GST_FDPA:
+    case SMMA_INTEGER: return k;
     default: return 1;
   }
 }
@@ -147,6 +151,7 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
     case SMMA_E_FDPA: return smma_e_fdpa_sum(r->nan, term, count);
     case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
+    case SMMA_INTEGER: return smma_integer_sum(&r->with.integer, term, count);
     case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
     default: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
   }

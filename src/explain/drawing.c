@@ -152,7 +152,8 @@ static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_s
   }
   if (s->has_result) {
     smma_wide_add_number(&after, smma_stage_result(stage), true);
-    print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", smma_wide_value(&after), "rounding");
+    print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", smma_wide_value(&after),
+                    smma_is_integer(stage->result_format) ? "overflow" : "rounding");
   }
   if (align || s->has_result) fprintf(stream, "\n");
 }
@@ -170,10 +171,12 @@ static void widen(int *width, int other) {
   if (*width < other) *width = other;
 }
 
+/* Sums of 32-bit integers have up to ten digits, all of which are shown. */
 static void make_table(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, drawing_detail detail,
                        const smma_drawing_frame *frame) {
   bool align = stage->kind == SMMA_STAGE_ALIGN;
   int top = align ? top_of(stage, s) : 0;
+  if (smma_is_integer(stage->result_format)) detail.digits = 10;
   t->count = 0;
   if (align)
     align_ruler(&t->ruler, stage, frame && frame->top > top ? frame->top : top);

@@ -21,7 +21,7 @@ typedef struct {
   char factors[72];  /* "1.5 * 2.25"; empty for a term that is no product */
   smma_number exact; /* what goes in: finite or zero */
   int exponent;      /* the one that it brings to the alignment */
-  bool counts;       /* false: a zero that takes no part in the maximum */
+  bool counts;       /* false: a zero that takes no part in the maximum, or an integer, which has no exponent */
   bool product;      /* one of the products; those that are zero are drawn together */
   bool down;         /* cut bits round down instead of toward zero */
   int64_t kept;      /* the aligned term: a multiple of 2^cut */

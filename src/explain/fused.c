@@ -52,18 +52,33 @@ static void note_products(const smma_explain_builder *b, int block, char *note, 
   }
 }
 
-static void add_exact_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+/* `then` is what becomes of the sum. */
+static smma_stage *add_exact_block(smma_explain_builder *b, int block, const smma_number *term, int count,
+                                   const char *then, uint64_t result) {
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
-  snprintf(stage->title, sizeof stage->title, "%s: products and c added exactly, the sum rounded once", where);
+  snprintf(stage->title, sizeof stage->title, "%s: products and c added exactly, the sum %s", where, then);
   for (int i = 0; i < count; i++) {
     smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
     smma_explain_describe_term(b, block, i, count, row);
   }
-  snprintf(stage->rounding, sizeof stage->rounding, "RNE-FP32, to nearest even");
-  stage->result_format = SMMA_FORMAT_f32;
+  stage->result_format = b->operation->d;
   stage->result = result;
+  return stage;
+}
+
+static void add_e_fdpa_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  smma_stage *stage = add_exact_block(b, block, term, count, "rounded once", result);
+  snprintf(stage->rounding, sizeof stage->rounding, "RNE-FP32, to nearest even");
+}
+
+/* Integers bring no exponent. */
+static void add_integer_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  const bool wraps = b->operation->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+  smma_stage *stage = add_exact_block(b, block, term, count, wraps ? "modulo 2^32" : "clamped to 32 bits", result);
+  snprintf(stage->rounding, sizeof stage->rounding, "%s", wraps ? "modulo 2^32" : "clamped");
+  for (int i = 0; i < stage->row_count; i++) stage->row[i].counts = false;
 }
 
 static void add_special_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
@@ -82,7 +97,8 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     return;
   }
   switch (b->operation->rule.algorithm) {
-    case SMMA_E_FDPA: add_exact_block(b, block, term, count, result); break;
+    case SMMA_E_FDPA: add_e_fdpa_block(b, block, term, count, result); break;
+    case SMMA_INTEGER: add_integer_block(b, block, term, count, result); break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: smma_explain_tr_block(b, block, term, count, result); break;
     case SMMA_G_FDPA: smma_explain_general_block(b, block, term, count, result); break;

@@ -7,7 +7,9 @@
 
 #include "explain/numbers.h"
 
+/* Digits of values; all that a sum of 32-bit integers can have. */
 #define DIGITS 8
+#define DIGITS_OF_INTEGERS 10
 
 /* Bits behind the last one kept that are drawn, and of a term that lies below them all. */
 #define BEHIND 12
@@ -55,7 +57,7 @@ static smma_line *add_number(smma_lines *l, smma_line_kind kind, const char *lab
                              const smma_drawn *bits) {
   smma_line *line = add_line(l, kind);
   snprintf(line->label, sizeof line->label, "%s", label);
-  smma_decimal_text(line->value, sizeof line->value, value, exact, DIGITS);
+  smma_decimal_text(line->value, sizeof line->value, value, exact, l->digits);
   line->bits = *bits;
   return line;
 }
@@ -95,8 +97,8 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
              is_truncation(sum, result, line->limit) ? "toward zero" : "away from zero");
 }
 
-/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not; then the result, whose line
-   it returns. */
+/* `x` normalised, with the bits that the format keeps, if that is wanted or some are not, and the format is no integer;
+   then the result, whose line it returns. */
 static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
                                const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
@@ -105,7 +107,7 @@ static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value,
   int least = smma_minimum_exponent(f), exponent = x->zero || x->top < least ? least : x->top;
   int last = exponent - f.fraction_bits;
   smma_line *line;
-  if (!x->zero && (always || x->bottom < last)) {
+  if (!x->zero && !smma_is_integer(format) && (always || x->bottom < last)) {
     line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
     snprintf(line->value, sizeof line->value, "%.8g*2^%d", ldexp(value, -exponent), exponent);
     set_limit(l, line, exponent, last);
@@ -318,6 +320,7 @@ static void add_steps(smma_lines *l, const smma_stage *stage) {
 /* ---- The whole ---- */
 
 static void add_stage(smma_lines *l, const smma_stage *stage) {
+  l->digits = smma_is_integer(stage->result_format) ? DIGITS_OF_INTEGERS : DIGITS;
   add_text(l, SMMA_LINE_TITLE, "%s", stage->title)->marked = stage->marked;
   add_note(l, stage->note);
   if (stage->kind == SMMA_STAGE_STEPS) {

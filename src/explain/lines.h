@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
   smma_line *line, lost; /* `lost` takes what memory does not hold */
   int count, capacity;
+  int digits; /* of values */
   bool brief; /* show fewer of the bits that are cut */
   bool failed;
 } smma_lines;

@@ -69,9 +69,25 @@ static uint64_t half_of(const smma_plan *p, uint32_t x) {
   return sign | (magnitude - (UINT32_C(112) << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
 }
 
+/* A double as the instruction holds an integer: RNE, then its overflow; the remainder of 2^32 is exact. */
+static uint64_t integer_of(const smma_plan *p, double x) {
+  const smma_integer *integer = &p->operation.rule.with.integer;
+  if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
+    return smma_integer_encode(integer, (int64_t)fmod(rint(x), 0x1p32));
+  return smma_encode_number(smma_encoding_of(SMMA_FORMAT_s32), number_of(x), SMMA_NEAREST_EVEN,
+                            SMMA_OVERFLOW_SATURATES);
+}
+
+static uint64_t integer_epilogue(const smma_plan *p, int32_t total, size_t i, size_t j) {
+  double d = p->with.beta * (double)(int32_t)load_c(p, i, j);
+  if (p->steps) d = fma(p->with.alpha, (double)total, d);
+  return integer_of(p, d);
+}
+
 /* The epilogue in native arithmetic, which is IEEE's: the thread rounds to nearest and keeps subnormals. */
 static uint64_t native_epilogue(const smma_plan *p, uint64_t total, size_t i, size_t j) {
   uint64_t c = convert(&p->operation.rule, p->c_format, p->outer, load_c(p, i, j));
+  if (p->outer == SMMA_FORMAT_s32) return integer_epilogue(p, (int32_t)total, i, j);
   if (p->outer == SMMA_FORMAT_f64) {
     double x, y, d;
     memcpy(&x, &total, sizeof x), memcpy(&y, &c, sizeof y);
@@ -111,8 +127,14 @@ void smma_finish_row(const smma_plan *p, const void *total, size_t i, size_t j, 
   }
 }
 
+static void add_integers(const smma_integer *p, int32_t *sum, const int32_t *x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] = (int32_t)smma_integer_encode(p, (int64_t)sum[i] + x[i]);
+}
+
 void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) {
-  if (p->outer == SMMA_FORMAT_f64) {
+  if (p->outer == SMMA_FORMAT_s32) {
+    add_integers(&p->operation.rule.with.integer, sum, x, count);
+  } else if (p->outer == SMMA_FORMAT_f64) {
     double *s = sum;
     const double *y = x;
     for (size_t i = 0; i < count; i++) s[i] += y[i];

@@ -22,7 +22,7 @@ void smma_start_row(const smma_plan *plan, size_t i, size_t j, size_t count, voi
    native arithmetic, which is IEEE's: the thread must round to nearest and keep subnormals. */
 void smma_finish_row(const smma_plan *plan, const void *total, size_t i, size_t j, size_t count);
 
-/* sum = sum + x (RNE, the rule's NaN) in the outer format. */
+/* sum = sum + x in the outer format: RNE and the rule's NaN, or the rule's overflow of integers. */
 void smma_outer_add(const smma_plan *plan, void *sum, const void *x, size_t count);
 
 /* Every NaN becomes the rule's; encodings of the outer format. */

@@ -1,10 +1,10 @@
 /* Kernels: one for each vector instruction set, each with one function table (family) for each way to compute.
 
    A family packs the rows of A and the columns of B that a tile needs, then computes fused blocks for many elements
-   of D at once. Accumulators are encodings in the plan's outer format (D's value widened to binary32, or binary64 for
-   f64), which every rule's D fits. Families need not compute everything: a row or column with operands that one does
-   not take (NaN, infinity) is marked while packing and computed by the core, and single results are handed to the core
-   by smma_compute_lanes. */
+   of D at once. Accumulators are encodings in the plan's outer format (D's value widened to binary32; f64 and s32 as
+   they are), which every rule's D fits. Families need not compute everything: a row or column with operands that one
+   does not take (NaN, infinity) is marked while packing and computed by the core, and single results are handed to the
+   core by smma_compute_lanes. */
 #ifndef SMMA_GEMM_KERNEL_H
 #define SMMA_GEMM_KERNEL_H
 

@@ -2,6 +2,11 @@
 
 #include "gemm/kernel.h"
 
+/* What accumulators are held and added in. */
+static smma_format_id outer_of(smma_format_id d) {
+  return d == SMMA_FORMAT_f64 || d == SMMA_FORMAT_s32 ? d : SMMA_FORMAT_f32;
+}
+
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
 /* Fills in a dense leading dimension and checks that the last element's index fits. */
@@ -36,7 +41,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   plan->operation = *operation;
   plan->operation.c = operation->d;
   plan->c_format = operation->c;
-  plan->outer = operation->d == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  plan->outer = outer_of(operation->d);
   *g = *arguments;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;

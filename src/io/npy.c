@@ -36,8 +36,8 @@ typedef struct {
 
 static const npy_type npy_types[] = {
     {"f2", SMMA_FORMAT_f16, 2},  {"f4", SMMA_FORMAT_f32, 4},  {"f8", SMMA_FORMAT_f64, 8},  {"f1", SMMA_FORMAT_none, 1},
-    {"u1", SMMA_FORMAT_none, 1}, {"i1", SMMA_FORMAT_none, 1}, {"V1", SMMA_FORMAT_none, 1}, {"u2", SMMA_FORMAT_none, 2},
-    {"i2", SMMA_FORMAT_none, 2}, {"V2", SMMA_FORMAT_none, 2},
+    {"u1", SMMA_FORMAT_u8, 1},   {"i1", SMMA_FORMAT_s8, 1},   {"i4", SMMA_FORMAT_s32, 4},  {"V1", SMMA_FORMAT_none, 1},
+    {"u2", SMMA_FORMAT_none, 2}, {"i2", SMMA_FORMAT_none, 2}, {"V2", SMMA_FORMAT_none, 2},
 };
 
 static bool expected(cursor *c, const char *what) {
@@ -89,8 +89,8 @@ static bool parse_string(cursor *c, char text[32]) {
 
 static bool parse_descr(cursor *c, npy_header *header) {
   static const char accepted[] =
-      "accepted are f2, f4, f8 and, as raw encodings, 8- and 16-bit integers and ml_dtypes' types; convert it, e.g. "
-      "x.astype(np.float32)";
+      "accepted are f2, f4, f8, i1, u1, i4 and, as raw encodings, 8- and 16-bit integers and ml_dtypes' types; convert "
+      "it, e.g. x.astype(np.float32)";
   char text[32];
   skip_blanks(c);
   size_t start = c->position;
@@ -279,6 +279,9 @@ static const char *descr_of(const smma_tensor *tensor) {
     case SMMA_FORMAT_tf32:
     case SMMA_FORMAT_e8m13: return "<f4";
     case SMMA_FORMAT_f64: return "<f8";
+    case SMMA_FORMAT_s8: return "|i1";
+    case SMMA_FORMAT_u8: return "|u1";
+    case SMMA_FORMAT_s32: return "<i4";
     default: return tensor->bytes == 1 ? "<V1" : "<V2";
   }
 }

@@ -35,8 +35,9 @@ static const dtype dtypes[] = {
     {"F6_E2M3", SMMA_FORMAT_e2m3, 6},
     {"F6_E3M2", SMMA_FORMAT_e3m2, 6},
     {"F4", SMMA_FORMAT_e2m1, 4},
-    {"U8", SMMA_FORMAT_none, 8},
-    {"I8", SMMA_FORMAT_none, 8},
+    {"U8", SMMA_FORMAT_u8, 8},
+    {"I8", SMMA_FORMAT_s8, 8},
+    {"I32", SMMA_FORMAT_s32, 32},
     {"U16", SMMA_FORMAT_none, 16},
     {"I16", SMMA_FORMAT_none, 16},
 };
@@ -202,8 +203,7 @@ static const dtype *read_dtype(const archive *file, const char *name, const json
     if (strcmp(text, dtypes[i].text) == 0) return &dtypes[i];
   smma_fail(file->error,
             "%s: header (JSON from byte 8): tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, "
-            "F6_*, F4 and, as raw "
-            "encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
+            "F6_*, F4, I8, U8, I32 and, as raw encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
             file->path, name, text);
   return NULL;
 }

@@ -7,8 +7,8 @@
 #include "core/format.h"
 #include "io/error.h"
 
-/* What the elements of a file are. NumPy has no names for 8-bit and bfloat16 types: such files hold raw encodings
-   whose format the reader's caller must know. */
+/* What the elements of a file are. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings whose
+   format the reader's caller must know, and so may files of 8-bit integers. */
 typedef struct {
   smma_format_id format; /* SMMA_FORMAT_none: raw encodings of `bytes` bytes each, format not said by the file */
   int bytes;             /* bytes of one element in `data`: 1, 2, 4 or 8 */
@@ -27,8 +27,9 @@ bool smma_safetensors_parse(const unsigned char *bytes, size_t size, const char 
                             smma_tensor *tensor, smma_error *error);
 
 /* Writes a .npy file, atomically: a temporary file beside it is renamed when complete. f16, f32 and f64 are written
-   as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; formats without a NumPy name as raw '<V1' or '<V2', as ml_dtypes
-   does. tensor->bytes must be the format's smallest container, or 1 or 2 for raw encodings. */
+   as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats without a NumPy name
+   as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container, or 1 or 2 for raw
+   encodings. */
 bool smma_npy_write(const char *path, const smma_tensor *tensor, smma_error *error);
 
 void smma_tensor_free(smma_tensor *tensor);

@@ -13,6 +13,9 @@ static const smma_instruction rows[] = {
     MMA(ada, 16, 8, 4, f32, tf32, tf32, f32, ada_tf32),
     SMMA_FP8_PAIRS(FP8, 32),
     SMMA_FP8_PAIRS(FP8, 16),
+    SMMA_S8_PAIRS(MMA_INTEGER, ada, 16, 8, 32),
+    SMMA_S8_PAIRS(MMA_INTEGER, ada, 16, 8, 16),
+    SMMA_S8_PAIRS(MMA_INTEGER, ada, 8, 8, 16),
     MMA(ada, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(ada);

@@ -33,9 +33,17 @@ static const char *upper(smma_format_id format, char text[16]) {
 
 static int bits_of(smma_format_id format) { return smma_encoding_of(format).bits; }
 
-/* ".f32.e4m3.e4m3", and ".f32", ".ue8m0" behind it where the instruction has them. */
+static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
+
+/* `text` where integer sums saturate. */
+static const char *if_saturating(const smma_instruction *i, const char *text) {
+  return is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? text : "";
+}
+
+/* ".f32.e4m3.e4m3", before it ".satfinite", and ".f32", ".ue8m0" behind it where the instruction has them. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
-  int n = snprintf(text, 64, ".%s.%s.%s", smma_format_text(i->d), smma_format_text(i->a), smma_format_text(i->b));
+  int n = snprintf(text, 64, "%s.%s.%s.%s", if_saturating(i, ".satfinite"), smma_format_text(i->d),
+                   smma_format_text(i->a), smma_format_text(i->b));
   if (i->family == SMMA_FAMILY_MMA) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
   if (i->scale_block) snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
   return text;
@@ -65,15 +73,17 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
          say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
 }
 
-/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction. */
+/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction. (For
+   m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], c[16], shape[16];
   upper(i->d, d), upper(i->a, a), upper(i->b, b), upper(i->c, c);
   if (i->m == 8)
-    snprintf(shape, sizeof shape, "884");
+    snprintf(shape, sizeof shape, "88%d", i->k);
   else
     snprintf(shape, sizeof shape, "168%d", i->k);
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16) return false;
+  if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
   if (i->a == SMMA_FORMAT_f64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
   if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_FORMAT_ue8m0)
     return say(v, "OMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
@@ -90,24 +100,33 @@ static bool wgmma_names(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], types[64];
   upper(i->d, d), upper(i->a, a), upper(i->b, b);
   if (say(v, "wgmma.mma_async.sync.aligned.m%dn%dk%d%s", i->m, i->n, i->k, types_of(i, types))) return true;
+  if (is_integer(i)) return say(v, "IGMMA.%dx%dx%d.%s.%s%s", i->m, i->n, i->k, a, b, if_saturating(i, ".SAT"));
   if (bits_of(i->a) == 8) return say(v, "QGMMA.%dx%dx%d.%s.%s.%s", i->m, i->n, i->k, d, a, b);
   if (i->a == SMMA_FORMAT_f16) return say(v, "HGMMA.%dx%dx%d.%s", i->m, i->n, i->k, d);
   return say(v, "HGMMA.%dx%dx%d.%s.%s", i->m, i->n, i->k, d, a);
+}
+
+static const char *unscaled_kind(const smma_instruction *i) {
+  if (is_integer(i)) return "i8";
+  if (bits_of(i->a) <= 8) return "f8f6f4";
+  return i->a == SMMA_FORMAT_tf32 ? "tf32" : "f16";
+}
+
+static const char *tcgen05_sass(const smma_instruction *i) {
+  if (is_integer(i)) return "UTCIMMA";
+  if (bits_of(i->a) > 8) return "UTCHMMA";
+  return i->scale_block && i->k == 64 ? "UTCOMMA" : "UTCQMMA";
 }
 
 /* PTX leaves shape and types of tcgen05.mma to a descriptor, and so does SASS: these names fit several instructions.
    Shape and types may follow. cta_group::2 doubles M and computes alike. */
 static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
   char qualifiers[64], types[64];
-  const char *sass = i->scale_block && i->k == 64 ? "UTCOMMA" : bits_of(i->a) <= 8 ? "UTCQMMA" : "UTCHMMA";
   types_of(i, types);
   if (i->scale_block)
     snprintf(qualifiers, sizeof qualifiers, "kind::%s.block_scale", scaled_kind(i));
   else
-    snprintf(qualifiers, sizeof qualifiers, "kind::%s",
-             bits_of(i->a) <= 8         ? "f8f6f4"
-             : i->a == SMMA_FORMAT_tf32 ? "tf32"
-                                        : "f16");
+    snprintf(qualifiers, sizeof qualifiers, "kind::%s", unscaled_kind(i));
   for (int group = 1; group <= 2; group++) {
     if (say(v, "tcgen05.mma.cta_group::%d.%s", group, qualifiers) ||
         say(v, "tcgen05.mma.cta_group::%d.%s.m%dn%dk%d%s", group, qualifiers, group * i->m, i->n, i->k, types))
@@ -119,7 +138,7 @@ static bool tcgen05_names(const smma_instruction *i, const visitor *v) {
             group * i->m, i->n, i->k, types))
       return true;
   }
-  return say(v, "%s", sass) || (i->scale_block == 16 && say(v, "UTCOMMA.4X")) ||
+  return say(v, "%s", tcgen05_sass(i)) || (i->scale_block == 16 && say(v, "UTCOMMA.4X")) ||
          (i->m == 128 && say(v, "tcgen05.m256%s", i->name + strlen("tcgen05.m128")));
 }
 

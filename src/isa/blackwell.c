@@ -23,6 +23,7 @@ static const smma_instruction rows[] = {
     TCGEN05_SCALED(blackwell, 64, 32, f32, e2m1, e2m1, ue8m0, tcgen05_fp4),
     TCGEN05_SCALED(blackwell, 64, 16, f32, e2m1, e2m1, ue4m3, tcgen05_fp4),
     TCGEN05_SCALED(blackwell, 64, 16, f32, e2m1, e2m1, ue8m0, tcgen05_fp4),
+    SMMA_S8_PAIRS(TCGEN05_INTEGER, blackwell),
     MMA(blackwell, 16, 8, 16, f32, f16, f16, f32, blackwell_f32),
     MMA(blackwell, 16, 8, 16, f16, f16, f16, f16, blackwell_f16),
     MMA(blackwell, 16, 8, 16, f32, bf16, bf16, f32, blackwell_f32),
@@ -33,6 +34,9 @@ static const smma_instruction rows[] = {
     MMA(blackwell, 16, 8, 4, f32, tf32, tf32, f32, blackwell_tf32),
     SMMA_FP8_PAIRS(MMA_FP8, 32),
     SMMA_FP8_PAIRS(MMA_FP8_K16, 16),
+    SMMA_S8_PAIRS(MMA_INTEGER, blackwell, 16, 8, 32),
+    SMMA_S8_PAIRS(MMA_INTEGER, blackwell, 16, 8, 16),
+    SMMA_S8_PAIRS(MMA_INTEGER, blackwell, 8, 8, 16),
     MMA(blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(blackwell);

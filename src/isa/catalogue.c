@@ -60,6 +60,7 @@ static bool same_rule(const smma_rule *x, const smma_rule *y) {
       return x->with.tr_fdpa.alignment_bits == y->with.tr_fdpa.alignment_bits &&
              x->with.tr_fdpa.sum_bits == y->with.tr_fdpa.sum_bits && x->with.tr_fdpa.block == y->with.tr_fdpa.block &&
              x->with.tr_fdpa.revision == y->with.tr_fdpa.revision;
+    case SMMA_INTEGER: return x->with.integer.overflow == y->with.integer.overflow;
     case SMMA_G_FDPA: return same_general(&x->with.g_fdpa, &y->with.g_fdpa);
     case SMMA_FMA:
     case SMMA_FTZ_FMA: return true;

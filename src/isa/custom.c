@@ -12,6 +12,7 @@
 #define A(name) (1u << SMMA_##name)
 #define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
 #define EVERY (~0u)
+#define FLOATING (~A(INTEGER))
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | A(TR_FDPA) | A(GTR_FDPA) | A(FTZ_FMA)) /* with FP32 results */
 
 #define F(name) (1u << SMMA_FORMAT_##name)
@@ -19,6 +20,7 @@
 #define OPERANDS (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1))
 #define FLOATS (F(f32) | F(f16) | F(bf16))
 #define OUTPUTS (OPERANDS | F(f64) | F(e8m13))
+#define INTEGERS (F(s8) | F(u8))
 
 static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                         "toward-positive", "nearest-away", NULL};
@@ -26,6 +28,7 @@ static const char *const nans[] = {"all-ones", "quiet", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const joins[] = {"first", "last", NULL};
 static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
+static const char *const integer_overflows[] = {"wrap", "saturate", NULL};
 static const char *const subnormals[] = {"kept", "to-signed-zero", "to-positive-zero", NULL};
 static const char *const zeros[] = {"positive", "ieee", NULL};
 
@@ -51,16 +54,20 @@ const smma_custom_key smma_custom_keys[] = {
     FORMAT("a", A(FMA), IN(a), OPERANDS | F(f64), NEEDED),
     FORMAT("a", A(GST_FDPA), IN(a), F(e2m1), NEEDED),
     FORMAT("a", A(FP8_BY_FP16), IN(a), FP8, NEEDED),
+    FORMAT("a", A(INTEGER), IN(a), INTEGERS, NEEDED),
     FORMAT("a", EVERY, IN(a), OPERANDS, NEEDED),
     FORMAT("b", A(FMA), IN(b), OPERANDS | F(f64), NEEDED),
     FORMAT("b", A(GST_FDPA), IN(b), F(e2m1), NEEDED),
     FORMAT("b", A(FP8_BY_FP16), IN(b), FP8, NEEDED),
+    FORMAT("b", A(INTEGER), IN(b), INTEGERS, NEEDED),
     FORMAT("b", EVERY, IN(b), OPERANDS, NEEDED),
+    FORMAT("c", A(INTEGER), IN(c), F(s32), "d", 0),
     FORMAT("c", EVERY, IN(c), OPERANDS | F(f64), "d", 0),
     FORMAT("d", A(FMA), IN(d), FLOATS | F(f64), NEEDED),
     FORMAT("d", SINGLE, IN(d), F(f32), NEEDED),
     FORMAT("d", A(FP8_BY_FP16), IN(d), F(f32) | F(f16), NEEDED),
     FORMAT("d", A(G_FDPA), IN(d), OPERANDS | F(f64), NEEDED),
+    FORMAT("d", A(INTEGER), IN(d), F(s32), NEEDED),
     FORMAT("d", EVERY, IN(d), FLOATS, NEEDED),
     FORMAT("scale", A(ST_FDPA), IN(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NEEDED),
@@ -82,6 +89,8 @@ const smma_custom_key smma_custom_keys[] = {
 
     NUMBER("block", A(E_FDPA), WITH(e_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED),
     NUMBER("pairwise", A(FTZ_ADDMUL), WITH(ftz_addmul.pairwise), 2, 4, NEEDED),
+
+    CHOICE("overflow", A(INTEGER), WITH(integer.overflow), integer_overflows, SMMA_CUSTOM_REQUIRED),
 
     NUMBER("block", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED),
     NUMBER("alignment_bits", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.alignment_bits), 0, 30, NEEDED),
@@ -105,7 +114,7 @@ const smma_custom_key smma_custom_keys[] = {
     CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, SMMA_SUBNORMALS_KEPT),
     CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, SMMA_SUBNORMALS_KEPT),
     CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, SMMA_ZERO_POSITIVE),
-    CHOICE("nan", EVERY, RULE(nan), nans, SMMA_NAN_QUIET),
+    CHOICE("nan", FLOATING, RULE(nan), nans, SMMA_NAN_QUIET),
 };
 const size_t smma_custom_key_count = sizeof smma_custom_keys / sizeof smma_custom_keys[0];
 
@@ -264,7 +273,7 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_rule *rule = &custom->named.rule;
   smma_encoding d = smma_encoding_of(custom->instruction.d);
   bool fixed = rule->algorithm == SMMA_FTZ_ADDMUL || rule->algorithm == SMMA_FTZ_FMA;
-  if (rule->nan == SMMA_NAN_QUIET) return true;
+  if (rule->nan == SMMA_NAN_QUIET || rule->algorithm == SMMA_INTEGER) return true;
   if (fixed) return fail(fault, "nan", "%s has no other NaN; allowed: quiet", smma_model_name(rule));
   if (d.specials == SMMA_SPECIALS_IEEE || d.specials == SMMA_SPECIALS_ONE_NAN) return true;
   return fail(fault, "nan", "all ones is a number in %s; allowed: quiet", smma_format_text(custom->instruction.d));
@@ -333,7 +342,8 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
       return check_block(i, tr->block, fault);
     case SMMA_G_FDPA: return check_general(i, &rule->with.g_fdpa, fault);
     case SMMA_FMA:
-    case SMMA_FTZ_FMA: return true;
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER: return true;
   }
   return false;
 }
@@ -360,9 +370,10 @@ smma_custom smma_custom_of(const smma_instruction *i) {
   return custom;
 }
 
-/* What is derived from other values: the groups that GST-FDPA fuses. */
+/* What follows from other values: the groups that GST-FDPA fuses; integers have no NaN of any kind. */
 static void settle(smma_custom *c) {
   smma_rule *rule = &c->named.rule;
+  if (rule->algorithm == SMMA_INTEGER) rule->nan = SMMA_NAN_QUIET;
   if (rule->algorithm == SMMA_GST_FDPA) rule->with.gst_fdpa.fused.block = c->instruction.k / rule->with.gst_fdpa.group;
 }
 

@@ -16,6 +16,7 @@ const char *smma_model_name(const smma_rule *rule) {
     case SMMA_GTR_FDPA: return "GTR-FDPA";
     case SMMA_FP8_BY_FP16: return "FP8-by-FP16";
     case SMMA_FTZ_FMA: return "FTZ-FMA";
+    case SMMA_INTEGER: return "INTEGER";
     case SMMA_G_FDPA: return "G-FDPA";
   }
   return "";
@@ -73,6 +74,7 @@ static int general_parameters(const smma_g_fdpa *p, const char *rho, parameter l
 static int parameters_of(const smma_rule *rule, char rho[16], parameter list[MOST_PARAMETERS]) {
   const smma_t_fdpa *fused = rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
   const smma_tr_fdpa *tr = &rule->with.tr_fdpa;
+  const smma_integer *integer = &rule->with.integer;
   const smma_g_fdpa *general = &rule->with.g_fdpa;
   int n = 0;
   switch (rule->algorithm) {
@@ -103,6 +105,9 @@ static int parameters_of(const smma_rule *rule, char rho[16], parameter list[MOS
       list[n++] = (parameter){"F2", tr->sum_bits, NULL};
       list[n++] = (parameter){"L", tr->block, NULL};
       list[n++] = (parameter){"revision", tr->revision, NULL};
+      break;
+    case SMMA_INTEGER:
+      list[n++] = (parameter){"overflow", 0, integer->overflow == SMMA_INTEGER_WRAPS ? "wrap" : "saturate"};
       break;
     case SMMA_FTZ_FMA: list[n++] = (parameter){"order", 0, "descending"}; break;
     case SMMA_FMA: list[n++] = (parameter){"order", 0, "ascending"}; break;

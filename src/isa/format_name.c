@@ -61,6 +61,11 @@ static const synonym synonyms[] = {
     {"e8m0fnu", SMMA_FORMAT_ue8m0},
     {"f8_e8m0", SMMA_FORMAT_ue8m0},
     {"float8_e8m0fnu", SMMA_FORMAT_ue8m0},
+    {"i8", SMMA_FORMAT_s8},
+    {"int8", SMMA_FORMAT_s8},
+    {"uint8", SMMA_FORMAT_u8},
+    {"i32", SMMA_FORMAT_s32},
+    {"int32", SMMA_FORMAT_s32},
 };
 
 const char *smma_format_text(smma_format_id format) {

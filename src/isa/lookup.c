@@ -244,6 +244,11 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   return NULL;
 }
 
+smma_format_id smma_usual_output(smma_format_id in) {
+  if (smma_is_integer(in)) return SMMA_FORMAT_s32;
+  return in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+}
+
 /* "e4m3 (-> f32, f16), ...": the formats that the architecture multiplies. */
 static void list_formats(const smma_instruction_table *table, char *text, size_t size) {
   size_t used = 0;

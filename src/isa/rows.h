@@ -13,6 +13,12 @@
 #define MMA(arch, m, n, k, d, a, b, c, rule) \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
 
+/* That wraps, and that saturates. */
+#define MMA_INTEGER(a, b, arch, m, n, k)                                                                              \
+  MMA(arch, m, n, k, s32, a, b, s32, nvidia_integer),                                                                 \
+      SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".satfinite.s32." #a "." #b ".s32", NULL, m, n, k, s32, a, b, s32, \
+               none, 0, nvidia_integer_satfinite)
+
 #define MMA_SCALED(arch, m, n, k, block, d, a, b, c, scale, rule)                                                     \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #c "." #scale, NULL, m, n, k, \
            d, a, b, c, scale, block, rule)
@@ -21,10 +27,24 @@
   SMMA_ROW(arch, WGMMA, "wgmma.m64n" #n "k" #k "." #d "." #a "." #b, NULL, 64, n, k, d, a, b, d, none, 0, rule)
 #define WGMMA(...) SMMA_N_STEP_8(WGMMA_N, __VA_ARGS__)
 
+#define WGMMA_SATFINITE_N(n, arch, a, b)                                                                          \
+  SMMA_ROW(arch, WGMMA, "wgmma.m64n" #n "k32.satfinite.s32." #a "." #b, NULL, 64, n, 32, s32, a, b, s32, none, 0, \
+           nvidia_integer_satfinite)
+#define WGMMA_INTEGER(a, b, arch) \
+  SMMA_N_INTEGER(WGMMA_N, arch, 32, s32, a, b, nvidia_integer), SMMA_N_INTEGER(WGMMA_SATFINITE_N, arch, a, b)
+
 #define TCGEN05_N(n, arch, m, k, d, a, b, rule) \
   SMMA_ROW(arch, TCGEN05, "tcgen05.m" #m "n" #n "k" #k "." #d "." #a "." #b, NULL, m, n, k, d, a, b, d, none, 0, rule)
 #define TCGEN05(arch, ...) \
   SMMA_N_STEP_8(TCGEN05_N, arch, 64, __VA_ARGS__), SMMA_N_STEP_16(TCGEN05_N, arch, 128, __VA_ARGS__)
+
+#define TCGEN05_SATFINITE_N(n, arch, m, a, b)                                                                         \
+  SMMA_ROW(arch, TCGEN05, "tcgen05.m" #m "n" #n "k32.satfinite.s32." #a "." #b, NULL, m, n, 32, s32, a, b, s32, none, \
+           0, nvidia_integer_satfinite)
+#define TCGEN05_INTEGER(a, b, arch)                                        \
+  SMMA_N_INTEGER(TCGEN05_N, arch, 64, 32, s32, a, b, nvidia_integer),      \
+      SMMA_N_INTEGER(TCGEN05_N, arch, 128, 32, s32, a, b, nvidia_integer), \
+      SMMA_N_INTEGER(TCGEN05_SATFINITE_N, arch, 64, a, b), SMMA_N_INTEGER(TCGEN05_SATFINITE_N, arch, 128, a, b)
 
 #define TCGEN05_SCALED_N(n, arch, k, block, d, a, b, scale, rule)                                                     \
   SMMA_ROW(arch, TCGEN05, "tcgen05.m128n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #scale, NULL, 128, n, k, \
@@ -35,7 +55,7 @@
 #define MFMA(arch, name, other, m, n, k, d, a, b, rule) \
   SMMA_ROW(arch, MFMA, name, other, m, n, k, d, a, b, d, none, 0, rule)
 
-/* Every pair of FP8, and of FP8, FP6 and FP4. */
+/* Every pair of FP8, of FP8, FP6 and FP4, and of 8-bit integers. */
 #define SMMA_FP8_PAIRS(ROW, ...) \
   ROW(e4m3, e4m3, __VA_ARGS__), ROW(e4m3, e5m2, __VA_ARGS__), ROW(e5m2, e4m3, __VA_ARGS__), ROW(e5m2, e5m2, __VA_ARGS__)
 #define SMMA_F8F6F4_WITH(a, ROW, ...)                                                                         \
@@ -46,11 +66,19 @@
       SMMA_F8F6F4_WITH(e3m2, ROW, __VA_ARGS__), SMMA_F8F6F4_WITH(e2m3, ROW, __VA_ARGS__), \
       SMMA_F8F6F4_WITH(e2m1, ROW, __VA_ARGS__)
 
-#define SMMA_N_STEP_16(ROW, ...)                                                                                \
-  ROW(16, __VA_ARGS__), ROW(32, __VA_ARGS__), ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), \
-      ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), ROW(128, __VA_ARGS__), ROW(144, __VA_ARGS__),                \
-      ROW(160, __VA_ARGS__), ROW(176, __VA_ARGS__), ROW(192, __VA_ARGS__), ROW(208, __VA_ARGS__),               \
-      ROW(224, __VA_ARGS__), ROW(240, __VA_ARGS__), ROW(256, __VA_ARGS__)
+#define SMMA_S8_PAIRS(ROW, ...) \
+  ROW(s8, s8, __VA_ARGS__), ROW(s8, u8, __VA_ARGS__), ROW(u8, s8, __VA_ARGS__), ROW(u8, u8, __VA_ARGS__)
+
+#define SMMA_N_FROM_48(ROW, ...)                                                                                 \
+  ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), \
+      ROW(128, __VA_ARGS__), ROW(144, __VA_ARGS__), ROW(160, __VA_ARGS__), ROW(176, __VA_ARGS__),                \
+      ROW(192, __VA_ARGS__), ROW(208, __VA_ARGS__), ROW(224, __VA_ARGS__), ROW(240, __VA_ARGS__),                \
+      ROW(256, __VA_ARGS__)
+#define SMMA_N_STEP_16(ROW, ...) ROW(16, __VA_ARGS__), ROW(32, __VA_ARGS__), SMMA_N_FROM_48(ROW, __VA_ARGS__)
+/* Of integers. Source: PTX ISA, wgmma.mma_async, and tcgen05.mma with .kind::i8. */
+#define SMMA_N_INTEGER(ROW, ...)                                                         \
+  ROW(8, __VA_ARGS__), ROW(16, __VA_ARGS__), ROW(24, __VA_ARGS__), ROW(32, __VA_ARGS__), \
+      SMMA_N_FROM_48(ROW, __VA_ARGS__)
 #define SMMA_N_STEP_8(ROW, ...)                                                                                        \
   ROW(8, __VA_ARGS__), ROW(16, __VA_ARGS__), ROW(24, __VA_ARGS__), ROW(32, __VA_ARGS__), ROW(40, __VA_ARGS__),         \
       ROW(48, __VA_ARGS__), ROW(56, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(72, __VA_ARGS__), ROW(80, __VA_ARGS__),    \

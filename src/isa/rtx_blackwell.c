@@ -28,6 +28,9 @@ static const smma_instruction rows[] = {
     FP4(16, ue4m3),
     FP4(16, ue8m0),
     FP4(32, ue4m3),
+    SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 16, 8, 32),
+    SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 16, 8, 16),
+    SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 8, 8, 16),
     MMA(rtx_blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(rtx_blackwell);

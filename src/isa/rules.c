@@ -44,6 +44,12 @@
       .ftz_addmul = { P }              \
     }                                  \
   }
+#define INTEGER(overflow)                    \
+  {                                          \
+    SMMA_INTEGER, SMMA_NAN_QUIET, {          \
+      .integer = { SMMA_INTEGER_##overflow } \
+    }                                        \
+  }
 #define FMA() \
   { .algorithm = SMMA_FMA, .nan = SMMA_NAN_QUIET }
 #define FTZ_FMA() \

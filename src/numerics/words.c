@@ -7,7 +7,7 @@
 
 smma_word_format smma_word_format_of(smma_format format) {
   smma_encoding f = smma_encoding_of((smma_format_id)format);
-  smma_word_format w = {.format = format, .precision = f.fraction_bits + 1};
+  smma_word_format w = {.format = format, .precision = f.fraction_bits + 1, .encoding = f};
   w.largest = smma_value(format, smma_round(format, DBL_MAX, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
   w.normal = ldexp(1, smma_minimum_exponent(f));
   return w;
@@ -27,16 +27,43 @@ int smma_words_exponent(double magnitude, double theta) {
   return of_theta - of_magnitude - (m > t);
 }
 
-static uint64_t nearest_word(const smma_word_format *f, double x, bool flush) {
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* Rounds x, below the greatest finite number, to a format of at most 52 bits, as smma_round does. Fields of the
+   encoding are those of FP64 with another bias; those of subnormal numbers are multiples of the smallest one. */
+static double round_narrow(const smma_word_format *f, double x, uint64_t *word) {
+  const smma_encoding e = f->encoding;
+  uint64_t fields, negative = signbit(x) != 0;
+  if (fabs(x) >= f->normal) {
+    x = smma_round_significand(x, f->precision);
+    fields = (bits_of(fabs(x)) >> (52 - e.fraction_bits)) - ((uint64_t)(1023 - e.bias) << e.fraction_bits);
+  } else {
+    const double least = f->normal / (double)(1 << e.fraction_bits), ulp_of_least = 0x1p52 * least;
+    fields = bits_of(fabs(x) + ulp_of_least) - bits_of(ulp_of_least);
+    x = copysign((double)fields * least, x);
+    if (!fields && e.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) negative = 0;
+  }
+  *word = (negative << (e.exponent_bits + e.fraction_bits) | fields) << e.ignored_bits;
+  return x;
+}
+
+/* Rounds x to the format, and gives its encoding. */
+static double nearest_word(const smma_word_format *f, double x, bool flush, uint64_t *word) {
   if (flush && fabs(x) < f->normal) x = copysign(fabs(x) > f->normal / 2 ? f->normal : 0, x);
-  return smma_round(f->format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (fabs(x) <= f->largest && f->precision < 53) return round_narrow(f, x, word);
+  *word = smma_round(f->format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  return smma_value(f->format, *word);
 }
 
 void smma_words_split(const smma_word_format *f, double x, int step, bool flush, int words, uint64_t *word) {
+  const double factor = ldexp(1, step);
   for (int i = 0; i < words; i++) {
-    word[i] = nearest_word(f, x, flush);
-    x -= smma_value(f->format, word[i]); /* exact, unless the word saturated */
-    if (step) x = ldexp(x, step);
+    x -= nearest_word(f, x, flush, &word[i]); /* exact, unless the word saturated */
+    x *= factor;
   }
 }
 
@@ -45,3 +72,9 @@ int smma_words_needed(int precision, double accuracy) {
     if (ldexp(p + 1, -precision * p) <= accuracy) return p;
   return 0;
 }
+
+const char *const smma_words_sum_names[] = {[SMMA_SUM_F64] = "f64",
+                                            [SMMA_SUM_F32] = "f32",
+                                            [SMMA_SUM_UNIT] = "unit",
+                                            [SMMA_SUM_UNIT_SCALED] = "unit-scaled",
+                                            NULL};

@@ -4,12 +4,26 @@
 #define SMMA_NUMERICS_WORDS_H
 
 #include <stdbool.h>
+#include <string.h>
 
+#include "core/format.h"
 #include "softmma/softmma.h"
+
+/* To the nearest number of `precision` bits, at most 52, ties to even, whatever its exponent. x is zero or normal. */
+static inline double smma_round_significand(double x, int precision) {
+  const int dropped = 53 - precision;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  bits += (UINT64_C(1) << (dropped - 1)) - 1 + (bits >> dropped & 1);
+  bits &= ~((UINT64_C(1) << dropped) - 1);
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 typedef struct {
   smma_format format;
-  int precision;  /* significand bits; the unit roundoff u is 2^-precision */
+  int precision; /* significand bits; the unit roundoff u is 2^-precision */
+  smma_encoding encoding;
   double largest; /* f_max: the greatest finite number */
   double normal;  /* f_min: the smallest normal number */
 } smma_word_format;
@@ -29,5 +43,8 @@ void smma_words_split(const smma_word_format *f, double x, int step, bool flush,
 
 /* The least p from 1 to SMMA_MOST_WORDS with (p + 1) 2^(-precision p) <= accuracy; 0 if there is none. */
 int smma_words_needed(int precision, double accuracy);
+
+/* "f64", "f32", "unit", "unit-scaled": of each smma_words_sum in turn, ended by NULL. */
+extern const char *const smma_words_sum_names[];
 
 #endif

@@ -49,6 +49,7 @@ static bool choose_range(smma_summands *s, range r) {
 bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_error *why) {
   const range outer = intersection(range_of(i->c), range_of(i->d));
   *s = (smma_summands){.instruction = i, .count = i->k + 1, .products = 1};
+  if (smma_is_integer(i->d)) return smma_fail(why, "sums of integers are exact: no rounding shows their order");
   if (choose_range(s, intersection(outer, product_range(i, false)))) return true;
   smma_fail(why, "the products of %s and %s span only %d bits, too few for a rounding to show their order",
             smma_format_text(i->a), smma_format_text(i->b), s->huge - s->one);

@@ -7,10 +7,15 @@
 #include "host/load.h"
 #include "host/thread.h"
 
+/* How many encodings a finite one is away from zero. */
+static uint64_t units_of(smma_encoding f, uint64_t x) {
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_decode(f, x).significand;
+  return smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+}
+
 /* Encodings between two finite ones; 1 for -0 and +0. */
 static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
-  uint64_t a = smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
-  uint64_t b = smma_low_bits(y >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+  uint64_t a = units_of(f, x), b = units_of(f, y);
   if (smma_decode(f, x).negative != smma_decode(f, y).negative) return a + b ? a + b : 1;
   return a > b ? a - b : b - a;
 }

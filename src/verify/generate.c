@@ -38,9 +38,10 @@ static uint32_t below(stream *s, uint32_t bound) { return (uint32_t)((uint64_t)d
 static uint64_t random_bits(stream *s, smma_encoding f) { return smma_low_bits(draw64(s), f.bits); }
 
 /* The sum of twelve uniforms, minus six, times factor 2^exponent: mean 0, variance 1 without these, the same bits on
-   every machine. */
+   every machine. Integers have a quarter of their range as the standard deviation. */
 static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int exponent) {
   int64_t sum = -(6LL << 32);
+  if (f.specials == SMMA_SPECIALS_INTEGER) exponent += f.fraction_bits - 2;
   for (int i = 0; i < 12; i++) sum += draw(s);
   sum *= factor;
   return smma_encode(f, sum < 0, smma_magnitude(sum), exponent - 32, false, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_SATURATES);
@@ -49,7 +50,8 @@ static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int ex
 static uint64_t normal(stream *s, smma_encoding f) { return scaled_normal(s, f, 1, 0); }
 
 static uint64_t assemble(smma_encoding f, uint64_t sign, uint64_t exponent, uint64_t fraction) {
-  uint64_t fields = exponent << f.fraction_bits | smma_low_bits(fraction, f.fraction_bits);
+  uint64_t fields =
+      smma_low_bits(exponent, f.exponent_bits) << f.fraction_bits | smma_low_bits(fraction, f.fraction_bits);
   return ((f.sign_bits ? sign : 0) << (f.exponent_bits + f.fraction_bits) | fields) << f.ignored_bits;
 }
 
@@ -93,6 +95,7 @@ static uint64_t scale_factor(stream *s, smma_encoding f, smma_row_kind kind) {
 static uint64_t negated(smma_encoding f, uint64_t x) {
   uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   bool zero = (x & (sign - 1)) == 0;
+  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
   return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && zero ? x : x ^ sign;
 }
 

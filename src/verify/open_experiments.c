@@ -470,19 +470,64 @@ static uint64_t in_pairs(const smma_operation *model, smma_operands x, uint64_t 
 
 static const smma_candidate cdna1_sums[] = {{"products summed in pairs, each sum rounded", in_pairs, 0}, {0}};
 
+/* ---- Overflow of integers ---- */
+
+static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
+
+enum { WRAPS = 0 };
+
+/* Clamped after so many products, in order from c on. */
+static uint64_t clamped_after(const smma_operation *model, smma_operands x, uint64_t c, int products) {
+  const smma_integer p = {products == WRAPS ? SMMA_INTEGER_WRAPS : SMMA_INTEGER_SATURATES};
+  const int length = products == WRAPS || products > model->k ? model->k : products;
+  smma_number term[SMMA_MAXIMUM_K + 1];
+  for (int k = 0; k < model->k; k += length) {
+    for (int i = 0; i < length; i++) term[i] = smma_product_at(model, x, k + i);
+    term[length] = smma_decode(smma_encoding_of(SMMA_FORMAT_s32), c);
+    c = smma_integer_sum(&p, term, length + 1);
+  }
+  return c;
+}
+
+static const smma_candidate overflows[] = {{"wraps", clamped_after, WRAPS},
+                                           {"clamped once", clamped_after, SMMA_MAXIMUM_K},
+                                           {"clamped after every 4 products", clamped_after, 4},
+                                           {"clamped after every 8 products", clamped_after, 8},
+                                           {"clamped after every 16 products", clamped_after, 16},
+                                           {0}};
+
+/* c is the greatest number; products of one, then as many of minus one. */
+static const char *row_of_overflows(const smma_operation *o, int index, smma_vector_row *row) {
+  static const char *const what[] = {"one product above the range", "four above the range, and back",
+                                     "eight above the range, and back", "sixteen above the range, and back"};
+  const int products = index == 0 ? 1 : 2 << index;
+  const uint64_t minus_one = 0xff;
+  const bool a_has_sign = o->a == SMMA_FORMAT_s8, b_has_sign = o->b == SMMA_FORMAT_s8;
+  if (index == (int)(sizeof what / sizeof *what) || 2 * products > o->k) return NULL;
+  clear_row(o, row);
+  row->c = smma_largest_fields(smma_encoding_of(o->c));
+  for (int k = 0; k < products; k++) set_product(row, k, 1, 1);
+  if (index == 0) return what[0];
+  if (!a_has_sign && !b_has_sign) return NULL;
+  for (int k = products; k < 2 * products; k++)
+    set_product(row, k, a_has_sign ? minus_one : 1, a_has_sign ? 1 : minus_one);
+  return what[index];
+}
+
 /* ---- FTTN's porting example ---- */
 
-/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] 2^-2
-   for odd and 2^-3 for even k, the other B[k][j] 2^-3. */
+/* FTTN, section V: D = C - A B with 2^13 elements to a row; C = 2^20, A[i][0] = B[0][j] = 2^10, the other A[i][k] -2^-2
+   for odd and -2^-3 for even k, the other B[k][j] 2^-3: the signs of its formula for D. */
 enum { FTTN_K = 8192 };
 
-static const char *fttn_row(const smma_operation *o, int index, bool negative, smma_vector_row *row) {
+/* With `negated`, of -A B. */
+static const char *fttn_row(const smma_operation *o, int index, bool negated, smma_vector_row *row) {
   if (index == FTTN_K / o->k) return NULL;
   clear_row(o, row);
   for (int k = 0; k < o->k; k++) {
     const bool first = index == 0 && k == 0;
     set_product(row, k,
-                power_of_two(o->a, negative,
+                power_of_two(o->a, negated == first,
                              first   ? 10
                              : k % 2 ? -2
                                      : -3),
@@ -516,16 +561,15 @@ static uint64_t eighths(const smma_operation *model, smma_operands x, uint64_t c
 #define EIGHTHS(whole, rest) ((whole)*8 + (rest))
 #define TWO_TO_20 (1 << 20)
 
-static const smma_candidate fttn_from_c[] = {
-    {"D = 0, the paper's V100, A100 and MI250X", eighths, 0},
-    {"D = -191.875, the paper's H100 but for the sign", eighths, -EIGHTHS(191, 7)},
-    {"D = -255.875, the paper's MI100 but for the sign", eighths, -EIGHTHS(255, 7)},
-    {0}};
+static const smma_candidate fttn_from_c[] = {{"D = 0, the paper's V100, A100 and MI250X", eighths, 0},
+                                             {"D = 191.875, the paper's H100", eighths, EIGHTHS(191, 7)},
+                                             {"D = 255.875, the paper's MI100", eighths, EIGHTHS(255, 7)},
+                                             {0}};
 
 static const smma_candidate fttn_from_zero[] = {
     {"A B = 2^20: D = 0, the paper's V100, A100 and MI250X", eighths, EIGHTHS(TWO_TO_20, 0)},
-    {"A B = 2^20 + 191.875: the paper's H100 but for the sign of D", eighths, EIGHTHS(TWO_TO_20 + 191, 7)},
-    {"A B = 2^20 + 255.875: the paper's MI100 but for the sign of D", eighths, EIGHTHS(TWO_TO_20 + 255, 7)},
+    {"A B = 2^20 - 191.875, the paper's H100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(191, 7)},
+    {"A B = 2^20 - 255.875, the paper's MI100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(255, 7)},
     {0}};
 
 /* ---- All of them ---- */
@@ -550,6 +594,8 @@ const smma_open_experiment smma_open_experiments[] = {
     {"scaled-groups", "MXFP4 and NVFP4 with K = 64: whether sums are scaled, or products", is_gst_fdpa, NULL, false,
      scales_of_groups},
     {"cdna1-pairs", "whether CDNA 1 sums exactly or in pairs", is_e_fdpa, NULL, false, cdna1_sums},
+    {"integer-overflow", "whether integer sums wrap or are clamped, and after how many products", is_integer,
+     row_of_overflows, false, overflows},
     {"fttn-from-c", "FTTN's porting example, D = C - A B as a loop from C with A negated", is_f16_to_f32, row_from_c,
      true, fttn_from_c},
     {"fttn-from-zero", "FTTN's porting example, D = C - A B as a loop for A B, then a subtraction", is_f16_to_f32,

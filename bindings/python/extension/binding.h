@@ -44,7 +44,8 @@ smma_format array_format_named(PyObject *object, const char *what);
 PyArrayObject *array_of(PyObject *object);
 
 /* The array's values as encodings of `format`, rounded to nearest even where it has others; an unsigned array of the
-   format's width holds encodings already. No copy where there is nothing to round. Takes over `array`. */
+   width of a format that is no integer holds encodings already. No copy where there is nothing to round. Takes over
+   `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format);
 
 /* Its values rounded by the caller's rules; an unsigned array holds numbers like any other. Takes over `array`. */

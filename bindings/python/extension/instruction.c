@@ -227,7 +227,7 @@ static bool read_formats(const choice *x, const array_formats *arrays, formats *
     f->d = array_format_named(x->out, "out_dtype");
     return f->d != SMMA_NO_FORMAT;
   }
-  f->d = f->a == SMMA_F64 ? SMMA_F64 : SMMA_F32;
+  f->d = f->a == SMMA_NO_FORMAT ? SMMA_NO_FORMAT : (smma_format)smma_usual_output((smma_format_id)f->a);
   return true;
 }
 

@@ -41,10 +41,11 @@ def matmul(
     **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction`
     or a `Custom` unit; or else the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
     names ("e4m3"), dtypes, or for ``in_dtype`` a pair, of A and B. Without ``in_dtype`` the arrays' dtypes count;
-    without ``out_dtype`` D is float32 (float64 for float64).
+    without ``out_dtype`` D is float32 (float64 for float64, int32 for integers).
 
     **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
-    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named.
+    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named and
+    no integer itself.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
     any distance.
 

@@ -157,8 +157,8 @@ def compare(
     """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
 
     ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` ("H100:e4m3"), or instructions. All
-    results must have one format (``out_dtype``; float32 without it, float64 for float64). Differences are counted
-    from the first unit.
+    results must have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first
+    unit.
 
     Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
     """

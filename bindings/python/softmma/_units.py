@@ -233,4 +233,6 @@ def _answers(i: Instruction, word: str) -> bool:
     try:
         return _core.format(word) in (i.a, i.b, i.c, i.d, i.scale)
     except LookupError:
-        return word.startswith("fp") and word[2:] in {str(f.bits) for f in formats() if f.name in (i.a, i.b)}
+        return word.startswith("fp") and word[2:] in {
+            str(f.bits) for f in formats() if f.name in (i.a, i.b) and f.dtype.kind not in "iu"
+        }

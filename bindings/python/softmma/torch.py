@@ -112,7 +112,7 @@ class Emulation(TorchDispatchMode):
         return "activations" if storage in self._forward else "gradients"
 
     def product(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """A B in FP32 (FP64 for double), from operands that are rounded as their roles say."""
+        """A B in FP32 (FP64 for f64), from operands that are rounded as their roles say."""
         in_backward = torch._C._current_graph_task_id() != -1
         names = [self.roles[self._role(x, in_backward)] for x in (a, b)]
         if any(name in BLOCK_FORMATS for name in names):
@@ -123,6 +123,7 @@ class Emulation(TorchDispatchMode):
         d = _tensor(
             matmul(x, y, on=self.on, in_dtype=tuple(encoded), promote_every=self.promote_every, threads=self.threads)
         )
+        d = d if d.is_floating_point() else d.float()
         self._count(operation, names, a, b)
         for scale in scales:
             if scale is not None:
@@ -236,7 +237,7 @@ def emulate(
     ``weights``, ``activations`` and ``gradients`` (without it, as activations) are the formats to round to: weights
     are parameters and views of them, gradients what a backward pass brings to a product, activations all else. With
     ``scaling`` "tensor" a tensor for a format of 8 bits or less is multiplied before, in FP32, so that its greatest
-    magnitude is the format's, and the result divided; "none" leaves it. Block-scaled formats ("mxfp8_e4m3", "nvfp4",
+    magnitude is the format's (127 for "s8"), and the result divided; "none" leaves it. Block-scaled formats ("mxfp8_e4m3", "nvfp4",
     ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then. ``torch._scaled_mm`` brings
     tensors and factors of its own.
 

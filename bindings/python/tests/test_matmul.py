@@ -157,6 +157,22 @@ def test_names_of_a_format(operands, name):
     same(softmma.matmul(a.astype(np.float32), b.astype(np.float32), in_dtype=name), softmma.matmul(a, b))
 
 
+def test_integers(generator):
+    a, b = generator.integers(-128, 128, (5, 70)).astype(np.int8), generator.integers(0, 256, (70, 3)).astype(np.uint8)
+    c = generator.integers(-1000, 1000, (5, 3))
+    exact = a.astype(np.int32) @ b.astype(np.int32) + c.astype(np.int32)
+    same(softmma.matmul(a, b, c, on="A100"), exact)
+    same(softmma.matmul(a.astype(float), b.astype(float), c, on="A100", in_dtype=("s8", "u8")), exact)
+    same(
+        softmma.matmul(b.T, b, on="A100", in_dtype="s8"),
+        softmma.matmul(*[np.minimum(x, 127).astype(np.int8) for x in (b.T, b)], on="A100"),
+    )
+    same(
+        softmma.matmul(a.view(np.uint8), a.T.view(np.uint8), on="H100", in_dtype="e4m3"),
+        softmma.matmul(a.view(FP8), a.T.view(FP8)),
+    )
+
+
 def test_pair_of_formats(operands):
     a, b = operands
     wide = b.astype(np.float32)

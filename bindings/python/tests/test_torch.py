@@ -58,6 +58,15 @@ def test_scaling_per_tensor(batch):
         np.testing.assert_array_equal((x @ w).numpy(), softmma.matmul(x.numpy(), w.numpy(), in_dtype="e4m3"))
 
 
+def test_integers(network, batch):
+    """Symmetric quantisation of each tensor to 8 bits."""
+    expected = network(batch[0])
+    with softmma.torch.emulate("A100", weights="s8", activations="s8") as emulation:
+        found = network(batch[0])
+    assert 0 < (found - expected).norm() < 0.05 * expected.norm()
+    assert calls(emulation) == {("addmm", "s8", "s8"): 2}
+
+
 def test_roles(network, batch):
     """Weights, activations and gradients are told apart, forward and backward."""
     with softmma.torch.emulate("B200", weights="e2m3", activations="e4m3", gradients="e5m2") as emulation:

@@ -67,7 +67,7 @@ def test_instructions_are_values():
 
 
 def test_lists():
-    assert len(softmma.instructions("cdna3-r1")) == 27
+    assert {i.arch for i in softmma.instructions("cdna3-r1")} == {"cdna3-r1"}
     assert all(i.arch != "cdna3-r1" for i in softmma.instructions())
     listed = softmma.instructions("H100")
     assert "wgmma.m64n8k16" in repr(listed) and "<table>" in listed._repr_html_()

@@ -1,4 +1,4 @@
-/* mma.sync with dense operands of FP64, TF32, BF16, FP16 and FP8, from compute capability 7.5 on. */
+/* mma.sync with dense operands of FP64, TF32, BF16, FP16, FP8 and 8-bit integers, from compute capability 7.5 on. */
 #include <cstring>
 
 #include "mma.h"
@@ -9,11 +9,11 @@ namespace {
 /* ---- The instructions, one struct each ---- */
 
 #define TEXT(x) #x
-#define NAME(m, n, k, output, a, b) \
-  "mma.m" TEXT(m) "n" TEXT(n) "k" TEXT(k) "." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT(output)
-#define PTX(m, n, k, output, a, b)                                                                                \
-  "mma.sync.aligned.m" TEXT(m) "n" TEXT(n) "k" TEXT(k) ".row.col." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT( \
-      output) " "
+#define SHAPE(m, n, k) "m" TEXT(m) "n" TEXT(n) "k" TEXT(k)
+#define TYPES(output, a, b) "." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT(output)
+#define NAME(m, n, k, qualifier, output, a, b) "mma." SHAPE(m, n, k) qualifier TYPES(output, a, b)
+#define PTX(m, n, k, qualifier, output, a, b) \
+  "mma.sync.aligned." SHAPE(m, n, k) ".row.col" qualifier TYPES(output, a, b) " "
 
 /* Operands of the assembler's line: accumulators, then registers of A and of B. */
 #define ASSEMBLE_f32_4_2(ptx, x, a, b)                                     \
@@ -32,6 +32,16 @@ namespace {
   asm volatile(ptx "{%0,%1}, {%2,%3}, {%4}, {%0,%1};" \
                : "+r"((x)[0]), "+r"((x)[1])           \
                : "r"((a)[0]), "r"((a)[1]), "r"((b)[0]))
+#define ASSEMBLE_s32_4_2(ptx, x, a, b)                                     \
+  asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+               : "+r"((x)[0]), "+r"((x)[1]), "+r"((x)[2]), "+r"((x)[3])    \
+               : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]))
+#define ASSEMBLE_s32_2_1(ptx, x, a, b)                                  \
+  asm volatile(ptx "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"       \
+               : "+r"((x)[0]), "+r"((x)[1]), "+r"((x)[2]), "+r"((x)[3]) \
+               : "r"((a)[0]), "r"((a)[1]), "r"((b)[0]))
+#define ASSEMBLE_s32_1_1(ptx, x, a, b) \
+  asm volatile(ptx "{%0,%1}, {%2}, {%3}, {%0,%1};" : "+r"((x)[0]), "+r"((x)[1]) : "r"((a)[0]), "r"((b)[0]))
 #define ASSEMBLE_f64_1_1(ptx, x, a, b) \
   asm volatile(ptx "{%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"((x)[0]), "+d"((x)[1]) : "d"((a)[0]), "d"((b)[0]))
 #define ASSEMBLE_f64_2_1(ptx, x, a, b)                                  \
@@ -48,18 +58,23 @@ namespace {
                : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]), "d"((a)[4]), "d"((a)[5]), "d"((a)[6]), \
                  "d"((a)[7]), "d"((b)[0]), "d"((b)[1]), "d"((b)[2]), "d"((b)[3]))
 
-#define SMMA_MMA(id, m, n, k, output, a, b, capability, bytes, registers_a, registers_b)                  \
-  struct id {                                                                                             \
-    static constexpr int M = m, K = k, A = registers_a, B = registers_b, SCALES = 0;                      \
-    using accumulators = output##_accumulators;                                                           \
-    using operands_a = whole_bytes<bytes>;                                                                \
-    using operands_b = operands_a;                                                                        \
-    static __device__ void run(accumulators &x, const operands_a::type *ra, const operands_b::type *rb) { \
-      ASSEMBLE_##output##_##registers_a##_##registers_b(PTX(m, n, k, output, a, b), x.d, ra, rb);         \
-    }                                                                                                     \
+#define INSTRUCTION(id, m, n, k, qualifier, output, a, b, bytes, registers_a, registers_b)                   \
+  struct id {                                                                                                \
+    static constexpr int M = m, K = k, A = registers_a, B = registers_b, SCALES = 0;                         \
+    using accumulators = output##_accumulators;                                                              \
+    using operands_a = whole_bytes<bytes>;                                                                   \
+    using operands_b = operands_a;                                                                           \
+    static __device__ void run(accumulators &x, const operands_a::type *ra, const operands_b::type *rb) {    \
+      ASSEMBLE_##output##_##registers_a##_##registers_b(PTX(m, n, k, qualifier, output, a, b), x.d, ra, rb); \
+    }                                                                                                        \
   };
+#define SMMA_MMA(id, m, n, k, output, a, b, capability, ...) INSTRUCTION(id, m, n, k, "", output, a, b, __VA_ARGS__)
+#define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...) \
+  INSTRUCTION(id, m, n, k, "", s32, a, b, 1, __VA_ARGS__)    \
+  INSTRUCTION(id##_satfinite, m, n, k, ".satfinite", s32, a, b, 1, __VA_ARGS__)
 #include "mma.def"
 #undef SMMA_MMA
+#undef SMMA_MMA_INTEGER
 
 /* ---- The family ---- */
 
@@ -71,9 +86,13 @@ struct wrapper {
 
 const wrapper wrappers[] = {
 #define SMMA_MMA(id, m, n, k, output, a, b, capability, ...) \
-  {NAME(m, n, k, output, a, b), capability, launch<id, capability>},
+  {NAME(m, n, k, "", output, a, b), capability, launch<id, capability>},
+#define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...)          \
+  {NAME(m, n, k, "", s32, a, b), capability, launch<id, capability>}, \
+      {NAME(m, n, k, ".satfinite", s32, a, b), capability, launch<id##_satfinite, capability>},
 #include "mma.def"
 #undef SMMA_MMA
+#undef SMMA_MMA_INTEGER
 };
 
 }  // namespace

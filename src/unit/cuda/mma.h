@@ -45,6 +45,13 @@ struct f32_accumulators {
   __device__ element get(int i) const { return __float_as_uint(d[i]); }
 };
 
+struct s32_accumulators {
+  using element = uint32_t;
+  uint32_t d[4];
+  __device__ void set(int i, element bits) { d[i] = bits; }
+  __device__ element get(int i) const { return d[i]; }
+};
+
 struct f16_accumulators {
   using element = uint16_t;
   uint32_t d[2];

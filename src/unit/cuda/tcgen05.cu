@@ -22,7 +22,7 @@ constexpr int LANES = 128, MOST_N = 256, ROW_BYTES = 32, LEADING_BYTES = 128, ST
 /* Columns of tensor memory: accumulators, scale factors of A and of B. */
 constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, COLUMNS = 512;
 
-enum kind { F16, TF32, F8F6F4, MXF8F6F4, MXF4, MXF4NVF4 };
+enum kind { F16, TF32, F8F6F4, I8, MXF8F6F4, MXF4, MXF4NVF4 };
 
 /* How an operand's elements, of which each has a byte or more in the batch, lie in 16 bytes of shared memory: `count`
    bytes of the batch, of each of which the lower `bits` are kept. */
@@ -105,6 +105,8 @@ __device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor
     DENSE("tf32");
   else if constexpr (KIND == F8F6F4)
     DENSE("f8f6f4");
+  else if constexpr (KIND == I8)
+    DENSE("i8");
   else if constexpr (KIND == MXF8F6F4)
     SCALED("mxf8f6f4.block_scale.scale_vec::1X");
   else if constexpr (KIND == MXF4)
@@ -225,6 +227,8 @@ uint32_t code_of(kind kind, smma_format f) {
     case SMMA_E5M2: return 1;
     case SMMA_E2M3: return 3;
     case SMMA_E3M2: return 4;
+    case SMMA_U8: return 0;
+    case SMMA_S8: return 1;
     default: return kind == MXF4 || kind == MXF4NVF4 ? 1 : 5; /* e2m1 */
   }
 }
@@ -232,6 +236,12 @@ uint32_t code_of(kind kind, smma_format f) {
 packing packing_of(kind kind, smma_format f) {
   if (kind == MXF4 || kind == MXF4NVF4) return {32, 4};
   return {16, f == SMMA_E2M1 ? 4 : f == SMMA_E2M3 || f == SMMA_E3M2 ? 6 : 8};
+}
+
+/* D's format, and whether integers saturate. */
+uint32_t output_of(const smma_instruction_info &i) {
+  const uint32_t code = i.d == SMMA_S32 ? 2 : i.d == SMMA_F16 ? 0 : 1;
+  return code << 4 | (strstr(i.name, ".satfinite.") ? 1u : 0u) << 3;
 }
 
 template <kind KIND>
@@ -248,7 +258,7 @@ void launch(const smma_instruction_info &i, const device_batch &batch) {
   if (scaled)
     o.descriptor |= (i.scale == SMMA_UE8M0 ? 1u : 0u) << 23;
   else
-    o.descriptor |= (o.half ? 0u : 1u) << 4;
+    o.descriptor |= output_of(i);
   int device, processors;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
@@ -260,6 +270,7 @@ void launch(const smma_instruction_info &i, const device_batch &batch) {
 
 launcher *find_tcgen05(const smma_instruction_info &instruction, int capability) {
   if ((capability != 100 && capability != 103) || strncmp(instruction.name, "tcgen05.", 8) != 0) return nullptr;
+  if (instruction.d == SMMA_S32) return capability == 100 ? launch<I8> : nullptr;
   if (instruction.scale_block == 0)
     return instruction.k == 8 ? launch<TF32> : instruction.k == 16 ? launch<F16> : launch<F8F6F4>;
   return instruction.k == 32 ? launch<MXF8F6F4> : instruction.scale_block == 32 ? launch<MXF4> : launch<MXF4NVF4>;

@@ -24,11 +24,21 @@ struct type {
   const char *output, *a, *b;
   int k;
 };
-constexpr type types[] = {{"f32", "f16", "f16", 16},   {"f16", "f16", "f16", 16},   {"f32", "bf16", "bf16", 16},
-                          {"f32", "tf32", "tf32", 8},  {"f32", "e4m3", "e4m3", 32}, {"f32", "e4m3", "e5m2", 32},
-                          {"f32", "e5m2", "e4m3", 32}, {"f32", "e5m2", "e5m2", 32}, {"f16", "e4m3", "e4m3", 32},
-                          {"f16", "e4m3", "e5m2", 32}, {"f16", "e5m2", "e4m3", 32}, {"f16", "e5m2", "e5m2", 32}};
+#define SATURATED "satfinite.s32"
+constexpr type types[] = {
+    {"f32", "f16", "f16", 16},   {"f16", "f16", "f16", 16},   {"f32", "bf16", "bf16", 16}, {"f32", "tf32", "tf32", 8},
+    {"f32", "e4m3", "e4m3", 32}, {"f32", "e4m3", "e5m2", 32}, {"f32", "e5m2", "e4m3", 32}, {"f32", "e5m2", "e5m2", 32},
+    {"f16", "e4m3", "e4m3", 32}, {"f16", "e4m3", "e5m2", 32}, {"f16", "e5m2", "e4m3", 32}, {"f16", "e5m2", "e5m2", 32},
+    {"s32", "s8", "s8", 32},     {"s32", "s8", "u8", 32},     {"s32", "u8", "s8", 32},     {"s32", "u8", "u8", 32},
+    {SATURATED, "s8", "s8", 32}, {SATURATED, "s8", "u8", 32}, {SATURATED, "u8", "s8", 32}, {SATURATED, "u8", "u8", 32}};
 constexpr int TYPES = sizeof types / sizeof *types;
+
+template <int TYPE>
+constexpr bool INTEGER = types[TYPE].a[1] == '8';
+
+/* Of integers there are fewer shapes. */
+template <int TYPE, int N>
+constexpr bool HAS_SHAPE = !INTEGER<TYPE> || N <= 32 || N % 16 == 0;
 
 /* FP16 results of two columns share a register. */
 template <int TYPE>
@@ -122,8 +132,8 @@ struct assembly<TYPE, N, std::index_sequence<I...>> {
   static constexpr char value[] = {whole.at[I]..., '\0'};
 };
 
-/* Whether B is transposed, which only 16-bit formats can be asked for. */
-constexpr char asked[] = ", 0", not_asked[] = "";
+/* The signs of A and B, which integers do without, and whether B is transposed, which only 16-bit formats say. */
+constexpr char with_signs[] = ", 1, 1", with_order[] = ", 1, 1, 0", with_none[] = "";
 
 /* ---- One tile a warp group ---- */
 
@@ -141,7 +151,7 @@ __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t &even, uint
       "%8"
       "setp.eq.u32 add, 0, 0;\n"
       "wgmma.fence.sync.aligned;\n"
-      "%9 %10, {%3, %4, %5, %6}, %7, add, 1, 1%11;\n"
+      "%9 %10, {%3, %4, %5, %6}, %7, add%11;\n"
       "wgmma.commit_group.sync.aligned;\n"
       "wgmma.wait_group.sync.aligned 0;\n"
       "mov.b32 unlike, 0;\n"
@@ -152,7 +162,11 @@ __device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t &even, uint
       "}"
       : "+r"(even), "+r"(odd), "=r"(unlike)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "C"(d::initial), "C"(assembly<TYPE, N>::value),
-        "C"(d::names), "C"(types[TYPE].k == 16 ? asked : not_asked), "C"(d::comparison)
+        "C"(d::names),
+        "C"(INTEGER<TYPE>         ? with_none
+            : types[TYPE].k == 16 ? with_order
+                                  : with_signs),
+        "C"(d::comparison)
       : "memory");
   return unlike;
 }
@@ -209,10 +223,19 @@ void launch(const smma_instruction_info &, const device_batch &batch) {
   compute<TYPE, N><<<(unsigned)tiles_of(batch.rows), 32 * WARPS>>>(batch);
 }
 
+/* NULL where there is no such instruction. */
+template <int TYPE, int N>
+constexpr launcher *launcher_for() {
+  if constexpr (HAS_SHAPE<TYPE, N>)
+    return launch<TYPE, N>;
+  else
+    return nullptr;
+}
+
 /* Of every type for N = 8, 16, ..., 256. */
 template <size_t... I>
 launcher *launcher_of(size_t index, std::index_sequence<I...>) {
-  static launcher *const all[] = {launch<I / SHAPES, STEP *(I % SHAPES + 1)>...};
+  static launcher *const all[] = {launcher_for<I / SHAPES, STEP *(I % SHAPES + 1)>()...};
   return all[index];
 }
 

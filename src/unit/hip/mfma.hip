@@ -11,7 +11,7 @@
    A lane holds L = blocks M K / 64 consecutive elements of a row of A: those of row m of block b from k on are in lane
    m + M (b + blocks (k / L)). So are those of column n of B, with n for m.
 
-   C and D consist of segments: H rows of M columns, H = 4 in FP32 and 1 in FP64, with a lane for each column and an
+   C and D consist of segments: H rows of M columns, H = 4 in 32 bits and 1 in FP64, with a lane for each column and an
    item (a register, in FP64 two) for each row. Segment s of a block has its rows from H s on. With M = 4, that of block
    b is in the lanes from 4 (b + blocks s) on. Else it is in the lanes from M (s % P) on, P = 64 / M, and in the items
    from H (s / P) on; the items of a block follow those of the one before.
@@ -60,6 +60,11 @@ struct bits_of;
 
 template <>
 struct bits_of<float> {
+  using type = uint32_t;
+};
+
+template <>
+struct bits_of<int> {
   using type = uint32_t;
 };
 

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm/gemm.h"
 #include "host/float.h"
 #include "host/load.h"
+#include "numerics/lines.h"
 #include "numerics/words.h"
 
-/* A or B: `lines` are the rows of A and the columns of B, each of K elements. */
+/* A or B. */
 typedef struct {
+  smma_lines lines;
   smma_word_format format;
-  const void *values; /* FP64 */
-  size_t lines, length, line_stride, stride;
   int step;             /* word i counts 2^(-step i) */
   int *exponents;       /* of the power of two that scaled each line */
   bool *special;        /* whether a line holds infinity or NaN */
@@ -38,49 +37,27 @@ typedef struct {
   double *sum;           /* of the scaled problem, likewise */
 } words_product;
 
-static double load_double(const void *array, size_t index) {
-  uint64_t bits = smma_load(sizeof(double), array, index);
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-static double element(const operand *x, size_t line, size_t k) {
-  return load_double(x->values, line * x->line_stride + k * x->stride);
-}
-
 /* ---- Splitting ---- */
-
-/* The greatest finite magnitude of a line; notes whether it has others. */
-static double scan_line(operand *x, size_t line) {
-  double largest = 0;
-  for (size_t k = 0; k < x->length; k++) {
-    double magnitude = fabs(element(x, line, k));
-    if (!isfinite(magnitude)) x->special[line] = true;
-    if (isfinite(magnitude) && magnitude > largest) largest = magnitude;
-  }
-  return largest;
-}
 
 /* Infinity and NaN become zero words. */
 static void split_operand(operand *x, const smma_words *how, double theta) {
   size_t bytes = smma_format_bytes(x->format.format);
   uint64_t word[SMMA_MOST_WORDS];
-  for (size_t line = 0; line < x->lines; line++) {
-    double largest = scan_line(x, line);
+  for (size_t line = 0; line < x->lines.count; line++) {
+    double largest = smma_line_largest(&x->lines, line, &x->special[line]);
     x->exponents[line] = how->method == SMMA_WORDS_SCALED ? smma_words_exponent(largest, theta) : 0;
-    for (size_t k = 0; k < x->length; k++) {
-      double value = element(x, line, k);
+    for (size_t k = 0; k < x->lines.length; k++) {
+      double value = smma_line_element(&x->lines, line, k);
       value = isfinite(value) ? ldexp(value, x->exponents[line]) : 0;
       smma_words_split(&x->format, value, x->step, how->flush_subnormals, how->words, word);
       for (int i = 0; i < how->words; i++)
-        smma_store(bytes, x->words, ((size_t)i * x->lines + line) * x->length + k, word[i]);
+        smma_store(bytes, x->words, ((size_t)i * x->lines.count + line) * x->lines.length + k, word[i]);
     }
   }
 }
 
 static unsigned char *word_matrix(const operand *x, int i) {
-  return x->words + (size_t)i * x->lines * x->length * smma_format_bytes(x->format.format);
+  return x->words + (size_t)i * x->lines.count * x->lines.length * smma_format_bytes(x->format.format);
 }
 
 /* ---- Products of words ---- */
@@ -137,24 +114,13 @@ static void take_result(words_product *p, int weight) {
 
 /* ---- The result ---- */
 
-/* The sum of the products with infinity or NaN, which decide. */
-static double special_sum(const words_product *p, size_t i, size_t j) {
-  double sum = 0;
-  for (size_t k = 0; k < p->with.k; k++) {
-    double x = element(&p->a, i, k), y = element(&p->b, j, k);
-    if (!isfinite(x) || !isfinite(y)) sum += x * y;
-  }
-  return sum;
-}
-
 static void store_result(const words_product *p) {
   const smma_gemm_arguments *g = &p->with;
   for (size_t i = 0; i < g->m; i++) {
     for (size_t j = 0; j < g->n; j++) {
-      size_t at = g->order_d == SMMA_ROW_MAJOR ? i * g->ldd + j : i + j * g->ldd;
       double d = ldexp(p->sum[i * g->n + j], -p->a.exponents[i] - p->b.exponents[j]);
-      if (p->a.special[i] || p->b.special[j]) d = special_sum(p, i, j);
-      memcpy((unsigned char *)g->d + at * sizeof d, &d, sizeof d);
+      if (p->a.special[i] || p->b.special[j]) d = smma_sum_of_specials(&p->a.lines, &p->b.lines, i, j);
+      smma_store_result(g, i, j, d);
     }
   }
 }
@@ -180,12 +146,12 @@ static smma_status compute(words_product *p) {
 static smma_status make_operand(const words_product *p, operand *x, smma_format format) {
   x->format = smma_word_format_of(format);
   x->step = p->how.method == SMMA_WORDS_SCALED ? x->format.precision : 0;
-  x->exponents = calloc(x->lines + 1, sizeof *x->exponents);
-  x->special = calloc(x->lines + 1, sizeof *x->special);
-  x->words = calloc(x->lines * x->length + 1, (size_t)p->how.words * smma_format_bytes(format));
+  x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
+  x->special = calloc(x->lines.count + 1, sizeof *x->special);
+  x->words = calloc(x->lines.count * x->lines.length + 1, (size_t)p->how.words * smma_format_bytes(format));
   if (!x->exponents || !x->special || !x->words) return SMMA_NO_MEMORY;
   if (p->info.scale_block) {
-    size_t count = x->lines * x->length + 1; /* more than there are blocks, and counted before */
+    size_t count = x->lines.count * x->lines.length + 1; /* more than there are blocks, and counted before */
     x->ones = malloc(count);
     if (!x->ones) return SMMA_NO_MEMORY;
     memset(x->ones, (int)smma_round(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), count);
@@ -206,19 +172,14 @@ static smma_status check(const smma_instruction_info *info, smma_gemm_arguments 
     return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
-  if (g->c || g->scale_a || g->scale_b || g->alpha != 1 || g->beta != 1) return SMMA_INVALID_ARGUMENT;
-  return smma_check_matrices(g);
+  if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers */
+  return smma_check_plain_product(g);
 }
 
 static smma_status run(words_product *p) {
   const smma_gemm_arguments *g = &p->with;
-  bool a_rows = g->order_a == SMMA_ROW_MAJOR, b_rows = g->order_b == SMMA_ROW_MAJOR;
-  size_t length = g->m && g->n ? g->k : 0; /* without results A and B may be missing */
   smma_status status;
-  p->a = (operand){.values = g->a, .lines = g->m, .length = length};
-  p->a.line_stride = a_rows ? g->lda : 1, p->a.stride = a_rows ? 1 : g->lda;
-  p->b = (operand){.values = g->b, .lines = g->n, .length = length};
-  p->b.line_stride = b_rows ? 1 : g->ldb, p->b.stride = b_rows ? g->ldb : 1;
+  p->a.lines = smma_lines_of_a(g), p->b.lines = smma_lines_of_b(g);
   p->result = calloc(g->m * g->n + 1, smma_format_bytes(p->info.d));
   p->sum = calloc(g->m * g->n + 1, sizeof *p->sum);
   status = p->result && p->sum ? make_operand(p, &p->a, p->info.a) : SMMA_NO_MEMORY;

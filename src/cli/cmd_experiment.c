@@ -1,0 +1,238 @@
+/* softmma experiment: numerical experiments, each a CSV file, a picture and a summary. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/program.h"
+#include "experiment/plot.h"
+#include "experiment/run.h"
+#include "io/file.h"
+#include "isa/nearest.h"
+
+typedef struct {
+  char *directory;
+  const char **assignments;
+  long long seed;
+  int small, threads, no_plot, json;
+} experiment_options;
+
+/* ---- What there is ---- */
+
+static const smma_experiment *require_experiment(const char *name) {
+  const smma_experiment *e = smma_experiment_find(name);
+  smma_nearest nearest;
+  char list[512];
+  if (e) return e;
+  smma_nearest_start(&nearest, name);
+  for (size_t i = 0; i < smma_experiment_count; i++)
+    smma_nearest_consider(&nearest, smma_experiments[i]->name, smma_experiments[i]->name);
+  smma_nearest_list(&nearest, list, sizeof list);
+  smma_die("unknown experiment '%s'; nearest: %s (see 'softmma experiment')", name, list);
+}
+
+static json_t *experiment_json(const smma_experiment *e) {
+  json_t *parameters = json_array();
+  for (const smma_experiment_parameter *p = e->parameters; p->name; p++)
+    json_array_append_new(parameters, json_pack("{s:s, s:s, s:s, s:s}", "name", p->name, "value", p->value, "small",
+                                                p->small, "meaning", p->meaning));
+  return json_pack("{s:s, s:s, s:s, s:o}", "name", e->name, "title", e->title, "source", e->source, "parameters",
+                   parameters);
+}
+
+static int list_experiments(bool json) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < smma_experiment_count; i++) {
+    const smma_experiment *e = smma_experiments[i];
+    if (json)
+      json_array_append_new(array, experiment_json(e));
+    else
+      printf("%-14s %s\n", e->name, e->title);
+  }
+  if (json)
+    smma_print_json(array);
+  else
+    json_decref(array);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+/* What --help says behind the options: of the experiment that the words name, its parameters. */
+static const char *details(int argc, const char **argv) {
+  static char *text;
+  const smma_experiment *e = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) smma_die("out of memory");
+  for (int i = 1; i < argc && !e; i++) e = smma_experiment_find(argv[i]);
+  if (e) {
+    fprintf(out, "%s: %s\n(%s)\nParameters, their values and those with --small:\n", e->name, e->title, e->source);
+    for (const smma_experiment_parameter *p = e->parameters; p->name; p++)
+      fprintf(out, "  %s=%s (%s)\n      %s\n", p->name, p->value, p->small, p->meaning);
+  } else {
+    fputs(
+        "Without a name: the experiments. 'softmma experiment NAME --help' says what parameters it has.\n"
+        "An interrupted run goes on where it was when it is asked for again.\n"
+        "Example: softmma experiment accumulation --set side=8 -o results\n",
+        out);
+  }
+  fclose(out);
+  return text;
+}
+
+/* ---- Files ---- */
+
+/* DIR/NAME.ending */
+static char *file_name(const experiment_options *o, const smma_experiment *e, const char *ending) {
+  size_t size = strlen(o->directory) + strlen(e->name) + strlen(ending) + 3;
+  char *name = malloc(size);
+  if (!name) smma_die("out of memory");
+  snprintf(name, size, "%s/%s.%s", o->directory, e->name, ending);
+  return name;
+}
+
+static void print_summary(const smma_experiment_run *run, FILE *out) {
+  fprintf(out, "%s: %s\n(%s)\n\n", run->experiment->name, run->experiment->title, run->experiment->source);
+  run->experiment->summarise(run, out);
+}
+
+static void print_text(const smma_experiment_run *run, FILE *out) {
+  smma_experiment_print_head(run, out);
+  print_summary(run, out);
+}
+
+static void write_file(const smma_experiment_run *run, const char *path,
+                       void (*print)(const smma_experiment_run *run, FILE *out)) {
+  smma_output output;
+  smma_error error;
+  if (!smma_output_open(path, &output, &error)) smma_die("-o: %s", error.text);
+  smma_remove_when_interrupted(output.temporary);
+  print(run, output.stream);
+  if (!smma_output_commit(&output, &error)) smma_die("-o: %s", error.text);
+  smma_remove_when_interrupted(NULL);
+}
+
+/* Whether it was drawn; else says why. */
+static bool draw(const smma_experiment_run *run, const char *terminal, const char *path) {
+  FILE *script = tmpfile();
+  smma_error error;
+  bool drawn = false;
+  if (!script) {
+    smma_complain("cannot make a temporary file: %s", strerror(errno));
+    return false;
+  }
+  smma_plot_script(run, terminal, script);
+  drawn = smma_draw_file(&smma_gnuplot, script, path, &error);
+  fclose(script);
+  if (!drawn) smma_complain("%s: %s", path, error.text);
+  return drawn;
+}
+
+static bool draw_both(const smma_experiment_run *run, const char *svg, const char *png) {
+  smma_error error;
+  if (!smma_program_is_there(&smma_gnuplot, &error)) {
+    smma_note("no pictures: %s", error.text);
+    return true;
+  }
+  return draw(run, "svg", svg) && draw(run, "pngcairo", png);
+}
+
+/* ---- Running ---- */
+
+static bool watch(size_t done, size_t cells, void *context) {
+  smma_progress_show(context, done, cells);
+  return smma_interrupted();
+}
+
+/* A field of the table: a number, if it is one. */
+static json_t *field_json(const char *text) {
+  char *end;
+  double number = strtod(text, &end);
+  if (*end || end == text || !isfinite(number)) return smma_json_text(text);
+  return strspn(text, "0123456789") == strlen(text) ? json_integer((json_int_t)number) : json_real(number);
+}
+
+static json_t *result_json(const smma_experiment_run *run) {
+  const smma_experiment *e = run->experiment;
+  json_t *parameters = json_object(), *rows = json_array();
+  for (size_t i = 0; e->parameters[i].name; i++)
+    json_object_set_new(parameters, e->parameters[i].name, smma_json_text(run->value[i]));
+  for (size_t row = 0; row < run->row_count; row++) {
+    json_t *object = json_object();
+    for (const char *const *c = e->columns; *c; c++)
+      json_object_set_new(object, *c, field_json(smma_table_text(run, row, *c)));
+    json_array_append_new(rows, object);
+  }
+  return json_pack("{s:s, s:s, s:I, s:o, s:o}", "experiment", e->name, "softmma", smma_version(), "seed",
+                   (json_int_t)run->seed, "parameters", parameters, "rows", rows);
+}
+
+static int finish(const experiment_options *o, const smma_experiment_run *run, const char *csv, const char *part) {
+  char *text = file_name(o, run->experiment, "txt"), *svg = file_name(o, run->experiment, "svg"),
+       *png = file_name(o, run->experiment, "png");
+  bool drawn;
+  write_file(run, csv, smma_experiment_print_csv);
+  unlink(part);
+  write_file(run, text, print_text);
+  drawn = o->no_plot || draw_both(run, svg, png);
+  if (o->json)
+    smma_print_json(result_json(run));
+  else
+    print_summary(run, stdout);
+  free(text);
+  free(svg);
+  free(png);
+  return smma_finish_output(drawn ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED);
+}
+
+static int run_experiment(const experiment_options *o, const smma_experiment *e) {
+  smma_experiment_run run;
+  smma_error error;
+  smma_progress progress;
+  char *csv = file_name(o, e, "csv"), *part = file_name(o, e, "csv.part");
+  bool computed, stopped = false;
+  int status;
+  smma_experiment_start(&run, e, o->small);
+  run.seed = (uint64_t)o->seed;
+  for (const char **a = o->assignments; a && *a; a++)
+    if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
+  smma_require_writable(csv, "-o");
+  smma_wait_for_interruption(); /* behind the cells under way */
+  smma_progress_start(&progress, NULL, 1);
+  computed = smma_experiment_compute(&run, o->threads, part, watch, &progress, &stopped, &error);
+  smma_progress_end();
+  if (!computed)
+    status = smma_complain("%s", error.text);
+  else if (stopped)
+    status = smma_complain("interrupted; the same command goes on from %s", part);
+  else
+    status = finish(o, &run, csv, part);
+  smma_experiment_end(&run);
+  free(csv);
+  free(part);
+  return status;
+}
+
+int smma_command_experiment(int argc, const char **argv) {
+  experiment_options o = {.directory = (char *)"."};
+  const char **rest;
+  int status;
+  struct poptOption options[] = {
+      {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "a parameter's value; once for each", "NAME=VALUE"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.seed, 0, "seed of the random numbers", "S"},
+      {"small", 0, POPT_ARG_NONE, &o.small, 0, "small sizes: seconds, as in the tests", NULL},
+      {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "0: all cores; no result depends on it",
+       "T"},
+      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.directory, 0,
+       "where NAME.csv, NAME.txt, NAME.svg and NAME.png go", "DIRECTORY"},
+      {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "no pictures", NULL},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the experiments, or the rows, as JSON", NULL},
+      POPT_TABLEEND};
+  rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
+  if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
+  status = *rest ? run_experiment(&o, require_experiment(*rest)) : list_experiments(o.json);
+  for (const char **a = o.assignments; a && *a; a++) free((char *)*a);
+  free(o.assignments);
+  return status;
+}

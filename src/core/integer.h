@@ -1,0 +1,33 @@
+/* INTEGER: a dot-product-add of integers, exact, then wrapped or clamped to 32 bits. Source:
+   docs/algorithms/integer.md; PTX ISA, mma: .satfinite. */
+#ifndef SMMA_CORE_INTEGER_H
+#define SMMA_CORE_INTEGER_H
+
+#include "term.h"
+
+/* What becomes of a sum outside [-2^31, 2^31 - 1]. */
+typedef enum {
+  SMMA_INTEGER_WRAPS,    /* modulo 2^32 */
+  SMMA_INTEGER_SATURATES /* the end of the range that is nearer */
+} smma_integer_overflow;
+
+typedef struct {
+  smma_integer_overflow overflow;
+} smma_integer;
+
+/* An integer as s32 holds it. */
+SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
+  if (p->overflow == SMMA_INTEGER_WRAPS) return smma_low_bits((uint64_t)sum, 32);
+  return smma_encode_sum(smma_encoding_of(SMMA_FORMAT_s32), sum, 0, SMMA_TOWARD_ZERO);
+}
+
+/* The whole K at once: products and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude, so
+   64 of them are below 2^22, and with c below 2^32. */
+SMMA_CORE uint64_t smma_integer_sum(const smma_integer *p, const smma_number *term, int count) {
+  int64_t sum = 0;
+  int i;
+  for (i = 0; i < count; i++) sum += smma_align(term[i], 0, 0);
+  return smma_integer_encode(p, sum);
+}
+
+#endif

@@ -1,0 +1,37 @@
+#include "experiment/distinct.h"
+
+#include <stdio.h>
+
+#include "softmma/softmma.h"
+
+static bool same_chain(const smma_instruction *x, const smma_instruction *y) {
+  const smma_operation p = smma_operation_of(x), q = smma_operation_of(y);
+  return x->arch == y->arch && x->rule == y->rule && x->a == y->a && x->b == y->b && x->c == y->c && x->d == y->d &&
+         x->scale == y->scale && x->scale_block == y->scale_block && smma_block_of(&p) == smma_block_of(&q);
+}
+
+/* `before` is the number of rows of the catalogue that stand before it. */
+static bool is_known(const smma_instruction *instruction, size_t before) {
+  for (size_t i = 0; i < before; i++)
+    if (same_chain(smma_catalogue_at(i), instruction)) return true;
+  return false;
+}
+
+size_t smma_distinct_instructions(const smma_instruction **found) {
+  size_t count = 0;
+  for (size_t i = 0; i < smma_catalogue_count(); i++) {
+    const smma_instruction *instruction = smma_catalogue_at(i);
+    if (!smma_architectures[instruction->arch].listed || instruction->a != instruction->b) continue;
+    if (smma_is_integer(instruction->a)) continue;
+    if (is_known(instruction, i)) continue;
+    if (found) found[count] = instruction;
+    count++;
+  }
+  return count;
+}
+
+const char *smma_rule_in_words(const smma_instruction *instruction, char text[SMMA_RULE_WORDS]) {
+  const int length = snprintf(text, SMMA_RULE_WORDS, "%s ", smma_model_name(&instruction->rule->rule));
+  smma_parameters(instruction, text + length, SMMA_RULE_WORDS - (size_t)length);
+  return text;
+}

@@ -1,0 +1,95 @@
+#include "experiment/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/file.h"
+
+/* FNV-1a. */
+static uint64_t digest(const char *text, size_t size) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+static const char end_format[] = "# cell %zu: %016" PRIx64 "\n";
+
+/* The end line of these rows, if `line` is that; else the number of cells. */
+static size_t ended_cell(const char *line, size_t length, const char *rows, size_t cells) {
+  char wanted[64];
+  size_t cell;
+  if (length >= sizeof wanted || sscanf(line, "# cell %zu:", &cell) != 1 || cell >= cells) return cells;
+  snprintf(wanted, sizeof wanted, end_format, cell, digest(rows, (size_t)(line - rows)));
+  return strlen(wanted) == length && memcmp(line, wanted, length) == 0 ? cell : cells;
+}
+
+/* Takes the cells of `text`; `*good` becomes the length of what is whole. The text is ended by zero. */
+static bool take_cells(const char *path, const char *text, size_t *good, char **rows, size_t cells, smma_error *error) {
+  const char *first = text, *line = text, *end;
+  for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    size_t cell;
+    if (line[0] != '#') continue;
+    cell = ended_cell(line, (size_t)(end + 1 - line), first, cells);
+    if (cell == cells || rows[cell])
+      return smma_fail(error, "%s: byte %zu behind the head: damaged; remove the file to start again", path,
+                       (size_t)(line - text));
+    rows[cell] = strndup(first, (size_t)(line - first));
+    if (!rows[cell]) return smma_fail(error, "out of memory");
+    first = end + 1;
+  }
+  *good = (size_t)(first - text);
+  return true;
+}
+
+static bool take(const char *path, const char *head, char **rows, size_t cells, size_t *good, smma_error *error) {
+  size_t length = strlen(head);
+  smma_file_bytes file;
+  char *text;
+  bool taken = false;
+  if (!smma_file_load(path, &file, error)) return false;
+  text = strndup((const char *)file.bytes, file.size);
+  *good = 0;
+  if (!text)
+    smma_fail(error, "out of memory");
+  else if (strlen(text) < length && strncmp(text, head, strlen(text)) == 0)
+    taken = true; /* interrupted in its head */
+  else if (strncmp(text, head, length) != 0)
+    smma_fail(error,
+              "%s: rows of another version, seed or other parameters; ask for these to go on, or remove the file",
+              path);
+  else if ((taken = take_cells(path, text + length, good, rows, cells, error)))
+    *good += length;
+  free(text);
+  smma_file_release(&file);
+  return taken;
+}
+
+static bool cannot_write(const smma_part *part, smma_error *error) {
+  return smma_fail(error, "%s: cannot write: %s", part->path, strerror(errno));
+}
+
+bool smma_part_open(smma_part *part, const char *path, const char *head, char **rows, size_t cells, smma_error *error) {
+  size_t good = 0;
+  *part = (smma_part){NULL, path};
+  if (access(path, F_OK) == 0 && !take(path, head, rows, cells, &good, error)) return false;
+  part->stream = fopen(path, "ab");
+  if (!part->stream) return cannot_write(part, error);
+  if (ftruncate(fileno(part->stream), (off_t)good) != 0) return cannot_write(part, error);
+  if (good == 0 && (fputs(head, part->stream) < 0 || fflush(part->stream) != 0)) return cannot_write(part, error);
+  return true;
+}
+
+bool smma_part_add(smma_part *part, size_t cell, const char *rows, smma_error *error) {
+  fputs(rows, part->stream);
+  fprintf(part->stream, end_format, cell, digest(rows, strlen(rows)));
+  return fflush(part->stream) == 0 || cannot_write(part, error);
+}
+
+bool smma_part_close(smma_part *part, smma_error *error) {
+  bool closed = !part->stream || fclose(part->stream) == 0;
+  part->stream = NULL;
+  return closed || cannot_write(part, error);
+}

@@ -1,0 +1,77 @@
+#include "experiment/random.h"
+
+#include <Random123/philox.h>
+#include <math.h>
+#include <stdbool.h>
+
+/* Draw `attempt` of an index: 128 bits. */
+static philox4x32_ctr_t draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt) {
+  philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
+  philox4x32_ctr_t counter = {{(uint32_t)index, (uint32_t)(index >> 32), stream, attempt}};
+  return philox4x32(counter, key);
+}
+
+static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+
+static double unit_interval(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
+
+uint64_t smma_random_bits(uint64_t seed, uint32_t stream, uint64_t index) {
+  philox4x32_ctr_t r = draw(seed, stream, index, 0);
+  return join(r.v[0], r.v[1]);
+}
+
+double smma_random_uniform(uint64_t seed, uint32_t stream, uint64_t index) {
+  return unit_interval(smma_random_bits(seed, stream, index));
+}
+
+/* Whether x^2 <= -4 log u. The series of log u = 2 artanh((m - 1) / (m + 1)) + e log 2, m in [1/2, 1), is cut where its
+   terms are below 2^-53: every machine accepts the same. */
+static bool accepted(double x, double u) {
+  int e;
+  double m = frexp(u, &e), z = (m - 1) / (m + 1), sum = 0;
+  for (int k = 33; k > 0; k -= 2) sum = sum * (z * z) + 1.0 / k;
+  return x * x <= -4 * (2 * z * sum + e * 0x1.62e42fefa39efp-1);
+}
+
+/* The ratio of uniforms (Kinderman and Monahan 1977): v / u is normal for (u, v) uniform where v^2 <= -4 u^2 log u. */
+double smma_random_normal(uint64_t seed, uint32_t stream, uint64_t index) {
+  const double width = 0x1.b72cd3f331398p+0; /* 2 sqrt(2 / e) */
+  for (uint32_t attempt = 0;; attempt++) {
+    philox4x32_ctr_t r = draw(seed, stream, index, attempt);
+    double u = unit_interval(join(r.v[0], r.v[1])), v = unit_interval(join(r.v[2], r.v[3])), x;
+    if (u == 0) continue;
+    x = width * (v - 0.5) / u;
+    if (accepted(x, u)) return x;
+  }
+}
+
+/* 2^x: of the fraction by the Taylor series of exp, whose next term is below 2^-57. */
+static double power_of_two(double x) {
+  static const double inverse_factorial[] = {1.0,
+                                             1.0,
+                                             1.0 / 2,
+                                             1.0 / 6,
+                                             1.0 / 24,
+                                             1.0 / 120,
+                                             1.0 / 720,
+                                             1.0 / 5040,
+                                             1.0 / 40320,
+                                             1.0 / 362880,
+                                             1.0 / 3628800,
+                                             1.0 / 39916800,
+                                             1.0 / 479001600.0,
+                                             1.0 / 6227020800.0,
+                                             1.0 / 87178291200.0,
+                                             1.0 / 1307674368000.0,
+                                             1.0 / 20922789888000.0};
+  double whole = floor(x), t = (x - whole) * 0x1.62e42fefa39efp-1, sum = 0;
+  for (int k = 16; k >= 0; k--) sum = sum * t + inverse_factorial[k];
+  return ldexp(sum, (int)whole);
+}
+
+double smma_random_decades(uint64_t seed, uint32_t stream, uint64_t index, double decades) {
+  philox4x32_ctr_t r = draw(seed, stream, index, 0);
+  double logarithm = (2 * unit_interval(join(r.v[0], r.v[1])) - 1) * decades;
+  double magnitude = power_of_two(logarithm * 0x1.a934f0979a371p+1); /* log2(10) */
+  return r.v[2] & 1 ? -magnitude : magnitude;
+}

@@ -1,0 +1,190 @@
+#include "experiment/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment/part.h"
+#include "host/thread.h"
+#include "softmma/softmma.h"
+
+void smma_experiment_start(smma_experiment_run *run, const smma_experiment *experiment, bool small) {
+  *run = (smma_experiment_run){.experiment = experiment};
+  for (size_t i = 0; experiment->parameters[i].name; i++)
+    run->value[i] = small ? experiment->parameters[i].small : experiment->parameters[i].value;
+}
+
+bool smma_experiment_set(smma_experiment_run *run, const char *assignment, smma_error *error) {
+  const smma_experiment *e = run->experiment;
+  size_t length = strcspn(assignment, "=");
+  if (!assignment[length]) return smma_fail(error, "'%s' is not NAME=VALUE", assignment);
+  for (size_t i = 0; e->parameters[i].name; i++) {
+    if (strlen(e->parameters[i].name) != length || strncmp(e->parameters[i].name, assignment, length) != 0) continue;
+    run->value[i] = assignment + length + 1;
+    if (strpbrk(run->value[i], "\r\n")) return smma_fail(error, "%s: a value is one line", e->parameters[i].name);
+    return true;
+  }
+  return smma_fail(error, "%s has no parameter '%.*s' (see 'softmma experiment %s --help')", e->name, (int)length,
+                   assignment, e->name);
+}
+
+/* ---- Text ---- */
+
+void smma_experiment_print_head(const smma_experiment_run *run, FILE *out) {
+  const smma_experiment *e = run->experiment;
+  fprintf(out, "# experiment: %s\n# softmma: %s\n# seed: %llu\n", e->name, smma_version(),
+          (unsigned long long)run->seed);
+  for (size_t i = 0; e->parameters[i].name; i++) fprintf(out, "# %s: %s\n", e->parameters[i].name, run->value[i]);
+}
+
+static void print_head_and_columns(const smma_experiment_run *run, FILE *out) {
+  const char *const *column = run->experiment->columns;
+  smma_experiment_print_head(run, out);
+  for (; *column; column++) fprintf(out, "%s%c", *column, column[1] ? ',' : '\n');
+}
+
+static char *head_text(const smma_experiment_run *run) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  print_head_and_columns(run, out);
+  return fclose(out) == 0 ? text : NULL;
+}
+
+void smma_experiment_print_csv(const smma_experiment_run *run, FILE *out) {
+  const char *const *field = run->field;
+  print_head_and_columns(run, out);
+  for (size_t row = 0; row < run->row_count; row++)
+    for (const char *const *column = run->experiment->columns; *column; column++)
+      fprintf(out, "%s%c", *field++, column[1] ? ',' : '\n');
+}
+
+/* ---- The table ---- */
+
+static char *join(char *const *rows, size_t cells) {
+  size_t size = 1, used = 0;
+  char *text;
+  for (size_t i = 0; i < cells; i++) size += strlen(rows[i]);
+  text = malloc(size);
+  for (size_t i = 0; text && i < cells; used += strlen(rows[i++])) strcpy(text + used, rows[i]);
+  return text;
+}
+
+/* Cuts the text into fields. */
+static bool make_table(smma_experiment_run *run, char *const *rows, size_t cells, smma_error *error) {
+  size_t fields = 0, columns = 0;
+  char *at;
+  while (run->experiment->columns[columns]) columns++;
+  run->text = join(rows, cells);
+  for (at = run->text; at && *at; at++) fields += *at == ',' || *at == '\n';
+  run->field = malloc((fields + 1) * sizeof *run->field);
+  if (!run->text || !run->field) return smma_fail(error, "out of memory");
+  at = run->text;
+  for (size_t i = 0; i < fields; i++) {
+    run->field[i] = at;
+    at += strcspn(at, ",\n");
+    *at++ = '\0';
+  }
+  run->row_count = fields / columns;
+  return true;
+}
+
+void smma_experiment_end(smma_experiment_run *run) {
+  free(run->text);
+  free(run->field);
+}
+
+/* ---- Cells ---- */
+
+typedef struct {
+  smma_part part;
+  char **rows; /* of each cell; NULL: not computed */
+  size_t cells, done;
+  smma_experiment_watcher *watcher;
+  void *context;
+  bool stopped, failed;
+  smma_error *error;
+} progress;
+
+/* The rows of one cell, or NULL with one line. */
+static char *compute_cell(const smma_experiment_run *run, size_t cell, smma_error *error) {
+  smma_experiment_run own = *run;
+  char *text = NULL;
+  size_t size;
+  bool computed;
+  own.fields = 0;
+  own.rows = open_memstream(&text, &size);
+  computed = own.rows && run->experiment->compute(&own, cell, error);
+  if (!own.rows || fclose(own.rows) != 0) {
+    smma_fail(error, "out of memory");
+    computed = false;
+  }
+  if (computed) return text;
+  free(text);
+  return NULL;
+}
+
+/* By one thread at a time. */
+static void keep(progress *p, size_t cell, char *rows, const smma_error *error) {
+  p->rows[cell] = rows;
+  if (p->failed) return;
+  if (!rows)
+    *p->error = *error;
+  else if (smma_part_add(&p->part, cell, rows, p->error))
+    p->stopped |= p->watcher && p->watcher(++p->done, p->cells, p->context);
+  else
+    rows = NULL;
+  p->failed = !rows;
+}
+
+static bool wants_more(progress *p) {
+  bool more;
+#pragma omp critical(smma_experiment)
+  more = !p->stopped && !p->failed;
+  return more;
+}
+
+static void compute_cells(const smma_experiment_run *run, progress *p, int threads) {
+  (void)threads; /* without OpenMP */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (size_t cell = 0; cell < p->cells; cell++) {
+    smma_error error;
+    char *rows;
+    if (p->rows[cell] || !wants_more(p)) continue;
+    rows = compute_cell(run, cell, &error);
+#pragma omp critical(smma_experiment)
+    keep(p, cell, rows, &error);
+  }
+}
+
+static bool compute_and_keep(smma_experiment_run *run, int threads, const char *path, progress *p) {
+  char *head = head_text(run);
+  bool opened = false;
+  if (!head)
+    smma_fail(p->error, "out of memory");
+  else
+    opened = smma_part_open(&p->part, path, head, p->rows, p->cells, p->error);
+  free(head);
+  if (!opened) return false;
+  for (size_t i = 0; i < p->cells; i++) p->done += p->rows[i] != NULL;
+  if (threads == 0) threads = smma_default_threads();
+  compute_cells(run, p, threads < smma_most_threads() ? threads : smma_most_threads());
+  return !p->failed;
+}
+
+bool smma_experiment_compute(smma_experiment_run *run, int threads, const char *part, smma_experiment_watcher *watcher,
+                             void *context, bool *stopped, smma_error *error) {
+  progress p = {.watcher = watcher, .context = context, .error = error};
+  bool done;
+  if (!run->experiment->prepare(run, &p.cells, error)) return false;
+  p.rows = calloc(p.cells + 1, sizeof *p.rows);
+  if (!p.rows) smma_fail(error, "out of memory");
+  done = p.rows && compute_and_keep(run, threads, part, &p);
+  done = smma_part_close(&p.part, done ? error : NULL) && done;
+  *stopped = done && p.done < p.cells;
+  if (done && !*stopped) done = make_table(run, p.rows, p.cells, error);
+  for (size_t i = 0; p.rows && i < p.cells; i++) free(p.rows[i]);
+  free(p.rows);
+  if (run->experiment->finish) run->experiment->finish(run);
+  return done;
+}

@@ -1,0 +1,111 @@
+/* INTEGER: blocks of D in registers, one accumulator an element. Two factors of 8 bits in 16 each make a lane; their
+   two products are below 2^17 and add up exactly in it.
+
+   Sums that wrap may do so in any order and at any time. Where they are clamped, an accumulator further from the ends
+   of its range than all products of a run together can take it needs no care; else each step is added with a look at
+   the carry. Bound: a run is of at most 128 products (2^14 would do), each at most 2^16. */
+#include "gemm/pack.h"
+
+/* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
+enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
+enum { INTEGER_COLUMNS = INTEGER_VECTORS * LANES };
+
+static size_t integer_pairs(const smma_operation *o) { return (size_t)o->k / 2; }
+static size_t integer_bytes(const smma_operation *o) { return integer_pairs(o) * sizeof(int32_t); }
+
+static bool integer_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0; }
+
+/* Two elements as halves of a word. */
+static inline int32_t integer_pair(bool is_signed, uint32_t even, uint32_t odd) {
+  if (is_signed) even = (uint32_t)(int8_t)even, odd = (uint32_t)(int8_t)odd;
+  return (int32_t)((even & 0xffff) | odd << 16);
+}
+
+/* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
+static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
+  const smma_operation *o = &f->plan->operation;
+  const bool is_signed = (f->of_a ? o->a : o->b) == SMMA_FORMAT_s8;
+  uint32_t code[SMMA_MOST_PRODUCTS * SMMA_MOST_VECTORS];
+  smma_fetch_codes(f, code);
+  for (size_t pair = 0; pair < integer_pairs(o); pair++)
+    for (size_t v = 0; v < vectors; v++)
+      out[pair * vectors + v] =
+          integer_pair(is_signed, code[2 * pair * vectors + v], code[(2 * pair + 1) * vectors + v]);
+}
+
+/* Groups of `vectors`, each with all steps. */
+static inline __attribute__((always_inline)) void integer_pack(const smma_pack *pack, size_t vectors) {
+  const smma_operation *o = &pack->plan->operation;
+  smma_fetch f = {pack->plan, pack->of_a, 0, vectors, 0, 0, o->k};
+  int32_t *out = pack->out;
+  for (size_t first = 0; first < pack->count; first += vectors)
+    for (size_t step = 0; step < pack->steps; step++, out += integer_pairs(o) * vectors) {
+      f.first = pack->first + first, f.step = pack->step + step;
+      integer_pack_step(&f, vectors, out);
+    }
+}
+
+static void integer_pack_rows(const smma_pack *pack) { integer_pack(pack, INTEGER_ROWS); }
+static void integer_pack_columns(const smma_pack *pack) { integer_pack(pack, INTEGER_COLUMNS); }
+
+/* d, INTEGER_ROWS x INTEGER_COLUMNS, and `pairs` of products, modulo 2^32. The next block's d is fetched meanwhile. */
+static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int32_t *d) {
+  vi sum[INTEGER_SUMS];
+  UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
+    sum[i] = vi_load(d + i * LANES);
+    __builtin_prefetch(d + (i + INTEGER_SUMS) * LANES);
+  }
+  for (; pairs > 0; pairs--, a += INTEGER_ROWS, b += INTEGER_COLUMNS) {
+    vi y[INTEGER_VECTORS];
+    UNROLL for (int v = 0; v < INTEGER_VECTORS; v++) y[v] = vi_load(b + v * LANES);
+    UNROLL for (int i = 0; i < INTEGER_SUMS; i++) sum[i] =
+        vi_dot2(sum[i], vi_set(a[i / INTEGER_VECTORS]), y[i % INTEGER_VECTORS]);
+  }
+  UNROLL for (int i = 0; i < INTEGER_SUMS; i++) vi_store(d + i * LANES, sum[i]);
+}
+
+/* One step of products, clamped: where the sum wraps, the end of the range on the accumulator's side. */
+static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, const int32_t *b, size_t pairs,
+                                                           int32_t *d) {
+  for (int i = 0; i < INTEGER_SUMS; i++) {
+    const vi before = vi_load(d + i * LANES);
+    const vi end = vi_xor(vi_shift_down_by(before, vi_set(31)), vi_set(INT32_MAX));
+    vi step = vi_set(0), sum;
+    for (size_t pair = 0; pair < pairs; pair++)
+      step = vi_dot2(step, vi_set(a[pair * INTEGER_ROWS + (size_t)i / INTEGER_VECTORS]),
+                     vi_load(b + pair * INTEGER_COLUMNS + i % INTEGER_VECTORS * LANES));
+    sum = vi_add(before, step);
+    vi_store(d + i * LANES, vi_select(vi_less(vi_overflow(sum, before, step), vi_set(0)), end, sum));
+  }
+}
+
+/* Whether so many products could take an accumulator of the block out of its range. */
+static bool integer_needs_care(const int32_t *d, size_t products) {
+  const int32_t room = INT32_MAX - ((int32_t)products << 16);
+  vm far = vi_less(vi_set(0), vi_set(0)); /* none */
+  UNROLL for (int i = 0; i < INTEGER_SUMS; i++) {
+    const vi x = vi_load(d + i * LANES);
+    far = vm_or(far, vm_or(vi_less(vi_set(room), x), vi_less(x, vi_set(-room))));
+  }
+  return vm_bits(far) != 0;
+}
+
+static void integer_run(const smma_run *r) {
+  const smma_operation *o = &r->plan->operation;
+  const bool clamps = o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES;
+  const size_t pairs = integer_pairs(o), steps = r->last - r->first, packed = r->packed_steps * pairs;
+  const int32_t *b = (const int32_t *)r->b + r->first * pairs * INTEGER_COLUMNS;
+  for (size_t i = 0; i < r->rows; i += INTEGER_ROWS) {
+    const int32_t *a = (const int32_t *)r->a + i * packed + r->first * pairs * INTEGER_ROWS;
+    int32_t *d = (int32_t *)r->accumulator + i * INTEGER_COLUMNS;
+    if (clamps && integer_needs_care(d, steps * (size_t)o->k))
+      for (size_t step = 0; step < steps; step++)
+        integer_clamped_step(a + step * pairs * INTEGER_ROWS, b + step * pairs * INTEGER_COLUMNS, pairs, d);
+    else
+      integer_block(a, b, steps * pairs, d);
+  }
+}
+
+static const smma_kernel_family integer_family = {integer_takes, INTEGER_COLUMNS,   integer_bytes,
+                                                  integer_bytes, integer_pack_rows, integer_pack_columns,
+                                                  integer_run,   SMMA_MODE_NEAREST};

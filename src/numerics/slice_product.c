@@ -1,0 +1,257 @@
+/* smma_gemm_slices: products of FP64 matrices from exact products of their slices on one integer instruction. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wide.h"
+#include "host/float.h"
+#include "numerics/lines.h"
+#include "numerics/slices.h"
+
+/* A or B. */
+typedef struct {
+  smma_lines lines;
+  int slices;
+  int *exponents;  /* each line is below 2^exponent */
+  bool *special;   /* whether a line holds infinity or NaN */
+  int8_t *digits;  /* slice after slice, each with its lines one after the other */
+  bool *not_empty; /* whether a slice has any digit but zero */
+} operand;
+
+/* A_(i) B_(j) counts 2^(-bits level), level = i + j. */
+typedef struct {
+  int i, j, level;
+} slice_pair;
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_gemm_arguments with;
+  smma_slices how;
+  operand a, b;
+  slice_pair *pairs; /* smallest first */
+  size_t pair_count;
+  size_t calls_done, calls; /* of smma_gemm */
+  int first_level;          /* the smallest's; the largest's is 2 */
+  int32_t *result;          /* of the instruction, row-major */
+  double *sum;              /* SMMA_SLICES_F64: likewise */
+  int64_t *level_sum;       /* SMMA_SLICES_EXACT: of one level, and what the levels below carry into it */
+  unsigned char *low;       /* and the low bits of those levels, level after level */
+} slices_product;
+
+/* ---- Splitting ---- */
+
+/* Infinity and NaN count as zero. */
+static double finite_element(const smma_lines *x, size_t line, size_t k) {
+  double value = smma_line_element(x, line, k);
+  return isfinite(value) ? value : 0;
+}
+
+/* The shared exponents, and how many slices there are. */
+static smma_status measure(operand *x, const smma_slices *how) {
+  x->exponents = calloc(x->lines.count + 1, sizeof *x->exponents);
+  x->special = calloc(x->lines.count + 1, sizeof *x->special);
+  if (!x->exponents || !x->special) return SMMA_NO_MEMORY;
+  x->slices = how->slices;
+  for (size_t line = 0; line < x->lines.count; line++) {
+    x->exponents[line] = smma_slice_exponent(smma_line_largest(&x->lines, line, &x->special[line]));
+    for (size_t k = 0; !how->slices && k < x->lines.length; k++) {
+      int needed = smma_slices_needed(finite_element(&x->lines, line, k), x->exponents[line], how->bits);
+      if (needed > x->slices) x->slices = needed;
+    }
+  }
+  return SMMA_OK;
+}
+
+static int8_t *slice_matrix(const operand *x, int s) {
+  return x->digits + (size_t)(s - 1) * x->lines.count * x->lines.length;
+}
+
+static smma_status split(operand *x, int bits) {
+  x->digits = calloc(x->lines.count * x->lines.length + 1, (size_t)x->slices + 1);
+  x->not_empty = calloc((size_t)x->slices + 1, sizeof *x->not_empty);
+  if (!x->digits || !x->not_empty) return SMMA_NO_MEMORY;
+  for (size_t line = 0; line < x->lines.count; line++) {
+    for (size_t k = 0; k < x->lines.length; k++) {
+      double value = finite_element(&x->lines, line, k);
+      for (int s = 1; s <= x->slices; s++) {
+        int digit = smma_slice(value, x->exponents[line], bits, s);
+        slice_matrix(x, s)[line * x->lines.length + k] = (int8_t)digit;
+        x->not_empty[s] |= digit != 0;
+      }
+    }
+  }
+  return SMMA_OK;
+}
+
+/* Smallest first; products with a slice of zeros are left out. */
+static smma_status list_pairs(slices_product *p) {
+  int most = p->a.slices > p->b.slices ? p->a.slices : p->b.slices;
+  p->first_level = p->how.products == SMMA_PRODUCTS_ALL ? p->a.slices + p->b.slices : most + 1;
+  if (p->first_level < 2) p->first_level = 2; /* no slices: no products */
+  p->pairs = calloc((size_t)p->a.slices * (size_t)p->b.slices + 1, sizeof *p->pairs);
+  if (!p->pairs) return SMMA_NO_MEMORY;
+  for (int level = p->first_level; level >= 2; level--) {
+    for (int i = 1; i <= p->a.slices && i < level; i++) {
+      int j = level - i;
+      if (j > p->b.slices || !p->a.not_empty[i] || !p->b.not_empty[j]) continue;
+      p->pairs[p->pair_count++] = (slice_pair){i, j, level};
+    }
+  }
+  return SMMA_OK;
+}
+
+/* ---- Products of slices ---- */
+
+static int show_progress(size_t rows_done, size_t rows, void *context) {
+  const slices_product *p = context;
+  return p->with.progress(p->calls_done * rows + rows_done, p->calls * rows, p->with.progress_context);
+}
+
+/* The most products of two slices whose sum always fits a 32-bit integer. */
+static size_t most_products(int bits) { return (size_t)(INT32_MAX / (((1 << bits) - 1) * ((1 << bits) - 1))); }
+
+/* Elements first..first + length - 1 of K. */
+static smma_status multiply(slices_product *p, const slice_pair *pair, size_t first, size_t length) {
+  smma_gemm_arguments g = p->with;
+  g.a = slice_matrix(&p->a, pair->i) + first, g.b = slice_matrix(&p->b, pair->j) + first, g.d = p->result;
+  g.k = length, g.lda = g.ldb = p->with.k, g.ldd = 0;
+  g.order_a = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
+  if (g.progress) g.progress = show_progress, g.progress_context = p;
+  return smma_gemm(p->instruction, &g);
+}
+
+static void take_result(slices_product *p, int level) {
+  size_t count = p->with.m * p->with.n;
+  if (p->how.sum == SMMA_SLICES_EXACT)
+    for (size_t e = 0; e < count; e++) p->level_sum[e] += p->result[e];
+  else
+    for (size_t e = 0; e < count; e++) p->sum[e] += ldexp(p->result[e], -p->how.bits * level);
+}
+
+/* The exact sum of a level is complete: its low bits stay, the others count for the next one. */
+static void carry(slices_product *p, int level) {
+  size_t count = p->with.m * p->with.n;
+  unsigned char *low = p->low + (size_t)(p->first_level - level) * count;
+  for (size_t e = 0; e < count; e++) {
+    low[e] = (unsigned char)smma_low_bits((uint64_t)p->level_sum[e], p->how.bits);
+    p->level_sum[e] = smma_shift_down(p->level_sum[e], p->how.bits);
+  }
+}
+
+static smma_status add_products(slices_product *p) {
+  size_t chunk = most_products(p->how.bits);
+  smma_status status = SMMA_OK;
+  size_t next = 0;
+  p->calls = p->pair_count * ((p->with.k + chunk - 1) / chunk);
+  for (int level = p->first_level; level >= 2; level--) {
+    for (; next < p->pair_count && p->pairs[next].level == level; next++) {
+      for (size_t first = 0; first < p->with.k; first += chunk, p->calls_done++) {
+        status = multiply(p, &p->pairs[next], first, p->with.k - first < chunk ? p->with.k - first : chunk);
+        if (status != SMMA_OK) return status;
+        take_result(p, level);
+      }
+    }
+    if (p->how.sum == SMMA_SLICES_EXACT && level > 2) carry(p, level);
+  }
+  return SMMA_OK;
+}
+
+/* ---- The result ---- */
+
+/* The levels of element e, rounded once; the lowest counts 2^exponent. */
+static double round_levels(const slices_product *p, size_t e, int exponent) {
+  size_t count = p->with.m * p->with.n;
+  smma_wide sum;
+  uint64_t encoding;
+  double value;
+  smma_wide_clear(&sum);
+  for (int level = p->first_level; level > 2; level--, exponent += p->how.bits) {
+    unsigned char low = p->low[(size_t)(p->first_level - level) * count + e];
+    if (low) smma_wide_add(&sum, false, low, exponent); /* not zero: at least 2^-2148, as every product */
+  }
+  if (p->level_sum[e]) smma_wide_add(&sum, p->level_sum[e] < 0, smma_magnitude(p->level_sum[e]), exponent);
+  encoding = smma_wide_encode(&sum, smma_encoding_of(SMMA_FORMAT_f64), SMMA_NEAREST_EVEN);
+  memcpy(&value, &encoding, sizeof value);
+  return value;
+}
+
+static void store_results(const slices_product *p) {
+  const smma_gemm_arguments *g = &p->with;
+  for (size_t i = 0; i < g->m; i++) {
+    for (size_t j = 0; j < g->n; j++) {
+      int exponent = p->a.exponents[i] + p->b.exponents[j];
+      double d = p->how.sum == SMMA_SLICES_F64 ? ldexp(p->sum[i * g->n + j], exponent)
+                                               : round_levels(p, i * g->n + j, exponent - p->how.bits * p->first_level);
+      if (p->a.special[i] || p->b.special[j]) d = smma_sum_of_specials(&p->a.lines, &p->b.lines, i, j);
+      smma_store_result(g, i, j, d);
+    }
+  }
+}
+
+static smma_status make_sums(slices_product *p) {
+  size_t count = p->with.m * p->with.n + 1;
+  p->result = calloc(count, sizeof *p->result);
+  if (p->how.sum == SMMA_SLICES_F64) {
+    p->sum = calloc(count, sizeof *p->sum);
+    return p->result && p->sum ? SMMA_OK : SMMA_NO_MEMORY;
+  }
+  p->level_sum = calloc(count, sizeof *p->level_sum);
+  p->low = calloc(count, (size_t)p->first_level + 1);
+  return p->result && p->level_sum && p->low ? SMMA_OK : SMMA_NO_MEMORY;
+}
+
+/* ---- Arguments ---- */
+
+static smma_status check(const smma_instruction *instruction, smma_gemm_arguments *g, const smma_slices *how) {
+  smma_instruction_info info;
+  smma_describe(instruction, &info);
+  if (info.a != SMMA_S8 || info.b != SMMA_S8 || info.d != SMMA_S32) return SMMA_INVALID_ARGUMENT;
+  if (how->slices < 0 || how->slices > SMMA_MOST_SLICES || how->bits < 1 || how->bits > 7) return SMMA_INVALID_ARGUMENT;
+  if ((unsigned)how->products > SMMA_PRODUCTS_ALL || (unsigned)how->sum > SMMA_SLICES_EXACT)
+    return SMMA_INVALID_ARGUMENT;
+  return smma_check_plain_product(g);
+}
+
+static void free_operand(operand *x) {
+  free(x->exponents);
+  free(x->special);
+  free(x->digits);
+  free(x->not_empty);
+}
+
+static smma_status run(slices_product *p) {
+  smma_status status;
+  p->a.lines = smma_lines_of_a(&p->with), p->b.lines = smma_lines_of_b(&p->with);
+  status = measure(&p->a, &p->how);
+  if (status == SMMA_OK) status = measure(&p->b, &p->how);
+  if (status == SMMA_OK) status = split(&p->a, p->how.bits);
+  if (status == SMMA_OK) status = split(&p->b, p->how.bits);
+  if (status == SMMA_OK) status = list_pairs(p);
+  if (status == SMMA_OK) status = make_sums(p);
+  if (status == SMMA_OK) status = add_products(p);
+  if (status == SMMA_OK) store_results(p);
+  free_operand(&p->a);
+  free_operand(&p->b);
+  free(p->pairs);
+  free(p->result);
+  free(p->sum);
+  free(p->level_sum);
+  free(p->low);
+  return status;
+}
+
+smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                             const smma_slices *how) {
+  smma_status (*volatile run_in_mode)(slices_product *) = run; /* a call that stays where it is */
+  smma_float_state state;
+  smma_status status;
+  slices_product p = {.instruction = instruction};
+  if (!instruction || !arguments || !how) return SMMA_INVALID_ARGUMENT;
+  p.with = *arguments, p.how = *how;
+  status = check(instruction, &p.with, how);
+  if (status != SMMA_OK) return status;
+  state = smma_float_enter(SMMA_MODE_NEAREST);
+  status = run_in_mode(&p);
+  smma_float_leave(state);
+  return status;
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# softmma experiment, end to end: every experiment's small run has the digest of experiment_digests.txt.
+# Usage: experiment.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: experiment.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+mkdir one two
+
+# Of a CSV file's rows, without its head.
+digest() { grep -v '^#' "$1" | sha256sum | cut -d ' ' -f 1; }
+
+gives 'a list' 0 '^accumulation  ' experiment
+gives 'as JSON' 0 '"name": "accumulation"' experiment --json
+names=$(jq -r '.[].name' in/stdout)
+gives 'rows as JSON' 0 '"error|rows"' experiment ozaki --small --no-plot --json -o one
+check 'rows as JSON: numbers are numbers' test "$(jq -c '.rows[0] | [.gap, .products, .slices] | map(type)' in/stdout)" = \
+  '["number","string","number"]'
+
+# ---- Every experiment ----
+
+for name in $names; do
+  gives "$name: parameters" 0 '^Parameters, their values' experiment "$name" --help
+  gives "$name: one thread" 0 "^$name: " experiment "$name" --small --threads 1 --no-plot -o one
+  check "$name: the summary" diff <(sed '/^# /d' "one/$name.txt") in/stdout
+  gives "$name: two threads" 0 "^$name: " experiment "$name" --small --threads 2 -o two
+  check "$name: threads change nothing" cmp "one/$name.csv" "two/$name.csv"
+  check "$name: no numbers that are none" test -z "$(grep -v '^#' "one/$name.csv" | grep -E ',-?nan')"
+  wanted=$(sed -n "s/^$name //p" "$source_directory/tests/experiment_digests.txt")
+  check "$name: digest $(digest "one/$name.csv")" test "$(digest "one/$name.csv")" = "$wanted"
+  check "$name: lines of at most 100 columns" test -z "$(grep -E '^.{101}' in/stdout)"
+  if command -v gnuplot xmllint >in/which; then
+    check "$name: the picture is XML" xmllint --noout "two/$name.svg"
+    check "$name: a PNG file" test -s "two/$name.png"
+  fi
+done
+check 'nothing is left over' test -z "$(find one two -name '*.part')"
+
+# ---- What a run leaves behind, and goes on from ----
+
+part=accumulation.csv.part
+again=(experiment accumulation --small --threads 1 --no-plot)
+"$softmma" experiment accumulation --set side=3 --threads 1 --no-plot >in/stdout 2>in/stderr &
+run=$!
+for _ in $(seq 600); do
+  cells=$(grep -c '^# cell' $part 2>in/grep)
+  [ "${cells:-0}" -ge 3 ] && break
+  sleep 0.05
+done
+kill -INT $run
+wait $run
+check 'interrupted' test $? -eq 2
+check 'says where to go on' grep -q '^softmma: interrupted; the same command goes on from ./acc' in/stderr
+check 'no result yet' test ! -e accumulation.csv
+check 'ends with a whole cell' grep -q '^# cell' <(tail -n 1 $part)
+fails 'other parameters' 'csv.part: rows of another version, seed or other parameters; .* remove the file$' "${again[@]}"
+
+# So it would look for the small run, killed while it wrote its fourth cell.
+sed 's/^# greatest-k: .*/# greatest-k: 1024/; /^# cell 2/q' $part >kept
+head_lines=$(grep -n '^entries' kept | cut -d : -f 1)
+{ cat kept; printf 'uniform,16,13 b'; } >$part
+gives 'goes on' 0 '^accumulation: ' "${again[@]}"
+check 'with the same rows' cmp one/accumulation.csv accumulation.csv
+check 'the unfinished file is gone' test ! -e $part
+
+# What the file holds is not computed again: other rows, with their digest (FNV-1a), stay.
+digest_of_cell() {
+  local hash=$((16#cbf29ce484222325)) byte
+  while read -r byte; do hash=$(((hash ^ 16#$byte) * 16#100000001b3)); done < <(od -An -v -t x1 -w1 "$1" | tr -d ' ')
+  printf '# cell 0: %016x\n' $hash
+}
+sed "1,${head_lines}d; /^# cell 0/,\$d; s/,[^,]*\$/,7/" kept >forged
+{ head -n "$head_lines" kept && cat forged && digest_of_cell forged; } >$part
+gives 'takes what is there' 0 '^accumulation: ' "${again[@]}"
+check 'as it stands' test "$(grep -c '^uniform.*,7$' accumulation.csv)" -eq "$(wc -l <forged)"
+
+for damage in 's/^uniform,16,13/uniform,17,13/' 's/^# cell 1/# cell 0/' 's/^# cell 1/# cell 99/' 's/^# cell/# call/'; do
+  sed "$damage" kept >$part
+  fails "damaged: $damage" 'csv.part: byte [0-9]* behind the head: damaged; remove the file' "${again[@]}"
+done
+head -c 40 kept >$part
+gives 'interrupted in its head' 0 '^accumulation: ' "${again[@]}"
+check 'starts again' cmp one/accumulation.csv accumulation.csv
+
+# ---- Seeds, files, mistakes ----
+
+gives 'another seed' 0 . experiment accumulation --small --no-plot --seed 1
+check 'another result' test "$(digest one/accumulation.csv)" != "$(digest accumulation.csv)"
+gives 'JSON rows' 0 '"experiment": "accumulation"' experiment accumulation --small --no-plot --json
+check 'as many as in the file' test "$(jq '.rows | length' in/stdout)" -eq \
+  "$(grep -vc -e '^#' -e ^entries one/accumulation.csv)"
+mkdir bin
+PATH=$PWD/bin "$softmma" experiment accumulation --small >in/stdout 2>in/stderr
+check 'without gnuplot' test $? -eq 0
+check 'it is said' grep -q '^softmma: note: no pictures: gnuplot is not installed (' in/stderr
+check 'the rest is there' test -s accumulation.txt
+fails 'no such experiment' "unknown experiment 'acumulation'; nearest: accumulation" experiment acumulation
+fails 'no such parameter' "accumulation has no parameter 'sides'" experiment accumulation --set sides=3
+fails 'no value' "'side' is not NAME=VALUE" experiment accumulation --set side
+fails 'no number' "side: '3x' is not a whole number from 1 to 64" experiment accumulation --set side=3x
+fails 'too many' "side: '65' is not a whole number" experiment accumulation --set side=65
+fails 'no multiple' "promote-every: '33' is not a multiple of 32" experiment accumulation --set promote-every=33
+fails 'no folder' '-o: nowhere/accumulation.csv: cannot write' experiment accumulation --small -o nowhere
+fails 'threads' '--threads: -1' experiment accumulation --threads -1
+finish

@@ -1,0 +1,110 @@
+/* Parts of experiments: random numbers are the same everywhere and distributed as they should be; references are exact.
+ */
+#include <math.h>
+
+#include "core/wide.h"
+#include "experiment/exact.h"
+#include "experiment/random.h"
+#include "experiment/trial.h"
+#include "support.h"
+
+enum { COUNT = 100000 };
+
+static uint64_t bits_of(double x) { return smma_round(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT); }
+
+/* Seeds, streams and places give numbers of their own; bits as of now, which stored results rest on. */
+static void test_bits(void **state) {
+  (void)state;
+  assert_true(smma_random_bits(1, 2, 3) == smma_random_bits(1, 2, 3));
+  assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(0, 2, 3));
+  assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(1, 0, 3));
+  assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(1, 2, 0));
+  assert_true(smma_random_bits(1, 2, 3) != smma_random_bits((uint64_t)1 << 32 | 1, 2, 3));
+  assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(1, 2, (uint64_t)1 << 32 | 3));
+  /* The first known answer of Random123's for philox4x32-10. */
+  assert_true(smma_random_bits(0, 0, 0) == UINT64_C(0xe169c58d6627e8d5));
+  assert_true(smma_random_normal(0, 0, 0) == 0x1.a4e33a196ea94p-3);
+  assert_true(smma_random_decades(0, 0, 0, 10) == 0x1.371880e2690c3p+25);
+}
+
+/* The share of N(0, 1) below x, found by counting, against the normal distribution: within five standard deviations. */
+static void test_normal(void **state) {
+  static const double x[] = {-3, -2, -1, -0.5, 0, 0.25, 1, 1.5, 2.5};
+  (void)state;
+  for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+    double share = 0, p = 0.5 * erfc(-x[i] / sqrt(2));
+    for (uint64_t n = 0; n < COUNT; n++) share += (smma_random_normal(1, 0, n) < x[i]) / (double)COUNT;
+    assert_true(fabs(share - p) < 5 * sqrt(p * (1 - p) / COUNT));
+  }
+}
+
+/* Signs and logarithms. */
+static void test_decades(void **state) {
+  double negative = 0, low = 0;
+  (void)state;
+  for (uint64_t n = 0; n < COUNT; n++) {
+    double r = smma_random_uniform(2, 5, n), x = smma_random_decades(2, 5, n, 10);
+    assert_true(fabs(x) >= 1e-10 && fabs(x) < 1e10 * (1 + 1e-15));
+    assert_true(fabs(fabs(x) / pow(10, (2 * r - 1) * 10) - 1) < 1e-14);
+    negative += x < 0;
+    low += fabs(x) < 1e-5;
+  }
+  assert_true(fabs(negative / COUNT - 0.5) < 5 * sqrt(0.25 / COUNT));
+  assert_true(fabs(low / COUNT - 0.25) < 5 * sqrt(0.1875 / COUNT));
+}
+
+/* Against the exact accumulator, for sums that cancel. */
+static void test_exact_dot(void **state) {
+  enum { LENGTH = 1000 };
+  static double a[LENGTH], b[LENGTH];
+  smma_encoding f64 = smma_encoding_of(SMMA_FORMAT_f64);
+  (void)state;
+  for (uint32_t trial = 0; trial < 50; trial++) {
+    smma_double_double sum;
+    smma_wide w;
+    double magnitude = 0;
+    smma_wide_clear(&w);
+    for (size_t k = 0; k < LENGTH; k++) {
+      a[k] = smma_random_decades(3, trial, k, 8), b[k] = smma_random_decades(4, trial, k, 8);
+      magnitude += fabs(a[k] * b[k]);
+    }
+    sum = smma_exact_dot(a, b, LENGTH);
+    for (size_t k = 0; k < LENGTH; k++)
+      smma_wide_add_product(&w, smma_decode(f64, bits_of(a[k])), smma_decode(f64, bits_of(b[k])));
+    smma_wide_add_product(&w, smma_decode(f64, bits_of(-sum.high)), smma_decode(f64, bits_of(1)));
+    smma_wide_add_product(&w, smma_decode(f64, bits_of(-sum.low)), smma_decode(f64, bits_of(1)));
+    assert_true(fabs(smma_value(SMMA_F64, smma_wide_round(&w, f64))) <= 1e-26 * magnitude);
+  }
+}
+
+/* As MATLAB's floor(logspace(1, 6, 20)). */
+static void test_lengths(void **state) {
+  static const size_t lengths[] = {10,   18,   33,    61,    112,   206,   379,    695,    1274,   2335,
+                                   4281, 7847, 14384, 26366, 48329, 88586, 162377, 297635, 545559, 1000000};
+  (void)state;
+  for (size_t i = 0; i < 20; i++) assert_int_equal(smma_trial_length(i, 20, 1000000), lengths[i]);
+  assert_int_equal(smma_trial_length(0, 1, 1000), 1000);
+}
+
+/* Errors of a product that is known: C with the first element off, and one that is right. */
+static void test_product_error(void **state) {
+  smma_trial p;
+  smma_error error;
+  double c[SMMA_TRIAL_SIZE];
+  (void)state;
+  assert_true(smma_trial_make(&p, 0, 12, 10, &error));
+  for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++) c[e] = p.exact[e].high + p.exact[e].low;
+  assert_true(smma_trial_error(&p, c) < 1e-16);
+  c[0] += p.norms, c[1] -= 2 * p.norms, c[99] += p.norms;
+  assert_true(fabs(smma_trial_error(&p, c) - 3) < 1e-12);
+  for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++) c[e] = (e % 4 ? 2 : 0.5) * p.exact[e].high;
+  assert_true(smma_trial_toward_zero(&p, c) == 0.25);
+  smma_trial_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits),    cmocka_unit_test(test_normal),
+                                     cmocka_unit_test(test_decades), cmocka_unit_test(test_exact_dot),
+                                     cmocka_unit_test(test_lengths), cmocka_unit_test(test_product_error)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
