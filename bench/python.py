@@ -1,4 +1,4 @@
-"""What the Python package adds to the library: time of a small product, and of one of 2048 x 2048 x 2048, on one thread.
+"""What the Python package adds to the library: time of a small product, and of 2048 x 2048 x 2048, on one thread.
 
     cmake --build build --target call_speed
     python bench/python.py [build/bin/call_speed]

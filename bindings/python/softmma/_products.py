@@ -44,8 +44,8 @@ def matmul(
     without ``out_dtype`` D is float32 (float64 for float64, int32 for integers).
 
     **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
-    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named and
-    no integer itself.
+    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named
+    and no integer itself.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
     any distance.
 

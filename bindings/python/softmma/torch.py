@@ -237,9 +237,9 @@ def emulate(
     ``weights``, ``activations`` and ``gradients`` (without it, as activations) are the formats to round to: weights
     are parameters and views of them, gradients what a backward pass brings to a product, activations all else. With
     ``scaling`` "tensor" a tensor for a format of 8 bits or less is multiplied before, in FP32, so that its greatest
-    magnitude is the format's (127 for "s8"), and the result divided; "none" leaves it. Block-scaled formats ("mxfp8_e4m3", "nvfp4",
-    ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then. ``torch._scaled_mm`` brings
-    tensors and factors of its own.
+    magnitude is the format's (127 for "s8"), and the result divided; "none" leaves it. Block-scaled formats
+    ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
+    ``torch._scaled_mm`` brings tensors and factors of its own.
 
     Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results
     are rounded to the tensors' dtype.

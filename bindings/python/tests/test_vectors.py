@@ -1,4 +1,4 @@
-"""Every instruction through Python gives the rows of the vector files: the repository's, and those of SOFTMMA_VECTORS."""
+"""Every instruction through Python gives the rows of the vector files: the repository's, and SOFTMMA_VECTORS'."""
 
 import os
 from pathlib import Path
