@@ -1,0 +1,54 @@
+/* call_speed M N K CALLS: microseconds of one smma_gemm on one thread, with the allocation of D, for an H100's FP16
+ * product of that size; the least of five rounds of CALLS calls. bench/python.py compares the Python package with it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "softmma/softmma.h"
+
+enum { ROUNDS = 5 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+/* Numbers from 1 to 2 of both signs. */
+static uint16_t *matrix(size_t count) {
+  uint16_t *x = malloc(count * sizeof *x);
+  for (size_t i = 0; x && i < count; i++) x[i] = (uint16_t)(0x3c00 | (rand() & 0x83ff));
+  return x;
+}
+
+static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g, long calls) {
+  double start = now();
+  for (long i = 0; i < calls; i++) {
+    g.d = malloc(g.m * g.n * sizeof(float));
+    if (!g.d || smma_gemm(instruction, &g) != SMMA_OK) exit(2);
+    free(g.d);
+  }
+  return (now() - start) / (double)calls;
+}
+
+int main(int argc, char **argv) {
+  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  long calls = argc == 5 ? strtol(argv[4], NULL, 10) : 0;
+  double best = 0;
+  smma_gemm_arguments g;
+  smma_gemm_defaults(&g);
+  if (calls < 1) {
+    fprintf(stderr, "usage: call_speed M N K CALLS\n");
+    return 2;
+  }
+  g.m = strtoul(argv[1], NULL, 10), g.n = strtoul(argv[2], NULL, 10), g.k = strtoul(argv[3], NULL, 10);
+  g.a = matrix(g.m * g.k), g.b = matrix(g.k * g.n);
+  g.threads = 1;
+  for (int i = 0; i < ROUNDS; i++) {
+    double each = microseconds(instruction, g, calls);
+    if (i == 0 || each < best) best = each;
+  }
+  printf("%.3f\n", best);
+  return 0;
+}

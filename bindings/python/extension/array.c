@@ -1,0 +1,192 @@
+/* NumPy's arrays as arrays of encodings. */
+#include "binding.h"
+#include "core/format.h"
+
+static PyArray_Descr *dtypes[SMMA_FORMAT_COUNT];
+
+/* Formats whose encodings are also those of another format, which has the dtype; SMMA_F64 stands for none. */
+static const smma_format kin[SMMA_FORMAT_COUNT] = {
+    [SMMA_TF32] = SMMA_F32, [SMMA_E8M13] = SMMA_F32, [SMMA_UE4M3] = SMMA_E4M3};
+
+/* Takes over `dtype`. The library knows its name, or it is no dtype of a format. */
+static void learn(PyArray_Descr *dtype) {
+  PyObject *name = PyObject_GetAttrString((PyObject *)dtype, "name");
+  const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  smma_format format = smma_format_find(text);
+  if (format != SMMA_NO_FORMAT && !dtypes[format]) {
+    Py_INCREF(dtype);
+    dtypes[format] = dtype;
+  }
+  Py_XDECREF(name);
+  Py_DECREF(dtype);
+}
+
+bool array_learn_dtypes(void) {
+  PyObject *module = PyImport_ImportModule("ml_dtypes"), *value;
+  Py_ssize_t position = 0;
+  if (!module) return false;
+  for (int type = NPY_BYTE; type <= NPY_DOUBLE; type++) learn(PyArray_DescrFromType(type));
+  learn(PyArray_DescrFromType(NPY_HALF));
+  while (PyDict_Next(PyModule_GetDict(module), &position, NULL, &value)) {
+    PyArray_Descr *dtype;
+    if (!PyType_Check(value) || !PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type)) continue;
+    if (!PyArray_DescrConverter(value, &dtype)) return false;
+    learn(dtype);
+  }
+  Py_DECREF(module);
+  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
+    if (!dtypes[format] && kin[format] != SMMA_F64) {
+      Py_INCREF(dtypes[kin[format]]);
+      dtypes[format] = dtypes[kin[format]];
+    }
+  return !PyErr_Occurred();
+}
+
+/* Without a dtype of its own, encodings are unsigned numbers. */
+PyArray_Descr *array_dtype_of(smma_format format) {
+  static const int unsigned_types[] = {[1] = NPY_UINT8, [2] = NPY_UINT16, [4] = NPY_UINT32, [8] = NPY_UINT64};
+  if (!dtypes[format]) return PyArray_DescrFromType(unsigned_types[smma_format_bytes(format)]);
+  Py_INCREF(dtypes[format]);
+  return dtypes[format];
+}
+
+bool array_same_dtype(smma_format one, smma_format other) {
+  return other != SMMA_NO_FORMAT && dtypes[one] && dtypes[one] == dtypes[other];
+}
+
+static smma_format format_of_type(int type) {
+  for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
+    if (dtypes[format] && dtypes[format]->type_num == type) return (smma_format)format;
+  return SMMA_NO_FORMAT;
+}
+
+smma_format array_format_of(const PyArrayObject *array) { return format_of_type(PyArray_TYPE(array)); }
+
+smma_format array_format_named(PyObject *object, const char *what) {
+  PyArray_Descr *dtype = NULL;
+  smma_format format = SMMA_NO_FORMAT;
+  if (PyUnicode_Check(object)) {
+    const char *name = PyUnicode_AsUTF8AndSize(object, NULL);
+    if (!name) return SMMA_NO_FORMAT;
+    format = smma_format_find(name);
+  } else if (PyArray_DescrConverter(object, &dtype)) {
+    format = format_of_type(dtype->type_num);
+    Py_DECREF(dtype);
+  } else {
+    PyErr_Clear();
+  }
+  if (format == SMMA_NO_FORMAT)
+    PyErr_Format(PyExc_LookupError, "%s: %R is no number format; softmma.formats() lists them", what, object);
+  return format;
+}
+
+PyArrayObject *array_of(PyObject *object) {
+  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object), *native;
+  if (!array || !PyArray_ISBYTESWAPPED(array)) return array;
+  native = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrNewByteorder(PyArray_DESCR(array), NPY_NATIVE), 0);
+  Py_DECREF(array);
+  return native;
+}
+
+/* An array whose elements lie without gaps, in the order that they had. Takes over `array`. */
+static PyArrayObject *gapless(PyArrayObject *array) {
+  PyArrayObject *copy;
+  if (PyArray_IS_C_CONTIGUOUS(array) || PyArray_IS_F_CONTIGUOUS(array)) return array;
+  copy = (PyArrayObject *)PyArray_NewCopy(array, NPY_KEEPORDER);
+  Py_DECREF(array);
+  return copy;
+}
+
+/* Takes over `array`. */
+static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_format to, smma_rounding rounding,
+                              smma_overflow overflow) {
+  PyArrayObject *result;
+  array = gapless(array);
+  if (!array) return NULL;
+  result = (PyArrayObject *)PyArray_NewLikeArray(array, NPY_KEEPORDER, array_dtype_of(to), 0);
+  if (result) {
+    const void *source = PyArray_DATA(array);
+    void *target = PyArray_DATA(result);
+    size_t count = (size_t)PyArray_SIZE(array);
+    PyThreadState *state = PyEval_SaveThread();
+    smma_convert(from, source, to, target, count, rounding, overflow, NULL);
+    PyEval_RestoreThread(state);
+  }
+  Py_DECREF(array);
+  return result;
+}
+
+/* Integers of a dtype that is no format become float64. Takes over `array`. */
+static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
+  PyArrayObject *result = NULL;
+  if (array_format_of(array) != SMMA_NO_FORMAT) return array;
+  if (PyArray_ISINTEGER(array) || PyArray_ISBOOL(array))
+    result = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrFromType(NPY_DOUBLE), 0);
+  else
+    PyErr_Format(PyExc_TypeError, "%s: its dtype, %S, is no number format; softmma.formats() lists them", what,
+                 PyArray_DESCR(array));
+  Py_DECREF(array);
+  return result;
+}
+
+PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
+                             smma_overflow overflow) {
+  array = as_known(array, what);
+  return array ? convert(array, array_format_of(array), format, rounding, overflow) : NULL;
+}
+
+PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format) {
+  bool encodings = PyArray_ISUNSIGNED(array) && (size_t)PyArray_ITEMSIZE(array) == smma_format_bytes(format);
+  if (encodings || array_format_of(array) == format) return array;
+  return array_rounded(array, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+PyObject *array_shape(PyArrayObject *array) { return PyObject_GetAttrString((PyObject *)array, "shape"); }
+
+static void fail_to_broadcast(PyArrayObject *one, const char *name, PyArrayObject *other, const char *other_name) {
+  PyObject *shape = array_shape(one), *other_shape = array_shape(other);
+  if (shape && other_shape)
+    PyErr_Format(PyExc_ValueError, "%s is %S and %s is %S: their leading axes do not broadcast", name, shape,
+                 other_name, other_shape);
+  Py_XDECREF(shape);
+  Py_XDECREF(other_shape);
+}
+
+int array_broadcast(PyArrayObject *const *arrays, const char *const *names, const int *own, int count,
+                    npy_intp shape[MOST_AXES]) {
+  int axes = 0, said_by[MOST_AXES] = {0};
+  for (int x = 0; x < count; x++)
+    if (arrays[x] && PyArray_NDIM(arrays[x]) - own[x] > axes) axes = PyArray_NDIM(arrays[x]) - own[x];
+  for (int axis = 0; axis < axes; axis++) shape[axis] = 1;
+  for (int x = 0; x < count; x++) {
+    int leading = arrays[x] ? PyArray_NDIM(arrays[x]) - own[x] : 0;
+    for (int axis = 0; axis < leading; axis++) {
+      npy_intp size = PyArray_DIM(arrays[x], axis), *common = &shape[axes - leading + axis];
+      if (size == 1 || size == *common) continue;
+      if (*common != 1) {
+        int other = said_by[axes - leading + axis];
+        fail_to_broadcast(arrays[other], names[other], arrays[x], names[x]);
+        return -1;
+      }
+      *common = size;
+      said_by[axes - leading + axis] = x;
+    }
+  }
+  return axes;
+}
+
+PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, const npy_intp *shape) {
+  PyArrayObject *result;
+  if (PyArray_NDIM(array) == axes && PyArray_CompareLists(PyArray_DIMS(array), shape, axes)) return array;
+  Py_INCREF(PyArray_DESCR(array));
+  result = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(array), axes, shape, NULL, NULL, 0, NULL);
+  if (result && PyArray_CopyInto(result, array) < 0) {
+    PyObject *from = array_shape(array), *to = array_shape(result);
+    if (from && to) PyErr_Format(PyExc_ValueError, "%s is %S; it must broadcast to %S", what, from, to);
+    Py_XDECREF(from);
+    Py_XDECREF(to);
+    Py_CLEAR(result);
+  }
+  Py_DECREF(array);
+  return result;
+}

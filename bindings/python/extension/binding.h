@@ -1,0 +1,109 @@
+/* What the parts of the Python extension share: CPython's stable ABI, NumPy's arrays, the library. A function that
+   returns NULL or false has set a Python exception, unless it says otherwise. */
+#ifndef SMMA_PYTHON_BINDING_H
+#define SMMA_PYTHON_BINDING_H
+
+#define PY_SSIZE_T_CLEAN
+#define PY_ARRAY_UNIQUE_SYMBOL softmma_numpy
+#ifndef SMMA_PYTHON_MODULE /* the file that imports NumPy's functions for all */
+#define NO_IMPORT_ARRAY
+#endif
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <stdbool.h>
+
+#include "softmma/softmma.h"
+
+enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
+
+/* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
+PyObject *fail_with_status(smma_status status);
+
+/* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
+int threads_allowed(int threads);
+
+/* ---- Arrays (array.c) ---- */
+
+/* Learns which dtypes of NumPy and ml_dtypes are which formats. */
+bool array_learn_dtypes(void);
+
+/* The dtype whose elements are a format's encodings: a new reference. */
+PyArray_Descr *array_dtype_of(smma_format format);
+
+/* Whether one dtype holds the encodings of both. */
+bool array_same_dtype(smma_format one, smma_format other);
+
+/* SMMA_NO_FORMAT, without an exception, for a dtype that is none. */
+smma_format array_format_of(const PyArrayObject *array);
+
+/* The format that a name, a dtype or a scalar type means; SMMA_NO_FORMAT with an exception. `what` names the argument.
+ */
+smma_format array_format_named(PyObject *object, const char *what);
+
+/* Anything that NumPy makes an array of, in native byte order; an array itself where it is so already. */
+PyArrayObject *array_of(PyObject *object);
+
+/* The array's values as encodings of `format`, rounded to nearest even where it has others; an unsigned array of the
+   format's width holds encodings already. No copy where there is nothing to round. Takes over `array`. */
+PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format);
+
+/* Its values rounded by the caller's rules; an unsigned array holds numbers like any other. Takes over `array`. */
+PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
+                             smma_overflow overflow);
+
+/* The shape of the arrays' leading axes, all but the last `own` of each, broadcast together as NumPy does. NULL
+   entries are left out. Returns the number of axes, or -1. */
+int array_broadcast(PyArrayObject *const *arrays, const char *const *names, const int *own, int count,
+                    npy_intp shape[MOST_AXES]);
+
+/* The array broadcast to a shape: itself, or a dense copy. Takes over `array`. */
+PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, const npy_intp *shape);
+
+/* The shape as Python prints it: a new reference. */
+PyObject *array_shape(PyArrayObject *array);
+
+/* ---- Instructions (instruction.c) ---- */
+
+/* What chooses an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None; in: a
+   format, a pair of formats for A and B, or None; out: a format or None. */
+typedef struct {
+  PyObject *on, *instr, *in, *out;
+} choice;
+
+/* The formats where the choice leaves them open: those of the arrays, SMMA_NO_FORMAT where they have none. */
+typedef struct {
+  smma_format a, b;
+  bool scaled; /* there are scale factors: then */
+  smma_format scale;
+  npy_intp k, scale_blocks; /* K, and factors along it */
+} array_formats;
+
+const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
+
+/* The library's instruction of a Python Instruction. */
+const smma_instruction *instruction_of(PyObject *object);
+
+/* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
+
+PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
+PyObject *python_gpus(PyObject *module, PyObject *none);
+PyObject *python_formats(PyObject *module, PyObject *none);
+PyObject *python_format(PyObject *module, PyObject *object);
+PyObject *python_catalogue(PyObject *module, PyObject *gpu);
+PyObject *python_find_instruction(PyObject *module, PyObject *arguments);
+PyObject *python_describe(PyObject *module, PyObject *handle);
+PyObject *python_aliases(PyObject *module, PyObject *handle);
+PyObject *python_custom(PyObject *module, PyObject *arguments);
+PyObject *python_custom_text(PyObject *module, PyObject *handle);
+PyObject *python_choose(PyObject *module, PyObject *arguments);
+PyObject *python_matmul(PyObject *module, PyObject *arguments);
+PyObject *python_dot(PyObject *module, PyObject *arguments);
+PyObject *python_explain(PyObject *module, PyObject *arguments);
+PyObject *python_round(PyObject *module, PyObject *arguments);
+PyObject *python_quantize(PyObject *module, PyObject *arguments);
+PyObject *python_difference(PyObject *module, PyObject *arguments);
+PyObject *python_error(PyObject *module, PyObject *arguments);
+PyObject *python_probe(PyObject *module, PyObject *arguments);
+PyObject *python_forked(PyObject *module, PyObject *none);
+
+#endif

@@ -1,0 +1,55 @@
+/* How far results are from each other, and from the exact product. */
+#include "verify/compare.h"
+
+#include "binding.h"
+
+/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity) of two
+   arrays of one dtype and shape, whose format is named. */
+PyObject *python_difference(PyObject *module, PyObject *arguments) {
+  PyArrayObject *one, *other;
+  const char *format;
+  smma_difference d;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &format)) return NULL;
+  d = smma_compare_results((smma_format_id)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),
+                           (size_t)PyArray_SIZE(one));
+  return Py_BuildValue("(nKn)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special);
+}
+
+static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_encoded_matrix *matrix,
+                        PyArrayObject **array) {
+  PyArrayObject *x = array_of(object);
+  *array = NULL;
+  if (x && format == SMMA_NO_FORMAT) format = array_format_of(x) == SMMA_NO_FORMAT ? SMMA_F64 : array_format_of(x);
+  x = x ? array_as(x, what, format) : NULL;
+  *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  if (!*array) return false;
+  *matrix = (smma_encoded_matrix){(smma_format_id)format, (size_t)PyArray_DIM(*array, 0),
+                                  (size_t)PyArray_DIM(*array, 1), PyArray_DATA(*array)};
+  return true;
+}
+
+/* (largest, root mean square, left out) of d against the exact a b: matrices of two axes; d's format is named, those of
+   a and b are named or None for their own. */
+PyObject *python_error(PyObject *module, PyObject *arguments) {
+  PyObject *object[3], *result = NULL;
+  const char *d_format, *a_format, *b_format;
+  PyArrayObject *array[3] = {NULL};
+  smma_encoded_matrix a, b, d;
+  smma_product_error error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOzzs", &object[0], &object[1], &object[2], &a_format, &b_format, &d_format))
+    return NULL;
+  if (take_matrix(object[0], "a", smma_format_find(a_format), &a, &array[0]) &&
+      take_matrix(object[1], "b", smma_format_find(b_format), &b, &array[1]) &&
+      take_matrix(object[2], "d", smma_format_find(d_format), &d, &array[2])) {
+    PyThreadState *thread = PyEval_SaveThread();
+    bool done = smma_error_against_exact(&a, &b, &d, NULL, NULL, &error);
+    PyEval_RestoreThread(thread);
+    result = done ? Py_BuildValue("(ddn)", error.largest, error.root_mean_square, (Py_ssize_t)error.left_out)
+                  : PyErr_NoMemory();
+  }
+  for (int i = 0; i < 3; i++) Py_XDECREF(array[i]);
+  return result;
+}

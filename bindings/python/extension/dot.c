@@ -1,0 +1,293 @@
+/* Dot-product-adds: many at once, or one explained. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "binding.h"
+#include "explain/picture.h"
+#include "host/load.h"
+#include "isa/catalogue.h"
+
+enum { A, B, C, SCALE_A, SCALE_B, OPERANDS, LINE_WIDTH = 120 };
+
+static const char *const names[OPERANDS] = {"a", "b", "c", "scale_a", "scale_b"};
+static const int own_axes[OPERANDS] = {1, 1, 0, 1, 1};
+
+/* Rows of dense operands: elements 0 to length - 1 of each row of a, and so on. */
+typedef struct {
+  const smma_instruction *instruction;
+  PyArrayObject *operand[OPERANDS]; /* NULL: none */
+  int axes;
+  npy_intp shape[MOST_AXES]; /* of the rows */
+} rows;
+
+static smma_format format_of(const smma_instruction *i, int operand) {
+  const smma_format_id format[OPERANDS] = {i->a, i->b, i->c, i->scale, i->scale};
+  return (smma_format)format[operand];
+}
+
+static npy_intp length_of(const smma_instruction *i, int operand) {
+  if (operand == C) return 1;
+  return operand < C ? i->k : i->k / i->scale_block;
+}
+
+/* An array of zeros whose last axis has `length` elements, the first of them from `x`. */
+static PyArrayObject *lengthened(PyArrayObject *x, npy_intp length) {
+  int axes = PyArray_NDIM(x);
+  npy_intp shape[MOST_AXES];
+  PyArrayObject *whole, *beginning = NULL;
+  for (int axis = 0; axis < axes; axis++) shape[axis] = PyArray_DIM(x, axis);
+  shape[axes - 1] = length;
+  Py_INCREF(PyArray_DESCR(x));
+  whole = (PyArrayObject *)PyArray_Zeros(axes, shape, PyArray_DESCR(x), 0);
+  if (!whole) return NULL;
+  Py_INCREF(PyArray_DESCR(x));
+  beginning =
+      (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(x), axes, PyArray_DIMS(x),
+                                            PyArray_STRIDES(whole), PyArray_DATA(whole), NPY_ARRAY_WRITEABLE, NULL);
+  if (!beginning || PyArray_CopyInto(beginning, x) < 0) Py_CLEAR(whole);
+  Py_XDECREF(beginning);
+  return whole;
+}
+
+/* As many elements as the instruction takes: fewer of a and b are followed by +0. Takes over `x`. */
+static PyArrayObject *fill_up(PyArrayObject *x, int operand, const rows *r, npy_intp length) {
+  npy_intp have = PyArray_DIM(x, PyArray_NDIM(x) - 1);
+  PyArrayObject *whole = NULL;
+  if (have == length) return x;
+  if (have > length || operand > C)
+    PyErr_Format(PyExc_ValueError, "%s has %zd elements; %s takes %zd%s", names[operand], (Py_ssize_t)have,
+                 r->instruction->name, (Py_ssize_t)length, operand > C ? "" : " at most (matmul takes any number)");
+  else
+    whole = lengthened(x, length);
+  Py_DECREF(x);
+  return whole;
+}
+
+/* Dense rows in the instruction's format. */
+static bool make_rows(rows *r, int operand) {
+  PyArrayObject *x = r->operand[operand], *dense;
+  npy_intp shape[MOST_AXES];
+  int axes = r->axes + own_axes[operand];
+  if (!x) return true;
+  x = array_as(x, names[operand], format_of(r->instruction, operand));
+  if (x && own_axes[operand]) x = fill_up(x, operand, r, length_of(r->instruction, operand));
+  for (int axis = 0; axis < r->axes; axis++) shape[axis] = r->shape[axis];
+  shape[r->axes] = length_of(r->instruction, operand);
+  if (x) x = array_spread(x, names[operand], axes, shape);
+  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  r->operand[operand] = dense;
+  return dense != NULL;
+}
+
+static bool check_scales(const rows *r) {
+  const smma_instruction *i = r->instruction;
+  if (!r->operand[SCALE_A] == !i->scale_block && !r->operand[SCALE_B] == !i->scale_block) return true;
+  PyErr_Format(PyExc_ValueError,
+               i->scale_block ? "%s takes scale factors; give scale_a and scale_b"
+                              : "%s takes no scale factors; leave out scale_a and scale_b",
+               i->name);
+  return false;
+}
+
+static bool take_arrays(rows *r, PyObject *const object[OPERANDS]) {
+  for (int x = 0; x < OPERANDS; x++) {
+    if (object[x] == Py_None) continue;
+    r->operand[x] = array_of(object[x]);
+    if (!r->operand[x]) return false;
+    if (PyArray_NDIM(r->operand[x]) < own_axes[x]) {
+      PyErr_Format(PyExc_ValueError, "%s is a number; a dot product takes arrays", names[x]);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool choose(rows *r, const choice *x) {
+  array_formats formats = {.a = array_format_of(r->operand[A]), .b = array_format_of(r->operand[B])};
+  if (r->operand[SCALE_A]) {
+    formats.scaled = true, formats.scale = array_format_of(r->operand[SCALE_A]);
+    formats.k = PyArray_DIM(r->operand[A], PyArray_NDIM(r->operand[A]) - 1);
+    formats.scale_blocks = PyArray_DIM(r->operand[SCALE_A], PyArray_NDIM(r->operand[SCALE_A]) - 1);
+  }
+  r->instruction = choose_instruction(x, &formats);
+  return r->instruction != NULL;
+}
+
+/* Operands of (a, b, c, scale_a, scale_b) as rows of what the choice chooses. */
+static bool prepare(rows *r, PyObject *const object[OPERANDS], const choice *x) {
+  if (!take_arrays(r, object) || !choose(r, x) || !check_scales(r)) return false;
+  r->axes = array_broadcast(r->operand, names, own_axes, OPERANDS, r->shape);
+  for (int operand = 0; operand < OPERANDS && r->axes >= 0; operand++)
+    if (!make_rows(r, operand)) return false;
+  return r->axes >= 0;
+}
+
+static void release(rows *r) {
+  for (int x = 0; x < OPERANDS; x++) Py_XDECREF(r->operand[x]);
+}
+
+/* ---- Many ---- */
+
+static smma_status compute(const rows *r, PyArrayObject *d) {
+  static const uint64_t zero = 0;
+  const smma_instruction *i = r->instruction;
+  const unsigned char *data[OPERANDS];
+  unsigned char *result = PyArray_DATA(d);
+  size_t step[OPERANDS] = {0};
+  smma_status status = SMMA_OK;
+  for (int x = 0; x < OPERANDS; x++) {
+    data[x] = r->operand[x] ? PyArray_DATA(r->operand[x]) : NULL;
+    if (r->operand[x]) step[x] = (size_t)length_of(i, x) * smma_format_bytes(format_of(i, x));
+  }
+  if (!data[C]) data[C] = (const unsigned char *)&zero;
+  for (npy_intp row = 0, count = PyArray_SIZE(d); row < count && status == SMMA_OK; row++) {
+    status = smma_dot(i, data[A], data[B], data[C], data[SCALE_A], data[SCALE_B], result);
+    for (int x = 0; x < OPERANDS; x++)
+      if (data[x]) data[x] += step[x];
+    result += PyArray_ITEMSIZE(d);
+  }
+  return status;
+}
+
+PyObject *python_dot(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS];
+  rows r = {.axes = 0};
+  choice x;
+  PyArrayObject *d = NULL;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOO", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
+                        &object[SCALE_A], &object[SCALE_B]))
+    return NULL;
+  if (prepare(&r, object, &x))
+    d = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of((smma_format)r.instruction->d), r.axes,
+                                              r.shape, NULL, NULL, 0, NULL);
+  if (d) {
+    PyThreadState *thread = PyEval_SaveThread();
+    smma_status status = compute(&r, d);
+    PyEval_RestoreThread(thread);
+    if (status != SMMA_OK) {
+      Py_CLEAR(d);
+      fail_with_status(status);
+    }
+  }
+  release(&r);
+  return d ? PyArray_Return(d) : NULL;
+}
+
+/* ---- One, explained ---- */
+
+enum { MOST_UNITS = 2 };
+
+typedef struct {
+  smma_explained unit[MOST_UNITS];
+  smma_operation operation[MOST_UNITS];
+  smma_explanation explanation[MOST_UNITS];
+  int count;
+} explained;
+
+static void load(uint64_t *encodings, const rows *r, int operand) {
+  smma_format f = format_of(r->instruction, operand);
+  encodings[0] = 0;
+  for (npy_intp e = 0; r->operand[operand] && e < length_of(r->instruction, operand); e++)
+    encodings[e] = smma_load((int)smma_format_bytes(f), PyArray_DATA(r->operand[operand]), (size_t)e);
+}
+
+static bool explain_row(explained *x, const rows *r, const char *label) {
+  uint64_t encodings[OPERANDS][SMMA_MAXIMUM_K];
+  int n = x->count;
+  for (int operand = 0; operand < OPERANDS; operand++) load(encodings[operand], r, operand);
+  smma_dot_encodings row = {encodings[A], encodings[B], encodings[SCALE_A], encodings[SCALE_B], encodings[C][0]};
+  x->operation[n] = smma_operation_of(r->instruction);
+  if (!smma_explain(&x->operation[n], &row, &x->explanation[n])) {
+    PyErr_NoMemory();
+    return false;
+  }
+  x->unit[n] = (smma_explained){label, r->instruction->name, &x->operation[n], &x->explanation[n]};
+  x->count++;
+  return true;
+}
+
+static bool check_same_operands(const explained *x) {
+  char why[256];
+  if (x->count < 2 || smma_same_operands(&x->operation[0], &x->operation[1], why, sizeof why)) return true;
+  PyErr_Format(PyExc_ValueError, "%s and %s do not take the same operands: %s", x->unit[0].instruction,
+               x->unit[1].instruction, why);
+  return false;
+}
+
+static PyObject *text_of(const explained *x) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  PyObject *result;
+  if (!stream) return PyErr_NoMemory();
+  if (x->count > 1)
+    smma_explain_print_two(stream, x->unit, LINE_WIDTH);
+  else
+    smma_explain_print(stream, x->unit->operation, x->unit->explanation, LINE_WIDTH);
+  result = fclose(stream) == 0 ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)size) : PyErr_NoMemory();
+  free(text);
+  return result;
+}
+
+static PyObject *picture_of(const explained *x) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  PyObject *result;
+  bool drawn;
+  if (!stream) return PyErr_NoMemory();
+  drawn = smma_picture_write(stream, x->unit, x->count);
+  drawn &= fclose(stream) == 0;
+  result = drawn ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)size) : PyErr_NoMemory();
+  free(text);
+  return result;
+}
+
+/* (result, the exact sum rounded once or None) of each unit, as encodings. */
+static PyObject *results_of(const explained *x) {
+  PyObject *tuple = PyTuple_New(x->count);
+  for (int n = 0; tuple && n < x->count; n++) {
+    const smma_explanation *e = &x->explanation[n];
+    PyObject *exact = e->finite ? PyLong_FromUnsignedLongLong(e->exact) : Py_None;
+    if (!e->finite) Py_INCREF(exact);
+    PyTuple_SetItem(tuple, n,
+                    Py_BuildValue("(sKN)", smma_format_text(e->result_format), (unsigned long long)e->result, exact));
+  }
+  return tuple;
+}
+
+/* (text, picture, the first difference, results) of one row on one unit or two: (operands..., units), where each unit
+   is (label, on, instr, in, out). */
+PyObject *python_explain(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS], *units, *result = NULL;
+  explained x = {.count = 0};
+  bool good;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOOO!", &object[A], &object[B], &object[C], &object[SCALE_A], &object[SCALE_B],
+                        &PyTuple_Type, &units))
+    return NULL;
+  good = PyTuple_Size(units) <= MOST_UNITS;
+  if (!good) PyErr_SetString(PyExc_ValueError, "on: at most two units can be explained together");
+  for (Py_ssize_t n = 0; good && n < PyTuple_Size(units); n++) {
+    rows r = {.axes = 0};
+    const char *label;
+    choice c;
+    good = PyArg_ParseTuple(PyTuple_GetItem(units, n), "sOOOO", &label, &c.on, &c.instr, &c.in, &c.out) &&
+           prepare(&r, object, &c);
+    if (good && r.axes) {
+      PyErr_SetString(PyExc_ValueError, "explain takes one dot product: a and b with one axis, c a number");
+      good = false;
+    }
+    good = good && explain_row(&x, &r, label);
+    release(&r);
+  }
+  if (good && check_same_operands(&x)) {
+    smma_difference difference = {""};
+    if (x.count > 1) difference = smma_find_difference(x.unit);
+    result = Py_BuildValue("(NNsN)", text_of(&x), picture_of(&x), difference.text, results_of(&x));
+  }
+  for (int n = 0; n < x.count; n++) smma_explanation_free(&x.explanation[n]);
+  return result;
+}

@@ -1,0 +1,341 @@
+/* Instructions, GPUs and formats of the catalogue; choosing an instruction; custom units. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "isa/catalogue.h"
+
+static const char capsule_name[] = "softmma.instruction";
+static PyObject *instruction_type; /* softmma.Instruction, whose handle is a capsule */
+
+PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
+  (void)module;
+  Py_INCREF(type);
+  Py_XDECREF(instruction_type);
+  instruction_type = type;
+  Py_RETURN_NONE;
+}
+
+/* ---- Handles ---- */
+
+static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetPointer(capsule, capsule_name)); }
+
+static PyObject *handle_of(const smma_instruction *instruction) {
+  return PyCapsule_New((void *)instruction, capsule_name, release);
+}
+
+static const smma_instruction *from_handle(PyObject *capsule) { return PyCapsule_GetPointer(capsule, capsule_name); }
+
+static bool is_instruction(PyObject *object) { return PyObject_IsInstance(object, instruction_type) == 1; }
+
+/* The Instruction object keeps its capsule alive, and the caller keeps the object. */
+const smma_instruction *instruction_of(PyObject *object) {
+  PyObject *capsule = PyObject_GetAttrString(object, "_handle");
+  const smma_instruction *instruction = capsule ? from_handle(capsule) : NULL;
+  Py_XDECREF(capsule);
+  return instruction;
+}
+
+/* ---- Lists ---- */
+
+/* (name, architecture, title, vendor) of every name that `on` takes. */
+PyObject *python_gpus(PyObject *module, PyObject *none) {
+  PyObject *list = PyList_New(0);
+  (void)module, (void)none;
+  for (size_t i = 0; list && i < smma_gpu_count; i++) {
+    const smma_architecture *arch = &smma_architectures[smma_gpus[i].arch];
+    PyObject *gpu = Py_BuildValue("(ssss)", smma_gpus[i].name, arch->name, arch->title, arch->vendor);
+    if (!gpu || PyList_Append(list, gpu) < 0) Py_CLEAR(list);
+    Py_XDECREF(gpu);
+  }
+  return list;
+}
+
+/* (name, bits, bytes of the container, dtype) of every format that a matrix can have. */
+PyObject *python_formats(PyObject *module, PyObject *none) {
+  PyObject *list = PyList_New(0);
+  (void)module, (void)none;
+  for (int i = 0; list && i < SMMA_FORMAT_COUNT; i++) {
+    smma_format f = (smma_format)i;
+    PyObject *format;
+    if (smma_format_find(smma_format_name(f)) != f) continue; /* e8m13 */
+    format = Py_BuildValue("(siiN)", smma_format_name(f), smma_format_bits(f), (int)smma_format_bytes(f),
+                           (PyObject *)array_dtype_of(f));
+    if (!format || PyList_Append(list, format) < 0) Py_CLEAR(list);
+    Py_XDECREF(format);
+  }
+  return list;
+}
+
+PyObject *python_format(PyObject *module, PyObject *object) {
+  smma_format format = array_format_named(object, "format");
+  (void)module;
+  return format == SMMA_NO_FORMAT ? NULL : PyUnicode_FromString(smma_format_name(format));
+}
+
+/* SMMA_ARCH_COUNT with an exception. */
+static smma_arch_id arch_of(PyObject *gpu) {
+  char message[MESSAGE_SIZE];
+  const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
+  smma_arch_id arch = name ? smma_resolve_arch(name, message, sizeof message) : SMMA_ARCH_COUNT;
+  if (name && arch == SMMA_ARCH_COUNT) PyErr_SetString(PyExc_LookupError, message);
+  return arch;
+}
+
+/* Handles of a GPU's instructions in order of preference; with None of all listed architectures. */
+PyObject *python_catalogue(PyObject *module, PyObject *gpu) {
+  PyObject *list;
+  smma_arch_id only = gpu == Py_None ? SMMA_ARCH_COUNT : arch_of(gpu);
+  (void)module;
+  if (PyErr_Occurred()) return NULL;
+  list = PyList_New(0);
+  for (int a = 0; list && a < SMMA_ARCH_COUNT; a++) {
+    const smma_instruction_table *table = smma_architectures[a].table;
+    if (gpu == Py_None ? !smma_architectures[a].listed : a != (int)only) continue;
+    for (size_t i = 0; list && i < table->count; i++) {
+      PyObject *handle = handle_of(&table->row[i]);
+      if (!handle || PyList_Append(list, handle) < 0) Py_CLEAR(list);
+      Py_XDECREF(handle);
+    }
+  }
+  return list;
+}
+
+/* ---- Fields ---- */
+
+static PyObject *texts(const char *const *text) {
+  Py_ssize_t count = 0;
+  PyObject *tuple;
+  while (text[count]) count++;
+  tuple = PyTuple_New(count);
+  for (Py_ssize_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyUnicode_FromString(text[i]));
+  return tuple;
+}
+
+/* A number where the parameter is one. */
+static PyObject *parameter_value(const char *text) {
+  char *end;
+  long number = strtol(text, &end, 10);
+  return *end ? PyUnicode_FromString(text) : PyLong_FromLong(number);
+}
+
+static PyObject *parameters(const smma_instruction *instruction) {
+  PyObject *dictionary = PyDict_New();
+  const char *name;
+  char value[32];
+  for (int i = 0; dictionary && smma_parameter(&instruction->rule->rule, i, &name, value, sizeof value); i++) {
+    PyObject *object = parameter_value(value);
+    if (!object || PyDict_SetItemString(dictionary, name, object) < 0) Py_CLEAR(dictionary);
+    Py_XDECREF(object);
+  }
+  return dictionary;
+}
+
+/* The fields of softmma.Instruction in their order, the handle last. */
+PyObject *python_describe(PyObject *module, PyObject *handle) {
+  const smma_instruction *instruction = from_handle(handle);
+  smma_instruction_info i;
+  (void)module;
+  if (!instruction) return NULL;
+  smma_describe(instruction, &i);
+  return Py_BuildValue("(ssiiisssszisNsNNO)", i.arch, i.name, i.m, i.n, i.k, smma_format_name(i.a),
+                       smma_format_name(i.b), smma_format_name(i.c), smma_format_name(i.d),
+                       i.scale_block ? smma_format_name(i.scale) : NULL, i.scale_block, i.model,
+                       parameters(instruction), i.rule, texts(i.evidence), texts(i.questions), handle);
+}
+
+static bool append_alias(const char *alias, void *list) {
+  PyObject *text = PyUnicode_FromString(alias);
+  bool failed = !text || PyList_Append(list, text) < 0;
+  Py_XDECREF(text);
+  return failed;
+}
+
+PyObject *python_aliases(PyObject *module, PyObject *handle) {
+  const smma_instruction *instruction = from_handle(handle);
+  PyObject *list = instruction ? PyList_New(0) : NULL;
+  (void)module;
+  if (list && smma_each_alias(instruction, append_alias, list)) Py_CLEAR(list);
+  return list;
+}
+
+PyObject *python_find_instruction(PyObject *module, PyObject *arguments) {
+  const char *gpu, *name;
+  char message[MESSAGE_SIZE];
+  const smma_instruction *found;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "ss", &gpu, &name)) return NULL;
+  found = smma_find_or_explain(gpu, name, message, sizeof message);
+  if (found) return handle_of(found);
+  PyErr_SetString(PyExc_LookupError, message);
+  return NULL;
+}
+
+/* ---- Custom units ---- */
+
+PyObject *python_custom(PyObject *module, PyObject *arguments) {
+  const char *origin, *text;
+  Py_ssize_t size;
+  char message[MESSAGE_SIZE];
+  const smma_instruction *unit;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "ss#", &origin, &text, &size)) return NULL;
+  unit = smma_custom_parse(origin, text, (size_t)size, message, sizeof message);
+  if (unit) return handle_of(unit);
+  PyErr_SetString(PyExc_ValueError, message);
+  return NULL;
+}
+
+PyObject *python_custom_text(PyObject *module, PyObject *handle) {
+  const smma_instruction *instruction = from_handle(handle);
+  size_t length = instruction ? smma_custom_text(instruction, NULL, 0) : 0;
+  char *text = instruction ? malloc(length + 1) : NULL;
+  PyObject *result;
+  (void)module;
+  if (!instruction) return NULL;
+  if (!text) return PyErr_NoMemory();
+  smma_custom_text(instruction, text, length + 1);
+  result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+  free(text);
+  return result;
+}
+
+/* ---- Choosing ---- */
+
+typedef struct {
+  smma_format a, b, d;
+} formats;
+
+/* One format for both A and B, or a pair. */
+static bool read_inputs(PyObject *in, formats *f) {
+  PyObject *one = NULL, *other = NULL;
+  if (in == Py_None) return true;
+  if (!PyTuple_Check(in)) {
+    f->a = f->b = array_format_named(in, "in_dtype");
+    return f->a != SMMA_NO_FORMAT;
+  }
+  if (!PyArg_ParseTuple(in, "OO;in_dtype: a format, or a pair of formats for A and B", &one, &other)) return false;
+  f->a = array_format_named(one, "in_dtype");
+  f->b = f->a == SMMA_NO_FORMAT ? f->a : array_format_named(other, "in_dtype");
+  return f->b != SMMA_NO_FORMAT;
+}
+
+static bool read_formats(const choice *x, const array_formats *arrays, formats *f) {
+  *f = (formats){arrays->a, arrays->b, SMMA_NO_FORMAT};
+  if (!read_inputs(x->in, f)) return false;
+  if (x->out != Py_None) {
+    f->d = array_format_named(x->out, "out_dtype");
+    return f->d != SMMA_NO_FORMAT;
+  }
+  f->d = f->a == SMMA_F64 ? SMMA_F64 : SMMA_F32;
+  return true;
+}
+
+/* What is asked for besides a named instruction must be what it has. */
+static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const formats *f) {
+  bool in = x->in == Py_None || (f->a == (smma_format)i->a && f->b == (smma_format)i->b);
+  bool out = x->out == Py_None || f->d == (smma_format)i->d;
+  if (in && out) return i;
+  PyErr_Format(PyExc_ValueError, "%s: %s computes %s x %s -> %s; leave it out", in ? "out_dtype" : "in_dtype", i->name,
+               smma_format_name((smma_format)i->a), smma_format_name((smma_format)i->b),
+               smma_format_name((smma_format)i->d));
+  return NULL;
+}
+
+static bool takes_scales(const smma_instruction *i, const formats *f, const array_formats *arrays) {
+  bool same = (smma_format)i->a == f->a && (smma_format)i->b == f->b && (smma_format)i->d == f->d;
+  return same && i->scale_block && array_same_dtype((smma_format)i->scale, arrays->scale) &&
+         (arrays->k + i->scale_block - 1) / i->scale_block == arrays->scale_blocks;
+}
+
+static const smma_instruction *find_scaled(PyObject *gpu, const formats *f, const array_formats *arrays) {
+  smma_arch_id arch = arch_of(gpu);
+  const smma_instruction_table *table;
+  if (arch == SMMA_ARCH_COUNT) return NULL;
+  table = smma_architectures[arch].table;
+  for (size_t i = 0; i < table->count; i++)
+    if (takes_scales(&table->row[i], f, arrays)) return &table->row[i];
+  PyErr_Format(PyExc_LookupError,
+               "%s has no block-scaled instruction for %s x %s -> %s with %zd factors in %s for K = %zd; "
+               "softmma.find(%R, 'block') lists what it has",
+               smma_architectures[arch].name, smma_format_name(f->a), smma_format_name(f->b), smma_format_name(f->d),
+               (Py_ssize_t)arrays->scale_blocks, smma_format_name(arrays->scale), (Py_ssize_t)arrays->k, gpu);
+  return NULL;
+}
+
+static const smma_instruction *find_by_formats(PyObject *gpu, const formats *f, bool asked) {
+  char message[MESSAGE_SIZE];
+  const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
+  const smma_instruction *found;
+  if (!name) return NULL;
+  found = smma_resolve_formats(name, (smma_format_id)f->a, (smma_format_id)f->b, (smma_format_id)f->d, message,
+                               sizeof message);
+  if (!found)
+    PyErr_Format(PyExc_LookupError, "%s%s", message, asked ? "" : "; in_dtype rounds A and B to another format");
+  return found;
+}
+
+static const smma_instruction *look_up_name(PyObject *gpu, PyObject *name) {
+  char message[MESSAGE_SIZE];
+  const char *on = PyUnicode_AsUTF8AndSize(gpu, NULL), *text = on ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  const smma_instruction *found = text ? smma_find_or_explain(on, text, message, sizeof message) : NULL;
+  if (text && !found) PyErr_SetString(PyExc_LookupError, message);
+  return found;
+}
+
+/* Looking through all aliases takes longer than a small product: what was found is kept. */
+static const smma_instruction *find_by_name(PyObject *gpu, PyObject *name) {
+  static PyObject *known; /* {(gpu, name): handle} */
+  PyObject *key = PyTuple_Pack(2, gpu, name), *handle;
+  const smma_instruction *found = NULL;
+  if (!known) known = PyDict_New();
+  handle = key && known ? PyDict_GetItemWithError(known, key) : NULL;
+  if (handle) {
+    found = from_handle(handle);
+  } else if (!PyErr_Occurred()) {
+    found = look_up_name(gpu, name);
+    handle = found ? handle_of(found) : NULL;
+    if (handle) PyDict_SetItem(known, key, handle);
+    Py_XDECREF(handle);
+  }
+  Py_XDECREF(key);
+  return PyErr_Occurred() ? NULL : found;
+}
+
+/* The instruction that is named, by an object or by its name; NULL with an exception, or without one if none is. */
+static const smma_instruction *find_named(const choice *x) {
+  if (is_instruction(x->instr)) return instruction_of(x->instr);
+  if (is_instruction(x->on)) {
+    if (x->instr == Py_None) return instruction_of(x->on);
+    PyErr_SetString(PyExc_TypeError, "instr: on is an instruction already; leave it out");
+    return NULL;
+  }
+  if (!PyUnicode_Check(x->on) || (x->instr != Py_None && !PyUnicode_Check(x->instr))) {
+    PyErr_Format(PyExc_TypeError, "%R is neither a name nor an Instruction", PyUnicode_Check(x->on) ? x->instr : x->on);
+    return NULL;
+  }
+  return x->instr == Py_None ? NULL : find_by_name(x->on, x->instr);
+}
+
+const smma_instruction *choose_instruction(const choice *x, const array_formats *arrays) {
+  const smma_instruction *named = find_named(x);
+  formats f;
+  if (PyErr_Occurred() || !read_formats(x, arrays, &f)) return NULL;
+  if (named) return check_named(named, x, &f);
+  if (f.a == SMMA_NO_FORMAT || f.b == SMMA_NO_FORMAT) {
+    PyErr_SetString(PyExc_TypeError, "in_dtype is missing, and the arrays' dtypes are no formats of matrix units");
+    return NULL;
+  }
+  return arrays->scaled ? find_scaled(x->on, &f, arrays) : find_by_formats(x->on, &f, x->in != Py_None);
+}
+
+/* The instruction's handle that (on, instr, in_dtype, out_dtype) choose without any arrays; on and instr are names. */
+PyObject *python_choose(PyObject *module, PyObject *arguments) {
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  const smma_instruction *chosen;
+  choice x;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "UOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
+  chosen = choose_instruction(&x, &open);
+  return chosen ? handle_of(chosen) : NULL;
+}

@@ -1,0 +1,307 @@
+/* Matrix products: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
+#include "binding.h"
+#include "core/format.h"
+#include "isa/instruction.h"
+
+enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
+
+static const char *const names[OPERANDS] = {"a", "b", "c", "d", "scale_a", "scale_b"};
+
+typedef struct {
+  const smma_instruction *instruction;
+  PyArrayObject *operand[OPERANDS]; /* NULL: none */
+  bool vector[OPERANDS];            /* A or B came with one axis */
+  smma_gemm_arguments with;
+  int axes; /* of the batch */
+  npy_intp batch[MOST_AXES];
+  PyThreadState *thread; /* while other threads of Python run */
+} product;
+
+static npy_intp rows_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDIM(x) - 2); }
+static npy_intp columns_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDIM(x) - 1); }
+
+/* ---- Layout ---- */
+
+/* Whether lines of `length` elements, `step` bytes from one to the next, lie `pitch` bytes apart as a matrix of that
+   order; `*leading` is their distance in elements. */
+static bool lines_fit(npy_intp count, npy_intp pitch, npy_intp length, npy_intp step, npy_intp item, size_t *leading) {
+  if (length > 1 && step != item) return false;
+  *leading = (size_t)(count > 1 ? pitch / item : length);
+  return count <= 1 || (pitch % item == 0 && pitch / item >= length);
+}
+
+static bool layout_of(PyArrayObject *x, smma_order *order, size_t *leading) {
+  int last = PyArray_NDIM(x) - 1;
+  npy_intp rows = rows_of(x), columns = columns_of(x), item = PyArray_ITEMSIZE(x);
+  npy_intp down = PyArray_STRIDE(x, last - 1), along = PyArray_STRIDE(x, last);
+  *order = SMMA_ROW_MAJOR, *leading = 0;
+  if (rows == 0 || columns == 0 || lines_fit(rows, down, columns, along, item, leading)) return true;
+  *order = SMMA_COLUMN_MAJOR;
+  return lines_fit(columns, along, rows, down, item, leading);
+}
+
+/* Scale factors must lie without gaps, A's in rows and B's in columns. */
+static bool is_laid_out(int operand, PyArrayObject *x) {
+  int last = PyArray_NDIM(x) - 1;
+  npy_intp rows = rows_of(x), columns = columns_of(x), item = PyArray_ITEMSIZE(x);
+  npy_intp down = PyArray_STRIDE(x, last - 1), along = PyArray_STRIDE(x, last);
+  smma_order order;
+  size_t leading;
+  if (operand < SCALE_A || rows == 0 || columns == 0) return layout_of(x, &order, &leading);
+  if (operand == SCALE_A) return lines_fit(rows, down, columns, along, item, &leading) && leading == (size_t)columns;
+  return lines_fit(columns, along, rows, down, item, &leading) && leading == (size_t)rows;
+}
+
+/* A copy in the order that scale factors must have; of the others in rows. Takes over `x`. */
+static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
+  PyArrayObject *turned, *copy;
+  if (is_laid_out(operand, x)) return x;
+  turned = operand == SCALE_B ? (PyArrayObject *)PyArray_SwapAxes(x, -2, -1) : x;
+  copy = turned ? (PyArrayObject *)PyArray_NewCopy(turned, NPY_CORDER) : NULL;
+  if (turned != x) Py_XDECREF(turned);
+  Py_DECREF(x);
+  if (!copy || operand != SCALE_B) return copy;
+  turned = (PyArrayObject *)PyArray_SwapAxes(copy, -2, -1);
+  Py_DECREF(copy);
+  return turned;
+}
+
+/* ---- Shapes ---- */
+
+static bool fail_shapes(const product *p, int one, int other, const char *rule) {
+  PyObject *shape = array_shape(p->operand[one]), *other_shape = array_shape(p->operand[other]);
+  if (shape && other_shape)
+    PyErr_Format(PyExc_ValueError, "%s is %S and %s is %S: %s", names[one], shape, names[other], other_shape, rule);
+  Py_XDECREF(shape);
+  Py_XDECREF(other_shape);
+  return false;
+}
+
+/* Vectors become a row of A and of its scale factors, a column of B and of its own. */
+static bool make_matrix(product *p, int operand) {
+  PyArrayObject *x = p->operand[operand];
+  npy_intp size[2] = {1, 1};
+  PyArray_Dims shape = {size, 2};
+  if (PyArray_NDIM(x) >= 2) return true;
+  if (PyArray_NDIM(x) == 0) {
+    PyErr_Format(PyExc_ValueError, "%s is a number; a product of matrices takes arrays of one axis or more",
+                 names[operand]);
+    return false;
+  }
+  p->vector[operand] = true;
+  size[operand == A || operand == SCALE_A] = PyArray_DIM(x, 0);
+  p->operand[operand] = (PyArrayObject *)PyArray_Newshape(x, &shape, NPY_CORDER);
+  Py_DECREF(x);
+  return p->operand[operand] != NULL;
+}
+
+static bool check_inner(const product *p) {
+  if (columns_of(p->operand[A]) == rows_of(p->operand[B])) return true;
+  return fail_shapes(p, A, B, "the columns of a must be the rows of b");
+}
+
+static bool check_scales(const product *p) {
+  PyArrayObject *const *x = p->operand;
+  npy_intp blocks, block = p->instruction->scale_block;
+  if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !block) {
+    PyErr_Format(PyExc_ValueError,
+                 block ? "%s takes scale factors; give scale_a and scale_b"
+                       : "%s takes no scale factors; leave out scale_a and scale_b",
+                 p->instruction->name);
+    return false;
+  }
+  if (!block) return true;
+  blocks = (columns_of(x[A]) + block - 1) / block;
+  if (rows_of(x[SCALE_A]) != rows_of(x[A]) || columns_of(x[SCALE_A]) != blocks)
+    return fail_shapes(p, A, SCALE_A, "scale_a must be (..., M, ceil(K / scale_block))");
+  if (columns_of(x[SCALE_B]) != columns_of(x[B]) || rows_of(x[SCALE_B]) != blocks)
+    return fail_shapes(p, B, SCALE_B, "scale_b must be (..., ceil(K / scale_block), N)");
+  return true;
+}
+
+/* The shape of the result: the batch, and what matrices leave of rows and columns. */
+static int result_shape(const product *p, npy_intp shape[MOST_AXES]) {
+  int axes = p->axes;
+  for (int i = 0; i < axes; i++) shape[i] = p->batch[i];
+  if (!p->vector[A]) shape[axes++] = rows_of(p->operand[A]);
+  if (!p->vector[B]) shape[axes++] = columns_of(p->operand[B]);
+  return axes;
+}
+
+static bool find_batch(product *p) {
+  PyArrayObject *const matrices[] = {p->operand[A], p->operand[B], p->operand[SCALE_A], p->operand[SCALE_B]};
+  static const char *const matrix_names[] = {"a", "b", "scale_a", "scale_b"};
+  static const int own[] = {2, 2, 2, 2};
+  p->axes = array_broadcast(matrices, matrix_names, own, 4, p->batch);
+  return p->axes >= 0;
+}
+
+/* C as it stands if it has the result's rows and columns, else broadcast to the result. */
+static bool shape_c(product *p) {
+  npy_intp shape[MOST_AXES];
+  int axes = result_shape(p, shape);
+  PyArrayObject *c = p->operand[C];
+  PyArray_Dims matrices = {shape, p->axes + 2};
+  if (!c) return true;
+  if (axes == p->axes + 2 && PyArray_NDIM(c) == 2 && PyArray_CompareLists(PyArray_DIMS(c), shape + p->axes, 2))
+    return true;
+  c = p->operand[C] = array_spread(c, "c", axes, shape);
+  if (!c || axes == p->axes + 2) return c != NULL;
+  shape[p->axes] = rows_of(p->operand[A]), shape[p->axes + 1] = columns_of(p->operand[B]);
+  p->operand[C] = (PyArrayObject *)PyArray_Newshape(c, &matrices, NPY_CORDER);
+  Py_DECREF(c);
+  return p->operand[C] != NULL;
+}
+
+static bool make_result(product *p) {
+  npy_intp shape[MOST_AXES];
+  for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
+  shape[p->axes] = rows_of(p->operand[A]), shape[p->axes + 1] = columns_of(p->operand[B]);
+  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of((smma_format)p->instruction->d),
+                                                        p->axes + 2, shape, NULL, NULL, 0, NULL);
+  return p->operand[D] != NULL;
+}
+
+/* ---- Computing ---- */
+
+/* Control-C stops a product. */
+static int see_interrupt(size_t rows_done, size_t rows, void *context) {
+  product *p = context;
+  int interrupted;
+  (void)rows_done, (void)rows;
+  PyEval_RestoreThread(p->thread);
+  interrupted = PyErr_CheckSignals();
+  p->thread = PyEval_SaveThread();
+  return interrupted;
+}
+
+static npy_intp batch_stride(const product *p, PyArrayObject *x, int axis) {
+  int own = axis - (p->axes - (PyArray_NDIM(x) - 2));
+  return own < 0 || PyArray_DIM(x, own) == 1 ? 0 : PyArray_STRIDE(x, own);
+}
+
+/* Goes on to the next matrices of the batch; false behind the last. */
+static bool advance(const product *p, npy_intp index[MOST_AXES], char *data[OPERANDS]) {
+  for (int axis = p->axes - 1; axis >= 0; axis--) {
+    bool more = ++index[axis] < p->batch[axis];
+    for (int x = 0; x < OPERANDS; x++)
+      if (p->operand[x]) data[x] += batch_stride(p, p->operand[x], axis) * (more ? 1 : 1 - p->batch[axis]);
+    if (more) return true;
+    index[axis] = 0;
+  }
+  return false;
+}
+
+static smma_status run(product *p) {
+  smma_gemm_arguments *g = &p->with;
+  npy_intp index[MOST_AXES] = {0};
+  char *data[OPERANDS];
+  smma_status status;
+  if (PyArray_SIZE(p->operand[D]) == 0) return SMMA_OK;
+  for (int x = 0; x < OPERANDS; x++) data[x] = p->operand[x] ? PyArray_DATA(p->operand[x]) : NULL;
+  do {
+    g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
+    g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
+    status = smma_gemm(p->instruction, g);
+  } while (status == SMMA_OK && advance(p, index, data));
+  return status;
+}
+
+static bool compute(product *p) {
+  smma_gemm_arguments *g = &p->with;
+  smma_status status;
+  g->m = (size_t)rows_of(p->operand[A]), g->k = (size_t)columns_of(p->operand[A]);
+  g->n = (size_t)columns_of(p->operand[B]);
+  layout_of(p->operand[A], &g->order_a, &g->lda);
+  layout_of(p->operand[B], &g->order_b, &g->ldb);
+  if (p->operand[C]) layout_of(p->operand[C], &g->order_c, &g->ldc);
+  g->progress = see_interrupt, g->progress_context = p;
+  p->thread = PyEval_SaveThread();
+  status = run(p);
+  PyEval_RestoreThread(p->thread);
+  return status == SMMA_OK || fail_with_status(status);
+}
+
+/* ---- From and to Python ---- */
+
+static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
+  for (int x = 0; x < OPERANDS; x++) {
+    if (x == D || object[x] == Py_None) continue;
+    p->operand[x] = array_of(object[x]);
+    if (!p->operand[x] || (x != C && !make_matrix(p, x))) return false;
+  }
+  return check_inner(p);
+}
+
+static bool choose(product *p, const choice *x) {
+  array_formats formats = {
+      .a = array_format_of(p->operand[A]), .b = array_format_of(p->operand[B]), .k = columns_of(p->operand[A])};
+  if (p->operand[SCALE_A]) {
+    formats.scaled = true;
+    formats.scale = array_format_of(p->operand[SCALE_A]);
+    formats.scale_blocks = columns_of(p->operand[SCALE_A]);
+  }
+  p->instruction = choose_instruction(x, &formats);
+  return p->instruction != NULL;
+}
+
+static bool encode_operands(product *p) {
+  const smma_instruction *i = p->instruction;
+  const smma_format_id format[OPERANDS] = {i->a, i->b, i->c, i->d, i->scale, i->scale};
+  for (int x = 0; x < OPERANDS; x++) {
+    if (!p->operand[x]) continue;
+    p->operand[x] = array_as(p->operand[x], names[x], (smma_format)format[x]);
+    if (!p->operand[x]) return false;
+  }
+  return true;
+}
+
+static bool lay_out_operands(product *p) {
+  for (int x = 0; x < OPERANDS; x++)
+    if (p->operand[x] && !(p->operand[x] = lay_out(x, p->operand[x]))) return false;
+  return true;
+}
+
+static bool check_numbers(const product *p, Py_ssize_t split_k, Py_ssize_t promote_every) {
+  if (split_k >= 1 && promote_every >= 0 && p->with.threads >= 0) return true;
+  PyErr_SetString(PyExc_ValueError, split_k < 1         ? "split_k: the least number of slices is 1"
+                                    : promote_every < 0 ? "promote_every: a multiple of K, or 0 for never"
+                                                        : "threads: a number, or 0 for all cores");
+  return false;
+}
+
+/* The result without the axes that vectors do not have. Takes over p->operand[D]. */
+static PyObject *give_result(product *p) {
+  npy_intp shape[MOST_AXES];
+  PyArray_Dims final = {shape, result_shape(p, shape)};
+  PyArrayObject *d = p->operand[D];
+  PyObject *result;
+  p->operand[D] = NULL;
+  if (!p->vector[A] && !p->vector[B]) return PyArray_Return(d);
+  result = PyArray_Newshape(d, &final, NPY_CORDER);
+  Py_DECREF(d);
+  return result ? PyArray_Return((PyArrayObject *)result) : NULL;
+}
+
+PyObject *python_matmul(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
+  product p = {.axes = 0};
+  choice x;
+  Py_ssize_t split_k, promote_every;
+  int epilogue;
+  (void)module;
+  smma_gemm_defaults(&p.with);
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddpnniz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in,
+                        &x.out, &object[SCALE_A], &object[SCALE_B], &p.with.alpha, &p.with.beta, &epilogue, &split_k,
+                        &promote_every, &p.with.threads, &p.with.kernel))
+    return NULL;
+  if (!check_numbers(&p, split_k, promote_every)) return NULL;
+  p.with.scaling = epilogue ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  p.with.split_k = (size_t)split_k, p.with.promote_every = (size_t)promote_every;
+  p.with.threads = threads_allowed(p.with.threads);
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && find_batch(&p) && encode_operands(&p) &&
+      shape_c(&p) && lay_out_operands(&p) && make_result(&p) && compute(&p))
+    result = give_result(&p);
+  for (int i = 0; i < OPERANDS; i++) Py_XDECREF(p.operand[i]);
+  return result;
+}

@@ -1,0 +1,59 @@
+/* softmma._core: what the Python package calls. */
+#define SMMA_PYTHON_MODULE
+#include "binding.h"
+
+PyObject *fail_with_status(smma_status status) {
+  if (status == SMMA_NO_MEMORY) return PyErr_NoMemory();
+  if (status != SMMA_STOPPED) PyErr_SetString(PyExc_ValueError, smma_status_text(status));
+  return NULL;
+}
+
+static bool forked; /* this process is the child of one that may have had threads */
+
+int threads_allowed(int threads) { return forked ? 1 : threads; }
+
+PyObject *python_forked(PyObject *module, PyObject *none) {
+  (void)module, (void)none;
+  forked = true;
+  Py_RETURN_NONE;
+}
+
+static PyObject *version(PyObject *module, PyObject *none) {
+  (void)module, (void)none;
+  return PyUnicode_FromString(smma_version());
+}
+
+static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, NULL},
+    {"forked", python_forked, METH_NOARGS, NULL},
+    {"register_instruction_type", python_register_instruction_type, METH_O, NULL},
+    {"gpus", python_gpus, METH_NOARGS, NULL},
+    {"formats", python_formats, METH_NOARGS, NULL},
+    {"format", python_format, METH_O, NULL},
+    {"catalogue", python_catalogue, METH_O, NULL},
+    {"find_instruction", python_find_instruction, METH_VARARGS, NULL},
+    {"choose", python_choose, METH_VARARGS, NULL},
+    {"describe", python_describe, METH_O, NULL},
+    {"aliases", python_aliases, METH_O, NULL},
+    {"custom", python_custom, METH_VARARGS, NULL},
+    {"custom_text", python_custom_text, METH_O, NULL},
+    {"matmul", python_matmul, METH_VARARGS, NULL},
+    {"dot", python_dot, METH_VARARGS, NULL},
+    {"explain", python_explain, METH_VARARGS, NULL},
+    {"round", python_round, METH_VARARGS, NULL},
+    {"quantize", python_quantize, METH_VARARGS, NULL},
+    {"difference", python_difference, METH_VARARGS, NULL},
+    {"error", python_error, METH_VARARGS, NULL},
+    {"probe", python_probe, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "softmma._core", .m_size = -1,
+                                 .m_methods = functions};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void) {
+  import_array();
+  return array_learn_dtypes() ? PyModule_Create(&definition) : NULL;
+}

@@ -1,0 +1,88 @@
+"""SoftMMA: what GPU matrix units return for D = A B + C, bit for bit.
+
+A thin layer over the C library, which does all arithmetic. Arrays are NumPy's; formats that NumPy has not are
+ml_dtypes' (bfloat16, float8_e4m3fn, ...). Every function releases the GIL while it computes, and no result depends on
+the number of threads.
+
+    >>> import numpy as np, softmma
+    >>> a = np.float16([[-8192, 1, 1, 1]])
+    >>> b = np.float16([[1024], [-0.5], [-0.25], [-0.125]])
+    >>> c = np.float32([[2**23]])
+    >>> for gpu in "V100", "A100", "H100", "MI100":
+    ...     print(gpu, softmma.matmul(a, b, c, on=gpu).item())
+    V100 0.0
+    A100 -0.5
+    H100 -0.75
+    MI100 -0.875
+"""
+
+import importlib
+import os
+from types import ModuleType
+
+from softmma import _core
+from softmma._products import QUANTIZED_FORMATS, Quantized, dot, matmul, quantize, round
+from softmma._study import (
+    ComparedUnit,
+    Comparison,
+    Examination,
+    Explanation,
+    Finding,
+    compare,
+    explain,
+    probe,
+)
+from softmma._units import (
+    Custom,
+    Format,
+    Gpu,
+    Instruction,
+    InstructionList,
+    dtype,
+    find,
+    formats,
+    gpus,
+    instruction,
+    instructions,
+)
+
+__all__ = [
+    "QUANTIZED_FORMATS",
+    "ComparedUnit",
+    "Comparison",
+    "Custom",
+    "Examination",
+    "Explanation",
+    "Finding",
+    "Format",
+    "Gpu",
+    "Instruction",
+    "InstructionList",
+    "Quantized",
+    "compare",
+    "dot",
+    "dtype",
+    "explain",
+    "find",
+    "formats",
+    "gpus",
+    "instruction",
+    "instructions",
+    "matmul",
+    "probe",
+    "quantize",
+    "round",
+]
+
+__version__ = _core.version()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """softmma.torch, which needs PyTorch, is imported when it is used."""
+    if name == "torch":
+        return importlib.import_module("softmma.torch")
+    raise AttributeError(f"module 'softmma' has no attribute {name!r}")
+
+
+# OpenMP's threads do not survive a fork: in the child every product runs on one thread.
+os.register_at_fork(after_in_child=_core.forked)

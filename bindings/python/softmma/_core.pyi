@@ -1,0 +1,70 @@
+"""The extension module: positional arguments, no defaults. The package's functions document what they do."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
+Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+def version() -> str: ...
+def forked() -> None: ...
+def register_instruction_type(type: type) -> None: ...
+def gpus() -> list[tuple[str, str, str, str]]: ...
+def formats() -> list[tuple[str, int, int, np.dtype[Any]]]: ...
+def format(format: object) -> str: ...
+def catalogue(gpu: str | None) -> list[Handle]: ...
+def find_instruction(gpu: str, name: str) -> Handle: ...
+def choose(on: str, instr: str | None, in_dtype: object, out_dtype: object) -> Handle: ...
+def describe(handle: Handle) -> tuple[Any, ...]: ...
+def aliases(handle: Handle) -> list[str]: ...
+def custom(origin: str, text: str) -> Handle: ...
+def custom_text(handle: Handle) -> str: ...
+def matmul(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    alpha: float,
+    beta: float,
+    epilogue: bool,
+    split_k: int,
+    promote_every: int,
+    threads: int,
+    kernel: str | None,
+) -> NDArray[Any]: ...
+def dot(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+) -> Any: ...
+def explain(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    units: tuple[tuple[str, object, object, object, object], ...],
+) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
+def round(x: ArrayLike, dtype: object, mode: str, overflow: str) -> NDArray[Any]: ...
+def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int]: ...
+def error(
+    a: ArrayLike, b: ArrayLike, d: NDArray[Any], a_format: str | None, b_format: str | None, d_format: str
+) -> tuple[float, float, int]: ...
+def probe(
+    instruction: object, function: Callable[..., ArrayLike] | None
+) -> tuple[int, list[tuple[str, str, str, str | None, str, Witness | None]]]: ...

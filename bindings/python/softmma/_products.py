@@ -1,0 +1,147 @@
+"""Products of matrices, dot-product-adds, rounding, block-scaled quantisation."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._units import BLOCK_FORMATS, Instruction
+
+QUANTIZED_FORMATS = tuple(BLOCK_FORMATS)
+"""What `quantize` takes."""
+
+
+def matmul(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    epilogue: bool = False,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+    split_k: int = 1,
+    promote_every: int = 0,
+    threads: int = 0,
+    kernel: str | None = None,
+) -> NDArray[Any]:
+    """D = alpha A B + beta C as a GPU's matrix unit computes it, over K in order.
+
+    **Shapes** are those of `numpy.matmul`: A is (..., M, K), B is (..., K, N), leading axes broadcast, a vector is a
+    row of A or a column of B. C broadcasts to the result. K is padded with +0 to a multiple of the instruction's K.
+
+    **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction`
+    or a `Custom` unit; or else the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
+    names ("e4m3"), dtypes, or for ``in_dtype`` a pair, of A and B. Without ``in_dtype`` the arrays' dtypes count;
+    without ``out_dtype`` D is float32 (float64 for float64).
+
+    **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
+    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named.
+    Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
+    any distance.
+
+    **Scale factors** of block-scaled instructions: ``scale_a`` is (..., M, ceil(K / block)), ``scale_b`` is (...,
+    ceil(K / block), N), in the instruction's scale format (`quantize` makes them).
+
+    alpha and beta scale A and C before the product, each rounded to its format; with ``epilogue`` they act after it,
+    in FP32 FMA, as GPU libraries do. With ``promote_every`` = P every P of K the sum moves to an FP32 accumulator;
+    with ``split_k`` = S, K is cut into S slices whose results are added in FP32. ``threads`` (0: all cores) and
+    ``kernel`` ("core": the reference) do not change a result.
+
+    Returns an array in D's format. Raises LookupError if there is no such GPU, format or instruction, ValueError for
+    shapes that do not fit, TypeError for a dtype that is no number format, MemoryError.
+
+    Source: ``smma_gemm`` of softmma/softmma.h; the arithmetic of each instruction is in docs/algorithms.
+    """
+    return _core.matmul(
+        a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, epilogue, split_k, promote_every,
+        threads, kernel,
+    )  # fmt: skip
+
+
+def dot(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+) -> Any:
+    """d = c + sum of a[k] b[k]: one element of one instruction, or as many as the arrays have rows.
+
+    A and B are (..., K), where fewer elements than the instruction's K are followed by +0; C is (...); scale factors
+    are (..., K / block). Leading axes broadcast, and are the result's shape. All else is as in `matmul`.
+
+    Source: ``smma_dot`` of softmma/softmma.h.
+    """
+    return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b)
+
+
+def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = "default") -> Any:
+    """The values of ``x`` rounded to a format: an array of that format's dtype and of the same shape.
+
+    ``mode``: "nearest-even", "toward-zero", "toward-negative", "toward-positive", "nearest-away". ``overflow``, what
+    becomes of magnitudes that round above the greatest finite one: "saturate", "infinity" (NaN in formats without),
+    or "default", which saturates in formats of 8 bits and less.
+
+    Each value is rounded once, from the array's own dtype; integers and booleans count as float64.
+
+        >>> import softmma
+        >>> softmma.round([0.1, 1000, -3.3], "e4m3fn").astype(float).tolist()
+        [0.1015625, 448.0, -3.25]
+
+    Raises LookupError for a format, ValueError for a mode that there is not. Source: ``smma_convert`` of
+    softmma/softmma.h.
+    """
+    return _core.round(x, dtype, mode, overflow)
+
+
+class Quantized(NamedTuple):
+    """Elements in a narrow format, and the factors that blocks of them share."""
+
+    values: NDArray[Any]
+    scales: NDArray[Any]
+
+
+def quantize(x: ArrayLike, format: str, axis: int = -1) -> Quantized:
+    """Splits ``x`` into elements and scale factors of a block-scaled format, in blocks along ``axis``.
+
+    ``format``: "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4" (32 elements share a power of two), or
+    "nvfp4" (16 share a UE4M3 number). For a product, A is split along its last axis and B along the one before:
+
+        >>> import numpy as np, softmma
+        >>> a, b = np.full((2, 64), 3), np.full((64, 3), 3)
+        >>> qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+        >>> softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)[0].tolist()
+        [576.0, 576.0, 576.0]
+
+    A power of two is 2^(floor(log2(greatest magnitude of the block)) - e), e the exponent of the format's greatest
+    number (OCP Microscaling Formats 1.0, 6.3). NVFP4's factor is the greatest magnitude divided by 6, rounded to
+    nearest even; a tensor whose blocks need factors beyond UE4M3's 448, or far below its 2^-9, is divided by one
+    number before, and the product multiplied by it (``matmul``'s alpha and ``epilogue``).
+    Elements are quotients by the factor, in binary64, rounded to nearest even and saturated. A block with NaN or
+    infinity gets a factor of NaN.
+
+    Returns ``values``, of x's shape, and ``scales``, with one number for each block. Raises ValueError for a format
+    that there is not. Arithmetic: ``smma_round`` and ``smma_value`` of softmma/softmma.h.
+    """
+    if format not in BLOCK_FORMATS:
+        raise ValueError(f"format: {format!r} is none of {', '.join(BLOCK_FORMATS)}")
+    x = np.asarray(x)
+    if x.ndim == 0:
+        raise ValueError("x is a number; blocks lie along an axis of an array")
+    last = np.moveaxis(x, axis, -1)
+    values, scales = _core.quantize(last, *BLOCK_FORMATS[format])
+    return Quantized(np.moveaxis(values, -1, axis), np.moveaxis(scales, -1, axis))

@@ -1,0 +1,275 @@
+"""Explaining single results, comparing GPUs, probing units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._products import matmul
+from softmma._table import html_table, text_table
+from softmma._units import Instruction, dtype
+
+# ---- Explaining ----
+
+
+class Explanation:
+    """One dot-product-add, or the same on two units, bit by bit.
+
+    It prints as text, and a notebook shows ``svg``. ``results`` has what each unit returns, ``exact`` the exact sum
+    rounded once (None where an operand is not finite); ``difference`` is a line on the first step whose outcome
+    differs between two units, empty if none does.
+    """
+
+    def __init__(self, text: str, svg: str, difference: str, results: Sequence[tuple[str, int, int | None]]):
+        self.text = text
+        self.svg = svg
+        self.difference = difference
+        self.results = tuple(_value(format, encoding) for format, encoding, _ in results)
+        self.exact = tuple(None if exact is None else _value(format, exact) for format, _, exact in results)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _value(format: str, encoding: int) -> Any:
+    kind = dtype(format)
+    return np.array([encoding], dtype=f"u{kind.itemsize}").view(kind)[0]
+
+
+def explain(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None = None,
+    *,
+    on: str | Instruction | Sequence[str | Instruction] = "H100",
+    instr: str | Instruction | Sequence[str | Instruction] | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    scale_a: ArrayLike | None = None,
+    scale_b: ArrayLike | None = None,
+) -> Explanation:
+    """d = c + sum of a[k] b[k] as one would draw it on paper: what alignment keeps and cuts, the sum, the rounding.
+
+    Operands and instruction are as in `dot`, without further axes. With two GPUs, or two instructions, the first
+    step whose outcome differs is marked and named.
+
+        >>> import softmma
+        >>> e = softmma.explain([-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23, on=("H100", "A100"),
+        ...                     in_dtype="f16")
+        >>> [float(x) for x in e.results]
+        [-0.75, -0.5]
+
+    Raises as `matmul` does, and ValueError for two instructions that do not take the same operands.
+    """
+    units, names = _several(on), _several(instr)
+    count = max(len(units), len(names))
+    if min(len(units), len(names)) > 1 and len(units) != len(names):
+        raise ValueError(f"on has {len(units)} units and instr {len(names)} instructions; give one, or as many")
+    pairs = [(units[n % len(units)], names[n % len(names)]) for n in range(count)]
+    labels = [_label(u if count == 1 or len(units) > 1 else i) for u, i in pairs]
+    request = tuple((label, u, i, in_dtype, out_dtype) for label, (u, i) in zip(labels, pairs))
+    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request))
+
+
+def _several(one: Any) -> Sequence[Any]:
+    return one if isinstance(one, (list, tuple)) else (one,)
+
+
+def _label(unit: str | Instruction) -> str:
+    return unit.name if isinstance(unit, Instruction) else unit
+
+
+# ---- Comparing ----
+
+
+class ComparedUnit(NamedTuple):
+    """One unit's product beside the first unit's.
+
+    ``different`` results are not the same bits as the first unit's; by ``largest_ulps`` units in the last place at
+    most, but for ``special`` ones where NaN or infinity is on one side. ``error`` is the largest distance from the
+    exact product of the arrays as given, divided by the largest magnitude of that product; ``unit_error`` the same
+    for the arrays rounded to the unit's inputs, so that only the unit's part is left. ``left_out`` results took no
+    part in ``error`` because they, or the exact ones, are not finite.
+    """
+
+    label: str
+    instruction: Instruction
+    d: NDArray[Any]
+    different: int
+    largest_ulps: int
+    special: int
+    error: float
+    unit_error: float
+    left_out: int
+
+
+class Comparison(Sequence[ComparedUnit]):
+    """The same product on several units, shown as a table."""
+
+    _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "total error", "unit's part")
+
+    def __init__(self, units: Sequence[ComparedUnit]):
+        self.units = tuple(units)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.units[index]
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def pairs(self) -> NDArray[np.int64]:
+        """How many results differ, for every pair of units."""
+        format = self.units[0].instruction.d
+        rows = [[_core.difference(x.d, y.d, format)[0] for y in self.units] for x in self.units]
+        return np.array(rows, dtype=np.int64)
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for n, u in enumerate(self.units):
+            differ, ulps = ("-", "-") if n == 0 else (str(u.different), f"{u.largest_ulps} ulp")
+            yield u.label, u.instruction.a, u.instruction.name, differ, ulps, f"{u.error:.2e}", f"{u.unit_error:.2e}"
+
+    def _title(self) -> str:
+        return f"{self.units[0].d.size} results in {self.units[0].instruction.d}; differ: from {self.units[0].label}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{text_table(self._HEADER, self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows(), self._title())
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    on: Sequence[str | Instruction],
+    *,
+    in_dtype: Any = "f16",
+    out_dtype: Any = None,
+    threads: int = 0,
+) -> Comparison:
+    """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
+
+    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` ("H100:e4m3"), or instructions. All
+    results must have one format (``out_dtype``; float32 without it, float64 for float64). Differences are counted
+    from the first unit.
+
+    Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
+    if not on:
+        raise ValueError("on: the list of GPUs is empty")
+    units: list[ComparedUnit] = []
+    for each in on:
+        i = _compared(each, in_dtype, out_dtype)
+        d = matmul(a, b, on=i, threads=threads)
+        first = units[0] if units else None
+        if first and first.instruction.d != i.d:
+            raise ValueError(f"{i.name} has results in {i.d}, {first.label} in {first.instruction.d}; give out_dtype")
+        different, ulps, special = _core.difference(first.d if first else d, d, i.d)
+        error, _, left_out = _core.error(a, b, d, None, None, i.d)
+        unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
+        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out))
+    return Comparison(units)
+
+
+def _compared(unit: str | Instruction, in_dtype: Any, out_dtype: Any) -> Instruction:
+    if isinstance(unit, Instruction):
+        return unit
+    gpu, colon, format = unit.partition(":")
+    return _chosen(gpu, None, format if colon else in_dtype, out_dtype)
+
+
+def _chosen(on: str, instr: str | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+    return Instruction(*_core.describe(_core.choose(on, instr, in_dtype, out_dtype)))
+
+
+# ---- Probing ----
+
+
+class Finding(NamedTuple):
+    """One numerical feature: what it is, or None and why it cannot be told.
+
+    ``witness`` is a row (a, b, c, d) that shows it, None where none does. ``source`` says who described it.
+    """
+
+    name: str
+    title: str
+    source: str
+    value: str | None
+    why: str
+    witness: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]] | None
+
+    @property
+    def text(self) -> str:
+        return f"cannot tell: {self.why}" if self.value is None else self.value
+
+
+class Examination(Mapping[str, Finding]):
+    """The features of one unit by name, shown as a table; ``rows`` dot products were asked for."""
+
+    def __init__(self, instruction: Instruction, unit: str, rows: int, findings: Sequence[Finding]):
+        self.instruction = instruction
+        self.unit = unit
+        self.rows = rows
+        self._findings = {finding.name: finding for finding in findings}
+
+    def __getitem__(self, name: str) -> Finding:
+        return self._findings[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._findings)
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    def _title(self) -> str:
+        return f"{self.instruction.arch} {self.instruction.name} on {self.unit}: {self.rows} rows"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(finding.title, finding.text) for finding in self.values()]
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{text_table(('feature', 'found'), self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(("feature", "found"), self._rows(), self._title())
+
+
+def probe(
+    on: str | Instruction = "H100",
+    *,
+    instr: str | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    unit: Callable[..., ArrayLike] | None = None,
+) -> Examination:
+    """Finds out from outside how a unit computes: block, alignment, roundings, subnormals, zeros, overflow, NaN.
+
+    The instruction (f16 inputs, if nothing else is asked for) says which formats and which K. Without ``unit`` its
+    model is examined; else ``unit(a, b, c)``, a function that returns d for rows of operands: a and b are (rows, K),
+    c is (rows,), in the instruction's formats, and so is d, of (rows,). For block-scaled instructions it gets the
+    scale factors as well, ``unit(a, b, c, scale_a, scale_b)``. So a real GPU can be examined through any library that
+    multiplies matrices there.
+
+        >>> import softmma
+        >>> softmma.probe("A100")["alignment_bits"].value
+        '24'
+
+    Raises LookupError as `matmul` does, what the function raises, and ValueError for results of a wrong shape.
+    """
+    if isinstance(on, Instruction):
+        i = on
+    else:
+        i = _chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
+    rows, findings = _core.probe(i, unit)
+    return Examination(i, getattr(unit, "__name__", "a function") if unit else "model", rows,
+                       [Finding(*finding) for finding in findings])  # fmt: skip

@@ -1,0 +1,262 @@
+"""What would my model do on that GPU? The matrix products of PyTorch modules on the CPU as a matrix unit computes them.
+
+    with softmma.torch.emulate("MI300X", weights="e4m3fnuz", activations="e4m3fnuz") as emulation:
+        loss = criterion(model(x), y)
+        loss.backward()
+    print(emulation.report())
+
+Importing this module needs PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from softmma import _core
+from softmma._products import matmul, quantize, round
+from softmma._table import html_table, text_table
+from softmma._units import BLOCK_FORMATS, Instruction, dtype, formats
+
+__all__ = ["Emulated", "Emulation", "Report", "emulate"]
+
+_BITS = {format.name: format.bits for format in formats()}
+_UNSIGNED = {1: torch.uint8, 2: torch.uint16}
+
+
+class Emulated(NamedTuple):
+    """One kind of product: PyTorch's operation, what A and B were rounded to, where it was computed, and how often."""
+
+    operation: str
+    a: str
+    b: str
+    on: str
+    calls: int
+    multiplications: int
+
+
+class Report(list[Emulated]):
+    """What was emulated, shown as a table."""
+
+    def __repr__(self) -> str:
+        return text_table(Emulated._fields, self)
+
+    def _repr_html_(self) -> str:
+        return html_table(Emulated._fields, self)
+
+
+class Emulation(TorchDispatchMode):
+    """The context that `emulate` returns."""
+
+    def __init__(self, on: str | Instruction, roles: dict[str, str], scaling: str, promote_every: int, threads: int):
+        super().__init__()
+        self.on = on
+        self.roles = roles
+        self.scaling = scaling
+        self.promote_every = promote_every
+        self.threads = threads
+        self._calls: Counter[tuple[str, str, str, str]] = Counter()
+        self._multiplications: Counter[tuple[str, str, str, str]] = Counter()
+        self._forward: set[StorageWeakRef] = set()  # what went into products before any gradient
+        self._most = 1000
+        self._outside = ExitStack()
+
+    def __enter__(self) -> Emulation:
+        # Fused attention and fused layers show no products; those that are made of products do.
+        self._outside.enter_context(sdpa_kernel(SDPBackend.MATH))
+        self._outside.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(False)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        self._outside.close()
+        self._forward.clear()
+
+    def report(self) -> Report:
+        """What was emulated so far."""
+        return Report(Emulated(*key, calls, self._multiplications[key]) for key, calls in self._calls.items())
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        emulated = _OPERATIONS.get(func.overloadpacket)
+        tensors = [x for x in args if isinstance(x, torch.Tensor)]
+        if emulated is None or not all(x.device.type == "cpu" and x.is_floating_point() for x in tensors):
+            return func(*args, **kwargs)
+        out = kwargs.pop("out", None)
+        result = emulated(self, func.overloadpacket.__name__, *args, **kwargs)
+        return result if out is None else out.copy_(result)
+
+    # ---- Products ----
+
+    def _role(self, x: torch.Tensor, in_backward: bool) -> str:
+        """Parameters and their views are weights; in a backward pass what did not go forward is a gradient."""
+        whole = x._base if x._base is not None else x
+        if isinstance(whole, torch.nn.Parameter):
+            return "weights"
+        storage = StorageWeakRef(x.untyped_storage())
+        if not in_backward:
+            self._forward.add(storage)
+            if len(self._forward) > self._most:
+                self._forward = {seen for seen in self._forward if not seen.expired()}
+                self._most = 2 * len(self._forward) + 1000
+        return "activations" if storage in self._forward else "gradients"
+
+    def product(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """A B in FP32 (FP64 for double), from operands that are rounded as their roles say."""
+        in_backward = torch._C._current_graph_task_id() != -1
+        names = [self.roles[self._role(x, in_backward)] for x in (a, b)]
+        if any(name in BLOCK_FORMATS for name in names):
+            return self._block_scaled(operation, a, b, names)
+        scales = [self._scale(x, name) for x, name in zip((a, b), names)]
+        encoded = [_core.format(name) for name in names]
+        x, y = (_array(t if s is None else t.float() * s) for t, s in zip((a, b), scales))
+        d = _tensor(
+            matmul(x, y, on=self.on, in_dtype=tuple(encoded), promote_every=self.promote_every, threads=self.threads)
+        )
+        self._count(operation, names, a, b)
+        for scale in scales:
+            if scale is not None:
+                d /= scale
+        return d
+
+    def _scale(self, x: torch.Tensor, name: str) -> torch.Tensor | None:
+        """What makes the greatest magnitude that of the format, where formats are narrow."""
+        if self.scaling == "none" or _BITS[_core.format(name)] > 8 or x.numel() == 0:
+            return None
+        greatest = float(round(np.inf, name, overflow="saturate"))
+        largest = x.abs().max().float()
+        return torch.where((largest > 0) & torch.isfinite(largest), greatest / largest, 1.0)
+
+    def _block_scaled(self, operation: str, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
+        if not all(name in BLOCK_FORMATS for name in names):
+            raise ValueError(f"{names[0]} x {names[1]}: a block-scaled format goes with another one only")
+        x, y = quantize(_array(a), names[0]), quantize(_array(b), names[1], axis=-2)
+        d = matmul(
+            x.values, y.values, on=self.on, scale_a=x.scales, scale_b=y.scales,
+            promote_every=self.promote_every, threads=self.threads,
+        )  # fmt: skip
+        self._count(operation, names, a, b)
+        return _tensor(d)
+
+    def _count(self, operation: str, names: list[str], a: torch.Tensor, b: torch.Tensor) -> None:
+        on = self.on.name if isinstance(self.on, Instruction) else self.on
+        key = (operation, names[0], names[1], on)
+        self._calls[key] += 1
+        self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
+
+
+def _array(x: torch.Tensor) -> Any:
+    """The tensor's own memory as an array, also in dtypes that NumPy has not."""
+    x = x.detach()
+    if x.dtype in (torch.float64, torch.float32, torch.float16):
+        return x.numpy()
+    return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
+
+
+def _tensor(d: Any) -> torch.Tensor:
+    """The product of two vectors is a number."""
+    return torch.from_numpy(np.asarray(d))
+
+
+# ---- PyTorch's operations ----
+
+
+def _mm(mode: Emulation, name: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return mode.product(name, a, b).to(a.dtype)
+
+
+def _addmm(
+    mode: Emulation, name: str, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, beta: float = 1, alpha: float = 1
+) -> torch.Tensor:
+    """C, a bias mostly, is added behind the product, in FP32, as GPU libraries do."""
+    d = mode.product(name, a, b) * alpha
+    return (d if beta == 0 else d + beta * c).to(a.dtype)
+
+
+def _scaled_mm(
+    mode: Emulation,
+    name: str,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    scale_a: torch.Tensor,
+    scale_b: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    scale_result: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+    use_fast_accum: bool = False,
+) -> torch.Tensor:
+    """FP8 tensors as they are; factors for the whole or for rows of A and columns of B act on the FP32 result."""
+    formats = _array(a).dtype.name, _array(b).dtype.name
+    d = _tensor(matmul(_array(a), _array(b), on=mode.on, promote_every=mode.promote_every, threads=mode.threads))
+    mode._count(name, list(map(_core.format, formats)), a, b)
+    d = d * scale_a * scale_b
+    if bias is not None:
+        d = d + bias
+    return (d if scale_result is None else d * scale_result).to(out_dtype or a.dtype)
+
+
+_OPERATIONS: dict[Any, Callable[..., torch.Tensor]] = {
+    torch.ops.aten.mm: _mm,
+    torch.ops.aten.bmm: _mm,
+    torch.ops.aten.mv: _mm,
+    torch.ops.aten.dot: _mm,
+    torch.ops.aten.addmm: _addmm,
+    torch.ops.aten.baddbmm: _addmm,
+    torch.ops.aten.addmv: _addmm,
+    torch.ops.aten._scaled_mm: _scaled_mm,
+}
+
+
+def emulate(
+    on: str | Instruction = "H100",
+    *,
+    weights: Any = "bf16",
+    activations: Any = "bf16",
+    gradients: Any = None,
+    scaling: str = "tensor",
+    promote_every: int = 0,
+    threads: int = 0,
+) -> Emulation:
+    """A context in which products of CPU tensors are computed as a GPU's matrix unit does, forward and backward.
+
+    Emulated are mm, addmm, bmm, baddbmm, mv, addmv, dot and ``torch._scaled_mm``, and so what is made of them: linear,
+    matmul, einsum, attention (in its form of single products). Everything else is PyTorch's. Backward passes must run
+    inside, too.
+
+    ``weights``, ``activations`` and ``gradients`` (without it, as activations) are the formats to round to: weights
+    are parameters and views of them, gradients what a backward pass brings to a product, activations all else. With
+    ``scaling`` "tensor" a tensor for a format of 8 bits or less is multiplied before, in FP32, so that its greatest
+    magnitude is the format's, and the result divided; "none" leaves it. Block-scaled formats ("mxfp8_e4m3", "nvfp4",
+    ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then. ``torch._scaled_mm`` brings
+    tensors and factors of its own.
+
+    Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results
+    are rounded to the tensors' dtype.
+
+    ``torch.compile``: what is compiled calls these operations, too, and is emulated, as long as the compiler does not
+    write products of its own (max-autotune, freezing): the report shows. Convolutions, integer and complex tensors, and
+    other devices than the CPU are left alone.
+
+    Raises LookupError, inside, for formats that the unit does not multiply; ValueError for a scaling that there is
+    not.
+    """
+    if scaling not in ("tensor", "none"):
+        raise ValueError(f"scaling: {scaling!r} is none of tensor, none")
+    roles = {"weights": weights, "activations": activations, "gradients": gradients or activations}
+    for role, format in roles.items():
+        roles[role] = format if format in BLOCK_FORMATS else _core.format(_name(format))
+    return Emulation(on, roles, scaling, promote_every, threads)
+
+
+def _name(format: Any) -> Any:
+    return str(format).removeprefix("torch.") if isinstance(format, torch.dtype) else format

@@ -1,0 +1,48 @@
+"""What the tests share: vector files, the command, bits."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softmma
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def bits(array):
+    """An array's encodings, which compare where NaN and -0 do not."""
+    array = np.ascontiguousarray(array)
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def random_encodings(generator, shape, format):
+    """Random bits as an array in a format: every kind of value occurs."""
+    kind = next(f for f in softmma.formats() if f.name == format)
+    whole = generator.integers(0, 2**kind.bits, shape, dtype=f"u{kind.bytes}", endpoint=False)
+    return whole.view(kind.dtype)
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Runs the softmma command: $SOFTMMA, or one that was built here, or the one on the PATH."""
+    built = [REPOSITORY / folder / "bin" / "softmma" for folder in ("build", "build-tests")]
+    candidates = [os.environ.get("SOFTMMA"), *(str(path) for path in built if path.exists()), shutil.which("softmma")]
+    program = next((name for name in candidates if name), None)
+    if not program:
+        pytest.skip("the softmma command is not built, so Python is not compared with it (scripts/build)")
+
+    def run(*arguments, status=(0,), **options):
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+        assert done.returncode in status, done.stderr
+        return done.stdout
+
+    return run

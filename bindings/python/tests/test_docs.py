@@ -1,0 +1,74 @@
+"""The sessions of docs/python.md, and the examples."""
+
+import doctest
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples" / "python"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_sessions(monkeypatch, page):
+    monkeypatch.chdir(REPOSITORY)
+    result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted and not result.failed
+
+
+def run(name, *arguments):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_digits(tmp_path):
+    """Two epochs; every unit learns, and what is written can be read."""
+    output = run("digits_mlp.py", "--epochs", 2, "--picture", tmp_path / "d.svg", "--save", tmp_path / "d.safetensors")
+    rows = [line.split() for line in output.splitlines()[1:]]
+    assert len(rows) == 4 and all(float(row[-2]) > 60 for row in rows)
+    assert len({row[-3] for row in rows}) > 1
+    assert (tmp_path / "d.svg").read_text().rstrip().endswith("</svg>")
+    assert "MI250X" in run("compare_layer.py", tmp_path / "d.safetensors", "layers.0.weight")
+
+
+def test_subnormals():
+    """CDNA 2 makes zeros of subnormal gradients, unless the loss is scaled."""
+    zeros = {tuple(line.split()[:2]): line.split()[2] for line in run("subnormals.py").splitlines()[1:]}
+    assert zeros["MI250X", "1"] == "100.0%"
+    assert {share for (gpu, scale), share in zeros.items() if (gpu, scale) != ("MI250X", "1")} == {"0.0%"}
+
+
+def outputs(notebook):
+    """What a notebook shows, without pictures: the text of every cell."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            yield output.get("text") or data.get("text/html") or "".join(data.get("text/plain", ""))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks(path):
+    """Executed again they show what they show, and so does the page."""
+    nbformat = pytest.importorskip("nbformat", reason="nbconvert is not installed: notebooks are NOT executed")
+    nbclient = pytest.importorskip("nbclient", reason="nbconvert is not installed: notebooks are NOT executed")
+    stored, executed = (nbformat.read(path, as_version=4) for _ in range(2))
+    nbclient.NotebookClient(executed, coalesce_streams=True, resources={"metadata": {"path": path.parent}}).execute()
+    assert list(outputs(executed)) == list(outputs(stored))
+    page = (REPOSITORY / "docs" / f"python-{path.stem}.md").read_text()
+    for cell in stored.cells:
+        assert cell.source in page
+
+
+@pytest.mark.parametrize("name", ["digits-labels.npy", "digits.npy"])
+def test_data(name):
+    data = np.load(REPOSITORY / "examples" / "data" / name)
+    assert len(data) == 1797
+
+
+def test_layer():
+    assert "V100" in run("compare_layer.py")

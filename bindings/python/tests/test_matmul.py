@@ -1,0 +1,356 @@
+"""Shapes, layouts, dtypes and errors of matmul and dot."""
+
+import threading
+import time
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softmma
+from conftest import bits, random_encodings
+
+FP8 = ml_dtypes.float8_e4m3fn
+
+
+def same(x, y):
+    assert x.dtype == y.dtype and x.shape == y.shape
+    np.testing.assert_array_equal(bits(x), bits(y))
+
+
+@pytest.fixture
+def operands(generator):
+    return random_encodings(generator, (5, 40), "e4m3"), random_encodings(generator, (40, 7), "e4m3")
+
+
+def expected(a, b, c=None, **options):
+    """Element by element, step by step along K, by dot."""
+    i = softmma.find(options["on"], "wgmma.m64n8k32.f32.e4m3.e4m3")[0]
+    d = np.zeros((a.shape[0], b.shape[1]), np.float32) if c is None else c
+    for k in range(0, a.shape[1], i.k):
+        d = softmma.dot(a[:, None, k : k + i.k], np.swapaxes(b[k : k + i.k], 0, 1)[None], d, on=i)
+    return d
+
+
+def test_steps_along_k(operands, generator):
+    a, b = operands
+    same(softmma.matmul(a, b, on="H100"), expected(a, b, on="H100"))
+    c = random_encodings(generator, (5, 7), "f32")
+    same(softmma.matmul(a, b, c, on="H100"), expected(a, b, c, on="H100"))
+
+
+def views(x):
+    """The same matrix in other layouts."""
+    wide = np.zeros((x.shape[0] * 3, x.shape[1] * 2), x.dtype)
+    wide[::3, ::2] = x
+    far = np.lib.stride_tricks.as_strided(np.zeros(x.shape[0] << 20, x.dtype), x.shape, (x.itemsize << 20, x.itemsize))
+    far[...] = x
+    unaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    unaligned[...] = x
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    padded = np.zeros((x.shape[0], x.shape[1] + 3), x.dtype)
+    padded[:, : x.shape[1]] = x
+    return {
+        "fortran": np.asfortranarray(x),
+        "every other": wide[::3, ::2],
+        "reversed": x[::-1, ::-1].copy()[::-1, ::-1],
+        "huge stride": far,
+        "unaligned": unaligned,
+        "read-only": read_only,
+        "in a wider one": padded[:, : x.shape[1]],
+    }
+
+
+@pytest.mark.parametrize("layout", views(np.zeros((1, 1))).keys())
+@pytest.mark.parametrize("dtype", [FP8, np.float16])
+def test_layouts(operands, layout, dtype):
+    a, b = (x.astype(dtype) for x in operands)
+    d = softmma.matmul(a, b)
+    same(softmma.matmul(views(a)[layout], b), d)
+    same(softmma.matmul(a, views(b)[layout]), d)
+    c = np.ones(d.shape, np.float32)
+    same(softmma.matmul(a, b, views(c)[layout]), softmma.matmul(a, b, c))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_swapped_bytes(generator, dtype):
+    a = generator.standard_normal((6, 20)).astype(dtype)
+    b = generator.standard_normal((20, 3)).astype(dtype)
+    d = softmma.matmul(a, b, in_dtype="f16")
+    swapped = [x.astype(x.dtype.newbyteorder()) for x in (a, b)]
+    same(softmma.matmul(*swapped, in_dtype="f16"), d)
+    c = np.ones((6, 3), ">f4")
+    same(softmma.matmul(a, b, c, in_dtype="f16"), softmma.matmul(a, b, c.astype("=f4"), in_dtype="f16"))
+
+
+def test_transposed_is_no_copy(generator):
+    """A product of a transposed view takes no memory for a copy: a column-major matrix goes as it is."""
+    import tracemalloc
+
+    a = generator.standard_normal((1024, 16)).astype(np.float16)
+    b = np.ones((1024, 8), np.float16)
+    tracemalloc.start()
+    softmma.matmul(a.T, b)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < a.nbytes / 2
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((3, 4), (4, 5)),
+        ((4,), (4, 5)),
+        ((3, 4), (4,)),
+        ((4,), (4,)),
+        ((2, 3, 4), (4, 5)),
+        ((3, 4), (2, 4, 5)),
+        ((2, 1, 3, 4), (6, 4, 5)),
+        ((2, 3, 4), (2, 4, 5)),
+        ((2, 3, 4), (4,)),
+        ((4,), (2, 4, 5)),
+        ((0, 4), (4, 5)),
+        ((3, 0), (0, 5)),
+        ((3, 4), (4, 0)),
+        ((0, 3, 4), (4, 5)),
+        ((1, 1), (1, 1)),
+    ],
+)
+def test_shapes_of_numpy(generator, shapes):
+    """Small integers are exact, so NumPy's result is the unit's."""
+    a, b = (generator.integers(-4, 5, shape).astype(np.float16) for shape in shapes)
+    exact = np.matmul(a.astype(np.float32), b.astype(np.float32))
+    d = softmma.matmul(a, b)
+    assert np.shape(d) == np.shape(exact)
+    np.testing.assert_array_equal(d, exact)
+    for c_shape in {np.shape(exact), np.shape(exact)[-1:], ()}:
+        c = generator.integers(-4, 5, c_shape).astype(np.float32)
+        np.testing.assert_array_equal(softmma.matmul(a, b, c), exact + c)
+
+
+def test_batches_of_transposed_copies(generator):
+    """Rounding keeps the layout, also of arrays that are neither in rows nor in columns as a whole."""
+    a = np.swapaxes(generator.standard_normal((3, 20, 6)), 1, 2)
+    b = generator.standard_normal((3, 5, 20)).transpose(0, 2, 1)
+    each = [softmma.matmul(x.copy(), y.copy(), in_dtype="e4m3") for x, y in zip(a, b)]
+    same(softmma.matmul(a, b, in_dtype="e4m3"), np.stack(each))
+
+
+def test_encodings(operands):
+    a, b = operands
+    same(softmma.matmul(a.view(np.uint8), b.view(np.uint8), in_dtype="e4m3"), softmma.matmul(a, b))
+    same(softmma.matmul(a.view(np.uint8), b, instr="wgmma.m64n8k32.f32.e4m3.e4m3"), softmma.matmul(a, b))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int16, np.int64, np.float32, np.float64, np.float16])
+def test_other_dtypes_are_rounded(dtype):
+    a, b = np.arange(6).reshape(2, 3).astype(dtype), np.arange(6).reshape(3, 2).astype(dtype)
+    exact = a.astype(float) @ b.astype(float)
+    np.testing.assert_array_equal(softmma.matmul(a, b, in_dtype="f16"), exact)
+    np.testing.assert_array_equal(softmma.matmul(a.tolist(), b.tolist(), in_dtype="f16"), exact)
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e4m3fn", "float8_e4m3fn", FP8, np.dtype(FP8)])
+def test_names_of_a_format(operands, name):
+    a, b = operands
+    same(softmma.matmul(a.astype(np.float32), b.astype(np.float32), in_dtype=name), softmma.matmul(a, b))
+
+
+def test_pair_of_formats(operands):
+    a, b = operands
+    wide = b.astype(np.float32)
+    d = softmma.matmul(a, wide.astype(ml_dtypes.float8_e5m2))
+    same(softmma.matmul(a.astype(np.float32), wide, in_dtype=("e4m3", "e5m2")), d)
+
+
+def test_options(generator):
+    a, b = (generator.standard_normal(shape).astype(np.float16) for shape in ((9, 256), (256, 11)))
+    c = generator.standard_normal((9, 11)).astype(np.float32)
+    d = softmma.matmul(a, b, c)
+    for threads in 1, 2, 3:
+        same(softmma.matmul(a, b, c, threads=threads), d)
+    same(softmma.matmul(a, b, c, kernel="core"), d)
+    first, second = softmma.matmul(a[:, :128], b[:128], c), softmma.matmul(a[:, 128:], b[128:])
+    same(softmma.matmul(a, b, c, split_k=2), first + second)
+    same(softmma.matmul(a, b, c, promote_every=128), (c + softmma.matmul(a[:, :128], b[:128])) + second)
+    same(softmma.matmul(a, b, c, alpha=2, beta=-1), softmma.matmul(2 * a, b, -c))
+    same(softmma.matmul(a, b, c, alpha=0.5, beta=0.25, epilogue=True), np.float32(0.5) * softmma.matmul(a, b) + c / 4)
+
+
+def test_output_formats(operands):
+    a, b = operands
+    assert softmma.matmul(a, b, out_dtype="f16").dtype == np.float16
+    assert softmma.matmul(np.eye(3), np.eye(3), on="A100").dtype == np.float64
+
+
+def test_a_fork_computes(operands):
+    """OpenMP's threads do not survive a fork; a product in the child must not wait for them."""
+    import multiprocessing
+
+    a, b = np.ones((2, 512, 64), np.float16)
+    softmma.matmul(a, b.T, threads=2)
+    child = multiprocessing.get_context("fork").Process(target=softmma.matmul, args=(a, b.T))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+
+
+def test_releases_the_gil():
+    """Another thread counts on while a product is computed."""
+    a = np.ones((1024, 1024), np.float16)
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    before = counted[0]
+    softmma.matmul(a, a, threads=1)
+    during = counted[0] - before
+    done.set()
+    counter.join()
+    assert during >= 3
+
+
+def test_interrupt():
+    """Control-C ends a long product."""
+    import signal
+
+    a = np.ones((2048, 512), np.float16)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            softmma.matmul(a, a.T, kernel="core", threads=1)
+
+
+def fails(error, pattern, *arguments, **options):
+    with pytest.raises(error, match=pattern):
+        softmma.matmul(*arguments, **options)
+
+
+def test_errors():
+    a, b = np.ones((3, 4), np.float16), np.ones((5, 6), np.float16)
+    fails(ValueError, r"a is \(3, 4\) and b is \(5, 6\): the columns of a must be the rows of b", a, b)
+    fails(
+        ValueError, r"a is \(2, 3, 4\) and b is \(3, 4, 5\): their leading axes", np.ones((2, 3, 4)), np.ones((3, 4, 5))
+    )
+    fails(ValueError, r"c is \(7,\); it must broadcast to \(3, 3\)", a, a.T, np.ones(7))
+    fails(ValueError, "a is a number", 1, b)
+    fails(LookupError, "nearest.*H100", a, a.T, on="H1000")
+    fails(
+        LookupError,
+        "H100 has no instruction for f32 x f32.*in_dtype",
+        np.ones((2, 2), np.float32),
+        np.ones((2, 2), "f"),
+    )
+    fails(LookupError, "in_dtype: 'e4m4' is no number format", a, a.T, in_dtype="e4m4")
+    fails(LookupError, "nearest", a, a.T, instr="wgmma.m65")
+    fails(ValueError, "in_dtype: .* computes f16 x f16", a, a.T, instr="HMMA.16816.F32", in_dtype="bf16")
+    fails(ValueError, "out_dtype: .* computes", a, a.T, instr="HMMA.16816.F32", out_dtype="f16")
+    fails(TypeError, "complex128", np.ones((2, 2), complex), np.ones((2, 2)), in_dtype="f16")
+    fails(TypeError, "in_dtype is missing", [[1]], [[1]])
+    fails(ValueError, "takes no scale factors", a, a.T, scale_a=a, scale_b=a, instr="HMMA.16816.F32")
+    fails(ValueError, "promote_every", a, a.T, promote_every=5)
+    fails(ValueError, "split_k", a, a.T, split_k=0)
+    fails(ValueError, "kernel", a, a.T, kernel="avx1024")
+    fails(TypeError, "3 is neither a name nor an Instruction", a, a.T, on=3)
+    fails(TypeError, "3 is neither a name nor an Instruction", a, a.T, instr=3)
+    fails(TypeError, "on is an instruction already", a, a.T, on=softmma.instructions("H100")[0], instr="x")
+    fails(TypeError, "unexpected keyword", a, a.T, k_split=2)
+
+
+def test_errors_of_scales():
+    a = softmma.quantize(np.ones((2, 64)), "mxfp8_e4m3")
+    b = softmma.quantize(np.ones((64, 3)), "mxfp8_e4m3", axis=-2)
+    instr = "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"
+    on = {"on": "B200", "instr": instr}
+    fails(ValueError, "takes scale factors", a.values, b.values, **on)
+    fails(
+        ValueError,
+        r"a is \(2, 64\) and scale_a is \(2, 1\)",
+        a.values,
+        b.values,
+        scale_a=a.scales[:, :1],
+        scale_b=b.scales,
+        **on,
+    )
+    fails(
+        ValueError,
+        r"b is \(64, 3\) and scale_b is \(2, 2\)",
+        a.values,
+        b.values,
+        scale_a=a.scales,
+        scale_b=b.scales[:, :2],
+        **on,
+    )
+    fails(LookupError, "hopper has no block-scaled", a.values, b.values, scale_a=a.scales, scale_b=b.scales)
+
+
+def test_scales_of_vectors():
+    x = np.arange(1, 65.0)
+    q = softmma.quantize(x, "mxfp8_e4m3")
+    matrices = softmma.matmul(
+        q.values[None], q.values[:, None], on="B200", scale_a=q.scales[None], scale_b=q.scales[:, None]
+    )
+    vectors = softmma.matmul(q.values, q.values, on="B200", scale_a=q.scales, scale_b=q.scales)
+    assert vectors == matrices[0, 0] > 0
+
+
+def test_layouts_of_scales(generator):
+    """Factors in any layout, and one for all matrices of a batch."""
+    a, b = generator.standard_normal((3, 4, 70)), generator.standard_normal((70, 5))
+    qa, qb = softmma.quantize(a, "mxfp4"), softmma.quantize(b, "mxfp4", axis=-2)
+    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    other = softmma.matmul(
+        qa.values, qb.values, on="B200", scale_a=np.asfortranarray(qa.scales), scale_b=np.ascontiguousarray(qb.scales)
+    )
+    same(d, other)
+    same(d[1], softmma.matmul(qa.values[1], qb.values, on="B200", scale_a=qa.scales[1], scale_b=qb.scales))
+
+
+def test_dot(generator):
+    a, b = random_encodings(generator, (6, 16), "f16"), random_encodings(generator, (1, 16), "f16")
+    c = random_encodings(generator, (6,), "f32")
+    d = softmma.dot(a, b, c, on="A100", instr="HMMA.16816.F32")
+    each = [softmma.dot(x, b[0], y, on="A100", instr="HMMA.16816.F32") for x, y in zip(a, c)]
+    same(d, np.array(each))
+    assert softmma.dot([1, 2], [3, 4], in_dtype="f16") == 11
+    with pytest.raises(ValueError, match="a has 17 elements; .* takes 16 at most"):
+        softmma.dot(np.ones(17), np.ones(16), in_dtype="f16")
+    with pytest.raises(ValueError, match=r"a is \(2, 4\) and b is \(3, 4\)"):
+        softmma.dot(np.ones((2, 4)), np.ones((3, 4)), in_dtype="f16")
+
+
+def test_memory_stays_flat():
+    """10^5 calls of every kind that allocates, good and bad: the process does not grow."""
+    import resource
+
+    a, b = np.ones((16, 16), np.float16), np.ones((8, 16), np.float32).T
+    unit = softmma.instruction("H100", "HMMA.16816.F32").to_custom()
+
+    def calls(count):
+        for n in range(count):
+            softmma.matmul(a, b, np.float64(1), in_dtype="f16")
+            if n % 10 == 0:
+                softmma.dot(a, a, 1)
+                softmma.round(b, "e4m3")
+                softmma.quantize(b, "nvfp4")
+                with pytest.raises(ValueError):
+                    softmma.matmul(a, a[:3])
+            if n % 1000 == 0:
+                softmma.matmul(a, a, on=softmma.Custom(unit))
+                softmma.explain(a[0], a[1])
+
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    calls(20000)
+    before = resident()
+    calls(80000)
+    assert resident() - before < 2 << 20

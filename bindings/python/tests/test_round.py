@@ -1,0 +1,128 @@
+"""Rounding and quantisation."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softmma
+from conftest import bits
+
+
+def test_agrees_with_other_roundings(generator):
+    """NumPy and ml_dtypes round to nearest even, too; what overflows is theirs."""
+    x = generator.standard_normal(10000).astype(np.float32) * np.exp2(generator.integers(-20, 8, 10000)).astype(
+        np.float32
+    )
+    for kind in np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn, ml_dtypes.float6_e3m2fn:
+        greatest = float(ml_dtypes.finfo(kind).max)
+        inside = x[np.abs(x) <= greatest]
+        np.testing.assert_array_equal(bits(softmma.round(inside, kind)), bits(inside.astype(kind)))
+
+
+def test_modes():
+    def rounded(x, mode):
+        return softmma.round(x, "e4m3fn", mode=mode).astype(float).tolist()
+
+    x = [1.0625, -1.0625, 1.1, -1.1]
+    assert rounded(x, "nearest-even") == [1.0, -1.0, 1.125, -1.125]
+    assert rounded(x, "nearest-away") == [1.125, -1.125, 1.125, -1.125]
+    assert rounded(x, "toward-zero") == [1.0, -1.0, 1.0, -1.0]
+    assert rounded(x, "toward-positive") == [1.125, -1.0, 1.125, -1.0]
+    assert rounded(x, "toward-negative") == [1.0, -1.125, 1.0, -1.125]
+    with pytest.raises(ValueError, match="mode: 'up' is none of nearest-even, toward-zero, .*nearest-away"):
+        softmma.round(x, "e4m3", mode="up")
+
+
+def test_overflow():
+    x = [1e6, np.inf, -np.inf]
+    assert softmma.round(x, "e5m2").astype(float).tolist() == [57344, 57344, -57344]
+    assert softmma.round(x, "e5m2", overflow="infinity").astype(float).tolist() == [np.inf, np.inf, -np.inf]
+    assert softmma.round(x, "f16").tolist() == [np.inf, np.inf, -np.inf]
+    assert softmma.round(x, "f16", overflow="saturate").tolist() == [65504, 65504, -65504]
+    assert np.isnan(softmma.round(x, "e4m3", overflow="infinity").astype(float)).all()
+    with pytest.raises(ValueError, match="overflow: 'wrap' is none of"):
+        softmma.round(x, "e5m2", overflow="wrap")
+
+
+def test_shapes_and_dtypes():
+    assert softmma.round(np.ones((2, 0, 3)), "f16").shape == (2, 0, 3)
+    assert softmma.round(1.1, "bf16") == ml_dtypes.bfloat16(1.1)
+    assert softmma.round(np.arange(5, dtype=np.uint8), "e4m3").astype(int).tolist() == [0, 1, 2, 3, 4]
+    x = np.asfortranarray(np.random.default_rng(1).standard_normal((3, 5)))
+    np.testing.assert_array_equal(softmma.round(x, "f16"), x.astype(np.float16))
+    np.testing.assert_array_equal(softmma.round(x[::2, ::-1].astype(">f8"), "f16"), x[::2, ::-1].astype(np.float16))
+
+
+def test_doubles_are_rounded_once():
+    """Through float32 this would be a tie, and even."""
+    assert softmma.round(1 + 2**-11 + 2**-40, "f16") == np.float16(1 + 2**-10)
+
+
+# ---- Block-scaled formats ----
+
+
+def reference(x, format):
+    """Block by block, in exact powers of two and by ml_dtypes' roundings."""
+    element, greatest, block = {
+        "mxfp8_e4m3": (ml_dtypes.float8_e4m3fn, 448, 32),
+        "mxfp8_e5m2": (ml_dtypes.float8_e5m2, 57344, 32),
+        "mxfp6_e3m2": (ml_dtypes.float6_e3m2fn, 28, 32),
+        "mxfp6_e2m3": (ml_dtypes.float6_e2m3fn, 7.5, 32),
+        "mxfp4": (ml_dtypes.float4_e2m1fn, 6, 32),
+        "nvfp4": (ml_dtypes.float4_e2m1fn, 6, 16),
+    }[format]
+    values, scales = [], []
+    for first in range(0, len(x), block):
+        part = x[first : first + block]
+        most = np.abs(part).max()
+        if format == "nvfp4":
+            scale = float(np.float64(most / greatest).astype(ml_dtypes.float8_e4m3fn))
+        else:
+            scale = 2.0 ** (np.floor(np.log2(most)) - np.floor(np.log2(greatest)))
+        scales.append(scale)
+        values.extend(np.clip(part / (scale or np.inf), -greatest, greatest).astype(element).astype(float))
+    return values, scales
+
+
+@pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
+@pytest.mark.parametrize("length", [1, 16, 32, 100])
+def test_quantize(generator, format, length):
+    x = generator.standard_normal(length) * np.exp2(generator.integers(-3, 4, length))
+    q = softmma.quantize(x, format)
+    values, scales = reference(x, format)
+    assert q.values.astype(float).tolist() == values
+    assert q.scales.astype(float).tolist() == scales
+
+
+def test_quantize_along_an_axis(generator):
+    x = generator.standard_normal((2, 70, 3))
+    rows = softmma.quantize(np.swapaxes(x, 1, 2), "mxfp4")
+    columns = softmma.quantize(x, "mxfp4", axis=-2)
+    assert columns.values.shape == x.shape and columns.scales.shape == (2, 3, 3)
+    np.testing.assert_array_equal(bits(np.swapaxes(columns.values, 1, 2)), bits(rows.values))
+    np.testing.assert_array_equal(bits(np.swapaxes(columns.scales, 1, 2)), bits(rows.scales))
+
+
+@pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
+def test_product_of_quantized(generator, format):
+    """What the unit computes is the product of what quantisation left, as far as FP32 goes."""
+    a, b = generator.standard_normal((4, 96)), generator.standard_normal((96, 5))
+    qa, qb = softmma.quantize(a, format), softmma.quantize(b, format, axis=-2)
+    block = {"nvfp4": 16}.get(format, 32)
+    wide_a = qa.values.astype(float) * np.repeat(qa.scales.astype(float), block, axis=1)
+    wide_b = qb.values.astype(float) * np.repeat(qb.scales.astype(float), block, axis=0)
+    d = softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)
+    bound = 2**-20 * (np.abs(wide_a) @ np.abs(wide_b))  # 25 bits kept of each of 97 terms
+    assert (np.abs(d - wide_a @ wide_b) <= bound).all()
+
+
+def test_blocks_of_zeros_and_of_none():
+    q = softmma.quantize(np.zeros(40), "nvfp4")
+    assert not q.values.astype(float).any() and not q.scales.astype(float).any()
+    q = softmma.quantize([np.nan] + [1] * 31 + [np.inf] + [2] * 31 + [3] * 2, "mxfp8_e4m3")
+    assert np.isnan(q.scales.astype(float)).tolist() == [True, True, False]
+    assert softmma.quantize(np.ones((3, 0)), "mxfp4").scales.shape == (3, 0)
+    with pytest.raises(ValueError, match="format: 'mxfp5' is none of mxfp8_e4m3"):
+        softmma.quantize([1], "mxfp5")
+    with pytest.raises(ValueError, match="x is a number"):
+        softmma.quantize(1, "mxfp4")

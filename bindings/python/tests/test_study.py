@@ -1,0 +1,103 @@
+"""Explaining, comparing, probing."""
+
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+
+import softmma
+
+
+def test_explain():
+    e = softmma.explain([1, 2], [3, 4], 5, in_dtype="f16")
+    assert e.results == (16,) and e.exact == (16,) and e.difference == ""
+    assert repr(e) == e.text and "a[1]*b[1]" in e.text
+    assert xml.etree.ElementTree.fromstring(e._repr_svg_()).tag.endswith("svg")
+    e = softmma.explain([np.inf], [1], in_dtype="f16")
+    assert e.results == (np.inf,) and e.exact == (None,)
+
+
+def test_explain_two_instructions():
+    names = "wgmma.m64n8k32.f32.e4m3.e4m3", "mma.m16n8k32.f32.e4m3.e4m3.f32"
+    e = softmma.explain([1, 2**-6], [1, 2**-9], on="H100", instr=names)
+    assert e.results == (1, 1 + 2**-15) and e.exact == (1 + 2**-15,) * 2
+    assert "a[1]*b[1]" in e.difference and all(name in e.text for name in names)
+    with pytest.raises(ValueError, match="do not take the same operands"):
+        softmma.explain([1], [1], on=("H100", "V100"), in_dtype="f16")
+
+
+def test_explain_errors():
+    with pytest.raises(ValueError, match="one dot product"):
+        softmma.explain(np.ones((2, 3)), np.ones(3), in_dtype="f16")
+    with pytest.raises(ValueError, match="at most two"):
+        softmma.explain([1], [1], on=("H100", "A100", "V100"), in_dtype="f16")
+    with pytest.raises(ValueError, match="on has 2 units and instr 3"):
+        softmma.explain([1], [1], on=("H100", "A100"), instr=("x", "y", "z"))
+
+
+def test_compare(generator):
+    a, b = generator.standard_normal((8, 64)), generator.standard_normal((64, 8))
+    table = softmma.compare(a, b, ["V100", "H100", "H100:e4m3"])
+    assert [unit.label for unit in table] == ["V100", "H100", "H100:e4m3"]
+    assert table[0].different == 0 and table[1].different > 0
+    assert table[2].error > table[1].error > table[1].unit_error > 0
+    np.testing.assert_array_equal(table[1].d, softmma.matmul(a, b, on="H100", in_dtype="f16"))
+    assert "H100:e4m3" in repr(table) and "<table>" in table._repr_html_()
+    np.testing.assert_array_equal(table.pairs(), table.pairs().T)
+
+
+def test_compare_errors():
+    with pytest.raises(ValueError, match=r"a is \(3,\)"):
+        softmma.compare([1, 2, 3], np.eye(3), ["H100"])
+    with pytest.raises(ValueError, match="empty"):
+        softmma.compare(np.eye(3), np.eye(3), [])
+    with pytest.raises(ValueError, match=r"a is \(2, 3\) and b is \(2, 3\)"):
+        softmma.compare(np.ones((2, 3)), np.ones((2, 3)), ["H100"])
+    with pytest.raises(ValueError, match="results in f16, H100 in f32"):
+        softmma.compare(np.eye(3), np.eye(3), ["H100", softmma.instruction("H100", "HMMA.16816.F16")])
+
+
+def test_probe():
+    found = softmma.probe("H100")
+    assert found["alignment_bits"].value == "25"
+    assert found["alignment_bits"].source and found["alignment_bits"].title in repr(found)
+    assert "<table>" in found._repr_html_() and len(found) == len(list(found))
+    a, b, c, d = found["alignment_bits"].witness
+    assert softmma.dot(a, b, c[0], on=found.instruction) == d[0]
+
+
+def test_probe_a_function():
+    """A function that multiplies as the model of an A100 has its features; one in float64 has others."""
+    unit = softmma.instruction("A100", "HMMA.16816.F32")
+
+    def ampere(a, b, c):
+        assert a.dtype == np.float16 and a.shape[1] == 16 and c.dtype == np.float32
+        return softmma.dot(a, b, c, on=unit)
+
+    def double(a, b, c):
+        with np.errstate(invalid="ignore"):
+            return np.einsum("rk,rk->r", a.astype(float), b.astype(float)) + c
+
+    model, function, other = softmma.probe(unit), softmma.probe(unit, unit=ampere), softmma.probe(unit, unit=double)
+    assert {name: f.value for name, f in function.items()} == {name: f.value for name, f in model.items()}
+    assert other["alignment_bits"].value != "24"
+    assert "ampere" in repr(function)
+
+
+def test_probe_a_wrong_function():
+    def fails(a, b, c):
+        raise OSError("the GPU is not there")
+
+    with pytest.raises(OSError, match="not there"):
+        softmma.probe(unit=fails)
+    with pytest.raises(ValueError, match=r"the function returned \(3,\) for \d+ rows"):
+        softmma.probe(unit=lambda a, b, c: np.zeros(3))
+
+
+def test_probe_with_scale_factors():
+    found = softmma.probe("B200", instr="tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0")
+    again = softmma.probe(
+        found.instruction,
+        unit=lambda a, b, c, x, y: softmma.dot(a, b, c, on=found.instruction, scale_a=x, scale_b=y),
+    )
+    assert found["alignment_bits"].value == again["alignment_bits"].value == "25"

@@ -1,0 +1,136 @@
+"""GPUs, formats, instructions, custom units."""
+
+import copy
+import doctest
+import pickle
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softmma
+from conftest import REPOSITORY
+from softmma import _products, _study, _units
+
+
+@pytest.mark.parametrize("module", [softmma, _units, _products, _study])
+def test_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_everything_is_documented():
+    for name in softmma.__all__:
+        assert getattr(softmma, name).__doc__, name
+
+
+def test_formats_have_dtypes():
+    dtypes = {format.name: format.dtype for format in softmma.formats()}
+    assert dtypes["bf16"] == ml_dtypes.bfloat16 and dtypes["tf32"] == np.float32
+    assert dtypes["e2m1"] == ml_dtypes.float4_e2m1fn and dtypes["ue8m0"] == ml_dtypes.float8_e8m0fnu
+    for format in softmma.formats():
+        assert format.dtype.itemsize == format.bytes and format.bits <= 8 * format.bytes
+        assert softmma.dtype(format.name) == format.dtype
+    assert softmma.dtype("half") == np.float16
+    with pytest.raises(LookupError, match="'float9' is no number format"):
+        softmma.dtype("float9")
+    with pytest.raises(LookupError, match="no number format"):
+        softmma.dtype(complex)
+
+
+@pytest.mark.parametrize("format", [f for f in softmma.formats() if f.bits <= 16], ids=lambda f: f.name)
+def test_dtypes_have_the_formats_values(format):
+    """Every encoding of a narrow format is the same number for ml_dtypes and for the library."""
+    every = np.arange(2**format.bits, dtype=f"u{format.bytes}").view(format.dtype)
+    if format.name == "ue4m3":
+        every = every[:128]
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(softmma.round(every, "f64"), every.astype(np.float64))
+
+
+def test_instruction():
+    i = softmma.instruction("GH200", "QGMMA.64x8x32.F32.E4M3.E4M3")
+    assert (i.arch, i.name, i.shape) == ("hopper", "wgmma.m64n8k32.f32.e4m3.e4m3", (64, 8, 32))
+    assert (i.a, i.b, i.c, i.d, i.scale) == ("e4m3", "e4m3", "f32", "f32", None)
+    assert i.model == "T-FDPA" and i.parameters == {"F": 13, "L": 32, "rho": "RZ-E8M13", "e_zero": -133}
+    assert any("H100" in text for text in i.evidence)
+    assert "QGMMA.64x8x32.F32.E4M3.E4M3" in i.aliases
+    assert "wgmma.m64n8k32.f32.e4m3.e4m3" in repr(i) and "<table>" in i._repr_html_()
+    with pytest.raises(LookupError, match="nearest"):
+        softmma.instruction("H100", "wgmma.m64n8k33.f32.e4m3.e4m3")
+
+
+def test_instructions_are_values():
+    i = softmma.instruction("A100", "HMMA.16816.F32")
+    for other in copy.deepcopy(i), pickle.loads(pickle.dumps(i)):
+        assert other == i and hash(other) == hash(i)
+        assert softmma.dot([1], [2], on=other) == 2
+
+
+def test_lists():
+    assert len(softmma.instructions("cdna3-r1")) == 27
+    assert all(i.arch != "cdna3-r1" for i in softmma.instructions())
+    listed = softmma.instructions("H100")
+    assert "wgmma.m64n8k16" in repr(listed) and "<table>" in listed._repr_html_()
+    assert len(softmma.instructions("H100", every_n=True)) > len(listed)
+    with pytest.raises(LookupError, match="nearest.*H100"):
+        softmma.instructions("H1000")
+    assert ("MI300X", "cdna3", "CDNA 3", "AMD") in softmma.gpus()
+
+
+@pytest.mark.parametrize(
+    "on, words, name",
+    [
+        ("H100", "wgmma fp8", "wgmma.m64n8k32.f32.e4m3.e4m3"),
+        ("H100", "WGMMA half", "wgmma.m64n8k16.f32.f16.f16"),
+        ("B200", "nvfp4", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"),
+        ("B200", "mxfp8 e5m2", "tcgen05.m128n8k32.block32.f32.e4m3.e5m2.ue8m0"),
+        ("MI300X", "bf8", "v_mfma_f32_16x16x32_bf8_bf8"),
+        (None, "vdpbf16ps", "vdpbf16ps"),
+    ],
+)
+def test_find(on, words, name):
+    assert name in [i.name for i in softmma.find(on, words)]
+
+
+def test_find_nothing():
+    with pytest.raises(
+        LookupError, match="H100 has no instruction that answers to 'wgmma fp4'; inputs there are: .*e4m3"
+    ):
+        softmma.find("H100", "wgmma fp4")
+
+
+# ---- Custom units ----
+
+
+def test_custom():
+    original = softmma.instruction("H100", "HMMA.16816.F32")
+    a, b, c = [-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2.0**23
+    same = softmma.Custom(original.to_custom())
+    assert softmma.dot(a, b, c, on=same) == softmma.dot(a, b, c, on=original) == -0.75
+    narrower = softmma.Custom({**original.to_custom(), "alignment_bits": 24})
+    assert softmma.dot(a, b, c, on=narrower) == softmma.dot(a, b, c, on="A100", instr="HMMA.16816.F32") == -0.5
+    assert isinstance(narrower, softmma.Instruction) and narrower.parameters["F"] == 24
+    for other in copy.deepcopy(narrower), pickle.loads(pickle.dumps(narrower)):
+        assert softmma.dot(a, b, c, on=other) == -0.5
+    units = softmma.compare(np.ones((2, 16)), np.ones((16, 2)), ["H100", narrower])
+    assert units[1].different == 0
+
+
+def test_custom_from_a_file():
+    path = REPOSITORY / "examples" / "custom" / "sticky.json"
+    assert softmma.dot([1, 2**-14, 2**-14], [1, 2**-10, 2**-14], on=softmma.Custom(path)) == np.float32(1.0000001)
+    with pytest.raises(FileNotFoundError):
+        softmma.Custom("no-such.json")
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ({"alignment_bits": 99}, 'custom:.*"alignment_bits".*0 to 50'),
+        ({"rounding": "nearest"}, "toward-zero"),
+        ({"colour": "red"}, '"colour"'),
+    ],
+)
+def test_wrong_custom(change, line):
+    with pytest.raises(ValueError, match=line):
+        softmma.Custom({**softmma.instruction("H100", "HMMA.16816.F32").to_custom(), **change})
