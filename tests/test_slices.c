@@ -185,13 +185,13 @@ static void test_enough_slices_are_exact(void **unused) {
     random_numbers(&state, r == 3 ? 990 : ranges[r][0], r == 3 ? 1020 : ranges[r][1], o.b, K * N);
     for (int k = 0; k < K / 2; k++) o.a[K + K - 1 - k] = -o.a[K + k]; /* cancellation */
     for (int k = 0; k < K / 2; k++) o.b[(K - 1 - k) * N] = o.b[k * N];
-    for (size_t i = 0; i < INSTRUCTION_COUNT; i++) {
+    for (size_t i = 0; i < (r == 2 ? 1 : INSTRUCTION_COUNT); i++) {
       smma_slices how = exact;
-      if (i > 1 && r == 2) how.bits = 5 + (int)i % 2;
+      how.bits = 7 - (int)i;
       multiply(instruction_at(i), &o, how, d);
       for (int e = 0; e < M * N; e++) assert_true(d[e] == exact_element(&o, e / N, e % N));
     }
-    if (r == 2) continue;
+    if (r > 0) continue;
     multiply(instruction_at(0), &o, (smma_slices){0, 1, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT}, again);
     assert_memory_equal(again, d, sizeof d);
   }
