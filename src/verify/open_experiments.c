@@ -447,6 +447,20 @@ static const char *row_of_nans(const smma_operation *o, int index, smma_vector_r
   return index == 5 ? "infinity - infinity" : NULL;
 }
 
+/* ---- Turing's mma.m8n8k4 ---- */
+
+static bool is_turing_k4(const smma_instruction *i) {
+  return i->rule == &smma_rule_turing_k4_f32 && i->d == SMMA_FORMAT_f32;
+}
+
+static uint64_t with_alignment_bits(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
+  smma_operation o = *model;
+  o.rule.with.t_fdpa.alignment_bits = parameter;
+  return smma_dot_add(&o, x, c);
+}
+
+static const smma_candidate turing_k4_bits[] = {{"F = 23, as Volta", with_alignment_bits, 23}, {0}};
+
 /* ---- CDNA 1 ---- */
 
 static bool is_e_fdpa(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_E_FDPA; }
@@ -593,6 +607,8 @@ const smma_open_experiment smma_open_experiments[] = {
      false, scales_of_sums},
     {"scaled-groups", "MXFP4 and NVFP4 with K = 64: whether sums are scaled, or products", is_gst_fdpa, NULL, false,
      scales_of_groups},
+    {"turing-k4-bits", "how many bits Turing's mma.m8n8k4 keeps of aligned products", is_turing_k4, NULL, false,
+     turing_k4_bits},
     {"cdna1-pairs", "whether CDNA 1 sums exactly or in pairs", is_e_fdpa, NULL, false, cdna1_sums},
     {"integer-overflow", "whether integer sums wrap or are clamped, and after how many products", is_integer,
      row_of_overflows, false, overflows},
