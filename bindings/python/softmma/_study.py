@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._products import matmul
 from softmma._table import html_table, text_table
-from softmma._units import Instruction, dtype
+from softmma._units import Instruction, chosen, dtype
 
 # ---- Explaining ----
 
@@ -185,11 +185,7 @@ def _compared(unit: str | Instruction, in_dtype: Any, out_dtype: Any) -> Instruc
     if isinstance(unit, Instruction):
         return unit
     gpu, colon, format = unit.partition(":")
-    return _chosen(gpu, None, format if colon else in_dtype, out_dtype)
-
-
-def _chosen(on: str, instr: str | None, in_dtype: Any, out_dtype: Any) -> Instruction:
-    return Instruction(*_core.describe(_core.choose(on, instr, in_dtype, out_dtype)))
+    return chosen(gpu, None, format if colon else in_dtype, out_dtype)
 
 
 # ---- Probing ----
@@ -269,7 +265,7 @@ def probe(
     if isinstance(on, Instruction):
         i = on
     else:
-        i = _chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
+        i = chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
     rows, findings = _core.probe(i, unit)
     return Examination(i, getattr(unit, "__name__", "a function") if unit else "model", rows,
                        [Finding(*finding) for finding in findings])  # fmt: skip

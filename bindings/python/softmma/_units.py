@@ -187,6 +187,11 @@ def instruction(on: str, name: str) -> Instruction:
     return Instruction(*_core.describe(_core.find_instruction(on, name)))
 
 
+def chosen(on: str, instr: str | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+    """What `matmul` takes for these."""
+    return Instruction(*_core.describe(_core.choose(on, instr, in_dtype, out_dtype)))
+
+
 def instructions(on: str | None = None, *, every_n: bool = False) -> InstructionList:
     """The instructions of a GPU or architecture in order of preference; without one, of all that are listed.
 

@@ -11,7 +11,7 @@ Importing this module needs PyTorch.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from softmma import _core
 from softmma._products import matmul, quantize, round
 from softmma._table import html_table, text_table
-from softmma._units import BLOCK_FORMATS, Instruction, dtype, formats
+from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype, formats, instructions
 
 __all__ = ["Emulated", "Emulation", "Report", "emulate"]
 
@@ -33,12 +33,12 @@ _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
 
 
 class Emulated(NamedTuple):
-    """One kind of product: PyTorch's operation, what A and B were rounded to, where it was computed, and how often."""
+    """One kind of product: PyTorch's operation, what A and B were rounded to, on which instruction, and how often."""
 
     operation: str
     a: str
     b: str
-    on: str
+    instruction: str
     calls: int
     multiplications: int
 
@@ -63,6 +63,7 @@ class Emulation(TorchDispatchMode):
         self.scaling = scaling
         self.promote_every = promote_every
         self.threads = threads
+        self._instructions: dict[tuple[str, ...], Instruction] = {}
         self._calls: Counter[tuple[str, str, str, str]] = Counter()
         self._multiplications: Counter[tuple[str, str, str, str]] = Counter()
         self._forward: set[StorageWeakRef] = set()  # what went into products before any gradient
@@ -118,17 +119,34 @@ class Emulation(TorchDispatchMode):
         if any(name in BLOCK_FORMATS for name in names):
             return self._block_scaled(operation, a, b, names)
         scales = [self._scale(x, name) for x, name in zip((a, b), names)]
-        encoded = [_core.format(name) for name in names]
+        encoded = tuple(_core.format(name) for name in names)
         x, y = (_array(t if s is None else t.float() * s) for t, s in zip((a, b), scales))
-        d = _tensor(
-            matmul(x, y, on=self.on, in_dtype=tuple(encoded), promote_every=self.promote_every, threads=self.threads)
-        )
+        i = self._instruction(encoded)
+        d = _tensor(matmul(x, y, on=i, in_dtype=encoded, promote_every=self.promote_every, threads=self.threads))
         d = d if d.is_floating_point() else d.float()
-        self._count(operation, names, a, b)
+        self._count(operation, names, i, a, b)
         for scale in scales:
             if scale is not None:
                 d /= scale
         return d
+
+    def _instruction(self, names: Sequence[str]) -> Instruction:
+        """What multiplies A and B in these formats."""
+        key = tuple(names)
+        if key not in self._instructions:
+            self._instructions[key] = self._choose(key)
+        return self._instructions[key]
+
+    def _choose(self, names: tuple[str, ...]) -> Instruction:
+        if isinstance(self.on, Instruction):
+            return self.on
+        if names[0] not in BLOCK_FORMATS:
+            return chosen(self.on, None, names, None)
+        (a, *scale), (b, *_) = (BLOCK_FORMATS[name] for name in names)
+        for i in instructions(self.on):
+            if [i.a, i.b, i.d, i.scale, i.scale_block] == [a, b, "f32", *scale]:
+                return i
+        raise LookupError(f"{self.on} has no block-scaled instruction for {names[0]} x {names[1]}")
 
     def _scale(self, x: torch.Tensor, name: str) -> torch.Tensor | None:
         """What makes the greatest magnitude that of the format, where formats are narrow."""
@@ -142,16 +160,16 @@ class Emulation(TorchDispatchMode):
         if not all(name in BLOCK_FORMATS for name in names):
             raise ValueError(f"{names[0]} x {names[1]}: a block-scaled format goes with another one only")
         x, y = quantize(_array(a), names[0]), quantize(_array(b), names[1], axis=-2)
+        i = self._instruction(names)
         d = matmul(
-            x.values, y.values, on=self.on, scale_a=x.scales, scale_b=y.scales,
+            x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales,
             promote_every=self.promote_every, threads=self.threads,
         )  # fmt: skip
-        self._count(operation, names, a, b)
+        self._count(operation, names, i, a, b)
         return _tensor(d)
 
-    def _count(self, operation: str, names: list[str], a: torch.Tensor, b: torch.Tensor) -> None:
-        on = self.on.name if isinstance(self.on, Instruction) else self.on
-        key = (operation, names[0], names[1], on)
+    def _count(self, operation: str, names: list[str], i: Instruction, a: torch.Tensor, b: torch.Tensor) -> None:
+        key = (operation, names[0], names[1], i.name)
         self._calls[key] += 1
         self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
 
@@ -197,9 +215,10 @@ def _scaled_mm(
     use_fast_accum: bool = False,
 ) -> torch.Tensor:
     """FP8 tensors as they are; factors for the whole or for rows of A and columns of B act on the FP32 result."""
-    formats = _array(a).dtype.name, _array(b).dtype.name
-    d = _tensor(matmul(_array(a), _array(b), on=mode.on, promote_every=mode.promote_every, threads=mode.threads))
-    mode._count(name, list(map(_core.format, formats)), a, b)
+    names = [_core.format(_array(x).dtype.name) for x in (a, b)]
+    i = mode._instruction(names)
+    d = _tensor(matmul(_array(a), _array(b), on=i, promote_every=mode.promote_every, threads=mode.threads))
+    mode._count(name, names, i, a, b)
     d = d * scale_a * scale_b
     if bias is not None:
         d = d + bias

@@ -73,6 +73,7 @@ def test_roles(network, batch):
         for _ in range(2):
             loss_of(network, batch).backward()
     assert calls(emulation) == {("addmm", "e4m3", "e2m3"): 4, ("mm", "e5m2", "e4m3"): 4, ("mm", "e5m2", "e2m3"): 2}
+    assert {row.instruction for row in emulation.report()} <= {i.name for i in softmma.instructions()}
     assert "e2m3" in repr(emulation.report()) and "<table>" in emulation.report()._repr_html_()
 
 
