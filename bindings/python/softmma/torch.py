@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype, formats, i
 __all__ = ["Emulated", "Emulation", "Report", "emulate"]
 
 _BITS = {format.name: format.bits for format in formats()}
+BLOCK = 128
+"""Elements along K that share a scale with scaling="block"."""
+
 _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
 
 
@@ -118,17 +122,33 @@ class Emulation(TorchDispatchMode):
         names = [self.roles[self._role(x, in_backward)] for x in (a, b)]
         if any(name in BLOCK_FORMATS for name in names):
             return self._block_scaled(operation, a, b, names)
-        scales = [self._scale(x, name) for x, name in zip((a, b), names)]
-        encoded = tuple(_core.format(name) for name in names)
+        self._count(operation, names, self._instruction(names), a, b)
+        if self.scaling == "block":
+            return self._sum_of_blocks(a, b, names)
+        return self._scaled_product(a, b, names, [self._scale(x, name) for x, name in zip((a, b), names)])
+
+    def _scaled_product(
+        self, a: torch.Tensor, b: torch.Tensor, names: list[str], scales: list[torch.Tensor | None]
+    ) -> torch.Tensor:
+        """A and B are multiplied by their scales before they are rounded, and the result is divided by them."""
         x, y = (_array(t if s is None else t.float() * s) for t, s in zip((a, b), scales))
-        i = self._instruction(encoded)
-        d = _tensor(matmul(x, y, on=i, in_dtype=encoded, promote_every=self.promote_every, threads=self.threads))
+        i, formats = self._instruction(names), tuple(names)
+        d = _tensor(matmul(x, y, on=i, in_dtype=formats, promote_every=self.promote_every, threads=self.threads))
         d = d if d.is_floating_point() else d.float()
-        self._count(operation, names, i, a, b)
         for scale in scales:
             if scale is not None:
-                d /= scale
+                d = d / scale
         return d
+
+    def _sum_of_blocks(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
+        """Blocks of K, each with scales of its own for the rows of A and the columns of B, added in FP32."""
+        rows, columns = a if a.dim() > 1 else a[None], b if b.dim() > 1 else b[:, None]
+        parts = []
+        for k in range(0, max(rows.shape[-1], 1), BLOCK):
+            x, y = rows[..., k : k + BLOCK], columns[..., k : k + BLOCK, :]
+            parts.append(self._scaled_product(x, y, names, [self._scale(x, names[0], -1), self._scale(y, names[1], -2)]))
+        d = reduce(torch.add, parts)
+        return d.squeeze([axis for axis, x in ((-2, a), (-1, b)) if x.dim() == 1])
 
     def _instruction(self, names: Sequence[str]) -> Instruction:
         """What multiplies A and B in these formats."""
@@ -148,12 +168,12 @@ class Emulation(TorchDispatchMode):
                 return i
         raise LookupError(f"{self.on} has no block-scaled instruction for {names[0]} x {names[1]}")
 
-    def _scale(self, x: torch.Tensor, name: str) -> torch.Tensor | None:
-        """What makes the greatest magnitude that of the format, where formats are narrow."""
-        if self.scaling == "none" or _BITS[_core.format(name)] > 8 or x.numel() == 0:
+    def _scale(self, x: torch.Tensor, name: str, axis: int | None = None) -> torch.Tensor | None:
+        """What makes the greatest magnitude, of all or along an axis, that of the format, where formats are narrow."""
+        if self.scaling == "none" or _BITS[name] > 8 or x.numel() == 0:
             return None
         greatest = float(round(np.inf, name, overflow="saturate"))
-        largest = x.abs().max().float()
+        largest = (x.abs().max() if axis is None else x.abs().amax(axis, keepdim=True)).float()
         return torch.where((largest > 0) & torch.isfinite(largest), greatest / largest, 1.0)
 
     def _block_scaled(self, operation: str, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
@@ -256,7 +276,8 @@ def emulate(
     ``weights``, ``activations`` and ``gradients`` (without it, as activations) are the formats to round to: weights
     are parameters and views of them, gradients what a backward pass brings to a product, activations all else. With
     ``scaling`` "tensor" a tensor for a format of 8 bits or less is multiplied before, in FP32, so that its greatest
-    magnitude is the format's (127 for "s8"), and the result divided; "none" leaves it. Block-scaled formats
+    magnitude is the format's (127 for "s8"), and the result divided. With "block" that happens for each row of A and
+    column of B in blocks of 128 along K, whose products are added in FP32. "none" leaves it. Block-scaled formats
     ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
     ``torch._scaled_mm`` brings tensors and factors of its own.
 
@@ -270,8 +291,8 @@ def emulate(
     Raises LookupError, inside, for formats that the unit does not multiply; ValueError for a scaling that there is
     not.
     """
-    if scaling not in ("tensor", "none"):
-        raise ValueError(f"scaling: {scaling!r} is none of tensor, none")
+    if scaling not in ("tensor", "block", "none"):
+        raise ValueError(f"scaling: {scaling!r} is none of tensor, block, none")
     roles = {"weights": weights, "activations": activations, "gradients": gradients or activations}
     for role, format in roles.items():
         roles[role] = format if format in BLOCK_FORMATS else _core.format(_name(format))

@@ -58,6 +58,23 @@ def test_scaling_per_tensor(batch):
         np.testing.assert_array_equal((x @ w).numpy(), softmma.matmul(x.numpy(), w.numpy(), in_dtype="e4m3"))
 
 
+def test_scaling_per_block():
+    """Blocks of 128 along K, a scale for each row of A and column of B in each, added in FP32."""
+    torch.manual_seed(2)
+    x, w = torch.randn(5, 300) * torch.logspace(-3, 3, 300), torch.randn(300, 7)
+    with softmma.torch.emulate("MI300X", weights="e5m2fnuz", activations="e5m2fnuz", scaling="block"):
+        d, row, column, number = x @ w, x[0] @ w, x @ w[:, 0], x[0] @ w[:, 0]
+        batched = torch.stack([x, 2 * x]) @ torch.stack([w, w])
+    expected = torch.zeros(5, 7)
+    for k in range(0, 300, 128):
+        a, b = x[:, k : k + 128], w[k : k + 128]
+        scale_a, scale_b = 57344 / a.abs().amax(1, keepdim=True), 57344 / b.abs().amax(0, keepdim=True)
+        part = softmma.matmul((a * scale_a).numpy(), (b * scale_b).numpy(), on="MI300X", in_dtype="e5m2fnuz")
+        expected += torch.from_numpy(part) / scale_a / scale_b
+    assert torch.equal(d, expected) and torch.equal(batched, torch.stack([expected, 2 * expected]))
+    assert torch.equal(row, d[0]) and torch.equal(column, d[:, 0]) and torch.equal(number, d[0, 0])
+
+
 def test_integers(network, batch):
     """Symmetric quantisation of each tensor to 8 bits."""
     expected = network(batch[0])
@@ -175,7 +192,7 @@ def test_compiled(network, batch):
 def test_errors(batch):
     with pytest.raises(LookupError, match="no number format"):
         softmma.torch.emulate("H100", weights="e9m9")
-    with pytest.raises(ValueError, match="scaling: 'row' is none of"):
+    with pytest.raises(ValueError, match="scaling: 'row' is none of tensor, block, none"):
         softmma.torch.emulate("H100", scaling="row")
     with pytest.raises(LookupError, match="V100 has no instruction for bf16"), softmma.torch.emulate("V100"):
         batch[0] @ batch[0].T
