@@ -99,7 +99,8 @@ fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
 # ---- Going on ----
 
 whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
-timeout -s INT 1 "$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json \
+# --foreground: one signal; without it timeout sends a second one, to all, which ends the program at once.
+timeout --foreground -s INT 1 "$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json \
   >in/stdout 2>in/stderr
 check 'an interruption' grep -qE '^softmma: interrupted after [1-9][0-9]* rows; the same command goes on' in/stderr
 check 'leaves a report' grep -q '"complete": false' state.json
