@@ -1,7 +1,7 @@
 /* Any bytes: an error line, or a tensor all of whose data can be read. */
 #include <stdlib.h>
 
-#include "io/tensor.h"
+#include "matrix/tensor.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 

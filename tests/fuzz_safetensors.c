@@ -1,7 +1,7 @@
 /* Any bytes: an error line, or a tensor all of whose data can be read and fits its format. */
 #include <stdlib.h>
 
-#include "io/tensor.h"
+#include "matrix/tensor.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/vectors.h"
+#include "rows/text.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
 /* The rows of a file, written again; NULL when it is no vector file or holds a wrong row. */
 static char *rewrite(FILE *stream, size_t *size) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error = {.text = ""};
   char *text = NULL;
   smma_vector_status status = SMMA_VECTOR_END;

@@ -29,8 +29,8 @@ size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]) {
 const char *kernel_family_name(const smma_instruction *i) {
   const smma_rule *rule = &i->rule->rule;
   if (rule->algorithm == SMMA_T_FDPA && rule->with.t_fdpa.alignment_bits < 23) return "T-FDPA F=13";
-  if (rule->algorithm == SMMA_T_FDPA && i->d == SMMA_FORMAT_f16) return "T-FDPA f16";
-  if (rule->algorithm == SMMA_FMA) return i->d == SMMA_FORMAT_f64 ? "FMA f64" : "FMA f32";
+  if (rule->algorithm == SMMA_T_FDPA && i->d == SMMA_F16) return "T-FDPA f16";
+  if (rule->algorithm == SMMA_FMA) return i->d == SMMA_F64 ? "FMA f64" : "FMA f32";
   return smma_model_name(rule);
 }
 
@@ -49,7 +49,7 @@ typedef struct {
   size_t d_bytes; /* of the last three, which are D's memory */
 } product;
 
-static size_t bytes_of(smma_format_id format) { return smma_container_bytes(smma_encoding_of(format)); }
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
 static size_t index_of(smma_order order, size_t leading, size_t i, size_t j) {
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
@@ -69,7 +69,7 @@ static size_t extent(layout l) {
 
 /* The matrix whose element (i, j) is x[i * of_row + j * of_column], in exactly the memory that it needs: a reader of
    one element more is noticed by a sanitizer. NULL without memory. */
-static unsigned char *place(const product *p, smma_format_id format, layout l, const uint64_t *x, size_t of_row,
+static unsigned char *place(const product *p, smma_format format, layout l, const uint64_t *x, size_t of_row,
                             size_t of_column) {
   size_t bytes = bytes_of(format), leading = l.leading ? l.leading : l.order == SMMA_ROW_MAJOR ? l.columns : l.rows;
   unsigned char *memory = malloc(p->odd + extent(l) * bytes);
@@ -222,7 +222,7 @@ static bool cancel_sum(uint64_t *g, product *p) {
   for (size_t e = 0; status == SMMA_OK && e < count; e++) {
     smma_number x = smma_decode(d, smma_load(bytes, sums, e));
     x.negative = !x.negative;
-    p->x.c[e] = smma_encode_number(c, x, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+    p->x.c[e] = smma_encode_number(c, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
     if (x.kind == SMMA_FINITE && random_below(g, 2)) p->x.c[e] += (uint64_t)random_between(g, -3, 3) << c.ignored_bits;
     p->x.c[e] = smma_low_bits(p->x.c[e], c.bits);
   }
@@ -273,7 +273,7 @@ static void describe(const product *p, const char *kernel, int threads) {
           p->instruction->name, p->seed);
 }
 
-static void print_list(const char *option, smma_format_id format, const uint64_t *x, size_t count) {
+static void print_list(const char *option, smma_format format, const uint64_t *x, size_t count) {
   fprintf(stderr, " %s ", option);
   for (size_t i = 0; i < count; i++)
     fprintf(stderr, "%s%0*" PRIx64, i ? "," : "", (smma_encoding_of(format).bits + 3) / 4, x[i]);
@@ -304,8 +304,7 @@ static void print_differences(const product *p) {
       uint64_t expected = smma_load(bytes, p->expected + p->odd, at), got = smma_load(bytes, p->got + p->odd, at);
       if (expected == got || wrong++) continue;
       fprintf(stderr, "  element (%zu, %zu): expected %0*" PRIx64 " (%a), got %0*" PRIx64 " (%a)\n", i, j,
-              (int)bytes * 2, expected, smma_value((smma_format)p->o.d, expected), (int)bytes * 2, got,
-              smma_value((smma_format)p->o.d, got));
+              (int)bytes * 2, expected, smma_value(p->o.d, expected), (int)bytes * 2, got, smma_value(p->o.d, got));
       print_operands(p, i, j);
     }
   fprintf(stderr, wrong ? "  %zu of %zu elements differ\n" : "  what lies between or behind D's elements differs\n",

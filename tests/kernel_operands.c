@@ -397,7 +397,7 @@ const char *kernel_theme_name(unsigned theme) {
 /* ---- Arrays ---- */
 
 /* Vectors of `length` elements; `shifts`, if not NULL, are added to the exponents, one for each place in a vector. */
-static void fill(design *d, smma_format_id format, const law *l, size_t vectors, size_t length, const int *shifts,
+static void fill(design *d, smma_format format, const law *l, size_t vectors, size_t length, const int *shifts,
                  uint64_t *x) {
   smma_encoding f = smma_encoding_of(format);
   for (size_t i = 0; i < vectors; i++) {
@@ -464,12 +464,12 @@ static void cancel(design *d, const int *sinks) {
 }
 
 /* Elements first..last - 1 of a vector become zeros. */
-static void clear(design *d, smma_format_id format, uint64_t *vector, size_t first, size_t last) {
+static void clear(design *d, smma_format format, uint64_t *vector, size_t first, size_t last) {
   for (size_t e = first; e < last; e++) vector[e] = zero_of(&d->g, smma_encoding_of(format));
 }
 
 /* Of each 16 elements of a vector all, all but one, or none. */
-static void clear_groups(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+static void clear_groups(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   bool sparse = random_below(&d->g, 2);
   for (size_t i = 0; i < vectors; i++)
     for (size_t first = 0; first < length; first += 16) {
@@ -482,7 +482,7 @@ static void clear_groups(design *d, smma_format_id format, uint64_t *x, size_t v
 }
 
 /* Whole vectors, and perhaps the same range of k in all. */
-static void clear_vectors(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+static void clear_vectors(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   size_t first = random_below(&d->g, (unsigned)length);
   size_t last = first + random_below(&d->g, (unsigned)(length - first)) + 1;
   bool everywhere = random_below(&d->g, 3) == 0;
@@ -500,13 +500,13 @@ static void clear_parts(design *d) {
   (groups ? clear_groups : clear_vectors)(d, d->o->b, x->b, x->n, x->k);
 }
 
-static void sprinkle(design *d, smma_format_id format, uint64_t *x, size_t count) {
+static void sprinkle(design *d, smma_format format, uint64_t *x, size_t count) {
   for (size_t e = 0; e < count; e++)
     if (random_below(&d->g, 256) < d->specials) x[e] = special_of(&d->g, smma_encoding_of(format));
 }
 
 /* One in most vectors, at each place in turn. */
-static void place_specials(design *d, smma_format_id format, uint64_t *x, size_t vectors, size_t length) {
+static void place_specials(design *d, smma_format format, uint64_t *x, size_t vectors, size_t length) {
   size_t first = random_below(&d->g, (unsigned)length);
   for (size_t i = 0; i < vectors; i++)
     if (random_below(&d->g, 3)) x[i * length + (first + i) % length] = special_of(&d->g, smma_encoding_of(format));

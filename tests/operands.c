@@ -59,8 +59,8 @@ static double value_of(smma_number x) {
 static uint64_t encoded(smma_encoding f, double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  return smma_encode_number(f, smma_decode(smma_encoding_of(SMMA_FORMAT_f64), bits), SMMA_NEAREST_EVEN,
-                            SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(f, smma_decode(smma_encoding_of(SMMA_F64), bits), SMMA_ROUND_NEAREST_EVEN,
+                            SMMA_OVERFLOW_INFINITY);
 }
 
 /* What the operands of one row have in common. */

@@ -52,80 +52,78 @@ typedef struct {
   bool is_signed;
 } layout;
 
-static layout layout_of(smma_format_id format) {
+static layout layout_of(smma_format format) {
   switch (format) {
-    case SMMA_FORMAT_f64: return (layout){11, 52, 0, true};
-    case SMMA_FORMAT_f32: return (layout){8, 23, 0, true};
-    case SMMA_FORMAT_e8m13: return (layout){8, 13, 10, true};
-    case SMMA_FORMAT_tf32: return (layout){8, 10, 13, true};
-    case SMMA_FORMAT_bf16: return (layout){8, 7, 0, true};
-    case SMMA_FORMAT_f16: return (layout){5, 10, 0, true};
-    case SMMA_FORMAT_e5m2:
-    case SMMA_FORMAT_e5m2fnuz: return (layout){5, 2, 0, true};
-    case SMMA_FORMAT_e4m3:
-    case SMMA_FORMAT_e4m3fnuz: return (layout){4, 3, 0, true};
-    case SMMA_FORMAT_ue4m3: return (layout){4, 3, 0, false};
-    case SMMA_FORMAT_e3m2: return (layout){3, 2, 0, true};
-    case SMMA_FORMAT_e2m3: return (layout){2, 3, 0, true};
-    case SMMA_FORMAT_e2m1: return (layout){2, 1, 0, true};
+    case SMMA_F64: return (layout){11, 52, 0, true};
+    case SMMA_F32: return (layout){8, 23, 0, true};
+    case SMMA_E8M13: return (layout){8, 13, 10, true};
+    case SMMA_TF32: return (layout){8, 10, 13, true};
+    case SMMA_BF16: return (layout){8, 7, 0, true};
+    case SMMA_F16: return (layout){5, 10, 0, true};
+    case SMMA_E5M2:
+    case SMMA_E5M2FNUZ: return (layout){5, 2, 0, true};
+    case SMMA_E4M3:
+    case SMMA_E4M3FNUZ: return (layout){4, 3, 0, true};
+    case SMMA_UE4M3: return (layout){4, 3, 0, false};
+    case SMMA_E3M2: return (layout){3, 2, 0, true};
+    case SMMA_E2M3: return (layout){2, 3, 0, true};
+    case SMMA_E2M1: return (layout){2, 1, 0, true};
     default: return (layout){8, 0, 0, false}; /* ue8m0 */
   }
 }
 
 /* Exponent of the least normal number. */
-static int least_exponent(smma_format_id format) {
+static int least_exponent(smma_format format) {
   switch (format) {
-    case SMMA_FORMAT_f64: return -1022;
-    case SMMA_FORMAT_f16:
-    case SMMA_FORMAT_e5m2: return -14;
-    case SMMA_FORMAT_e5m2fnuz: return -15;
-    case SMMA_FORMAT_e4m3:
-    case SMMA_FORMAT_ue4m3: return -6;
-    case SMMA_FORMAT_e4m3fnuz: return -7;
-    case SMMA_FORMAT_e3m2: return -2;
-    case SMMA_FORMAT_e2m3:
-    case SMMA_FORMAT_e2m1: return 0;
-    case SMMA_FORMAT_ue8m0: return -127;
+    case SMMA_F64: return -1022;
+    case SMMA_F16:
+    case SMMA_E5M2: return -14;
+    case SMMA_E5M2FNUZ: return -15;
+    case SMMA_E4M3:
+    case SMMA_UE4M3: return -6;
+    case SMMA_E4M3FNUZ: return -7;
+    case SMMA_E3M2: return -2;
+    case SMMA_E2M3:
+    case SMMA_E2M1: return 0;
+    case SMMA_UE8M0: return -127;
     default: return -126;
   }
 }
 
-static class_of_value class_of_fields(smma_format_id format, uint64_t encoding, uint64_t exponent, uint64_t fraction) {
+static class_of_value class_of_fields(smma_format format, uint64_t encoding, uint64_t exponent, uint64_t fraction) {
   switch (format) {
-    case SMMA_FORMAT_e4m3:
-    case SMMA_FORMAT_ue4m3: return exponent == 15 && fraction == 7 ? NOT_A_NUMBER : FINITE;
-    case SMMA_FORMAT_e5m2fnuz:
-    case SMMA_FORMAT_e4m3fnuz: return encoding == 0x80 ? NOT_A_NUMBER : FINITE;
-    case SMMA_FORMAT_ue8m0: return encoding == 0xff ? NOT_A_NUMBER : FINITE;
-    case SMMA_FORMAT_e3m2:
-    case SMMA_FORMAT_e2m3:
-    case SMMA_FORMAT_e2m1: return FINITE;
+    case SMMA_E4M3:
+    case SMMA_UE4M3: return exponent == 15 && fraction == 7 ? NOT_A_NUMBER : FINITE;
+    case SMMA_E5M2FNUZ:
+    case SMMA_E4M3FNUZ: return encoding == 0x80 ? NOT_A_NUMBER : FINITE;
+    case SMMA_UE8M0: return encoding == 0xff ? NOT_A_NUMBER : FINITE;
+    case SMMA_E3M2:
+    case SMMA_E2M3:
+    case SMMA_E2M1: return FINITE;
     default:
       if (exponent + 1 != UINT64_C(1) << layout_of(format).exponent_bits) return FINITE;
       return fraction ? NOT_A_NUMBER : INFINITE;
   }
 }
 
-static bool is_integer(smma_format_id format) {
-  return format == SMMA_FORMAT_s8 || format == SMMA_FORMAT_u8 || format == SMMA_FORMAT_s32;
-}
+static bool is_integer(smma_format format) { return format == SMMA_S8 || format == SMMA_U8 || format == SMMA_S32; }
 
 /* Two's complement: the first bit of a signed one counts negative. */
-static void decode_integer(quantity *q, smma_format_id format, uint64_t encoding) {
-  int bits = format == SMMA_FORMAT_s32 ? 32 : 8;
-  q->negative = format != SMMA_FORMAT_u8 && encoding >> (bits - 1);
+static void decode_integer(quantity *q, smma_format format, uint64_t encoding) {
+  int bits = format == SMMA_S32 ? 32 : 8;
+  q->negative = format != SMMA_U8 && encoding >> (bits - 1);
   q->class = FINITE;
   q->exponent = 0;
   mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
   mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
 }
 
-static void decode(quantity *q, smma_format_id format, uint64_t encoding) {
+static void decode(quantity *q, smma_format format, uint64_t encoding) {
   layout f = layout_of(format);
   uint64_t fields = encoding >> f.low_bits;
   uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
   uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
-  bool hidden_one = exponent > 0 || format == SMMA_FORMAT_ue8m0;
+  bool hidden_one = exponent > 0 || format == SMMA_UE8M0;
   if (is_integer(format)) {
     decode_integer(q, format, encoding);
     return;
@@ -133,7 +131,7 @@ static void decode(quantity *q, smma_format_id format, uint64_t encoding) {
   q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
   q->class = class_of_fields(format, encoding, exponent, fraction);
   q->exponent = least_exponent(format);
-  if (format == SMMA_FORMAT_ue8m0)
+  if (format == SMMA_UE8M0)
     q->exponent += (int)exponent;
   else if (exponent > 0)
     q->exponent += (int)exponent - 1;
@@ -142,14 +140,14 @@ static void decode(quantity *q, smma_format_id format, uint64_t encoding) {
   if (q->negative) mpz_neg(q->value, q->value);
 }
 
-bool oracle_is_nan(smma_format_id format, uint64_t encoding) {
+bool oracle_is_nan(smma_format format, uint64_t encoding) {
   prepare();
   decode(&work.pair[0], format, encoding);
   return work.pair[0].class == NOT_A_NUMBER;
 }
 
 /* An operand of the sum itself: c, in units of a sum. */
-static void decode_summand(quantity *q, smma_format_id format, uint64_t encoding) {
+static void decode_summand(quantity *q, smma_format format, uint64_t encoding) {
   decode(q, format, encoding);
   mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
 }
@@ -160,14 +158,14 @@ static void decode_summand(quantity *q, smma_format_id format, uint64_t encoding
 static int exponent_of(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - SUM_UNIT; }
 
 /* x becomes a multiple of 2^last. */
-static void round_at(mpz_t x, int last, smma_rounding_direction direction) {
+static void round_at(mpz_t x, int last, smma_rounding direction) {
   mp_bitcnt_t bits = (mp_bitcnt_t)(last + SUM_UNIT);
   if (last <= -SUM_UNIT) return;
-  if (direction == SMMA_TOWARD_ZERO) {
+  if (direction == SMMA_ROUND_TOWARD_ZERO) {
     mpz_tdiv_q_2exp(work.quotient, x, bits);
-  } else if (direction == SMMA_TOWARD_POSITIVE) {
+  } else if (direction == SMMA_ROUND_UP) {
     mpz_cdiv_q_2exp(work.quotient, x, bits);
-  } else if (direction == SMMA_NEAREST_AWAY) { /* an odd number of halves goes away from zero */
+  } else if (direction == SMMA_ROUND_NEAREST_AWAY) { /* an odd number of halves goes away from zero */
     mpz_tdiv_q_2exp(work.quotient, x, bits - 1);
     mpz_set_si(work.remainder, mpz_odd_p(work.quotient) ? mpz_sgn(x) : 0);
     mpz_add(work.quotient, work.quotient, work.remainder);
@@ -175,33 +173,33 @@ static void round_at(mpz_t x, int last, smma_rounding_direction direction) {
   } else {
     mpz_fdiv_q_2exp(work.quotient, x, bits);
     mpz_fdiv_r_2exp(work.remainder, x, bits);
-    if (direction == SMMA_NEAREST_EVEN && mpz_tstbit(work.remainder, bits - 1) &&
+    if (direction == SMMA_ROUND_NEAREST_EVEN && mpz_tstbit(work.remainder, bits - 1) &&
         (mpz_scan1(work.remainder, 0) < bits - 1 || mpz_odd_p(work.quotient)))
       mpz_add_ui(work.quotient, work.quotient, 1);
   }
   mpz_mul_2exp(x, work.quotient, bits);
 }
 
-static uint64_t sign_bit(smma_format_id format, bool negative) {
+static uint64_t sign_bit(smma_format format, bool negative) {
   layout f = layout_of(format);
   return negative ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.low_bits) : 0;
 }
 
-static uint64_t infinity(smma_format_id format, bool negative) {
+static uint64_t infinity(smma_format format, bool negative) {
   layout f = layout_of(format);
   uint64_t ones = (UINT64_C(1) << f.exponent_bits) - 1;
   return sign_bit(format, negative) | ones << (f.fraction_bits + f.low_bits);
 }
 
 /* Bits 0 to 30 of f32 and e8m13, 0 to 14 of f16; or infinity with the first fraction bit set. */
-static uint64_t nan_result(smma_format_id format, smma_nan_policy policy) {
+static uint64_t nan_result(smma_format format, smma_nan_policy policy) {
   layout f = layout_of(format);
   if (policy == SMMA_NAN_ALL_ONES) return sign_bit(format, true) - 1;
   return infinity(format, false) | UINT64_C(1) << (f.fraction_bits + f.low_bits - 1);
 }
 
 /* x rounded once to an IEEE-like format; an exact zero takes the sign given. x is used up. */
-static uint64_t encode(mpz_t x, smma_format_id format, smma_rounding_direction direction, bool negative_zero) {
+static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
   layout f = layout_of(format);
   int least = least_exponent(format), top;
   bool negative = mpz_sgn(x) < 0;
@@ -218,7 +216,7 @@ static uint64_t encode(mpz_t x, smma_format_id format, smma_rounding_direction d
 }
 
 /* The encoding of a special sum of the terms, if it is special. */
-static bool special_sum(const quantity *term, int count, smma_format_id format, smma_nan_policy policy, uint64_t *d) {
+static bool special_sum(const quantity *term, int count, smma_format format, smma_nan_policy policy, uint64_t *d) {
   bool nan = false, infinite[2] = {false, false};
   for (int i = 0; i < count; i++) {
     nan = nan || term[i].class == NOT_A_NUMBER;
@@ -256,7 +254,7 @@ static void scale_by_powers(quantity *p, const quantity *scale_a, const quantity
 }
 
 /* The exponent that a value has once it is held in a wider format. */
-static void normalize(quantity *q, int unit, smma_format_id wider) {
+static void normalize(quantity *q, int unit, smma_format wider) {
   if (mpz_sgn(q->value) != 0)
     q->exponent = smma_maximum((int)mpz_sizeinbase(q->value, 2) - 1 - unit, least_exponent(wider));
 }
@@ -276,7 +274,7 @@ static uint64_t truncated_sum(const smma_t_fdpa *p, smma_nan_policy nan, const q
   mpz_set_ui(work.sum, 0);
   for (int i = 0; i < count; i++) {
     mpz_set(work.aligned, term[i].value);
-    round_at(work.aligned, emax - p->alignment_bits, SMMA_TOWARD_ZERO);
+    round_at(work.aligned, emax - p->alignment_bits, SMMA_ROUND_TOWARD_ZERO);
     mpz_add(work.sum, work.sum, work.aligned);
   }
   return encode(work.sum, p->output, p->rounding, false);
@@ -332,15 +330,15 @@ static uint64_t gst_fdpa(const smma_operation *o, uint64_t c) {
 }
 
 /* work.pair[0] + work.pair[1], each a product or a number. Only -0 + -0 gives -0 of an exact zero. */
-static uint64_t pair_sum(smma_format_id format, smma_nan_policy nan) {
+static uint64_t pair_sum(smma_format format, smma_nan_policy nan) {
   const quantity *x = &work.pair[0], *y = &work.pair[1];
   uint64_t d;
   if (special_sum(work.pair, 2, format, nan, &d)) return d;
   mpz_add(work.sum, x->value, y->value);
-  return encode(work.sum, format, SMMA_NEAREST_EVEN, x->negative && y->negative);
+  return encode(work.sum, format, SMMA_ROUND_NEAREST_EVEN, x->negative && y->negative);
 }
 
-static uint64_t add(uint64_t x, uint64_t y, smma_format_id format, smma_nan_policy nan) {
+static uint64_t add(uint64_t x, uint64_t y, smma_format format, smma_nan_policy nan) {
   decode_summand(&work.pair[0], format, x);
   decode_summand(&work.pair[1], format, y);
   return pair_sum(format, nan);
@@ -351,8 +349,8 @@ static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   uint64_t d = 0;
   for (int k = 0; k < o->k; k++) {
-    normalize(&work.a[k], OPERAND_UNIT, SMMA_FORMAT_f16);
-    normalize(&work.b[k], OPERAND_UNIT, SMMA_FORMAT_f16);
+    normalize(&work.a[k], OPERAND_UNIT, SMMA_F16);
+    normalize(&work.b[k], OPERAND_UNIT, SMMA_F16);
   }
   for (int upper = 0; upper < 2; upper++) {
     int count = 0;
@@ -372,14 +370,14 @@ static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
 static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
   int block = o->rule.with.e_fdpa.block;
   for (int start = 0; start < o->k; start += block) {
-    decode_summand(&work.term[block], SMMA_FORMAT_f32, d);
+    decode_summand(&work.term[block], SMMA_F32, d);
     mpz_set(work.sum, work.term[block].value);
     for (int i = 0; i < block; i++) {
       multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
       mpz_add(work.sum, work.sum, work.term[i].value);
     }
-    if (!special_sum(work.term, block + 1, SMMA_FORMAT_f32, o->rule.nan, &d))
-      d = encode(work.sum, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, false);
+    if (!special_sum(work.term, block + 1, SMMA_F32, o->rule.nan, &d))
+      d = encode(work.sum, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, false);
   }
   return d;
 }
@@ -399,7 +397,7 @@ static int sum_products(mpz_t sum, const quantity *term, int first, int step, in
     if (mpz_sgn(term[i].value) != 0) greatest = smma_maximum(greatest, term[i].exponent);
   for (int i = first; i < count; i += step) {
     mpz_set(work.aligned, term[i].value);
-    round_at(work.aligned, greatest - bits, SMMA_TOWARD_ZERO);
+    round_at(work.aligned, greatest - bits, SMMA_ROUND_TOWARD_ZERO);
     mpz_add(sum, sum, work.aligned);
   }
   return greatest;
@@ -410,8 +408,8 @@ static int sum_halves(mpz_t sum, const quantity *term, int count, int bits) {
   int even = sum_products(sum, term, 0, 2, count, bits);
   int odd = sum_products(work.part, term, 1, 2, count, bits);
   int common = smma_maximum(even, odd);
-  round_at(sum, common - bits, SMMA_TOWARD_NEGATIVE);
-  round_at(work.part, common - bits, SMMA_TOWARD_NEGATIVE);
+  round_at(sum, common - bits, SMMA_ROUND_DOWN);
+  round_at(work.part, common - bits, SMMA_ROUND_DOWN);
   mpz_add(sum, sum, work.part);
   return common;
 }
@@ -422,17 +420,17 @@ static uint64_t rounded_down_sum(const smma_operation *o, quantity *term, int co
   quantity *c = &term[count];
   uint64_t d;
   int edot, emax;
-  if (special_sum(term, count + 1, SMMA_FORMAT_f32, o->rule.nan, &d)) return d;
+  if (special_sum(term, count + 1, SMMA_F32, o->rule.nan, &d)) return d;
   edot = grouped ? sum_halves(work.sum, term, count, p->alignment_bits)
                  : sum_products(work.sum, term, 0, 1, count, p->alignment_bits);
   emax = smma_maximum(edot, mpz_sgn(c->value) == 0 ? -126 : c->exponent);
-  round_at(work.sum, emax - (p->revision == 1 ? p->sum_bits : p->sum_bits + 1), SMMA_TOWARD_NEGATIVE);
+  round_at(work.sum, emax - (p->revision == 1 ? p->sum_bits : p->sum_bits + 1), SMMA_ROUND_DOWN);
   if (grouped && c->exponent < emax - p->alignment_bits - 1) mpz_set_ui(c->value, 0);
-  round_at(c->value, emax - p->alignment_bits, SMMA_TOWARD_NEGATIVE);
+  round_at(c->value, emax - p->alignment_bits, SMMA_ROUND_DOWN);
   mpz_add(work.sum, work.sum, c->value);
   if (p->revision != 1 && mpz_sgn(work.sum) != 0)
-    round_at(work.sum, smma_maximum(exponent_of(work.sum), -126) - p->sum_bits, SMMA_TOWARD_NEGATIVE);
-  return encode(work.sum, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, false);
+    round_at(work.sum, smma_maximum(exponent_of(work.sum), -126) - p->sum_bits, SMMA_ROUND_DOWN);
+  return encode(work.sum, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, false);
 }
 
 static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
@@ -442,7 +440,7 @@ static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
       multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
       overflow_to_infinity(&work.term[i]);
     }
-    decode_summand(&work.term[block], SMMA_FORMAT_f32, d);
+    decode_summand(&work.term[block], SMMA_F32, d);
     d = rounded_down_sum(o, work.term, block);
   }
   return d;
@@ -462,21 +460,21 @@ static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
 static uint64_t flushed(uint64_t f32) { return (f32 >> 23 & 0xff) == 0 ? f32 & 0x80000000 : f32; }
 
 /* Numbers below the least normal one of `format`, -0 among them, become zero: +0 or of their own sign. */
-static void flush_operand(quantity *q, smma_format_id format, bool keep_sign) {
+static void flush_operand(quantity *q, smma_format format, bool keep_sign) {
   if (q->class != FINITE) return;
   if (mpz_sgn(q->value) && (int)mpz_sizeinbase(q->value, 2) - 1 - OPERAND_UNIT >= least_exponent(format)) return;
   mpz_set_ui(q->value, 0);
   q->negative = keep_sign && q->negative;
 }
 
-static uint64_t flushing_add(uint64_t x, uint64_t y) { return flushed(add(x, y, SMMA_FORMAT_f32, SMMA_NAN_QUIET)); }
+static uint64_t flushing_add(uint64_t x, uint64_t y) { return flushed(add(x, y, SMMA_F32, SMMA_NAN_QUIET)); }
 
 static uint64_t flushing_multiply(const quantity *a, const quantity *b) {
   quantity *product = &work.pair[0];
   uint64_t d;
   multiply(product, a, b);
-  if (special_sum(product, 1, SMMA_FORMAT_f32, SMMA_NAN_QUIET, &d)) return d;
-  return flushed(encode(product->value, SMMA_FORMAT_f32, SMMA_NEAREST_EVEN, product->negative));
+  if (special_sum(product, 1, SMMA_F32, SMMA_NAN_QUIET, &d)) return d;
+  return flushed(encode(product->value, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, product->negative));
 }
 
 /* The sum of products by halves: (p0 + p1) + (p2 + p3). */
@@ -503,7 +501,7 @@ static bool tiny_sum(void) {
   if (work.pair[0].class != FINITE || work.pair[1].class != FINITE) return false;
   mpz_add(work.part, work.pair[0].value, work.pair[1].value);
   if (mpz_sgn(work.part) == 0) return false;
-  round_at(work.part, exponent_of(work.part) - 23, SMMA_NEAREST_EVEN);
+  round_at(work.part, exponent_of(work.part) - 23, SMMA_ROUND_NEAREST_EVEN);
   return exponent_of(work.part) < -126;
 }
 
@@ -513,8 +511,8 @@ static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
     flush_operand(&work.a[k], o->a, true);
     flush_operand(&work.b[k], o->b, true);
     multiply(&work.pair[0], &work.a[k], &work.b[k]);
-    decode_summand(&work.pair[1], SMMA_FORMAT_f32, d);
-    d = tiny_sum() ? sign_bit(SMMA_FORMAT_f32, mpz_sgn(work.part) < 0) : pair_sum(SMMA_FORMAT_f32, SMMA_NAN_QUIET);
+    decode_summand(&work.pair[1], SMMA_F32, d);
+    d = tiny_sum() ? sign_bit(SMMA_F32, mpz_sgn(work.part) < 0) : pair_sum(SMMA_F32, SMMA_NAN_QUIET);
   }
   return d;
 }
@@ -522,7 +520,7 @@ static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
 /* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped. */
 
 static uint64_t integer(const smma_operation *o, uint64_t c) {
-  decode_summand(&work.term[0], SMMA_FORMAT_s32, c);
+  decode_summand(&work.term[0], SMMA_S32, c);
   mpz_set(work.sum, work.term[0].value);
   for (int k = 0; k < o->k; k++) mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
   mpz_tdiv_q_2exp(work.sum, work.sum, SUM_UNIT);
@@ -535,7 +533,7 @@ static uint64_t integer(const smma_operation *o, uint64_t c) {
 /* G-FDPA. */
 
 /* x, of which only the magnitude counts, becomes the greatest finite value; its encoding without the sign. */
-static uint64_t greatest(mpz_t x, smma_format_id format) {
+static uint64_t greatest(mpz_t x, smma_format format) {
   layout f = layout_of(format);
   bool small = f.exponent_bits + f.fraction_bits < 8; /* of the others the greatest is below infinity */
   uint64_t fields = small ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits) : infinity(format, false) >> f.low_bits;
@@ -547,48 +545,48 @@ static uint64_t greatest(mpz_t x, smma_format_id format) {
   return fields << f.low_bits;
 }
 
-static uint64_t general_nan(smma_format_id format, smma_nan_policy policy) {
+static uint64_t general_nan(smma_format format, smma_nan_policy policy) {
   switch (format) {
-    case SMMA_FORMAT_e4m3: return 0x7f;
-    case SMMA_FORMAT_e5m2fnuz:
-    case SMMA_FORMAT_e4m3fnuz: return 0x80;
-    case SMMA_FORMAT_e3m2:
-    case SMMA_FORMAT_e2m3:
-    case SMMA_FORMAT_e2m1: return greatest(work.part, format);
+    case SMMA_E4M3: return 0x7f;
+    case SMMA_E5M2FNUZ:
+    case SMMA_E4M3FNUZ: return 0x80;
+    case SMMA_E3M2:
+    case SMMA_E2M3:
+    case SMMA_E2M1: return greatest(work.part, format);
     default: return nan_result(format, policy);
   }
 }
 
 /* Where a format has no infinity: NaN; where it has no NaN: the greatest number. */
-static uint64_t general_infinity(smma_format_id format, bool negative) {
+static uint64_t general_infinity(smma_format format, bool negative) {
   switch (format) {
-    case SMMA_FORMAT_e5m2fnuz:
-    case SMMA_FORMAT_e4m3fnuz: return 0x80;
-    case SMMA_FORMAT_e4m3:
-    case SMMA_FORMAT_e3m2:
-    case SMMA_FORMAT_e2m3:
-    case SMMA_FORMAT_e2m1: return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET);
+    case SMMA_E5M2FNUZ:
+    case SMMA_E4M3FNUZ: return 0x80;
+    case SMMA_E4M3:
+    case SMMA_E3M2:
+    case SMMA_E2M3:
+    case SMMA_E2M1: return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET);
     default: return infinity(format, negative);
   }
 }
 
-static uint64_t general_zero(const smma_g_fdpa *p, smma_format_id format, bool negative) {
-  bool no_sign = format == SMMA_FORMAT_e5m2fnuz || format == SMMA_FORMAT_e4m3fnuz;
+static uint64_t general_zero(const smma_g_fdpa *p, smma_format format, bool negative) {
+  bool no_sign = format == SMMA_E5M2FNUZ || format == SMMA_E4M3FNUZ;
   return sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
 }
 
-static bool saturates(const smma_g_fdpa *p, smma_rounding_direction direction, bool negative) {
+static bool saturates(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
   if (p->overflow != SMMA_SUM_BY_DIRECTION) return p->overflow == SMMA_SUM_SATURATES;
   switch (direction) {
-    case SMMA_TOWARD_ZERO: return true;
-    case SMMA_TOWARD_NEGATIVE: return !negative;
-    case SMMA_TOWARD_POSITIVE: return negative;
+    case SMMA_ROUND_TOWARD_ZERO: return true;
+    case SMMA_ROUND_DOWN: return !negative;
+    case SMMA_ROUND_UP: return negative;
     default: return false;
   }
 }
 
 /* x rounded once; it is used up. */
-static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format_id format, smma_rounding_direction direction,
+static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format, smma_rounding direction,
                                bool negative_zero) {
   layout f = layout_of(format);
   int least = least_exponent(format), top;
@@ -609,8 +607,7 @@ static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format_id for
 }
 
 /* IEEE 754, section 6.3: x + x keeps the sign of a zero x, other zero sums are -0 only rounding toward negative. */
-static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding_direction direction, const quantity *term,
-                                 int count) {
+static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding direction, const quantity *term, int count) {
   int plus = 0, minus = 0;
   if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
   for (int i = 0; i < count; i++) {
@@ -619,10 +616,10 @@ static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding_direction d
     minus += term[i].negative;
   }
   if (plus == count) return false;
-  return minus == count || direction == SMMA_TOWARD_NEGATIVE;
+  return minus == count || direction == SMMA_ROUND_DOWN;
 }
 
-static uint64_t general_special(const quantity *term, int count, smma_format_id format, smma_nan_policy policy) {
+static uint64_t general_special(const quantity *term, int count, smma_format format, smma_nan_policy policy) {
   bool infinite[2] = {false, false};
   for (int i = 0; i < count; i++) {
     if (term[i].class == NOT_A_NUMBER) return general_nan(format, policy);
@@ -643,7 +640,7 @@ static void add_aligned(const smma_g_fdpa *p, const quantity *term, int emax) {
   int last = emax - p->alignment_bits;
   mpz_set(work.aligned, term->value);
   if (p->alignment_bits != SMMA_EXACT_ALIGNMENT)
-    round_at(work.aligned, last, p->sticky_bit ? SMMA_TOWARD_ZERO : p->alignment_rounding);
+    round_at(work.aligned, last, p->sticky_bit ? SMMA_ROUND_TOWARD_ZERO : p->alignment_rounding);
   mpz_add(work.sum, work.sum, work.aligned);
   if (!p->sticky_bit || mpz_cmp(work.aligned, term->value) == 0) return;
   mpz_set_si(work.part, term->negative ? -1 : 1);
@@ -681,7 +678,7 @@ static void general_product(const smma_operation *o, quantity *term, int k) {
     term->exponent = exponent_of(term->value);
 }
 
-static void general_flush(quantity *q, smma_format_id format, smma_subnormal_policy policy) {
+static void general_flush(quantity *q, smma_format format, smma_subnormal_policy policy) {
   if (policy != SMMA_SUBNORMALS_KEPT) flush_operand(q, format, policy == SMMA_SUBNORMALS_TO_SIGNED_ZERO);
 }
 
@@ -726,7 +723,7 @@ static uint64_t widened(const smma_operation *o, uint64_t c) {
   if (o->c == o->d) return c;
   decode_summand(x, o->c, c);
   if (special_sum(x, 1, o->d, o->rule.nan, &special)) return special;
-  return encode(x->value, o->d, SMMA_NEAREST_EVEN, x->negative);
+  return encode(x->value, o->d, SMMA_ROUND_NEAREST_EVEN, x->negative);
 }
 
 uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,

@@ -11,6 +11,6 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
                         const uint64_t *scale_a, const uint64_t *scale_b);
 
 /* Whether `encoding` is a NaN of the format, by the oracle's own table. */
-bool oracle_is_nan(smma_format_id format, uint64_t encoding);
+bool oracle_is_nan(smma_format format, uint64_t encoding);
 
 #endif

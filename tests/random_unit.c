@@ -48,19 +48,18 @@ static void settle(uint64_t *state, smma_custom *c) {
   p->interleave = random_divisor(state, p->block);
   p->zero_exponent = random_below(state, 2) ? random_between(state, -160, 20) : SMMA_NO_EXPONENT;
   p->output = i->d;
-  if (i->d == SMMA_FORMAT_f32 && random_below(state, 3) == 0)
-    p->output = random_below(state, 2) ? SMMA_FORMAT_e8m13 : SMMA_FORMAT_tf32;
-  if (p->c_joins == SMMA_C_JOINS_FIRST) p->c_rounding = SMMA_NEAREST_EVEN;
+  if (i->d == SMMA_F32 && random_below(state, 3) == 0) p->output = random_below(state, 2) ? SMMA_E8M13 : SMMA_TF32;
+  if (p->c_joins == SMMA_C_JOINS_FIRST) p->c_rounding = SMMA_ROUND_NEAREST_EVEN;
   if (random_below(state, 4) == 0) {
     p->alignment_bits = SMMA_EXACT_ALIGNMENT;
     p->sticky_bit = 0;
     p->product_exponent = SMMA_EXPONENT_OF_FACTORS;
     p->zero_exponent = SMMA_NO_EXPONENT;
-    p->alignment_rounding = SMMA_TOWARD_ZERO;
+    p->alignment_rounding = SMMA_ROUND_TOWARD_ZERO;
   }
-  if (p->sticky_bit) p->alignment_rounding = SMMA_TOWARD_ZERO;
+  if (p->sticky_bit) p->alignment_rounding = SMMA_ROUND_TOWARD_ZERO;
   if (i->k % 16 || random_below(state, 3)) {
-    i->scale = SMMA_FORMAT_none;
+    i->scale = SMMA_NO_FORMAT;
     i->scale_block = 0;
   } else {
     i->scale_block = 16 * random_divisor(state, i->k / 16);
@@ -76,7 +75,7 @@ smma_custom random_unit(uint64_t seed) {
     c.instruction.name = "random";
     c.named.rule.algorithm = SMMA_G_FDPA;
     set_keys(&state, &c);
-    if (random_below(&state, 2)) c.instruction.d = SMMA_FORMAT_f32;
+    if (random_below(&state, 2)) c.instruction.d = SMMA_F32;
     if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
     settle(&state, &c);
   } while (!smma_custom_check(&c, &fault));
@@ -99,7 +98,7 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
       i->scale_block = 16 * random_divisor(state, i->k / 16);
       if (rule->algorithm == SMMA_ST_FDPA) rule->with.t_fdpa.block = random_divisor(state, i->k);
       break;
-    default: i->scale = SMMA_FORMAT_none, i->scale_block = 0;
+    default: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
   if (rule->algorithm == SMMA_GST_FDPA) {
     rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);

@@ -160,9 +160,9 @@ static smma_custom generalised(const smma_instruction *i) {
       .block = block,
       .interleave = block,
       .alignment_bits = t->alignment_bits,
-      .alignment_rounding = SMMA_TOWARD_ZERO,
+      .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
       .zero_exponent = t->zero_exponent,
-      .c_rounding = SMMA_NEAREST_EVEN,
+      .c_rounding = SMMA_ROUND_NEAREST_EVEN,
       .output = t->output,
       .rounding = t->rounding,
   };
@@ -382,15 +382,15 @@ static void test_defaults(void **state) {
   (void)state;
   assert_int_equal(i->m, 16);
   assert_int_equal(i->n, 8);
-  assert_int_equal(i->c, SMMA_FORMAT_f32);
-  assert_int_equal(i->scale, SMMA_FORMAT_none);
+  assert_int_equal(i->c, SMMA_F32);
+  assert_int_equal(i->scale, SMMA_NO_FORMAT);
   assert_int_equal(i->rule->rule.nan, SMMA_NAN_QUIET);
   assert_int_equal(p->block, 16);
   assert_int_equal(p->interleave, 16);
-  assert_int_equal(p->alignment_rounding, SMMA_TOWARD_ZERO);
+  assert_int_equal(p->alignment_rounding, SMMA_ROUND_TOWARD_ZERO);
   assert_int_equal(p->zero_exponent, SMMA_NO_EXPONENT);
-  assert_int_equal(p->output, SMMA_FORMAT_f32);
-  assert_int_equal(p->rounding, SMMA_NEAREST_EVEN);
+  assert_int_equal(p->output, SMMA_F32);
+  assert_int_equal(p->rounding, SMMA_ROUND_NEAREST_EVEN);
   assert_string_equal(describe(i).arch, "unit.json");
   assert_ptr_equal(describe(i).instruction, i);
   smma_custom_free(i);

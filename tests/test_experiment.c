@@ -57,7 +57,7 @@ static void test_decades(void **state) {
 static void test_exact_dot(void **state) {
   enum { LENGTH = 1000 };
   static double a[LENGTH], b[LENGTH];
-  smma_encoding f64 = smma_encoding_of(SMMA_FORMAT_f64);
+  smma_encoding f64 = smma_encoding_of(SMMA_F64);
   (void)state;
   for (uint32_t trial = 0; trial < 50; trial++) {
     smma_double_double sum;

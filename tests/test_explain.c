@@ -29,17 +29,17 @@ typedef struct {
 
 /* Operands. */
 
-static uint64_t encode_double(smma_format_id format, double value) {
+static uint64_t encode_double(smma_format format, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return smma_encode_number(smma_encoding_of(format), smma_decode(smma_encoding_of(SMMA_FORMAT_f64), bits),
-                            SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(smma_encoding_of(format), smma_decode(smma_encoding_of(SMMA_F64), bits),
+                            SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* Kinds of operands: any bits; near one; mostly zeros; tiny; wide apart; any with special values among them. */
 typedef enum { ANY, NEAR, SPARSE, TINY, WIDE, SPECIAL, KINDS } operand_kind;
 
-static uint64_t random_element(uint64_t *state, smma_format_id format, operand_kind kind) {
+static uint64_t random_element(uint64_t *state, smma_format format, operand_kind kind) {
   smma_encoding f = smma_encoding_of(format);
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   uint64_t any = smma_low_bits(random_bits(state), f.bits), choice = random_bits(state) >> 60;
@@ -51,7 +51,7 @@ static uint64_t random_element(uint64_t *state, smma_format_id format, operand_k
     case WIDE: return encode_double(format, ldexp(value, (int)(random_bits(state) % (uint64_t)span) - span / 2));
     case SPECIAL:
       return choice < 14    ? encode_double(format, value)
-             : choice == 14 ? smma_overflowed(f, any & 1, SMMA_OVERFLOW_TO_INFINITY)
+             : choice == 14 ? smma_overflowed(f, any & 1, SMMA_OVERFLOW_INFINITY)
                             : smma_default_nan(f);
     default: return any;
   }
@@ -66,7 +66,7 @@ static operands random_operands(const smma_operation *o, uint64_t seed) {
     x.a[k] = random_element(&state, o->a, kind);
     x.b[k] = random_element(&state, o->b, kind);
   }
-  for (int s = 0; o->scale != SMMA_FORMAT_none && s < o->k / o->scale_block; s++) {
+  for (int s = 0; o->scale != SMMA_NO_FORMAT && s < o->k / o->scale_block; s++) {
     x.scale_a[s] = random_element(&state, o->scale, kind);
     x.scale_b[s] = random_element(&state, o->scale, kind);
   }
@@ -135,14 +135,14 @@ static void check_aligned(const smma_operation *o, const smma_stage *stage) {
   }
   assert_true(sum == stage->sum);
   assert_int_equal(greatest, stage->emax);
-  if (stage->result_format == SMMA_FORMAT_none) return;
+  if (stage->result_format == SMMA_NO_FORMAT) return;
   smma_encoding f = smma_encoding_of(stage->result_format);
-  smma_rounding_direction direction = SMMA_NEAREST_EVEN;
+  smma_rounding direction = SMMA_ROUND_NEAREST_EVEN;
   if (o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_ST_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16)
     direction = o->rule.with.t_fdpa.rounding;
   if (o->rule.algorithm == SMMA_GST_FDPA) direction = o->rule.with.gst_fdpa.fused.rounding;
   if (stage->rounds_down)
-    assert_true(stage->result == smma_encode_number(f, stage->rounded_down, direction, SMMA_OVERFLOW_TO_INFINITY));
+    assert_true(stage->result == smma_encode_number(f, stage->rounded_down, direction, SMMA_OVERFLOW_INFINITY));
   else
     assert_true(stage->result == smma_encode_sum(f, stage->sum, stage->sum_exponent, direction));
 }
@@ -305,9 +305,9 @@ static void survives_special_values(void **state) {
     for (int place = 0; place < 2 * (2 * o.k + 1); place++) {
       operands x = random_operands(&o, NEAR);
       int index = place / 2;
-      smma_format_id format = index < o.k ? o.a : index < 2 * o.k ? o.b : o.c;
+      smma_format format = index < o.k ? o.a : index < 2 * o.k ? o.b : o.c;
       smma_encoding f = smma_encoding_of(format);
-      uint64_t special = place % 2 ? smma_default_nan(f) : smma_overflowed(f, place & 2, SMMA_OVERFLOW_TO_INFINITY);
+      uint64_t special = place % 2 ? smma_default_nan(f) : smma_overflowed(f, place & 2, SMMA_OVERFLOW_INFINITY);
       *(index < o.k ? &x.a[index] : index < 2 * o.k ? &x.b[index - o.k] : &x.c) = special;
       check(list[i], &o, &x, (uint64_t)place);
     }
@@ -333,7 +333,7 @@ static void check_drawing(const char *gpu, const char *name, double c, const dou
     x.a[k] = encode_double(o.a, factor[2 * k]);
     x.b[k] = encode_double(o.b, factor[2 * k + 1]);
   }
-  for (int s = 0; s < SMMA_MAXIMUM_K; s++) x.scale_a[s] = x.scale_b[s] = encode_double(SMMA_FORMAT_ue8m0, 1);
+  for (int s = 0; s < SMMA_MAXIMUM_K; s++) x.scale_a[s] = x.scale_b[s] = encode_double(SMMA_UE8M0, 1);
   x.c = encode_double(o.c, c);
   smma_explanation e = explain(&o, &x);
   char *text = text_of(&o, &e, WIDTH);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rows/check.h"
 #include "support.h"
-#include "verify/check.h"
 
 /* d = c + a_0 b_0 + a_1 b_1 + ...; elements that are not given are +0. */
 typedef struct {
@@ -226,7 +226,7 @@ static void test_encoded_facts(void **state) {
 static void test_only_one_exponent_of_zero(void **state) {
   smma_operation o = smma_operation_of(find(encoded_facts[0].gpu, encoded_facts[0].instruction));
   dot_operands x = operands_of(&encoded_facts[0]);
-  smma_vector_row row = {.c = x.c};
+  smma_row row = {.c = x.c};
   (void)state;
   for (int k = 0; k < o.k; k++) row.a[k] = x.a[k], row.b[k] = x.b[k];
   for (int e_zero = -160; e_zero <= -126; e_zero++) {

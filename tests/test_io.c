@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "io/file.h"
-#include "io/tensor.h"
-#include "io/vectors.h"
 #include "isa/format_name.h"
+#include "matrix/tensor.h"
+#include "rows/text.h"
 
 static char directory[] = "/tmp/softmma-test-io-XXXXXX";
 
@@ -128,7 +128,7 @@ static bool parse_safetensors(const image *file, const char *name, smma_tensor *
   return done;
 }
 
-static void check_tensor(smma_tensor *tensor, smma_format_id format, int bytes, size_t rows, size_t columns,
+static void check_tensor(smma_tensor *tensor, smma_format format, int bytes, size_t rows, size_t columns,
                          const void *data) {
   assert_int_equal(tensor->format, format);
   assert_int_equal(tensor->bytes, bytes);
@@ -143,7 +143,7 @@ static void check_tensor(smma_tensor *tensor, smma_format_id format, int bytes, 
 static void expect_npy_error(const char *header, size_t data_size, const char *text) {
   unsigned char data[64] = {0};
   image file = npy_image(1, header, data, data_size);
-  smma_tensor tensor = {.format = SMMA_FORMAT_none};
+  smma_tensor tensor = {.format = SMMA_NO_FORMAT};
   smma_error error;
   assert_false(parse_npy(&file, &tensor, &error));
   if (!strstr(error.text, text)) fail_msg("\"%s\" does not say \"%s\"", error.text, text);
@@ -152,7 +152,7 @@ static void expect_npy_error(const char *header, size_t data_size, const char *t
 static void expect_safetensors_error(const char *header, const char *name, size_t data_size, const char *text) {
   unsigned char data[64] = {0};
   image file = safetensors_image(header, data, data_size);
-  smma_tensor tensor = {.format = SMMA_FORMAT_none};
+  smma_tensor tensor = {.format = SMMA_NO_FORMAT};
   smma_error error;
   assert_false(parse_safetensors(&file, name, &tensor, &error));
   if (!strstr(error.text, text)) fail_msg("\"%s\" does not say \"%s\"", error.text, text);
@@ -161,18 +161,17 @@ static void expect_safetensors_error(const char *header, const char *name, size_
 static void test_format_names(void **state) {
   (void)state;
   for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (format != SMMA_FORMAT_e8m13)
-      assert_int_equal(smma_format_from_text(smma_format_text((smma_format_id)format)), format);
-  assert_string_equal(smma_format_text(SMMA_FORMAT_e8m13), "e8m13");
-  assert_string_equal(smma_format_text(SMMA_FORMAT_none), "none");
-  assert_int_equal(smma_format_from_text("half"), SMMA_FORMAT_f16);
-  assert_int_equal(smma_format_from_text("BFloat16"), SMMA_FORMAT_bf16);
-  assert_int_equal(smma_format_from_text("xf32"), SMMA_FORMAT_tf32);
-  assert_int_equal(smma_format_from_text("float8_e4m3fn"), SMMA_FORMAT_e4m3);
-  assert_int_equal(smma_format_from_text("F8_E8M0"), SMMA_FORMAT_ue8m0);
+    if (format != SMMA_E8M13) assert_int_equal(smma_format_from_text(smma_format_text((smma_format)format)), format);
+  assert_string_equal(smma_format_text(SMMA_E8M13), "e8m13");
+  assert_string_equal(smma_format_text(SMMA_NO_FORMAT), "none");
+  assert_int_equal(smma_format_from_text("half"), SMMA_F16);
+  assert_int_equal(smma_format_from_text("BFloat16"), SMMA_BF16);
+  assert_int_equal(smma_format_from_text("xf32"), SMMA_TF32);
+  assert_int_equal(smma_format_from_text("float8_e4m3fn"), SMMA_E4M3);
+  assert_int_equal(smma_format_from_text("F8_E8M0"), SMMA_UE8M0);
   static const char *const unknown[] = {"", "fp8", "bf8", "e8m13", "none", "int16", "f32 "};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
-    assert_int_equal(smma_format_from_text(unknown[i]), SMMA_FORMAT_none);
+    assert_int_equal(smma_format_from_text(unknown[i]), SMMA_NO_FORMAT);
 }
 
 static void test_error_is_one_line(void **state) {
@@ -192,17 +191,17 @@ static void test_npy_types(void **state) {
   (void)state;
   static const struct {
     const char *descr;
-    smma_format_id format;
+    smma_format format;
     int bytes;
     bool swapped;
   } types[] = {
-      {"<f2", SMMA_FORMAT_f16, 2, false},  {"<f4", SMMA_FORMAT_f32, 4, false},  {"<f8", SMMA_FORMAT_f64, 8, false},
-      {">f2", SMMA_FORMAT_f16, 2, true},   {">f4", SMMA_FORMAT_f32, 4, true},   {">f8", SMMA_FORMAT_f64, 8, true},
-      {"|f1", SMMA_FORMAT_none, 1, false}, {"<f1", SMMA_FORMAT_none, 1, false}, {"|u1", SMMA_FORMAT_u8, 1, false},
-      {"|i1", SMMA_FORMAT_s8, 1, false},   {"<i4", SMMA_FORMAT_s32, 4, false},  {">i4", SMMA_FORMAT_s32, 4, true},
-      {"<u2", SMMA_FORMAT_none, 2, false}, {">u2", SMMA_FORMAT_none, 2, true},  {"<i2", SMMA_FORMAT_none, 2, false},
-      {"|V1", SMMA_FORMAT_none, 1, false}, {"<V1", SMMA_FORMAT_none, 1, false}, {"<V2", SMMA_FORMAT_none, 2, false},
-      {">V2", SMMA_FORMAT_none, 2, true},  {"|V2", SMMA_FORMAT_none, 2, false},
+      {"<f2", SMMA_F16, 2, false},       {"<f4", SMMA_F32, 4, false},       {"<f8", SMMA_F64, 8, false},
+      {">f2", SMMA_F16, 2, true},        {">f4", SMMA_F32, 4, true},        {">f8", SMMA_F64, 8, true},
+      {"|f1", SMMA_NO_FORMAT, 1, false}, {"<f1", SMMA_NO_FORMAT, 1, false}, {"|u1", SMMA_U8, 1, false},
+      {"|i1", SMMA_S8, 1, false},        {"<i4", SMMA_S32, 4, false},       {">i4", SMMA_S32, 4, true},
+      {"<u2", SMMA_NO_FORMAT, 2, false}, {">u2", SMMA_NO_FORMAT, 2, true},  {"<i2", SMMA_NO_FORMAT, 2, false},
+      {"|V1", SMMA_NO_FORMAT, 1, false}, {"<V1", SMMA_NO_FORMAT, 1, false}, {"<V2", SMMA_NO_FORMAT, 2, false},
+      {">V2", SMMA_NO_FORMAT, 2, true},  {"|V2", SMMA_NO_FORMAT, 2, false},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     unsigned char data[48];
@@ -251,7 +250,7 @@ static void test_npy_shapes(void **state) {
     smma_tensor tensor;
     smma_error error;
     if (!parse_npy(&file, &tensor, &error)) fail_msg("%s", error.text);
-    check_tensor(&tensor, SMMA_FORMAT_u8, 1, cases[i].rows, cases[i].columns, cases[i].expected);
+    check_tensor(&tensor, SMMA_U8, 1, cases[i].rows, cases[i].columns, cases[i].expected);
   }
 }
 
@@ -335,7 +334,7 @@ static void test_npy_cut_anywhere(void **state) {
   for (int version = 1; version <= 3; version++) {
     image file = npy_image(version, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }    \n",
                            "0123456789abcdef01234567", 24);
-    smma_tensor tensor = {.format = SMMA_FORMAT_none};
+    smma_tensor tensor = {.format = SMMA_NO_FORMAT};
     smma_error error;
     assert_true(parse_npy(&file, &tensor, &error));
     smma_tensor_free(&tensor);
@@ -349,23 +348,23 @@ static void test_safetensors_types(void **state) {
   (void)state;
   static const struct {
     const char *dtype;
-    smma_format_id format;
+    smma_format format;
     int bytes;
   } types[] = {
-      {"F64", SMMA_FORMAT_f64, 8},
-      {"F32", SMMA_FORMAT_f32, 4},
-      {"F16", SMMA_FORMAT_f16, 2},
-      {"BF16", SMMA_FORMAT_bf16, 2},
-      {"F8_E4M3", SMMA_FORMAT_e4m3, 1},
-      {"F8_E5M2", SMMA_FORMAT_e5m2, 1},
-      {"F8_E4M3FNUZ", SMMA_FORMAT_e4m3fnuz, 1},
-      {"F8_E5M2FNUZ", SMMA_FORMAT_e5m2fnuz, 1},
-      {"F8_E8M0", SMMA_FORMAT_ue8m0, 1},
-      {"U8", SMMA_FORMAT_u8, 1},
-      {"I8", SMMA_FORMAT_s8, 1},
-      {"I32", SMMA_FORMAT_s32, 4},
-      {"U16", SMMA_FORMAT_none, 2},
-      {"I16", SMMA_FORMAT_none, 2},
+      {"F64", SMMA_F64, 8},
+      {"F32", SMMA_F32, 4},
+      {"F16", SMMA_F16, 2},
+      {"BF16", SMMA_BF16, 2},
+      {"F8_E4M3", SMMA_E4M3, 1},
+      {"F8_E5M2", SMMA_E5M2, 1},
+      {"F8_E4M3FNUZ", SMMA_E4M3FNUZ, 1},
+      {"F8_E5M2FNUZ", SMMA_E5M2FNUZ, 1},
+      {"F8_E8M0", SMMA_UE8M0, 1},
+      {"U8", SMMA_U8, 1},
+      {"I8", SMMA_S8, 1},
+      {"I32", SMMA_S32, 4},
+      {"U16", SMMA_NO_FORMAT, 2},
+      {"I16", SMMA_NO_FORMAT, 2},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     unsigned char data[48], native[48];
@@ -402,15 +401,15 @@ static void test_safetensors_packed(void **state) {
   image file =
       safetensors_image("{\"x\":{\"dtype\":\"F4\",\"shape\":[2,3],\"data_offsets\":[0,3]}}", "\x21\x43\xf5", 3);
   assert_true(parse_safetensors(&file, "x", &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_e2m1, 1, 2, 3, "\1\2\3\4\5\xf");
+  check_tensor(&tensor, SMMA_E2M1, 1, 2, 3, "\1\2\3\4\5\xf");
   /* codes 0x01, 0x02, 0x3f, 0x20 and 0x15, 0x2a, 0x00, 0x3e, lowest bits first */
   file = safetensors_image("{\"x\":{\"dtype\":\"F6_E2M3\",\"shape\":[8],\"data_offsets\":[0,6]}}",
                            "\x81\xf0\x83\x95\x0a\xf8", 6);
   assert_true(parse_safetensors(&file, NULL, &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_e2m3, 1, 1, 8, "\x01\x02\x3f\x20\x15\x2a\x00\x3e");
+  check_tensor(&tensor, SMMA_E2M3, 1, 1, 8, "\x01\x02\x3f\x20\x15\x2a\x00\x3e");
   file = safetensors_image("{\"x\":{\"dtype\":\"F6_E3M2\",\"shape\":[2,2],\"data_offsets\":[0,3]}}", "\x81\xf0\x83", 3);
   assert_true(parse_safetensors(&file, NULL, &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_e3m2, 1, 2, 2, "\x01\x02\x3f\x20");
+  check_tensor(&tensor, SMMA_E3M2, 1, 2, 2, "\x01\x02\x3f\x20");
   expect_safetensors_error("{\"x\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", NULL, 2,
                            "3 elements of F4 do not fill whole bytes");
   expect_safetensors_error("{\"x\":{\"dtype\":\"F6_E2M3\",\"shape\":[2],\"data_offsets\":[0,2]}}", NULL, 2,
@@ -427,7 +426,7 @@ static void test_safetensors_names(void **state) {
   smma_error error;
   image file = safetensors_image(TWO, "ab        ", 10);
   assert_true(parse_safetensors(&file, "weight", &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_U8, 1, 1, 2, "ab");
   expect_safetensors_error(TWO, NULL, 10, "the file holds 2 tensors; name one as FILE:NAME, from weight, bias");
   expect_safetensors_error(TWO, "weihgt", 10, "no tensor is named 'weihgt'; there are weight, bias");
   expect_safetensors_error(TWO, "biass", 10, "no tensor is named 'biass'; there are bias, weight");
@@ -501,7 +500,7 @@ static void test_safetensors_header_length(void **state) {
 static void test_safetensors_cut_anywhere(void **state) {
   (void)state;
   image file = safetensors_image(TWO, "ab        ", 10);
-  smma_tensor tensor = {.format = SMMA_FORMAT_none};
+  smma_tensor tensor = {.format = SMMA_NO_FORMAT};
   smma_error error;
   for (file.size--; file.size > 0; file.size--) assert_false(parse_safetensors(&file, "weight", &tensor, &error));
   assert_false(parse_safetensors(&file, "weight", &tensor, &error));
@@ -517,12 +516,12 @@ static void test_read_by_path(void **state) {
   write_file("misnamed.txt", npy.bytes, npy.size);
   write_file("two.safetensors", two.bytes, two.size);
   assert_true(smma_tensor_read(in_directory("misnamed.txt"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_U8, 1, 1, 2, "ab");
   assert_true(smma_tensor_read(in_directory("two.safetensors:weight"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "cd");
+  check_tensor(&tensor, SMMA_U8, 1, 1, 2, "cd");
   write_file("two.safetensors:bias", npy.bytes, npy.size); /* a colon in a real name */
   assert_true(smma_tensor_read(in_directory("two.safetensors:bias"), &tensor, &error));
-  check_tensor(&tensor, SMMA_FORMAT_u8, 1, 1, 2, "ab");
+  check_tensor(&tensor, SMMA_U8, 1, 1, 2, "ab");
   assert_false(smma_tensor_read(in_directory("misnamed.txt:x"), &tensor, &error));
   assert_non_null(strstr(error.text, "one array without a name; leave out ':x'"));
   assert_false(smma_tensor_read(in_directory("absent.npy"), &tensor, &error));
@@ -584,14 +583,14 @@ static void test_npy_round_trip(void **state) {
   uint64_t data[6];
   for (size_t i = 0; i < 6; i++) data[i] = UINT64_C(0x0123456789abcdef) * (i + 1);
   for (int format = 0; format <= SMMA_FORMAT_COUNT; format++) {
-    int bits = smma_encoding_of((smma_format_id)format).bits;
-    smma_tensor tensor = {(smma_format_id)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data};
+    int bits = smma_encoding_of((smma_format)format).bits;
+    smma_tensor tensor = {(smma_format)format, bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1, 3, 2, data};
     smma_tensor back;
     smma_error error;
-    smma_format_id known = SMMA_FORMAT_none; /* what the file can say */
-    if (format == SMMA_FORMAT_f64 || format == SMMA_FORMAT_f16) known = (smma_format_id)format;
-    if (tensor.bytes == 4) known = SMMA_FORMAT_f32;
-    if (smma_is_integer((smma_format_id)format)) known = (smma_format_id)format;
+    smma_format known = SMMA_NO_FORMAT; /* what the file can say */
+    if (format == SMMA_F64 || format == SMMA_F16) known = (smma_format)format;
+    if (tensor.bytes == 4) known = SMMA_F32;
+    if (smma_is_integer((smma_format)format)) known = (smma_format)format;
     const char *path = in_directory("round.npy");
     if (!smma_npy_write(path, &tensor, &error)) fail_msg("%s", error.text);
     if (!smma_tensor_read(path, &back, &error)) fail_msg("%s", error.text);
@@ -602,7 +601,7 @@ static void test_npy_round_trip(void **state) {
 static void test_npy_written_bytes(void **state) {
   (void)state;
   uint16_t data[2] = {0x3c00, 0x4000};
-  smma_tensor tensor = {SMMA_FORMAT_f16, 2, 1, 2, data};
+  smma_tensor tensor = {SMMA_F16, 2, 1, 2, data};
   smma_error error;
   smma_file_bytes file;
   static const char header[] = "\x93NUMPY\1\0\x76\0{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }";
@@ -620,8 +619,8 @@ static void test_npy_write_refused(void **state) {
   (void)state;
   uint32_t data[1] = {0};
   smma_error error;
-  smma_tensor wide = {SMMA_FORMAT_none, 4, 1, 1, data}, wrong = {SMMA_FORMAT_e4m3, 4, 1, 1, data};
-  smma_tensor endless = {SMMA_FORMAT_f32, 4, SIZE_MAX, 2, data};
+  smma_tensor wide = {SMMA_NO_FORMAT, 4, 1, 1, data}, wrong = {SMMA_E4M3, 4, 1, 1, data};
+  smma_tensor endless = {SMMA_F32, 4, SIZE_MAX, 2, data};
   const char *path = in_directory("refused.npy");
   assert_false(smma_npy_write(path, &wide, &error));
   assert_false(smma_npy_write(path, &wrong, &error));
@@ -634,7 +633,7 @@ static void test_npy_write_refused(void **state) {
 static void test_write_failures(void **state) {
   (void)state;
   uint32_t data[4096] = {0};
-  smma_tensor tensor = {SMMA_FORMAT_f32, 4, 64, 64, data};
+  smma_tensor tensor = {SMMA_F32, 4, 64, 64, data};
   smma_error error;
   struct rlimit limit, small;
   const char *path = write_file("kept.npy", "old", 3);
@@ -667,7 +666,7 @@ static void test_write_failures(void **state) {
 static void test_unwritable_directory(void **state) {
   (void)state;
   uint8_t data[1] = {0};
-  smma_tensor tensor = {SMMA_FORMAT_e4m3, 1, 1, 1, data};
+  smma_tensor tensor = {SMMA_E4M3, 1, 1, 1, data};
   smma_error error;
   int before = files_in_directory();
   if (geteuid() == 0) skip(); /* root may write anywhere */
@@ -710,8 +709,7 @@ static void test_output_replaces_and_abandons(void **state) {
 #define ROW "12 34 3c00 4000 3f800000 40000000\n"
 
 /* Rows of a text of vectors, or -1 with the error. */
-static int read_text(const char *text, size_t size, smma_vector_header *header, smma_vector_row *last,
-                     smma_error *error) {
+static int read_text(const char *text, size_t size, smma_vector_header *header, smma_row *last, smma_error *error) {
   FILE *stream = size > 0 ? fmemopen((void *)text, size, "rb") : fopen("/dev/null", "rb");
   smma_vector_status status = SMMA_VECTOR_ERROR;
   int rows = 0;
@@ -727,7 +725,7 @@ static int read_text(const char *text, size_t size, smma_vector_header *header, 
 
 static void expect_rows(const char *text, int rows) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   int found = read_text(text, strlen(text), &header, &row, &error);
   if (found < 0) fail_msg("%s", error.text);
@@ -736,7 +734,7 @@ static void expect_rows(const char *text, int rows) {
 
 static void expect_vector_error(const char *text, const char *expected) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   assert_int_equal(read_text(text, strlen(text), &header, &row, &error), -1);
   assert_string_equal(error.text, expected);
@@ -747,7 +745,7 @@ static void test_vectors_read(void **state) {
   static const char text[] = "# recorded on: X1\r\n" HEADER "# columns: as usual\n#\n# a remark\n\n" ROW
                              "# arch: ampere\n\n  \t0FE fF 0003C00 0 ffffffff\t0 \r\n";
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   int rows = read_text(text, strlen(text), &header, &row, &error);
   if (rows < 0) fail_msg("%s", error.text);
@@ -756,9 +754,9 @@ static void test_vectors_read(void **state) {
   assert_string_equal(header.instruction, "test");
   assert_string_equal(header.recorded_on, "X1");
   assert_int_equal(header.k, 2);
-  assert_int_equal(header.a, SMMA_FORMAT_e4m3);
-  assert_int_equal(header.d, SMMA_FORMAT_f32);
-  assert_int_equal(header.scale, SMMA_FORMAT_none);
+  assert_int_equal(header.a, SMMA_E4M3);
+  assert_int_equal(header.d, SMMA_F32);
+  assert_int_equal(header.scale, SMMA_NO_FORMAT);
   assert_int_equal(header.scale_block, 0);
   assert_true(row.a[0] == 0xfe && row.a[1] == 0xff && row.b[0] == 0x3c00 && row.b[1] == 0);
   assert_true(row.c == 0xffffffff && row.d == 0);
@@ -839,7 +837,7 @@ static void test_vectors_row_errors(void **state) {
 
 static void expect_nul_error(const char *text, size_t size, const char *expected) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   assert_int_equal(read_text(text, size, &header, &row, &error), -1);
   assert_string_equal(error.text, expected);
@@ -866,7 +864,7 @@ static void test_vectors_cut_anywhere(void **state) {
   size_t header_size = strlen(SCALED), row_size = (strlen(text) - header_size) / 2;
   for (size_t size = 0; size < strlen(text); size++) {
     smma_vector_header header;
-    smma_vector_row row;
+    smma_row row;
     smma_error error;
     int rows = read_text(text, size, &header, &row, &error);
     if (rows <= 0) continue;
@@ -880,7 +878,7 @@ static void test_vectors_go_on_after_error(void **state) {
   static const char text[] = HEADER "oops\n" ROW;
   FILE *stream = fmemopen((void *)text, strlen(text), "rb");
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   assert_non_null(stream);
   smma_vector_reader *reader = smma_vector_open(stream, "v.txt", &header, &error);
@@ -898,7 +896,7 @@ static void check_rewritten(const char *text) {
   char *copy = NULL;
   size_t size = 0;
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   FILE *in = fmemopen((void *)text, strlen(text), "rb"), *out = open_memstream(&copy, &size);
   assert_non_null(in);
@@ -925,10 +923,8 @@ static void test_vectors_round_trip(void **state) {
 
 static void test_vectors_widest_row(void **state) {
   (void)state;
-  smma_vector_header header = {
-      "x", "y", "", SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_FORMAT_f64, SMMA_MAXIMUM_K,
-      1,   0};
-  smma_vector_row row, back;
+  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K, 1, 0};
+  smma_row row, back;
   smma_error error;
   char *text = NULL;
   size_t size = 0;

@@ -4,9 +4,9 @@
 
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "question/question.h"
+#include "rows/rows.h"
 #include "support.h"
-#include "unit/rows.h"
-#include "verify/open.h"
 
 /* A unit that computes as a trial's candidate, with some bits of every result flipped. */
 typedef struct {
@@ -15,14 +15,14 @@ typedef struct {
   uint64_t flipped;
 } candidate_unit;
 
-static int run_candidate(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+static int run_candidate(void *unit, const smma_instruction_info *info, const smma_batch *batch, char *message,
                          size_t size) {
   const candidate_unit *u = unit;
   const smma_operation o = smma_operation_of(u->trial->instruction);
   const smma_rows rows = smma_rows_of_batch(u->trial->instruction, batch);
   (void)info, (void)message, (void)size;
   for (size_t i = 0; i < batch->rows; i++) {
-    smma_vector_row row;
+    smma_row row;
     smma_decoded_row x;
     smma_rows_get(&rows, i, &row);
     x = smma_decode_row(&o, &row);
@@ -56,7 +56,7 @@ static void recognises_its_candidates(const smma_trial *t) {
 }
 
 /* The first trial on an instruction of the rule, if there is one. */
-static bool find_trial(const smma_open_experiment *e, const smma_named_rule *rule, smma_trial *t) {
+static bool find_trial(const smma_question *e, const smma_named_rule *rule, smma_trial *t) {
   const smma_instruction *last = NULL;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
     const smma_instruction *instruction = smma_catalogue_at(i);
@@ -77,15 +77,15 @@ enum { RULES = sizeof rules / sizeof *rules };
 static void candidates_are_recognised(void **state) {
   smma_trial t;
   (void)state;
-  for (size_t n = 0; n < smma_open_experiment_count; n++)
+  for (size_t n = 0; n < smma_question_count; n++)
     for (int rule = 0; rule < RULES; rule++)
-      if (find_trial(&smma_open_experiments[n], rules[rule], &t)) recognises_its_candidates(&t);
+      if (find_trial(&smma_questions[n], rules[rule], &t)) recognises_its_candidates(&t);
 }
 
 /* Rows of a trial on an instruction, and how many answers it tells apart. */
 static smma_trial prepare(const char *experiment, const char *gpu, const char *name, int rows, int answers) {
   smma_trial t;
-  assert_true(smma_trial_prepare(smma_find_open_experiment(experiment), find(gpu, name), &t));
+  assert_true(smma_trial_prepare(smma_find_question(experiment), find(gpu, name), &t));
   assert_int_equal(t.rows, rows);
   assert_int_equal(t.answers, answers);
   return t;
@@ -101,7 +101,7 @@ static void exponents_of_zero(void **state) {
   smma_trial ampere = prepare("f16-exponent-of-zero", "A100", "mma.m16n8k16.f16.f16.f16.f16", 5, 5);
   smma_trial hopper = prepare("f16-exponent-of-zero", "H100", "mma.m16n8k16.f16.f16.f16.f16", 5, 5);
   smma_trial wgmma = prepare("f16-exponent-of-zero", "H100", "wgmma.m64n8k16.f16.f16.f16", 5, 5);
-  smma_vector_row row;
+  smma_row row;
   (void)state;
   expects(&volta, (const uint64_t[]){1, 1, 0, 0, 0});
   expects(&ampere, (const uint64_t[]){1, 1, 1, 0, 0});
@@ -154,16 +154,15 @@ static void nothing_to_tell(void **state) {
   (void)state;
   for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
     smma_trial t;
-    assert_false(
-        smma_trial_prepare(smma_find_open_experiment(none[n].experiment), find(none[n].gpu, none[n].name), &t));
+    assert_false(smma_trial_prepare(smma_find_question(none[n].experiment), find(none[n].gpu, none[n].name), &t));
   }
 }
 
 /* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
 static bool has_trial(const smma_named_rule *rule, const char *question) {
   smma_trial t;
-  for (size_t n = 0; n < smma_open_experiment_count; n++)
-    if (strstr(question, smma_open_experiments[n].name) && find_trial(&smma_open_experiments[n], rule, &t)) return true;
+  for (size_t n = 0; n < smma_question_count; n++)
+    if (strstr(question, smma_questions[n].name) && find_trial(&smma_questions[n], rule, &t)) return true;
   return false;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/rule.h"
 #include "operands.h"
+#include "isa/format_name.h"
 #include "oracle.h"
 
 #define DEFAULT_ROWS 100000
@@ -41,10 +42,10 @@ static void add(operation_list *list, smma_operation o) {
 }
 
 /* Formats by their short names. */
-#define F(name) SMMA_FORMAT_##name
+#define F(name) SMMA_FORMAT_NAMED(name)
 
-static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, smma_format_id a, smma_format_id b,
-                                smma_format_id c, smma_format_id d, int k) {
+static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, smma_format a, smma_format b,
+                                smma_format c, smma_format d, int k) {
   smma_operation o;
   memset(&o, 0, sizeof o);
   o.rule.algorithm = algorithm;
@@ -59,22 +60,22 @@ static smma_operation operation(smma_algorithm algorithm, smma_nan_policy nan, s
 }
 
 /* T-FDPA(F, L, e_zero): FP32 and e8m13 round toward zero, FP16 to nearest even. */
-static smma_operation truncated(smma_format_id a, smma_format_id b, smma_format_id output, int k, int bits, int block,
+static smma_operation truncated(smma_format a, smma_format b, smma_format output, int k, int bits, int block,
                                 int zero_exponent) {
   bool half = output == F(f16);
-  smma_format_id d = half ? F(f16) : F(f32);
+  smma_format d = half ? F(f16) : F(f32);
   smma_operation o = operation(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, a, b, d, d, k);
   o.rule.with.t_fdpa.alignment_bits = bits;
   o.rule.with.t_fdpa.block = block;
   o.rule.with.t_fdpa.zero_exponent = zero_exponent;
   o.rule.with.t_fdpa.output = output;
-  o.rule.with.t_fdpa.rounding = half ? SMMA_NEAREST_EVEN : SMMA_TOWARD_ZERO;
+  o.rule.with.t_fdpa.rounding = half ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
   return o;
 }
 
 /* One block and three. */
-static void add_truncated(operation_list *list, smma_format_id a, smma_format_id b, smma_format_id output, int bits,
-                          int block, int zero_exponent) {
+static void add_truncated(operation_list *list, smma_format a, smma_format b, smma_format output, int bits, int block,
+                          int zero_exponent) {
   add(list, truncated(a, b, output, block, bits, block, zero_exponent));
   add(list, truncated(a, b, output, block > 16 ? 2 * block : 3 * block, bits, block, zero_exponent));
 }
@@ -101,9 +102,9 @@ static void list_ampere_ada(operation_list *list) {
   add_truncated(list, F(tf32), F(tf32), F(f32), 24, 4, -132);
 }
 
-static const smma_format_id fp8[] = {F(e4m3), F(e5m2)};
-static const smma_format_id fnuz[] = {F(e4m3fnuz), F(e5m2fnuz)};
-static const smma_format_id small[] = {F(e4m3), F(e5m2), F(e3m2), F(e2m3), F(e2m1)};
+static const smma_format fp8[] = {F(e4m3), F(e5m2)};
+static const smma_format fnuz[] = {F(e4m3fnuz), F(e5m2fnuz)};
+static const smma_format small[] = {F(e4m3), F(e5m2), F(e3m2), F(e2m3), F(e2m1)};
 
 static void list_ada_fp8(operation_list *list) {
   for (int i = 0; i < 4; i++) {
@@ -133,7 +134,7 @@ static void list_hopper_fp8(operation_list *list) {
 
 static void list_blackwell_f8f6f4(operation_list *list) {
   for (int i = 0; i < 25; i++) {
-    smma_format_id a = small[i / 5], b = small[i % 5];
+    smma_format a = small[i / 5], b = small[i % 5];
     add(list, truncated(a, b, F(f32), 32, 25, 32, -133));
     add(list, truncated(a, b, F(f16), 32, 25, 32, -22));
     add(list, truncated(a, b, F(f16), 32, 25, 32, -133));
@@ -165,7 +166,7 @@ static void list_gst_fdpa(operation_list *list) {
 
 static void list_fp8_by_fp16(operation_list *list) {
   for (int i = 0; i < 16; i++) {
-    smma_format_id output = i / 4 % 2 ? F(f16) : F(f32);
+    smma_format output = i / 4 % 2 ? F(f16) : F(f32);
     int k = i / 8 ? 16 : 32;
     smma_operation o = truncated(fp8[i / 2 % 2], fp8[i % 2], output, k, 25, k / 2, i / 4 % 2 ? -22 : -133);
     o.rule.algorithm = SMMA_FP8_BY_FP16;
@@ -174,7 +175,7 @@ static void list_fp8_by_fp16(operation_list *list) {
   }
 }
 
-static smma_operation amd(smma_algorithm algorithm, smma_format_id a, smma_format_id b, int k) {
+static smma_operation amd(smma_algorithm algorithm, smma_format a, smma_format b, int k) {
   return operation(algorithm, SMMA_NAN_QUIET, a, b, F(f32), F(f32), k);
 }
 
@@ -191,7 +192,7 @@ static void list_e_fdpa(operation_list *list) {
 }
 
 static void list_ftz_addmul(operation_list *list) {
-  static const smma_format_id formats[] = {F(f16), F(bf16), F(bf16)};
+  static const smma_format formats[] = {F(f16), F(bf16), F(bf16)};
   static const int pairwise[] = {4, 2, 4};
   for (int i = 0; i < 9; i++) {
     smma_operation o = amd(SMMA_FTZ_ADDMUL, formats[i % 3], formats[i % 3], pairwise[i % 3] << i / 3);
@@ -200,8 +201,7 @@ static void list_ftz_addmul(operation_list *list) {
   }
 }
 
-static void add_rounded_down(operation_list *list, smma_algorithm algorithm, smma_format_id a, smma_format_id b,
-                             int block) {
+static void add_rounded_down(operation_list *list, smma_algorithm algorithm, smma_format a, smma_format b, int block) {
   for (int i = 0; i < 4; i++) {
     smma_operation o = amd(algorithm, a, b, block << i / 2);
     o.rule.with.tr_fdpa.alignment_bits = 24;
@@ -235,7 +235,7 @@ static void list_ftz_fma(operation_list *list) { add(list, amd(SMMA_FTZ_FMA, F(b
 
 /* m8n8k16, m16n8k32 and MFMA's shortest. */
 static void list_integer(operation_list *list) {
-  static const smma_format_id formats[] = {F(s8), F(u8)};
+  static const smma_format formats[] = {F(s8), F(u8)};
   static const int lengths[] = {4, 16, 32, 64};
   for (int i = 0; i < 32; i++) {
     smma_operation o =
@@ -247,9 +247,9 @@ static void list_integer(operation_list *list) {
 
 /* Comparison. */
 
-static const char *format_name(smma_format_id format) {
+static const char *format_name(smma_format format) {
   static const char *const names[] = {
-#define SMMA_FORMAT(name, ...) #name,
+#define SMMA_FORMAT(symbol, name, ...) #name,
 #include "core/format.def"
 #undef SMMA_FORMAT
       "none"};
@@ -268,7 +268,7 @@ static const char *algorithm_name(smma_algorithm algorithm) {
 
 static void print_truncated(const smma_t_fdpa *p) {
   printf(" F=%d L=%d e_zero=%d output=%s %s", p->alignment_bits, p->block, p->zero_exponent, format_name(p->output),
-         p->rounding == SMMA_NEAREST_EVEN ? "RNE" : "RZ");
+         p->rounding == SMMA_ROUND_NEAREST_EVEN ? "RNE" : "RZ");
 }
 
 static void print_operation(const smma_operation *o) {
@@ -312,7 +312,7 @@ static void print_row(const smma_operation *o, const operand_row *r) {
   if (scales) print_encodings("scale_b", r->scale_b, scales);
 }
 
-static void decode_all(smma_format_id format, const uint64_t *x, int count, smma_number *decoded) {
+static void decode_all(smma_format format, const uint64_t *x, int count, smma_number *decoded) {
   smma_encoding f = smma_encoding_of(format);
   for (int i = 0; i < count; i++) decoded[i] = smma_decode(f, x[i]);
 }
@@ -548,7 +548,7 @@ static void test_notices_output_and_block(void **state) {
   truncation_of(&other)->output = F(f32);
   assert_noticed(&narrow, &other);
   other = narrow;
-  truncation_of(&other)->rounding = SMMA_NEAREST_EVEN;
+  truncation_of(&other)->rounding = SMMA_ROUND_NEAREST_EVEN;
   assert_noticed(&narrow, &other);
   other = narrow;
   other.rule.nan = SMMA_NAN_QUIET;

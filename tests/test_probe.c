@@ -6,17 +6,17 @@
 
 #include "probe/probe.h"
 #include "random_unit.h"
+#include "rows/check.h"
 #include "support.h"
-#include "verify/check.h"
 
 static smma_unit model;
 
-static const char *rounding_name(smma_rounding_direction r) {
+static const char *rounding_name(smma_rounding r) {
   switch (r) {
-    case SMMA_TOWARD_ZERO: return "toward zero";
-    case SMMA_TOWARD_NEGATIVE: return "down";
-    case SMMA_TOWARD_POSITIVE: return "up";
-    case SMMA_NEAREST_AWAY: return "to nearest, ties away";
+    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
+    case SMMA_ROUND_DOWN: return "down";
+    case SMMA_ROUND_UP: return "up";
+    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away";
     default: return "to nearest, ties to even";
   }
 }

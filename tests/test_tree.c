@@ -6,8 +6,8 @@
 
 #include "host/load.h"
 #include "isa/catalogue.h"
-#include "probe/tree_text.h"
 #include "support.h"
+#include "tree/text.h"
 
 /* ---- Trees ---- */
 
@@ -104,13 +104,11 @@ static void expect_tree(const smma_operation *o, const smma_summands *summands, 
 
 /* ---- The models ---- */
 
-static bool is_narrow(smma_format_id format) {
-  return format == SMMA_FORMAT_e3m2 || format == SMMA_FORMAT_e2m3 || format == SMMA_FORMAT_e2m1;
-}
+static bool is_narrow(smma_format format) { return format == SMMA_E3M2 || format == SMMA_E2M3 || format == SMMA_E2M1; }
 
 /* Whether the order cannot be seen: narrow products that no second scale block helps; but those of E5M2 are wide. */
 static bool is_hidden(const smma_instruction *i) {
-  if (i->a == SMMA_FORMAT_e5m2 || i->b == SMMA_FORMAT_e5m2) return false;
+  if (i->a == SMMA_E5M2 || i->b == SMMA_E5M2) return false;
   return (is_narrow(i->a) || is_narrow(i->b)) && (!i->scale_block || i->scale_block == i->k);
 }
 
@@ -199,22 +197,22 @@ static double evaluate(const random_unit *u, int node, const double *summand) {
   return add_terms(u, node, term, count);
 }
 
-static double number_at(smma_format_id format, const void *array, size_t index) {
+static double number_at(smma_format format, const void *array, size_t index) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number x = smma_decode(f, smma_load(smma_container_bytes(f), array, index));
   const double magnitude = ldexp((double)x.significand, x.exponent - x.fraction_bits);
   return x.negative ? -magnitude : magnitude;
 }
 
-static int run(void *unit, const smma_instruction_info *i, const smma_unit_batch *batch, char *message, size_t size) {
+static int run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   (void)message, (void)size;
   for (size_t row = 0; row < batch->rows; row++) {
     double summand[SMMA_MOST_SUMMANDS];
     float d;
     for (size_t k = 0; k < (size_t)i->k; k++)
-      summand[k] = number_at((smma_format_id)i->a, batch->a, row * (size_t)i->k + k) *
-                   number_at((smma_format_id)i->b, batch->b, row * (size_t)i->k + k);
-    summand[i->k] = number_at((smma_format_id)i->c, batch->c, row);
+      summand[k] =
+          number_at(i->a, batch->a, row * (size_t)i->k + k) * number_at(i->b, batch->b, row * (size_t)i->k + k);
+    summand[i->k] = number_at(i->c, batch->c, row);
     d = (float)evaluate(unit, ((random_unit *)unit)->tree.root, summand);
     memcpy((unsigned char *)batch->d + 4 * row, &d, sizeof d);
   }

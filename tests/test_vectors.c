@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rows/check.h"
 #include "support.h"
-#include "verify/check.h"
 
 #define MOST_REPORTS 5
 #define OWN_ROWS 5000
@@ -89,7 +89,7 @@ static void count_mismatch(const smma_mismatch *m, void *context) {
 /* Copies the file with the last bit of every d turned; returns how many rows then differ for certain. */
 static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_error error;
   unsigned long long rows = 0;
   smma_vector_reader *reader = smma_vector_open(from, path, &header, &error);
@@ -97,7 +97,7 @@ static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   smma_vector_write_header(to, &header);
   while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) {
     row.d ^= 1;
-    rows += !isnan(smma_value((smma_format)header.d, row.d));
+    rows += !isnan(smma_value(header.d, row.d));
     smma_vector_write_row(to, &header, &row);
   }
   smma_vector_close(reader);

@@ -51,7 +51,7 @@ static uint64_t rounded(const mpz_t sum) {
 }
 
 static void compare(const smma_wide *w, const mpz_t sum, const char *what) {
-  uint64_t expected = rounded(sum), got = smma_wide_round(w, smma_encoding_of(SMMA_FORMAT_f64));
+  uint64_t expected = rounded(sum), got = smma_wide_round(w, smma_encoding_of(SMMA_F64));
   if (expected != got)
     fail_msg("%s: expected %016llx, got %016llx", what, (unsigned long long)expected, (unsigned long long)got);
 }

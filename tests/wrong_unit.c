@@ -16,11 +16,11 @@ typedef struct {
 
 /* mma.m16n8k16.f32.f16.f16.f32 of Ampere, whose F is 24. */
 static smma_operation ampere(int alignment_bits) {
-  smma_operation o = {.a = SMMA_FORMAT_f16, .b = SMMA_FORMAT_f16, .c = SMMA_FORMAT_f32, .d = SMMA_FORMAT_f32, .k = 16};
-  o.scale = SMMA_FORMAT_none;
+  smma_operation o = {.a = SMMA_F16, .b = SMMA_F16, .c = SMMA_F32, .d = SMMA_F32, .k = 16};
+  o.scale = SMMA_NO_FORMAT;
   o.rule.algorithm = SMMA_T_FDPA;
   o.rule.nan = SMMA_NAN_ALL_ONES;
-  o.rule.with.t_fdpa = (smma_t_fdpa){alignment_bits, 8, -132, SMMA_FORMAT_f32, SMMA_TOWARD_ZERO};
+  o.rule.with.t_fdpa = (smma_t_fdpa){alignment_bits, 8, -132, SMMA_F32, SMMA_ROUND_TOWARD_ZERO};
   return o;
 }
 
@@ -53,19 +53,18 @@ static int wrong_computes(void *unit, const smma_instruction_info *i, char *mess
 }
 
 /* The product of place `k` in the order of additions is that of k * stride. */
-static uint32_t compute(const smma_operation *o, const smma_unit_batch *batch, size_t row, size_t stride) {
+static uint32_t compute(const smma_operation *o, const smma_batch *batch, size_t row, size_t stride) {
   const uint16_t *a = batch->a, *b = batch->b;
   const uint32_t *c = batch->c;
   smma_number x[16], y[16];
   for (size_t k = 0; k < 16; k++) {
-    x[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), a[row * 16 + k * stride % 16]);
-    y[k] = smma_decode(smma_encoding_of(SMMA_FORMAT_f16), b[row * 16 + k * stride % 16]);
+    x[k] = smma_decode(smma_encoding_of(SMMA_F16), a[row * 16 + k * stride % 16]);
+    y[k] = smma_decode(smma_encoding_of(SMMA_F16), b[row * 16 + k * stride % 16]);
   }
   return (uint32_t)smma_dot_add(o, (smma_operands){x, y, NULL, NULL}, c[row]);
 }
 
-static int wrong_run(void *unit, const smma_instruction_info *i, const smma_unit_batch *batch, char *message,
-                     size_t size) {
+static int wrong_run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   wrong_unit *u = unit;
   const smma_operation o = ampere(strcmp(u->how, "bit") == 0 ? 23 : 24);
   uint32_t *d = batch->d;

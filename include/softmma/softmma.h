@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "softmma/number.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,28 +49,6 @@ SMMA_API const char *smma_version(void);
 
 /* ---- Number formats ---- */
 
-typedef enum {
-  SMMA_F64,
-  SMMA_F32,
-  SMMA_TF32, /* FP32 container, the 13 low bits are ignored */
-  SMMA_F16,
-  SMMA_BF16,
-  SMMA_E5M2,
-  SMMA_E4M3, /* E4M3FN */
-  SMMA_E5M2FNUZ,
-  SMMA_E4M3FNUZ,
-  SMMA_E3M2,
-  SMMA_E2M3,
-  SMMA_E2M1,
-  SMMA_UE8M0,
-  SMMA_UE4M3,
-  SMMA_S8, /* integers: two's complement, and unsigned */
-  SMMA_U8,
-  SMMA_S32,
-  SMMA_E8M13, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8 */
-  SMMA_NO_FORMAT = 255
-} smma_format;
-
 /* "f16"; "none" for SMMA_NO_FORMAT and anything unknown. */
 SMMA_API const char *smma_format_name(smma_format format);
 
@@ -80,23 +60,6 @@ SMMA_API size_t smma_format_bytes(smma_format format);
 
 /* Bits of an encoding, counting ignored ones: 4 to 64; 0 for SMMA_NO_FORMAT. */
 SMMA_API int smma_format_bits(smma_format format);
-
-typedef enum {
-  SMMA_ROUND_NEAREST_EVEN,
-  SMMA_ROUND_TOWARD_ZERO,
-  SMMA_ROUND_DOWN,        /* toward minus infinity */
-  SMMA_ROUND_UP,          /* toward plus infinity */
-  SMMA_ROUND_NEAREST_AWAY /* ties away from zero */
-} smma_rounding;
-
-/* What becomes of a magnitude that rounds above the greatest finite one, and of an infinity. A value is first rounded
- * as if exponents had no upper end, in every direction: toward zero, too, a magnitude of 2^128 or more overflows in
- * f32. Integers saturate whatever is asked for, at the end of their range that is nearer. */
-typedef enum {
-  SMMA_OVERFLOW_DEFAULT,  /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; else infinity */
-  SMMA_OVERFLOW_SATURATE, /* the greatest finite magnitude */
-  SMMA_OVERFLOW_INFINITY  /* infinity; NaN in formats without infinity (FP6 and FP4 have neither: saturate) */
-} smma_overflow;
 
 /* Rounds a value to a format and returns its encoding. NaN becomes the format's quiet NaN with the sign kept (FNUZ:
  * 0x80; FP6 and FP4: the greatest finite number, and integers: 0, as CUDA converts). -0 keeps its sign where the
@@ -319,8 +282,8 @@ typedef enum {
   SMMA_SLICES_EXACT /* exactly, and the sum is rounded once to FP64, RNE */
 } smma_slices_sum;
 
-/* How numbers become block fixed-point: a row of A or a column of B shares an exponent, and each of its numbers is a sum
- * of signed integers of `bits` bits, its slices (docs/numerics.md). */
+/* How numbers become block fixed-point: a row of A or a column of B shares an exponent, and each of its numbers is a
+ * sum of signed integers of `bits` bits, its slices (docs/numerics.md). */
 typedef struct {
   int slices; /* 1 to SMMA_MOST_SLICES; 0: as many as A and B each need to be exact */
   int bits;   /* of a slice, without its sign: 1 to 7 */

@@ -33,7 +33,7 @@ typedef struct {
   const void *c;                 /* one */
   const void *scale_a, *scale_b; /* K / scale_block; NULL for an instruction without scale factors */
   void *d;                       /* one, to be written */
-} smma_unit_batch;
+} smma_batch;
 
 typedef struct {
   unsigned abi; /* SMMA_UNIT_ABI */
@@ -47,8 +47,7 @@ typedef struct {
   /* Whether the unit computes that instruction: 0, or a line that says why not. */
   int (*computes)(void *unit, const smma_instruction_info *instruction, char *message, size_t size);
 
-  int (*run)(void *unit, const smma_instruction_info *instruction, const smma_unit_batch *batch, char *message,
-             size_t size);
+  int (*run)(void *unit, const smma_instruction_info *instruction, const smma_batch *batch, char *message, size_t size);
 } smma_unit_methods;
 
 #ifdef __cplusplus

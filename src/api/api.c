@@ -32,11 +32,11 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
       .m = i->m,
       .n = i->n,
       .k = i->k,
-      .a = (smma_format)i->a,
-      .b = (smma_format)i->b,
-      .c = (smma_format)i->c,
-      .d = (smma_format)i->d,
-      .scale = (smma_format)i->scale,
+      .a = i->a,
+      .b = i->b,
+      .c = i->c,
+      .d = i->d,
+      .scale = i->scale,
       .scale_block = i->scale_block,
       .model = smma_model_name(&i->rule->rule),
       .rule = i->rule->name,
@@ -106,7 +106,7 @@ const smma_instruction *smma_find_by_format(const char *gpu, smma_format in, smm
     snprintf(message, size, "the GPU or a number format is missing");
     return NULL;
   }
-  return smma_resolve_formats(gpu, (smma_format_id)in, (smma_format_id)in, (smma_format_id)out, message, size);
+  return smma_resolve_formats(gpu, in, in, out, message, size);
 }
 
 size_t smma_instruction_count(void) { return smma_catalogue_count(); }

@@ -11,7 +11,7 @@ const smma_instruction *smma_choose_instruction(const char *gpu, const char *nam
     return smma_require_instruction(gpu, name, "--instr");
   }
   if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
-  smma_format_id a = smma_require_format(in, "--in");
+  smma_format a = smma_require_format(in, "--in");
   return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : smma_usual_output(a), "--in");
 }
 

@@ -146,23 +146,22 @@ const smma_instruction *smma_require_instruction(const char *gpu, const char *na
   return i;
 }
 
-const smma_instruction *smma_require_by_format(const char *gpu, smma_format_id in, smma_format_id out,
-                                               const char *option) {
+const smma_instruction *smma_require_by_format(const char *gpu, smma_format in, smma_format out, const char *option) {
   char message[1024];
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
-  i = smma_find_by_format(gpu, (smma_format)in, (smma_format)out, message, sizeof message);
+  i = smma_find_by_format(gpu, in, out, message, sizeof message);
   if (!i) smma_die("%s: %s", option, message);
   return i;
 }
 
-smma_format_id smma_require_format(const char *name, const char *option) {
-  smma_format_id format = smma_format_from_text(name);
+smma_format smma_require_format(const char *name, const char *option) {
+  smma_format format = smma_format_from_text(name);
   char list[256] = "";
-  if (format != SMMA_FORMAT_none) return format;
-  for (int f = 0; f < SMMA_FORMAT_e8m13; f++) {
+  if (format != SMMA_NO_FORMAT) return format;
+  for (int f = 0; f < SMMA_E8M13; f++) {
     size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", f ? ", " : "", smma_format_text((smma_format_id)f));
+    snprintf(list + used, sizeof list - used, "%s%s", f ? ", " : "", smma_format_text((smma_format)f));
   }
   smma_die("%s: unknown format '%s'; formats are %s", option, name, list);
 }

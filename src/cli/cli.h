@@ -48,10 +48,9 @@ const smma_command *smma_find_command(const char *name);
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
    of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
 const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
-const smma_instruction *smma_require_by_format(const char *gpu, smma_format_id in, smma_format_id out,
-                                               const char *option);
+const smma_instruction *smma_require_by_format(const char *gpu, smma_format in, smma_format out, const char *option);
 smma_arch_id smma_require_arch(const char *gpu, const char *option);
-smma_format_id smma_require_format(const char *name, const char *option);
+smma_format smma_require_format(const char *name, const char *option);
 
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);

@@ -138,7 +138,7 @@ static const char *blas_name(const bench *b, char text[96]) {
 static json_t *baseline_json(const bench *b, const bench_case *c) {
   char name[96], text[128];
   if (!b->has_blas) return json_null();
-  snprintf(text, sizeof text, "%s %s", blas_name(b, name), c->instruction->a == SMMA_FORMAT_f64 ? "DGEMM" : "SGEMM");
+  snprintf(text, sizeof text, "%s %s", blas_name(b, name), c->instruction->a == SMMA_F64 ? "DGEMM" : "SGEMM");
   return smma_json_text(text);
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/open.h"
+#include "cli/questions.h"
 #include "cli/report.h"
 #include "cli/row.h"
 #include "cli/values.h"
@@ -79,7 +79,7 @@ static void print_values(const smma_instruction *i, const char *unit, uint64_t d
 }
 
 static void print_example(const campaign *c, const smma_report_result *r) {
-  const smma_vector_row *row = &r->result.example;
+  const smma_row *row = &r->result.example;
   printf("  row %llu was the first; as simple as it goes:\n  ", (unsigned long long)r->result.first);
   smma_print_dot_command(r->instruction, row);
   putchar('\n');

@@ -5,7 +5,7 @@
 #include "cli/choose.h"
 #include "cli/matrices.h"
 #include "io/custom_file.h"
-#include "verify/compare.h"
+#include "matrix/compare.h"
 
 enum { MOST_UNITS = 32 };
 
@@ -21,7 +21,7 @@ typedef struct {
   const char *path[2];
   smma_tensor a, b; /* as the files hold them */
   size_t m, n, k;
-  smma_format_id in, out;
+  smma_format in, out;
   unit unit[MOST_UNITS];
   int units, passes; /* passes over all products that are done: of each unit, the product and two exact ones */
   smma_progress progress;
@@ -38,7 +38,7 @@ static const smma_instruction *require_custom(const comparison *x, const char *p
 /* "GPU", "GPU:FORMAT" or a custom unit's file. */
 static void add_unit(comparison *x, const char *text, size_t length) {
   unit *u = &x->unit[x->units];
-  smma_format_id in = x->in;
+  smma_format in = x->in;
   char *colon;
   if (x->units == MOST_UNITS) smma_die("--on: more than %d GPUs", MOST_UNITS);
   if (length == 0 || length >= sizeof u->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
@@ -70,7 +70,7 @@ static smma_encoded_matrix encoded(const smma_tensor *t) {
 }
 
 /* Raw files hold the format of --in. */
-static void settle_raw(smma_tensor *t, smma_format_id in, const char *path) {
+static void settle_raw(smma_tensor *t, smma_format in, const char *path) {
   smma_tensor typed;
   if (!smma_is_raw(t, in)) return;
   typed = smma_matrix_as(t, in, "", path, true);

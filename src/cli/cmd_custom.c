@@ -7,13 +7,13 @@
 
 /* ---- What a unit computes, in words ---- */
 
-static const char *direction_words(smma_rounding_direction direction) {
+static const char *direction_words(smma_rounding direction) {
   switch (direction) {
-    case SMMA_NEAREST_EVEN: return "to nearest, ties to even";
-    case SMMA_TOWARD_ZERO: return "toward zero";
-    case SMMA_TOWARD_NEGATIVE: return "toward negative";
-    case SMMA_TOWARD_POSITIVE: return "toward positive";
-    case SMMA_NEAREST_AWAY: return "to nearest, ties away from zero";
+    case SMMA_ROUND_NEAREST_EVEN: return "to nearest, ties to even";
+    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
+    case SMMA_ROUND_DOWN: return "toward negative";
+    case SMMA_ROUND_UP: return "toward positive";
+    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
   }
   return "";
 }

@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/campaign.h"
+#include "campaign/chain.h"
 #include "cli/choose.h"
 #include "cli/row.h"
 #include "cli/values.h"
 #include "probe/probe.h"
-#include "verify/campaign.h"
-#include "verify/chain.h"
-#include "verify/check.h"
+#include "rows/check.h"
 
 enum { MOST_SUBJECTS = 16 };
 
@@ -28,8 +28,8 @@ typedef struct {
 typedef struct {
   bool found;
   int terms;
-  smma_vector_row row; /* d: the first one's */
-  uint64_t expected;   /* the other's */
+  smma_row row;      /* d: the first one's */
+  uint64_t expected; /* the other's */
 } example;
 
 typedef struct {
@@ -74,7 +74,7 @@ static smma_campaign_result compare_rows(pair *p, uint64_t rows, uint64_t seed, 
   return result;
 }
 
-static int terms_of(const smma_instruction *i, const smma_vector_row *row) {
+static int terms_of(const smma_instruction *i, const smma_row *row) {
   const smma_encoding a = smma_encoding_of(i->a), b = smma_encoding_of(i->b);
   int count = smma_decode(smma_encoding_of(i->c), row->c).kind != SMMA_ZERO;
   for (int k = 0; k < i->k; k++)
@@ -82,18 +82,18 @@ static int terms_of(const smma_instruction *i, const smma_vector_row *row) {
   return count;
 }
 
-static void offer(example *simplest, const smma_instruction *i, const smma_vector_row *row, uint64_t expected) {
+static void offer(example *simplest, const smma_instruction *i, const smma_row *row, uint64_t expected) {
   const int terms = terms_of(i, row);
   if (simplest->found && simplest->terms <= terms) return;
   *simplest = (example){.found = true, .terms = terms, .row = *row, .expected = expected};
 }
 
 /* What shows a feature of one is a row worth asking the other. */
-static void try_witness(difference *d, const smma_vector_row *witness) {
+static void try_witness(difference *d, const smma_row *witness) {
   const smma_operation o = smma_operation_of(d->p.as);
   smma_subject s[2] = {{.unit = &d->p.chain[0], .instruction = d->p.as},
                        {.unit = &d->p.chain[1], .instruction = d->p.as}};
-  smma_vector_row row[2] = {*witness, *witness};
+  smma_row row[2] = {*witness, *witness};
   smma_error error;
   uint64_t expected;
   if (!smma_ask_subject(&s[0], &row[0], 1) || !smma_ask_subject(&s[1], &row[1], 1)) return;

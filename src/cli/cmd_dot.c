@@ -4,11 +4,11 @@
 #include "host/load.h"
 
 /* Through the public function, as a program would call it. */
-static void compute(const smma_instruction *i, smma_vector_row *x) {
+static void compute(const smma_instruction *i, smma_row *x) {
   uint64_t raw[5][SMMA_MAXIMUM_K] = {{0}}, c = 0, d = 0;
   const uint64_t *from[] = {x->a, x->b, x->scale_a, x->scale_b};
   int scales = i->scale_block ? i->k / i->scale_block : 0, count[] = {i->k, i->k, scales, scales};
-  smma_format_id format[] = {i->a, i->b, i->scale, i->scale};
+  smma_format format[] = {i->a, i->b, i->scale, i->scale};
   for (int v = 0; v < 4; v++)
     for (int e = 0; e < count[v]; e++)
       smma_store(smma_container_bytes(smma_encoding_of(format[v])), raw[v], (size_t)e, from[v][e]);
@@ -17,13 +17,13 @@ static void compute(const smma_instruction *i, smma_vector_row *x) {
   x->d = smma_load(smma_container_bytes(smma_encoding_of(i->d)), &d, 0);
 }
 
-static void print_json(const smma_instruction *i, const smma_vector_row *x) {
+static void print_json(const smma_instruction *i, const smma_row *x) {
   char c[24], d[24];
   int scales = i->scale_block ? i->k / i->scale_block : 0;
-  json_t *object = json_pack(
-      "{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)), "instruction", i->name, "a",
-      smma_hex_array(i->a, x->a, i->k), "b", smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
-      smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value((smma_format)i->d, x->d)));
+  json_t *object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)),
+                             "instruction", i->name, "a", smma_hex_array(i->a, x->a, i->k), "b",
+                             smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
+                             smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value(i->d, x->d)));
   if (scales) {
     json_object_set_new(object, "scale_a", smma_hex_array(i->scale, x->scale_a, scales));
     json_object_set_new(object, "scale_b", smma_hex_array(i->scale, x->scale_b, scales));
@@ -37,7 +37,7 @@ int smma_command_dot(int argc, const char **argv) {
   smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40];
   const smma_instruction *i;
-  smma_vector_row x = {.c = 0};
+  smma_row x = {.c = 0};
   struct poptOption options[] = {{"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
                                  {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
                                  SMMA_OPERAND_OPTIONS(operands),

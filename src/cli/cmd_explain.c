@@ -13,7 +13,7 @@ typedef struct {
   const smma_instruction *instruction[2];
   const char *unit[2]; /* names to show */
   int count;
-  smma_vector_row row;
+  smma_row row;
 } explain_request;
 
 /* Splits "X" or "X,Y" in place. */

@@ -54,7 +54,7 @@ static smma_tensor load_shaped(const char *path, const char *option, size_t rows
 }
 
 /* The file's matrix in the wanted format; the file's is freed. */
-static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char *what, const char *path, bool quiet) {
+static smma_tensor take_as(smma_tensor *file, smma_format wanted, const char *what, const char *path, bool quiet) {
   bool raw_scales = smma_is_raw(file, wanted) && what[0] == '-'; /* raw is usual for them */
   smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet || raw_scales);
   smma_tensor_free(file);
@@ -62,7 +62,7 @@ static smma_tensor take_as(smma_tensor *file, smma_format_id wanted, const char 
 }
 
 /* A or B: with --method fallback rounded to the format of --in first, which the instruction's holds exactly. */
-static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_format_id wanted, const char *what,
+static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_format wanted, const char *what,
                              const char *path) {
   smma_tensor narrow;
   if (!smma_method_is(&o->method, "fallback")) return take_as(file, wanted, what, path, false);
@@ -142,13 +142,13 @@ static void check_options(const gemm_options *o, const product *p) {
 static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, product *p) {
   for (int i = 0; i < 2; i++) {
     smma_tensor *file = i ? b : a;
-    if (smma_is_raw(file, SMMA_FORMAT_f64))
+    if (smma_is_raw(file, SMMA_F64))
       smma_die("%s holds raw encodings; --method takes numbers: f64, f32, f16", paths[i]);
   }
-  p->wide = a->format == SMMA_FORMAT_f64 || b->format == SMMA_FORMAT_f64;
-  p->a = take_as(a, SMMA_FORMAT_f64, "A", paths[0], true);
-  p->b = take_as(b, SMMA_FORMAT_f64, "B", paths[1], true);
-  p->d = smma_new_matrix(SMMA_FORMAT_f64, p->arguments.m, p->arguments.n);
+  p->wide = a->format == SMMA_F64 || b->format == SMMA_F64;
+  p->a = take_as(a, SMMA_F64, "A", paths[0], true);
+  p->b = take_as(b, SMMA_F64, "B", paths[1], true);
+  p->d = smma_new_matrix(SMMA_F64, p->arguments.m, p->arguments.n);
 }
 
 /* All shapes are checked before anything is rounded or noted. */
@@ -216,7 +216,7 @@ static int run(const gemm_options *o, const char **paths) {
   status = multiply(&p);
   smma_progress_end();
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
-  if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_FORMAT_f32, "D", o->d, true);
+  if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_F32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
   print_summary(o, &p, smma_seconds() - progress.started);
   for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b}, **x = t; x < t + 6; x++)

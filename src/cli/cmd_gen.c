@@ -4,15 +4,15 @@
 
 #include "cli/row.h"
 #include "io/file.h"
-#include "verify/check.h"
-#include "verify/generate.h"
+#include "rows/check.h"
+#include "rows/generate.h"
 
 /* Rows index 0 .. rows - 1; without a kind, the kinds in turn. */
 static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
   smma_progress progress;
   smma_operation o = smma_operation_of(i);
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_vector_header_of(i, &header);
   smma_vector_write_header(stream, &header);
   smma_progress_start(&progress, "rows", 1);

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "cli/describe.h"
-#include "verify/open.h"
+#include "question/question.h"
 
 /* Rows that differ in N only stand in the table together. */
 static bool same_but_for_n(const smma_instruction *x, const smma_instruction *y) {
@@ -53,9 +53,9 @@ static json_t *floating(smma_encoding f, int number) {
 static int list_formats(bool json) {
   json_t *array = json_array();
   if (!json) printf("%-10s  %4s  %8s  %8s  %4s\n", "format", "bits", "exponent", "fraction", "bias");
-  for (int format = 0; format < SMMA_FORMAT_e8m13; format++) {
-    const char *name = smma_format_text((smma_format_id)format);
-    smma_encoding f = smma_encoding_of((smma_format_id)format);
+  for (int format = 0; format < SMMA_E8M13; format++) {
+    const char *name = smma_format_text((smma_format)format);
+    smma_encoding f = smma_encoding_of((smma_format)format);
     if (!json && f.specials == SMMA_SPECIALS_INTEGER)
       printf("%-10s  %4d  %8s  %8s  %4s\n", name, f.bits, "-", "-", "-");
     else if (!json)
@@ -74,8 +74,8 @@ static int list_formats(bool json) {
 /* What `campaign --open` asks. */
 static int list_experiments(bool json) {
   json_t *array = json_array();
-  for (size_t n = 0; n < smma_open_experiment_count; n++) {
-    const smma_open_experiment *e = &smma_open_experiments[n];
+  for (size_t n = 0; n < smma_question_count; n++) {
+    const smma_question *e = &smma_questions[n];
     json_t *candidates = json_array();
     if (!json) printf("%s: %s\n", e->name, e->question);
     for (const smma_candidate *c = e->candidates; c->text; c++) {

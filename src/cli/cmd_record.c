@@ -2,10 +2,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "campaign/campaign.h"
 #include "cli/row.h"
 #include "io/file.h"
 #include "unit/recording.h"
-#include "verify/campaign.h"
 
 enum { BATCH = 65536 };
 
@@ -34,8 +34,8 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_start(&progress, "rows", 1);
   for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
     const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
-    const smma_unit_batch batch = smma_rows_batch(&rows, 0, count, NULL);
-    smma_vector_row row;
+    const smma_batch batch = smma_rows_batch(&rows, 0, count, NULL);
+    smma_row row;
     for (size_t n = 0; n < count; n++) {
       smma_campaign_row(c, i, first + n, &row);
       smma_rows_put(&rows, n, &row);

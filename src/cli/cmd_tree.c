@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/program.h"
 #include "io/file.h"
-#include "probe/tree_text.h"
+#include "tree/text.h"
 
 /* A summand as k, [first k, last k] or "c"; a sum as an object. */
 static json_t *node_json(const smma_tree *t, int node) {

@@ -7,7 +7,7 @@
 #include "cli/row.h"
 #include "cli/values.h"
 #include "io/custom_file.h"
-#include "verify/check.h"
+#include "rows/check.h"
 
 typedef struct {
   smma_check_totals totals;

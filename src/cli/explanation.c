@@ -8,8 +8,7 @@
 #include "cli/values.h"
 #include "explain/decimal.h"
 
-void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *i,
-                         const smma_vector_row *row) {
+void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *i, const smma_row *row) {
   smma_dot_encodings encodings = {row->a, row->b, row->scale_a, row->scale_b, row->c};
   x->operation = smma_operation_of(i);
   if (!smma_explain(&x->operation, &encodings, &x->explanation)) smma_die("out of memory");
@@ -55,7 +54,7 @@ static json_t *stage_json(const smma_stage *stage) {
     json_object_set_new(object, "greatest_exponent", json_integer(stage->emax));
     json_object_set_new(object, "sum", smma_json_value(ldexp((double)stage->sum, stage->sum_exponent)));
   }
-  if (stage->result_format == SMMA_FORMAT_none) return object;
+  if (stage->result_format == SMMA_NO_FORMAT) return object;
   json_object_set_new(object, "rounding", json_string(stage->rounding));
   json_object_set_new(object, "result", json_string(smma_hex_text(stage->result_format, stage->result, hex)));
   return object;
@@ -70,7 +69,7 @@ json_t *smma_explanation_json(const smma_explained *unit) {
   object =
       json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "unit", smma_json_text(unit->unit), "instruction", unit->instruction,
                 "model", heading.model, "stages", stages, "d", smma_hex_text(e->result_format, e->result, hex), "value",
-                smma_json_value(smma_value((smma_format)e->result_format, e->result)));
+                smma_json_value(smma_value(e->result_format, e->result)));
   json_object_set_new(object, "exact",
                       e->finite ? json_string(smma_hex_text(e->result_format, e->exact, hex)) : json_null());
   return object;

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "explain/difference.h"
-#include "io/vectors.h"
+#include "rows/text.h"
 
 /* What smma_explained points at. */
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
 
 /* `unit` is the name to show. Free with smma_explanation_free(&x->explanation). */
 void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *instruction,
-                         const smma_vector_row *row);
+                         const smma_row *row);
 
 /* Columns of the terminal; 120 where there is none. */
 int smma_terminal_width(void);

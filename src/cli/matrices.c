@@ -13,8 +13,8 @@ smma_tensor smma_load_matrix(const char *path) {
   return tensor;
 }
 
-smma_tensor smma_new_matrix(smma_format_id format, size_t rows, size_t columns) {
-  smma_tensor t = {format, (int)smma_format_bytes((smma_format)format), rows, columns, NULL};
+smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns) {
+  smma_tensor t = {format, (int)smma_format_bytes(format), rows, columns, NULL};
   if (rows && columns > SIZE_MAX / 16 / rows)
     smma_die("a %zu x %zu matrix of %s does not fit memory", rows, columns, smma_format_text(format));
   t.data = calloc(rows * columns + 1, (size_t)t.bytes);
@@ -22,14 +22,14 @@ smma_tensor smma_new_matrix(smma_format_id format, size_t rows, size_t columns) 
   return t;
 }
 
-bool smma_is_raw(const smma_tensor *t, smma_format_id wanted) {
-  return t->format == SMMA_FORMAT_none || (t->bytes == 1 && smma_is_integer(t->format) && !smma_is_integer(wanted));
+bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
+  return t->format == SMMA_NO_FORMAT || (t->bytes == 1 && smma_is_integer(t->format) && !smma_is_integer(wanted));
 }
 
 /* Raw encodings must have the format's container and bits. */
-static void check_raw(const smma_tensor *t, smma_format_id wanted, const char *path) {
-  int bits = smma_format_bits((smma_format)wanted);
-  if (t->bytes != (int)smma_format_bytes((smma_format)wanted))
+static void check_raw(const smma_tensor *t, smma_format wanted, const char *path) {
+  int bits = smma_format_bits(wanted);
+  if (t->bytes != (int)smma_format_bytes(wanted))
     smma_die("%s holds raw encodings of %d bits, but %s has %d; choose another format or instruction, or store %s",
              path, 8 * t->bytes, smma_format_text(wanted), bits, smma_format_text(wanted));
   for (size_t i = 0; i < t->rows * t->columns; i++)
@@ -39,7 +39,7 @@ static void check_raw(const smma_tensor *t, smma_format_id wanted, const char *p
                smma_format_text(wanted));
 }
 
-smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const char *what, const char *path,
+smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
                            bool quiet) {
   smma_tensor t = smma_new_matrix(wanted, from->rows, from->columns);
   size_t count = from->rows * from->columns, changed;
@@ -53,13 +53,12 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const
     memcpy(t.data, from->data, count * (size_t)t.bytes);
     return t;
   }
-  smma_convert((smma_format)from->format, from->data, (smma_format)wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN,
-               SMMA_OVERFLOW_DEFAULT, &changed);
+  smma_convert(from->format, from->data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
+               &changed);
   if (!quiet && changed)
     smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed", what, path,
               smma_format_text(from->format), smma_format_text(wanted),
-              smma_format_bits((smma_format)wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", changed,
-              count);
+              smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", changed, count);
   else if (!quiet)
     smma_note("%s, %s: %s stored as %s, all values exact", what, path, smma_format_text(from->format),
               smma_format_text(wanted));

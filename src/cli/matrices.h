@@ -3,22 +3,21 @@
 #define SMMA_CLI_MATRICES_H
 
 #include "cli/cli.h"
-#include "io/tensor.h"
+#include "matrix/tensor.h"
 
 /* Reads a file; ends the program with one line if it cannot. */
 smma_tensor smma_load_matrix(const char *path);
 
 /* Whether the elements are raw encodings of the wanted format: those that the file gives none, and 8-bit integers where
    no integers are wanted. */
-bool smma_is_raw(const smma_tensor *t, smma_format_id wanted);
+bool smma_is_raw(const smma_tensor *t, smma_format wanted);
 
 /* The matrix in the wanted format: a copy, rounded (RNE; saturating in formats of at most 8 bits) where it differs. Raw
    encodings are taken as they are and must fit. `what` and `path` are for notes and errors, and with `quiet` nothing is
    noted. */
-smma_tensor smma_matrix_as(const smma_tensor *from, smma_format_id wanted, const char *what, const char *path,
-                           bool quiet);
+smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
 
 /* Zeroed; ends the program when the sizes overflow or memory runs out. */
-smma_tensor smma_new_matrix(smma_format_id format, size_t rows, size_t columns);
+smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns);
 
 #endif

@@ -85,7 +85,7 @@ static smma_slices slices_of(const smma_method_options *o, const smma_instructio
   smma_slices how = {.bits = o->slice_bits ? o->slice_bits : 7};
   bool automatic;
   char *end;
-  if (i->a != SMMA_FORMAT_s8 || i->b != SMMA_FORMAT_s8 || i->d != SMMA_FORMAT_s32)
+  if (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32)
     smma_die("--method ozaki: %s is no instruction with A and B in s8; take --in s8", i->name);
   if (!o->slices) smma_die("--slices S is missing; for example --slices 8, or --slices auto");
   automatic = strcmp(o->slices, "auto") == 0;
@@ -114,8 +114,7 @@ const smma_instruction *smma_choose_fallback(const smma_method_options *o, const
   static const char *const formats[] = {"f16", "bf16", NULL};
   const char *through = formats[choose("--through", o->through, formats, 0)];
   if (!in) smma_die("--method fallback: --in FORMAT is missing: the format of the data; for example --in e4m3");
-  if (smma_format_bits((smma_format)smma_require_format(in, "--in")) > 8 ||
-      smma_is_integer(smma_require_format(in, "--in")))
+  if (smma_format_bits(smma_require_format(in, "--in")) > 8 || smma_is_integer(smma_require_format(in, "--in")))
     smma_die("--in: %s is no FP8, FP6 or FP4 format, which --method fallback is for", in);
   return smma_choose_instruction(gpu, NULL, through, out);
 }

@@ -2,7 +2,7 @@
 
 #include "cli/values.h"
 
-static void read_scales(const smma_instruction *i, const smma_operand_options *o, smma_vector_row *x) {
+static void read_scales(const smma_instruction *i, const smma_operand_options *o, smma_row *x) {
   char example[32];
   if (!i->scale_block) {
     if (o->scale_a || o->scale_b)
@@ -16,7 +16,7 @@ static void read_scales(const smma_instruction *i, const smma_operand_options *o
                  i->k / i->scale_block, x->scale_b);
 }
 
-void smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_vector_row *x) {
+void smma_read_operands(const smma_instruction *i, const smma_operand_options *o, smma_row *x) {
   smma_read_list(smma_require_option(o->a, "--a", "'1.5 0*15'"), "--a", i->a, o->hex, i->k, x->a);
   smma_read_list(smma_require_option(o->b, "--b", "'1.5 0*15'"), "--b", i->b, o->hex, i->k, x->b);
   smma_read_list(o->c ? o->c : "0", "--c", i->c, o->hex, 1, &x->c);

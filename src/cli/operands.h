@@ -3,7 +3,7 @@
 #define SMMA_CLI_OPERANDS_H
 
 #include "cli/cli.h"
-#include "io/vectors.h"
+#include "rows/text.h"
 
 typedef struct {
   const char *a, *b, *c, *scale_a, *scale_b;
@@ -25,6 +25,6 @@ typedef struct {
   "-0, inf, nan; those that the format does not have are rounded to nearest even, which is said.\n"
 
 /* Fills all of the row but d. Ends the program with one line on an error. */
-void smma_read_operands(const smma_instruction *instruction, const smma_operand_options *options, smma_vector_row *row);
+void smma_read_operands(const smma_instruction *instruction, const smma_operand_options *options, smma_row *row);
 
 #endif

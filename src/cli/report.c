@@ -79,7 +79,7 @@ bool smma_report_save(const smma_report *r, const char *path, smma_error *error)
 /* ---- Reading ---- */
 
 /* `count` encodings of the format from an array of hexadecimal strings. */
-static bool read_encodings(const json_t *array, smma_format_id format, int count, uint64_t *out) {
+static bool read_encodings(const json_t *array, smma_format format, int count, uint64_t *out) {
   if (json_array_size(array) != (size_t)count) return false;
   for (int i = 0; i < count; i++) {
     const char *text = json_string_value(json_array_get(array, (size_t)i));
@@ -93,7 +93,7 @@ static bool read_encodings(const json_t *array, smma_format_id format, int count
 
 static bool read_example(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
   const int scales = i->scale_block ? i->k / i->scale_block : 0;
-  smma_vector_row *row = &r->example;
+  smma_row *row = &r->example;
   r->has_example = !json_is_null(object);
   if (!r->has_example) return true;
   r->first = (uint64_t)json_integer_value(json_object_get(object, "row"));

@@ -2,8 +2,8 @@
 #ifndef SMMA_CLI_REPORT_H
 #define SMMA_CLI_REPORT_H
 
+#include "campaign/campaign.h"
 #include "cli/cli.h"
-#include "verify/campaign.h"
 
 typedef struct {
   const smma_instruction *instruction;

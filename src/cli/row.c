@@ -5,14 +5,14 @@
 #include "cli/explanation.h"
 #include "cli/values.h"
 
-static void print_vector(const char *option, smma_format_id format, const uint64_t *x, int count) {
+static void print_vector(const char *option, smma_format format, const uint64_t *x, int count) {
   char text[24];
   printf(" %s '", option);
   for (int i = 0; i < count; i++) printf("%s%s", i ? " " : "", smma_hex_text(format, x[i], text));
   putchar('\'');
 }
 
-void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *row) {
+void smma_print_dot_command(const smma_instruction *i, const smma_row *row) {
   int scales = i->scale_block ? i->k / i->scale_block : 0;
   const char *on = smma_arch_name(i), *quote = strchr(on, ' ') ? "'" : "";
   printf("softmma dot --on %s%s%s --instr %s --hex --explain", quote, on, quote, i->name);
@@ -24,14 +24,14 @@ void smma_print_dot_command(const smma_instruction *i, const smma_vector_row *ro
   print_vector("--scale-b", i->scale, row->scale_b, scales);
 }
 
-void smma_print_explanation(const smma_instruction *i, const smma_vector_row *row) {
+void smma_print_explanation(const smma_instruction *i, const smma_row *row) {
   smma_explained_row x;
   smma_explain_row_of(&x, smma_arch_name(i), i, row);
   smma_explain_print(stdout, &x.operation, &x.explanation, smma_terminal_width());
   smma_explanation_free(&x.explanation);
 }
 
-void smma_print_mismatch(const smma_instruction *i, const smma_vector_row *row, const char *unit, const char *against,
+void smma_print_mismatch(const smma_instruction *i, const smma_row *row, const char *unit, const char *against,
                          uint64_t expected) {
   const char *name[2] = {unit, against};
   const uint64_t result[2] = {row->d, expected};
@@ -40,14 +40,14 @@ void smma_print_mismatch(const smma_instruction *i, const smma_vector_row *row, 
   smma_print_results(stdout, i->d, name, result, 2);
 }
 
-json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count) {
+json_t *smma_hex_array(smma_format format, const uint64_t *x, int count) {
   json_t *array = json_array();
   char text[24];
   for (int e = 0; e < count; e++) json_array_append_new(array, json_string(smma_hex_text(format, x[e], text)));
   return array;
 }
 
-void smma_add_operands(json_t *object, const smma_instruction *i, const smma_vector_row *row) {
+void smma_add_operands(json_t *object, const smma_instruction *i, const smma_row *row) {
   const int scales = i->scale_block ? i->k / i->scale_block : 0;
   json_object_set_new(object, "a", smma_hex_array(i->a, row->a, i->k));
   json_object_set_new(object, "b", smma_hex_array(i->b, row->b, i->k));

@@ -3,23 +3,23 @@
 #define SMMA_CLI_ROW_H
 
 #include "cli/cli.h"
-#include "verify/generate.h"
+#include "rows/generate.h"
 
 /* "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'", which computes the row; no line's end. */
-void smma_print_dot_command(const smma_instruction *instruction, const smma_vector_row *row);
+void smma_print_dot_command(const smma_instruction *instruction, const smma_row *row);
 
 /* The drawing of `dot --explain`, as wide as the terminal. */
-void smma_print_explanation(const smma_instruction *instruction, const smma_vector_row *row);
+void smma_print_explanation(const smma_instruction *instruction, const smma_row *row);
 
 /* The drawing, and below it what both units returned, bit by bit with the differences marked; row->d is `unit`'s. */
-void smma_print_mismatch(const smma_instruction *instruction, const smma_vector_row *row, const char *unit,
+void smma_print_mismatch(const smma_instruction *instruction, const smma_row *row, const char *unit,
                          const char *against, uint64_t expected);
 
 /* Encodings as an array of hexadecimal strings. */
-json_t *smma_hex_array(smma_format_id format, const uint64_t *x, int count);
+json_t *smma_hex_array(smma_format format, const uint64_t *x, int count);
 
 /* Sets "a", "b", "c", "scale_a" and "scale_b", each an array of hexadecimal strings. */
-void smma_add_operands(json_t *object, const smma_instruction *instruction, const smma_vector_row *row);
+void smma_add_operands(json_t *object, const smma_instruction *instruction, const smma_row *row);
 
 /* Ends the program with the names of the kinds if there is none of this name. The option is --kind. */
 smma_row_kind smma_require_kind(const char *text);

@@ -6,7 +6,7 @@
 
 #include "cli/matrices.h"
 #include "host/load.h"
-#include "verify/generate.h"
+#include "rows/generate.h"
 
 enum { SEED = 1 };
 
@@ -27,7 +27,7 @@ typedef struct {
 static void fill_normal(product *p) {
   smma_operation o = smma_operation_of(p->instruction);
   size_t of_a = p->a.rows * p->a.columns, of_b = p->b.rows * p->b.columns, row_length = (size_t)o.k;
-  smma_vector_row row;
+  smma_row row;
   for (size_t first = 0; first < of_a || first < of_b; first += row_length) {
     smma_generate_row(&o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);
     for (size_t k = 0; k < row_length; k++) {
@@ -42,8 +42,8 @@ static smma_tensor scale_factors(const product *p, size_t vectors) {
   const smma_instruction *i = p->instruction;
   size_t blocks = p->setup->k / (size_t)i->scale_block + (p->setup->k % (size_t)i->scale_block != 0);
   smma_tensor t = smma_new_matrix(i->scale, vectors, blocks);
-  unsigned one = (unsigned)smma_round((smma_format)i->scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  unsigned span = i->scale == SMMA_FORMAT_ue8m0 ? 2 : 8, state = SEED;
+  unsigned one = (unsigned)smma_round(i->scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  unsigned span = i->scale == SMMA_UE8M0 ? 2 : 8, state = SEED;
   for (size_t s = 0; s < vectors * blocks; s++) {
     state = state * 1664525 + 1013904223; /* Numerical Recipes' generator; its high bits serve */
     ((uint8_t *)t.data)[s] = (uint8_t)(one - span + (state >> 16) % (2 * span + 1));
@@ -51,19 +51,19 @@ static smma_tensor scale_factors(const product *p, size_t vectors) {
   return t;
 }
 
-static smma_tensor converted(const smma_tensor *from, smma_format_id to) {
+static smma_tensor converted(const smma_tensor *from, smma_format to) {
   smma_tensor t = smma_new_matrix(to, from->rows, from->columns);
-  smma_convert((smma_format)from->format, from->data, (smma_format)to, t.data, from->rows * from->columns,
-               SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+  smma_convert(from->format, from->data, to, t.data, from->rows * from->columns, SMMA_ROUND_NEAREST_EVEN,
+               SMMA_OVERFLOW_DEFAULT, NULL);
   return t;
 }
 
-static bool is_wide(const smma_instruction *i) { return i->a == SMMA_FORMAT_f64; }
+static bool is_wide(const smma_instruction *i) { return i->a == SMMA_F64; }
 
 static void make_operands(product *p) {
   const smma_instruction *i = p->instruction;
   const smma_timing_setup *s = p->setup;
-  smma_format_id wide = is_wide(i) ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+  smma_format wide = is_wide(i) ? SMMA_F64 : SMMA_F32;
   smma_gemm_arguments *g = &p->arguments;
   p->a = smma_new_matrix(i->a, s->m, s->k), p->b = smma_new_matrix(i->b, s->k, s->n);
   p->d = smma_new_matrix(i->d, s->m, s->n);

@@ -41,7 +41,7 @@ static int repetitions(char *token, const char *option) {
   return (int)count;
 }
 
-static uint64_t parse_hex(const char *token, const char *option, int index, smma_format_id format) {
+static uint64_t parse_hex(const char *token, const char *option, int index, smma_format format) {
   int bits = smma_encoding_of(format).bits;
   unsigned long long encoding;
   char *end;
@@ -55,7 +55,7 @@ static uint64_t parse_hex(const char *token, const char *option, int index, smma
   return encoding;
 }
 
-static uint64_t parse_value(const char *token, const char *option, int index, smma_format_id format) {
+static uint64_t parse_value(const char *token, const char *option, int index, smma_format format) {
   char *end;
   double value, rounded;
   uint64_t encoding;
@@ -63,8 +63,8 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   value = strtod(token, &end);
   if (*end || end == token)
     smma_die("%s: element %d, '%s', is not a number (raw encodings need --hex)", option, index, token);
-  encoding = smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  rounded = smma_value((smma_format)format, encoding);
+  encoding = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  rounded = smma_value(format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
     smma_note("%s: [%d] = %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
               rounded);
@@ -72,7 +72,7 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   return encoding;
 }
 
-void smma_read_list(const char *text, const char *option, smma_format_id format, bool hex, int count, uint64_t *out) {
+void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out) {
   char token[TOKEN_SIZE];
   const char *rest = text;
   int found = 0;
@@ -88,15 +88,15 @@ void smma_read_list(const char *text, const char *option, smma_format_id format,
 }
 
 /* Whether the text reads back as the value: exactly, or rounded to the format. */
-static bool reads_back(const char *text, double value, smma_format_id format, bool exactly) {
+static bool reads_back(const char *text, double value, smma_format format, bool exactly) {
   double read = strtod(text, NULL);
   if (exactly) return read == value;
-  return smma_round((smma_format)format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
-         smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_round(format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
+         smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
-const char *smma_value_text(smma_format_id format, uint64_t encoding, char text[40]) {
-  double value = smma_value((smma_format)format, encoding);
+const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]) {
+  double value = smma_value(format, encoding);
   if (isnan(value)) return strcpy(text, "nan");
   if ((fabs(value) < 1e9 || smma_is_integer(format)) && floor(value) == value) { /* 40, not 4e+01 */
     snprintf(text, 40, "%.0f", value);
@@ -110,7 +110,7 @@ const char *smma_value_text(smma_format_id format, uint64_t encoding, char text[
   return text;
 }
 
-const char *smma_hex_text(smma_format_id format, uint64_t encoding, char text[24]) {
+const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]) {
   snprintf(text, 24, "%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
   return text;
 }

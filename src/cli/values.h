@@ -7,12 +7,12 @@
 /* Reads exactly `count` elements, separated by commas or blanks: decimal or hexadecimal floating-point values, "inf",
    "nan", or, with `hex`, raw encodings. "0*12" stands for twelve zeros. Ends the program on an error; notes values that
    the format rounds. */
-void smma_read_list(const char *text, const char *option, smma_format_id format, bool hex, int count, uint64_t *out);
+void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out);
 
 /* The exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding. */
-const char *smma_value_text(smma_format_id format, uint64_t encoding, char text[40]);
+const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
 
 /* The encoding with all its hexadecimal digits. */
-const char *smma_hex_text(smma_format_id format, uint64_t encoding, char text[24]);
+const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]);
 
 #endif

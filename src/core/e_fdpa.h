@@ -10,7 +10,7 @@ typedef struct {
 
 /* One block: RNE-FP32 of the exact sum of the terms (products and c). */
 SMMA_CORE uint64_t smma_e_fdpa_sum(smma_nan_policy nan, const smma_number *term, int count) {
-  smma_encoding f32 = smma_encoding_of(SMMA_FORMAT_f32);
+  smma_encoding f32 = smma_encoding_of(SMMA_F32);
   smma_number special = smma_special_sum(term, count);
   smma_wide sum;
   int i;
@@ -19,7 +19,7 @@ SMMA_CORE uint64_t smma_e_fdpa_sum(smma_nan_policy nan, const smma_number *term,
   for (i = 0; i < count; i++)
     if (term[i].kind != SMMA_ZERO)
       smma_wide_add(&sum, term[i].negative, term[i].significand, term[i].exponent - term[i].fraction_bits);
-  return smma_wide_encode(&sum, f32, SMMA_NEAREST_EVEN);
+  return smma_wide_encode(&sum, f32, SMMA_ROUND_NEAREST_EVEN);
 }
 
 #endif

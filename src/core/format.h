@@ -3,14 +3,15 @@
 #define SMMA_CORE_FORMAT_H
 
 #include "bits.h"
+#include "softmma/number.h"
 
-typedef enum {
-#define SMMA_FORMAT(name, ...) SMMA_FORMAT_##name,
+/* How many there are: their numbers are 0 to SMMA_FORMAT_COUNT - 1. */
+enum {
+#define SMMA_FORMAT(symbol, ...) SMMA_ROW_OF_##symbol,
 #include "format.def"
 #undef SMMA_FORMAT
-  SMMA_FORMAT_COUNT,
-  SMMA_FORMAT_none = 255 /* stays when formats are added */
-} smma_format_id;
+  SMMA_FORMAT_COUNT
+};
 
 /* Which encodings are not finite numbers. */
 typedef enum {
@@ -27,27 +28,27 @@ typedef struct {
   smma_specials specials;
 } smma_encoding;
 
-SMMA_CORE smma_encoding smma_encoding_of(smma_format_id format) {
+SMMA_CORE smma_encoding smma_encoding_of(smma_format format) {
   smma_encoding f = {0, 0, 0, 0, 0, 0, SMMA_SPECIALS_IEEE};
   switch (format) {
-#define SMMA_FORMAT(name, stored, ignored, sign, exponent, fraction, exponent_bias, special) \
-  case SMMA_FORMAT_##name:                                                                   \
-    f.bits = stored;                                                                         \
-    f.ignored_bits = ignored;                                                                \
-    f.sign_bits = sign;                                                                      \
-    f.exponent_bits = exponent;                                                              \
-    f.fraction_bits = fraction;                                                              \
-    f.bias = exponent_bias;                                                                  \
-    f.specials = SMMA_SPECIALS_##special;                                                    \
+#define SMMA_FORMAT(symbol, name, stored, ignored, sign, exponent, fraction, exponent_bias, special) \
+  case SMMA_##symbol:                                                                                \
+    f.bits = stored;                                                                                 \
+    f.ignored_bits = ignored;                                                                        \
+    f.sign_bits = sign;                                                                              \
+    f.exponent_bits = exponent;                                                                      \
+    f.fraction_bits = fraction;                                                                      \
+    f.bias = exponent_bias;                                                                          \
+    f.specials = SMMA_SPECIALS_##special;                                                            \
     break;
 #include "format.def"
 #undef SMMA_FORMAT
-    default: break;
+    case SMMA_NO_FORMAT: break;
   }
   return f;
 }
 
-SMMA_CORE bool smma_is_integer(smma_format_id format) {
+SMMA_CORE bool smma_is_integer(smma_format format) {
   return smma_encoding_of(format).specials == SMMA_SPECIALS_INTEGER;
 }
 

@@ -34,15 +34,15 @@ SMMA_CORE smma_number smma_flush_positive(smma_number x) {
 SMMA_CORE uint64_t smma_flush_f32(uint64_t x) { return (x & 0x7f800000) ? x : x & 0x80000000; }
 
 SMMA_CORE uint64_t smma_ftz_multiply(smma_number a, smma_number b) {
-  smma_encoding f32 = smma_encoding_of(SMMA_FORMAT_f32);
+  smma_encoding f32 = smma_encoding_of(SMMA_F32);
   smma_number p = smma_product(smma_flush_positive(a), smma_flush_positive(b));
   if (p.kind > SMMA_FINITE) return smma_encode_special(f32, p, SMMA_NAN_QUIET);
   return smma_flush_f32(smma_encode(f32, p.negative, p.significand, p.exponent - p.fraction_bits, false,
-                                    SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY));
+                                    SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
 SMMA_CORE uint64_t smma_ftz_add(uint64_t x, uint64_t y) {
-  return smma_flush_f32(smma_ieee_add(smma_encoding_of(SMMA_FORMAT_f32), SMMA_NAN_QUIET, x, y));
+  return smma_flush_f32(smma_ieee_add(smma_encoding_of(SMMA_F32), SMMA_NAN_QUIET, x, y));
 }
 
 /* The pairwise sum of the P products that start at a, b. */
@@ -65,7 +65,7 @@ SMMA_CORE uint64_t smma_ftz_addmul_dot(const smma_ftz_addmul *p, const smma_numb
 
 /* FP32 without a least exponent: x86 judges whether a result is subnormal after rounding it to 24 bits here. */
 SMMA_CORE smma_encoding smma_f32_unbounded(void) {
-  smma_encoding f = smma_encoding_of(SMMA_FORMAT_f64);
+  smma_encoding f = smma_encoding_of(SMMA_F64);
   f.fraction_bits = 23;
   f.bits = 1 + f.exponent_bits + f.fraction_bits;
   return f;
@@ -73,11 +73,11 @@ SMMA_CORE smma_encoding smma_f32_unbounded(void) {
 
 /* One step: fma with subnormal operands read as, and subnormal results turned into, zeros of the same sign. */
 SMMA_CORE uint64_t smma_ftz_fma(smma_number a, smma_number b, uint64_t c) {
-  smma_encoding f32 = smma_encoding_of(SMMA_FORMAT_f32), unbounded = smma_f32_unbounded();
+  smma_encoding f32 = smma_encoding_of(SMMA_F32), unbounded = smma_f32_unbounded();
   smma_number d = smma_decode(unbounded, smma_ieee_fma(unbounded, SMMA_NAN_QUIET, smma_flush_signed(a),
                                                        smma_flush_signed(b), smma_decode(f32, smma_flush_f32(c))));
   if (d.kind == SMMA_FINITE && d.exponent < smma_minimum_exponent(f32)) d.significand = 0;
-  return smma_encode_number(f32, d, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(f32, d, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* Highest k first. */

@@ -43,17 +43,17 @@ typedef enum {
 } smma_zero_sign;
 
 typedef struct {
-  int block;          /* L: products in one fused sum; a divisor of K */
-  int interleave;     /* consecutive k that a block takes in its turn; L: blocks in order of k */
-  int alignment_bits; /* F: fraction bits kept below the greatest exponent */
-  smma_rounding_direction alignment_rounding; /* of each term */
-  int sticky_bit;                             /* 1: one more bit, the OR of those that alignment cuts off; else 0 */
+  int block;                        /* L: products in one fused sum; a divisor of K */
+  int interleave;                   /* consecutive k that a block takes in its turn; L: blocks in order of k */
+  int alignment_bits;               /* F: fraction bits kept below the greatest exponent */
+  smma_rounding alignment_rounding; /* of each term */
+  int sticky_bit;                   /* 1: one more bit, the OR of those that alignment cuts off; else 0 */
   smma_product_exponent product_exponent;
   int zero_exponent; /* e_zero: the exponent that a zero term brings; SMMA_NO_EXPONENT: none */
   smma_c_joins c_joins;
-  smma_rounding_direction c_rounding; /* of the addition of c, where it joins last */
-  smma_format_id output;              /* of each block */
-  smma_rounding_direction rounding;   /* of each block to `output` */
+  smma_rounding c_rounding; /* of the addition of c, where it joins last */
+  smma_format output;       /* of each block */
+  smma_rounding rounding;   /* of each block to `output` */
   smma_sum_overflow overflow;
   smma_subnormal_policy subnormal_inputs; /* of a, b and c */
   smma_subnormal_policy subnormal_outputs;
@@ -72,7 +72,7 @@ SMMA_CORE smma_number smma_flush(smma_subnormal_policy policy, smma_number x) {
 SMMA_CORE uint64_t smma_flush_encoding(smma_subnormal_policy policy, smma_encoding f, uint64_t encoding) {
   smma_number x = smma_decode(f, encoding);
   if (policy == SMMA_SUBNORMALS_KEPT || x.kind > SMMA_FINITE) return encoding;
-  return smma_encode_number(f, smma_flush(policy, x), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(f, smma_flush(policy, x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* The same value with a leading one before the point. */
@@ -143,8 +143,8 @@ SMMA_CORE smma_leading smma_exact_sum(const smma_number *term, int count) {
 }
 
 /* Whether a zero sum of these terms is -0. */
-SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding_direction direction,
-                                         const smma_number *term, int count) {
+SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding direction, const smma_number *term,
+                                         int count) {
   bool positive = false, negative = false;
   int i;
   if (p->zero_sign == SMMA_ZERO_POSITIVE) return false;
@@ -152,20 +152,19 @@ SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding_dir
     positive = positive || !term[i].negative || term[i].kind != SMMA_ZERO;
     negative = negative || term[i].negative || term[i].kind != SMMA_ZERO;
   }
-  return positive && negative ? direction == SMMA_TOWARD_NEGATIVE : negative;
+  return positive && negative ? direction == SMMA_ROUND_DOWN : negative;
 }
 
-SMMA_CORE smma_overflow_policy smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding_direction direction,
-                                                    bool negative) {
-  bool away_from_infinity = direction == SMMA_TOWARD_ZERO || (direction == SMMA_TOWARD_NEGATIVE && !negative) ||
-                            (direction == SMMA_TOWARD_POSITIVE && negative);
+SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
+  bool away_from_infinity = direction == SMMA_ROUND_TOWARD_ZERO || (direction == SMMA_ROUND_DOWN && !negative) ||
+                            (direction == SMMA_ROUND_UP && negative);
   bool saturates = p->overflow == SMMA_SUM_SATURATES || (p->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
-  return saturates ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
+  return saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
 }
 
 /* The sum of these terms, which is not special, rounded to f. */
-SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding_direction direction,
-                                     smma_leading sum, const smma_number *term, int count) {
+SMMA_CORE uint64_t smma_g_fdpa_round(const smma_g_fdpa *p, smma_encoding f, smma_rounding direction, smma_leading sum,
+                                     const smma_number *term, int count) {
   if (sum.significand == 0) sum.negative = smma_g_fdpa_negative_zero(p, direction, term, count);
   return smma_flush_encoding(p->subnormal_outputs, f,
                              smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, direction,

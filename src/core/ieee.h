@@ -43,11 +43,11 @@ SMMA_CORE smma_exact smma_exact_number(smma_number a) {
 }
 
 /* RNE to any format. */
-SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow_policy policy) {
+SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow policy) {
   x = smma_normalize_exact(x, 127);
   /* 63 bits above and a sticky 64 below: more than fraction_bits + 3. */
-  return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0, SMMA_NEAREST_EVEN,
-                     policy);
+  return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0,
+                     SMMA_ROUND_NEAREST_EVEN, policy);
 }
 
 /* x + y, rounded once. Bits are jammed only when the operands are 2^20 apart or more, where at most one bit
@@ -72,7 +72,7 @@ SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_exact x, smma_exac
     sum.significand = smma_subtract_bits128(x.significand, y.significand);
     if ((sum.significand.high | sum.significand.low) == 0) sum.negative = false;
   }
-  return smma_encode_exact(f, sum, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_exact(f, sum, SMMA_OVERFLOW_INFINITY);
 }
 
 /* fma(a, b, c) in the format f. */
@@ -97,7 +97,7 @@ SMMA_CORE uint64_t smma_ieee_add(smma_encoding f, smma_nan_policy nan, uint64_t 
 SMMA_CORE uint64_t smma_ieee_multiply(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b) {
   smma_number product = smma_product(a, b);
   if (product.kind > SMMA_FINITE) return smma_encode_special(f, product, nan);
-  return smma_encode_exact(f, smma_exact_product(a, b), SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_exact(f, smma_exact_product(a, b), SMMA_OVERFLOW_INFINITY);
 }
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
 /* An integer as s32 holds it. */
 SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
   if (p->overflow == SMMA_INTEGER_WRAPS) return smma_low_bits((uint64_t)sum, 32);
-  return smma_encode_sum(smma_encoding_of(SMMA_FORMAT_s32), sum, 0, SMMA_TOWARD_ZERO);
+  return smma_encode_sum(smma_encoding_of(SMMA_S32), sum, 0, SMMA_ROUND_TOWARD_ZERO);
 }
 
 /* The whole K at once: products and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude, so

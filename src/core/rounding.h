@@ -4,25 +4,6 @@
 
 #include "format.h"
 
-typedef enum {
-  SMMA_NEAREST_EVEN,
-  SMMA_TOWARD_ZERO,
-  SMMA_TOWARD_NEGATIVE,
-  SMMA_TOWARD_POSITIVE,
-  SMMA_NEAREST_AWAY /* ties away from zero */
-} smma_rounding_direction;
-
-/* What becomes of a magnitude that rounds above the greatest finite one, and of infinity. */
-typedef enum {
-  SMMA_OVERFLOW_TO_INFINITY, /* infinity, else NaN, else as the other */
-  SMMA_OVERFLOW_SATURATES    /* the greatest finite magnitude of its sign */
-} smma_overflow_policy;
-
-/* What conversions do unless told otherwise: FP8, FP6 and FP4 saturate, as CUDA's satfinite conversions. */
-SMMA_CORE smma_overflow_policy smma_default_overflow(smma_encoding f) {
-  return f.bits <= 8 ? SMMA_OVERFLOW_SATURATES : SMMA_OVERFLOW_TO_INFINITY;
-}
-
 SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t fields) {
   uint64_t sign = (uint64_t)(negative && f.sign_bits) << (f.exponent_bits + f.fraction_bits);
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(sign ? 0 - fields : fields, f.bits);
@@ -30,10 +11,12 @@ SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t
   return (sign | fields) << f.ignored_bits;
 }
 
-SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow_policy policy) {
+/* What a magnitude above the greatest finite one becomes. */
+SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow overflow) {
   uint64_t fields = smma_largest_fields(f);
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_sign_and_fields(f, negative, fields + negative);
-  if (policy == SMMA_OVERFLOW_SATURATES || f.specials == SMMA_SPECIALS_FINITE)
+  if (overflow == SMMA_OVERFLOW_DEFAULT) overflow = f.bits <= 8 ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
+  if (overflow == SMMA_OVERFLOW_SATURATE || f.specials == SMMA_SPECIALS_FINITE)
     return smma_sign_and_fields(f, negative, fields);
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return smma_default_nan(f);
   return smma_sign_and_fields(f, negative, fields + 1);
@@ -41,12 +24,12 @@ SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow
 
 /* Whether rounding adds one unit to a magnitude whose last bit is `odd` and whose remainder is `half_unit` (at
    least one half unit) and `rest` (anything besides the half). */
-SMMA_CORE bool smma_rounds_up(smma_rounding_direction direction, bool negative, bool odd, bool half_unit, bool rest) {
+SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, bool half_unit, bool rest) {
   switch (direction) {
-    case SMMA_NEAREST_EVEN: return half_unit && (rest || odd);
-    case SMMA_TOWARD_NEGATIVE: return negative && (half_unit || rest);
-    case SMMA_TOWARD_POSITIVE: return !negative && (half_unit || rest);
-    case SMMA_NEAREST_AWAY: return half_unit;
+    case SMMA_ROUND_NEAREST_EVEN: return half_unit && (rest || odd);
+    case SMMA_ROUND_DOWN: return negative && (half_unit || rest);
+    case SMMA_ROUND_UP: return !negative && (half_unit || rest);
+    case SMMA_ROUND_NEAREST_AWAY: return half_unit;
     default: return false;
   }
 }
@@ -55,7 +38,7 @@ SMMA_CORE bool smma_rounds_up(smma_rounding_direction direction, bool negative, 
    `direction` to `f`. A sticky value needs a significand of at least f.fraction_bits + 3 bits. Zero keeps
    its sign. An unsigned format takes zero for negative values, ue8m0 its least value for zero. */
 SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t significand, int exponent, bool sticky,
-                               smma_rounding_direction direction, smma_overflow_policy policy) {
+                               smma_rounding direction, smma_overflow overflow) {
   int least = smma_minimum_exponent(f);
   int top = exponent + smma_bit_length(significand) - 1; /* exponent of the leading bit */
   int last = smma_maximum(top, least) - f.fraction_bits; /* exponent of the last bit kept */
@@ -75,23 +58,22 @@ SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t signific
     kept -= 1; /* no subnormals: the significand of code 0 is one */
   }
   /* A significand of 2^fraction_bits or more carries into the exponent field by itself. */
-  if (top - least >= 1 << f.exponent_bits) return smma_overflowed(f, negative, policy);
+  if (top - least >= 1 << f.exponent_bits) return smma_overflowed(f, negative, overflow);
   fields = ((uint64_t)(smma_maximum(top, least) - least) << f.fraction_bits) + kept;
-  if (fields > smma_largest_fields(f)) return smma_overflowed(f, negative, policy);
+  if (fields > smma_largest_fields(f)) return smma_overflowed(f, negative, overflow);
   return smma_sign_and_fields(f, negative, fields);
 }
 
 /* A decoded number of any kind. */
-SMMA_CORE uint64_t smma_encode_number(smma_encoding f, smma_number x, smma_rounding_direction direction,
-                                      smma_overflow_policy policy) {
+SMMA_CORE uint64_t smma_encode_number(smma_encoding f, smma_number x, smma_rounding direction, smma_overflow overflow) {
   if (x.kind == SMMA_NAN) {
     uint64_t nan = smma_default_nan(f);
     return f.specials == SMMA_SPECIALS_IEEE || f.specials == SMMA_SPECIALS_ONE_NAN
                ? nan | smma_sign_and_fields(f, x.negative, 0)
                : nan;
   }
-  if (x.kind == SMMA_INFINITE) return x.negative && !f.sign_bits ? 0 : smma_overflowed(f, x.negative, policy);
-  return smma_encode(f, x.negative, x.significand, x.exponent - x.fraction_bits, false, direction, policy);
+  if (x.kind == SMMA_INFINITE) return x.negative && !f.sign_bits ? 0 : smma_overflowed(f, x.negative, overflow);
+  return smma_encode(f, x.negative, x.significand, x.exponent - x.fraction_bits, false, direction, overflow);
 }
 
 #endif

@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
   smma_rule rule;
-  smma_format_id a, b, c, d, scale; /* scale: SMMA_FORMAT_none without scales */
+  smma_format a, b, c, d, scale; /* scale: SMMA_NO_FORMAT without scales */
   int k;
   int scale_block; /* elements that share a scale factor; 0 without scales */
 } smma_operation;
@@ -102,8 +102,8 @@ SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
 
 /* A number as FP16 holds it: subnormals of E4M3 become normal. */
 SMMA_CORE smma_number smma_widen_to_f16(smma_number x) {
-  smma_encoding f16 = smma_encoding_of(SMMA_FORMAT_f16);
-  return smma_decode(f16, smma_encode_number(f16, x, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY));
+  smma_encoding f16 = smma_encoding_of(SMMA_F16);
+  return smma_decode(f16, smma_encode_number(f16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
 /* The product of the scale factors that belong to k; one without scales. */
@@ -160,8 +160,8 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
 /* c in the format of d. */
 SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   if (o->c == o->d) return c;
-  return smma_encode_number(smma_encoding_of(o->d), smma_decode(smma_encoding_of(o->c), c), SMMA_NEAREST_EVEN,
-                            SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(smma_encoding_of(o->d), smma_decode(smma_encoding_of(o->c), c), SMMA_ROUND_NEAREST_EVEN,
+                            SMMA_OVERFLOW_INFINITY);
 }
 
 /* A chain of fused sums: each block's result is the next one's c. */

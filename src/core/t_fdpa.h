@@ -9,8 +9,8 @@ typedef struct {
   int alignment_bits; /* F: fraction bits kept below the greatest exponent */
   int block;          /* L: products in one fused sum */
   int zero_exponent;  /* e_zero: the exponent that a zero term brings */
-  smma_format_id output;
-  smma_rounding_direction rounding; /* rho = rounding to output */
+  smma_format output;
+  smma_rounding rounding; /* rho = rounding to output */
 } smma_t_fdpa;
 
 SMMA_CORE int smma_t_fdpa_exponent(const smma_t_fdpa *p, smma_number term) {

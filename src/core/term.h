@@ -51,7 +51,7 @@ SMMA_CORE smma_number smma_special_sum(const smma_number *term, int count) {
 }
 
 SMMA_CORE uint64_t smma_encode_special(smma_encoding f, smma_number x, smma_nan_policy nan) {
-  return x.kind == SMMA_NAN ? smma_nan_of(f, nan) : smma_overflowed(f, x.negative, SMMA_OVERFLOW_TO_INFINITY);
+  return x.kind == SMMA_NAN ? smma_nan_of(f, nan) : smma_overflowed(f, x.negative, SMMA_OVERFLOW_INFINITY);
 }
 
 /* An exponent below that of every term: what brings it does not take part in a maximum. */
@@ -74,8 +74,8 @@ SMMA_CORE int64_t smma_align_down(smma_number x, int emax, int bits) {
 }
 
 /* Rounds sum * 2^exponent once; an exact zero gives +0. */
-SMMA_CORE uint64_t smma_encode_sum(smma_encoding f, int64_t sum, int exponent, smma_rounding_direction direction) {
-  return smma_encode(f, sum < 0, smma_magnitude(sum), exponent, false, direction, SMMA_OVERFLOW_TO_INFINITY);
+SMMA_CORE uint64_t smma_encode_sum(smma_encoding f, int64_t sum, int exponent, smma_rounding direction) {
+  return smma_encode(f, sum < 0, smma_magnitude(sum), exponent, false, direction, SMMA_OVERFLOW_INFINITY);
 }
 
 #endif

@@ -62,27 +62,27 @@ SMMA_CORE int64_t smma_tr_fdpa_align_products(const smma_tr_fdpa *p, smma_partia
 /* Revision 2: total * 2^exponent rounded down to F2 fraction bits of its own, its exponent not below -126: the rounding
    into a wider FP32. */
 SMMA_CORE smma_number smma_tr_fdpa_round_down(const smma_tr_fdpa *p, int64_t total, int exponent) {
-  smma_encoding f = smma_encoding_of(SMMA_FORMAT_f32);
+  smma_encoding f = smma_encoding_of(SMMA_F32);
   f.fraction_bits = p->sum_bits;
   f.bits = 1 + f.exponent_bits + f.fraction_bits;
-  return smma_decode(f, smma_encode_sum(f, total, exponent, SMMA_TOWARD_NEGATIVE));
+  return smma_decode(f, smma_encode_sum(f, total, exponent, SMMA_ROUND_DOWN));
 }
 
 /* RNE-FP32 of products and c, multiples of 2^(emax - F2 - 1) (revision 1: F2) and of 2^(emax - F). */
 SMMA_CORE uint64_t smma_tr_fdpa_finish(const smma_tr_fdpa *p, int64_t products, int64_t c, int emax) {
-  smma_encoding f32 = smma_encoding_of(SMMA_FORMAT_f32);
+  smma_encoding f32 = smma_encoding_of(SMMA_F32);
   int bits = p->sum_bits + (p->revision > 1);
   int64_t total = products + c * ((int64_t)1 << (bits - p->alignment_bits));
-  if (p->revision == 1) return smma_encode_sum(f32, total, emax - bits, SMMA_NEAREST_EVEN);
-  return smma_encode_number(f32, smma_tr_fdpa_round_down(p, total, emax - bits), SMMA_NEAREST_EVEN,
-                            SMMA_OVERFLOW_TO_INFINITY);
+  if (p->revision == 1) return smma_encode_sum(f32, total, emax - bits, SMMA_ROUND_NEAREST_EVEN);
+  return smma_encode_number(f32, smma_tr_fdpa_round_down(p, total, emax - bits), SMMA_ROUND_NEAREST_EVEN,
+                            SMMA_OVERFLOW_INFINITY);
 }
 
 /* Infinities and NaN among products and c, which is the last of the `count` terms. */
 SMMA_CORE bool smma_tr_fdpa_special(const smma_number *term, int count, smma_nan_policy nan, uint64_t *d) {
   smma_number special = smma_special_sum(term, count);
   if (special.kind == SMMA_FINITE) return false;
-  *d = smma_encode_special(smma_encoding_of(SMMA_FORMAT_f32), special, nan);
+  *d = smma_encode_special(smma_encoding_of(SMMA_F32), special, nan);
   return true;
 }
 

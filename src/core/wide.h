@@ -100,9 +100,9 @@ SMMA_CORE smma_leading smma_wide_leading(smma_wide *w) {
 }
 
 /* Rounds the exact sum once; zero gives +0. The accumulator is left holding the sum's magnitude. */
-SMMA_CORE uint64_t smma_wide_encode(smma_wide *w, smma_encoding f, smma_rounding_direction direction) {
+SMMA_CORE uint64_t smma_wide_encode(smma_wide *w, smma_encoding f, smma_rounding direction) {
   smma_leading x = smma_wide_leading(w);
-  return smma_encode(f, x.negative, x.significand, x.exponent, x.sticky, direction, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode(f, x.negative, x.significand, x.exponent, x.sticky, direction, SMMA_OVERFLOW_INFINITY);
 }
 
 /* The exact sum rounded once to nearest even; the accumulator keeps its value. */
@@ -112,7 +112,7 @@ SMMA_CORE uint64_t smma_wide_round(const smma_wide *w, smma_encoding f) {
   copy.first = w->first;
   copy.last = w->last;
   for (i = w->first; i <= w->last; i++) copy.limb[i] = w->limb[i];
-  return smma_wide_encode(&copy, f, SMMA_NEAREST_EVEN);
+  return smma_wide_encode(&copy, f, SMMA_ROUND_NEAREST_EVEN);
 }
 
 #endif

@@ -22,12 +22,12 @@ typedef struct {
   int least, greatest; /* of the exponents E for which products of 2^(E - F - 2) can be made, and c = 2^E */
 } subject;
 
-static int least_exponent(smma_format_id format) {
+static int least_exponent(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   return smma_minimum_exponent(f) - f.fraction_bits;
 }
 
-static int greatest_exponent(smma_format_id format) {
+static int greatest_exponent(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   return smma_decode(f, smma_largest_fields(f) << f.ignored_bits).exponent;
 }
@@ -101,12 +101,12 @@ static uint64_t bits_of(const source *x, int k) {
   return smma_random_bits(x->seed, x->stream, x->index * (SMMA_MAXIMUM_K + 1) + (uint64_t)k);
 }
 
-static uint64_t encoding_of(smma_format_id format, bool negative, uint64_t significand, int exponent) {
-  return smma_encode(smma_encoding_of(format), negative, significand, exponent, false, SMMA_NEAREST_EVEN,
-                     SMMA_OVERFLOW_SATURATES);
+static uint64_t encoding_of(smma_format format, bool negative, uint64_t significand, int exponent) {
+  return smma_encode(smma_encoding_of(format), negative, significand, exponent, false, SMMA_ROUND_NEAREST_EVEN,
+                     SMMA_OVERFLOW_SATURATE);
 }
 
-static smma_number number_of(smma_format_id format, uint64_t encoding) {
+static smma_number number_of(smma_format format, uint64_t encoding) {
   return smma_decode(smma_encoding_of(format), encoding);
 }
 
@@ -138,7 +138,7 @@ static void put_small_product(const subject *s, operands *r, int k, int exponent
 
 static double d_of(const subject *s, const operands *r) {
   const smma_operands x = {r->a, r->b, r->scale, r->scale};
-  return smma_value((smma_format)s->operation.d, smma_dot_add(&s->operation, x, r->c));
+  return smma_value(s->operation.d, smma_dot_add(&s->operation, x, r->c));
 }
 
 /* ---- Families of pairs ---- */
@@ -195,7 +195,7 @@ static void raise_product(const subject *s, const source *x, pair *p) {
   const uint64_t bits = bits_of(x, o->k);
   const int exponent = choose_exponent(s, bits), place = exponent - s->precision;
   const bool of_a = bits & 2;
-  const smma_format_id format = of_a ? o->a : o->b;
+  const smma_format format = of_a ? o->a : o->b;
   const uint64_t raised = encoding_of(format, false, 1, of_a ? place / 2 : place - place / 2);
   int k;
   clear(o, &p->before);
@@ -211,12 +211,12 @@ static double normal_of(const source *x, int k) {
   return smma_random_normal(x->seed, x->stream, x->index * (2 * SMMA_MAXIMUM_K + 1) + (uint64_t)k);
 }
 
-static uint64_t encode_normal(smma_format_id format, double value) {
-  return smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+static uint64_t encode_normal(smma_format format, double value) {
+  return smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 /* The next encoding toward infinity, or toward minus infinity, by way of +0. */
-static uint64_t next_to(smma_format_id format, uint64_t encoding, bool down) {
+static uint64_t next_to(smma_format format, uint64_t encoding, bool down) {
   const smma_number x = number_of(format, encoding);
   const uint64_t one = (uint64_t)1 << smma_encoding_of(format).ignored_bits;
   if (x.kind == SMMA_ZERO) return encoding_of(format, down, 1, least_exponent(format));

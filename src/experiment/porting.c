@@ -52,23 +52,23 @@ static double element_of_b(size_t k) { return k == 0 ? 0x1p10 : 0x1p-3; }
 
 static const double element_of_c = 0x1p20;
 
-static bool holds(smma_format_id format, double value) {
-  const uint64_t x = smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-  return smma_value((smma_format)format, x) == value;
+static bool holds(smma_format format, double value) {
+  const uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  return smma_value(format, x) == value;
 }
 
 static bool fits(const smma_instruction *i) {
-  return i->scale == SMMA_FORMAT_none && i->c == i->d && holds(i->c, element_of_c) && holds(i->a, 0x1p10) &&
+  return i->scale == SMMA_NO_FORMAT && i->c == i->d && holds(i->c, element_of_c) && holds(i->a, 0x1p10) &&
          holds(i->a, -0x1p-2) && holds(i->a, -0x1p-3);
 }
 
-static void store(smma_format_id format, void *array, size_t index, double value) {
-  const uint64_t x = smma_round((smma_format)format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-  smma_store(smma_format_bytes((smma_format)format), array, index, x);
+static void store(smma_format format, void *array, size_t index, double value) {
+  const uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  smma_store(smma_format_bytes(format), array, index, x);
 }
 
-static double load(smma_format_id format, const void *array) {
-  return smma_value((smma_format)format, smma_load(smma_format_bytes((smma_format)format), array, 0));
+static double load(smma_format format, const void *array) {
+  return smma_value(format, smma_load(smma_format_bytes(format), array, 0));
 }
 
 /* D = -A B + C: with C first in the loop and A negated, or as an FMA on the product. */

@@ -19,7 +19,7 @@ smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind
 
 /* Appends to the last stage. */
 smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact);
-smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format_id format, uint64_t result);
+smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result);
 
 /* "1.5 * 2.25" */
 void smma_explain_factors(char *text, size_t size, const smma_number *factor, int count);
@@ -51,7 +51,7 @@ void smma_explain_general_block(smma_explain_builder *b, int block, const smma_n
 bool smma_explain_starts_from_zero(const smma_operation *operation);
 
 /* "RZ-FP32, toward zero". */
-void smma_explain_rounding(smma_rounding_direction direction, smma_format_id format, char *text, size_t size);
+void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size);
 
 /* The families. Each returns d. */
 uint64_t smma_explain_fused(smma_explain_builder *b);

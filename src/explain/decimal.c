@@ -46,9 +46,9 @@ void smma_lost_text(char *text, size_t size, double lost, int digits) {
     smma_decimal_text(text, size, lost, true, digits);
 }
 
-void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t encoding) {
+void smma_encoding_text(char *text, size_t size, smma_format format, uint64_t encoding) {
   double value = smma_number_value(smma_decode(smma_encoding_of(format), encoding));
-  int most = format == SMMA_FORMAT_f32 || format == SMMA_FORMAT_e8m13 ? 9 : 17;
+  int most = format == SMMA_F32 || format == SMMA_E8M13 ? 9 : 17;
   if (special_text(text, size, value)) return;
   for (int n = 1; n <= most; n++) {
     double back;
@@ -58,7 +58,7 @@ void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t
   }
 }
 
-void smma_encoding_hex(char *text, size_t size, smma_format_id format, uint64_t encoding) {
+void smma_encoding_hex(char *text, size_t size, smma_format format, uint64_t encoding) {
   snprintf(text, size, "0x%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
 }
 
@@ -79,8 +79,8 @@ void smma_wide_add_number(smma_wide *w, smma_number x, bool negated) {
 }
 
 double smma_wide_value(smma_wide *w) {
-  smma_encoding f64 = smma_encoding_of(SMMA_FORMAT_f64);
-  double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_NEAREST_EVEN)));
+  smma_encoding f64 = smma_encoding_of(SMMA_F64);
+  double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_ROUND_NEAREST_EVEN)));
   for (int i = w->first; value == 0 && i <= w->last; i++)
     if (w->limb[i]) return signbit(value) ? -DBL_TRUE_MIN : DBL_TRUE_MIN;
   return value;

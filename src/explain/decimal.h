@@ -15,10 +15,10 @@ void smma_decimal_text(char *text, size_t size, double value, bool exact, int di
 void smma_lost_text(char *text, size_t size, double lost, int digits);
 
 /* The shortest decimal that identifies a value of the format (f16: that is its exact value). */
-void smma_encoding_text(char *text, size_t size, smma_format_id format, uint64_t encoding);
+void smma_encoding_text(char *text, size_t size, smma_format format, uint64_t encoding);
 
 /* All hexadecimal digits: "0xbf400000". */
-void smma_encoding_hex(char *text, size_t size, smma_format_id format, uint64_t encoding);
+void smma_encoding_hex(char *text, size_t size, smma_format format, uint64_t encoding);
 
 /* A number of any kind; exact below 2^53 (every format and every product but f64's). */
 double smma_number_value(smma_number x);

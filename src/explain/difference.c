@@ -48,7 +48,7 @@ static block next_block(const smma_explanation *e, size_t *at) {
   while (*at < e->count) {
     const smma_stage *stage = &e->stage[(*at)++];
     b.count++;
-    if (stage->kind == SMMA_STAGE_STEPS || stage->result_format != SMMA_FORMAT_none) break;
+    if (stage->kind == SMMA_STAGE_STEPS || stage->result_format != SMMA_NO_FORMAT) break;
   }
   return b;
 }
@@ -200,7 +200,7 @@ smma_difference smma_find_difference(const smma_explained unit[2]) {
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size) {
   const struct {
     const char *name;
-    smma_format_id format[2];
+    smma_format format[2];
   } part[] = {
       {"a", {one->a, other->a}},
       {"b", {one->b, other->b}},
@@ -225,7 +225,7 @@ bool smma_same_operands(const smma_operation *one, const smma_operation *other, 
 
 /* ---- Results ---- */
 
-void smma_encoding_bits(char *text, size_t size, smma_format_id format, uint64_t encoding) {
+void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding) {
   smma_encoding f = smma_encoding_of(format);
   size_t length = 0;
   for (int i = f.bits - 1; i >= 0 && length + 2 < size; i--) {
@@ -235,8 +235,7 @@ void smma_encoding_bits(char *text, size_t size, smma_format_id format, uint64_t
   text[length] = 0;
 }
 
-void smma_print_results(FILE *stream, smma_format_id format, const char *const *name, const uint64_t *result,
-                        int count) {
+void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count) {
   char bits[80], first[80], hex[24], value[40], marks[80] = "";
   int width = 0;
   for (int i = 0; i < count; i++) width = (int)strlen(name[i]) > width ? (int)strlen(name[i]) : width;

@@ -25,10 +25,9 @@ void smma_explain_print_two(FILE *stream, const smma_explained unit[2], int widt
 bool smma_same_operands(const smma_operation *one, const smma_operation *other, char *why, size_t size);
 
 /* "1 01111110 10000000000000000000000": sign, exponent, fraction, and what a container has besides. */
-void smma_encoding_bits(char *text, size_t size, smma_format_id format, uint64_t encoding);
+void smma_encoding_bits(char *text, size_t size, smma_format format, uint64_t encoding);
 
 /* A line for each result, and one with "^" below the bits that differ from the first. */
-void smma_print_results(FILE *stream, smma_format_id format, const char *const *name, const uint64_t *result,
-                        int count);
+void smma_print_results(FILE *stream, smma_format format, const char *const *name, const uint64_t *result, int count);
 
 #endif

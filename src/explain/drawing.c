@@ -97,7 +97,7 @@ static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_su
   if (!s->has_result || (s->sum_is_exact && smma_number_value(smma_stage_result(stage)) == before)) return;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
   add_sum(t, name, smma_number_value(smma_stage_result(stage)), true, digits, &s->result);
-  if (stage->result_format == SMMA_FORMAT_f32)
+  if (stage->result_format == SMMA_F32)
     smma_encoding_text(t->row[t->count - 1].value, sizeof t->row->value, stage->result_format, stage->result);
 }
 
@@ -160,7 +160,7 @@ static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_s
 
 static void print_result(FILE *stream, const smma_stage *stage) {
   char hex[24], value[40];
-  if (stage->result_format == SMMA_FORMAT_none) return;
+  if (stage->result_format == SMMA_NO_FORMAT) return;
   smma_encoding_hex(hex, sizeof hex, stage->result_format, stage->result);
   smma_encoding_text(value, sizeof value, stage->result_format, stage->result);
   fprintf(stream, "  %s: %s = %s%s\n", stage->rounding, hex, value,

@@ -12,7 +12,7 @@ smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind
   stage->row = b->explanation->rows + b->rows_used;
   stage->step = b->explanation->steps + b->steps_used;
   stage->sum_name = "sum";
-  stage->result_format = SMMA_FORMAT_none;
+  stage->result_format = SMMA_NO_FORMAT;
   return stage;
 }
 
@@ -29,7 +29,7 @@ smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *labe
   return row;
 }
 
-smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format_id format, uint64_t result) {
+smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result) {
   smma_stage *stage = last_stage(b);
   smma_explain_step *step = &stage->step[stage->step_count++];
   b->steps_used++;
@@ -53,7 +53,7 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   smma_wide_clear(&sum);
   for (int k = 0; k < o->k; k++) {
     term[k] = smma_product(b->x.a[k], b->x.b[k]);
-    if (o->scale != SMMA_FORMAT_none) {
+    if (o->scale != SMMA_NO_FORMAT) {
       int s = k / o->scale_block;
       term[k] = smma_product(term[k], smma_product(b->x.scale_a[s], b->x.scale_b[s]));
       smma_wide_add_number(&sum, term[k], false);
@@ -66,12 +66,12 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->finite = smma_special_sum(term, o->k + 1).kind == SMMA_FINITE;
   if (!e->finite) return;
   rounded = sum;
-  e->exact = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_NEAREST_EVEN);
+  e->exact = smma_wide_encode(&rounded, smma_encoding_of(o->d), SMMA_ROUND_NEAREST_EVEN);
   smma_wide_add_number(&sum, d, true);
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum);
 }
 
-static void decode_all(smma_format_id format, const uint64_t *encoding, int count, smma_number *number) {
+static void decode_all(smma_format format, const uint64_t *encoding, int count, smma_number *number) {
   for (int i = 0; i < count; i++) number[i] = smma_decode(smma_encoding_of(format), encoding[i]);
 }
 
@@ -106,7 +106,7 @@ bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, 
   }
   decode_all(operation->a, x->a, operation->k, a);
   decode_all(operation->b, x->b, operation->k, b);
-  if (operation->scale != SMMA_FORMAT_none) {
+  if (operation->scale != SMMA_NO_FORMAT) {
     decode_all(operation->scale, x->scale_a, operation->k / operation->scale_block, scale_a);
     decode_all(operation->scale, x->scale_b, operation->k / operation->scale_block, scale_b);
   }

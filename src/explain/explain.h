@@ -38,7 +38,7 @@ typedef struct {
   int factors, addends;             /* 0 or 2; 0 to 2 */
   bool product_flushed, addend_flushed, result_flushed;
   bool marked; /* as a row */
-  smma_format_id format;
+  smma_format format;
   uint64_t result;
   double lost; /* the exact value minus the result; NaN where one of them is not finite */
 } smma_explain_step;
@@ -63,8 +63,8 @@ typedef struct {
   int sum_exponent;
   smma_number rounded_down; /* the sum on its way to the result, where rounds_down */
   bool rounds_down;
-  char rounding[96];            /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
-  smma_format_id result_format; /* SMMA_FORMAT_none where the sum itself goes on to the next stage */
+  char rounding[96];         /* "RZ-FP32, toward zero to 23 fraction bits"; empty without a result */
+  smma_format result_format; /* SMMA_NO_FORMAT where the sum itself goes on to the next stage */
   uint64_t result;
   bool marked; /* as a row */
 } smma_stage;
@@ -74,7 +74,7 @@ typedef struct {
   smma_stage *stage;
   smma_explain_row *rows;   /* of all stages */
   smma_explain_step *steps; /* of all stages */
-  smma_format_id result_format;
+  smma_format result_format;
   uint64_t result; /* equals smma_dot_add's, which the tests check */
   bool finite;     /* no operand is infinity or NaN: then */
   uint64_t exact;  /* the exact c + sum a_k b_k (with scales), rounded once to nearest even */

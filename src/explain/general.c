@@ -4,18 +4,18 @@
 
 static const smma_g_fdpa *parameters(const smma_explain_builder *b) { return &b->operation->rule.with.g_fdpa; }
 
-static const char *direction_text(smma_rounding_direction direction) {
+static const char *direction_text(smma_rounding direction) {
   switch (direction) {
-    case SMMA_NEAREST_EVEN: return "to nearest even";
-    case SMMA_TOWARD_ZERO: return "toward zero";
-    case SMMA_TOWARD_NEGATIVE: return "toward negative";
-    case SMMA_TOWARD_POSITIVE: return "toward positive";
-    case SMMA_NEAREST_AWAY: return "to nearest, ties away from zero";
+    case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
+    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
+    case SMMA_ROUND_DOWN: return "toward negative";
+    case SMMA_ROUND_UP: return "toward positive";
+    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
   }
   return "";
 }
 
-void smma_explain_rounding(smma_rounding_direction direction, smma_format_id format, char *text, size_t size) {
+void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size) {
   char name[16];
   smma_rounding_to_text(direction, format, name, sizeof name);
   snprintf(text, size, "%s, %s", name, direction_text(direction));
@@ -26,7 +26,7 @@ bool smma_explain_starts_from_zero(const smma_operation *o) {
          (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
 }
 
-static void finish_stage(smma_stage *stage, smma_rounding_direction direction, smma_format_id format, uint64_t result) {
+static void finish_stage(smma_stage *stage, smma_rounding direction, smma_format format, uint64_t result) {
   smma_explain_rounding(direction, format, stage->rounding, sizeof stage->rounding);
   stage->result_format = format;
   stage->result = result;

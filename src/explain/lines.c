@@ -99,7 +99,7 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
 
 /* `x` normalised, with the bits that the format keeps, if that is wanted or some are not, and the format is no integer;
    then the result, whose line it returns. */
-static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format_id format, uint64_t result,
+static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format format, uint64_t result,
                                const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
   smma_number number = smma_decode(f, result);
@@ -214,7 +214,7 @@ static void add_rows(smma_lines *l, const smma_stage *stage) {
     add_number(l, SMMA_LINE_SUM, "rounded down", value, smma_fits_double(stage->rounded_down.significand), x);
   }
   snprintf(label, sizeof label, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
-  if (stage->result_format != SMMA_FORMAT_none)
+  if (stage->result_format != SMMA_NO_FORMAT)
     add_rounding(l, x, value, stage->result_format, stage->result, label, true);
 }
 
@@ -328,14 +328,14 @@ static void add_stage(smma_lines *l, const smma_stage *stage) {
     add_steps(l, stage);
   } else if (stage->kind != SMMA_STAGE_NOTE) {
     add_rows(l, stage);
-  } else if (stage->result_format != SMMA_FORMAT_none) {
+  } else if (stage->result_format != SMMA_NO_FORMAT) {
     char value[40];
     smma_encoding_text(value, sizeof value, stage->result_format, stage->result);
     add_text(l, SMMA_LINE_NOTE, "result: %s", value);
   }
 }
 
-static void add_encoding(smma_lines *l, const char *label, smma_format_id format, uint64_t encoding, uint64_t other) {
+static void add_encoding(smma_lines *l, const char *label, smma_format format, uint64_t encoding, uint64_t other) {
   smma_line *line = add_line(l, SMMA_LINE_ENCODING);
   snprintf(line->label, sizeof line->label, "%s", label);
   smma_encoding_text(line->value, sizeof line->value, format, encoding);
@@ -347,7 +347,7 @@ static void add_encoding(smma_lines *l, const char *label, smma_format_id format
 
 static void add_results(smma_lines *l, const smma_explained *unit, int count) {
   const smma_explanation *first = unit->explanation;
-  smma_format_id format = first->result_format;
+  smma_format format = first->result_format;
   add_text(l, SMMA_LINE_TITLE, "sign, exponent and fraction of %s; bits that differ are framed",
            count > 1 ? "both results" : "the result");
   for (int u = 0; u < count; u++)

@@ -33,7 +33,7 @@ typedef struct {
   int highest;  /* SUM: the highest bit of a term; what is above is carry */
   int marks[3]; /* AXIS: exponents to be labelled before others */
   int mark_count;
-  smma_format_id format; /* ENCODING */
+  smma_format format; /* ENCODING */
   uint64_t encoding, other;
 } smma_line;
 

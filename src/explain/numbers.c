@@ -46,7 +46,7 @@ smma_stage_sums smma_sums_of(const smma_stage *stage) {
     s.sum_value = smma_sum_value(stage->sum, stage->sum_exponent);
     s.sum_is_exact = smma_fits_double(smma_magnitude(stage->sum));
   }
-  s.has_result = stage->result_format != SMMA_FORMAT_none && smma_stage_result(stage).kind <= SMMA_FINITE;
+  s.has_result = stage->result_format != SMMA_NO_FORMAT && smma_stage_result(stage).kind <= SMMA_FINITE;
   s.result = smma_drawn_number(s.has_result ? smma_stage_result(stage) : smma_zero());
   s.rounded_down = smma_drawn_number(stage->rounds_down && stage->rounded_down.kind <= SMMA_FINITE ? stage->rounded_down
                                                                                                    : smma_zero());

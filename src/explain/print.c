@@ -20,13 +20,13 @@ smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   length =
       (size_t)snprintf(heading.formats, size, "d = c + sum of a[k]*b[k], K = %d, a: %s, b: %s, c: %s, d: %s", o->k,
                        smma_format_text(o->a), smma_format_text(o->b), smma_format_text(o->c), smma_format_text(o->d));
-  if (o->scale != SMMA_FORMAT_none && length < size)
+  if (o->scale != SMMA_NO_FORMAT && length < size)
     snprintf(heading.formats + length, size - length, ", scales: %s for %d", smma_format_text(o->scale),
              o->scale_block);
   return heading;
 }
 
-static void print_result(FILE *stream, const char *before, smma_format_id format, uint64_t encoding) {
+static void print_result(FILE *stream, const char *before, smma_format format, uint64_t encoding) {
   char hex[32], value[40];
   smma_encoding_hex(hex, sizeof hex, format, encoding);
   smma_encoding_text(value, sizeof value, format, encoding);
@@ -71,7 +71,7 @@ static void print_stage(FILE *stream, const smma_stage *stage, int width, const 
     smma_print_steps(stream, stage, width);
   else if (stage->kind != SMMA_STAGE_NOTE)
     smma_print_drawing(stream, stage, width, frame);
-  else if (stage->result_format != SMMA_FORMAT_none)
+  else if (stage->result_format != SMMA_NO_FORMAT)
     print_result(stream, "  result: ", stage->result_format, stage->result);
 }
 

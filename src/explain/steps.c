@@ -4,7 +4,7 @@
 
 #include "explain/builder.h"
 
-static smma_number decode_f32(uint64_t encoding) { return smma_decode(smma_encoding_of(SMMA_FORMAT_f32), encoding); }
+static smma_number decode_f32(uint64_t encoding) { return smma_decode(smma_encoding_of(SMMA_F32), encoding); }
 
 /* a * b + c with factors as in smma_explain_factors. */
 static void operands_text(char *text, size_t size, smma_number a, smma_number b, const smma_number *c) {
@@ -91,7 +91,7 @@ uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
   for (int k = o->k - 1; k >= 0; k--) {
     smma_number c = decode_f32(d);
     uint64_t flushed = smma_ftz_fma(b->x.a[k], b->x.b[k], d);
-    uint64_t rounded = smma_ieee_fma(smma_encoding_of(SMMA_FORMAT_f32), SMMA_NAN_QUIET, smma_flush_signed(b->x.a[k]),
+    uint64_t rounded = smma_ieee_fma(smma_encoding_of(SMMA_F32), SMMA_NAN_QUIET, smma_flush_signed(b->x.a[k]),
                                      smma_flush_signed(b->x.b[k]), smma_flush_signed(c));
     smma_explain_step *step = add_fma_step(b, k, c, k == o->k - 1 ? "c" : "d", flushed);
     note_flushed_operands(step, b->x.a[k], b->x.b[k]);
@@ -106,9 +106,9 @@ uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
 static uint64_t add_product_step(smma_explain_builder *b, int k) {
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
   uint64_t flushed = smma_ftz_multiply(factor[0], factor[1]);
-  uint64_t rounded = smma_ieee_multiply(smma_encoding_of(SMMA_FORMAT_f32), SMMA_NAN_QUIET,
-                                        smma_flush_positive(factor[0]), smma_flush_positive(factor[1]));
-  smma_explain_step *step = smma_explain_add_step(b, SMMA_FORMAT_f32, flushed);
+  uint64_t rounded = smma_ieee_multiply(smma_encoding_of(SMMA_F32), SMMA_NAN_QUIET, smma_flush_positive(factor[0]),
+                                        smma_flush_positive(factor[1]));
+  smma_explain_step *step = smma_explain_add_step(b, SMMA_F32, flushed);
   snprintf(step->text, sizeof step->text, "p%d = a[%d] * b[%d]", k, k, k);
   operands_text(step->operands, sizeof step->operands, factor[0], factor[1], NULL);
   set_terms(step, factor, NULL, 0);
@@ -117,7 +117,7 @@ static uint64_t add_product_step(smma_explain_builder *b, int k) {
   return flushed;
 }
 
-static smma_explain_step *add_addition_step(smma_explain_builder *b, smma_format_id format, uint64_t x, uint64_t y,
+static smma_explain_step *add_addition_step(smma_explain_builder *b, smma_format format, uint64_t x, uint64_t y,
                                             uint64_t result, const char *text) {
   smma_explain_step *step = smma_explain_add_step(b, format, result);
   smma_number addend[2] = {smma_decode(smma_encoding_of(format), x), smma_decode(smma_encoding_of(format), y)};
@@ -132,8 +132,8 @@ static smma_explain_step *add_addition_step(smma_explain_builder *b, smma_format
 
 static uint64_t add_ftz_addition(smma_explain_builder *b, uint64_t x, uint64_t y, const char *text) {
   uint64_t flushed = smma_ftz_add(x, y);
-  uint64_t rounded = smma_ieee_add(smma_encoding_of(SMMA_FORMAT_f32), SMMA_NAN_QUIET, x, y);
-  smma_explain_step *step = add_addition_step(b, SMMA_FORMAT_f32, x, y, flushed, text);
+  uint64_t rounded = smma_ieee_add(smma_encoding_of(SMMA_F32), SMMA_NAN_QUIET, x, y);
+  smma_explain_step *step = add_addition_step(b, SMMA_F32, x, y, flushed, text);
   if (flushed != rounded) note_flushed_result(step);
   return flushed;
 }

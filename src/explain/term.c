@@ -38,7 +38,7 @@ static void describe_accumulator(const smma_explain_builder *b, int block, smma_
 
 /* The exact sum of a group: the same group with scales of one. */
 static smma_number unscaled_group(const smma_explain_builder *b, int k) {
-  smma_number one = smma_decode(smma_encoding_of(SMMA_FORMAT_ue8m0), 127);
+  smma_number one = smma_decode(smma_encoding_of(SMMA_UE8M0), 127);
   return smma_gst_fdpa_group(b->x.a + k, b->x.b + k, b->operation->rule.with.gst_fdpa.group, one, one);
 }
 
@@ -70,9 +70,9 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
 
 /* "scale_a[1] is NaN"; nothing if no scale of the term is. */
 static void scale_reason(const smma_explain_builder *b, int k, char *text, size_t size) {
-  int s = b->operation->scale == SMMA_FORMAT_none ? 0 : k / b->operation->scale_block;
+  int s = b->operation->scale == SMMA_NO_FORMAT ? 0 : k / b->operation->scale_block;
   text[0] = 0;
-  if (b->operation->scale == SMMA_FORMAT_none) return;
+  if (b->operation->scale == SMMA_NO_FORMAT) return;
   if (b->x.scale_a[s].kind == SMMA_NAN)
     snprintf(text, size, "scale_a[%d] is NaN", s);
   else if (b->x.scale_b[s].kind == SMMA_NAN)

@@ -112,7 +112,7 @@ static void add_c(smma_explain_builder *b, int block, smma_partial_sum t, smma_n
   stage->rounds_down = p->revision > 1;
   if (stage->rounds_down) stage->rounded_down = smma_tr_fdpa_round_down(p, stage->sum, stage->sum_exponent);
   snprintf(stage->rounding, sizeof stage->rounding, "RNE-FP32, to nearest even");
-  stage->result_format = SMMA_FORMAT_f32;
+  stage->result_format = SMMA_F32;
   stage->result = result;
 }
 

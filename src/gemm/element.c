@@ -5,10 +5,10 @@
 #include "host/load.h"
 
 /* x in another format, NaN as the rule has it. */
-static uint64_t convert(const smma_rule *rule, smma_format_id from, smma_format_id to, uint64_t x) {
+static uint64_t convert(const smma_rule *rule, smma_format from, smma_format to, uint64_t x) {
   smma_number number = smma_decode(smma_encoding_of(from), x);
   if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
-  return smma_encode_number(smma_encoding_of(to), number, SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+  return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 uint64_t smma_widen(const smma_plan *p, uint64_t accumulator) {
@@ -24,15 +24,14 @@ static smma_number number_of(double value) {
     double value;
     uint64_t encoding;
   } u = {value};
-  return smma_decode(smma_encoding_of(SMMA_FORMAT_f64), u.encoding);
+  return smma_decode(smma_encoding_of(SMMA_F64), u.encoding);
 }
 
-uint64_t smma_scaled(smma_format_id format, uint64_t encoding, double factor) {
+uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor) {
   smma_encoding f = smma_encoding_of(format);
   smma_number x = smma_decode(f, encoding), y = number_of(factor), product = smma_product(x, y);
-  smma_overflow_policy policy = smma_default_overflow(f);
-  if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_NEAREST_EVEN, policy);
-  return smma_encode_exact(f, smma_exact_product(x, y), policy);
+  if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_encode_exact(f, smma_exact_product(x, y), SMMA_OVERFLOW_DEFAULT);
 }
 
 static uint64_t load_c(const smma_plan *p, size_t i, size_t j) {
@@ -74,8 +73,7 @@ static uint64_t integer_of(const smma_plan *p, double x) {
   const smma_integer *integer = &p->operation.rule.with.integer;
   if (integer->overflow == SMMA_INTEGER_WRAPS && isfinite(x))
     return smma_integer_encode(integer, (int64_t)fmod(rint(x), 0x1p32));
-  return smma_encode_number(smma_encoding_of(SMMA_FORMAT_s32), number_of(x), SMMA_NEAREST_EVEN,
-                            SMMA_OVERFLOW_SATURATES);
+  return smma_encode_number(smma_encoding_of(SMMA_S32), number_of(x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
 static uint64_t integer_epilogue(const smma_plan *p, int32_t total, size_t i, size_t j) {
@@ -87,8 +85,8 @@ static uint64_t integer_epilogue(const smma_plan *p, int32_t total, size_t i, si
 /* The epilogue in native arithmetic, which is IEEE's: the thread rounds to nearest and keeps subnormals. */
 static uint64_t native_epilogue(const smma_plan *p, uint64_t total, size_t i, size_t j) {
   uint64_t c = convert(&p->operation.rule, p->c_format, p->outer, load_c(p, i, j));
-  if (p->outer == SMMA_FORMAT_s32) return integer_epilogue(p, (int32_t)total, i, j);
-  if (p->outer == SMMA_FORMAT_f64) {
+  if (p->outer == SMMA_S32) return integer_epilogue(p, (int32_t)total, i, j);
+  if (p->outer == SMMA_F64) {
     double x, y, d;
     memcpy(&x, &total, sizeof x), memcpy(&y, &c, sizeof y);
     d = p->with.beta * y;
@@ -119,7 +117,7 @@ void smma_finish_row(const smma_plan *p, const void *total, size_t i, size_t j, 
   for (size_t x = 0; x < count; x++) {
     uint64_t d = smma_load(bytes, total, x);
     if (g->scaling == SMMA_SCALING_EPILOGUE) d = native_epilogue(p, d, i, j + x);
-    if (p->operation.d == SMMA_FORMAT_f16)
+    if (p->operation.d == SMMA_F16)
       d = half_of(p, (uint32_t)d);
     else if (p->operation.d != p->outer)
       d = smma_narrow(p, d);
@@ -132,9 +130,9 @@ static void add_integers(const smma_integer *p, int32_t *sum, const int32_t *x, 
 }
 
 void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) {
-  if (p->outer == SMMA_FORMAT_s32) {
+  if (p->outer == SMMA_S32) {
     add_integers(&p->operation.rule.with.integer, sum, x, count);
-  } else if (p->outer == SMMA_FORMAT_f64) {
+  } else if (p->outer == SMMA_F64) {
     double *s = sum;
     const double *y = x;
     for (size_t i = 0; i < count; i++) s[i] += y[i];
@@ -148,11 +146,11 @@ void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) 
 
 void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
   uint64_t nan = smma_nan_of(smma_encoding_of(p->outer), p->operation.rule.nan);
-  for (size_t i = 0; p->outer == SMMA_FORMAT_f64 && i < count; i++) {
+  for (size_t i = 0; p->outer == SMMA_F64 && i < count; i++) {
     uint64_t x = smma_load(8, encodings, i);
     smma_store(8, encodings, i, x << 1 > UINT64_C(0x7ff) << 53 ? nan : x);
   }
-  for (size_t i = 0; p->outer == SMMA_FORMAT_f32 && i < count; i++) {
+  for (size_t i = 0; p->outer == SMMA_F32 && i < count; i++) {
     uint32_t x = (uint32_t)smma_load(4, encodings, i);
     smma_store(4, encodings, i, x << 1 > UINT32_C(0xff) << 24 ? nan : x);
   }
@@ -160,7 +158,7 @@ void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
 
 void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
   const smma_gemm_arguments *g = &p->with;
-  smma_format_id format = of_a ? p->operation.a : p->operation.b;
+  smma_format format = of_a ? p->operation.a : p->operation.b;
   smma_encoding f = smma_encoding_of(format);
   size_t leading = of_a ? g->lda : g->ldb, present = k < g->k ? g->k - k : 0;
   bool contiguous = of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
@@ -182,7 +180,7 @@ void smma_decode_scales(const smma_plan *p, bool of_a, size_t i, size_t k, size_
   smma_encoding f = smma_encoding_of(p->operation.scale);
   size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block, first = k / block;
   const void *scale = of_a ? p->with.scale_a : p->with.scale_b;
-  uint64_t one = smma_encode_number(f, number_of(1), SMMA_NEAREST_EVEN, SMMA_OVERFLOW_TO_INFINITY);
+  uint64_t one = smma_encode_number(f, number_of(1), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   for (size_t x = 0; x < count / block; x++) {
     uint64_t encoding = first + x < all ? smma_load(smma_container_bytes(f), scale, i * all + first + x) : one;
     out[x] = smma_decode(f, encoding);

@@ -13,7 +13,7 @@ uint64_t smma_narrow(const smma_plan *plan, uint64_t accumulator);
 uint64_t smma_widen(const smma_plan *plan, uint64_t accumulator);
 
 /* factor * x, rounded once to x's format. */
-uint64_t smma_scaled(smma_format_id format, uint64_t encoding, double factor);
+uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor);
 
 /* What the accumulators of elements (i, j) .. (i, j + count - 1) start from, in the outer format. */
 void smma_start_row(const smma_plan *plan, size_t i, size_t j, size_t count, void *start);

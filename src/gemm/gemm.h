@@ -16,8 +16,8 @@ typedef struct {
   size_t steps;              /* instruction steps along K */
   size_t steps_per_slice;    /* of split_k */
   size_t steps_per_interval; /* of promote_every; 0 for none */
-  smma_format_id outer;      /* f32; f64 and s32 for those: accumulators, promoted and split sums */
-  smma_format_id c_format;
+  smma_format outer;         /* f32; f64 and s32 for those: accumulators, promoted and split sums */
+  smma_format c_format;
   const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
 } smma_plan;
 

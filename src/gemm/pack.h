@@ -84,7 +84,7 @@ typedef struct {
   float unit; /* takes a float whose exponent and fraction start with the format's to the value */
 } smma_decoder;
 
-static inline smma_decoder smma_decoder_of(smma_format_id format) {
+static inline smma_decoder smma_decoder_of(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   int fields = f.exponent_bits + f.fraction_bits;
   return (smma_decoder){

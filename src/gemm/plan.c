@@ -3,9 +3,7 @@
 #include "gemm/kernel.h"
 
 /* What accumulators are held and added in. */
-static smma_format_id outer_of(smma_format_id d) {
-  return d == SMMA_FORMAT_f64 || d == SMMA_FORMAT_s32 ? d : SMMA_FORMAT_f32;
-}
+static smma_format outer_of(smma_format d) { return d == SMMA_F64 || d == SMMA_S32 ? d : SMMA_F32; }
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 

@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static bool say(const visitor *v, const ch
   return v->visit(alias, v->context);
 }
 
-static const char *upper(smma_format_id format, char text[16]) {
+static const char *upper(smma_format format, char text[16]) {
   const char *name = smma_format_text(format);
   size_t i;
   for (i = 0; name[i] && i < 15; i++) text[i] = smma_upper(name[i]);
@@ -31,7 +31,7 @@ static const char *upper(smma_format_id format, char text[16]) {
   return text;
 }
 
-static int bits_of(smma_format_id format) { return smma_encoding_of(format).bits; }
+static int bits_of(smma_format format) { return smma_encoding_of(format).bits; }
 
 static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
 
@@ -52,7 +52,7 @@ static const char *types_of(const smma_instruction *i, char text[64]) {
 /* The PTX kind and scale vector size of block-scaled instructions. */
 static const char *scaled_kind(const smma_instruction *i) {
   if (i->k == 32) return "mxf8f6f4";
-  return i->scale_block == 32 && i->scale == SMMA_FORMAT_ue8m0 ? "mxf4" : "mxf4nvf4";
+  return i->scale_block == 32 && i->scale == SMMA_UE8M0 ? "mxf4" : "mxf4nvf4";
 }
 
 static int scale_vector(const smma_instruction *i) { return i->k / i->scale_block; }
@@ -67,7 +67,7 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
            (scale_vector(i) < 4 && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::%s.block_scale%s", i->m, i->n, i->k,
                                        scaled_kind(i), types));
   }
-  for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_FORMAT_f16 ? 4 : 1); layout++)
+  for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
   return i->arch == SMMA_ARCH_rtx_blackwell && i->k == 32 &&
          say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
@@ -84,15 +84,15 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
     snprintf(shape, sizeof shape, "168%d", i->k);
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16) return false;
   if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
-  if (i->a == SMMA_FORMAT_f64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
-  if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_FORMAT_ue8m0)
+  if (i->a == SMMA_F64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
+  if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_UE8M0)
     return say(v, "OMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
-  if (i->k == 64 && i->scale_block == 16 && i->scale == SMMA_FORMAT_ue4m3)
+  if (i->k == 64 && i->scale_block == 16 && i->scale == SMMA_UE4M3)
     return say(v, "OMMA.SF.%s.%s.%s.%s.UE4M3.4X", shape, d, a, b);
   if (i->k == 64) return false;
   if (i->scale_block) return say(v, "QMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
   if (bits_of(i->a) <= 8) return say(v, "QMMA.%s.%s.%s.%s", shape, d, a, b);
-  if (i->a != SMMA_FORMAT_f16) return say(v, "HMMA.%s.%s.%s", shape, d, a) || say(v, "HMMA.%s.%s", shape, a);
+  if (i->a != SMMA_F16) return say(v, "HMMA.%s.%s.%s", shape, d, a) || say(v, "HMMA.%s.%s", shape, a);
   return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
 }
 
@@ -102,14 +102,14 @@ static bool wgmma_names(const smma_instruction *i, const visitor *v) {
   if (say(v, "wgmma.mma_async.sync.aligned.m%dn%dk%d%s", i->m, i->n, i->k, types_of(i, types))) return true;
   if (is_integer(i)) return say(v, "IGMMA.%dx%dx%d.%s.%s%s", i->m, i->n, i->k, a, b, if_saturating(i, ".SAT"));
   if (bits_of(i->a) == 8) return say(v, "QGMMA.%dx%dx%d.%s.%s.%s", i->m, i->n, i->k, d, a, b);
-  if (i->a == SMMA_FORMAT_f16) return say(v, "HGMMA.%dx%dx%d.%s", i->m, i->n, i->k, d);
+  if (i->a == SMMA_F16) return say(v, "HGMMA.%dx%dx%d.%s", i->m, i->n, i->k, d);
   return say(v, "HGMMA.%dx%dx%d.%s.%s", i->m, i->n, i->k, d, a);
 }
 
 static const char *unscaled_kind(const smma_instruction *i) {
   if (is_integer(i)) return "i8";
   if (bits_of(i->a) <= 8) return "f8f6f4";
-  return i->a == SMMA_FORMAT_tf32 ? "tf32" : "f16";
+  return i->a == SMMA_TF32 ? "tf32" : "f16";
 }
 
 static const char *tcgen05_sass(const smma_instruction *i) {

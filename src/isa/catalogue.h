@@ -41,20 +41,20 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
                                size_t size);
 
 /* D's format for A and B of this one where it is not asked for: f32; f64 for f64 and s32 for integers. */
-smma_format_id smma_usual_output(smma_format_id in);
+smma_format smma_usual_output(smma_format in);
 
 /* The preferred unscaled instruction with these formats, or NULL with one line as above. */
-const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, smma_format_id a, smma_format_id b,
-                                             smma_format_id d, char *message, size_t size);
+const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, smma_format a, smma_format b, smma_format d,
+                                             char *message, size_t size);
 
 /* The first instruction of the catalogue that computes the same function, or NULL. */
 const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction);
 
 /* "RNE", "RZ", "RD", "RU", "RNA" (ties away from zero). */
-const char *smma_rounding_name(smma_rounding_direction direction);
+const char *smma_rounding_name(smma_rounding direction);
 
 /* "RZ-FP32", "RNE-BF16". */
-void smma_rounding_to_text(smma_rounding_direction direction, smma_format_id format, char *text, size_t size);
+void smma_rounding_to_text(smma_rounding direction, smma_format format, char *text, size_t size);
 
 /* The model's name ("T-FDPA") and its parameters in the symbols of docs/algorithms: name and value of the i-th, or
    false past the last. */

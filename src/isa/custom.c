@@ -71,7 +71,7 @@ const smma_custom_key smma_custom_keys[] = {
     FORMAT("d", EVERY, IN(d), FLOATS, NEEDED),
     FORMAT("scale", A(ST_FDPA), IN(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NEEDED),
-    FORMAT("scale", A(G_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NULL, SMMA_FORMAT_none),
+    FORMAT("scale", A(G_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NULL, SMMA_NO_FORMAT),
     NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), IN(scale_block), 16, SMMA_MAXIMUM_K, NEEDED),
     NUMBER("scale_block", A(G_FDPA), IN(scale_block), 16, SMMA_MAXIMUM_K, NULL, 0),
 
@@ -101,15 +101,15 @@ const smma_custom_key smma_custom_keys[] = {
     NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_K, "block", 0),
     NUMBER_OR("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, "exact",
               SMMA_EXACT_ALIGNMENT, SMMA_CUSTOM_REQUIRED),
-    CHOICE("alignment_rounding", A(G_FDPA), WITH(g_fdpa.alignment_rounding), roundings, SMMA_TOWARD_ZERO),
+    CHOICE("alignment_rounding", A(G_FDPA), WITH(g_fdpa.alignment_rounding), roundings, SMMA_ROUND_TOWARD_ZERO),
     FLAG("sticky_bit", A(G_FDPA), WITH(g_fdpa.sticky_bit)),
     CHOICE("product_exponent", A(G_FDPA), WITH(g_fdpa.product_exponent), exponents, SMMA_EXPONENT_OF_FACTORS),
     NUMBER_OR("zero_exponent", A(G_FDPA), WITH(g_fdpa.zero_exponent), -1000, 1000, "none", SMMA_NO_EXPONENT,
               SMMA_NO_EXPONENT),
     CHOICE("c_joins", A(G_FDPA), WITH(g_fdpa.c_joins), joins, SMMA_C_JOINS_FIRST),
-    CHOICE("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), roundings, SMMA_NEAREST_EVEN),
+    CHOICE("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), roundings, SMMA_ROUND_NEAREST_EVEN),
     FORMAT("output", A(G_FDPA), WITH(g_fdpa.output), OUTPUTS, "d", 0),
-    CHOICE("rounding", A(G_FDPA), WITH(g_fdpa.rounding), roundings, SMMA_NEAREST_EVEN),
+    CHOICE("rounding", A(G_FDPA), WITH(g_fdpa.rounding), roundings, SMMA_ROUND_NEAREST_EVEN),
     CHOICE("overflow", A(G_FDPA), WITH(g_fdpa.overflow), overflows, SMMA_SUM_TO_INFINITY),
     CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, SMMA_SUBNORMALS_KEPT),
     CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, SMMA_SUBNORMALS_KEPT),
@@ -118,7 +118,7 @@ const smma_custom_key smma_custom_keys[] = {
 };
 const size_t smma_custom_key_count = sizeof smma_custom_keys / sizeof smma_custom_keys[0];
 
-_Static_assert(sizeof(smma_format_id) == sizeof(int) && sizeof(smma_rounding_direction) == sizeof(int),
+_Static_assert(sizeof(smma_format) == sizeof(int) && sizeof(smma_rounding) == sizeof(int),
                "members are read and written as int");
 
 const smma_custom_key *smma_custom_find_key(smma_algorithm algorithm, const char *name, size_t length) {
@@ -142,7 +142,7 @@ void smma_custom_set(smma_custom *custom, const smma_custom_key *key, int value)
 
 bool smma_custom_left_out(const smma_custom *custom, const smma_custom_key *key) {
   bool of_scales = key->member == IN(scale) || key->member == IN(scale_block);
-  return of_scales && custom->instruction.scale == SMMA_FORMAT_none && custom->instruction.scale_block == 0;
+  return of_scales && custom->instruction.scale == SMMA_NO_FORMAT && custom->instruction.scale_block == 0;
 }
 
 /* ---- Allowed values ---- */
@@ -167,7 +167,7 @@ const char *smma_custom_allowed(const smma_custom_key *key, char *text, size_t s
     case SMMA_CUSTOM_FORMAT:
       for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
         if (!(key->formats >> f & 1)) continue;
-        append(text, size, "%s%s", comma, smma_format_text((smma_format_id)f));
+        append(text, size, "%s%s", comma, smma_format_text((smma_format)f));
         comma = ", ";
       }
       break;
@@ -236,15 +236,15 @@ static bool divides(smma_custom_fault *fault, const char *key, int value, const 
 static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
-  if (i->scale == SMMA_FORMAT_none && i->scale_block == 0) return true;
+  if (i->scale == SMMA_NO_FORMAT && i->scale_block == 0) return true;
   if (!smma_custom_find_key(rule->algorithm, "scale", strlen("scale")))
     return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
-  if (i->scale == SMMA_FORMAT_none) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
+  if (i->scale == SMMA_NO_FORMAT) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
   return true;
 }
 
 /* Whether every value of x, infinity and NaN is one of y's. */
-static bool format_holds(smma_format_id outer, smma_format_id inner) {
+static bool format_holds(smma_format outer, smma_format inner) {
   smma_encoding y = smma_encoding_of(outer), x = smma_encoding_of(inner);
   if (outer == inner) return true;
   return y.specials == SMMA_SPECIALS_IEEE && y.fraction_bits >= x.fraction_bits &&
@@ -255,18 +255,18 @@ static bool format_holds(smma_format_id outer, smma_format_id inner) {
 static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
-  for (int f = 0; f < SMMA_FORMAT_e8m13; f++)
-    if ((OPERANDS | F(f64)) >> f & 1 && format_holds(i->d, (smma_format_id)f))
-      append(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format_id)f));
+  for (int f = 0; f < SMMA_E8M13; f++)
+    if ((OPERANDS | F(f64)) >> f & 1 && format_holds(i->d, (smma_format)f))
+      append(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
               smma_format_text(i->d), list);
 }
 
-static bool check_output(const smma_instruction *i, smma_format_id output, smma_custom_fault *fault) {
-  bool narrower = i->d == SMMA_FORMAT_f32 && (output == SMMA_FORMAT_e8m13 || output == SMMA_FORMAT_tf32);
+static bool check_output(const smma_instruction *i, smma_format output, smma_custom_fault *fault) {
+  bool narrower = i->d == SMMA_F32 && (output == SMMA_E8M13 || output == SMMA_TF32);
   if (output == i->d || narrower) return true;
   return fail(fault, "output", "%s cannot be held in d, %s; allowed: %s%s", smma_format_text(output),
-              smma_format_text(i->d), smma_format_text(i->d), i->d == SMMA_FORMAT_f32 ? ", tf32, e8m13" : "");
+              smma_format_text(i->d), smma_format_text(i->d), i->d == SMMA_F32 ? ", tf32, e8m13" : "");
 }
 
 static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
@@ -298,7 +298,7 @@ static bool check_fp8_by_fp16(const smma_instruction *i, const smma_t_fdpa *p, s
 static bool check_exact(const smma_g_fdpa *p, smma_custom_fault *fault) {
   if (p->alignment_bits != SMMA_EXACT_ALIGNMENT) return true;
   if (p->sticky_bit) return fail(fault, "sticky_bit", "an exact sum cuts nothing off; allowed: false");
-  if (p->alignment_rounding != SMMA_TOWARD_ZERO)
+  if (p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     return fail(fault, "alignment_rounding", "an exact sum rounds no term; allowed: toward-zero");
   if (p->product_exponent != SMMA_EXPONENT_OF_FACTORS)
     return fail(fault, "product_exponent", "an exact sum aligns nothing; allowed: of-factors");
@@ -311,9 +311,9 @@ static bool check_general(const smma_instruction *i, const smma_g_fdpa *p, smma_
   if (!divides(fault, "block", p->block, "k", i->k, 1)) return false;
   if (!divides(fault, "interleave", p->interleave, "block", p->block, 1)) return false;
   if (!check_exact(p, fault)) return false;
-  if (p->sticky_bit && p->alignment_rounding != SMMA_TOWARD_ZERO)
+  if (p->sticky_bit && p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     return fail(fault, "alignment_rounding", "terms that are rounded leave no sticky bit; allowed: toward-zero");
-  if (p->c_joins == SMMA_C_JOINS_FIRST && p->c_rounding != SMMA_NEAREST_EVEN)
+  if (p->c_joins == SMMA_C_JOINS_FIRST && p->c_rounding != SMMA_ROUND_NEAREST_EVEN)
     return fail(fault, "c_rounding", "c is no addition of its own where c_joins is first; allowed: nearest-even");
   return check_output(i, p->output, fault);
 }

@@ -178,7 +178,7 @@ static bool value_of(const smma_custom_key *key, const member *m, int *value) {
     case SMMA_CUSTOM_FLAG: return *value = is(m->value, "true"), !m->is_word && !is_digit(word[strlen(word) - 1]);
     case SMMA_CUSTOM_FORMAT:
       for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
-        if (m->is_word && is(m->value, smma_format_text((smma_format_id)*value))) return key->formats >> *value & 1;
+        if (m->is_word && is(m->value, smma_format_text((smma_format)*value))) return key->formats >> *value & 1;
       return false;
     case SMMA_CUSTOM_CHOICE:
       for (*value = 0; key->choices[*value]; ++*value)
@@ -256,7 +256,7 @@ const smma_instruction *smma_custom_read(const char *origin, const char *text, s
   const smma_instruction *made;
   r.message_size = message_size;
   r.custom.instruction.origin = origin;
-  r.custom.instruction.scale = SMMA_FORMAT_none;
+  r.custom.instruction.scale = SMMA_NO_FORMAT;
   if (!read_object(&r) || !read_version(&r) || !read_name(&r) || !read_algorithm(&r) || !read_members(&r) ||
       !fill_in(&r) || !check(&r))
     return NULL;
@@ -288,7 +288,7 @@ static void put_value(writer *w, const smma_custom_key *key, int value) {
       else
         put(w, "%d", value);
       break;
-    case SMMA_CUSTOM_FORMAT: put(w, "\"%s\"", smma_format_text((smma_format_id)value)); break;
+    case SMMA_CUSTOM_FORMAT: put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
     case SMMA_CUSTOM_CHOICE: put(w, "\"%s\"", key->choices[value]); break;
     case SMMA_CUSTOM_FLAG: put(w, "%s", value ? "true" : "false"); break;
   }

@@ -22,20 +22,20 @@ const char *smma_model_name(const smma_rule *rule) {
   return "";
 }
 
-const char *smma_rounding_name(smma_rounding_direction direction) {
+const char *smma_rounding_name(smma_rounding direction) {
   switch (direction) {
-    case SMMA_NEAREST_EVEN: return "RNE";
-    case SMMA_TOWARD_ZERO: return "RZ";
-    case SMMA_TOWARD_NEGATIVE: return "RD";
-    case SMMA_TOWARD_POSITIVE: return "RU";
-    case SMMA_NEAREST_AWAY: return "RNA";
+    case SMMA_ROUND_NEAREST_EVEN: return "RNE";
+    case SMMA_ROUND_TOWARD_ZERO: return "RZ";
+    case SMMA_ROUND_DOWN: return "RD";
+    case SMMA_ROUND_UP: return "RU";
+    case SMMA_ROUND_NEAREST_AWAY: return "RNA";
   }
   return "";
 }
 
-void smma_rounding_to_text(smma_rounding_direction direction, smma_format_id format, char *text, size_t size) {
+void smma_rounding_to_text(smma_rounding direction, smma_format format, char *text, size_t size) {
   const char *name = smma_format_text(format);
-  bool plain = format == SMMA_FORMAT_f64 || format == SMMA_FORMAT_f32 || format == SMMA_FORMAT_f16;
+  bool plain = format == SMMA_F64 || format == SMMA_F32 || format == SMMA_F16;
   snprintf(text, size, "%s-%s%s", smma_rounding_name(direction), plain ? "FP" : "", name + plain);
   for (; *text; text++) *text = smma_upper(*text);
 }
@@ -56,7 +56,7 @@ static int general_parameters(const smma_g_fdpa *p, const char *rho, parameter l
   list[n++] = (parameter){"L", p->block, NULL};
   list[n++] = (parameter){"rho", 0, rho};
   if (p->zero_exponent != SMMA_NO_EXPONENT) list[n++] = (parameter){"e_zero", p->zero_exponent, NULL};
-  if (p->alignment_rounding != SMMA_TOWARD_ZERO)
+  if (p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
     list[n++] = (parameter){"alignment", 0, smma_rounding_name(p->alignment_rounding)};
   if (p->sticky_bit) list[n++] = (parameter){"sticky", 1, NULL};
   if (p->product_exponent == SMMA_EXPONENT_NORMALIZED) list[n++] = (parameter){"products", 0, "normalized"};

@@ -41,7 +41,7 @@ struct smma_instruction {
   smma_arch_id arch;      /* SMMA_ARCH_COUNT for a custom unit */
   smma_family family;
   int m, n, k;
-  smma_format_id a, b, c, d, scale;
+  smma_format a, b, c, d, scale;
   int scale_block;
   const smma_named_rule *rule;
   const char *origin; /* where a custom unit comes from; NULL in the catalogue */

@@ -244,9 +244,9 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   return NULL;
 }
 
-smma_format_id smma_usual_output(smma_format_id in) {
-  if (smma_is_integer(in)) return SMMA_FORMAT_s32;
-  return in == SMMA_FORMAT_f64 ? SMMA_FORMAT_f64 : SMMA_FORMAT_f32;
+smma_format smma_usual_output(smma_format in) {
+  if (smma_is_integer(in)) return SMMA_S32;
+  return in == SMMA_F64 ? SMMA_F64 : SMMA_F32;
 }
 
 /* "e4m3 (-> f32, f16), ...": the formats that the architecture multiplies. */
@@ -255,17 +255,17 @@ static void list_formats(const smma_instruction_table *table, char *text, size_t
   text[0] = 0;
   for (size_t i = 0; i < table->count; i++) {
     const smma_instruction *row = &table->row[i];
-    bool seen = row->a != row->b || row->scale != SMMA_FORMAT_none;
+    bool seen = row->a != row->b || row->scale != SMMA_NO_FORMAT;
     for (size_t j = 0; j < i && !seen; j++)
       seen = table->row[j].a == row->a && table->row[j].b == row->b && table->row[j].d == row->d &&
-             table->row[j].scale == SMMA_FORMAT_none;
+             table->row[j].scale == SMMA_NO_FORMAT;
     if (seen || used >= size) continue;
     used += (size_t)snprintf(text + used, size - used, "%s%s->%s", used ? ", " : "", smma_format_text(row->a),
                              smma_format_text(row->d));
   }
 }
 
-const smma_instruction *smma_resolve_formats(const char *gpu, smma_format_id a, smma_format_id b, smma_format_id d,
+const smma_instruction *smma_resolve_formats(const char *gpu, smma_format a, smma_format b, smma_format d,
                                              char *message, size_t size) {
   smma_arch_id arch = smma_resolve_arch(gpu, message, size);
   const smma_instruction_table *table;
@@ -274,7 +274,7 @@ const smma_instruction *smma_resolve_formats(const char *gpu, smma_format_id a, 
   table = smma_architectures[arch].table;
   for (size_t i = 0; i < table->count; i++) {
     const smma_instruction *row = &table->row[i];
-    if (row->a == a && row->b == b && row->d == d && row->scale == SMMA_FORMAT_none) return row;
+    if (row->a == a && row->b == b && row->d == d && row->scale == SMMA_NO_FORMAT) return row;
   }
   list_formats(table, list, sizeof list);
   snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s", gpu, smma_format_text(a),

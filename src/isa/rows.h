@@ -2,12 +2,13 @@
 #ifndef SMMA_ISA_ROWS_H
 #define SMMA_ISA_ROWS_H
 
+#include "isa/format_name.h"
 #include "isa/instruction.h"
 
-#define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule)                                 \
-  {                                                                                                                  \
-    name, other, SMMA_ARCH_##arch, SMMA_FAMILY_##family, m, n, k, SMMA_FORMAT_##a, SMMA_FORMAT_##b, SMMA_FORMAT_##c, \
-        SMMA_FORMAT_##d, SMMA_FORMAT_##scale, block, &smma_rule_##rule, NULL                                         \
+#define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule)                          \
+  {                                                                                                           \
+    name, other, SMMA_ARCH_##arch, SMMA_FAMILY_##family, m, n, k, SMMA_FORMAT_NAMED(a), SMMA_FORMAT_NAMED(b), \
+        SMMA_FORMAT_NAMED(c), SMMA_FORMAT_NAMED(d), SMMA_FORMAT_NAMED(scale), block, &smma_rule_##rule, NULL  \
   }
 
 #define MMA(arch, m, n, k, d, a, b, c, rule) \

@@ -1,3 +1,4 @@
+#include "isa/format_name.h"
 #include "isa/instruction.h"
 
 #define SMMA_EVIDENCE(name, text) static const char name[] = text;
@@ -11,20 +12,20 @@
 #define EVIDENCE(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define QUESTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-#define FUSED(algorithm, nan, F, L, e_zero, format, direction)           \
-  {                                                                      \
-    algorithm, nan, {                                                    \
-      .t_fdpa = { F, L, e_zero, SMMA_FORMAT_##format, SMMA_##direction } \
-    }                                                                    \
+#define FUSED(algorithm, nan, F, L, e_zero, format, direction)                      \
+  {                                                                                 \
+    algorithm, nan, {                                                               \
+      .t_fdpa = { F, L, e_zero, SMMA_FORMAT_NAMED(format), SMMA_ROUND_##direction } \
+    }                                                                               \
   }
 #define T_FDPA(...) FUSED(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define ST_FDPA(...) FUSED(SMMA_ST_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define FP8_BY_FP16(...) FUSED(SMMA_FP8_BY_FP16, SMMA_NAN_QUIET, __VA_ARGS__)
-#define GST_FDPA(G, F, e_zero)                                                              \
-  {                                                                                         \
-    SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                     \
-      .gst_fdpa = { G, {F, SMMA_MAXIMUM_K / G, e_zero, SMMA_FORMAT_f32, SMMA_TOWARD_ZERO} } \
-    }                                                                                       \
+#define GST_FDPA(G, F, e_zero)                                                             \
+  {                                                                                        \
+    SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                    \
+      .gst_fdpa = { G, {F, SMMA_MAXIMUM_K / G, e_zero, SMMA_F32, SMMA_ROUND_TOWARD_ZERO} } \
+    }                                                                                      \
   }
 #define TR_FDPA(algorithm, F, F2, L, revision) \
   {                                            \

@@ -170,7 +170,7 @@ static double round_levels(const slices_product *p, size_t e, int exponent) {
     if (low) smma_wide_add(&sum, false, low, exponent); /* not zero: at least 2^-2148, as every product */
   }
   if (p->level_sum[e]) smma_wide_add(&sum, p->level_sum[e] < 0, smma_magnitude(p->level_sum[e]), exponent);
-  encoding = smma_wide_encode(&sum, smma_encoding_of(SMMA_FORMAT_f64), SMMA_NEAREST_EVEN);
+  encoding = smma_wide_encode(&sum, smma_encoding_of(SMMA_F64), SMMA_ROUND_NEAREST_EVEN);
   memcpy(&value, &encoding, sizeof value);
   return value;
 }

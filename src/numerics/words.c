@@ -6,7 +6,7 @@
 #include "core/format.h"
 
 smma_word_format smma_word_format_of(smma_format format) {
-  smma_encoding f = smma_encoding_of((smma_format_id)format);
+  smma_encoding f = smma_encoding_of(format);
   smma_word_format w = {.format = format, .precision = f.fraction_bits + 1, .encoding = f};
   w.largest = smma_value(format, smma_round(format, DBL_MAX, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
   w.normal = ldexp(1, smma_minimum_exponent(f));

@@ -31,8 +31,8 @@ static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
 /* The most bits below X at which a small number survives with both signs, and every greater one does; `*beyond`: none
    within reach is lost. */
 static bool ask_bits_at(smma_subject *s, int i, int j, int k, smma_span span, int *bits, bool *beyond,
-                        smma_vector_row *witness) {
-  smma_vector_row rows[2];
+                        smma_row *witness) {
+  smma_row rows[2];
   *beyond = true;
   *bits = 0;
   for (int g = 1; span.large - g >= span.least; g++) {
@@ -51,11 +51,10 @@ static bool ask_bits_at(smma_subject *s, int i, int j, int k, smma_span span, in
 enum { OTHER_SIZE = 3 };
 
 /* Likewise, and whether a smaller X has as many bits; else X is not what small numbers are aligned to. */
-static bool ask_bits(smma_subject *s, int i, int j, int k, int *bits, bool *beyond, bool *steady,
-                     smma_vector_row *witness) {
+static bool ask_bits(smma_subject *s, int i, int j, int k, int *bits, bool *beyond, bool *steady, smma_row *witness) {
   const smma_span span = alignment_span(s, i, j, k);
   smma_span smaller = {.large = span.large - OTHER_SIZE, .least = span.least};
-  smma_vector_row unused;
+  smma_row unused;
   int other;
   bool other_beyond;
   if (!ask_bits_at(s, i, j, k, smaller, &other, &other_beyond, &unused) ||
@@ -76,7 +75,7 @@ static bool can_align(const smma_examination *x, bool is_c, int *i, int *j, int 
 }
 
 static bool probe_bits(smma_examination *x, smma_finding *f, bool is_c) {
-  smma_vector_row witness;
+  smma_row witness;
   int i, j, k, bits;
   bool beyond, steady;
   if (!can_align(x, is_c, &i, &j, &k, f)) return true;
@@ -98,7 +97,7 @@ bool smma_probe_alignment_bits_c(smma_examination *x, smma_finding *f) { return 
 /* Quarters of the last bit kept. */
 static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
   smma_subject *s = &x->subject;
-  smma_vector_row rows[SMMA_ROUNDING_QUESTIONS];
+  smma_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   smma_span span;
   int i, j, k, bits;

@@ -6,7 +6,7 @@ bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const int bits = smma_encoding_of(i->c).fraction_bits;
-  smma_vector_row rows[2];
+  smma_row rows[2];
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (!x->first.has_c || !x->first.fused) return smma_tell(f, NULL, "no violation found");
   if (x->alignment_exact && x->alignment_bits > 2 * bits) return smma_tell(f, NULL, "no violation found");

@@ -30,7 +30,7 @@ static bool find_terms(const smma_examination *x, int log, bool first, bool smal
 }
 
 static bool place_sum(const smma_subject *s, const sum *t, bool negative, int64_t significand, int exponent,
-                      smma_vector_row *row) {
+                      smma_row *row) {
   *row = smma_blank_row(s);
   for (int i = 0; i < t->count; i++)
     if (!smma_place(s, row, t->ones[i], negative ? -1 : 1, t->exponent)) return false;
@@ -45,14 +45,14 @@ static int carries_for(const smma_examination *x, int bits) {
 
 /* The most bits at which 2^log ones and one bit are d exactly, with `*limited` if one further is not, though alignment
    keeps it. */
-static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_vector_row *witness) {
+static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limited, smma_row *witness) {
   smma_subject *s = &x->subject;
   sum t;
   *bits = -1;
   *limited = false;
   if (!find_terms(x, log, false, false, &t)) return true;
   for (int g = smma_maximum(1, log);; g++) { /* a bit greater than each one would be what they are aligned to */
-    smma_vector_row row;
+    smma_row row;
     const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
     if (x->first.fused && g > x->alignment_bits + log) return true;
     if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
@@ -72,7 +72,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   if (x->first.fused && !x->alignment_known && !x->alignment_exact)
     return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   for (int log = 0; log <= MOST_CARRIES; log++) {
-    smma_vector_row witness;
+    smma_row witness;
     int bits;
     bool limited;
     if (!ask_output_bits(x, log, &bits, &limited, &witness)) return false;
@@ -93,7 +93,7 @@ bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
 static bool ask_sum(smma_examination *x, int product, const smma_rounding_mode *mode, int64_t whole, int last,
                     int64_t part, int bits, int finer, bool *so) {
   smma_subject *s = &x->subject;
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   int64_t units;
   *so = smma_place(s, &row, s->instruction->k, whole, last) && smma_place(s, &row, product, part, last - bits);
   if (!*so) return true;
@@ -130,7 +130,7 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
 /* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c) {
   smma_subject *s = &x->subject;
-  smma_vector_row rows[SMMA_ROUNDING_QUESTIONS];
+  smma_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   sum t;
   bool confirmed = false;
@@ -197,7 +197,7 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
   int terms[SMMA_MAXIMUM_K + 1];
   const int count = smma_first_terms(x, terms);
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   bool placed = true;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (count < 4) return smma_cannot_tell(f, "the first sum has fewer than four terms");
@@ -218,7 +218,7 @@ bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
   int terms[SMMA_MAXIMUM_K + 1];
   const int count = smma_first_terms(x, terms);
-  smma_vector_row rows[SMMA_MAXIMUM_K + 1];
+  smma_row rows[SMMA_MAXIMUM_K + 1];
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (count < 5) return smma_cannot_tell(f, "the first sum has fewer than five terms");
   const int base = smma_maximum(0, smma_range_of(s, terms[0]).least - (unit - 2));

@@ -9,7 +9,7 @@ const smma_probe smma_probes[SMMA_PROBE_COUNT] = {
 #undef SMMA_PROBE
 };
 
-bool smma_tell(smma_finding *f, const smma_vector_row *witness, const char *format, ...) {
+bool smma_tell(smma_finding *f, const smma_row *witness, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(f->value, sizeof f->value, format, arguments);

@@ -17,7 +17,7 @@ typedef struct {
   char value[400]; /* empty: it cannot be told */
   char why[160];   /* then the reason */
   bool has_witness;
-  smma_vector_row witness; /* a row that shows it; d is the unit's */
+  smma_row witness; /* a row that shows it; d is the unit's */
 } smma_finding;
 
 /* The smallest sum that the product which joins first is part of, and what is known of it. */
@@ -63,7 +63,7 @@ bool smma_examine(smma_unit *unit, const smma_instruction *instruction, smma_exa
 
 /* ---- For probes ---- */
 
-bool smma_tell(smma_finding *finding, const smma_vector_row *witness, const char *format, ...)
+bool smma_tell(smma_finding *finding, const smma_row *witness, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

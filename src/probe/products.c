@@ -3,14 +3,14 @@
 #include "probe/triple.h"
 
 /* 1.5 * 1.5 = 2.25, with both factors normal. */
-static bool place_unnormalised(const smma_subject *s, smma_vector_row *row, int k, bool negative, int exponent) {
+static bool place_unnormalised(const smma_subject *s, smma_row *row, int k, bool negative, int exponent) {
   const smma_instruction *i = s->instruction;
-  smma_vector_row a = smma_blank_row(s);
+  smma_row a = smma_blank_row(s);
   if (!smma_place(s, &a, k, negative ? -3 : 3, exponent - 1)) return false;
   const smma_number power = smma_decode(smma_encoding_of(i->b), a.b[k]);
   row->a[k] = a.a[k];
-  row->b[k] = smma_encode(smma_encoding_of(i->b), false, 3, power.exponent - 1, false, SMMA_TOWARD_ZERO,
-                          SMMA_OVERFLOW_SATURATES);
+  row->b[k] = smma_encode(smma_encoding_of(i->b), false, 3, power.exponent - 1, false, SMMA_ROUND_TOWARD_ZERO,
+                          SMMA_OVERFLOW_SATURATE);
   return smma_is_exactly(smma_dyadic_of((int64_t)smma_decode(smma_encoding_of(i->b), row->b[k]).significand,
                                         power.exponent - power.fraction_bits),
                          3, power.exponent - 1);
@@ -19,7 +19,7 @@ static bool place_unnormalised(const smma_subject *s, smma_vector_row *row, int 
 /* Whether X - X + the last bit kept below X gives that bit, at this X: else something greater than X is there. */
 static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
   smma_subject *s = &x->subject;
-  smma_vector_row row;
+  smma_row row;
   *kept = smma_place_triple(s, &row, i, j, k, large, 1, large - x->alignment_bits);
   if (!*kept) return true;
   if (!smma_ask_subject(s, &row, 1)) return false;
@@ -34,7 +34,7 @@ static const char out_of_reach[] = "the last bit kept is out of the formats' ran
 bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1], products = 0;
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   bool kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
@@ -58,7 +58,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1];
   const int count = smma_first_terms(x, terms);
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   bool placed = true, kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
@@ -81,7 +81,7 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   int terms[SMMA_MAXIMUM_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
-  smma_vector_row row = smma_blank_row(s), alone = row;
+  smma_row row = smma_blank_row(s), alone = row;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   while (2 << carries <= count) carries++;
   int exponent = smma_range_of_d(s).greatest - carries - 1;
@@ -103,13 +103,13 @@ bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
   const smma_instruction *i = s->instruction;
   const smma_encoding a = smma_encoding_of(i->a);
   const int bits = a.fraction_bits, shift = smma_maximum(0, (smma_range_of_d(s).least + 2 * bits + 1) / 2);
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   if (2 * bits <= smma_encoding_of(i->d).fraction_bits)
     return smma_cannot_tell(f, "products are exact in the output's format");
   if (!x->first.known || !x->first.has_c) return smma_cannot_tell(f, "c is not known to join with the first products");
   if (i->a != i->b) return smma_cannot_tell(f, "a and b differ in format");
-  row.a[0] =
-      smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES);
+  row.a[0] = smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false, SMMA_ROUND_TOWARD_ZERO,
+                         SMMA_OVERFLOW_SATURATE);
   row.b[0] = row.a[0];
   if (shift > smma_range_of_format(i->a).greatest ||
       !smma_place(s, &row, i->k, -(((int64_t)1 << bits) + 2), 2 * shift - bits))

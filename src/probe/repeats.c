@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "probe/probe.h"
-#include "verify/generate.h"
+#include "rows/generate.h"
 
 enum { ROWS = 256 };
 
 bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_operation o = smma_operation_of(s->instruction);
-  static _Thread_local smma_vector_row rows[ROWS], again[ROWS];
+  static _Thread_local smma_row rows[ROWS], again[ROWS];
   for (int i = 0; i < ROWS; i++) smma_generate_row(&o, 1, (uint64_t)i, (smma_row_kind)(i % SMMA_ROWS_KINDS), &rows[i]);
   memcpy(again, rows, sizeof again);
   if (!smma_ask_subject(s, rows, ROWS) || !smma_ask_subject(s, again, ROWS)) return false;

@@ -26,7 +26,7 @@ static smma_span common_span(const smma_subject *s) {
 static bool ask_relations(smma_subject *s, int base, bool swapped, relations *r) {
   const int n = s->instruction->k + 1;
   const smma_span span = common_span(s);
-  smma_vector_row *rows = calloc((size_t)(n * n), sizeof *rows);
+  smma_row *rows = calloc((size_t)(n * n), sizeof *rows);
   bool good = rows != NULL || smma_fail(&s->error, "out of memory");
   memset(r, 0, sizeof *r);
   r->base = base;
@@ -88,7 +88,7 @@ static const char needs_range[] = "the formats' range is too narrow to lose a sm
 static bool ask_whether_alone(smma_subject *s, bool *come_through) {
   const int n = s->instruction->k + 1;
   const smma_span span = common_span(s);
-  smma_vector_row rows[2 * SUMMANDS];
+  smma_row rows[2 * SUMMANDS];
   *come_through = true;
   for (int r = 0; r < 2 * n; r++) {
     rows[r] = smma_blank_row(s);

@@ -1,6 +1,6 @@
 #include "probe/subject.h"
 
-#include "unit/rows.h"
+#include "rows/rows.h"
 
 static int trailing_zeros(uint64_t x) { return x ? __builtin_ctzll(x) : 0; }
 
@@ -28,11 +28,11 @@ bool smma_in_units(smma_dyadic x, int exponent, int64_t *units) {
 /* ---- Rows ---- */
 
 /* significand * 2^exponent if the format has it, with a normal number unless `subnormal`. */
-static bool encode(smma_format_id format, int64_t significand, int exponent, bool subnormal, uint64_t *encoding) {
+static bool encode(smma_format format, int64_t significand, int exponent, bool subnormal, uint64_t *encoding) {
   const smma_encoding f = smma_encoding_of(format);
   smma_number back;
-  *encoding = smma_encode(f, significand < 0, smma_magnitude(significand), exponent, false, SMMA_TOWARD_ZERO,
-                          SMMA_OVERFLOW_SATURATES);
+  *encoding = smma_encode(f, significand < 0, smma_magnitude(significand), exponent, false, SMMA_ROUND_TOWARD_ZERO,
+                          SMMA_OVERFLOW_SATURATE);
   back = smma_decode(f, *encoding);
   if (back.kind != SMMA_FINITE || (!subnormal && f.fraction_bits && !(back.significand >> f.fraction_bits)))
     return false;
@@ -40,12 +40,12 @@ static bool encode(smma_format_id format, int64_t significand, int exponent, boo
                          (int64_t)smma_magnitude(significand), exponent);
 }
 
-bool smma_place_subnormal_c(const smma_subject *s, smma_vector_row *row, int64_t significand, int exponent) {
+bool smma_place_subnormal_c(const smma_subject *s, smma_row *row, int64_t significand, int exponent) {
   return encode(s->instruction->c, significand, exponent, true, &row->c);
 }
 
 /* The exponent is shared as evenly as both formats allow. */
-static bool place_product(const smma_subject *s, smma_vector_row *row, int k, int64_t significand, int exponent) {
+static bool place_product(const smma_subject *s, smma_row *row, int k, int64_t significand, int exponent) {
   const smma_instruction *i = s->instruction;
   const smma_encoding b = smma_encoding_of(i->b);
   const int reach = (1 << b.exponent_bits) + (exponent < 0 ? -exponent : exponent);
@@ -58,15 +58,15 @@ static bool place_product(const smma_subject *s, smma_vector_row *row, int k, in
   return false;
 }
 
-bool smma_place(const smma_subject *s, smma_vector_row *row, int index, int64_t significand, int exponent) {
+bool smma_place(const smma_subject *s, smma_row *row, int index, int64_t significand, int exponent) {
   if (index == s->instruction->k) return encode(s->instruction->c, significand, exponent, false, &row->c);
   return place_product(s, row, index, significand, exponent);
 }
 
-smma_vector_row smma_blank_row(const smma_subject *s) {
+smma_row smma_blank_row(const smma_subject *s) {
   const smma_instruction *i = s->instruction;
   const int scales = i->scale_block ? i->k / i->scale_block : 0;
-  smma_vector_row row = {.c = 0};
+  smma_row row = {.c = 0};
   for (int j = 0; j < scales; j++) {
     encode(i->scale, 1, 0, false, &row.scale_a[j]);
     row.scale_b[j] = row.scale_a[j];
@@ -76,7 +76,7 @@ smma_vector_row smma_blank_row(const smma_subject *s) {
 
 /* ---- Ranges ---- */
 
-smma_range smma_range_of_format(smma_format_id format) {
+smma_range smma_range_of_format(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const smma_number greatest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
   return (smma_range){.least = smma_minimum_exponent(f), .greatest = greatest.exponent};
@@ -93,7 +93,7 @@ smma_range smma_range_of_d(const smma_subject *s) { return smma_range_of_format(
 
 /* ---- Questions ---- */
 
-bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count) {
+bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count) {
   smma_rows all;
   bool good;
   if (!smma_rows_allocate(s->instruction, count, &all)) return smma_fail(&s->error, "out of memory");
@@ -101,7 +101,7 @@ bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count) {
     rows[i].d = 0;
     smma_rows_put(&all, i, &rows[i]);
   }
-  const smma_unit_batch batch = smma_rows_batch(&all, 0, count, NULL);
+  const smma_batch batch = smma_rows_batch(&all, 0, count, NULL);
   good = smma_unit_run(s->unit, s->instruction, &batch, &s->error);
   for (size_t i = 0; good && i < count; i++) rows[i].d = smma_rows_result(&all, i);
   smma_rows_free(&all);
@@ -110,7 +110,7 @@ bool smma_ask_subject(smma_subject *s, smma_vector_row *rows, size_t count) {
   return good;
 }
 
-smma_dyadic smma_result(const smma_subject *s, const smma_vector_row *row) {
+smma_dyadic smma_result(const smma_subject *s, const smma_row *row) {
   const smma_number d = smma_decode(smma_encoding_of(s->instruction->d), row->d);
   if (d.kind > SMMA_FINITE) return (smma_dyadic){.kind = SMMA_NOT_FINITE, .significand = d.negative ? -1 : 1};
   return smma_dyadic_of(d.negative ? -(int64_t)d.significand : (int64_t)d.significand, d.exponent - d.fraction_bits);

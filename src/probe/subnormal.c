@@ -4,7 +4,7 @@
 
 /* What rows that belong together are to give. */
 typedef struct {
-  smma_vector_row row, control;
+  smma_row row, control;
   int64_t significand, lost,
       control_significand; /* of d if the number is kept, if it becomes zero; of the control's d */
   int exponent;
@@ -12,7 +12,7 @@ typedef struct {
 
 static bool tell_kept(smma_examination *x, smma_finding *f, question *q) {
   smma_subject *s = &x->subject;
-  smma_vector_row rows[] = {q->row, q->control};
+  smma_row rows[] = {q->row, q->control};
   if (!smma_ask_subject(s, rows, 2)) return false;
   if (!smma_is_exactly(smma_result(s, &rows[1]), q->control_significand, q->exponent))
     return smma_cannot_tell(f, "a normal number with the same bits is lost, too");
@@ -25,7 +25,7 @@ static bool tell_kept(smma_examination *x, smma_finding *f, question *q) {
    which 3/2 alone shows where no alignment is known. */
 static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   smma_subject *s = &x->subject;
-  smma_vector_row row = smma_blank_row(s);
+  smma_row row = smma_blank_row(s);
   *kept = x->first.known && (x->alignment_exact || (x->alignment_known && x->alignment_bits >= 2));
   if (*kept || !x->first.known || x->first.fused || !smma_place(s, &row, 0, 3, -1)) return true;
   if (!smma_ask_subject(s, &row, 1)) return false;
@@ -50,7 +50,7 @@ static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
                 .exponent = half + power};
   bool bits_are_kept;
   const uint64_t subnormal = (uint64_t)1 << (own.fraction_bits - 1 + own.ignored_bits);
-  const uint64_t factor = smma_encode(other, false, 1, power, false, SMMA_TOWARD_ZERO, SMMA_OVERFLOW_SATURATES);
+  const uint64_t factor = smma_encode(other, false, 1, power, false, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   q.row.a[0] = is_a ? subnormal : factor;

@@ -12,7 +12,7 @@ smma_span smma_span_of(const smma_subject *s, int i, int j, int k) {
   return span;
 }
 
-bool smma_place_triple(const smma_subject *s, smma_vector_row *row, int i, int j, int k, int large, int64_t significand,
+bool smma_place_triple(const smma_subject *s, smma_row *row, int i, int j, int k, int large, int64_t significand,
                        int exponent) {
   *row = smma_blank_row(s);
   return smma_place(s, row, i, 1, large) && smma_place(s, row, j, -1, large) &&

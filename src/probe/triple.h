@@ -12,7 +12,7 @@ typedef struct {
 smma_span smma_span_of(const smma_subject *s, int i, int j, int k);
 
 /* Summand i is 2^large, j its negative, k significand * 2^exponent; all others are zero. False as smma_place. */
-bool smma_place_triple(const smma_subject *s, smma_vector_row *row, int i, int j, int k, int large, int64_t significand,
+bool smma_place_triple(const smma_subject *s, smma_row *row, int i, int j, int k, int large, int64_t significand,
                        int exponent);
 
 #endif

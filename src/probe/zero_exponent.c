@@ -12,14 +12,14 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   const char *rounding = x->findings[SMMA_PROBE_output_rounding].value;
   const char *alignment = x->findings[SMMA_PROBE_alignment_rounding].value;
   int terms[SMMA_MAXIMUM_K], count = 0, kept = 0;
-  smma_vector_row witness;
+  smma_row witness;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;
   if (!x->alignment_known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
   if (strcmp(rounding, "toward zero") != 0 || strcmp(alignment, "toward zero") != 0)
     return smma_cannot_tell(f, "it takes truncation of terms and results");
   for (int m = 1; m < count; m++) {
-    smma_vector_row row = smma_blank_row(s);
+    smma_row row = smma_blank_row(s);
     for (int i = 1; i <= m + 1 && i <= count; i++)
       if (!smma_place(s, &row, terms[i - 1], 1, least - smma_minimum(i, m)))
         return smma_cannot_tell(f, "products are not as small");

@@ -33,7 +33,7 @@ static int custom_computes(void *unit, const smma_instruction_info *other, char 
   return 1;
 }
 
-static int custom_run(void *unit, const smma_instruction_info *other, const smma_unit_batch *batch, char *message,
+static int custom_run(void *unit, const smma_instruction_info *other, const smma_batch *batch, char *message,
                       size_t size) {
   (void)other;
   return smma_unit_run_model(unit, batch, message, size);

@@ -15,7 +15,7 @@ typedef struct {
 } recording;
 
 /* FNV-1a of all operands. */
-static uint64_t hash_row(const smma_instruction *i, const smma_vector_row *row) {
+static uint64_t hash_row(const smma_instruction *i, const smma_row *row) {
   const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
   const uint64_t *const parts[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
   const size_t counts[] = {k, k, 1, scales, scales};
@@ -25,7 +25,7 @@ static uint64_t hash_row(const smma_instruction *i, const smma_vector_row *row) 
   return hash ^ hash >> 32;
 }
 
-static bool same_operands(const smma_instruction *i, const smma_vector_row *x, const smma_vector_row *y) {
+static bool same_operands(const smma_instruction *i, const smma_row *x, const smma_row *y) {
   const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
   return x->c == y->c && memcmp(x->a, y->a, k * sizeof *x->a) == 0 && memcmp(x->b, y->b, k * sizeof *x->b) == 0 &&
          memcmp(x->scale_a, y->scale_a, scales * sizeof *x->scale_a) == 0 &&
@@ -33,9 +33,9 @@ static bool same_operands(const smma_instruction *i, const smma_vector_row *x, c
 }
 
 /* The place of a row with these operands, or the empty one where it belongs. */
-static size_t *find(const recording *r, const smma_vector_row *row) {
+static size_t *find(const recording *r, const smma_row *row) {
   size_t at = (size_t)hash_row(r->rows.instruction, row) & (r->places - 1);
-  smma_vector_row other;
+  smma_row other;
   for (; r->table[at]; at = (at + 1) & (r->places - 1)) {
     smma_rows_get(&r->rows, r->table[at] - 1, &other);
     if (same_operands(r->rows.instruction, row, &other)) break;
@@ -53,7 +53,7 @@ static void release(recording *r) {
 static bool grow(recording *r) {
   const size_t capacity = r->rows.capacity ? 2 * r->rows.capacity : 4096;
   smma_rows larger;
-  smma_vector_row row;
+  smma_row row;
   if (!smma_rows_allocate(r->rows.instruction, capacity, &larger)) return false;
   for (size_t i = 0; i < r->count; i++) {
     smma_rows_get(&r->rows, i, &row);
@@ -73,7 +73,7 @@ static bool grow(recording *r) {
 }
 
 /* A row of the file, of which another may say the same, but not something else. */
-static bool add_row(recording *r, const smma_vector_row *row, const char *path, smma_error *error) {
+static bool add_row(recording *r, const smma_row *row, const char *path, smma_error *error) {
   size_t *place;
   if (r->count == r->rows.capacity && !grow(r)) return smma_fail(error, "%s: no memory for its rows", path);
   place = find(r, row);
@@ -86,7 +86,7 @@ static bool add_row(recording *r, const smma_vector_row *row, const char *path, 
 
 static bool read_file(recording *r, FILE *stream, const char *path, smma_error *error) {
   smma_vector_header header;
-  smma_vector_row row;
+  smma_row row;
   smma_vector_status status = SMMA_VECTOR_ERROR;
   smma_vector_reader *reader = smma_vector_open(stream, path, &header, error);
   if (!reader) return false;
@@ -136,12 +136,12 @@ static int file_computes(void *unit, const smma_instruction_info *i, char *messa
   return 1;
 }
 
-static int file_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+static int file_run(void *unit, const smma_instruction_info *info, const smma_batch *batch, char *message,
                     size_t size) {
   const recording *r = unit;
   const smma_rows asked = smma_rows_of_batch(r->rows.instruction, batch);
   for (size_t i = 0; i < batch->rows; i++) {
-    smma_vector_row row;
+    smma_row row;
     size_t place;
     smma_rows_get(&asked, i, &row);
     place = *find(r, &row);

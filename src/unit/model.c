@@ -27,10 +27,10 @@ static const void *at(const void *array, size_t container_bytes, size_t index) {
   return array ? (const unsigned char *)array + container_bytes * index : NULL;
 }
 
-int smma_unit_run_model(const smma_instruction *i, const smma_unit_batch *batch, char *message, size_t size) {
-  size_t a = smma_format_bytes((smma_format)i->a), b = smma_format_bytes((smma_format)i->b);
-  size_t c = smma_format_bytes((smma_format)i->c), d = smma_format_bytes((smma_format)i->d);
-  size_t k = (size_t)i->k, scale = smma_format_bytes((smma_format)i->scale);
+int smma_unit_run_model(const smma_instruction *i, const smma_batch *batch, char *message, size_t size) {
+  size_t a = smma_format_bytes(i->a), b = smma_format_bytes(i->b);
+  size_t c = smma_format_bytes(i->c), d = smma_format_bytes(i->d);
+  size_t k = (size_t)i->k, scale = smma_format_bytes(i->scale);
   size_t scales = i->scale_block ? k / (size_t)i->scale_block : 0;
   int status = SMMA_OK;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (batch->rows > 256)
@@ -47,7 +47,7 @@ int smma_unit_run_model(const smma_instruction *i, const smma_unit_batch *batch,
   return status;
 }
 
-static int model_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+static int model_run(void *unit, const smma_instruction_info *info, const smma_batch *batch, char *message,
                      size_t size) {
   (void)unit;
   return smma_unit_run_model(info->instruction, batch, message, size);

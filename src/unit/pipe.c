@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "host/load.h"
-#include "unit/rows.h"
+#include "rows/rows.h"
 #include "unit/unit.h"
 
 enum { DEFAULT_SECONDS = 60, LINE_LIMIT = 64 };
@@ -76,10 +76,10 @@ static int pipe_computes(void *unit, const smma_instruction_info *i, char *messa
 }
 
 /* Header and rows as text. */
-static bool write_text(exchange *e, const smma_instruction *i, const smma_unit_batch *batch) {
+static bool write_text(exchange *e, const smma_instruction *i, const smma_batch *batch) {
   smma_vector_header header;
   const smma_rows rows = smma_rows_of_batch(i, batch);
-  smma_vector_row row;
+  smma_row row;
   FILE *stream = open_memstream(&e->text, &e->length);
   bool failed;
   if (!stream) return false;
@@ -246,7 +246,7 @@ static void finish(exchange *e) {
              e->rows);
 }
 
-static int pipe_run(void *unit, const smma_instruction_info *info, const smma_unit_batch *batch, char *message,
+static int pipe_run(void *unit, const smma_instruction_info *info, const smma_batch *batch, char *message,
                     size_t size) {
   struct sigaction ignored = {.sa_handler = SIG_IGN}, before;
   exchange e = {.unit = unit,

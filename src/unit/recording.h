@@ -2,7 +2,7 @@
 #ifndef SMMA_UNIT_RECORDING_H
 #define SMMA_UNIT_RECORDING_H
 
-#include "unit/rows.h"
+#include "rows/rows.h"
 #include "unit/unit.h"
 
 /* The rows of an open unit of kind `file`, and of which instruction they are. */

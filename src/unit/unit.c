@@ -131,8 +131,7 @@ bool smma_unit_computes(smma_unit *u, const smma_instruction *i, smma_error *why
 }
 
 /* Bits beyond the format's would be compared, and printed, as if they were results. */
-static bool results_fit(const smma_unit *u, const smma_instruction *i, const smma_unit_batch *batch,
-                        smma_error *error) {
+static bool results_fit(const smma_unit *u, const smma_instruction *i, const smma_batch *batch, smma_error *error) {
   smma_encoding d = smma_encoding_of(i->d);
   size_t bytes = smma_container_bytes(d);
   if (d.bits == 8 * (int)bytes) return true;
@@ -142,7 +141,7 @@ static bool results_fit(const smma_unit *u, const smma_instruction *i, const smm
   return true;
 }
 
-bool smma_unit_run(smma_unit *u, const smma_instruction *i, const smma_unit_batch *batch, smma_error *error) {
+bool smma_unit_run(smma_unit *u, const smma_instruction *i, const smma_batch *batch, smma_error *error) {
   smma_instruction_info info;
   char message[sizeof error->text] = "";
   smma_describe(i, &info);

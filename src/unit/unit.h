@@ -30,8 +30,7 @@ void smma_unit_close(smma_unit *unit);
 bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);
 
 /* d of every row. Results that a unit leaves wider than the format are an error. */
-bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_unit_batch *batch,
-                   smma_error *error);
+bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_batch *batch, smma_error *error);
 
 /* Whether the unit knows only rows of its own: those of a recording. */
 bool smma_unit_is_recording(const smma_unit *unit);
@@ -40,6 +39,6 @@ bool smma_unit_is_recording(const smma_unit *unit);
 extern const smma_unit_methods smma_unit_model, smma_unit_custom, smma_unit_x86, smma_unit_file, smma_unit_pipe;
 
 /* The rows by an instruction's model, on all cores of the machine; as smma_unit_methods.run. */
-int smma_unit_run_model(const smma_instruction *instruction, const smma_unit_batch *batch, char *message, size_t size);
+int smma_unit_run_model(const smma_instruction *instruction, const smma_batch *batch, char *message, size_t size);
 
 #endif

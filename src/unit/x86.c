@@ -77,8 +77,7 @@ static int x86_computes(void *unit, const smma_instruction_info *i, char *messag
   return 1;
 }
 
-static int x86_run(void *unit, const smma_instruction_info *i, const smma_unit_batch *batch, char *message,
-                   size_t size) {
+static int x86_run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   const uint16_t *a = batch->a, *b = batch->b;
   const uint32_t *c = batch->c;
   uint32_t *d = batch->d;

@@ -137,7 +137,7 @@ PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format
 
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format) {
   bool encodings = PyArray_ISUNSIGNED(array) && (size_t)PyArray_ITEMSIZE(array) == smma_format_bytes(format) &&
-                   !smma_is_integer((smma_format_id)format);
+                   !smma_is_integer((smma_format)format);
   if (encodings || array_format_of(array) == format) return array;
   return array_rounded(array, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }

@@ -1,5 +1,5 @@
 /* How far results are from each other, and from the exact product. */
-#include "verify/compare.h"
+#include "matrix/compare.h"
 
 #include "binding.h"
 
@@ -11,7 +11,7 @@ PyObject *python_difference(PyObject *module, PyObject *arguments) {
   smma_difference d;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &format)) return NULL;
-  d = smma_compare_results((smma_format_id)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),
+  d = smma_compare_results((smma_format)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),
                            (size_t)PyArray_SIZE(one));
   return Py_BuildValue("(nKn)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special);
 }
@@ -25,8 +25,8 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;
-  *matrix = (smma_encoded_matrix){(smma_format_id)format, (size_t)PyArray_DIM(*array, 0),
-                                  (size_t)PyArray_DIM(*array, 1), PyArray_DATA(*array)};
+  *matrix = (smma_encoded_matrix){(smma_format)format, (size_t)PyArray_DIM(*array, 0), (size_t)PyArray_DIM(*array, 1),
+                                  PyArray_DATA(*array)};
   return true;
 }
 

@@ -21,7 +21,7 @@ typedef struct {
 } rows;
 
 static smma_format format_of(const smma_instruction *i, int operand) {
-  const smma_format_id format[OPERANDS] = {i->a, i->b, i->c, i->scale, i->scale};
+  const smma_format format[OPERANDS] = {i->a, i->b, i->c, i->scale, i->scale};
   return (smma_format)format[operand];
 }
 
@@ -160,8 +160,8 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
                         &object[SCALE_A], &object[SCALE_B]))
     return NULL;
   if (prepare(&r, object, &x))
-    d = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of((smma_format)r.instruction->d), r.axes,
-                                              r.shape, NULL, NULL, 0, NULL);
+    d = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(r.instruction->d), r.axes, r.shape, NULL,
+                                              NULL, 0, NULL);
   if (d) {
     PyThreadState *thread = PyEval_SaveThread();
     smma_status status = compute(&r, d);

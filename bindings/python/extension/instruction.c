@@ -227,24 +227,23 @@ static bool read_formats(const choice *x, const array_formats *arrays, formats *
     f->d = array_format_named(x->out, "out_dtype");
     return f->d != SMMA_NO_FORMAT;
   }
-  f->d = f->a == SMMA_NO_FORMAT ? SMMA_NO_FORMAT : (smma_format)smma_usual_output((smma_format_id)f->a);
+  f->d = f->a == SMMA_NO_FORMAT ? SMMA_NO_FORMAT : (smma_format)smma_usual_output((smma_format)f->a);
   return true;
 }
 
 /* What is asked for besides a named instruction must be what it has. */
 static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const formats *f) {
-  bool in = x->in == Py_None || (f->a == (smma_format)i->a && f->b == (smma_format)i->b);
-  bool out = x->out == Py_None || f->d == (smma_format)i->d;
+  bool in = x->in == Py_None || (f->a == i->a && f->b == i->b);
+  bool out = x->out == Py_None || f->d == i->d;
   if (in && out) return i;
   PyErr_Format(PyExc_ValueError, "%s: %s computes %s x %s -> %s; leave it out", in ? "out_dtype" : "in_dtype", i->name,
-               smma_format_name((smma_format)i->a), smma_format_name((smma_format)i->b),
-               smma_format_name((smma_format)i->d));
+               smma_format_name(i->a), smma_format_name(i->b), smma_format_name(i->d));
   return NULL;
 }
 
 static bool takes_scales(const smma_instruction *i, const formats *f, const array_formats *arrays) {
-  bool same = (smma_format)i->a == f->a && (smma_format)i->b == f->b && (smma_format)i->d == f->d;
-  return same && i->scale_block && array_same_dtype((smma_format)i->scale, arrays->scale) &&
+  bool same = i->a == f->a && i->b == f->b && i->d == f->d;
+  return same && i->scale_block && array_same_dtype(i->scale, arrays->scale) &&
          (arrays->k + i->scale_block - 1) / i->scale_block == arrays->scale_blocks;
 }
 
@@ -268,8 +267,7 @@ static const smma_instruction *find_by_formats(PyObject *gpu, const formats *f, 
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   const smma_instruction *found;
   if (!name) return NULL;
-  found = smma_resolve_formats(name, (smma_format_id)f->a, (smma_format_id)f->b, (smma_format_id)f->d, message,
-                               sizeof message);
+  found = smma_resolve_formats(name, (smma_format)f->a, (smma_format)f->b, (smma_format)f->d, message, sizeof message);
   if (!found)
     PyErr_Format(PyExc_LookupError, "%s%s", message, asked ? "" : "; in_dtype rounds A and B to another format");
   return found;

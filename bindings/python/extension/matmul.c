@@ -157,8 +157,8 @@ static bool make_result(product *p) {
   npy_intp shape[MOST_AXES];
   for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
   shape[p->axes] = rows_of(p->operand[A]), shape[p->axes + 1] = columns_of(p->operand[B]);
-  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of((smma_format)p->instruction->d),
-                                                        p->axes + 2, shape, NULL, NULL, 0, NULL);
+  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(p->instruction->d), p->axes + 2,
+                                                        shape, NULL, NULL, 0, NULL);
   return p->operand[D] != NULL;
 }
 
@@ -247,7 +247,7 @@ static bool choose(product *p, const choice *x) {
 
 static bool encode_operands(product *p) {
   const smma_instruction *i = p->instruction;
-  const smma_format_id format[OPERANDS] = {i->a, i->b, i->c, i->d, i->scale, i->scale};
+  const smma_format format[OPERANDS] = {i->a, i->b, i->c, i->d, i->scale, i->scale};
   for (int x = 0; x < OPERANDS; x++) {
     if (!p->operand[x]) continue;
     p->operand[x] = array_as(p->operand[x], names[x], (smma_format)format[x]);

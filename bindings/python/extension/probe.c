@@ -19,7 +19,7 @@ static PyObject *batch_array(smma_format format, const void *data, size_t rows, 
   return array;
 }
 
-static PyObject *call(PyObject *function, const smma_instruction_info *i, const smma_unit_batch *x) {
+static PyObject *call(PyObject *function, const smma_instruction_info *i, const smma_batch *x) {
   PyObject *a = batch_array(i->a, x->a, x->rows, i->k), *b = batch_array(i->b, x->b, x->rows, i->k);
   PyObject *c = batch_array(i->c, x->c, x->rows, 0), *scale_a = NULL, *scale_b = NULL, *result = NULL;
   if (i->scale_block) {
@@ -37,7 +37,7 @@ static PyObject *call(PyObject *function, const smma_instruction_info *i, const 
 }
 
 /* The function's results as D's encodings; the exception it raises stays set. */
-static int function_run(void *function, const smma_instruction_info *i, const smma_unit_batch *batch, char *message,
+static int function_run(void *function, const smma_instruction_info *i, const smma_batch *batch, char *message,
                         size_t size) {
   PyObject *returned = call(function, i, batch);
   PyArrayObject *d = returned ? array_of(returned) : NULL, *dense;
@@ -64,7 +64,7 @@ static const smma_unit_methods function_methods = {.abi = SMMA_UNIT_ABI, .run = 
 
 /* ---- Findings ---- */
 
-static PyObject *encodings(smma_format_id id, const uint64_t *x, npy_intp count) {
+static PyObject *encodings(smma_format id, const uint64_t *x, npy_intp count) {
   smma_format format = (smma_format)id;
   PyObject *array = PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(format), 1, &count, NULL, NULL, 0, NULL);
   for (npy_intp e = 0; array && e < count; e++)
@@ -73,7 +73,7 @@ static PyObject *encodings(smma_format_id id, const uint64_t *x, npy_intp count)
 }
 
 static PyObject *witness_of(const smma_instruction *i, const smma_finding *finding) {
-  const smma_vector_row *row = &finding->witness;
+  const smma_row *row = &finding->witness;
   if (!finding->has_witness) Py_RETURN_NONE;
   return Py_BuildValue("(NNNN)", encodings(i->a, row->a, i->k), encodings(i->b, row->b, i->k),
                        encodings(i->c, &row->c, 1), encodings(i->d, &row->d, 1));

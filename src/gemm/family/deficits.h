@@ -24,8 +24,8 @@ enum {
 static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }
 
 /* The format whose exponents the operands of `format` have. */
-static smma_encoding deficit_encoding(const smma_operation *o, smma_format_id format) {
-  return smma_encoding_of(o->rule.algorithm == SMMA_FP8_BY_FP16 ? SMMA_FORMAT_f16 : format);
+static smma_encoding deficit_encoding(const smma_operation *o, smma_format format) {
+  return smma_encoding_of(o->rule.algorithm == SMMA_FP8_BY_FP16 ? SMMA_F16 : format);
 }
 
 static int deficit_greatest_field(smma_encoding e) { return (1 << e.exponent_bits) - 1; }

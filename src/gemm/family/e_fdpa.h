@@ -41,7 +41,7 @@ static size_t e_fdpa_bytes(const smma_operation *o) {
 static bool e_fdpa_takes(const smma_operation *o) {
   int length = smma_block_of(o);
   return o->rule.algorithm == SMMA_E_FDPA && (length == 2 || length == 4) && o->a == o->b &&
-         (o->a == SMMA_FORMAT_f16 || o->a == SMMA_FORMAT_bf16);
+         (o->a == SMMA_F16 || o->a == SMMA_BF16);
 }
 
 /* ---- Packing ---- */
@@ -97,7 +97,7 @@ static void e_fdpa_take_values(size_t length, size_t width, const float *value, 
 /* Rows or columns f->first.. of all steps, whose blocks lie `apart` doubles apart. */
 static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart, double *out, unsigned char *special) {
   const smma_operation *o = &pack->plan->operation;
-  const smma_format_id format = pack->of_a ? o->a : o->b;
+  const smma_format format = pack->of_a ? o->a : o->b;
   const smma_decoder d = smma_decoder_of(format);
   size_t blocks = (size_t)smma_blocks_per_step(o), length = (size_t)f->length, count = length * f->vectors;
   size_t all = pack->steps * blocks, at_once = e_fdpa_run_blocks(length);

@@ -46,11 +46,11 @@ static void fma_f64_block(const double *a, const double *b, size_t count, vd nan
 }
 
 static vf fma_f32_nan(const smma_plan *p) {
-  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_FORMAT_f32), p->operation.rule.nan)));
+  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), p->operation.rule.nan)));
 }
 
 static vd fma_f64_nan(const smma_plan *p) {
-  uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_FORMAT_f64), p->operation.rule.nan);
+  uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_F64), p->operation.rule.nan);
   double nan;
   memcpy(&nan, &bits, sizeof nan);
   return vd_set(nan);
@@ -79,12 +79,12 @@ static void fma_f32_pack_columns(const smma_pack *pack) { smma_interleave(pack, 
 static void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
 static void fma_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0); }
 
-static bool fma_takes(const smma_operation *o, smma_format_id format) {
+static bool fma_takes(const smma_operation *o, smma_format format) {
   return o->rule.algorithm == SMMA_FMA && o->a == format && o->b == format && o->d == format;
 }
 
-static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_FORMAT_f32); }
-static bool fma_f64_takes(const smma_operation *o) { return fma_takes(o, SMMA_FORMAT_f64); }
+static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32); }
+static bool fma_f64_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64); }
 
 static const smma_kernel_family fma_f32_family = {fma_f32_takes, FMA_F32_COLUMNS,   fma_f32_bytes,
                                                   fma_f32_bytes, fma_f32_pack_rows, fma_f32_pack_columns,

@@ -9,7 +9,7 @@ static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *
   smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
   smma_outer_add(p, accumulator, partial, count);
   smma_float_leave(state);
-  if (p->operation.d == SMMA_FORMAT_f16)
+  if (p->operation.d == SMMA_F16)
     for (size_t i = 0; i < count; i += LANES) vf_store(accumulator + i, vf_round_to_half(vf_load(accumulator + i)));
 }
 
@@ -37,7 +37,7 @@ static void fp8_by_f16_run_to_half_16(const smma_run *r) { fp8_by_f16_panel(r, 1
 static void fp8_by_f16_run(const smma_run *r) {
   static void (*const run[2][2])(const smma_run *) = {{fp8_by_f16_run_8, fp8_by_f16_run_16},
                                                       {fp8_by_f16_run_to_half_8, fp8_by_f16_run_to_half_16}};
-  run[r->plan->operation.d == SMMA_FORMAT_f16][smma_block_of(&r->plan->operation) == 16](r);
+  run[r->plan->operation.d == SMMA_F16][smma_block_of(&r->plan->operation) == 16](r);
 }
 
 static const smma_kernel_family fp8_by_f16_family = {

@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void ftz_addmul_panel(const smma_ru
 
 static void ftz_addmul_run(const smma_run *r) {
   const smma_operation *o = &r->plan->operation;
-  if (o->a == SMMA_FORMAT_f16)
+  if (o->a == SMMA_F16)
     ftz_addmul_panel(r, 4, true);
   else if (o->rule.with.ftz_addmul.pairwise == 4)
     ftz_addmul_panel(r, 4, false);
@@ -78,8 +78,8 @@ static void ftz_addmul_run(const smma_run *r) {
 
 static bool ftz_addmul_takes(const smma_operation *o) {
   const int pairwise = o->rule.with.ftz_addmul.pairwise;
-  if (o->rule.algorithm != SMMA_FTZ_ADDMUL || o->a != o->b || o->d != SMMA_FORMAT_f32 || o->k % pairwise) return false;
-  return o->a == SMMA_FORMAT_f16 ? pairwise == 4 : o->a == SMMA_FORMAT_bf16;
+  if (o->rule.algorithm != SMMA_FTZ_ADDMUL || o->a != o->b || o->d != SMMA_F32 || o->k % pairwise) return false;
+  return o->a == SMMA_F16 ? pairwise == 4 : o->a == SMMA_BF16;
 }
 
 /* Subnormals, and -0, to +0. */
@@ -94,14 +94,14 @@ static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16
 static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
 
 static void ftz_addmul_pack_rows(const smma_pack *pack) {
-  if (pack->plan->operation.a == SMMA_FORMAT_f16)
+  if (pack->plan->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_bf16, 0);
 }
 
 static void ftz_addmul_pack_columns(const smma_pack *pack) {
-  if (pack->plan->operation.a == SMMA_FORMAT_f16)
+  if (pack->plan->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
@@ -157,8 +157,7 @@ static void ftz_fma_run(const smma_run *r) {
 }
 
 static bool ftz_fma_takes(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_FORMAT_bf16 && o->b == SMMA_FORMAT_bf16 &&
-         o->d == SMMA_FORMAT_f32 && o->k == 2;
+  return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->d == SMMA_F32 && o->k == 2;
 }
 
 static void ftz_fma_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1); }

@@ -67,10 +67,9 @@ static size_t gst_bytes(const smma_operation *o) { return gst_layout_of(1, gst_p
 static bool gst_takes(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   return o->rule.algorithm == SMMA_GST_FDPA && o->k == GST_K && p->group == 16 && p->fused.alignment_bits == GST_F &&
-         (o->scale_block == 16 || o->scale_block == 32) && o->a == SMMA_FORMAT_e2m1 && o->b == SMMA_FORMAT_e2m1 &&
-         p->fused.output == SMMA_FORMAT_f32 && p->fused.rounding == SMMA_TOWARD_ZERO &&
-         p->fused.zero_exponent <= -GST_F - 2 * GST_UNIT_LIMIT &&
-         (o->scale == SMMA_FORMAT_ue8m0 || o->scale == SMMA_FORMAT_ue4m3);
+         (o->scale_block == 16 || o->scale_block == 32) && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 &&
+         p->fused.output == SMMA_F32 && p->fused.rounding == SMMA_ROUND_TOWARD_ZERO &&
+         p->fused.zero_exponent <= -GST_F - 2 * GST_UNIT_LIMIT && (o->scale == SMMA_UE8M0 || o->scale == SMMA_UE4M3);
 }
 
 /* ---- Packing ---- */
@@ -122,7 +121,7 @@ static void gst_fetch_across_k(const gst_fetch *f, size_t leading, uint32_t *qua
 /* alpha acts on A before. */
 static void gst_scale_codes(const smma_plan *p, size_t count, uint8_t *code) {
   uint8_t scaled[16];
-  for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_FORMAT_e2m1, i, p->with.alpha);
+  for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_E2M1, i, p->with.alpha);
   for (size_t i = 0; i < count; i++) code[i] = scaled[code[i] & 15];
 }
 

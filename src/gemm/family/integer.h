@@ -24,7 +24,7 @@ static inline int32_t integer_pair(bool is_signed, uint32_t even, uint32_t odd) 
 /* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
   const smma_operation *o = &f->plan->operation;
-  const bool is_signed = (f->of_a ? o->a : o->b) == SMMA_FORMAT_s8;
+  const bool is_signed = (f->of_a ? o->a : o->b) == SMMA_S8;
   uint32_t code[SMMA_MOST_PRODUCTS * SMMA_MOST_VECTORS];
   smma_fetch_codes(f, code);
   for (size_t pair = 0; pair < integer_pairs(o); pair++)

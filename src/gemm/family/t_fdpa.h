@@ -57,7 +57,7 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
   t.wide = deficit_is_wide(o);
   t.based = t.wide || o->scale_block;
-  t.to_half = p->output == SMMA_FORMAT_f16;
+  t.to_half = p->output == SMMA_F16;
   return t;
 }
 

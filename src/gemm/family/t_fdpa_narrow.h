@@ -202,7 +202,7 @@ static void t_fdpa_narrow_run_to_half_32(const smma_run *r) { t_fdpa_narrow_pane
 static void t_fdpa_narrow_run(const smma_run *r) {
   static void (*const run[2][2])(const smma_run *) = {{t_fdpa_narrow_run_16, t_fdpa_narrow_run_32},
                                                       {t_fdpa_narrow_run_to_half_16, t_fdpa_narrow_run_to_half_32}};
-  run[r->plan->operation.d == SMMA_FORMAT_f16][smma_block_of(&r->plan->operation) == 32](r);
+  run[r->plan->operation.d == SMMA_F16][smma_block_of(&r->plan->operation) == 32](r);
 }
 
 static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,     PANEL,

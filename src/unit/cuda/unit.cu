@@ -124,7 +124,7 @@ struct memory {
   }
 };
 
-int cuda_run(void *unit, const smma_instruction_info *i, const smma_unit_batch *batch, char *message, size_t size) {
+int cuda_run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   const auto bytes = [](smma_format f) -> size_t {
     if (f == SMMA_F64) return 8;
     return f == SMMA_F32 || f == SMMA_TF32 || f == SMMA_S32 ? 4 : f == SMMA_F16 || f == SMMA_BF16 ? 2 : 1;

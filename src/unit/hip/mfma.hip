@@ -273,7 +273,7 @@ struct memory {
   }
 };
 
-int hip_run(void *unit, const smma_instruction_info *i, const smma_unit_batch *batch, char *message, size_t size) {
+int hip_run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   const wrapper *w = find(static_cast<device_unit *>(unit), i);
   const size_t rows = batch->rows;
   std::vector<unsigned char> results(rows * PLACES * w->element);

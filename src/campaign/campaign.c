@@ -1,0 +1,149 @@
+#include "campaign/campaign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "host/thread.h"
+#include "rows/check.h"
+#include "unit/recording.h"
+
+enum { BATCH = 65536, ALIKE_ROWS = 4096 };
+
+/* Two columns of results beside the rows' own. */
+typedef struct {
+  const smma_campaign *campaign;
+  const smma_instruction *instruction;
+  smma_operation operation;
+  smma_rows rows;
+  unsigned char *expected, *again;
+  size_t d_bytes;
+} work;
+
+void smma_campaign_row(const smma_campaign *c, const smma_instruction *i, uint64_t index, smma_row *row) {
+  const smma_operation o = smma_operation_of(i);
+  smma_generate_row(&o, c->seed, index, c->one_kind ? c->kind : (smma_row_kind)(index % SMMA_ROWS_KINDS), row);
+  row->d = 0;
+}
+
+static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w) {
+  *w = (work){.campaign = c, .instruction = i, .operation = smma_operation_of(i)};
+  w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
+  w->expected = malloc(BATCH * w->d_bytes);
+  w->again = malloc(BATCH * w->d_bytes);
+  return smma_rows_allocate(i, BATCH, &w->rows) && w->expected && w->again;
+}
+
+static void release(work *w) {
+  smma_rows_free(&w->rows);
+  free(w->expected);
+  free(w->again);
+}
+
+/* The recording among the two units, or NULL: it decides which rows there are. */
+static const smma_unit *recording_of(const smma_campaign *c) {
+  if (smma_unit_is_recording(c->unit)) return c->unit;
+  return smma_unit_is_recording(c->against) ? c->against : NULL;
+}
+
+/* How many rows there are to be compared. */
+static uint64_t rows_of(const smma_campaign *c) {
+  const smma_unit *recording = recording_of(c);
+  size_t count;
+  if (!recording) return c->rows;
+  smma_recorded_rows(recording, &count);
+  return count < c->rows ? count : c->rows;
+}
+
+/* Operands of `count` rows from `first` on. */
+static void fill(work *w, uint64_t first, size_t count) {
+  const smma_unit *recording = recording_of(w->campaign);
+  if (recording) {
+    size_t all;
+    const smma_rows *recorded = smma_recorded_rows(recording, &all);
+    smma_row row;
+    for (size_t i = 0; i < count; i++) {
+      smma_rows_get(recorded, (size_t)first + i, &row);
+      smma_rows_put(&w->rows, i, &row);
+    }
+    return;
+  }
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
+  for (size_t i = 0; i < count; i++) {
+    smma_row row;
+    smma_campaign_row(w->campaign, w->instruction, first + i, &row);
+    smma_rows_put(&w->rows, i, &row);
+  }
+}
+
+static bool ask(smma_unit *u, const work *w, size_t count, void *d, smma_error *error) {
+  const smma_batch batch = smma_rows_batch(&w->rows, 0, count, d);
+  return smma_unit_run(u, w->instruction, &batch, error);
+}
+
+static bool differ(const work *w, const void *x, const void *y, size_t i) {
+  return !smma_same_result(&w->operation, smma_load(w->d_bytes, x, i), smma_load(w->d_bytes, y, i));
+}
+
+/* Whether the unit gives the same results again, and the same result of the same row at every place of a batch. */
+static bool check_unit(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
+  const size_t alike = count < ALIKE_ROWS ? count : ALIKE_ROWS;
+  smma_row row;
+  if (!ask(w->campaign->unit, w, count, w->again, error)) return false;
+  result->not_repeated = result->not_alike = 0;
+  for (size_t i = 0; i < count; i++) result->not_repeated += differ(w, w->rows.d, w->again, i);
+  smma_rows_get(&w->rows, count / 2, &row);
+  for (size_t i = 0; i < alike; i++) smma_rows_put(&w->rows, i, &row);
+  if (!ask(w->campaign->unit, w, alike, w->again, error)) return false;
+  for (size_t i = 1; i < alike; i++) {
+    uint64_t x = smma_load(w->d_bytes, w->again, 0);
+    result->not_alike += !smma_same_result(&w->operation, x, smma_load(w->d_bytes, w->again, i));
+  }
+  result->checked = true;
+  return true;
+}
+
+static bool take_example(const work *w, uint64_t first, size_t at, smma_campaign_result *result, smma_error *error) {
+  const smma_campaign *c = w->campaign;
+  result->has_example = true;
+  result->first = first + at;
+  smma_rows_get(&w->rows, at, &result->example);
+  result->expected = smma_load(w->d_bytes, w->expected, at);
+  if (recording_of(c)) return true; /* which knows no simpler rows */
+  return smma_minimise(c->unit, c->against, w->instruction, &result->example, &result->expected, error);
+}
+
+/* One batch; `result` changes only if all of it was computed. */
+static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
+  const smma_campaign *c = w->campaign;
+  smma_campaign_result r = *result;
+  size_t example = count;
+  fill(w, r.rows, count);
+  if (!ask(c->unit, w, count, NULL, error) || !ask(c->against, w, count, w->expected, error)) return false;
+  for (size_t i = count; i-- > 0;)
+    if (differ(w, w->rows.d, w->expected, i)) r.mismatches++, example = i;
+  if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
+  r.rows += count;
+  if (!r.checked && !check_unit(w, count, &r, error)) return false;
+  *result = r;
+  return true;
+}
+
+bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_campaign_watcher *watcher, void *context,
+                       smma_campaign_result *result, bool *stopped, smma_error *error) {
+  const uint64_t rows = rows_of(c);
+  bool done = true;
+  work w;
+  *stopped = false;
+  if (!allocate(c, i, &w)) {
+    release(&w);
+    return smma_fail(error, "no memory for %d rows of %s", BATCH, i->name);
+  }
+  while (done && !*stopped && result->rows < rows) {
+    const uint64_t left = rows - result->rows;
+    done = run_batch(&w, left < BATCH ? (size_t)left : BATCH, result, error);
+    if (done) *stopped = watcher(result, context);
+  }
+  release(&w);
+  return done;
+}

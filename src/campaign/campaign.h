@@ -1,0 +1,47 @@
+/* Differential testing: many rows through two units, what differs, and the smallest row that does. */
+#ifndef SMMA_CAMPAIGN_CAMPAIGN_H
+#define SMMA_CAMPAIGN_CAMPAIGN_H
+
+#include "rows/generate.h"
+#include "unit/unit.h"
+
+typedef struct {
+  smma_unit *unit, *against;
+  uint64_t rows; /* of each instruction; of a recording, at most those that it has */
+  uint64_t seed;
+  bool one_kind; /* only rows of `kind`; else all kinds in turn */
+  smma_row_kind kind;
+} smma_campaign;
+
+/* What is known of one instruction. `rows` is also where smma_campaign_run goes on. */
+typedef struct {
+  uint64_t rows, mismatches;
+  uint64_t not_repeated; /* rows of the first batch whose result was another when asked again */
+  uint64_t not_alike;    /* of the same row everywhere in a batch: results that are not the first one's */
+  bool checked;          /* the two above were counted */
+  bool has_example;
+  uint64_t first;    /* the row that differed first */
+  smma_row example;  /* the same, made as simple as it goes; d is the unit's */
+  uint64_t expected; /* by the other unit */
+} smma_campaign_result;
+
+/* Told behind each batch; true stops the campaign there. */
+typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *context);
+
+/* Row `index` of the campaign's rows for an instruction; d is left alone. */
+void smma_campaign_row(const smma_campaign *campaign, const smma_instruction *instruction, uint64_t index,
+                       smma_row *row);
+
+/* Compares rows from result->rows on until there are campaign->rows. Results equal each other as in smma_same_result.
+   `*stopped` tells whether the watcher ended it. False with one line if a unit fails; `result` stands then as behind
+   the last batch. */
+bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,
+                       smma_campaign_watcher *watcher, void *context, smma_campaign_result *result, bool *stopped,
+                       smma_error *error);
+
+/* Simplifies a row of which the units' results differ as long as they still do: fewest nonzero terms first, then the
+   fewest bits in significands, exponents near one, plus signs. Fills row->d and `*expected`. */
+bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *instruction, smma_row *row,
+                   uint64_t *expected, smma_error *error);
+
+#endif

@@ -1,0 +1,94 @@
+#include "campaign/chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows/rows.h"
+
+typedef struct {
+  smma_unit *unit;
+  const smma_instruction *instruction, *as;
+} chain;
+
+static void chain_close(void *state) { free(state); }
+
+static void chain_describe(void *state, smma_unit_description *description) {
+  const chain *x = state;
+  *description = x->unit->description;
+}
+
+static int chain_computes(void *state, const smma_instruction_info *i, char *message, size_t size) {
+  const chain *x = state;
+  if (strcmp(i->name, x->as->name) == 0 && strcmp(i->arch, smma_arch_name(x->as)) == 0) return 0;
+  snprintf(message, size, "it stands for %s alone", x->as->name);
+  return 1;
+}
+
+/* Elements of a row from the step's first on, one behind another. */
+static void take_step(const smma_row *row, const smma_instruction *i, int step, smma_row *part) {
+  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  memcpy(part->a, row->a + step * i->k, (size_t)i->k * sizeof *part->a);
+  memcpy(part->b, row->b + step * i->k, (size_t)i->k * sizeof *part->b);
+  memcpy(part->scale_a, row->scale_a + step * scales, (size_t)scales * sizeof *part->scale_a);
+  memcpy(part->scale_b, row->scale_b + step * scales, (size_t)scales * sizeof *part->scale_b);
+}
+
+/* One step of every row; c is the batch's, or the d of the step before. */
+static bool run_step(const chain *x, const smma_rows *rows, int step, smma_rows *parts, smma_error *error) {
+  for (size_t i = 0; i < rows->capacity; i++) {
+    smma_row row, part = {.d = 0};
+    smma_rows_get(rows, i, &row);
+    take_step(&row, x->instruction, step, &part);
+    part.c = step == 0 ? row.c : smma_rows_result(parts, i);
+    smma_rows_put(parts, i, &part);
+  }
+  const smma_batch batch = smma_rows_batch(parts, 0, rows->capacity, NULL);
+  return smma_unit_run(x->unit, x->instruction, &batch, error);
+}
+
+/* The NaN of `as` where the instruction's own is not known. */
+static uint64_t known_nan(const chain *x, uint64_t d) {
+  const smma_encoding f = smma_encoding_of(x->as->d);
+  if (x->instruction->rule->rule.nan != SMMA_NAN_QUIET || smma_decode(f, d).kind != SMMA_NAN) return d;
+  return smma_nan_of(f, x->as->rule->rule.nan);
+}
+
+static int chain_run(void *state, const smma_instruction_info *info, const smma_batch *batch, char *message,
+                     size_t size) {
+  const chain *x = state;
+  smma_rows rows = smma_rows_of_batch(x->as, batch), parts;
+  smma_error error = {""};
+  bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(&error, "out of memory");
+  (void)info;
+  for (int step = 0; good && step < x->as->k / x->instruction->k; step++)
+    good = run_step(x, &rows, step, &parts, &error);
+  for (size_t i = 0; good && i < batch->rows; i++) {
+    smma_row row;
+    smma_rows_get(&rows, i, &row);
+    row.d = known_nan(x, smma_rows_result(&parts, i));
+    smma_rows_put(&rows, i, &row);
+  }
+  smma_rows_free(&parts);
+  if (!good) snprintf(message, size, "%s", error.text);
+  return !good;
+}
+
+static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chain_describe, chain_computes, chain_run};
+
+bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, smma_unit *result,
+                     smma_error *error) {
+  chain *x;
+  if (i->a != as->a || i->b != as->b || i->c != as->c || i->d != as->d || i->scale != as->scale ||
+      i->scale_block != as->scale_block)
+    return smma_fail(error, "%s and %s have not the same formats", i->name, as->name);
+  if (as->k % i->k != 0)
+    return smma_fail(error, "K = %d of %s is no multiple of the %d of %s", as->k, as->name, i->k, i->name);
+  if (as->k != i->k && i->c != i->d) return smma_fail(error, "%s cannot go on: c and d differ in format", i->name);
+  x = malloc(sizeof *x);
+  if (!x) return smma_fail(error, "out of memory");
+  *x = (chain){.unit = unit, .instruction = i, .as = as};
+  *result = (smma_unit){.methods = &methods, .state = x, .description = unit->description};
+  snprintf(result->name, sizeof result->name, "%s", unit->name);
+  return true;
+}

@@ -1,0 +1,104 @@
+/* The smallest row of which two units' results differ. */
+#include <string.h>
+
+#include "campaign/campaign.h"
+#include "host/load.h"
+#include "rows/check.h"
+#include "rows/rows.h"
+
+/* Candidates of one round: each term gone, c gone, and some simpler forms of each element. */
+enum { FORMS = 5, MOST_CANDIDATES = (2 * SMMA_MAXIMUM_K + 1) * FORMS + SMMA_MAXIMUM_K + 1 };
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_rows rows;
+  size_t count;
+} candidates;
+
+static void propose(candidates *c, const smma_row *row) { smma_rows_put(&c->rows, c->count++, row); }
+
+static bool is_zero(smma_format format, uint64_t x) {
+  return smma_decode(smma_encoding_of(format), x).kind == SMMA_ZERO;
+}
+
+/* Every form is simpler by one measure and not less simple by those before it: fewer bits of the fraction, an exponent
+   that is that of one, no sign. So rounds end. */
+static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t fraction = smma_low_bits(~UINT64_C(0), f.fraction_bits) << f.ignored_bits;
+  const uint64_t exponents = smma_low_bits(~UINT64_C(0), f.exponent_bits) << (f.fraction_bits + f.ignored_bits);
+  const uint64_t one = (uint64_t)f.bias << (f.fraction_bits + f.ignored_bits);
+  const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+  int count = 0;
+  if (smma_decode(f, x).kind != SMMA_FINITE) return 0;
+  if (x & fraction) {
+    form[count++] = x & ~fraction;
+    form[count++] = x & (x - 1);                                              /* without its last bit */
+    form[count++] = (x & ~fraction) | (x & fraction & (~(x & fraction) + 1)); /* without all others */
+  }
+  if ((x & exponents) != one) form[count++] = (x & ~exponents) | one;
+  if (x & sign) form[count++] = x & ~sign;
+  return count;
+}
+
+static void propose_forms(candidates *c, smma_row *row, smma_format format, uint64_t *element) {
+  const uint64_t before = *element;
+  uint64_t form[FORMS];
+  const int count = simpler_forms(format, before, form);
+  for (int i = 0; i < count; i++) {
+    if (form[i] == before) continue;
+    *element = form[i];
+    propose(c, row);
+  }
+  *element = before;
+}
+
+static void propose_all(candidates *c, const smma_row *row) {
+  const smma_instruction *i = c->instruction;
+  smma_row x = *row;
+  c->count = 0;
+  for (int k = 0; k < i->k; k++) {
+    if (x.a[k] == 0 && x.b[k] == 0) continue;
+    x.a[k] = x.b[k] = 0;
+    propose(c, &x);
+    x.a[k] = row->a[k], x.b[k] = row->b[k];
+  }
+  if (x.c != 0) {
+    x.c = 0;
+    propose(c, &x);
+    x.c = row->c;
+  }
+  for (int k = 0; k < i->k; k++) {
+    if (!is_zero(i->a, x.a[k])) propose_forms(c, &x, i->a, &x.a[k]);
+    if (!is_zero(i->b, x.b[k])) propose_forms(c, &x, i->b, &x.b[k]);
+  }
+  if (!is_zero(i->c, x.c)) propose_forms(c, &x, i->c, &x.c);
+}
+
+bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *i, smma_row *row, uint64_t *expected,
+                   smma_error *error) {
+  const smma_operation o = smma_operation_of(i);
+  const size_t bytes = smma_container_bytes(smma_encoding_of(i->d));
+  unsigned char other[MOST_CANDIDATES * 8];
+  candidates c = {.instruction = i};
+  bool done = smma_rows_allocate(i, MOST_CANDIDATES, &c.rows), simpler = true;
+  if (!done) return smma_fail(error, "no memory to simplify a row of %s", i->name);
+  while (simpler) {
+    smma_batch batch;
+    propose_all(&c, row);
+    batch = smma_rows_batch(&c.rows, 0, c.count, NULL);
+    done = smma_unit_run(unit, i, &batch, error);
+    batch.d = other;
+    done = done && smma_unit_run(against, i, &batch, error);
+    simpler = false;
+    for (size_t n = 0; done && !simpler && n < c.count; n++) {
+      const uint64_t second = smma_load(bytes, other, n);
+      if (smma_same_result(&o, smma_rows_result(&c.rows, n), second)) continue;
+      smma_rows_get(&c.rows, n, row);
+      *expected = second;
+      simpler = true;
+    }
+  }
+  smma_rows_free(&c.rows);
+  return done;
+}

@@ -1,0 +1,124 @@
+#include "matrix/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "host/thread.h"
+
+/* How many encodings a finite one is away from zero. */
+static uint64_t units_of(smma_encoding f, uint64_t x) {
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_decode(f, x).significand;
+  return smma_low_bits(x >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+}
+
+/* Encodings between two finite ones; 1 for -0 and +0. */
+static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
+  uint64_t a = units_of(f, x), b = units_of(f, y);
+  if (smma_decode(f, x).negative != smma_decode(f, y).negative) return a + b ? a + b : 1;
+  return a > b ? a - b : b - a;
+}
+
+smma_difference smma_compare_results(smma_format format, const void *x, const void *y, size_t count) {
+  smma_encoding f = smma_encoding_of(format);
+  size_t bytes = smma_container_bytes(f);
+  smma_difference r = {0, 0, 0};
+  for (size_t i = 0; i < count; i++) {
+    uint64_t a = smma_load(bytes, x, i), b = smma_load(bytes, y, i), ulps;
+    smma_number u = smma_decode(f, a), v = smma_decode(f, b);
+    if (a == b || (u.kind == SMMA_NAN && v.kind == SMMA_NAN)) continue;
+    r.different++;
+    if (u.kind > SMMA_FINITE || v.kind > SMMA_FINITE) {
+      r.special++;
+      continue;
+    }
+    ulps = units_between(f, a, b);
+    if (ulps > r.largest_ulps) r.largest_ulps = ulps;
+  }
+  return r;
+}
+
+static double value_of(uint64_t f64_encoding) {
+  double value;
+  memcpy(&value, &f64_encoding, sizeof value);
+  return value;
+}
+
+static smma_number element(const smma_encoded_matrix *m, size_t i, size_t j) {
+  smma_encoding f = smma_encoding_of(m->format);
+  return smma_decode(f, smma_load(smma_container_bytes(f), m->data, i * m->columns + j));
+}
+
+/* The exact element (i, j) and d minus it, each rounded once to double; false where something is not finite. */
+static bool exact_element(const smma_encoded_matrix *a, const smma_encoded_matrix *b, smma_number d, size_t i, size_t j,
+                          double *exact, double *error) {
+  smma_encoding f64 = smma_encoding_of(SMMA_F64);
+  smma_wide sum;
+  smma_wide_clear(&sum);
+  if (d.kind > SMMA_FINITE) return false;
+  for (size_t k = 0; k < a->columns; k++) {
+    smma_number x = element(a, i, k), y = element(b, k, j);
+    if (x.kind > SMMA_FINITE || y.kind > SMMA_FINITE) return false;
+    smma_wide_add_product(&sum, x, y);
+  }
+  *exact = value_of(smma_wide_round(&sum, f64));
+  if (d.kind == SMMA_FINITE) smma_wide_add(&sum, !d.negative, d.significand, d.exponent - d.fraction_bits);
+  *error = value_of(smma_wide_round(&sum, f64));
+  return true;
+}
+
+/* What one row of d adds to the whole. */
+typedef struct {
+  double largest_error, largest, error_squares, squares;
+  size_t count;
+} row_sums;
+
+static row_sums sums_of_row(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                            size_t i) {
+  row_sums r = {0, 0, 0, 0, 0};
+  for (size_t j = 0; j < d->columns; j++) {
+    double exact, error;
+    if (!exact_element(a, b, element(d, i, j), i, j, &exact, &error)) continue;
+    r.count++;
+    r.largest_error = fmax(r.largest_error, fabs(error));
+    r.largest = fmax(r.largest, fabs(exact));
+    r.error_squares += error * error;
+    r.squares += exact * exact;
+  }
+  return r;
+}
+
+/* Rows are added in their order, so that the sums do not depend on the threads. */
+static smma_product_error combine(const row_sums *row, const smma_encoded_matrix *d) {
+  row_sums all = {0, 0, 0, 0, 0};
+  for (size_t i = 0; i < d->rows; i++) {
+    all.count += row[i].count;
+    all.largest_error = fmax(all.largest_error, row[i].largest_error);
+    all.largest = fmax(all.largest, row[i].largest);
+    all.error_squares += row[i].error_squares;
+    all.squares += row[i].squares;
+  }
+  if (all.count == 0) return (smma_product_error){NAN, NAN, d->rows * d->columns};
+  return (smma_product_error){all.largest_error == 0 ? 0 : all.largest_error / all.largest,
+                              all.error_squares == 0 ? 0 : sqrt(all.error_squares / all.squares),
+                              d->rows * d->columns - all.count};
+}
+
+bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                              smma_row_progress *progress, void *context, smma_product_error *error) {
+  row_sums *row = calloc(d->rows + 1, sizeof *row);
+  size_t rows_done = 0;
+  if (!row) return false;
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < d->rows; i++) {
+    size_t finished;
+    row[i] = sums_of_row(a, b, d, i);
+#pragma omp atomic capture
+    finished = ++rows_done;
+    if (progress && smma_this_thread() == 0) progress(finished, d->rows, context);
+  }
+  *error = combine(row, d);
+  free(row);
+  return true;
+}

@@ -1,0 +1,41 @@
+/* How far results are from each other, in units in the last place, and from the exact product. */
+#ifndef SMMA_MATRIX_COMPARE_H
+#define SMMA_MATRIX_COMPARE_H
+
+#include <stddef.h>
+
+#include "core/wide.h"
+
+typedef struct {
+  size_t different;      /* results that are not bit for bit equal; two NaNs count as equal */
+  size_t special;        /* of these, results where one is NaN or only one is infinite */
+  uint64_t largest_ulps; /* among the others: encodings between them, -0 and +0 next to each other */
+} smma_difference;
+
+/* Compares `count` encodings of one format. */
+smma_difference smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
+
+/* Errors of a computed product against the exact one. Elements where d or an operand is not finite are left out and
+   counted; the errors are NaN where all are. */
+typedef struct {
+  double largest;          /* the largest |d - exact|, divided by the largest |exact| */
+  double root_mean_square; /* the Frobenius norm of d - exact, divided by that of exact */
+  size_t left_out;
+} smma_product_error;
+
+/* A matrix of encodings, row-major and dense. */
+typedef struct {
+  smma_format format;
+  size_t rows, columns;
+  const void *data;
+} smma_encoded_matrix;
+
+/* Called now and then by one thread, if not NULL; what it returns does not matter. */
+typedef int smma_row_progress(size_t rows_done, size_t rows, void *context);
+
+/* d against the exact a * b, which may be the matrices that d was computed from or unrounded ones. False only when
+   memory runs out. */
+bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d,
+                              smma_row_progress *progress, void *context, smma_product_error *error);
+
+#endif

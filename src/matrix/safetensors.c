@@ -1,0 +1,287 @@
+#define _POSIX_C_SOURCE 200809L
+/* The .safetensors format (huggingface/safetensors, README and tensor.rs): 8 bytes of header length, little-endian; a
+   JSON object {name: {"dtype", "shape", "data_offsets": [begin, end]}}; the data, little-endian and row-major. */
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/nearest.h"
+#include "matrix/shape.h"
+#include "matrix/tensor.h"
+
+enum { PREFIX = 8, HEADER_LIMIT = 100000000 /* as the reference implementation */ };
+
+typedef struct {
+  const char *text;
+  smma_format format;
+  int bits;
+} dtype;
+
+/* The shape counts elements, also where several share a byte. safetensors itself leaves the order within the bytes to
+   whoever writes them. F4: the first of two elements is the low half (PyTorch, Float4_e2m1fn_x2.h; OCP MX 1.0). F6: a
+   stream of 6-bit codes filled from the lowest bit, four in three bytes (ONNX, float6, "Packing and Unpacking"). Both
+   are one rule: element i is bits [w i, w i + w) of the data as one little-endian number. */
+static const dtype dtypes[] = {
+    {"F64", SMMA_F64, 64},
+    {"F32", SMMA_F32, 32},
+    {"F16", SMMA_F16, 16},
+    {"BF16", SMMA_BF16, 16},
+    {"F8_E4M3", SMMA_E4M3, 8},
+    {"F8_E5M2", SMMA_E5M2, 8},
+    {"F8_E4M3FNUZ", SMMA_E4M3FNUZ, 8},
+    {"F8_E5M2FNUZ", SMMA_E5M2FNUZ, 8},
+    {"F8_E8M0", SMMA_UE8M0, 8},
+    {"F6_E2M3", SMMA_E2M3, 6},
+    {"F6_E3M2", SMMA_E3M2, 6},
+    {"F4", SMMA_E2M1, 4},
+    {"U8", SMMA_U8, 8},
+    {"I8", SMMA_S8, 8},
+    {"I32", SMMA_S32, 32},
+    {"U16", SMMA_NO_FORMAT, 16},
+    {"I16", SMMA_NO_FORMAT, 16},
+};
+
+/* The parsed file; `tensors` is the header's object without "__metadata__". */
+typedef struct {
+  const char *path;
+  const unsigned char *data;
+  size_t data_start, data_size; /* data_start: byte of the file */
+  json_t *tensors;
+  smma_error *error;
+} archive;
+
+/* Parses the header. On failure archive->tensors is NULL. */
+static bool read_header(archive *file, const unsigned char *bytes, size_t size) {
+  uint64_t length = 0;
+  json_error_t cause;
+  file->tensors = NULL;
+  if (size < PREFIX)
+    return smma_fail(file->error, "%s: byte 0: 8 bytes of header length expected, %zu present; the file was cut short",
+                     file->path, size);
+  for (int i = 0; i < PREFIX; i++) length |= (uint64_t)bytes[i] << (8 * i);
+  if (length > HEADER_LIMIT)
+    return smma_fail(file->error,
+                     "%s: byte 0: a header of %llu bytes is longer than the format allows (%d); this is no safetensors "
+                     "file, or it is damaged",
+                     file->path, (unsigned long long)length, HEADER_LIMIT);
+  if (length > size - PREFIX)
+    return smma_fail(file->error, "%s: byte 8: %llu bytes of header expected, %zu present; the file was cut short",
+                     file->path, (unsigned long long)length, size - PREFIX);
+  file->data_start = PREFIX + (size_t)length;
+  file->data = bytes + file->data_start;
+  file->data_size = size - file->data_start;
+  file->tensors = json_loadb((const char *)bytes + PREFIX, (size_t)length, JSON_REJECT_DUPLICATES, &cause);
+  if (!file->tensors && cause.line < 0)
+    return smma_fail(file->error, "%s: no memory for the header of %zu bytes", file->path, (size_t)length);
+  if (!file->tensors)
+    return smma_fail(file->error, "%s: header (JSON from byte 8), line %d, column %d: %s; save the file again",
+                     file->path, cause.line, cause.column, cause.text);
+  if (json_is_object(file->tensors)) {
+    json_object_del(file->tensors, "__metadata__");
+    return true;
+  }
+  json_decref(file->tensors);
+  file->tensors = NULL;
+  return smma_fail(file->error, "%s: header (JSON from byte 8): an object of tensors expected; save the file again",
+                   file->path);
+}
+
+static bool damaged(const archive *file, const char *name, const char *what) {
+  return smma_fail(file->error, "%s: header (JSON from byte 8): tensor '%s': %s; save the file again", file->path, name,
+                   what);
+}
+
+/* A count that fits size_t, or false. */
+static bool read_count(const json_t *value, size_t *count) {
+  json_int_t number = json_integer_value(value);
+  if (!json_is_integer(value) || number < 0 || (uint64_t)number > SIZE_MAX) return false;
+  *count = (size_t)number;
+  return true;
+}
+
+/* data_offsets, checked to lie in the data. */
+static bool read_offsets(const archive *file, const char *name, const json_t *entry, size_t *begin, size_t *end) {
+  const json_t *offsets = json_object_get(entry, "data_offsets");
+  if (json_array_size(offsets) != 2 || !read_count(json_array_get(offsets, 0), begin) ||
+      !read_count(json_array_get(offsets, 1), end))
+    return damaged(file, name, "data_offsets must be two counts of bytes");
+  if (*begin > *end) return damaged(file, name, "data_offsets begin after their end");
+  if (*end > file->data_size)
+    return smma_fail(file->error,
+                     "%s: byte %zu: %zu bytes of data expected for tensor '%s', %zu present; the file was cut short: "
+                     "copy or save it again",
+                     file->path, file->data_start, *end, name, file->data_size);
+  return true;
+}
+
+typedef struct {
+  size_t begin, end;
+} range;
+
+static int by_begin(const void *x, const void *y) {
+  const range *a = x, *b = y;
+  if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+  return (a->end > b->end) - (a->end < b->end);
+}
+
+/* Tensors fill the data one after the other, without gaps and overlaps, as the format demands. */
+static bool check_ranges(const archive *file, range *ranges, size_t count) {
+  size_t last = 0;
+  qsort(ranges, count, sizeof *ranges, by_begin);
+  for (size_t i = 0; i < count; last = ranges[i++].end)
+    if (ranges[i].begin != last)
+      return smma_fail(
+          file->error,
+          "%s: byte %zu: tensors overlap or leave a gap at byte %zu of the data; the file is damaged: copy "
+          "or save it again",
+          file->path, file->data_start + ranges[i].begin, ranges[i].begin);
+  if (last == file->data_size) return true;
+  return smma_fail(file->error,
+                   "%s: byte %zu: %zu bytes of data expected for all tensors, %zu present; the file is damaged: copy "
+                   "or save it again",
+                   file->path, file->data_start, last, file->data_size);
+}
+
+static bool check_offsets(const archive *file) {
+  range *ranges = calloc(json_object_size(file->tensors) + 1, sizeof *ranges);
+  const char *name;
+  json_t *entry;
+  size_t count = 0;
+  bool good = true;
+  if (!ranges) return smma_fail(file->error, "%s: out of memory", file->path);
+  json_object_foreach(file->tensors, name, entry) {
+    good = good && read_offsets(file, name, entry, &ranges[count].begin, &ranges[count].end);
+    count += good;
+  }
+  good = good && check_ranges(file, ranges, count);
+  free(ranges);
+  return good;
+}
+
+/* "a, b, c and 5 more": the names nearest to `wanted`, or the first when it is NULL. */
+static void list_names(const archive *file, const char *wanted, char *text, size_t size) {
+  size_t total = json_object_size(file->tensors), length;
+  smma_nearest nearest;
+  const char *name;
+  json_t *entry;
+  smma_nearest_start(&nearest, wanted ? wanted : "");
+  json_object_foreach(file->tensors, name, entry) smma_nearest_consider(&nearest, name, wanted ? name : "");
+  smma_nearest_list(&nearest, text, size);
+  length = strlen(text);
+  if (total > (size_t)nearest.count)
+    snprintf(text + length, size - length, " and %zu more", total - (size_t)nearest.count);
+}
+
+/* The named tensor, or the only one; NULL after an error. *name becomes its name. */
+static const json_t *choose(const archive *file, const char **name) {
+  char names[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE + 32];
+  size_t count = json_object_size(file->tensors);
+  const json_t *entry = *name ? json_object_get(file->tensors, *name) : NULL;
+  if (entry) return entry;
+  if (!*name && count == 1) {
+    *name = json_object_iter_key(json_object_iter(file->tensors));
+    return json_object_get(file->tensors, *name);
+  }
+  list_names(file, *name, names, sizeof names);
+  if (count == 0)
+    smma_fail(file->error, "%s: the file holds no tensor", file->path);
+  else if (*name)
+    smma_fail(file->error, "%s: no tensor is named '%.100s'; there are %s", file->path, *name, names);
+  else
+    smma_fail(file->error, "%s: the file holds %zu tensors; name one as FILE:NAME, from %s", file->path, count, names);
+  return NULL;
+}
+
+static const dtype *read_dtype(const archive *file, const char *name, const json_t *entry) {
+  const char *text = json_string_value(json_object_get(entry, "dtype"));
+  if (!text) {
+    damaged(file, name, "dtype must be a string");
+    return NULL;
+  }
+  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    if (strcmp(text, dtypes[i].text) == 0) return &dtypes[i];
+  smma_fail(file->error,
+            "%s: header (JSON from byte 8): tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, "
+            "F6_*, F4, I8, U8, I32 and, as raw encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
+            file->path, name, text);
+  return NULL;
+}
+
+static bool read_shape(const archive *file, const char *name, const json_t *entry, smma_shape *shape) {
+  const json_t *extents = json_object_get(entry, "shape");
+  size_t count = json_array_size(extents);
+  if (!json_is_array(extents)) return damaged(file, name, "shape must be an array of counts");
+  if (count > SMMA_SHAPE_LIMIT) return damaged(file, name, "the shape has more than 64 dimensions");
+  shape->count = (int)count;
+  for (size_t i = 0; i < count; i++)
+    if (!read_count(json_array_get(extents, i), &shape->extent[i]))
+      return damaged(file, name, "shape must be an array of counts");
+  return true;
+}
+
+/* The offsets must hold exactly the shape's elements, in whole bytes. */
+static bool check_size(const archive *file, const char *name, const dtype *type, size_t elements, size_t present) {
+  size_t bits;
+  if (!smma_multiply(elements, (size_t)type->bits, &bits))
+    return damaged(file, name, "the shape has more elements than memory can hold");
+  if (bits % 8 != 0)
+    return smma_fail(file->error,
+                     "%s: header (JSON from byte 8): tensor '%s': %zu elements of %s do not fill whole bytes; pad it "
+                     "to an even number of "
+                     "elements (F6: to a multiple of 4)",
+                     file->path, name, elements, type->text);
+  if (bits / 8 != present)
+    return smma_fail(file->error,
+                     "%s: header (JSON from byte 8): tensor '%s': %zu elements of %s take %zu bytes, but data_offsets "
+                     "hold %zu; save the file again",
+                     file->path, name, elements, type->text, bits / 8, present);
+  return true;
+}
+
+/* Elements of 4 or 6 bits, one per byte of `to`. */
+static void unpack(unsigned char *to, const unsigned char *from, size_t elements, int bits) {
+  unsigned pending = 0;
+  int held = 0;
+  for (size_t i = 0; i < elements; i++) {
+    if (held < bits) {
+      pending |= (unsigned)*from++ << held;
+      held += 8;
+    }
+    to[i] = (unsigned char)(pending & ((1u << bits) - 1));
+    pending >>= bits;
+    held -= bits;
+  }
+}
+
+static bool read_tensor(const archive *file, const char *name, smma_tensor *tensor) {
+  smma_shape shape;
+  smma_error where; /* used as text */
+  size_t begin, end, elements;
+  const dtype *type;
+  const json_t *entry = check_offsets(file) ? choose(file, &name) : NULL;
+  if (!entry || !(type = read_dtype(file, name, entry))) return false;
+  if (!read_offsets(file, name, entry, &begin, &end) || !read_shape(file, name, entry, &shape)) return false;
+  smma_fail(&where, "%s: header (JSON from byte 8): tensor '%.100s'", file->path, name);
+  if (!smma_shape_matrix(&shape, where.text, tensor, &elements, file->error)) return false;
+  if (!check_size(file, name, type, elements, end - begin)) return false;
+  tensor->format = type->format;
+  tensor->bytes = type->bits < 8 ? 1 : type->bits / 8;
+  if (!smma_tensor_allocate(tensor, elements, file->path, file->error)) return false;
+  if (type->bits < 8)
+    unpack(tensor->data, file->data + begin, elements, type->bits);
+  else
+    smma_copy_elements(tensor->data, file->data + begin, elements, tensor->bytes, false);
+  return true;
+}
+
+bool smma_safetensors_parse(const unsigned char *bytes, size_t size, const char *name, const char *path,
+                            smma_tensor *tensor, smma_error *error) {
+  archive file = {.path = path, .error = error};
+  smma_tensor result = {.format = SMMA_NO_FORMAT};
+  if (!read_header(&file, bytes, size)) return false;
+  bool done = read_tensor(&file, name, &result);
+  json_decref(file.tensors);
+  if (done) *tensor = result;
+  return done;
+}

@@ -1,0 +1,58 @@
+#include "matrix/shape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void smma_shape_text(const smma_shape *shape, char text[SMMA_SHAPE_TEXT]) {
+  size_t length = 1;
+  text[0] = '(';
+  for (int i = 0; i < shape->count; i++) {
+    if (length > SMMA_SHAPE_TEXT - 32) { /* no room for ", ", 20 digits, ",)" and the final zero */
+      length += (size_t)snprintf(text + length, SMMA_SHAPE_TEXT - length, ", ...");
+      break;
+    }
+    length += (size_t)snprintf(text + length, SMMA_SHAPE_TEXT - length, "%s%zu", i ? ", " : "", shape->extent[i]);
+  }
+  snprintf(text + length, SMMA_SHAPE_TEXT - length, shape->count == 1 ? ",)" : ")");
+}
+
+bool smma_shape_matrix(const smma_shape *shape, const char *where, smma_tensor *tensor, size_t *elements,
+                       smma_error *error) {
+  char text[SMMA_SHAPE_TEXT];
+  smma_shape_text(shape, text);
+  if (shape->count < 1 || shape->count > 2)
+    return smma_fail(error, "%s: shape %s has %d dimensions; one or two are accepted: reshape it, e.g. %s", where, text,
+                     shape->count, shape->count ? "x.reshape(-1, x.shape[-1])" : "x.reshape(1, 1)");
+  tensor->rows = shape->count == 2 ? shape->extent[0] : 1;
+  tensor->columns = shape->extent[shape->count - 1];
+  if (!smma_multiply(tensor->rows, tensor->columns, elements))
+    return smma_fail(error, "%s: shape %s has more elements than memory can hold; the header is damaged", where, text);
+  return true;
+}
+
+bool smma_tensor_allocate(smma_tensor *tensor, size_t elements, const char *path, smma_error *error) {
+  size_t size = 0;
+  bool countable = smma_multiply(elements, (size_t)tensor->bytes, &size);
+  tensor->data = countable ? malloc(size ? size : 1) : NULL;
+  if (tensor->data) return true;
+  return smma_fail(error, "%s: no memory for %zu elements of %d bytes", path, elements, tensor->bytes);
+}
+
+static bool host_is_big_endian(void) {
+  const uint16_t one = 1;
+  unsigned char first;
+  memcpy(&first, &one, 1);
+  return first == 0;
+}
+
+void smma_copy_elements(void *to, const unsigned char *from, size_t elements, int bytes, bool big_endian) {
+  unsigned char *out = to;
+  size_t width = (size_t)bytes;
+  if (width == 1 || big_endian == host_is_big_endian()) {
+    memcpy(out, from, elements * width);
+    return;
+  }
+  for (size_t i = 0; i < elements; i++, out += width, from += width)
+    for (size_t j = 0; j < width; j++) out[j] = from[width - 1 - j];
+}

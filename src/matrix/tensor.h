@@ -1,0 +1,37 @@
+/* Matrices in files: .npy (NumPy 1.0 to 3.0 headers) and .safetensors. */
+#ifndef SMMA_MATRIX_TENSOR_H
+#define SMMA_MATRIX_TENSOR_H
+
+#include <stddef.h>
+
+#include "core/format.h"
+#include "io/error.h"
+
+/* What the elements of a file are. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings whose
+   format the reader's caller must know, and so may files of 8-bit integers. */
+typedef struct {
+  smma_format format; /* SMMA_NO_FORMAT: raw encodings of `bytes` bytes each, format not said by the file */
+  int bytes;          /* bytes of one element in `data`: 1, 2, 4 or 8 */
+  size_t rows, columns;
+  void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
+} smma_tensor;
+
+/* Reads a one- or two-dimensional tensor; one dimension of n becomes 1 x n. `path` may be "FILE.safetensors:NAME";
+   without NAME the file must hold exactly one tensor. The kind of file is told by its first bytes, not its name.
+   On failure nothing is allocated. Free with smma_tensor_free. */
+bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
+
+/* The same from memory (the whole file's bytes); `name` is NULL or the tensor's name, `path` is for messages. */
+bool smma_npy_parse(const unsigned char *bytes, size_t size, const char *path, smma_tensor *tensor, smma_error *error);
+bool smma_safetensors_parse(const unsigned char *bytes, size_t size, const char *name, const char *path,
+                            smma_tensor *tensor, smma_error *error);
+
+/* Writes a .npy file, atomically: a temporary file beside it is renamed when complete. f16, f32 and f64 are written
+   as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats without a NumPy name
+   as raw '<V1' or '<V2', as ml_dtypes does. tensor->bytes must be the format's smallest container, or 1 or 2 for raw
+   encodings. */
+bool smma_npy_write(const char *path, const smma_tensor *tensor, smma_error *error);
+
+void smma_tensor_free(smma_tensor *tensor);
+
+#endif

@@ -1,0 +1,184 @@
+#include "question/question.h"
+
+#include <string.h>
+
+#include "rows/generate.h"
+#include "rows/rows.h"
+
+/* How many generated rows are looked through. */
+enum { MOST_GENERATED = 16384 };
+
+static uint64_t compute_model(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
+  (void)parameter;
+  return smma_dot_add(model, x, c);
+}
+
+static const smma_candidate the_model = {"as the model", compute_model, 0};
+
+const smma_question *smma_find_question(const char *name) {
+  for (size_t i = 0; i < smma_question_count; i++)
+    if (strcmp(name, smma_questions[i].name) == 0) return &smma_questions[i];
+  return NULL;
+}
+
+/* ---- Preparing ---- */
+
+static int collect_candidates(const smma_question *e, const smma_candidate **answer) {
+  int count = 0;
+  answer[count++] = &the_model;
+  for (const smma_candidate *c = e->candidates; c->text; c++) answer[count++] = c;
+  return count;
+}
+
+static void compute_answers(const smma_trial *t, const smma_operation *o, const smma_row *row, uint64_t *d) {
+  const smma_decoded_row x = smma_decode_row(o, row);
+  const smma_operands operands = {x.a, x.b, x.scale_a, x.scale_b};
+  for (int n = 0; n < t->answers; n++) d[n] = t->answer[n]->compute(o, operands, row->c, t->answer[n]->parameter);
+}
+
+static void add_row(smma_trial *t, const uint64_t *d) {
+  for (int n = 0; n < t->answers; n++) t->expected[n][t->results] = d[n];
+  t->results++;
+}
+
+static bool told_apart(const smma_trial *t, int x, int y) {
+  return memcmp(t->expected[x], t->expected[y], (size_t)t->results * sizeof(uint64_t)) != 0;
+}
+
+/* Whether results d tell two answers apart that the rows so far do not; `*left`: whether there are such two. */
+static bool is_new(const smma_trial *t, const uint64_t *d, bool *left) {
+  bool found = false;
+  *left = false;
+  for (int x = 0; x < t->answers; x++)
+    for (int y = x + 1; y < t->answers; y++) {
+      if (told_apart(t, x, y)) continue;
+      found = found || d[x] != d[y];
+      *left = *left || d[x] == d[y];
+    }
+  return found;
+}
+
+static void generate(const smma_operation *o, uint64_t index, smma_row *row) {
+  smma_generate_row(o, 0, index, (smma_row_kind)(index % SMMA_ROWS_KINDS), row);
+}
+
+static void search_rows(smma_trial *t, const smma_operation *o) {
+  smma_row row;
+  uint64_t d[SMMA_MOST_ANSWERS];
+  bool left = true;
+  for (uint64_t index = 0; left && index < MOST_GENERATED && t->results < SMMA_MOST_TRIAL_ROWS; index++) {
+    generate(o, index, &row);
+    compute_answers(t, o, &row, d);
+    if (!is_new(t, d, &left)) continue;
+    t->generated[t->results] = index;
+    add_row(t, d);
+  }
+  t->rows = t->results;
+}
+
+static void take_rows(smma_trial *t, const smma_operation *o) {
+  smma_row row;
+  uint64_t d[SMMA_MOST_ANSWERS];
+  for (; t->experiment->row(o, t->rows, &row); t->rows++) {
+    compute_answers(t, o, &row, d);
+    add_row(t, d);
+  }
+}
+
+/* Only the last result counts: the model's is computed step by step, the others' is the same from any operands. */
+static void take_chain(smma_trial *t, const smma_operation *o) {
+  smma_row row;
+  uint64_t d[SMMA_MOST_ANSWERS] = {0};
+  for (; t->experiment->row(o, t->rows, &row); t->rows++) {
+    if (t->rows > 0) row.c = d[0];
+    compute_answers(t, o, &row, d);
+  }
+  add_row(t, d);
+}
+
+/* Takes out every answer that equals one before it. */
+static void merge_answers(smma_trial *t) {
+  int kept = 1;
+  for (int n = 1; n < t->answers; n++) {
+    bool is_one = true;
+    for (int before = 0; before < kept; before++) is_one = is_one && told_apart(t, before, n);
+    if (!is_one) continue;
+    t->answer[kept] = t->answer[n];
+    memcpy(t->expected[kept++], t->expected[n], sizeof t->expected[n]);
+  }
+  t->answers = kept;
+}
+
+bool smma_trial_prepare(const smma_question *e, const smma_instruction *i, smma_trial *t) {
+  const smma_operation o = smma_operation_of(i);
+  *t = (smma_trial){.experiment = e, .instruction = i};
+  if (!e->concerns(i)) return false;
+  t->answers = collect_candidates(e, t->answer);
+  if (e->chained)
+    take_chain(t, &o);
+  else if (e->row)
+    take_rows(t, &o);
+  else
+    search_rows(t, &o);
+  merge_answers(t);
+  return t->answers > 1;
+}
+
+const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
+  const smma_operation o = smma_operation_of(t->instruction);
+  if (t->experiment->row) return t->experiment->row(&o, index, row);
+  generate(&o, t->generated[index], row);
+  return "a generated row";
+}
+
+/* ---- Asking ---- */
+
+/* Rows first .. first + count - 1 in one batch; the first one's c is `c` unless the trial begins there. */
+static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first, int count, uint64_t c,
+                smma_error *error) {
+  const smma_batch batch = smma_rows_batch(rows, 0, (size_t)count, NULL);
+  for (int n = 0; n < count; n++) {
+    smma_row row = {.d = 0};
+    smma_trial_row(t, first + n, &row);
+    if (t->experiment->chained && first > 0) row.c = c;
+    smma_rows_put(rows, (size_t)n, &row);
+  }
+  return smma_unit_run(unit, t->instruction, &batch, error);
+}
+
+/* A chain row by row, all others at once. */
+static bool ask_all(const smma_trial *t, smma_unit *unit, smma_rows *rows, smma_trial_result *r, smma_error *error) {
+  const smma_operation o = smma_operation_of(t->instruction);
+  const int step = (int)rows->capacity;
+  uint64_t c = 0;
+  for (int first = 0; first < t->rows; first += step) {
+    if (!ask(t, unit, rows, first, step, c, error)) return false;
+    for (int n = 0; n < step; n++) {
+      smma_row row;
+      smma_rows_get(rows, (size_t)n, &row);
+      r->d[t->experiment->chained ? 0 : n] = c = row.d;
+      if (r->different < t->rows || row.d == smma_compute_row(&o, &row)) continue;
+      r->different = first + n;
+      r->example = row;
+    }
+  }
+  return true;
+}
+
+static int recognise(const smma_trial *t, const uint64_t *d) {
+  for (int n = 0; n < t->answers; n++)
+    if (memcmp(d, t->expected[n], (size_t)t->results * sizeof *d) == 0) return n;
+  return -1;
+}
+
+bool smma_trial_run(const smma_trial *t, smma_unit *unit, smma_trial_result *r, smma_error *error) {
+  smma_rows rows;
+  bool done;
+  *r = (smma_trial_result){.different = t->rows};
+  if (!smma_rows_allocate(t->instruction, t->experiment->chained ? 1 : (size_t)t->rows, &rows))
+    return smma_fail(error, "no memory for the rows of %s", t->instruction->name);
+  done = ask_all(t, unit, &rows, r, error);
+  smma_rows_free(&rows);
+  if (done) r->answer = recognise(t, r->d);
+  return done;
+}

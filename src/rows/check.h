@@ -1,0 +1,47 @@
+/* Checking vector files against the models, bit for bit. */
+#ifndef SMMA_ROWS_CHECK_H
+#define SMMA_ROWS_CHECK_H
+
+#include <stdio.h>
+
+#include "isa/catalogue.h"
+#include "rows/text.h"
+
+typedef struct {
+  unsigned long long rows, mismatches;
+} smma_check_totals;
+
+/* What a reporter is told of one row that differs. */
+typedef struct {
+  const char *path;
+  const smma_vector_header *header;
+  const smma_row *row;
+  uint64_t got;
+} smma_mismatch;
+
+/* Whom smma_check_stream tells; either function may be NULL. */
+typedef struct {
+  void (*mismatch)(const smma_mismatch *mismatch, void *context);
+  void (*progress)(const smma_check_totals *totals, void *context); /* every some thousand rows */
+  void *context;
+} smma_check_watcher;
+
+/* A row's operands as numbers; c stays an encoding. */
+typedef struct {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+} smma_decoded_row;
+
+smma_decoded_row smma_decode_row(const smma_operation *operation, const smma_row *row);
+
+/* d of one row as the instruction computes it. */
+uint64_t smma_compute_row(const smma_operation *operation, const smma_row *row);
+
+/* Whether a recorded result equals a computed one: bit for bit, but any two NaNs where payloads are not known.
+ */
+bool smma_same_result(const smma_operation *operation, uint64_t expected, uint64_t got);
+
+/* Reads the stream to its end and adds to `totals`. */
+bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,
+                       smma_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/* Operands for vector rows. Counter-based random numbers (Philox): row i of seed s is the same everywhere. */
+#ifndef SMMA_ROWS_GENERATE_H
+#define SMMA_ROWS_GENERATE_H
+
+#include "rows/text.h"
+
+typedef enum {
+  SMMA_ROWS_RANDOM,       /* random bits */
+  SMMA_ROWS_NORMAL,       /* about N(0, 1): sums of twelve uniforms */
+  SMMA_ROWS_EDGE,         /* exponents and fractions at their ends, infinity, NaN */
+  SMMA_ROWS_ZEROS,        /* mostly zeros of both signs, the rest random or tiny */
+  SMMA_ROWS_TINY,         /* subnormals and the least normals */
+  SMMA_ROWS_CANCELLATION, /* terms that cancel in pairs, and c against the first */
+  SMMA_ROWS_ILL,          /* ill-conditioned sums: condition numbers from 1 to 10^12, as far as the formats reach */
+  SMMA_ROWS_NETWORK,      /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
+  SMMA_ROWS_KINDS
+} smma_row_kind;
+
+/* The first six, which `softmma gen` takes in turn. */
+enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
+
+/* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network". */
+const char *smma_row_kind_text(smma_row_kind kind);
+
+/* SMMA_ROWS_KINDS if there is no such kind. */
+smma_row_kind smma_row_kind_from_text(const char *text);
+
+/* Fills a, b, c and scales of row `index`; d is left alone. */
+void smma_generate_row(const smma_operation *operation, uint64_t seed, uint64_t index, smma_row_kind kind,
+                       smma_row *row);
+
+#endif

@@ -1,0 +1,49 @@
+/* Vector files' headers and the instructions that they name. */
+#include <stdio.h>
+
+#include "io/custom_file.h"
+#include "isa/catalogue.h"
+#include "rows/text.h"
+
+/* The first key of which header and instruction say different formats, as a line; false if there is none. */
+static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
+                             smma_error *error) {
+  const struct {
+    const char *key;
+    smma_format said, has;
+  } keys[] = {
+      {"a", h->a, i->a}, {"b", h->b, i->b}, {"c", h->c, i->c}, {"d", h->d, i->d}, {"scale", h->scale, i->scale}};
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+    if (keys[k].said != keys[k].has)
+      return !smma_fail(error, "%s: line %llu: the header says %s: %s, but %s has %s; mend the header", path, h->line,
+                        keys[k].key, smma_format_text(keys[k].said), i->name, smma_format_text(keys[k].has));
+  return false;
+}
+
+const smma_instruction *smma_instruction_of_header(const smma_vector_header *h, const char *path, smma_error *error) {
+  smma_error why;
+  const smma_instruction *i = smma_resolve_instruction(h->arch, h->instruction, &why);
+  if (!i) {
+    smma_fail(error, "%s: line %llu: %s", path, h->line, why.text);
+    return NULL;
+  }
+  if (h->k != i->k) {
+    smma_fail(error, "%s: line %llu: the header says k: %d, but %s has k = %d; mend the header", path, h->line, h->k,
+              i->name, i->k);
+    return NULL;
+  }
+  if (formats_disagree(h, i, path, error)) return NULL;
+  if (h->scale_block != i->scale_block) {
+    smma_fail(error, "%s: line %llu: the header says a scale per %d elements, but %s has one per %d; mend the header",
+              path, h->line, h->scale_block, i->name, i->scale_block);
+    return NULL;
+  }
+  return i;
+}
+
+void smma_vector_header_of(const smma_instruction *i, smma_vector_header *h) {
+  *h = (smma_vector_header){
+      .a = i->a, .b = i->b, .c = i->c, .d = i->d, .scale = i->scale, .k = i->k, .scale_block = i->scale_block};
+  snprintf(h->arch, sizeof h->arch, "%s", smma_arch_name(i));
+  snprintf(h->instruction, sizeof h->instruction, "%s", i->name);
+}

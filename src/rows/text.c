@@ -1,0 +1,417 @@
+#define _POSIX_C_SOURCE 200809L
+#include "rows/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/format_name.h"
+
+enum {
+  LINE_LIMIT = 65536, /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
+  VALUE_LIMIT = 128,  /* characters of a header value, with the final zero */
+  GROUPS = 6,
+  DIGITS = 16,                      /* of the widest format */
+  NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
+  RECOGNIZED_LINES = 64             /* in which a header must name its instruction */
+};
+
+typedef enum {
+  KEY_ARCH,
+  KEY_INSTRUCTION,
+  KEY_K,
+  KEY_A,
+  KEY_B,
+  KEY_C,
+  KEY_D,
+  KEY_SCALE, /* from here on not required */
+  KEY_RECORDED_ON,
+  KEY_COUNT
+} header_key;
+
+static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
+                                                 [KEY_INSTRUCTION] = "instruction",
+                                                 [KEY_K] = "k",
+                                                 [KEY_A] = "a",
+                                                 [KEY_B] = "b",
+                                                 [KEY_C] = "c",
+                                                 [KEY_D] = "d",
+                                                 [KEY_SCALE] = "scale",
+                                                 [KEY_RECORDED_ON] = "recorded on"};
+
+struct smma_vector_reader {
+  FILE *stream;
+  char *path;
+  smma_vector_header header;
+  char values[KEY_COUNT][VALUE_LIMIT]; /* as written; empty: not seen */
+  bool in_rows;                        /* the header is complete */
+  bool pending;                        /* `text` holds a row that was not returned yet */
+  bool ended;                          /* the line had its end; the last line of a file may have none */
+  unsigned long long line;
+  size_t length;
+  char text[LINE_LIMIT];
+};
+
+/* A part of a line. */
+typedef struct {
+  const char *text;
+  size_t length;
+} span;
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static span trim(span s) {
+  for (; s.length > 0 && is_blank(s.text[0]); s.length--) s.text++;
+  while (s.length > 0 && is_blank(s.text[s.length - 1])) s.length--;
+  return s;
+}
+
+/* Splits "# key: value"; false for a comment without a key. */
+static bool split_key(span line, span *key, span *value) {
+  const char *colon = memchr(line.text, ':', line.length);
+  if (!colon) return false;
+  size_t before = (size_t)(colon - line.text);
+  *key = trim((span){line.text + 1, before - 1});
+  *value = trim((span){colon + 1, line.length - before - 1});
+  return key->length > 0;
+}
+
+static bool equals(span s, const char *text) { return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0; }
+
+/* An error at a place in the current line. */
+__attribute__((format(printf, 4, 5))) static bool fail_at(const smma_vector_reader *reader, const char *place,
+                                                          smma_error *error, const char *format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return smma_fail(error, "%s: line %llu, column %zu: %s", reader->path, reader->line,
+                   (size_t)(place - reader->text) + 1, what);
+}
+
+/* Reads one line, without its end, into reader->text. */
+static smma_vector_status read_line(smma_vector_reader *reader, smma_error *error) {
+  int c;
+  reader->length = 0;
+  reader->line++;
+  flockfile(reader->stream);
+  while ((c = getc_unlocked(reader->stream)) != EOF && c != '\n' && reader->length < LINE_LIMIT)
+    reader->text[reader->length++] = (char)c;
+  bool whole = c == EOF || c == '\n';
+  while (c != EOF && c != '\n') c = getc_unlocked(reader->stream);
+  funlockfile(reader->stream);
+  reader->ended = c == '\n';
+  if (c == EOF && ferror(reader->stream)) {
+    smma_fail(error, "%s: line %llu: cannot read: %s", reader->path, reader->line, strerror(errno));
+    return SMMA_VECTOR_ERROR;
+  }
+  if (whole) return c == '\n' || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
+  fail_at(reader, reader->text, error, "longer than %d characters; this is no vector file", LINE_LIMIT);
+  return SMMA_VECTOR_ERROR;
+}
+
+/* A decimal count from 1 to the maximum K, or 0. */
+static int parse_count(span s) {
+  int value = 0;
+  if (s.length < 1 || s.length > 4) return 0;
+  for (size_t i = 0; i < s.length; i++) {
+    if (s.text[i] < '0' || s.text[i] > '9') return 0;
+    value = value * 10 + (s.text[i] - '0');
+  }
+  return value <= SMMA_MAXIMUM_K ? value : 0;
+}
+
+static bool parse_text(const smma_vector_reader *reader, span value, char *to, size_t size, smma_error *error) {
+  if (value.length >= size) return fail_at(reader, value.text, error, "longer than %zu characters", size - 1);
+  memcpy(to, value.text, value.length);
+  to[value.length] = '\0';
+  return true;
+}
+
+static bool parse_format(const smma_vector_reader *reader, span value, smma_format *format, smma_error *error) {
+  char name[32] = "";
+  if (value.length < sizeof name) memcpy(name, value.text, value.length);
+  *format = smma_format_from_text(name);
+  if (*format != SMMA_NO_FORMAT) return true;
+  return fail_at(reader, value.text, error, "'%.*s' is no number format; formats are f16, bf16, e4m3 and so on",
+                 (int)(value.length < 64 ? value.length : 64), value.text);
+}
+
+/* "FORMAT per N". */
+static bool parse_scale(smma_vector_reader *reader, span value, smma_error *error) {
+  static const char separator[] = " per ";
+  const size_t width = sizeof separator - 1;
+  for (size_t i = 0; i + width <= value.length; i++) {
+    if (memcmp(value.text + i, separator, width) != 0) continue;
+    span format = trim((span){value.text, i});
+    span block = trim((span){value.text + i + width, value.length - i - width});
+    reader->header.scale_block = parse_count(block);
+    if (reader->header.scale_block == 0)
+      return fail_at(reader, block.text, error, "one scale per 1 to %d elements expected", SMMA_MAXIMUM_K);
+    return parse_format(reader, format, &reader->header.scale, error);
+  }
+  return fail_at(reader, value.text, error, "expected a scale like 'ue8m0 per 32'");
+}
+
+static bool parse_value(smma_vector_reader *reader, header_key key, span value, smma_error *error) {
+  smma_vector_header *header = &reader->header;
+  switch (key) {
+    case KEY_ARCH: return parse_text(reader, value, header->arch, sizeof header->arch, error);
+    case KEY_INSTRUCTION:
+      header->line = reader->line;
+      return parse_text(reader, value, header->instruction, sizeof header->instruction, error);
+    case KEY_RECORDED_ON: return parse_text(reader, value, header->recorded_on, sizeof header->recorded_on, error);
+    case KEY_A: return parse_format(reader, value, &header->a, error);
+    case KEY_B: return parse_format(reader, value, &header->b, error);
+    case KEY_C: return parse_format(reader, value, &header->c, error);
+    case KEY_D: return parse_format(reader, value, &header->d, error);
+    case KEY_SCALE: return parse_scale(reader, value, error);
+    default: header->k = parse_count(value); break;
+  }
+  if (header->k > 0) return true;
+  return fail_at(reader, value.text, error, "k must be a count from 1 to %d", SMMA_MAXIMUM_K);
+}
+
+/* A key again, or after rows, must say what the header says, so that files of one instruction can be joined. */
+static bool set_value(smma_vector_reader *reader, header_key key, span value, smma_error *error) {
+  char *known = reader->values[key];
+  const char *name = key_names[key];
+  if (value.length == 0) return fail_at(reader, value.text, error, "header key '%s' has no value", name);
+  if (known[0] && equals(value, known)) return true;
+  if (known[0])
+    return fail_at(reader, value.text, error,
+                   "header key '%s' was '%s' before; keep rows of different headers in files of their own", name,
+                   known);
+  if (reader->in_rows)
+    return fail_at(reader, value.text, error, "header key '%s' after rows that had none; move it before the rows",
+                   name);
+  return parse_text(reader, value, known, VALUE_LIMIT, error) && parse_value(reader, key, value, error);
+}
+
+/* A line beginning with '#'. Unknown keys are passed over. */
+static bool parse_comment(smma_vector_reader *reader, span line, smma_error *error) {
+  span key, value;
+  const char *nul = memchr(line.text, '\0', line.length);
+  if (nul) return fail_at(reader, nul, error, "a NUL byte; this is no text file");
+  if (!split_key(line, &key, &value)) return true;
+  for (int i = 0; i < KEY_COUNT; i++)
+    if (equals(key, key_names[i])) return set_value(reader, (header_key)i, value, error);
+  return true;
+}
+
+/* The next line that is neither blank nor a comment. */
+static smma_vector_status next_row_line(smma_vector_reader *reader, smma_error *error) {
+  for (;;) {
+    smma_vector_status status = read_line(reader, error);
+    if (status != SMMA_VECTOR_ROW) return status;
+    span line = trim((span){reader->text, reader->length});
+    if (line.length == 0) continue;
+    if (line.text[0] != '#') return SMMA_VECTOR_ROW;
+    if (!parse_comment(reader, line, error)) return SMMA_VECTOR_ERROR;
+  }
+}
+
+/* All required keys are there, and the scales fit k. */
+static bool check_header(const smma_vector_reader *reader, smma_error *error) {
+  const smma_vector_header *header = &reader->header;
+  bool any = false;
+  for (int i = 0; i < KEY_SCALE; i++) any |= reader->values[i][0] != '\0';
+  if (!any)
+    return fail_at(reader, reader->text, error,
+                   "no header; a vector file begins with lines '# key: value' for arch, instruction, k, a, b, c and d");
+  for (int i = 0; i < KEY_SCALE; i++)
+    if (!reader->values[i][0])
+      return fail_at(reader, reader->text, error, "header key '%s' is missing; add a line '# %s: ...' before the rows",
+                     key_names[i], key_names[i]);
+  if (header->scale_block > 0 && header->k % header->scale_block != 0)
+    return fail_at(reader, reader->text, error, "a scale per %d elements does not divide k = %d; mend the header",
+                   header->scale_block, header->k);
+  return true;
+}
+
+smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
+  smma_vector_reader *reader = calloc(1, sizeof *reader);
+  if (reader) reader->path = strdup(path);
+  if (!reader || !reader->path) {
+    smma_fail(error, "%s: no memory", path);
+    free(reader);
+    return NULL;
+  }
+  reader->stream = stream;
+  reader->header.a = reader->header.b = reader->header.c = reader->header.d = SMMA_NO_FORMAT;
+  reader->header.scale = SMMA_NO_FORMAT;
+  smma_vector_status status = next_row_line(reader, error);
+  if (status == SMMA_VECTOR_ERROR || !check_header(reader, error)) {
+    smma_vector_close(reader);
+    return NULL;
+  }
+  reader->in_rows = true;
+  reader->pending = status == SMMA_VECTOR_ROW;
+  *header = reader->header;
+  return reader;
+}
+
+/* Numbers of one row that share a format, in the order of the file. */
+typedef struct {
+  const char *name;
+  uint64_t *values;
+  int count; /* 0: the file has none */
+  smma_format format;
+} group;
+
+/* The groups of a row. */
+static void list_groups(const smma_vector_header *header, smma_row *row, group groups[GROUPS]) {
+  int scales = header->scale_block > 0 ? header->k / header->scale_block : 0;
+  groups[0] = (group){"a", row->a, header->k, header->a};
+  groups[1] = (group){"b", row->b, header->k, header->b};
+  groups[2] = (group){"c", &row->c, 1, header->c};
+  groups[3] = (group){"scale_a", row->scale_a, scales, header->scale};
+  groups[4] = (group){"scale_b", row->scale_b, scales, header->scale};
+  groups[5] = (group){"d", &row->d, 1, header->d};
+}
+
+static int digits_of(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
+
+/* The value of a hexadecimal digit, or -1. */
+static int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = (char)(c | 0x20);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool fail_character(const smma_vector_reader *reader, const char *place, smma_error *error) {
+  unsigned char c = (unsigned char)*place;
+  if (c == '\0') return fail_at(reader, place, error, "a NUL byte; this is no text file");
+  if (c < ' ' || c > '~')
+    return fail_at(reader, place, error, "byte 0x%02x is no hexadecimal digit; rows are raw encodings in hex", c);
+  return fail_at(reader, place, error, "'%c' is no hexadecimal digit; rows are raw encodings in hex, without 0x", c);
+}
+
+/* False, with an error, when the row does not hold the expected number of numbers. */
+static bool check_count(const smma_vector_reader *reader, const group groups[GROUPS], smma_error *error) {
+  char columns[128];
+  const char *place = reader->text, *end = reader->text + reader->length, *surplus = NULL;
+  size_t length = 0;
+  int expected = 0, found = 0;
+  for (int i = 0; i < GROUPS; i++) {
+    expected += groups[i].count;
+    if (groups[i].count > 0)
+      length += (size_t)snprintf(columns + length, sizeof columns - length, groups[i].count > 1 ? "%s%s[%d]" : "%s%s",
+                                 i ? " " : "", groups[i].name, groups[i].count);
+  }
+  for (;;) {
+    while (place < end && is_blank(*place)) place++;
+    if (place == end) break;
+    if (found++ == expected) surplus = place;
+    while (place < end && !is_blank(*place)) place++;
+  }
+  if (found == expected) return true;
+  return fail_at(reader, surplus ? surplus : end, error, "expected %d numbers (%s), found %d", expected, columns,
+                 found);
+}
+
+/* The number at *place, of the i-th element of a group. */
+static bool parse_number(const smma_vector_reader *reader, const char **place, const group groups[GROUPS],
+                         const group *g, int i, smma_error *error) {
+  const char *c = *place, *end = reader->text + reader->length;
+  int bits = smma_encoding_of(g->format).bits, digit;
+  uint64_t value = 0, lost = 0;
+  while (c < end && is_blank(*c)) c++;
+  const char *start = c;
+  if (c == end) return check_count(reader, groups, error);
+  for (; c < end && (digit = digit_of(*c)) >= 0; c++) {
+    lost |= value >> 60;
+    value = value << 4 | (uint64_t)digit;
+  }
+  if (c < end && !is_blank(*c)) return fail_character(reader, c, error);
+  if (bits < 64) lost |= value >> bits;
+  if (c == end && !reader->ended && c - start < digits_of(g->format))
+    return fail_at(reader, start, error,
+                   "the file ends in this line, and %.*s has fewer than %d digits: it may be cut short; end the line",
+                   (int)(c - start), start, digits_of(g->format));
+  *place = c;
+  g->values[i] = value;
+  if (lost == 0) return true;
+  if (!check_count(reader, groups, error)) return false; /* likelier the cause */
+  return fail_at(reader, start, error,
+                 g->count > 1 ? "%.*s does not fit %s's %d bits (%s[%d])" : "%.*s does not fit %s's %d bits (%s)",
+                 c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(g->format), bits, g->name, i);
+}
+
+smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error) {
+  group groups[GROUPS];
+  const char *place = reader->text, *end;
+  if (!reader->pending) {
+    smma_vector_status status = next_row_line(reader, error);
+    if (status != SMMA_VECTOR_ROW) return status;
+  }
+  reader->pending = false;
+  list_groups(&reader->header, row, groups);
+  for (int g = 0; g < GROUPS; g++)
+    for (int i = 0; i < groups[g].count; i++)
+      if (!parse_number(reader, &place, groups, &groups[g], i, error)) return SMMA_VECTOR_ERROR;
+  for (end = reader->text + reader->length; place < end && is_blank(*place); place++) continue;
+  if (place < end) {
+    check_count(reader, groups, error);
+    return SMMA_VECTOR_ERROR;
+  }
+  row->line = reader->line;
+  return SMMA_VECTOR_ROW;
+}
+
+void smma_vector_close(smma_vector_reader *reader) {
+  if (!reader) return;
+  free(reader->path);
+  free(reader);
+}
+
+bool smma_vector_recognize(FILE *stream) {
+  char text[1024];
+  bool recognized = false;
+  rewind(stream);
+  for (int i = 0; i < RECOGNIZED_LINES && !recognized && fgets(text, sizeof text, stream); i++) {
+    text[strcspn(text, "\n")] = '\0';
+    span line = trim((span){text, strlen(text)}), key, value;
+    if (line.length == 0) continue;
+    if (line.text[0] != '#') break;
+    recognized = split_key(line, &key, &value) && equals(key, key_names[KEY_INSTRUCTION]) && value.length > 0;
+  }
+  rewind(stream);
+  return recognized;
+}
+
+void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
+  bool scaled = header->scale_block > 0;
+  if (header->recorded_on[0]) fprintf(stream, "# recorded on: %s\n", header->recorded_on);
+  fprintf(stream, "# arch: %s\n# instruction: %s\n# k: %d\n", header->arch, header->instruction, header->k);
+  fprintf(stream, "# a: %s\n# b: %s\n", smma_format_text(header->a), smma_format_text(header->b));
+  fprintf(stream, "# c: %s\n# d: %s\n", smma_format_text(header->c), smma_format_text(header->d));
+  if (scaled) fprintf(stream, "# scale: %s per %d\n", smma_format_text(header->scale), header->scale_block);
+  fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd, raw encodings in hex\n",
+          scaled ? "scale_a[..] scale_b[..] " : "");
+}
+
+/* The first `count` groups, which end with d. */
+static void write_groups(FILE *stream, const smma_vector_header *header, const smma_row *row, int count) {
+  group groups[GROUPS];
+  char text[NUMBERS * (DIGITS + 1)], *c = text;
+  list_groups(header, (smma_row *)row, groups); /* only read here */
+  for (int g = 0; g < count; g++) {
+    int digits = digits_of(groups[g].format);
+    for (int i = 0; i < groups[g].count; i++, *c++ = ' ')
+      for (int digit = digits - 1; digit >= 0; digit--)
+        *c++ = "0123456789abcdef"[groups[g].values[i] >> (4 * digit) & 15];
+  }
+  c[-1] = '\n';
+  fwrite(text, 1, (size_t)(c - text), stream);
+}
+
+void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_row *row) {
+  write_groups(stream, header, row, GROUPS);
+}
+
+void smma_vector_write_operands(FILE *stream, const smma_vector_header *header, const smma_row *row) {
+  write_groups(stream, header, row, GROUPS - 1);
+}

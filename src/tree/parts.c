@@ -1,0 +1,158 @@
+#include "tree/parts.h"
+
+enum { NO_PART = -1, MOST_PARTNERS = 4 };
+
+/* A fused sum; each of its terms has a summand that stands for it. */
+typedef struct {
+  smma_asker *asker;
+  smma_tree *tree;
+  smma_summands cut; /* with ones that are just cut off beside M, but of the sign that rounding may make larger */
+  int sum, count, term[SMMA_MOST_SUMMANDS], summand[SMMA_MOST_SUMMANDS];
+  int part[SMMA_MOST_SUMMANDS];
+  bool comparable;
+} fused_sum;
+
+/* Whether the results are zero. */
+static bool ask(fused_sum *s, const smma_tree_question *q, size_t count, bool *zero) {
+  uint64_t d[SMMA_MOST_QUESTIONS];
+  s->tree->rows += count;
+  if (!smma_ask(s->asker, &s->cut, q, count, d)) return false;
+  for (size_t i = 0; i < count; i++)
+    zero[i] = smma_decode(smma_encoding_of(s->cut.instruction->d), d[i]).kind == SMMA_ZERO;
+  return true;
+}
+
+/* The largest ones that are cut off at the last term beside M at the first two; then their sign is turned. */
+static bool find_cut(fused_sum *s) {
+  const int last = s->count - 1;
+  smma_tree_question q = {.plus = s->summand[last - 1], .minus = s->summand[last - 2]};
+  int greatest = s->cut.huge;
+  q.one[s->summand[last]] = true;
+  while (greatest - s->cut.one > 1) {
+    const int least = s->cut.one, middle = least + (greatest - least) / 2;
+    bool zero;
+    s->cut.one = middle;
+    if (!ask(s, &q, 1, &zero)) return false;
+    if (zero) continue;
+    s->cut.one = least;
+    greatest = middle;
+  }
+  s->cut.negative_ones = !s->cut.negative_ones;
+  return true;
+}
+
+/* One row for each term but x and y, in order, with a one there. */
+static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, smma_tree_question *q) {
+  size_t count = 0;
+  for (int i = 0; i < s->count; i++) {
+    if (i == x || i == y || without[i]) continue;
+    q[count] = (smma_tree_question){.plus = s->summand[x], .minus = s->summand[y]};
+    q[count++].one[s->summand[i]] = true;
+  }
+  return count;
+}
+
+/* The terms that are cut off together with x or y: a one at any of them does not show. At all others it does, though
+   one of the other sign does not; else M at x and y is no measure for them, and `s->comparable` becomes false. */
+static bool find_together(fused_sum *s, int x, int y, bool *together) {
+  smma_tree_question q[SMMA_MOST_QUESTIONS];
+  bool zero[SMMA_MOST_QUESTIONS], none[SMMA_MOST_SUMMANDS] = {false};
+  size_t count = write_rows(s, x, y, none, q), at = 0;
+  if (!ask(s, q, count, zero)) return false;
+  for (int i = 0; i < s->count; i++) together[i] = i == x || i == y || zero[at++];
+  count = write_rows(s, x, y, together, q);
+  s->cut.negative_ones = !s->cut.negative_ones;
+  if (!ask(s, q, count, zero)) return false;
+  s->cut.negative_ones = !s->cut.negative_ones;
+  for (size_t i = 0; i < count; i++) s->comparable &= zero[i];
+  return true;
+}
+
+/* Of the terms next to the last, x, one that leaves others which are cut off neither with x nor with it; the number of
+   terms if there is none. */
+static bool find_partner(fused_sum *s, int *partner) {
+  smma_tree_question q[MOST_PARTNERS] = {{0}};
+  bool zero[MOST_PARTNERS];
+  const int x = s->count - 1, count = x < MOST_PARTNERS ? x : MOST_PARTNERS;
+  for (int n = 0; n < count; n++) {
+    const int y = x - 1 - n;
+    q[n].plus = s->summand[x], q[n].minus = s->summand[y];
+    for (int i = 0; i < x; i++) q[n].one[s->summand[i]] = i != y;
+  }
+  if (!ask(s, q, (size_t)count, zero)) return false;
+  *partner = s->count;
+  for (int n = count - 1; n >= 0; n--)
+    if (!zero[n]) *partner = x - 1 - n;
+  return true;
+}
+
+/* The part of the last term, number 0: what is cut off both with it and y, and with it and z, where z is in neither's
+   part. */
+static bool find_first_part(fused_sum *s, bool *found) {
+  const int x = s->count - 1;
+  bool with_y[SMMA_MOST_SUMMANDS], with_z[SMMA_MOST_SUMMANDS];
+  int y, z = 0;
+  *found = false;
+  if (!find_partner(s, &y)) return false;
+  if (y == s->count) return true;
+  if (!find_together(s, x, y, with_y)) return false;
+  while (z < s->count && with_y[z]) z++;
+  if (z == s->count) return true;
+  if (!find_together(s, x, z, with_z)) return false;
+  for (int i = 0; i < s->count; i++)
+    if (with_y[i] && with_z[i]) s->part[i] = 0;
+  *found = true;
+  return true;
+}
+
+/* The part of term x: what is cut off with it and the last term, but is in no part yet. */
+static bool find_next_part(fused_sum *s, int x, int part) {
+  bool together[SMMA_MOST_SUMMANDS];
+  if (!find_together(s, x, s->count - 1, together)) return false;
+  for (int i = 0; i < s->count; i++)
+    if (together[i] && s->part[i] == NO_PART) s->part[i] = part;
+  return true;
+}
+
+/* Terms of a part become children of a sum of their own. */
+static void make_part(fused_sum *s, int part) {
+  smma_tree *t = s->tree;
+  int members = 0;
+  for (int i = 0; i < s->count; i++) members += s->part[i] == part;
+  if (members < 2 || members == s->count) return;
+  for (int i = 0; i < s->count; i++)
+    if (s->part[i] == part) t->parent[s->term[i]] = t->nodes;
+  t->parent[t->nodes++] = s->sum;
+}
+
+static int any_summand(const smma_tree *t, int node) {
+  int child[SMMA_MOST_SUMMANDS];
+  while (!smma_tree_is_leaf(t, node)) {
+    smma_tree_children(t, node, child);
+    node = child[0];
+  }
+  return node;
+}
+
+static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum) {
+  fused_sum s = {.asker = asker, .tree = t, .cut = t->summands, .sum = sum, .comparable = true};
+  bool found;
+  int parts = 0;
+  s.count = smma_tree_children(t, sum, s.term);
+  if (s.count < 3 || t->exact[sum]) return true;
+  for (int i = 0; i < s.count; i++) s.summand[i] = any_summand(t, s.term[i]), s.part[i] = NO_PART;
+  if (!find_cut(&s)) return false;
+  /* The last term is a product; the first may be c or a result, and alone. */
+  if (!find_first_part(&s, &found)) return false;
+  for (int x = s.count - 2; x > 0 && found; x--)
+    if (s.part[x] == NO_PART && !find_next_part(&s, x, ++parts)) return false;
+  for (int part = 0; part <= parts && s.comparable; part++) make_part(&s, part);
+  return true;
+}
+
+bool smma_find_parts(smma_asker *asker, smma_tree *t) {
+  const int nodes = t->nodes;
+  for (int sum = t->summands.count; sum < nodes; sum++)
+    if (!find_parts_of(asker, t, sum)) return false;
+  return true;
+}

@@ -1,0 +1,35 @@
+/* Summands of chosen size, for probes of order: every row is a sum of +M, -M, ones and zeros. */
+#ifndef SMMA_TREE_SUMMANDS_H
+#define SMMA_TREE_SUMMANDS_H
+
+#include "rows/rows.h"
+
+/* The products, and c. */
+enum { SMMA_MOST_SUMMANDS = SMMA_MAXIMUM_K + 1 };
+
+/* What a summand is in a row. */
+typedef enum { SMMA_SUMMAND_ZERO, SMMA_SUMMAND_ONE, SMMA_SUMMAND_HUGE, SMMA_SUMMAND_MINUS_HUGE } smma_summand;
+
+/* M = 2^huge, and a "one" is 2^one or -2^one. */
+typedef struct {
+  const smma_instruction *instruction;
+  int count;    /* of summands; c is the last */
+  int products; /* that stand behind one summand: 1, or a scale block, of which one product is not zero */
+  int huge, one;
+  bool negative_ones;
+} smma_summands;
+
+/* Chooses M and ones from the formats' ranges: M + K ones rounds to M in FP32 (FP64), and so it does in anything up to
+   log2 M/one bits wide. Where the elements' own range is too small, scale factors help, and scale blocks become the
+   summands. False with the reason where that is not enough either. */
+bool smma_choose_summands(const smma_instruction *instruction, smma_summands *summands, smma_error *why);
+
+void smma_put_summands(const smma_summands *summands, const smma_summand *what, smma_rows *rows, size_t index);
+
+/* How many ones d is; -1 if it is no such number. */
+int smma_count_ones(const smma_summands *summands, uint64_t d);
+
+/* "c", "k = 3", "k = 16..31". */
+const char *smma_summand_name(const smma_summands *summands, int index, char text[32]);
+
+#endif
