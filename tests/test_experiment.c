@@ -5,7 +5,7 @@
 #include "core/wide.h"
 #include "experiment/exact.h"
 #include "experiment/random.h"
-#include "experiment/trial.h"
+#include "experiment/random_product.h"
 #include "support.h"
 
 enum { COUNT = 100000 };
@@ -82,24 +82,24 @@ static void test_lengths(void **state) {
   static const size_t lengths[] = {10,   18,   33,    61,    112,   206,   379,    695,    1274,   2335,
                                    4281, 7847, 14384, 26366, 48329, 88586, 162377, 297635, 545559, 1000000};
   (void)state;
-  for (size_t i = 0; i < 20; i++) assert_int_equal(smma_trial_length(i, 20, 1000000), lengths[i]);
-  assert_int_equal(smma_trial_length(0, 1, 1000), 1000);
+  for (size_t i = 0; i < 20; i++) assert_int_equal(smma_random_product_length(i, 20, 1000000), lengths[i]);
+  assert_int_equal(smma_random_product_length(0, 1, 1000), 1000);
 }
 
 /* Errors of a product that is known: C with the first element off, and one that is right. */
 static void test_product_error(void **state) {
-  smma_trial p;
+  smma_random_product p;
   smma_error error;
-  double c[SMMA_TRIAL_SIZE];
+  double c[SMMA_RANDOM_PRODUCT_SIZE];
   (void)state;
-  assert_true(smma_trial_make(&p, 0, 12, 10, &error));
-  for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++) c[e] = p.exact[e].high + p.exact[e].low;
-  assert_true(smma_trial_error(&p, c) < 1e-16);
+  assert_true(smma_random_product_make(&p, 0, 12, 10, &error));
+  for (size_t e = 0; e < SMMA_RANDOM_PRODUCT_SIZE; e++) c[e] = p.exact[e].high + p.exact[e].low;
+  assert_true(smma_random_product_error(&p, c) < 1e-16);
   c[0] += p.norms, c[1] -= 2 * p.norms, c[99] += p.norms;
-  assert_true(fabs(smma_trial_error(&p, c) - 3) < 1e-12);
-  for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++) c[e] = (e % 4 ? 2 : 0.5) * p.exact[e].high;
-  assert_true(smma_trial_toward_zero(&p, c) == 0.25);
-  smma_trial_free(&p);
+  assert_true(fabs(smma_random_product_error(&p, c) - 3) < 1e-12);
+  for (size_t e = 0; e < SMMA_RANDOM_PRODUCT_SIZE; e++) c[e] = (e % 4 ? 2 : 0.5) * p.exact[e].high;
+  assert_true(smma_random_product_toward_zero(&p, c) == 0.25);
+  smma_random_product_free(&p);
 }
 
 int main(void) {

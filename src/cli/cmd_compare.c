@@ -13,7 +13,7 @@ typedef struct {
   char label[512]; /* a GPU, or the file of a custom unit */
   const smma_instruction *instruction;
   smma_tensor a, b, d;
-  smma_difference difference;          /* from the first unit */
+  smma_comparison difference;          /* from the first unit */
   smma_product_error error, own_error; /* against the exact product of the files, and of the rounded inputs */
 } unit;
 
@@ -223,7 +223,7 @@ static json_t *ulps_json(uint64_t ulps) {
   return ulps <= INT64_MAX ? json_integer((json_int_t)ulps) : json_real((double)ulps);
 }
 
-static json_t *difference_json(smma_difference d) {
+static json_t *difference_json(smma_comparison d) {
   return json_pack("{s:I, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps", ulps_json(d.largest_ulps),
                    "special", (json_int_t)d.special);
 }

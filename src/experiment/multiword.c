@@ -4,7 +4,7 @@
 
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
-#include "experiment/trial.h"
+#include "experiment/random_product.h"
 #include "numerics/words.h"
 #include "softmma/softmma.h"
 
@@ -150,13 +150,13 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
 
 /* ---- Cells: the greatest n first, which keeps two processors busy to the end ---- */
 
-static bool multiply(const settings *s, const combination *c, int words, const smma_trial *p, double *d,
+static bool multiply(const settings *s, const combination *c, int words, const smma_random_product *p, double *d,
                      smma_error *error) {
   smma_words how = {SMMA_WORDS_SCALED, words, s->sum, 0};
   smma_gemm_arguments g;
   smma_status status;
   smma_gemm_defaults(&g);
-  g.m = g.n = SMMA_TRIAL_SIDE, g.k = p->n;
+  g.m = g.n = SMMA_RANDOM_PRODUCT_SIDE, g.k = p->n;
   g.a = p->a, g.b = p->b, g.d = d;
   g.order_b = SMMA_COLUMN_MAJOR;
   g.threads = 1;
@@ -167,21 +167,21 @@ static bool multiply(const settings *s, const combination *c, int words, const s
 static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   const settings *s = run->context;
   const combination *c = &s->combinations[cell % s->count];
-  smma_trial p;
-  size_t n = smma_trial_length(s->lengths - 1 - cell / s->count, s->lengths, s->greatest);
-  bool computed = smma_trial_make(&p, run->seed, n, DECADES, error);
+  smma_random_product p;
+  size_t n = smma_random_product_length(s->lengths - 1 - cell / s->count, s->lengths, s->greatest);
+  bool computed = smma_random_product_make(&p, run->seed, n, DECADES, error);
   for (size_t w = 0; computed && w < NUMBERS_OF_WORDS; w++) {
-    double d[SMMA_TRIAL_SIZE];
+    double d[SMMA_RANDOM_PRODUCT_SIZE];
     computed = multiply(s, c, formats[c->format].words[w], &p, d, error);
     if (!computed) break;
     smma_row_count(run, n);
     smma_row_text(run, formats[c->format].name);
     smma_row_count(run, (size_t)formats[c->format].words[w]);
     smma_row_text(run, c->unit->name);
-    smma_row_number(run, smma_trial_error(&p, d));
-    smma_row_number(run, smma_trial_toward_zero(&p, d));
+    smma_row_number(run, smma_random_product_error(&p, d));
+    smma_row_number(run, smma_random_product_toward_zero(&p, d));
   }
-  smma_trial_free(&p);
+  smma_random_product_free(&p);
   return computed;
 }
 

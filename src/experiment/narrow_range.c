@@ -4,7 +4,7 @@
 
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
-#include "experiment/trial.h"
+#include "experiment/random_product.h"
 #include "numerics/words.h"
 
 /* ---- What is compared ---- */
@@ -71,8 +71,9 @@ static inline double round_to(const rounding *f, double x) {
 typedef struct {
   float *a, *b;
   size_t count;
-  int exponents_a[SMMA_TRIAL_SIDE], exponents_b[SMMA_TRIAL_SIDE]; /* of the factors of rows and columns */
-  size_t lost;                                                    /* entries whose first word is zero */
+  int exponents_a[SMMA_RANDOM_PRODUCT_SIDE],
+      exponents_b[SMMA_RANDOM_PRODUCT_SIDE]; /* of the factors of rows and columns */
+  size_t lost;                               /* entries whose first word is zero */
 } words;
 
 /* Four bits, as E4M3, of any exponent. */
@@ -96,8 +97,8 @@ static void split(double x, const smma_word_format *f, range r, double *word) {
 /* Rows of A, or columns of B, scaled by powers of two to at most theta. */
 static void split_lines(words *w, const double *x, float *out, int *exponents, double theta, range r) {
   const smma_word_format f = smma_word_format_of(SMMA_E4M3);
-  const size_t n = w->count / SMMA_TRIAL_SIDE;
-  for (size_t line = 0; line < SMMA_TRIAL_SIDE; line++) {
+  const size_t n = w->count / SMMA_RANDOM_PRODUCT_SIDE;
+  for (size_t line = 0; line < SMMA_RANDOM_PRODUCT_SIDE; line++) {
     double greatest = 0, word[MOST_WORDS];
     for (size_t k = 0; k < n; k++) greatest = fmax(greatest, fabs(x[line * n + k]));
     exponents[line] = smma_words_exponent(greatest, theta);
@@ -109,10 +110,10 @@ static void split_lines(words *w, const double *x, float *out, int *exponents, d
   }
 }
 
-static bool make_words(words *w, const smma_trial *p, size_t accumulation, range r, smma_error *error) {
+static bool make_words(words *w, const smma_random_product *p, size_t accumulation, range r, smma_error *error) {
   const smma_word_format f = smma_word_format_of(SMMA_E4M3);
   const double theta = smma_words_theta(f.largest, accumulations[accumulation].greatest, p->n);
-  *w = (words){.count = SMMA_TRIAL_SIDE * p->n};
+  *w = (words){.count = SMMA_RANDOM_PRODUCT_SIDE * p->n};
   w->a = malloc(2 * MOST_WORDS * w->count * sizeof *w->a);
   if (!w->a) return smma_fail(error, "out of memory");
   w->b = w->a + MOST_WORDS * w->count;
@@ -125,30 +126,30 @@ static bool make_words(words *w, const smma_trial *p, size_t accumulation, range
 
 /* C = fl(C + factor fl(a b)) for every k in turn, as the published program has it; the addition inside is FP64's. */
 static void add_words(const words *w, size_t i, size_t j, double factor, const rounding *f, double *c) {
-  const size_t n = w->count / SMMA_TRIAL_SIDE;
+  const size_t n = w->count / SMMA_RANDOM_PRODUCT_SIDE;
   const float *a = w->a + i * w->count, *b = w->b + j * w->count;
   for (size_t k = 0; k < n; k++)
-    for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++) {
-      double product = (double)a[e / SMMA_TRIAL_SIDE * n + k] * b[e % SMMA_TRIAL_SIDE * n + k];
+    for (size_t e = 0; e < SMMA_RANDOM_PRODUCT_SIZE; e++) {
+      double product = (double)a[e / SMMA_RANDOM_PRODUCT_SIDE * n + k] * b[e % SMMA_RANDOM_PRODUCT_SIDE * n + k];
       c[e] = round_to(f, c[e] + factor * round_to(f, product));
     }
 }
 
 static void multiply(const words *w, size_t count, const rounding *f, double *c) {
   const int step = smma_word_format_of(SMMA_E4M3).precision;
-  memset(c, 0, SMMA_TRIAL_SIZE * sizeof *c);
+  memset(c, 0, SMMA_RANDOM_PRODUCT_SIZE * sizeof *c);
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; i + j < count; j++) add_words(w, i, j, ldexp(1, -step * (int)(i + j)), f, c);
-  for (size_t e = 0; e < SMMA_TRIAL_SIZE; e++)
-    c[e] = ldexp(c[e], -w->exponents_a[e / SMMA_TRIAL_SIDE] - w->exponents_b[e % SMMA_TRIAL_SIDE]);
+  for (size_t e = 0; e < SMMA_RANDOM_PRODUCT_SIZE; e++)
+    c[e] = ldexp(c[e], -w->exponents_a[e / SMMA_RANDOM_PRODUCT_SIDE] - w->exponents_b[e % SMMA_RANDOM_PRODUCT_SIDE]);
 }
 
 /* ---- Cells: the greatest n first, which keeps two processors busy to the end ---- */
 
-static bool compute_range(smma_experiment_run *run, const smma_trial *p, size_t accumulation, range r,
+static bool compute_range(smma_experiment_run *run, const smma_random_product *p, size_t accumulation, range r,
                           smma_error *error) {
   const rounding f = rounding_of(r, accumulation);
-  double c[SMMA_TRIAL_SIZE];
+  double c[SMMA_RANDOM_PRODUCT_SIZE];
   words w;
   if (!make_words(&w, p, accumulation, r, error)) return false;
   for (size_t count = 1; count <= MOST_WORDS; count++) {
@@ -157,7 +158,7 @@ static bool compute_range(smma_experiment_run *run, const smma_trial *p, size_t 
     smma_row_text(run, accumulations[accumulation].name);
     smma_row_text(run, ranges[r]);
     smma_row_count(run, count);
-    smma_row_number(run, smma_trial_error(p, c));
+    smma_row_number(run, smma_random_product_error(p, c));
     smma_row_number(run, (double)w.lost / (double)(2 * w.count));
   }
   free(w.a);
@@ -166,11 +167,11 @@ static bool compute_range(smma_experiment_run *run, const smma_trial *p, size_t 
 
 static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   const settings *s = run->context;
-  smma_trial p;
-  size_t n = smma_trial_length(s->lengths - 1 - cell / ACCUMULATIONS, s->lengths, s->greatest);
-  bool computed = smma_trial_make(&p, run->seed, n, DECADES, error);
+  smma_random_product p;
+  size_t n = smma_random_product_length(s->lengths - 1 - cell / ACCUMULATIONS, s->lengths, s->greatest);
+  bool computed = smma_random_product_make(&p, run->seed, n, DECADES, error);
   for (int r = 0; computed && r < RANGES; r++) computed = compute_range(run, &p, cell % ACCUMULATIONS, (range)r, error);
-  smma_trial_free(&p);
+  smma_random_product_free(&p);
   return computed;
 }
 

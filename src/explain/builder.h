@@ -34,7 +34,7 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
 typedef struct {
   char text[16];
 } smma_power_text;
-smma_power_text smma_power_of_two(int exponent);
+smma_power_text smma_text_of_power(int exponent);
 
 /* What special values among the terms of a block lead to: the stage's note. */
 void smma_explain_special(const smma_explain_builder *b, int block, const smma_number *term, int count, char *text,

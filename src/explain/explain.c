@@ -38,7 +38,7 @@ smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format fo
   return step;
 }
 
-smma_power_text smma_power_of_two(int exponent) {
+smma_power_text smma_text_of_power(int exponent) {
   smma_power_text power;
   snprintf(power.text, sizeof power.text, "2^%d", exponent);
   return power;

@@ -15,7 +15,7 @@ static void add_truncated_block(smma_explain_builder *b, int block, const smma_n
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
   snprintf(stage->title, sizeof stage->title, "%s: emax = %d; %s truncated toward zero at F = %d bits below it (%s)",
-           where, emax, terms, p->alignment_bits, smma_power_of_two(cut).text);
+           where, emax, terms, p->alignment_bits, smma_text_of_power(cut).text);
   for (int i = 0; i < count; i++) {
     smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
     smma_explain_describe_term(b, block, i, count, row);
@@ -47,8 +47,8 @@ static void note_products(const smma_explain_builder *b, int block, char *note, 
     size_t length = (size_t)snprintf(note, size, "every product is scaled by scale_a * scale_b =");
     for (int s = first; s <= last && length < size; s++)
       length += (size_t)snprintf(note + length, size - length, "%s %s * %s", s > first ? "," : "",
-                                 smma_power_of_two(b->x.scale_a[s].exponent).text,
-                                 smma_power_of_two(b->x.scale_b[s].exponent).text);
+                                 smma_text_of_power(b->x.scale_a[s].exponent).text,
+                                 smma_text_of_power(b->x.scale_b[s].exponent).text);
   }
 }
 

@@ -17,7 +17,7 @@ static smma_partial_sum add_products(smma_explain_builder *b, int block, const s
     return t;
   }
   snprintf(stage->title, sizeof stage->title, "%s, %s: edot = %d; truncated toward zero at F = %d bits below it (%s)",
-           where, what, t.exponent, bits, smma_power_of_two(t.exponent - bits).text);
+           where, what, t.exponent, bits, smma_text_of_power(t.exponent - bits).text);
   for (int i = first; i < count - 1; i += stride) {
     smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
     smma_explain_describe_term(b, block, i, count, row);
@@ -62,7 +62,7 @@ static smma_partial_sum add_join(smma_explain_builder *b, int block, smma_partia
   }
   snprintf(stage->title, sizeof stage->title,
            "%s, even + odd: edot = %d; both rounded down at F = %d bits below it (%s)", where, t.exponent, bits,
-           smma_power_of_two(t.exponent - bits).text);
+           smma_text_of_power(t.exponent - bits).text);
   for (int i = 0; i < 2; i++) {
     smma_partial_sum nothing = {0, t.exponent};
     smma_explain_row *row = add_partial_sum(b, i ? "odd" : "even", half[i], bits);
@@ -101,8 +101,8 @@ static void add_c(smma_explain_builder *b, int block, smma_partial_sum t, smma_n
   smma_explain_block_text(b, block, where, sizeof where);
   snprintf(stage->title, sizeof stage->title,
            "%s, t + c: E = %d; rounded down: t at %s = %d bits below it (%s), c at F = %d (%s)", where, emax,
-           p->revision > 1 ? "F2 + 1" : "F2", t_bits, smma_power_of_two(emax - t_bits).text, p->alignment_bits,
-           smma_power_of_two(emax - p->alignment_bits).text);
+           p->revision > 1 ? "F2 + 1" : "F2", t_bits, smma_text_of_power(emax - t_bits).text, p->alignment_bits,
+           smma_text_of_power(emax - p->alignment_bits).text);
   stage->emax = emax;
   finish_with_c(b, stage, t, c, ignored);
   if (block) snprintf(stage->row[1].label, sizeof stage->row[1].label, "c = block %d", block);

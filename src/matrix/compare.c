@@ -20,10 +20,10 @@ static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
   return a > b ? a - b : b - a;
 }
 
-smma_difference smma_compare_results(smma_format format, const void *x, const void *y, size_t count) {
+smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count) {
   smma_encoding f = smma_encoding_of(format);
   size_t bytes = smma_container_bytes(f);
-  smma_difference r = {0, 0, 0};
+  smma_comparison r = {0, 0, 0};
   for (size_t i = 0; i < count; i++) {
     uint64_t a = smma_load(bytes, x, i), b = smma_load(bytes, y, i), ulps;
     smma_number u = smma_decode(f, a), v = smma_decode(f, b);

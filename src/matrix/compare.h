@@ -10,10 +10,10 @@ typedef struct {
   size_t different;      /* results that are not bit for bit equal; two NaNs count as equal */
   size_t special;        /* of these, results where one is NaN or only one is infinite */
   uint64_t largest_ulps; /* among the others: encodings between them, -0 and +0 next to each other */
-} smma_difference;
+} smma_comparison;
 
 /* Compares `count` encodings of one format. */
-smma_difference smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
+smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count);
 
 /* Errors of a computed product against the exact one. Elements where d or an operand is not finite are left out and
    counted; the errors are NaN where all are. */

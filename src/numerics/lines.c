@@ -6,28 +6,28 @@
 #include "gemm/gemm.h"
 #include "host/load.h"
 
-static smma_lines lines_of(const void *values, size_t count, bool contiguous, size_t leading,
-                           const smma_gemm_arguments *g) {
-  smma_lines x = {values, count, g->m && g->n ? g->k : 0, contiguous ? leading : 1, contiguous ? 1 : leading};
+static smma_operand_lines lines_of(const void *values, size_t count, bool contiguous, size_t leading,
+                                   const smma_gemm_arguments *g) {
+  smma_operand_lines x = {values, count, g->m && g->n ? g->k : 0, contiguous ? leading : 1, contiguous ? 1 : leading};
   return x;
 }
 
-smma_lines smma_lines_of_a(const smma_gemm_arguments *g) {
+smma_operand_lines smma_operand_lines_of_a(const smma_gemm_arguments *g) {
   return lines_of(g->a, g->m, g->order_a == SMMA_ROW_MAJOR, g->lda, g);
 }
 
-smma_lines smma_lines_of_b(const smma_gemm_arguments *g) {
+smma_operand_lines smma_operand_lines_of_b(const smma_gemm_arguments *g) {
   return lines_of(g->b, g->n, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g);
 }
 
-double smma_line_element(const smma_lines *x, size_t line, size_t k) {
+double smma_line_element(const smma_operand_lines *x, size_t line, size_t k) {
   uint64_t bits = smma_load(sizeof(double), x->values, line * x->line_stride + k * x->stride);
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-double smma_line_largest(const smma_lines *x, size_t line, bool *special) {
+double smma_line_largest(const smma_operand_lines *x, size_t line, bool *special) {
   double largest = 0;
   *special = false;
   for (size_t k = 0; k < x->length; k++) {
@@ -38,7 +38,7 @@ double smma_line_largest(const smma_lines *x, size_t line, bool *special) {
   return largest;
 }
 
-double smma_sum_of_specials(const smma_lines *a, const smma_lines *b, size_t i, size_t j) {
+double smma_sum_of_specials(const smma_operand_lines *a, const smma_operand_lines *b, size_t i, size_t j) {
   double sum = 0;
   for (size_t k = 0; k < a->length; k++) {
     double x = smma_line_element(a, i, k), y = smma_line_element(b, j, k);

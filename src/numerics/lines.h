@@ -10,19 +10,19 @@
 typedef struct {
   const void *values; /* FP64, at any address */
   size_t count, length, line_stride, stride;
-} smma_lines;
+} smma_operand_lines;
 
 /* Of checked arguments. Without results (M or N is zero) lines are empty, as A and B may be missing. */
-smma_lines smma_lines_of_a(const smma_gemm_arguments *g);
-smma_lines smma_lines_of_b(const smma_gemm_arguments *g);
+smma_operand_lines smma_operand_lines_of_a(const smma_gemm_arguments *g);
+smma_operand_lines smma_operand_lines_of_b(const smma_gemm_arguments *g);
 
-double smma_line_element(const smma_lines *x, size_t line, size_t k);
+double smma_line_element(const smma_operand_lines *x, size_t line, size_t k);
 
 /* The greatest finite magnitude of a line; whether it holds infinity or NaN. */
-double smma_line_largest(const smma_lines *x, size_t line, bool *special);
+double smma_line_largest(const smma_operand_lines *x, size_t line, bool *special);
 
 /* The sum of the products of row i and column j in which infinity or NaN takes part: what decides there. */
-double smma_sum_of_specials(const smma_lines *a, const smma_lines *b, size_t i, size_t j);
+double smma_sum_of_specials(const smma_operand_lines *a, const smma_operand_lines *b, size_t i, size_t j);
 
 /* D(i, j) = d, in FP64. */
 void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double d);

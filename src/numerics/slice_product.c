@@ -10,7 +10,7 @@
 
 /* A or B. */
 typedef struct {
-  smma_lines lines;
+  smma_operand_lines lines;
   int slices;
   int *exponents;  /* each line is below 2^exponent */
   bool *special;   /* whether a line holds infinity or NaN */
@@ -41,7 +41,7 @@ typedef struct {
 /* ---- Splitting ---- */
 
 /* Infinity and NaN count as zero. */
-static double finite_element(const smma_lines *x, size_t line, size_t k) {
+static double finite_element(const smma_operand_lines *x, size_t line, size_t k) {
   double value = smma_line_element(x, line, k);
   return isfinite(value) ? value : 0;
 }
@@ -221,7 +221,7 @@ static void free_operand(operand *x) {
 
 static smma_status run(slices_product *p) {
   smma_status status;
-  p->a.lines = smma_lines_of_a(&p->with), p->b.lines = smma_lines_of_b(&p->with);
+  p->a.lines = smma_operand_lines_of_a(&p->with), p->b.lines = smma_operand_lines_of_b(&p->with);
   status = measure(&p->a, &p->how);
   if (status == SMMA_OK) status = measure(&p->b, &p->how);
   if (status == SMMA_OK) status = split(&p->a, p->how.bits);

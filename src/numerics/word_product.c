@@ -11,7 +11,7 @@
 
 /* A or B. */
 typedef struct {
-  smma_lines lines;
+  smma_operand_lines lines;
   smma_word_format format;
   int step;             /* word i counts 2^(-step i) */
   int *exponents;       /* of the power of two that scaled each line */
@@ -179,7 +179,7 @@ static smma_status check(const smma_instruction_info *info, smma_gemm_arguments 
 static smma_status run(words_product *p) {
   const smma_gemm_arguments *g = &p->with;
   smma_status status;
-  p->a.lines = smma_lines_of_a(g), p->b.lines = smma_lines_of_b(g);
+  p->a.lines = smma_operand_lines_of_a(g), p->b.lines = smma_operand_lines_of_b(g);
   p->result = calloc(g->m * g->n + 1, smma_format_bytes(p->info.d));
   p->sum = calloc(g->m * g->n + 1, sizeof *p->sum);
   status = p->result && p->sum ? make_operand(p, &p->a, p->info.a) : SMMA_NO_MEMORY;

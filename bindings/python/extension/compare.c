@@ -8,7 +8,7 @@
 PyObject *python_difference(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
   const char *format;
-  smma_difference d;
+  smma_comparison d;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &format)) return NULL;
   d = smma_compare_results((smma_format)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),

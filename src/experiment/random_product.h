@@ -1,0 +1,36 @@
+/* The matrix product of papers 002 and 004: A is 10 x n, B is n x 10, entries of random sign are log-uniform over
+   decades; the error is ||C^ - C|| / (||A|| ||B||) in the infinity norm, C the exact product. */
+#ifndef SMMA_EXPERIMENT_RANDOM_PRODUCT_H
+#define SMMA_EXPERIMENT_RANDOM_PRODUCT_H
+
+#include <stdbool.h>
+
+#include "experiment/exact.h"
+#include "experiment/experiment.h"
+
+enum { SMMA_RANDOM_PRODUCT_SIDE = 10, SMMA_RANDOM_PRODUCT_SIZE = SMMA_RANDOM_PRODUCT_SIDE * SMMA_RANDOM_PRODUCT_SIDE };
+
+typedef struct {
+  size_t n;
+  double *a, *b; /* A row by row, B column by column, each dense */
+  smma_double_double exact[SMMA_RANDOM_PRODUCT_SIZE];
+  double norms; /* ||A|| ||B|| */
+} smma_random_product;
+
+/* Entries of one n are the same in every experiment. Release it with smma_random_product_free, also after false,
+   which says that memory ran out. */
+bool smma_random_product_make(smma_random_product *product, uint64_t seed, size_t n, double decades, smma_error *error);
+
+void smma_random_product_free(smma_random_product *product);
+
+/* Of a computed C, row by row. */
+double smma_random_product_error(const smma_random_product *product, const double *c);
+
+/* The share of C's elements that are nearer to zero than the exact ones: 1/2 where errors have no direction. */
+double smma_random_product_toward_zero(const smma_random_product *product, const double *c);
+
+/* The i-th of `count` values of n, logarithmically even from 10 to `greatest` and rounded down, as in the published
+   programs: floor(logspace(1, 6, 20)). */
+size_t smma_random_product_length(size_t i, size_t count, size_t greatest);
+
+#endif
