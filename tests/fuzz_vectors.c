@@ -18,9 +18,10 @@ static char *rewrite(FILE *stream, size_t *size) {
   smma_vector_reader *reader = smma_vector_open(stream, "input", &header, &error);
   FILE *copy = reader ? open_memstream(&text, size) : NULL;
   if (copy) {
+    const smma_row_layout layout = smma_vector_layout(&header);
     smma_vector_write_header(copy, &header);
     while ((status = smma_vector_next(reader, &row, &error)) == SMMA_VECTOR_ROW)
-      smma_vector_write_row(copy, &header, &row);
+      smma_vector_write_row(copy, &layout, &row);
     fclose(copy);
   }
   smma_vector_close(reader);

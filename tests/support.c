@@ -35,9 +35,9 @@ static void pack(smma_format format, const uint64_t *from, int count, uint64_t *
   for (int i = 0; i < count; i++) store_element(format, to, (size_t)i, from[i]);
 }
 
-uint64_t dot(const smma_instruction *instruction, const dot_operands *x) {
+uint64_t dot(const smma_instruction *instruction, const smma_row *x) {
   smma_instruction_info info = describe(instruction);
-  uint64_t a[MOST_K], b[MOST_K], scale_a[MOST_K], scale_b[MOST_K], c, d = 0;
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c, d = 0;
   int scales = info.scale_block ? info.k / info.scale_block : 0;
   pack(info.a, x->a, info.k, a);
   pack(info.b, x->b, info.k, b);
@@ -53,7 +53,7 @@ static void print_list(const char *option, smma_format format, const uint64_t *x
   for (int i = 0; i < count; i++) print_error("%s%0*" PRIx64, i ? "," : "", (smma_format_bits(format) + 3) / 4, x[i]);
 }
 
-void print_dot(const smma_instruction *instruction, const dot_operands *x, uint64_t expected, uint64_t got) {
+void print_dot(const smma_instruction *instruction, const smma_row *x, uint64_t expected, uint64_t got) {
   smma_instruction_info info = describe(instruction);
   int scales = info.scale_block ? info.k / info.scale_block : 0, digits = (smma_format_bits(info.d) + 3) / 4;
   print_error("softmma dot --on %s --instr %s --hex", info.arch, info.name);

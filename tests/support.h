@@ -13,6 +13,7 @@
 /* clang-format on */
 
 #include "random.h"
+#include "rows/row.h"
 #include "softmma/softmma.h"
 
 /* What CTest takes as "skipped". */
@@ -20,11 +21,6 @@
 
 /* The longest dot product. */
 #define MOST_K 64
-
-/* Operands of one dot-product-add, one encoding per element. */
-typedef struct {
-  uint64_t a[MOST_K], b[MOST_K], scale_a[MOST_K], scale_b[MOST_K], c;
-} dot_operands;
 
 /* The instruction, or a failed test. */
 const smma_instruction *find(const char *gpu, const char *name);
@@ -36,7 +32,7 @@ uint64_t load_element(smma_format format, const void *array, size_t index);
 void store_element(smma_format format, void *array, size_t index, uint64_t encoding);
 
 /* smma_dot of an instruction that has these operands. */
-uint64_t dot(const smma_instruction *instruction, const dot_operands *operands);
+uint64_t dot(const smma_instruction *instruction, const smma_row *operands);
 
 /* A progress function of products, which fails the test unless `done` grows to at most `rows`: asks to stop at the call
    after `stop_after`. */
@@ -46,7 +42,7 @@ typedef struct {
 int log_progress(size_t done, size_t rows, void *context);
 
 /* Prints instruction and operands, as the command that replays them, expected and got. */
-void print_dot(const smma_instruction *instruction, const dot_operands *operands, uint64_t expected, uint64_t got);
+void print_dot(const smma_instruction *instruction, const smma_row *operands, uint64_t expected, uint64_t got);
 
 /* Whether both are NaN of the format, or the same encoding. */
 int same_or_nan(smma_format format, uint64_t x, uint64_t y);

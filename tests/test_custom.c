@@ -60,9 +60,9 @@ static const smma_instruction *there_and_back(const smma_instruction *i) {
   return back;
 }
 
-static dot_operands row_of(const smma_operation *o, uint64_t row) {
+static smma_row row_of(const smma_operation *o, uint64_t row) {
   operand_row r;
-  dot_operands x;
+  smma_row x;
   operands_generate(o, SEED, row, &r);
   memcpy(x.a, r.a, sizeof x.a);
   memcpy(x.b, r.b, sizeof x.b);
@@ -81,7 +81,7 @@ static void test_catalogue(void **state) {
     assert_non_null(smma_catalogue_twin(back));
     assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_for(back, NULL));
     for (uint64_t row = 0; row < 8; row++) {
-      dot_operands x = row_of(&o, row);
+      smma_row x = row_of(&o, row);
       assert_true(dot(i, &x) == dot(back, &x));
     }
     smma_custom_free(back);
@@ -96,7 +96,7 @@ static void check_against_oracle(const smma_instruction *i, uint64_t first_row) 
   smma_operation o = smma_operation_of(i);
   char text[4096];
   for (uint64_t row = first_row; row < first_row + ROWS; row++) {
-    dot_operands x = row_of(&o, row);
+    smma_row x = row_of(&o, row);
     uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b), got = dot(i, &x);
     if (expected == got) continue;
     print_dot(i, &x, expected, got);
@@ -107,12 +107,11 @@ static void check_against_oracle(const smma_instruction *i, uint64_t first_row) 
 
 static void check_explanation(const smma_instruction *i, uint64_t row) {
   smma_operation o = smma_operation_of(i);
-  dot_operands x = row_of(&o, row);
-  smma_dot_encodings encodings = {x.a, x.b, x.scale_a, x.scale_b, x.c};
+  smma_row x = row_of(&o, row);
   smma_explanation e;
   FILE *nowhere = fopen("/dev/null", "w");
   assert_non_null(nowhere);
-  assert_true(smma_explain(&o, &encodings, &e));
+  assert_true(smma_explain(&o, &x, &e));
   if (e.result != dot(i, &x)) print_dot(i, &x, dot(i, &x), e.result);
   assert_true(e.result == dot(i, &x));
   for (size_t s = 0; s < e.count; s++) {
@@ -183,7 +182,7 @@ static void test_contains_t_fdpa(void **state) {
     if (!smma_custom_check(&c, &fault)) fail_msg("%s: %s %s", i->name, fault.key, fault.text);
     general = make(&c);
     for (uint64_t row = 0; row < 500; row++) {
-      dot_operands x = row_of(&o, row);
+      smma_row x = row_of(&o, row);
       if (dot(i, &x) != dot(general, &x)) print_dot(i, &x, dot(i, &x), dot(general, &x));
       assert_true(dot(i, &x) == dot(general, &x));
     }
@@ -206,8 +205,8 @@ static void check_toward_zero(const smma_instruction *cdna3, const char *text) {
   const smma_instruction_info info = describe(i);
   uint64_t state = SEED;
   for (int row = 0; row < ROWS; row++) {
-    dot_operands x = {.c = smma_round(SMMA_F32, (double)random_bits(&state) * 0x1p-64, SMMA_ROUND_TOWARD_ZERO,
-                                      SMMA_OVERFLOW_DEFAULT)};
+    smma_row x = {.c = smma_round(SMMA_F32, (double)random_bits(&state) * 0x1p-64, SMMA_ROUND_TOWARD_ZERO,
+                                  SMMA_OVERFLOW_DEFAULT)};
     for (int k = 0; k < info.k; k++) x.a[k] = positive(info.a, &state), x.b[k] = positive(info.b, &state);
     x.a[0] = x.b[0] = smma_round(info.a, 1.5, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
     if (dot(cdna3, &x) != dot(i, &x)) print_dot(i, &x, dot(cdna3, &x), dot(i, &x));
@@ -231,8 +230,8 @@ static void test_contains_cdna3_toward_zero(void **state) {
 static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
   smma_instruction_info info = describe(i);
-  dot_operands x[2] = {row_of(&o, 2), row_of(&o, 5)};
-  uint64_t a[2 * MOST_K], b[2 * MOST_K], scale_a[2 * MOST_K], scale_b[2 * MOST_K], c = 0, d = 0, expected;
+  smma_row x[2] = {row_of(&o, 2), row_of(&o, 5)};
+  uint64_t a[2 * SMMA_MAXIMUM_K], b[2 * SMMA_MAXIMUM_K], scale_a[2 * SMMA_MAXIMUM_K], scale_b[2 * SMMA_MAXIMUM_K], c = 0, d = 0, expected;
   int scales = info.scale_block ? info.k / info.scale_block : 0;
   smma_gemm_arguments g;
   for (int s = 0; s < 2; s++) {

@@ -23,10 +23,6 @@
 #define PICTURES 6 /* of the rows, drawn too */
 #define MOST_OPERATIONS 512
 
-typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c;
-} operands;
-
 /* Operands. */
 
 static uint64_t encode_double(smma_format format, double value) {
@@ -57,10 +53,10 @@ static uint64_t random_element(uint64_t *state, smma_format format, operand_kind
   }
 }
 
-static operands random_operands(const smma_operation *o, uint64_t seed) {
+static smma_row random_operands(const smma_operation *o, uint64_t seed) {
   uint64_t state = seed * 1000003;
   operand_kind kind = (operand_kind)(seed % KINDS);
-  operands x;
+  smma_row x;
   memset(&x, 0, sizeof x);
   for (int k = 0; k < o->k; k++) {
     x.a[k] = random_element(&state, o->a, kind);
@@ -75,21 +71,9 @@ static operands random_operands(const smma_operation *o, uint64_t seed) {
 }
 
 /* What the core says. */
-static uint64_t expected_result(const smma_operation *o, const operands *x) {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-  for (int k = 0; k < o->k; k++) {
-    a[k] = smma_decode(smma_encoding_of(o->a), x->a[k]);
-    b[k] = smma_decode(smma_encoding_of(o->b), x->b[k]);
-    scale_a[k] = smma_decode(smma_encoding_of(o->scale), x->scale_a[k]);
-    scale_b[k] = smma_decode(smma_encoding_of(o->scale), x->scale_b[k]);
-  }
-  return smma_dot_add(o, (smma_operands){a, b, scale_a, scale_b}, x->c);
-}
-
-static smma_explanation explain(const smma_operation *o, const operands *x) {
-  smma_dot_encodings encodings = {x->a, x->b, x->scale_a, x->scale_b, x->c};
+static smma_explanation explain(const smma_operation *o, const smma_row *x) {
   smma_explanation e;
-  assert_true(smma_explain(o, &encodings, &e));
+  assert_true(smma_explain(o, x, &e));
   return e;
 }
 
@@ -254,9 +238,9 @@ static void check_picture(const smma_instruction *instruction, const smma_operat
   free(picture);
 }
 
-static void check(const smma_instruction *instruction, const smma_operation *o, const operands *x, uint64_t seed) {
+static void check(const smma_instruction *instruction, const smma_operation *o, const smma_row *x, uint64_t seed) {
   smma_explanation e = explain(o, x);
-  uint64_t expected = expected_result(o, x);
+  uint64_t expected = smma_row_compute(o, x);
   char *text = text_of(o, &e, WIDTH);
   if (e.result != expected)
     fail_msg("%s, seed %llu: expected 0x%llx, got 0x%llx", instruction->name, (unsigned long long)seed,
@@ -289,7 +273,7 @@ static void equals_the_core(void **state) {
   for (int i = 0; i < count; i++) {
     smma_operation o = smma_operation_of(list[i]);
     for (uint64_t seed = 0; seed < ROWS; seed++) {
-      operands x = random_operands(&o, seed * 1009 + (uint64_t)i);
+      smma_row x = random_operands(&o, seed * 1009 + (uint64_t)i);
       check(list[i], &o, &x, seed);
     }
   }
@@ -303,7 +287,7 @@ static void survives_special_values(void **state) {
   for (int i = 0; i < count; i++) {
     smma_operation o = smma_operation_of(list[i]);
     for (int place = 0; place < 2 * (2 * o.k + 1); place++) {
-      operands x = random_operands(&o, NEAR);
+      smma_row x = random_operands(&o, NEAR);
       int index = place / 2;
       smma_format format = index < o.k ? o.a : index < 2 * o.k ? o.b : o.c;
       smma_encoding f = smma_encoding_of(format);
@@ -327,7 +311,7 @@ static const smma_instruction *find(const char *gpu, const char *name) {
 static void check_drawing(const char *gpu, const char *name, double c, const double *factor, int products,
                           const char *expected) {
   smma_operation o = smma_operation_of(find(gpu, name));
-  operands x;
+  smma_row x;
   memset(&x, 0, sizeof x);
   for (int k = 0; k < products; k++) {
     x.a[k] = encode_double(o.a, factor[2 * k]);
@@ -531,7 +515,7 @@ static void is_drawn_with_64_terms(void **state) {
   (void)state;
   o.k = o.rule.with.t_fdpa.block = 64;
   for (uint64_t seed = 0; seed < 2 * KINDS; seed++) {
-    operands x = random_operands(&o, seed);
+    smma_row x = random_operands(&o, seed);
     check(instruction, &o, &x, seed % PICTURES);
   }
 }
@@ -539,7 +523,7 @@ static void is_drawn_with_64_terms(void **state) {
 /* Two computations. */
 
 static smma_explained explained(const smma_instruction *instruction, smma_operation *o, smma_explanation *e,
-                                const operands *x) {
+                                const smma_row *x) {
   *o = smma_operation_of(instruction);
   *e = explain(o, x);
   return (smma_explained){smma_architectures[instruction->arch].name, instruction->name, o, e};
@@ -568,7 +552,7 @@ static void differences_are_found(void **state) {
       if (!smma_same_operands(&o[0], &o[1], why, sizeof why)) continue;
       pairs++;
       for (uint64_t seed = 0; seed < KINDS; seed++) {
-        operands x = random_operands(&o[0], seed);
+        smma_row x = random_operands(&o[0], seed);
         smma_explanation e[2];
         smma_explained unit[2] = {explained(list[i], &o[0], &e[0], &x), explained(list[j], &o[1], &e[1], &x)};
         smma_difference d = smma_find_difference(unit);
@@ -590,7 +574,7 @@ static void check_difference(const char *gpu0, const char *name0, const char *gp
   smma_operation o[2];
   smma_explanation e[2];
   smma_explained unit[2];
-  operands x;
+  smma_row x;
   memset(&x, 0, sizeof x);
   o[0] = smma_operation_of(instruction[0]);
   for (int k = 0; k < products; k++) {

@@ -137,7 +137,7 @@ static uint64_t encode(smma_format format, double value, int exact) {
 static int holds(const fact *f) {
   const smma_instruction *i = find(f->gpu, f->instruction);
   smma_instruction_info info = describe(i);
-  dot_operands x = {.c = encode(info.c, f->c, 0)};
+  smma_row x = {.c = encode(info.c, f->c, 0)};
   uint64_t expected = encode(info.d, f->d, 1), got;
   for (int k = 0; k < 4 && k < info.k; k++) {
     x.a[k] = encode(info.a, f->a[k], 1);
@@ -199,8 +199,8 @@ static void parse(const char *text, uint64_t *numbers) {
   for (size_t i = 0; *text; i++, text = end) numbers[i] = strtoull(text, &end, 16);
 }
 
-static dot_operands operands_of(const encoded_fact *f) {
-  dot_operands x = {.c = f->c};
+static smma_row operands_of(const encoded_fact *f) {
+  smma_row x = {.c = f->c};
   parse(f->a, x.a);
   parse(f->b, x.b);
   parse(f->scale_a, x.scale_a);
@@ -213,7 +213,7 @@ static void test_encoded_facts(void **state) {
   (void)state;
   for (size_t f = 0; f < sizeof encoded_facts / sizeof encoded_facts[0]; f++) {
     const smma_instruction *i = find(encoded_facts[f].gpu, encoded_facts[f].instruction);
-    dot_operands x = operands_of(&encoded_facts[f]);
+    smma_row x = operands_of(&encoded_facts[f]);
     uint64_t got = dot(i, &x);
     if (got == encoded_facts[f].d) continue;
     failed++;
@@ -225,14 +225,14 @@ static void test_encoded_facts(void **state) {
 /* The recorded row under other exponents of zero: no other up to the least normal exponent gives it. */
 static void test_only_one_exponent_of_zero(void **state) {
   smma_operation o = smma_operation_of(find(encoded_facts[0].gpu, encoded_facts[0].instruction));
-  dot_operands x = operands_of(&encoded_facts[0]);
+  smma_row x = operands_of(&encoded_facts[0]);
   smma_row row = {.c = x.c};
   (void)state;
   for (int k = 0; k < o.k; k++) row.a[k] = x.a[k], row.b[k] = x.b[k];
   for (int e_zero = -160; e_zero <= -126; e_zero++) {
     uint64_t got;
     o.rule.with.t_fdpa.zero_exponent = e_zero;
-    got = smma_compute_row(&o, &row);
+    got = smma_row_compute(&o, &row);
     if ((got == encoded_facts[0].d) != (e_zero == -133))
       fail_msg("e_zero = %d gives 0x%08llx", e_zero, (unsigned long long)got);
   }

@@ -144,7 +144,7 @@ static uint64_t run_step(const product *p, const smma_instruction *instruction, 
   const smma_gemm_arguments *g = &p->with;
   size_t block = (size_t)p->info.scale_block, blocks = scale_count(p);
   bool scales_a = g->scaling == SMMA_SCALING_OPERANDS;
-  dot_operands x = {.c = accumulator};
+  smma_row x = {.c = accumulator};
   for (size_t e = 0; e < (size_t)p->info.k && k + e < g->k; e++) {
     x.a[e] = element_at(p->info.a, g->a, g->m, g->k, g->order_a, g->lda, i, k + e);
     x.a[e] = scaled(p->info.a, x.a[e], scales_a ? g->alpha : 1);
@@ -710,7 +710,7 @@ static void test_status_texts(void **state) {
 /* Element (i, j) by smma_dot. */
 static uint64_t mma_element(const product *p, size_t i, size_t j) {
   size_t k = (size_t)p->info.k, scales = p->info.scale_block ? k / (size_t)p->info.scale_block : 0;
-  dot_operands x = {.c = load_element(p->info.c, p->c, i * p->with.n + j)};
+  smma_row x = {.c = load_element(p->info.c, p->c, i * p->with.n + j)};
   for (size_t e = 0; e < k; e++) {
     x.a[e] = load_element(p->info.a, p->a, i * k + e);
     x.b[e] = load_element(p->info.b, p->b, j * k + e);

@@ -31,9 +31,9 @@ __attribute__((target("avx512bf16,avx512vl"))) static uint32_t run_instruction(c
   return (uint32_t)_mm_cvtsi128_si32(_mm_castps_si128(d));
 }
 
-typedef void row_source(const smma_operation *o, uint64_t row, dot_operands *x);
+typedef void row_source(const smma_operation *o, uint64_t row, smma_row *x);
 
-static void random_row(const smma_operation *o, uint64_t row, dot_operands *x) {
+static void random_row(const smma_operation *o, uint64_t row, smma_row *x) {
   uint64_t state = row, bits = random_bits(&state);
   (void)o;
   for (int k = 0; k < 2; k++) {
@@ -43,7 +43,7 @@ static void random_row(const smma_operation *o, uint64_t row, dot_operands *x) {
   x->c = random_bits(&state) & 0xffffffff;
 }
 
-static void adversarial_row(const smma_operation *o, uint64_t row, dot_operands *x) {
+static void adversarial_row(const smma_operation *o, uint64_t row, smma_row *x) {
   operand_row r;
   operands_generate(o, 1, row, &r);
   for (int k = 0; k < 2; k++) x->a[k] = r.a[k], x->b[k] = r.b[k];
@@ -55,7 +55,7 @@ static void compare(row_source *source) {
   smma_operation o = smma_operation_of(i);
   long different = 0;
   for (uint64_t row = 0; row < ROWS; row++) {
-    dot_operands x;
+    smma_row x;
     uint64_t expected, got;
     source(&o, row, &x);
     expected = run_instruction(x.a, x.b, (uint32_t)x.c);

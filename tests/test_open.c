@@ -23,12 +23,11 @@ static int run_candidate(void *unit, const smma_instruction_info *info, const sm
   (void)info, (void)message, (void)size;
   for (size_t i = 0; i < batch->rows; i++) {
     smma_row row;
-    smma_decoded_row x;
+    smma_decoded x;
     smma_rows_get(&rows, i, &row);
-    x = smma_decode_row(&o, &row);
+    smma_row_decode(&o, &row, &x);
     smma_store(smma_container_bytes(smma_encoding_of(o.d)), batch->d, i,
-               u->flipped ^ u->candidate->compute(&o, (smma_operands){x.a, x.b, x.scale_a, x.scale_b}, row.c,
-                                                  u->candidate->parameter));
+               u->flipped ^ u->candidate->compute(&o, smma_operands_of(&x), row.c, u->candidate->parameter));
   }
   return 0;
 }

@@ -208,7 +208,7 @@ static void check_witnesses(const smma_examination *x) {
   const smma_operation o = smma_operation_of(x->subject.instruction);
   for (int i = 0; i < SMMA_PROBE_COUNT; i++)
     if (x->findings[i].has_witness)
-      assert_int_equal(smma_compute_row(&o, &x->findings[i].witness), x->findings[i].witness.d);
+      assert_int_equal(smma_row_compute(&o, &x->findings[i].witness), x->findings[i].witness.d);
 }
 
 /* Whether an earlier row of the table computes the same. */

@@ -19,13 +19,13 @@
 
 static void print_mismatch(const smma_mismatch *m, void *context) {
   int *reports = context;
-  dot_operands x = {.c = m->row->c};
+  smma_row x = {.c = m->row->c};
   if ((*reports)++ >= MOST_REPORTS) return;
   memcpy(x.a, m->row->a, sizeof x.a);
   memcpy(x.b, m->row->b, sizeof x.b);
   memcpy(x.scale_a, m->row->scale_a, sizeof x.scale_a);
   memcpy(x.scale_b, m->row->scale_b, sizeof x.scale_b);
-  print_error("%s:%llu: ", m->path, m->row->line);
+  print_error("%s:%llu: ", m->path, m->line);
   print_dot(find(m->header->arch, m->header->instruction), &x, m->row->d, m->got);
 }
 
@@ -94,11 +94,12 @@ static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   unsigned long long rows = 0;
   smma_vector_reader *reader = smma_vector_open(from, path, &header, &error);
   assert_non_null(reader);
+  const smma_row_layout layout = smma_vector_layout(&header);
   smma_vector_write_header(to, &header);
   while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) {
     row.d ^= 1;
     rows += !isnan(smma_value(header.d, row.d));
-    smma_vector_write_row(to, &header, &row);
+    smma_vector_write_row(to, &layout, &row);
   }
   smma_vector_close(reader);
   rewind(to);

@@ -119,22 +119,20 @@ static bool scales_match(const smma_instruction *i, const void *scale_a, const v
 
 smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
                      const void *scale_b, void *d) {
-  smma_number x[SMMA_MAXIMUM_K], y[SMMA_MAXIMUM_K], scale_x[SMMA_MAXIMUM_K], scale_y[SMMA_MAXIMUM_K];
-  smma_operands operands = {x, y, scale_x, scale_y};
+  smma_decoded x;
+  size_t scales;
   smma_operation o;
   uint64_t accumulator;
   if (!i || !a || !b || !c || !d) return SMMA_INVALID_ARGUMENT;
   if (!scales_match(i, scale_a, scale_b)) return SMMA_MISSING_SCALE;
   o = smma_operation_of(i);
-  smma_decode_array(smma_encoding_of(o.a), a, 0, 1, (size_t)o.k, x);
-  smma_decode_array(smma_encoding_of(o.b), b, 0, 1, (size_t)o.k, y);
-  if (o.scale_block) {
-    size_t scales = (size_t)(o.k / o.scale_block);
-    smma_decode_array(smma_encoding_of(o.scale), scale_a, 0, 1, scales, scale_x);
-    smma_decode_array(smma_encoding_of(o.scale), scale_b, 0, 1, scales, scale_y);
-  }
+  scales = (size_t)smma_scale_count(o.k, o.scale_block);
+  smma_decode_array(smma_encoding_of(o.a), a, 0, 1, (size_t)o.k, x.a);
+  smma_decode_array(smma_encoding_of(o.b), b, 0, 1, (size_t)o.k, x.b);
+  smma_decode_array(smma_encoding_of(o.scale), scale_a, 0, 1, scales, x.scale_a);
+  smma_decode_array(smma_encoding_of(o.scale), scale_b, 0, 1, scales, x.scale_b);
   accumulator = smma_load(smma_container_bytes(smma_encoding_of(o.c)), c, 0);
-  smma_store(smma_container_bytes(smma_encoding_of(o.d)), d, 0, smma_dot_add(&o, operands, accumulator));
+  smma_store(smma_container_bytes(smma_encoding_of(o.d)), d, 0, smma_dot_add(&o, smma_operands_of(&x), accumulator));
   return SMMA_OK;
 }
 

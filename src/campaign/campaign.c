@@ -60,12 +60,7 @@ static void fill(work *w, uint64_t first, size_t count) {
   const smma_unit *recording = recording_of(w->campaign);
   if (recording) {
     size_t all;
-    const smma_rows *recorded = smma_recorded_rows(recording, &all);
-    smma_row row;
-    for (size_t i = 0; i < count; i++) {
-      smma_rows_get(recorded, (size_t)first + i, &row);
-      smma_rows_put(&w->rows, i, &row);
-    }
+    smma_rows_copy(&w->rows, 0, smma_recorded_rows(recording, &all), (size_t)first, count);
     return;
   }
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
@@ -91,7 +86,7 @@ static bool check_unit(work *w, size_t count, smma_campaign_result *result, smma
   smma_row row;
   if (!ask(w->campaign->unit, w, count, w->again, error)) return false;
   result->not_repeated = result->not_alike = 0;
-  for (size_t i = 0; i < count; i++) result->not_repeated += differ(w, w->rows.d, w->again, i);
+  for (size_t i = 0; i < count; i++) result->not_repeated += differ(w, w->rows.part[SMMA_PART_D], w->again, i);
   smma_rows_get(&w->rows, count / 2, &row);
   for (size_t i = 0; i < alike; i++) smma_rows_put(&w->rows, i, &row);
   if (!ask(w->campaign->unit, w, alike, w->again, error)) return false;
@@ -121,7 +116,7 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   fill(w, r.rows, count);
   if (!ask(c->unit, w, count, NULL, error) || !ask(c->against, w, count, w->expected, error)) return false;
   for (size_t i = count; i-- > 0;)
-    if (differ(w, w->rows.d, w->expected, i)) r.mismatches++, example = i;
+    if (differ(w, w->rows.part[SMMA_PART_D], w->expected, i)) r.mismatches++, example = i;
   if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
   r.rows += count;
   if (!r.checked && !check_unit(w, count, &r, error)) return false;

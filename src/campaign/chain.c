@@ -25,13 +25,13 @@ static int chain_computes(void *state, const smma_instruction_info *i, char *mes
   return 1;
 }
 
-/* Elements of a row from the step's first on, one behind another. */
-static void take_step(const smma_row *row, const smma_instruction *i, int step, smma_row *part) {
-  const int scales = i->scale_block ? i->k / i->scale_block : 0;
-  memcpy(part->a, row->a + step * i->k, (size_t)i->k * sizeof *part->a);
-  memcpy(part->b, row->b + step * i->k, (size_t)i->k * sizeof *part->b);
-  memcpy(part->scale_a, row->scale_a + step * scales, (size_t)scales * sizeof *part->scale_a);
-  memcpy(part->scale_b, row->scale_b + step * scales, (size_t)scales * sizeof *part->scale_b);
+/* The operands of a step: a row's elements from its first on. */
+static void take_step(const smma_row *row, const smma_row_layout *step_layout, int step, smma_row *part) {
+  for (int p = 0; p < SMMA_PART_D; p++) {
+    const smma_part *x = &step_layout->part[p];
+    if (p != SMMA_PART_C)
+      memcpy(smma_part_of(part, x), smma_part_in(row, x) + step * x->count, (size_t)x->count * sizeof(uint64_t));
+  }
 }
 
 /* One step of every row; c is the batch's, or the d of the step before. */
@@ -39,7 +39,7 @@ static bool run_step(const chain *x, const smma_rows *rows, int step, smma_rows 
   for (size_t i = 0; i < rows->capacity; i++) {
     smma_row row, part = {.d = 0};
     smma_rows_get(rows, i, &row);
-    take_step(&row, x->instruction, step, &part);
+    take_step(&row, &parts->layout, step, &part);
     part.c = step == 0 ? row.c : smma_rows_result(parts, i);
     smma_rows_put(parts, i, &part);
   }

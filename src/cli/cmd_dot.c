@@ -1,25 +1,10 @@
 #include "cli/operands.h"
 #include "cli/row.h"
 #include "cli/values.h"
-#include "host/load.h"
-
-/* Through the public function, as a program would call it. */
-static void compute(const smma_instruction *i, smma_row *x) {
-  uint64_t raw[5][SMMA_MAXIMUM_K] = {{0}}, c = 0, d = 0;
-  const uint64_t *from[] = {x->a, x->b, x->scale_a, x->scale_b};
-  int scales = i->scale_block ? i->k / i->scale_block : 0, count[] = {i->k, i->k, scales, scales};
-  smma_format format[] = {i->a, i->b, i->scale, i->scale};
-  for (int v = 0; v < 4; v++)
-    for (int e = 0; e < count[v]; e++)
-      smma_store(smma_container_bytes(smma_encoding_of(format[v])), raw[v], (size_t)e, from[v][e]);
-  smma_store(smma_container_bytes(smma_encoding_of(i->c)), &c, 0, x->c);
-  smma_dot(i, raw[0], raw[1], &c, scales ? raw[2] : NULL, scales ? raw[3] : NULL, &d);
-  x->d = smma_load(smma_container_bytes(smma_encoding_of(i->d)), &d, 0);
-}
 
 static void print_json(const smma_instruction *i, const smma_row *x) {
   char c[24], d[24];
-  int scales = i->scale_block ? i->k / i->scale_block : 0;
+  int scales = smma_scale_count(i->k, i->scale_block);
   json_t *object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)),
                              "instruction", i->name, "a", smma_hex_array(i->a, x->a, i->k), "b",
                              smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
@@ -37,6 +22,7 @@ int smma_command_dot(int argc, const char **argv) {
   smma_operand_options operands = {.hex = 0};
   char hex_text[24], value[40];
   const smma_instruction *i;
+  smma_operation o;
   smma_row x = {.c = 0};
   struct poptOption options[] = {{"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
                                  {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
@@ -52,7 +38,8 @@ int smma_command_dot(int argc, const char **argv) {
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, name, "--instr");
   smma_read_operands(i, &operands, &x);
-  compute(i, &x);
+  o = smma_operation_of(i);
+  x.d = smma_row_compute(&o, &x);
   if (json)
     print_json(i, &x);
   else if (explained)

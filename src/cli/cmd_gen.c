@@ -11,6 +11,7 @@
 static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
   smma_progress progress;
   smma_operation o = smma_operation_of(i);
+  const smma_row_layout layout = smma_row_layout_of(i);
   smma_vector_header header;
   smma_row row;
   smma_vector_header_of(i, &header);
@@ -20,8 +21,8 @@ static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, u
   for (uint64_t index = 0; index < rows && !ferror(stream); index++) {
     smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_OF_GEN) : kind,
                       &row);
-    row.d = smma_compute_row(&o, &row);
-    smma_vector_write_row(stream, &header, &row);
+    row.d = smma_row_compute(&o, &row);
+    smma_vector_write_row(stream, &layout, &row);
     if (index % 1024 == 0) smma_progress_show(&progress, index, rows);
   }
   smma_progress_end();

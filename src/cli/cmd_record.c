@@ -5,6 +5,7 @@
 #include "campaign/campaign.h"
 #include "cli/row.h"
 #include "io/file.h"
+#include "rows/text.h"
 #include "unit/recording.h"
 
 enum { BATCH = 65536 };
@@ -43,7 +44,7 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
     done = smma_unit_run(c->unit, i, &batch, error);
     for (size_t n = 0; done && n < count; n++) {
       smma_rows_get(&rows, n, &row);
-      smma_vector_write_row(stream, &header, &row);
+      smma_vector_write_row(stream, &rows.layout, &row);
     }
     smma_progress_show(&progress, first + count, c->rows);
   }

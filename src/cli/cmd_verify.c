@@ -24,7 +24,7 @@ static void print_mismatch(const smma_mismatch *m) {
   const smma_instruction *i =
       smma_resolve_instruction(h->arch, h->instruction, NULL); /* its own names need no quotes */
   char expected[24], got[24], value[2][40];
-  printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->row->line, h->arch,
+  printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->line, h->arch,
          h->instruction, smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
          smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
   printf("  ");
@@ -41,7 +41,7 @@ static void report(const smma_mismatch *m, void *context) {
   else
     json_array_append_new(
         v->mismatches,
-        json_pack("{s:o, s:I, s:s, s:s, s:s, s:s}", "file", smma_json_text(m->path), "line", (json_int_t)m->row->line,
+        json_pack("{s:o, s:I, s:s, s:s, s:s, s:s}", "file", smma_json_text(m->path), "line", (json_int_t)m->line,
                   "arch", m->header->arch, "instruction", m->header->instruction, "expected",
                   smma_hex_text(m->header->d, m->row->d, expected), "got", smma_hex_text(m->header->d, m->got, got)));
 }

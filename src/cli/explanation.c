@@ -9,9 +9,8 @@
 #include "explain/decimal.h"
 
 void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_instruction *i, const smma_row *row) {
-  smma_dot_encodings encodings = {row->a, row->b, row->scale_a, row->scale_b, row->c};
   x->operation = smma_operation_of(i);
-  if (!smma_explain(&x->operation, &encodings, &x->explanation)) smma_die("out of memory");
+  if (!smma_explain(&x->operation, row, &x->explanation)) smma_die("out of memory");
   x->explained = (smma_explained){unit, i->name, &x->operation, &x->explanation};
 }
 

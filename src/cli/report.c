@@ -92,7 +92,7 @@ static bool read_encodings(const json_t *array, smma_format format, int count, u
 }
 
 static bool read_example(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
-  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  const int scales = smma_scale_count(i->k, i->scale_block);
   smma_row *row = &r->example;
   r->has_example = !json_is_null(object);
   if (!r->has_example) return true;

@@ -13,7 +13,7 @@ static void print_vector(const char *option, smma_format format, const uint64_t 
 }
 
 void smma_print_dot_command(const smma_instruction *i, const smma_row *row) {
-  int scales = i->scale_block ? i->k / i->scale_block : 0;
+  int scales = smma_scale_count(i->k, i->scale_block);
   const char *on = smma_arch_name(i), *quote = strchr(on, ' ') ? "'" : "";
   printf("softmma dot --on %s%s%s --instr %s --hex --explain", quote, on, quote, i->name);
   print_vector("--a", i->a, row->a, i->k);
@@ -48,7 +48,7 @@ json_t *smma_hex_array(smma_format format, const uint64_t *x, int count) {
 }
 
 void smma_add_operands(json_t *object, const smma_instruction *i, const smma_row *row) {
-  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  const int scales = smma_scale_count(i->k, i->scale_block);
   json_object_set_new(object, "a", smma_hex_array(i->a, row->a, i->k));
   json_object_set_new(object, "b", smma_hex_array(i->b, row->b, i->k));
   json_object_set_new(object, "c", smma_hex_array(i->c, &row->c, 1));

@@ -47,10 +47,27 @@ typedef struct {
   int scale_block; /* elements that share a scale factor; 0 without scales */
 } smma_operation;
 
-/* Decoded operands of one dot-product-add: a and b hold k numbers, scale_a and scale_b k / scale_block. */
+/* Scale factors of a, or of b, that k elements have. */
+SMMA_CORE int smma_scale_count(int k, int scale_block) { return scale_block ? k / scale_block : 0; }
+
+/* Decoded operands of one dot-product-add: a and b hold k numbers, scale_a and scale_b smma_scale_count. */
 typedef struct {
   const smma_number *a, *b, *scale_a, *scale_b;
 } smma_operands;
+
+/* Room for the operands of any operation. */
+typedef struct {
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+} smma_decoded;
+
+SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
+  smma_operands operands;
+  operands.a = x->a;
+  operands.b = x->b;
+  operands.scale_a = x->scale_a;
+  operands.scale_b = x->scale_b;
+  return operands;
+}
 
 /* L: the most products that one fused sum takes. */
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {

@@ -71,10 +71,6 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum);
 }
 
-static void decode_all(smma_format format, const uint64_t *encoding, int count, smma_number *number) {
-  for (int i = 0; i < count; i++) number[i] = smma_decode(smma_encoding_of(format), encoding[i]);
-}
-
 static uint64_t explain_algorithm(smma_explain_builder *b) {
   switch (b->operation->rule.algorithm) {
     case SMMA_FMA: return smma_explain_fma(b);
@@ -95,24 +91,18 @@ static bool allocate(const smma_operation *o, smma_explanation *e) {
   return e->stage && e->rows && e->steps;
 }
 
-bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, smma_explanation *explanation) {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-  smma_operands operands = {a, b, scale_a, scale_b};
-  smma_explain_builder builder = {operation, operands, smma_widen_c(operation, x->c), explanation, 0, 0};
+bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation) {
+  smma_decoded x;
+  smma_explain_builder builder = {operation, smma_operands_of(&x), smma_widen_c(operation, row->c), explanation, 0, 0};
   memset(explanation, 0, sizeof *explanation);
   if (!allocate(operation, explanation)) {
     smma_explanation_free(explanation);
     return false;
   }
-  decode_all(operation->a, x->a, operation->k, a);
-  decode_all(operation->b, x->b, operation->k, b);
-  if (operation->scale != SMMA_NO_FORMAT) {
-    decode_all(operation->scale, x->scale_a, operation->k / operation->scale_block, scale_a);
-    decode_all(operation->scale, x->scale_b, operation->k / operation->scale_block, scale_b);
-  }
+  smma_row_decode(operation, row, &x);
   explanation->result_format = operation->d;
   explanation->result = explain_algorithm(&builder);
-  compare_with_exact(&builder, x->c);
+  compare_with_exact(&builder, row->c);
   return true;
 }
 

@@ -7,13 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/rule.h"
-
-/* Raw encodings of one dot-product-add of an operation: k of a and b, k / scale_block of each scale. */
-typedef struct {
-  const uint64_t *a, *b, *scale_a, *scale_b;
-  uint64_t c;
-} smma_dot_encodings;
+#include "rows/row.h"
 
 /* One line of a drawing: an exact term and what alignment makes of it. */
 typedef struct {
@@ -82,7 +76,7 @@ typedef struct {
 } smma_explanation;
 
 /* Builds the explanation; false only when memory runs out. Free with smma_explanation_free. */
-bool smma_explain(const smma_operation *operation, const smma_dot_encodings *x, smma_explanation *explanation);
+bool smma_explain(const smma_operation *operation, const smma_row *row, smma_explanation *explanation);
 void smma_explanation_free(smma_explanation *explanation);
 
 /* "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */

@@ -31,7 +31,7 @@ static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count
 static void run_element(const smma_core_run *r, const smma_core_space *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
   const smma_operation *o = &r->plan->operation;
-  size_t k = (size_t)o->k, scales = o->scale_block ? k / (size_t)o->scale_block : 0;
+  size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
   size_t bytes = smma_container_bytes(smma_encoding_of(r->plan->outer));
   size_t at = smma_accumulator_index(r->packed_rows, r->panel, i, j);
   uint64_t d = smma_narrow(r->plan, smma_load(bytes, r->accumulator, at));
@@ -80,16 +80,16 @@ static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t b
 
 static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size_t block, uint64_t start) {
   const smma_operation *o = &p->operation;
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  smma_decoded x;
   size_t blocks = (size_t)smma_blocks_per_step(o), k = (size_t)o->k, at = block / blocks * k;
   uint64_t d = smma_narrow(p, start);
-  smma_decode_vector(p, true, row, at, k, a);
-  smma_decode_vector(p, false, column, at, k, b);
+  smma_decode_vector(p, true, row, at, k, x.a);
+  smma_decode_vector(p, false, column, at, k, x.b);
   if (o->scale_block) {
-    smma_decode_scales(p, true, row, at, k, scale_a);
-    smma_decode_scales(p, false, column, at, k, scale_b);
+    smma_decode_scales(p, true, row, at, k, x.scale_a);
+    smma_decode_scales(p, false, column, at, k, x.scale_b);
   }
-  return smma_widen(p, compute_block(o, (smma_operands){a, b, scale_a, scale_b}, block % blocks, d));
+  return smma_widen(p, compute_block(o, smma_operands_of(&x), block % blocks, d));
 }
 
 void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,

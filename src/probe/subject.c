@@ -65,7 +65,7 @@ bool smma_place(const smma_subject *s, smma_row *row, int index, int64_t signifi
 
 smma_row smma_blank_row(const smma_subject *s) {
   const smma_instruction *i = s->instruction;
-  const int scales = i->scale_block ? i->k / i->scale_block : 0;
+  const int scales = smma_scale_count(i->k, i->scale_block);
   smma_row row = {.c = 0};
   for (int j = 0; j < scales; j++) {
     encode(i->scale, 1, 0, false, &row.scale_a[j]);

@@ -31,9 +31,10 @@ static int collect_candidates(const smma_question *e, const smma_candidate **ans
 }
 
 static void compute_answers(const smma_trial *t, const smma_operation *o, const smma_row *row, uint64_t *d) {
-  const smma_decoded_row x = smma_decode_row(o, row);
-  const smma_operands operands = {x.a, x.b, x.scale_a, x.scale_b};
-  for (int n = 0; n < t->answers; n++) d[n] = t->answer[n]->compute(o, operands, row->c, t->answer[n]->parameter);
+  smma_decoded x;
+  smma_row_decode(o, row, &x);
+  for (int n = 0; n < t->answers; n++)
+    d[n] = t->answer[n]->compute(o, smma_operands_of(&x), row->c, t->answer[n]->parameter);
 }
 
 static void add_row(smma_trial *t, const uint64_t *d) {
@@ -157,7 +158,7 @@ static bool ask_all(const smma_trial *t, smma_unit *unit, smma_rows *rows, smma_
       smma_row row;
       smma_rows_get(rows, (size_t)n, &row);
       r->d[t->experiment->chained ? 0 : n] = c = row.d;
-      if (r->different < t->rows || row.d == smma_compute_row(&o, &row)) continue;
+      if (r->different < t->rows || row.d == smma_row_compute(&o, &row)) continue;
       r->different = first + n;
       r->example = row;
     }

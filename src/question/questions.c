@@ -17,7 +17,7 @@ static uint64_t zero_of(smma_format format, bool negative) {
 /* Products (+0)(+0), c = +0, scale factors of one. */
 static void clear_row(const smma_operation *o, smma_row *row) {
   for (int k = 0; k < o->k; k++) row->a[k] = row->b[k] = 0;
-  for (int s = 0; o->scale_block && s < o->k / o->scale_block; s++)
+  for (int s = 0; s < smma_scale_count(o->k, o->scale_block); s++)
     row->scale_a[s] = row->scale_b[s] = power_of_two(o->scale, false, 0);
   row->c = 0;
 }

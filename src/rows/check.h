@@ -14,6 +14,7 @@ typedef struct {
 /* What a reporter is told of one row that differs. */
 typedef struct {
   const char *path;
+  unsigned long long line;
   const smma_vector_header *header;
   const smma_row *row;
   uint64_t got;
@@ -25,20 +26,6 @@ typedef struct {
   void (*progress)(const smma_check_totals *totals, void *context); /* every some thousand rows */
   void *context;
 } smma_check_watcher;
-
-/* A row's operands as numbers; c stays an encoding. */
-typedef struct {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-} smma_decoded_row;
-
-smma_decoded_row smma_decode_row(const smma_operation *operation, const smma_row *row);
-
-/* d of one row as the instruction computes it. */
-uint64_t smma_compute_row(const smma_operation *operation, const smma_row *row);
-
-/* Whether a recorded result equals a computed one: bit for bit, but any two NaNs where payloads are not known.
- */
-bool smma_same_result(const smma_operation *operation, uint64_t expected, uint64_t got);
 
 /* Reads the stream to its end and adds to `totals`. */
 bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals, const smma_check_watcher *watcher,

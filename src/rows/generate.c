@@ -145,7 +145,7 @@ static void worsen(stream *s, const smma_operation *o, smma_row *row) {
 void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, smma_row_kind kind, smma_row *row) {
   smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b), scale = smma_encoding_of(o->scale);
   stream s = stream_of(seed, index);
-  int scales = o->scale_block ? o->k / o->scale_block : 0;
+  int scales = smma_scale_count(o->k, o->scale_block);
   for (int k = 0; k < o->k; k++) row->a[k] = element(&s, a, kind);
   for (int k = 0; k < o->k; k++) row->b[k] = element(&s, b, kind);
   row->c = element(&s, smma_encoding_of(o->c), kind);

@@ -2,7 +2,7 @@
 #ifndef SMMA_ROWS_GENERATE_H
 #define SMMA_ROWS_GENERATE_H
 
-#include "rows/text.h"
+#include "rows/row.h"
 
 typedef enum {
   SMMA_ROWS_RANDOM,       /* random bits */

@@ -1,37 +1,27 @@
 #include "rows/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/load.h"
 
-/* Bytes of an element of each part. */
-typedef struct {
-  size_t a, b, c, scale, d, scales;
-} widths;
-
-static widths widths_of(const smma_instruction *i) {
-  return (widths){.a = smma_container_bytes(smma_encoding_of(i->a)),
-                  .b = smma_container_bytes(smma_encoding_of(i->b)),
-                  .c = smma_container_bytes(smma_encoding_of(i->c)),
-                  .d = smma_container_bytes(smma_encoding_of(i->d)),
-                  .scale = i->scale_block ? smma_container_bytes(smma_encoding_of(i->scale)) : 0,
-                  .scales = i->scale_block ? (size_t)(i->k / i->scale_block) : 0};
-}
+/* Bytes of a part of one row. */
+static size_t stride(const smma_part *part) { return (size_t)part->count * part->bytes; }
 
 bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r) {
-  const widths w = widths_of(i);
-  const size_t k = (size_t)i->k, row = 8 + 8 + k * (w.a + w.b) + 2 * w.scales * w.scale;
-  *r = (smma_rows){.instruction = i, .capacity = capacity};
-  r->memory = capacity > SIZE_MAX / row ? NULL : calloc(capacity, row);
-  if (!r->memory) return false;
+  size_t row = 0;
+  unsigned char *next;
+  *r = (smma_rows){.instruction = i, .layout = smma_row_layout_of(i), .capacity = capacity};
+  for (int p = 0; p < SMMA_PARTS; p++) row += stride(&r->layout.part[p]);
+  r->memory = next = calloc(capacity, row);
+  if (!next) return false;
   /* The widest elements first, so that each part is aligned. */
-  r->c = r->memory;
-  r->d = r->c + 8 * capacity;
-  r->a = r->d + 8 * capacity;
-  r->b = r->a + capacity * k * w.a;
-  if (!w.scales) return true;
-  r->scale_a = r->b + capacity * k * w.b;
-  r->scale_b = r->scale_a + capacity * w.scales * w.scale;
+  for (size_t bytes = 8; bytes > 0; bytes /= 2)
+    for (int p = 0; p < SMMA_PARTS; p++) {
+      if (r->layout.part[p].bytes != bytes) continue;
+      r->part[p] = next;
+      next += capacity * stride(&r->layout.part[p]);
+    }
   return true;
 }
 
@@ -40,59 +30,67 @@ void smma_rows_free(smma_rows *r) {
   *r = (smma_rows){0};
 }
 
-static void put(size_t bytes, unsigned char *array, size_t row, size_t count, const uint64_t *x) {
-  for (size_t i = 0; i < count; i++) smma_store(bytes, array, row * count + i, x[i]);
+void smma_rows_copy(smma_rows *r, size_t index, const smma_rows *other, size_t from, size_t count) {
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const size_t bytes = stride(&r->layout.part[p]);
+    if (bytes) memcpy(r->part[p] + index * bytes, other->part[p] + from * bytes, count * bytes);
+  }
 }
 
-static void get(size_t bytes, const unsigned char *array, size_t row, size_t count, uint64_t *x) {
-  for (size_t i = 0; i < count; i++) x[i] = smma_load(bytes, array, row * count + i);
+bool smma_rows_grow(smma_rows *r, size_t capacity) {
+  smma_rows larger;
+  if (!smma_rows_allocate(r->instruction, capacity, &larger)) return false;
+  smma_rows_copy(&larger, 0, r, 0, r->capacity);
+  smma_rows_free(r);
+  *r = larger;
+  return true;
 }
 
 void smma_rows_put(smma_rows *r, size_t index, const smma_row *row) {
-  const widths w = widths_of(r->instruction);
-  const size_t k = (size_t)r->instruction->k;
-  put(w.a, r->a, index, k, row->a);
-  put(w.b, r->b, index, k, row->b);
-  put(w.c, r->c, index, 1, &row->c);
-  put(w.scale, r->scale_a, index, w.scales, row->scale_a);
-  put(w.scale, r->scale_b, index, w.scales, row->scale_b);
-  put(w.d, r->d, index, 1, &row->d);
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &r->layout.part[p];
+    const uint64_t *x = smma_part_in(row, part);
+    const size_t count = (size_t)part->count;
+    for (size_t i = 0; i < count; i++) smma_store(part->bytes, r->part[p], index * count + i, x[i]);
+  }
 }
 
 void smma_rows_get(const smma_rows *r, size_t index, smma_row *row) {
-  const widths w = widths_of(r->instruction);
-  const size_t k = (size_t)r->instruction->k;
-  get(w.a, r->a, index, k, row->a);
-  get(w.b, r->b, index, k, row->b);
-  get(w.c, r->c, index, 1, &row->c);
-  get(w.scale, r->scale_a, index, w.scales, row->scale_a);
-  get(w.scale, r->scale_b, index, w.scales, row->scale_b);
-  get(w.d, r->d, index, 1, &row->d);
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &r->layout.part[p];
+    uint64_t *x = smma_part_of(row, part);
+    const size_t count = (size_t)part->count;
+    for (size_t i = 0; i < count; i++) x[i] = smma_load(part->bytes, r->part[p], index * count + i);
+  }
 }
 
 uint64_t smma_rows_result(const smma_rows *r, size_t index) {
-  return smma_load(widths_of(r->instruction).d, r->d, index);
+  return smma_load(r->layout.part[SMMA_PART_D].bytes, r->part[SMMA_PART_D], index);
+}
+
+/* The part of row `first` on; NULL where rows have none. */
+static unsigned char *from_row(const smma_rows *r, smma_part_id p, size_t first) {
+  return r->part[p] ? r->part[p] + first * stride(&r->layout.part[p]) : NULL;
 }
 
 smma_batch smma_rows_batch(const smma_rows *r, size_t first, size_t count, void *d) {
-  const widths w = widths_of(r->instruction);
-  const size_t k = (size_t)r->instruction->k;
   return (smma_batch){.rows = count,
-                      .a = r->a + first * k * w.a,
-                      .b = r->b + first * k * w.b,
-                      .c = r->c + first * w.c,
-                      .scale_a = w.scales ? r->scale_a + first * w.scales * w.scale : NULL,
-                      .scale_b = w.scales ? r->scale_b + first * w.scales * w.scale : NULL,
-                      .d = d ? d : r->d + first * w.d};
+                      .a = from_row(r, SMMA_PART_A, first),
+                      .b = from_row(r, SMMA_PART_B, first),
+                      .c = from_row(r, SMMA_PART_C, first),
+                      .scale_a = from_row(r, SMMA_PART_SCALE_A, first),
+                      .scale_b = from_row(r, SMMA_PART_SCALE_B, first),
+                      .d = d ? d : from_row(r, SMMA_PART_D, first)};
 }
 
 smma_rows smma_rows_of_batch(const smma_instruction *i, const smma_batch *batch) {
   return (smma_rows){.instruction = i,
+                     .layout = smma_row_layout_of(i),
                      .capacity = batch->rows,
-                     .a = (unsigned char *)batch->a,
-                     .b = (unsigned char *)batch->b,
-                     .c = (unsigned char *)batch->c,
-                     .scale_a = (unsigned char *)batch->scale_a,
-                     .scale_b = (unsigned char *)batch->scale_b,
-                     .d = batch->d};
+                     .part = {[SMMA_PART_A] = (unsigned char *)batch->a,
+                              [SMMA_PART_B] = (unsigned char *)batch->b,
+                              [SMMA_PART_C] = (unsigned char *)batch->c,
+                              [SMMA_PART_SCALE_A] = (unsigned char *)batch->scale_a,
+                              [SMMA_PART_SCALE_B] = (unsigned char *)batch->scale_b,
+                              [SMMA_PART_D] = batch->d}};
 }

@@ -1,25 +1,31 @@
-/* Rows of operands and results for one instruction, as units take them. */
+/* Many rows for one instruction, as units take them: each part's elements in their containers, row behind row. */
 #ifndef SMMA_ROWS_ROWS_H
 #define SMMA_ROWS_ROWS_H
 
-#include "isa/instruction.h"
-#include "rows/text.h"
+#include "rows/row.h"
 #include "softmma/unit.h"
 
 typedef struct {
   const smma_instruction *instruction;
+  smma_row_layout layout;
   size_t capacity;
   unsigned char *memory;
-  unsigned char *a, *b, *c, *scale_a, *scale_b, *d; /* parts of it; scales NULL without */
+  unsigned char *part[SMMA_PARTS]; /* of it; NULL where rows have none */
 } smma_rows;
 
-/* Room for `capacity` rows; false without memory. */
+/* Room for `capacity` rows of zeros; false without memory. */
 bool smma_rows_allocate(const smma_instruction *instruction, size_t capacity, smma_rows *rows);
 void smma_rows_free(smma_rows *rows);
 
-/* Row `index` in and out, d included; `line` is left alone. */
+/* Room for `capacity` rows, with the first ones as they were; false without memory, with all as it was. */
+bool smma_rows_grow(smma_rows *rows, size_t capacity);
+
+/* Row `index` in and out, d included. */
 void smma_rows_put(smma_rows *rows, size_t index, const smma_row *row);
 void smma_rows_get(const smma_rows *rows, size_t index, smma_row *row);
+
+/* Row `from` of another one's rows, of the same instruction. */
+void smma_rows_copy(smma_rows *rows, size_t index, const smma_rows *other, size_t from, size_t count);
 
 /* d of one row. */
 uint64_t smma_rows_result(const smma_rows *rows, size_t index);

@@ -9,9 +9,8 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536, /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
-  VALUE_LIMIT = 128,  /* characters of a header value, with the final zero */
-  GROUPS = 6,
+  LINE_LIMIT = 65536,               /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
+  VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
   DIGITS = 16,                      /* of the widest format */
   NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
   RECOGNIZED_LINES = 64             /* in which a header must name its instruction */
@@ -44,6 +43,7 @@ struct smma_vector_reader {
   FILE *stream;
   char *path;
   smma_vector_header header;
+  smma_row_layout layout;
   char values[KEY_COUNT][VALUE_LIMIT]; /* as written; empty: not seen */
   bool in_rows;                        /* the header is complete */
   bool pending;                        /* `text` holds a row that was not returned yet */
@@ -249,27 +249,15 @@ smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector
   }
   reader->in_rows = true;
   reader->pending = status == SMMA_VECTOR_ROW;
+  reader->layout = smma_vector_layout(&reader->header);
   *header = reader->header;
   return reader;
 }
 
-/* Numbers of one row that share a format, in the order of the file. */
-typedef struct {
-  const char *name;
-  uint64_t *values;
-  int count; /* 0: the file has none */
-  smma_format format;
-} group;
-
-/* The groups of a row. */
-static void list_groups(const smma_vector_header *header, smma_row *row, group groups[GROUPS]) {
-  int scales = header->scale_block > 0 ? header->k / header->scale_block : 0;
-  groups[0] = (group){"a", row->a, header->k, header->a};
-  groups[1] = (group){"b", row->b, header->k, header->b};
-  groups[2] = (group){"c", &row->c, 1, header->c};
-  groups[3] = (group){"scale_a", row->scale_a, scales, header->scale};
-  groups[4] = (group){"scale_b", row->scale_b, scales, header->scale};
-  groups[5] = (group){"d", &row->d, 1, header->d};
+smma_row_layout smma_vector_layout(const smma_vector_header *h) {
+  const smma_instruction i = {
+      .a = h->a, .b = h->b, .c = h->c, .d = h->d, .scale = h->scale, .k = h->k, .scale_block = h->scale_block};
+  return smma_row_layout_of(&i);
 }
 
 static int digits_of(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
@@ -290,16 +278,17 @@ static bool fail_character(const smma_vector_reader *reader, const char *place, 
 }
 
 /* False, with an error, when the row does not hold the expected number of numbers. */
-static bool check_count(const smma_vector_reader *reader, const group groups[GROUPS], smma_error *error) {
+static bool check_count(const smma_vector_reader *reader, smma_error *error) {
   char columns[128];
   const char *place = reader->text, *end = reader->text + reader->length, *surplus = NULL;
   size_t length = 0;
   int expected = 0, found = 0;
-  for (int i = 0; i < GROUPS; i++) {
-    expected += groups[i].count;
-    if (groups[i].count > 0)
-      length += (size_t)snprintf(columns + length, sizeof columns - length, groups[i].count > 1 ? "%s%s[%d]" : "%s%s",
-                                 i ? " " : "", groups[i].name, groups[i].count);
+  for (int i = 0; i < SMMA_PARTS; i++) {
+    const smma_part *part = &reader->layout.part[i];
+    expected += part->count;
+    if (part->count > 0)
+      length += (size_t)snprintf(columns + length, sizeof columns - length, part->count > 1 ? "%s%s[%d]" : "%s%s",
+                                 i ? " " : "", part->name, part->count);
   }
   for (;;) {
     while (place < end && is_blank(*place)) place++;
@@ -312,54 +301,55 @@ static bool check_count(const smma_vector_reader *reader, const group groups[GRO
                  found);
 }
 
-/* The number at *place, of the i-th element of a group. */
-static bool parse_number(const smma_vector_reader *reader, const char **place, const group groups[GROUPS],
-                         const group *g, int i, smma_error *error) {
+/* The number at *place, the i-th of a part. */
+static bool parse_number(const smma_vector_reader *reader, const char **place, const smma_part *part, int i,
+                         uint64_t *number, smma_error *error) {
   const char *c = *place, *end = reader->text + reader->length;
-  int bits = smma_encoding_of(g->format).bits, digit;
+  int bits = smma_encoding_of(part->format).bits, digit;
   uint64_t value = 0, lost = 0;
   while (c < end && is_blank(*c)) c++;
   const char *start = c;
-  if (c == end) return check_count(reader, groups, error);
+  if (c == end) return check_count(reader, error);
   for (; c < end && (digit = digit_of(*c)) >= 0; c++) {
     lost |= value >> 60;
     value = value << 4 | (uint64_t)digit;
   }
   if (c < end && !is_blank(*c)) return fail_character(reader, c, error);
   if (bits < 64) lost |= value >> bits;
-  if (c == end && !reader->ended && c - start < digits_of(g->format))
+  if (c == end && !reader->ended && c - start < digits_of(part->format))
     return fail_at(reader, start, error,
                    "the file ends in this line, and %.*s has fewer than %d digits: it may be cut short; end the line",
-                   (int)(c - start), start, digits_of(g->format));
+                   (int)(c - start), start, digits_of(part->format));
   *place = c;
-  g->values[i] = value;
+  *number = value;
   if (lost == 0) return true;
-  if (!check_count(reader, groups, error)) return false; /* likelier the cause */
+  if (!check_count(reader, error)) return false; /* likelier the cause */
   return fail_at(reader, start, error,
-                 g->count > 1 ? "%.*s does not fit %s's %d bits (%s[%d])" : "%.*s does not fit %s's %d bits (%s)",
-                 c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(g->format), bits, g->name, i);
+                 part->count > 1 ? "%.*s does not fit %s's %d bits (%s[%d])" : "%.*s does not fit %s's %d bits (%s)",
+                 c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(part->format), bits, part->name, i);
 }
 
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error) {
-  group groups[GROUPS];
   const char *place = reader->text, *end;
   if (!reader->pending) {
     smma_vector_status status = next_row_line(reader, error);
     if (status != SMMA_VECTOR_ROW) return status;
   }
   reader->pending = false;
-  list_groups(&reader->header, row, groups);
-  for (int g = 0; g < GROUPS; g++)
-    for (int i = 0; i < groups[g].count; i++)
-      if (!parse_number(reader, &place, groups, &groups[g], i, error)) return SMMA_VECTOR_ERROR;
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &reader->layout.part[p];
+    for (int i = 0; i < part->count; i++)
+      if (!parse_number(reader, &place, part, i, smma_part_of(row, part) + i, error)) return SMMA_VECTOR_ERROR;
+  }
   for (end = reader->text + reader->length; place < end && is_blank(*place); place++) continue;
   if (place < end) {
-    check_count(reader, groups, error);
+    check_count(reader, error);
     return SMMA_VECTOR_ERROR;
   }
-  row->line = reader->line;
   return SMMA_VECTOR_ROW;
 }
+
+unsigned long long smma_vector_line(const smma_vector_reader *reader) { return reader->line; }
 
 void smma_vector_close(smma_vector_reader *reader) {
   if (!reader) return;
@@ -393,25 +383,24 @@ void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
           scaled ? "scale_a[..] scale_b[..] " : "");
 }
 
-/* The first `count` groups, which end with d. */
-static void write_groups(FILE *stream, const smma_vector_header *header, const smma_row *row, int count) {
-  group groups[GROUPS];
+/* The first `parts` of the row. */
+static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
   char text[NUMBERS * (DIGITS + 1)], *c = text;
-  list_groups(header, (smma_row *)row, groups); /* only read here */
-  for (int g = 0; g < count; g++) {
-    int digits = digits_of(groups[g].format);
-    for (int i = 0; i < groups[g].count; i++, *c++ = ' ')
-      for (int digit = digits - 1; digit >= 0; digit--)
-        *c++ = "0123456789abcdef"[groups[g].values[i] >> (4 * digit) & 15];
+  for (int p = 0; p < parts; p++) {
+    const smma_part *part = &layout->part[p];
+    const uint64_t *number = smma_part_in(row, part);
+    const int digits = part->count ? digits_of(part->format) : 0;
+    for (int i = 0; i < part->count; i++, *c++ = ' ')
+      for (int digit = digits - 1; digit >= 0; digit--) *c++ = "0123456789abcdef"[number[i] >> (4 * digit) & 15];
   }
   c[-1] = '\n';
   fwrite(text, 1, (size_t)(c - text), stream);
 }
 
-void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_row *row) {
-  write_groups(stream, header, row, GROUPS);
+void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
+  write_parts(stream, layout, row, SMMA_PARTS);
 }
 
-void smma_vector_write_operands(FILE *stream, const smma_vector_header *header, const smma_row *row) {
-  write_groups(stream, header, row, GROUPS - 1);
+void smma_vector_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
+  write_parts(stream, layout, row, SMMA_PART_D);
 }

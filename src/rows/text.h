@@ -8,9 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/rule.h"
 #include "io/error.h"
-#include "isa/instruction.h"
+#include "rows/row.h"
 
 typedef struct {
   char arch[512], instruction[128]; /* arch: or the file of a custom unit */
@@ -19,13 +18,6 @@ typedef struct {
   int k, scale_block;               /* scale_block: 0 without scales */
   unsigned long long line;          /* where the header names the instruction, from 1; not written */
 } smma_vector_header;
-
-/* One row; scale_a and scale_b hold k / scale_block encodings. */
-typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-  uint64_t c, d;
-  unsigned long long line; /* of the file, from 1 */
-} smma_row;
 
 typedef struct smma_vector_reader smma_vector_reader;
 
@@ -38,6 +30,9 @@ typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector
    an error the next call goes on with the next line. */
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error);
 
+/* The line of the last row, from 1. */
+unsigned long long smma_vector_line(const smma_vector_reader *reader);
+
 void smma_vector_close(smma_vector_reader *reader);
 
 /* Whether the stream starts with a vector file's header: the first lines are "# key: value" and one key is
@@ -49,14 +44,17 @@ bool smma_vector_recognize(FILE *stream);
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *header, const char *path,
                                                    smma_error *error);
 
+/* How a row under the header is laid out. */
+smma_row_layout smma_vector_layout(const smma_vector_header *header);
+
 /* The header of an instruction's rows. */
 void smma_vector_header_of(const smma_instruction *instruction, smma_vector_header *header);
 
 /* Writing. Every number has the digits of its format, lower case. */
 void smma_vector_write_header(FILE *stream, const smma_vector_header *header);
-void smma_vector_write_row(FILE *stream, const smma_vector_header *header, const smma_row *row);
+void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
 /* A row without d. */
-void smma_vector_write_operands(FILE *stream, const smma_vector_header *header, const smma_row *row);
+void smma_vector_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
 #endif

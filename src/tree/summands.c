@@ -55,7 +55,7 @@ bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_erro
             smma_format_text(i->a), smma_format_text(i->b), s->huge - s->one);
   if (!i->scale_block || i->k == i->scale_block) return false;
   s->products = i->scale_block;
-  s->count = i->k / i->scale_block + 1;
+  s->count = smma_scale_count(i->k, i->scale_block) + 1;
   return choose_range(s, intersection(outer, product_range(i, true)));
 }
 
@@ -96,7 +96,7 @@ static void put_product(const smma_summands *s, int index, int exponent, bool ne
 void smma_put_summands(const smma_summands *s, const smma_summand *what, smma_rows *rows, size_t at) {
   const smma_instruction *i = s->instruction;
   smma_row row = {.c = 0};
-  for (int k = 0; i->scale_block && k < i->k / i->scale_block; k++)
+  for (int k = 0; k < smma_scale_count(i->k, i->scale_block); k++)
     row.scale_a[k] = row.scale_b[k] = power(i->scale, 0, false);
   for (int n = 0; n < s->count; n++) {
     const int exponent = what[n] == SMMA_SUMMAND_ONE ? s->one : s->huge;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "rows/text.h"
 #include "unit/recording.h"
 #include "unit/unit.h"
 
@@ -15,30 +16,22 @@ typedef struct {
 } recording;
 
 /* FNV-1a of all operands. */
-static uint64_t hash_row(const smma_instruction *i, const smma_row *row) {
-  const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
-  const uint64_t *const parts[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
-  const size_t counts[] = {k, k, 1, scales, scales};
+static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
-    for (size_t n = 0; n < counts[p]; n++) hash = (hash ^ parts[p][n]) * UINT64_C(0x100000001b3);
+  for (int p = 0; p < SMMA_PART_D; p++) {
+    const smma_part *part = &layout->part[p];
+    for (int i = 0; i < part->count; i++) hash = (hash ^ smma_part_in(row, part)[i]) * UINT64_C(0x100000001b3);
+  }
   return hash ^ hash >> 32;
-}
-
-static bool same_operands(const smma_instruction *i, const smma_row *x, const smma_row *y) {
-  const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
-  return x->c == y->c && memcmp(x->a, y->a, k * sizeof *x->a) == 0 && memcmp(x->b, y->b, k * sizeof *x->b) == 0 &&
-         memcmp(x->scale_a, y->scale_a, scales * sizeof *x->scale_a) == 0 &&
-         memcmp(x->scale_b, y->scale_b, scales * sizeof *x->scale_b) == 0;
 }
 
 /* The place of a row with these operands, or the empty one where it belongs. */
 static size_t *find(const recording *r, const smma_row *row) {
-  size_t at = (size_t)hash_row(r->rows.instruction, row) & (r->places - 1);
+  size_t at = (size_t)hash_row(&r->rows.layout, row) & (r->places - 1);
   smma_row other;
   for (; r->table[at]; at = (at + 1) & (r->places - 1)) {
     smma_rows_get(&r->rows, r->table[at] - 1, &other);
-    if (same_operands(r->rows.instruction, row, &other)) break;
+    if (smma_same_operands_in(&r->rows.layout, row, &other)) break;
   }
   return &r->table[at];
 }
@@ -52,16 +45,9 @@ static void release(recording *r) {
 /* Twice the room, with the rows so far. */
 static bool grow(recording *r) {
   const size_t capacity = r->rows.capacity ? 2 * r->rows.capacity : 4096;
-  smma_rows larger;
   smma_row row;
-  if (!smma_rows_allocate(r->rows.instruction, capacity, &larger)) return false;
-  for (size_t i = 0; i < r->count; i++) {
-    smma_rows_get(&r->rows, i, &row);
-    smma_rows_put(&larger, i, &row);
-  }
-  smma_rows_free(&r->rows);
+  if (!smma_rows_grow(&r->rows, capacity)) return false;
   free(r->table);
-  r->rows = larger;
   r->places = 2 * capacity;
   r->table = calloc(r->places, sizeof *r->table);
   if (!r->table) return false;
@@ -73,12 +59,12 @@ static bool grow(recording *r) {
 }
 
 /* A row of the file, of which another may say the same, but not something else. */
-static bool add_row(recording *r, const smma_row *row, const char *path, smma_error *error) {
+static bool add_row(recording *r, const smma_row *row, const char *path, unsigned long long line, smma_error *error) {
   size_t *place;
   if (r->count == r->rows.capacity && !grow(r)) return smma_fail(error, "%s: no memory for its rows", path);
   place = find(r, row);
   if (*place && smma_rows_result(&r->rows, *place - 1) != row->d)
-    return smma_fail(error, "%s: line %llu: an earlier line has another result of the same operands", path, row->line);
+    return smma_fail(error, "%s: line %llu: an earlier line has another result of the same operands", path, line);
   if (!*place) *place = r->count + 1;
   smma_rows_put(&r->rows, r->count++, row);
   return true;
@@ -93,7 +79,7 @@ static bool read_file(recording *r, FILE *stream, const char *path, smma_error *
   r->rows.instruction = smma_instruction_of_header(&header, path, error);
   snprintf(r->recorded_on, sizeof r->recorded_on, "%s", header.recorded_on);
   while (r->rows.instruction && (status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW)
-    if (!add_row(r, &row, path, error)) {
+    if (!add_row(r, &row, path, smma_vector_line(reader), error)) {
       status = SMMA_VECTOR_ERROR;
       break;
     }

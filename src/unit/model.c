@@ -31,7 +31,7 @@ int smma_unit_run_model(const smma_instruction *i, const smma_batch *batch, char
   size_t a = smma_format_bytes(i->a), b = smma_format_bytes(i->b);
   size_t c = smma_format_bytes(i->c), d = smma_format_bytes(i->d);
   size_t k = (size_t)i->k, scale = smma_format_bytes(i->scale);
-  size_t scales = i->scale_block ? k / (size_t)i->scale_block : 0;
+  size_t scales = (size_t)smma_scale_count(i->k, i->scale_block);
   int status = SMMA_OK;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (batch->rows > 256)
   for (size_t row = 0; row < batch->rows; row++) {

@@ -14,6 +14,7 @@
 
 #include "host/load.h"
 #include "rows/rows.h"
+#include "rows/text.h"
 #include "unit/unit.h"
 
 enum { DEFAULT_SECONDS = 60, LINE_LIMIT = 64 };
@@ -87,7 +88,7 @@ static bool write_text(exchange *e, const smma_instruction *i, const smma_batch 
   smma_vector_write_header(stream, &header);
   for (size_t index = 0; index < batch->rows; index++) {
     smma_rows_get(&rows, index, &row);
-    smma_vector_write_operands(stream, &header, &row);
+    smma_vector_write_operands(stream, &rows.layout, &row);
   }
   failed = ferror(stream);
   return fclose(stream) == 0 && !failed;

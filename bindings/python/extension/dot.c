@@ -22,7 +22,7 @@ typedef struct {
 
 static smma_format format_of(const smma_instruction *i, int operand) {
   const smma_format format[OPERANDS] = {i->a, i->b, i->c, i->scale, i->scale};
-  return (smma_format)format[operand];
+  return format[operand];
 }
 
 static npy_intp length_of(const smma_instruction *i, int operand) {
@@ -188,16 +188,16 @@ typedef struct {
 
 static void load(uint64_t *encodings, const rows *r, int operand) {
   smma_format f = format_of(r->instruction, operand);
-  encodings[0] = 0;
   for (npy_intp e = 0; r->operand[operand] && e < length_of(r->instruction, operand); e++)
     encodings[e] = smma_load((int)smma_format_bytes(f), PyArray_DATA(r->operand[operand]), (size_t)e);
 }
 
 static bool explain_row(explained *x, const rows *r, const char *label) {
-  uint64_t encodings[OPERANDS][SMMA_MAXIMUM_K];
+  smma_row row = {.c = 0};
+  uint64_t *const values[OPERANDS] = {
+      [A] = row.a, [B] = row.b, [C] = &row.c, [SCALE_A] = row.scale_a, [SCALE_B] = row.scale_b};
   int n = x->count;
-  for (int operand = 0; operand < OPERANDS; operand++) load(encodings[operand], r, operand);
-  smma_dot_encodings row = {encodings[A], encodings[B], encodings[SCALE_A], encodings[SCALE_B], encodings[C][0]};
+  for (int operand = 0; operand < OPERANDS; operand++) load(values[operand], r, operand);
   x->operation[n] = smma_operation_of(r->instruction);
   if (!smma_explain(&x->operation[n], &row, &x->explanation[n])) {
     PyErr_NoMemory();
