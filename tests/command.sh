@@ -62,6 +62,9 @@ gives '--version' 0 '^softmma [0-9]' --version
 gives 'version --json' 0 '"version": "[0-9]' version --json
 gives 'version names the kernels' 0 '^kernels +([a-z0-9]+, )*core \(of this CPU' version
 kernels=$(sed -n 's/^kernels *\([^(]*\).*/\1/p' in/stdout | tr -d ,)
+listed=$("$softmma" list --json | jq length) unlisted=$("$softmma" list --on cdna3-r1 --json | jq length)
+gives 'version counts what list leaves out' 0 \
+  "^instructions +$((listed + unlisted)) on [0-9]+ architectures, with the $unlisted of cdna3-r1\$" version
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem

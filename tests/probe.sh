@@ -22,6 +22,7 @@ gives 'by formats' 0 '^rounding of results +to nearest, ties to even$' probe --o
 gives 'interleaved' 0 '0, 1, 4, 5, 8, 9' probe --on H100 --instr mma.m16n8k32.f32.e4m3.e4m3.f32
 gives 'highest k first' 0 '^products of the first block +1$' probe --on x86 --in bf16
 gives 'a list' 0 '^alignment_bits .*MMA-Sim' probe --list
+gives 'a list that names its sources' 0 '^MMA-Sim: P. Xie et al., MMA-Sim: .*, 2025$' probe --list
 gives 'several' 0 '^  become zero +MI250X$' probe --on V100,A100,MI250X --in f16
 check 'those that agree' grep -qE '^  kept +V100 A100$' in/stdout
 gives 'JSON' 0 '"unit": "model"' probe "${ampere[@]}" --json

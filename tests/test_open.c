@@ -124,7 +124,7 @@ static void written_down(void **state) {
   expects(&tiny, (const uint64_t[]){0x80000000, 0x80000000, 0, 0});
 }
 
-/* FTTN's loop: from zero the models give the paper's results, but for MI250X's, which is 0. */
+/* FTTN's loop: from zero the models give its results, but for MI250X's, which is 0. */
 static void porting_example(void **state) {
   smma_trial from_c = prepare("fttn-from-c", "V100", "mma.m8n8k4.f32.f16.f16.f32", 2048, 4);
   smma_trial volta = prepare("fttn-from-zero", "V100", "mma.m8n8k4.f32.f16.f16.f32", 2048, 3);

@@ -58,6 +58,23 @@ static int list_experiments(bool json) {
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+/* "(what it is from)" in lines that fit a terminal. */
+static void print_source(const smma_experiment *e, FILE *out) {
+  enum { COLUMNS = 98 };
+  const char *word = e->source;
+  size_t column = 1;
+  putc('(', out);
+  while (*word) {
+    size_t length = strcspn(word, " ");
+    bool breaks = column + 1 + length > COLUMNS;
+    if (word != e->source) putc(breaks ? '\n' : ' ', out);
+    fwrite(word, 1, length, out);
+    column = (breaks ? 0 : column + 1) + length;
+    word += length + (word[length] == ' ');
+  }
+  fputs(")\n", out);
+}
+
 /* What --help says behind the options: of the experiment that the words name, its parameters. */
 static const char *details(int argc, const char **argv) {
   static char *text;
@@ -67,7 +84,9 @@ static const char *details(int argc, const char **argv) {
   if (!out) smma_die("out of memory");
   for (int i = 1; i < argc && !e; i++) e = smma_experiment_find(argv[i]);
   if (e) {
-    fprintf(out, "%s: %s\n(%s)\nParameters, their values and those with --small:\n", e->name, e->title, e->source);
+    fprintf(out, "%s: %s\n", e->name, e->title);
+    print_source(e, out);
+    fputs("Parameters, their values and those with --small:\n", out);
     for (const smma_experiment_parameter *p = e->parameters; p->name; p++)
       fprintf(out, "  %s=%s (%s)\n      %s\n", p->name, p->value, p->small, p->meaning);
   } else {
@@ -93,7 +112,9 @@ static char *file_name(const experiment_options *o, const smma_experiment *e, co
 }
 
 static void print_summary(const smma_experiment_run *run, FILE *out) {
-  fprintf(out, "%s: %s\n(%s)\n\n", run->experiment->name, run->experiment->title, run->experiment->source);
+  fprintf(out, "%s: %s\n", run->experiment->name, run->experiment->title);
+  print_source(run->experiment, out);
+  putc('\n', out);
   run->experiment->summarise(run, out);
 }
 

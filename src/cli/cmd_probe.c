@@ -131,6 +131,13 @@ static void print_json(const probing *p) {
 static int list_probes(void) {
   for (int i = 0; i < SMMA_PROBE_COUNT; i++)
     printf("%-22s %s (%s)\n", smma_probes[i].name, smma_probes[i].title, smma_probes[i].source);
+  puts(
+      "\nFTTN: X. Li et al., FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA & AMD Matrix "
+      "Accelerators, 2024\n"
+      "MMA-Sim: P. Xie et al., MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores, 2025\n"
+      "Khattak and Mikaitis: Accurate Models of NVIDIA Tensor Cores, 2025\n"
+      "Fasi et al.: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021\n"
+      "Mikaitis: Monotonicity of Multi-Term Floating-Point Adders, 2024");
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 

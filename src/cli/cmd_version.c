@@ -25,6 +25,13 @@ static json_t *kernel_names(void) {
   return names;
 }
 
+/* Of which architectures 'list' shows nothing unless asked. */
+static void print_unlisted(void) {
+  for (int i = 0; i < SMMA_ARCH_COUNT; i++)
+    if (!smma_architectures[i].listed)
+      printf(", with the %zu of %s", smma_architectures[i].table->count, smma_architectures[i].name);
+}
+
 int smma_command_version(int argc, const char **argv) {
   int json = 0;
   char kernels[128];
@@ -40,8 +47,9 @@ int smma_command_version(int argc, const char **argv) {
     printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
     printf("kernels       %s (of this CPU, fastest first)\n", smma_kernel_list(kernels));
     printf("jansson       %s\n", JANSSON_VERSION);
-    printf("instructions  %zu on %d architectures, with the 27 of cdna3-r1\n", smma_instruction_count(),
-           SMMA_ARCH_COUNT);
+    printf("instructions  %zu on %d architectures", smma_instruction_count(), SMMA_ARCH_COUNT);
+    print_unlisted();
+    putchar('\n');
   }
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }

@@ -237,7 +237,10 @@ static const char *const columns[] = {"entries",        "k",          "accumulat
 const smma_experiment smma_experiment_accumulation = {
     .name = "accumulation",
     .title = "error over K: sums of 13 to 25 fraction bits, FP32, two-level accumulation",
-    .source = "the widths of papers 000 and 004; two-level accumulation as in DeepSeek-V3",
+    .source =
+        "widths: P. Xie et al., MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores, 2025; "
+        "F. A. Khattak, M. Mikaitis, Accurate Models of NVIDIA Tensor Cores, 2025; "
+        "two-level accumulation: DeepSeek-AI, DeepSeek-V3 Technical Report, 2024",
     .parameters = parameters,
     .columns = columns,
     .width = 1000,

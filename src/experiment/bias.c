@@ -271,7 +271,9 @@ static const char *const columns[] = {"case", "quantity", "delta", "value", NULL
 const smma_experiment smma_experiment_bias = {
     .name = "bias",
     .title = "errors of CDNA 3, which rounds down, against rounding toward zero",
-    .source = "P. Xie et al., MMA-Sim, section VI-C, figure 2",
+    .source =
+        "P. Xie et al., MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores, 2025, "
+        "section VI-C, figure 2",
     .parameters = parameters,
     .columns = columns,
     .width = 900,

@@ -17,8 +17,8 @@ static const struct {
   int words[NUMBERS_OF_WORDS];
 } formats[FORMATS] = {{"e5m2", "FP8 E5M2", {1, 4, 6}}, {"f16", "FP16", {1, 2, 3}}, {"bf16", "BF16", {1, 2, 3}}};
 
-/* The models of the H100 and the B200 are the same but for FP8: there mma.sync, which paper 004 has, goes through FP16,
-   and each has an instruction of its own. With `key` and `value` the unit is a custom one: the instruction's
+/* The models of the H100 and the B200 are the same but for FP8: there mma.sync, which the source has, goes through
+   FP16, and each has an instruction of its own. With `key` and `value` the unit is a custom one: the instruction's
    description with that value in place of its own. `line` is of the picture; 0: none. */
 typedef struct {
   const char *name, *arch, *instruction[FORMATS], *key, *value;
@@ -259,7 +259,9 @@ static const char *const columns[] = {"n", "format", "words", "unit", "error", "
 const smma_experiment smma_experiment_multiword = {
     .name = "multiword",
     .title = "accurate products from words in FP8, FP16 and BF16 on many units",
-    .source = "paper 004, Fig. 7, with AMD's units and more instructions for FP8",
+    .source =
+        "F. A. Khattak, M. Mikaitis, Accurate Models of NVIDIA Tensor Cores, 2025, Fig. 7; AMD's units and more "
+        "instructions for FP8 are ours",
     .parameters = parameters,
     .columns = columns,
     .width = 1080,

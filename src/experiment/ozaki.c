@@ -216,7 +216,11 @@ static const char *const columns[] = {"gap", "products", "slices", "median_error
 const smma_experiment smma_experiment_ozaki = {
     .name = "ozaki",
     .title = "error of integer slices over their number and the gap between exponents",
-    .source = "Abdelfattah et al., arXiv:2506.11277; paper 002, shared-place splitting",
+    .source =
+        "A. Abdelfattah et al., Analysis of Floating-Point Matrix Multiplication Computed via Integer Arithmetic, "
+        "2025; "
+        "M. Mikaitis, Accurate Matrix Multiplication with Low- and Mixed-Precision Matrix Multiply-Add Units, slides, "
+        "2025: shared-place splitting",
     .parameters = parameters,
     .columns = columns,
     .width = 1150,

@@ -317,7 +317,10 @@ static const char *const columns[] = {"gpu",   "instruction", "inputs",    "rule
 const smma_experiment smma_experiment_porting = {
     .name = "porting",
     .title = "FTTN's product C - A B on every GPU, in every way to read it",
-    .source = "X. Li et al., FTTN, section V",
+    .source =
+        "X. Li et al., FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA & AMD Matrix Accelerators, "
+        "2024, "
+        "section V",
     .parameters = parameters,
     .columns = columns,
     .width = 760,

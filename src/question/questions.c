@@ -482,6 +482,20 @@ static uint64_t in_pairs(const smma_operation *model, smma_operands x, uint64_t 
 
 static const smma_candidate cdna1_sums[] = {{"products summed in pairs, each sum rounded", in_pairs, 0}, {0}};
 
+/* ---- CDNA 2 ---- */
+
+static bool is_ftz_addmul(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_FTZ_ADDMUL; }
+
+/* Products added to d one at a time. */
+static uint64_t one_at_a_time(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
+  uint64_t d = smma_ftz_addmul_start(smma_widen_c(model, c));
+  (void)parameter;
+  for (int k = 0; k < model->k; k++) d = smma_ftz_add(d, smma_ftz_multiply(x.a[k], x.b[k]));
+  return d;
+}
+
+static const smma_candidate cdna2_widths[] = {{"one at a time, FTTN's width of 1", one_at_a_time, 0}, {0}};
+
 /* ---- Overflow of integers ---- */
 
 static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
@@ -572,15 +586,15 @@ static uint64_t eighths(const smma_operation *model, smma_operands x, uint64_t c
 #define EIGHTHS(whole, rest) ((whole)*8 + (rest))
 #define TWO_TO_20 (1 << 20)
 
-static const smma_candidate fttn_from_c[] = {{"D = 0, the paper's V100, A100 and MI250X", eighths, 0},
-                                             {"D = 191.875, the paper's H100", eighths, EIGHTHS(191, 7)},
-                                             {"D = 255.875, the paper's MI100", eighths, EIGHTHS(255, 7)},
+static const smma_candidate fttn_from_c[] = {{"D = 0, FTTN's V100, A100 and MI250X", eighths, 0},
+                                             {"D = 191.875, FTTN's H100", eighths, EIGHTHS(191, 7)},
+                                             {"D = 255.875, FTTN's MI100", eighths, EIGHTHS(255, 7)},
                                              {0}};
 
 static const smma_candidate fttn_from_zero[] = {
-    {"A B = 2^20: D = 0, the paper's V100, A100 and MI250X", eighths, EIGHTHS(TWO_TO_20, 0)},
-    {"A B = 2^20 - 191.875, the paper's H100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(191, 7)},
-    {"A B = 2^20 - 255.875, the paper's MI100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(255, 7)},
+    {"A B = 2^20: D = 0, FTTN's V100, A100 and MI250X", eighths, EIGHTHS(TWO_TO_20, 0)},
+    {"A B = 2^20 - 191.875, FTTN's H100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(191, 7)},
+    {"A B = 2^20 - 255.875, FTTN's MI100", eighths, EIGHTHS(TWO_TO_20, 0) - EIGHTHS(255, 7)},
     {0}};
 
 /* ---- All of them ---- */
@@ -607,6 +621,7 @@ const smma_question smma_questions[] = {
     {"turing-k4-bits", "how many bits Turing's mma.m8n8k4 keeps of aligned products", is_turing_k4, NULL, false,
      turing_k4_bits},
     {"cdna1-pairs", "whether CDNA 1 sums exactly or in pairs", is_e_fdpa, NULL, false, cdna1_sums},
+    {"cdna2-width", "how many products CDNA 2 adds before they join d", is_ftz_addmul, NULL, false, cdna2_widths},
     {"integer-overflow", "whether integer sums wrap or are clamped, and after how many products", is_integer,
      row_of_overflows, false, overflows},
     {"fttn-from-c", "FTTN's porting example, D = C - A B as a loop from C with A negated", is_f16_to_f32, row_from_c,
