@@ -71,8 +71,7 @@ static void fill(work *w, uint64_t first, size_t count) {
 }
 
 static bool ask(smma_unit *u, const work *w, size_t count, void *d, smma_error *error) {
-  const smma_batch batch = smma_rows_batch(&w->rows, 0, count, d);
-  return smma_unit_run(u, w->instruction, &batch, error);
+  return smma_unit_ask(u, &w->rows, 0, count, d, error);
 }
 
 static bool differ(const work *w, const void *x, const void *y, size_t i) {
