@@ -6,44 +6,6 @@
 
 #include "explain/builder.h"
 
-smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind) {
-  smma_stage *stage = &b->explanation->stage[b->explanation->count++];
-  stage->kind = kind;
-  stage->row = b->explanation->rows + b->rows_used;
-  stage->step = b->explanation->steps + b->steps_used;
-  stage->sum_name = "sum";
-  stage->result_format = SMMA_NO_FORMAT;
-  return stage;
-}
-
-static smma_stage *last_stage(smma_explain_builder *b) { return &b->explanation->stage[b->explanation->count - 1]; }
-
-smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact) {
-  smma_stage *stage = last_stage(b);
-  smma_explain_row *row = &stage->row[stage->row_count++];
-  b->rows_used++;
-  snprintf(row->label, sizeof row->label, "%s", label);
-  row->exact = exact;
-  row->exponent = exact.exponent;
-  row->counts = true;
-  return row;
-}
-
-smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result) {
-  smma_stage *stage = last_stage(b);
-  smma_explain_step *step = &stage->step[stage->step_count++];
-  b->steps_used++;
-  step->format = format;
-  step->result = result;
-  return step;
-}
-
-smma_power_text smma_text_of_power(int exponent) {
-  smma_power_text power;
-  snprintf(power.text, sizeof power.text, "2^%d", exponent);
-  return power;
-}
-
 /* The exact sum, and how far the result is from it. */
 static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   const smma_operation *o = b->operation;
@@ -77,7 +39,7 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_ADDMUL: return smma_explain_ftz_addmul(b);
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
-    case SMMA_G_FDPA: return smma_explain_general(b);
+    case SMMA_G_FDPA: smma_explain_flush_c(b); return smma_explain_join_c(b, smma_explain_fused(b));
     default: return smma_explain_fused(b);
   }
 }

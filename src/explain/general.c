@@ -1,30 +1,7 @@
 /* G-FDPA: its blocks, aligned or exact, and c where it joins last. */
 #include "explain/builder.h"
-#include "isa/catalogue.h"
 
 static const smma_g_fdpa *parameters(const smma_explain_builder *b) { return &b->operation->rule.with.g_fdpa; }
-
-static const char *direction_text(smma_rounding direction) {
-  switch (direction) {
-    case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
-    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
-    case SMMA_ROUND_DOWN: return "toward negative";
-    case SMMA_ROUND_UP: return "toward positive";
-    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
-  }
-  return "";
-}
-
-void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size) {
-  char name[16];
-  smma_rounding_to_text(direction, format, name, sizeof name);
-  snprintf(text, size, "%s, %s", name, direction_text(direction));
-}
-
-bool smma_explain_starts_from_zero(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
-         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
-}
 
 static void finish_stage(smma_stage *stage, smma_rounding direction, smma_format format, uint64_t result) {
   smma_explain_rounding(direction, format, stage->rounding, sizeof stage->rounding);
@@ -52,7 +29,7 @@ static void add_aligned(smma_explain_builder *b, int block, int emax, const smma
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
   snprintf(stage->title, sizeof stage->title, "%s: emax = %d; products and c rounded %s at F = %d bits below it (%s)%s",
-           where, emax, direction_text(p->alignment_rounding), p->alignment_bits,
+           where, emax, smma_explain_direction(p->alignment_rounding), p->alignment_bits,
            smma_text_of_power(emax - p->alignment_bits).text, p->sticky_bit ? ", and one sticky bit" : "");
   add_terms(b, block, term, count);
   stage->sum_exponent = emax - p->alignment_bits - p->sticky_bit;
@@ -102,26 +79,24 @@ void smma_explain_general_block(smma_explain_builder *b, int block, const smma_n
   note_terms(b, block, b->explanation->stage[first].note, sizeof b->explanation->stage[first].note);
 }
 
-/* d = x + c, rounded once; special values need no drawing. */
-static uint64_t add_c(smma_explain_builder *b, uint64_t x, uint64_t c) {
+void smma_explain_flush_c(smma_explain_builder *b) {
+  b->c = smma_flush_encoding(parameters(b)->subnormal_inputs, smma_encoding_of(b->operation->d), b->c);
+}
+
+/* Special values need no drawing. */
+uint64_t smma_explain_join_c(smma_explain_builder *b, uint64_t x) {
   const smma_operation *o = b->operation;
   const smma_g_fdpa *p = parameters(b);
   smma_encoding f = smma_encoding_of(o->d);
-  uint64_t d = smma_g_fdpa_add_c(p, f, o->rule.nan, x, c);
-  smma_number term[2] = {smma_decode(f, x), smma_decode(f, c)};
+  uint64_t d = smma_g_fdpa_add_c(p, f, o->rule.nan, x, b->c);
+  smma_number term[2] = {smma_decode(f, x), smma_decode(f, b->c)};
   bool special = smma_special_sum(term, 2).kind != SMMA_FINITE;
-  smma_stage *stage = smma_explain_add_stage(b, special ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);
+  smma_stage *stage;
+  if (p->c_joins == SMMA_C_JOINS_FIRST) return x;
+  stage = smma_explain_add_stage(b, special ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);
   snprintf(stage->title, sizeof stage->title, "last, c: %s",
            special ? "special values decide, without arithmetic" : "added exactly, the sum rounded once");
   for (int i = 0; i < 2 && !special; i++) smma_explain_add_row(b, i ? "c" : "products", term[i]);
   finish_stage(stage, p->c_rounding, o->d, d);
   return d;
-}
-
-uint64_t smma_explain_general(smma_explain_builder *b) {
-  const smma_g_fdpa *p = parameters(b);
-  uint64_t d;
-  b->c = smma_flush_encoding(p->subnormal_inputs, smma_encoding_of(b->operation->d), b->c);
-  d = smma_explain_fused(b);
-  return p->c_joins == SMMA_C_JOINS_LAST ? add_c(b, d, b->c) : d;
 }

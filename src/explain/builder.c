@@ -1,0 +1,64 @@
+/* What all algorithms' explanations are made of. */
+#include "explain/builder.h"
+
+#include "isa/catalogue.h"
+
+smma_stage *smma_explain_add_stage(smma_explain_builder *b, smma_stage_kind kind) {
+  smma_stage *stage = &b->explanation->stage[b->explanation->count++];
+  stage->kind = kind;
+  stage->row = b->explanation->rows + b->rows_used;
+  stage->step = b->explanation->steps + b->steps_used;
+  stage->sum_name = "sum";
+  stage->result_format = SMMA_NO_FORMAT;
+  return stage;
+}
+
+static smma_stage *last_stage(smma_explain_builder *b) { return &b->explanation->stage[b->explanation->count - 1]; }
+
+smma_explain_row *smma_explain_add_row(smma_explain_builder *b, const char *label, smma_number exact) {
+  smma_stage *stage = last_stage(b);
+  smma_explain_row *row = &stage->row[stage->row_count++];
+  b->rows_used++;
+  snprintf(row->label, sizeof row->label, "%s", label);
+  row->exact = exact;
+  row->exponent = exact.exponent;
+  row->counts = true;
+  return row;
+}
+
+smma_explain_step *smma_explain_add_step(smma_explain_builder *b, smma_format format, uint64_t result) {
+  smma_stage *stage = last_stage(b);
+  smma_explain_step *step = &stage->step[stage->step_count++];
+  b->steps_used++;
+  step->format = format;
+  step->result = result;
+  return step;
+}
+
+smma_power_text smma_text_of_power(int exponent) {
+  smma_power_text power;
+  snprintf(power.text, sizeof power.text, "2^%d", exponent);
+  return power;
+}
+
+const char *smma_explain_direction(smma_rounding direction) {
+  switch (direction) {
+    case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
+    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
+    case SMMA_ROUND_DOWN: return "toward negative";
+    case SMMA_ROUND_UP: return "toward positive";
+    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
+  }
+  return "";
+}
+
+void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size) {
+  char name[16];
+  smma_rounding_to_text(direction, format, name, sizeof name);
+  snprintf(text, size, "%s, %s", name, smma_explain_direction(direction));
+}
+
+bool smma_explain_starts_from_zero(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
+         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
+}
