@@ -23,25 +23,22 @@ static void set_sign(smma_table_row *line, const smma_drawn *x) {
 }
 
 /* The term as it goes in, with what alignment leaves of it. */
-static void add_term(smma_table *t, const smma_stage *stage, const smma_explain_row *row, drawing_detail detail) {
+static void add_term(smma_table *t, const smma_stage *stage, const smma_shown_term *term, drawing_detail detail) {
   smma_table_row *line = smma_table_add(t);
-  smma_drawn x = smma_drawn_number(row->exact);
-  bool align = stage->kind == SMMA_STAGE_ALIGN;
-  snprintf(line->label, sizeof line->label, "%s", row->label);
-  line->marked = row->marked;
-  if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", row->factors);
-  smma_decimal_text(line->value, sizeof line->value, smma_number_value(row->exact),
-                    smma_fits_double(row->exact.significand), detail.digits);
-  if (row->counts && (align || !x.zero)) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
-  set_sign(line, &x);
-  smma_ruler_draw(&t->ruler, &x, align ? &row->cut : NULL, line->bits);
+  const bool align = stage->kind == SMMA_STAGE_ALIGN;
+  memcpy(line->label, term->label, sizeof term->label);
+  line->marked = term->row->marked;
+  if (detail.factors) snprintf(line->factors, sizeof line->factors, "%s", term->factors);
+  smma_decimal_text(line->value, sizeof line->value, term->value, term->value_is_exact, detail.digits);
+  memcpy(line->exponent, term->exponent, sizeof term->exponent);
+  snprintf(line->kept, sizeof line->kept, "%s", term->remark);
+  set_sign(line, &term->exact);
+  smma_ruler_draw(&t->ruler, &term->exact, align ? &term->row->cut : NULL, line->bits);
   if (!align) return;
-  smma_ruler_draw_rest(&t->ruler, &x, detail.rest, line->rest, sizeof line->rest);
-  if (!x.zero && x.bottom < row->cut) {
-    memcpy(line->kept, "-> ", 3);
-    smma_decimal_text(line->kept + 3, sizeof line->kept - 3, smma_sum_value(row->kept, row->cut),
-                      smma_fits_double(smma_magnitude(row->kept)), detail.digits);
-  }
+  smma_ruler_draw_rest(&t->ruler, &term->exact, detail.rest, line->rest, sizeof line->rest);
+  if (!term->is_cut) return;
+  memcpy(line->kept, "-> ", 3);
+  smma_decimal_text(line->kept + 3, sizeof line->kept - 3, term->kept_value, term->kept_is_exact, detail.digits);
 }
 
 /* A sum, or what rounding makes of it. */
@@ -54,33 +51,18 @@ static void add_sum(smma_table *t, const char *label, double value, bool exact, 
 }
 
 /* Where rounding down takes a term to the next multiple below, that multiple gets a line of its own. */
-static void add_rounded_down(smma_table *t, const smma_explain_row *row, int digits) {
-  smma_drawn exact = smma_drawn_number(row->exact), kept = smma_drawn_sum(row->kept, row->cut);
-  if (!row->down || exact.zero || !exact.negative || exact.bottom >= row->cut || kept.zero) return;
-  add_sum(t, "  rounded down", smma_sum_value(row->kept, row->cut), smma_fits_double(smma_magnitude(row->kept)), digits,
-          &kept);
-  smma_ruler_draw(&t->ruler, &kept, &row->cut, t->row[t->count - 1].bits);
+static void add_rounded_down(smma_table *t, const smma_shown_term *term, int digits) {
+  if (!term->row->down || !term->is_cut || !term->exact.negative || term->kept.zero) return;
+  add_sum(t, "  rounded down", term->kept_value, term->kept_is_exact, digits, &term->kept);
+  smma_ruler_draw(&t->ruler, &term->kept, &term->row->cut, t->row[t->count - 1].bits);
 }
 
 static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail detail) {
-  int zeros = smma_count_zero_products(stage);
-  bool together = false;
-  for (int i = 0; i < stage->row_count; i++) {
-    const smma_explain_row *row = &stage->row[i];
-    if (zeros > 1 && smma_is_zero_product(row)) {
-      if (together) continue;
-      together = true;
-    }
-    add_term(t, stage, row, detail);
-    if (smma_zero_decides(stage, row)) snprintf(t->row[t->count - 1].kept, sizeof t->row->kept, "decides the exponent");
-    if (zeros > 1 && smma_is_zero_product(row)) {
-      smma_table_row *line = &t->row[t->count - 1];
-      snprintf(line->label, sizeof line->label, "%d zero %s", zeros,
-               strncmp(row->label, "group", 5) ? "products" : "groups");
-      snprintf(line->value, sizeof line->value, "0");
-      line->factors[0] = 0;
-    }
-    if (stage->kind == SMMA_STAGE_ALIGN) add_rounded_down(t, row, detail.digits);
+  smma_shown_term term[SMMA_MAXIMUM_K + 1];
+  const int count = smma_shown_terms(stage, term);
+  for (int i = 0; i < count; i++) {
+    add_term(t, stage, &term[i], detail);
+    add_rounded_down(t, &term[i], detail.digits);
   }
   t->terms = t->count;
 }

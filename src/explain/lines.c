@@ -121,46 +121,24 @@ static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value,
 
 /* ---- Stages with rows ---- */
 
-static void add_term(smma_lines *l, const smma_stage *stage, const smma_explain_row *row) {
-  smma_drawn bits = smma_drawn_number(row->exact), kept;
-  bool align = stage->kind == SMMA_STAGE_ALIGN;
-  smma_line *line = add_number(l, SMMA_LINE_TERM, row->label, smma_number_value(row->exact),
-                               smma_fits_double(row->exact.significand), &bits);
+static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_term *t) {
+  const smma_explain_row *row = t->row;
+  smma_line *line = add_number(l, SMMA_LINE_TERM, t->label, t->value, t->value_is_exact, &t->exact);
   line->marked = row->marked;
-  snprintf(line->factors, sizeof line->factors, "%s", row->factors);
-  if (row->counts && (align || !bits.zero)) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
-  if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
-  if (!align) return;
-  set_limit(l, line, stage->emax, row->cut);
-  kept = smma_drawn_sum(row->kept, row->cut);
-  if (bits.zero || is_truncation(&bits, &kept, row->cut)) return;
-  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", smma_sum_value(row->kept, row->cut),
-                    true, &kept);
-  set_limit(l, line, stage->emax, row->cut);
-}
-
-static void add_zeros(smma_lines *l, const smma_stage *stage, const smma_explain_row *row, int zeros) {
-  smma_line *line = add_line(l, SMMA_LINE_TERM);
-  snprintf(line->label, sizeof line->label, "%d zero %s", zeros,
-           strncmp(row->label, "group", 5) ? "products" : "groups");
+  snprintf(line->factors, sizeof line->factors, "%s", t->factors);
+  snprintf(line->exponent, sizeof line->exponent, "%s", t->exponent);
+  snprintf(line->remark, sizeof line->remark, "%s", t->remark);
   if (stage->kind != SMMA_STAGE_ALIGN) return;
-  if (row->counts) snprintf(line->exponent, sizeof line->exponent, "%d", row->exponent);
   set_limit(l, line, stage->emax, row->cut);
-  if (smma_zero_decides(stage, row)) snprintf(line->remark, sizeof line->remark, "decides the exponent");
+  if (t->exact.zero || is_truncation(&t->exact, &t->kept, row->cut)) return;
+  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, true, &t->kept);
+  set_limit(l, line, stage->emax, row->cut);
 }
 
 static void add_terms(smma_lines *l, const smma_stage *stage) {
-  int zeros = smma_count_zero_products(stage);
-  bool together = false;
-  for (int i = 0; i < stage->row_count; i++) {
-    const smma_explain_row *row = &stage->row[i];
-    if (zeros < 2 || !smma_is_zero_product(row) || row->marked) {
-      add_term(l, stage, row);
-    } else if (!together) {
-      add_zeros(l, stage, row, zeros);
-      together = true;
-    }
-  }
+  smma_shown_term term[SMMA_MAXIMUM_K + 1];
+  const int count = smma_shown_terms(stage, term);
+  for (int i = 0; i < count; i++) add_term(l, stage, &term[i]);
 }
 
 static void add_axis(smma_lines *l, const smma_stage *stage) {

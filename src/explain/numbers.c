@@ -1,25 +1,67 @@
 #include "explain/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 double smma_sum_value(int64_t sum, int exponent) { return ldexp((double)sum, exponent); }
 
 bool smma_fits_double(uint64_t significand) { return smma_bit_length(significand) <= 53; }
 
-bool smma_is_zero_product(const smma_explain_row *row) { return row->product && row->exact.kind == SMMA_ZERO; }
+static bool is_zero_product(const smma_explain_row *row) { return row->product && row->exact.kind == SMMA_ZERO; }
 
-int smma_count_zero_products(const smma_stage *stage) {
+/* Zero products without a mark of their own. */
+static int count_shared_zeros(const smma_stage *stage) {
   int count = 0;
-  for (int i = 0; i < stage->row_count; i++) count += smma_is_zero_product(&stage->row[i]);
+  for (int i = 0; i < stage->row_count; i++) count += is_zero_product(&stage->row[i]) && !stage->row[i].marked;
   return count;
 }
 
-bool smma_zero_decides(const smma_stage *stage, const smma_explain_row *row) {
+/* Whether a zero term, and nothing else, has the greatest exponent. */
+static bool zero_decides(const smma_stage *stage, const smma_explain_row *row) {
   if (stage->kind != SMMA_STAGE_ALIGN || row->exact.kind != SMMA_ZERO || !row->counts || row->exponent != stage->emax)
     return false;
   for (int i = 0; i < stage->row_count; i++)
     if (stage->row[i].exact.kind == SMMA_FINITE && stage->row[i].exponent == stage->emax) return false;
   return true;
+}
+
+static smma_shown_term shown_term(const smma_stage *stage, const smma_explain_row *row) {
+  const bool align = stage->kind == SMMA_STAGE_ALIGN;
+  smma_shown_term t = {.factors = row->factors,
+                       .remark = zero_decides(stage, row) ? "decides the exponent" : "",
+                       .row = row,
+                       .exact = smma_drawn_number(row->exact),
+                       .kept = smma_drawn_sum(row->kept, row->cut),
+                       .value = smma_number_value(row->exact),
+                       .kept_value = smma_sum_value(row->kept, row->cut),
+                       .value_is_exact = smma_fits_double(row->exact.significand),
+                       .kept_is_exact = smma_fits_double(smma_magnitude(row->kept))};
+  snprintf(t.label, sizeof t.label, "%s", row->label);
+  if (row->counts && (align || !t.exact.zero)) snprintf(t.exponent, sizeof t.exponent, "%d", row->exponent);
+  t.is_cut = align && !t.exact.zero && t.exact.bottom < row->cut;
+  return t;
+}
+
+int smma_shown_terms(const smma_stage *stage, smma_shown_term *term) {
+  const int zeros = count_shared_zeros(stage);
+  bool shared = false;
+  int count = 0;
+  for (int i = 0; i < stage->row_count; i++) {
+    const smma_explain_row *row = &stage->row[i];
+    const bool shares = zeros > 1 && is_zero_product(row) && !row->marked;
+    if (shares && shared) continue;
+    term[count] = shown_term(stage, row);
+    if (shares) {
+      snprintf(term[count].label, sizeof term->label, "%d zero %s", zeros,
+               strncmp(row->label, "group", 5) ? "products" : "groups");
+      term[count].factors = "";
+      term[count].value = 0;
+      shared = true;
+    }
+    count++;
+  }
+  return count;
 }
 
 smma_wide smma_stage_exact_sum(const smma_stage *stage) {

@@ -9,12 +9,19 @@ double smma_sum_value(int64_t sum, int exponent);
 
 bool smma_fits_double(uint64_t significand);
 
-/* Products that are zero are drawn together. */
-bool smma_is_zero_product(const smma_explain_row *row);
-int smma_count_zero_products(const smma_stage *stage);
+/* A line among a stage's terms. */
+typedef struct {
+  char label[40], exponent[8];
+  const char *factors, *remark; /* empty: none */
+  const smma_explain_row *row;  /* of zeros that share the line, the first */
+  smma_drawn exact, kept;
+  double value, kept_value;
+  bool value_is_exact, kept_is_exact;
+  bool is_cut; /* has bits below the last one kept */
+} smma_shown_term;
 
-/* Whether a zero term, and nothing else, has the greatest exponent. */
-bool smma_zero_decides(const smma_stage *stage, const smma_explain_row *row);
+/* The lines of a stage with rows; products that are zero share one. Returns their number, at most the stage's rows. */
+int smma_shown_terms(const smma_stage *stage, smma_shown_term *term);
 
 smma_wide smma_stage_exact_sum(const smma_stage *stage);
 smma_number smma_stage_result(const smma_stage *stage);

@@ -7,7 +7,7 @@
 #include "explain/ruler.h"
 
 typedef struct {
-  char label[32], factors[72], value[32], exponent[8];
+  char label[40], factors[72], value[32], exponent[8];
   char sign;
   bool marked; /* ">" stands before the row */
   char bits[SMMA_RULER_SIZE + 1];
