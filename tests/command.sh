@@ -245,7 +245,7 @@ fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 
 fails 'explain: other formats' 'do not take the same operands: a: f16 in one and bf16 in the other' \
   explain --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
 fails 'explain: a picture nowhere' '--svg: ' "${explain[@]}" --on H100 --svg nowhere/picture.svg
-fails 'explain: a picture and JSON' '--svg: standard output takes the JSON' "${explain[@]}" --on H100 --svg - --json
+fails 'explain: a picture and JSON' '--svg: '-' is standard output, which takes the JSON' "${explain[@]}" --on H100 --svg - --json
 
 # ---- gemm ----
 

@@ -102,6 +102,5 @@ fails 'no value' "'side' is not NAME=VALUE" experiment accumulation --set side
 fails 'no number' "side: '3x' is not a whole number from 1 to 64" experiment accumulation --set side=3x
 fails 'too many' "side: '65' is not a whole number" experiment accumulation --set side=65
 fails 'no multiple' "promote-every: '33' is not a multiple of 32" experiment accumulation --set promote-every=33
-fails 'no folder' '-o: nowhere/accumulation.csv: cannot write' experiment accumulation --small -o nowhere
 fails 'threads' '--threads: -1' experiment accumulation --threads -1
 finish

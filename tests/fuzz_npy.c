@@ -8,7 +8,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   smma_tensor tensor;
   smma_error error = {.text = ""};
-  if (smma_npy_parse(bytes, size, "input", &tensor, &error)) {
+  smma_input input;
+  if (!smma_input_memory(bytes, size, "input", &input, &error)) abort();
+  bool read = smma_npy_read(&input, &tensor, &error);
+  smma_input_close(&input);
+  if (read) {
     const unsigned char *data = tensor.data;
     unsigned char sum = 0;
     size_t length = tensor.rows * tensor.columns * (size_t)tensor.bytes;

@@ -8,7 +8,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 static void parse(const unsigned char *bytes, size_t size, const char *name) {
   smma_tensor tensor;
   smma_error error = {.text = ""};
-  if (smma_safetensors_parse(bytes, size, name, "input", &tensor, &error)) {
+  smma_input input;
+  if (!smma_input_memory(bytes, size, "input", &input, &error)) abort();
+  bool read = smma_safetensors_read(&input, name, &tensor, &error);
+  smma_input_close(&input);
+  if (read) {
     const unsigned char *data = tensor.data;
     size_t length = tensor.rows * tensor.columns * (size_t)tensor.bytes;
     int bits = smma_encoding_of(tensor.format).bits;

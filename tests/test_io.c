@@ -107,25 +107,36 @@ static image safetensors_image(const char *header, const void *data, size_t size
   return file;
 }
 
-/* Parses from a copy of exactly the file's size, so that the sanitizers see every byte beyond it. */
+/* From memory, as from a regular file; and once more without its size, as from a pipe, which gives the same tensor. */
+static bool parse(const image *file, const char *path, const char *name, smma_tensor *tensor, smma_error *error) {
+  const bool npy = path[2] == 'n';
+  bool done[2];
+  for (int piped = 0; piped < 2; piped++) {
+    smma_input input;
+    smma_tensor read = {.format = SMMA_NO_FORMAT};
+    smma_error other;
+    assert_true(smma_input_memory(file->bytes, file->size, path, &input, error));
+    if (piped) input.size = SMMA_SIZE_UNKNOWN;
+    done[piped] = npy ? smma_npy_read(&input, piped ? &read : tensor, piped ? &other : error)
+                      : smma_safetensors_read(&input, name, piped ? &read : tensor, piped ? &other : error);
+    smma_input_close(&input);
+    if (!done[piped]) check_line(piped ? &other : error, path);
+    if (!piped || !done[piped]) continue;
+    assert_true(done[0]);
+    assert_int_equal(read.rows, tensor->rows);
+    assert_memory_equal(read.data, tensor->data, read.rows * read.columns * (size_t)read.bytes);
+    smma_tensor_free(&read);
+  }
+  assert_int_equal(done[0], done[1]);
+  return done[0];
+}
+
 static bool parse_npy(const image *file, smma_tensor *tensor, smma_error *error) {
-  unsigned char *copy = malloc(file->size + !file->size);
-  assert_non_null(copy);
-  memcpy(copy, file->bytes, file->size);
-  bool done = smma_npy_parse(copy, file->size, "x.npy", tensor, error);
-  free(copy);
-  if (!done) check_line(error, "x.npy");
-  return done;
+  return parse(file, "x.npy", NULL, tensor, error);
 }
 
 static bool parse_safetensors(const image *file, const char *name, smma_tensor *tensor, smma_error *error) {
-  unsigned char *copy = malloc(file->size + !file->size);
-  assert_non_null(copy);
-  memcpy(copy, file->bytes, file->size);
-  bool done = smma_safetensors_parse(copy, file->size, name, "x.safetensors", tensor, error);
-  free(copy);
-  if (!done) check_line(error, "x.safetensors");
-  return done;
+  return parse(file, "x.safetensors", name, tensor, error);
 }
 
 static void check_tensor(smma_tensor *tensor, smma_format format, int bytes, size_t rows, size_t columns,
@@ -324,7 +335,7 @@ static void test_npy_versions_and_magic(void **state) {
   file = npy_image(2, U1 "(1,)}", "a", 1);
   file.bytes[11] = 0x80; /* header of 2 GiB */
   assert_false(parse_npy(&file, &tensor, &error));
-  assert_non_null(strstr(error.text, "bytes of header expected"));
+  assert_non_null(strstr(error.text, "byte 8: a header of 2147483"));
   file.bytes[0] = 'x';
   assert_false(parse_npy(&file, &tensor, &error));
 }
@@ -554,7 +565,7 @@ static void test_other_kinds_of_file(void **state) {
   }
 }
 
-/* Larger than the first buffer, from a pipe, which cannot be mapped. */
+/* Larger than the first buffer, from a pipe, whose size nobody knows before its end. */
 static void test_load_from_pipe(void **state) {
   (void)state;
   enum { SIZE = 300000 };
@@ -569,13 +580,43 @@ static void test_load_from_pipe(void **state) {
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   snprintf(command, sizeof command, "/dev/fd/%d", fileno(pipe));
-  assert_true(smma_file_load(command, &file, &error));
-  assert_false(file.mapped);
+  assert_true(smma_file_load(command, SIZE, &file, &error));
   assert_int_equal(file.size, SIZE);
   assert_memory_equal(file.bytes, bytes, SIZE);
   smma_file_release(&file);
   assert_int_equal(pclose(pipe), 0);
+  assert_false(smma_file_load(path, SIZE - 1, &file, &error));
+  assert_non_null(strstr(error.text, "300000 bytes; such a file has at most 299999"));
+  assert_false(smma_file_load("/dev/zero", SIZE, &file, &error));
+  assert_string_equal(error.text, "/dev/zero: more than 300000 bytes, which is the most that such a file has");
   free(bytes);
+}
+
+/* A file that loses its end between its opening and its reading, as one that another program writes anew. */
+static void test_shortened_while_read(void **state) {
+  (void)state;
+  unsigned char data[8192] = {0};
+  image head = npy_image(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1024, 2), }", NULL, 0);
+  const char *path = write_file("shrinks.npy", head.bytes, head.size);
+  FILE *stream = fopen(path, "ab");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(data, 1, sizeof data, stream), sizeof data);
+  assert_int_equal(fclose(stream), 0);
+  for (off_t left = 0; left < (off_t)(head.size + sizeof data); left += 1000) {
+    smma_input input;
+    smma_tensor tensor;
+    smma_error error;
+    assert_true(smma_input_open(path, &input, &error));
+    assert_int_equal(truncate(path, left), 0);
+    assert_false(smma_npy_read(&input, &tensor, &error));
+    assert_non_null(strstr(error.text, "the file was shortened while it was read"));
+    smma_input_close(&input);
+    assert_int_equal(truncate(path, (off_t)(head.size + sizeof data)), 0);
+    stream = fopen(path, "r+b");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(head.bytes, 1, head.size, stream), head.size);
+    assert_int_equal(fclose(stream), 0);
+  }
 }
 
 static void test_npy_round_trip(void **state) {
@@ -607,7 +648,7 @@ static void test_npy_written_bytes(void **state) {
   static const char header[] = "\x93NUMPY\1\0\x76\0{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }";
   const char *path = in_directory("bytes.npy");
   assert_true(smma_npy_write(path, &tensor, &error));
-  assert_true(smma_file_load(path, &file, &error));
+  assert_true(smma_file_load(path, 4096, &file, &error));
   assert_int_equal(file.size, 128 + 4);
   assert_memory_equal(file.bytes, header, sizeof header - 1);
   assert_int_equal(file.bytes[126], ' ');
@@ -658,7 +699,7 @@ static void test_write_failures(void **state) {
   assert_non_null(strstr(error.text, "cannot write: File too large; what was there before is unchanged"));
   assert_int_equal(files_in_directory(), before);
   smma_file_bytes file;
-  assert_true(smma_file_load(path, &file, &error));
+  assert_true(smma_file_load(path, 4096, &file, &error));
   assert_int_equal(file.size, 3);
   smma_file_release(&file);
 }
@@ -701,6 +742,73 @@ static void test_output_replaces_and_abandons(void **state) {
   assert_int_equal(stat(path, &status), 0); /* the link still points here */
   assert_int_equal(status.st_size, 8);
   assert_int_equal(files_in_directory(), before);
+}
+
+static void put(const char *path, const char *text) {
+  smma_output output;
+  smma_error error;
+  if (!smma_output_open(path, &output, &error)) fail_msg("%s", error.text);
+  fputs(text, output.stream);
+  if (!smma_output_commit(&output, &error)) fail_msg("%s", error.text);
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat status;
+  assert_int_equal(lstat(path, &status), 0);
+  return status.st_mode;
+}
+
+static void test_output_keeps_permissions(void **state) {
+  (void)state;
+  static const mode_t modes[] = {0600, 0640, 0666, 0755, 04755};
+  const char *path = write_file("private", "old", 3);
+  mode_t mask = umask(022);
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    assert_int_equal(chmod(path, modes[i]), 0);
+    put(path, "new");
+    assert_int_equal(mode_of(path) & 07777, modes[i]);
+  }
+  unlink(path);
+  put(path, "new");
+  assert_int_equal(mode_of(path) & 07777, 0644);
+  umask(mask);
+  if (geteuid() == 0) return; /* root may write anywhere */
+  smma_output output;
+  smma_error error;
+  assert_int_equal(chmod(path, 0400), 0);
+  assert_false(smma_output_open(path, &output, &error));
+  assert_non_null(strstr(error.text, "cannot write: Permission denied"));
+}
+
+static void test_output_follows_links(void **state) {
+  (void)state;
+  char first[256], second[256], loop[256];
+  smma_output output;
+  smma_error error;
+  snprintf(first, sizeof first, "%s/first", directory);
+  snprintf(second, sizeof second, "%s/second", directory);
+  snprintf(loop, sizeof loop, "%s/loop", directory);
+  assert_int_equal(symlink(second, first), 0);
+  assert_int_equal(symlink("nowhere", second), 0); /* dangles */
+  put(first, "new");
+  assert_true(S_ISLNK(mode_of(first)) && S_ISLNK(mode_of(second)) && S_ISREG(mode_of(in_directory("nowhere"))));
+  put(first, "newer");
+  assert_true(S_ISLNK(mode_of(first)) && S_ISLNK(mode_of(second)) && S_ISREG(mode_of(in_directory("nowhere"))));
+  assert_int_equal(symlink("loop", loop), 0);
+  assert_false(smma_output_open(loop, &output, &error));
+  assert_non_null(strstr(error.text, "cannot write: Too many levels of symbolic links"));
+}
+
+static void test_output_long_names(void **state) {
+  (void)state;
+  char name[256];
+  for (size_t length = 190; length <= 255; length++) {
+    memset(name, 'n', length);
+    name[length] = '\0';
+    put(in_directory(name), "new");
+    assert_true(S_ISREG(mode_of(in_directory(name))));
+    unlink(in_directory(name));
+  }
 }
 
 #define HEADER "# arch: ampere\n# instruction: test\n# k: 2\n# a: e4m3\n# b: f16\n# c: f32\n# d: f32\n"
@@ -982,12 +1090,16 @@ int main(void) {
       cmocka_unit_test(test_read_by_path),
       cmocka_unit_test(test_other_kinds_of_file),
       cmocka_unit_test(test_load_from_pipe),
+      cmocka_unit_test(test_shortened_while_read),
       cmocka_unit_test(test_npy_round_trip),
       cmocka_unit_test(test_npy_written_bytes),
       cmocka_unit_test(test_npy_write_refused),
       cmocka_unit_test(test_write_failures),
       cmocka_unit_test(test_unwritable_directory),
       cmocka_unit_test(test_output_replaces_and_abandons),
+      cmocka_unit_test(test_output_keeps_permissions),
+      cmocka_unit_test(test_output_follows_links),
+      cmocka_unit_test(test_output_long_names),
       cmocka_unit_test(test_vectors_read),
       cmocka_unit_test(test_vectors_accepted),
       cmocka_unit_test(test_vectors_header_errors),

@@ -6,12 +6,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "io/custom_file.h"
-#include "io/file.h"
 
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
@@ -169,17 +167,6 @@ smma_format smma_require_format(const char *name, const char *option) {
 const char *smma_require_option(const char *value, const char *option, const char *example) {
   if (!value) smma_die("%s is missing; for example %s %s", option, option, example);
   return value;
-}
-
-void smma_require_writable(const char *path, const char *option) {
-  struct stat status;
-  smma_output output;
-  smma_error error;
-  bool direct = stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  if (!*path) smma_die("%s: the name of the file is empty", option);
-  if (direct) return; /* opening a pipe twice would end it for its reader */
-  if (!smma_output_open(path, &output, &error)) smma_die("%s: %s", option, error.text);
-  smma_output_abandon(&output);
 }
 
 static volatile sig_atomic_t interrupted;

@@ -55,9 +55,6 @@ smma_format smma_require_format(const char *name, const char *option);
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* Ends the program if the file could not be written, so that nobody computes for an hour first. Leaves no trace. */
-void smma_require_writable(const char *path, const char *option);
-
 /* From now on an interruption removes this file; NULL: none. */
 void smma_remove_when_interrupted(const char *temporary);
 

@@ -5,6 +5,7 @@
 #include "cli/chart.h"
 #include "cli/choose.h"
 #include "cli/machine.h"
+#include "cli/output.h"
 #include "cli/timing.h"
 #include "io/custom_file.h"
 
@@ -232,6 +233,7 @@ static int run(const bench_options *o) {
   choose_cases(&b);
   choose_sizes(&b);
   if (o->chart) {
+    smma_require_file(o->chart, "--chart", "the table");
     smma_require_writable(o->chart, "--chart");
     if (!smma_chart_possible(&error)) smma_die("--chart: %s", error.text);
   }

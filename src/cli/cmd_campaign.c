@@ -1,31 +1,38 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cli/output.h"
 #include "cli/questions.h"
 #include "cli/report.h"
 #include "cli/row.h"
 #include "cli/values.h"
 #include "io/custom_file.h"
 
-enum { SECONDS_BETWEEN_SAVES = 5, MOST_LINES = 40, DEFAULT_ROWS = 100000 };
+enum { MOST_LINES = 40, DEFAULT_ROWS = 100000 };
+
+/* Saving waits for the disk: at most a twentieth of the time goes there. */
+static const double seconds_between_saves = 0.2, share_of_saves = 20;
 
 /* The whole run: what is compared, and what is known of each instruction. */
 typedef struct {
   smma_campaign what;
   smma_report report;
   const smma_instruction **instruction;
-  size_t count, at;  /* instructions, and the one whose turn it is */
-  const char *state; /* --resume */
-  double saved;
+  size_t count, at;   /* instructions, and the one whose turn it is */
+  const char *state;  /* --resume */
+  double saved, cost; /* when, and in how many seconds */
   smma_progress progress;
   uint64_t done, all; /* rows */
 } campaign;
 
 static void save(campaign *c) {
+  const double before = smma_seconds();
   smma_error error;
   if (c->state && !smma_report_save(&c->report, c->state, &error)) smma_die("--resume: %s", error.text);
   c->saved = smma_seconds();
+  c->cost = c->saved - before;
 }
 
 static bool watch(const smma_campaign_result *result, void *context) {
@@ -34,7 +41,7 @@ static bool watch(const smma_campaign_result *result, void *context) {
   c->done += result->rows - known->rows;
   *known = *result;
   smma_progress_show(&c->progress, c->done, c->all);
-  if (smma_seconds() - c->saved > SECONDS_BETWEEN_SAVES) save(c);
+  if (smma_seconds() - c->saved > fmax(seconds_between_saves, share_of_saves * c->cost)) save(c);
   return smma_interrupted();
 }
 
@@ -97,7 +104,7 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   if (r->result.not_repeated)
     printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
   if (r->result.not_alike)
-    printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
+    printf("  %llu times the same row had another result elsewhere in a batch\n",
            (unsigned long long)r->result.not_alike);
   if (r->result.has_example) print_example(c, r);
 }
@@ -210,6 +217,7 @@ int smma_command_campaign(int argc, const char **argv) {
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows, c.what.seed = (uint64_t)seed;
   if (kind) c.what.one_kind = true, c.what.kind = smma_require_kind(kind);
+  if (c.state) smma_require_file(c.state, "--resume", "the report");
   if (c.state) smma_require_writable(c.state, "--resume");
   if (open_questions && (strcmp(against_name, "model") != 0 || rows != DEFAULT_ROWS || seed != 0 || kind || c.state))
     smma_die("--open has rows and candidates of its own; it takes no --against, --rows, --seed, --kind and --resume");

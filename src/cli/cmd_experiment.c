@@ -3,13 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "experiment/plot.h"
 #include "experiment/run.h"
-#include "io/file.h"
 #include "isa/nearest.h"
 
 typedef struct {
@@ -102,6 +103,22 @@ static const char *details(int argc, const char **argv) {
 
 /* ---- Files ---- */
 
+/* Makes the folder of -o, and those above it, unless they are there. */
+static void make_directory(const char *name) {
+  char *path = strdup(name);
+  smma_require_file(name, "-o", "the summary");
+  if (!*name) smma_die("-o: the name of the folder is empty");
+  if (!path) smma_die("out of memory");
+  for (char *end = path; end;) {
+    end = strchr(end + 1, '/');
+    if (end) *end = '\0';
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+      smma_die("-o: %s: cannot make the folder: %s", path, strerror(errno));
+    if (end) *end = '/';
+  }
+  free(path);
+}
+
 /* DIR/NAME.ending */
 static char *file_name(const experiment_options *o, const smma_experiment *e, const char *ending) {
   size_t size = strlen(o->directory) + strlen(e->name) + strlen(ending) + 3;
@@ -126,12 +143,9 @@ static void print_text(const smma_experiment_run *run, FILE *out) {
 static void write_file(const smma_experiment_run *run, const char *path,
                        void (*print)(const smma_experiment_run *run, FILE *out)) {
   smma_output output;
-  smma_error error;
-  if (!smma_output_open(path, &output, &error)) smma_die("-o: %s", error.text);
-  smma_remove_when_interrupted(output.temporary);
+  smma_begin_output(path, "-o", &output);
   print(run, output.stream);
-  if (!smma_output_commit(&output, &error)) smma_die("-o: %s", error.text);
-  smma_remove_when_interrupted(NULL);
+  if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
 /* Whether it was drawn; else says why. */
@@ -194,8 +208,8 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
        *png = file_name(o, run->experiment, "png");
   bool drawn;
   write_file(run, csv, smma_experiment_print_csv);
-  unlink(part);
   write_file(run, text, print_text);
+  unlink(part); /* only now: until both are there, what was computed can be taken from it */
   drawn = o->no_plot || draw_both(run, svg, png);
   if (o->json)
     smma_print_json(result_json(run));
@@ -218,6 +232,7 @@ static int run_experiment(const experiment_options *o, const smma_experiment *e)
   run.seed = (uint64_t)o->seed;
   for (const char **a = o->assignments; a && *a; a++)
     if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
+  make_directory(o->directory);
   smma_require_writable(csv, "-o");
   smma_wait_for_interruption(); /* behind the cells under way */
   smma_progress_start(&progress, NULL, 1);
@@ -246,7 +261,7 @@ int smma_command_experiment(int argc, const char **argv) {
       {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "0: all cores; no result depends on it",
        "T"},
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.directory, 0,
-       "where NAME.csv, NAME.txt, NAME.svg and NAME.png go", "DIRECTORY"},
+       "the folder where NAME.csv, NAME.txt, NAME.svg and NAME.png go", "DIRECTORY"},
       {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "no pictures", NULL},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the experiments, or the rows, as JSON", NULL},
       POPT_TABLEEND};

@@ -3,10 +3,10 @@
 
 #include "cli/explanation.h"
 #include "cli/operands.h"
+#include "cli/output.h"
 #include "cli/row.h"
 #include "explain/picture.h"
 #include "io/custom_file.h"
-#include "io/file.h"
 
 /* One or two computations of one row. */
 typedef struct {
@@ -74,15 +74,12 @@ static void read_row(explain_request *r, const char *path, long long number) {
 
 static void write_picture(const char *path, const smma_explained *unit, int count) {
   smma_output output;
-  smma_error error;
-  if (!smma_output_open(path, &output, &error)) smma_die("--svg: %s", error.text);
-  smma_remove_when_interrupted(output.temporary);
+  smma_begin_output(path, "--svg", &output);
   if (!smma_picture_write(output.stream, unit, count)) {
-    smma_output_abandon(&output);
+    smma_drop_output(&output);
     smma_die("out of memory");
   }
-  if (!smma_output_commit(&output, &error)) smma_die("--svg: %s", error.text);
-  smma_remove_when_interrupted(NULL);
+  if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
 static void print_json(const smma_explained *unit, int count) {
@@ -106,10 +103,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
     unit[u] = x[u].explained;
   }
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
-  if (svg && strcmp(svg, "-") != 0)
-    write_picture(svg, unit, r->count);
-  else if (svg && !smma_picture_write(stdout, unit, r->count))
-    smma_die("out of memory");
+  if (svg) write_picture(svg, unit, r->count);
   if (json)
     print_json(unit, r->count);
   else if (!svg && r->count > 1)
@@ -132,7 +126,7 @@ int smma_command_explain(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
       SMMA_OPERAND_OPTIONS(operands),
       {"row", 0, POPT_ARG_LONGLONG, &number, 0, "instead of operands: row N, from 1, of the vector file FILE", "N"},
-      {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; - for standard output", "FILE"},
+      {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; -: standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   files =
@@ -142,7 +136,7 @@ int smma_command_explain(int argc, const char **argv) {
                          "exit status 1 then says that the results differ.\n"
                          "Example: softmma explain --on H100,A100 --instr HMMA.16816.F32 -a '-8192 1*3 0*12' \\\n"
                          "  -b '1024 -0.5 -0.25 -0.125 0*12' -c 0x1p23 --svg h100-a100.svg\n");
-  if (json && svg && strcmp(svg, "-") == 0) smma_die("--svg: standard output takes the JSON; name a file");
+  if (json && svg) smma_require_file(svg, "--svg", "the JSON");
   if (!files[0] != !number || number < 0) smma_die("--row: a number from 1 goes with one vector file");
   if (number && (operands.a || operands.b || operands.c || operands.scale_a || operands.scale_b))
     smma_die("--row: the operands stand in %s; leave out the others", files[0]);

@@ -4,6 +4,7 @@
 #include "cli/choose.h"
 #include "cli/matrices.h"
 #include "cli/method.h"
+#include "cli/output.h"
 
 enum {
   MOST_THREADS = 1024,
@@ -123,8 +124,8 @@ static void check_no_others(const gemm_options *o) {
 /* What can be seen wrong before any file is read. */
 static void check_options(const gemm_options *o, const product *p) {
   const smma_instruction *i = p->instruction;
-  if (strcmp(o->d, "-") == 0 || smma_ends_with(o->d, ".safetensors"))
-    smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
+  smma_require_file(o->d, "-o", "the summary");
+  if (smma_ends_with(o->d, ".safetensors")) smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
   if (p->method.kind != SMMA_METHOD_NONE) {

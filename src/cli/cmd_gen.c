@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/row.h"
-#include "io/file.h"
 #include "rows/check.h"
 #include "rows/generate.h"
 
@@ -28,23 +28,12 @@ static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, u
   smma_progress_end();
 }
 
-static int write_file(const char *path, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
-  smma_output output;
-  smma_error error;
-  bool written;
-  if (!smma_output_open(path, &output, &error)) smma_die("--output: %s", error.text);
-  smma_remove_when_interrupted(output.temporary);
-  write_rows(output.stream, i, rows, seed, kind);
-  written = smma_output_commit(&output, &error);
-  smma_remove_when_interrupted(NULL);
-  return written ? SMMA_EXIT_EQUAL : smma_complain("--output: %s", error.text);
-}
-
 int smma_command_gen(int argc, const char **argv) {
-  const char *gpu = NULL, *name = NULL, *kind_name = NULL, *path = NULL;
+  const char *gpu = NULL, *name = NULL, *kind_name = NULL, *path = "-";
   long long rows = 1000, seed = 0;
   smma_row_kind kind = SMMA_ROWS_KINDS;
   const smma_instruction *i;
+  smma_output output;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
@@ -52,7 +41,7 @@ int smma_command_gen(int argc, const char **argv) {
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
        "random, normal, edge, zeros, tiny, cancellation, ill or network; the first six in turn without it", "K"},
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; standard output without it, or for -", "FILE"},
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; - (without it): standard output", "FILE"},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
                      "Row i of a seed is the same on every machine. 'softmma verify' reads what gen writes.\n");
@@ -60,7 +49,7 @@ int smma_command_gen(int argc, const char **argv) {
   if (kind_name) kind = smma_require_kind(kind_name);
   gpu = smma_require_option(gpu, "--on", "H100");
   i = smma_require_instruction(gpu, name, "--instr");
-  if (path && strcmp(path, "-") != 0) return write_file(path, i, (uint64_t)rows, (uint64_t)seed, kind);
-  write_rows(stdout, i, (uint64_t)rows, (uint64_t)seed, kind);
-  return smma_finish_output(SMMA_EXIT_EQUAL);
+  smma_begin_output(path, "--output", &output);
+  write_rows(output.stream, i, (uint64_t)rows, (uint64_t)seed, kind);
+  return smma_end_output(&output, "--output");
 }

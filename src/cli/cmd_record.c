@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "campaign/campaign.h"
+#include "cli/output.h"
 #include "cli/row.h"
-#include "io/file.h"
 #include "rows/text.h"
 #include "unit/recording.h"
 
@@ -35,12 +35,13 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_start(&progress, "rows", 1);
   for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
     const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
+    const smma_batch batch = smma_rows_batch(&rows, 0, count, NULL);
     smma_row row;
     for (size_t n = 0; n < count; n++) {
       smma_campaign_row(c, i, first + n, &row);
       smma_rows_put(&rows, n, &row);
     }
-    done = smma_unit_ask(c->unit, &rows, 0, count, NULL, error);
+    done = smma_unit_run(c->unit, i, &batch, error);
     for (size_t n = 0; done && n < count; n++) {
       smma_rows_get(&rows, n, &row);
       smma_vector_write_row(stream, &rows.layout, &row);
@@ -55,17 +56,10 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
 static int write_file(const char *path, const smma_campaign *c, const smma_instruction *i) {
   smma_output output;
   smma_error error;
-  bool written;
-  if (!smma_output_open(path, &output, &error)) smma_die("--output: %s", error.text);
-  smma_remove_when_interrupted(output.temporary);
-  written = write_rows(output.stream, c, i, &error);
-  if (!written) {
-    smma_output_abandon(&output);
-    return smma_complain("%s", error.text);
-  }
-  written = smma_output_commit(&output, &error);
-  smma_remove_when_interrupted(NULL);
-  return written ? SMMA_EXIT_EQUAL : smma_complain("--output: %s", error.text);
+  smma_begin_output(path, "--output", &output);
+  if (write_rows(output.stream, c, i, &error)) return smma_end_output(&output, "--output");
+  smma_drop_output(&output);
+  return smma_complain("%s", error.text);
 }
 
 int smma_command_record(int argc, const char **argv) {
@@ -84,7 +78,7 @@ int smma_command_record(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
-      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write", "FILE"},
+      {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; -: standard output", "FILE"},
       POPT_TABLEEND};
   smma_parse_options(
       argc, argv, options, 0, 0,

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/program.h"
-#include "io/file.h"
 #include "tree/text.h"
 
 /* A summand as k, [first k, last k] or "c"; a sum as an object. */
@@ -36,10 +36,9 @@ static void print_text(const smma_unit *u, const smma_instruction *i, const smma
 
 static int write_dot(const char *path, const smma_tree *t, const char *title) {
   smma_output output;
-  smma_error error;
-  if (!smma_output_open(path, &output, &error)) return smma_complain("--dot: %s", error.text);
+  smma_begin_output(path, "--dot", &output);
   smma_write_tree_graph(output.stream, t, title);
-  return smma_output_commit(&output, &error) ? SMMA_EXIT_EQUAL : smma_complain("--dot: %s", error.text);
+  return smma_end_output(&output, "--dot");
 }
 
 static int write_svg(const char *path, const smma_tree *t, const char *title) {
@@ -62,9 +61,16 @@ static int write_files(const smma_instruction *i, const smma_tree *t, const char
   return status;
 }
 
+static bool is_drawn_on_stdout(const char *svg, const char *dot) {
+  return (svg && smma_is_standard_output(svg)) || (dot && smma_is_standard_output(dot));
+}
+
 /* What would be known only after the unit was asked. */
-static void check_files(const char *svg, const char *dot) {
+static void check_files(const char *svg, const char *dot, bool json) {
   smma_error error;
+  if (json && svg) smma_require_file(svg, "--svg", "the JSON");
+  if (json && dot) smma_require_file(dot, "--dot", "the JSON");
+  if (svg && dot && smma_is_standard_output(svg)) smma_require_file(dot, "--dot", "the picture of --svg");
   if (svg && !smma_program_is_there(&smma_graphviz, &error)) smma_die("--svg: %s", error.text);
   if (svg) smma_require_writable(svg, "--svg");
   if (dot) smma_require_writable(dot, "--dot");
@@ -82,8 +88,8 @@ int smma_command_tree(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0,
        "what computes: model, x86, cuda, hip, plugin:FILE, pipe:COMMAND", "UNIT"},
-      {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz)", "FILE"},
-      {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file", "FILE"},
+      {"svg", 0, POPT_ARG_STRING, &svg, 0, "draw the tree into this file (needs Graphviz); -: instead of text", "FILE"},
+      {"dot", 0, POPT_ARG_STRING, &dot, 0, "write the tree for Graphviz into this file; -: instead of text", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the tree as JSON", NULL},
       POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0,
@@ -95,14 +101,14 @@ int smma_command_tree(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s knows only the rows that were recorded", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  check_files(svg, dot);
+  check_files(svg, dot, json);
   status = smma_find_tree(&unit, i, &tree, &error);
   if (status != SMMA_TREE_FOUND)
     smma_die("%s%s", status == SMMA_TREE_HIDDEN ? "cannot tell the order: " : "", error.text);
   status = write_files(i, &tree, svg, dot);
   if (status == SMMA_EXIT_EQUAL && json)
     smma_print_json(tree_json(&unit, i, &tree));
-  else if (status == SMMA_EXIT_EQUAL)
+  else if (status == SMMA_EXIT_EQUAL && !is_drawn_on_stdout(svg, dot))
     print_text(&unit, i, &tree);
   smma_unit_close(&unit);
   return smma_finish_output(status);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "io/file.h"
+#include "cli/output.h"
 
 extern char **environ;
 
@@ -59,6 +59,7 @@ bool smma_program_is_there(const smma_program *p, smma_error *error) {
 bool smma_draw_file(const smma_program *p, FILE *script, const char *path, smma_error *error) {
   smma_output output;
   bool drawn;
+  if (smma_is_standard_output(path)) return smma_run_program(p, script, STDOUT_FILENO, error);
   if (!smma_output_open(path, &output, error)) return false;
   smma_remove_when_interrupted(output.temporary);
   drawn = smma_run_program(p, script, fileno(output.stream), error);

@@ -20,7 +20,7 @@ bool smma_run_program(const smma_program *program, FILE *script, int output, smm
 /* Whether it can be run. */
 bool smma_program_is_there(const smma_program *program, smma_error *error);
 
-/* The same into a file of that name, which is written when it is complete. */
+/* The same into a file of that name, which appears when it is complete; "-" is standard output. */
 bool smma_draw_file(const smma_program *program, FILE *script, const char *path, smma_error *error);
 
 #endif

@@ -8,6 +8,9 @@
 #include "cli/row.h"
 #include "cli/values.h"
 #include "io/file.h"
+#include "rows/check.h"
+
+enum { LARGEST_REPORT = 1 << 26 /* ten thousand instructions with an example each */ };
 
 void smma_report_start(smma_report *r, const smma_campaign *campaign, const smma_instruction *const *list,
                        size_t count) {
@@ -91,13 +94,19 @@ static bool read_encodings(const json_t *array, smma_format format, int count, u
   return true;
 }
 
+static bool read_count(const json_t *object, const char *key, uint64_t *out) {
+  const json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+  *out = (uint64_t)json_integer_value(value);
+  return true;
+}
+
 static bool read_example(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
   const int scales = smma_scale_count(i->k, i->scale_block);
   smma_row *row = &r->example;
   r->has_example = !json_is_null(object);
   if (!r->has_example) return true;
-  r->first = (uint64_t)json_integer_value(json_object_get(object, "row"));
-  return read_encodings(json_object_get(object, "a"), i->a, i->k, row->a) &&
+  return read_count(object, "row", &r->first) && read_encodings(json_object_get(object, "a"), i->a, i->k, row->a) &&
          read_encodings(json_object_get(object, "b"), i->b, i->k, row->b) &&
          read_encodings(json_object_get(object, "c"), i->c, 1, &row->c) &&
          read_encodings(json_object_get(object, "scale_a"), i->scale, scales, row->scale_a) &&
@@ -106,18 +115,20 @@ static bool read_example(const json_t *object, const smma_instruction *i, smma_c
          read_encodings(json_object_get(object, "against"), i->d, 1, &r->expected);
 }
 
-static bool read_count(const json_t *object, const char *key, uint64_t *out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
-  *out = (uint64_t)json_integer_value(value);
-  return true;
+/* Numbers that a campaign can have counted: an entry has rows, its first batch was checked, and a row differs if and
+   only if there is an example of it, which differs. */
+static bool is_possible(const smma_campaign_result *r, const smma_instruction *i, uint64_t most_rows) {
+  const smma_operation o = smma_operation_of(i);
+  if (r->rows < 1 || r->rows > most_rows || r->mismatches > r->rows || r->not_repeated > r->rows) return false;
+  if (!r->checked || r->has_example != (r->mismatches > 0)) return false;
+  return !r->has_example || (r->first < r->rows && !smma_same_result(&o, r->expected, r->example.d));
 }
 
-static bool read_result(const json_t *object, const smma_instruction *i, smma_campaign_result *r) {
+static bool read_result(const json_t *object, const smma_instruction *i, uint64_t most_rows, smma_campaign_result *r) {
   r->checked = json_is_true(json_object_get(object, "checked"));
   return read_count(object, "rows", &r->rows) && read_count(object, "mismatches", &r->mismatches) &&
          read_count(object, "not_repeated", &r->not_repeated) && read_count(object, "not_alike", &r->not_alike) &&
-         read_example(json_object_get(object, "example"), i, r);
+         read_example(json_object_get(object, "example"), i, r) && is_possible(r, i, most_rows);
 }
 
 static smma_report_result *find_result(smma_report *r, const char *arch, const char *name) {
@@ -148,24 +159,48 @@ static bool same_campaign(const smma_report *r, const json_t *file, const char *
   return true;
 }
 
+/* One entry of the file, which may be of an instruction that is not asked for. */
+static bool take_entry(smma_report *r, const json_t *entry, uint64_t most_rows, const char *path, smma_error *error) {
+  smma_report_result *known = find_result(r, json_string_value(json_object_get(entry, "arch")),
+                                          json_string_value(json_object_get(entry, "instr")));
+  smma_campaign_result result = {0};
+  const char *name;
+  if (!known) return true;
+  name = known->instruction->name;
+  if (known->result.rows) return smma_fail(error, "%s has two entries of %s; name another file", path, name);
+  if (!read_result(entry, known->instruction, most_rows, &result))
+    return smma_fail(error, "%s: the entry of %s is not a campaign's; name another file", path, name);
+  if (result.rows > r->campaign->rows)
+    return smma_fail(error, "%s has %llu rows of %s; ask for as many, or name another file", path,
+                     (unsigned long long)result.rows, name);
+  known->result = result;
+  return true;
+}
+
+static bool take_entries(smma_report *r, const json_t *file, const char *path, smma_error *error) {
+  const json_t *entries = json_object_get(file, "instructions"), *entry;
+  uint64_t most_rows;
+  size_t index;
+  if (!json_is_array(entries) || !read_count(file, "rows", &most_rows))
+    return smma_fail(error, "%s has no entries, or does not say of how many rows; name another file", path);
+  json_array_foreach(entries, index, entry) if (!take_entry(r, entry, most_rows, path, error)) return false;
+  return true;
+}
+
 bool smma_report_load(smma_report *r, const char *path, smma_error *error) {
   struct stat status;
+  smma_file_bytes bytes;
   json_error_t where;
-  json_t *file, *one;
-  size_t index;
+  json_t *file;
   bool good;
-  if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0)) return true;
-  file = json_load_file(path, 0, &where);
+  if (stat(path, &status) != 0) return true;
+  if (!S_ISREG(status.st_mode)) return smma_fail(error, "%s is no regular file; name another one", path);
+  if (status.st_size == 0) return true;
+  if (!smma_file_load(path, LARGEST_REPORT, &bytes, error)) return false;
+  file = json_loadb(bytes.bytes, bytes.size, JSON_REJECT_DUPLICATES, &where);
+  smma_file_release(&bytes);
   if (!file) return smma_fail(error, "%s: line %d: %s; it must be a campaign's report", path, where.line, where.text);
-  good = same_campaign(r, file, path, error);
-  json_array_foreach(json_object_get(file, "instructions"), index, one) {
-    smma_report_result *known = good ? find_result(r, json_string_value(json_object_get(one, "arch")),
-                                                   json_string_value(json_object_get(one, "instr")))
-                                     : NULL;
-    if (known && !read_result(one, known->instruction, &known->result))
-      good = smma_fail(error, "%s: the entry of %s is not a campaign's; name another file", path,
-                       known->instruction->name);
-  }
+  good = same_campaign(r, file, path, error) && take_entries(r, file, path, error);
   json_decref(file);
   return good;
 }

@@ -32,7 +32,7 @@ json_t *smma_report_json(const smma_report *report);
 bool smma_report_save(const smma_report *report, const char *path, smma_error *error);
 
 /* Takes what the file knows of the report's instructions. A file that is not there, or empty, knows nothing; one of
-   another unit, seed or kind is an error. */
+   another unit, seed or kind, or with numbers that no campaign counts, is an error. */
 bool smma_report_load(smma_report *report, const char *path, smma_error *error);
 
 #endif

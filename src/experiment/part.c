@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/file.h"
+
+enum { LARGEST_FILE = 1 << 28 /* a thousand times that of the largest experiment */ };
 
 /* FNV-1a. */
 static uint64_t digest(const char *text, size_t size) {
@@ -47,14 +50,11 @@ static bool take_cells(const char *path, const char *text, size_t *good, char **
 static bool take(const char *path, const char *head, char **rows, size_t cells, size_t *good, smma_error *error) {
   size_t length = strlen(head);
   smma_file_bytes file;
-  char *text;
   bool taken = false;
-  if (!smma_file_load(path, &file, error)) return false;
-  text = strndup((const char *)file.bytes, file.size);
+  if (!smma_file_load(path, LARGEST_FILE, &file, error)) return false;
+  const char *text = file.bytes;
   *good = 0;
-  if (!text)
-    smma_fail(error, "out of memory");
-  else if (strlen(text) < length && strncmp(text, head, strlen(text)) == 0)
+  if (strlen(text) < length && strncmp(text, head, strlen(text)) == 0)
     taken = true; /* interrupted in its head */
   else if (strncmp(text, head, length) != 0)
     smma_fail(error,
@@ -62,7 +62,6 @@ static bool take(const char *path, const char *head, char **rows, size_t cells, 
               path);
   else if ((taken = take_cells(path, text + length, good, rows, cells, error)))
     *good += length;
-  free(text);
   smma_file_release(&file);
   return taken;
 }
@@ -72,9 +71,13 @@ static bool cannot_write(const smma_part *part, smma_error *error) {
 }
 
 bool smma_part_open(smma_part *part, const char *path, const char *head, char **rows, size_t cells, smma_error *error) {
+  struct stat status;
   size_t good = 0;
   *part = (smma_part){NULL, path};
-  if (access(path, F_OK) == 0 && !take(path, head, rows, cells, &good, error)) return false;
+  const bool exists = stat(path, &status) == 0;
+  if (exists && !S_ISREG(status.st_mode))
+    return smma_fail(error, "%s: this is no file to which rows can be added; remove it", path);
+  if (exists && !take(path, head, rows, cells, &good, error)) return false;
   part->stream = fopen(path, "ab");
   if (!part->stream) return cannot_write(part, error);
   if (ftruncate(fileno(part->stream), (off_t)good) != 0) return cannot_write(part, error);

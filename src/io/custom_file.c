@@ -7,8 +7,10 @@
 #include "isa/catalogue.h"
 #include "isa/custom.h"
 
-/* A header of a vector file has room for the path. */
-enum { LONGEST_PATH = 511 };
+enum {
+  LONGEST_PATH = 511,    /* a header of a vector file has room for it */
+  LARGEST_FILE = 1 << 20 /* a description has some 300 bytes */
+};
 
 typedef struct loaded {
   const smma_instruction *instruction; /* whose origin is the path */
@@ -30,8 +32,8 @@ static const smma_instruction *read_file(const char *path, smma_error *error) {
     smma_fail(error, "%.40s...: the path is longer than %d bytes, or of several lines", path, LONGEST_PATH);
     return NULL;
   }
-  if (!smma_file_load(path, &file, error)) return NULL;
-  i = smma_custom_read(path, (const char *)file.bytes, file.size, message, sizeof message);
+  if (!smma_file_load(path, LARGEST_FILE, &file, error)) return NULL;
+  i = smma_custom_read(path, file.bytes, file.size, message, sizeof message);
   smma_file_release(&file);
   if (!i) smma_fail(error, "%s", message);
   return i;

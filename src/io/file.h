@@ -8,14 +8,12 @@
 #include "io/error.h"
 
 typedef struct {
-  const unsigned char *bytes; /* never NULL after a successful load */
+  char *bytes; /* never NULL after a successful load; a zero byte stands behind them */
   size_t size;
-  bool mapped;
 } smma_file_bytes;
 
-/* All bytes of a file: mapped where the system can, read otherwise (pipes). As with every mapped file, a program
-   that shortens it in place meanwhile ends this one; smma_output replaces files, which is safe. */
-bool smma_file_load(const char *path, smma_file_bytes *file, smma_error *error);
+/* All bytes of a file, pipe or device that has at most `limit`; of one that has more, no more are read. */
+bool smma_file_load(const char *path, size_t limit, smma_file_bytes *file, smma_error *error);
 
 void smma_file_release(smma_file_bytes *file);
 
@@ -26,10 +24,13 @@ typedef struct {
   char *temporary; /* beside it; NULL when path is a device or a pipe, which is written directly */
 } smma_output;
 
-/* After success call exactly one of commit and abandon; both free all that `output` holds. */
+/* A file that is there keeps its permissions, and its owner where that is allowed; through a symbolic link the file is
+   written to which it leads. After success call exactly one of commit and abandon; both free all that `output` holds.
+ */
 bool smma_output_open(const char *path, smma_output *output, smma_error *error);
 
-/* Fails, with nothing left behind, when a write failed before or the file cannot be put in place. */
+/* The data are on the disk when the file takes its place. Fails, with nothing left behind, when a write failed before
+   or the file cannot be put in place. */
 bool smma_output_commit(smma_output *output, smma_error *error);
 
 void smma_output_abandon(smma_output *output);

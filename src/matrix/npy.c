@@ -4,19 +4,24 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "io/input.h"
 #include "isa/format_name.h"
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
 
 #define SAVE_AGAIN "the header is damaged: save the array again with numpy.save"
 
+enum { MAGIC = 8 /* bytes of magic string and version */, HEADER_LIMIT = 1 << 20 };
+
 /* The header's text, a Python dictionary; position and end count from the start of the file. */
 typedef struct {
-  const unsigned char *bytes;
-  size_t position, end;
+  const unsigned char *text;
+  size_t start, position, end; /* start: of the text */
   const char *path;
   smma_error *error;
 } cursor;
+
+static unsigned char here(const cursor *c) { return c->text[c->position - c->start]; }
 
 typedef struct {
   smma_format format;
@@ -45,17 +50,17 @@ static bool expected(cursor *c, const char *what) {
     return smma_fail(c->error, "%s: byte %zu: expected %s, found the end of the header; " SAVE_AGAIN, c->path,
                      c->position, what);
   return smma_fail(c->error, "%s: byte %zu: expected %s, found byte 0x%02x; " SAVE_AGAIN, c->path, c->position, what,
-                   c->bytes[c->position]);
+                   here(c));
 }
 
 static void skip_blanks(cursor *c) {
-  while (c->position < c->end && strchr(" \t\r\n", c->bytes[c->position]) && c->bytes[c->position]) c->position++;
+  while (c->position < c->end && strchr(" \t\r\n", here(c)) && here(c)) c->position++;
 }
 
 /* Skips blanks and, when it comes next, the character. */
 static bool accept(cursor *c, char character) {
   skip_blanks(c);
-  if (c->position >= c->end || c->bytes[c->position] != (unsigned char)character) return false;
+  if (c->position >= c->end || here(c) != (unsigned char)character) return false;
   c->position++;
   return true;
 }
@@ -63,7 +68,7 @@ static bool accept(cursor *c, char character) {
 static bool accept_word(cursor *c, const char *word) {
   size_t length = strlen(word);
   skip_blanks(c);
-  if (c->end - c->position < length || memcmp(c->bytes + c->position, word, length) != 0) return false;
+  if (c->end - c->position < length || memcmp(c->text + (c->position - c->start), word, length) != 0) return false;
   c->position += length;
   return true;
 }
@@ -72,10 +77,10 @@ static bool accept_word(cursor *c, const char *word) {
 static bool parse_string(cursor *c, char text[32]) {
   skip_blanks(c);
   size_t start = c->position, length = 0;
-  unsigned char quote = start < c->end ? c->bytes[start] : 0;
+  unsigned char quote = start < c->end ? here(c) : 0;
   if (quote != '\'' && quote != '"') return expected(c, "a quoted string");
-  for (c->position++; c->position < c->end && c->bytes[c->position] != quote; c->position++) {
-    unsigned char character = c->bytes[c->position];
+  for (c->position++; c->position < c->end && here(c) != quote; c->position++) {
+    unsigned char character = here(c);
     if (character < ' ' || character > '~' || character == '\\') return expected(c, "a plain character");
     if (length == 31)
       return smma_fail(c->error, "%s: byte %zu: no name or type is this long; " SAVE_AGAIN, c->path, start);
@@ -94,7 +99,7 @@ static bool parse_descr(cursor *c, npy_header *header) {
   char text[32];
   skip_blanks(c);
   size_t start = c->position;
-  if (start < c->end && c->bytes[start] == '[')
+  if (start < c->end && here(c) == '[')
     return smma_fail(c->error, "%s: byte %zu: the array's type is structured; %s", c->path, start, accepted);
   if (!parse_string(c, text)) return false;
   for (size_t i = 0; text[0] && i < sizeof npy_types / sizeof *npy_types; i++) {
@@ -117,17 +122,17 @@ static bool parse_fortran_order(cursor *c, npy_header *header) {
 static bool parse_extent(cursor *c, size_t *extent) {
   skip_blanks(c);
   size_t start = c->position, value = 0;
-  for (; c->position < c->end && c->bytes[c->position] >= '0' && c->bytes[c->position] <= '9'; c->position++) {
-    size_t digit = (size_t)(c->bytes[c->position] - '0');
+  for (; c->position < c->end && here(c) >= '0' && here(c) <= '9'; c->position++) {
+    size_t digit = (size_t)(here(c) - '0');
     if (!smma_multiply(value, 10, &value) || value > SIZE_MAX - digit)
       return smma_fail(c->error, "%s: byte %zu: a dimension does not fit %zu bits; " SAVE_AGAIN, c->path, start,
                        sizeof(size_t) * 8);
     value += digit;
   }
   if (c->position == start) return expected(c, "a dimension");
-  if (c->bytes[start] == '0' && c->position > start + 1)
+  if (c->text[start - c->start] == '0' && c->position > start + 1)
     return smma_fail(c->error, "%s: byte %zu: a dimension begins with 0; " SAVE_AGAIN, c->path, start);
-  if (c->position < c->end && c->bytes[c->position] == 'L') c->position++; /* a long integer of Python 2 */
+  if (c->position < c->end && here(c) == 'L') c->position++; /* a long integer of Python 2 */
   *extent = value;
   return true;
 }
@@ -193,26 +198,46 @@ static bool parse_dictionary(cursor *c, npy_header *header) {
                                                 : "shape");
 }
 
-/* Finds the header's text behind the magic string, the version and the length. */
-static bool find_header(cursor *c, size_t size) {
-  const unsigned char *bytes = c->bytes;
-  if (size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+/* Takes magic string, version and length; c->position and c->end become those of the header's text. */
+static bool find_header(cursor *c, smma_input *input) {
+  unsigned char bytes[MAGIC + 4];
+  size_t got, length = 0;
+  if (!smma_input_read(input, bytes, MAGIC, &got, c->error)) return false;
+  if (got < MAGIC || memcmp(bytes, "\x93NUMPY", 6) != 0)
     return smma_fail(c->error, "%s: byte 0: a .npy file begins with \\x93NUMPY and its version; this one does not",
                      c->path);
   if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
     return smma_fail(c->error, "%s: byte 6: version %d.%d of .npy is not known (1.0, 2.0 and 3.0 are); save it again",
                      c->path, bytes[6], bytes[7]);
-  size_t length_bytes = bytes[6] == 1 ? 2 : 4, length = 0;
-  c->position = 8 + length_bytes;
-  if (size < c->position)
+  const size_t length_bytes = bytes[6] == 1 ? 2 : 4;
+  if (!smma_input_read(input, bytes + MAGIC, length_bytes, &got, c->error)) return false;
+  if (got < length_bytes)
     return smma_fail(c->error, "%s: byte 8: %zu bytes of header length expected, %zu present; the file was cut short",
-                     c->path, length_bytes, size - 8);
-  for (size_t i = 0; i < length_bytes; i++) length |= (size_t)bytes[8 + i] << (8 * i);
-  if (length > size - c->position)
-    return smma_fail(c->error, "%s: byte %zu: %zu bytes of header expected, %zu present; the file was cut short",
-                     c->path, c->position, length, size - c->position);
+                     c->path, length_bytes, got);
+  for (size_t i = 0; i < length_bytes; i++) length |= (size_t)bytes[MAGIC + i] << (8 * i);
+  c->position = MAGIC + length_bytes;
   c->end = c->position + length;
-  return true;
+  if (length <= HEADER_LIMIT) return true;
+  return smma_fail(c->error, "%s: byte 8: a header of %zu bytes; those of matrices have at most %d: " SAVE_AGAIN,
+                   c->path, length, HEADER_LIMIT);
+}
+
+/* Reads the header, which becomes that of `header`. */
+static bool read_header(smma_input *input, npy_header *header, size_t *data_start, smma_error *error) {
+  cursor c = {.path = input->path, .error = error};
+  size_t got, length, start;
+  if (!find_header(&c, input)) return false;
+  start = c.position, length = c.end - start;
+  unsigned char *text = smma_input_take(input, length, &got, error);
+  bool read = text != NULL;
+  if (read && got < length)
+    read = smma_fail(error, "%s: byte %zu: %zu bytes of header expected, %zu present; the file was cut short", c.path,
+                     start, length, got);
+  c.text = text, c.start = start;
+  read = read && parse_dictionary(&c, header);
+  free(text);
+  *data_start = start + length;
+  return read;
 }
 
 /* Column-major to row-major, in place of a copy. */
@@ -231,42 +256,54 @@ static bool transpose(smma_tensor *tensor, size_t elements, const char *path, sm
   return true;
 }
 
-/* The data's size must be what the shape says. */
-static bool check_size(const cursor *c, size_t size, const npy_header *header, size_t elements) {
+/* A line about the data's size: `present` bytes, or "more". */
+static bool wrong_size(const smma_input *input, size_t start, const npy_header *header, size_t needed,
+                       const char *present, bool too_few, smma_error *error) {
   char shape[SMMA_SHAPE_TEXT];
-  size_t needed, present = size - c->end;
   smma_shape_text(&header->shape, shape);
-  if (!smma_multiply(elements, (size_t)header->bytes, &needed))
-    return smma_fail(c->error, "%s: byte %zu: shape %s has more elements than memory can hold; " SAVE_AGAIN, c->path,
-                     header->shape_position, shape);
-  if (present < needed)
-    return smma_fail(c->error,
-                     "%s: byte %zu: %zu bytes of data expected for shape %s, %zu present; the file was cut short: "
-                     "copy or save it again",
-                     c->path, c->end, needed, shape, present);
-  if (present > needed)
-    return smma_fail(c->error,
-                     "%s: byte %zu: %zu bytes of data expected for shape %s, %zu present; save one array per file, "
-                     "with numpy.save",
-                     c->path, c->end, needed, shape, present);
-  return true;
+  return smma_fail(
+      error, "%s: byte %zu: %zu bytes of data expected for shape %s, %s present; %s", input->path, start, needed, shape,
+      present, too_few ? "the file was cut short: copy or save it again" : "save one array per file, with numpy.save");
 }
 
-bool smma_npy_parse(const unsigned char *bytes, size_t size, const char *path, smma_tensor *tensor, smma_error *error) {
-  cursor c = {.bytes = bytes, .position = 0, .end = 0, .path = path, .error = error};
+/* The data, which must be exactly what the shape needs. */
+static void *take_data(smma_input *input, size_t start, const npy_header *header, size_t needed, smma_error *error) {
+  const bool known = input->size != SMMA_SIZE_UNKNOWN;
+  unsigned char *data, next;
+  char present[32] = "more";
+  size_t got, surplus = 0;
+  if (known && input->size - start != needed) {
+    snprintf(present, sizeof present, "%llu", (unsigned long long)(input->size - start));
+    wrong_size(input, start, header, needed, present, input->size - start < needed, error);
+    return NULL;
+  }
+  data = smma_input_take(input, needed, &got, error);
+  if (!data) return NULL;
+  bool good = known || smma_input_read(input, &next, 1, &surplus, error);
+  if (good && got == needed && !surplus) return data;
+  if (got < needed) snprintf(present, sizeof present, "%zu", got);
+  if (good) wrong_size(input, start, header, needed, present, got < needed, error);
+  free(data);
+  return NULL;
+}
+
+bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error) {
   npy_header header = {.format = SMMA_NO_FORMAT};
   smma_tensor result = {.format = SMMA_NO_FORMAT};
   smma_error where; /* used as text: the place of the shape */
-  size_t elements;
-  if (!find_header(&c, size) || !parse_dictionary(&c, &header)) return false;
-  smma_fail(&where, "%s: byte %zu", path, header.shape_position);
-  if (!smma_shape_matrix(&header.shape, where.text, &result, &elements, error)) return false;
-  if (!check_size(&c, size, &header, elements)) return false;
+  size_t elements, start, size;
+  if (!read_header(input, &header, &start, error)) return false;
+  smma_fail(&where, "%s: byte %zu", input->path, header.shape_position);
   result.format = header.format;
   result.bytes = header.bytes;
-  if (!smma_tensor_allocate(&result, elements, path, error)) return false;
-  smma_copy_elements(result.data, bytes + c.end, elements, result.bytes, header.big_endian);
-  if (header.fortran_order && header.shape.count == 2 && !transpose(&result, elements, path, error)) return false;
+  if (!smma_shape_matrix(&header.shape, where.text, &result, &elements, error)) return false;
+  if (!smma_multiply(elements, (size_t)header.bytes, &size))
+    return smma_fail(error, "%s: the shape has more elements than memory can hold; " SAVE_AGAIN, where.text);
+  result.data = take_data(input, start, &header, size, error);
+  if (!result.data) return false;
+  smma_swap_elements(result.data, elements, result.bytes, header.big_endian);
+  if (header.fortran_order && header.shape.count == 2 && !transpose(&result, elements, input->path, error))
+    return false;
   *tensor = result;
   return true;
 }
@@ -317,7 +354,8 @@ static void write_elements(FILE *stream, const smma_tensor *tensor, size_t eleme
   const unsigned char *from = tensor->data;
   while (elements > 0 && !ferror(stream)) {
     size_t count = elements < room ? elements : room;
-    smma_copy_elements(buffer, from, count, tensor->bytes, false); /* its own inverse */
+    memcpy(buffer, from, count * width);
+    smma_swap_elements(buffer, count, tensor->bytes, false); /* its own inverse */
     fwrite(buffer, width, count, stream);
     from += count * width;
     elements -= count;

@@ -45,38 +45,63 @@ static const dtype dtypes[] = {
 /* The parsed file; `tensors` is the header's object without "__metadata__". */
 typedef struct {
   const char *path;
-  const unsigned char *data;
-  size_t data_start, data_size; /* data_start: byte of the file */
+  smma_input *input;
+  size_t data_start;  /* byte of the file */
+  uint64_t data_size; /* SMMA_SIZE_UNKNOWN of a pipe */
+  size_t data_end;    /* of the last tensor, in the data */
   json_t *tensors;
   smma_error *error;
 } archive;
 
-/* Parses the header. On failure archive->tensors is NULL. */
-static bool read_header(archive *file, const unsigned char *bytes, size_t size) {
-  uint64_t length = 0;
-  json_error_t cause;
-  file->tensors = NULL;
-  if (size < PREFIX)
+/* Takes the length of the header, and says what is wrong with it. */
+static bool read_length(archive *file, size_t *length) {
+  unsigned char bytes[PREFIX];
+  const uint64_t size = file->input->size;
+  uint64_t said = 0;
+  size_t got;
+  if (!smma_input_read(file->input, bytes, PREFIX, &got, file->error)) return false;
+  if (got < PREFIX)
     return smma_fail(file->error, "%s: byte 0: 8 bytes of header length expected, %zu present; the file was cut short",
-                     file->path, size);
-  for (int i = 0; i < PREFIX; i++) length |= (uint64_t)bytes[i] << (8 * i);
-  if (length > HEADER_LIMIT)
+                     file->path, got);
+  for (int i = 0; i < PREFIX; i++) said |= (uint64_t)bytes[i] << (8 * i);
+  *length = (size_t)said;
+  file->data_start = PREFIX + *length;
+  if (said > HEADER_LIMIT)
     return smma_fail(file->error,
                      "%s: byte 0: a header of %llu bytes is longer than the format allows (%d); this is no safetensors "
                      "file, or it is damaged",
-                     file->path, (unsigned long long)length, HEADER_LIMIT);
-  if (length > size - PREFIX)
-    return smma_fail(file->error, "%s: byte 8: %llu bytes of header expected, %zu present; the file was cut short",
-                     file->path, (unsigned long long)length, size - PREFIX);
-  file->data_start = PREFIX + (size_t)length;
-  file->data = bytes + file->data_start;
-  file->data_size = size - file->data_start;
-  file->tensors = json_loadb((const char *)bytes + PREFIX, (size_t)length, JSON_REJECT_DUPLICATES, &cause);
-  if (!file->tensors && cause.line < 0)
-    return smma_fail(file->error, "%s: no memory for the header of %zu bytes", file->path, (size_t)length);
-  if (!file->tensors)
-    return smma_fail(file->error, "%s: header (JSON from byte 8), line %d, column %d: %s; save the file again",
-                     file->path, cause.line, cause.column, cause.text);
+                     file->path, (unsigned long long)said, HEADER_LIMIT);
+  if (size != SMMA_SIZE_UNKNOWN && said > size - PREFIX)
+    return smma_fail(file->error, "%s: byte 8: %llu bytes of header expected, %llu present; the file was cut short",
+                     file->path, (unsigned long long)said, (unsigned long long)(size - PREFIX));
+  file->data_size = size == SMMA_SIZE_UNKNOWN ? size : size - file->data_start;
+  return true;
+}
+
+/* The header's JSON; NULL after an error. */
+static json_t *read_json(archive *file, size_t length) {
+  json_error_t cause;
+  size_t got;
+  char *text = smma_input_take(file->input, length, &got, file->error);
+  json_t *json = text && got == length ? json_loadb(text, length, JSON_REJECT_DUPLICATES, &cause) : NULL;
+  free(text);
+  if (!text || json) return json;
+  if (got < length)
+    smma_fail(file->error, "%s: byte 8: %zu bytes of header expected, %zu present; the file was cut short", file->path,
+              length, got);
+  else if (cause.line < 0)
+    smma_fail(file->error, "%s: no memory for the header of %zu bytes", file->path, length);
+  else
+    smma_fail(file->error, "%s: header (JSON from byte 8), line %d, column %d: %s; save the file again", file->path,
+              cause.line, cause.column, cause.text);
+  return NULL;
+}
+
+/* Parses the header. On failure archive->tensors is NULL. */
+static bool read_header(archive *file) {
+  size_t length = 0;
+  file->tensors = read_length(file, &length) ? read_json(file, length) : NULL;
+  if (!file->tensors) return false;
   if (json_is_object(file->tensors)) {
     json_object_del(file->tensors, "__metadata__");
     return true;
@@ -109,9 +134,9 @@ static bool read_offsets(const archive *file, const char *name, const json_t *en
   if (*begin > *end) return damaged(file, name, "data_offsets begin after their end");
   if (*end > file->data_size)
     return smma_fail(file->error,
-                     "%s: byte %zu: %zu bytes of data expected for tensor '%s', %zu present; the file was cut short: "
+                     "%s: byte %zu: %zu bytes of data expected for tensor '%s', %llu present; the file was cut short: "
                      "copy or save it again",
-                     file->path, file->data_start, *end, name, file->data_size);
+                     file->path, file->data_start, *end, name, (unsigned long long)file->data_size);
   return true;
 }
 
@@ -126,7 +151,7 @@ static int by_begin(const void *x, const void *y) {
 }
 
 /* Tensors fill the data one after the other, without gaps and overlaps, as the format demands. */
-static bool check_ranges(const archive *file, range *ranges, size_t count) {
+static bool check_ranges(archive *file, range *ranges, size_t count) {
   size_t last = 0;
   qsort(ranges, count, sizeof *ranges, by_begin);
   for (size_t i = 0; i < count; last = ranges[i++].end)
@@ -136,14 +161,15 @@ static bool check_ranges(const archive *file, range *ranges, size_t count) {
           "%s: byte %zu: tensors overlap or leave a gap at byte %zu of the data; the file is damaged: copy "
           "or save it again",
           file->path, file->data_start + ranges[i].begin, ranges[i].begin);
-  if (last == file->data_size) return true;
+  file->data_end = last;
+  if (file->data_size == last || file->data_size == SMMA_SIZE_UNKNOWN) return true;
   return smma_fail(file->error,
-                   "%s: byte %zu: %zu bytes of data expected for all tensors, %zu present; the file is damaged: copy "
+                   "%s: byte %zu: %zu bytes of data expected for all tensors, %llu present; the file is damaged: copy "
                    "or save it again",
-                   file->path, file->data_start, last, file->data_size);
+                   file->path, file->data_start, last, (unsigned long long)file->data_size);
 }
 
-static bool check_offsets(const archive *file) {
+static bool check_offsets(archive *file) {
   range *ranges = calloc(json_object_size(file->tensors) + 1, sizeof *ranges);
   const char *name;
   json_t *entry;
@@ -254,10 +280,30 @@ static void unpack(unsigned char *to, const unsigned char *from, size_t elements
   }
 }
 
-static bool read_tensor(const archive *file, const char *name, smma_tensor *tensor) {
+/* Takes the bytes from `begin` to `end` of the data, and of a pipe all others up to its end, which must be there. */
+static void *take_data(const archive *file, size_t begin, size_t end) {
+  const bool piped = file->data_size == SMMA_SIZE_UNKNOWN;
+  unsigned char *data, next;
+  uint64_t before, behind = 0;
+  size_t got, surplus = 0;
+  if (!smma_input_skip(file->input, begin, &before, file->error)) return NULL;
+  data = smma_input_take(file->input, end - begin, &got, file->error);
+  if (!data) return NULL;
+  bool good = !piped || (smma_input_skip(file->input, file->data_end - end, &behind, file->error) &&
+                         smma_input_read(file->input, &next, 1, &surplus, file->error));
+  if (good && (!piped || (before + got + behind == file->data_end && !surplus))) return data;
+  if (good)
+    smma_fail(file->error, "%s: byte %zu: %zu bytes of data expected for all tensors, %s present; save the file again",
+              file->path, file->data_start, file->data_end, surplus ? "more" : "fewer");
+  free(data);
+  return NULL;
+}
+
+static bool read_tensor(archive *file, const char *name, smma_tensor *tensor) {
   smma_shape shape;
   smma_error where; /* used as text */
   size_t begin, end, elements;
+  unsigned char *data;
   const dtype *type;
   const json_t *entry = check_offsets(file) ? choose(file, &name) : NULL;
   if (!entry || !(type = read_dtype(file, name, entry))) return false;
@@ -267,19 +313,22 @@ static bool read_tensor(const archive *file, const char *name, smma_tensor *tens
   if (!check_size(file, name, type, elements, end - begin)) return false;
   tensor->format = type->format;
   tensor->bytes = type->bits < 8 ? 1 : type->bits / 8;
-  if (!smma_tensor_allocate(tensor, elements, file->path, file->error)) return false;
-  if (type->bits < 8)
-    unpack(tensor->data, file->data + begin, elements, type->bits);
-  else
-    smma_copy_elements(tensor->data, file->data + begin, elements, tensor->bytes, false);
-  return true;
+  tensor->data = data = take_data(file, begin, end);
+  if (!data) return false;
+  if (type->bits >= 8) {
+    smma_swap_elements(data, elements, tensor->bytes, false);
+    return true;
+  }
+  bool allocated = smma_tensor_allocate(tensor, elements, file->path, file->error);
+  if (allocated) unpack(tensor->data, data, elements, type->bits);
+  free(data);
+  return allocated;
 }
 
-bool smma_safetensors_parse(const unsigned char *bytes, size_t size, const char *name, const char *path,
-                            smma_tensor *tensor, smma_error *error) {
-  archive file = {.path = path, .error = error};
+bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
+  archive file = {.path = input->path, .input = input, .error = error};
   smma_tensor result = {.format = SMMA_NO_FORMAT};
-  if (!read_header(&file, bytes, size)) return false;
+  if (!read_header(&file)) return false;
   bool done = read_tensor(&file, name, &result);
   json_decref(file.tensors);
   if (done) *tensor = result;

@@ -46,13 +46,14 @@ static bool host_is_big_endian(void) {
   return first == 0;
 }
 
-void smma_copy_elements(void *to, const unsigned char *from, size_t elements, int bytes, bool big_endian) {
-  unsigned char *out = to;
-  size_t width = (size_t)bytes;
-  if (width == 1 || big_endian == host_is_big_endian()) {
-    memcpy(out, from, elements * width);
-    return;
-  }
-  for (size_t i = 0; i < elements; i++, out += width, from += width)
-    for (size_t j = 0; j < width; j++) out[j] = from[width - 1 - j];
+void smma_swap_elements(void *data, size_t elements, int bytes, bool big_endian) {
+  unsigned char *element = data;
+  const int last = bytes - 1;
+  if (bytes == 1 || big_endian == host_is_big_endian()) return;
+  for (size_t i = 0; i < elements; i++, element += bytes)
+    for (int j = 0; j < bytes / 2; j++) {
+      const unsigned char first = element[j];
+      element[j] = element[last - j];
+      element[last - j] = first;
+    }
 }

@@ -33,7 +33,7 @@ bool smma_shape_matrix(const smma_shape *shape, const char *where, smma_tensor *
 /* Memory for `elements` elements of tensor->bytes bytes, also when there are none. */
 bool smma_tensor_allocate(smma_tensor *tensor, size_t elements, const char *path, smma_error *error);
 
-/* Copies elements of 1, 2, 4 or 8 bytes into native byte order. */
-void smma_copy_elements(void *to, const unsigned char *from, size_t elements, int bytes, bool big_endian);
+/* Elements of 1, 2, 4 or 8 bytes, in place, from the byte order said to the native one, or back. */
+void smma_swap_elements(void *data, size_t elements, int bytes, bool big_endian);
 
 #endif

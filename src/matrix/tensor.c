@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/file.h"
-
 /* Splits "FILE:NAME" at the first colon before which there is a file; a path that exists is taken whole. Returns the
    file's name, to be freed, with *name inside `path` or NULL; NULL after an error. */
 static char *split_path(const char *path, const char **name, smma_error *error) {
@@ -33,29 +31,32 @@ static char *split_path(const char *path, const char **name, smma_error *error) 
   return NULL;
 }
 
-static bool parse(const unsigned char *bytes, size_t size, const char *name, const char *path, smma_tensor *tensor,
-                  smma_error *error) {
+/* By the first bytes, from which an endless file or one of another kind is known at once. */
+static bool read_any(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error) {
   static const char accepted[] = "write the matrix with numpy.save or safetensors";
-  if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0) {
+  const char *path = input->path;
+  size_t size;
+  if (!smma_input_peek(input, 9, &size, error)) return false;
+  if (size >= 6 && memcmp(input->head, "\x93NUMPY", 6) == 0) {
     if (name) return smma_fail(error, "%s: a .npy file holds one array without a name; leave out ':%s'", path, name);
-    return smma_npy_parse(bytes, size, path, tensor, error);
+    return smma_npy_read(input, tensor, error);
   }
-  if (size >= 9 && bytes[8] == '{') return smma_safetensors_parse(bytes, size, name, path, tensor, error);
-  if (size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+  if (size >= 9 && input->head[8] == '{') return smma_safetensors_read(input, name, tensor, error);
+  if (size >= 4 && memcmp(input->head, "PK\3\4", 4) == 0)
     return smma_fail(error, "%s: byte 0: this is a zip archive (.npz, or PyTorch's .pt); %s", path, accepted);
   if (size < 9) return smma_fail(error, "%s: only %zu bytes, too short for a tensor file; %s", path, size, accepted);
   return smma_fail(error, "%s: byte 0: neither a .npy nor a .safetensors file; %s", path, accepted);
 }
 
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error) {
-  smma_file_bytes bytes;
+  smma_input input;
   const char *name;
   char *file = split_path(path, &name, error);
   if (!file) return false;
-  bool done = smma_file_load(file, &bytes, error);
+  bool done = smma_input_open(file, &input, error);
   if (done) {
-    done = parse(bytes.bytes, bytes.size, name, file, tensor, error);
-    smma_file_release(&bytes);
+    done = read_any(&input, name, tensor, error);
+    smma_input_close(&input);
   }
   free(file);
   return done;

@@ -6,6 +6,7 @@
 
 #include "core/format.h"
 #include "io/error.h"
+#include "io/input.h"
 
 /* What the elements of a file are. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings whose
    format the reader's caller must know, and so may files of 8-bit integers. */
@@ -21,10 +22,9 @@ typedef struct {
    On failure nothing is allocated. Free with smma_tensor_free. */
 bool smma_tensor_read(const char *path, smma_tensor *tensor, smma_error *error);
 
-/* The same from memory (the whole file's bytes); `name` is NULL or the tensor's name, `path` is for messages. */
-bool smma_npy_parse(const unsigned char *bytes, size_t size, const char *path, smma_tensor *tensor, smma_error *error);
-bool smma_safetensors_parse(const unsigned char *bytes, size_t size, const char *name, const char *path,
-                            smma_tensor *tensor, smma_error *error);
+/* The same of one kind of file, from its first byte; `name` is NULL or the tensor's name. */
+bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error);
+bool smma_safetensors_read(smma_input *input, const char *name, smma_tensor *tensor, smma_error *error);
 
 /* Writes a .npy file, atomically: a temporary file beside it is renamed when complete. f16, f32 and f64 are written
    as '<f2', '<f4', '<f8'; tf32 and e8m13 as '<f4'; s8, u8 and s32 as '|i1', '|u1', '<i4'; formats without a NumPy name

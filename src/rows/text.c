@@ -13,6 +13,7 @@ enum {
   VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
   DIGITS = 16,                      /* of the widest format */
   NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
+  LINES_WITHOUT_ROW = 10000,        /* of comments and blank lines, one after the other */
   RECOGNIZED_LINES = 64             /* in which a header must name its instruction */
 };
 
@@ -48,6 +49,7 @@ struct smma_vector_reader {
   bool in_rows;                        /* the header is complete */
   bool pending;                        /* `text` holds a row that was not returned yet */
   bool ended;                          /* the line had its end; the last line of a file may have none */
+  bool too_long;                       /* the line had none within the limit: nothing is read behind it */
   unsigned long long line;
   size_t length;
   char text[LINE_LIMIT];
@@ -91,25 +93,29 @@ __attribute__((format(printf, 4, 5))) static bool fail_at(const smma_vector_read
                    (size_t)(place - reader->text) + 1, what);
 }
 
+static smma_vector_status fail_long_line(const smma_vector_reader *reader, smma_error *error) {
+  fail_at(reader, reader->text, error, "longer than %d characters; this is no vector file", LINE_LIMIT);
+  return SMMA_VECTOR_ERROR;
+}
+
 /* Reads one line, without its end, into reader->text. */
 static smma_vector_status read_line(smma_vector_reader *reader, smma_error *error) {
   int c;
+  if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
   reader->line++;
   flockfile(reader->stream);
   while ((c = getc_unlocked(reader->stream)) != EOF && c != '\n' && reader->length < LINE_LIMIT)
     reader->text[reader->length++] = (char)c;
-  bool whole = c == EOF || c == '\n';
-  while (c != EOF && c != '\n') c = getc_unlocked(reader->stream);
   funlockfile(reader->stream);
+  reader->too_long = c != EOF && c != '\n';
   reader->ended = c == '\n';
   if (c == EOF && ferror(reader->stream)) {
     smma_fail(error, "%s: line %llu: cannot read: %s", reader->path, reader->line, strerror(errno));
     return SMMA_VECTOR_ERROR;
   }
-  if (whole) return c == '\n' || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
-  fail_at(reader, reader->text, error, "longer than %d characters; this is no vector file", LINE_LIMIT);
-  return SMMA_VECTOR_ERROR;
+  if (reader->too_long) return fail_long_line(reader, error);
+  return c == '\n' || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
 }
 
 /* A decimal count from 1 to the maximum K, or 0. */
@@ -203,7 +209,7 @@ static bool parse_comment(smma_vector_reader *reader, span line, smma_error *err
 
 /* The next line that is neither blank nor a comment. */
 static smma_vector_status next_row_line(smma_vector_reader *reader, smma_error *error) {
-  for (;;) {
+  for (int lines = 0; lines < LINES_WITHOUT_ROW; lines++) {
     smma_vector_status status = read_line(reader, error);
     if (status != SMMA_VECTOR_ROW) return status;
     span line = trim((span){reader->text, reader->length});
@@ -211,6 +217,8 @@ static smma_vector_status next_row_line(smma_vector_reader *reader, smma_error *
     if (line.text[0] != '#') return SMMA_VECTOR_ROW;
     if (!parse_comment(reader, line, error)) return SMMA_VECTOR_ERROR;
   }
+  fail_at(reader, reader->text, error, "%d lines without a row; this is no vector file", LINES_WITHOUT_ROW);
+  return SMMA_VECTOR_ERROR;
 }
 
 /* All required keys are there, and the scales fit k. */

@@ -27,7 +27,7 @@ smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector
 typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector_status;
 
 /* The next row. Blank lines and comments are skipped; a header key among the rows must say what the header said. After
-   an error the next call goes on with the next line. */
+   an error the next call goes on with the next line, but behind one that is too long there is none. */
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error);
 
 /* The line of the last row, from 1. */

@@ -15,6 +15,8 @@ typedef struct {
   size_t *table, places; /* rows by the hash of their operands, plus one; 0: none */
 } recording;
 
+enum { MOST_ROWS = 1 << 24 /* in memory, with their table; a recording has some 10,000 */ };
+
 /* FNV-1a of all operands. */
 static uint64_t hash_row(const smma_row_layout *layout, const smma_row *row) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -61,6 +63,8 @@ static bool grow(recording *r) {
 /* A row of the file, of which another may say the same, but not something else. */
 static bool add_row(recording *r, const smma_row *row, const char *path, unsigned long long line, smma_error *error) {
   size_t *place;
+  if (r->count == MOST_ROWS)
+    return smma_fail(error, "%s: line %llu: more than %d rows; split the file", path, line, MOST_ROWS);
   if (r->count == r->rows.capacity && !grow(r)) return smma_fail(error, "%s: no memory for its rows", path);
   place = find(r, row);
   if (*place && smma_rows_result(&r->rows, *place - 1) != row->d)

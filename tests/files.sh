@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Files that commands read and write: endless and damaged input, names, links, permissions. Usage: files.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: files.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+data=$source_directory/examples/data
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+
+instruction=(--on V100 --instr HMMA.884.F32.F32)
+rows=(gen "${instruction[@]}" --rows 20)
+product=(gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy")
+"$softmma" "${rows[@]}" -o rows.txt
+"$softmma" custom --from V100 --instr HMMA.884.F32.F32 >unit.json
+"$softmma" tree "${instruction[@]}" --dot tree.dot >in/tree
+"$softmma" explain "${instruction[@]}" -a '1*4' -b '1*4' --svg sum.svg
+
+differs() { ! cmp -s "$1" "$2"; }
+
+# ---- Input without an end ----
+
+# ends NAME REGEX ARGUMENT...: as fails, within two seconds, also with little memory. What is read is not regular.
+ends() {
+  local name=$1 regex=$2 memory seconds=2 status
+  shift 2
+  [ "${ASAN_OPTIONS+set}" ] && seconds=20
+  for memory in unlimited 400000; do
+    # Sanitizers take all addresses for themselves.
+    if [ $memory != unlimited ]; then grep -q __asan "$softmma" && continue; fi
+    [ -z "${feeder-}" ] || { $feeder >fifo 2>in/feeder & }
+    (ulimit -v $memory && exec timeout $seconds "$softmma" "$@") >in/stdout 2>in/stderr <"${from:-/dev/null}"
+    status=$?
+    if [ $status -eq 2 ] && grep -qE -e "$regex" in/stderr && [ "$(wc -l <in/stderr)" -eq 1 ]; then
+      pass "$name, memory $memory"
+    else
+      fail "$name, memory $memory" "status $status, not '$regex': $(head -c 400 in/stderr)"
+    fi
+  done
+}
+
+for device in /dev/zero /dev/urandom; do
+  ends "$device as a matrix" 'neither a .npy nor a .safetensors file' gemm --on H100 --in f16 $device $device -o D.npy
+  ends "$device as a matrix to compare" 'neither a .npy nor' compare --on H100,A100 --in f16 $device $device
+  ends "$device as rows" "line [0-9]*, column 1: |no hexadecimal digit" verify $device
+  from=$device ends "$device as standard input" "line [0-9]*, column 1: |no hexadecimal digit" verify -
+  ends "$device as a recording" 'line [0-9]*' campaign --unit file:$device
+  ends "$device as rows to explain" 'line [0-9]*' explain --row 3 $device
+  ln -s $device unit-${device#/dev/}.json
+  ends "$device as a custom unit" 'more than 1048576 bytes, which is the most' custom unit-${device#/dev/}.json
+  ends "$device as a report" 'is no regular file' campaign --unit x86 --rows 1 --resume $device
+  ln -s $device accumulation.csv.part
+  ends "$device as an unfinished experiment" 'no file to which rows can be added' \
+    experiment accumulation --small --no-plot
+  rm accumulation.csv.part
+done
+
+# endless NAME REGEX TEXT COMMAND...: through a FIFO come the text, then the output of the command.
+endless() {
+  local name=$1 regex=$2 text=$3
+  shift 3
+  sent=$text sender=("$@") feeder=send
+  mkfifo fifo
+  ends "$name" "$regex" "${reader[@]}"
+  rm fifo
+  wait
+  feeder=
+}
+
+# To its end, which comes when nobody reads any more.
+send() { printf '%b' "$sent" && "${sender[@]}"; }
+
+header="{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
+npy=$(printf '\\x93NUMPY\\x01\\x00\\x3c\\x00%s\\n' "$header")
+reader=(gemm --on H100 --in f16 fifo fifo -o D.npy)
+endless 'zeros behind an array' '16 bytes of data expected for shape \(2, 2\), more present' "$npy" cat /dev/zero
+huge=${npy/(2, 2)/(2, 2000000000000)} huge=${huge/x3c/x48}
+endless 'zeros as a huge array' 'no more than 1073741824 are read from a pipe' "$huge" cat /dev/zero
+endless 'a header of 2 GiB' 'a header of 21474[0-9]* bytes; those of matrices' '\x93NUMPY\x02\x00\xff\xff\xff\x7f' yes
+tensors='{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
+length=$(printf '\\x%02x' ${#tensors})'\x00\x00\x00\x00\x00\x00\x00'
+endless 'zeros behind a tensor' '16 bytes of data expected for all tensors, more present' "$length$tensors" cat /dev/zero
+endless 'a header of 2^63 bytes' 'longer than the format allows' '\x00\x00\x00\x00\x00\x00\x00\x80{' yes
+reader=(verify fifo)
+endless 'blank lines' '10000 lines without a row; this is no vector file' '' yes ''
+endless 'comments' '10000 lines without a row' '' yes '# nothing'
+endless 'a header, then zeros' 'longer than 65536 characters' "$(grep '^#' rows.txt)\n" cat /dev/zero
+endless 'a header, then comments' '10000 lines without a row' "$(grep '^#' rows.txt)\n" yes '# nothing'
+
+# ---- Input that ends ----
+
+mkfifo pipe
+# piped FILE TENSOR B: the product of what comes through a pipe is that of the file.
+piped() {
+  cat "$data/$1" >pipe &
+  gives "$1 through a pipe" 0 '^piped.npy: ' gemm --on H100 --in f16 "pipe$2" "$3" -o piped.npy
+  wait
+  gives "$1 as a file" 0 '^plain.npy: ' gemm --on H100 --in f16 "$data/$1$2" "$3" -o plain.npy
+  check "$1: the same product" cmp piped.npy plain.npy
+}
+piped digits.npy '' "$data/digits-axes.npy"
+piped digits-mlp.safetensors :layers.1.weight "$data/digits-mlp.safetensors:layers.2.weight"
+
+# ---- Reports with numbers that no campaign counts ----
+
+# A unit that rounds otherwise.
+sed 's/toward-zero/nearest-even/' unit.json >other.json
+against=(--unit custom:other.json --against custom:unit.json --on ./other.json)
+gives 'a report' 1 '^instructions=1 rows=100 mismatches=[1-9]' campaign "${against[@]}" --rows 100 --resume whole.json
+cp whole.json report.json
+again=(campaign "${against[@]}" --rows 100 --resume report.json)
+gives 'is read' 1 '^instructions=1 rows=100 mismatches=[1-9]' "${again[@]}"
+first=$(sed -n 's/^ *"row": \([0-9]*\),/\1/p' whole.json)
+unit=$(sed -n '/"unit": \[/{n; s/^ *//; p; q;}' whole.json)
+while IFS='|' read -r what change says; do
+  sed "$change" whole.json >report.json
+  check "$what: another file" differs whole.json report.json
+  fails "$what" "^softmma: --resume: report.json.*$says" "${again[@]}"
+done <<END
+more rows than asked for|/"checked"/!s/"rows": 100,/"rows": 1000,/|ask for as many, or name another file
+more mismatches than rows|s/"mismatches": .*/"mismatches": 101,/|not a campaign's
+negative mismatches|s/"mismatches": .*/"mismatches": -1,/|not a campaign's
+2^64 mismatches|s/"mismatches": .*/"mismatches": 18446744073709551616,/|too big integer
+a fraction|s/"mismatches": .*/"mismatches": 1.5,/|not a campaign's
+no mismatch, and an example|s/"mismatches": .*/"mismatches": 0,/|not a campaign's
+more not repeated than rows|s/"not_repeated": .*/"not_repeated": 101,/|not a campaign's
+unchecked rows|s/"checked": true/"checked": false/|not a campaign's
+an example behind all rows|s/"row": $first/"row": 100/|not a campaign's
+an example in a negative row|s/"row": $first/"row": -1/|not a campaign's
+an example that does not differ|/"against": \[/{n; s/".*"/$unit/}|not a campaign's
+no rows of all|0,/"rows"/s/"rows": 100/"rows": "many"/|does not say of how many rows
+no entries|s/"instructions": \[/"instructions": {"x": [/; s/^ \]\$/ ]}/|has no entries
+a key twice|s/"mismatches": .*/"mismatches": 1, "mismatches": 2,/|duplicate
+END
+truncate -s 1T report.json
+fails 'a huge file' '1099511627776 bytes; such a file has at most' "${again[@]}"
+
+# ---- Names ----
+
+# One rule: - is standard output where one file is written, and refused where standard output takes something else.
+gives 'gen to -' 0 '^# arch: volta$' "${rows[@]}" -o -
+check 'gen to -: the rows' cmp in/stdout rows.txt
+gives 'record to -' 0 '^# arch: volta$' record --unit model "${instruction[@]}" --rows 3 -o -
+gives 'explain to -' 0 '^<svg' explain "${instruction[@]}" -a '1*4' -b '1*4' --svg -
+check 'explain to -: the picture alone' cmp in/stdout sum.svg
+gives 'tree to -' 0 '^digraph' tree "${instruction[@]}" --dot -
+check 'tree to -: the graph alone' cmp in/stdout tree.dot
+for option in --dot --svg; do
+  [ $option = --dot ] || command -v dot >in/which || continue
+  fails "tree $option - with JSON" "^softmma: $option: '-' is standard output, which takes the JSON; name a file" \
+    tree "${instruction[@]}" $option - --json
+done
+fails 'gemm to -' "^softmma: -o: '-' is standard output, which takes the summary; name a file \(./-" "${product[@]}" -o -
+fails 'campaign from -' "^softmma: --resume: '-' is standard output, which takes the report" \
+  campaign --unit model --rows 1 --resume -
+fails 'experiment to -' "^softmma: -o: '-' is standard output, which takes the summary" \
+  experiment accumulation --small --no-plot -o -
+fails 'bench to -' "^softmma: --chart: '-' is standard output, which takes the table" bench --size 8 --chart -
+check 'no file of that name' [ ! -e - ]
+gives 'a file of that name' 0 '^./-: ' "${product[@]}" -o ./-
+check 'it is there' [ -s ./- ]
+check 'nor in the repository' [ -z "$(find "$source_directory"/{examples,docs,tests,src} -name '-*')" ]
+
+gives 'experiment makes its folder' 0 '^accumulation: ' experiment accumulation --small --no-plot -o new/folder/
+check 'it is made' [ -s new/folder/accumulation.csv ]
+fails 'a folder that is a file' '-o: rows.txt/x: cannot make the folder: Not a directory' \
+  experiment accumulation --small --no-plot -o rows.txt/x
+finish
