@@ -6,17 +6,18 @@
 #include "host/load.h"
 #include "host/thread.h"
 #include "rows/check.h"
+#include "unit/alike.h"
 #include "unit/recording.h"
 
-enum { BATCH = 65536, ALIKE_ROWS = 4096 };
+enum { BATCH = 65536 };
 
-/* Two columns of results beside the rows' own. */
+/* A column of results beside the rows' own. */
 typedef struct {
   const smma_campaign *campaign;
   const smma_instruction *instruction;
   smma_operation operation;
   smma_rows rows;
-  unsigned char *expected, *again;
+  unsigned char *expected;
   size_t d_bytes;
 } work;
 
@@ -30,14 +31,12 @@ static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w)
   *w = (work){.campaign = c, .instruction = i, .operation = smma_operation_of(i)};
   w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
   w->expected = malloc(BATCH * w->d_bytes);
-  w->again = malloc(BATCH * w->d_bytes);
-  return smma_rows_allocate(i, BATCH, &w->rows) && w->expected && w->again;
+  return smma_rows_allocate(i, BATCH, &w->rows) && w->expected;
 }
 
 static void release(work *w) {
   smma_rows_free(&w->rows);
   free(w->expected);
-  free(w->again);
 }
 
 /* The recording among the two units, or NULL: it decides which rows there are. */
@@ -72,28 +71,19 @@ static void fill(work *w, uint64_t first, size_t count) {
 }
 
 static bool ask(smma_unit *u, const work *w, size_t count, void *d, smma_error *error) {
-  const smma_batch batch = smma_rows_batch(&w->rows, 0, count, d);
-  return smma_unit_run(u, w->instruction, &batch, error);
+  return smma_unit_ask(u, &w->rows, 0, count, d, error);
 }
 
 static bool differ(const work *w, const void *x, const void *y, size_t i) {
   return !smma_same_result(&w->operation, smma_load(w->d_bytes, x, i), smma_load(w->d_bytes, y, i));
 }
 
-/* Whether the unit gives the same results again, and the same result of the same row at every place of a batch. */
-static bool check_unit(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
-  const size_t alike = count < ALIKE_ROWS ? count : ALIKE_ROWS;
-  smma_row row;
-  if (!ask(w->campaign->unit, w, count, w->again, error)) return false;
-  result->not_repeated = result->not_alike = 0;
-  for (size_t i = 0; i < count; i++) result->not_repeated += differ(w, w->rows.part[SMMA_PART_D], w->again, i);
-  smma_rows_get(&w->rows, count / 2, &row);
-  for (size_t i = 0; i < alike; i++) smma_rows_put(&w->rows, i, &row);
-  if (!ask(w->campaign->unit, w, alike, w->again, error)) return false;
-  for (size_t i = 1; i < alike; i++) {
-    uint64_t x = smma_load(w->d_bytes, w->again, 0);
-    result->not_alike += !smma_same_result(&w->operation, x, smma_load(w->d_bytes, w->again, i));
-  }
+/* Whether the unit's results of the batch depend on nothing but the rows. */
+static bool check_unit(const work *w, size_t count, smma_campaign_result *result, smma_error *error) {
+  smma_alikeness alikeness;
+  if (!smma_check_alike(w->campaign->unit, &w->rows, count, &alikeness, error)) return false;
+  result->not_repeated = alikeness.not_repeated;
+  result->not_alike = alikeness.not_alike;
   result->checked = true;
   return true;
 }

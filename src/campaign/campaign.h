@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   uint64_t rows, mismatches;
   uint64_t not_repeated; /* rows of the first batch whose result was another when asked again */
-  uint64_t not_alike;    /* of the same row everywhere in a batch: results that are not the first one's */
+  uint64_t not_alike;    /* results of them that were others elsewhere, or beside other rows: smma_check_alike */
   bool checked;          /* the two above were counted */
   bool has_example;
   uint64_t first;    /* the row that differed first */

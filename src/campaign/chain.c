@@ -43,8 +43,7 @@ static bool run_step(const chain *x, const smma_rows *rows, int step, smma_rows 
     part.c = step == 0 ? row.c : smma_rows_result(parts, i);
     smma_rows_put(parts, i, &part);
   }
-  const smma_batch batch = smma_rows_batch(parts, 0, rows->capacity, NULL);
-  return smma_unit_run(x->unit, x->instruction, &batch, error);
+  return smma_unit_ask(x->unit, parts, 0, rows->capacity, NULL, error);
 }
 
 /* The NaN of `as` where the instruction's own is not known. */

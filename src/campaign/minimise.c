@@ -84,12 +84,9 @@ bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *
   bool done = smma_rows_allocate(i, MOST_CANDIDATES, &c.rows), simpler = true;
   if (!done) return smma_fail(error, "no memory to simplify a row of %s", i->name);
   while (simpler) {
-    smma_batch batch;
     propose_all(&c, row);
-    batch = smma_rows_batch(&c.rows, 0, c.count, NULL);
-    done = smma_unit_run(unit, i, &batch, error);
-    batch.d = other;
-    done = done && smma_unit_run(against, i, &batch, error);
+    done = smma_unit_ask(unit, &c.rows, 0, c.count, NULL, error) &&
+           smma_unit_ask(against, &c.rows, 0, c.count, other, error);
     simpler = false;
     for (size_t n = 0; done && !simpler && n < c.count; n++) {
       const uint64_t second = smma_load(bytes, other, n);

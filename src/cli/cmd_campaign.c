@@ -104,7 +104,7 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   if (r->result.not_repeated)
     printf("  %llu results were others when asked again\n", (unsigned long long)r->result.not_repeated);
   if (r->result.not_alike)
-    printf("  %llu times the same row had another result elsewhere in a batch\n",
+    printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
            (unsigned long long)r->result.not_alike);
   if (r->result.has_example) print_example(c, r);
 }

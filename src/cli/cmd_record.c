@@ -35,13 +35,12 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_start(&progress, "rows", 1);
   for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
     const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
-    const smma_batch batch = smma_rows_batch(&rows, 0, count, NULL);
     smma_row row;
     for (size_t n = 0; n < count; n++) {
       smma_campaign_row(c, i, first + n, &row);
       smma_rows_put(&rows, n, &row);
     }
-    done = smma_unit_run(c->unit, i, &batch, error);
+    done = smma_unit_ask(c->unit, &rows, 0, count, NULL, error);
     for (size_t n = 0; done && n < count; n++) {
       smma_rows_get(&rows, n, &row);
       smma_vector_write_row(stream, &rows.layout, &row);

@@ -1,98 +1,5 @@
 #include "probe/subject.h"
 
-#include "rows/rows.h"
-
-static int trailing_zeros(uint64_t x) { return x ? __builtin_ctzll(x) : 0; }
-
-smma_dyadic smma_dyadic_of(int64_t significand, int exponent) {
-  const int zeros = trailing_zeros((uint64_t)significand);
-  if (significand == 0) return (smma_dyadic){.significand = 0};
-  return (smma_dyadic){.significand = significand / ((int64_t)1 << zeros), .exponent = exponent + zeros};
-}
-
-bool smma_is_exactly(smma_dyadic x, int64_t significand, int exponent) {
-  const smma_dyadic y = smma_dyadic_of(significand, exponent);
-  return x.kind == SMMA_IS_DYADIC && x.significand == y.significand && x.exponent == y.exponent;
-}
-
-bool smma_in_units(smma_dyadic x, int exponent, int64_t *units) {
-  const int shift = x.exponent - exponent;
-  *units = 0;
-  if (x.kind != SMMA_IS_DYADIC) return false;
-  if (x.significand == 0) return true;
-  if (shift < 0 || shift > 61 || smma_bit_length(smma_magnitude(x.significand)) + shift > 62) return false;
-  *units = x.significand * ((int64_t)1 << shift);
-  return true;
-}
-
-/* ---- Rows ---- */
-
-/* significand * 2^exponent if the format has it, with a normal number unless `subnormal`. */
-static bool encode(smma_format format, int64_t significand, int exponent, bool subnormal, uint64_t *encoding) {
-  const smma_encoding f = smma_encoding_of(format);
-  smma_number back;
-  *encoding = smma_encode(f, significand < 0, smma_magnitude(significand), exponent, false, SMMA_ROUND_TOWARD_ZERO,
-                          SMMA_OVERFLOW_SATURATE);
-  back = smma_decode(f, *encoding);
-  if (back.kind != SMMA_FINITE || (!subnormal && f.fraction_bits && !(back.significand >> f.fraction_bits)))
-    return false;
-  return smma_is_exactly(smma_dyadic_of((int64_t)back.significand, back.exponent - back.fraction_bits),
-                         (int64_t)smma_magnitude(significand), exponent);
-}
-
-bool smma_place_subnormal_c(const smma_subject *s, smma_row *row, int64_t significand, int exponent) {
-  return encode(s->instruction->c, significand, exponent, true, &row->c);
-}
-
-/* The exponent is shared as evenly as both formats allow. */
-static bool place_product(const smma_subject *s, smma_row *row, int k, int64_t significand, int exponent) {
-  const smma_instruction *i = s->instruction;
-  const smma_encoding b = smma_encoding_of(i->b);
-  const int reach = (1 << b.exponent_bits) + (exponent < 0 ? -exponent : exponent);
-  for (int step = 0; step <= reach; step++)
-    for (int sign = -1; sign <= 1; sign += 2) {
-      const int of_b = exponent / 2 + sign * step;
-      if (encode(i->b, 1, of_b, false, &row->b[k]) && encode(i->a, significand, exponent - of_b, false, &row->a[k]))
-        return true;
-    }
-  return false;
-}
-
-bool smma_place(const smma_subject *s, smma_row *row, int index, int64_t significand, int exponent) {
-  if (index == s->instruction->k) return encode(s->instruction->c, significand, exponent, false, &row->c);
-  return place_product(s, row, index, significand, exponent);
-}
-
-smma_row smma_blank_row(const smma_subject *s) {
-  const smma_instruction *i = s->instruction;
-  const int scales = smma_scale_count(i->k, i->scale_block);
-  smma_row row = {.c = 0};
-  for (int j = 0; j < scales; j++) {
-    encode(i->scale, 1, 0, false, &row.scale_a[j]);
-    row.scale_b[j] = row.scale_a[j];
-  }
-  return row;
-}
-
-/* ---- Ranges ---- */
-
-smma_range smma_range_of_format(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
-  const smma_number greatest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
-  return (smma_range){.least = smma_minimum_exponent(f), .greatest = greatest.exponent};
-}
-
-smma_range smma_range_of(const smma_subject *s, int index) {
-  const smma_instruction *i = s->instruction;
-  const smma_range a = smma_range_of_format(i->a), b = smma_range_of_format(i->b);
-  if (index == i->k) return smma_range_of_format(i->c);
-  return (smma_range){.least = a.least + b.least, .greatest = a.greatest + b.greatest};
-}
-
-smma_range smma_range_of_d(const smma_subject *s) { return smma_range_of_format(s->instruction->d); }
-
-/* ---- Questions ---- */
-
 bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count) {
   smma_rows all;
   bool good;
@@ -101,17 +8,10 @@ bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count) {
     rows[i].d = 0;
     smma_rows_put(&all, i, &rows[i]);
   }
-  const smma_batch batch = smma_rows_batch(&all, 0, count, NULL);
-  good = smma_unit_run(s->unit, s->instruction, &batch, &s->error);
+  good = smma_unit_ask(s->unit, &all, 0, count, NULL, &s->error);
   for (size_t i = 0; good && i < count; i++) rows[i].d = smma_rows_result(&all, i);
   smma_rows_free(&all);
   s->rows += count;
   s->calls++;
   return good;
-}
-
-smma_dyadic smma_result(const smma_subject *s, const smma_row *row) {
-  const smma_number d = smma_decode(smma_encoding_of(s->instruction->d), row->d);
-  if (d.kind > SMMA_FINITE) return (smma_dyadic){.kind = SMMA_NOT_FINITE, .significand = d.negative ? -1 : 1};
-  return smma_dyadic_of(d.negative ? -(int64_t)d.significand : (int64_t)d.significand, d.exponent - d.fraction_bits);
 }

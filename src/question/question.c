@@ -137,14 +137,13 @@ const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
 /* Rows first .. first + count - 1 in one batch; the first one's c is `c` unless the trial begins there. */
 static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first, int count, uint64_t c,
                 smma_error *error) {
-  const smma_batch batch = smma_rows_batch(rows, 0, (size_t)count, NULL);
   for (int n = 0; n < count; n++) {
     smma_row row = {.d = 0};
     smma_trial_row(t, first + n, &row);
     if (t->experiment->chained && first > 0) row.c = c;
     smma_rows_put(rows, (size_t)n, &row);
   }
-  return smma_unit_run(unit, t->instruction, &batch, error);
+  return smma_unit_ask(unit, rows, 0, (size_t)count, NULL, error);
 }
 
 /* A chain row by row, all others at once. */

@@ -152,4 +152,9 @@ bool smma_unit_run(smma_unit *u, const smma_instruction *i, const smma_batch *ba
   return results_fit(u, i, batch, error);
 }
 
+bool smma_unit_ask(smma_unit *u, const smma_rows *rows, size_t first, size_t count, void *d, smma_error *error) {
+  const smma_batch batch = smma_rows_batch(rows, first, count, d);
+  return smma_unit_run(u, rows->instruction, &batch, error);
+}
+
 bool smma_unit_is_recording(const smma_unit *u) { return u->methods == &smma_unit_file; }

@@ -3,7 +3,7 @@
 #define SMMA_UNIT_UNIT_H
 
 #include "io/error.h"
-#include "isa/instruction.h"
+#include "rows/rows.h"
 #include "softmma/unit.h"
 
 typedef struct {
@@ -31,6 +31,9 @@ bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, sm
 
 /* d of every row. Results that a unit leaves wider than the format are an error. */
 bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const smma_batch *batch, smma_error *error);
+
+/* d of `count` rows from `first` on, into `d`, or into the rows if it is NULL. */
+bool smma_unit_ask(smma_unit *unit, const smma_rows *rows, size_t first, size_t count, void *d, smma_error *error);
 
 /* Whether the unit knows only rows of its own: those of a recording. */
 bool smma_unit_is_recording(const smma_unit *unit);

@@ -1,0 +1,23 @@
+/* Whether a unit is a function of its operands: the same rows again, in other orders, among other rows, in batches of
+   other sizes. */
+#ifndef SMMA_UNIT_ALIKE_H
+#define SMMA_UNIT_ALIKE_H
+
+#include "rows/rows.h"
+#include "unit/unit.h"
+
+typedef struct {
+  uint64_t asked;        /* results compared with a row's first one */
+  uint64_t not_repeated; /* of these, others when the same batch was asked again */
+  uint64_t not_alike;    /* others where the row stood elsewhere or beside other rows */
+  bool at_once;          /* the first that was another was so in the same batch, asked again */
+  size_t row, place;     /* which row that was, and where it stood, from 0 */
+  size_t batch;          /* of so many rows */
+} smma_alikeness;
+
+/* The rows' d are the unit's first results. Each row is asked about five times more, and four of them once at every
+   place of a batch (of at most 4096) among others. False with one line if the unit fails. */
+bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,
+                      smma_error *error);
+
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# What scripts/check and .ci/run say of builds and tests that fail, of a machine where no root can be made, and of success;
+# with set-up, builds and tests that only pretend. Usage: check.sh SOURCE
+set -u
+source=$(realpath "${1:?usage: check.sh SOURCE}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failed=0
+mkdir -p .ci scripts tools
+cp "$source/scripts/check" scripts/
+cp "$source/.ci/run" .ci/
+PATH=$work/tools:$PATH
+unset SOFTMMA_VECTORS
+
+# pretend FILE BODY: a program of these commands.
+pretend() {
+  printf '#!/bin/sh\n%s\n' "$2" >"$1"
+  chmod +x "$1"
+}
+
+# suites SANITIZE TESTS PYTHON: commands that stand for the tests.
+suites() {
+  pretend tools/cmake "case \$* in
+    *--build*) ;;
+    *sanitize) echo 'add_test(first sh -c \"$1\")' >build-sanitize/CTestTestfile.cmake ;;
+    *) echo 'add_test(second sh -c \"$2\")' >build-tests/CTestTestfile.cmake ;;
+  esac"
+  pretend scripts/check-python "$3"
+}
+
+# runs STATUS COMMAND...: whether its status is that; what it writes goes to output.
+runs() {
+  local wanted=$1 status
+  shift
+  "$@" >output 2>&1 </dev/null
+  status=$?
+  [ $status -eq "$wanted" ] && return
+  complain "$*: status $status, not $wanted"
+}
+
+complain() {
+  echo "FAILED  $what: $1"
+  sed 's/^/    /' output
+  failed=1
+}
+
+# says REGEX [TIMES]: so many lines match.
+says() {
+  local times
+  times=$(grep -cE -e "$1" output)
+  [ "$times" -eq "${2:-1}" ] || complain "$times lines, not ${2:-1}, with '$1'"
+}
+
+ends() { [[ $(tail -n 1 output) =~ $1 ]] || complain "does not end with '$1'"; }
+
+pretend scripts/setup 'exit 0'
+pretend scripts/demo 'echo six GPUs'
+python_passes='echo "12 passed, 1 skipped in 3.21s"'
+
+what='all pass'
+suites 'echo quiet' 'echo quiet' "$python_passes"
+runs 0 scripts/check
+says '^check: [1-7] of 7: .*; about [0-9]+ min$' 7
+says '^100% tests passed, 0 tests failed out of 1$' 2
+says '^check: the summary'
+says '^12 passed'
+says 'quiet' 0
+ends '^12 passed, 1 skipped in 3.21s$'
+
+what='each suite fails'
+suites 'echo first words; exit 1' 'echo second words; exit 1' 'echo third words; exit 1'
+runs 1 scripts/check
+says '^0% tests passed, 1 tests failed out of 1$' 2
+says '^check: FAILED: sanitize tests python;'
+says '^first words'
+says '^second words'
+ends '^third words$'
+
+what='one test fails'
+suites 'echo quiet' 'echo second words; exit 1' "$python_passes"
+runs 1 scripts/check
+says '^check: FAILED: tests;'
+says '^tests: second$'
+says 'quiet' 0
+says '^12 passed'
+says '^second words$'
+ends '^second words$'
+
+what='a build fails'
+pretend tools/cmake 'case $* in *--build*sanitize) echo "file.c:1: error"; exit 1 ;; esac'
+runs 1 scripts/check
+says '^file.c:1: error$'
+ends '^check: the sanitize build failed; the whole log is build-sanitize/build.log$'
+
+# .ci/run where no root can be made: it says why, and judges what runs here.
+# shellcheck disable=SC2016  # it is the program's
+pretend scripts/check 'echo "vectors: ${SOFTMMA_VECTORS-none}"; exit 3'
+# here REASON: in this checkout, for that reason
+here() {
+  runs 3 .ci/run
+  says "^NOT ON A FRESH MACHINE: $1\\.\$"
+  says '^six GPUs$'
+  ends '^vectors: none$'
+  [ ! -e build-root ] || complain 'the root is left over'
+}
+
+pretend tools/id 'echo 1000'
+what='no rights'
+here 'making one takes the rights of root'
+
+pretend tools/id 'echo 0'
+pretend tools/unshare 'exit 1'
+what='no namespaces'
+here 'no namespaces can be made here'
+
+pretend tools/unshare 'exit 0'
+pretend tools/mmdebstrap 'mkdir -p build-root/bin; exit 1'
+pretend tools/apt-config 'exit 0'
+what='mmdebstrap fails'
+here 'a minimal root could not be made, as said above'
+
+what='a run at a time'
+exec 8>build-root.lock
+flock 8
+runs 2 .ci/run
+ends '^ci: .*/build-root is in use by another run; wait for it$'
+
+[ $failed -eq 0 ] && echo 'check and run say what happens'
+exit $failed
