@@ -255,7 +255,7 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_batc
 
 static const smma_unit_methods methods = {
 #ifdef WRONG_ABI
-    .abi = SMMA_UNIT_ABI + 1,
+    .abi = 1, /* the first version of softmma/unit.h */
 #else
     .abi = SMMA_UNIT_ABI,
 #endif

@@ -6,7 +6,11 @@
  *
  * and is used as 'plugin:FILE' or 'plugin:FILE:ARGUMENTS' wherever the softmma command takes a unit. Nothing of
  * libsoftmma is needed to build one. Functions that return int return 0 when done; else they leave one line in
- * `message`: what is wrong, where, how to mend it. They are called by one thread at a time. */
+ * `message`: what is wrong, where, how to mend it.
+ *
+ * It runs in a process of its own, whose functions are called by one thread. There standard input is empty, and what is
+ * written to standard output goes to standard error. If it ends, the command says what it was asked, and opens it
+ * again; when the command ends, or is interrupted, so does the process, with all that it started. */
 #ifndef SOFTMMA_UNIT_H
 #define SOFTMMA_UNIT_H
 
@@ -16,8 +20,13 @@
 extern "C" {
 #endif
 
-/* Changes whenever anything in this header does. */
-#define SMMA_UNIT_ABI 1
+/* Changes whenever a member of the structs here and of smma_instruction_info does, in order, type or meaning. Formats
+ * have frozen numbers (number.h): `computes` may be asked of one that is newer than the plug-in, and refuses it. */
+#define SMMA_UNIT_VERSION 2
+
+/* With the sizes of what a plug-in is given, so that one which was built with other headers is refused. */
+#define SMMA_UNIT_ABI \
+  ((unsigned)((SMMA_UNIT_VERSION << 24) | (sizeof(smma_instruction_info) << 12) | sizeof(smma_batch)))
 
 /* What results rest on; empty where there is nothing to say. */
 typedef struct {
@@ -26,7 +35,8 @@ typedef struct {
   char toolkit[64]; /* what the unit was built with */
 } smma_unit_description;
 
-/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. */
+/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have
+ * any alignment of their element type; only `d` can be written, and nothing lies behind its end. */
 typedef struct {
   size_t rows;
   const void *a, *b;             /* K elements a row */
@@ -35,6 +45,7 @@ typedef struct {
   void *d;                       /* one, to be written */
 } smma_batch;
 
+/* No function may be missing. */
 typedef struct {
   unsigned abi; /* SMMA_UNIT_ABI */
 

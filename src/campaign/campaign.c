@@ -65,6 +65,7 @@ static void fill(work *w, uint64_t first, size_t count) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
   for (size_t i = 0; i < count; i++) {
     smma_row row;
+    if (smma_units_stopped()) continue;
     smma_campaign_row(w->campaign, w->instruction, first + i, &row);
     smma_rows_put(&w->rows, i, &row);
   }
@@ -98,13 +99,21 @@ static bool take_example(const work *w, uint64_t first, size_t at, smma_campaign
   return smma_minimise(c->unit, c->against, w->instruction, &result->example, &result->expected, error);
 }
 
+/* A batch of the campaign's rows; a unit counts them from the batch's start. */
+static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
+  const smma_campaign *c = w->campaign;
+  smma_error why;
+  fill(w, first, count);
+  if (ask(c->unit, w, count, NULL, &why) && ask(c->against, w, count, w->expected, &why)) return true;
+  return smma_fail(error, "%s; the batch is rows %llu to %llu", why.text, (unsigned long long)first,
+                   (unsigned long long)(first + count - 1));
+}
+
 /* One batch; `result` changes only if all of it was computed. */
 static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
-  const smma_campaign *c = w->campaign;
   smma_campaign_result r = *result;
   size_t example = count;
-  fill(w, r.rows, count);
-  if (!ask(c->unit, w, count, NULL, error) || !ask(c->against, w, count, w->expected, error)) return false;
+  if (!ask_both(w, r.rows, count, error)) return false;
   for (size_t i = count; i-- > 0;)
     if (differ(w, w->rows.part[SMMA_PART_D], w->expected, i)) r.mismatches++, example = i;
   if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
@@ -127,8 +136,8 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
   while (done && !*stopped && result->rows < rows) {
     const uint64_t left = rows - result->rows;
     done = run_batch(&w, left < BATCH ? (size_t)left : BATCH, result, error);
-    if (done) *stopped = watcher(result, context);
+    *stopped = done ? watcher(result, context) : smma_units_stopped();
   }
   release(&w);
-  return done;
+  return done || *stopped;
 }

@@ -33,8 +33,8 @@ void smma_campaign_row(const smma_campaign *campaign, const smma_instruction *in
                        smma_row *row);
 
 /* Compares rows from result->rows on until there are campaign->rows. Results equal each other as in smma_same_result.
-   `*stopped` tells whether the watcher ended it. False with one line if a unit fails; `result` stands then as behind
-   the last batch. */
+   `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both
+   cases `result` stands as behind the last batch. */
 bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,
                        smma_campaign_watcher *watcher, void *context, smma_campaign_result *result, bool *stopped,
                        smma_error *error);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "io/custom_file.h"
+#include "unit/child.h"
+#include "unit/unit.h"
 
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
@@ -169,38 +171,58 @@ const char *smma_require_option(const char *value, const char *option, const cha
   return value;
 }
 
-static volatile sig_atomic_t interrupted;
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
-static void note_interruption(int number) {
+static volatile sig_atomic_t interrupted, waits_for_interruption;
+static char interrupted_file[4096];
+static volatile sig_atomic_t file_may_be_left;
+
+/* Leaves nothing behind, neither a file nor a process, and ends as the signal does by itself. */
+static void end_at_once(int number) {
+  const struct sigaction usual = {.sa_handler = SIG_DFL};
+  if (file_may_be_left) unlink(interrupted_file);
+  smma_kill_children();
+  sigaction(number, &usual, NULL);
+  raise(number); /* once the handler returns */
+}
+
+static void handle_signal(int number) {
+  if (waits_for_interruption && !interrupted) {
+    interrupted = number;
+    alarm(1);
+  } else {
+    end_at_once(number);
+  }
+}
+
+static void end_late(int number) {
   (void)number;
-  interrupted = 1;
+  end_at_once(interrupted);
+}
+
+void smma_handle_signals(void) {
+  struct sigaction ending = {.sa_handler = handle_signal}, late = {.sa_handler = end_late}, before;
+  for (int i = 0; i < ENDING_SIGNALS; i++) { /* one that another program ignores for this one stays ignored */
+    sigaddset(&ending.sa_mask, ending_signals[i]);
+    if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+      sigaction(ending_signals[i], &ending, NULL);
+  }
+  sigaction(SIGALRM, &late, NULL);
 }
 
 void smma_wait_for_interruption(void) {
-  struct sigaction action = {.sa_handler = note_interruption, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  waits_for_interruption = 1;
+  smma_units_stop_when(smma_interrupted);
 }
 
 bool smma_interrupted(void) { return interrupted; }
 
-static char interrupted_file[4096];
-static volatile sig_atomic_t file_may_be_left;
-
-static void remove_file(int number) {
-  if (file_may_be_left) unlink(interrupted_file);
-  raise(number); /* SA_RESETHAND: what the signal does by itself, once this returns */
-}
-
 void smma_remove_when_interrupted(const char *temporary) {
-  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = remove_file, .sa_flags = (int)SA_RESETHAND}, before;
   file_may_be_left = 0;
   if (!temporary || strlen(temporary) >= sizeof interrupted_file) return;
   strcpy(interrupted_file, temporary);
   file_may_be_left = 1;
-  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-    if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
 }
 
 void smma_print_json(json_t *object) {

@@ -55,11 +55,14 @@ smma_format smma_require_format(const char *name, const char *option);
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
+/* At the start of the program: from then on SIGINT, SIGTERM and SIGHUP end it and all child processes. */
+void smma_handle_signals(void);
+
 /* From now on an interruption removes this file; NULL: none. */
 void smma_remove_when_interrupted(const char *temporary);
 
-/* From now on the first interruption makes smma_interrupted true, for the command to end where it can go on later; a
-   second one ends the program. */
+/* From now on the first interruption makes smma_interrupted true, units stop, and the command has a second to end where
+   it can go on later; then, or with a second interruption, the program ends. */
 void smma_wait_for_interruption(void);
 bool smma_interrupted(void);
 

@@ -3,16 +3,14 @@
 
 /* What can be opened without arguments, and what the others take. */
 static void print_unit(const smma_unit_kind *kind) {
+  static const char *const form[] = {
+      [SMMA_NO_ARGUMENTS] = "%s%s", [SMMA_OPTIONAL_ARGUMENTS] = "%s[:%s]", [SMMA_REQUIRED_ARGUMENTS] = "%s:%s"};
   smma_unit unit;
   smma_error error;
   char name[96];
-  snprintf(name, sizeof name,
-           *kind->arguments == '[' ? "%s[:%s"
-           : *kind->arguments      ? "%s:%s"
-                                   : "%s%s",
-           kind->name, kind->arguments + (*kind->arguments == '['));
+  snprintf(name, sizeof name, form[kind->takes], kind->name, kind->arguments);
   printf("%-26s%s\n", name, kind->summary);
-  if (*kind->arguments && *kind->arguments != '[') return;
+  if (kind->takes == SMMA_REQUIRED_ARGUMENTS) return;
   if (smma_unit_open(kind->name, &unit, &error)) {
     printf("%-26susable: %s%s%s\n", "", unit.description.device, *unit.description.driver ? ", " : "",
            unit.description.driver);
@@ -23,11 +21,13 @@ static void print_unit(const smma_unit_kind *kind) {
 }
 
 static json_t *unit_json(const smma_unit_kind *kind) {
-  json_t *object =
-      json_pack("{s:s, s:s, s:s}", "unit", kind->name, "arguments", kind->arguments, "summary", kind->summary);
+  static const char *const takes[] = {
+      [SMMA_NO_ARGUMENTS] = "none", [SMMA_OPTIONAL_ARGUMENTS] = "optional", [SMMA_REQUIRED_ARGUMENTS] = "required"};
+  json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "unit", kind->name, "takes", takes[kind->takes], "arguments",
+                             kind->arguments, "summary", kind->summary);
   smma_unit unit;
   smma_error error;
-  if (*kind->arguments && *kind->arguments != '[') return object;
+  if (kind->takes == SMMA_REQUIRED_ARGUMENTS) return object;
   if (smma_unit_open(kind->name, &unit, &error)) {
     json_object_set_new(object, "usable", json_true());
     json_object_set_new(object, "device", smma_json_text(unit.description.device));

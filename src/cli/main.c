@@ -42,6 +42,7 @@ static int command_help(const char *name) {
 int main(int argc, const char **argv) {
   const smma_command *command;
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
+  smma_handle_signals();
   if (argc < 2) return missing_command();
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
     return argc > 2 ? command_help(argv[2]) : print_help();

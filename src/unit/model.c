@@ -35,6 +35,7 @@ int smma_unit_run_model(const smma_instruction *i, const smma_batch *batch, char
   int status = SMMA_OK;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (batch->rows > 256)
   for (size_t row = 0; row < batch->rows; row++) {
+    if (smma_units_stopped()) continue;
     int s = smma_dot(i, at(batch->a, a, row * k), at(batch->b, b, row * k), at(batch->c, c, row),
                      at(batch->scale_a, scale, row * scales), at(batch->scale_b, scale, row * scales),
                      (unsigned char *)batch->d + d * row);
@@ -43,6 +44,7 @@ int smma_unit_run_model(const smma_instruction *i, const smma_batch *batch, char
       status = s;
     }
   }
+  if (smma_units_stopped()) status = SMMA_STOPPED;
   if (status != SMMA_OK) snprintf(message, size, "%s", smma_status_text((smma_status)status));
   return status;
 }

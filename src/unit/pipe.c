@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/load.h"
 #include "rows/rows.h"
 #include "rows/text.h"
+#include "unit/child.h"
 #include "unit/unit.h"
 
 enum { DEFAULT_SECONDS = 60, LINE_LIMIT = 64 };
 
 typedef struct {
   char *command;
-  long seconds; /* without a byte in either direction, before the child counts as stuck */
+  long seconds; /* without a hundredth of the batch read or answered, before the child counts as stuck */
 } pipe_unit;
 
 /* One batch on its way. */
@@ -99,7 +99,6 @@ static void close_end(int *descriptor) {
   *descriptor = -1;
 }
 
-/* Starts the child in a process group of its own, which can be ended with all that it started. */
 static bool start(exchange *e) {
   int to[2], from[2];
   if (pipe(to) != 0) return false;
@@ -107,11 +106,8 @@ static bool start(exchange *e) {
     close(to[0]), close(to[1]);
     return false;
   }
-  e->child = fork();
+  e->child = smma_child_start();
   if (e->child == 0) {
-    const struct sigaction usual = {.sa_handler = SIG_DFL};
-    setpgid(0, 0);
-    sigaction(SIGPIPE, &usual, NULL);
     dup2(to[0], STDIN_FILENO);
     dup2(from[1], STDOUT_FILENO);
     close(to[0]), close(to[1]), close(from[0]), close(from[1]);
@@ -124,7 +120,6 @@ static bool start(exchange *e) {
     close_end(&e->in), close_end(&e->out);
     return false;
   }
-  setpgid(e->child, e->child);
   fcntl(e->in, F_SETFL, fcntl(e->in, F_GETFL) | O_NONBLOCK);
   return true;
 }
@@ -192,51 +187,50 @@ static void send_more(exchange *e) {
   if (e->sent == e->length) close_end(&e->in);
 }
 
+/* How far the child is with reading and answering, each from 0 to 100. Bytes alone would let a program that writes a
+   line now and then go on for days. */
+static size_t hundredths(const exchange *e) { return 100 * e->sent / e->length + 100 * e->answers / e->rows; }
+
 /* Until the child closes its output, or does wrong. */
 static void talk(exchange *e) {
+  enum { MOMENT = 100 }; /* ms: signals may be another thread's */
+  size_t known = hundredths(e);
+  double since = smma_child_clock();
   for (;;) {
     struct pollfd ends[2] = {{.fd = e->out, .events = POLLIN}, {.fd = e->in, .events = POLLOUT}};
-    int ready = poll(ends, 2, (int)(e->unit->seconds * 1000));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
+    const int ready = poll(ends, 2, MOMENT);
+    if (smma_units_stopped()) {
+      snprintf(e->message, e->size, "interrupted");
+      return;
+    }
+    if (ready > 0 && ends[1].revents) send_more(e);
+    if (ready > 0 && ends[0].revents && !receive_more(e)) return;
+    if (hundredths(e) > known) {
+      known = hundredths(e);
+      since = smma_child_clock();
+    } else if (smma_child_clock() - since > (double)e->unit->seconds) {
       snprintf(e->message, e->size,
-               "the program neither read nor wrote for %ld s after %zu of %zu results; SOFTMMA_PIPE_SECONDS=N waits "
-               "longer",
+               "the program took more than %ld s for a hundredth of a batch, after %zu of %zu results; "
+               "SOFTMMA_PIPE_SECONDS=N waits longer, and fewer rows are sooner done",
                e->unit->seconds, e->answers, e->rows);
       return;
     }
-    if (ends[1].revents) send_more(e);
-    if (ends[0].revents && !receive_more(e)) return;
   }
-}
-
-/* The child's end, which it is killed for if it does not come. */
-static int wait_for_end(exchange *e) {
-  const struct timespec moment = {.tv_nsec = 10000000};
-  int status = 0;
-  for (long left = e->unit->seconds * 100; left > 0 && !*e->message; left--) {
-    pid_t ended = waitpid(e->child, &status, WNOHANG);
-    if (ended == e->child) return status;
-    nanosleep(&moment, NULL);
-  }
-  if (!*e->message)
-    snprintf(e->message, e->size, "the program closed its output after %zu of %zu results, but does not end",
-             e->answers, e->rows);
-  kill(-e->child, SIGKILL);
-  while (waitpid(e->child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 /* Says how the child ended, if that is what went wrong. */
 static void finish(exchange *e) {
+  const bool wrong = *e->message != 0;
+  char how[96];
   int status;
   close_end(&e->in), close_end(&e->out);
-  status = wait_for_end(e);
-  if (*e->message) return;
-  if (WIFSIGNALED(status))
-    snprintf(e->message, e->size, "the program was ended by signal %d after %zu of %zu results", WTERMSIG(status),
+  if (!smma_child_end(e->child, wrong ? 0 : (double)e->unit->seconds, &status) && !wrong)
+    snprintf(e->message, e->size, "the program closed its output after %zu of %zu results, but does not end",
              e->answers, e->rows);
+  if (*e->message) return;
+  smma_child_end_text(status, how, sizeof how);
+  if (WIFSIGNALED(status))
+    snprintf(e->message, e->size, "the program %s after %zu of %zu results", how, e->answers, e->rows);
   else if (WEXITSTATUS(status) == 127 && e->answers == 0)
     snprintf(e->message, e->size, "the shell cannot run it; is it installed, and its name right?");
   else if (WEXITSTATUS(status) != 0)

@@ -9,14 +9,18 @@
 typedef struct {
   char name[256]; /* as given */
   const smma_unit_methods *methods;
-  void *state, *library;
+  void *state;
   smma_unit_description description;
 } smma_unit;
 
-/* The kinds of units, in the order of `softmma units`: SMMA_UNIT(kind, arguments, summary, methods). */
+typedef enum { SMMA_NO_ARGUMENTS, SMMA_OPTIONAL_ARGUMENTS, SMMA_REQUIRED_ARGUMENTS } smma_unit_arguments;
+
+/* The kinds of units, in the order of `softmma units`. */
 typedef struct {
-  const char *name, *arguments, *summary;
-  const smma_unit_methods *methods; /* NULL: a module's */
+  const char *name;
+  smma_unit_arguments takes;
+  const char *arguments, *summary; /* what the arguments are; empty if there are none */
+  const smma_unit_methods *methods;
 } smma_unit_kind;
 
 extern const smma_unit_kind smma_unit_kinds[];
@@ -38,8 +42,14 @@ bool smma_unit_ask(smma_unit *unit, const smma_rows *rows, size_t first, size_t 
 /* Whether the unit knows only rows of its own: those of a recording. */
 bool smma_unit_is_recording(const smma_unit *unit);
 
+/* For a program's signal handlers: from now on every smma_unit_run, also one that has begun, fails within a moment once
+   `stopped` returns true. NULL, as at first: they never do. */
+void smma_units_stop_when(bool (*stopped)(void));
+bool smma_units_stopped(void);
+
 /* The methods of each kind. */
-extern const smma_unit_methods smma_unit_model, smma_unit_custom, smma_unit_x86, smma_unit_file, smma_unit_pipe;
+extern const smma_unit_methods smma_unit_model, smma_unit_custom, smma_unit_x86, smma_unit_cuda, smma_unit_hip,
+    smma_unit_file, smma_unit_plugin, smma_unit_pipe;
 
 /* The rows by an instruction's model, on all cores of the machine; as smma_unit_methods.run. */
 int smma_unit_run_model(const smma_instruction *instruction, const smma_batch *batch, char *message, size_t size);

@@ -1,0 +1,109 @@
+#ifdef __linux__
+#define _GNU_SOURCE /* prctl */
+#include <sys/prctl.h>
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit/child.h"
+#include "unit/unit.h"
+
+enum { MOST_CHILDREN = 16 };
+
+/* Leaders of process groups; 0: none. A signal handler reads them. */
+static _Atomic(pid_t) children[MOST_CHILDREN];
+
+static bool exchange(pid_t from, pid_t to) {
+  for (int i = 0; i < MOST_CHILDREN; i++) {
+    pid_t expected = from;
+    if (atomic_compare_exchange_strong(&children[i], &expected, to)) return true;
+  }
+  return false;
+}
+
+void smma_kill_children(void) {
+  for (int i = 0; i < MOST_CHILDREN; i++) {
+    const pid_t child = children[i];
+    if (child > 0) kill(-child, SIGKILL);
+  }
+}
+
+static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM,
+                              SIGCHLD, SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT};
+enum { HANDLED = sizeof handled / sizeof *handled };
+
+/* In the child: what a new program would have, and an end with its parent. */
+static void be_a_child(pid_t parent) {
+  const struct sigaction usual = {.sa_handler = SIG_DFL};
+  for (int i = 0; i < HANDLED; i++) sigaction(handled[i], &usual, NULL);
+  for (int i = 0; i < MOST_CHILDREN; i++) children[i] = 0;
+  setpgid(0, 0);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != parent) _exit(1);
+}
+
+pid_t smma_child_start(void) {
+  const pid_t parent = getpid();
+  sigset_t signals, before;
+  pid_t child;
+  sigemptyset(&signals);
+  for (int i = 0; i < HANDLED; i++) sigaddset(&signals, handled[i]);
+  fflush(NULL);                              /* a child that calls exit would write it again */
+  sigprocmask(SIG_BLOCK, &signals, &before); /* no handler runs between fork and the entry in the table */
+  child = fork();
+  if (child == 0) be_a_child(parent);
+  if (child > 0) {
+    setpgid(child, child);
+    if (!exchange(0, child)) {
+      kill(-child, SIGKILL);
+      waitpid(child, NULL, 0);
+      child = -1;
+      errno = EAGAIN;
+    }
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return child;
+}
+
+double smma_child_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The child stays to be waited for, so that its number is no one else's yet. */
+bool smma_child_has_ended(pid_t child) {
+  siginfo_t information = {.si_pid = 0};
+  return waitid(P_PID, (id_t)child, &information, WEXITED | WNOWAIT | WNOHANG) != 0 || information.si_pid == child;
+}
+
+bool smma_child_end(pid_t child, double seconds, int *status) {
+  const struct timespec moment = {.tv_nsec = 2000000};
+  const double end = smma_child_clock() + seconds;
+  bool by_itself = smma_child_has_ended(child);
+  while (!by_itself && smma_child_clock() < end && !smma_units_stopped()) {
+    nanosleep(&moment, NULL);
+    by_itself = smma_child_has_ended(child);
+  }
+  kill(-child, SIGKILL);
+  exchange(child, 0);
+  *status = 0;
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+  return by_itself;
+}
+
+void smma_child_end_text(int status, char *text, size_t size) {
+  if (WIFSIGNALED(status))
+    snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else
+    snprintf(text, size, "called exit(%d)", WEXITSTATUS(status));
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# What plug-ins and programs can do to the command: nothing but make it say one line. Usage: hostile.sh SOFTMMA FOLDER
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: hostile.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: hostile.sh SOFTMMA MODULE-FOLDER}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+hostile=plugin:$modules/hostile_unit.so
+ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+mark=c9800000
+
+# Rows of the model; c of row 7 is the mark.
+runs 0 record --unit model "${ampere[@]}" --rows 300 -o rows.txt
+awk -v mark=$mark 'NF > 32 && $1 !~ /^#/ && n++ == 7 { $33 = mark } { print }' rows.txt >marked.txt
+check 'a row is marked' [ "$(grep -c " $mark " marked.txt)" -eq 1 ]
+
+# ---- Ends of its process ----
+
+# meets NAME REGEX HOW
+meets() { fails "$1" "^softmma: $hostile:$3: $2" campaign --unit "$hostile:$3" --against file:marked.txt "${ampere[@]}"; }
+row='mma\.m16n8k16\.f32\.f16\.f16\.f32: it'
+meets 'exit' "$row called exit\(0\) in row 7 of the batch \(from 0\); the batch is rows 0 to 299$" exit
+meets 'abort' "$row was ended by signal 6 .* in row 7 of the batch" abort
+meets 'a crash' "$row was ended by signal 11 .* in row 7 of the batch" crash
+meets 'a crash of rows together' "$row was ended by signal 6 .* in rows 0 to 299 .*, but no row alone" together
+meets 'results behind their end' "$row was ended by signal 11 .* in row 0 of the batch" behind
+meets 'other operands' "$row was ended by signal 11 .* in row 0 of the batch" operands
+fails 'an end while it opens' "^softmma: --unit: $hostile:open: it called exit\(0\) while it was opened$" \
+  campaign --unit "$hostile:open"
+fails 'an end when asked what it computes' 'it was ended by signal 11 .* when asked whether it computes it$' \
+  campaign --unit "$hostile:computes" "${ampere[@]}"
+for command in record tree probe diff campaign; do
+  case $command in
+    record) options=(-o new.txt "${ampere[@]}") ;;
+    diff) options=(--on A100,A100 --against model) ;;
+    campaign) options=(--open "${ampere[@]}") ;;
+    *) options=("${ampere[@]}") ;;
+  esac
+  fails "$command" 'it was ended by signal 6' "$command" --unit "$hostile:together" "${options[@]}"
+done
+fails 'a function that is NULL' "null_unit\.so has NULL for the function 'computes'" \
+  campaign --unit "plugin:$modules/null_unit.so"
+fails 'structs of another size' 'structs_unit\.so was built with another softmma/softmma\.h, whose smma_instr' \
+  campaign --unit "plugin:$modules/structs_unit.so"
+
+# Output that is not the command's.
+"$softmma" campaign --unit "$hostile:prints" "${ampere[@]}" 2>&1 >in/stdout | head -n 1 >in/stderr
+check 'what a plug-in prints is on standard error' grep -q 'There is more to say' in/stderr
+check 'and not among the results' [ ! -s in/stdout ]
+
+# ---- Interruptions ----
+
+# Processes whose command line has the marker.
+left() { pgrep -f "$1" | grep -vx "$$" | wc -l; }
+
+# stops NAME SIGNAL STATUS ARGUMENT...: ended by one signal within a second, with that status, and nothing left.
+stops() {
+  local name=$1 signal=$2 wanted=$3 started ended status pid
+  shift 3
+  "$softmma" "$@" >in/stdout 2>in/stderr </dev/null &
+  pid=$!
+  sleep 0.7
+  started=$(date +%s%N)
+  kill -s "$signal" "$pid" || fail "$name" 'it was no longer there'
+  wait "$pid" 2>/dev/null
+  status=$?
+  ended=$(date +%s%N)
+  if [ $status -ne "$wanted" ]; then
+    fail "$name" "the status is $status, not $wanted: softmma $*; $(head -c 400 in/stderr)"
+  elif [ $(((ended - started) / 1000000)) -gt "$patience" ]; then
+    fail "$name" "it took $(((ended - started) / 1000000)) ms"
+  else
+    pass "$name"
+  fi
+}
+patience=1500 # ms: the second, and what the machine is busy with besides
+
+# A background job of a shell without job control ignores SIGINT; so does what it starts. SIGTERM stands for both, and
+# --foreground of timeout sends SIGINT below.
+for how in never children prints; do
+  stops "campaign, $how" TERM 2 campaign --unit "$hostile:$how" "${ampere[@]}" --resume "$how.json"
+  check 'says so' grep -q 'softmma: interrupted after 0 rows; the same command goes on from' in/stderr
+done
+for command in probe tree; do stops $command TERM 143 $command --unit "$hostile:never" "${ampere[@]}"; done
+stops 'record' TERM 143 record --unit "$hostile:children" "${ampere[@]}" -o new.txt
+stops 'diff' TERM 143 diff --unit "$hostile:children" --on A100,A100
+stops 'open questions' HUP 129 campaign --open --unit "$hostile:prints" "${ampere[@]}"
+stops 'a plug-in that never closes' TERM 143 probe --unit "$hostile:close" "${ampere[@]}" --json
+check 'nothing is left of a plug-in' [ "$(left "$modules/hostile_unit.so")" -eq 0 ]
+check 'no file is left' [ ! -e new.txt ]
+slow="while sleep 0.2; do echo 0; done # $$"
+stops 'a program that writes now and then' TERM 2 campaign --unit "pipe:$slow" "${ampere[@]}"
+stops 'record, a program that writes now and then' TERM 143 record --unit "pipe:$slow" "${ampere[@]}" -o new.txt
+stops 'a program that never answers' TERM 2 campaign --unit "pipe:sleep 1000 # $$" "${ampere[@]}"
+check 'nothing is left of a program' [ "$(left "# $$")" -eq 0 ]
+stops 'the model' TERM 2 campaign --unit model --on B200 --rows 100000000
+check 'says so' grep -q '^softmma: interrupted after [0-9]* rows;' in/stderr
+started=$(date +%s%N)
+timeout --foreground -s INT 1 "$softmma" campaign --unit "$hostile:never" "${ampere[@]}" >in/stdout 2>in/stderr
+check 'Ctrl-C' [ $((($(date +%s%N) - started) / 1000000)) -lt $((1000 + patience)) ]
+check 'says so' grep -q '^softmma: interrupted after 0 rows; --resume FILE would have kept them$' in/stderr
+"$softmma" campaign --unit "$hostile:never" "${ampere[@]}" >in/stdout 2>in/stderr </dev/null &
+pid=$!
+sleep 0.7
+kill -KILL $pid
+wait $pid 2>/dev/null
+sleep 0.5
+check 'SIGKILL leaves nothing either' [ "$(left "$modules/hostile_unit.so")" -eq 0 ]
+
+# ---- Limits ----
+
+export SOFTMMA_PIPE_SECONDS=1
+fails 'a line now and then is not enough' 'took more than 1 s for a hundredth of a batch, after [0-9]+ of 2000 results' \
+  campaign --unit "pipe:$slow" "${ampere[@]}" --rows 2000
+check 'unless a batch is small' runs 0 record --unit 'pipe:for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo 0; done' \
+  "${ampere[@]}" --rows 8 -o new.txt
+
+finish
