@@ -98,7 +98,16 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
       i->scale_block = 16 * random_divisor(state, i->k / 16);
       if (rule->algorithm == SMMA_ST_FDPA) rule->with.t_fdpa.block = random_divisor(state, i->k);
       break;
-    default: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER:
+    case SMMA_G_FDPA: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
   if (rule->algorithm == SMMA_GST_FDPA) {
     rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);

@@ -69,6 +69,8 @@ SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
   return operands;
 }
 
+/* No switch over the algorithm has a default: of a new one the compiler says where it is missing. */
+
 /* L: the most products that one fused sum takes. */
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
   switch (r->algorithm) {
@@ -82,8 +84,10 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_G_FDPA: return r->with.g_fdpa.block;
     case SMMA_GST_FDPA:
     case SMMA_INTEGER: return k;
-    default: return 1;
+    case SMMA_FMA:
+    case SMMA_FTZ_FMA: break;
   }
+  return 1;
 }
 
 /* Products in one fused sum of this operation. */
@@ -97,24 +101,48 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA: return false;
-    default: return true;
+    case SMMA_FTZ_FMA: break;
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_INTEGER:
+    case SMMA_G_FDPA: return true;
   }
+  return false;
 }
 
 /* Fused sums that follow each other in one instruction; 1 for algorithms that do not fuse. */
 SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
 
-/* The k of the i-th product of a block, where `dealt` consecutive k go to each block in turn. FP8 by FP16 deals out
+/* How many consecutive k go to each block in turn: all of a block, if they are not dealt out. FP8 by FP16 deals out
    pairs: with two blocks, k mod 4 < 2 to the first. */
-SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
-  int blocks = o->k / smma_block_of(o), dealt;
+SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   switch (o->rule.algorithm) {
-    case SMMA_FP8_BY_FP16: dealt = 2; break;
-    case SMMA_G_FDPA: dealt = o->rule.with.g_fdpa.interleave; break;
-    default: return block * smma_block_of(o) + i;
+    case SMMA_FP8_BY_FP16: return 2;
+    case SMMA_G_FDPA: return o->rule.with.g_fdpa.interleave;
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER: break;
   }
-  return (i / dealt * blocks + block) * dealt + i % dealt;
+  return smma_block_of(o);
+}
+
+/* The k of the i-th product of a block. */
+SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
+  int length = smma_block_of(o), dealt = smma_dealt_products(o);
+  if (dealt == length) return block * length + i;
+  return (i / dealt * (o->k / length) + block) * dealt + i % dealt;
 }
 
 /* A number as FP16 holds it: subnormals of E4M3 become normal. */
@@ -137,8 +165,15 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
     case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return smma_tr_fdpa_product(x.a[k], x.b[k]);
-    default: return smma_product(x.a[k], x.b[k]);
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER: break;
   }
+  return smma_product(x.a[k], x.b[k]);
 }
 
 /* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
@@ -161,17 +196,23 @@ SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int blo
   return count + 1;
 }
 
-/* The rounded sum of one block's terms. */
+/* The rounded sum of one block's terms; NaN for algorithms that do not fuse. */
 SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count) {
   switch (r->algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
     case SMMA_GST_FDPA: return smma_t_fdpa_sum(&r->with.gst_fdpa.fused, r->nan, term, count);
     case SMMA_E_FDPA: return smma_e_fdpa_sum(r->nan, term, count);
     case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_INTEGER: return smma_integer_sum(&r->with.integer, term, count);
     case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
-    default: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
+    case SMMA_FMA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_FTZ_FMA: break;
   }
+  return smma_default_nan(smma_encoding_of(SMMA_F32));
 }
 
 /* c in the format of d. */
@@ -217,8 +258,15 @@ SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64
     case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);
     case SMMA_FP8_BY_FP16: return smma_ieee_add(smma_encoding_of(o->d), o->rule.nan, smma_fused_chain(o, x, 0), c);
     case SMMA_G_FDPA: return smma_g_fdpa_dot(o, x, c);
-    default: return smma_fused_chain(o, x, c);
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_INTEGER: break;
   }
+  return smma_fused_chain(o, x, c);
 }
 
 #endif

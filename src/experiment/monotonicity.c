@@ -46,7 +46,12 @@ static void read_rule(subject *s) {
     case SMMA_GST_FDPA: s->alignment_bits = rule->with.gst_fdpa.fused.alignment_bits; break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: s->alignment_bits = rule->with.tr_fdpa.alignment_bits; break;
-    default: break;
+    case SMMA_FMA:
+    case SMMA_E_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER:
+    case SMMA_G_FDPA: break;
   }
 }
 

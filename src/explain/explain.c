@@ -40,8 +40,15 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
     case SMMA_G_FDPA: smma_explain_flush_c(b); return smma_explain_join_c(b, smma_explain_fused(b));
-    default: return smma_explain_fused(b);
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_INTEGER: break;
   }
+  return smma_explain_fused(b);
 }
 
 /* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps. */

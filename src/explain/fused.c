@@ -91,6 +91,12 @@ static void add_special_block(smma_explain_builder *b, int block, const smma_num
   stage->result = result;
 }
 
+static void add_noted_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
+  size_t first = b->explanation->count;
+  add_truncated_block(b, block, term, count, result);
+  note_products(b, block, b->explanation->stage[first].note, sizeof b->explanation->stage[first].note);
+}
+
 static void add_block(smma_explain_builder *b, int block, const smma_number *term, int count, uint64_t result) {
   if (smma_special_sum(term, count).kind != SMMA_FINITE) {
     add_special_block(b, block, term, count, result);
@@ -102,11 +108,13 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: smma_explain_tr_block(b, block, term, count, result); break;
     case SMMA_G_FDPA: smma_explain_general_block(b, block, term, count, result); break;
-    default: {
-      size_t first = b->explanation->count;
-      add_truncated_block(b, block, term, count, result);
-      note_products(b, block, b->explanation->stage[first].note, sizeof b->explanation->stage[first].note);
-    }
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_FP8_BY_FP16: add_noted_block(b, block, term, count, result); break;
+    case SMMA_FMA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_FTZ_FMA: break; /* explained step by step: steps.c */
   }
 }
 

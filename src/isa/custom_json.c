@@ -157,11 +157,10 @@ static bool read_algorithm(reader *r) {
   const member *m = find(r, "algorithm");
   smma_rule *rule = &r->custom.named.rule;
   char list[256] = "";
-  for (int a = 0; a <= SMMA_G_FDPA; a++) {
+  for (rule->algorithm = 0; *smma_model_name(rule); rule->algorithm++) {
     size_t used = strlen(list);
-    rule->algorithm = (smma_algorithm)a;
     if (m && m->is_word && is(m->value, smma_model_name(rule))) return true;
-    snprintf(list + used, sizeof list - used, "%s%s", a ? ", " : "", smma_model_name(rule));
+    snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", smma_model_name(rule));
   }
   return fail(r, m ? place_of(m) : r->end, "\"algorithm\" %s; allowed: %s", m ? "is none that there is" : "is missing",
               list);
