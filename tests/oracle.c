@@ -47,71 +47,69 @@ static void prepare(void) {
 
 /* Formats. */
 
+/* Which encodings are no finite numbers. */
+typedef enum {
+  OF_GREATEST_EXPONENT, /* infinity with a fraction of zero, NaN with any other */
+  ALL_ONES,             /* one magnitude is NaN */
+  MINUS_ZERO,           /* the code of -0 is NaN */
+  NO_SPECIALS,
+  OF_POWERS, /* powers of two, without zero; all ones is NaN */
+  OF_INTEGERS
+} specials_of_format;
+
 typedef struct {
   int exponent_bits, fraction_bits, low_bits; /* low_bits: stored below the fraction, read as zero */
   bool is_signed;
+  int least_exponent; /* of the least normal number; of powers, of the least */
+  specials_of_format specials;
 } layout;
 
+/* From the standards, not from core/format.def. There is no default: the compiler names the format that is missing. */
 static layout layout_of(smma_format format) {
   switch (format) {
-    case SMMA_F64: return (layout){11, 52, 0, true};
-    case SMMA_F32: return (layout){8, 23, 0, true};
-    case SMMA_E8M13: return (layout){8, 13, 10, true};
-    case SMMA_TF32: return (layout){8, 10, 13, true};
-    case SMMA_BF16: return (layout){8, 7, 0, true};
-    case SMMA_F16: return (layout){5, 10, 0, true};
-    case SMMA_E5M2:
-    case SMMA_E5M2FNUZ: return (layout){5, 2, 0, true};
-    case SMMA_E4M3:
-    case SMMA_E4M3FNUZ: return (layout){4, 3, 0, true};
-    case SMMA_UE4M3: return (layout){4, 3, 0, false};
-    case SMMA_E3M2: return (layout){3, 2, 0, true};
-    case SMMA_E2M3: return (layout){2, 3, 0, true};
-    case SMMA_E2M1: return (layout){2, 1, 0, true};
-    default: return (layout){8, 0, 0, false}; /* ue8m0 */
+    case SMMA_F64: return (layout){11, 52, 0, true, -1022, OF_GREATEST_EXPONENT};
+    case SMMA_F32: return (layout){8, 23, 0, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_E8M13: return (layout){8, 13, 10, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_TF32: return (layout){8, 10, 13, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_BF16: return (layout){8, 7, 0, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_F16: return (layout){5, 10, 0, true, -14, OF_GREATEST_EXPONENT};
+    case SMMA_E5M2: return (layout){5, 2, 0, true, -14, OF_GREATEST_EXPONENT};
+    case SMMA_E5M2FNUZ: return (layout){5, 2, 0, true, -15, MINUS_ZERO};
+    case SMMA_E4M3: return (layout){4, 3, 0, true, -6, ALL_ONES};
+    case SMMA_E4M3FNUZ: return (layout){4, 3, 0, true, -7, MINUS_ZERO};
+    case SMMA_UE4M3: return (layout){4, 3, 0, false, -6, ALL_ONES};
+    case SMMA_E3M2: return (layout){3, 2, 0, true, -2, NO_SPECIALS};
+    case SMMA_E2M3: return (layout){2, 3, 0, true, 0, NO_SPECIALS};
+    case SMMA_E2M1: return (layout){2, 1, 0, true, 0, NO_SPECIALS};
+    case SMMA_UE8M0: return (layout){8, 0, 0, false, -127, OF_POWERS};
+    case SMMA_S8: return (layout){0, 7, 0, true, 0, OF_INTEGERS};
+    case SMMA_U8: return (layout){0, 8, 0, false, 0, OF_INTEGERS};
+    case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
+    case SMMA_NO_FORMAT: break;
   }
+  return (layout){0, 0, 0, false, 0, NO_SPECIALS};
 }
 
-/* Exponent of the least normal number. */
-static int least_exponent(smma_format format) {
-  switch (format) {
-    case SMMA_F64: return -1022;
-    case SMMA_F16:
-    case SMMA_E5M2: return -14;
-    case SMMA_E5M2FNUZ: return -15;
-    case SMMA_E4M3:
-    case SMMA_UE4M3: return -6;
-    case SMMA_E4M3FNUZ: return -7;
-    case SMMA_E3M2: return -2;
-    case SMMA_E2M3:
-    case SMMA_E2M1: return 0;
-    case SMMA_UE8M0: return -127;
-    default: return -126;
-  }
-}
+static int least_exponent(smma_format format) { return layout_of(format).least_exponent; }
 
-static class_of_value class_of_fields(smma_format format, uint64_t encoding, uint64_t exponent, uint64_t fraction) {
-  switch (format) {
-    case SMMA_E4M3:
-    case SMMA_UE4M3: return exponent == 15 && fraction == 7 ? NOT_A_NUMBER : FINITE;
-    case SMMA_E5M2FNUZ:
-    case SMMA_E4M3FNUZ: return encoding == 0x80 ? NOT_A_NUMBER : FINITE;
-    case SMMA_UE8M0: return encoding == 0xff ? NOT_A_NUMBER : FINITE;
-    case SMMA_E3M2:
-    case SMMA_E2M3:
-    case SMMA_E2M1: return FINITE;
-    default:
-      if (exponent + 1 != UINT64_C(1) << layout_of(format).exponent_bits) return FINITE;
-      return fraction ? NOT_A_NUMBER : INFINITE;
+static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent, uint64_t fraction) {
+  bool last_exponent = exponent + 1 == UINT64_C(1) << f.exponent_bits;
+  bool last_fraction = fraction + 1 == UINT64_C(1) << f.fraction_bits;
+  switch (f.specials) {
+    case OF_GREATEST_EXPONENT: return !last_exponent ? FINITE : fraction ? NOT_A_NUMBER : INFINITE;
+    case ALL_ONES:
+    case OF_POWERS: return last_exponent && last_fraction ? NOT_A_NUMBER : FINITE;
+    case MINUS_ZERO: return negative && exponent == 0 && fraction == 0 ? NOT_A_NUMBER : FINITE;
+    case NO_SPECIALS:
+    case OF_INTEGERS: break;
   }
+  return FINITE;
 }
-
-static bool is_integer(smma_format format) { return format == SMMA_S8 || format == SMMA_U8 || format == SMMA_S32; }
 
 /* Two's complement: the first bit of a signed one counts negative. */
-static void decode_integer(quantity *q, smma_format format, uint64_t encoding) {
-  int bits = format == SMMA_S32 ? 32 : 8;
-  q->negative = format != SMMA_U8 && encoding >> (bits - 1);
+static void decode_integer(quantity *q, layout f, uint64_t encoding) {
+  int bits = f.fraction_bits + f.is_signed;
+  q->negative = f.is_signed && encoding >> (bits - 1);
   q->class = FINITE;
   q->exponent = 0;
   mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
@@ -123,15 +121,15 @@ static void decode(quantity *q, smma_format format, uint64_t encoding) {
   uint64_t fields = encoding >> f.low_bits;
   uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
   uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
-  bool hidden_one = exponent > 0 || format == SMMA_UE8M0;
-  if (is_integer(format)) {
-    decode_integer(q, format, encoding);
+  bool hidden_one = exponent > 0 || f.specials == OF_POWERS;
+  if (f.specials == OF_INTEGERS) {
+    decode_integer(q, f, encoding);
     return;
   }
   q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
-  q->class = class_of_fields(format, encoding, exponent, fraction);
-  q->exponent = least_exponent(format);
-  if (format == SMMA_UE8M0)
+  q->class = class_of_fields(f, q->negative, exponent, fraction);
+  q->exponent = f.least_exponent;
+  if (f.specials == OF_POWERS)
     q->exponent += (int)exponent;
   else if (exponent > 0)
     q->exponent += (int)exponent - 1;
@@ -288,16 +286,17 @@ static void set_accumulator(quantity *term, const smma_operation *o, uint64_t en
 
 static uint64_t t_fdpa(const smma_operation *o, uint64_t d) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
-  for (int start = 0; start < o->k; start += p->block) {
-    for (int i = 0; i < p->block; i++) {
+  int block = smma_minimum(p->block, o->k);
+  for (int start = 0; start < o->k; start += block) {
+    for (int i = 0; i < block; i++) {
       int k = start + i;
       multiply(&work.term[i], &work.a[k], &work.b[k]);
       if (o->rule.algorithm == SMMA_ST_FDPA)
         scale_by_powers(&work.term[i], &work.scale_a[k / o->scale_block], &work.scale_b[k / o->scale_block]);
       set_zero_exponent(&work.term[i], p->zero_exponent);
     }
-    set_accumulator(&work.term[p->block], o, d, p->zero_exponent);
-    d = truncated_sum(p, o->rule.nan, work.term, p->block + 1);
+    set_accumulator(&work.term[block], o, d, p->zero_exponent);
+    d = truncated_sum(p, o->rule.nan, work.term, block + 1);
   }
   return d;
 }
@@ -368,7 +367,7 @@ static uint64_t fp8_by_fp16(const smma_operation *o, uint64_t c) {
 /* E-FDPA. */
 
 static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
-  int block = o->rule.with.e_fdpa.block;
+  int block = smma_minimum(o->rule.with.e_fdpa.block, o->k);
   for (int start = 0; start < o->k; start += block) {
     decode_summand(&work.term[block], SMMA_F32, d);
     mpz_set(work.sum, work.term[block].value);
@@ -434,7 +433,7 @@ static uint64_t rounded_down_sum(const smma_operation *o, quantity *term, int co
 }
 
 static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
-  int block = o->rule.with.tr_fdpa.block;
+  int block = smma_minimum(o->rule.with.tr_fdpa.block, o->k);
   for (int start = 0; start < o->k; start += block) {
     for (int i = 0; i < block; i++) {
       multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
@@ -546,32 +545,26 @@ static uint64_t greatest(mpz_t x, smma_format format) {
 }
 
 static uint64_t general_nan(smma_format format, smma_nan_policy policy) {
-  switch (format) {
-    case SMMA_E4M3: return 0x7f;
-    case SMMA_E5M2FNUZ:
-    case SMMA_E4M3FNUZ: return 0x80;
-    case SMMA_E3M2:
-    case SMMA_E2M3:
-    case SMMA_E2M1: return greatest(work.part, format);
-    default: return nan_result(format, policy);
+  switch (layout_of(format).specials) {
+    case OF_GREATEST_EXPONENT: return nan_result(format, policy);
+    case ALL_ONES:
+    case OF_POWERS: return sign_bit(format, true) - 1;
+    case MINUS_ZERO: return sign_bit(format, true);
+    case NO_SPECIALS: return greatest(work.part, format);
+    case OF_INTEGERS: break;
   }
+  return 0;
 }
 
 /* Where a format has no infinity: NaN; where it has no NaN: the greatest number. */
 static uint64_t general_infinity(smma_format format, bool negative) {
-  switch (format) {
-    case SMMA_E5M2FNUZ:
-    case SMMA_E4M3FNUZ: return 0x80;
-    case SMMA_E4M3:
-    case SMMA_E3M2:
-    case SMMA_E2M3:
-    case SMMA_E2M1: return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET);
-    default: return infinity(format, negative);
-  }
+  specials_of_format specials = layout_of(format).specials;
+  if (specials == OF_GREATEST_EXPONENT) return infinity(format, negative);
+  return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET); /* of MINUS_ZERO that is the sign */
 }
 
 static uint64_t general_zero(const smma_g_fdpa *p, smma_format format, bool negative) {
-  bool no_sign = format == SMMA_E5M2FNUZ || format == SMMA_E4M3FNUZ;
+  bool no_sign = layout_of(format).specials == MINUS_ZERO;
   return sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
 }
 

@@ -6,7 +6,7 @@
 #include "core/rule.h"
 
 /* d for o->k elements of a and b, c, and o->k / o->scale_block scale factors (unused without scales). Contract:
-   1 <= o->k <= SMMA_MAXIMUM_K, a multiple of the block. Not for several threads at once. */
+   1 <= o->k <= SMMA_MAXIMUM_K, a multiple of the block where it is greater. Not for several threads at once. */
 uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                         const uint64_t *scale_a, const uint64_t *scale_b);
 

@@ -405,6 +405,24 @@ static void test_convert_errors(void **state) {
   assert_int_equal(y, 0x3f80);
 }
 
+/* ---- Every format ---- */
+
+/* In one of this file's lists, or one that test_wide_formats compares with C's own. */
+static bool is_judged(smma_format format) {
+  for (size_t f = 0; f < LAYOUTS; f++)
+    if (layouts[f].format == format) return true;
+  for (size_t f = 0; f < INTEGERS; f++)
+    if (integer_formats[f].format == format) return true;
+  return format == SMMA_F64 || format == SMMA_F32 || format == SMMA_E8M13;
+}
+
+static void test_every_format(void **state) {
+  smma_format format;
+  (void)state;
+  for (int f = 0; smma_format_bits(format = (smma_format)f); f++)
+    if (!is_judged(format)) fail_msg("%s: describe it in `layouts`, from its standard", smma_format_name(format));
+}
+
 /* ---- Names ---- */
 
 static void test_names(void **state) {
@@ -441,6 +459,7 @@ static void test_unknown_format(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_format),
       cmocka_unit_test(test_values),
       cmocka_unit_test(test_ignored_bits),
       cmocka_unit_test(test_extremes),

@@ -14,13 +14,14 @@
 
 #include "core/rule.h"
 #include "operands.h"
+#include "isa/catalogue.h"
 #include "isa/format_name.h"
 #include "oracle.h"
 
 #define DEFAULT_ROWS 100000
 #define CONTROL_ROWS 400000
 #define SEED 20250101
-#define MOST_OPERATIONS 128
+#define MOST_OPERATIONS 512
 #define MOST_REPORTS 5
 
 static uint64_t rows_per_test(void) {
@@ -245,55 +246,28 @@ static void list_integer(operation_list *list) {
   }
 }
 
+/* What the lists above leave out: every operation of the catalogue once. */
+static void list_catalogue(operation_list *list) {
+  const smma_instruction *i;
+  for (size_t index = 0; (i = smma_catalogue_at(index)); index++)
+    if (smma_catalogue_twin(i) == i) add(list, smma_operation_of(i));
+}
+
+/* Every format as a factor: c and the result hold its products exactly, but for those of f64. */
+static void list_formats(operation_list *list) {
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
+    add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, (smma_format)f, (smma_format)f, F(f64), F(f64), 1));
+}
+
 /* Comparison. */
 
-static const char *format_name(smma_format format) {
-  static const char *const names[] = {
-#define SMMA_FORMAT(symbol, name, ...) #name,
-#include "core/format.def"
-#undef SMMA_FORMAT
-      "none"};
-  return names[format];
-}
-
-static const char *algorithm_name(smma_algorithm algorithm) {
-  static const char *const names[] = {
-      [SMMA_FMA] = "FMA",           [SMMA_T_FDPA] = "T-FDPA",     [SMMA_ST_FDPA] = "ST-FDPA",
-      [SMMA_GST_FDPA] = "GST-FDPA", [SMMA_E_FDPA] = "E-FDPA",     [SMMA_FTZ_ADDMUL] = "FTZ-AddMul",
-      [SMMA_TR_FDPA] = "TR-FDPA",   [SMMA_GTR_FDPA] = "GTR-FDPA", [SMMA_FP8_BY_FP16] = "FP8-by-FP16",
-      [SMMA_FTZ_FMA] = "FTZ-FMA",   [SMMA_INTEGER] = "INTEGER",   [SMMA_G_FDPA] = "G-FDPA",
-  };
-  return names[algorithm];
-}
-
-static void print_truncated(const smma_t_fdpa *p) {
-  printf(" F=%d L=%d e_zero=%d output=%s %s", p->alignment_bits, p->block, p->zero_exponent, format_name(p->output),
-         p->rounding == SMMA_ROUND_NEAREST_EVEN ? "RNE" : "RZ");
-}
-
 static void print_operation(const smma_operation *o) {
-  printf("%s a=%s b=%s c=%s d=%s k=%d", algorithm_name(o->rule.algorithm), format_name(o->a), format_name(o->b),
-         format_name(o->c), format_name(o->d), o->k);
-  if (o->scale_block) printf(" scale=%s per %d", format_name(o->scale), o->scale_block);
-  switch (o->rule.algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: print_truncated(&o->rule.with.t_fdpa); break;
-    case SMMA_GST_FDPA:
-      printf(" G=%d", o->rule.with.gst_fdpa.group);
-      print_truncated(&o->rule.with.gst_fdpa.fused);
-      break;
-    case SMMA_E_FDPA: printf(" L=%d", o->rule.with.e_fdpa.block); break;
-    case SMMA_INTEGER: printf(" overflow=%d", (int)o->rule.with.integer.overflow); break;
-    case SMMA_FTZ_ADDMUL: printf(" P=%d", o->rule.with.ftz_addmul.pairwise); break;
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA: {
-      const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
-      printf(" F=%d F2=%d L=%d revision=%d", p->alignment_bits, p->sum_bits, p->block, p->revision);
-      break;
-    }
-    default: break;
-  }
+  const char *name;
+  char value[32];
+  printf("%s a=%s b=%s c=%s d=%s k=%d", smma_model_name(&o->rule), smma_format_text(o->a), smma_format_text(o->b),
+         smma_format_text(o->c), smma_format_text(o->d), o->k);
+  if (o->scale_block) printf(" scale=%s per %d", smma_format_text(o->scale), o->scale_block);
+  for (int i = 0; smma_parameter(&o->rule, i, &name, value, sizeof value); i++) printf(" %s=%s", name, value);
   printf("\n");
 }
 
@@ -387,6 +361,8 @@ ORACLE_TEST(gtr_fdpa)
 ORACLE_TEST(fma)
 ORACLE_TEST(ftz_fma)
 ORACLE_TEST(integer)
+ORACLE_TEST(catalogue)
+ORACLE_TEST(formats)
 
 /* The oracle itself against the C library's correctly rounded fma. */
 static void test_oracle_fma(void **state) {
@@ -625,6 +601,8 @@ int main(void) {
       cmocka_unit_test(test_fma),
       cmocka_unit_test(test_ftz_fma),
       cmocka_unit_test(test_integer),
+      cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_formats),
       cmocka_unit_test(test_oracle_fma),
       cmocka_unit_test(test_zeros_of_flushing_rules),
       cmocka_unit_test(test_all_pairs_ada_fp8),
