@@ -66,6 +66,13 @@ gives 'two that do not' 0 '^no difference in 20000 rows$' diff --on A100,L40S --
 gives 'a smaller K in a row' 0 '^T4: .*, 2 in a row$' diff --on T4,A100 --in f16 --rows 1000
 gives 'a unit against the model' 1 'fraction bits kept of aligned products: 23 \| 24' \
   diff --unit "$wrong:bit" --against model --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1000
+check 'names what computed' grep -q "^A100: mma.*, computed by $wrong:bit$" in/stdout
+check 'its result is not the GPU'"'"'s' grep -q "^  $wrong:bit as A100 *[0-9a-f]* " in/stdout
+check 'the model'"'"'s is' grep -q '^  A100 *[0-9a-f]* ' in/stdout
+gives 'and in a table' 1 '^A100\* +- +[0-9.]+% +[0-9.]+%$' \
+  diff --unit "$wrong:bit" --against model --on A100,A100,L40S --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1000
+gives 'JSON names it, too' 1 'wrong_unit\.so:bit",$' \
+  diff --unit "$wrong:bit" --against model --on A100,A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1000 --json
 gives 'JSON' 1 '"differ": true' diff --on A100,H100 --in f16 --rows 1000 --json
 check 'is JSON' has '.features | map(.feature) | index("first_sum") != null'
 gives 'a table' 1 '^H100 +[0-9.]+% +[0-9.]+% +- +=$' diff --on V100,A100,H100,B200 --in f16 --rows 1000

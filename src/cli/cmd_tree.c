@@ -52,10 +52,13 @@ static int write_svg(const char *path, const smma_tree *t, const char *title) {
   return drawn ? SMMA_EXIT_EQUAL : smma_complain("--svg: %s", error.text);
 }
 
-static int write_files(const smma_instruction *i, const smma_tree *t, const char *svg, const char *dot) {
-  char title[256];
+static int write_files(const smma_unit *u, const smma_instruction *i, const smma_tree *t, const char *svg,
+                       const char *dot) {
+  const bool model = u->methods == &smma_unit_model;
+  char title[600];
   int status = SMMA_EXIT_EQUAL;
-  snprintf(title, sizeof title, "%s (%s)", i->name, i->origin ? i->origin : smma_architectures[i->arch].title);
+  snprintf(title, sizeof title, "%s (%s%s%s)", i->name, i->origin ? i->origin : smma_architectures[i->arch].title,
+           model ? "" : ", computed by ", model ? "" : u->name);
   if (dot) status = write_dot(dot, t, title);
   if (svg && status == SMMA_EXIT_EQUAL) status = write_svg(svg, t, title);
   return status;
@@ -105,7 +108,7 @@ int smma_command_tree(int argc, const char **argv) {
   status = smma_find_tree(&unit, i, &tree, &error);
   if (status != SMMA_TREE_FOUND)
     smma_die("%s%s", status == SMMA_TREE_HIDDEN ? "cannot tell the order: " : "", error.text);
-  status = write_files(i, &tree, svg, dot);
+  status = write_files(&unit, i, &tree, svg, dot);
   if (status == SMMA_EXIT_EQUAL && json)
     smma_print_json(tree_json(&unit, i, &tree));
   else if (status == SMMA_EXIT_EQUAL && !is_drawn_on_stdout(svg, dot))

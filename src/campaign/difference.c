@@ -1,0 +1,132 @@
+#include "campaign/difference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/chain.h"
+
+/* Two units that compute rows of one instruction. */
+typedef struct {
+  const smma_instruction *as;
+  smma_unit chain[2];
+} pair;
+
+static bool open_pair(const smma_side side[2], pair *p, smma_error *error) {
+  const smma_instruction *const i[2] = {side[0].instruction, side[1].instruction};
+  smma_error why;
+  *p = (pair){.as = i[0]->k >= i[1]->k ? i[0] : i[1]};
+  for (int s = 0; s < 2; s++)
+    if (!smma_chain_open(side[s].unit, i[s], p->as, &p->chain[s], &why)) {
+      if (s == 1) smma_unit_close(&p->chain[0]);
+      return smma_fail(error, "%s and %s cannot be compared: %s", side[0].label, side[1].label, why.text);
+    }
+  return true;
+}
+
+static void close_pair(pair *p) {
+  smma_unit_close(&p->chain[0]);
+  smma_unit_close(&p->chain[1]);
+}
+
+static bool go_on(const smma_campaign_result *result, void *context) {
+  (void)result, (void)context;
+  return false;
+}
+
+/* Normal rows, or those of all kinds in turn. */
+static bool compare_rows(pair *p, uint64_t rows, uint64_t seed, bool normal, smma_campaign_result *result,
+                         smma_error *error) {
+  const smma_campaign c = {.unit = &p->chain[0],
+                           .against = &p->chain[1],
+                           .rows = rows,
+                           .seed = seed,
+                           .one_kind = normal,
+                           .kind = SMMA_ROWS_NORMAL};
+  bool stopped;
+  *result = (smma_campaign_result){0};
+  return smma_campaign_run(&c, p->as, go_on, NULL, result, &stopped, error) &&
+         (!stopped || smma_fail(error, "interrupted"));
+}
+
+static int terms_of(const smma_instruction *i, const smma_row *row) {
+  const smma_encoding a = smma_encoding_of(i->a), b = smma_encoding_of(i->b);
+  int count = smma_decode(smma_encoding_of(i->c), row->c).kind != SMMA_ZERO;
+  for (int k = 0; k < i->k; k++)
+    count += smma_decode(a, row->a[k]).kind != SMMA_ZERO && smma_decode(b, row->b[k]).kind != SMMA_ZERO;
+  return count;
+}
+
+static void offer(smma_unit_difference *d, const smma_row *row, uint64_t expected) {
+  const int terms = terms_of(d->as, row);
+  if (d->found && d->terms <= terms) return;
+  d->found = true;
+  d->terms = terms;
+  d->row = *row;
+  d->expected = expected;
+}
+
+/* What shows a feature of one is a row worth asking the other. */
+static bool try_witness(pair *p, const smma_row *witness, smma_unit_difference *d, smma_error *error) {
+  const smma_operation o = smma_operation_of(d->as);
+  smma_row row[2] = {*witness, *witness};
+  uint64_t expected;
+  for (int s = 0; s < 2; s++) {
+    smma_subject subject = {.unit = &p->chain[s], .instruction = d->as};
+    if (!smma_ask_subject(&subject, &row[s], 1)) return smma_fail(error, "%s", subject.error.text);
+  }
+  if (smma_same_result(&o, row[1].d, row[0].d)) return true;
+  expected = row[1].d;
+  if (!smma_minimise(&p->chain[0], &p->chain[1], d->as, &row[0], &expected, error)) return false;
+  offer(d, &row[0], expected);
+  return true;
+}
+
+static bool examine(pair *p, smma_unit_difference *d, smma_error *error) {
+  for (int s = 0; s < 2; s++) {
+    d->examination[s] = malloc(sizeof *d->examination[s]);
+    if (!d->examination[s]) return smma_fail(error, "out of memory");
+    if (!smma_examine(&p->chain[s], d->as, d->examination[s], error)) return false;
+  }
+  for (int s = 0; s < 2; s++)
+    for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+      const smma_finding *f = &d->examination[s]->findings[i];
+      if (f->has_witness && !try_witness(p, &f->witness, d, error)) return false;
+    }
+  return true;
+}
+
+bool smma_find_unit_difference(const smma_side side[2], uint64_t rows, uint64_t seed, smma_unit_difference *d,
+                               smma_error *error) {
+  pair p;
+  bool done;
+  *d = (smma_unit_difference){.examination = {NULL}};
+  if (!open_pair(side, &p, error)) return false;
+  d->as = p.as;
+  done = examine(&p, d, error) && compare_rows(&p, rows, seed, false, &d->all, error) &&
+         compare_rows(&p, rows, seed, true, &d->normal, error);
+  if (d->all.has_example) offer(d, &d->all.example, d->all.expected);
+  if (d->normal.has_example) offer(d, &d->normal.example, d->normal.expected);
+  close_pair(&p);
+  return done;
+}
+
+void smma_free_unit_difference(smma_unit_difference *d) {
+  free(d->examination[0]);
+  free(d->examination[1]);
+}
+
+bool smma_feature_differs(const smma_unit_difference *d, smma_probe_id probe) {
+  const smma_finding *x = &d->examination[0]->findings[probe], *y = &d->examination[1]->findings[probe];
+  return *x->value && *y->value && strcmp(x->value, y->value) != 0;
+}
+
+bool smma_find_difference_rate(const smma_side side[2], uint64_t rows, uint64_t seed, double *rate, smma_error *error) {
+  smma_campaign_result all, normal;
+  pair p;
+  bool done;
+  if (!open_pair(side, &p, error)) return false;
+  done = compare_rows(&p, rows, seed, false, &all, error) && compare_rows(&p, rows, seed, true, &normal, error);
+  close_pair(&p);
+  if (done) *rate = all.mismatches || normal.mismatches ? (double)normal.mismatches / (double)normal.rows : -1;
+  return done;
+}
