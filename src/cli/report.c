@@ -119,7 +119,7 @@ static bool read_example(const json_t *object, const smma_instruction *i, smma_c
    only if there is an example of it, which differs. */
 static bool is_possible(const smma_campaign_result *r, const smma_instruction *i, uint64_t most_rows) {
   const smma_operation o = smma_operation_of(i);
-  if (r->rows < 1 || r->rows > most_rows || r->mismatches > r->rows || r->not_repeated > r->rows) return false;
+  if (r->rows < 1 || r->rows > most_rows || r->mismatches > r->rows) return false;
   if (!r->checked || r->has_example != (r->mismatches > 0)) return false;
   return !r->has_example || (r->first < r->rows && !smma_same_result(&o, r->expected, r->example.d));
 }
