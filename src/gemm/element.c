@@ -157,21 +157,18 @@ void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
 }
 
 void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
-  const smma_gemm_arguments *g = &p->with;
-  smma_format format = of_a ? p->operation.a : p->operation.b;
-  smma_encoding f = smma_encoding_of(format);
-  size_t leading = of_a ? g->lda : g->ldb, present = k < g->k ? g->k - k : 0;
-  bool contiguous = of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
+  const smma_view *v = smma_view_of(p, of_a);
+  const smma_encoding f = smma_encoding_of(v->format);
+  const size_t first = i * v->line_stride + k * v->k_stride;
+  size_t present = k < v->count ? v->count - k : 0;
   if (present > count) present = count;
-  if (of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS) {
-    size_t bytes = smma_container_bytes(f);
-    for (size_t x = 0; x < present; x++) {
-      uint64_t a = smma_load(bytes, g->a, smma_index_of(g->order_a, leading, i, k + x));
-      out[x] = smma_decode(f, smma_scaled(format, a, g->alpha));
-    }
+  if (v->factor == 1) {
+    smma_decode_array(f, v->data, first, v->k_stride, present, out);
   } else {
-    size_t first = contiguous ? i * leading + k : i + k * leading;
-    smma_decode_array(f, of_a ? g->a : g->b, first, contiguous ? 1 : leading, present, out);
+    for (size_t x = 0; x < present; x++) {
+      const uint64_t code = smma_load(smma_container_bytes(f), v->data, first + x * v->k_stride);
+      out[x] = smma_decode(f, smma_scaled(v->format, code, v->factor));
+    }
   }
   for (size_t x = present; x < count; x++) out[x] = smma_decode(f, 0);
 }
@@ -179,10 +176,10 @@ void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_
 void smma_decode_scales(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
   smma_encoding f = smma_encoding_of(p->operation.scale);
   size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block, first = k / block;
-  const void *scale = of_a ? p->with.scale_a : p->with.scale_b;
   uint64_t one = smma_encode_number(f, number_of(1), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   for (size_t x = 0; x < count / block; x++) {
-    uint64_t encoding = first + x < all ? smma_load(smma_container_bytes(f), scale, i * all + first + x) : one;
+    uint64_t encoding =
+        first + x < all ? smma_load(smma_container_bytes(f), smma_view_of(p, of_a)->scale, i * all + first + x) : one;
     out[x] = smma_decode(f, encoding);
   }
 }

@@ -9,10 +9,22 @@
 typedef struct smma_kernel smma_kernel;
 typedef struct smma_kernel_family smma_kernel_family;
 
+/* A or B as lines along K, the rows of A or the columns of B, of which `count` elements each are there: element k of
+   line i is number i * line_stride + k * k_stride. Behind them lies +0. */
+typedef struct {
+  const void *data;
+  smma_format format;
+  size_t lines, count;
+  size_t line_stride, k_stride;
+  double factor;              /* of each element, rounded to the format, but not of what lies behind; 1: none */
+  const unsigned char *scale; /* scale factors, those of a line contiguous, one line behind another; or NULL */
+} smma_view;
+
 /* Checked arguments and what follows from them. Immutable while threads run. */
 typedef struct {
-  smma_operation operation;  /* c in D's format: the start is widened before */
-  smma_gemm_arguments with;  /* leading dimensions filled in */
+  smma_operation operation; /* c in D's format: the start is widened before */
+  smma_gemm_arguments with; /* leading dimensions filled in */
+  smma_view a, b;
   size_t steps;              /* instruction steps along K */
   size_t steps_per_slice;    /* of split_k */
   size_t steps_per_interval; /* of promote_every; 0 for none */
@@ -20,6 +32,18 @@ typedef struct {
   smma_format c_format;
   const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
 } smma_plan;
+
+/* A if `of_a`, else B. */
+static inline const smma_view *smma_view_of(const smma_plan *plan, bool of_a) { return of_a ? &plan->a : &plan->b; }
+
+/* Whether the elements of a line are contiguous; else those of an index k are. */
+static inline bool smma_is_along_k(const smma_view *view) { return view->k_stride == 1; }
+
+/* How many of `count` lines from `first` on are there. */
+static inline size_t smma_lines_present(const smma_view *view, size_t first, size_t count) {
+  const size_t present = first < view->lines ? view->lines - first : 0;
+  return present < count ? present : count;
+}
 
 /* Fills in dense leading dimensions; checks that no matrix is missing and every index fits, at 8 bytes an element. */
 smma_status smma_check_matrices(smma_gemm_arguments *arguments);

@@ -43,10 +43,9 @@ static inline __attribute__((always_inline)) void smma_move(smma_source in, smma
   }
 }
 
-/* `count` elements along K, from k on, of rows of A or columns of B, from `first` on. */
+/* `count` elements along K, from k on, of the view's lines from `first` on. */
 typedef struct {
-  const smma_plan *plan;
-  bool of_a;
+  const smma_view *view;
   size_t first, k, count;
 } smma_strip;
 
@@ -54,35 +53,35 @@ typedef struct {
 static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_strip *s, size_t bytes, bool along_k,
                                                                    size_t vectors, smma_to_f32 *to_f32,
                                                                    smma_target out) {
-  const smma_gemm_arguments *g = &s->plan->with;
-  size_t leading = s->of_a ? g->lda : g->ldb, extent = s->of_a ? g->m : g->n;
-  size_t width = s->first < extent ? extent - s->first : 0, count = s->k < g->k ? g->k - s->k : 0;
-  size_t at = along_k ? s->first * leading + s->k : s->first + s->k * leading;
-  smma_source in = {(const unsigned char *)(s->of_a ? g->a : g->b) + at * bytes, bytes, along_k ? 1 : leading,
-                    along_k ? leading : 1};
-  if (width >= vectors && count >= s->count) {
+  const smma_view *x = s->view;
+  size_t width = smma_lines_present(x, s->first, vectors), count = s->k < x->count ? x->count - s->k : 0;
+  size_t at = s->first * x->line_stride + s->k * x->k_stride;
+  smma_source in = {(const unsigned char *)x->data + at * bytes, bytes, along_k ? 1 : x->k_stride,
+                    along_k ? x->line_stride : 1};
+  if (width == vectors && count >= s->count) {
     smma_move(in, out, s->count, vectors, to_f32);
     return;
   }
   for (size_t i = 0; i < s->count; i++)
     memset((unsigned char *)out.at + i * out.stride * out.bytes, 0, vectors * out.bytes);
-  smma_move(in, out, count < s->count ? count : s->count, width < vectors ? width : vectors, to_f32);
+  smma_move(in, out, count < s->count ? count : s->count, width, to_f32);
 }
 
-/* The same on encodings that were fetched before: conversion is vectorised then, and alpha acts on A in between. */
+/* The same on encodings that were fetched before: conversion is vectorised then, and the factor acts in between. */
 static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_strip *s, size_t bytes, bool along_k,
                                                                     size_t vectors, smma_to_f32 *to_f32,
                                                                     smma_target out) {
-  const smma_plan *p = s->plan;
+  const smma_view *x = s->view;
+  const size_t width = smma_lines_present(x, s->first, vectors);
   uint64_t code[SMMA_STRIP];
   smma_target between = {code, out.bytes, vectors, 0};
   smma_source in = {code, out.bytes, vectors, 1};
   smma_fetch_strip(s, bytes, along_k, vectors, NULL, between);
-  if (s->of_a && p->with.alpha != 1 && p->with.scaling == SMMA_SCALING_OPERANDS)
-    for (size_t i = 0; i < s->count && s->k + i < p->with.k; i++)
-      for (size_t v = 0; v < vectors && s->first + v < p->with.m; v++) {
-        uint64_t a = smma_load(out.bytes, code, i * vectors + v);
-        smma_store(out.bytes, code, i * vectors + v, smma_scaled(p->operation.a, a, p->with.alpha));
+  if (x->factor != 1)
+    for (size_t i = 0; i < s->count && s->k + i < x->count; i++)
+      for (size_t v = 0; v < width; v++) {
+        uint64_t element = smma_load(out.bytes, code, i * vectors + v);
+        smma_store(out.bytes, code, i * vectors + v, smma_scaled(x->format, element, x->factor));
       }
   smma_move(in, out, s->count, vectors, to_f32);
 }
@@ -93,15 +92,14 @@ static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_s
 static inline __attribute__((always_inline)) void smma_interleave(const smma_pack *pack, size_t width, size_t bytes,
                                                                   size_t packed_bytes, smma_to_f32 *to_f32,
                                                                   size_t swap) {
-  const smma_gemm_arguments *g = &pack->plan->with;
+  const smma_view *x = smma_view_of(pack->plan, pack->of_a);
   const size_t k = (size_t)pack->plan->operation.k, elements = pack->steps * k;
-  const bool along_k = pack->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
-  const bool scaled = pack->of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS;
+  const bool along_k = smma_is_along_k(x), scaled = x->factor != 1;
   const size_t narrow = width < SMMA_STRIP_VECTORS ? width : SMMA_STRIP_VECTORS;
   const size_t vectors = along_k ? narrow : width, depth = SMMA_STRIP / vectors;
   for (size_t first = 0; first < pack->count; first += vectors)
     for (size_t i = 0; i < elements; i += depth) {
-      smma_strip s = {pack->plan, pack->of_a, pack->first + first, pack->step * k + i, elements - i};
+      smma_strip s = {x, pack->first + first, pack->step * k + i, elements - i};
       smma_target out = {pack->out, packed_bytes, width, swap};
       out.at = (unsigned char *)pack->out + ((first / width * elements + i) * width + first % width) * packed_bytes;
       if (s.count > depth) s.count = depth;

@@ -21,52 +21,51 @@ typedef struct {
 
 static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, const size_t *k,
                                                                 size_t present, uint32_t *code) {
-  const smma_gemm_arguments *g = &f->plan->with;
-  const void *matrix = f->of_a ? g->a : g->b;
-  size_t leading = f->of_a ? g->lda : g->ldb;
-  bool along_k = f->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
-  if (along_k) {
+  const smma_view *x = smma_view_of(f->plan, f->of_a);
+  if (smma_is_along_k(x)) {
     for (size_t v = 0; v < present; v++) {
       /* The next vectors' elements, which may be none: too many lines apart for processors to guess. */
-      __builtin_prefetch((const void *)((uintptr_t)matrix + ((f->first + f->vectors + v) * leading + k[0]) * bytes));
+      __builtin_prefetch(
+          (const void *)((uintptr_t)x->data + ((f->first + f->vectors + v) * x->line_stride + k[0]) * bytes));
       for (int i = 0; i < f->length; i++)
-        if (k[i] < g->k)
-          code[(size_t)i * f->vectors + v] = (uint32_t)smma_load(bytes, matrix, (f->first + v) * leading + k[i]);
+        if (k[i] < x->count)
+          code[(size_t)i * f->vectors + v] =
+              (uint32_t)smma_load(bytes, x->data, (f->first + v) * x->line_stride + k[i]);
     }
   } else {
     for (int i = 0; i < f->length; i++) {
       uint32_t *restrict out = code + (size_t)i * f->vectors;
-      if (k[i] >= g->k) continue;
-      for (size_t v = 0; v < present; v++) out[v] = (uint32_t)smma_load(bytes, matrix, f->first + v + k[i] * leading);
+      if (k[i] >= x->count) continue;
+      for (size_t v = 0; v < present; v++)
+        out[v] = (uint32_t)smma_load(bytes, x->data, f->first + v + k[i] * x->k_stride);
     }
   }
 }
 
-/* alpha acts on A before, but not on what lies behind the matrix: that is +0, whatever alpha's sign. */
+/* The view's factor, but not on what lies behind it: that is +0, whatever the factor's sign. */
 static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
-  const smma_plan *p = f->plan;
+  const smma_view *x = smma_view_of(f->plan, f->of_a);
   for (int i = 0; i < f->length; i++)
-    for (size_t v = 0; k[i] < p->with.k && v < present; v++) {
-      uint32_t *x = &code[(size_t)i * f->vectors + v];
-      *x = (uint32_t)smma_scaled(p->operation.a, *x, p->with.alpha);
+    for (size_t v = 0; k[i] < x->count && v < present; v++) {
+      uint32_t *element = &code[(size_t)i * f->vectors + v];
+      *element = (uint32_t)smma_scaled(x->format, *element, x->factor);
     }
 }
 
 /* +0 behind the matrix. Formats of at most 32 bits. */
 static inline void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->plan->operation;
-  const smma_gemm_arguments *g = &f->plan->with;
-  size_t extent = f->of_a ? g->m : g->n, present = f->first < extent ? extent - f->first : 0, k[SMMA_MOST_PRODUCTS];
+  const smma_view *x = smma_view_of(f->plan, f->of_a);
+  size_t present = smma_lines_present(x, f->first, f->vectors), k[SMMA_MOST_PRODUCTS];
   size_t count = (size_t)f->length * f->vectors;
-  if (present > f->vectors) present = f->vectors;
   for (int i = 0; i < f->length; i++) k[i] = f->step * (size_t)o->k + (size_t)smma_product_index(o, f->block, i);
   memset(code, 0, count * sizeof *code);
-  switch (smma_container_bytes(smma_encoding_of(f->of_a ? o->a : o->b))) {
+  switch (smma_container_bytes(smma_encoding_of(x->format))) {
     case 1: smma_fetch_as(f, 1, k, present, code); break;
     case 2: smma_fetch_as(f, 2, k, present, code); break;
     default: smma_fetch_as(f, 4, k, present, code); break;
   }
-  if (f->of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS) smma_scale_codes(f, k, present, code);
+  if (x->factor != 1) smma_scale_codes(f, k, present, code);
 }
 
 /* 2^exponent as binary32 (binary64), for normal results. */

@@ -31,6 +31,30 @@ smma_status smma_check_matrices(smma_gemm_arguments *g) {
   return status;
 }
 
+static smma_view view_of_a(const smma_operation *o, const smma_gemm_arguments *g) {
+  const bool along_k = g->order_a == SMMA_ROW_MAJOR;
+  return (smma_view){.data = g->a,
+                     .format = o->a,
+                     .lines = g->m,
+                     .count = g->k,
+                     .line_stride = along_k ? g->lda : 1,
+                     .k_stride = along_k ? 1 : g->lda,
+                     .factor = g->scaling == SMMA_SCALING_OPERANDS ? g->alpha : 1,
+                     .scale = g->scale_a};
+}
+
+static smma_view view_of_b(const smma_operation *o, const smma_gemm_arguments *g) {
+  const bool along_k = g->order_b == SMMA_COLUMN_MAJOR;
+  return (smma_view){.data = g->b,
+                     .format = o->b,
+                     .lines = g->n,
+                     .count = g->k,
+                     .line_stride = along_k ? g->ldb : 1,
+                     .k_stride = along_k ? 1 : g->ldb,
+                     .factor = 1,
+                     .scale = g->scale_b};
+}
+
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
   smma_gemm_arguments *g = &plan->with;
   size_t k = (size_t)operation->k, slices;
@@ -49,6 +73,8 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
     return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
+  plan->a = view_of_a(operation, g);
+  plan->b = view_of_b(operation, g);
   plan->steps = divide_up(g->k, k);
   plan->steps_per_interval = g->promote_every / k;
   slices = g->split_k ? g->split_k : 1;

@@ -124,8 +124,8 @@ static void deficit_share_greatest(size_t vectors, uint8_t *greatest) {
 static void deficit_take_scales(const smma_fetch *f, deficit_packed *b, unsigned char *special) {
   const smma_plan *p = f->plan;
   size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
-  size_t extent = f->of_a ? p->with.m : p->with.n;
-  for (size_t v = 0; v < f->vectors && f->first + v < extent; v++) {
+  const size_t present = smma_lines_present(smma_view_of(p, f->of_a), f->first, f->vectors);
+  for (size_t v = 0; v < present; v++) {
     smma_number scale[SMMA_MAXIMUM_K];
     smma_decode_scales(p, f->of_a, f->first + v, f->step * (size_t)p->operation.k + at, block, scale);
     if (scale[0].kind == SMMA_FINITE)
@@ -176,8 +176,7 @@ static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
 
 /* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
 static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
-  size_t extent = f->of_a ? f->plan->with.m : f->plan->with.n;
-  size_t present = f->first < extent ? extent - f->first : 0;
+  const size_t present = smma_lines_present(smma_view_of(f->plan, f->of_a), f->first, f->vectors);
   for (size_t i = 0; i < (size_t)f->length; i++)
     for (size_t v = present; v < f->vectors; v++) b->byte[i * f->vectors + v] = 0;
 }

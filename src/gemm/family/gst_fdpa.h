@@ -76,25 +76,26 @@ static bool gst_takes(const smma_operation *o) {
 
 /* Where the encodings of rows or columns first..first + width - 1 of one step come from. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_operation *operation;
+  const smma_view *view;
   bool of_a;
   size_t first, width, present; /* those within the matrix */
   size_t step;
 } gst_fetch;
 
-static const unsigned char *gst_matrix(const gst_fetch *f) {
-  return (const unsigned char *)(f->of_a ? f->plan->with.a : f->plan->with.b);
+/* The element at `k` of the first line. */
+static const unsigned char *gst_from(const gst_fetch *f, size_t k) {
+  return (const unsigned char *)f->view->data + f->first * f->view->line_stride + k * f->view->k_stride;
 }
 
 /* Rows of A, columns of B whose elements follow each other. */
-static void gst_fetch_along_k(const gst_fetch *f, size_t leading, uint32_t *quad) {
-  size_t k = f->step * GST_K, length = f->plan->with.k - k;
+static void gst_fetch_along_k(const gst_fetch *f, uint32_t *quad) {
+  size_t k = f->step * GST_K, length = f->view->count - k, apart = f->view->line_stride;
   if (length > GST_K) length = GST_K;
   for (size_t v = 0; v < f->present; v++) {
     uint32_t line[GST_QUADS] = {0};
-    const unsigned char *from = gst_matrix(f) + (f->first + v) * leading + k;
-    if (f->first + v + f->width < (f->of_a ? f->plan->with.m : f->plan->with.n))
-      __builtin_prefetch(from + f->width * leading);
+    const unsigned char *from = gst_from(f, k) + v * apart;
+    if (f->first + v + f->width < f->view->lines) __builtin_prefetch(from + f->width * apart);
     if (length == GST_K)
       memcpy(line, from, GST_K);
     else
@@ -104,13 +105,13 @@ static void gst_fetch_along_k(const gst_fetch *f, size_t leading, uint32_t *quad
 }
 
 /* Those of which one element each lies side by side. */
-static void gst_fetch_across_k(const gst_fetch *f, size_t leading, uint32_t *quad) {
+static void gst_fetch_across_k(const gst_fetch *f, uint32_t *quad) {
   static const unsigned char behind[SMMA_MOST_VECTORS];
   for (size_t q = 0; q < GST_QUADS; q++) {
     const unsigned char *line[4];
     for (size_t i = 0; i < 4; i++) {
       size_t k = f->step * GST_K + 4 * q + i;
-      line[i] = k < f->plan->with.k ? gst_matrix(f) + f->first + k * leading : behind;
+      line[i] = k < f->view->count ? gst_from(f, k) : behind;
     }
     for (size_t v = 0; v < f->present; v++)
       quad[q * f->width + v] =
@@ -118,10 +119,10 @@ static void gst_fetch_across_k(const gst_fetch *f, size_t leading, uint32_t *qua
   }
 }
 
-/* alpha acts on A before. */
-static void gst_scale_codes(const smma_plan *p, size_t count, uint8_t *code) {
+/* The view's factor. */
+static void gst_scale_codes(double factor, size_t count, uint8_t *code) {
   uint8_t scaled[16];
-  for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_E2M1, i, p->with.alpha);
+  for (unsigned i = 0; i < 16; i++) scaled[i] = (uint8_t)smma_scaled(SMMA_E2M1, i, factor);
   for (size_t i = 0; i < count; i++) code[i] = scaled[code[i] & 15];
 }
 
@@ -153,19 +154,18 @@ static void gst_sum_up(const gst_layout *l, size_t width, size_t parts, const ui
 
 /* The scale factors of one step, by parts; behind the matrix zero. */
 static void gst_fetch_scales(const gst_fetch *f, size_t parts, uint8_t *code) {
-  const smma_plan *p = f->plan;
-  const unsigned char *scales = (const unsigned char *)(f->of_a ? p->with.scale_a : p->with.scale_b);
-  size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block, first = f->step * parts;
+  const size_t block = (size_t)f->operation->scale_block, first = f->step * parts;
+  const size_t all = (f->view->count + block - 1) / block;
   memset(code, 0, parts * f->width);
   for (size_t v = 0; v < f->present; v++)
     for (size_t part = 0; part < parts && first + part < all; part++)
-      code[part * f->width + v] = scales[(f->first + v) * all + first + part];
+      code[part * f->width + v] = f->view->scale[(f->first + v) * all + first + part];
 }
 
 /* Values and exponents of the scale factors; a NaN counts as zero here and sets the flag. */
 static void gst_take_scales(const gst_fetch *f, const gst_layout *l, size_t parts, unsigned char *out,
                             unsigned char *special) {
-  const smma_encoding e = smma_encoding_of(f->plan->operation.scale);
+  const smma_encoding e = smma_encoding_of(f->operation->scale);
   const int fraction_bits = e.fraction_bits, bias = e.bias;
   const uint32_t largest = (uint32_t)smma_largest_fields(e), ones = largest + 1; /* of both formats */
   const uint32_t least = (uint32_t)(smma_minimum_exponent(e) + bias), fraction = (1u << fraction_bits) - 1;
@@ -190,16 +190,14 @@ static void gst_take_scales(const gst_fetch *f, const gst_layout *l, size_t part
 
 static void gst_pack_step(const gst_fetch *f, const gst_layout *l, size_t parts, unsigned char *out,
                           unsigned char *special) {
-  const smma_gemm_arguments *g = &f->plan->with;
   uint32_t quad[GST_QUADS * SMMA_MOST_VECTORS];
-  size_t leading = f->of_a ? g->lda : g->ldb, count = GST_K * f->width;
-  bool along_k = f->of_a ? g->order_a == SMMA_ROW_MAJOR : g->order_b == SMMA_COLUMN_MAJOR;
+  const size_t count = GST_K * f->width;
   if (f->present < f->width) memset(quad, 0, count);
-  if (along_k)
-    gst_fetch_along_k(f, leading, quad);
+  if (smma_is_along_k(f->view))
+    gst_fetch_along_k(f, quad);
   else
-    gst_fetch_across_k(f, leading, quad);
-  if (f->of_a && g->alpha != 1 && g->scaling == SMMA_SCALING_OPERANDS) gst_scale_codes(f->plan, count, (uint8_t *)quad);
+    gst_fetch_across_k(f, quad);
+  if (f->view->factor != 1) gst_scale_codes(f->view->factor, count, (uint8_t *)quad);
   gst_decode(count, f->of_a ? GST_RAISE : 0, (const uint8_t *)quad, out);
   gst_sum_up(l, f->width, parts, quad, out);
   gst_take_scales(f, l, parts, out, special);
@@ -242,16 +240,15 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
 
 static void gst_pack(const smma_pack *pack, size_t width) {
   const smma_plan *p = pack->plan;
-  size_t parts = gst_parts(&p->operation), extent = pack->of_a ? p->with.m : p->with.n;
+  const size_t parts = gst_parts(&p->operation);
   const gst_layout l = gst_layout_of(width, parts);
   int fraction_bits = smma_encoding_of(p->operation.scale).fraction_bits;
-  gst_fetch f = {p, pack->of_a, 0, width, 0, 0};
+  gst_fetch f = {&p->operation, smma_view_of(p, pack->of_a), pack->of_a, 0, width, 0, 0};
   for (size_t done = 0; done < pack->count; done += width) {
     unsigned char *out = (unsigned char *)pack->out + done / width * l.bytes;
     size_t apart = pack->count / width * l.bytes;
     f.first = pack->first + done;
-    f.present = f.first < extent ? extent - f.first : 0;
-    if (f.present > width) f.present = width;
+    f.present = smma_lines_present(f.view, f.first, width);
     for (size_t step = 0; step < pack->steps; step++) {
       f.step = pack->step + step;
       gst_pack_step(&f, &l, parts, out + step * apart, pack->special + done);
