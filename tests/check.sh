@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What scripts/check and .ci/run say of builds and tests that fail, of a machine where no root can be made, and of success;
-# with set-up, builds and tests that only pretend. Usage: check.sh SOURCE
+# What scripts/check and .ci/run say of builds and tests that fail, of a machine where no root can be made, and of
+# success, with set-up, builds and tests that only pretend; and that the tests have all tools. Usage: check.sh SOURCE
 set -u
 source=$(realpath "${1:?usage: check.sh SOURCE}")
 work=$(mktemp -d)
@@ -125,6 +125,15 @@ exec 8>build-root.lock
 flock 8
 runs 2 .ci/run
 ends '^ci: .*/build-root is in use by another run; wait for it$'
+
+# What a test looks for, and is silent without, scripts/setup installs; CUDA's tools it cannot.
+what='tools'
+if command -v apt-get >output; then
+  # shellcheck disable=SC2013  # words
+  for tool in $(cat "$source"/tests/*.sh | grep -oE 'command -v [a-z][a-z+ -]*' | cut -d ' ' -f 3-); do
+    [[ $tool =~ ^(nvcc|cuobjdump)$ ]] || command -v "$tool" >output || complain "scripts/setup does not install $tool"
+  done
+fi
 
 [ $failed -eq 0 ] && echo 'check and run say what happens'
 exit $failed
