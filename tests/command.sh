@@ -401,6 +401,23 @@ npy scale-b.npy '|u1' '(4, 1)' 38383840
 scaled=(gemm --on sm_120 --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
+# Numbers without scale factors get their own: NVFP4's of these are 1 and 2, and along K.
+npy blocks.npy '<f4' '(1, 20)' "$(f32 6 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 12 2 0 0)"
+npy ones.npy '<f4' '(20, 1)' "$(f32 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6 6)"
+gives 'gemm quantises' 0 '\(f32\), K = 20, on blackwell, tcgen05\.m128n8k64\.block16\.f32\.e2m1\.e2m1\.ue4m3;' \
+  gemm --on B200 --in nvfp4 blocks.npy ones.npy -o D.npy
+check 'gemm quantises: D' holds D.npy "$(f32 180)"
+check 'gemm says what it quantises' says 'note: A, blocks\.npy: f32 quantised to nvfp4; 0 of 20 values changed$'
+runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
+check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
+fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
+  gemm --on B200 --in mxfp4 fp4-a.npy fp4-b.npy -o D.npy
+gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \
+  gemm --on H100 --in e4m3,e5m2 blocks.npy ones.npy -o D.npy
+fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must have the same scale factors" \
+  gemm --on B200 --in mxfp4,nvfp4 blocks.npy ones.npy -o D.npy
+fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> f16; it has: .*mxfp8_e4m3->f32' \
+  gemm --on B200 --in nvfp4 --out f16 blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors missing' '--scale-b is missing' "${scaled[@]}" --scale-a scale-a.npy
 fails 'gemm: scale factors of another shape' '--scale-b: scale-a.npy is 1 x 4, but this product needs 4 x 1' \
   "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-a.npy
@@ -648,6 +665,11 @@ for key in m n k out units pairs; do check "compare --json has '$key'" grep -q "
 gives 'compare --out' 0 ' results in f16$' compare --on V100,A100 --out f16 A.npy B.npy
 gives 'compare of empty matrices' 0 ': 0 results in f32$' compare --on V100,H100 no-rows.npy B.npy
 gives 'compare of infinity and NaN' 0 '^H100 ' compare --on V100,H100 special.npy identity.npy
+gives 'compare: block-scaled formats' 1 '^B200 +mxfp8_e4m3,mxfp4 +tcgen05\.m128n8k32\.block32\.f32\.e4m3\.e2m1\.ue8m0 ' \
+  compare --on H100,B200:nvfp4,B200:mxfp8:mxfp4 "${real[@]}"
+gives 'compare: formats of A and of B' 0 '^H100 +e4m3,e5m2 +wgmma\.m64n8k32\.f32\.e4m3\.e5m2 ' \
+  compare --on H100:e4m3:e5m2,H100 A.npy B.npy
+fails 'compare: no format behind the colon' "--on: unknown format ''" compare --on H100: A.npy B.npy
 fails 'compare: no GPU' '--on is missing' compare A.npy B.npy
 fails 'compare: an empty list' '--on: the list of GPUs is empty' compare --on '' A.npy B.npy
 fails 'compare: an empty name' "--on: '' is not the name of a GPU" compare --on V100,,A100 A.npy B.npy

@@ -514,53 +514,147 @@ static void test_parameters(void **state) {
 /* ---- By formats ---- */
 
 static const struct {
-  const char *gpu;
-  smma_format in, out;
-  const char *begins; /* of the name; NULL: there is none */
+  const char *gpu, *in, *out, *name; /* NULL: there is none */
 } format_cases[] = {
-    {"V100", SMMA_F16, SMMA_F32, "mma.m8n8k4.f32.f16.f16.f32"},
-    {"A100", SMMA_BF16, SMMA_F32, "mma.m16n8k16.f32.bf16.bf16.f32"},
-    {"A100", SMMA_TF32, SMMA_F32, "mma.m16n8k8.f32.tf32.tf32.f32"},
-    {"A100", SMMA_F64, SMMA_F64, "mma.m8n8k4.f64.f64.f64.f64"},
-    {"L40S", SMMA_E4M3, SMMA_F32, "mma.m16n8k32.f32.e4m3.e4m3.f32"},
-    {"H100", SMMA_F16, SMMA_F32, "wgmma.m64n8k16.f32.f16.f16"},
-    {"H100", SMMA_F16, SMMA_F16, "wgmma.m64n8k16.f16.f16.f16"},
-    {"H100", SMMA_E4M3, SMMA_F32, "wgmma.m64n8k32.f32.e4m3.e4m3"},
-    {"H100", SMMA_F64, SMMA_F64, "mma.m16n8k16.f64.f64.f64.f64"},
-    {"B200", SMMA_BF16, SMMA_F32, "tcgen05.m64n8k16.f32.bf16.bf16"},
-    {"B200", SMMA_E2M1, SMMA_F32, "tcgen05.m64n8k32.f32.e2m1.e2m1"},
-    {"RTX 5090", SMMA_E5M2, SMMA_F16, "mma.m16n8k32.f16.e5m2.e5m2.f16"},
-    {"MI100", SMMA_BF16, SMMA_F32, "v_mfma_f32_16x16x8bf16"},
-    {"MI250X", SMMA_BF16, SMMA_F32, "v_mfma_f32_16x16x16bf16_1k"},
-    {"MI300X", SMMA_TF32, SMMA_F32, "v_mfma_f32_16x16x8_xf32"},
-    {"MI300X", SMMA_E4M3FNUZ, SMMA_F32, "v_mfma_f32_16x16x32_fp8_fp8"},
-    {"MI300X", SMMA_F32, SMMA_F32, "v_mfma_f32_16x16x4_f32"},
-    {"x86", SMMA_BF16, SMMA_F32, "vdpbf16ps"},
-    {"V100", SMMA_BF16, SMMA_F32, NULL},
-    {"MI300X", SMMA_E4M3, SMMA_F32, NULL},
-    {"H100", SMMA_E2M1, SMMA_F32, NULL},
-    {"H100", SMMA_BF16, SMMA_F16, NULL},
-    {"no such GPU", SMMA_F16, SMMA_F32, NULL},
+    {"V100", "f16", NULL, "mma.m8n8k4.f32.f16.f16.f32"},
+    {"A100", "bf16", NULL, "mma.m16n8k16.f32.bf16.bf16.f32"},
+    {"A100", "tf32", NULL, "mma.m16n8k8.f32.tf32.tf32.f32"},
+    {"A100", "f64", NULL, "mma.m8n8k4.f64.f64.f64.f64"},
+    {"L40S", "e4m3", NULL, "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+    {"H100", "f16", NULL, "wgmma.m64n8k16.f32.f16.f16"},
+    {"H100", "f16", "f16", "wgmma.m64n8k16.f16.f16.f16"},
+    {"H100", "e4m3", NULL, "wgmma.m64n8k32.f32.e4m3.e4m3"},
+    {"H100", "f64", NULL, "mma.m16n8k16.f64.f64.f64.f64"},
+    {"B200", "bf16", NULL, "tcgen05.m64n8k16.f32.bf16.bf16"},
+    {"B200", "e2m1", NULL, "tcgen05.m64n8k32.f32.e2m1.e2m1"},
+    {"RTX 5090", "e5m2", "f16", "mma.m16n8k32.f16.e5m2.e5m2.f16"},
+    {"MI100", "bf16", NULL, "v_mfma_f32_16x16x8bf16"},
+    {"MI250X", "bf16", NULL, "v_mfma_f32_16x16x16bf16_1k"},
+    {"MI300X", "tf32", NULL, "v_mfma_f32_16x16x8_xf32"},
+    {"MI300X", "e4m3fnuz", NULL, "v_mfma_f32_16x16x32_fp8_fp8"},
+    {"MI300X", "f32", NULL, "v_mfma_f32_16x16x4_f32"},
+    {"x86", "bf16", NULL, "vdpbf16ps"},
+    {"V100", "bf16", NULL, NULL},
+    {"MI300X", "e4m3", NULL, NULL},
+    {"H100", "e2m1", NULL, NULL},
+    {"H100", "bf16", "f16", NULL},
+    {"no such GPU", "f16", NULL, NULL},
+    {"A100", "int8", NULL, "mma.m16n8k32.s32.s8.s8.s32"},
+    {"H100", "e4m3,e5m2", NULL, "wgmma.m64n8k32.f32.e4m3.e5m2"},
+    {"H100", "e5m2:e4m3", "half", "wgmma.m64n8k32.f16.e5m2.e4m3"},
+    {"MI300X", "e5m2fnuz,e4m3fnuz", NULL, "v_mfma_f32_16x16x32_bf8_fp8"},
+    {"B200", "e2m1,e3m2", NULL, "tcgen05.m64n8k32.f32.e2m1.e3m2"},
+    {"B200", "mxfp8", NULL, "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"},
+    {"B200", "MXFP8_E5M2", NULL, "tcgen05.m128n8k32.block32.f32.e5m2.e5m2.ue8m0"},
+    {"B200", "mxfp8,mxfp4", NULL, "tcgen05.m128n8k32.block32.f32.e4m3.e2m1.ue8m0"},
+    {"B200", "mxfp6", NULL, "tcgen05.m128n8k32.block32.f32.e3m2.e3m2.ue8m0"},
+    {"B200", "mxfp4", NULL, "tcgen05.m128n8k64.block32.f32.e2m1.e2m1.ue8m0"},
+    {"B200", "nvfp4", NULL, "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"},
+    {"RTX 5090", "mxfp4", NULL, "mma.m16n8k64.block32.f32.e2m1.e2m1.f32.ue8m0"},
+    {"RTX 5090", "nvfp4", "f32", "mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3"},
+    {"B200", "nvfp4", "f16", NULL},
+    {"H100", "nvfp4", NULL, NULL},
+    {"H100", "f16,bf16", NULL, NULL},
 };
 
-static void test_find_by_format(void **state) {
+static void test_find_by_formats(void **state) {
   char message[MESSAGE];
+  smma_formats formats;
   (void)state;
   for (size_t c = 0; c < sizeof format_cases / sizeof format_cases[0]; c++) {
-    const smma_instruction *i =
-        smma_find_by_format(format_cases[c].gpu, format_cases[c].in, format_cases[c].out, message, sizeof message);
-    if (format_cases[c].begins) {
+    const smma_instruction *i;
+    if (smma_formats_find(format_cases[c].in, format_cases[c].out, &formats, message, sizeof message) != SMMA_OK)
+      fail_msg("%s", message);
+    assert_string_equal(message, "");
+    i = smma_find_by_formats(format_cases[c].gpu, &formats, message, sizeof message);
+    assert_ptr_equal(i, smma_find_by_formats(format_cases[c].gpu, &formats, NULL, 0));
+    assert_ptr_equal(i, smma_find_by_formats(format_cases[c].gpu, &formats, NULL, 100));
+    if (format_cases[c].name) {
       if (!i) fail_msg("%s", message);
-      assert_string_equal(describe(i).name, format_cases[c].begins);
+      assert_string_equal(describe(i).name, format_cases[c].name);
+      assert_string_equal(message, "");
     } else {
       assert_null(i);
       assert_true(strlen(message) > 0);
     }
   }
-  assert_null(smma_find_by_format("V100", SMMA_BF16, SMMA_F32, message, sizeof message));
-  assert_non_null(strstr(message, "f16->f32"));
-  assert_null(smma_find_by_format(NULL, SMMA_BF16, SMMA_F32, message, sizeof message));
-  assert_null(smma_find_by_format("H100", SMMA_NO_FORMAT, SMMA_F32, message, sizeof message));
+}
+
+/* The first instruction that a table has for formats is the preferred one: formats find it again. */
+static void test_every_format_is_found(void **state) {
+  (void)state;
+  for (size_t at = 0; at < smma_instruction_count(); at++) {
+    smma_instruction_info i = describe(smma_instruction_at(at)), found;
+    smma_formats formats = {i.a, i.b, i.d, i.scale, i.scale_block};
+    found = describe(smma_find_by_formats(i.arch, &formats, NULL, 0));
+    assert_true(found.a == i.a && found.b == i.b && found.d == i.d && found.scale == i.scale &&
+                found.scale_block == i.scale_block);
+  }
+}
+
+static const struct {
+  const char *in, *out, *says;
+} wrong_formats[] = {
+    {"f17", NULL, "unknown format 'f17'; formats are f64, f32"},
+    {"e4m3,f17", NULL, "unknown format 'f17'"},
+    {"", NULL, "unknown format ''"},
+    {"e4m3,", NULL, "unknown format ''"},
+    {"e4m3,e4m3,e4m3", NULL, "unknown format 'e4m3,e4m3'"},
+    {"e8m13", NULL, "unknown format 'e8m13'"},
+    {"mxfp", NULL, "nvfp4"},
+    {"mxfp8_", NULL, "unknown format 'mxfp8_'"},
+    {"f16", "mxfp8", "unknown format 'mxfp8'"},
+    {"f16", "e8m13", "unknown format 'e8m13'"},
+    {"mxfp8,e4m3", NULL, "same scale factors"},
+    {"mxfp4,nvfp4", NULL, "same scale factors"},
+    {NULL, NULL, "missing"},
+};
+
+static void test_wrong_formats(void **state) {
+  char message[MESSAGE], name[500];
+  smma_formats formats = {SMMA_BF16, SMMA_BF16, SMMA_F32, SMMA_NO_FORMAT, 0}, wrong;
+  (void)state;
+  for (size_t c = 0; c < sizeof wrong_formats / sizeof wrong_formats[0]; c++) {
+    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, message, sizeof message),
+                     SMMA_INVALID_ARGUMENT);
+    if (!strstr(message, wrong_formats[c].says)) fail_msg("'%s' is answered by: %s", wrong_formats[c].in, message);
+    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, NULL, 100),
+                     SMMA_INVALID_ARGUMENT);
+  }
+  assert_int_equal(smma_formats_find("f16", NULL, NULL, message, sizeof message), SMMA_INVALID_ARGUMENT);
+  memset(name, 'e', sizeof name - 1), name[sizeof name - 1] = 0;
+  assert_int_equal(smma_formats_find(name, NULL, &formats, message, sizeof message), SMMA_INVALID_ARGUMENT);
+  assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* untouched */
+
+  assert_null(smma_find_by_formats("V100", &formats, message, sizeof message));
+  assert_non_null(strstr(message, "V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32"));
+  assert_null(smma_find_by_formats("no such GPU", &formats, message, sizeof message));
+  assert_non_null(strstr(message, "unknown GPU"));
+  assert_null(smma_find_by_formats(NULL, &formats, message, sizeof message));
+  assert_null(smma_find_by_formats("H100", NULL, message, sizeof message));
+  for (int field = 0; field < 4; field++) {
+    const smma_format none[] = {SMMA_E8M13, SMMA_NO_FORMAT, (smma_format)18, (smma_format)-1};
+    for (size_t n = 0; n < sizeof none / sizeof none[0]; n++) {
+      wrong = (smma_formats){SMMA_E2M1, SMMA_E2M1, SMMA_F32, SMMA_UE8M0, 32};
+      assert_non_null(smma_find_by_formats("B200", &wrong, message, sizeof message));
+      *(field == 0 ? &wrong.a : field == 1 ? &wrong.b : field == 2 ? &wrong.d : &wrong.scale) = none[n];
+      assert_null(smma_find_by_formats("B200", &wrong, message, sizeof message));
+      assert_true(strlen(message) > 0);
+    }
+  }
+  wrong = (smma_formats){SMMA_F16, SMMA_F16, SMMA_F32, SMMA_NO_FORMAT, -1};
+  assert_null(smma_find_by_formats("H100", &wrong, message, sizeof message));
+}
+
+/* Room of some size without a place to write is no room. */
+static void test_no_message(void **state) {
+  (void)state;
+  assert_null(smma_find_or_explain("H10", "x", NULL, 100));
+  assert_null(smma_find_or_explain("H100", "x", NULL, 100));
+  assert_null(smma_find_or_explain(NULL, "x", NULL, 100));
+  assert_int_equal(smma_parameters(find("H100", "HGMMA.64x8x16.F32"), NULL, 100), 33);
+  assert_int_equal(smma_alias(find("H100", "HGMMA.64x8x16.F32"), 0, NULL, 100),
+                   strlen("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"));
 }
 
 int main(void) {
@@ -580,7 +674,10 @@ int main(void) {
       cmocka_unit_test(test_message_is_empty_on_success),
       cmocka_unit_test(test_every_rule_has_evidence),
       cmocka_unit_test(test_parameters),
-      cmocka_unit_test(test_find_by_format),
+      cmocka_unit_test(test_find_by_formats),
+      cmocka_unit_test(test_every_format_is_found),
+      cmocka_unit_test(test_wrong_formats),
+      cmocka_unit_test(test_no_message),
   };
   return cmocka_run_group_tests_name("catalogue", tests, read_list, NULL);
 }

@@ -46,6 +46,7 @@ static const smma_instruction *there_and_back(const smma_instruction *i) {
   json_t *object;
   assert_true(smma_custom_text(i, text, sizeof text) < sizeof text);
   assert_int_equal(smma_custom_text(i, NULL, 0), strlen(text));
+  assert_int_equal(smma_custom_text(i, NULL, 100), strlen(text));
   object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
   assert_non_null(object);
   json_decref(object);
@@ -372,6 +373,7 @@ static void test_complaints(void **state) {
   assert_null(smma_custom_parse(NULL, NULL, 0, message, sizeof message));
   assert_non_null(strstr(message, "missing"));
   assert_null(smma_custom_parse(NULL, "{", 1, NULL, 0));
+  assert_null(smma_custom_parse(NULL, "{", 1, NULL, 100));
 }
 
 /* What is not said is as the documentation says. */

@@ -453,8 +453,25 @@ static void test_unknown_format(void **state) {
   assert_string_equal(smma_format_name((smma_format)-1), "none");
   assert_int_equal(smma_format_bytes(SMMA_NO_FORMAT), 0);
   assert_int_equal(smma_format_bits((smma_format)99), 0);
-  assert_int_equal(smma_round(SMMA_NO_FORMAT, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), 0);
-  assert_true(smma_value((smma_format)99, 1) == 0);
+  assert_true(isnan(smma_value(SMMA_NO_FORMAT, 1)) && isnan(smma_value((smma_format)18, 1)));
+}
+
+/* Encodings from outside the enumerations are told from every result. */
+static void test_round_of_nothing(void **state) {
+  static const int formats[] = {SMMA_NO_FORMAT, 18, 99, -1}, directions[] = {5, 99, -1}, overflows[] = {3, 99, -1};
+  (void)state;
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+    assert_true(smma_round((smma_format)formats[i], 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
+                SMMA_NO_ENCODING);
+  for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++)
+    assert_true(smma_round(SMMA_F16, 1, (smma_rounding)directions[i], SMMA_OVERFLOW_DEFAULT) == SMMA_NO_ENCODING);
+  for (size_t i = 0; i < sizeof overflows / sizeof overflows[0]; i++)
+    assert_true(smma_round(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
+  for (int f = SMMA_F64; f <= SMMA_E8M13; f++) {
+    assert_true(smma_round((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_round((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_round((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+  }
 }
 
 int main(void) {
@@ -471,6 +488,7 @@ int main(void) {
       cmocka_unit_test(test_convert_errors),
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_unknown_format),
+      cmocka_unit_test(test_round_of_nothing),
       cmocka_unit_test(test_integers),
       cmocka_unit_test(test_values_of_integers),
   };

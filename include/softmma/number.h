@@ -34,6 +34,13 @@ typedef enum {
   SMMA_ROUND_NEAREST_AWAY = 4 /* ties away from zero */
 } smma_rounding;
 
+/* The formats of a product's matrices. A and B with scale factors have these in one format, for as many elements. */
+typedef struct {
+  smma_format a, b, d;
+  smma_format scale; /* means nothing without scale_block */
+  int scale_block;   /* elements along K that share a scale factor; 0 without scale factors */
+} smma_formats;
+
 /* What becomes of a magnitude that rounds above the greatest finite one, and of an infinity. A value is first rounded
  * as if exponents had no upper end, in every direction: toward zero, too, a magnitude of 2^128 or more overflows in
  * f32. Integers saturate whatever is asked for, at the end of their range that is nearer. */

@@ -63,11 +63,13 @@ SMMA_API int smma_format_bits(smma_format format);
 
 /* Rounds a value to a format and returns its encoding. NaN becomes the format's quiet NaN with the sign kept (FNUZ:
  * 0x80; FP6 and FP4: the greatest finite number, and integers: 0, as CUDA converts). -0 keeps its sign where the
- * format has one. Unsigned formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. Unknown
- * formats give 0. */
+ * format has one. Unsigned formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. What no
+ * enumerator stands for, a format, rounding or overflow, gives SMMA_NO_ENCODING, which no value rounds to. */
+#define SMMA_NO_ENCODING UINT64_MAX
 SMMA_API uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
 
-/* The value of an encoding: exact, every format fits a double. */
+/* The value of an encoding: exact, every format fits a double. Bits above the format's are ignored. An unknown format
+ * gives NaN. */
 SMMA_API double smma_value(smma_format format, uint64_t encoding);
 
 /* Rounds `count` encodings of one format to another. `from` and `to` are arrays in the formats' containers and may not
@@ -86,14 +88,21 @@ typedef struct smma_instruction smma_instruction;
 SMMA_API const smma_instruction *smma_find(const char *gpu_or_arch, const char *name);
 
 /* The same; where it returns NULL it writes one line to `message` (at most `size` bytes with the ending zero): what is
- * wrong and the nearest names, or the GPUs that have the instruction. 1024 bytes are enough. */
+ * wrong and the nearest names, or the GPUs that have the instruction. 1024 bytes are enough; `message` may be NULL. */
 SMMA_API const smma_instruction *smma_find_or_explain(const char *gpu_or_arch, const char *name, char *message,
                                                       size_t size);
 
-/* The preferred instruction without scale factors for A and B in `in` and D in `out`: the widest, on Hopper wgmma, on
- * Blackwell tcgen05. NULL with a line as above if there is none. */
-SMMA_API const smma_instruction *smma_find_by_format(const char *gpu_or_arch, smma_format in, smma_format out,
-                                                     char *message, size_t size);
+/* The formats of A, B and D by name. `in`: one for both A and B ("e4m3"), or one each ("e4m3,e5m2" or "e4m3:e5m2");
+ * with scale factors "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "nvfp4"; "mxfp8" and "mxfp6" are
+ * the first that begin so. `out` NULL: f32; f64 for f64 and s32 for integers. SMMA_INVALID_ARGUMENT with a line as
+ * above if there is no such format or A and B do not have the same scale factors. */
+SMMA_API smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, char *message,
+                                       size_t size);
+
+/* The preferred instruction with these formats: the widest, on Hopper wgmma, on Blackwell tcgen05. NULL with a line as
+ * above if there is none. */
+SMMA_API const smma_instruction *smma_find_by_formats(const char *gpu_or_arch, const smma_formats *formats,
+                                                      char *message, size_t size);
 
 /* Every instruction, architecture by architecture, in order of preference: index 0 to smma_instruction_count() - 1.
  * NULL past the end. */
@@ -118,7 +127,7 @@ typedef struct {
 SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info);
 
 /* The parameters of the model, as "F=25 L=16 rho=RZ-FP32 e_zero=-133". Returns the length of the whole text, of which
- * at most `size` bytes with the ending zero are written. */
+ * at most `size` bytes with the ending zero are written; none if `text` is NULL. */
 SMMA_API size_t smma_parameters(const smma_instruction *instruction, char *text, size_t size);
 
 /* The index-th other name, likewise; 0 past the last. */

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/text.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "isa/formats.h"
 #include "softmma/softmma.h"
 #include "version.h"
 
@@ -57,7 +59,7 @@ size_t smma_parameters(const smma_instruction *i, char *text, size_t size) {
   const char *name;
   char value[32];
   size_t length = 0;
-  if (size) text[0] = 0;
+  size = smma_start_text(text, size);
   for (int p = 0; i && smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) {
     if (p) length = append(text, size, length, " ");
     length = append(text, size, length, name);
@@ -80,33 +82,46 @@ static bool take_alias(const char *alias, void *context) {
 }
 
 size_t smma_alias(const smma_instruction *i, size_t index, char *text, size_t size) {
-  alias_query q = {index, size, 0, text};
-  if (size) text[0] = 0;
+  alias_query q = {index, smma_start_text(text, size), 0, text};
   if (i) smma_each_alias(i, take_alias, &q);
   return q.length;
 }
 
 const smma_instruction *smma_find_or_explain(const char *gpu, const char *name, char *message, size_t size) {
-  if (size) message[0] = 0;
-  if (!gpu || !name) {
-    snprintf(message, size, "the name of the GPU or of the instruction is missing");
-    return NULL;
-  }
-  return smma_resolve_name(gpu, name, message, size);
+  size = smma_start_text(message, size);
+  if (gpu && name) return smma_resolve_name(gpu, name, message, size);
+  snprintf(message, size, "the name of the GPU or of the instruction is missing");
+  return NULL;
 }
 
 const smma_instruction *smma_find(const char *gpu, const char *name) {
   return smma_find_or_explain(gpu, name, NULL, 0);
 }
 
-const smma_instruction *smma_find_by_format(const char *gpu, smma_format in, smma_format out, char *message,
-                                            size_t size) {
-  if (size) message[0] = 0;
-  if (!gpu || (unsigned)in >= SMMA_FORMAT_COUNT || (unsigned)out >= SMMA_FORMAT_COUNT) {
-    snprintf(message, size, "the GPU or a number format is missing");
-    return NULL;
+smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, char *message, size_t size) {
+  smma_format d = out ? smma_format_from_text(out) : SMMA_NO_FORMAT;
+  size = smma_start_text(message, size);
+  if (!in || !formats) {
+    snprintf(message, size, "the formats of A and B are missing");
+    return SMMA_INVALID_ARGUMENT;
   }
-  return smma_resolve_formats(gpu, in, in, out, message, size);
+  if (out && d == SMMA_NO_FORMAT) {
+    smma_explain_unknown_format(out, false, message, size);
+    return SMMA_INVALID_ARGUMENT;
+  }
+  return smma_formats_from_text(in, d, formats, message, size) ? SMMA_OK : SMMA_INVALID_ARGUMENT;
+}
+
+/* E8M13 is what a unit writes, and no operand. */
+static bool is_operand(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT && format != SMMA_E8M13; }
+
+const smma_instruction *smma_find_by_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
+  size = smma_start_text(message, size);
+  if (gpu && f && is_operand(f->a) && is_operand(f->b) && is_operand(f->d) && f->scale_block >= 0 &&
+      (f->scale_block == 0 || is_operand(f->scale)))
+    return smma_resolve_formats(gpu, f, message, size);
+  snprintf(message, size, "the GPU is missing, or a format is none of an operand");
+  return NULL;
 }
 
 size_t smma_instruction_count(void) { return smma_catalogue_count(); }

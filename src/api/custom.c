@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 
+#include "api/text.h"
 #include "softmma/softmma.h"
 
 const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size, char *message,
                                           size_t message_size) {
-  if (message_size) message[0] = 0;
+  message_size = smma_start_text(message, message_size);
   if (!text) {
     snprintf(message, message_size, "the text of the custom unit is missing");
     return NULL;
@@ -18,6 +19,6 @@ const smma_instruction *smma_custom_parse(const char *origin, const char *text, 
 void smma_custom_free(const smma_instruction *instruction) { smma_custom_release(instruction); }
 
 size_t smma_custom_text(const smma_instruction *instruction, char *text, size_t size) {
-  if (size) text[0] = 0;
+  size = smma_start_text(text, size);
   return instruction ? smma_custom_write(instruction, text, size) : 0;
 }

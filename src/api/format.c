@@ -1,4 +1,5 @@
 /* The public functions about number formats. */
+#include <math.h>
 #include <string.h>
 
 #include "core/rounding.h"
@@ -7,6 +8,10 @@
 #include "softmma/softmma.h"
 
 static bool known(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT; }
+
+static bool known_rounding(smma_rounding rounding) { return (unsigned)rounding <= SMMA_ROUND_NEAREST_AWAY; }
+
+static bool known_overflow(smma_overflow overflow) { return (unsigned)overflow <= SMMA_OVERFLOW_INFINITY; }
 
 const char *smma_format_name(smma_format format) { return smma_format_text(known(format) ? format : SMMA_NO_FORMAT); }
 
@@ -21,7 +26,7 @@ int smma_format_bits(smma_format format) { return known(format) ? smma_encoding_
 uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow) {
   smma_encoding f = smma_encoding_of(format);
   uint64_t encoding;
-  if (!known(format)) return 0;
+  if (!known(format) || !known_rounding(rounding) || !known_overflow(overflow)) return SMMA_NO_ENCODING;
   memcpy(&encoding, &value, sizeof encoding);
   return smma_encode_number(f, smma_decode(smma_encoding_of(SMMA_F64), encoding), rounding, overflow);
 }
@@ -33,7 +38,7 @@ static uint64_t to_f64(smma_encoding f, uint64_t encoding) {
 
 double smma_value(smma_format format, uint64_t encoding) {
   double value;
-  if (!known(format)) return 0;
+  if (!known(format)) return NAN;
   encoding = to_f64(smma_encoding_of(format), encoding);
   memcpy(&value, &encoding, sizeof value);
   return value;
@@ -51,8 +56,7 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   smma_encoding f = smma_encoding_of(from_format), t = smma_encoding_of(to_format);
   size_t lost = 0;
   if (!known(from_format) || !known(to_format) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
-  if ((unsigned)rounding > SMMA_ROUND_NEAREST_AWAY || (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
-    return SMMA_INVALID_ARGUMENT;
+  if (!known_rounding(rounding) || !known_overflow(overflow)) return SMMA_INVALID_ARGUMENT;
   for (size_t i = 0; i < count; i++) {
     uint64_t x = smma_load(smma_container_bytes(f), from, i);
     uint64_t y = smma_encode_number(t, smma_decode(f, x), rounding, overflow);

@@ -11,8 +11,8 @@ const smma_instruction *smma_choose_instruction(const char *gpu, const char *nam
     return smma_require_instruction(gpu, name, "--instr");
   }
   if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
-  smma_format a = smma_require_format(in, "--in");
-  return smma_require_by_format(gpu, a, out ? smma_require_format(out, "--out") : smma_usual_output(a), "--in");
+  smma_formats formats = smma_require_formats(in, "--in", out);
+  return smma_require_by_formats(gpu, &formats, "--in");
 }
 
 const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out) {

@@ -146,24 +146,29 @@ const smma_instruction *smma_require_instruction(const char *gpu, const char *na
   return i;
 }
 
-const smma_instruction *smma_require_by_format(const char *gpu, smma_format in, smma_format out, const char *option) {
+const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option) {
   char message[1024];
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
-  i = smma_find_by_format(gpu, in, out, message, sizeof message);
+  i = smma_find_by_formats(gpu, formats, message, sizeof message);
   if (!i) smma_die("%s: %s", option, message);
   return i;
 }
 
 smma_format smma_require_format(const char *name, const char *option) {
   smma_format format = smma_format_from_text(name);
-  char list[256] = "";
+  char message[512];
   if (format != SMMA_NO_FORMAT) return format;
-  for (int f = 0; f < SMMA_E8M13; f++) {
-    size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", f ? ", " : "", smma_format_text((smma_format)f));
-  }
-  smma_die("%s: unknown format '%s'; formats are %s", option, name, list);
+  smma_explain_unknown_format(name, false, message, sizeof message);
+  smma_die("%s: %s", option, message);
+}
+
+smma_formats smma_require_formats(const char *in, const char *option, const char *out) {
+  smma_formats formats;
+  char message[512];
+  smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
+  if (!smma_formats_from_text(in, d, &formats, message, sizeof message)) smma_die("%s: %s", option, message);
+  return formats;
 }
 
 const char *smma_require_option(const char *value, const char *option, const char *example) {

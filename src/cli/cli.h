@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "isa/catalogue.h"
+#include "isa/formats.h"
 #include "softmma/softmma.h"
 
 /* Exit statuses (docs: softmma(1)). */
@@ -48,9 +49,12 @@ const smma_command *smma_find_command(const char *name);
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
    of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
 const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option);
-const smma_instruction *smma_require_by_format(const char *gpu, smma_format in, smma_format out, const char *option);
+const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option);
 smma_arch_id smma_require_arch(const char *gpu, const char *option);
 smma_format smma_require_format(const char *name, const char *option);
+
+/* Likewise those of --in (or whatever `option` is) and --out, which may be NULL. */
+smma_formats smma_require_formats(const char *in, const char *option, const char *out);
 
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);

@@ -12,6 +12,7 @@ enum { MOST_UNITS = 32 };
 typedef struct {
   char label[512]; /* a GPU, or the file of a custom unit */
   const smma_instruction *instruction;
+  char inputs[SMMA_INPUTS_TEXT_SIZE];
   smma_tensor a, b, d;
   smma_comparison difference;          /* from the first unit */
   smma_product_error error, own_error; /* against the exact product of the files, and of the rounded inputs */
@@ -21,40 +22,41 @@ typedef struct {
   const char *path[2];
   smma_tensor a, b; /* as the files hold them */
   size_t m, n, k;
-  smma_format in, out;
+  smma_formats formats; /* of units that name none */
   unit unit[MOST_UNITS];
   int units, passes; /* passes over all products that are done: of each unit, the product and two exact ones */
   smma_progress progress;
 } comparison;
 
-/* A file says its formats itself; there are no scale factors to give it. */
+/* A file says its formats itself. */
 static const smma_instruction *require_custom(const comparison *x, const char *path) {
   const smma_instruction *i = smma_require_instruction(path, NULL, "--on");
-  if (i->scale_block) smma_die("--on: %s takes scale factors, which compare has not", path);
-  if (i->d == x->out) return i;
-  smma_die("--on: %s has results in %s, not in %s; give --out", path, smma_format_text(i->d), smma_format_text(x->out));
+  if (i->d == x->formats.d) return i;
+  smma_die("--on: %s has results in %s, not in %s; give --out", path, smma_format_text(i->d),
+           smma_format_text(x->formats.d));
 }
 
-/* "GPU", "GPU:FORMAT" or a custom unit's file. */
+static const smma_instruction *require_on(const comparison *x, char *label) {
+  smma_formats formats = x->formats;
+  char *colon = strchr(label, ':');
+  if (smma_is_custom_file(label)) return require_custom(x, label);
+  if (colon) {
+    *colon = 0;
+    formats = smma_require_formats(colon + 1, "--on", smma_format_text(x->formats.d));
+  }
+  return smma_require_by_formats(label, &formats, "--on");
+}
+
+/* "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
 static void add_unit(comparison *x, const char *text, size_t length) {
   unit *u = &x->unit[x->units];
-  smma_format in = x->in;
-  char *colon;
   if (x->units == MOST_UNITS) smma_die("--on: more than %d GPUs", MOST_UNITS);
   if (length == 0 || length >= sizeof u->label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, text);
   memcpy(u->label, text, length);
   u->label[length] = 0;
   x->units++;
-  if (smma_is_custom_file(u->label)) {
-    u->instruction = require_custom(x, u->label);
-    return;
-  }
-  colon = strchr(u->label, ':');
-  if (colon) {
-    *colon = 0;
-    in = smma_require_format(colon + 1, "--on");
-  }
-  u->instruction = smma_require_by_format(u->label, in, x->out, "--on");
+  u->instruction = require_on(x, u->label);
+  smma_inputs_text(u->instruction, u->inputs);
 }
 
 static void add_units(comparison *x, const char *list) {
@@ -78,10 +80,10 @@ static void settle_raw(smma_tensor *t, smma_format in, const char *path) {
   *t = typed;
 }
 
-/* Whether an earlier unit has the same input format, so that its rounding has been noted. */
+/* Whether an earlier unit has the same input formats, so that its rounding has been noted. */
 static bool format_told(const comparison *x, const unit *u) {
   for (const unit *earlier = x->unit; earlier < u; earlier++)
-    if (earlier->instruction->a == u->instruction->a) return true;
+    if (strcmp(earlier->inputs, u->inputs) == 0) return true;
   return false;
 }
 
@@ -98,22 +100,17 @@ static smma_product_error require_error(const smma_encoded_matrix *a, const smma
   return error;
 }
 
-static void run_unit(comparison *x, unit *u) {
-  smma_gemm_arguments g;
+/* The unit's product of what it is given; then the errors of its results. */
+static void multiply(comparison *x, unit *u, smma_gemm_arguments *g) {
   smma_encoded_matrix a, b, d;
   smma_status status;
-  bool told = format_told(x, u);
-  u->a = smma_matrix_as(&x->a, u->instruction->a, "A", x->path[0], told);
-  u->b = smma_matrix_as(&x->b, u->instruction->b, "B", x->path[1], told);
   u->d = smma_new_matrix(u->instruction->d, x->m, x->n);
-  smma_gemm_defaults(&g);
-  g.m = x->m, g.n = x->n, g.k = x->k;
-  g.a = u->a.data, g.b = u->b.data, g.d = u->d.data;
-  g.progress = show_progress, g.progress_context = x;
-  status = smma_gemm(u->instruction, &g);
+  g->m = x->m, g->n = x->n, g->k = x->k, g->d = u->d.data;
+  g->progress = show_progress, g->progress_context = x;
+  status = smma_gemm(u->instruction, g);
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
   x->passes++;
-  u->difference = smma_compare_results(x->out, x->unit[0].d.data, u->d.data, x->m * x->n);
+  u->difference = smma_compare_results(x->formats.d, x->unit[0].d.data, u->d.data, x->m * x->n);
   d = encoded(&u->d);
   a = encoded(&x->a), b = encoded(&x->b);
   u->error = require_error(&a, &b, &d, x);
@@ -121,6 +118,28 @@ static void run_unit(comparison *x, unit *u) {
   a = encoded(&u->a), b = encoded(&u->b);
   u->own_error = require_error(&a, &b, &d, x);
   x->passes++;
+}
+
+static void run_unit(comparison *x, unit *u) {
+  smma_gemm_arguments g;
+  bool told = format_told(x, u);
+  smma_gemm_defaults(&g);
+  if (u->instruction->scale_block) {
+    smma_block_format f[2] = {smma_input_of(u->instruction, true), smma_input_of(u->instruction, false)};
+    smma_blocks a = smma_matrix_in_blocks(&x->a, true, &f[0], "A", x->path[0], told);
+    smma_blocks b = smma_matrix_in_blocks(&x->b, false, &f[1], "B", x->path[1], told);
+    g.a = a.values.data, g.b = b.values.data, g.scale_a = a.scales.data, g.scale_b = b.scales.data;
+    u->a = a.products, u->b = b.products;
+    multiply(x, u, &g);
+    a.products.data = b.products.data = NULL; /* the unit's now */
+    smma_blocks_free(&a);
+    smma_blocks_free(&b);
+  } else {
+    u->a = smma_matrix_as(&x->a, u->instruction->a, "A", x->path[0], told);
+    u->b = smma_matrix_as(&x->b, u->instruction->b, "B", x->path[1], told);
+    g.a = u->a.data, g.b = u->b.data;
+    multiply(x, u, &g);
+  }
 }
 
 /* Whether all results are the same. */
@@ -142,8 +161,9 @@ static void load_matrices(comparison *x, const char **paths) {
   if (x->b.rows != x->k)
     smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
              x->m, x->k, paths[1], x->b.rows, x->n);
-  settle_raw(&x->a, x->in, paths[0]);
-  settle_raw(&x->b, x->in, paths[1]);
+  if (x->formats.scale_block) return; /* there are no raw files of numbers with scale factors */
+  settle_raw(&x->a, x->formats.a, paths[0]);
+  settle_raw(&x->b, x->formats.b, paths[1]);
 }
 
 static void free_matrices(comparison *x) {
@@ -162,6 +182,21 @@ static const char *error_text(double error, char text[32]) {
   return text;
 }
 
+static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
+
+/* Of the columns of input formats and of instructions. */
+static int inputs_width(const comparison *x) {
+  int width = 9;
+  for (int i = 0; i < x->units; i++) width = wider(width, x->unit[i].inputs);
+  return width;
+}
+
+static int names_width(const comparison *x) {
+  int width = 32;
+  for (int i = 0; i < x->units; i++) width = wider(width, x->unit[i].instruction->name);
+  return width;
+}
+
 static void print_row(const comparison *x, int i) {
   const unit *u = &x->unit[i];
   char differ[32] = "-", largest[40] = "-", total[32], own[32];
@@ -172,7 +207,7 @@ static void print_row(const comparison *x, int i) {
       snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
                (double)u->difference.largest_ulps);
   }
-  printf("%-14s %-9s %-32s  %21s  %13s  %11s  %11s\n", u->label, smma_format_text(u->instruction->a),
+  printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", u->label, inputs_width(x), u->inputs, names_width(x),
          u->instruction->name, differ, largest, error_text(u->error.largest, total),
          error_text(u->own_error.largest, own));
 }
@@ -180,9 +215,9 @@ static void print_row(const comparison *x, int i) {
 static void print_table(const comparison *x) {
   size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->m, x->k, x->path[1], x->k, x->n,
-         x->m * x->n, smma_format_text(x->out));
-  printf("%-14s %-9s %-32s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", "inputs", "instruction", "differ from",
-         x->unit[0].label, "at most by", "total error", "unit's part");
+         x->m * x->n, smma_format_text(x->formats.d));
+  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", inputs_width(x), "inputs", names_width(x),
+         "instruction", "differ from", x->unit[0].label, "at most by", "total error", "unit's part");
   for (int i = 0; i < x->units; i++) {
     print_row(x, i);
     special += x->unit[i].difference.special;
@@ -193,22 +228,23 @@ static void print_table(const comparison *x) {
       "near zero that changes sign differs by billions). total error: the largest |result - exact product of the "
       "files|\n"
       "over the largest exact one. unit's part: the same against the product of the matrices rounded to its inputs.\n",
-      smma_format_text(x->out));
+      smma_format_text(x->formats.d));
   if (special) printf("%zu differences have NaN or infinity on one side and are not in the units.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
 }
 
 static void print_pairs(const comparison *x) {
   if (x->units < 3) return;
-  printf("\nresults that differ, pair by pair:\n%-24s", "");
-  for (int j = 0; j < x->units; j++) printf(" %12s", x->unit[j].label);
-  printf("\n%-24s", "");
-  for (int j = 0; j < x->units; j++) printf(" %12s", smma_format_text(x->unit[j].instruction->a));
+  printf("\nresults that differ, pair by pair:\n%-*s", 15 + inputs_width(x), "");
+  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].inputs), x->unit[j].label);
+  printf("\n%-*s", 15 + inputs_width(x), "");
+  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].inputs), x->unit[j].inputs);
   putchar('\n');
   for (int i = 0; i < x->units; i++) {
-    printf("%-14s %-9s", x->unit[i].label, smma_format_text(x->unit[i].instruction->a));
+    printf("%-14s %-*s", x->unit[i].label, inputs_width(x), x->unit[i].inputs);
     for (int j = 0; j <= i; j++)
-      printf(" %12zu", smma_compare_results(x->out, x->unit[i].d.data, x->unit[j].d.data, x->m * x->n).different);
+      printf(" %*zu", wider(12, x->unit[j].inputs),
+             smma_compare_results(x->formats.d, x->unit[i].d.data, x->unit[j].d.data, x->m * x->n).different);
     putchar('\n');
   }
 }
@@ -232,19 +268,19 @@ static void print_json(const comparison *x) {
   json_t *units = json_array(), *pairs = json_array();
   for (int i = 0; i < x->units; i++) {
     const unit *u = &x->unit[i];
-    json_array_append_new(units, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "on", smma_json_text(u->label), "arch",
-                                           smma_json_text(smma_arch_name(u->instruction)), "instruction",
-                                           u->instruction->name, "in", smma_format_text(u->instruction->a), "error",
-                                           error_json(u->error), "unit_error", error_json(u->own_error)));
+    json_array_append_new(
+        units, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "on", smma_json_text(u->label), "arch",
+                         smma_json_text(smma_arch_name(u->instruction)), "instruction", u->instruction->name, "in",
+                         u->inputs, "error", error_json(u->error), "unit_error", error_json(u->own_error)));
     for (int j = 0; j < i; j++) {
-      json_t *pair = difference_json(smma_compare_results(x->out, x->unit[j].d.data, u->d.data, x->m * x->n));
+      json_t *pair = difference_json(smma_compare_results(x->formats.d, x->unit[j].d.data, u->d.data, x->m * x->n));
       json_object_set_new(pair, "first", json_integer(j));
       json_object_set_new(pair, "second", json_integer(i));
       json_array_append_new(pairs, pair);
     }
   }
   smma_print_json(json_pack("{s:I, s:I, s:I, s:s, s:o, s:o}", "m", (json_int_t)x->m, "n", (json_int_t)x->n, "k",
-                            (json_int_t)x->k, "out", smma_format_text(x->out), "units", units, "pairs", pairs));
+                            (json_int_t)x->k, "out", smma_format_text(x->formats.d), "units", units, "pairs", pairs));
 }
 
 int smma_command_compare(int argc, const char **argv) {
@@ -253,9 +289,9 @@ int smma_command_compare(int argc, const char **argv) {
   int json = 0;
   bool same;
   struct poptOption options[] = {
-      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, each with ':FORMAT' if not that of --in",
+      {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, each with ':FORMAT' or ':A:B' if not that of --in",
        "GPU[:FORMAT],..."},
-      {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64, s32 for integers) without it",
        "FORMAT"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
@@ -264,8 +300,7 @@ int smma_command_compare(int argc, const char **argv) {
       smma_parse_options(argc, argv, options, 2, 2,
                          "Each GPU computes with its preferred instruction for the format. Exit status 1 if results\n"
                          "differ. Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
-  x.in = smma_require_format(in, "--in");
-  x.out = out ? smma_require_format(out, "--out") : smma_usual_output(x.in);
+  x.formats = smma_require_formats(in, "--in", out);
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
   if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
   load_matrices(&x, paths);

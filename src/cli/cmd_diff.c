@@ -177,7 +177,7 @@ int smma_command_diff(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "two GPUs or architectures, or more for a table", "GPU,GPU"},
       {"instr", 0, POPT_ARG_STRING, &names, 0, "their instructions, or one name for all", "NAME,NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred ones with A and B in this format", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred ones with A and B in this format, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit of the first GPU", "UNIT"},
       {"against", 0, POPT_ARG_STRING, &against_name, 0, "that of the others; the same without the option", "UNIT"},

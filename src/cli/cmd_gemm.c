@@ -130,10 +130,10 @@ static void check_options(const gemm_options *o, const product *p) {
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
   if (p->method.kind != SMMA_METHOD_NONE) {
     check_no_others(o);
-  } else if (i->scale_block) {
+  } else if (i->scale_block && (o->scale_a || o->scale_b)) {
     smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
     smma_require_option(o->scale_b, "--scale-b", "scales-b.npy");
-  } else if (o->scale_a || o->scale_b) {
+  } else if (!i->scale_block && (o->scale_a || o->scale_b)) {
     smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
   }
   smma_require_writable(o->d, "-o");
@@ -152,6 +152,15 @@ static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, produc
   p->d = smma_new_matrix(SMMA_F64, p->arguments.m, p->arguments.n);
 }
 
+/* Numbers without files of scale factors get their own. */
+static void take_blocks(smma_tensor *file, bool along_rows, smma_block_format format, const char *what,
+                        const char *path, smma_tensor *values, smma_tensor *scales) {
+  smma_blocks b = smma_matrix_in_blocks(file, along_rows, &format, what, path, false);
+  smma_tensor_free(file);
+  smma_tensor_free(&b.products);
+  *values = b.values, *scales = b.scales;
+}
+
 /* All shapes are checked before anything is rounded or noted. */
 static void load_operands(const gemm_options *o, const char **paths, product *p) {
   const smma_instruction *i = p->instruction;
@@ -159,7 +168,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
   take_shapes(o, paths, &a, &b, g);
   if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
-  if (i->scale_block && p->method.kind == SMMA_METHOD_NONE) {
+  if (o->scale_a) {
     size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
     scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
     scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
@@ -171,10 +180,15 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
     take_wide(paths, &a, &b, p);
     return;
   }
+  p->d = smma_new_matrix(i->d, g->m, g->n);
   if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
+  if (i->scale_block && !o->scale_a) {
+    take_blocks(&a, !o->transpose_a, smma_input_of(i, true), "A", paths[0], &p->a, &p->scale_a);
+    take_blocks(&b, o->transpose_b, smma_input_of(i, false), "B", paths[1], &p->b, &p->scale_b);
+    return;
+  }
   p->a = take_data(o, &a, i->a, "A", paths[0]);
   p->b = take_data(o, &b, i->b, "B", paths[1]);
-  p->d = smma_new_matrix(i->d, g->m, g->n);
 }
 
 static void fill_arguments(const gemm_options *o, product *p) {
@@ -231,7 +245,7 @@ int smma_command_gemm(int argc, const char **argv) {
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B; picks the preferred instruction", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B; picks the preferred instruction", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
       {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
@@ -245,7 +259,8 @@ int smma_command_gemm(int argc, const char **argv) {
        "move partial sums to an FP32 accumulator every N of K", "N"},
       {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
-      {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0, "scale factors of block-scaled instructions, M x K/block", "FILE"},
+      {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
+       "scale factors of block-scaled instructions, M x K/block; without them A and B are quantised", "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
       {"method", 0, POPT_ARG_STRING, &o.method.method, 0,
        "words, markidis, ozaki: an accurate product of FP64 or FP32 matrices; two-level: --promote-every 128; "

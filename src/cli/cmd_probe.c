@@ -150,7 +150,7 @@ int smma_command_probe(int argc, const char **argv) {
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit to examine", "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpus, 0, "GPUs or architectures, side by side if several", "GPU,..."},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
-      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format", "FORMAT"},
+      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
       {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print a command that shows each feature", NULL},
       {"list", 0, POPT_ARG_NONE, &list, 0, "what is looked for, and who described it", NULL},

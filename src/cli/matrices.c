@@ -1,10 +1,12 @@
 #include "cli/matrices.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/load.h"
+#include "numerics/blocks.h"
 
 smma_tensor smma_load_matrix(const char *path) {
   smma_tensor tensor;
@@ -63,4 +65,52 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const ch
     smma_note("%s, %s: %s stored as %s, all values exact", what, path, smma_format_text(from->format),
               smma_format_text(wanted));
   return t;
+}
+
+static smma_tensor products_of(const smma_blocks *b, bool along_rows, const smma_block_format *format) {
+  smma_tensor t = smma_new_matrix(SMMA_F64, b->values.rows, b->values.columns);
+  const uint8_t *values = b->values.data, *scales = b->scales.data;
+  for (size_t i = 0; i < t.rows * t.columns; i++) {
+    size_t row = i / t.columns, column = i % t.columns, vector = along_rows ? row : column,
+           k = along_rows ? column : row;
+    ((double *)t.data)[i] = smma_value(format->element, values[i]) *
+                            smma_value(format->scale, scales[vector * b->scales.columns + k / (size_t)format->block]);
+  }
+  return t;
+}
+
+smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *f,
+                                  const char *what, const char *path, bool quiet) {
+  size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows, changed = 0;
+  size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
+  smma_blocks b = {
+      smma_new_matrix(f->element, from->rows, from->columns), smma_new_matrix(f->scale, vectors, blocks), {0}};
+  smma_formats formats = {f->element, f->element, f->element, f->scale, f->block};
+  char name[SMMA_INPUT_TEXT_SIZE];
+  smma_tensor exact;
+  if (smma_is_raw(from, SMMA_F64))
+    smma_die("%s, %s: raw encodings have no scale factors; %s is made from numbers", what, path,
+             smma_input_text(&formats, f->element, name));
+  exact = smma_matrix_as(from, SMMA_F64, what, path, true);
+  for (size_t v = 0; v < vectors; v++) {
+    size_t first = along_rows ? v * from->columns : v;
+    smma_quantize(f, (const double *)exact.data + first, along_rows ? 1 : from->columns, k,
+                  (unsigned char *)b.values.data + first, (unsigned char *)b.scales.data + v * blocks);
+  }
+  b.products = products_of(&b, along_rows, f);
+  for (size_t i = 0; i < from->rows * from->columns; i++) {
+    double x = ((double *)exact.data)[i], y = ((double *)b.products.data)[i];
+    changed += x != y && !(isnan(x) && isnan(y));
+  }
+  if (!quiet)
+    smma_note("%s, %s: %s quantised to %s; %zu of %zu values changed", what, path, smma_format_text(from->format),
+              smma_input_text(&formats, f->element, name), changed, from->rows * from->columns);
+  smma_tensor_free(&exact);
+  return b;
+}
+
+void smma_blocks_free(smma_blocks *b) {
+  smma_tensor_free(&b->values);
+  smma_tensor_free(&b->scales);
+  smma_tensor_free(&b->products);
 }

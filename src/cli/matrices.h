@@ -3,6 +3,7 @@
 #define SMMA_CLI_MATRICES_H
 
 #include "cli/cli.h"
+#include "isa/formats.h"
 #include "matrix/tensor.h"
 
 /* Reads a file; ends the program with one line if it cannot. */
@@ -16,6 +17,17 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted);
    encodings are taken as they are and must fit. `what` and `path` are for notes and errors, and with `quiet` nothing is
    noted. */
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
+
+/* A matrix of numbers in blocks along K, each with a scale factor. */
+typedef struct {
+  smma_tensor values, scales; /* scales: as smma_gemm takes them */
+  smma_tensor products;       /* of both, in f64: what the blocks stand for */
+} smma_blocks;
+
+/* Quantised (numerics/blocks.h); K goes along the rows of the file, or down its columns. Raw encodings are refused. */
+smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *format,
+                                  const char *what, const char *path, bool quiet);
+void smma_blocks_free(smma_blocks *blocks);
 
 /* Zeroed; ends the program when the sizes overflow or memory runs out. */
 smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns);

@@ -40,13 +40,6 @@ const smma_instruction *smma_resolve_name(const char *gpu_or_arch, const char *n
 size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
                                size_t size);
 
-/* D's format for A and B of this one where it is not asked for: f32; f64 for f64 and s32 for integers. */
-smma_format smma_usual_output(smma_format in);
-
-/* The preferred unscaled instruction with these formats, or NULL with one line as above. */
-const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, smma_format a, smma_format b, smma_format d,
-                                             char *message, size_t size);
-
 /* The first instruction of the catalogue that computes the same function, or NULL. */
 const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction);
 

@@ -89,6 +89,7 @@ const smma_instruction *instruction_of(PyObject *object);
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
 PyObject *python_gpus(PyObject *module, PyObject *none);
 PyObject *python_formats(PyObject *module, PyObject *none);
+PyObject *python_block_formats(PyObject *module, PyObject *none);
 PyObject *python_format(PyObject *module, PyObject *object);
 PyObject *python_catalogue(PyObject *module, PyObject *gpu);
 PyObject *python_find_instruction(PyObject *module, PyObject *arguments);

@@ -4,6 +4,7 @@
 
 #include "binding.h"
 #include "isa/catalogue.h"
+#include "isa/formats.h"
 
 static const char capsule_name[] = "softmma.instruction";
 static PyObject *instruction_type; /* softmma.Instruction, whose handle is a capsule */
@@ -61,6 +62,19 @@ PyObject *python_formats(PyObject *module, PyObject *none) {
     if (smma_format_find(smma_format_name(f)) != f) continue; /* e8m13 */
     format = Py_BuildValue("(siiN)", smma_format_name(f), smma_format_bits(f), (int)smma_format_bytes(f),
                            (PyObject *)array_dtype_of(f));
+    if (!format || PyList_Append(list, format) < 0) Py_CLEAR(list);
+    Py_XDECREF(format);
+  }
+  return list;
+}
+
+PyObject *python_block_formats(PyObject *module, PyObject *none) {
+  PyObject *list = PyList_New(0);
+  (void)module, (void)none;
+  for (size_t i = 0; list && i < smma_block_format_count; i++) {
+    const smma_block_format *f = &smma_block_formats[i];
+    PyObject *format =
+        Py_BuildValue("(sssi)", f->name, smma_format_name(f->element), smma_format_name(f->scale), f->block);
     if (!format || PyList_Append(list, format) < 0) Py_CLEAR(list);
     Py_XDECREF(format);
   }
@@ -202,14 +216,22 @@ PyObject *python_custom_text(PyObject *module, PyObject *handle) {
 
 /* ---- Choosing ---- */
 
-typedef struct {
-  smma_format a, b, d;
-} formats;
+/* "mxfp8", "nvfp4", "mxfp8,mxfp4", "e4m3,e5m2"; false where it is no text of that kind. */
+static bool read_text(PyObject *in, smma_formats *f) {
+  char message[MESSAGE_SIZE];
+  const char *text = PyUnicode_Check(in) ? PyUnicode_AsUTF8AndSize(in, NULL) : NULL;
+  smma_formats read;
+  if (!text || !smma_formats_from_text(text, SMMA_NO_FORMAT, &read, message, sizeof message)) return false;
+  if (!read.scale_block && !strpbrk(text, ",:")) return false;
+  *f = read;
+  return true;
+}
 
 /* One format for both A and B, or a pair. */
-static bool read_inputs(PyObject *in, formats *f) {
+static bool read_inputs(PyObject *in, smma_formats *f) {
   PyObject *one = NULL, *other = NULL;
-  if (in == Py_None) return true;
+  if (in == Py_None || read_text(in, f)) return true;
+  if (PyErr_Occurred()) return false;
   if (!PyTuple_Check(in)) {
     f->a = f->b = array_format_named(in, "in_dtype");
     return f->a != SMMA_NO_FORMAT;
@@ -220,19 +242,19 @@ static bool read_inputs(PyObject *in, formats *f) {
   return f->b != SMMA_NO_FORMAT;
 }
 
-static bool read_formats(const choice *x, const array_formats *arrays, formats *f) {
-  *f = (formats){arrays->a, arrays->b, SMMA_NO_FORMAT};
+static bool read_formats(const choice *x, const array_formats *arrays, smma_formats *f) {
+  *f = (smma_formats){arrays->a, arrays->b, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
   if (!read_inputs(x->in, f)) return false;
   if (x->out != Py_None) {
     f->d = array_format_named(x->out, "out_dtype");
     return f->d != SMMA_NO_FORMAT;
   }
-  f->d = f->a == SMMA_NO_FORMAT ? SMMA_NO_FORMAT : (smma_format)smma_usual_output((smma_format)f->a);
+  f->d = f->a == SMMA_NO_FORMAT ? SMMA_NO_FORMAT : smma_usual_output(f->a);
   return true;
 }
 
 /* What is asked for besides a named instruction must be what it has. */
-static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const formats *f) {
+static const smma_instruction *check_named(const smma_instruction *i, const choice *x, const smma_formats *f) {
   bool in = x->in == Py_None || (f->a == i->a && f->b == i->b);
   bool out = x->out == Py_None || f->d == i->d;
   if (in && out) return i;
@@ -241,19 +263,21 @@ static const smma_instruction *check_named(const smma_instruction *i, const choi
   return NULL;
 }
 
-static bool takes_scales(const smma_instruction *i, const formats *f, const array_formats *arrays) {
+static bool takes_scales(const smma_instruction *i, const smma_formats *f, const array_formats *arrays) {
   bool same = i->a == f->a && i->b == f->b && i->d == f->d;
   return same && i->scale_block && array_same_dtype(i->scale, arrays->scale) &&
          (arrays->k + i->scale_block - 1) / i->scale_block == arrays->scale_blocks;
 }
 
-static const smma_instruction *find_scaled(PyObject *gpu, const formats *f, const array_formats *arrays) {
+static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f, const array_formats *arrays) {
   smma_arch_id arch = arch_of(gpu);
   const smma_instruction_table *table;
+  const smma_instruction *found = NULL;
   if (arch == SMMA_ARCH_COUNT) return NULL;
   table = smma_architectures[arch].table;
   for (size_t i = 0; i < table->count; i++)
-    if (takes_scales(&table->row[i], f, arrays)) return &table->row[i];
+    if (takes_scales(&table->row[i], f, arrays) && smma_is_preferred(&table->row[i], found)) found = &table->row[i];
+  if (found) return found;
   PyErr_Format(PyExc_LookupError,
                "%s has no block-scaled instruction for %s x %s -> %s with %zd factors in %s for K = %zd; "
                "softmma.find(%R, 'block') lists what it has",
@@ -262,12 +286,12 @@ static const smma_instruction *find_scaled(PyObject *gpu, const formats *f, cons
   return NULL;
 }
 
-static const smma_instruction *find_by_formats(PyObject *gpu, const formats *f, bool asked) {
+static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats *f, bool asked) {
   char message[MESSAGE_SIZE];
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   const smma_instruction *found;
   if (!name) return NULL;
-  found = smma_resolve_formats(name, (smma_format)f->a, (smma_format)f->b, (smma_format)f->d, message, sizeof message);
+  found = smma_resolve_formats(name, f, message, sizeof message);
   if (!found)
     PyErr_Format(PyExc_LookupError, "%s%s", message, asked ? "" : "; in_dtype rounds A and B to another format");
   return found;
@@ -317,14 +341,15 @@ static const smma_instruction *find_named(const choice *x) {
 
 const smma_instruction *choose_instruction(const choice *x, const array_formats *arrays) {
   const smma_instruction *named = find_named(x);
-  formats f;
+  smma_formats f;
   if (PyErr_Occurred() || !read_formats(x, arrays, &f)) return NULL;
   if (named) return check_named(named, x, &f);
   if (f.a == SMMA_NO_FORMAT || f.b == SMMA_NO_FORMAT) {
     PyErr_SetString(PyExc_TypeError, "in_dtype is missing, and the arrays' dtypes are no formats of matrix units");
     return NULL;
   }
-  return arrays->scaled ? find_scaled(x->on, &f, arrays) : find_by_formats(x->on, &f, x->in != Py_None);
+  return arrays->scaled && !f.scale_block ? find_scaled(x->on, &f, arrays)
+                                          : find_by_formats(x->on, &f, x->in != Py_None);
 }
 
 /* The instruction's handle that (on, instr, in_dtype, out_dtype) choose without any arrays; on and instr are names. */

@@ -29,6 +29,7 @@ static PyMethodDef functions[] = {
     {"register_instruction_type", python_register_instruction_type, METH_O, NULL},
     {"gpus", python_gpus, METH_NOARGS, NULL},
     {"formats", python_formats, METH_NOARGS, NULL},
+    {"block_formats", python_block_formats, METH_NOARGS, NULL},
     {"format", python_format, METH_O, NULL},
     {"catalogue", python_catalogue, METH_O, NULL},
     {"find_instruction", python_find_instruction, METH_VARARGS, NULL},

@@ -1,10 +1,9 @@
 /* Rounding to formats, and block-scaled quantisation. */
-#include <math.h>
 #include <string.h>
 
 #include "binding.h"
-#include "host/load.h"
 #include "isa/custom.h"
+#include "numerics/blocks.h"
 
 /* ---- Names ---- */
 
@@ -54,39 +53,6 @@ PyObject *python_round(PyObject *module, PyObject *arguments) {
 
 /* ---- Blocks with a common scale factor ---- */
 
-typedef struct {
-  smma_format element, scale;
-  double greatest; /* of the elements */
-  npy_intp block;
-} block_format;
-
-/* The scale factor of a block whose greatest magnitude is given. A power of two, as OCP's Microscaling Formats 1.0,
-   6.3, has it: the exponent of the greatest magnitude less that of the format. Else the quotient of the greatest
-   magnitudes, rounded to nearest even. */
-static uint64_t scale_of(const block_format *f, double greatest) {
-  double quotient = greatest / f->greatest;
-  if (f->scale != SMMA_UE8M0) return smma_round(f->scale, quotient, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
-  if (greatest > 0) quotient = ldexp(1, ilogb(greatest) - ilogb(f->greatest));
-  return smma_round(SMMA_UE8M0, quotient, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
-}
-
-/* A block: elements are the quotients by the scale factor, rounded to nearest even and saturated. NaN and infinity
-   make the scale factor NaN. */
-static void quantize_block(const block_format *f, const double *x, npy_intp count, unsigned char *values,
-                           unsigned char *scale) {
-  double greatest = 0, factor;
-  uint64_t encoding;
-  for (npy_intp i = 0; i < count; i++) greatest = isnan(x[i]) || isnan(greatest) ? NAN : fmax(greatest, fabs(x[i]));
-  if (isinf(greatest)) greatest = NAN;
-  encoding = scale_of(f, greatest);
-  factor = smma_value(f->scale, encoding);
-  smma_store(1, scale, 0, encoding);
-  for (npy_intp i = 0; i < count; i++) {
-    double quotient = factor == 0 ? copysign(0, x[i]) : x[i] / factor;
-    smma_store(1, values, (size_t)i, smma_round(f->element, quotient, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
-  }
-}
-
 static PyArrayObject *new_like(PyArrayObject *x, smma_format format, npy_intp last) {
   npy_intp shape[MOST_AXES];
   for (int axis = 0; axis < PyArray_NDIM(x); axis++) shape[axis] = PyArray_DIM(x, axis);
@@ -95,8 +61,8 @@ static PyArrayObject *new_like(PyArrayObject *x, smma_format format, npy_intp la
                                                NULL, 0, NULL);
 }
 
-/* Along the last axis; the exponent of x in [2^e, 2^(e+1)) is exact in binary64. */
-static PyObject *quantize(PyArrayObject *x, const block_format *f) {
+/* Along the last axis. */
+static PyObject *quantize(PyArrayObject *x, const smma_block_format *f) {
   npy_intp length = PyArray_DIM(x, PyArray_NDIM(x) - 1), blocks = (length + f->block - 1) / f->block;
   npy_intp rows = length ? PyArray_SIZE(x) / length : 0;
   PyArrayObject *values = new_like(x, f->element, length), *scales = new_like(x, f->scale, blocks);
@@ -105,11 +71,7 @@ static PyObject *quantize(PyArrayObject *x, const block_format *f) {
     unsigned char *value = PyArray_DATA(values), *scale = PyArray_DATA(scales);
     PyThreadState *thread = PyEval_SaveThread();
     for (npy_intp row = 0; row < rows; row++)
-      for (npy_intp block = 0; block < blocks; block++) {
-        npy_intp first = row * length + block * f->block, left = length - block * f->block;
-        quantize_block(f, source + first, left < f->block ? left : f->block, value + first,
-                       scale + row * blocks + block);
-      }
+      smma_quantize(f, source + row * length, 1, (size_t)length, value + row * length, scale + row * blocks);
     PyEval_RestoreThread(thread);
     return Py_BuildValue("(NN)", values, scales);
   }
@@ -125,11 +87,10 @@ PyObject *python_quantize(PyObject *module, PyObject *arguments) {
   Py_ssize_t block;
   PyArrayObject *x, *dense;
   PyObject *result;
-  block_format f;
+  smma_block_format f;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "Ossn", &object, &element, &scale, &block)) return NULL;
-  f = (block_format){.element = smma_format_find(element), .scale = smma_format_find(scale), .block = block};
-  f.greatest = smma_value(f.element, smma_round(f.element, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  f = (smma_block_format){"", smma_format_find(element), smma_format_find(scale), (int)block};
   x = array_of(object);
   x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : NULL;
   dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;

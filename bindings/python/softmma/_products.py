@@ -40,8 +40,8 @@ def matmul(
 
     **The instruction** is ``instr``, by name or alias on the GPU ``on``; or ``on`` itself, if it is an `Instruction`
     or a `Custom` unit; or else the GPU's preferred one with A and B in ``in_dtype`` and D in ``out_dtype``. These are
-    names ("e4m3"), dtypes, or for ``in_dtype`` a pair, of A and B. Without ``in_dtype`` the arrays' dtypes count;
-    without ``out_dtype`` D is float32 (float64 for float64, int32 for integers).
+    names ("e4m3"), dtypes, or for ``in_dtype`` a pair, of A and B, or a block-scaled format ("nvfp4"). Without
+    ``in_dtype`` the arrays' dtypes count; without ``out_dtype`` D is float32 (float64 for float64, int32 for integers).
 
     **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
     bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named

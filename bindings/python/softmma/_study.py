@@ -133,7 +133,8 @@ class Comparison(Sequence[ComparedUnit]):
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for n, u in enumerate(self.units):
             differ, ulps = ("-", "-") if n == 0 else (str(u.different), f"{u.largest_ulps} ulp")
-            yield u.label, u.instruction.a, u.instruction.name, differ, ulps, f"{u.error:.2e}", f"{u.unit_error:.2e}"
+            errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
+            yield u.label, u.instruction._inputs_text(), u.instruction.name, differ, ulps, *errors
 
     def _title(self) -> str:
         return f"{self.units[0].d.size} results in {self.units[0].instruction.d}; differ: from {self.units[0].label}"
@@ -156,9 +157,9 @@ def compare(
 ) -> Comparison:
     """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
 
-    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` ("H100:e4m3"), or instructions. All
-    results must have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first
-    unit.
+    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype``, or instructions: "H100:e4m3",
+    "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
+    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit.
 
     Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
     """
@@ -170,15 +171,39 @@ def compare(
     units: list[ComparedUnit] = []
     for each in on:
         i = _compared(each, in_dtype, out_dtype)
-        d = matmul(a, b, on=i, threads=threads)
+        x, y = _inputs(a, b, i)
+        d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads)
         first = units[0] if units else None
         if first and first.instruction.d != i.d:
             raise ValueError(f"{i.name} has results in {i.d}, {first.label} in {first.instruction.d}; give out_dtype")
         different, ulps, special = _core.difference(first.d if first else d, d, i.d)
         error, _, left_out = _core.error(a, b, d, None, None, i.d)
-        unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
+        if i.scale is None:
+            unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
+        else:
+            unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d)
         units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out))
     return Comparison(units)
+
+
+class _Input(NamedTuple):
+    values: NDArray[Any]
+    scales: NDArray[Any] | None
+
+
+def _inputs(a: NDArray[Any], b: NDArray[Any], i: Instruction) -> tuple[_Input, _Input]:
+    if i.scale is None:
+        return _Input(a, None), _Input(b, None)
+    y, y_scales = _core.quantize(b.T, i.b, i.scale, i.scale_block)
+    return _Input(*_core.quantize(a, i.a, i.scale, i.scale_block)), _Input(y.T, y_scales.T)
+
+
+def _numbers(x: _Input, i: Instruction, axis: int) -> NDArray[np.float64]:
+    """What elements and scale factors along an axis stand for: exact in float64."""
+    assert x.scales is not None
+    factors = np.repeat(x.scales.astype(np.float64), i.scale_block, axis)
+    values: NDArray[np.float64] = x.values.astype(np.float64)
+    return values * np.take(factors, range(values.shape[axis]), axis)
 
 
 def _compared(unit: str | Instruction, in_dtype: Any, out_dtype: Any) -> Instruction:

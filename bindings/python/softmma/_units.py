@@ -37,14 +37,7 @@ class Format(NamedTuple):
 
 
 # What block-scaled formats are made of: elements, scale factors, elements that share a factor.
-BLOCK_FORMATS = {
-    "mxfp8_e4m3": ("e4m3", "ue8m0", 32),
-    "mxfp8_e5m2": ("e5m2", "ue8m0", 32),
-    "mxfp6_e3m2": ("e3m2", "ue8m0", 32),
-    "mxfp6_e2m3": ("e2m3", "ue8m0", 32),
-    "mxfp4": ("e2m1", "ue8m0", 32),
-    "nvfp4": ("e2m1", "ue4m3", 16),
-}
+BLOCK_FORMATS = {name: (element, scale, block) for name, element, scale, block in _core.block_formats()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +81,11 @@ class Instruction:
         """The instruction as the description of a custom unit, to be changed and given to `Custom`."""
         description: dict[str, Any] = json.loads(_core.custom_text(self._handle))
         return description
+
+    def _inputs_text(self) -> str:
+        names = {parts: name for name, parts in BLOCK_FORMATS.items()}
+        inputs = [names.get((x, self.scale or "", self.scale_block), x) for x in (self.a, self.b)]
+        return inputs[0] if self.a == self.b else ",".join(inputs)
 
     def _scale_text(self) -> str:
         return f"{self.scale} per {self.scale_block}" if self.scale else ""

@@ -1,0 +1,145 @@
+#include "isa/formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/ascii.h"
+#include "isa/catalogue.h"
+
+const smma_block_format smma_block_formats[] = {
+#define SMMA_BLOCK_FORMAT(name, element, scale, block) {name, SMMA_##element, SMMA_##scale, block},
+#include "isa/block_formats.def"
+#undef SMMA_BLOCK_FORMAT
+};
+const size_t smma_block_format_count = sizeof smma_block_formats / sizeof smma_block_formats[0];
+
+smma_format smma_usual_output(smma_format in) {
+  if (smma_is_integer(in)) return SMMA_S32;
+  return in == SMMA_F64 ? SMMA_F64 : SMMA_F32;
+}
+
+/* ---- From text ---- */
+
+/* Whether a block-scaled format is called so: by its name, or that up to the underscore. */
+static bool answers_to(const smma_block_format *format, const char *name) {
+  size_t i = 0;
+  for (; name[i]; i++)
+    if (smma_lower(name[i]) != format->name[i]) return false;
+  return format->name[i] == 0 || (i && format->name[i] == '_');
+}
+
+void smma_explain_unknown_format(const char *name, bool blocks, char *message, size_t size) {
+  size_t used = (size_t)snprintf(message, size, "unknown format '%.100s'; formats are ", name);
+  for (int f = 0; f < SMMA_FORMAT_COUNT && used < size; f++)
+    if (f != SMMA_E8M13)
+      used += (size_t)snprintf(message + used, size - used, "%s%s", f ? ", " : "", smma_format_text((smma_format)f));
+  for (size_t f = 0; blocks && f < smma_block_format_count && used < size; f++)
+    used += (size_t)snprintf(message + used, size - used, ", %s", smma_block_formats[f].name);
+}
+
+/* One matrix; without scale factors `block` is 0. */
+static bool read_input(const char *name, smma_block_format *input, char *message, size_t size) {
+  *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
+  if (input->element != SMMA_NO_FORMAT) return true;
+  for (size_t f = 0; f < smma_block_format_count; f++)
+    if (answers_to(&smma_block_formats[f], name)) return *input = smma_block_formats[f], true;
+  smma_explain_unknown_format(name, true, message, size);
+  return false;
+}
+
+bool smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, char *message, size_t size) {
+  char first[64];
+  size_t length = strcspn(in, ",:");
+  smma_block_format a, b;
+  snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : (int)sizeof first - 1, in);
+  if (!read_input(first, &a, message, size)) return false;
+  if (!read_input(in[length] ? in + length + 1 : first, &b, message, size)) return false;
+  if (a.block != b.block || a.scale != b.scale) {
+    snprintf(message, size, "'%.100s': A and B must have the same scale factors, for as many elements", in);
+    return false;
+  }
+  if (d == SMMA_NO_FORMAT) d = smma_usual_output(a.element);
+  *formats = (smma_formats){a.element, b.element, d, a.scale, a.block};
+  return true;
+}
+
+/* ---- As text ---- */
+
+const char *smma_input_text(const smma_formats *f, smma_format element, char text[SMMA_INPUT_TEXT_SIZE]) {
+  const char *name = smma_format_text(element);
+  for (size_t i = 0; i < smma_block_format_count && f->scale_block; i++) {
+    const smma_block_format *block = &smma_block_formats[i];
+    if (block->element != element || block->scale != f->scale || block->block != f->scale_block) continue;
+    return block->name;
+  }
+  if (!f->scale_block) return name;
+  snprintf(text, SMMA_INPUT_TEXT_SIZE, "%s with %s per %d", name, smma_format_text(f->scale), f->scale_block);
+  return text;
+}
+
+static smma_formats formats_of(const smma_instruction *i) {
+  return (smma_formats){i->a, i->b, i->d, i->scale, i->scale_block};
+}
+
+static bool same_formats(const smma_formats *x, const smma_formats *y) {
+  return x->a == y->a && x->b == y->b && x->d == y->d && x->scale_block == y->scale_block &&
+         (!x->scale_block || x->scale == y->scale);
+}
+
+const char *smma_inputs_text(const smma_instruction *i, char text[SMMA_INPUTS_TEXT_SIZE]) {
+  smma_formats f = formats_of(i);
+  char a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
+  snprintf(text, SMMA_INPUTS_TEXT_SIZE, f.a == f.b ? "%s" : "%s,%s", smma_input_text(&f, f.a, a),
+           smma_input_text(&f, f.b, b));
+  return text;
+}
+
+smma_block_format smma_input_of(const smma_instruction *i, bool of_a) {
+  return (smma_block_format){NULL, of_a ? i->a : i->b, i->scale, i->scale_block};
+}
+
+/* ---- The instruction ---- */
+
+static bool takes_scales(const smma_instruction_table *table) {
+  for (size_t i = 0; i < table->count; i++)
+    if (table->row[i].scale_block) return true;
+  return false;
+}
+
+/* "e4m3->f32, e4m3->f16, ...": what the architecture multiplies, with scale factors or without, where A and B have one
+   format. */
+static void list_formats(const smma_instruction_table *table, bool scaled, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    smma_formats f = formats_of(&table->row[i]), earlier;
+    bool seen = f.a != f.b || (f.scale_block != 0) != scaled;
+    char name[SMMA_INPUT_TEXT_SIZE];
+    for (size_t j = 0; j < i && !seen; j++) earlier = formats_of(&table->row[j]), seen = same_formats(&earlier, &f);
+    if (seen || used >= size) continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s->%s", used ? ", " : "", smma_input_text(&f, f.a, name),
+                             smma_format_text(f.d));
+  }
+}
+
+bool smma_is_preferred(const smma_instruction *later, const smma_instruction *found) {
+  return !found || (later->scale_block && later->k > found->k);
+}
+
+const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
+  smma_arch_id arch = smma_resolve_arch(gpu, message, size);
+  const smma_instruction_table *table;
+  const smma_instruction *found = NULL;
+  char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
+  if (arch == SMMA_ARCH_COUNT) return NULL;
+  table = smma_architectures[arch].table;
+  for (size_t i = 0; i < table->count; i++) {
+    smma_formats has = formats_of(&table->row[i]);
+    if (same_formats(&has, f) && smma_is_preferred(&table->row[i], found)) found = &table->row[i];
+  }
+  if (found) return found;
+  list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
+  snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s", gpu, smma_input_text(f, f->a, a),
+           smma_input_text(f, f->b, b), smma_format_text(f->d), list);
+  return NULL;
+}
