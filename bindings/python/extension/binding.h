@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "softmma/softmma.h"
+#include "unit/unit.h"
 
 enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
 
@@ -84,6 +85,14 @@ const smma_instruction *choose_instruction(const choice *choice, const array_for
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
+/* ---- Units (probe.c) ---- */
+
+/* A function of Python that computes d of rows; it must outlive the unit. */
+smma_unit unit_of_function(PyObject *function);
+
+/* `count` encodings as an array of the format's dtype: a new reference. */
+PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_intp count);
+
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
@@ -106,6 +115,7 @@ PyObject *python_quantize(PyObject *module, PyObject *arguments);
 PyObject *python_difference(PyObject *module, PyObject *arguments);
 PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
+PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

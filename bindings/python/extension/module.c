@@ -2,6 +2,10 @@
 #define SMMA_PYTHON_MODULE
 #include "binding.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 PyObject *fail_with_status(smma_status status) {
   if (status == SMMA_NO_MEMORY) return PyErr_NoMemory();
   if (status != SMMA_STOPPED) PyErr_SetString(PyExc_ValueError, smma_status_text(status));
@@ -15,6 +19,9 @@ int threads_allowed(int threads) { return forked ? 1 : threads; }
 PyObject *python_forked(PyObject *module, PyObject *none) {
   (void)module, (void)none;
   forked = true;
+#ifdef _OPENMP
+  omp_set_num_threads(1); /* of loops that nobody asks for a number of threads */
+#endif
   Py_RETURN_NONE;
 }
 
@@ -46,6 +53,7 @@ static PyMethodDef functions[] = {
     {"difference", python_difference, METH_VARARGS, NULL},
     {"error", python_error, METH_VARARGS, NULL},
     {"probe", python_probe, METH_VARARGS, NULL},
+    {"diff", python_diff, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -60,12 +60,14 @@ static int function_run(void *function, const smma_instruction_info *i, const sm
   return 0;
 }
 
-static const smma_unit_methods function_methods = {.abi = SMMA_UNIT_ABI, .run = function_run};
+smma_unit unit_of_function(PyObject *function) {
+  static const smma_unit_methods methods = {.abi = SMMA_UNIT_ABI, .run = function_run};
+  return (smma_unit){.name = "a Python function", .methods = &methods, .state = function};
+}
 
 /* ---- Findings ---- */
 
-static PyObject *encodings(smma_format id, const uint64_t *x, npy_intp count) {
-  smma_format format = (smma_format)id;
+PyObject *array_of_encodings(smma_format format, const uint64_t *x, npy_intp count) {
   PyObject *array = PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(format), 1, &count, NULL, NULL, 0, NULL);
   for (npy_intp e = 0; array && e < count; e++)
     smma_store((int)smma_format_bytes(format), PyArray_DATA((PyArrayObject *)array), (size_t)e, x[e]);
@@ -75,8 +77,8 @@ static PyObject *encodings(smma_format id, const uint64_t *x, npy_intp count) {
 static PyObject *witness_of(const smma_instruction *i, const smma_finding *finding) {
   const smma_row *row = &finding->witness;
   if (!finding->has_witness) Py_RETURN_NONE;
-  return Py_BuildValue("(NNNN)", encodings(i->a, row->a, i->k), encodings(i->b, row->b, i->k),
-                       encodings(i->c, &row->c, 1), encodings(i->d, &row->d, 1));
+  return Py_BuildValue("(NNNN)", array_of_encodings(i->a, row->a, i->k), array_of_encodings(i->b, row->b, i->k),
+                       array_of_encodings(i->c, &row->c, 1), array_of_encodings(i->d, &row->d, 1));
 }
 
 /* (rows asked, [(name, title, source, value or None, why not, witness or None)]) */
@@ -108,7 +110,7 @@ static bool examine_model(const smma_instruction *instruction, smma_examination 
 PyObject *python_probe(PyObject *module, PyObject *arguments) {
   PyObject *object, *function, *result = NULL;
   const smma_instruction *instruction;
-  smma_unit unit = {.name = "a Python function", .methods = &function_methods};
+  smma_unit unit;
   smma_examination *x;
   smma_error error;
   bool done;
@@ -118,7 +120,7 @@ PyObject *python_probe(PyObject *module, PyObject *arguments) {
   if (!instruction) return NULL;
   x = calloc(1, sizeof *x);
   if (!x) return PyErr_NoMemory();
-  unit.state = function;
+  unit = unit_of_function(function);
   done = function == Py_None ? examine_model(instruction, x, &error) : smma_examine(&unit, instruction, x, &error);
   if (done)
     result = findings_of(x);

@@ -25,10 +25,12 @@ from softmma._products import QUANTIZED_FORMATS, Quantized, dot, matmul, quantiz
 from softmma._study import (
     ComparedUnit,
     Comparison,
+    Difference,
     Examination,
     Explanation,
     Finding,
     compare,
+    diff,
     explain,
     probe,
 )
@@ -51,6 +53,7 @@ __all__ = [
     "ComparedUnit",
     "Comparison",
     "Custom",
+    "Difference",
     "Examination",
     "Explanation",
     "Finding",
@@ -60,6 +63,7 @@ __all__ = [
     "InstructionList",
     "Quantized",
     "compare",
+    "diff",
     "dot",
     "dtype",
     "explain",

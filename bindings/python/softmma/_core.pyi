@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+DifferentRow: TypeAlias = tuple[
+    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
+]
 
 def version() -> str: ...
 def forked() -> None: ...
@@ -69,3 +72,13 @@ def error(
 def probe(
     instruction: object, function: Callable[..., ArrayLike] | None
 ) -> tuple[int, list[tuple[str, str, str, str | None, str, Witness | None]]]: ...
+def diff(
+    one: object,
+    other: object,
+    label: str,
+    other_label: str,
+    function: Callable[..., ArrayLike] | None,
+    rows: int,
+    seed: int,
+    /,
+) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...

@@ -294,3 +294,87 @@ def probe(
     rows, findings = _core.probe(i, unit)
     return Examination(i, getattr(unit, "__name__", "a function") if unit else "model", rows,
                        [Finding(*finding) for finding in findings])  # fmt: skip
+
+
+# ---- What tells two units apart ----
+
+
+class Difference(NamedTuple):
+    """What tells two units apart, if anything does.
+
+    Both computed rows of ``instruction``, the one with the greater K; the other goes on with its result until the row
+    ends. ``features`` has the title of each numerical feature in which they differ, with the value of each. ``row`` is
+    the smallest row found of which the results differ, as arrays of a, b and c, ``results`` what each makes of it,
+    ``scales`` the row's scale factors of a and of b; all None if no row does. ``normal`` and ``all`` say how many rows
+    were compared, of normal data and of all kinds in turn, and of how many the results differ.
+    """
+
+    instruction: Instruction
+    features: dict[str, tuple[str, str]]
+    terms: int
+    row: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None
+    results: tuple[NDArray[Any], NDArray[Any]] | None
+    scales: tuple[NDArray[Any], NDArray[Any]] | None
+    normal: tuple[int, int]
+    all: tuple[int, int]
+
+    @property
+    def differ(self) -> bool:
+        """Whether a row was found of which the results differ."""
+        return self.row is not None
+
+
+def diff(
+    on: Sequence[str | Instruction],
+    *,
+    instr: str | Instruction | Sequence[str | Instruction] | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    unit: Callable[..., ArrayLike] | None = None,
+    rows: int = 10000,
+    seed: int = 0,
+) -> Difference:
+    """Whether two GPUs or instructions compute the same, and what tells them apart.
+
+    Both are asked for rows that show a feature of one of them (`probe`), then for ``rows`` random ones of all kinds,
+    and as many of normal data; row i of a seed is the same everywhere. ``on`` has the two, ``instr`` one name for both
+    or one for each; f16 inputs, if nothing else is asked for. With ``unit``, a function as for `probe`, it computes in
+    the place of the first.
+
+        >>> import softmma
+        >>> d = softmma.diff(["A100", "H100"], rows=1000)
+        >>> d.differ, d.terms, d.features["fraction bits kept of aligned products"]
+        (True, 2, ('24', '25'))
+        >>> softmma.diff(["A100", "L40S"], rows=1000).differ
+        False
+
+    Raises LookupError as `matmul` does, what the function raises, and ValueError for instructions whose rows are not
+    alike. Source: ``softmma diff`` asks in the same way.
+    """
+    names = _several(instr)
+    if len(on) != 2:
+        raise ValueError(f"on has {len(on)} units; diff takes two")
+    if len(names) > 2:
+        raise ValueError(f"instr has {len(names)} instructions; diff takes two")
+    if rows < 1 or not 0 <= seed < 2**63:
+        raise ValueError(f"rows is {rows} and seed {seed}; rows are at least 1, a seed is from 0 to 2**63 - 1")
+    pair = [_one_of_two(on[n], names[n % len(names)], in_dtype, out_dtype) for n in range(2)]
+    which, terms, row, features, normal, all = _core.diff(
+        pair[0], pair[1], _label(on[0]), _label(on[1]), unit, rows, seed
+    )
+    operands = results = scales = None
+    if row:
+        a, b, c, one, other, scale_a, scale_b = row
+        operands, results = (a, b, c), (one, other)
+        if scale_a is not None and scale_b is not None:
+            scales = scale_a, scale_b
+    told = {title: (first, second) for title, first, second in features}
+    return Difference(pair[which], told, terms, operands, results, scales, normal, all)
+
+
+def _one_of_two(unit: str | Instruction, instr: str | Instruction | None, in_dtype: Any, out_dtype: Any) -> Instruction:
+    if isinstance(instr, Instruction):
+        return instr
+    if isinstance(unit, Instruction):
+        return unit
+    return chosen(unit, instr, in_dtype or (None if instr else "f16"), out_dtype)

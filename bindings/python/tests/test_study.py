@@ -1,5 +1,8 @@
 """Explaining, comparing, probing."""
 
+import os
+import signal
+import time
 import xml.etree.ElementTree
 
 import numpy as np
@@ -112,3 +115,68 @@ def test_probe_with_scale_factors():
         unit=lambda a, b, c, x, y: softmma.dot(a, b, c, on=found.instruction, scale_a=x, scale_b=y),
     )
     assert found["alignment_bits"].value == again["alignment_bits"].value == "25"
+
+
+def test_diff():
+    found = softmma.diff(["A100", "H100"], rows=2000)
+    assert found.differ and found.instruction.arch in ("ampere", "hopper")
+    a, b, c = found.row
+    for gpu, result in zip(("A100", "H100"), found.results):
+        assert softmma.matmul(a[None], b[:, None], c[None], on=gpu, in_dtype="f16").item() == result.item()
+    assert found.normal[0] == found.all[0] == 2000 and found.normal[1] > 0
+    assert ("8", "16") in found.features.values()
+    same = softmma.diff(["A100", "L40S"], rows=2000)
+    assert not same.differ and same.row is None and same.results is None and same.all == (2000, 0)
+
+
+def test_diff_of_a_function():
+    """In the place of an A100: as its model, and with one result of a thousand turned."""
+    i = softmma.instruction("A100", "HMMA.16816.F32")
+
+    def ampere(a, b, c):
+        return softmma.dot(a, b, c, on=i)
+
+    def wrong(a, b, c):
+        return -softmma.dot(a, b, c, on=i)
+
+    assert not softmma.diff([i, i], unit=ampere, rows=500).differ
+    found = softmma.diff([i, i], unit=wrong, rows=500)
+    assert found.differ and found.results[0] == -found.results[1]
+
+
+def test_diff_with_scale_factors():
+    names = [f"tcgen05.m128n8k{k}.block32.f32.e2m1.e2m1.ue8m0" for k in (64, 64)]
+    assert not softmma.diff(["B200", "B200"], instr=names, rows=100).differ
+
+
+def test_diff_of_what_is_not_alike():
+    def fails(a, b, c):
+        raise OSError("the GPU is not there")
+
+    with pytest.raises(OSError, match="not there"):
+        softmma.diff(["A100", "A100"], unit=fails)
+    with pytest.raises(ValueError, match="have not the same formats"):
+        softmma.diff(["A100", "A100"], instr=["HMMA.16816.F32", "HMMA.16816.F32.BF16"])
+    with pytest.raises(ValueError, match="on has 1 units"):
+        softmma.diff(["A100"])
+    with pytest.raises(ValueError, match="rows is 0"):
+        softmma.diff(["A100", "H100"], rows=0)
+    with pytest.raises(LookupError):
+        softmma.diff(["A100", "H1000"])
+
+
+def test_diff_after_fork():
+    """OpenMP's threads do not survive it; the child must not wait for them."""
+    softmma.diff(["A100", "L40S"], rows=1000)
+    child = os.fork()
+    if child == 0:
+        os._exit(softmma.diff(["A100", "L40S"], rows=1000).differ)
+    for _ in range(600):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert done and status == 0
