@@ -245,7 +245,7 @@ fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 
 fails 'explain: other formats' 'do not take the same operands: a: f16 in one and bf16 in the other' \
   explain --on H100 --instr HMMA.16816.F32,HMMA.16816.F32.BF16
 fails 'explain: a picture nowhere' '--svg: ' "${explain[@]}" --on H100 --svg nowhere/picture.svg
-fails 'explain: a picture and JSON' '--svg: '-' is standard output, which takes the JSON' "${explain[@]}" --on H100 --svg - --json
+fails 'explain: a picture and JSON' "--svg: '-' is standard output, which takes the JSON" "${explain[@]}" --on H100 --svg - --json
 
 # ---- gemm ----
 
@@ -301,6 +301,13 @@ npy wide.npy '<f4' '(2, 2)' "$(f32 2049 1 1 4097)"
 runs 0 gemm --on V100 --in f16 wide.npy B16.npy -o D.npy
 check 'gemm says what it rounds' says 'note: A, wide\.npy: f32 rounded to f16 \(to nearest even\); 2 of 4 values'
 check 'gemm says nothing of what it does not round' [ "$(wc -l <in/stderr)" -eq 1 ]
+npy huge.npy '<f4' '(2, 2)' "$(f32 1000000 -1000000 1 1000000)"
+npy tiny.npy '<f4' '(2, 2)' 000000000000003000000080ffff7f7f
+runs 0 gemm --on V100 --in f16 huge.npy tiny.npy -o D.npy
+check 'gemm says what became infinite' says 'A, huge\.npy: f32 rounded to f16 .*; 3 of 4 values changed: 3 became infinite$'
+check 'gemm says what became zero' says 'B, tiny\.npy: .*; 2 of 4 values changed: 1 became infinite, 1 became zero$'
+runs 0 gemm --on H100 --in e4m3 huge.npy B.npy -o D.npy
+check 'gemm says what saturated' says 'A, huge\.npy: f32 rounded to e4m3 .*; 3 of 4 values changed: 3 saturated$'
 npy special.npy '<f4' '(2, 2)' 0000807f000000000000803f0000c07f
 npy identity.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
 npy small.npy '<f4' '(2, 2)' 000080370000803f0000000000000038 # 2^-16, 1, 0, 2^-15

@@ -364,12 +364,13 @@ static void test_values_of_integers(void **state) {
 
 static void check_convert(smma_format from, smma_format to, uint64_t seed) {
   uint64_t x[COUNT], y[COUNT];
-  size_t changed = 0, expected_changes = 0;
+  smma_conversion lost;
+  size_t expected_changes = 0;
   smma_rounding rounding = roundings[seed % 4];
   smma_overflow overflow = (smma_overflow)(seed % 3);
   for (size_t i = 0; i < COUNT; i++)
     store_element(from, x, i, random_bits(&seed) >> (64 - smma_format_bits(from)) >> (i % 5 ? 0 : 3));
-  assert_int_equal(smma_convert(from, x, to, y, COUNT, rounding, overflow, &changed), SMMA_OK);
+  assert_int_equal(smma_convert(from, x, to, y, COUNT, rounding, overflow, &lost), SMMA_OK);
   for (size_t i = 0; i < COUNT; i++) {
     double value = smma_value(from, load_element(from, x, i));
     uint64_t expected = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);
@@ -378,9 +379,45 @@ static void check_convert(smma_format from, smma_format to, uint64_t seed) {
                load_element(from, x, i), smma_format_name(to), rounding_names[rounding], expected, got);
     expected_changes += !same_double(value, smma_value(to, got));
   }
-  if (changed != expected_changes)
+  if (lost.changed != expected_changes)
     fail_msg("%s to %s: %zu changes expected, %zu counted", smma_format_name(from), smma_format_name(to),
-             expected_changes, changed);
+             expected_changes, lost.changed);
+  assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
+}
+
+/* What one value becomes: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
+static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
+  const uint64_t bits = smma_round(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  uint64_t y;
+  smma_conversion c;
+  assert_int_equal(smma_convert(SMMA_F64, &bits, to, &y, 1, SMMA_ROUND_NEAREST_EVEN, overflow, &c), SMMA_OK);
+  assert_true(c.changed <= 1 && c.infinite + c.saturated + c.zero + c.nan <= c.changed);
+  return c.infinite ? 'i' : c.saturated ? 's' : c.zero ? 'z' : c.nan ? 'N' : c.changed ? 'c' : 'n';
+}
+
+static void test_losses(void **state) {
+  /* Of 1, 1.03125, -0, 0.1, 1e6, -1e6, 1e-30, -1e-30, infinity, -infinity, NaN. */
+  static const double values[] = {1, 1.03125, -0.0, 0.1, 1e6, -1e6, 1e-30, -1e-30, INFINITY, -INFINITY, NAN};
+  static const struct {
+    smma_format to;
+    smma_overflow overflow;
+    const char *losses;
+  } cases[] = {
+      {SMMA_F64, SMMA_OVERFLOW_DEFAULT, "nnnnnnnnnnn"},  {SMMA_F32, SMMA_OVERFLOW_DEFAULT, "nnncnnccnnn"},
+      {SMMA_F16, SMMA_OVERFLOW_DEFAULT, "nnnciizznnn"},  {SMMA_F16, SMMA_OVERFLOW_SATURATE, "nnncsszzssn"},
+      {SMMA_E5M2, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"}, {SMMA_E5M2, SMMA_OVERFLOW_INFINITY, "ncnciizznnn"},
+      {SMMA_E4M3, SMMA_OVERFLOW_DEFAULT, "ncncsszzssn"}, {SMMA_E4M3, SMMA_OVERFLOW_INFINITY, "ncncNNzzNNn"},
+      {SMMA_E2M1, SMMA_OVERFLOW_DEFAULT, "ncnzsszzsss"}, {SMMA_UE8M0, SMMA_OVERFLOW_DEFAULT, "ncsccscsssn"},
+      {SMMA_S8, SMMA_OVERFLOW_DEFAULT, "ncczsszzssz"},   {SMMA_U8, SMMA_OVERFLOW_DEFAULT, "ncczszzzszz"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+      char got = kind_of_loss(cases[i].to, values[v], cases[i].overflow);
+      if (got != cases[i].losses[v])
+        fail_msg("%g to %s, overflow %d: %c expected, %c", values[v], smma_format_name(cases[i].to), cases[i].overflow,
+                 cases[i].losses[v], got);
+    }
 }
 
 static void test_convert(void **state) {
@@ -484,6 +521,7 @@ int main(void) {
       cmocka_unit_test(test_random_values),
       cmocka_unit_test(test_f32_against_casts),
       cmocka_unit_test(test_wide_formats),
+      cmocka_unit_test(test_losses),
       cmocka_unit_test(test_convert),
       cmocka_unit_test(test_convert_errors),
       cmocka_unit_test(test_names),

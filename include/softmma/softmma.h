@@ -72,11 +72,20 @@ SMMA_API uint64_t smma_round(smma_format format, double value, smma_rounding rou
  * gives NaN. */
 SMMA_API double smma_value(smma_format format, uint64_t encoding);
 
+/* How many values a conversion changed, and how many of them to something else than a near number. */
+typedef struct {
+  size_t changed;   /* all that are not preserved exactly (NaN to NaN is preserved); the others are among these */
+  size_t infinite;  /* numbers that became infinity */
+  size_t saturated; /* numbers beyond the format's range, infinity and NaN, that became the end of the range */
+  size_t zero;      /* numbers other than zero, and NaN, that became zero */
+  size_t nan;       /* numbers and infinity that became NaN */
+} smma_conversion;
+
 /* Rounds `count` encodings of one format to another. `from` and `to` are arrays in the formats' containers and may not
- * overlap. `*changed`, if not NULL, receives how many values are not preserved exactly (NaN to NaN is preserved).
- * Errors: SMMA_INVALID_ARGUMENT. */
+ * overlap. `*conversion`, if not NULL, receives what was lost. Errors: SMMA_INVALID_ARGUMENT. */
 SMMA_API smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to,
-                                  size_t count, smma_rounding rounding, smma_overflow overflow, size_t *changed);
+                                  size_t count, smma_rounding rounding, smma_overflow overflow,
+                                  smma_conversion *conversion);
 
 /* ---- Instructions ---- */
 

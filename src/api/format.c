@@ -51,18 +51,36 @@ static bool preserved(smma_encoding from, uint64_t x, smma_encoding to, uint64_t
   return to_f64(from, x) == to_f64(to, y);
 }
 
+/* The least or the greatest value but infinity. */
+static double end_of_range(smma_format format, double infinity) {
+  return smma_value(format, smma_round(format, infinity, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+}
+
+/* x became y, which is something else. */
+static void count_change(smma_format to, double x, double y, smma_conversion *counts) {
+  counts->changed++;
+  if (isnan(y))
+    counts->nan++;
+  else if (isinf(y))
+    counts->infinite++;
+  else if (y == 0)
+    counts->zero += x != 0;
+  else if (isnan(x) || (x > y && y == end_of_range(to, INFINITY)) || (x < y && y == end_of_range(to, -INFINITY)))
+    counts->saturated++;
+}
+
 smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to, size_t count,
-                         smma_rounding rounding, smma_overflow overflow, size_t *changed) {
+                         smma_rounding rounding, smma_overflow overflow, smma_conversion *conversion) {
   smma_encoding f = smma_encoding_of(from_format), t = smma_encoding_of(to_format);
-  size_t lost = 0;
+  smma_conversion counts = {0};
   if (!known(from_format) || !known(to_format) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
   if (!known_rounding(rounding) || !known_overflow(overflow)) return SMMA_INVALID_ARGUMENT;
   for (size_t i = 0; i < count; i++) {
     uint64_t x = smma_load(smma_container_bytes(f), from, i);
     uint64_t y = smma_encode_number(t, smma_decode(f, x), rounding, overflow);
     smma_store(smma_container_bytes(t), to, i, y);
-    lost += !preserved(f, x, t, y);
+    if (!preserved(f, x, t, y)) count_change(to_format, smma_value(from_format, x), smma_value(to_format, y), &counts);
   }
-  if (changed) *changed = lost;
+  if (conversion) *conversion = counts;
   return SMMA_OK;
 }

@@ -41,10 +41,29 @@ static void check_raw(const smma_tensor *t, smma_format wanted, const char *path
                smma_format_text(wanted));
 }
 
+/* ": 16 became infinite, 1 became zero", or nothing where values were rounded only. */
+static const char *loss_text(const smma_conversion *lost, char *text, size_t size) {
+  const struct {
+    size_t count;
+    const char *what;
+  } kinds[] = {{lost->infinite, "became infinite"},
+               {lost->saturated, "saturated"},
+               {lost->zero, "became zero"},
+               {lost->nan, "became NaN"}};
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (kinds[i].count)
+      used += (size_t)snprintf(text + used, size - used, "%s %zu %s", used ? "," : ":", kinds[i].count, kinds[i].what);
+  return text;
+}
+
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
                            bool quiet) {
   smma_tensor t = smma_new_matrix(wanted, from->rows, from->columns);
-  size_t count = from->rows * from->columns, changed;
+  size_t count = from->rows * from->columns;
+  smma_conversion lost;
+  char text[160];
   bool raw = smma_is_raw(from, wanted);
   if (raw) check_raw(from, wanted, path);
   if (raw && !quiet)
@@ -55,12 +74,12 @@ smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const ch
     memcpy(t.data, from->data, count * (size_t)t.bytes);
     return t;
   }
-  smma_convert(from->format, from->data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
-               &changed);
-  if (!quiet && changed)
-    smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed", what, path,
+  smma_convert(from->format, from->data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
+  if (!quiet && lost.changed)
+    smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed%s", what, path,
               smma_format_text(from->format), smma_format_text(wanted),
-              smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", changed, count);
+              smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost.changed, count,
+              loss_text(&lost, text, sizeof text));
   else if (!quiet)
     smma_note("%s, %s: %s stored as %s, all values exact", what, path, smma_format_text(from->format),
               smma_format_text(wanted));
