@@ -83,6 +83,9 @@ gives 'gemm --json' 0 '"instruction": "sticky"' gemm --on sticky.json "$a" "$b" 
 fails 'gemm with --in' "--in: --on says it already" gemm --on sticky.json --in f16 "$a" "$b" -o f.npy
 gives 'compare' 1 '^sticky\.json +f16 +sticky ' compare --on H100,sticky.json "$a" "$b"
 gives 'compare with itself' 0 '^h100\.json .* 0 \(0\.0 %\)' compare --on H100,h100.json "$a" "$b"
+cp h100.json h100:e4m3.json
+gives "a file is no GPU with a format, whatever its name" 0 "^h100:e4m3\\.json .* 0 \\(0\\.0 %\\)" \
+  compare --on H100,h100:e4m3.json "$a" "$b"
 fails 'compare of other results' 'has results in f32, not in f16' compare --on sticky.json --out f16 "$a" "$b"
 gives 'bench' 0 'sticky +core' bench --on sticky.json --size 32
 

@@ -2,22 +2,26 @@
 
 #include <string.h>
 
-#include "io/custom_file.h"
+#include "cli/target.h"
 
-const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out) {
-  smma_require_option(gpu, "--on", "H100");
-  if (name || smma_is_custom_file(gpu)) {
+static const smma_instruction *choose(const smma_target *target, const char *name, const char *in, const char *out) {
+  if (name || target->custom) {
     if (in || out) smma_die("%s: %s says it already; leave it out", in ? "--in" : "--out", name ? "--instr" : "--on");
-    return smma_require_instruction(gpu, name, "--instr");
+    return smma_require_of_target(target, name, "--instr");
   }
   if (!in) smma_die("--instr NAME or --in FORMAT is missing; for example --in f16");
   smma_formats formats = smma_require_formats(in, "--in", out);
-  return smma_require_by_formats(gpu, &formats, "--in");
+  return smma_require_by_formats(target->text, &formats, "--in");
+}
+
+const smma_instruction *smma_choose_instruction(const char *gpu, const char *name, const char *in, const char *out) {
+  const smma_target target = smma_require_target(gpu);
+  return choose(&target, name, in, out);
 }
 
 const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out) {
-  if (smma_is_custom_file(gpu)) return smma_require_instruction(gpu, NULL, "--instr");
-  return smma_choose_instruction(gpu, name, name || in ? in : "f16", out);
+  const smma_target target = smma_require_target(gpu);
+  return target.custom ? target.custom : choose(&target, name, name || in ? in : "f16", out);
 }
 
 const char *smma_kernel_list(char text[128]) {

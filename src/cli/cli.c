@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/custom_file.h"
+#include "cli/target.h"
 #include "unit/child.h"
 #include "unit/unit.h"
 
@@ -125,25 +125,9 @@ smma_arch_id smma_require_arch(const char *gpu, const char *option) {
   return arch;
 }
 
-/* A file describes one instruction, which may be named. */
-static const smma_instruction *require_custom(const char *path, const char *name, const char *option) {
-  smma_error error;
-  const smma_instruction *i = smma_custom_load(path, &error);
-  if (!i) smma_die("--on: %s", error.text);
-  if (name && strcmp(name, i->name) != 0)
-    smma_die("%s%s%s describes '%s', not '%s'", option ? option : "", option ? ": " : "", path, i->name, name);
-  return i;
-}
-
 const smma_instruction *smma_require_instruction(const char *gpu, const char *name, const char *option) {
-  char message[1024];
-  const smma_instruction *i;
-  if (smma_is_custom_file(gpu)) return require_custom(gpu, name, option);
-  smma_require_arch(gpu, "--on");
-  smma_require_option(name, option, "mma.m16n8k16.f32.f16.f16.f32");
-  i = smma_find_or_explain(gpu, name, message, sizeof message);
-  if (!i) smma_die("%s%s%s (see 'softmma list --arch %s')", option ? option : "", option ? ": " : "", message, gpu);
-  return i;
+  const smma_target target = smma_require_target(gpu);
+  return smma_require_of_target(&target, name, option);
 }
 
 const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option) {

@@ -6,8 +6,8 @@
 #include "cli/choose.h"
 #include "cli/machine.h"
 #include "cli/output.h"
+#include "cli/target.h"
 #include "cli/timing.h"
-#include "io/custom_file.h"
 
 enum { MOST_CASES = 64, MOST_SIZES = 16, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000, DEFAULT_SIZE = 1024 };
 
@@ -53,8 +53,7 @@ static void add_case(bench *b, const char *title, const char *gpu, const smma_in
 }
 
 /* The families of the architecture; all of them without --on. */
-static void add_families(bench *b, const char *gpu) {
-  smma_arch_id arch = gpu ? smma_require_arch(gpu, "--on") : SMMA_ARCH_COUNT;
+static void add_families(bench *b, const char *gpu, smma_arch_id arch) {
   for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
     if (!gpu || smma_find_arch(families[f].gpu) == arch)
       add_case(b, families[f].title, families[f].gpu,
@@ -76,10 +75,11 @@ static void choose_cases(bench *b) {
   if (names && (o->in || o->out)) smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
   if (o->out && !o->in) smma_die("--out: it goes with --in FORMAT");
   if (!names && !formats) {
-    if (o->gpu && smma_is_custom_file(o->gpu))
-      add_case(b, o->gpu, o->gpu, smma_require_instruction(o->gpu, NULL, NULL));
+    const smma_target target = smma_target_or_none(o->gpu);
+    if (target.custom)
+      add_case(b, o->gpu, o->gpu, target.custom);
     else
-      add_families(b, o->gpu);
+      add_families(b, o->gpu, target.arch);
   }
   while ((item = next_item(&names))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, item, NULL, NULL));
   while ((item = next_item(&formats))) add_case(b, o->gpu, o->gpu, smma_choose_instruction(o->gpu, NULL, item, o->out));

@@ -7,8 +7,8 @@
 #include "cli/questions.h"
 #include "cli/report.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "cli/values.h"
-#include "io/custom_file.h"
 
 enum { MOST_LINES = 40, DEFAULT_ROWS = 100000 };
 
@@ -54,10 +54,10 @@ static void choose(campaign *c, const smma_instruction *const *list, size_t coun
       c->instruction[c->count++] = list[i];
 }
 
-static void choose_all(campaign *c, int arch, smma_error *why) {
+static void choose_all(campaign *c, smma_arch_id arch, smma_error *why) {
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction_table *table = smma_architectures[a].table;
-    if (arch >= 0 ? a != arch : !smma_architectures[a].listed) continue;
+    if (arch != SMMA_ARCH_COUNT ? a != (int)arch : !smma_architectures[a].listed) continue;
     for (size_t i = 0; i < table->count; i++) {
       const smma_instruction *one = &table->row[i];
       choose(c, &one, 1, why);
@@ -65,15 +65,15 @@ static void choose_all(campaign *c, int arch, smma_error *why) {
   }
 }
 
-static void choose_instructions(campaign *c, const char *gpu, const char *name) {
+static void choose_instructions(campaign *c, const smma_target *target, const char *name) {
   smma_error why = {""};
   c->instruction = calloc(smma_catalogue_count(), sizeof *c->instruction);
   if (!c->instruction) smma_die("out of memory");
-  if (name || (gpu && smma_is_custom_file(gpu))) {
-    const smma_instruction *one = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
+  if (name || target->custom) {
+    const smma_instruction *one = smma_require_of_target(target, name, "--instr");
     choose(c, &one, 1, &why);
   } else {
-    choose_all(c, gpu ? (int)smma_require_arch(gpu, "--on") : -1, &why);
+    choose_all(c, target->arch, &why);
   }
   if (c->count == 0) smma_die("no instruction to compare: %s", why.text);
 }
@@ -171,16 +171,13 @@ static bool run(campaign *c) {
 }
 
 /* --open: the experiments take the place of generated rows. */
-static int ask_open_questions(smma_unit *unit, const char *gpu, const char *name, const char *only, bool all,
+static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
-  smma_open_request request = {.unit = unit, .arch = SMMA_ARCH_COUNT, .every = all, .json = json};
+  smma_open_request request = {.unit = unit, .arch = (int)target->arch, .every = all, .json = json};
   if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
-  if (gpu && smma_is_custom_file(gpu)) smma_die("--open: %s is no GPU's model: it has no open questions", gpu);
+  if (target->custom) smma_die("--open: %s is no GPU's model: it has no open questions", target->text);
   if (only) request.only = smma_require_open_experiment(only, "--only");
-  if (name)
-    request.instruction = smma_require_instruction(smma_require_option(gpu, "--on", "H100"), name, "--instr");
-  else if (gpu)
-    request.arch = (int)smma_require_arch(gpu, "--on");
+  if (name) request.instruction = smma_require_of_target(target, name, "--instr");
   return smma_run_open_experiments(&request);
 }
 
@@ -189,6 +186,7 @@ int smma_command_campaign(int argc, const char **argv) {
   long long rows = DEFAULT_ROWS, seed = 0;
   int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;
+  smma_target target;
   campaign c = {.what = {.unit = &unit, .against = &against}};
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
@@ -223,13 +221,14 @@ int smma_command_campaign(int argc, const char **argv) {
     smma_die("--open has rows and candidates of its own; it takes no --against, --rows, --seed, --kind and --resume");
   if (only && !open_questions) smma_die("--only needs --open");
   open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
+  target = smma_target_or_none(gpu);
   if (open_questions) {
-    status = ask_open_questions(&unit, gpu, name, only, all, json);
+    status = ask_open_questions(&unit, &target, name, only, all, json);
     smma_unit_close(&unit);
     return status;
   }
   open_unit(against_name, "--against", &against);
-  choose_instructions(&c, gpu, name);
+  choose_instructions(&c, &target, name);
   smma_report_start(&c.report, &c.what, c.instruction, c.count);
   if (c.state) {
     smma_error error;

@@ -4,7 +4,7 @@
 
 #include "cli/choose.h"
 #include "cli/matrices.h"
-#include "io/custom_file.h"
+#include "cli/target.h"
 #include "matrix/compare.h"
 
 enum { MOST_UNITS = 32 };
@@ -29,21 +29,19 @@ typedef struct {
 } comparison;
 
 /* A file says its formats itself. */
-static const smma_instruction *require_custom(const comparison *x, const char *path) {
-  const smma_instruction *i = smma_require_instruction(path, NULL, "--on");
+static const smma_instruction *require_custom(const comparison *x, const smma_target *target) {
+  const smma_instruction *i = target->custom;
   if (i->d == x->formats.d) return i;
-  smma_die("--on: %s has results in %s, not in %s; give --out", path, smma_format_text(i->d),
+  smma_die("--on: %s has results in %s, not in %s; give --out", target->text, smma_format_text(i->d),
            smma_format_text(x->formats.d));
 }
 
 static const smma_instruction *require_on(const comparison *x, char *label) {
   smma_formats formats = x->formats;
-  char *colon = strchr(label, ':');
-  if (smma_is_custom_file(label)) return require_custom(x, label);
-  if (colon) {
-    *colon = 0;
-    formats = smma_require_formats(colon + 1, "--on", smma_format_text(x->formats.d));
-  }
+  const char *inputs;
+  const smma_target target = smma_require_target_and_more(label, &inputs);
+  if (target.custom) return require_custom(x, &target);
+  if (inputs) formats = smma_require_formats(inputs, "--on", smma_format_text(x->formats.d));
   return smma_require_by_formats(label, &formats, "--on");
 }
 

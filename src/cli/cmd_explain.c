@@ -5,8 +5,8 @@
 #include "cli/operands.h"
 #include "cli/output.h"
 #include "cli/row.h"
+#include "cli/target.h"
 #include "explain/picture.h"
-#include "io/custom_file.h"
 
 /* One or two computations of one row. */
 typedef struct {
@@ -34,7 +34,8 @@ static void choose_instructions(explain_request *r, char *gpus, char *names) {
   smma_operation operation[2];
   r->count = gpu_count > name_count ? gpu_count : name_count;
   for (int u = 0; u < r->count; u++) {
-    r->instruction[u] = smma_require_instruction(gpu[u], smma_is_custom_file(gpu[u]) ? NULL : name[u], "--instr");
+    const smma_target target = smma_require_target(gpu[u]);
+    r->instruction[u] = target.custom ? target.custom : smma_require_of_target(&target, name[u], "--instr");
     r->unit[u] = gpu_count > 1 || r->count == 1 ? gpu[u] : r->instruction[u]->name;
     operation[u] = smma_operation_of(r->instruction[u]);
   }
