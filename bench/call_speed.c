@@ -1,6 +1,6 @@
-/* call_speed M N K CALLS: microseconds of one smma_gemm on one thread, with the allocation of D, for an H100's FP16
- * product of that size; the least of five rounds of CALLS calls. bench/python.py compares the Python package with it.
- */
+/* call_speed M N K CALLS [plan]: microseconds of one smma_gemm, or of one run of a plan, on one thread, with the
+ * allocation of D, for an H100's FP16 product of that size; the least of five rounds of CALLS calls. bench/python.py
+ * compares the Python package with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,11 +22,14 @@ static uint16_t *matrix(size_t count) {
   return x;
 }
 
-static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g, long calls) {
+/* By the plan if there is one. */
+static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g, const smma_plan *plan,
+                           long calls) {
   double start = now();
   for (long i = 0; i < calls; i++) {
     g.d = malloc(g.m * g.n * sizeof(float));
-    if (!g.d || smma_gemm(instruction, &g) != SMMA_OK) exit(2);
+    if (!g.d || (plan ? smma_plan_run(plan, g.m, g.a, NULL, NULL, g.d) : smma_gemm(instruction, &g)) != SMMA_OK)
+      exit(2);
     free(g.d);
   }
   return (now() - start) / (double)calls;
@@ -34,21 +37,24 @@ static double microseconds(const smma_instruction *instruction, smma_gemm_argume
 
 int main(int argc, char **argv) {
   const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
-  long calls = argc == 5 ? strtol(argv[4], NULL, 10) : 0;
+  long calls = argc >= 5 ? strtol(argv[4], NULL, 10) : 0;
   double best = 0;
   smma_gemm_arguments g;
+  smma_plan *plan = NULL;
   smma_gemm_defaults(&g);
   if (calls < 1) {
-    fprintf(stderr, "usage: call_speed M N K CALLS\n");
+    fprintf(stderr, "usage: call_speed M N K CALLS [plan]\n");
     return 2;
   }
   g.m = strtoul(argv[1], NULL, 10), g.n = strtoul(argv[2], NULL, 10), g.k = strtoul(argv[3], NULL, 10);
   g.a = matrix(g.m * g.k), g.b = matrix(g.k * g.n);
   g.threads = 1;
+  if (argc == 6 && smma_plan_create(instruction, &g, &plan) != SMMA_OK) return 2;
   for (int i = 0; i < ROUNDS; i++) {
-    double each = microseconds(instruction, g, calls);
+    double each = microseconds(instruction, g, plan, calls);
     if (i == 0 || each < best) best = each;
   }
   printf("%.3f\n", best);
+  smma_plan_free(plan);
   return 0;
 }

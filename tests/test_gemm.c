@@ -259,7 +259,40 @@ static void assert_same(const product *p, const void *expected) {
   }
 }
 
-/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands. */
+/* A plan of the product, whose B is overwritten as soon as it is made. */
+static smma_plan *plan_of(product *p) {
+  smma_gemm_arguments g = p->with;
+  size_t leading = g.ldb ? g.ldb : g.order_b == SMMA_ROW_MAJOR ? g.n : g.k;
+  size_t bytes = extent(g.k, g.n, g.order_b, leading) * smma_format_bytes(p->info.b), scales = g.n * scale_count(p);
+  void *b = test_malloc(bytes + 1), *scale_b = g.scale_b ? test_malloc(scales + 1) : NULL;
+  smma_plan *plan;
+  memcpy(b, g.b, bytes);
+  if (scale_b) memcpy(scale_b, g.scale_b, scales);
+  g.b = b, g.scale_b = scale_b;
+  g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* not looked at */
+  assert_int_equal(smma_plan_create(p->instruction, &g, &plan), SMMA_OK);
+  memset(b, UNTOUCHED, bytes);
+  test_free(b);
+  if (scale_b) memset(scale_b, UNTOUCHED, scales), test_free(scale_b);
+  assert_true(smma_plan_bytes(plan) >= g.k * g.n * smma_format_bytes(p->info.b));
+  return plan;
+}
+
+/* Runs of one plan. */
+static void check_plan(product *p, const void *before, const void *expected) {
+  smma_plan *plan = plan_of(p);
+  smma_gemm_arguments *g = &p->with;
+  for (int run = 0; run < 2; run++) {
+    memcpy(p->d, before, p->d_bytes);
+    assert_int_equal(smma_plan_run(plan, g->m, g->a, g->scale_a, g->c, g->d), SMMA_OK);
+    if (memcmp(p->d, expected, p->d_bytes) == 0) continue;
+    print_product(p);
+    fail_msg("run %d of the plan gives other bits", run);
+  }
+  smma_plan_free(plan);
+}
+
+/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands; then by plans. */
 static void check_product(product *p) {
   void *before = test_malloc(p->d_bytes), *expected = test_malloc(p->d_bytes), *first = test_malloc(p->d_bytes);
   static const int threads[] = {1, 2, 5};
@@ -278,6 +311,11 @@ static void check_product(product *p) {
     fail_msg("%d threads of kernel %s give other bits", threads[t], kernels[t]);
   }
   assert_same(p, expected);
+  for (int t = 0; t < 3; t++) {
+    p->with.threads = threads[t];
+    p->with.kernel = kernels[t];
+    check_plan(p, before, first);
+  }
   test_free(before);
   test_free(expected);
   test_free(first);
@@ -611,7 +649,128 @@ static void test_no_products_in_epilogue(void **state) {
   assert_true(d == 0 && signbit(d));
 }
 
+/* ---- Plans ---- */
+
+/* The rows of a product do not depend on each other: those of a plan's run with fewer are the first. */
+static void test_plan_with_other_rows(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+    product p = product_of(instructions[i].gpu, instructions[i].name, NULL);
+    uint64_t seed = i + 1;
+    size_t bytes = smma_format_bytes(p.info.d);
+    char *all;
+    smma_plan *plan;
+    p.with.m = 40, p.with.n = 70, p.with.k = 300; /* three parts of K, several panels */
+    make_operands(&p, &seed, false, true);
+    assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+    plan = plan_of(&p);
+    all = test_malloc(40 * 70 * bytes);
+    for (size_t m = 0; m <= 40; m += m < 8 ? 1 : 16) {
+      memset(all, UNTOUCHED, 40 * 70 * bytes);
+      assert_int_equal(smma_plan_run(plan, m, p.a, p.scale_a, p.c, all), SMMA_OK);
+      assert_memory_equal(all, p.d, m * 70 * bytes);
+      if (m < 40) assert_int_equal((unsigned char)all[m * 70 * bytes], UNTOUCHED);
+    }
+    smma_plan_free(plan);
+    test_free(all);
+    free_operands(&p);
+  }
+}
+
+/* A plan that threads share. */
+static void test_shared_plan(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 33, 65, 150);
+  float d[8][33 * 65];
+  smma_plan *plan;
+  (void)state;
+  p.with.threads = 1;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  plan = plan_of(&p);
+#pragma omp parallel for num_threads(8)
+  for (int t = 0; t < 8; t++)
+    for (int run = 0; run < 20; run++) smma_plan_run(plan, 33, p.a, NULL, p.c, d[t]);
+  for (int t = 0; t < 8; t++) assert_memory_equal(d[t], p.d, sizeof d[t]);
+  smma_plan_free(plan);
+  free_operands(&p);
+}
+
+/* A plan outlives the unit that it was made from. */
+static void test_plan_of_a_custom_unit(void **state) {
+  static const char text[] =
+      "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": \"f16\", "
+      "\"d\": \"f32\", \"alignment_bits\": \"exact\", \"rounding\": \"nearest-even\"}";
+  char message[1024];
+  const smma_instruction *unit = smma_custom_parse(NULL, text, strlen(text), message, sizeof message);
+  uint16_t a[16], b[16];
+  float d = 0;
+  smma_gemm_arguments g;
+  smma_plan *plan;
+  (void)state;
+  if (!unit) fail_msg("%s", message);
+  for (int k = 0; k < 16; k++) a[k] = b[k] = 0x3c00;
+  smma_gemm_defaults(&g);
+  g.n = 1, g.k = 16, g.b = b;
+  assert_int_equal(smma_plan_create(unit, &g, &plan), SMMA_OK);
+  smma_custom_free(unit);
+  assert_int_equal(smma_plan_run(plan, 1, a, NULL, NULL, &d), SMMA_OK);
+  assert_true(d == 16);
+  smma_plan_free(plan);
+}
+
+static void test_errors_of_plans(void **state) {
+  product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 3, 5, 40);
+  product scaled = small_product("RTX 5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0", 3, 5, 40);
+  smma_gemm_arguments g = p.with;
+  smma_plan *plan = (smma_plan *)&g;
+  (void)state;
+  assert_int_equal(smma_plan_create(NULL, &g, &plan), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_plan_create(p.instruction, NULL, &plan), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_plan_create(p.instruction, &g, NULL), SMMA_INVALID_ARGUMENT);
+  g.size = 0;
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_ARGUMENT);
+  assert_null(plan);
+  g = p.with, g.b = NULL;
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_ARGUMENT);
+  g = p.with, g.scale_b = p.b;
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_MISSING_SCALE);
+  g = scaled.with, g.scale_b = NULL;
+  assert_int_equal(smma_plan_create(scaled.instruction, &g, &plan), SMMA_MISSING_SCALE);
+  g = p.with, g.ldb = 4;
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_DIMENSION);
+  g = p.with, g.n = SIZE_MAX / 4;
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_DIMENSION);
+  g = p.with, g.kernel = "sse9";
+  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_NO_KERNEL);
+  assert_null(plan);
+
+  assert_int_equal(smma_plan_create(p.instruction, &p.with, &plan), SMMA_OK);
+  assert_int_equal(smma_plan_run(NULL, 3, p.a, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_plan_run(plan, 3, NULL, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_plan_run(plan, 3, p.a, NULL, p.c, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_plan_run(plan, 3, p.a, p.a, p.c, p.d), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_plan_run(plan, SIZE_MAX / 4, p.a, NULL, p.c, p.d), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_plan_run(plan, 0, NULL, NULL, NULL, NULL), SMMA_OK);
+  for (size_t byte = 0; byte < p.d_bytes; byte++) assert_int_equal(((unsigned char *)p.d)[byte], UNTOUCHED);
+  smma_plan_free(plan);
+  assert_int_equal(smma_plan_create(scaled.instruction, &scaled.with, &plan), SMMA_OK);
+  assert_int_equal(smma_plan_run(plan, 3, scaled.a, NULL, NULL, scaled.d), SMMA_MISSING_SCALE);
+  smma_plan_free(plan);
+  smma_plan_free(NULL);
+  assert_int_equal(smma_plan_bytes(NULL), 0);
+  free_operands(&p);
+  free_operands(&scaled);
+}
+
 /* ---- Errors ---- */
+
+static void no_size(smma_gemm_arguments *g) { g->size = 0; }
+static void other_size(smma_gemm_arguments *g) { g->size++; }
+static void all_zero(smma_gemm_arguments *g) { memset(g, 0, sizeof *g); }
+static void turned_in_place(smma_gemm_arguments *g) { g->c = g->d, g->order_c = SMMA_COLUMN_MAJOR; }
+static void shifted_in_place(smma_gemm_arguments *g) { g->c = g->d, g->ldc = g->n + 1; }
+static void over_a(smma_gemm_arguments *g) { g->a = g->d; }
+static void over_b(smma_gemm_arguments *g) { g->b = g->d; }
+static void over_scales(smma_gemm_arguments *g) { g->scale_b = g->d; }
 
 typedef void spoiler(smma_gemm_arguments *g);
 
@@ -650,6 +809,14 @@ static const struct {
     {PLAIN, no_a, SMMA_INVALID_ARGUMENT},
     {PLAIN, no_b, SMMA_INVALID_ARGUMENT},
     {PLAIN, no_d, SMMA_INVALID_ARGUMENT},
+    {PLAIN, no_size, SMMA_INVALID_ARGUMENT},
+    {PLAIN, other_size, SMMA_INVALID_ARGUMENT},
+    {PLAIN, all_zero, SMMA_INVALID_ARGUMENT},
+    {PLAIN, turned_in_place, SMMA_INVALID_ARGUMENT},
+    {PLAIN, shifted_in_place, SMMA_INVALID_ARGUMENT},
+    {PLAIN, over_a, SMMA_INVALID_ARGUMENT},
+    {PLAIN, over_b, SMMA_INVALID_ARGUMENT},
+    {SCALED, over_scales, SMMA_INVALID_ARGUMENT},
     {PLAIN, negative_threads, SMMA_INVALID_ARGUMENT},
     {PLAIN, unknown_scaling, SMMA_INVALID_ARGUMENT},
     {PLAIN, unknown_order_a, SMMA_INVALID_ARGUMENT},
@@ -686,9 +853,22 @@ static void test_errors(void **state) {
   }
 }
 
+/* In place only if formats are the same, or C is not read. */
+static void test_c_of_another_format_in_place(void **state) {
+  product p = small_product("V100", "mma.m8n8k4.f32.f16.f16.f16", 3, 5, 8);
+  (void)state;
+  p.with.c = p.d;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(*(unsigned char *)p.d, UNTOUCHED);
+  p.with.beta = 0, p.with.order_c = SMMA_COLUMN_MAJOR;
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  free_operands(&p);
+}
+
 static void test_missing_arguments(void **state) {
   smma_gemm_arguments g;
   (void)state;
+  smma_gemm_defaults(NULL);
   smma_gemm_defaults(&g);
   assert_int_equal(smma_gemm(NULL, &g), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_gemm(find("H100", PLAIN), NULL), SMMA_INVALID_ARGUMENT);
@@ -796,6 +976,11 @@ int main(void) {
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_alignment),
       cmocka_unit_test(test_no_products_in_epilogue),
+      cmocka_unit_test(test_plan_with_other_rows),
+      cmocka_unit_test(test_shared_plan),
+      cmocka_unit_test(test_plan_of_a_custom_unit),
+      cmocka_unit_test(test_errors_of_plans),
+      cmocka_unit_test(test_c_of_another_format_in_place),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_missing_arguments),
       cmocka_unit_test(test_status_texts),

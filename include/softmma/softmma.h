@@ -198,6 +198,7 @@ typedef enum {
  *
  * K = 0 gives D = beta C; a zero M or N does nothing. beta = 0 takes C as +0 whatever it holds, and C may be NULL. */
 typedef struct {
+  size_t size; /* of this struct: smma_gemm_defaults sets it, and without it nothing is computed */
   size_t m, n, k;
   const void *a, *b; /* M x K and K x N in the instruction's formats */
   const void *c;     /* M x N in its C format; NULL means +0 */
@@ -227,14 +228,39 @@ SMMA_API const char *smma_kernel_name(size_t index);
  * "core" where it has nothing faster for the instruction. NULL if there is no such kernel on this CPU. */
 SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel);
 
-/* Sizes zero, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_OPERANDS, one slice, no promotion, all threads.
- */
+/* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_OPERANDS, one slice, no
+ * promotion, all threads. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
  * SMMA_STOPPED, SMMA_NO_KERNEL. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the
- * scales. */
+ * scales, nor C unless it is C: in place, D's format, order and leading dimension must be C's, or beta 0
+ * (SMMA_INVALID_ARGUMENT). */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
+
+/* ---- Plans: one B, many products ---- */
+
+/* A product with everything decided but A, C, D and M: the kernel, and B in the form that it reads. A plan never
+ * changes, so that any number of threads may run it at a time. */
+typedef struct smma_plan smma_plan;
+
+/* Makes `*plan` from an instruction and the arguments of smma_gemm, of which m, a, c, d and scale_a are not looked at.
+ * It keeps copies of B and its scale factors (smma_plan_bytes): nothing of the caller's, nor the instruction, is needed
+ * after. `*plan` is NULL on an error. Errors: as smma_gemm. */
+SMMA_API smma_status smma_plan_create(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                                      smma_plan **plan);
+
+/* D = alpha A B + beta C with M = m, as smma_gemm with the plan's arguments computes it. Leading dimensions are those of
+ * the plan's arguments, dense where these have 0; scale_a and c may be NULL as there. Errors: as smma_gemm. */
+SMMA_API smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c,
+                                   void *d);
+
+/* The memory that a plan keeps: B's encodings, and B as the kernel reads it, which by format and kernel takes 2 to 16
+ * bytes an element and none with "core". The memory of a run, as of smma_gemm, comes on top. 0 for NULL. */
+SMMA_API size_t smma_plan_bytes(const smma_plan *plan);
+
+/* Does nothing with NULL. */
+SMMA_API void smma_plan_free(smma_plan *plan);
 
 /* ---- Accurate products from narrow formats ---- */
 

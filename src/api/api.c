@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/plan.h"
 #include "api/text.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
@@ -175,17 +176,12 @@ const char *smma_kernel_for(const smma_instruction *i, const char *kernel) {
   return i->origin && !smma_catalogue_twin(i) ? "core" : name;
 }
 
-void smma_gemm_defaults(smma_gemm_arguments *g) { *g = (smma_gemm_arguments){.alpha = 1, .beta = 1}; }
+void smma_gemm_defaults(smma_gemm_arguments *g) {
+  if (g) *g = (smma_gemm_arguments){.size = sizeof *g, .alpha = 1, .beta = 1};
+}
 
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
-  smma_gemm_arguments g;
-  smma_operation o;
   smma_plan plan;
-  smma_status status;
-  if (!i || !arguments) return SMMA_INVALID_ARGUMENT;
-  g = *arguments;
-  if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
-  o = smma_operation_of(i);
-  status = smma_plan_make(&o, &g, &plan);
-  return status == SMMA_OK ? smma_plan_run(&plan) : status;
+  smma_status status = smma_plan_for(i, arguments, &plan);
+  return status == SMMA_OK ? smma_plan_compute(&plan) : status;
 }

@@ -20,8 +20,15 @@ typedef struct {
   const unsigned char *scale; /* scale factors, those of a line contiguous, one line behind another; or NULL */
 } smma_view;
 
-/* Checked arguments and what follows from them. Immutable while threads run. */
+/* Columns of B as the family reads them, for all of K: the parts that run.c packs at a time, one behind the other, each
+   with all panels of columns. */
 typedef struct {
+  unsigned char *b, *special; /* special: a flag for each column of each part */
+  size_t columns;             /* of B, rounded up to whole panels */
+} smma_packed_columns;
+
+/* Checked arguments and what follows from them. Immutable while threads run. */
+struct smma_plan {
   smma_operation operation; /* c in D's format: the start is widened before */
   smma_gemm_arguments with; /* leading dimensions filled in */
   smma_view a, b;
@@ -30,8 +37,12 @@ typedef struct {
   size_t steps_per_interval; /* of promote_every; 0 for none */
   smma_format outer;         /* f32; f64 and s32 for those: accumulators, promoted and split sums */
   smma_format c_format;
+  struct {
+    size_t a, c, d;
+  } leading;                        /* as they were given, 0 for dense: M may be another in each run of a plan */
   const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
-} smma_plan;
+  smma_packed_columns kept;         /* of smma_plan_create; else NULL, and every tile packs its own */
+};
 
 /* A if `of_a`, else B. */
 static inline const smma_view *smma_view_of(const smma_plan *plan, bool of_a) { return of_a ? &plan->a : &plan->b; }
@@ -51,7 +62,18 @@ smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 /* Fills the plan or says what is wrong with the arguments. */
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
 
+/* Sets the views of A and B to what the arguments hold now. */
+void smma_plan_look(smma_plan *plan);
+
+/* Gives a copy of a plan other matrices, checked; D has m rows. */
+smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d);
+
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
-smma_status smma_plan_run(const smma_plan *plan);
+smma_status smma_plan_compute(const smma_plan *plan);
+
+/* Packs B for all runs to come; false without memory. Bytes: smma_kept_bytes. */
+bool smma_plan_keep_columns(smma_plan *plan);
+void smma_plan_release_columns(smma_plan *plan);
+size_t smma_kept_bytes(const smma_plan *plan);
 
 #endif

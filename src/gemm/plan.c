@@ -22,6 +22,19 @@ static bool missing_pointer(const smma_gemm_arguments *g) {
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
+/* What D is written over while it is still to be read. */
+static bool overwrites_operands(const smma_gemm_arguments *g) {
+  bool has_products = g->m && g->n && g->k;
+  return has_products && (g->d == g->a || g->d == g->b || (g->scale_a && (g->d == g->scale_a || g->d == g->scale_b)));
+}
+
+/* In place each element of C must be the one of D that is made from it. */
+static bool overwrites_c(const smma_plan *plan) {
+  const smma_gemm_arguments *g = &plan->with;
+  if (g->d != g->c || g->beta == 0 || !g->m || !g->n) return false;
+  return plan->c_format != plan->operation.d || g->order_c != g->order_d || g->ldc != g->ldd;
+}
+
 smma_status smma_check_matrices(smma_gemm_arguments *g) {
   smma_status status = missing_pointer(g) ? SMMA_INVALID_ARGUMENT : SMMA_OK;
   if (status == SMMA_OK) status = check_layout(g->m, g->k, g->order_a, &g->lda);
@@ -55,31 +68,51 @@ static smma_view view_of_b(const smma_operation *o, const smma_gemm_arguments *g
                      .scale = g->scale_b};
 }
 
+void smma_plan_look(smma_plan *plan) {
+  plan->a = view_of_a(&plan->operation, &plan->with);
+  plan->b = view_of_b(&plan->operation, &plan->with);
+}
+
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
   smma_gemm_arguments *g = &plan->with;
   size_t k = (size_t)operation->k, slices;
   smma_status status;
   const char *kernel;
+  plan->kept = (smma_packed_columns){0};
   plan->operation = *operation;
   plan->operation.c = operation->d;
   plan->c_format = operation->c;
   plan->outer = outer_of(operation->d);
   *g = *arguments;
+  plan->leading.a = g->lda, plan->leading.c = g->ldc, plan->leading.d = g->ldd;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
+  if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
   if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
     return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
-  plan->a = view_of_a(operation, g);
-  plan->b = view_of_b(operation, g);
+  smma_plan_look(plan);
   plan->steps = divide_up(g->k, k);
   plan->steps_per_interval = g->promote_every / k;
   slices = g->split_k ? g->split_k : 1;
   plan->steps_per_slice = divide_up(plan->steps, slices);
   if (plan->steps_per_interval)
     plan->steps_per_slice = divide_up(plan->steps_per_slice, plan->steps_per_interval) * plan->steps_per_interval;
+  return SMMA_OK;
+}
+
+smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d) {
+  smma_gemm_arguments *g = &plan->with;
+  smma_status status;
+  g->m = m, g->a = a, g->scale_a = scale_a, g->c = c, g->d = d;
+  g->lda = plan->leading.a, g->ldc = plan->leading.c, g->ldd = plan->leading.d;
+  status = smma_check_matrices(g);
+  if (status != SMMA_OK) return status;
+  if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
+  if (plan->operation.scale_block ? m && g->n && g->k && !scale_a : scale_a != NULL) return SMMA_MISSING_SCALE;
+  smma_plan_look(plan);
   return SMMA_OK;
 }

@@ -10,6 +10,12 @@
 /* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
 enum { TILE_COLUMNS = 1024, DEPTH = 128 };
 
+/* Instruction steps that are packed at a time. */
+static size_t steps_at_once(const smma_plan *p) {
+  size_t most = DEPTH / (size_t)p->operation.k;
+  return p->steps < most ? p->steps : most;
+}
+
 /* How the work is cut, the same for all threads. */
 typedef struct {
   const smma_plan *plan;
@@ -34,6 +40,7 @@ typedef struct {
   workspace *w;
   size_t row, column, rows, columns; /* of D, edges cut off */
   size_t packed_rows, packed_columns;
+  const unsigned char *b, *special_columns; /* of the part of K: the workspace's, or kept by the plan */
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
@@ -41,8 +48,8 @@ static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 static layout layout_of(const smma_plan *p, size_t threads) {
   const smma_kernel_family *f = p->family;
-  size_t k = (size_t)p->operation.k, columns = f ? TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
-  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(DEPTH / k, p->steps)};
+  size_t columns = f ? TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
+  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = steps_at_once(p)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
@@ -68,9 +75,9 @@ static bool allocate(const layout *l, workspace *w) {
   sums += l->sums;
   if (l->plan->family) {
     w->a = aligned_alloc(64, l->a_bytes + 64);
-    w->b = aligned_alloc(64, l->b_bytes + 64);
+    if (!l->plan->kept.b) w->b = aligned_alloc(64, l->b_bytes + 64);
     w->before = sums, sums += l->sums;
-    if (!w->a || !w->b) return false;
+    if (!w->a || (!w->b && !l->plan->kept.b)) return false;
   }
   if (has_outer_sums(l->plan)) w->interval = sums, w->total = sums + l->sums;
   return true;
@@ -133,23 +140,33 @@ static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
   return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
 }
 
-static void pack(const tile *t, size_t step, size_t steps) {
+/* One panel of columns of `steps` steps into its place among those of the same steps. */
+static void pack_panel(const smma_plan *p, size_t column, size_t panel, size_t step, size_t steps, unsigned char *b,
+                       unsigned char *special) {
+  p->family->pack_columns(&(smma_pack){p, false, column, panel, step, steps, b, special});
+}
+
+static void pack(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
-  const smma_kernel_family *f = p->family;
-  size_t panel_bytes = t->l->panel * steps * f->column_bytes(&p->operation);
+  size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel;
   memset(t->w->special_rows, 0, sizeof t->w->special_rows);
-  memset(t->w->special_columns, 0, sizeof t->w->special_columns);
-  f->pack_rows(&(smma_pack){p, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
-  for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
-    void *out = (unsigned char *)t->w->b + j / t->l->panel * panel_bytes;
-    f->pack_columns(&(smma_pack){p, false, t->column + j, t->l->panel, step, steps, out, t->w->special_columns + j});
+  p->family->pack_rows(&(smma_pack){p, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
+  if (p->kept.b) {
+    t->b = p->kept.b + (step * p->kept.columns + steps * t->column) * bytes;
+    t->special_columns = p->kept.special + step / t->l->steps * p->kept.columns + t->column;
+    return;
   }
+  memset(t->w->special_columns, 0, sizeof t->w->special_columns);
+  for (size_t j = 0; j < t->packed_columns; j += panel)
+    pack_panel(p, t->column + j, panel, step, steps, (unsigned char *)t->w->b + j * steps * bytes,
+               t->w->special_columns + j);
+  t->b = t->w->b, t->special_columns = t->w->special_columns;
 }
 
 static void run_by_core(const tile *t, size_t first, size_t last, bool special_only) {
   smma_core_run r = {t->l->plan,     t->w->accumulator, t->row, t->column,    t->rows, t->columns,
                      t->packed_rows, t->l->panel,       first,  last - first, NULL,    NULL};
-  if (special_only) r.special_rows = t->w->special_rows, r.special_columns = t->w->special_columns;
+  if (special_only) r.special_rows = t->w->special_rows, r.special_columns = t->special_columns;
   smma_run_core(&r, t->w->core);
 }
 
@@ -157,13 +174,13 @@ static void run_by_core(const tile *t, size_t first, size_t last, bool special_o
 static void redo_special(const tile *t, size_t first, size_t last) {
   for (size_t i = 0; i < t->rows; i++)
     for (size_t j = 0; j < t->columns; j++)
-      if (t->w->special_rows[i] || t->w->special_columns[j])
+      if (t->w->special_rows[i] || t->special_columns[j])
         memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
   run_by_core(t, first, last, true);
 }
 
 static bool has_special(const tile *t) {
-  return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
+  return memchr(t->w->special_rows, 1, t->rows) || memchr(t->special_columns, 1, t->columns);
 }
 
 /* Steps first..last - 1, of those that were packed from `packed` on. */
@@ -178,7 +195,7 @@ static void run_steps(const tile *t, size_t packed, size_t packed_steps, size_t 
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     smma_run r = {p,
                   t->w->a,
-                  (const unsigned char *)t->w->b + j / t->l->panel * panel_bytes,
+                  t->b + j / t->l->panel * panel_bytes,
                   row_of(t, t->w->accumulator, 0, j),
                   t->packed_rows,
                   packed_steps,
@@ -228,7 +245,7 @@ static bool allocate_all(const layout *l, workspace *w, int threads) {
   return true;
 }
 
-smma_status smma_plan_run(const smma_plan *p) {
+smma_status smma_plan_compute(const smma_plan *p) {
   const smma_gemm_arguments *g = &p->with;
   int threads = thread_count(p), stopped = 0;
   size_t done = 0, tile_rows, tile_columns, tiles;
@@ -267,4 +284,41 @@ smma_status smma_plan_run(const smma_plan *p) {
   for (int i = 0; i < threads; i++) release(&spaces[i]);
   free(spaces);
   return stopped ? SMMA_STOPPED : SMMA_OK;
+}
+
+/* ---- Columns of B that a plan keeps ---- */
+
+static size_t parts_of(const smma_plan *p) { return round_up(p->steps, steps_at_once(p)) / steps_at_once(p); }
+
+size_t smma_kept_bytes(const smma_plan *p) {
+  if (!p->kept.b) return 0;
+  return p->kept.columns * (p->steps * p->family->column_bytes(&p->operation) + parts_of(p));
+}
+
+bool smma_plan_keep_columns(smma_plan *p) {
+  size_t panel, bytes, at_once = steps_at_once(p), panels;
+  smma_packed_columns *kept = &p->kept;
+  if (!p->family || !p->with.n || !p->steps) return true; /* nothing to pack */
+  panel = p->family->columns, bytes = p->family->column_bytes(&p->operation);
+  kept->columns = round_up(p->with.n, panel), panels = kept->columns / panel;
+  if (kept->columns > SIZE_MAX / 2 / bytes / p->steps) return false;
+  kept->b = aligned_alloc(64, round_up(kept->columns * p->steps * bytes, 64) + 64);
+  kept->special = calloc(kept->columns, parts_of(p));
+  if (!kept->b || !kept->special) return smma_plan_release_columns(p), false;
+#pragma omp parallel for num_threads(thread_count(p)) schedule(static) if (thread_count(p) > 1)
+  for (size_t i = 0; i < panels * parts_of(p); i++) {
+    size_t column = i % panels * panel, part = i / panels, step = part * at_once;
+    size_t steps = least(at_once, p->steps - step);
+    smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    pack_panel(p, column, panel, step, steps, kept->b + (step * kept->columns + steps * column) * bytes,
+               kept->special + part * kept->columns + column);
+    smma_float_leave(state);
+  }
+  return true;
+}
+
+void smma_plan_release_columns(smma_plan *p) {
+  free(p->kept.b);
+  free(p->kept.special);
+  p->kept = (smma_packed_columns){0};
 }
