@@ -59,7 +59,7 @@ int main(void) {
     smma_instruction_info info;
     smma_gemm_arguments g;
     void *a, *b, *scale = NULL, *d;
-    if (smma_describe(instruction, &info) != SMMA_OK) return 2;
+    if (smma_describe(instruction, &info, sizeof info) != SMMA_OK) return 2;
     a = random_matrix(info.a, -2, SIZE * SIZE);
     b = random_matrix(info.b, -2, SIZE * SIZE);
     d = malloc(SIZE * SIZE * smma_format_bytes(info.d));

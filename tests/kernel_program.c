@@ -80,7 +80,7 @@ static int digests(void) {
   for (size_t i = 0; i < count; i++) {
     smma_instruction_info info;
     uint64_t digest;
-    smma_describe(list[i], &info);
+    smma_describe(list[i], &info, sizeof info);
     kernel_digests(list[i], &(kernel_run){"core", 1}, 1, &digest);
     printf("%s %s %016" PRIx64 "\n", info.arch, info.name, digest);
   }

@@ -19,7 +19,7 @@ const smma_instruction *find(const char *gpu, const char *name) {
 
 smma_instruction_info describe(const smma_instruction *instruction) {
   smma_instruction_info info;
-  assert_int_equal(smma_describe(instruction, &info), SMMA_OK);
+  assert_int_equal(smma_describe(instruction, &info, sizeof info), SMMA_OK);
   return info;
 }
 

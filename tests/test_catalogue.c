@@ -508,7 +508,7 @@ static void test_parameters(void **state) {
     assert_int_equal(smma_parameters(i, NULL, 0), length);
   }
   assert_int_equal(smma_parameters(NULL, text, sizeof text), 0);
-  assert_int_equal(smma_describe(NULL, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_describe(NULL, NULL, 0), SMMA_INVALID_ARGUMENT);
 }
 
 /* ---- By formats ---- */

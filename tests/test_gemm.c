@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -697,7 +698,8 @@ static void test_shared_plan(void **state) {
 /* A plan outlives the unit that it was made from. */
 static void test_plan_of_a_custom_unit(void **state) {
   static const char text[] =
-      "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": \"f16\", "
+      "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": "
+      "\"f16\", "
       "\"d\": \"f32\", \"alignment_bits\": \"exact\", \"rounding\": \"nearest-even\"}";
   char message[1024];
   const smma_instruction *unit = smma_custom_parse(NULL, text, strlen(text), message, sizeof message);
@@ -759,6 +761,104 @@ static void test_errors_of_plans(void **state) {
   assert_int_equal(smma_plan_bytes(NULL), 0);
   free_operands(&p);
   free_operands(&scaled);
+}
+
+/* ---- Rows ---- */
+
+enum { ROWS = 700 }; /* enough for threads */
+
+/* Each row is smma_dot of it, whatever the threads, at odd addresses. */
+static void test_rows(void **state) {
+  static const int threads[] = {0, 1, 2, 5};
+  (void)state;
+  for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+    const smma_instruction *x = find(instructions[i].gpu, instructions[i].name);
+    smma_instruction_info info = describe(x);
+    size_t k = (size_t)info.k, scales = info.scale_block ? k / (size_t)info.scale_block : 0, bytes[6], count[6];
+    const smma_format format[6] = {info.a, info.b, info.c, info.scale, info.scale, info.d};
+    const size_t each[6] = {k, k, 1, scales, scales, 1};
+    char *memory[6], *at[6], *expected;
+    uint64_t seed = i + 1;
+    for (int part = 0; part < 6; part++) {
+      bytes[part] = each[part] ? smma_format_bytes(format[part]) : 1, count[part] = ROWS * each[part];
+      memory[part] = test_malloc(count[part] * bytes[part] + 1), at[part] = memory[part] + 1;
+      for (size_t e = 0; e < count[part]; e++)
+        store_element(format[part], at[part], e, random_element(&seed, format[part], false, true));
+    }
+    expected = test_malloc(ROWS * bytes[5]);
+    for (size_t row = 0; row < ROWS; row++)
+      assert_int_equal(smma_dot(x, at[0] + row * k * bytes[0], at[1] + row * k * bytes[1], at[2] + row * bytes[2],
+                                scales ? at[3] + row * scales * bytes[3] : NULL,
+                                scales ? at[4] + row * scales * bytes[4] : NULL, expected + row * bytes[5]),
+                       SMMA_OK);
+    for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
+      smma_batch batch = {sizeof batch, ROWS, at[0], at[1], at[2], scales ? at[3] : NULL, scales ? at[4] : NULL, at[5]};
+      memset(at[5], UNTOUCHED, ROWS * bytes[5]);
+      assert_int_equal(smma_dot_rows(x, &batch, threads[t]), SMMA_OK);
+      assert_memory_equal(at[5], expected, ROWS * bytes[5]);
+    }
+    for (int part = 0; part < 6; part++) test_free(memory[part]);
+    test_free(expected);
+  }
+}
+
+static void test_rows_without_c_and_in_place(void **state) {
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
+  uint16_t a[2][4] = {{0x3c00, 0, 0, 0}, {0x4000, 0x4000, 0, 0}};
+  float d[2] = {5, 7};
+  smma_batch batch = {.size = sizeof batch, .rows = 2, .a = a, .b = a, .c = d, .d = d};
+  (void)state;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_OK);
+  assert_true(d[0] == 6 && d[1] == 15);
+  batch.c = NULL;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_OK);
+  assert_true(d[0] == 1 && d[1] == 8);
+}
+
+static void test_errors_of_rows(void **state) {
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32"),
+                         *scaled = find("RTX 5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0");
+  uint16_t a[32] = {0};
+  float d = 3;
+  const smma_batch good = {.size = sizeof good, .rows = 1, .a = a, .b = a, .d = &d}, zero = {0};
+  smma_batch batch = good;
+  (void)state;
+  assert_int_equal(smma_dot_rows(NULL, &batch, 1), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_dot_rows(i, NULL, 1), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_dot_rows(i, &zero, 1), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_dot_rows(i, &batch, -1), SMMA_INVALID_ARGUMENT);
+  batch.size--;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
+  batch = good, batch.a = NULL;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
+  batch = good, batch.b = NULL;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
+  batch = good, batch.d = NULL;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
+  batch = good, batch.scale_a = a;
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_dot_rows(scaled, &batch, 1), SMMA_MISSING_SCALE);
+  batch = (smma_batch){.size = sizeof batch};
+  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_OK); /* no rows */
+  assert_true(d == 3);
+}
+
+/* An older program's shorter struct is not overrun, a newer one's longer is zero behind what is known. */
+static void test_sizes_of_descriptions(void **state) {
+  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
+  struct {
+    smma_instruction_info info;
+    char behind[16];
+  } x;
+  (void)state;
+  memset(&x, UNTOUCHED, sizeof x);
+  assert_int_equal(smma_describe(i, &x.info, offsetof(smma_instruction_info, m)), SMMA_OK);
+  assert_string_equal(x.info.arch, "volta");
+  assert_int_equal(*(unsigned char *)&x.info.m, UNTOUCHED);
+  assert_int_equal(smma_describe(i, &x.info, sizeof x), SMMA_OK);
+  assert_true(x.info.k == 4 && x.info.instruction == i);
+  for (size_t byte = 0; byte < sizeof x.behind; byte++) assert_int_equal(x.behind[byte], 0);
+  assert_int_equal(smma_describe(i, &x.info, 0), SMMA_INVALID_ARGUMENT);
 }
 
 /* ---- Errors ---- */
@@ -941,7 +1041,8 @@ typedef smma_status one_instruction(const smma_instruction *instruction, const v
 /* D, here x, is not touched on an error. */
 static void check_one_instruction_errors(one_instruction *run) {
   static uint64_t memory[16 * 32], x[16 * 8];
-  const smma_instruction *plain = find("RTX 5090", PLAIN), *with_scales = find("RTX 5090", SCALED);
+  const smma_instruction *plain = find("RTX 5090", PLAIN),
+                         *with_scales = find("RTX 5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0");
   memset(x, UNTOUCHED, sizeof x);
   assert_int_equal(run(NULL, memory, memory, memory, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
   assert_int_equal(run(plain, NULL, memory, memory, NULL, NULL, x), SMMA_INVALID_ARGUMENT);
@@ -981,6 +1082,10 @@ int main(void) {
       cmocka_unit_test(test_plan_of_a_custom_unit),
       cmocka_unit_test(test_errors_of_plans),
       cmocka_unit_test(test_c_of_another_format_in_place),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_rows_without_c_and_in_place),
+      cmocka_unit_test(test_errors_of_rows),
+      cmocka_unit_test(test_sizes_of_descriptions),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_missing_arguments),
       cmocka_unit_test(test_status_texts),

@@ -133,7 +133,9 @@ typedef struct {
   const smma_instruction *instruction; /* itself */
 } smma_instruction_info;
 
-SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info);
+/* `size` is sizeof *info: no more is written, and what this library does not know is zero.
+ * Errors: SMMA_INVALID_ARGUMENT. */
+SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_instruction_info *info, size_t size);
 
 /* The parameters of the model, as "F=25 L=16 rho=RZ-FP32 e_zero=-133". Returns the length of the whole text, of which
  * at most `size` bytes with the ending zero are written; none if `text` is NULL. */
@@ -165,6 +167,22 @@ SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text
  * Errors: SMMA_INVALID_ARGUMENT, SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_dot(const smma_instruction *instruction, const void *a, const void *b, const void *c,
                               const void *scale_a, const void *scale_b, void *d);
+
+/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have any
+ * alignment of their element type; only `d` can be written, and nothing lies behind its end. */
+typedef struct {
+  size_t size; /* of this struct: sizeof(smma_batch) */
+  size_t rows;
+  const void *a, *b;             /* K elements a row */
+  const void *c;                 /* one */
+  const void *scale_a, *scale_b; /* K / scale_block; NULL for an instruction without scale factors */
+  void *d;                       /* one, to be written */
+} smma_batch;
+
+/* smma_dot of every row, by `threads` threads: 0 for as many as OpenMP gives, at most one for each processor. `c` may be
+ * NULL, which means +0, and d may be c if their formats are the same.
+ * Errors: as smma_dot; SMMA_INVALID_ARGUMENT also for another size. */
+SMMA_API smma_status smma_dot_rows(const smma_instruction *instruction, const smma_batch *batch, int threads);
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
  * column contiguous, as mma's .row.col). scale_a: M x (K / scale_block) row-major; scale_b: (K / scale_block) x N

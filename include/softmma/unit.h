@@ -35,16 +35,6 @@ typedef struct {
   char toolkit[64]; /* what the unit was built with */
 } smma_unit_description;
 
-/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have
- * any alignment of their element type; only `d` can be written, and nothing lies behind its end. */
-typedef struct {
-  size_t rows;
-  const void *a, *b;             /* K elements a row */
-  const void *c;                 /* one */
-  const void *scale_a, *scale_b; /* K / scale_block; NULL for an instruction without scale factors */
-  void *d;                       /* one, to be written */
-} smma_batch;
-
 /* No function may be missing. */
 typedef struct {
   unsigned abi; /* SMMA_UNIT_ABI */

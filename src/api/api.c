@@ -27,9 +27,10 @@ const char *smma_status_text(smma_status status) {
   return "unknown status";
 }
 
-smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info) {
-  if (!i || !info) return SMMA_INVALID_ARGUMENT;
-  *info = (smma_instruction_info){
+smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info, size_t size) {
+  smma_instruction_info all;
+  if (!i || !info || !size) return SMMA_INVALID_ARGUMENT;
+  all = (smma_instruction_info){
       .arch = smma_arch_name(i),
       .name = i->name,
       .m = i->m,
@@ -47,6 +48,8 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
       .questions = i->rule->questions,
       .instruction = i,
   };
+  memset(info, 0, size);
+  memcpy(info, &all, size < sizeof all ? size : sizeof all);
   return SMMA_OK;
 }
 
@@ -128,29 +131,6 @@ const smma_instruction *smma_find_by_formats(const char *gpu, const smma_formats
 size_t smma_instruction_count(void) { return smma_catalogue_count(); }
 
 const smma_instruction *smma_instruction_at(size_t index) { return smma_catalogue_at(index); }
-
-static bool scales_match(const smma_instruction *i, const void *scale_a, const void *scale_b) {
-  return i->scale_block ? scale_a && scale_b : !scale_a && !scale_b;
-}
-
-smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
-                     const void *scale_b, void *d) {
-  smma_decoded x;
-  size_t scales;
-  smma_operation o;
-  uint64_t accumulator;
-  if (!i || !a || !b || !c || !d) return SMMA_INVALID_ARGUMENT;
-  if (!scales_match(i, scale_a, scale_b)) return SMMA_MISSING_SCALE;
-  o = smma_operation_of(i);
-  scales = (size_t)smma_scale_count(o.k, o.scale_block);
-  smma_decode_array(smma_encoding_of(o.a), a, 0, 1, (size_t)o.k, x.a);
-  smma_decode_array(smma_encoding_of(o.b), b, 0, 1, (size_t)o.k, x.b);
-  smma_decode_array(smma_encoding_of(o.scale), scale_a, 0, 1, scales, x.scale_a);
-  smma_decode_array(smma_encoding_of(o.scale), scale_b, 0, 1, scales, x.scale_b);
-  accumulator = smma_load(smma_container_bytes(smma_encoding_of(o.c)), c, 0);
-  smma_store(smma_container_bytes(smma_encoding_of(o.d)), d, 0, smma_dot_add(&o, smma_operands_of(&x), accumulator));
-  return SMMA_OK;
-}
 
 smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
                      const void *scale_b, void *d) {

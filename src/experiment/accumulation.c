@@ -117,7 +117,7 @@ static bool find_errors(const products *p, const accumulator *a, size_t promote,
   smma_instruction_info info;
   smma_status status;
   float *d = (float *)(p->words + 2 * count);
-  smma_describe(instruction, &info);
+  smma_describe(instruction, &info, sizeof info);
   smma_convert(SMMA_F64, p->a, info.a, p->words, 2 * count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
   smma_gemm_defaults(&g);
   g.m = g.n = p->side, g.k = p->k;

@@ -170,7 +170,7 @@ static bool open_unit(const trial *t, unit *u, smma_error *error) {
       t->gpu ? smma_find_or_explain(t->gpu, t->instruction, error->text, sizeof error->text)
              : smma_custom_parse("bias", t->instruction, strlen(t->instruction), error->text, sizeof error->text);
   if (!u->instruction) return false;
-  smma_describe(u->instruction, &info);
+  smma_describe(u->instruction, &info, sizeof info);
   u->a = info.a, u->b = info.b, u->place = t->place;
   return true;
 }

@@ -204,7 +204,7 @@ static smma_status make_sums(slices_product *p) {
 
 static smma_status check(const smma_instruction *instruction, smma_gemm_arguments *g, const smma_slices *how) {
   smma_instruction_info info;
-  smma_describe(instruction, &info);
+  smma_describe(instruction, &info, sizeof info);
   if (info.a != SMMA_S8 || info.b != SMMA_S8 || info.d != SMMA_S32) return SMMA_INVALID_ARGUMENT;
   if (how->slices < 0 || how->slices > SMMA_MOST_SLICES || how->bits < 1 || how->bits > 7) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)how->products > SMMA_PRODUCTS_ALL || (unsigned)how->sum > SMMA_SLICES_EXACT)

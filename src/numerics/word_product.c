@@ -202,7 +202,7 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm
   p = calloc(1, sizeof *p);
   if (!p) return SMMA_NO_MEMORY;
   p->instruction = instruction, p->with = *arguments, p->how = *how;
-  smma_describe(instruction, &p->info);
+  smma_describe(instruction, &p->info, sizeof p->info);
   status = check(&p->info, &p->with, how);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST);
@@ -216,7 +216,7 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm
 int smma_words_for(const smma_instruction *instruction, double accuracy) {
   smma_instruction_info info;
   int a, b;
-  if (smma_describe(instruction, &info) != SMMA_OK) return 0;
+  if (smma_describe(instruction, &info, sizeof info) != SMMA_OK) return 0;
   a = smma_word_format_of(info.a).precision, b = smma_word_format_of(info.b).precision;
   return smma_words_needed(a < b ? a : b, accuracy);
 }

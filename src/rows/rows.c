@@ -74,7 +74,8 @@ static unsigned char *from_row(const smma_rows *r, smma_part_id p, size_t first)
 }
 
 smma_batch smma_rows_batch(const smma_rows *r, size_t first, size_t count, void *d) {
-  return (smma_batch){.rows = count,
+  return (smma_batch){.size = sizeof(smma_batch),
+                      .rows = count,
                       .a = from_row(r, SMMA_PART_A, first),
                       .b = from_row(r, SMMA_PART_B, first),
                       .c = from_row(r, SMMA_PART_C, first),

@@ -23,7 +23,7 @@ static void custom_describe(void *unit, smma_unit_description *description) {
 
 static int custom_computes(void *unit, const smma_instruction_info *other, char *message, size_t size) {
   smma_instruction_info own;
-  smma_describe(unit, &own);
+  smma_describe(unit, &own, sizeof own);
   if (own.k == other->k && own.a == other->a && own.b == other->b && own.c == other->c && own.d == other->d &&
       own.scale == other->scale && own.scale_block == other->scale_block)
     return 0;

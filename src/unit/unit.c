@@ -60,7 +60,7 @@ void smma_unit_close(smma_unit *u) {
 bool smma_unit_computes(smma_unit *u, const smma_instruction *i, smma_error *why) {
   smma_instruction_info info;
   char message[sizeof why->text] = "";
-  smma_describe(i, &info);
+  smma_describe(i, &info, sizeof info);
   if (u->methods->computes(u->state, &info, message, sizeof message) == 0) return true;
   return smma_fail(why, "%s: %s %s: %s", u->name, info.arch, info.name,
                    *message ? message : "the unit does not say why not");
@@ -80,7 +80,7 @@ static bool results_fit(const smma_unit *u, const smma_instruction *i, const smm
 bool smma_unit_run(smma_unit *u, const smma_instruction *i, const smma_batch *batch, smma_error *error) {
   smma_instruction_info info;
   char message[sizeof error->text] = "";
-  smma_describe(i, &info);
+  smma_describe(i, &info, sizeof info);
   if (batch->rows == 0) return true;
   if (smma_units_stopped()) return smma_fail(error, "%s: interrupted", u->name);
   if (u->methods->run(u->state, &info, batch, message, sizeof message) != 0)

@@ -129,7 +129,7 @@ static int answer(worker *w, const char *path, const char *arguments) {
     w->methods->close(w->state);
     return 0;
   }
-  if (smma_describe(instruction_of(w), &info) != SMMA_OK) return 1;
+  if (smma_describe(instruction_of(w), &info, sizeof info) != SMMA_OK) return 1;
   if (desk->request == SMMA_ASK_COMPUTES)
     return w->methods->computes(w->state, &info, desk->message, sizeof desk->message);
   return w->methods->run(w->state, &info, &desk->batch, desk->message, sizeof desk->message);

@@ -129,25 +129,20 @@ static void release(rows *r) {
 
 /* ---- Many ---- */
 
+static const void *data_of(const rows *r, int operand) {
+  return r->operand[operand] ? PyArray_DATA(r->operand[operand]) : NULL;
+}
+
 static smma_status compute(const rows *r, PyArrayObject *d) {
-  static const uint64_t zero = 0;
-  const smma_instruction *i = r->instruction;
-  const unsigned char *data[OPERANDS];
-  unsigned char *result = PyArray_DATA(d);
-  size_t step[OPERANDS] = {0};
-  smma_status status = SMMA_OK;
-  for (int x = 0; x < OPERANDS; x++) {
-    data[x] = r->operand[x] ? PyArray_DATA(r->operand[x]) : NULL;
-    if (r->operand[x]) step[x] = (size_t)length_of(i, x) * smma_format_bytes(format_of(i, x));
-  }
-  if (!data[C]) data[C] = (const unsigned char *)&zero;
-  for (npy_intp row = 0, count = PyArray_SIZE(d); row < count && status == SMMA_OK; row++) {
-    status = smma_dot(i, data[A], data[B], data[C], data[SCALE_A], data[SCALE_B], result);
-    for (int x = 0; x < OPERANDS; x++)
-      if (data[x]) data[x] += step[x];
-    result += PyArray_ITEMSIZE(d);
-  }
-  return status;
+  const smma_batch batch = {.size = sizeof batch,
+                            .rows = (size_t)PyArray_SIZE(d),
+                            .a = data_of(r, A),
+                            .b = data_of(r, B),
+                            .c = data_of(r, C),
+                            .scale_a = data_of(r, SCALE_A),
+                            .scale_b = data_of(r, SCALE_B),
+                            .d = PyArray_DATA(d)};
+  return smma_dot_rows(r->instruction, &batch, threads_allowed(0));
 }
 
 PyObject *python_dot(PyObject *module, PyObject *arguments) {

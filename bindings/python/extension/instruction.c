@@ -151,7 +151,7 @@ PyObject *python_describe(PyObject *module, PyObject *handle) {
   smma_instruction_info i;
   (void)module;
   if (!instruction) return NULL;
-  smma_describe(instruction, &i);
+  smma_describe(instruction, &i, sizeof i);
   return Py_BuildValue("(ssiiisssszisNsNNO)", i.arch, i.name, i.m, i.n, i.k, smma_format_name(i.a),
                        smma_format_name(i.b), smma_format_name(i.c), smma_format_name(i.d),
                        i.scale_block ? smma_format_name(i.scale) : NULL, i.scale_block, i.model,

@@ -85,7 +85,7 @@ def dot(
     A and B are (..., K), where fewer elements than the instruction's K are followed by +0; C is (...); scale factors
     are (..., K / block). Leading axes broadcast, and are the result's shape. All else is as in `matmul`.
 
-    Source: ``smma_dot`` of softmma/softmma.h.
+    Source: ``smma_dot_rows`` of softmma/softmma.h, on all cores.
     """
     return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b)
 

@@ -103,7 +103,7 @@ static inline location locate_result(int m, bool f64, int block, int i, int j) {
 static inline void compute_tile() {
   smma_instruction_info info;
   unsigned char a[8 * LANES], b[8 * LANES];
-  smma_describe(wave.instruction, &info);
+  smma_describe(wave.instruction, &info, sizeof info);
   const bool f64 = info.d == SMMA_F64;
   const size_t output = f64 ? 8 : 4;
   const size_t input = f64                                         ? 8
