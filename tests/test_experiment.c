@@ -6,11 +6,32 @@
 #include "experiment/exact.h"
 #include "experiment/random.h"
 #include "experiment/random_product.h"
+#include "host/philox.h"
 #include "support.h"
 
 enum { COUNT = 100000 };
 
 static uint64_t bits_of(double x) { return smma_round(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT); }
+
+/* The known answers that the generator's authors publish. */
+static void test_philox(void **state) {
+  static const struct {
+    smma_philox_block counter;
+    uint64_t key;
+    smma_philox_block answer;
+  } known[] = {
+      {{{0, 0, 0, 0}}, 0, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}}},
+      {{{~0u, ~0u, ~0u, ~0u}}, ~UINT64_C(0), {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}}},
+      {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}},
+       UINT64_C(0x299f31d0a4093822),
+       {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    smma_philox_block x = smma_philox(known[i].counter, known[i].key);
+    assert_memory_equal(&x, &known[i].answer, sizeof x);
+  }
+}
 
 /* Seeds, streams and places give numbers of their own; bits as of now, which stored results rest on. */
 static void test_bits(void **state) {
@@ -21,7 +42,6 @@ static void test_bits(void **state) {
   assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(1, 2, 0));
   assert_true(smma_random_bits(1, 2, 3) != smma_random_bits((uint64_t)1 << 32 | 1, 2, 3));
   assert_true(smma_random_bits(1, 2, 3) != smma_random_bits(1, 2, (uint64_t)1 << 32 | 3));
-  /* The first known answer of Random123's for philox4x32-10. */
   assert_true(smma_random_bits(0, 0, 0) == UINT64_C(0xe169c58d6627e8d5));
   assert_true(smma_random_normal(0, 0, 0) == 0x1.a4e33a196ea94p-3);
   assert_true(smma_random_decades(0, 0, 0, 10) == 0x1.371880e2690c3p+25);
@@ -103,8 +123,9 @@ static void test_product_error(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits),    cmocka_unit_test(test_normal),
-                                     cmocka_unit_test(test_decades), cmocka_unit_test(test_exact_dot),
-                                     cmocka_unit_test(test_lengths), cmocka_unit_test(test_product_error)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_philox),       cmocka_unit_test(test_bits),
+                                     cmocka_unit_test(test_normal),       cmocka_unit_test(test_decades),
+                                     cmocka_unit_test(test_exact_dot),    cmocka_unit_test(test_lengths),
+                                     cmocka_unit_test(test_product_error)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

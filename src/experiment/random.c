@@ -1,14 +1,14 @@
 #include "experiment/random.h"
 
-#include <Random123/philox.h>
 #include <math.h>
 #include <stdbool.h>
 
+#include "host/philox.h"
+
 /* Draw `attempt` of an index: 128 bits. */
-static philox4x32_ctr_t draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt) {
-  philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
-  philox4x32_ctr_t counter = {{(uint32_t)index, (uint32_t)(index >> 32), stream, attempt}};
-  return philox4x32(counter, key);
+static smma_philox_block draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt) {
+  smma_philox_block counter = {{(uint32_t)index, (uint32_t)(index >> 32), stream, attempt}};
+  return smma_philox(counter, seed);
 }
 
 static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
@@ -16,8 +16,8 @@ static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 
 static double unit_interval(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 
 uint64_t smma_random_bits(uint64_t seed, uint32_t stream, uint64_t index) {
-  philox4x32_ctr_t r = draw(seed, stream, index, 0);
-  return join(r.v[0], r.v[1]);
+  smma_philox_block r = draw(seed, stream, index, 0);
+  return join(r.word[0], r.word[1]);
 }
 
 double smma_random_uniform(uint64_t seed, uint32_t stream, uint64_t index) {
@@ -37,8 +37,8 @@ static bool accepted(double x, double u) {
 double smma_random_normal(uint64_t seed, uint32_t stream, uint64_t index) {
   const double width = 0x1.b72cd3f331398p+0; /* 2 sqrt(2 / e) */
   for (uint32_t attempt = 0;; attempt++) {
-    philox4x32_ctr_t r = draw(seed, stream, index, attempt);
-    double u = unit_interval(join(r.v[0], r.v[1])), v = unit_interval(join(r.v[2], r.v[3])), x;
+    smma_philox_block r = draw(seed, stream, index, attempt);
+    double u = unit_interval(join(r.word[0], r.word[1])), v = unit_interval(join(r.word[2], r.word[3])), x;
     if (u == 0) continue;
     x = width * (v - 0.5) / u;
     if (accepted(x, u)) return x;
@@ -70,8 +70,8 @@ static double power_of_two(double x) {
 }
 
 double smma_random_decades(uint64_t seed, uint32_t stream, uint64_t index, double decades) {
-  philox4x32_ctr_t r = draw(seed, stream, index, 0);
-  double logarithm = (2 * unit_interval(join(r.v[0], r.v[1])) - 1) * decades;
+  smma_philox_block r = draw(seed, stream, index, 0);
+  double logarithm = (2 * unit_interval(join(r.word[0], r.word[1])) - 1) * decades;
   double magnitude = power_of_two(logarithm * 0x1.a934f0979a371p+1); /* log2(10) */
-  return r.v[2] & 1 ? -magnitude : magnitude;
+  return r.word[2] & 1 ? -magnitude : magnitude;
 }

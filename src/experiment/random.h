@@ -1,4 +1,4 @@
-/* Random numbers: pure functions of seed, stream and index, on Random123's Philox. They use IEEE operations in FP64
+/* Random numbers: pure functions of seed, stream and index, on Philox (host/philox.h). They use IEEE operations in FP64
    alone, so that their bits are the same on every machine. */
 #ifndef SMMA_EXPERIMENT_RANDOM_H
 #define SMMA_EXPERIMENT_RANDOM_H

@@ -5,6 +5,7 @@
 #include "gemm/element.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
+#include "host/memory.h"
 #include "host/thread.h"
 
 /* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
@@ -68,14 +69,14 @@ static bool allocate(const layout *l, workspace *w) {
   unsigned char *sums;
   if (has_outer_sums(l->plan)) tiles += 2;
   memset(w, 0, sizeof *w);
-  sums = aligned_alloc(64, tiles * l->sums);
+  sums = smma_aligned_malloc(tiles * l->sums);
   w->accumulator = sums;
   w->core = malloc(smma_core_space_bytes());
   if (!sums || !w->core) return false;
   sums += l->sums;
   if (l->plan->family) {
-    w->a = aligned_alloc(64, l->a_bytes + 64);
-    if (!l->plan->kept.b) w->b = aligned_alloc(64, l->b_bytes + 64);
+    w->a = smma_aligned_malloc(l->a_bytes + 64);
+    if (!l->plan->kept.b) w->b = smma_aligned_malloc(l->b_bytes + 64);
     w->before = sums, sums += l->sums;
     if (!w->a || (!w->b && !l->plan->kept.b)) return false;
   }
@@ -84,10 +85,10 @@ static bool allocate(const layout *l, workspace *w) {
 }
 
 static void release(workspace *w) {
-  free(w->accumulator);
+  smma_aligned_free(w->accumulator);
   free(w->core);
-  free(w->a);
-  free(w->b);
+  smma_aligned_free(w->a);
+  smma_aligned_free(w->b);
 }
 
 /* The accumulators of row i from column j on, to the end of its panel. */
@@ -302,7 +303,7 @@ bool smma_plan_keep_columns(smma_plan *p) {
   panel = p->family->columns, bytes = p->family->column_bytes(&p->operation);
   kept->columns = round_up(p->with.n, panel), panels = kept->columns / panel;
   if (kept->columns > SIZE_MAX / 2 / bytes / p->steps) return false;
-  kept->b = aligned_alloc(64, round_up(kept->columns * p->steps * bytes, 64) + 64);
+  kept->b = smma_aligned_malloc(kept->columns * p->steps * bytes + 64);
   kept->special = calloc(kept->columns, parts_of(p));
   if (!kept->b || !kept->special) return smma_plan_release_columns(p), false;
 #pragma omp parallel for num_threads(thread_count(p)) schedule(static) if (thread_count(p) > 1)
@@ -318,7 +319,7 @@ bool smma_plan_keep_columns(smma_plan *p) {
 }
 
 void smma_plan_release_columns(smma_plan *p) {
-  free(p->kept.b);
+  smma_aligned_free(p->kept.b);
   free(p->kept.special);
   p->kept = (smma_packed_columns){0};
 }

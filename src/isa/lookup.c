@@ -25,10 +25,22 @@ static bool same_gpu(const char *x, const char *y) {
 
 const smma_gpu smma_gpus[] = {
 #define SMMA_GPU(name, symbol) {name, SMMA_ARCH_##symbol},
+#define SMMA_GPU_WITHOUT_MODEL(...)
 #include "isa/gpus.def"
 #undef SMMA_GPU
+#undef SMMA_GPU_WITHOUT_MODEL
 };
 const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
+
+/* Those without a model, with the architecture that is nearest by generation. */
+static const smma_gpu without_model[] = {
+#define SMMA_GPU(...)
+#define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol},
+#include "isa/gpus.def"
+#undef SMMA_GPU
+#undef SMMA_GPU_WITHOUT_MODEL
+};
+static const size_t count_without_model = sizeof without_model / sizeof without_model[0];
 
 /* The name behind a vendor's brand: "NVIDIA GeForce RTX 4090" is "RTX 4090". */
 static const char *without_brand(const char *name) {
@@ -41,34 +53,50 @@ static const char *without_brand(const char *name) {
   return name;
 }
 
-static smma_arch_id find_gpu(const char *name) {
-  for (size_t i = 0; i < smma_gpu_count; i++)
-    if (same_gpu(name, smma_gpus[i].name)) return smma_gpus[i].arch;
-  return SMMA_ARCH_COUNT;
+static const smma_gpu *find_in_list(const smma_gpu *list, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (same_gpu(name, list[i].name)) return &list[i];
+  return NULL;
 }
 
-/* Drivers print more behind a name ("NVIDIA A100-SXM4-80GB", "gfx942:sramecc+"): words are taken away from the end
- * until one is known. */
-smma_arch_id smma_find_arch(const char *name) {
+/* The GPU of that name, one that has a model or one that has none. Drivers print more behind a name ("NVIDIA
+ * A100-SXM4-80GB", "gfx942:sramecc+"): words are taken away from the end until one is known. */
+static const smma_gpu *find_gpu(const char *name, bool *has_model) {
   char rest[SMMA_NAME_SIZE];
+  snprintf(rest, sizeof rest, "%s", name);
+  for (;;) {
+    const smma_gpu *found = find_in_list(smma_gpus, smma_gpu_count, rest);
+    size_t length = strlen(rest);
+    *has_model = found != NULL;
+    if (!found) found = find_in_list(without_model, count_without_model, rest);
+    if (found) return found;
+    while (length && !strchr(" -:", rest[length - 1])) length--;
+    if (length == 0) return NULL;
+    rest[length - 1] = 0;
+  }
+}
+
+smma_arch_id smma_find_arch(const char *name) {
+  const smma_gpu *gpu;
+  bool has_model;
   name = without_brand(name);
   for (int i = 0; i < SMMA_ARCH_COUNT; i++)
     if (same_gpu(name, smma_architectures[i].name) || same_gpu(name, smma_architectures[i].title))
       return (smma_arch_id)i;
-  snprintf(rest, sizeof rest, "%s", name);
-  for (;;) {
-    smma_arch_id arch = find_gpu(rest);
-    size_t length = strlen(rest);
-    if (arch != SMMA_ARCH_COUNT) return arch;
-    while (length && !strchr(" -:", rest[length - 1])) length--;
-    if (length == 0) return SMMA_ARCH_COUNT;
-    rest[length - 1] = 0;
-  }
+  gpu = find_gpu(name, &has_model);
+  return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
 }
 
 static void explain_unknown_gpu(const char *name, char *message, size_t size) {
   smma_nearest nearest;
   char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+  bool has_model;
+  const smma_gpu *gpu = find_gpu(without_brand(name), &has_model);
+  if (gpu) {
+    snprintf(message, size, "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
+             smma_architectures[gpu->arch].name);
+    return;
+  }
   squeeze(without_brand(name), form, sizeof form);
   smma_nearest_start(&nearest, form);
   for (int i = 0; i < SMMA_ARCH_COUNT; i++) {
@@ -152,15 +180,19 @@ static const smma_instruction *find_in(const smma_instruction_table *table, quer
   return find_matches(table, q, ambiguous);
 }
 
-/* "ampere (A100, A30, ...)": compilers' targets are left out. */
+enum { MOST_SHOWN = 5 };
+
+/* "ampere (A100, A30, ...)": compilers' targets, and more than a few, are left out. */
 static size_t append_gpus(int arch, char *message, size_t used, size_t size) {
   const char *before = " (";
+  int shown = 0;
   used += (size_t)snprintf(message + used, size - used, "%s", smma_architectures[arch].name);
-  for (size_t g = 0; g < smma_gpu_count && used < size; g++) {
+  for (size_t g = 0; g < smma_gpu_count && used < size && shown <= MOST_SHOWN; g++) {
     const char *name = smma_gpus[g].name;
     if ((int)smma_gpus[g].arch != arch || strncmp(name, "sm_", 3) == 0 || strncmp(name, "gfx", 3) == 0) continue;
-    used += (size_t)snprintf(message + used, size - used, "%s%s", before, name);
+    used += (size_t)snprintf(message + used, size - used, "%s%s", before, shown < MOST_SHOWN ? name : "...");
     before = ", ";
+    shown++;
   }
   if (*before == ',' && used < size) used += (size_t)snprintf(message + used, size - used, ")");
   return used;

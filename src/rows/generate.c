@@ -1,31 +1,29 @@
 #include "rows/generate.h"
 
-#include <Random123/philox.h>
 #include <string.h>
 
 #include "core/rounding.h"
+#include "host/philox.h"
 
 /* The random numbers of one row: Philox4x32-10 of (row, draw) under the seed. */
 typedef struct {
-  philox4x32_key_t key;
-  philox4x32_ctr_t counter, block;
+  uint64_t key;
+  smma_philox_block counter, block;
   int used;
 } stream;
 
 static stream stream_of(uint64_t seed, uint64_t row) {
-  stream s = {.key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}},
-              .counter = {{(uint32_t)row, (uint32_t)(row >> 32), 0, 0}},
-              .used = 4};
+  stream s = {.key = seed, .counter = {{(uint32_t)row, (uint32_t)(row >> 32), 0, 0}}, .used = 4};
   return s;
 }
 
 static uint32_t draw(stream *s) {
   if (s->used == 4) {
-    s->block = philox4x32(s->counter, s->key);
-    s->counter.v[2]++;
+    s->block = smma_philox(s->counter, s->key);
+    s->counter.word[2]++;
     s->used = 0;
   }
-  return s->block.v[s->used++];
+  return s->block.word[s->used++];
 }
 
 static uint64_t draw64(stream *s) {
