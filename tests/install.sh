@@ -44,6 +44,35 @@ if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix"
 fi
 expect "find_package, shared" "$work/user/build/shared"
 expect "find_package, static" "$work/user/build/static"
+# A project that builds SoftMMA within itself: neither command nor tests, and nothing of it is installed.
+if [ -z "$flags" ]; then
+  mkdir "$work/within"
+  cat > "$work/within/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+include(FetchContent)
+FetchContent_Declare(softmma SOURCE_DIR $source)
+FetchContent_MakeAvailable(softmma)
+add_executable(shared ../hello.c)
+target_link_libraries(shared PRIVATE softmma::softmma)
+add_executable(static ../hello.c)
+target_link_libraries(static PRIVATE softmma::static)
+install(TARGETS shared)
+END
+  launcher=$(sed -n 's/^CMAKE_C_COMPILER_LAUNCHER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  if ! { cmake -S "$work/within" -B "$work/within/build" -DCMAKE_C_COMPILER="$compiler" \
+           -DCMAKE_C_COMPILER_LAUNCHER="$launcher" && cmake --build "$work/within/build" -j 2 &&
+         cmake --install "$work/within/build" --prefix "$work/within/prefix"; } > "$work/within/log" 2>&1; then
+    cat "$work/within/log" >&2
+    exit 1
+  fi
+  expect "FetchContent, shared" "$work/within/build/shared"
+  expect "FetchContent, static" "$work/within/build/static"
+  if [ "$(cd "$work/within/prefix" && find . -type f)" != ./bin/shared ]; then
+    echo "FetchContent: SoftMMA installs more than its user does" >&2
+    exit 1
+  fi
+fi
 # A project of C++ alone, with the compiler's default flags.
 if [ -z "$flags" ] && command -v c++ >/dev/null; then
   mkdir "$work/cxx"
