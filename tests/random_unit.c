@@ -130,3 +130,53 @@ smma_custom random_catalogue_unit(uint64_t seed) {
   } while (!smma_custom_check(&c, &fault));
   return c;
 }
+
+/* Formats in which a one can vanish beside M. */
+static void widen(uint64_t *state, smma_custom *c) {
+  static const int operands[] = {SMMA_F32, SMMA_TF32, SMMA_BF16, SMMA_F16, SMMA_E5M2, SMMA_E4M3};
+  static const int results[] = {SMMA_F32, SMMA_F32, SMMA_F32, SMMA_F64, SMMA_BF16, SMMA_TF32, SMMA_F16, SMMA_E5M2};
+  smma_instruction *i = &c->instruction;
+  i->a = (smma_format)one_of(state, operands, 6);
+  i->b = random_below(state, 2) ? i->a : (smma_format)one_of(state, operands, 6);
+  i->d = (smma_format)one_of(state, results, 8);
+  i->c = random_below(state, 4) ? i->d : (smma_format)one_of(state, results, 8);
+}
+
+/* zero_exponent where the exponents of terms are, or below all of them, as NVIDIA's. */
+static int random_zero_exponent(uint64_t *state) {
+  return random_below(state, 3) ? random_between(state, -170, 130) : -133;
+}
+
+smma_custom random_any_unit(uint64_t seed) {
+  static const int lengths[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 16, 24, 32, 32, 48, 64, 64};
+  smma_custom_fault fault;
+  uint64_t state = seed ^ UINT64_C(0x5eed0000000000);
+  const smma_algorithm algorithm = random_below(&state, 3) ? SMMA_G_FDPA : (smma_algorithm)(seed % SMMA_G_FDPA);
+  smma_custom c;
+  do {
+    memset(&c, 0, sizeof c);
+    c.instruction.name = "random";
+    c.named.rule.algorithm = algorithm;
+    set_keys(&state, &c);
+    if (algorithm == SMMA_G_FDPA)
+      settle(&state, &c);
+    else
+      settle_catalogue(&state, &c);
+    if (random_below(&state, 4)) widen(&state, &c);
+    if (algorithm != SMMA_G_FDPA && !c.instruction.scale_block) c.instruction.k = one_of(&state, lengths, 17);
+    switch (algorithm) {
+      case SMMA_T_FDPA:
+      case SMMA_ST_FDPA:
+      case SMMA_FP8_BY_FP16: c.named.rule.with.t_fdpa.zero_exponent = random_zero_exponent(&state); break;
+      case SMMA_GST_FDPA: c.named.rule.with.gst_fdpa.fused.zero_exponent = random_zero_exponent(&state); break;
+      case SMMA_G_FDPA:
+        if (c.named.rule.with.g_fdpa.zero_exponent != SMMA_NO_EXPONENT)
+          c.named.rule.with.g_fdpa.zero_exponent = random_zero_exponent(&state);
+        if (c.named.rule.with.g_fdpa.output < SMMA_E8M13 || c.instruction.d != SMMA_F32)
+          c.named.rule.with.g_fdpa.output = c.instruction.d;
+        break;
+      default: break;
+    }
+  } while (!smma_custom_check(&c, &fault));
+  return c;
+}

@@ -10,4 +10,7 @@ smma_custom random_unit(uint64_t seed);
 /* Of an algorithm of the catalogue, with other parameters and formats than any instruction there. */
 smma_custom random_catalogue_unit(uint64_t seed);
 
+/* Of any algorithm and K; of every four, three in formats of many exponents, in which an order can be seen. */
+smma_custom random_any_unit(uint64_t seed);
+
 #endif

@@ -16,7 +16,7 @@ has() { jq -e "$1" in/stdout >in/answer; }
 
 gives 'words' 0 '^starting with c, 2 fused sums in a row, each with 8 products$' tree "${ampere[@]}"
 check 'lines' grep -q '^    |  `- k = 0\.\.7$' in/stdout
-check 'rows' grep -qE '^rows=[0-9]+ checks=64; K\^2/2 is 128$' in/stdout
+check 'rows' grep -qE '^rows=[0-9]+ checks=[0-9]+; K\^2/2 is 128$' in/stdout
 gives 'a chain' 0 '^starting with c, 4 additions in a row, each of a product$' \
   tree --on A100 --instr mma.m8n8k4.f64.f64.f64.f64
 gives 'pairs' 0 ', each of a sum of 2 terms, each a sum of 2 products$' \
@@ -36,8 +36,38 @@ check 'has ranges' has '.tree.terms[4] == [48, 63]'
 
 gives 'a plug-in' 0 'k = 8\.\.15$' tree --unit "$wrong" "${ampere[@]}"
 gives 'in another order' 0 '^    `- k = 1, 2, 6\.\.8, 11\.\.13$' tree --unit "$wrong:shuffled" "${ampere[@]}"
-fails 'results that no order gives' 'cannot tell the order: no order of additions gives the result with 2\^30 at' \
+fails 'results that no order gives' 'cannot tell the order: .*no order of additions gives the result with 2\^30 at' \
+  tree --unit "$wrong:late_c" "${ampere[@]}"
+fails 'no function' 'cannot tell the order: with 2\^0 at k = 1 and zeros elsewhere the result is not their sum' \
   tree --unit "$wrong:place" "${ampere[@]}"
+# Each way to be wrong leaves the order as it is, or it is not told.
+right='^starting with c, 2 fused sums in a row, each with 8 products$'
+ways=$(sed -n 's/^ *WAY(\([a-z0-9_]*\), .*/\1/p' "$source_directory/tests/wrong_unit.c")
+check 'there are ways' [ "$(wc -w <<<"$ways")" -gt 20 ]
+for way in $ways; do
+  timeout 20 "$softmma" tree --unit "$wrong:$way" "${ampere[@]}" >in/stdout 2>in/stderr
+  case $way in
+    blocks) check "$way" grep -q 'with 8 products, 2 fused sums in a row, each with 4 products$' in/stdout ;;
+    closed | failing | silent) check "$way" grep -q "^softmma: .*$way:" in/stderr ;;
+    *) check "$way" grep -qhE "$right|cannot tell the order: " in/stdout in/stderr ;;
+  esac
+done
+
+# ---- Custom units ----
+
+# unit NAME BLOCK FURTHER: a file of such a unit.
+unit() {
+  printf '{"softmma-unit": 1, "name": "%s", "algorithm": "G-FDPA", "k": 32, "a": "bf16", "b": "bf16", "d": "f32", ' "$1"
+  printf '"alignment_bits": 25, "block": %s, %s}\n' "$2" "$3"
+}
+unit zeros 2 '"zero_exponent": 100' >zeros.json
+gives 'beside great zeros' 0 'starting with c, 16 fused sums in a row, each with 2 products' tree --on ./zeros.json
+unit greater 2 '"zero_exponent": 124' >greater.json
+fails 'beside too great zeros' 'cannot tell .*: with 2\^96 at k = 0 and zeros elsewhere .*; larger ones are too near' \
+  tree --on ./greater.json
+unit chain 1 '"c_joins": "last", "rounding": "toward-positive"' >chain.json
+gives 'a long chain' 0 '^starting with c, one addition of a chain of 31 additions of 32 products$' \
+  tree --on ./chain.json
 fails 'a failing unit' 'the device fell off the bus' tree --unit "$wrong:failing" "${ampere[@]}"
 fails 'a unit without the instruction' '--unit: .*it only has' tree --unit "$wrong" --on V100 --instr HMMA.884.F32
 fails 'narrow products' 'cannot tell the order: the products of e2m1 and e2m1 span only 6 bits' \

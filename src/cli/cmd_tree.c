@@ -4,7 +4,14 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "tree/find.h"
 #include "tree/text.h"
+
+/* Whether a sum is fused; null where that is not told. */
+static json_t *fused_json(const smma_tree *t, int node) {
+  const smma_sum_kind kind = smma_kind_of_sum(t, node);
+  return kind == SMMA_SUM_OF_BLOCKS ? json_null() : json_boolean(kind == SMMA_FUSED_SUM);
+}
 
 /* A summand as k, [first k, last k] or "c"; a sum as an object. */
 static json_t *node_json(const smma_tree *t, int node) {
@@ -16,7 +23,7 @@ static json_t *node_json(const smma_tree *t, int node) {
     return products == 1 ? json_integer(node) : json_pack("[i, i]", node * products, (node + 1) * products - 1);
   terms = json_array();
   for (int i = 0; i < count; i++) json_array_append_new(terms, node_json(t, child[i]));
-  return json_pack("{s:b, s:b, s:o}", "fused", count > 2, "exact", t->exact[node], "terms", terms);
+  return json_pack("{s:o, s:b, s:o}", "fused", fused_json(t, node), "exact", t->exact[node], "terms", terms);
 }
 
 static json_t *tree_json(const smma_unit *u, const smma_instruction *i, const smma_tree *t) {

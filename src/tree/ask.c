@@ -1,14 +1,17 @@
 #include "tree/ask.h"
 
-bool smma_ask(smma_asker *s, const smma_summands *m, const smma_tree_question *q, size_t count, uint64_t *d) {
-  for (size_t i = 0; i < count; i++) {
-    smma_summand what[SMMA_MOST_SUMMANDS];
-    for (int n = 0; n < m->count; n++) what[n] = q[i].one[n] ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
-    what[q[i].plus] = SMMA_SUMMAND_HUGE;
-    what[q[i].minus] = SMMA_SUMMAND_MINUS_HUGE;
-    smma_put_summands(m, what, &s->rows, i);
-  }
-  if (!smma_unit_ask(s->unit, &s->rows, 0, count, NULL, s->error)) return false;
+smma_tree_status smma_ask(smma_asker *s, const smma_summands *m, const smma_tree_question *q, size_t count,
+                          uint64_t *d) {
+  for (size_t i = 0; i < count; i++) smma_put_summands(m, &q[i], &s->rows, i);
+  s->asked += count;
+  if (!smma_unit_ask(s->unit, &s->rows, 0, count, NULL, s->error)) return SMMA_TREE_FAILED;
   for (size_t i = 0; i < count; i++) d[i] = smma_rows_result(&s->rows, i);
-  return true;
+  return SMMA_TREE_FOUND;
+}
+
+smma_tree_status smma_refuse(smma_asker *s, const smma_summands *m, const smma_tree_question *q) {
+  char text[256];
+  smma_fail(s->error, "where ones beside M are lost or kept whole, no order of additions gives the result with %s",
+            smma_question_text(m, q, text));
+  return SMMA_TREE_HIDDEN;
 }

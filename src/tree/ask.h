@@ -1,26 +1,32 @@
-/* Rows with +M and -M at two summands and ones at some others. */
+/* Rows of +M, -M and ones, as a unit answers them. */
 #ifndef SMMA_TREE_ASK_H
 #define SMMA_TREE_ASK_H
 
 #include "tree/summands.h"
 #include "unit/unit.h"
 
-/* A batch holds all partners of a summand. */
-enum { SMMA_MOST_QUESTIONS = SMMA_MOST_SUMMANDS - 1 };
+/* A batch holds a row for each summand. */
+enum { SMMA_MOST_QUESTIONS = SMMA_MOST_SUMMANDS };
 
-typedef struct {
-  int plus, minus;
-  bool one[SMMA_MOST_SUMMANDS];
-} smma_tree_question;
+typedef enum {
+  SMMA_TREE_FOUND,
+  SMMA_TREE_HIDDEN, /* the results do not tell; the error says why */
+  SMMA_TREE_FAILED  /* the unit did not compute, or there is no memory */
+} smma_tree_status;
 
 /* Who answers: a unit, with room for the rows of a batch. */
 typedef struct {
   smma_unit *unit;
   smma_rows rows;
+  size_t asked; /* rows so far */
   smma_error *error;
 } smma_asker;
 
-/* Computes one batch; d[i] answers q[i]. False if the unit fails. */
-bool smma_ask(smma_asker *asker, const smma_summands *summands, const smma_tree_question *q, size_t count, uint64_t *d);
+/* Computes one batch; d[i] answers q[i]. FOUND, or FAILED if the unit fails. */
+smma_tree_status smma_ask(smma_asker *asker, const smma_summands *summands, const smma_tree_question *q, size_t count,
+                          uint64_t *d);
+
+/* HIDDEN: no tree gives what the unit gives for this row. */
+smma_tree_status smma_refuse(smma_asker *asker, const smma_summands *summands, const smma_tree_question *q);
 
 #endif

@@ -35,13 +35,13 @@ static void write_leaf(FILE *stream, const smma_tree *t, int node) {
           is_c ? c_colour : products_colour, smma_summand_name(&t->summands, node, name));
 }
 
-static void write_sum(FILE *stream, const smma_tree *t, int node, int terms) {
+static void write_sum(FILE *stream, const smma_tree *t, int node) {
   char name[48];
-  if (terms == 2)
+  if (smma_kind_of_sum(t, node) == SMMA_ADDITION)
     fprintf(stream, "  n%d [shape=circle, label=\"+\"];\n", node);
   else
     fprintf(stream, "  n%d [shape=box, style=\"rounded,filled\", fillcolor=\"%s\", penwidth=1.5, label=\"%s\"];\n",
-            node, fused_colour, smma_fused_sum_name(t, node, name));
+            node, fused_colour, smma_sum_name(t, node, name));
 }
 
 static void write_node(FILE *stream, const smma_tree *t, int node) {
@@ -51,7 +51,7 @@ static void write_node(FILE *stream, const smma_tree *t, int node) {
     write_leaf(stream, t, node);
     return;
   }
-  write_sum(stream, t, node, count);
+  write_sum(stream, t, node);
   for (int i = 0; i < count; i++) {
     if (t->summands.products == 1 && child[i] < t->summands.count - 1) {
       product[products++] = child[i];

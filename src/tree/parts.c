@@ -9,30 +9,30 @@ typedef struct {
   smma_summands cut; /* with ones that are just cut off beside M, but of the sign that rounding may make larger */
   int sum, count, term[SMMA_MOST_SUMMANDS], summand[SMMA_MOST_SUMMANDS];
   int part[SMMA_MOST_SUMMANDS];
-  bool comparable;
+  size_t checks;
+  bool comparable; /* whether M at any two terms tells which others are cut off */
+  bool directed;   /* whether there is a rounding in one direction */
 } fused_sum;
 
 /* Whether the results are zero. */
-static bool ask(fused_sum *s, const smma_tree_question *q, size_t count, bool *zero) {
+static bool ask(fused_sum *s, const smma_summands *m, const smma_tree_question *q, size_t count, bool *zero) {
   uint64_t d[SMMA_MOST_QUESTIONS];
-  s->tree->rows += count;
-  if (!smma_ask(s->asker, &s->cut, q, count, d)) return false;
-  for (size_t i = 0; i < count; i++)
-    zero[i] = smma_decode(smma_encoding_of(s->cut.instruction->d), d[i]).kind == SMMA_ZERO;
+  if (smma_ask(s->asker, m, q, count, d) != SMMA_TREE_FOUND) return false;
+  for (size_t i = 0; i < count; i++) zero[i] = smma_decode(smma_encoding_of(m->instruction->d), d[i]).kind == SMMA_ZERO;
   return true;
 }
 
 /* The largest ones that are cut off at the last term beside M at the first two; then their sign is turned. */
 static bool find_cut(fused_sum *s) {
   const int last = s->count - 1;
-  smma_tree_question q = {.plus = s->summand[last - 1], .minus = s->summand[last - 2]};
+  smma_tree_question q = smma_pair_question(&s->cut, s->summand[last - 1], s->summand[last - 2], SMMA_SUMMAND_ZERO);
   int greatest = s->cut.huge;
-  q.one[s->summand[last]] = true;
+  q.what[s->summand[last]] = SMMA_SUMMAND_ONE;
   while (greatest - s->cut.one > 1) {
     const int least = s->cut.one, middle = least + (greatest - least) / 2;
     bool zero;
     s->cut.one = middle;
-    if (!ask(s, &q, 1, &zero)) return false;
+    if (!ask(s, &s->cut, &q, 1, &zero)) return false;
     if (zero) continue;
     s->cut.one = least;
     greatest = middle;
@@ -46,40 +46,58 @@ static size_t write_rows(const fused_sum *s, int x, int y, const bool *without, 
   size_t count = 0;
   for (int i = 0; i < s->count; i++) {
     if (i == x || i == y || without[i]) continue;
-    q[count] = (smma_tree_question){.plus = s->summand[x], .minus = s->summand[y]};
-    q[count++].one[s->summand[i]] = true;
+    q[count] = smma_pair_question(&s->cut, s->summand[x], s->summand[y], SMMA_SUMMAND_ZERO);
+    q[count++].what[s->summand[i]] = SMMA_SUMMAND_ONE;
   }
   return count;
 }
 
-/* The terms that are cut off together with x or y: a one at any of them does not show. At all others it does, though
-   one of the other sign does not; else M at x and y is no measure for them, and `s->comparable` becomes false. */
+/* Whether any term that is not `together` shows a one, of the size and the sign of `ones`, beside M at x and y. */
+static bool ask_others(fused_sum *s, const smma_summands *ones, int x, int y, const bool *together, bool *any) {
+  smma_tree_question q[SMMA_MOST_QUESTIONS];
+  bool zero[SMMA_MOST_QUESTIONS];
+  const size_t count = write_rows(s, x, y, together, q);
+  const bool good = ask(s, ones, q, count, zero);
+  s->checks += count;
+  *any = false;
+  for (size_t i = 0; good && i < count; i++) *any |= !zero[i];
+  return good;
+}
+
+/* The terms that are cut off together with x or y: a one at any of them does not show. At all others it does, but one
+   of the other sign does not; else M at x and y is no measure for them, and `s->comparable` becomes false. A one that
+   shows however small it is becomes `s->directed`. */
 static bool find_together(fused_sum *s, int x, int y, bool *together) {
   smma_tree_question q[SMMA_MOST_QUESTIONS];
+  smma_summands turned = s->cut, small = s->cut;
   bool zero[SMMA_MOST_QUESTIONS], none[SMMA_MOST_SUMMANDS] = {false};
-  size_t count = write_rows(s, x, y, none, q), at = 0;
-  if (!ask(s, q, count, zero)) return false;
+  const size_t count = write_rows(s, x, y, none, q);
+  bool any;
+  int at = 0;
+  if (!ask(s, &s->cut, q, count, zero)) return false;
   for (int i = 0; i < s->count; i++) together[i] = i == x || i == y || zero[at++];
-  count = write_rows(s, x, y, together, q);
-  s->cut.negative_ones = !s->cut.negative_ones;
-  if (!ask(s, q, count, zero)) return false;
-  s->cut.negative_ones = !s->cut.negative_ones;
-  for (size_t i = 0; i < count; i++) s->comparable &= zero[i];
+  turned.negative_ones = !turned.negative_ones;
+  small.one = s->tree->summands.one;
+  if (!ask_others(s, &turned, x, y, together, &any)) return false;
+  s->comparable &= !any;
+  if (!ask_others(s, &small, x, y, together, &any)) return false;
+  s->directed |= any;
   return true;
 }
 
 /* Of the terms next to the last, x, one that leaves others which are cut off neither with x nor with it; the number of
    terms if there is none. */
 static bool find_partner(fused_sum *s, int *partner) {
-  smma_tree_question q[MOST_PARTNERS] = {{0}};
+  smma_tree_question q[MOST_PARTNERS];
   bool zero[MOST_PARTNERS];
   const int x = s->count - 1, count = x < MOST_PARTNERS ? x : MOST_PARTNERS;
   for (int n = 0; n < count; n++) {
     const int y = x - 1 - n;
-    q[n].plus = s->summand[x], q[n].minus = s->summand[y];
-    for (int i = 0; i < x; i++) q[n].one[s->summand[i]] = i != y;
+    q[n] = smma_pair_question(&s->cut, s->summand[x], s->summand[y], SMMA_SUMMAND_ZERO);
+    for (int i = 0; i < x; i++)
+      if (i != y) q[n].what[s->summand[i]] = SMMA_SUMMAND_ONE;
   }
-  if (!ask(s, q, (size_t)count, zero)) return false;
+  if (!ask(s, &s->cut, q, (size_t)count, zero)) return false;
   *partner = s->count;
   for (int n = count - 1; n >= 0; n--)
     if (!zero[n]) *partner = x - 1 - n;
@@ -134,7 +152,7 @@ static int any_summand(const smma_tree *t, int node) {
   return node;
 }
 
-static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum) {
+static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *checks) {
   fused_sum s = {.asker = asker, .tree = t, .cut = t->summands, .sum = sum, .comparable = true};
   bool found;
   int parts = 0;
@@ -146,13 +164,17 @@ static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum) {
   if (!find_first_part(&s, &found)) return false;
   for (int x = s.count - 2; x > 0 && found; x--)
     if (s.part[x] == NO_PART && !find_next_part(&s, x, ++parts)) return false;
-  for (int part = 0; part <= parts && s.comparable; part++) make_part(&s, part);
+  for (int part = 0; part <= parts && s.comparable && s.directed; part++) make_part(&s, part);
+  *checks += s.checks;
   return true;
 }
 
-bool smma_find_parts(smma_asker *asker, smma_tree *t) {
+smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
+  const size_t before = asker->asked;
+  size_t checks = 0;
   const int nodes = t->nodes;
   for (int sum = t->summands.count; sum < nodes; sum++)
-    if (!find_parts_of(asker, t, sum)) return false;
-  return true;
+    if (!find_parts_of(asker, t, sum, &checks)) return SMMA_TREE_FAILED;
+  t->rows += asker->asked - before - checks;
+  return SMMA_TREE_FOUND;
 }

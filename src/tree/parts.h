@@ -7,7 +7,7 @@
 #include "tree/ask.h"
 #include "tree/tree.h"
 
-/* Makes sums of the parts of each fused sum, where there are any. False if the unit fails. */
-bool smma_find_parts(smma_asker *asker, smma_tree *tree);
+/* Makes sums of the parts of each fused sum, where there are any. FOUND, or FAILED if the unit fails. */
+smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *tree);
 
 #endif

@@ -2,8 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "isa/format_name.h"
+#include "rows/place.h"
+
+/* Fraction bits of the narrowest format that FP32 results may be rounded to within; ones that a text names. */
+enum { LEAST_FRACTION_BITS = 10, MOST_NAMES = 3 };
 
 /* Exponents of a format's powers of two. */
 typedef struct {
@@ -32,15 +37,15 @@ static range product_range(const smma_instruction *i, bool scaled) {
   return scaled ? times(product, times(range_of(i->scale), range_of(i->scale))) : product;
 }
 
-/* Bits between M and a one at which M + K ones rounds to M in d's format, and in FP32, which may be within. */
-static int necessary_bits(const smma_instruction *i, int count) {
-  const int precision = smma_encoding_of(i->d).fraction_bits + 1;
-  return smma_maximum(precision, 24) + 1 + smma_bit_length((uint64_t)count);
+/* M + K ones rounds to M in d's format, and in FP32, which may be within. */
+int smma_necessary_bits(const smma_summands *s) {
+  const int precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
+  return smma_maximum(precision, 24) + 1 + smma_bit_length((uint64_t)s->count);
 }
 
 /* Subnormals only where it cannot be done without: units may flush them. */
 static bool choose_range(smma_summands *s, range r) {
-  const int bits = necessary_bits(s->instruction, s->count);
+  const int bits = smma_necessary_bits(s);
   s->huge = r.greatest;
   s->one = r.greatest - r.least_normal >= bits ? r.least_normal : r.least;
   return s->huge - s->one >= bits;
@@ -61,11 +66,12 @@ bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_erro
 
 static int clamp(int x, int least, int greatest) { return x < least ? least : x > greatest ? greatest : x; }
 
-/* Splits the exponent of a product; both factors are normal if that can be. */
-static void split(int exponent, range x, range y, int *of_x, int *of_y) {
+/* Splits the exponent of a product, as nearly in half and `lean` to y as the ranges allow; both factors are normal if
+   that can be. */
+static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y) {
   const bool normal = exponent >= x.least_normal + y.least_normal;
   const int least_x = normal ? x.least_normal : x.least, least_y = normal ? y.least_normal : y.least;
-  *of_x = clamp(exponent - clamp(exponent / 2, least_y, y.greatest), least_x, x.greatest);
+  *of_x = clamp(exponent - clamp(exponent / 2 + lean, least_y, y.greatest), least_x, x.greatest);
   *of_y = exponent - *of_x;
 }
 
@@ -75,37 +81,45 @@ static uint64_t power(smma_format format, int exponent, bool negative) {
   return smma_encode_number(smma_encoding_of(format), x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-static void put_product(const smma_summands *s, int index, int exponent, bool negative, smma_row *row) {
+static void put_product(const smma_summands *s, const smma_tree_question *q, int index, int exponent, bool negative,
+                        smma_row *row) {
   const smma_instruction *i = s->instruction;
   const range a = range_of(i->a), b = range_of(i->b);
+  const int k = index * s->products + q->product[index], lean = q->lean[index];
   int of_a, of_b;
   if (s->products > 1) {
     const range scale = range_of(i->scale), scales = times(scale, scale);
     int of_product, of_scales, x, y;
-    split(exponent, times(a, b), scales, &of_product, &of_scales);
-    split(of_scales, scale, scale, &x, &y);
+    split(exponent, lean, times(a, b), scales, &of_product, &of_scales);
+    split(of_scales, 0, scale, scale, &x, &y);
     row->scale_a[index] = power(i->scale, x, false);
     row->scale_b[index] = power(i->scale, y, false);
     exponent = of_product;
   }
-  split(exponent, a, b, &of_a, &of_b);
-  row->a[index * s->products] = power(i->a, of_a, negative);
-  row->b[index * s->products] = power(i->b, of_b, false);
+  split(exponent, lean, a, b, &of_a, &of_b);
+  row->a[k] = power(i->a, of_a, negative);
+  row->b[k] = power(i->b, of_b, false);
 }
 
-void smma_put_summands(const smma_summands *s, const smma_summand *what, smma_rows *rows, size_t at) {
+smma_tree_question smma_pair_question(const smma_summands *s, int plus, int minus, smma_summand others) {
+  smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
+  for (int n = 0; n < s->count; n++) q.what[n] = others;
+  q.what[plus] = SMMA_SUMMAND_HUGE;
+  q.what[minus] = SMMA_SUMMAND_MINUS_HUGE;
+  return q;
+}
+
+void smma_put_summands(const smma_summands *s, const smma_tree_question *q, smma_rows *rows, size_t at) {
   const smma_instruction *i = s->instruction;
-  smma_row row = {.c = 0};
-  for (int k = 0; k < smma_scale_count(i->k, i->scale_block); k++)
-    row.scale_a[k] = row.scale_b[k] = power(i->scale, 0, false);
+  smma_row row = smma_zero_row(i);
   for (int n = 0; n < s->count; n++) {
-    const int exponent = what[n] == SMMA_SUMMAND_ONE ? s->one : s->huge;
-    const bool negative = what[n] == SMMA_SUMMAND_ONE ? s->negative_ones : what[n] == SMMA_SUMMAND_MINUS_HUGE;
-    if (what[n] == SMMA_SUMMAND_ZERO) continue;
+    const int exponent = q->what[n] == SMMA_SUMMAND_ONE ? s->one : s->huge;
+    const bool negative = q->what[n] == SMMA_SUMMAND_ONE ? s->negative_ones : q->what[n] == SMMA_SUMMAND_MINUS_HUGE;
+    if (q->what[n] == SMMA_SUMMAND_ZERO) continue;
     if (n == s->count - 1)
       row.c = power(i->c, exponent, negative);
     else
-      put_product(s, n, exponent, negative, &row);
+      put_product(s, q, n, exponent, negative, &row);
   }
   smma_rows_put(rows, at, &row);
 }
@@ -118,6 +132,14 @@ int smma_count_ones(const smma_summands *s, uint64_t d) {
   return (int)ones;
 }
 
+bool smma_is_huge(const smma_summands *s, uint64_t d, bool negative) {
+  const smma_encoding f = smma_encoding_of(s->instruction->d);
+  const smma_number x = smma_decode(f, d);
+  const double units = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->huge);
+  const int bits = f.fraction_bits < LEAST_FRACTION_BITS ? f.fraction_bits : LEAST_FRACTION_BITS;
+  return x.kind == SMMA_FINITE && x.negative == negative && fabs(units - 1) <= ldexp(1, -bits);
+}
+
 const char *smma_summand_name(const smma_summands *s, int index, char text[32]) {
   const int k = index * s->products;
   if (index == s->count - 1)
@@ -126,5 +148,33 @@ const char *smma_summand_name(const smma_summands *s, int index, char text[32]) 
     snprintf(text, 32, "k = %d", k);
   else
     snprintf(text, 32, "k = %d..%d", k, k + s->products - 1);
+  return text;
+}
+
+/* Appends ", 2^30 at c" for each summand that is `what`, or, of ones if they are many, their number. */
+static void append_summands(const smma_summands *s, const smma_tree_question *q, smma_summand what, char text[256]) {
+  const bool negative = what == SMMA_SUMMAND_ONE ? s->negative_ones : what == SMMA_SUMMAND_MINUS_HUGE;
+  const int exponent = what == SMMA_SUMMAND_ONE ? s->one : s->huge;
+  char name[32];
+  int count = 0;
+  for (int n = 0; n < s->count; n++) count += q->what[n] == what;
+  for (int n = 0; n < s->count && count > 0; n++) {
+    const size_t used = strlen(text);
+    const bool many = what == SMMA_SUMMAND_ONE && count > MOST_NAMES;
+    if (!many && q->what[n] != what) continue;
+    snprintf(text + used, 256 - used, "%s%s2^%d at ", used ? ", " : "", negative ? "-" : "", exponent);
+    if (many) {
+      snprintf(text + strlen(text), 256 - strlen(text), "%d others", count);
+      return;
+    }
+    snprintf(text + strlen(text), 256 - strlen(text), "%s", smma_summand_name(s, n, name));
+  }
+}
+
+const char *smma_question_text(const smma_summands *s, const smma_tree_question *q, char text[256]) {
+  text[0] = 0;
+  append_summands(s, q, SMMA_SUMMAND_HUGE, text);
+  append_summands(s, q, SMMA_SUMMAND_MINUS_HUGE, text);
+  append_summands(s, q, SMMA_SUMMAND_ONE, text);
   return text;
 }

@@ -25,12 +25,32 @@ typedef struct {
    summands. False with the reason where that is not enough either. */
 bool smma_choose_summands(const smma_instruction *instruction, smma_summands *summands, smma_error *why);
 
-void smma_put_summands(const smma_summands *summands, const smma_summand *what, smma_rows *rows, size_t index);
+/* The least log2 M/one that will do. */
+int smma_necessary_bits(const smma_summands *summands);
+
+/* One row. */
+typedef struct {
+  smma_summand what[SMMA_MOST_SUMMANDS];
+  int product[SMMA_MOST_SUMMANDS]; /* which of those behind a summand it is */
+  int lean[SMMA_MOST_SUMMANDS];    /* how much of an exponent its second factor takes, beside half of it */
+} smma_tree_question;
+
+/* M at one, -M at another, and all others alike. */
+smma_tree_question smma_pair_question(const smma_summands *summands, int plus, int minus, smma_summand others);
+
+void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
+                       size_t index);
 
 /* How many ones d is; -1 if it is no such number. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
+/* Whether d is M, or -M, up to one unit of its last place: what ones beside M do where they are rounded. */
+bool smma_is_huge(const smma_summands *summands, uint64_t d, bool negative);
+
 /* "c", "k = 3", "k = 16..31". */
 const char *smma_summand_name(const smma_summands *summands, int index, char text[32]);
+
+/* "2^30 at c, -2^30 at k = 3, 2^-28 at 15 others". */
+const char *smma_question_text(const smma_summands *summands, const smma_tree_question *question, char text[256]);
 
 #endif

@@ -41,18 +41,10 @@ static void print_children(FILE *stream, const smma_tree *t, int node, char *pre
 }
 
 static void print_node(FILE *stream, const smma_tree *t, int node, char *prefix) {
-  int child[SMMA_MOST_SUMMANDS], count;
   char name[48];
-  if (smma_tree_is_leaf(t, node)) {
-    fprintf(stream, "%s\n", smma_summand_name(&t->summands, node, name));
-    return;
-  }
-  count = smma_tree_children(t, node, child);
-  if (count == 2)
-    fputs("+\n", stream);
-  else
-    fprintf(stream, "%s\n", smma_fused_sum_name(t, node, name));
-  print_children(stream, t, node, prefix);
+  fprintf(stream, "%s\n",
+          smma_tree_is_leaf(t, node) ? smma_summand_name(&t->summands, node, name) : smma_sum_name(t, node, name));
+  if (!smma_tree_is_leaf(t, node)) print_children(stream, t, node, prefix);
 }
 
 void smma_print_tree(FILE *stream, const smma_tree *t) {

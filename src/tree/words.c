@@ -2,7 +2,9 @@
 
 #include "tree/text.h"
 
-enum { WORDS = 256, MOST_RUNS = 4 };
+#define AND_SO_ON ", and so on"
+
+enum { WORDS = 256, MOST_RUNS = 4, NONE = -1, SEVERAL = -2 };
 
 static const char *thing(const smma_tree *t) { return t->summands.products > 1 ? "scale block" : "product"; }
 
@@ -14,34 +16,53 @@ static void count_things(const smma_tree *t, int count, char *text) {
     snprintf(text, WORDS, "%d %ss", count, thing(t));
 }
 
-const char *smma_fused_sum_name(const smma_tree *t, int node, char text[48]) {
+const char *smma_sum_name(const smma_tree *t, int node, char text[48]) {
   int child[SMMA_MOST_SUMMANDS];
-  const int count = smma_tree_children(t, node, child), used = snprintf(text, 48, "fused sum of %d", count);
-  if (t->exact[node])
-    snprintf(text + used, 48 - (size_t)used, ", exact over %d bits", t->summands.huge - t->summands.one);
+  const int bits = t->summands.huge - t->summands.one;
+  int used;
+  switch (smma_kind_of_sum(t, node)) {
+    case SMMA_ADDITION: return "+";
+    case SMMA_SUM_OF_BLOCKS: return "sum";
+    default: break;
+  }
+  used = snprintf(text, 48, "fused sum of %d", smma_tree_children(t, node, child));
+  if (t->exact[node]) snprintf(text + used, 48 - (size_t)used, ", exact over %d bits", bits);
   return text;
 }
 
 static const char *sum_name(int terms) { return terms > 2 ? "fused sum" : "sum"; }
 
-/* A chain of sums without c, each of the result before and as many products as the first has: how many; 0 if it is no
-   chain. */
-static int chain_length(const smma_tree *t, int node, int *products) {
-  int child[SMMA_MOST_SUMMANDS], count = smma_tree_children(t, node, child), inner = -1, leaves = 0, length;
+/* The only child that is a sum, or NONE; SEVERAL if there are more. The number of others in `leaves`. */
+static int inner_sum(const smma_tree *t, int node, int *leaves) {
+  int child[SMMA_MOST_SUMMANDS], inner = NONE;
+  const int count = smma_tree_children(t, node, child);
+  *leaves = 0;
   for (int i = 0; i < count; i++) {
     if (smma_tree_is_leaf(t, child[i]))
-      leaves++;
-    else if (inner >= 0)
-      return 0;
+      ++*leaves;
     else
-      inner = child[i];
+      inner = inner == NONE ? child[i] : SEVERAL;
   }
-  if (inner < 0) {
-    *products = leaves;
-    return 1;
+  return inner;
+}
+
+/* A chain of sums without c, each of the result before and of as many products as the others, the first of them alone,
+   or, where they are single ones, of two: how many sums; 0 if it is no chain. */
+static int chain_length(const smma_tree *t, int node, int *products) {
+  int length = 1, leaves, inner = inner_sum(t, node, products);
+  for (; inner >= 0; length++) {
+    inner = inner_sum(t, inner, &leaves);
+    if (leaves != *products && (inner >= 0 || *products != 1 || leaves != 2)) return 0;
   }
-  length = chain_length(t, inner, products);
-  return length && *products == leaves ? length + 1 : 0;
+  return inner == SEVERAL ? 0 : length;
+}
+
+/* "a chain of 2 fused sums of 16 products", "a chain of 15 additions of 16 products" */
+static void describe_chain(const smma_tree *t, int length, int products, char *text) {
+  char terms[WORDS];
+  count_things(t, products == 1 ? length + 1 : products, terms);
+  snprintf(text, WORDS, "a chain of %d %ss of %.200s", length,
+           products == 1 && t->summands.products == 1 ? "addition" : sum_name(products), terms);
 }
 
 static void describe_all(const smma_tree *t, const int *node, int count, char *text);
@@ -57,8 +78,7 @@ static void describe(const smma_tree *t, int node, char *text) {
   count = smma_tree_children(t, node, child);
   length = chain_length(t, node, &products);
   if (length > 1) {
-    count_things(t, products, terms);
-    snprintf(text, WORDS, "a chain of %d %ss of %.200s", length, sum_name(count), terms);
+    describe_chain(t, length, products, text);
     return;
   }
   describe_all(t, child, count, terms);
@@ -70,10 +90,9 @@ static void describe_all(const smma_tree *t, const int *node, int count, char *t
   char first[WORDS], other[WORDS];
   bool alike = true;
   int products = 0;
-  describe(t, node[0], first);
   for (int i = 0; i < count; i++) {
-    describe(t, node[i], other);
-    alike &= strcmp(first, other) == 0;
+    describe(t, node[i], i == 0 ? first : other);
+    alike &= i == 0 || strcmp(first, other) == 0;
     products += smma_tree_size(t, node[i]);
   }
   if (alike && smma_tree_is_leaf(t, node[0]))
@@ -87,22 +106,29 @@ static void describe_all(const smma_tree *t, const int *node, int count, char *t
 }
 
 /* The sum that `below` goes into, without `below`. */
-static bool describe_step(const smma_tree *t, int below, char *text) {
+static smma_sum_kind describe_step(const smma_tree *t, int below, char *text) {
   int child[SMMA_MOST_SUMMANDS], other[SMMA_MOST_SUMMANDS], others = 0;
-  const int count = smma_tree_children(t, t->parent[below], child);
+  const int sum = t->parent[below], count = smma_tree_children(t, sum, child);
   for (int i = 0; i < count; i++)
     if (child[i] != below) other[others++] = child[i];
   describe_all(t, other, others, text);
-  return count > 2;
+  return smma_kind_of_sum(t, sum);
 }
 
-static void append_run(char text[512], int steps, bool fused, const char *what) {
-  size_t used = strlen(text);
-  const char *name = fused ? "fused sum" : "addition", *link = fused ? "with" : "of";
+/* False, with text as it was, if there is no room for it and for AND_SO_ON. */
+static bool append_run(char text[512], int steps, smma_sum_kind kind, const char *what) {
+  static const char *const names[] = {"addition of", "fused sum with", "sum with"};
+  static const char *const several[] = {"additions in a row, each of", "fused sums in a row, each with",
+                                        "sums in a row, each with"};
+  const size_t used = strlen(text), room = 512 - used - strlen(AND_SO_ON);
+  int length;
   if (steps == 1)
-    snprintf(text + used, 512 - used, ", one %s %s %s", name, link, what);
+    length = snprintf(text + used, room, ", one %s %s", names[kind], what);
   else
-    snprintf(text + used, 512 - used, ", %d %ss in a row, each %s %s", steps, name, link, what);
+    length = snprintf(text + used, room, ", %d %s %s", steps, several[kind], what);
+  if ((size_t)length < room) return true;
+  text[used] = 0;
+  return false;
 }
 
 const char *smma_tree_words(const smma_tree *t, char text[512]) {
@@ -110,16 +136,14 @@ const char *smma_tree_words(const smma_tree *t, char text[512]) {
   int node = t->summands.count - 1, runs = 0;
   snprintf(text, 512, "starting with c");
   while (node != t->root) {
-    const bool fused = describe_step(t, node, words);
+    const smma_sum_kind kind = describe_step(t, node, words);
     int steps = 1;
     for (node = t->parent[node]; node != t->root; node = t->parent[node], steps++)
-      if (describe_step(t, node, next) != fused || strcmp(words, next) != 0) break;
-    if (runs++ == MOST_RUNS) {
-      const size_t used = strlen(text);
-      snprintf(text + used, 512 - used, ", and so on");
+      if (describe_step(t, node, next) != kind || strcmp(words, next) != 0) break;
+    if (runs++ == MOST_RUNS || !append_run(text, steps, kind, words)) {
+      strcat(text, AND_SO_ON);
       break;
     }
-    append_run(text, steps, fused, words);
   }
   return text;
 }

@@ -1,0 +1,194 @@
+#include "tree/check.h"
+
+#include <stdlib.h>
+
+enum { RANDOM_BATCHES = 4, RANDOM_ROWS = 64, MOST_PAIRS = 3, MOST_LEAN = 16 };
+
+/* ---- What all orders have in common ---- */
+
+/* One row for each summand, which is `what`, alone. */
+static void write_alone(const smma_summands *m, smma_summand what, smma_tree_question *q) {
+  for (int n = 0; n < m->count; n++) {
+    q[n] = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
+    q[n].what[n] = what;
+  }
+}
+
+static smma_tree_status complain(smma_asker *asker, const smma_summands *m, const smma_tree_question *q) {
+  char text[256];
+  smma_fail(asker->error, "with %s and zeros elsewhere the result is not their sum", smma_question_text(m, q, text));
+  return SMMA_TREE_HIDDEN;
+}
+
+static smma_tree_status check_huge(smma_asker *asker, const smma_summands *m, smma_summand what) {
+  smma_tree_question q[SMMA_MOST_SUMMANDS];
+  uint64_t d[SMMA_MOST_SUMMANDS];
+  smma_tree_status status;
+  write_alone(m, what, q);
+  status = smma_ask(asker, m, q, (size_t)m->count, d);
+  for (int n = 0; status == SMMA_TREE_FOUND && n < m->count; n++)
+    if (!smma_is_huge(m, d[n], what == SMMA_SUMMAND_MINUS_HUGE)) return complain(asker, m, &q[n]);
+  return status;
+}
+
+static smma_tree_status check_ones(smma_asker *asker, const smma_summands *m) {
+  smma_tree_question q[SMMA_MOST_SUMMANDS], all = {.what = {SMMA_SUMMAND_ZERO}};
+  uint64_t d[SMMA_MOST_SUMMANDS];
+  smma_tree_status status;
+  for (int n = 0; n < m->count; n++) all.what[n] = SMMA_SUMMAND_ONE;
+  write_alone(m, SMMA_SUMMAND_ONE, q);
+  status = smma_ask(asker, m, q, (size_t)m->count, d);
+  for (int n = 0; status == SMMA_TREE_FOUND && n < m->count; n++)
+    if (smma_count_ones(m, d[n]) != 1) return complain(asker, m, &q[n]);
+  if (status == SMMA_TREE_FOUND) status = smma_ask(asker, m, &all, 1, d);
+  if (status == SMMA_TREE_FOUND && smma_count_ones(m, d[0]) != m->count) return complain(asker, m, &all);
+  return status;
+}
+
+static smma_tree_status check_both_signs(smma_asker *asker, smma_summands m, int one) {
+  smma_tree_status status;
+  m.one = one;
+  m.negative_ones = false;
+  status = check_ones(asker, &m);
+  m.negative_ones = true;
+  return status == SMMA_TREE_FOUND ? check_ones(asker, &m) : status;
+}
+
+/* The largest ones. */
+static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m, int one) {
+  const smma_tree_status status = check_both_signs(asker, *m, one);
+  if (status == SMMA_TREE_HIDDEN) {
+    const smma_error why = *asker->error;
+    smma_fail(asker->error, "%s; larger ones are too near to M = 2^%d", why.text, m->huge);
+  }
+  return status;
+}
+
+smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
+  int greatest = m->huge - smma_necessary_bits(m);
+  smma_tree_status status = check_huge(asker, m, SMMA_SUMMAND_HUGE);
+  if (status == SMMA_TREE_FOUND) status = check_huge(asker, m, SMMA_SUMMAND_MINUS_HUGE);
+  if (status == SMMA_TREE_FOUND) status = check_greatest(asker, m, greatest);
+  while (status == SMMA_TREE_FOUND && m->one < greatest) {
+    const int middle = m->one + (greatest - m->one) / 2;
+    const smma_tree_status one = check_both_signs(asker, *m, middle);
+    if (one == SMMA_TREE_FAILED) status = one;
+    if (one == SMMA_TREE_FOUND) greatest = middle;
+    if (one == SMMA_TREE_HIDDEN) m->one = middle + 1;
+  }
+  return status;
+}
+
+/* ---- What a tree says ---- */
+
+/* Its nodes, each after those below it. */
+typedef struct {
+  const smma_tree *tree;
+  int order[SMMA_MOST_TREE_NODES];
+} reader;
+
+/* The sum at a node: so many times M, or, if that is zero, so many ones. */
+typedef struct {
+  int huge, ones;
+} partial_sum;
+
+static reader read_tree(const smma_tree *t) {
+  reader r = {.tree = t};
+  int at = t->nodes;
+  r.order[--at] = t->root;
+  for (int next = at; at > 0; next--)
+    for (int n = 0; n < t->nodes; n++)
+      if (t->parent[n] == r.order[next]) r.order[--at] = n;
+  return r;
+}
+
+static partial_sum summand_of(smma_summand what) {
+  return (partial_sum){(what == SMMA_SUMMAND_HUGE) - (what == SMMA_SUMMAND_MINUS_HUGE), what == SMMA_SUMMAND_ONE};
+}
+
+/* d; and the greatest multiple of M that any sum is. Beside M ones are lost in a sum that is not exact, and where any
+   sum is rounded. */
+static partial_sum predict(const reader *r, const smma_tree_question *q, int *greatest) {
+  const smma_tree *t = r->tree;
+  partial_sum sum[SMMA_MOST_TREE_NODES] = {{0, 0}};
+  bool beside[SMMA_MOST_TREE_NODES] = {false};
+  *greatest = 0;
+  for (int i = 0; i < t->nodes; i++) {
+    const int node = r->order[i], above = t->parent[node];
+    partial_sum *s = &sum[node];
+    if (smma_tree_is_leaf(t, node)) *s = summand_of(q->what[node]);
+    if (s->huge || (beside[node] && !t->exact[node])) s->ones = 0;
+    if (abs(s->huge) > *greatest) *greatest = abs(s->huge);
+    if (above == SMMA_NO_PARENT) return *s;
+    sum[above].huge += s->huge, sum[above].ones += s->ones;
+    beside[above] |= s->huge != 0;
+  }
+  return sum[t->root];
+}
+
+static bool agrees(const smma_summands *m, partial_sum expected, uint64_t d) {
+  return expected.huge ? smma_is_huge(m, d, expected.huge < 0) : smma_count_ones(m, d) == expected.ones;
+}
+
+/* ---- Checking ---- */
+
+static smma_tree_status check_rows(smma_asker *asker, const reader *r, const smma_tree_question *q, size_t count) {
+  const smma_summands *m = &r->tree->summands;
+  uint64_t d[SMMA_MOST_QUESTIONS];
+  const smma_tree_status status = smma_ask(asker, m, q, count, d);
+  int greatest;
+  for (size_t i = 0; status == SMMA_TREE_FOUND && i < count; i++)
+    if (!agrees(m, predict(r, &q[i], &greatest), d[i])) return smma_refuse(asker, m, &q[i]);
+  return status;
+}
+
+static smma_tree_status check_pairs(smma_asker *asker, const reader *r) {
+  const smma_summands *m = &r->tree->summands;
+  smma_tree_status status = SMMA_TREE_FOUND;
+  for (int plus = 1; plus < m->count && status == SMMA_TREE_FOUND; plus++) {
+    smma_tree_question q[SMMA_MOST_QUESTIONS];
+    for (int minus = 0; minus < plus; minus++) q[minus] = smma_pair_question(m, plus, minus, SMMA_SUMMAND_ONE);
+    status = check_rows(asker, r, q, (size_t)plus);
+  }
+  return status;
+}
+
+/* Numbers without a pattern: SplitMix64. */
+static int below(uint64_t *state, int bound) {
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (int)((x ^ x >> 31) % (unsigned)bound);
+}
+
+/* Ones at a quarter to all of the summands, and up to three pairs of +M and -M, all as products of various factors; no
+   sum is to be 2 M, which might overflow. */
+static smma_tree_question random_question(const reader *r, uint64_t *state) {
+  const smma_summands *m = &r->tree->summands;
+  const int quarters = 1 + below(state, 4);
+  smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
+  int huge[2 * MOST_PAIRS], count = 2 * below(state, MOST_PAIRS + 1), greatest;
+  for (int n = 0; n < m->count; n++) {
+    q.what[n] = below(state, 4) < quarters ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
+    q.product[n] = below(state, m->products);
+    q.lean[n] = below(state, 2 * MOST_LEAN + 1) - MOST_LEAN;
+  }
+  for (int i = 0; i < count; i++) {
+    huge[i] = below(state, m->count);
+    q.what[huge[i]] = i % 2 ? SMMA_SUMMAND_MINUS_HUGE : SMMA_SUMMAND_HUGE;
+  }
+  while (predict(r, &q, &greatest), greatest > 1) q.what[huge[--count]] = SMMA_SUMMAND_ZERO;
+  return q;
+}
+
+smma_tree_status smma_check_tree(smma_asker *asker, const smma_tree *t) {
+  const reader r = read_tree(t);
+  uint64_t state = 0;
+  smma_tree_status status = check_pairs(asker, &r);
+  for (int batch = 0; batch < RANDOM_BATCHES && status == SMMA_TREE_FOUND; batch++) {
+    smma_tree_question q[RANDOM_ROWS];
+    for (int i = 0; i < RANDOM_ROWS; i++) q[i] = random_question(&r, &state);
+    status = check_rows(asker, &r, q, RANDOM_ROWS);
+  }
+  return status;
+}

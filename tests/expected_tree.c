@@ -1,0 +1,128 @@
+#include "expected_tree.h"
+
+#include <stdio.h>
+
+#include "isa/catalogue.h"
+#include "tree/text.h"
+
+enum { NOTHING = -1 };
+
+static bool is_below(const smma_tree *t, int node, int sum) {
+  while (node != SMMA_NO_PARENT && node != sum) node = t->parent[node];
+  return node == sum;
+}
+
+static int count_terms(const smma_tree *t, int sum) {
+  int count = 0;
+  for (int n = 0; n < t->nodes; n++) count += t->parent[n] == sum;
+  return count;
+}
+
+static bool same_summands(const smma_tree *x, int sum_x, const smma_tree *y, int sum_y) {
+  for (int n = 0; n < x->summands.count; n++)
+    if (is_below(x, n, sum_x) != is_below(y, n, sum_y)) return false;
+  return true;
+}
+
+bool same_trees(const smma_tree *x, const smma_tree *y) {
+  if (x->nodes != y->nodes || x->summands.count != y->summands.count) return false;
+  for (int i = x->summands.count; i < x->nodes; i++) {
+    int j = y->summands.count;
+    while (j < y->nodes && !same_summands(x, i, y, j)) j++;
+    if (j == y->nodes || (count_terms(x, i) > 2 && x->exact[i] != y->exact[j])) return false;
+  }
+  return true;
+}
+
+void print_difference(const smma_instruction *i, const smma_tree *expected, const smma_tree *got) {
+  printf("%s: expected\n", i->name);
+  smma_print_tree(stdout, expected);
+  printf("got\n");
+  smma_print_tree(stdout, got);
+}
+
+/* ---- What an algorithm says ---- */
+
+/* A tree to be; `of` has the summand that stands for each k, and for c, or NOTHING where another one does. */
+typedef struct {
+  smma_tree *tree;
+  const smma_operation *operation;
+  int of[SMMA_MAXIMUM_K + 1];
+} builder;
+
+/* A sum of those terms that are something: a new node, the only one of them, or NOTHING. */
+static int sum_of(builder *b, const int *term, int count) {
+  smma_tree *t = b->tree;
+  int some = 0, only = NOTHING;
+  for (int i = 0; i < count; i++)
+    if (term[i] != NOTHING) some++, only = term[i];
+  if (some < 2) return only;
+  for (int i = 0; i < count; i++)
+    if (term[i] != NOTHING) t->parent[term[i]] = t->nodes;
+  t->parent[t->nodes] = SMMA_NO_PARENT;
+  return t->nodes++;
+}
+
+static int sum_of_two(builder *b, int x, int y) { return sum_of(b, (int[]){x, y}, 2); }
+
+/* What was before, and of the products of a block every `step`-th from number `from` on. */
+static int fused_sum(builder *b, int before, int block, int from, int size, int step) {
+  int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
+  for (int i = from; i < size; i += step) term[count++] = b->of[smma_product_index(b->operation, block, i)];
+  return sum_of(b, term, count);
+}
+
+static int pairwise_sum(builder *b, int from, int count) {
+  if (count == 1) return b->of[from];
+  return sum_of_two(b, pairwise_sum(b, from, count / 2), pairwise_sum(b, from + count / 2, count / 2));
+}
+
+/* Whether what is that much smaller than the greatest term is kept in a fused sum, so that none of its parts show. */
+static bool keeps(const smma_operation *o, int bits) {
+  switch (o->rule.algorithm) {
+    case SMMA_E_FDPA: return true;
+    case SMMA_G_FDPA: return o->rule.with.g_fdpa.alignment_bits + o->rule.with.g_fdpa.sticky_bit >= bits;
+    case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.alignment_bits >= bits;
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return o->rule.with.t_fdpa.alignment_bits >= bits;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return o->rule.with.tr_fdpa.alignment_bits >= bits;
+    default: return false;
+  }
+}
+
+/* Block number `block` with what was before. */
+static int add_block(builder *b, int before, int block, int size) {
+  const smma_summands *m = &b->tree->summands;
+  const bool exact = keeps(b->operation, m->huge - m->one);
+  switch (exact ? SMMA_E_FDPA : b->operation->rule.algorithm) {
+    case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
+    case SMMA_FTZ_ADDMUL: return sum_of_two(b, before, pairwise_sum(b, block * size, size));
+    case SMMA_TR_FDPA: return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
+    case SMMA_GTR_FDPA: {
+      const int even = fused_sum(b, NOTHING, block, 0, size, 2), odd = fused_sum(b, NOTHING, block, 1, size, 2);
+      return sum_of(b, (int[]){before, even, odd}, 3);
+    }
+    default: return fused_sum(b, before, block, 0, size, 1);
+  }
+}
+
+static bool c_is_last(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
+         (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
+}
+
+void expect_tree(const smma_instruction *i, const smma_summands *summands, const int *product, smma_tree *t) {
+  const smma_operation o = smma_operation_of(i);
+  const int size = o.rule.algorithm == SMMA_GST_FDPA ? o.k : smma_block_of(&o), c = summands->count - 1;
+  builder b = {.tree = t, .operation = &o};
+  int sum = c_is_last(&o) ? NOTHING : c;
+  *t = (smma_tree){.summands = *summands, .nodes = summands->count};
+  for (int n = 0; n < SMMA_MOST_TREE_NODES; n++) t->parent[n] = SMMA_NO_PARENT;
+  for (int k = 0; k < o.k; k++) b.of[k] = NOTHING;
+  for (int n = 0; n < c; n++) b.of[n * summands->products + (product ? product[n] : 0)] = n;
+  for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
+  for (int n = summands->count; n < t->nodes; n++) t->exact[n] = keeps(&o, summands->huge - summands->one);
+  t->root = c_is_last(&o) ? sum_of_two(&b, sum, c) : sum;
+}
