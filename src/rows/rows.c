@@ -33,7 +33,7 @@ void smma_rows_free(smma_rows *r) {
 void smma_rows_copy(smma_rows *r, size_t index, const smma_rows *other, size_t from, size_t count) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const size_t bytes = stride(&r->layout.part[p]);
-    if (bytes) memcpy(r->part[p] + index * bytes, other->part[p] + from * bytes, count * bytes);
+    if (bytes && count) memcpy(r->part[p] + index * bytes, other->part[p] + from * bytes, count * bytes);
   }
 }
 
