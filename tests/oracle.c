@@ -504,14 +504,36 @@ static bool tiny_sum(void) {
   return exponent_of(work.part) < -126;
 }
 
-static uint64_t ftz_fma(const smma_operation *o, uint64_t c) {
+/* An operand's NaN in FP32: sign, fraction at the left, and the bit that makes it quiet. */
+static uint64_t quiet_f32(const quantity *q, smma_format format, uint64_t encoding) {
+  layout f = layout_of(format);
+  uint64_t fraction = (encoding >> f.low_bits) % (UINT64_C(1) << f.fraction_bits);
+  return sign_bit(SMMA_F32, q->negative) | 0x7fc00000 | fraction << (23 - f.fraction_bits);
+}
+
+/* A step without NaN among its operands; those that it makes, of 0 * infinity and infinity - infinity, have a sign. */
+static uint64_t flushing_fma(const quantity *a, const quantity *b) {
+  multiply(&work.pair[0], a, b);
+  if (tiny_sum()) return sign_bit(SMMA_F32, mpz_sgn(work.part) < 0);
+  uint64_t d = pair_sum(SMMA_F32, SMMA_NAN_QUIET);
+  return d == 0x7fc00000 ? 0xffc00000 : d;
+}
+
+/* NaN as recorded on a Zen 4: the first of a step's a, b and addend. */
+static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c) {
   uint64_t d = flushed(c);
   for (int k = o->k - 1; k >= 0; k--) {
     flush_operand(&work.a[k], o->a, true);
     flush_operand(&work.b[k], o->b, true);
-    multiply(&work.pair[0], &work.a[k], &work.b[k]);
     decode_summand(&work.pair[1], SMMA_F32, d);
-    d = tiny_sum() ? sign_bit(SMMA_F32, mpz_sgn(work.part) < 0) : pair_sum(SMMA_F32, SMMA_NAN_QUIET);
+    if (work.a[k].class == NOT_A_NUMBER)
+      d = quiet_f32(&work.a[k], o->a, a[k]);
+    else if (work.b[k].class == NOT_A_NUMBER)
+      d = quiet_f32(&work.b[k], o->b, b[k]);
+    else if (work.pair[1].class == NOT_A_NUMBER)
+      d = quiet_f32(&work.pair[1], SMMA_F32, d);
+    else
+      d = flushing_fma(&work.a[k], &work.b[k]);
   }
   return d;
 }
@@ -741,7 +763,7 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return tr_fdpa(o, c);
     case SMMA_FP8_BY_FP16: return fp8_by_fp16(o, c);
-    case SMMA_FTZ_FMA: return ftz_fma(o, c);
+    case SMMA_FTZ_FMA: return ftz_fma(o, a, b, c);
     case SMMA_INTEGER: return integer(o, c);
     case SMMA_G_FDPA: return g_fdpa(o, c);
   }

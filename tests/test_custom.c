@@ -232,7 +232,8 @@ static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
   smma_instruction_info info = describe(i);
   smma_row x[2] = {row_of(&o, 2), row_of(&o, 5)};
-  uint64_t a[2 * SMMA_MAXIMUM_K], b[2 * SMMA_MAXIMUM_K], scale_a[2 * SMMA_MAXIMUM_K], scale_b[2 * SMMA_MAXIMUM_K], c = 0, d = 0, expected;
+  uint64_t a[2 * SMMA_MAXIMUM_K], b[2 * SMMA_MAXIMUM_K], scale_a[2 * SMMA_MAXIMUM_K], scale_b[2 * SMMA_MAXIMUM_K],
+      c = 0, d = 0, expected;
   int scales = info.scale_block ? info.k / info.scale_block : 0;
   smma_gemm_arguments g;
   for (int s = 0; s < 2; s++) {
@@ -334,8 +335,9 @@ static const struct {
     {HEAD "\"G-FDPA\", \"k\": 8, \"a\": \"f64\"}", "2:71", "cannot be f64", "f32, tf32"},
     {HEAD "\"FTZ-AddMul\", \"k\": 8, \"a\": \"f16\", \"b\": \"f16\", \"d\": \"f32\", \"pairwise\": 3}", "2:118",
      "no pairs", "2, 4"},
-    {HEAD "\"FTZ-FMA\", \"k\": 2, \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"f32\", \"nan\": \"all-ones\"}", "2:112",
-     "no other NaN", "quiet"},
+    {HEAD "\"FTZ-AddMul\", \"k\": 4, \"a\": \"bf16\", \"b\": \"bf16\", \"d\": \"f32\", \"pairwise\": 4, \"nan\": "
+          "\"all-ones\"}",
+     "2:130", "no other NaN", "quiet"},
     {HEAD "\"FP8-by-FP16\", \"k\": 9, \"a\": \"e4m3\", \"b\": \"e4m3\", \"d\": \"f32\", \"block\": 3, "
           "\"alignment_bits\": 9,\n"
           "\"zero_exponent\": 0, \"rounding\": \"toward-zero\"}",

@@ -13,9 +13,9 @@
 /* clang-format on */
 
 #include "core/rule.h"
-#include "operands.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
+#include "operands.h"
 #include "oracle.h"
 
 #define DEFAULT_ROWS 100000
@@ -232,7 +232,11 @@ static void list_fma(operation_list *list) {
   }
 }
 
-static void list_ftz_fma(operation_list *list) { add(list, amd(SMMA_FTZ_FMA, F(bf16), F(bf16), 2)); }
+static smma_operation ftz_fma(void) {
+  return operation(SMMA_FTZ_FMA, SMMA_NAN_OPERAND, F(bf16), F(bf16), F(f32), F(f32), 2);
+}
+
+static void list_ftz_fma(operation_list *list) { add(list, ftz_fma()); }
 
 /* m8n8k16, m16n8k32 and MFMA's shortest. */
 static void list_integer(operation_list *list) {
@@ -400,7 +404,7 @@ static void test_zeros_of_flushing_rules(void **state) {
   operand_row cdna2 = {{0x0080, 0, 0x8000, 0x8000}, {0x3f80, 0, 0x3f80, 0x3f80}, 0x80800001, {0}, {0}};
   /* 2^-126 less a little more than 2^-151, recorded on x86: flushed before it could round to 2^-126. */
   operand_row x86 = {{0x99ff, 0x19ff}, {0x1981, 0x1981}, 0x00800000, {0}, {0}};
-  smma_operation pairs = amd(SMMA_FTZ_ADDMUL, F(bf16), F(bf16), 4), fma = amd(SMMA_FTZ_FMA, F(bf16), F(bf16), 2);
+  smma_operation pairs = amd(SMMA_FTZ_ADDMUL, F(bf16), F(bf16), 4), fma = ftz_fma();
   int reports = 0;
   (void)state;
   pairs.rule.with.ftz_addmul.pairwise = 2;

@@ -71,11 +71,17 @@ SMMA_CORE smma_encoding smma_f32_unbounded(void) {
   return f;
 }
 
-/* One step: fma with subnormal operands read as, and subnormal results turned into, zeros of the same sign. */
+/* One step: fma with subnormal operands read as, and subnormal results turned into, zeros of the same sign. Its NaN is
+   the first of a, b and c (recorded, docs/algorithms/ftz-fma.md). */
 SMMA_CORE uint64_t smma_ftz_fma(smma_number a, smma_number b, uint64_t c) {
   smma_encoding f32 = smma_encoding_of(SMMA_F32), unbounded = smma_f32_unbounded();
-  smma_number d = smma_decode(unbounded, smma_ieee_fma(unbounded, SMMA_NAN_QUIET, smma_flush_signed(a),
-                                                       smma_flush_signed(b), smma_decode(f32, smma_flush_f32(c))));
+  smma_number addend = smma_decode(f32, smma_flush_f32(c)), d;
+  if (a.kind == SMMA_NAN) return smma_quieted(f32, a);
+  if (b.kind == SMMA_NAN) return smma_quieted(f32, b);
+  if (addend.kind == SMMA_NAN) return smma_quieted(f32, addend);
+  d = smma_decode(unbounded,
+                  smma_ieee_fma(unbounded, SMMA_NAN_QUIET, smma_flush_signed(a), smma_flush_signed(b), addend));
+  if (d.kind == SMMA_NAN) return smma_nan_of(f32, SMMA_NAN_OPERAND);
   if (d.kind == SMMA_FINITE && d.exponent < smma_minimum_exponent(f32)) d.significand = 0;
   return smma_encode_number(f32, d, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }

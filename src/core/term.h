@@ -10,12 +10,21 @@
 /* What NaN a unit returns. */
 typedef enum {
   SMMA_NAN_ALL_ONES, /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
-  SMMA_NAN_QUIET     /* payload not known: the format's quiet NaN stands for any */
+  SMMA_NAN_QUIET,    /* payload not known: the format's quiet NaN stands for any */
+  SMMA_NAN_OPERAND   /* x86: that of an operand, made quiet; the quiet NaN with a sign where no operand is NaN */
 } smma_nan_policy;
 
+/* The NaN that a unit makes where no operand is one. */
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   if (policy == SMMA_NAN_QUIET) return smma_default_nan(f);
+  if (policy == SMMA_NAN_OPERAND) return smma_default_nan(f) | smma_sign_and_fields(f, true, 0);
   return smma_low_bits(~(uint64_t)0, f.bits - 1);
+}
+
+/* A NaN in a format that is at least as wide, made quiet: sign and payload stay, the payload at the left. */
+SMMA_CORE uint64_t smma_quieted(smma_encoding f, smma_number nan) {
+  uint64_t payload = smma_low_bits(nan.significand, nan.fraction_bits) << (f.fraction_bits - nan.fraction_bits);
+  return smma_default_nan(f) | smma_sign_and_fields(f, nan.negative, payload);
 }
 
 /* The exact product, not normalised. Bound: significands of at most 32 bits each (every format but f64). */

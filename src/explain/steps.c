@@ -81,6 +81,14 @@ static void note_flushed_result(smma_explain_step *step) {
   step->result_flushed = true;
 }
 
+/* Which NaN the result is. */
+static void note_nan(smma_explain_step *step, smma_number a, smma_number b, smma_number c) {
+  const char *operand = a.kind == SMMA_NAN ? "a" : b.kind == SMMA_NAN ? "b" : c.kind == SMMA_NAN ? "the addend" : NULL;
+  size_t length = strlen(step->note);
+  snprintf(step->note + length, sizeof step->note - length, "%s%s%s", length ? ", " : "",
+           operand ? "the NaN of " : "no operand is NaN", operand ? operand : "");
+}
+
 uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
   const smma_operation *o = b->operation;
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_STEPS);
@@ -97,7 +105,10 @@ uint64_t smma_explain_ftz_fma(smma_explain_builder *b) {
     note_flushed_operands(step, b->x.a[k], b->x.b[k]);
     step->addend_flushed = smma_is_subnormal(c);
     if (step->addend_flushed) note_flushed(step, "c");
-    if (flushed != rounded) note_flushed_result(step);
+    if (decode_f32(flushed).kind == SMMA_NAN)
+      note_nan(step, b->x.a[k], b->x.b[k], c);
+    else if (flushed != rounded)
+      note_flushed_result(step);
     d = flushed;
   }
   return d;

@@ -12,7 +12,7 @@
 #define A(name) (1u << SMMA_##name)
 #define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
 #define EVERY (~0u)
-#define FLOATING (~A(INTEGER))
+#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | A(TR_FDPA) | A(GTR_FDPA) | A(FTZ_FMA)) /* with FP32 results */
 
 #define F(name) (1u << SMMA_FORMAT_##name)
@@ -114,7 +114,7 @@ const smma_custom_key smma_custom_keys[] = {
     CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, SMMA_SUBNORMALS_KEPT),
     CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, SMMA_SUBNORMALS_KEPT),
     CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, SMMA_ZERO_POSITIVE),
-    CHOICE("nan", FLOATING, RULE(nan), nans, SMMA_NAN_QUIET),
+    CHOICE("nan", HAS_NAN, RULE(nan), nans, SMMA_NAN_QUIET),
 };
 const size_t smma_custom_key_count = sizeof smma_custom_keys / sizeof smma_custom_keys[0];
 
@@ -272,9 +272,9 @@ static bool check_output(const smma_instruction *i, smma_format output, smma_cus
 static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_rule *rule = &custom->named.rule;
   smma_encoding d = smma_encoding_of(custom->instruction.d);
-  bool fixed = rule->algorithm == SMMA_FTZ_ADDMUL || rule->algorithm == SMMA_FTZ_FMA;
-  if (rule->nan == SMMA_NAN_QUIET || rule->algorithm == SMMA_INTEGER) return true;
-  if (fixed) return fail(fault, "nan", "%s has no other NaN; allowed: quiet", smma_model_name(rule));
+  if (rule->nan != SMMA_NAN_ALL_ONES || rule->algorithm == SMMA_INTEGER) return true;
+  if (rule->algorithm == SMMA_FTZ_ADDMUL)
+    return fail(fault, "nan", "%s has no other NaN; allowed: quiet", smma_model_name(rule));
   if (d.specials == SMMA_SPECIALS_IEEE || d.specials == SMMA_SPECIALS_ONE_NAN) return true;
   return fail(fault, "nan", "all ones is a number in %s; allowed: quiet", smma_format_text(custom->instruction.d));
 }
@@ -370,10 +370,12 @@ smma_custom smma_custom_of(const smma_instruction *i) {
   return custom;
 }
 
-/* What follows from other values: the groups that GST-FDPA fuses; integers have no NaN of any kind. */
+/* What follows from other values: the groups that GST-FDPA fuses; integers have no NaN of any kind, FTZ-FMA
+   an operand's. */
 static void settle(smma_custom *c) {
   smma_rule *rule = &c->named.rule;
   if (rule->algorithm == SMMA_INTEGER) rule->nan = SMMA_NAN_QUIET;
+  if (rule->algorithm == SMMA_FTZ_FMA) rule->nan = SMMA_NAN_OPERAND;
   if (rule->algorithm == SMMA_GST_FDPA) rule->with.gst_fdpa.fused.block = c->instruction.k / rule->with.gst_fdpa.group;
 }
 

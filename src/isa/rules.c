@@ -54,7 +54,7 @@
 #define FMA() \
   { .algorithm = SMMA_FMA, .nan = SMMA_NAN_QUIET }
 #define FTZ_FMA() \
-  { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_QUIET }
+  { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};

@@ -395,13 +395,6 @@ static const smma_number *operand_nan(const smma_operation *o, const smma_operan
   return NULL;
 }
 
-/* The NaN in a wider format, made quiet: sign and payload stay, the payload at the left. */
-static uint64_t quieted(smma_encoding f, const smma_number *nan) {
-  const uint64_t payload = smma_low_bits(nan->significand, nan->fraction_bits);
-  return smma_default_nan(f) |
-         smma_sign_and_fields(f, nan->negative, payload << (f.fraction_bits - nan->fraction_bits));
-}
-
 typedef enum { ALL_ONES, NEGATIVE, OPERAND, OPERAND_OR_NEGATIVE } nan_rule;
 
 static uint64_t with_nan(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
@@ -410,7 +403,7 @@ static uint64_t with_nan(const smma_operation *model, smma_operands x, uint64_t 
   const uint64_t d = smma_dot_add(model, x, c);
   if (smma_decode(f, d).kind != SMMA_NAN) return d;
   if (parameter == ALL_ONES) return smma_nan_of(f, SMMA_NAN_ALL_ONES);
-  if (parameter != NEGATIVE && nan) return quieted(f, nan);
+  if (parameter != NEGATIVE && nan) return smma_quieted(f, *nan);
   return smma_default_nan(f) | smma_sign_and_fields(f, parameter != OPERAND, 0);
 }
 

@@ -2,7 +2,8 @@
    registers, one accumulator an element, k in order.
 
    Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
-   when they leave the registers, and operands that are infinite or NaN need nothing else. */
+   when they leave the registers, and operands that are infinite or NaN need nothing else. Where the rule's NaN is an
+   operand's, accumulators keep theirs, and rows and columns that are not finite are the core's. */
 #include "gemm/interleave.h"
 
 /* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
@@ -12,9 +13,15 @@ enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS 
 static size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
 static size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
 
+/* The NaN of an accumulator that was `before`, if it becomes one. */
+static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
+  if (policy == SMMA_NAN_OPERAND) return vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22)));
+  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy)));
+}
+
 /* d, FMA_ROWS x FMA_F32_COLUMNS, through `count` steps of a, FMA_ROWS a step, times b, FMA_F32_COLUMNS a step. The next
    block's d is fetched meanwhile. */
-static void fma_f32_block(const float *a, const float *b, size_t count, vf nan, float *d) {
+static void fma_f32_block(const float *a, const float *b, size_t count, smma_nan_policy policy, float *d) {
   vf sum[FMA_ROWS * FMA_VECTORS];
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
     sum[i] = vf_load(d + i * LANES);
@@ -26,7 +33,10 @@ static void fma_f32_block(const float *a, const float *b, size_t count, vf nan, 
     UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) sum[i] =
         vf_fma(vf_set(a[i / FMA_VECTORS]), y[i % FMA_VECTORS], sum[i]);
   }
-  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+  UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) {
+    vf nan = fma_f32_nan(policy, vf_load(d + i * LANES));
+    vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+  }
 }
 
 static void fma_f64_block(const double *a, const double *b, size_t count, vd nan, double *d) {
@@ -45,10 +55,6 @@ static void fma_f64_block(const double *a, const double *b, size_t count, vd nan
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
 }
 
-static vf fma_f32_nan(const smma_plan *p) {
-  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), p->operation.rule.nan)));
-}
-
 static vd fma_f64_nan(const smma_plan *p) {
   uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_F64), p->operation.rule.nan);
   double nan;
@@ -59,10 +65,9 @@ static vd fma_f64_nan(const smma_plan *p) {
 static void fma_f32_run(const smma_run *r) {
   size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
-  vf nan = fma_f32_nan(r->plan);
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
     fma_f32_block((const float *)r->a + i * packed + first * FMA_ROWS, (const float *)r->b + first * FMA_F32_COLUMNS,
-                  count, nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
+                  count, r->plan->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
 }
 
 static void fma_f64_run(const smma_run *r) {

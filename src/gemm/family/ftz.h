@@ -1,5 +1,6 @@
 /* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes, in the machine's own. Infinities, NaN and overflow are those of
-   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before.
+   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before, but those
+   of FTZ-FMA have only the NaN that they began with.
 
    FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Whether it is judged so, before
    rounding, or after rounding to 24 bits with any exponent is the same here. Sums of FP32 numbers are multiples of
@@ -60,7 +61,7 @@ static inline __attribute__((always_inline)) void ftz_addmul_block(const float *
 
 static inline __attribute__((always_inline)) void ftz_addmul_panel(const smma_run *r, int pairwise, bool exact) {
   const size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
-  const vf nan = fma_f32_nan(r->plan);
+  const vf nan = fma_f32_nan(r->plan->operation.rule.nan, vf_set(0));
   for (size_t i = 0; i < r->rows; i += FTZ_ROWS)
     ftz_addmul_block((const float *)r->a + i * packed + first * FTZ_ROWS, (const float *)r->b + first * FTZ_COLUMNS,
                      r->last - r->first, (int)k, pairwise, exact, nan, (float *)r->accumulator + i * FTZ_COLUMNS);
@@ -140,7 +141,7 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
     }
     sum = ftz_fma_flush(even);
   }
-  vf_store(d, vf_replace_nan(sum, fma_f32_nan(r->plan)));
+  vf_store(d, vf_replace_nan(sum, fma_f32_nan(SMMA_NAN_OPERAND, vf_load(d))));
 }
 
 static void ftz_fma_run(const smma_run *r) {
@@ -160,9 +161,26 @@ static bool ftz_fma_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->d == SMMA_F32 && o->k == 2;
 }
 
-static void ftz_fma_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1); }
+/* Marks vectors with infinities and NaN: which NaN they make is the core's to say. Finite ones make none, they only
+   keep that of an accumulator. */
+static inline void ftz_fma_mark(const smma_pack *pack, size_t width) {
+  const size_t elements = pack->steps * 2;
+  for (size_t first = 0; first < pack->count; first += width)
+    for (size_t i = 0; i < elements; i++)
+      for (size_t v = 0; v < width; v++) {
+        const uint64_t bits = smma_load(4, pack->out, (first / width * elements + i) * width + v);
+        pack->special[first + v] |= (bits & 0x7f800000) == 0x7f800000;
+      }
+}
+
+static void ftz_fma_pack_rows(const smma_pack *pack) {
+  smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1);
+  ftz_fma_mark(pack, FMA_ROWS);
+}
+
 static void ftz_fma_pack_columns(const smma_pack *pack) {
   smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
+  ftz_fma_mark(pack, FMA_F32_COLUMNS);
 }
 
 static const smma_kernel_family ftz_fma_family = {
