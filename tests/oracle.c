@@ -383,8 +383,12 @@ static uint64_t e_fdpa(const smma_operation *o, uint64_t d) {
 
 /* TR-FDPA and GTR-FDPA. */
 
-static void overflow_to_infinity(quantity *p) {
-  if (p->class == FINITE && mpz_sgn(p->value) != 0 && exponent_of(p->value) >= 128) p->class = INFINITE;
+/* Source: MMA-Sim, IV-F, step 2; of the first form step 1, too, which takes infinities among operands before. */
+static void overflow_to_infinity(const smma_operation *o, quantity *term, int count) {
+  uint64_t unused;
+  if (o->rule.with.tr_fdpa.revision == 1 && special_sum(term, count + 1, SMMA_F32, o->rule.nan, &unused)) return;
+  for (quantity *p = term; p < term + count; p++)
+    if (p->class == FINITE && mpz_sgn(p->value) != 0 && exponent_of(p->value) >= 128) p->class = INFINITE;
 }
 
 /* Adds to `sum` every step-th product from the first, truncated below their own greatest exponent, which it
@@ -435,11 +439,9 @@ static uint64_t rounded_down_sum(const smma_operation *o, quantity *term, int co
 static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
   int block = smma_minimum(o->rule.with.tr_fdpa.block, o->k);
   for (int start = 0; start < o->k; start += block) {
-    for (int i = 0; i < block; i++) {
-      multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
-      overflow_to_infinity(&work.term[i]);
-    }
+    for (int i = 0; i < block; i++) multiply(&work.term[i], &work.a[start + i], &work.b[start + i]);
     decode_summand(&work.term[block], SMMA_F32, d);
+    overflow_to_infinity(o, work.term, block);
     d = rounded_down_sum(o, work.term, block);
   }
   return d;

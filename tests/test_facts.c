@@ -190,6 +190,12 @@ static const encoded_fact encoded_facts[] = {
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 7f", "40 38 38 38", 0, 0x7fffffff},
     {"RTX PRO 6000", NVFP4, "2", "2", "40 38 38 ff", "40 38 38 38", 0, 0x7fffffff},
     {"B200", TCGEN05_NVFP4, "2", "2", "c0 b8 b8 b8", "c0 38 38 b8", 0, 0x40800000},
+    /* An infinite operand before products overflow in step 1 of CDNA 3's first form; with them in the later one. */
+    {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7f800000},
+    {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0xff800000},
+    {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80 df80", "5f80 5f80", "", "", 0, 0x7fc00000},
+    {"cdna3", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7fc00000},
+    {"cdna3", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0x7fc00000},
     /* x86 rounds to 24 bits before it judges whether the result is subnormal. */
     {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
 };

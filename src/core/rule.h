@@ -163,13 +163,13 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
     case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
     case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
     case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA: return smma_tr_fdpa_product(x.a[k], x.b[k]);
     case SMMA_FMA:
     case SMMA_T_FDPA:
     case SMMA_GST_FDPA:
     case SMMA_E_FDPA:
     case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER: break;
   }
@@ -193,6 +193,8 @@ SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int blo
     for (i = 0; i < count; i++) term[i] = smma_product_at(o, x, smma_product_index(o, block, i));
   }
   term[count] = smma_decode(smma_encoding_of(o->d), accumulator);
+  if (o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA)
+    smma_tr_fdpa_overflow(&o->rule.with.tr_fdpa, term, count + 1);
   return count + 1;
 }
 

@@ -9,7 +9,8 @@ typedef struct {
   int alignment_bits; /* F: fraction bits of aligned products, and of c */
   int sum_bits;       /* F2: fraction bits of the sum of products, and of the total */
   int block;          /* L: products in one fused sum */
-  int revision;       /* 1: the first published form, without the last rounding down; 2: the later one */
+  int revision;       /* 1: the first published form, without the last rounding down, and where an infinite operand
+                         counts before products overflow; 2: the later one */
 } smma_tr_fdpa;
 
 /* A fixed-point sum * 2^(exponent - bits). */
@@ -18,12 +19,15 @@ typedef struct {
   int exponent;
 } smma_partial_sum;
 
-/* Products of magnitude 2^128 or more become infinities. */
-SMMA_CORE smma_number smma_tr_fdpa_product(smma_number a, smma_number b) {
-  smma_number p = smma_product(a, b);
-  if (p.kind == SMMA_FINITE && smma_bit_length(p.significand) - 1 + p.exponent - p.fraction_bits >= 128)
-    p.kind = SMMA_INFINITE;
-  return p;
+/* Of a block's terms, products and c last, products of magnitude 2^128 or more become infinities. In revision 1 only
+   where no term is infinite or NaN before: its step 1 comes first. */
+SMMA_CORE void smma_tr_fdpa_overflow(const smma_tr_fdpa *p, smma_number *term, int count) {
+  int i;
+  if (p->revision == 1 && smma_special_sum(term, count).kind != SMMA_FINITE) return;
+  for (i = 0; i < count - 1; i++)
+    if (term[i].kind == SMMA_FINITE &&
+        smma_bit_length(term[i].significand) - 1 + term[i].exponent - term[i].fraction_bits >= 128)
+      term[i].kind = SMMA_INFINITE;
 }
 
 /* Every `stride`-th product, truncated at `bits` below the greatest exponent of those that are not zero. */
@@ -86,7 +90,7 @@ SMMA_CORE bool smma_tr_fdpa_special(const smma_number *term, int count, smma_nan
   return true;
 }
 
-/* One block of TR-FDPA: `count` terms, products (from smma_tr_fdpa_product) and c last. */
+/* One block of TR-FDPA: `count` terms, products and c last, after smma_tr_fdpa_overflow. */
 SMMA_CORE uint64_t smma_tr_fdpa_sum(const smma_tr_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
   smma_number c = term[count - 1];
   smma_partial_sum products;
