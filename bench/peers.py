@@ -96,11 +96,27 @@ def mmasim_tensor(i, array):
     return tensor(bits(array)[..., 0::2] << 4 | bits(array)[..., 1::2])
 
 
-def rows_of_both(generator, i, unit, kind):
-    """Rows that differ, and the seconds of both."""
+def random_rows(generator, i, kind):
+    """a, b, c and scale factors."""
     a, b = (operands(generator, f, (ROWS, i.k), kind) for f in (i.a, i.b))
     c = operands(generator, i.c, (ROWS,), kind)
     scales = [operands(generator, i.scale, (ROWS, i.k // i.scale_block), "bits") for _ in "ab"] if i.scale else []
+    return a, b, c, *scales
+
+
+def rows_of_zeros(i):
+    """2^-25 + 2^-42, 2^-43, ... 2^-48 beside zeros, c = 0. In FP16 2^-25 is half of the least number: the result is that
+    number where the other product is kept, else 0, and a zero's exponent decides which. Random rows hardly ever show it.
+    """
+    exponents = range(42, 49)
+    a, b = (np.zeros((len(exponents), i.k), np.float16) for _ in "ab")
+    a[:, 0], b[:, 0] = 2.0**-12, 2.0**-13
+    a[:, 1], b[:, 1] = [2.0 ** (24 - e) for e in exponents], 2.0**-24
+    return a, b, np.zeros(len(exponents), np.float16)
+
+
+def rows_of_both(i, unit, a, b, c, *scales):
+    """Rows that differ, and the seconds of both."""
     start = time.perf_counter()
     named = dict(zip(("scale_a", "scale_b"), map(bits, scales)))
     d = softmma.dot(bits(a), bits(b), bits(c), on=i, **named)
@@ -117,11 +133,16 @@ def compare_rows(generator, titles):
             skipped.append(i)
             continue
         compared += 1
-        for kind in "normal", "bits":
-            count, seconds, other_seconds = rows_of_both(generator, i, unit, kind)
-            ours, theirs = ours + seconds, theirs + other_seconds
+        rows = {kind: random_rows(generator, i, kind) for kind in ("normal", "bits")}
+        if i.a == i.b == i.c == i.d == "f16":
+            rows["zeros"] = rows_of_zeros(i)
+        for kind, operands_of_rows in rows.items():
+            count, seconds, other_seconds = rows_of_both(i, unit, *operands_of_rows)
+            if kind != "zeros":
+                ours, theirs = ours + seconds, theirs + other_seconds
             if count:
-                disagreements.append(f"  differ: {i.arch} {i.name}: {count} of {ROWS} rows ({kind})")
+                of_all = len(operands_of_rows[0])
+                disagreements.append(f"  differ: {i.arch} {i.name}: {count} of {of_all} rows ({kind})")
     print(f"mmasim {importlib.metadata.version('mmasim')}: {compared} instructions, {len(skipped)} that it has not")
     print(f"  {2 * ROWS} rows each; SoftMMA's reference core is {theirs / ours:.0f} times as fast over all of them")
     print("\n".join(disagreements) or "  no result differs")
