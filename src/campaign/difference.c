@@ -71,7 +71,7 @@ static bool try_witness(pair *p, const smma_row *witness, smma_unit_difference *
   smma_row row[2] = {*witness, *witness};
   uint64_t expected;
   for (int s = 0; s < 2; s++) {
-    smma_subject subject = {.unit = &p->chain[s], .instruction = d->as};
+    smma_subject subject = smma_subject_of(&p->chain[s], d->as);
     if (!smma_ask_subject(&subject, &row[s], 1)) return smma_fail(error, "%s", subject.error.text);
   }
   if (smma_same_result(&o, row[1].d, row[0].d)) return true;
@@ -85,7 +85,7 @@ static bool examine(pair *p, smma_unit_difference *d, smma_error *error) {
   for (int s = 0; s < 2; s++) {
     d->examination[s] = malloc(sizeof *d->examination[s]);
     if (!d->examination[s]) return smma_fail(error, "out of memory");
-    if (!smma_examine(&p->chain[s], d->as, d->examination[s], error)) return false;
+    if (!smma_examine(&p->chain[s], d->as, SMMA_REPEATED_ROWS, d->examination[s], error)) return false;
   }
   for (int s = 0; s < 2; s++)
     for (int i = 0; i < SMMA_PROBE_COUNT; i++) {

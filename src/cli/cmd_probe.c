@@ -5,7 +5,7 @@
 #include "cli/row.h"
 #include "probe/probe.h"
 
-enum { MOST_SUBJECTS = 32, WIDTH = 62 };
+enum { MOST_SUBJECTS = 32, WIDTH = 62, MOST_ROWS = 10000000 };
 
 typedef struct {
   char label[256];
@@ -17,6 +17,7 @@ typedef struct {
   smma_unit unit;
   subject subjects[MOST_SUBJECTS];
   int count;
+  long long rows;
 } probing;
 
 static void add_subject(probing *p, const char *text, size_t length, const char *name, const char *in,
@@ -45,7 +46,7 @@ static void examine(probing *p) {
     subject *s = &p->subjects[i];
     s->examination = calloc(1, sizeof *s->examination);
     if (!s->examination) smma_die("out of memory");
-    if (!smma_examine(&p->unit, s->instruction, s->examination, &error)) smma_die("%s", error.text);
+    if (!smma_examine(&p->unit, s->instruction, (size_t)p->rows, s->examination, &error)) smma_die("%s", error.text);
   }
 }
 
@@ -144,7 +145,7 @@ static int list_probes(void) {
 int smma_command_probe(int argc, const char **argv) {
   const char *unit_name = "model", *gpus = NULL, *name = NULL, *in = NULL, *out = NULL;
   int json = 0, list = 0, witness = 0;
-  static probing p;
+  static probing p = {.rows = SMMA_REPEATED_ROWS};
   smma_error error;
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &unit_name, 0, "the unit to examine", "UNIT"},
@@ -152,6 +153,8 @@ int smma_command_probe(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &p.rows, 0,
+       "rows that are asked again, about six times", "N"},
       {"witness", 'w', POPT_ARG_NONE, &witness, 0, "print a command that shows each feature", NULL},
       {"list", 0, POPT_ARG_NONE, &list, 0, "what is looked for, and who described it", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
@@ -161,6 +164,7 @@ int smma_command_probe(int argc, const char **argv) {
                      "overflow, NaN. It says 'cannot tell' rather than guess.\n"
                      "Example: softmma probe --on V100,A100,H100,MI100,MI250X,MI300X --in f16\n");
   if (list) return list_probes();
+  if (p.rows < 1 || p.rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", p.rows, MOST_ROWS);
   gpus = smma_require_option(gpus, "--on", "H100");
   if (!smma_unit_open(unit_name, &p.unit, &error)) smma_die("--unit: %s", error.text);
   while (*gpus) {

@@ -1,6 +1,9 @@
-/* What alignment keeps: -X + X + small within one fused sum. */
+/* What alignment keeps: -X + X + small within one fused sum. A number of bits and a rounding are told if they give the
+   results of all small numbers that are asked, at all X. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "probe/probe.h"
-#include "probe/rounding_mode.h"
 #include "probe/triple.h"
 
 /* Two terms of the first sum besides `third`, which is one too. */
@@ -28,97 +31,258 @@ static smma_span alignment_span(const smma_subject *s, int i, int j, int k) {
   return span;
 }
 
-/* The most bits below X at which a small number survives with both signs, and every greater one does; `*beyond`: none
-   within reach is lost. */
-static bool ask_bits_at(smma_subject *s, int i, int j, int k, smma_span span, int *bits, bool *beyond,
-                        smma_row *witness) {
-  smma_row rows[2];
-  *beyond = true;
-  *bits = 0;
-  for (int g = 1; span.large - g >= span.least; g++) {
-    for (int sign = 0; sign < 2; sign++)
-      if (!smma_place_triple(s, &rows[sign], i, j, k, span.large, sign ? -1 : 1, span.large - g)) return true;
-    if (!smma_ask_subject(s, rows, 2)) return false;
-    *witness = rows[0];
-    *beyond = smma_is_exactly(smma_result(s, &rows[0]), 1, span.large - g) &&
-              smma_is_exactly(smma_result(s, &rows[1]), -1, span.large - g);
-    if (!*beyond) return true;
-    *bits = g;
+/* ---- Questions ---- */
+
+/* X and -X, X = 2^large, and a small number; or the number alone, aligned to itself; or X alone at c and the number. */
+typedef struct {
+  int large, exponent;
+  int64_t significand;
+  enum { CANCELLED, ALONE, BESIDE_C } others;
+} question;
+
+typedef struct {
+  const smma_subject *s;
+  int i, j, k; /* X, -X, the small number */
+  smma_span span;
+  question *question;
+  smma_row *row;
+  size_t count, capacity;
+} questions;
+
+static bool allocate(questions *q, size_t capacity) {
+  q->capacity = capacity;
+  q->question = malloc(capacity * sizeof *q->question);
+  q->row = malloc(capacity * sizeof *q->row);
+  return q->question && q->row;
+}
+
+static void release(questions *q) {
+  free(q->question);
+  free(q->row);
+}
+
+static bool have_same_format(const smma_instruction *i, int k) { return k < i->k && i->a == i->b; }
+
+/* Both signs, as far as the formats have the numbers; `in_b`: with the significand in b. */
+static void add(questions *q, int large, int64_t significand, int exponent, bool in_b) {
+  for (int sign = -1; sign <= 1; sign += 2) {
+    smma_row *row = &q->row[q->count];
+    if (exponent + smma_bit_length((uint64_t)significand) - 1 < q->span.least || q->count == q->capacity) return;
+    if (!smma_place_triple(q->s, row, q->i, q->j, q->k, large, sign * significand, exponent)) return;
+    if (in_b) {
+      const uint64_t a = row->a[q->k];
+      row->a[q->k] = row->b[q->k];
+      row->b[q->k] = a;
+    }
+    q->question[q->count++] = (question){large, exponent, sign * significand, CANCELLED};
   }
+}
+
+static void add_alone(questions *q, int64_t significand, int exponent) {
+  const int large = exponent + smma_bit_length((uint64_t)significand) - 1;
+  for (int sign = -1; sign <= 1 && q->count < q->capacity; sign += 2) {
+    q->row[q->count] = smma_blank_row(q->s);
+    if (!smma_place(q->s, &q->row[q->count], q->k, sign * significand, exponent)) return;
+    q->question[q->count++] = (question){large, exponent, sign * significand, ALONE};
+  }
+}
+
+static void add_beside_c(questions *q, int large, int exponent) {
+  for (int sign = -1; sign <= 1 && q->count < q->capacity; sign += 2) {
+    q->row[q->count] = smma_blank_row(q->s);
+    if (!smma_place(q->s, &q->row[q->count], q->s->instruction->k, 1, large) ||
+        !smma_place(q->s, &q->row[q->count], q->k, sign, exponent))
+      return;
+    q->question[q->count++] = (question){large, exponent, sign, BESIDE_C};
+  }
+}
+
+enum { PARTS = 4 };
+
+static int longest(const questions *q) {
+  const smma_instruction *i = q->s->instruction;
+  return smma_minimum(smma_encoding_of(q->k == i->k ? i->c : i->a).fraction_bits, 32);
+}
+
+/* Sixteenths of the last bit kept, and numbers as long as the factors can be that reach across it. */
+static void add_around(questions *q, int large, int bits) {
+  static const int parts[] = {1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31};
+  const smma_instruction *i = q->s->instruction;
+  const int length = longest(q);
+  const int below[] = {1, bits / 2, bits - 1, bits, bits + 1, bits + 2, bits + 8};
+  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+    for (int in_b = 0; in_b <= have_same_format(i, q->k); in_b++) add(q, large, parts[p], large - bits - PARTS, in_b);
+  for (size_t b = 0; b < sizeof below / sizeof below[0]; b++)
+    for (int in_b = 0; below[b] > 0 && in_b <= have_same_format(i, q->k); in_b++) {
+      add(q, large, ((int64_t)2 << length) - 1, large - below[b] - length, in_b);
+      add(q, large, ((int64_t)1 << length) + 1, large - below[b] - length, in_b);
+    }
+}
+
+/* The longest number alone at every exponent; small ones below every c that is too great for anything of them to be
+   kept. */
+static void add_others(questions *q, int bits, bool has_c) {
+  const int k = q->s->instruction->k, length = longest(q);
+  const smma_range own = smma_range_of(q->s, q->k), d = smma_range_of_d(q->s), c = smma_range_of(q->s, k);
+  for (int e = smma_maximum(own.least, d.least) + length; e <= smma_minimum(own.greatest, d.greatest); e++)
+    add_alone(q, ((int64_t)2 << length) - 1, e - length);
+  for (int large = own.least; has_c && q->k < k && large <= smma_minimum(c.greatest, d.greatest - 1); large++)
+    if (large - bits - 2 >= own.least) {
+      add_beside_c(q, large, own.least);
+      add_beside_c(q, large, smma_minimum(large - bits - 2, own.greatest));
+    }
+}
+
+/* Every power of two below X. */
+static void add_ones(questions *q, int large) {
+  for (int g = 1; large - g >= q->span.least; g++) add(q, large, 1, large - g, false);
+}
+
+/* ---- Answers ---- */
+
+/* Terms are cut to multiples of 2^(emax - bits), emax at least the floor that zeros bring. */
+typedef struct {
+  const smma_rounding_mode *rounding; /* with no function: exact */
+  int bits, floor;
+} theory;
+
+enum { NO_FLOOR = -100000, MOST_SHIFT = 60 };
+
+static bool explains(const theory *t, const smma_subject *s, const question *q, const smma_row *row) {
+  const smma_encoding d = smma_encoding_of(s->instruction->d);
+  const int unit = smma_maximum(q->large, t->floor) - t->bits, shift = unit - q->exponent;
+  int64_t kept = q->significand;
+  if (t->rounding->round && shift > MOST_SHIFT)
+    kept = t->rounding->round(q->significand < 0 ? -1 : 1, MOST_SHIFT);
+  else if (t->rounding->round && shift > 0)
+    kept = t->rounding->round(q->significand, shift);
+  const int exponent = t->rounding->round && shift > 0 ? unit : q->exponent;
+  if (q->others == BESIDE_C) return kept != 0 || smma_is_exactly(smma_result(s, row), 1, q->large);
+  /* What is kept must be a normal result, which rounds no more. */
+  const smma_dyadic value = smma_dyadic_of(kept, exponent);
+  if (smma_bit_length(smma_magnitude(value.significand)) > d.fraction_bits + 1) return true;
+  if (value.significand && value.exponent < smma_range_of_d(s).least) return true;
+  return smma_is_exactly(smma_result(s, row), kept, exponent);
+}
+
+static bool explains_all(const theory *t, const questions *q) {
+  for (size_t n = 0; n < q->count; n++)
+    if (!explains(t, q->s, &q->question[n], &q->row[n])) return false;
   return true;
 }
 
+/* The most bits below X at which ones survive with both signs, and every greater one does; `*lost`: the one behind does
+   not. */
+static int count_bits(const questions *q, int large, bool *lost, smma_row *witness) {
+  int bits = 0;
+  *lost = false;
+  for (size_t n = 0; !*lost && n < q->count; n++) {
+    *lost = !smma_is_exactly(smma_result(q->s, &q->row[n]), q->question[n].significand, q->question[n].exponent);
+    *witness = q->row[n - n % 2 + (n % 2 == 0)];
+    if (n % 2 && !*lost) bits = large - q->question[n].exponent;
+  }
+  return bits;
+}
+
+/* A floor below all but the X that are within so many binades of the least asked would be no floor but alignment to
+   it. */
 enum { OTHER_SIZE = 3 };
 
-/* Likewise, and whether a smaller X has as many bits; else X is not what small numbers are aligned to. */
-static bool ask_bits(smma_subject *s, int i, int j, int k, int *bits, bool *beyond, bool *steady, smma_row *witness) {
-  const smma_span span = alignment_span(s, i, j, k);
-  smma_span smaller = {.large = span.large - OTHER_SIZE, .least = span.least};
-  smma_row unused;
-  int other;
-  bool other_beyond;
-  if (!ask_bits_at(s, i, j, k, smaller, &other, &other_beyond, &unused) ||
-      !ask_bits_at(s, i, j, k, span, bits, beyond, witness))
-    return false;
-  *steady = other_beyond ? *beyond || *bits >= other : *bits == other;
-  return true;
+/* What explains every answer: truncation or another rounding, zeros that bring an exponent or not. The number of
+   roundings that do, of which one is left in `t`. */
+static int find_theories(const questions *q, smma_span span, int bits, bool lost, theory *t) {
+  static const smma_rounding_mode exact = {"not rounded", NULL, false};
+  int found = 0;
+  *t = (theory){&exact, bits, NO_FLOOR};
+  if (!lost) return explains_all(t, q);
+  for (int floor = span.least - 1; found == 0 && floor <= span.large - OTHER_SIZE; floor++)
+    for (int m = 0; m < SMMA_MODES; m++) {
+      const theory tried = {&smma_rounding_modes[m], bits, floor < span.least ? NO_FLOOR : floor};
+      if (!explains_all(&tried, q)) continue;
+      *t = tried;
+      found++;
+    }
+  return found;
 }
 
-/* Why there is no triple; true if there is one. */
-static bool can_align(const smma_examination *x, bool is_c, int *i, int *j, int *k, smma_finding *f) {
-  *k = term_of(x, is_c);
-  if (!x->first.known) return !smma_cannot_tell(f, "the block is not known");
-  if (!x->first.fused) return !smma_cannot_tell(f, "no three terms are known to be aligned in common");
-  if (*k < 0) return !smma_cannot_tell(f, "c is not added with the first products");
-  if (!partners(x, *k, i, j)) return !smma_cannot_tell(f, "it takes three terms");
-  return true;
-}
+enum { MOST_QUESTIONS = 32768, MOST_LEVELS = 640, FEW_LEVELS = 3 };
 
-static bool probe_bits(smma_examination *x, smma_finding *f, bool is_c) {
-  smma_row witness;
-  int i, j, k, bits;
-  bool beyond, steady;
-  if (!can_align(x, is_c, &i, &j, &k, f)) return true;
-  if (!ask_bits(&x->subject, i, j, k, &bits, &beyond, &steady, &witness)) return false;
-  if (!steady) return smma_cannot_tell(f, "terms are not aligned to the greatest of them");
-  if (!is_c) {
-    x->alignment_known = !beyond;
-    x->alignment_exact = beyond && x->first.exact;
-    x->alignment_bits = bits;
+/* The same beside smaller X: every one, or few where the terms have been moved. */
+static bool ask_levels(smma_examination *x, questions *q, int bits) {
+  const int levels = q->span.large - OTHER_SIZE - q->span.least;
+  const int count = smma_minimum(levels, x->moved ? FEW_LEVELS : MOST_LEVELS);
+  add_around(q, q->span.large, bits);
+  if (!x->moved) add_others(q, bits, x->first.has_c);
+  for (int n = 1; n <= count; n++) {
+    const int large = q->span.large - OTHER_SIZE - (int)((int64_t)levels * (n - 1) / count);
+    add_around(q, large, bits);
+    if (n == 1 || n == count / 2 || n == count) add_ones(q, large);
   }
-  if (beyond && bits == 0) return smma_cannot_tell(f, "the formats have no common range");
-  if (beyond) return smma_tell(f, &witness, "all, at least %d", bits);
-  return smma_tell(f, &witness, "%d", bits);
+  return smma_ask_subject(&x->subject, q->row, q->count);
 }
 
-bool smma_probe_alignment_bits(smma_examination *x, smma_finding *f) { return probe_bits(x, f, false); }
-bool smma_probe_alignment_bits_c(smma_examination *x, smma_finding *f) { return probe_bits(x, f, true); }
+/* ---- The probes ---- */
 
-/* Quarters of the last bit kept. */
-static bool probe_rounding(smma_examination *x, smma_finding *f, bool is_c) {
-  smma_subject *s = &x->subject;
-  smma_row rows[SMMA_ROUNDING_QUESTIONS];
-  int64_t results[SMMA_ROUNDING_QUESTIONS];
-  smma_span span;
-  int i, j, k, bits;
-  bool beyond, steady;
-  const smma_rounding_mode *mode;
-  if (!can_align(x, is_c, &i, &j, &k, f)) return true;
-  if (!ask_bits(s, i, j, k, &bits, &beyond, &steady, &rows[0])) return false;
-  if (!steady) return smma_cannot_tell(f, "terms are not aligned to the greatest of them");
-  if (beyond) return smma_cannot_tell(f, "no bit within reach is lost");
-  span = alignment_span(s, i, j, k);
-  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)
-    if (!smma_place_triple(s, &rows[q], i, j, k, span.large, smma_quarters[q], span.large - bits - 2))
-      return smma_cannot_tell(f, "quarters of the last bit are below the formats' range");
-  if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
-  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++)
-    if (!smma_in_units(smma_result(s, &rows[q]), span.large - bits - 2, &results[q]))
-      return smma_cannot_tell(f, "a result is no multiple of a quarter");
-  mode = smma_find_rounding_mode(results);
-  if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
-  return smma_tell(f, &rows[1], "%s", mode->name);
+static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
+  theory t;
+  bool lost;
+  add_ones(q, q->span.large);
+  if (q->count == 0) {
+    a->why = "the formats have no common range";
+    return true;
+  }
+  if (!smma_ask_subject(&x->subject, q->row, q->count)) return false;
+  a->bits = count_bits(q, q->span.large, &lost, &a->witness);
+  if (!ask_levels(x, q, a->bits)) return false;
+  const int roundings = find_theories(q, q->span, a->bits, lost, &t);
+  a->known = lost && roundings > 0;
+  a->exact = !lost && roundings > 0;
+  a->rounding = roundings == 1 ? t.rounding : NULL;
+  a->rounding_witness = a->witness;
+  if (roundings == 0) a->why = "no number of bits and no rounding explain all results";
+  return true;
 }
 
-bool smma_probe_alignment_rounding(smma_examination *x, smma_finding *f) { return probe_rounding(x, f, false); }
-bool smma_probe_alignment_rounding_c(smma_examination *x, smma_finding *f) { return probe_rounding(x, f, true); }
+static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
+  questions q = {.s = &x->subject};
+  bool good;
+  *a = (smma_alignment){.known = false};
+  q.k = term_of(x, is_c);
+  if (!x->first.known)
+    a->why = "the block is not known";
+  else if (!x->first.fused)
+    a->why = "no three terms are known to be aligned in common";
+  else if (q.k < 0)
+    a->why = "c is not added with the first products";
+  else if (!partners(x, q.k, &q.i, &q.j))
+    a->why = "it takes three terms";
+  if (a->why) return true;
+  q.span = alignment_span(&x->subject, q.i, q.j, q.k);
+  good = allocate(&q, MOST_QUESTIONS) ? examine(x, &q, a) : smma_fail(&x->subject.error, "out of memory");
+  release(&q);
+  return good;
+}
+
+static bool tell_bits(smma_finding *f, const smma_alignment *a) {
+  if (a->why) return smma_cannot_tell(f, "%s", a->why);
+  if (a->exact) return smma_tell(f, &a->witness, "all, at least %d", a->bits);
+  return smma_tell(f, &a->witness, "%d", a->bits);
+}
+
+static bool tell_rounding(smma_finding *f, const smma_alignment *a) {
+  if (a->why) return smma_cannot_tell(f, "%s", a->why);
+  if (a->exact) return smma_cannot_tell(f, "no bit within reach is lost");
+  if (!a->rounding) return smma_cannot_tell(f, "parts of the last bit are below the formats' range");
+  return smma_tell(f, &a->rounding_witness, "%s", a->rounding->name);
+}
+
+bool smma_probe_alignment_bits(smma_examination *x, smma_finding *f) {
+  return examine_term(x, false, &x->alignment) && tell_bits(f, &x->alignment);
+}
+
+bool smma_probe_alignment_bits_c(smma_examination *x, smma_finding *f) {
+  return examine_term(x, true, &x->alignment_c) && tell_bits(f, &x->alignment_c);
+}
+
+bool smma_probe_alignment_rounding(smma_examination *x, smma_finding *f) { return tell_rounding(f, &x->alignment); }
+bool smma_probe_alignment_rounding_c(smma_examination *x, smma_finding *f) { return tell_rounding(f, &x->alignment_c); }

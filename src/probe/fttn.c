@@ -6,7 +6,7 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
   smma_row row = smma_blank_row(s);
-  if (!smma_place(s, &row, s->instruction->k, 1, 0) || !smma_place(s, &row, 0, -1, half))
+  if (!smma_place(s, &row, s->instruction->k, 1, 0) || !smma_place(s, &row, smma_first_product(x), -1, half))
     return smma_cannot_tell(f, "half a unit is below the formats' range");
   if (!smma_ask_subject(s, &row, 1)) return false;
   return smma_tell(f, &row, "%s",
@@ -20,7 +20,7 @@ bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_row rows[SMMA_MAXIMUM_K];
   for (int i = 1; i < k; i++) {
     rows[i] = smma_blank_row(s);
-    if (!smma_place(s, &rows[i], k, 1, 0) || !smma_place(s, &rows[i], 0, 1, half) ||
+    if (!smma_place(s, &rows[i], k, 1, 0) || !smma_place(s, &rows[i], smma_first_product(x), 1, half) ||
         !smma_place(s, &rows[i], i, 1, half))
       return smma_cannot_tell(f, "half a unit is below the formats' range");
   }

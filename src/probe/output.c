@@ -23,6 +23,8 @@ static bool find_terms(const smma_examination *x, int log, bool first, bool smal
   if (log > MOST_CARRIES || (x->first.products == 1 && !x->first.has_c)) return false;
   if (small_is_c && !x->first.has_c) terms[count++] = s->instruction->k;
   if (count < t->count + 1) return false;
+  for (int i = 0; i < count; i++)
+    if (terms[i] < s->instruction->k && x->aligned_otherwise[s->place[terms[i]]]) return false;
   t->small = terms[count - 1];
   for (int i = 0; i < t->count; i++) t->ones[i] = terms[i];
   for (int i = 0; i < t->count; i++) t->exponent = smma_minimum(t->exponent, smma_range_of(s, t->ones[i]).greatest);
@@ -39,8 +41,8 @@ static bool place_sum(const smma_subject *s, const sum *t, bool negative, int64_
 
 /* How many carries of ones it takes for a quarter of the last bit of d to be kept by alignment. */
 static int carries_for(const smma_examination *x, int bits) {
-  if (!x->first.fused || !x->alignment_known) return 0;
-  return smma_maximum(0, bits + 2 - x->alignment_bits);
+  if (!x->first.fused || !x->alignment.known) return 0;
+  return smma_maximum(0, bits + 2 - x->alignment.bits);
 }
 
 /* The most bits at which 2^log ones and one bit are d exactly, with `*limited` if one further is not, though alignment
@@ -54,7 +56,7 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
   for (int g = smma_maximum(1, log);; g++) { /* a bit greater than each one would be what they are aligned to */
     smma_row row;
     const int exponent = t.exponent + log - g; /* below the leading bit of the sum */
-    if (x->first.fused && g > x->alignment_bits + log) return true;
+    if (x->first.fused && g > x->alignment.bits + log) return true;
     if (!place_sum(s, &t, false, 1, exponent, &row)) return true;
     if (!smma_ask_subject(s, &row, 1)) return false;
     *witness = row;
@@ -68,8 +70,10 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
 
 bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   int best = -1;
+  x->output_known = false;
+  x->output_rounding = NULL;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
-  if (x->first.fused && !x->alignment_known && !x->alignment_exact)
+  if (x->first.fused && !x->alignment.known && !x->alignment.exact)
     return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   for (int log = 0; log <= MOST_CARRIES; log++) {
     smma_row witness;
@@ -128,13 +132,15 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
 }
 
 /* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
-static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c) {
+static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
+                         const smma_rounding_mode **found) {
   smma_subject *s = &x->subject;
   smma_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   sum t;
   bool confirmed = false;
   const smma_rounding_mode *mode;
+  *found = NULL;
   if (!find_terms(x, log, cancelled >= 0, small_is_c, &t))
     return smma_cannot_tell(f, "it takes %d terms in a sum", (1 << log) + 1);
   if (cancelled >= 0) t.exponent = smma_minimum(t.exponent, smma_range_of(s, cancelled).greatest - log);
@@ -157,26 +163,65 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   if (!x->first.fused && !small_is_c && !confirm(x, &t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
     return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
+  *found = mode;
   return smma_tell(f, &rows[2], "%s", mode->name);
 }
 
 bool smma_probe_output_rounding(smma_examination *x, smma_finding *f) {
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
-  return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false);
+  return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), -1, false, &x->output_rounding);
+}
+
+/* The most fraction bits of 2^log ones and one bit in the first sum that are left behind a later one which takes the
+   ones away; `*lost`: one further is not, though alignment keeps it. */
+static bool ask_block_bits(smma_examination *x, int log, int *bits, bool *lost) {
+  smma_subject *s = &x->subject;
+  sum t;
+  *lost = false;
+  if (!find_terms(x, log, true, false, &t)) return true;
+  t.exponent = smma_minimum(t.exponent, smma_range_of(s, x->first.other).greatest - log);
+  for (int g = *bits + 1; !x->alignment.known || g <= x->alignment.bits; g++) {
+    smma_row row;
+    const int exponent = t.exponent + log - g;
+    if (!place_sum(s, &t, false, 1, exponent, &row) || !smma_place(s, &row, x->first.other, -1, t.exponent + log))
+      return true;
+    if (!smma_ask_subject(s, &row, 1)) return false;
+    *lost = !smma_is_exactly(smma_result(s, &row), 1, exponent);
+    if (*lost) return true;
+    *bits = g;
+  }
+  return true;
+}
+
+/* A sum that goes on with more bits than a result has may be rounded to fewer than all. */
+static bool tell_long_sum(smma_examination *x, smma_finding *f) {
+  const smma_rounding_mode *mode;
+  const smma_finding seen = *f;
+  int bits = x->output_bits + 2;
+  bool lost;
+  if (!ask_block_bits(x, carries_for(x, x->output_bits), &bits, &lost)) return false;
+  if (!lost) return smma_tell(f, &seen.witness, "not rounded to %d fraction bits or fewer", bits);
+  if (!ask_rounding(x, f, bits, carries_for(x, bits), x->first.other, false, &mode)) return false;
+  if (!mode || !mode->round) return smma_cannot_tell(f, "it has %d fraction bits, rounded in no known way", bits);
+  const smma_row witness = f->witness;
+  return smma_tell(f, &witness, "%s, to %d fraction bits", mode->name, bits);
 }
 
 bool smma_probe_block_rounding(smma_examination *x, smma_finding *f) {
+  const smma_rounding_mode *mode;
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
   if (x->first.other < 0) return smma_cannot_tell(f, "there is one block");
-  if (x->alignment_known && x->alignment_bits < x->output_bits)
+  if (x->alignment.known && x->alignment.bits < x->output_bits)
     return smma_cannot_tell(f, "the next block cuts bits of it off");
-  return ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), x->first.other, false);
+  if (!ask_rounding(x, f, x->output_bits, carries_for(x, x->output_bits), x->first.other, false, &mode)) return false;
+  return !mode || mode->round || tell_long_sum(x, f);
 }
 
 bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
+  const smma_rounding_mode *unused;
   if (!x->output_known) return smma_cannot_tell(f, "the fraction bits of results are not known");
   if (x->first.has_c) return smma_cannot_tell(f, "c is one term of the first sum");
-  return ask_rounding(x, f, smma_encoding_of(x->subject.instruction->d).fraction_bits, 0, -1, true);
+  return ask_rounding(x, f, smma_encoding_of(x->subject.instruction->d).fraction_bits, 0, -1, true, &unused);
 }
 
 /* ---- Extra bits ---- */
@@ -184,11 +229,10 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
-  if (!x->first.fused && *x->findings[SMMA_PROBE_output_rounding].value)
-    return smma_tell(f, NULL, "enough for correct rounding");
-  if (x->alignment_exact && x->alignment_bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
-  if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
-  return smma_tell(f, NULL, "%d", x->alignment_bits - fraction);
+  if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
+  if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  return smma_tell(f, NULL, "%d", x->alignment.bits - fraction);
 }
 
 /* 1 and three halves of a unit: 1 + unit if halves are added before they are lost. */

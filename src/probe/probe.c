@@ -3,8 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "probe/elsewhere.h"
+
 const smma_probe smma_probes[SMMA_PROBE_COUNT] = {
-#define SMMA_PROBE(name, title, source) {#name, title, source, smma_probe_##name},
+#define SMMA_PROBE(name, focus, title, source) {#name, title, source, SMMA_##focus, smma_probe_##name},
 #include "probe/probe.def"
 #undef SMMA_PROBE
 };
@@ -44,12 +46,23 @@ int smma_last_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
   return count;
 }
 
-bool smma_examine(smma_unit *unit, const smma_instruction *instruction, smma_examination *x, smma_error *error) {
-  *x = (smma_examination){.subject = {.unit = unit, .instruction = instruction}};
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
-    if (smma_probes[i].run(x, &x->findings[i])) continue;
-    *error = x->subject.error;
-    return false;
-  }
-  return true;
+int smma_first_product(const smma_examination *x) {
+  int terms[SMMA_MAXIMUM_K + 1];
+  return x->first.known && smma_first_terms(x, terms) > 0 && terms[0] < x->subject.instruction->k ? terms[0] : 0;
+}
+
+bool smma_run_probe(smma_examination *x, int probe, smma_error *error) {
+  x->findings[probe] = (smma_finding){.value = ""};
+  if (smma_probes[probe].run(x, &x->findings[probe])) return true;
+  *error = x->subject.error;
+  return false;
+}
+
+bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t repeated, smma_examination *x,
+                  smma_error *error) {
+  *x = (smma_examination){.subject = smma_subject_of(unit, instruction)};
+  x->subject.repeated = repeated;
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+    if (!smma_run_probe(x, i, error)) return false;
+  return smma_examine_elsewhere(x, error);
 }

@@ -3,6 +3,7 @@
 #ifndef SMMA_PROBE_PROBE_H
 #define SMMA_PROBE_PROBE_H
 
+#include "probe/rounding_mode.h"
 #include "probe/subject.h"
 
 typedef enum {
@@ -20,6 +21,16 @@ typedef struct {
   smma_row witness; /* a row that shows it; d is the unit's */
 } smma_finding;
 
+/* Where a probe is asked. Products change places in turn: those of each block among each other, and whole blocks where
+   all are alike; what is found at other places than at the first is told with them, "25; 23 at k = 5". */
+typedef enum {
+  SMMA_ONCE,        /* at places of its own */
+  SMMA_AT_FIRST,    /* smma_first_product stands at every product */
+  SMMA_WITH_C,      /* so it does, in blocks to which c comes as it is */
+  SMMA_AT_LAST,     /* the last product of the first sum does */
+  SMMA_IN_LAST_SUM, /* the last product of the last sum stands at every product of it */
+} smma_focus;
+
 /* The smallest sum that the product which joins first is part of, and what is known of it. */
 typedef struct {
   bool known;
@@ -30,16 +41,30 @@ typedef struct {
   bool exact;                /* no term loses bits as far as the formats reach */
   int other;                 /* a product of the last sum, or -1 if that is the first */
   bool last[SMMA_MAXIMUM_K]; /* all of them */
+  int block[SMMA_MAXIMUM_K]; /* products with the same number join the first ones at once; 0 is the first sum */
+  int blocks;
 } smma_first_sum;
+
+/* What alignment makes of a term. */
+typedef struct {
+  bool known, exact;                  /* exact: no bit within reach is lost */
+  int bits;                           /* kept, below the greatest exponent */
+  const smma_rounding_mode *rounding; /* NULL if more than one gives the results, or the formats have no quarters */
+  smma_row witness, rounding_witness;
+  const char *why; /* neither known nor exact */
+} smma_alignment;
 
 typedef struct {
   smma_subject subject;
   smma_first_sum first;
-  bool alignment_known, alignment_exact;
-  int alignment_bits; /* of products, below the greatest exponent */
+  smma_alignment alignment, alignment_c;
+  bool aligned_otherwise[SMMA_MAXIMUM_K]; /* products of which alignment keeps other bits, where they stand in rows */
   bool output_known;
-  int output_bits; /* fraction bits of d */
-  bool c_is_late;  /* joins after all products */
+  int output_bits;                           /* fraction bits of d */
+  const smma_rounding_mode *output_rounding; /* NULL if it is not known */
+  bool subnormal_c_is_kept, c_alone_is_kept;
+  bool c_is_late; /* joins after all products */
+  bool moved;     /* this is not the first place at which the probes are asked */
   smma_finding findings[SMMA_PROBE_COUNT];
 } smma_examination;
 
@@ -48,6 +73,7 @@ typedef bool smma_probe_function(smma_examination *examination, smma_finding *fi
 
 typedef struct {
   const char *name, *title, *source;
+  smma_focus focus;
   smma_probe_function *run;
 } smma_probe;
 
@@ -57,8 +83,11 @@ extern const smma_probe smma_probes[SMMA_PROBE_COUNT];
 #include "probe/probe.def"
 #undef SMMA_PROBE
 
-/* All probes in order. False with one line if the unit fails. */
-bool smma_examine(smma_unit *unit, const smma_instruction *instruction, smma_examination *examination,
+/* How many rows are asked again if nobody says. */
+enum { SMMA_REPEATED_ROWS = 16384 };
+
+/* All probes in order; `repeated` rows are asked again, about six times. False with one line if the unit fails. */
+bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t repeated, smma_examination *examination,
                   smma_error *error);
 
 /* ---- For probes ---- */
@@ -72,5 +101,8 @@ int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM
 
 /* Terms of the sum whose result is d: the last, without what comes from those before it. */
 int smma_last_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_K + 1]);
+
+/* A product of the first sum, or 0. */
+int smma_first_product(const smma_examination *examination);
 
 #endif

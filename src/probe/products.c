@@ -20,10 +20,10 @@ static bool place_unnormalised(const smma_subject *s, smma_row *row, int k, bool
 static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row;
-  *kept = smma_place_triple(s, &row, i, j, k, large, 1, large - x->alignment_bits);
+  *kept = smma_place_triple(s, &row, i, j, k, large, 1, large - x->alignment.bits);
   if (!*kept) return true;
   if (!smma_ask_subject(s, &row, 1)) return false;
-  *kept = smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits);
+  *kept = smma_is_exactly(smma_result(s, &row), 1, large - x->alignment.bits);
   return true;
 }
 
@@ -37,19 +37,19 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   bool kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
-  if (x->alignment_bits < 3) return smma_cannot_tell(f, "alignment keeps too few bits of 2.25");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (x->alignment.bits < 3) return smma_cannot_tell(f, "alignment keeps too few bits of 2.25");
   for (int k = 0; k < s->instruction->k && products < 3; k++)
     if (x->first.product[k]) terms[products++] = k;
   if (products < 3) return smma_cannot_tell(f, "it takes three products in a block");
-  const int large = smma_span_of(s, terms[0], terms[1], terms[2]).large - 2;
-  if (!place_unnormalised(s, &row, terms[0], false, large) || !place_unnormalised(s, &row, terms[1], true, large) ||
-      !smma_place(s, &row, terms[2], 1, large - x->alignment_bits))
+  const int large = smma_span_of(s, terms[1], terms[2], terms[0]).large - 2;
+  if (!place_unnormalised(s, &row, terms[1], false, large) || !place_unnormalised(s, &row, terms[2], true, large) ||
+      !smma_place(s, &row, terms[0], 1, large - x->alignment.bits))
     return smma_cannot_tell(f, "the formats have no such products");
-  if (!ask_last_bit(x, terms[0], terms[1], terms[2], large, &kept)) return false;
+  if (!ask_last_bit(x, terms[1], terms[2], terms[0], large, &kept)) return false;
   if (!kept) return smma_cannot_tell(f, out_of_reach);
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits)) return smma_tell(f, &row, "not normalised");
+  if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment.bits)) return smma_tell(f, &row, "not normalised");
   return smma_tell(f, &row, "normalised");
 }
 
@@ -61,17 +61,17 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   bool placed = true, kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (!x->alignment_known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
+  if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");
   if (count < 5) return smma_cannot_tell(f, "it takes five terms in a block");
-  const int large = smma_span_of(s, terms[0], terms[count - 1], terms[4]).large - 1;
+  const int large = smma_span_of(s, terms[1], terms[count - 1], terms[4]).large - 1;
   for (int i = 0; i < 4; i++)
-    placed = placed && smma_place(s, &row, terms[i < 3 ? i : count - 1], i < 2 ? 1 : -1, large);
-  placed = placed && smma_place(s, &row, terms[3], 1, large - x->alignment_bits);
+    placed = placed && smma_place(s, &row, terms[i < 3 ? i + 1 : count - 1], i < 2 ? 1 : -1, large);
+  placed = placed && smma_place(s, &row, terms[0], 1, large - x->alignment.bits);
   if (!placed) return smma_cannot_tell(f, out_of_reach);
-  if (!ask_last_bit(x, terms[0], terms[count - 1], terms[3], large, &kept)) return false;
+  if (!ask_last_bit(x, terms[1], terms[count - 1], terms[0], large, &kept)) return false;
   if (!kept) return smma_cannot_tell(f, out_of_reach);
   if (!smma_ask_subject(s, &row, 1)) return false;
-  if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment_bits))
+  if (smma_is_exactly(smma_result(s, &row), 1, large - x->alignment.bits))
     return smma_tell(f, &row, "once, at the end");
   return smma_tell(f, &row, "early");
 }
@@ -108,9 +108,9 @@ bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
     return smma_cannot_tell(f, "products are exact in the output's format");
   if (!x->first.known || !x->first.has_c) return smma_cannot_tell(f, "c is not known to join with the first products");
   if (i->a != i->b) return smma_cannot_tell(f, "a and b differ in format");
-  row.a[0] = smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false, SMMA_ROUND_TOWARD_ZERO,
-                         SMMA_OVERFLOW_SATURATE);
-  row.b[0] = row.a[0];
+  row.a[smma_first_product(x)] = smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false,
+                                             SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
+  row.b[smma_first_product(x)] = row.a[smma_first_product(x)];
   if (shift > smma_range_of_format(i->a).greatest ||
       !smma_place(s, &row, i->k, -(((int64_t)1 << bits) + 2), 2 * shift - bits))
     return smma_cannot_tell(f, "c cannot hold the leading bits");
@@ -118,7 +118,7 @@ bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
   if (smma_is_exactly(smma_result(s, &row), 1, 2 * (shift - bits))) return smma_tell(f, &row, "not rounded");
   if (!smma_is_exactly(smma_result(s, &row), 0, 0))
     return smma_cannot_tell(f, "the result is neither the rest of the product nor zero");
-  if (!x->first.fused || !(x->alignment_exact || (x->alignment_known && x->alignment_bits >= 2 * bits)))
+  if (!x->first.fused || !(x->alignment.exact || (x->alignment.known && x->alignment.bits >= 2 * bits)))
     return smma_cannot_tell(f, "what is lost of the product may be cut off by alignment");
   return smma_tell(f, &row, "rounded before they are added");
 }

@@ -1,24 +1,41 @@
-/* Whether a unit is a function of its operands: the same row again, and at every place of a batch. */
-#include <string.h>
-
+/* Whether a unit is a function of its operands: rows of all kinds again, in other orders and among other rows. */
 #include "probe/probe.h"
 #include "rows/generate.h"
+#include "unit/alike.h"
 
-enum { ROWS = 256 };
+static void fill(const smma_instruction *i, smma_rows *rows) {
+  const smma_operation o = smma_operation_of(i);
+  for (size_t n = 0; n < rows->capacity; n++) {
+    smma_row row = {.c = 0};
+    smma_generate_row(&o, 1, n, (smma_row_kind)(n % SMMA_ROWS_KINDS), &row);
+    smma_rows_put(rows, n, &row);
+  }
+}
+
+static bool tell(const smma_rows *rows, const smma_alikeness *a, smma_finding *f) {
+  smma_row row;
+  smma_rows_get(rows, a->row, &row);
+  if (a->not_repeated + a->not_alike == 0)
+    return smma_tell(f, NULL, "yes, %zu rows, each at several places", rows->capacity);
+  return smma_tell(f, &row, "no: %llu of %llu results were others; row %zu %s place %zu of %zu",
+                   (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked, a->row,
+                   a->at_once ? "when asked again at" : "at", a->place, a->batch);
+}
 
 bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  const smma_operation o = smma_operation_of(s->instruction);
-  static _Thread_local smma_row rows[ROWS], again[ROWS];
-  for (int i = 0; i < ROWS; i++) smma_generate_row(&o, 1, (uint64_t)i, (smma_row_kind)(i % SMMA_ROWS_KINDS), &rows[i]);
-  memcpy(again, rows, sizeof again);
-  if (!smma_ask_subject(s, rows, ROWS) || !smma_ask_subject(s, again, ROWS)) return false;
-  for (int i = 0; i < ROWS; i++)
-    if (rows[i].d != again[i].d) return smma_tell(f, &again[i], "no: row %d of a batch was another the second time", i);
-  for (int i = 0; i < ROWS; i++) again[i] = rows[i * 37 % ROWS];
-  if (!smma_ask_subject(s, again, ROWS)) return false;
-  for (int i = 0; i < ROWS; i++)
-    if (again[i].d != rows[i * 37 % ROWS].d)
-      return smma_tell(f, &again[i], "no: it is another at place %d of a batch", i);
-  return smma_tell(f, NULL, "yes, %d rows", ROWS);
+  smma_alikeness alikeness;
+  smma_rows rows;
+  bool good = smma_rows_allocate(s->instruction, s->repeated, &rows) || smma_fail(&s->error, "out of memory");
+  if (good) {
+    fill(s->instruction, &rows);
+
+    good = smma_unit_ask(s->unit, &rows, 0, s->repeated, NULL, &s->error) &&
+           smma_check_alike(s->unit, &rows, s->repeated, &alikeness, &s->error) && tell(&rows, &alikeness, f);
+    s->rows += s->repeated;
+    s->calls++;
+    if (good) s->rows += alikeness.asked;
+  }
+  smma_rows_free(&rows);
+  return good;
 }

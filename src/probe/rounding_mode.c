@@ -29,28 +29,28 @@ static int64_t nearest_down(int64_t x, int bits) { return nearest(x, bits, down)
 static int64_t nearest_zero(int64_t x, int bits) { return nearest(x, bits, toward_zero); }
 static int64_t nearest_away(int64_t x, int bits) { return nearest(x, bits, away_from_zero); }
 
-static const smma_rounding_mode modes[] = {{"toward zero", toward_zero, false},
-                                           {"down", down, true},
-                                           {"up", up, true},
-                                           {"away from zero", away_from_zero, false},
-                                           {"to odd", to_odd, true},
-                                           {"to nearest, ties to even", nearest_even, false},
-                                           {"to nearest, ties to odd", nearest_odd, false},
-                                           {"to nearest, ties up", nearest_up, false},
-                                           {"to nearest, ties down", nearest_down, false},
-                                           {"to nearest, ties toward zero", nearest_zero, false},
-                                           {"to nearest, ties away", nearest_away, false}};
+const smma_rounding_mode smma_rounding_modes[SMMA_MODES] = {{"toward zero", toward_zero, false},
+                                                            {"down", down, true},
+                                                            {"up", up, true},
+                                                            {"away from zero", away_from_zero, false},
+                                                            {"to odd", to_odd, true},
+                                                            {"to nearest, ties to even", nearest_even, false},
+                                                            {"to nearest, ties to odd", nearest_odd, false},
+                                                            {"to nearest, ties up", nearest_up, false},
+                                                            {"to nearest, ties down", nearest_down, false},
+                                                            {"to nearest, ties toward zero", nearest_zero, false},
+                                                            {"to nearest, ties away", nearest_away, false}};
 static const smma_rounding_mode none = {"not rounded", NULL, false};
 
 const smma_rounding_mode *smma_find_rounding_mode(const int64_t results[SMMA_ROUNDING_QUESTIONS]) {
   bool exact = true;
   for (int i = 0; i < SMMA_ROUNDING_QUESTIONS; i++) exact = exact && results[i] == smma_quarters[i];
   if (exact) return &none;
-  for (size_t m = 0; m < sizeof modes / sizeof modes[0]; m++) {
+  for (int m = 0; m < SMMA_MODES; m++) {
     bool same = true;
     for (int i = 0; i < SMMA_ROUNDING_QUESTIONS; i++)
-      same = same && results[i] == 4 * modes[m].round(smma_quarters[i], 2);
-    if (same) return &modes[m];
+      same = same && results[i] == 4 * smma_rounding_modes[m].round(smma_quarters[i], 2);
+    if (same) return &smma_rounding_modes[m];
   }
   return NULL;
 }

@@ -16,6 +16,9 @@ typedef struct {
 enum { SMMA_QUARTERS = 4, SMMA_ROUNDING_QUESTIONS = 2 * SMMA_QUARTERS };
 extern const int smma_quarters[SMMA_ROUNDING_QUESTIONS];
 
+enum { SMMA_MODE_TOWARD_ZERO, SMMA_MODES = 11 };
+extern const smma_rounding_mode smma_rounding_modes[SMMA_MODES];
+
 /* results[i]: what smma_quarters[i] became, in quarters of a unit. NULL if no mode gives them. Nothing rounded is a
    mode too, "not rounded", with no function. */
 const smma_rounding_mode *smma_find_rounding_mode(const int64_t results[SMMA_ROUNDING_QUESTIONS]);

@@ -1,5 +1,6 @@
 /* Zeros, infinities, NaN, and where results overflow. */
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "probe/probe.h"
 
@@ -30,12 +31,14 @@ bool smma_probe_zero_sum(smma_examination *x, smma_finding *f) {
 bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
-  if (!smma_place(s, &row, 0, 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
+  if (!smma_place(s, &row, smma_first_product(x), 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
     return smma_cannot_tell(f, "the formats have no common number");
   return smma_ask_subject(s, &row, 1) && tell_zero(f, s, &row);
 }
 
 /* ---- Overflow ---- */
+
+enum { MOST_OVERFLOW_TERMS = 24 };
 
 static const char *finite_or_not(const smma_subject *s, const smma_row *row) {
   const smma_number d = smma_decode(smma_encoding_of(s->instruction->d), row->d);
@@ -47,31 +50,69 @@ bool smma_probe_product_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest;
   smma_row row = smma_blank_row(s);
-  if (!smma_place(s, &row, 0, 1, greatest + 1) || !smma_place(s, &row, s->instruction->k, -1, greatest))
+  if (!smma_place(s, &row, smma_first_product(x), 1, greatest + 1) ||
+      !smma_place(s, &row, s->instruction->k, -1, greatest))
     return smma_cannot_tell(f, "no product is as great");
   if (!smma_ask_subject(s, &row, 1)) return false;
   if (smma_is_exactly(smma_result(s, &row), 1, greatest)) return smma_tell(f, &row, "kept: 2^(E + 1) - 2^E is 2^E");
   return smma_tell(f, &row, "overflow to %s", finite_or_not(s, &row));
 }
 
-/* 2^E + 2^E - 2^E. */
+/* Numbers whose sum of the first two is beyond the output's range; the third takes one of them away. */
+static bool place_overflow(const smma_subject *s, smma_row *row, const int terms[3], int sign) {
+  const int greatest = smma_range_of_d(s).greatest;
+  *row = smma_blank_row(s);
+  return smma_place(s, row, terms[0], sign, greatest) && smma_place(s, row, terms[1], sign, greatest) &&
+         smma_place(s, row, terms[2], -sign, greatest);
+}
+
+/* A product of each block, its next one, and c: every sum in which they may meet is among them. */
+static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_K + 1]) {
+  const int k = x->subject.instruction->k;
+  int count = 0, seen[SMMA_MAXIMUM_K] = {0};
+  for (int i = 0; i < k; i++)
+    if (seen[x->first.block[i]]++ < 3 && count < MOST_OVERFLOW_TERMS - 1) terms[count++] = i;
+  terms[count++] = k;
+  return count;
+}
+
+/* 2^E + 2^E - 2^E, with both signs, at every three of those terms. */
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
-  smma_row rows[3];
-  if (k < 2) return smma_cannot_tell(f, "it takes two products");
-  for (int r = 0; r < 3; r++) { /* -2^E at c, at the first product, at the second */
-    rows[r] = smma_blank_row(s);
-    if (!smma_place(s, &rows[r], k, r == 0 ? -1 : 1, greatest) ||
-        !smma_place(s, &rows[r], 0, r == 1 ? -1 : 1, greatest) ||
-        !smma_place(s, &rows[r], 1, r == 2 ? -1 : 1, greatest))
-      return smma_cannot_tell(f, "no product is as great");
+  int terms[2 * SMMA_MAXIMUM_K + 1], signs[2] = {1, -1};
+  const int n = overflow_terms(x, terms);
+  const size_t most = (size_t)(n * n * n);
+  smma_row *rows = malloc(most * sizeof *rows);
+  size_t count = 0, kept = 0, lost = 0;
+  bool good = rows != NULL || smma_fail(&s->error, "out of memory");
+  if (k < 2 && good) {
+    free(rows);
+    return smma_cannot_tell(f, "it takes two products");
   }
-  if (!smma_ask_subject(s, rows, 3)) return false;
-  for (int r = 0; r < 3; r++)
-    if (!smma_is_exactly(smma_result(s, &rows[r]), 1, greatest))
-      return smma_tell(f, &rows[r], "overflow to %s where they are added before the third", finite_or_not(s, &rows[r]));
-  return smma_tell(f, &rows[0], "kept: 2^E + 2^E - 2^E is 2^E in any order");
+  for (int p = 0; good && p < n * n * n * 2; p++) {
+    const int three[] = {terms[p / 2 % n], terms[p / 2 / n % n], terms[p / 2 / n / n]};
+    if (p / 2 % n >= p / 2 / n % n || three[0] == three[2] || three[1] == three[2]) continue;
+    count += place_overflow(s, &rows[count], three, signs[p % 2]);
+  }
+  if (good && count == 0) {
+    free(rows);
+    return smma_cannot_tell(f, "no product is as great");
+  }
+  good = good && smma_ask_subject(s, rows, count);
+  for (size_t r = 0; good && r < count; r++) {
+    const bool is_kept = smma_is_exactly(smma_result(s, &rows[r]), 1, greatest) ||
+                         smma_is_exactly(smma_result(s, &rows[r]), -1, greatest);
+    kept += is_kept;
+    if (!is_kept && (lost == 0 || kept == 0)) lost = r + 1;
+  }
+  if (good && kept == count)
+    smma_tell(f, &rows[0], "kept: 2^E + 2^E - 2^E is 2^E in %zu orders of terms within and across blocks", count);
+  else if (good)
+    smma_tell(f, &rows[lost - 1], "overflow to %s where they are added before the third, in %zu of %zu orders of terms",
+              finite_or_not(s, &rows[lost - 1]), count - kept, count);
+  free(rows);
+  return good;
 }
 
 /* The greatest finite number and 1/4, 1/2, 3/4 of its last bit, then their negatives: i infinity, m the greatest. */
@@ -87,7 +128,8 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
     const bool negative = r >= 3;
     rows[r] = smma_blank_row(s);
     rows[r].c = smma_sign_and_fields(c, negative, largest);
-    if (!smma_place(s, &rows[r], 0, negative ? -(r - 2) : r + 1, smma_range_of_d(s).greatest - d.fraction_bits - 2))
+    if (!smma_place(s, &rows[r], smma_first_product(x), negative ? -(r - 2) : r + 1,
+                    smma_range_of_d(s).greatest - d.fraction_bits - 2))
       return smma_cannot_tell(f, "no product is as great as a quarter of the last bit");
   }
   if (!smma_ask_subject(s, rows, 6)) return false;
@@ -100,10 +142,24 @@ bool smma_probe_overflow_edges(smma_examination *x, smma_finding *f) {
 
 /* ---- NaN ---- */
 
-static bool tell_nan(smma_finding *f, const smma_subject *s, const smma_row *row) {
+/* What results are, of rows whose special operand stands at every place in turn: the first row's, and how many others
+   are not so. */
+static bool tell_nans(smma_finding *f, smma_subject *s, smma_row *rows, size_t count) {
   const smma_encoding d = smma_encoding_of(s->instruction->d);
-  if (smma_decode(d, row->d).kind != SMMA_NAN) return smma_tell(f, row, "no NaN");
-  return smma_tell(f, row, "NaN 0x%0*llx", (d.bits + 3) / 4, (unsigned long long)row->d);
+  const int digits = (d.bits + 3) / 4;
+  size_t other = 0, others = 0;
+  char first[40], text[40];
+  if (!smma_ask_subject(s, rows, count)) return false;
+  for (size_t i = 1; i < count; i++)
+    if (rows[i].d != rows[0].d) other = others ? other : i, others++;
+  for (int i = 0; i < 2; i++) {
+    const uint64_t result = rows[i ? other : 0].d;
+    const bool is_nan = smma_decode(d, result).kind == SMMA_NAN;
+    snprintf(i ? text : first, sizeof text, "%s 0x%0*llx", is_nan ? "NaN" : "no NaN but", digits,
+             (unsigned long long)result);
+  }
+  if (others == 0) return smma_tell(f, &rows[0], "%s", first);
+  return smma_tell(f, &rows[other], "%s; another in %zu of %zu rows, as %s", first, others, count, text);
 }
 
 static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
@@ -111,29 +167,66 @@ static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
   return smma_decode(smma_encoding_of(format), *encoding).kind == SMMA_INFINITE;
 }
 
+enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_K + 1 };
+
+/* In a, in b, at every product, and in c. */
 bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  smma_row row = smma_blank_row(s);
-  row.a[0] = smma_default_nan(smma_encoding_of(i->a));
-  if (smma_decode(smma_encoding_of(i->a), row.a[0]).kind != SMMA_NAN)
-    return smma_cannot_tell(f, "the format has no NaN");
-  if (!smma_place(s, &row, i->k, 1, 0)) return smma_cannot_tell(f, "c has no one");
-  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
+  const uint64_t a = smma_default_nan(smma_encoding_of(i->a)), b = smma_default_nan(smma_encoding_of(i->b)),
+                 c = smma_default_nan(smma_encoding_of(i->c));
+  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
+  smma_row blank = smma_blank_row(s);
+  size_t count = 0;
+  if (!smma_place(s, &blank, i->k, 1, 0)) return smma_cannot_tell(f, "c has no one");
+  for (int k = 0; k < i->k; k++)
+    for (int in_b = 0; in_b < 2; in_b++) {
+      if (smma_decode(smma_encoding_of(in_b ? i->b : i->a), in_b ? b : a).kind != SMMA_NAN) continue;
+      rows[count] = blank;
+      *(in_b ? &rows[count].b[k] : &rows[count].a[k]) = in_b ? b : a;
+      count++;
+    }
+  if (count == 0) return smma_cannot_tell(f, "the format has no NaN");
+  rows[count] = blank;
+  rows[count].c = c;
+  count += smma_decode(smma_encoding_of(i->c), c).kind == SMMA_NAN;
+  return tell_nans(f, s, rows, count);
 }
 
+/* Either factor, both signs, at every product. */
 bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  smma_row row = smma_blank_row(s);
-  if (!infinity_of(s->instruction->a, false, &row.a[0])) return smma_cannot_tell(f, "the format has no infinity");
-  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
+  const smma_instruction *i = s->instruction;
+  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
+  size_t count = 0;
+  for (int k = 0; k < i->k; k++)
+    for (int n = 0; n < 4; n++) {
+      uint64_t infinity;
+      if (!infinity_of(n % 2 ? i->b : i->a, n / 2, &infinity)) continue;
+      rows[count] = smma_blank_row(s);
+      *(n % 2 ? &rows[count].b[k] : &rows[count].a[k]) = infinity;
+      count++;
+    }
+  if (count == 0) return smma_cannot_tell(f, "the format has no infinity");
+  return tell_nans(f, s, rows, count);
 }
 
+/* An infinite product of either sign, by either factor, at every place, against c. */
 bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  smma_row row = smma_blank_row(s);
-  if (!smma_place(s, &row, 0, 1, 0) || !infinity_of(i->a, false, &row.a[0]) || !infinity_of(i->c, true, &row.c))
-    return smma_cannot_tell(f, "the formats have no infinity");
-  return smma_ask_subject(s, &row, 1) && tell_nan(f, s, &row);
+  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
+  size_t count = 0;
+  for (int k = 0; k < i->k; k++)
+    for (int n = 0; n < 4; n++) {
+      uint64_t infinity, opposite;
+      rows[count] = smma_blank_row(s);
+      if (!smma_place(s, &rows[count], k, 1, 0) || !infinity_of(n % 2 ? i->b : i->a, n / 2, &infinity) ||
+          !infinity_of(i->c, !(n / 2), &opposite))
+        continue;
+      *(n % 2 ? &rows[count].b[k] : &rows[count].a[k]) = infinity;
+      rows[count++].c = opposite;
+    }
+  if (count == 0) return smma_cannot_tell(f, "the formats have no infinity");
+  return tell_nans(f, s, rows, count);
 }

@@ -1,9 +1,8 @@
 /* Which products are added at once, in what order, and when c joins. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/probe.h"
+#include "probe/elsewhere.h"
 #include "probe/triple.h"
 
 enum { SUMMANDS = SMMA_MAXIMUM_K + 1 };
@@ -22,8 +21,15 @@ static smma_span common_span(const smma_subject *s) {
   return (smma_span){.large = smma_minimum(products.large, c.large), .least = smma_maximum(products.least, c.least)};
 }
 
-/* Asks for every j and k; `swapped` puts -X at k and the small number at j. */
-static bool ask_relations(smma_subject *s, int base, bool swapped, relations *r) {
+static void place_signed(const smma_subject *s, smma_row *row, const int at[3], smma_span span, int sign) {
+  *row = smma_blank_row(s);
+  smma_place(s, row, at[0], sign, span.large);
+  smma_place(s, row, at[1], -sign, span.large);
+  smma_place(s, row, at[2], sign, span.least);
+}
+
+/* Asks for every j and k; `swapped` puts -X at k and the small number at j; `negative` turns all signs. */
+static bool ask_relations(smma_subject *s, int base, bool swapped, bool negative, relations *r) {
   const int n = s->instruction->k + 1;
   const smma_span span = common_span(s);
   smma_row *rows = calloc((size_t)(n * n), sizeof *rows);
@@ -34,17 +40,31 @@ static bool ask_relations(smma_subject *s, int base, bool swapped, relations *r)
   for (int j = 0; good && j < n; j++)
     for (int k = 0; k < n; k++)
       if (j != k && j != base && k != base)
-        smma_place_triple(s, &rows[j * n + k], base, swapped ? k : j, swapped ? j : k, span.large, 1, span.least);
+        place_signed(s, &rows[j * n + k], (int[]){base, swapped ? k : j, swapped ? j : k}, span, negative ? -1 : 1);
       else
         rows[j * n + k] = smma_blank_row(s);
   good = good && smma_ask_subject(s, rows, (size_t)(n * n));
   for (int j = 0; good && j < n; j++)
     for (int k = 0; k < n; k++) {
-      r->survives[j][k] = smma_is_exactly(smma_result(s, &rows[j * n + k]), 1, span.least);
+      r->survives[j][k] = smma_is_exactly(smma_result(s, &rows[j * n + k]), negative ? -1 : 1, span.least);
       r->outside[j] += r->survives[j][k];
     }
   free(rows);
   return good;
+}
+
+/* Products that leave as many summands outside join the base at once: those that leave more, earlier. */
+static void number_blocks(const relations *r, smma_first_sum *first) {
+  const int k = r->count - 1;
+  first->blocks = 0;
+  for (int outside = r->count; outside >= 0; outside--) {
+    bool any = false;
+    for (int j = 0; j < k; j++) {
+      const bool here = outside == r->count ? first->product[j] : !first->product[j] && r->outside[j] == outside;
+      if (here) first->block[j] = first->blocks, any = true;
+    }
+    first->blocks += any;
+  }
 }
 
 /* The summands that join the base first: those whose smallest common sum leaves the most outside. */
@@ -62,6 +82,7 @@ static void find_first_sum(const relations *r, smma_first_sum *first) {
     if (j < k && r->outside[j] < least) least = r->outside[j], first->other = j;
   }
   if (first->other >= 0 && first->product[first->other]) first->other = -1;
+  number_blocks(r, first);
   for (int j = 0; first->other >= 0 && j < k; j++) first->last[j] = j != r->base && r->outside[j] == least;
 }
 
@@ -79,6 +100,57 @@ static void find_whether_fused(const smma_examination *x, const relations *r, co
     }
   first->fused = count > 2 && (!any || all);
   first->exact = count > 2 && all;
+}
+
+/* Whether three terms of a later block stand in the relation of the first one's. */
+static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
+  smma_subject *s = &x->subject;
+  const smma_span span = common_span(s);
+  int member[SMMA_MAXIMUM_K], count = 0;
+  size_t asked = 0;
+  for (int k = 0; k < s->instruction->k; k++)
+    if (x->first.block[k] == block) member[count++] = k;
+  smma_row *rows = calloc((size_t)(count * count), sizeof *rows);
+  bool good = rows != NULL || smma_fail(&s->error, "out of memory");
+  for (int i = 1; good && i < count; i++)
+    for (int j = 1; j < count; j++)
+      if (i != j) place_signed(s, &rows[asked++], (int[]){member[0], member[i], member[j]}, span, 1);
+  good = good && smma_ask_subject(s, rows, asked);
+  *alike = true;
+  for (size_t n = 0; good && n < asked; n++)
+    *alike = *alike && smma_is_exactly(smma_result(s, &rows[n]), 1, span.least) == x->first.exact;
+  free(rows);
+  return good;
+}
+
+/* The size of the first block, and those of later ones that are other. */
+static bool tell_blocks(smma_examination *x, smma_finding *f) {
+  const int k = x->subject.instruction->k;
+  bool other[SMMA_MAXIMUM_K] = {false}, unlike[SMMA_MAXIMUM_K] = {false}, any_other = false, any_unlike = false;
+  char places[160] = "";
+  for (int b = 1; b < x->first.blocks; b++) {
+    int size = 0;
+    bool alike;
+    for (int i = 0; i < k; i++) size += x->first.block[i] == b;
+    if (!ask_whether_alike(x, b, &alike)) return false;
+    for (int i = 0; i < k; i++) {
+      other[i] |= alike && x->first.fused && x->first.block[i] == b && size != x->first.products;
+      unlike[i] |= !alike && x->first.fused && x->first.block[i] == b;
+      any_other |= other[i];
+      any_unlike |= unlike[i];
+    }
+  }
+  smma_name_places(any_unlike ? unlike : other, k, places, sizeof places);
+  return smma_tell(f, NULL, "%d%s%s%s", x->first.products,
+                   x->first.exact ? ", exactly as far as the formats reach" : "",
+                   any_unlike  ? "; not so at k = "
+                   : any_other ? "; another number at k = "
+                               : "",
+                   places);
+}
+
+static bool same_relations(const relations *x, const relations *y) {
+  return memcmp(x->survives, y->survives, sizeof x->survives) == 0;
 }
 
 static const char needs_range[] = "the formats' range is too narrow to lose a small number beside a large one";
@@ -100,52 +172,54 @@ static bool ask_whether_alone(smma_subject *s, bool *come_through) {
   return true;
 }
 
+/* Where nothing is known every product is a block, and the first is any. */
+static void forget(smma_examination *x) {
+  x->first.known = false;
+  x->first.blocks = x->subject.instruction->k;
+  for (int j = 0; j < x->first.blocks; j++) x->first.block[j] = j;
+}
+
 /* Of the first and the last product, the one whose first sum is the smaller: the other may join at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;
-  static _Thread_local relations r, swapped;
+  static _Thread_local relations r, swapped, negative;
   const smma_span span = common_span(s);
   smma_first_sum at_end;
   bool alone;
+  forget(x);
   /* Beside X the small number must be lost where it is added before X is gone. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
   if (!ask_whether_alone(s, &alone)) return false;
   if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
-  if (!ask_relations(s, k - 1, false, &r)) return false;
+  if (!ask_relations(s, k - 1, false, false, &r)) return false;
   find_first_sum(&r, &at_end);
-  if (!ask_relations(s, 0, false, &r)) return false;
+  if (!ask_relations(s, 0, false, false, &r)) return false;
   find_first_sum(&r, &x->first);
   if (at_end.products < x->first.products) {
-    if (!ask_relations(s, k - 1, false, &r)) return false;
+    if (!ask_relations(s, k - 1, false, false, &r)) return false;
     x->first = at_end;
   }
-  if (!ask_relations(s, r.base, true, &swapped)) return false;
+  if (!ask_relations(s, r.base, true, false, &swapped)) return false;
   find_whether_fused(x, &r, &swapped, &x->first);
   x->c_is_late = !x->first.has_c && (x->first.other < 0 || r.survives[x->first.other][k]);
   if (x->first.products + x->first.has_c > 2 && !x->first.fused) {
-    x->first.known = false;
+    forget(x);
     return smma_cannot_tell(f, "no three terms of the sum stand in one relation");
   }
-  return smma_tell(f, NULL, "%d%s", x->first.products, x->first.exact ? ", exactly as far as the formats reach" : "");
+  if (!ask_relations(s, r.base, true, true, &negative)) return false;
+  if (!same_relations(&swapped, &negative)) {
+    forget(x);
+    return smma_cannot_tell(f, "what is added at once depends on signs");
+  }
+  return tell_blocks(x, f);
 }
 
-/* "0 to 7", or "0, 1, 4, 5, ...". */
 bool smma_probe_order(smma_examination *x, smma_finding *f) {
-  const smma_first_sum *first = &x->first;
-  const int count = x->subject.instruction->k;
-  char text[400] = "";
-  if (!first->known) return smma_cannot_tell(f, "the block is not known");
-  for (int i = 0, length = 0; i < count; i++) {
-    int last = i;
-    if (!first->product[i]) continue;
-    while (last + 1 < count && first->product[last + 1]) last++;
-    if (last < i + 2) last = i;
-    length += snprintf(text + length, sizeof text - (size_t)length, "%s%d", length ? ", " : "", i);
-    if (last > i) length += snprintf(text + length, sizeof text - (size_t)length, " to %d", last);
-    i = last;
-  }
+  char text[sizeof f->value];
+  if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  smma_name_places(x->first.product, x->subject.instruction->k, text, sizeof text);
   return smma_tell(f, NULL, "%s", text);
 }
 

@@ -8,9 +8,14 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
+  int place[SMMA_MAXIMUM_K];      /* where each product stands in the rows that the unit is asked for */
+  size_t repeated;                /* rows that are asked again */
   unsigned long long rows, calls; /* asked so far */
   smma_error error;               /* why the unit failed, if smma_ask_subject returned false */
 } smma_subject;
+
+/* Every product in its own place, and nothing asked yet. */
+smma_subject smma_subject_of(smma_unit *unit, const smma_instruction *instruction);
 
 /* As rows/place.h, for the subject's instruction. */
 static inline smma_row smma_blank_row(const smma_subject *s) { return smma_zero_row(s->instruction); }
@@ -32,6 +37,9 @@ static inline smma_range smma_range_of_d(const smma_subject *s) { return smma_ra
 static inline smma_dyadic smma_result(const smma_subject *s, const smma_row *row) {
   return smma_result_of(s->instruction, row);
 }
+
+/* The row as the unit is asked for it. */
+smma_row smma_placed_row(const smma_subject *s, const smma_row *row);
 
 /* d of every row. False if the unit fails, with s->error. */
 bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count);

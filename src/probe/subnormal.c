@@ -2,23 +2,78 @@
    a control that has the same bits and is normal: what alignment cuts off is no question of subnormals. */
 #include "probe/probe.h"
 
+static const char few_bits[] = "alignment may keep too few bits to see one";
+
 /* What rows that belong together are to give. */
 typedef struct {
   smma_row row, control;
-  int64_t significand, lost,
-      control_significand; /* of d if the number is kept, if it becomes zero; of the control's d */
+  int64_t significand, lost; /* of d if the number is kept, if it becomes zero */
+  int64_t control_significand;
   int exponent;
+  bool has_depth; /* a normal number whose last bit lies as far below its first as the subnormal's below the least
+                     normal number's: alignment may cut it off */
+  smma_row depth;
+  int64_t depth_significand;
 } question;
 
-static bool tell_kept(smma_examination *x, smma_finding *f, question *q) {
+enum { MOST_QUESTIONS = 32 };
+
+typedef struct {
+  question list[MOST_QUESTIONS];
+  int count;
+} questions;
+
+static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
+
+/* The same with all signs turned. */
+static void add_negative(const smma_examination *x, questions *q) {
+  const smma_instruction *i = x->subject.instruction;
+  question n = q->list[q->count - 1];
+  smma_row *rows[] = {&n.row, &n.control, &n.depth};
+  for (int r = 0; r < 3; r++) {
+    for (int k = 0; k < i->k; k++)
+      if (smma_decode(smma_encoding_of(i->a), rows[r]->a[k]).kind != SMMA_ZERO)
+        rows[r]->a[k] = rows[r]->a[k] ^ sign_of(i->a);
+    if (smma_decode(smma_encoding_of(i->c), rows[r]->c).kind != SMMA_ZERO) rows[r]->c = rows[r]->c ^ sign_of(i->c);
+  }
+  n.significand = -n.significand;
+  n.lost = -n.lost;
+  n.control_significand = -n.control_significand;
+  n.depth_significand = -n.depth_significand;
+  if (q->count < MOST_QUESTIONS) q->list[q->count++] = n;
+}
+
+/* The first number, and its negative, must be answered; others where a control says that they can be. */
+static bool tell_kept(smma_examination *x, smma_finding *f, const questions *q, bool *all_kept) {
   smma_subject *s = &x->subject;
-  smma_row rows[] = {q->row, q->control};
-  if (!smma_ask_subject(s, rows, 2)) return false;
-  if (!smma_is_exactly(smma_result(s, &rows[1]), q->control_significand, q->exponent))
-    return smma_cannot_tell(f, "a normal number with the same bits is lost, too");
-  if (smma_is_exactly(smma_result(s, &rows[0]), q->significand, q->exponent)) return smma_tell(f, &rows[0], "kept");
-  if (smma_is_exactly(smma_result(s, &rows[0]), q->lost, q->exponent)) return smma_tell(f, &rows[0], "become zero");
-  return smma_cannot_tell(f, "the result is with neither the number nor zero");
+  smma_row rows[3 * MOST_QUESTIONS];
+  const smma_row *kept_row = NULL, *lost_row = NULL;
+  for (int n = 0; n < q->count; n++) {
+    rows[3 * n] = q->list[n].row;
+    rows[3 * n + 1] = q->list[n].control;
+    rows[3 * n + 2] = q->list[n].depth;
+  }
+  *all_kept = false;
+  if (!smma_ask_subject(s, rows, (size_t)(3 * q->count))) return false;
+  for (int n = 0; n < q->count; n++) {
+    const question *one = &q->list[n];
+    const smma_row *row = &rows[3 * n];
+    if (one->has_depth && !smma_is_exactly(smma_result(s, &row[2]), one->depth_significand, one->exponent)) continue;
+    if (!smma_is_exactly(smma_result(s, &row[1]), one->control_significand, one->exponent)) {
+      if (n < 2) return smma_cannot_tell(f, "a normal number with the same bits is lost, too");
+      continue;
+    }
+    if (smma_is_exactly(smma_result(s, row), one->significand, one->exponent))
+      kept_row = kept_row ? kept_row : row;
+    else if (smma_is_exactly(smma_result(s, row), one->lost, one->exponent))
+      lost_row = lost_row ? lost_row : row;
+    else
+      return smma_cannot_tell(f, "the result is with neither the number nor zero");
+  }
+  *all_kept = kept_row && !lost_row;
+  if (!kept_row && !lost_row) return smma_cannot_tell(f, few_bits);
+  if (kept_row && lost_row) return smma_tell(f, lost_row, "some become zero");
+  return smma_tell(f, kept_row ? kept_row : lost_row, kept_row ? "kept" : "become zero");
 }
 
 /* A subnormal factor has its leading bit below that of a normal one: whether alignment keeps a bit behind the first,
@@ -26,75 +81,114 @@ static bool tell_kept(smma_examination *x, smma_finding *f, question *q) {
 static bool ask_whether_bits_are_kept(smma_examination *x, bool *kept) {
   smma_subject *s = &x->subject;
   smma_row row = smma_blank_row(s);
-  *kept = x->first.known && (x->alignment_exact || (x->alignment_known && x->alignment_bits >= 2));
-  if (*kept || !x->first.known || x->first.fused || !smma_place(s, &row, 0, 3, -1)) return true;
+  *kept = x->first.known && (x->alignment.exact || (x->alignment.known && x->alignment.bits >= 2));
+  if (*kept || !x->first.known || x->first.fused || !smma_place(s, &row, smma_first_product(x), 3, -1)) return true;
   if (!smma_ask_subject(s, &row, 1)) return false;
   *kept = smma_is_exactly(smma_result(s, &row), 3, -1);
   return true;
 }
 
-static const char few_bits[] = "alignment may keep too few bits to see one";
-
-/* Half the least normal number of one factor, times a power of two that makes the product normal in d. */
-static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
-  smma_subject *s = &x->subject;
+/* A subnormal factor of these fraction bits times 2^power, the controls with it. */
+static bool add_factor(const smma_examination *x, bool is_a, uint64_t fraction, int power, questions *q) {
+  const smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b), other = smma_encoding_of(is_a ? i->b : i->a);
-  const smma_range d = smma_range_of_d(s);
-  const int half = smma_minimum_exponent(own) - 1;
-  const int power = smma_minimum(smma_range_of_format(is_a ? i->b : i->a).greatest, d.greatest - half);
-  question q = {.row = smma_blank_row(s),
-                .control = smma_blank_row(s),
-                .significand = 1,
-                .control_significand = 1,
-                .exponent = half + power};
-  bool bits_are_kept;
-  const uint64_t subnormal = (uint64_t)1 << (own.fraction_bits - 1 + own.ignored_bits);
+  const int k = smma_first_product(x), zeros = __builtin_ctzll(fraction), depth = own.fraction_bits - zeros;
+  const int last = smma_minimum_exponent(own) - depth + power; /* of the product's last bit */
+  const int64_t significand = (int64_t)(fraction >> zeros), longest = ((int64_t)1 << depth) + 1;
   const uint64_t factor = smma_encode(other, false, 1, power, false, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
+  question one = {.row = smma_blank_row(s),
+                  .control = smma_blank_row(s),
+                  .depth = smma_blank_row(s),
+                  .has_depth = true,
+                  .significand = significand,
+                  .control_significand = significand,
+                  .depth_significand = longest,
+                  .exponent = last};
+  one.row.a[k] = is_a ? fraction << own.ignored_bits : factor;
+  one.row.b[k] = is_a ? factor : fraction << own.ignored_bits;
+  if (last + smma_bit_length((uint64_t)significand) - 1 < smma_range_of_d(s).least || q->count + 2 > MOST_QUESTIONS ||
+      !smma_place(s, &one.control, k, significand, last) || !smma_place(s, &one.depth, k, longest, last))
+    return false;
+  q->list[q->count++] = one;
+  add_negative(x, q);
+  return true;
+}
+
+/* Subnormal numbers of one factor, times a power of two that makes the product normal in d: half the least normal
+   number, all of one bit, and the greatest. */
+static bool probe_factor(smma_examination *x, smma_finding *f, bool is_a) {
+  const smma_instruction *i = x->subject.instruction;
+  const smma_encoding own = smma_encoding_of(is_a ? i->a : i->b);
+  const int half = smma_minimum_exponent(own) - 1;
+  const int power =
+      smma_minimum(smma_range_of_format(is_a ? i->b : i->a).greatest, smma_range_of_d(&x->subject).greatest - half - 1);
+  questions q = {.count = 0};
+  bool bits_are_kept, unused;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
-  q.row.a[0] = is_a ? subnormal : factor;
-  q.row.b[0] = is_a ? factor : subnormal;
-  if (q.exponent < d.least || !smma_place(s, &q.control, 0, 1, q.exponent))
+  if (own.fraction_bits < 1 || !add_factor(x, is_a, (uint64_t)1 << (own.fraction_bits - 1), power, &q))
     return smma_cannot_tell(f, "products with them are not normal in the output's format");
-  return tell_kept(x, f, &q);
+  for (int bit = 0; bit < own.fraction_bits - 1; bit++) add_factor(x, is_a, (uint64_t)1 << bit, power, &q);
+  add_factor(x, is_a, ((uint64_t)1 << own.fraction_bits) - 1, power, &q);
+  return tell_kept(x, f, &q, &unused);
 }
 
 bool smma_probe_subnormal_a(smma_examination *x, smma_finding *f) { return probe_factor(x, f, true); }
 bool smma_probe_subnormal_b(smma_examination *x, smma_finding *f) { return probe_factor(x, f, false); }
+
+static bool tell_one(smma_examination *x, smma_finding *f, const question *one, bool *kept) {
+  questions q = {.list = {*one}, .count = 1};
+  q.list[0].depth = one->control;
+  add_negative(x, &q);
+  return tell_kept(x, f, &q, kept);
+}
 
 /* Half the least normal c beside a product that is the least normal result; the control adds 3/2 to nothing. */
 bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
   const int least = smma_range_of_d(s).least, k = s->instruction->k;
-  question q = {.row = smma_blank_row(s),
-                .control = smma_blank_row(s),
-                .significand = 3,
-                .lost = 2,
-                .control_significand = 3,
-                .exponent = least - 1};
+  question one = {.row = smma_blank_row(s),
+                  .control = smma_blank_row(s),
+                  .significand = 3,
+                  .lost = 2,
+                  .control_significand = 3,
+                  .exponent = least - 1};
   if (s->instruction->c != s->instruction->d) return smma_cannot_tell(f, "c and d differ in format");
-  q.row.c = (uint64_t)1 << (c.fraction_bits - 1 + c.ignored_bits);
-  if (!smma_place(s, &q.row, 0, 1, least))
+  one.row.c = (uint64_t)1 << (c.fraction_bits - 1 + c.ignored_bits);
+  if (!smma_place(s, &one.row, smma_first_product(x), 1, least))
     return smma_cannot_tell(f, "no product is as small as the least normal result");
-  if (!smma_place(s, &q.control, k, 3, least - 1)) return smma_cannot_tell(f, "c has no such bits");
-  return tell_kept(x, f, &q);
+  if (!smma_place(s, &one.control, k, 3, least - 1)) return smma_cannot_tell(f, "c has no such bits");
+  return tell_one(x, f, &one, &x->subnormal_c_is_kept);
 }
 
-/* c alone. */
+/* c alone: half the least normal number, all of one bit, and the greatest. */
 bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_encoding c = smma_encoding_of(s->instruction->c);
-  const int half = smma_minimum_exponent(c) - 1;
-  question q = {.row = smma_blank_row(s),
-                .control = smma_blank_row(s),
-                .significand = 1,
-                .control_significand = 3,
-                .exponent = half};
-  q.row.c = (uint64_t)1 << (c.fraction_bits - 1 + c.ignored_bits);
-  if (!smma_place(s, &q.control, s->instruction->k, 3, half)) return smma_cannot_tell(f, "c has no such bits");
-  return tell_kept(x, f, &q);
+  const int k = s->instruction->k;
+  questions q = {.count = 0};
+  for (int n = 0; n <= c.fraction_bits && q.count + 2 <= MOST_QUESTIONS; n++) {
+    const uint64_t fraction = n == c.fraction_bits ? ((uint64_t)1 << n) - 1 : (uint64_t)1 << (c.fraction_bits - 1 - n);
+    const int zeros = __builtin_ctzll(fraction), depth = c.fraction_bits - zeros;
+    question one = {.row = smma_blank_row(s),
+                    .control = smma_blank_row(s),
+                    .depth = smma_blank_row(s),
+                    .has_depth = true,
+                    .significand = (int64_t)(fraction >> zeros),
+                    .control_significand = 3,
+                    .depth_significand = ((int64_t)1 << depth) + 1,
+                    .exponent = smma_minimum_exponent(c) - depth};
+    one.row.c = fraction << c.ignored_bits;
+    if (!smma_place(s, &one.control, k, 3, one.exponent + depth - 1)) return smma_cannot_tell(f, "c has no such bits");
+    one.control_significand = (int64_t)3 << (depth - 1);
+    if (!smma_place(s, &one.depth, k, one.depth_significand, one.exponent)) continue;
+    q.list[q.count++] = one;
+    add_negative(x, &q);
+  }
+  if (q.count == 0) return smma_cannot_tell(f, "c has no such bits");
+  return tell_kept(x, f, &q, &x->c_alone_is_kept);
 }
 
 /* Two products of half the least normal result that are added at once, else one and c: the sum is normal. The control
@@ -102,41 +196,44 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
 bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least;
-  question q = {.row = smma_blank_row(s),
-                .control = smma_blank_row(s),
-                .significand = 2,
-                .control_significand = 3,
-                .exponent = least - 1};
+  bool unused;
+  question one = {.row = smma_blank_row(s),
+                  .control = smma_blank_row(s),
+                  .significand = 2,
+                  .control_significand = 3,
+                  .exponent = least - 1};
   int terms[SMMA_MAXIMUM_K + 1];
   bool bits_are_kept;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
   if (smma_first_terms(x, terms) < 2) return smma_cannot_tell(f, "no sum of two terms is known");
-  if (terms[1] == s->instruction->k && x->findings[SMMA_PROBE_subnormal_c].value[0] != 'k')
+  if (terms[1] == s->instruction->k && !x->subnormal_c_is_kept)
     return smma_cannot_tell(f, "a product is added to c alone, and subnormal c is not known to be kept");
-  if (!smma_place(s, &q.row, terms[0], 1, least - 1) ||
-      (terms[1] == s->instruction->k ? !smma_place_subnormal_c(s, &q.row, 1, least - 1)
-                                     : !smma_place(s, &q.row, terms[1], 1, least - 1)) ||
-      !smma_place(s, &q.control, terms[0], 3, least - 1))
+  if (!smma_place(s, &one.row, terms[0], 1, least - 1) ||
+      (terms[1] == s->instruction->k ? !smma_place_subnormal_c(s, &one.row, 1, least - 1)
+                                     : !smma_place(s, &one.row, terms[1], 1, least - 1)) ||
+      !smma_place(s, &one.control, terms[0], 3, least - 1))
     return smma_cannot_tell(f, "products of normal operands are not as small");
-  if (terms[1] == s->instruction->k) q.lost = 1;
-  return tell_kept(x, f, &q);
+  if (terms[1] == s->instruction->k) one.lost = 1;
+  return tell_one(x, f, &one, &unused);
 }
 
 /* Three halves of the least normal result less one; the control has two and a half less one. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;
-  question q = {.row = smma_blank_row(s),
-                .control = smma_blank_row(s),
-                .significand = 1,
-                .control_significand = 3,
-                .exponent = least - 1};
+  bool unused;
+  question one = {.row = smma_blank_row(s),
+                  .control = smma_blank_row(s),
+                  .significand = 1,
+                  .control_significand = 3,
+                  .exponent = least - 1};
   bool bits_are_kept;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
-  if (!smma_place(s, &q.row, k, 3, least - 1) || !smma_place(s, &q.control, k, 5, least - 1) ||
-      !smma_place(s, &q.row, 0, -1, least) || !smma_place(s, &q.control, 0, -1, least))
+  if (!smma_place(s, &one.row, k, 3, least - 1) || !smma_place(s, &one.control, k, 5, least - 1) ||
+      !smma_place(s, &one.row, smma_first_product(x), -1, least) ||
+      !smma_place(s, &one.control, smma_first_product(x), -1, least))
     return smma_cannot_tell(f, "products are not as small as the least normal result");
-  return tell_kept(x, f, &q);
+  return tell_one(x, f, &one, &unused);
 }

@@ -1,22 +1,19 @@
 /* The exponent that a zero brings into the maximum: many small products alone, the least of which is cut off if it lies
    too far below that exponent. Source: MMA-Sim, IV-C; the row recorded on an H100 that fixes it there is of this kind.
  */
-#include <string.h>
-
 #include "probe/probe.h"
 
 /* 2^-(149 + 1) + ... + 2^-m + 2^-m for FP32: the least result if every bit is kept, zero if the last are cut off. */
 bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;
-  const char *rounding = x->findings[SMMA_PROBE_output_rounding].value;
-  const char *alignment = x->findings[SMMA_PROBE_alignment_rounding].value;
+  const smma_rounding_mode *truncation = &smma_rounding_modes[SMMA_MODE_TOWARD_ZERO];
   int terms[SMMA_MAXIMUM_K], count = 0, kept = 0;
   smma_row witness;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;
-  if (!x->alignment_known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
-  if (strcmp(rounding, "toward zero") != 0 || strcmp(alignment, "toward zero") != 0)
+  if (!x->alignment.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
+  if (x->output_rounding != truncation || x->alignment.rounding != truncation)
     return smma_cannot_tell(f, "it takes truncation of terms and results");
   for (int m = 1; m < count; m++) {
     smma_row row = smma_blank_row(s);
@@ -26,12 +23,12 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
     if (!smma_ask_subject(s, &row, 1)) return false;
     if (!smma_is_exactly(smma_result(s, &row), 1, least)) {
       if (m == 1) return smma_cannot_tell(f, "even the least result is cut off");
-      const int found = least - kept + x->alignment_bits;
+      const int found = least - kept + x->alignment.bits;
       return found == least - 1 ? smma_tell(f, &row, "none, or at most %d", found) : smma_tell(f, &row, "%d", found);
     }
     witness = row;
     kept = m;
   }
   if (count < 2) return smma_cannot_tell(f, "it takes two products in a block");
-  return smma_tell(f, &witness, "none, or at most %d", least - kept + x->alignment_bits);
+  return smma_tell(f, &witness, "none, or at most %d", least - kept + x->alignment.bits);
 }

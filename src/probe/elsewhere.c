@@ -1,0 +1,225 @@
+#include "probe/elsewhere.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VALUES = 8 };
+
+/* Values of one probe and the products at which they were found; the first is that of the first place. */
+typedef struct {
+  struct {
+    const smma_finding *finding; /* the first one like this */
+    bool at[SMMA_MAXIMUM_K];
+    int places;
+  } value[MOST_VALUES];
+  int count;
+  bool many; /* more than there is room for */
+} values;
+
+void smma_name_places(const bool *set, int count, char *text, size_t size) {
+  size_t length = 0;
+  *text = 0;
+  for (int i = 0; i < count && length < size; i++) {
+    int last = i;
+    if (!set[i]) continue;
+    while (last + 1 < count && set[last + 1]) last++;
+    if (last < i + 2) last = i;
+    length += (size_t)snprintf(text + length, size - length, "%s%d", length ? ", " : "", i);
+    if (last > i && length < size) length += (size_t)snprintf(text + length, size - length, " to %d", last);
+    i = last;
+  }
+}
+
+/* ---- Places ---- */
+
+/* Products of a block, in order. */
+static int members_of(const smma_first_sum *first, int k, int block, int member[SMMA_MAXIMUM_K]) {
+  int count = 0;
+  for (int i = 0; i < k; i++)
+    if (first->block[i] == block) member[count++] = i;
+  return count;
+}
+
+/* Whether all blocks have as many products; `*most` is the greatest number. */
+static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
+  int member[SMMA_MAXIMUM_K];
+  bool alike = true;
+  *most = 0;
+  for (int b = 0; b < first->blocks; b++) {
+    const int count = members_of(first, k, b, member);
+    alike = alike && (b == 0 || count == *most);
+    *most = smma_maximum(*most, count);
+  }
+  return alike;
+}
+
+/* Within each block every product moves on by `rotation` places, then each block by `blocks` blocks. */
+static void place(smma_examination *x, int rotation, int blocks) {
+  const int k = x->subject.instruction->k;
+  for (int b = 0; b < x->first.blocks; b++) {
+    int from[SMMA_MAXIMUM_K], to[SMMA_MAXIMUM_K];
+    const int count = members_of(&x->first, k, b, from);
+    members_of(&x->first, k, (b + blocks) % x->first.blocks, to);
+    for (int i = 0; i < count; i++) x->subject.place[from[i]] = to[(i + rotation) % count];
+  }
+}
+
+static int focus_of(const smma_examination *x, smma_focus focus) {
+  int terms[SMMA_MAXIMUM_K + 1];
+  int count = focus == SMMA_IN_LAST_SUM ? smma_last_terms(x, terms) : smma_first_terms(x, terms);
+  if (focus == SMMA_AT_FIRST || focus == SMMA_WITH_C || !x->first.known) return smma_first_product(x);
+  while (count > 1 && terms[count - 1] == x->subject.instruction->k) count--;
+  return count ? terms[count - 1] : 0;
+}
+
+/* ---- Values ---- */
+
+static bool same_value(const smma_finding *x, const smma_finding *y) {
+  return strcmp(x->value, y->value) == 0 && (*x->value || strcmp(x->why, y->why) == 0);
+}
+
+/* The finding stays where it is: what is new is copied to `kept`. */
+static void add_value(values *v, const smma_finding *finding, int at, smma_finding *kept) {
+  int i = 0;
+  while (i < v->count && !same_value(v->value[i].finding, finding)) i++;
+  if (i == MOST_VALUES) {
+    v->many = true;
+    return;
+  }
+  if (i == v->count) {
+    *kept = *finding;
+    v->value[v->count++].finding = kept;
+  }
+  v->value[i].places += !v->value[i].at[at];
+  v->value[i].at[at] = true;
+}
+
+static int most_common(const values *v) {
+  int most = 0;
+  for (int i = 1; i < v->count; i++)
+    if (v->value[i].places > v->value[most].places) most = i;
+  return most;
+}
+
+/* The value found at most places first, then the others with theirs. At the first place more is asked than at others:
+   what cannot be told there, cannot. */
+static void tell_values(const values *v, int k, smma_finding *f) {
+  char text[sizeof f->value];
+  size_t length;
+  const int most = most_common(v), other = most == 0 ? 1 : 0;
+  if (v->count < 2 || !*f->value) return;
+  if (v->many || !*v->value[most].finding->value) {
+    *f = v->many ? (smma_finding){.why = "it is another at almost every product"} : *v->value[most].finding;
+    return;
+  }
+  *f = *v->value[other].finding; /* its witness shows what differs */
+  length = (size_t)snprintf(text, sizeof text, "%s", v->value[most].finding->value);
+  for (int i = 0; i < v->count && length < sizeof text; i++) {
+    const char *value = v->value[i].finding->value;
+    char places[200];
+    if (i == most) continue;
+    smma_name_places(v->value[i].at, k, places, sizeof places);
+    length += (size_t)snprintf(text + length, sizeof text - length, "; %s at k = %s",
+                               *value ? value : "cannot tell what", places);
+  }
+  memcpy(f->value, text, sizeof text);
+}
+
+/* ---- All of them ---- */
+
+typedef struct {
+  values values[SMMA_PROBE_COUNT];
+  smma_finding kept[SMMA_PROBE_COUNT][MOST_VALUES];
+} elsewhere;
+
+static void take(elsewhere *e, const smma_examination *x, int probe) {
+  const smma_subject *s = &x->subject;
+  smma_finding f = x->findings[probe];
+  if (f.has_witness) {
+    const uint64_t d = f.witness.d;
+    f.witness = smma_placed_row(s, &f.witness);
+    f.witness.d = d;
+  }
+  values *v = &e->values[probe];
+  add_value(v, &f, s->place[focus_of(x, smma_probes[probe].focus)],
+            &e->kept[probe][smma_minimum(v->count, MOST_VALUES - 1)]);
+}
+
+/* Alignment comes first: others take it for known. */
+static bool is_of_alignment(int probe) { return smma_probes[probe].focus == SMMA_AT_LAST; }
+
+/* c comes through the blocks before as it is. */
+static bool c_passes(const smma_examination *x) {
+  return x->c_alone_is_kept && x->output_known &&
+         x->output_bits >= smma_encoding_of(x->subject.instruction->c).fraction_bits;
+}
+
+static bool can_move(const smma_examination *x, smma_focus focus, int blocks) {
+  if (focus == SMMA_IN_LAST_SUM) return blocks == 0;
+  return focus != SMMA_WITH_C || blocks == 0 || c_passes(x);
+}
+
+/* With every product moved on by `rotation` in its block, and by so many blocks. */
+static bool examine_at(elsewhere *e, smma_examination *x, bool alignment, int rotation, int blocks, smma_error *error) {
+  place(x, rotation, blocks);
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+    const smma_focus focus = smma_probes[i].focus;
+    if (focus == SMMA_ONCE || !can_move(x, focus, blocks) || is_of_alignment(i) != alignment) continue;
+    if (!smma_run_probe(x, i, error)) return false;
+    take(e, x, i);
+  }
+  return true;
+}
+
+/* The natural places again, where alignment turned out not to be the same everywhere. */
+static bool examine_again(smma_examination *x, smma_error *error) {
+  for (int i = SMMA_PROBE_alignment_bits; i < SMMA_PROBE_COUNT; i++)
+    if (!is_of_alignment(i) && !smma_run_probe(x, i, error)) return false;
+  return true;
+}
+
+static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, smma_error *error) {
+  int rotations;
+  const bool alike = blocks_are_alike(&x->first, x->subject.instruction->k, &rotations);
+  const int places = rotations * (alike ? x->first.blocks : 1);
+  const values *bits = &e->values[SMMA_PROBE_alignment_bits];
+  smma_alignment common = x->alignment;
+  int most = 0;
+  bool again = false;
+  *y = *x;
+  y->moved = true;
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+    if (is_of_alignment(i)) take(e, x, i);
+  for (int n = 1; n < places; n++) {
+    if (!examine_at(e, y, true, n % rotations, n / rotations, error)) return false;
+    if (most_common(bits) != most) most = most_common(bits), common = y->alignment;
+  }
+  for (int i = 0; x->alignment.known && i < bits->count; i++)
+    for (int k = 0; i != most && k < SMMA_MAXIMUM_K; k++) x->aligned_otherwise[k] |= bits->value[i].at[k];
+  if (most && x->alignment.known && common.known) {
+    x->alignment = common;
+    again = true;
+  }
+  for (int k = 0; k < SMMA_MAXIMUM_K; k++) again |= x->aligned_otherwise[k];
+  if (again && !examine_again(x, error)) return false;
+  *y = *x;
+  y->moved = true;
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+    if (!is_of_alignment(i) && smma_probes[i].focus != SMMA_ONCE) take(e, x, i);
+  for (int n = 1; n < places; n++)
+    if (!examine_at(e, y, false, n % rotations, n / rotations, error)) return false;
+  return true;
+}
+
+bool smma_examine_elsewhere(smma_examination *x, smma_error *error) {
+  elsewhere *e = calloc(1, sizeof *e);
+  smma_examination *y = malloc(sizeof *y);
+  const bool good = e && y ? examine_all(e, x, y, error) : smma_fail(error, "out of memory");
+  for (int i = 0; good && i < SMMA_PROBE_COUNT; i++)
+    if (smma_probes[i].focus != SMMA_ONCE) tell_values(&e->values[i], x->subject.instruction->k, &x->findings[i]);
+  if (good) x->subject.rows = y->subject.rows, x->subject.calls = y->subject.calls;
+  free(e);
+  free(y);
+  return good;
+}
