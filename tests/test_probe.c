@@ -241,7 +241,7 @@ static void every_operation_of_the_catalogue(void **state) {
 
 /* ---- Custom units ---- */
 
-enum { DEFAULT_UNITS = 400 };
+enum { DEFAULT_UNITS = 100 };
 
 static int unit_count(void) {
   const char *text = getenv("SOFTMMA_CUSTOM_UNITS");
