@@ -42,6 +42,7 @@ says hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
   says "$way" repeats 'no: [0-9]+ of [0-9]+ results were others; row .*'
 done
+says seldom first_sum 'cannot tell: results do not repeat'
 unexplained='cannot tell: no number of bits and no rounding explain all results'
 says lane alignment_bits '24; 22 at k = 5'
 says lane_of_second_block alignment_bits '24; 22 at k = 13'
@@ -57,6 +58,7 @@ says negative_rounding alignment_rounding "$unexplained"
 says negative_c alignment_rounding_c "$unexplained"
 says late_c c_joins 'cannot tell: .*'
 says block27 block_rounding 'toward zero, to 27 fraction bits'
+says small_results output_rounding 'cannot tell: smaller numbers are rounded otherwise'
 says flushed_b subnormal_b 'kept; become zero at k = 5'
 says flushed_negative subnormal_a 'some become zero'
 says flushed_tiny subnormal_a 'some become zero'

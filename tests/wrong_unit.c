@@ -45,6 +45,7 @@
   WAY(deaf, "NaN in a is zero at k = 7")                                                          \
   WAY(finite, "infinity in b is the greatest number at k = 9")                                    \
   WAY(minus_zero, "x - x is -0 at k = 4")                                                         \
+  WAY(small_results, "results below 1 are rounded up, greater ones toward zero")                  \
   WAY(blocks, "the second eight products are two blocks of four")
 
 typedef enum {
@@ -161,8 +162,10 @@ static uint32_t sum_of(way how, const summand *s, int count, bool second, smma_n
     if (s[i].term.kind != SMMA_ZERO) emax = smma_maximum(emax, s[i].term.exponent);
   for (int i = 0; i < count; i++) sum += aligned(how, s[i], emax, second);
   if (how == WAY_few_carries && smma_magnitude(sum) >> (EXACT + 4)) sum = -sum;
-  const uint32_t d = (uint32_t)smma_encode(smma_encoding_of(SMMA_F32), sum < 0, smma_magnitude(sum), emax - EXACT,
-                                           false, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_INFINITY);
+  const bool small = how == WAY_small_results && smma_bit_length(smma_magnitude(sum)) + emax - EXACT <= 0;
+  const uint32_t d =
+      (uint32_t)smma_encode(smma_encoding_of(SMMA_F32), sum < 0, smma_magnitude(sum), emax - EXACT, false,
+                            small ? SMMA_ROUND_UP : SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_INFINITY);
   *next = smma_decode(smma_encoding_of(SMMA_F32), d);
   if (how == WAY_block27) {
     const int cut = smma_maximum(0, smma_bit_length(smma_magnitude(sum)) - 28);

@@ -237,6 +237,7 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   const int roundings = find_theories(q, q->span, a->bits, lost, &t);
   a->known = lost && roundings > 0;
   a->exact = !lost && roundings > 0;
+  a->floor = t.floor;
   a->rounding = roundings == 1 ? t.rounding : NULL;
   a->rounding_witness = a->witness;
   if (roundings == 0) a->why = "no number of bits and no rounding explain all results";

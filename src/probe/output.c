@@ -1,4 +1,6 @@
 /* How sums become results: fraction bits and rounding, of the last sum, of those in between, and of c's addition. */
+#include <string.h>
+
 #include "probe/probe.h"
 #include "probe/rounding_mode.h"
 
@@ -131,36 +133,83 @@ static bool confirm(smma_examination *x, const sum *t, int output_bits, const sm
   return true;
 }
 
+/* The sum in which rounding is looked at: quarters of the last of `bits` bits behind ones, which `cancelled` takes away
+   in a later sum, if it is not -1. */
+typedef struct {
+  sum t;
+  int bits, cancelled;
+} rounding;
+
+/* Rows for all quarters, everything `below` binades less; false if the formats have no such numbers. */
+static bool place_quarters(const smma_subject *s, const rounding *r, int below, smma_row *rows) {
+  sum t = r->t;
+  t.exponent -= below;
+  const int quarter = t.exponent + t.log - r->bits - 2, least = smma_range_of_d(s).least;
+  if (below && (r->cancelled < 0 ? t.exponent : quarter) < least) return false;
+  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
+    const bool negative = smma_quarters[q] < 0;
+    if (!place_sum(s, &t, negative, smma_quarters[q], quarter, &rows[q])) return false;
+    if (r->cancelled >= 0 && !smma_place(s, &rows[q], r->cancelled, negative ? 1 : -1, t.exponent + t.log))
+      return false;
+  }
+  return true;
+}
+
+/* What became of the quarters; false if a result is no multiple of one. */
+static bool read_quarters(const smma_subject *s, const rounding *r, int below, const smma_row *rows,
+                          int64_t results[SMMA_ROUNDING_QUESTIONS]) {
+  const int64_t ones = r->cancelled >= 0 ? 0 : (int64_t)1 << (r->bits + 2);
+  const int quarter = r->t.exponent + r->t.log - r->bits - 2 - below;
+  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
+    if (!smma_in_units(smma_result(s, &rows[q]), quarter, &results[q])) return false;
+    results[q] -= smma_quarters[q] < 0 ? -ones : ones;
+  }
+  return true;
+}
+
+enum { MOST_SIZES = 12 };
+
+/* The same 1, 2, 4, ... binades below, as long as no zero is aligned above them; whether quarters become the same. */
+static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t results[SMMA_ROUNDING_QUESTIONS],
+                        bool *same) {
+  smma_row rows[MOST_SIZES * SMMA_ROUNDING_QUESTIONS];
+  int sizes = 0;
+  *same = true;
+  while (sizes < MOST_SIZES && (!x->alignment.known || r->t.exponent - (1 << sizes) >= x->alignment.floor) &&
+         place_quarters(&x->subject, r, 1 << sizes, &rows[sizes * SMMA_ROUNDING_QUESTIONS]))
+    sizes++;
+  if (sizes == 0) return true;
+  if (!smma_ask_subject(&x->subject, rows, (size_t)(sizes * SMMA_ROUNDING_QUESTIONS))) return false;
+  for (int n = 0; n < sizes; n++) {
+    int64_t smaller[SMMA_ROUNDING_QUESTIONS];
+    *same = *same && read_quarters(&x->subject, r, 1 << n, &rows[n * SMMA_ROUNDING_QUESTIONS], smaller) &&
+            memcmp(smaller, results, sizeof smaller) == 0;
+  }
+  return true;
+}
+
 /* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
                          const smma_rounding_mode **found) {
   smma_subject *s = &x->subject;
   smma_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
-  sum t;
-  bool confirmed = false;
+  rounding r = {.bits = bits, .cancelled = cancelled};
+  bool confirmed = false, same;
   const smma_rounding_mode *mode;
   *found = NULL;
-  if (!find_terms(x, log, cancelled >= 0, small_is_c, &t))
+  if (!find_terms(x, log, cancelled >= 0, small_is_c, &r.t))
     return smma_cannot_tell(f, "it takes %d terms in a sum", (1 << log) + 1);
-  if (cancelled >= 0) t.exponent = smma_minimum(t.exponent, smma_range_of(s, cancelled).greatest - log);
-  const int quarter = t.exponent + log - bits - 2;
-  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
-    const bool negative = smma_quarters[q] < 0;
-    if (!place_sum(s, &t, negative, smma_quarters[q], quarter, &rows[q]) ||
-        (cancelled >= 0 && !smma_place(s, &rows[q], cancelled, negative ? 1 : -1, t.exponent + log)))
-      return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
-  }
+  if (cancelled >= 0) r.t.exponent = smma_minimum(r.t.exponent, smma_range_of(s, cancelled).greatest - log);
+  if (!place_quarters(s, &r, 0, rows))
+    return smma_cannot_tell(f, "quarters of the last bit are out of the formats' range");
   if (!smma_ask_subject(s, rows, SMMA_ROUNDING_QUESTIONS)) return false;
-  for (int q = 0; q < SMMA_ROUNDING_QUESTIONS; q++) {
-    const int64_t ones = cancelled >= 0 ? 0 : (int64_t)1 << (bits + 2);
-    if (!smma_in_units(smma_result(s, &rows[q]), quarter, &results[q]))
-      return smma_cannot_tell(f, "a result is no multiple of a quarter");
-    results[q] -= smma_quarters[q] < 0 ? -ones : ones;
-  }
+  if (!read_quarters(s, &r, 0, rows, results)) return smma_cannot_tell(f, "a result is no multiple of a quarter");
   mode = smma_find_rounding_mode(results);
   if (!mode) return smma_cannot_tell(f, "no rounding gives these results");
-  if (!x->first.fused && !small_is_c && !confirm(x, &t, bits, mode, &confirmed)) return false;
+  if (!ask_smaller(x, &r, results, &same)) return false;
+  if (!same) return smma_cannot_tell(f, "smaller numbers are rounded otherwise");
+  if (!x->first.fused && !small_is_c && !confirm(x, &r.t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
     return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
   *found = mode;

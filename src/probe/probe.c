@@ -62,7 +62,11 @@ bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t r
                   smma_error *error) {
   *x = (smma_examination){.subject = smma_subject_of(unit, instruction)};
   x->subject.repeated = repeated;
-  for (int i = 0; i < SMMA_PROBE_COUNT; i++)
+  for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     if (!smma_run_probe(x, i, error)) return false;
+    if (x->repeats) continue;
+    for (int j = i + 1; j < SMMA_PROBE_COUNT; j++) smma_cannot_tell(&x->findings[j], "results do not repeat");
+    return true;
+  }
   return smma_examine_elsewhere(x, error);
 }

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
   bool known, exact;                  /* exact: no bit within reach is lost */
   int bits;                           /* kept, below the greatest exponent */
+  int floor;                          /* which that is at least, because of zeros */
   const smma_rounding_mode *rounding; /* NULL if more than one gives the results, or the formats have no quarters */
   smma_row witness, rounding_witness;
   const char *why; /* neither known nor exact */
@@ -59,6 +60,7 @@ typedef struct {
   smma_first_sum first;
   smma_alignment alignment, alignment_c;
   bool aligned_otherwise[SMMA_MAXIMUM_K]; /* products of which alignment keeps other bits, where they stand in rows */
+  bool repeats;                           /* or nothing else can be told */
   bool output_known;
   int output_bits;                           /* fraction bits of d */
   const smma_rounding_mode *output_rounding; /* NULL if it is not known */

@@ -29,12 +29,15 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   bool good = smma_rows_allocate(s->instruction, s->repeated, &rows) || smma_fail(&s->error, "out of memory");
   if (good) {
     fill(s->instruction, &rows);
-
     good = smma_unit_ask(s->unit, &rows, 0, s->repeated, NULL, &s->error) &&
-           smma_check_alike(s->unit, &rows, s->repeated, &alikeness, &s->error) && tell(&rows, &alikeness, f);
+           smma_check_alike(s->unit, &rows, s->repeated, &alikeness, &s->error);
     s->rows += s->repeated;
     s->calls++;
-    if (good) s->rows += alikeness.asked;
+    if (good) {
+      s->rows += alikeness.asked;
+      x->repeats = alikeness.not_repeated + alikeness.not_alike == 0;
+      tell(&rows, &alikeness, f);
+    }
   }
   smma_rows_free(&rows);
   return good;
