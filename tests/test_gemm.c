@@ -267,8 +267,8 @@ static smma_plan *plan_of(product *p) {
   size_t bytes = extent(g.k, g.n, g.order_b, leading) * smma_format_bytes(p->info.b), scales = g.n * scale_count(p);
   void *b = test_malloc(bytes + 1), *scale_b = g.scale_b ? test_malloc(scales + 1) : NULL;
   smma_plan *plan;
-  memcpy(b, g.b, bytes);
-  if (scale_b) memcpy(scale_b, g.scale_b, scales);
+  if (bytes) memcpy(b, g.b, bytes);
+  if (scales && scale_b) memcpy(scale_b, g.scale_b, scales);
   g.b = b, g.scale_b = scale_b;
   g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* not looked at */
   assert_int_equal(smma_plan_create(p->instruction, &g, &plan), SMMA_OK);
