@@ -4,9 +4,10 @@
 
 #include "host/load.h"
 
-/* x in another format, NaN as the rule has it. */
+/* x in another format, NaN as the rule has it; as it is in the same one. */
 static uint64_t convert(const smma_rule *rule, smma_format from, smma_format to, uint64_t x) {
   smma_number number = smma_decode(smma_encoding_of(from), x);
+  if (from == to) return x;
   if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
   return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
@@ -56,7 +57,8 @@ void smma_start_row(const smma_plan *p, size_t i, size_t j, size_t count, void *
     return;
   }
   for (size_t x = 0; x < count; x++) smma_store(bytes, start, x, as_is ? load_c(p, i, j + x) : start_of(p, i, j + x));
-  smma_unify_nan(p, start, count);
+  /* Where the rule's NaN is an operand's, C's is one. */
+  if (p->operation.rule.nan != SMMA_NAN_OPERAND) smma_unify_nan(p, start, count);
 }
 
 /* FP16 of a binary32 value, RNE. */
