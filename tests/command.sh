@@ -278,7 +278,8 @@ f32|19 22 43 50|--on MI250X --in f32 A.npy B.npy
 of f16 files|19 22 43 50|--on V100 --in f16 A16.npy B16.npy
 -C|20 23 44 51|--on V100 --in f16 A.npy B.npy -C C.npy
 --alpha --beta|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3
---alpha --beta --epilogue|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3 --epilogue
+--scaling epilogue|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3 --scaling epilogue
+--scaling operands|41 47 89 103|--on V100 --in f16 A.npy B.npy -C C.npy --alpha 2 --beta 3 --scaling operands
 --beta 0|19 22 43 50|--on V100 --in f16 A.npy B.npy -C C.npy --beta 0
 --split-k|19 22 43 50|--on V100 --in f16 A.npy B.npy --split-k 4
 --promote-every|19 22 43 50|--on V100 --in f16 A.npy B.npy --promote-every 4
@@ -336,10 +337,10 @@ npy no-k-b.npy '<f4' '(0, 2)' ''
 runs 0 gemm --on V100 --in f16 no-rows.npy B.npy -o D.npy
 check 'gemm: no rows' grep -qa "'shape': (0, 2)" D.npy
 check 'gemm: no rows, no data' holds D.npy ''
-for epilogue in '' --epilogue; do
+for scaling in '' --scaling=epilogue --scaling=operands; do
   # shellcheck disable=SC2086
-  runs 0 gemm --on V100 --in f16 no-k-a.npy no-k-b.npy -C C.npy --beta 3 $epilogue -o D.npy
-  check "gemm: K = 0 gives beta C $epilogue" holds D.npy "$(f32 3 3 3 3)"
+  runs 0 gemm --on V100 --in f16 no-k-a.npy no-k-b.npy -C C.npy --beta 3 $scaling -o D.npy
+  check "gemm: K = 0 gives beta C $scaling" holds D.npy "$(f32 3 3 3 3)"
 done
 runs 0 gemm --on H100 --in f16 no-k-a.npy no-k-b.npy -o D.npy
 check 'gemm: K = 0 without C gives 0' holds D.npy "$(f32 0 0 0 0)"
@@ -453,8 +454,21 @@ done <<'END'
 --promote-every|--promote-every 16
 --alpha|--alpha 0.3
 END
-runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --epilogue
-check 'gemm: --epilogue changes bits of real data' differs other.npy other2.npy
+runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling operands
+check 'gemm: --scaling operands changes bits of real data' differs other.npy other2.npy
+runs 0 gemm --on H100 --in f16 "${real[@]}" -o other2.npy --alpha 0.3 --scaling epilogue
+check 'gemm: --alpha acts in the epilogue' cmp -s other.npy other2.npy
+real_c=("${real[@]}" -C one.npy)
+runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o plain.npy
+runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling operands
+check "gemm: without factors C is the instruction's own" cmp -s plain.npy other.npy
+runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --scaling epilogue
+check 'gemm: --scaling epilogue adds C behind the sum' differs plain.npy other.npy
+runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other.npy --beta 0.3
+runs 0 gemm --on H100 --in f16 "${real_c[@]}" -o other2.npy --beta 0.3 --scaling epilogue
+check 'gemm: --beta acts in the epilogue' cmp -s other.npy other2.npy
+fails 'gemm: --scaling elsewhere' "--scaling: 'before' is neither epilogue nor operands" \
+  gemm --on H100 --in f16 "${real[@]}" -o none.npy --scaling before
 
 gemm=(gemm --on H100 --in f16 -o N.npy)
 fails 'gemm: unknown GPU' "--on: unknown GPU or architecture 'H1000'; nearest: H100" \
@@ -552,7 +566,7 @@ fails 'gemm: --sum without a method' '--sum: this is for --method words, markidi
   "${method[@]}" --sum f32
 fails 'gemm: --through without a method' '--through: this is for --method fallback; name one' \
   "${method[@]}" --through bf16
-for option in '-C C.npy' '--alpha 2' '--beta 2' --epilogue '--scale-a C.npy'; do
+for option in '-C C.npy' '--alpha 2' '--beta 2' '--scaling epilogue' '--scale-a C.npy'; do
   read -ra words <<<"$option"
   fails "gemm: $option with a method" "${words[0]}.*: --method words computes A B alone" \
     "${method[@]}" --method words --words 2 "${words[@]}"

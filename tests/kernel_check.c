@@ -193,7 +193,7 @@ static void random_options(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   random_layout(g, with->m, with->n, &with->order_c, &with->ldc);
   random_layout(g, with->m, with->n, &with->order_d, &with->ldd);
   if (random_below(g, 8) == 0) with->alpha = factors[random_below(g, 7)], with->beta = factors[random_below(g, 7)];
-  if (random_below(g, 12) == 0) with->scaling = SMMA_SCALING_EPILOGUE;
+  with->scaling = random_below(g, 12) == 0 ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
   if (random_below(g, 8) == 0) with->split_k = 2 + random_below(g, 3);
   if (random_below(g, 8) == 0) with->promote_every = k * (1 + random_below(g, 3));
 }

@@ -327,6 +327,7 @@ static product product_of(const char *gpu, const char *name, const char *chain) 
   p.chain = chain ? find(gpu, chain) : p.instruction;
   p.info = describe(p.instruction);
   smma_gemm_defaults(&p.with);
+  p.with.scaling = SMMA_SCALING_OPERANDS; /* which the expected results are of, unless a test says otherwise */
   return p;
 }
 
@@ -437,6 +438,29 @@ static void test_empty_sizes(void **state) {
     p.with.d = NULL;
     assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
     free_operands(&p);
+  }
+}
+
+/* Factors of 1, and beta = 0, leave C to the instruction; all others act behind the sum. */
+static void test_default_scaling(void **state) {
+  static const double factors[] = {1, 0, 0.5, -1};
+  (void)state;
+  for (int n = 0; n < 16; n++) {
+    const double alpha = factors[n / 4], beta = factors[n % 4];
+    const bool plain = alpha == 1 && (beta == 1 || beta == 0);
+    uint32_t results[3][35];
+    for (int scaling = SMMA_SCALING_DEFAULT; scaling <= SMMA_SCALING_EPILOGUE; scaling++) {
+      product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 5, 7, 33);
+      p.with.alpha = alpha, p.with.beta = beta, p.with.scaling = (smma_scaling)scaling;
+      if (scaling) check_product(&p);
+      assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+      memcpy(results[scaling], p.d, sizeof results[scaling]);
+      free_operands(&p);
+    }
+    assert_memory_equal(results[SMMA_SCALING_DEFAULT], results[plain ? SMMA_SCALING_OPERANDS : SMMA_SCALING_EPILOGUE],
+                        sizeof results[0]);
+    if (alpha == 1 && beta == 1) /* the two are told apart */
+      assert_memory_not_equal(results[SMMA_SCALING_OPERANDS], results[SMMA_SCALING_EPILOGUE], sizeof results[0]);
   }
 }
 
@@ -878,7 +902,7 @@ static void no_a(smma_gemm_arguments *g) { g->a = NULL; }
 static void no_b(smma_gemm_arguments *g) { g->b = NULL; }
 static void no_d(smma_gemm_arguments *g) { g->d = NULL; }
 static void negative_threads(smma_gemm_arguments *g) { g->threads = -1; }
-static void unknown_scaling(smma_gemm_arguments *g) { g->scaling = (smma_scaling)2; }
+static void unknown_scaling(smma_gemm_arguments *g) { g->scaling = (smma_scaling)3; }
 static void unknown_order_a(smma_gemm_arguments *g) { g->order_a = (smma_order)2; }
 static void unknown_order_b(smma_gemm_arguments *g) { g->order_b = (smma_order)7; }
 static void unknown_order_c(smma_gemm_arguments *g) { g->order_c = (smma_order)2; }
@@ -1066,6 +1090,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_products),
       cmocka_unit_test(test_empty_sizes),
+      cmocka_unit_test(test_default_scaling),
       cmocka_unit_test(test_zero_beta),
       cmocka_unit_test(test_scales_behind_k),
       cmocka_unit_test(test_more_slices_than_steps),

@@ -323,7 +323,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
 static void plain_gemm(const smma_instruction *unit, const void *a, const void *b, const void *c, double alpha,
                        double beta, void *d) {
   smma_gemm_arguments g = arguments_of(a, b, d, M, N, K);
-  g.c = c, g.alpha = alpha, g.beta = beta;
+  g.c = c, g.alpha = alpha, g.beta = beta, g.scaling = SMMA_SCALING_OPERANDS;
   assert_int_equal(smma_gemm(unit, &g), SMMA_OK);
 }
 

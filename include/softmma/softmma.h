@@ -192,8 +192,10 @@ SMMA_API smma_status smma_mma(const smma_instruction *instruction, const void *a
 
 typedef enum { SMMA_ROW_MAJOR, SMMA_COLUMN_MAJOR } smma_order;
 
-/* Where alpha and beta act. */
+/* Where alpha and beta act. Without scaling, which is alpha = 1 and beta = 1 or 0, C is the instruction's own with
+ * SMMA_SCALING_DEFAULT, as in a plain product; any other alpha or beta acts after the sum, as in GPU libraries. */
 typedef enum {
+  SMMA_SCALING_DEFAULT,  /* alpha = 1 and beta = 1 or 0: SMMA_SCALING_OPERANDS; else SMMA_SCALING_EPILOGUE */
   SMMA_SCALING_OPERANDS, /* before: A' = alpha A and C' = beta C, rounded to their formats, SMMA_OVERFLOW_DEFAULT */
   SMMA_SCALING_EPILOGUE  /* after: d = fma(alpha, acc, beta * c), each operation RNE in FP32 (FP64 for f64 and s32) */
 } smma_scaling;
@@ -246,7 +248,7 @@ SMMA_API const char *smma_kernel_name(size_t index);
  * "core" where it has nothing faster for the instruction. NULL if there is no such kernel on this CPU. */
 SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel);
 
-/* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_OPERANDS, one slice, no
+/* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
  * promotion, all threads. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 

@@ -12,10 +12,10 @@ enum {
 };
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *kernel;
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *kernel;
   double alpha, beta;
   long long split_k, promote_every;
-  int transpose_a, transpose_b, epilogue, threads, json;
+  int transpose_a, transpose_b, threads, json;
   smma_method_options method;
 } gemm_options;
 
@@ -115,16 +115,24 @@ static void check_no_others(const gemm_options *o) {
   const char *option = o->c                       ? "-C"
                        : o->alpha != 1            ? "--alpha"
                        : o->beta != 1             ? "--beta"
-                       : o->epilogue              ? "--epilogue"
+                       : o->scaling               ? "--scaling"
                        : o->scale_a || o->scale_b ? "--scale-a, --scale-b"
                                                   : NULL;
   if (option) smma_die("%s: --method %s computes A B alone; leave it out", option, o->method.method);
+}
+
+static smma_scaling scaling_of(const gemm_options *o) {
+  if (!o->scaling) return SMMA_SCALING_DEFAULT;
+  if (strcmp(o->scaling, "epilogue") == 0) return SMMA_SCALING_EPILOGUE;
+  if (strcmp(o->scaling, "operands") == 0) return SMMA_SCALING_OPERANDS;
+  smma_die("--scaling: '%s' is neither epilogue nor operands", o->scaling);
 }
 
 /* What can be seen wrong before any file is read. */
 static void check_options(const gemm_options *o, const product *p) {
   const smma_instruction *i = p->instruction;
   smma_require_file(o->d, "-o", "the summary");
+  scaling_of(o);
   if (smma_ends_with(o->d, ".safetensors")) smma_die("-o: '%s': D is written as a .npy file; name one", o->d);
   if (o->promote_every % i->k)
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
@@ -197,7 +205,7 @@ static void fill_arguments(const gemm_options *o, product *p) {
   g->a = p->a.data, g->b = p->b.data, g->c = p->c.data, g->d = p->d.data;
   g->scale_a = p->scale_a.data, g->scale_b = p->scale_b.data;
   g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads, g->kernel = o->kernel;
-  g->scaling = o->epilogue ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  g->scaling = scaling_of(o);
   g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
 }
 
@@ -251,8 +259,10 @@ int smma_command_gemm(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &o.d, 0, "where D goes, as .npy", "FILE"},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},
-      {"epilogue", 0, POPT_ARG_NONE, &o.epilogue, 0,
-       "alpha and beta act after the sum, in FP32 FMA; without it A and C are scaled and rounded before", NULL},
+      {"scaling", 0, POPT_ARG_STRING, &o.scaling, 0,
+       "where alpha and beta act: epilogue, after the sum, in FP32 FMA, or operands, on A and C before it, rounded; "
+       "without it C is the instruction's own where alpha and beta are 1, and others act after the sum",
+       "WHERE"},
       {"split-k", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &o.split_k, 0,
        "cut K into N slices whose results are added in FP32", "N"},
       {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,

@@ -17,6 +17,13 @@ static smma_status check_layout(size_t rows, size_t columns, smma_order order, s
   return SMMA_OK;
 }
 
+/* Where the factors act; the kernels know no default. */
+static smma_scaling scaling_of(const smma_gemm_arguments *g) {
+  const bool plain = g->alpha == 1 && (g->beta == 1 || g->beta == 0);
+  if (g->scaling != SMMA_SCALING_DEFAULT) return g->scaling;
+  return plain ? SMMA_SCALING_OPERANDS : SMMA_SCALING_EPILOGUE;
+}
+
 static bool missing_pointer(const smma_gemm_arguments *g) {
   bool has_products = g->m && g->n && g->k;
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
@@ -86,7 +93,8 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   *g = *arguments;
   plan->leading.a = g->lda, plan->leading.c = g->ldc, plan->leading.d = g->ldd;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
-  if (g->scaling != SMMA_SCALING_OPERANDS && g->scaling != SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
+  if ((unsigned)g->scaling > SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
+  g->scaling = scaling_of(g);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;

@@ -93,6 +93,7 @@ static smma_status multiply(words_product *p, const word_pair *pair) {
   g.order_a = g.order_c = g.order_d = SMMA_ROW_MAJOR, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = p->a.ones, g.scale_b = p->b.ones;
   g.c = in_unit && p->pairs_done ? p->result : NULL;
+  g.scaling = SMMA_SCALING_OPERANDS; /* of a sum in the unit */
   if (p->how.sum == SMMA_SUM_UNIT) g.alpha = ldexp(1, -pair->weight);
   if (p->how.sum == SMMA_SUM_UNIT_SCALED && p->pairs_done) g.beta = ldexp(1, pair->weight - pair[-1].weight);
   if (g.progress) g.progress = show_progress, g.progress_context = p;

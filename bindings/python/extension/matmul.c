@@ -1,4 +1,6 @@
 /* Matrix products: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
+#include <string.h>
+
 #include "binding.h"
 #include "core/format.h"
 #include "isa/instruction.h"
@@ -283,20 +285,29 @@ static PyObject *give_result(product *p) {
   return result ? PyArray_Return((PyArrayObject *)result) : NULL;
 }
 
+/* NULL: the default. */
+static bool choose_scaling(const char *name, smma_scaling *scaling) {
+  if (!name) return true;
+  *scaling = strcmp(name, "epilogue") == 0 ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  if (*scaling == SMMA_SCALING_EPILOGUE || strcmp(name, "operands") == 0) return true;
+  PyErr_Format(PyExc_ValueError, "scaling: '%s' is neither epilogue nor operands", name);
+  return false;
+}
+
 PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
   product p = {.axes = 0};
   choice x;
   Py_ssize_t split_k, promote_every;
-  int epilogue;
+  const char *scaling;
   (void)module;
   smma_gemm_defaults(&p.with);
-  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddpnniz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in,
-                        &x.out, &object[SCALE_A], &object[SCALE_B], &p.with.alpha, &p.with.beta, &epilogue, &split_k,
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznniz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in,
+                        &x.out, &object[SCALE_A], &object[SCALE_B], &p.with.alpha, &p.with.beta, &scaling, &split_k,
                         &promote_every, &p.with.threads, &p.with.kernel))
     return NULL;
   if (!check_numbers(&p, split_k, promote_every)) return NULL;
-  p.with.scaling = epilogue ? SMMA_SCALING_EPILOGUE : SMMA_SCALING_OPERANDS;
+  if (!choose_scaling(scaling, &p.with.scaling)) return NULL;
   p.with.split_k = (size_t)split_k, p.with.promote_every = (size_t)promote_every;
   p.with.threads = threads_allowed(p.with.threads);
   if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && find_batch(&p) && encode_operands(&p) &&

@@ -38,7 +38,7 @@ def matmul(
     scale_b: ArrayLike | None,
     alpha: float,
     beta: float,
-    epilogue: bool,
+    scaling: str | None,
     split_k: int,
     promote_every: int,
     threads: int,

@@ -25,7 +25,7 @@ def matmul(
     out_dtype: Any = None,
     alpha: float = 1.0,
     beta: float = 1.0,
-    epilogue: bool = False,
+    scaling: str | None = None,
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
     split_k: int = 1,
@@ -52,8 +52,9 @@ def matmul(
     **Scale factors** of block-scaled instructions: ``scale_a`` is (..., M, ceil(K / block)), ``scale_b`` is (...,
     ceil(K / block), N), in the instruction's scale format (`quantize` makes them).
 
-    alpha and beta scale A and C before the product, each rounded to its format; with ``epilogue`` they act after it,
-    in FP32 FMA, as GPU libraries do. With ``promote_every`` = P every P of K the sum moves to an FP32 accumulator;
+    Without scaling (alpha is 1, beta is 1 or 0) C is the instruction's own; any other alpha or beta acts after the
+    sum, in FP32 FMA, as in GPU libraries. ``scaling`` "epilogue" adds C after the sum in any case, "operands" scales A
+    and C before the product, each rounded to its format. With ``promote_every`` = P every P of K the sum moves to an FP32 accumulator;
     with ``split_k`` = S, K is cut into S slices whose results are added in FP32. ``threads`` (0: all cores) and
     ``kernel`` ("core": the reference) do not change a result.
 
@@ -63,7 +64,7 @@ def matmul(
     Source: ``smma_gemm`` of softmma/softmma.h; the arithmetic of each instruction is in docs/algorithms.
     """
     return _core.matmul(
-        a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, epilogue, split_k, promote_every,
+        a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, scaling, split_k, promote_every,
         threads, kernel,
     )  # fmt: skip
 
@@ -131,7 +132,7 @@ def quantize(x: ArrayLike, format: str, axis: int = -1) -> Quantized:
     A power of two is 2^(floor(log2(greatest magnitude of the block)) - e), e the exponent of the format's greatest
     number (OCP Microscaling Formats 1.0, 6.3). NVFP4's factor is the greatest magnitude divided by 6, rounded to
     nearest even; a tensor whose blocks need factors beyond UE4M3's 448, or far below its 2^-9, is divided by one
-    number before, and the product multiplied by it (``matmul``'s alpha and ``epilogue``).
+    number before, and the product multiplied by it (``matmul``'s alpha).
     Elements are quotients by the factor, in binary64, rounded to nearest even and saturated. A block with NaN or
     infinity gets a factor of NaN.
 

@@ -53,14 +53,14 @@ PRODUCTS = [
     ("A100", "tf32", ["--split-k", "2"]),
     ("A100", "f64", []),
     ("L40S", "e4m3", ["--promote-every", "64"]),
-    ("H100", "bf16", ["--alpha", "0.5", "--beta", "2", "--epilogue"]),
+    ("H100", "bf16", ["--alpha", "0.5", "--beta", "2", "--scaling", "operands"]),
     ("H100", "e5m2", ["--alpha", "3", "--beta", "0.3"]),
     ("B200", "e2m1", []),
     ("MI250X", "f16", []),
     ("MI300X", "e4m3fnuz", []),
     ("MI300X", "f32", []),
 ]
-KEYWORDS = {"--split-k": "split_k", "--promote-every": "promote_every", "--alpha": "alpha", "--beta": "beta"}
+KEYWORDS = {"--scaling": "scaling", "--split-k": "split_k", "--promote-every": "promote_every", "--alpha": "alpha", "--beta": "beta"}
 
 
 @pytest.mark.parametrize("gpu, format, options", PRODUCTS)
@@ -72,9 +72,9 @@ def test_products(command, tmp_path, generator, gpu, format, options):
         np.save(tmp_path / f"{name}.npy", array)
     files = [tmp_path / "a.npy", tmp_path / "b.npy", "-C", tmp_path / "c.npy", "-o", tmp_path / "d.npy"]
     command("gemm", "--on", gpu, "--in", format, *files, *options)
-    numbers = [option for option in options if option != "--epilogue"]
-    keywords = {KEYWORDS[name]: json.loads(value) for name, value in zip(numbers[::2], numbers[1::2])}
-    d = softmma.matmul(a, b, c, on=gpu, in_dtype=format, epilogue="--epilogue" in options, **keywords)
+    values = [value if value.isalpha() else json.loads(value) for value in options[1::2]]
+    keywords = {KEYWORDS[name]: value for name, value in zip(options[::2], values)}
+    d = softmma.matmul(a, b, c, on=gpu, in_dtype=format, **keywords)
     np.testing.assert_array_equal(bits(d), bits(np.load(tmp_path / "d.npy")))
 
 

@@ -190,8 +190,14 @@ def test_options(generator):
     first, second = softmma.matmul(a[:, :128], b[:128], c), softmma.matmul(a[:, 128:], b[128:])
     same(softmma.matmul(a, b, c, split_k=2), first + second)
     same(softmma.matmul(a, b, c, promote_every=128), (c + softmma.matmul(a[:, :128], b[:128])) + second)
-    same(softmma.matmul(a, b, c, alpha=2, beta=-1), softmma.matmul(2 * a, b, -c))
-    same(softmma.matmul(a, b, c, alpha=0.5, beta=0.25, epilogue=True), np.float32(0.5) * softmma.matmul(a, b) + c / 4)
+    same(softmma.matmul(a, b, c, alpha=2, beta=-1, scaling="operands"), softmma.matmul(2 * a, b, -c))
+    for scaling in None, "epilogue":
+        scaled = softmma.matmul(a, b, c, alpha=0.5, beta=0.25, scaling=scaling)
+        same(scaled, np.float32(0.5) * softmma.matmul(a, b) + c / 4)
+    same(softmma.matmul(a, b, c, scaling="operands"), d)
+    same(softmma.matmul(a, b, c, scaling="epilogue"), softmma.matmul(a, b) + c)
+    with pytest.raises(ValueError, match="scaling: 'before' is neither epilogue nor operands"):
+        softmma.matmul(a, b, c, scaling="before")
 
 
 def test_output_formats(operands):
