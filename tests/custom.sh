@@ -32,6 +32,19 @@ fails 'a contradiction: file, line, column, allowed values' \
 sed 's/"block"/"blok"/' sticky.json >unknown.json
 fails 'an unknown key' '^softmma: unknown\.json:9:3: G-FDPA has no key "blok"; nearest: block.* allowed: ' custom unknown.json
 
+# allowed JSON: what the complaint about a description allows, word by word
+allowed() {
+  echo "$1" >asked.json
+  "$softmma" custom asked.json 2>&1 | sed 's/.*allowed: //; s/,//g'
+}
+
+for algorithm in $(allowed '{"softmma-unit": 1, "name": "x", "algorithm": "?"}'); do
+  for key in $(allowed '{"softmma-unit": 1, "name": "x", "algorithm": "'"$algorithm"'", "?": 1}'); do
+    check "docs/custom-units.md explains $key of $algorithm" \
+      grep -qE "[\`\"]${key}[\`\"]" "$source_directory/docs/custom-units.md"
+  done
+done
+
 # ---- Wherever --on is ----
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"

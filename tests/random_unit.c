@@ -15,27 +15,26 @@ static int random_divisor(uint64_t *state, int of) {
 }
 
 /* Any allowed value of a key. */
-static int random_value(uint64_t *state, const smma_custom_key *key) {
+static int random_value(uint64_t *state, const smma_key *key) {
   int count = 0, format;
   switch (key->kind) {
-    case SMMA_CUSTOM_FORMAT: do { format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
+    case SMMA_KEY_FORMAT: do { format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
       } while (!(key->formats >> format & 1));
       return format;
-    case SMMA_CUSTOM_CHOICE:
+    case SMMA_KEY_CHOICE:
+    case SMMA_KEY_ROUNDING:
       while (key->choices[count]) count++;
       return random_between(state, 0, count - 1);
-    default: return random_between(state, key->least, key->most);
+    case SMMA_KEY_INTEGER:
+    case SMMA_KEY_FLAG: break;
   }
+  return random_between(state, key->least, key->most);
 }
 
 /* Every key of the unit's algorithm. */
 static void set_keys(uint64_t *state, smma_custom *c) {
-  const smma_algorithm algorithm = c->named.rule.algorithm;
-  for (size_t k = 0; k < smma_custom_key_count; k++) {
-    const smma_custom_key *key = &smma_custom_keys[k];
-    if (smma_custom_find_key(algorithm, key->key, strlen(key->key)) == key)
-      smma_custom_set(c, key, random_value(state, key));
-  }
+  for (const smma_key *key = NULL; (key = smma_next_key(c->named.rule.algorithm, key));)
+    smma_custom_set(c, key, random_value(state, key));
 }
 
 /* What makes random values go together; operands at ease with exponents and cuts at hand. */
@@ -87,7 +86,7 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
   static const int lengths[] = {4, 8, 16, 32, 64};
   smma_instruction *i = &c->instruction;
   smma_rule *rule = &c->named.rule;
-  const smma_custom_key *block = smma_custom_find_key(rule->algorithm, "block", strlen("block"));
+  const smma_key *block = smma_find_key(rule->algorithm, "block", strlen("block"));
   i->k = rule->algorithm == SMMA_FTZ_FMA ? 2 : one_of(state, lengths, 5);
   i->c = i->d;
   if (block) smma_custom_set(c, block, rule->algorithm == SMMA_FP8_BY_FP16 ? i->k / 2 : random_divisor(state, i->k));
@@ -112,7 +111,7 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
   if (rule->algorithm == SMMA_GST_FDPA) {
     rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);
     rule->with.gst_fdpa.fused.output = i->d;
-  } else if (smma_custom_find_key(rule->algorithm, "output", strlen("output"))) {
+  } else if (smma_find_key(rule->algorithm, "output", strlen("output"))) {
     rule->with.t_fdpa.output = i->d;
   }
 }

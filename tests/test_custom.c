@@ -137,6 +137,61 @@ static void test_random_units(void **state) {
   }
 }
 
+/* ---- The table of keys ---- */
+
+/* Bytes of a rule's parameters; of GST-FDPA without the block, which follows from others. */
+static size_t parameter_bytes(smma_algorithm algorithm) {
+  switch (algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return sizeof(smma_t_fdpa);
+    case SMMA_GST_FDPA: return sizeof(smma_gst_fdpa) - sizeof(int);
+    case SMMA_E_FDPA: return sizeof(smma_e_fdpa);
+    case SMMA_FTZ_ADDMUL: return sizeof(smma_ftz_addmul);
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return sizeof(smma_tr_fdpa);
+    case SMMA_INTEGER: return sizeof(smma_integer);
+    case SMMA_G_FDPA: return sizeof(smma_g_fdpa);
+    case SMMA_FMA:
+    case SMMA_FTZ_FMA: break;
+  }
+  return 0;
+}
+
+/* A parameter that the table lacks would not be compared, described, read or written. */
+static void test_every_parameter_has_a_key(void **state) {
+  smma_rule rule = {.algorithm = SMMA_FMA};
+  (void)state;
+  for (; *smma_model_name(&rule); rule.algorithm++) {
+    size_t bytes = 0;
+    for (const smma_key *key = NULL; (key = smma_next_key(rule.algorithm, key));)
+      if (key->of_rule && key->member >= offsetof(smma_rule, with)) bytes += sizeof(int);
+    if (bytes != parameter_bytes(rule.algorithm))
+      fail_msg("%s: keys of %zu bytes for parameters of %zu", smma_model_name(&rule), bytes,
+               parameter_bytes(rule.algorithm));
+  }
+}
+
+/* Rules that differ in one parameter are not the same, and the words of those that are told differ. */
+static void test_every_key_counts(void **state) {
+  (void)state;
+  for (uint64_t u = 0; u < 200; u++) {
+    smma_custom custom = u % 2 ? random_unit(u) : random_catalogue_unit(u);
+    const smma_instruction *i = make(&custom);
+    for (const smma_key *key = NULL; (key = smma_next_key(custom.named.rule.algorithm, key));) {
+      smma_custom other = smma_custom_of(i);
+      const smma_instruction *changed;
+      if (!key->of_rule) continue;
+      smma_custom_set(&other, key, smma_custom_get(&other, key) ^ 1);
+      changed = smma_custom_make(&other);
+      if (smma_same_operation(i, changed))
+        fail_msg("%s of %s is not compared", key->key, smma_model_name(&other.named.rule));
+      smma_custom_free(changed);
+    }
+    smma_custom_free(i);
+  }
+}
+
 /* The limits of the catalogue's algorithms are where their integers still are exact. */
 static void test_random_catalogue_units(void **state) {
   (void)state;
@@ -406,6 +461,8 @@ int main(void) {
       cmocka_unit_test(test_random_catalogue_units),
       cmocka_unit_test(test_contains_t_fdpa),
       cmocka_unit_test(test_contains_cdna3_toward_zero),
+      cmocka_unit_test(test_every_parameter_has_a_key),
+      cmocka_unit_test(test_every_key_counts),
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_complaints),
       cmocka_unit_test(test_defaults),

@@ -1,5 +1,7 @@
 #include "isa/catalogue.h"
 
+#include "isa/key.h"
+
 const smma_architecture smma_architectures[SMMA_ARCH_COUNT] = {
 #define SMMA_ARCHITECTURE(symbol, name, title, vendor, listed) {name, title, vendor, listed, &smma_table_##symbol},
 #include "isa/architectures.def"
@@ -30,42 +32,11 @@ smma_operation smma_operation_of(const smma_instruction *i) {
   return o;
 }
 
-static bool same_fused(const smma_t_fdpa *x, const smma_t_fdpa *y) {
-  return x->alignment_bits == y->alignment_bits && x->block == y->block && x->zero_exponent == y->zero_exponent &&
-         x->output == y->output && x->rounding == y->rounding;
-}
-
-static bool same_general(const smma_g_fdpa *x, const smma_g_fdpa *y) {
-  return x->block == y->block && x->interleave == y->interleave && x->alignment_bits == y->alignment_bits &&
-         x->alignment_rounding == y->alignment_rounding && x->sticky_bit == y->sticky_bit &&
-         x->product_exponent == y->product_exponent && x->zero_exponent == y->zero_exponent &&
-         x->c_joins == y->c_joins && x->c_rounding == y->c_rounding && x->output == y->output &&
-         x->rounding == y->rounding && x->overflow == y->overflow && x->subnormal_inputs == y->subnormal_inputs &&
-         x->subnormal_outputs == y->subnormal_outputs && x->zero_sign == y->zero_sign;
-}
-
 static bool same_rule(const smma_rule *x, const smma_rule *y) {
   if (x->algorithm != y->algorithm || x->nan != y->nan) return false;
-  switch (x->algorithm) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: return same_fused(&x->with.t_fdpa, &y->with.t_fdpa);
-    case SMMA_GST_FDPA:
-      return x->with.gst_fdpa.group == y->with.gst_fdpa.group &&
-             same_fused(&x->with.gst_fdpa.fused, &y->with.gst_fdpa.fused);
-    case SMMA_E_FDPA: return x->with.e_fdpa.block == y->with.e_fdpa.block;
-    case SMMA_FTZ_ADDMUL: return x->with.ftz_addmul.pairwise == y->with.ftz_addmul.pairwise;
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-      return x->with.tr_fdpa.alignment_bits == y->with.tr_fdpa.alignment_bits &&
-             x->with.tr_fdpa.sum_bits == y->with.tr_fdpa.sum_bits && x->with.tr_fdpa.block == y->with.tr_fdpa.block &&
-             x->with.tr_fdpa.revision == y->with.tr_fdpa.revision;
-    case SMMA_INTEGER: return x->with.integer.overflow == y->with.integer.overflow;
-    case SMMA_G_FDPA: return same_general(&x->with.g_fdpa, &y->with.g_fdpa);
-    case SMMA_FMA:
-    case SMMA_FTZ_FMA: return true;
-  }
-  return false;
+  for (const smma_key *key = NULL; (key = smma_next_key(x->algorithm, key));)
+    if (key->of_rule && smma_key_of_rule(x, key) != smma_key_of_rule(y, key)) return false;
+  return true;
 }
 
 bool smma_same_operation(const smma_instruction *x, const smma_instruction *y) {

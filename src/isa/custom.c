@@ -5,191 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN(name) offsetof(smma_custom, instruction.name)
-#define RULE(name) offsetof(smma_custom, named.rule.name)
-#define WITH(name) offsetof(smma_custom, named.rule.with.name)
-
-#define A(name) (1u << SMMA_##name)
-#define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
-#define EVERY (~0u)
-#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
-#define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | A(TR_FDPA) | A(GTR_FDPA) | A(FTZ_FMA)) /* with FP32 results */
-
-#define F(name) (1u << SMMA_FORMAT_##name)
-#define FP8 (F(e4m3) | F(e5m2))
-#define OPERANDS (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1))
-#define FLOATS (F(f32) | F(f16) | F(bf16))
-#define OUTPUTS (OPERANDS | F(f64) | F(e8m13))
-#define INTEGERS (F(s8) | F(u8))
-
-static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
-                                        "toward-positive", "nearest-away", NULL};
-static const char *const nans[] = {"all-ones", "quiet", NULL};
-static const char *const exponents[] = {"of-factors", "normalized", NULL};
-static const char *const joins[] = {"first", "last", NULL};
-static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
-static const char *const integer_overflows[] = {"wrap", "saturate", NULL};
-static const char *const subnormals[] = {"kept", "to-signed-zero", "to-positive-zero", NULL};
-static const char *const zeros[] = {"positive", "ieee", NULL};
-
-/* Last: the key that it is like, or NULL; else its value. */
-#define NUMBER(key, algorithms, member, least, most, ...) \
-  { key, algorithms, SMMA_CUSTOM_INTEGER, member, least, most, NULL, 0, 0, NULL, __VA_ARGS__ }
-#define NUMBER_OR(key, algorithms, member, least, most, word, meaning, otherwise) \
-  { key, algorithms, SMMA_CUSTOM_INTEGER, member, least, most, word, meaning, 0, NULL, NULL, otherwise }
-#define FORMAT(key, algorithms, member, formats, ...) \
-  { key, algorithms, SMMA_CUSTOM_FORMAT, member, 0, 0, NULL, 0, formats, NULL, __VA_ARGS__ }
-#define CHOICE(key, algorithms, member, choices, otherwise) \
-  { key, algorithms, SMMA_CUSTOM_CHOICE, member, 0, 0, NULL, 0, 0, choices, NULL, otherwise }
-#define FLAG(key, algorithms, member) \
-  { key, algorithms, SMMA_CUSTOM_FLAG, member, 0, 1, NULL, 0, 0, NULL, NULL, 0 }
-#define NEEDED NULL, SMMA_CUSTOM_REQUIRED
-
-/* In the order in which they are written. The limits of each algorithm's numbers are those of its integers: see the
-   bounds in its header. */
-const smma_custom_key smma_custom_keys[] = {
-    NUMBER("m", EVERY, IN(m), 1, 1024, NULL, 16),
-    NUMBER("n", EVERY, IN(n), 1, 1024, NULL, 8),
-    NUMBER("k", EVERY, IN(k), 1, SMMA_MAXIMUM_K, NEEDED),
-    FORMAT("a", A(FMA), IN(a), OPERANDS | F(f64), NEEDED),
-    FORMAT("a", A(GST_FDPA), IN(a), F(e2m1), NEEDED),
-    FORMAT("a", A(FP8_BY_FP16), IN(a), FP8, NEEDED),
-    FORMAT("a", A(INTEGER), IN(a), INTEGERS, NEEDED),
-    FORMAT("a", EVERY, IN(a), OPERANDS, NEEDED),
-    FORMAT("b", A(FMA), IN(b), OPERANDS | F(f64), NEEDED),
-    FORMAT("b", A(GST_FDPA), IN(b), F(e2m1), NEEDED),
-    FORMAT("b", A(FP8_BY_FP16), IN(b), FP8, NEEDED),
-    FORMAT("b", A(INTEGER), IN(b), INTEGERS, NEEDED),
-    FORMAT("b", EVERY, IN(b), OPERANDS, NEEDED),
-    FORMAT("c", A(INTEGER), IN(c), F(s32), "d", 0),
-    FORMAT("c", EVERY, IN(c), OPERANDS | F(f64), "d", 0),
-    FORMAT("d", A(FMA), IN(d), FLOATS | F(f64), NEEDED),
-    FORMAT("d", SINGLE, IN(d), F(f32), NEEDED),
-    FORMAT("d", A(FP8_BY_FP16), IN(d), F(f32) | F(f16), NEEDED),
-    FORMAT("d", A(G_FDPA), IN(d), OPERANDS | F(f64), NEEDED),
-    FORMAT("d", A(INTEGER), IN(d), F(s32), NEEDED),
-    FORMAT("d", EVERY, IN(d), FLOATS, NEEDED),
-    FORMAT("scale", A(ST_FDPA), IN(scale), F(ue8m0), NEEDED),
-    FORMAT("scale", A(GST_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NEEDED),
-    FORMAT("scale", A(G_FDPA), IN(scale), F(ue8m0) | F(ue4m3), NULL, SMMA_NO_FORMAT),
-    NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), IN(scale_block), 16, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("scale_block", A(G_FDPA), IN(scale_block), 16, SMMA_MAXIMUM_K, NULL, 0),
-
-    NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED),
-    NUMBER("zero_exponent", TRUNCATED, WITH(t_fdpa.zero_exponent), -1000, 1000, NEEDED),
-    FORMAT("output", TRUNCATED, WITH(t_fdpa.output), OUTPUTS, "d", 0),
-    CHOICE("rounding", TRUNCATED, WITH(t_fdpa.rounding), roundings, SMMA_CUSTOM_REQUIRED),
-
-    NUMBER("group", A(GST_FDPA), WITH(gst_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("alignment_bits", A(GST_FDPA), WITH(gst_fdpa.fused.alignment_bits), 0, 45, NEEDED),
-    NUMBER("zero_exponent", A(GST_FDPA), WITH(gst_fdpa.fused.zero_exponent), -1000, 1000, NEEDED),
-    FORMAT("output", A(GST_FDPA), WITH(gst_fdpa.fused.output), OUTPUTS, "d", 0),
-    CHOICE("rounding", A(GST_FDPA), WITH(gst_fdpa.fused.rounding), roundings, SMMA_CUSTOM_REQUIRED),
-
-    NUMBER("block", A(E_FDPA), WITH(e_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("pairwise", A(FTZ_ADDMUL), WITH(ftz_addmul.pairwise), 2, 4, NEEDED),
-
-    CHOICE("overflow", A(INTEGER), WITH(integer.overflow), integer_overflows, SMMA_CUSTOM_REQUIRED),
-
-    NUMBER("block", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("alignment_bits", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.alignment_bits), 0, 30, NEEDED),
-    NUMBER("sum_bits", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.sum_bits), 23, 40, NEEDED),
-    NUMBER("revision", A(TR_FDPA) | A(GTR_FDPA), WITH(tr_fdpa.revision), 1, 2, NULL, 2),
-
-    NUMBER("block", A(G_FDPA), WITH(g_fdpa.block), 1, SMMA_MAXIMUM_K, "k", 0),
-    NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_K, "block", 0),
-    NUMBER_OR("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, "exact",
-              SMMA_EXACT_ALIGNMENT, SMMA_CUSTOM_REQUIRED),
-    CHOICE("alignment_rounding", A(G_FDPA), WITH(g_fdpa.alignment_rounding), roundings, SMMA_ROUND_TOWARD_ZERO),
-    FLAG("sticky_bit", A(G_FDPA), WITH(g_fdpa.sticky_bit)),
-    CHOICE("product_exponent", A(G_FDPA), WITH(g_fdpa.product_exponent), exponents, SMMA_EXPONENT_OF_FACTORS),
-    NUMBER_OR("zero_exponent", A(G_FDPA), WITH(g_fdpa.zero_exponent), -1000, 1000, "none", SMMA_NO_EXPONENT,
-              SMMA_NO_EXPONENT),
-    CHOICE("c_joins", A(G_FDPA), WITH(g_fdpa.c_joins), joins, SMMA_C_JOINS_FIRST),
-    CHOICE("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), roundings, SMMA_ROUND_NEAREST_EVEN),
-    FORMAT("output", A(G_FDPA), WITH(g_fdpa.output), OUTPUTS, "d", 0),
-    CHOICE("rounding", A(G_FDPA), WITH(g_fdpa.rounding), roundings, SMMA_ROUND_NEAREST_EVEN),
-    CHOICE("overflow", A(G_FDPA), WITH(g_fdpa.overflow), overflows, SMMA_SUM_TO_INFINITY),
-    CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, SMMA_SUBNORMALS_KEPT),
-    CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, SMMA_SUBNORMALS_KEPT),
-    CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, SMMA_ZERO_POSITIVE),
-    CHOICE("nan", HAS_NAN, RULE(nan), nans, SMMA_NAN_QUIET),
-};
-const size_t smma_custom_key_count = sizeof smma_custom_keys / sizeof smma_custom_keys[0];
-
-_Static_assert(sizeof(smma_format) == sizeof(int) && sizeof(smma_rounding) == sizeof(int),
-               "members are read and written as int");
-
-const smma_custom_key *smma_custom_find_key(smma_algorithm algorithm, const char *name, size_t length) {
-  for (size_t i = 0; i < smma_custom_key_count; i++) {
-    const smma_custom_key *key = &smma_custom_keys[i];
-    if (key->algorithms >> algorithm & 1 && strlen(key->key) == length && memcmp(key->key, name, length) == 0)
-      return key;
-  }
-  return NULL;
-}
-
-int smma_custom_get(const smma_custom *custom, const smma_custom_key *key) {
+int smma_custom_get(const smma_custom *custom, const smma_key *key) {
   int value;
-  memcpy(&value, (const char *)custom + key->member, sizeof value);
+  if (key->of_rule) return smma_key_of_rule(&custom->named.rule, key);
+  memcpy(&value, (const char *)&custom->instruction + key->member, sizeof value);
   return value;
 }
 
-void smma_custom_set(smma_custom *custom, const smma_custom_key *key, int value) {
-  memcpy((char *)custom + key->member, &value, sizeof value);
+void smma_custom_set(smma_custom *custom, const smma_key *key, int value) {
+  char *whole = key->of_rule ? (char *)&custom->named.rule : (char *)&custom->instruction;
+  memcpy(whole + key->member, &value, sizeof value);
 }
 
-bool smma_custom_left_out(const smma_custom *custom, const smma_custom_key *key) {
-  bool of_scales = key->member == IN(scale) || key->member == IN(scale_block);
-  return of_scales && custom->instruction.scale == SMMA_NO_FORMAT && custom->instruction.scale_block == 0;
+bool smma_custom_left_out(const smma_custom *custom, const smma_key *key) {
+  const smma_instruction *i = &custom->instruction;
+  bool of_scales = strcmp(key->key, "scale") == 0 || strcmp(key->key, "scale_block") == 0;
+  return of_scales && i->scale == SMMA_NO_FORMAT && i->scale_block == 0;
 }
 
 /* ---- Allowed values ---- */
-
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...) {
-  size_t used = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + used, size - used, format, arguments);
-  va_end(arguments);
-}
-
-const char *smma_custom_allowed(const smma_custom_key *key, char *text, size_t size) {
-  const char *comma = "";
-  text[0] = 0;
-  switch (key->kind) {
-    case SMMA_CUSTOM_INTEGER:
-      append(text, size, "%d to %d", key->least, key->most);
-      if (key->word) append(text, size, " or \"%s\"", key->word);
-      break;
-    case SMMA_CUSTOM_FORMAT:
-      for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-        if (!(key->formats >> f & 1)) continue;
-        append(text, size, "%s%s", comma, smma_format_text((smma_format)f));
-        comma = ", ";
-      }
-      break;
-    case SMMA_CUSTOM_CHOICE:
-      for (const char *const *word = key->choices; *word; word++, comma = ", ")
-        append(text, size, "%s%s", comma, *word);
-      break;
-    case SMMA_CUSTOM_FLAG: append(text, size, "false, true"); break;
-  }
-  return text;
-}
-
-static bool in_range(const smma_custom_key *key, int value) {
-  int choices = 0;
-  switch (key->kind) {
-    case SMMA_CUSTOM_FORMAT: return value >= 0 && value < SMMA_FORMAT_COUNT && key->formats >> value & 1;
-    case SMMA_CUSTOM_CHOICE:
-      while (key->choices[choices]) choices++;
-      return value >= 0 && value < choices;
-    default: return (value >= key->least && value <= key->most) || (key->word && value == key->meaning);
-  }
-}
 
 static bool fail(smma_custom_fault *fault, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -203,14 +37,11 @@ static bool fail(smma_custom_fault *fault, const char *key, const char *format, 
 }
 
 static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
-  smma_algorithm algorithm = custom->named.rule.algorithm;
   char allowed[256];
-  for (size_t i = 0; i < smma_custom_key_count; i++) {
-    const smma_custom_key *key = &smma_custom_keys[i];
-    if (smma_custom_find_key(algorithm, key->key, strlen(key->key)) != key) continue;
-    if (smma_custom_left_out(custom, key) && key->otherwise != SMMA_CUSTOM_REQUIRED) continue;
-    if (!in_range(key, smma_custom_get(custom, key)))
-      return fail(fault, key->key, "out of range; allowed: %s", smma_custom_allowed(key, allowed, sizeof allowed));
+  for (const smma_key *key = NULL; (key = smma_next_key(custom->named.rule.algorithm, key));) {
+    if (smma_custom_left_out(custom, key) && key->otherwise != SMMA_KEY_REQUIRED) continue;
+    if (!smma_key_allows(key, smma_custom_get(custom, key)))
+      return fail(fault, key->key, "out of range; allowed: %s", smma_key_allowed(key, allowed, sizeof allowed));
   }
   return true;
 }
@@ -221,7 +52,7 @@ static bool check_ranges(const smma_custom *custom, smma_custom_fault *fault) {
 static const char *divisors(int of, int least, char *text, size_t size) {
   text[0] = 0;
   for (int d = least; d <= of; d++)
-    if (of % d == 0) append(text, size, "%s%d", *text ? ", " : "", d);
+    if (of % d == 0) smma_append_text(text, size, "%s%d", *text ? ", " : "", d);
   return *text ? text : "none";
 }
 
@@ -237,7 +68,7 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
   if (i->scale == SMMA_NO_FORMAT && i->scale_block == 0) return true;
-  if (!smma_custom_find_key(rule->algorithm, "scale", strlen("scale")))
+  if (!smma_find_key(rule->algorithm, "scale", strlen("scale")))
     return fail(fault, "scale", "%s takes no scale factors; allowed: none", smma_model_name(rule));
   if (i->scale == SMMA_NO_FORMAT) return fail(fault, "scale", "missing beside scale_block; allowed: ue8m0, ue4m3");
   return true;
@@ -256,8 +87,8 @@ static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
   for (int f = 0; f < SMMA_E8M13; f++)
-    if ((OPERANDS | F(f64)) >> f & 1 && format_holds(i->d, (smma_format)f))
-      append(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
+    if (smma_operand_formats() >> f & 1 && format_holds(i->d, (smma_format)f))
+      smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
               smma_format_text(i->d), list);
 }

@@ -3,6 +3,7 @@
 #define SMMA_ISA_CUSTOM_H
 
 #include "isa/catalogue.h"
+#include "isa/key.h"
 
 /* An instruction with its own rule; instruction.rule points to it once the unit is made. */
 typedef struct {
@@ -38,42 +39,10 @@ size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t
 
 /* ---- Keys ---- */
 
-typedef enum {
-  SMMA_CUSTOM_INTEGER,
-  SMMA_CUSTOM_FORMAT,
-  SMMA_CUSTOM_CHOICE, /* one of several words, the values of an enumeration in order */
-  SMMA_CUSTOM_FLAG    /* false or true */
-} smma_custom_kind;
-
-typedef struct {
-  const char *key;
-  unsigned algorithms; /* that have it: bit SMMA_ALGORITHM */
-  smma_custom_kind kind;
-  size_t member; /* where its int, or enumeration, is in smma_custom */
-  int least, most;
-  const char *word; /* what an integer's key may say instead, which stands for `meaning`; or NULL */
-  int meaning;
-  unsigned formats;           /* bit SMMA_FORMAT_NAME */
-  const char *const *choices; /* ended by NULL */
-  const char *like;           /* the key whose value it takes where it is not given; or NULL */
-  int otherwise;              /* else its value; SMMA_CUSTOM_REQUIRED: it must be given */
-} smma_custom_key;
-
-#define SMMA_CUSTOM_REQUIRED (-1000000)
-
-extern const smma_custom_key smma_custom_keys[];
-extern const size_t smma_custom_key_count;
-
-/* Among those of an algorithm; NULL if it has none of that name. */
-const smma_custom_key *smma_custom_find_key(smma_algorithm algorithm, const char *name, size_t length);
-
-int smma_custom_get(const smma_custom *custom, const smma_custom_key *key);
-void smma_custom_set(smma_custom *custom, const smma_custom_key *key, int value);
-
-/* "1 to 64", "nearest-even, toward-zero, ..."; returns `text`. */
-const char *smma_custom_allowed(const smma_custom_key *key, char *text, size_t size);
+int smma_custom_get(const smma_custom *custom, const smma_key *key);
+void smma_custom_set(smma_custom *custom, const smma_key *key, int value);
 
 /* Whether a unit without scale factors leaves the key out. */
-bool smma_custom_left_out(const smma_custom *custom, const smma_custom_key *key);
+bool smma_custom_left_out(const smma_custom *custom, const smma_key *key);
 
 #endif

@@ -167,19 +167,20 @@ static bool read_algorithm(reader *r) {
 }
 
 /* The value of a member of its key; false where it is none of the allowed ones. */
-static bool value_of(const smma_custom_key *key, const member *m, int *value) {
+static bool value_of(const smma_key *key, const member *m, int *value) {
   char word[64];
   snprintf(word, sizeof word, "%.*s", SHOWN(m->value));
   switch (key->kind) {
-    case SMMA_CUSTOM_INTEGER:
+    case SMMA_KEY_INTEGER:
       if (m->is_word) return *value = key->meaning, key->word && is(m->value, key->word);
       return sscanf(word, "%d", value) == 1;
-    case SMMA_CUSTOM_FLAG: return *value = is(m->value, "true"), !m->is_word && !is_digit(word[strlen(word) - 1]);
-    case SMMA_CUSTOM_FORMAT:
+    case SMMA_KEY_FLAG: return *value = is(m->value, "true"), !m->is_word && !is_digit(word[strlen(word) - 1]);
+    case SMMA_KEY_FORMAT:
       for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
         if (m->is_word && is(m->value, smma_format_text((smma_format)*value))) return key->formats >> *value & 1;
       return false;
-    case SMMA_CUSTOM_CHOICE:
+    case SMMA_KEY_CHOICE:
+    case SMMA_KEY_ROUNDING:
       for (*value = 0; key->choices[*value]; ++*value)
         if (m->is_word && is(m->value, key->choices[*value])) return true;
   }
@@ -192,10 +193,8 @@ static bool fail_unknown(reader *r, const member *m) {
   smma_nearest nearest;
   snprintf(word, sizeof word, "%.*s", SHOWN(m->key));
   smma_nearest_start(&nearest, word);
-  for (size_t i = 0; i < smma_custom_key_count; i++) {
-    const smma_custom_key *key = &smma_custom_keys[i];
+  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
     size_t used = strlen(list);
-    if (smma_custom_find_key(rule->algorithm, key->key, strlen(key->key)) != key) continue;
     smma_nearest_consider(&nearest, key->key, key->key);
     snprintf(list + used, sizeof list - used, ", %s", key->key);
   }
@@ -208,13 +207,13 @@ static bool read_members(reader *r) {
   char allowed[256];
   for (size_t i = 0; i < r->count; i++) {
     const member *m = &r->members[i];
-    const smma_custom_key *key = smma_custom_find_key(r->custom.named.rule.algorithm, m->key.at, m->key.length);
+    const smma_key *key = smma_find_key(r->custom.named.rule.algorithm, m->key.at, m->key.length);
     int value;
     if (is(m->key, "softmma-unit") || is(m->key, "name") || is(m->key, "algorithm")) continue;
     if (!key) return fail_unknown(r, m);
     if (!value_of(key, m, &value))
       return fail(r, place_of(m), "\"%s\" cannot be %.*s; allowed: %s", key->key, SHOWN(m->value),
-                  smma_custom_allowed(key, allowed, sizeof allowed));
+                  smma_key_allowed(key, allowed, sizeof allowed));
     smma_custom_set(&r->custom, key, value);
   }
   return true;
@@ -224,16 +223,15 @@ static bool read_members(reader *r) {
 static bool fill_in(reader *r) {
   smma_algorithm algorithm = r->custom.named.rule.algorithm;
   char allowed[256];
-  for (size_t i = 0; i < smma_custom_key_count; i++) {
-    const smma_custom_key *key = &smma_custom_keys[i];
-    if (smma_custom_find_key(algorithm, key->key, strlen(key->key)) != key || find(r, key->key)) continue;
+  for (const smma_key *key = NULL; (key = smma_next_key(algorithm, key));) {
+    if (find(r, key->key)) continue;
     if (key->like) {
-      const smma_custom_key *like = smma_custom_find_key(algorithm, key->like, strlen(key->like));
-      if (!find(r, key->like) && like->otherwise == SMMA_CUSTOM_REQUIRED) continue; /* it is missed in its turn */
+      const smma_key *like = smma_find_key(algorithm, key->like, strlen(key->like));
+      if (!find(r, key->like) && like->otherwise == SMMA_KEY_REQUIRED) continue; /* it is missed in its turn */
       smma_custom_set(&r->custom, key, smma_custom_get(&r->custom, like));
-    } else if (key->otherwise == SMMA_CUSTOM_REQUIRED) {
+    } else if (key->otherwise == SMMA_KEY_REQUIRED) {
       return fail(r, r->end, "\"%s\" is missing; allowed: %s", key->key,
-                  smma_custom_allowed(key, allowed, sizeof allowed));
+                  smma_key_allowed(key, allowed, sizeof allowed));
     } else {
       smma_custom_set(&r->custom, key, key->otherwise);
     }
@@ -279,17 +277,18 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
   va_end(arguments);
 }
 
-static void put_value(writer *w, const smma_custom_key *key, int value) {
+static void put_value(writer *w, const smma_key *key, int value) {
   switch (key->kind) {
-    case SMMA_CUSTOM_INTEGER:
+    case SMMA_KEY_INTEGER:
       if (key->word && value == key->meaning)
         put(w, "\"%s\"", key->word);
       else
         put(w, "%d", value);
       break;
-    case SMMA_CUSTOM_FORMAT: put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
-    case SMMA_CUSTOM_CHOICE: put(w, "\"%s\"", key->choices[value]); break;
-    case SMMA_CUSTOM_FLAG: put(w, "%s", value ? "true" : "false"); break;
+    case SMMA_KEY_FORMAT: put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
+    case SMMA_KEY_CHOICE:
+    case SMMA_KEY_ROUNDING: put(w, "\"%s\"", key->choices[value]); break;
+    case SMMA_KEY_FLAG: put(w, "%s", value ? "true" : "false"); break;
   }
 }
 
@@ -299,9 +298,7 @@ size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t
   if (size) text[0] = 0;
   put(&w, "{\n  \"softmma-unit\": %d,\n  \"name\": \"%s\",\n  \"algorithm\": \"%s\"", VERSION, instruction->name,
       smma_model_name(&custom.named.rule));
-  for (size_t i = 0; i < smma_custom_key_count; i++) {
-    const smma_custom_key *key = &smma_custom_keys[i];
-    if (smma_custom_find_key(custom.named.rule.algorithm, key->key, strlen(key->key)) != key) continue;
+  for (const smma_key *key = NULL; (key = smma_next_key(custom.named.rule.algorithm, key));) {
     if (smma_custom_left_out(&custom, key)) continue;
     put(&w, ",\n  \"%s\": ", key->key);
     put_value(&w, key, smma_custom_get(&custom, key));

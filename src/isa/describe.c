@@ -3,6 +3,7 @@
 
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
+#include "isa/key.h"
 
 const char *smma_model_name(const smma_rule *rule) {
   switch (rule->algorithm) {
@@ -40,89 +41,62 @@ void smma_rounding_to_text(smma_rounding direction, smma_format format, char *te
   for (; *text; text++) *text = smma_upper(*text);
 }
 
-/* G-FDPA has the most: some that every rule has, others where they are not as T-FDPA's. */
-enum { MOST_PARAMETERS = 16 };
+/* ---- Parameters ---- */
 
-typedef struct {
-  const char *name;
-  int number;
-  const char *text; /* instead of the number, if not NULL */
-} parameter;
-
-static int general_parameters(const smma_g_fdpa *p, const char *rho, parameter list[MOST_PARAMETERS]) {
-  static const char *const subnormals[] = {"", "to-signed-zero", "to-positive-zero"};
-  int n = 0;
-  list[n++] = (parameter){"F", p->alignment_bits, p->alignment_bits == SMMA_EXACT_ALIGNMENT ? "exact" : NULL};
-  list[n++] = (parameter){"L", p->block, NULL};
-  list[n++] = (parameter){"rho", 0, rho};
-  if (p->zero_exponent != SMMA_NO_EXPONENT) list[n++] = (parameter){"e_zero", p->zero_exponent, NULL};
-  if (p->alignment_rounding != SMMA_ROUND_TOWARD_ZERO)
-    list[n++] = (parameter){"alignment", 0, smma_rounding_name(p->alignment_rounding)};
-  if (p->sticky_bit) list[n++] = (parameter){"sticky", 1, NULL};
-  if (p->product_exponent == SMMA_EXPONENT_NORMALIZED) list[n++] = (parameter){"products", 0, "normalized"};
-  if (p->interleave != p->block) list[n++] = (parameter){"interleave", p->interleave, NULL};
-  if (p->c_joins == SMMA_C_JOINS_LAST) list[n++] = (parameter){"c_last", 0, smma_rounding_name(p->c_rounding)};
-  if (p->overflow != SMMA_SUM_TO_INFINITY)
-    list[n++] = (parameter){"overflow", 0, p->overflow == SMMA_SUM_SATURATES ? "saturate" : "by-direction"};
-  if (p->subnormal_inputs) list[n++] = (parameter){"inputs", 0, subnormals[p->subnormal_inputs]};
-  if (p->subnormal_outputs) list[n++] = (parameter){"outputs", 0, subnormals[p->subnormal_outputs]};
-  if (p->zero_sign == SMMA_ZERO_IEEE) list[n++] = (parameter){"zero", 0, "ieee"};
-  return n;
+static const smma_key *key_named(const smma_rule *rule, const char *name) {
+  return smma_find_key(rule->algorithm, name, strlen(name));
 }
 
-/* Fills `list` and returns the number of parameters. `rho` takes the text of a rounding. */
-static int parameters_of(const smma_rule *rule, char rho[16], parameter list[MOST_PARAMETERS]) {
-  const smma_t_fdpa *fused = rule->algorithm == SMMA_GST_FDPA ? &rule->with.gst_fdpa.fused : &rule->with.t_fdpa;
-  const smma_tr_fdpa *tr = &rule->with.tr_fdpa;
-  const smma_integer *integer = &rule->with.integer;
-  const smma_g_fdpa *general = &rule->with.g_fdpa;
-  int n = 0;
-  switch (rule->algorithm) {
-    case SMMA_G_FDPA:
-      smma_rounding_to_text(general->rounding, general->output, rho, 16);
-      return general_parameters(general, rho, list);
-    case SMMA_GST_FDPA:
-      list[n++] = (parameter){"G", rule->with.gst_fdpa.group, NULL};
-      list[n++] = (parameter){"F", fused->alignment_bits, NULL};
-      smma_rounding_to_text(fused->rounding, fused->output, rho, 16);
-      list[n++] = (parameter){"rho", 0, rho};
-      list[n++] = (parameter){"e_zero", fused->zero_exponent, NULL};
-      break;
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16:
-      list[n++] = (parameter){"F", fused->alignment_bits, NULL};
-      list[n++] = (parameter){"L", fused->block, NULL};
-      smma_rounding_to_text(fused->rounding, fused->output, rho, 16);
-      list[n++] = (parameter){"rho", 0, rho};
-      list[n++] = (parameter){"e_zero", fused->zero_exponent, NULL};
-      break;
-    case SMMA_E_FDPA: list[n++] = (parameter){"L", rule->with.e_fdpa.block, NULL}; break;
-    case SMMA_FTZ_ADDMUL: list[n++] = (parameter){"P", rule->with.ftz_addmul.pairwise, NULL}; break;
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-      list[n++] = (parameter){"F", tr->alignment_bits, NULL};
-      list[n++] = (parameter){"F2", tr->sum_bits, NULL};
-      list[n++] = (parameter){"L", tr->block, NULL};
-      list[n++] = (parameter){"revision", tr->revision, NULL};
-      break;
-    case SMMA_INTEGER:
-      list[n++] = (parameter){"overflow", 0, integer->overflow == SMMA_INTEGER_WRAPS ? "wrap" : "saturate"};
-      break;
-    case SMMA_FTZ_FMA: list[n++] = (parameter){"order", 0, "descending"}; break;
-    case SMMA_FMA: list[n++] = (parameter){"order", 0, "ascending"}; break;
+/* Whether a key of the rule has another value than where it is not given. */
+static bool is_other(const smma_rule *rule, const smma_key *key) {
+  int otherwise = key->like ? smma_key_of_rule(rule, key_named(rule, key->like)) : key->otherwise;
+  return smma_key_of_rule(rule, key) != otherwise;
+}
+
+static bool is_told(const smma_rule *rule, const smma_key *key) {
+  if (!key->symbol || (key->told_if_other && !is_other(rule, key))) return false;
+  return !key->told_where || is_other(rule, key_named(rule, key->told_where));
+}
+
+static void value_to_text(const smma_rule *rule, const smma_key *key, char *text, size_t size) {
+  int value = smma_key_of_rule(rule, key);
+  switch (key->kind) {
+    case SMMA_KEY_INTEGER:
+      if (!key->word || value != key->meaning) break;
+      snprintf(text, size, "%s", key->word);
+      return;
+    case SMMA_KEY_FORMAT: snprintf(text, size, "%s", smma_format_text((smma_format)value)); return;
+    case SMMA_KEY_CHOICE: snprintf(text, size, "%s", key->choices[value]); return;
+    case SMMA_KEY_ROUNDING:
+      if (key->told_with)
+        smma_rounding_to_text((smma_rounding)value,
+                              (smma_format)smma_key_of_rule(rule, key_named(rule, key->told_with)), text, size);
+      else
+        snprintf(text, size, "%s", smma_rounding_name((smma_rounding)value));
+      return;
+    case SMMA_KEY_FLAG: break;
   }
-  return n;
+  snprintf(text, size, "%d", value);
+}
+
+/* The order of a chain, which is no parameter; or NULL. */
+static const char *order_of(const smma_rule *rule) {
+  if (rule->algorithm == SMMA_FMA) return "ascending";
+  return rule->algorithm == SMMA_FTZ_FMA ? "descending" : NULL;
 }
 
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size) {
-  parameter list[MOST_PARAMETERS];
-  char rho[16];
-  if (i >= parameters_of(rule, rho, list)) return false;
-  *name = list[i].name;
-  if (list[i].text)
-    snprintf(value, size, "%s", list[i].text);
-  else
-    snprintf(value, size, "%d", list[i].number);
-  return true;
+  const char *order = order_of(rule);
+  if (order && i-- == 0) {
+    *name = "order";
+    snprintf(value, size, "%s", order);
+    return true;
+  }
+  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
+    if (!is_told(rule, key) || i-- > 0) continue;
+    *name = key->symbol;
+    value_to_text(rule, key, value, size);
+    return true;
+  }
+  return false;
 }

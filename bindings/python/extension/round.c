@@ -24,7 +24,7 @@ static int index_of(const char *what, const char *name, const char *const *choic
 
 /* The words of custom units. */
 static int rounding_named(const char *name) {
-  return index_of("mode", name, smma_custom_find_key(SMMA_G_FDPA, "rounding", strlen("rounding"))->choices);
+  return index_of("mode", name, smma_find_key(SMMA_G_FDPA, "rounding", strlen("rounding"))->choices);
 }
 
 static int overflow_named(const char *name) {

@@ -1,0 +1,204 @@
+#include "isa/key.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/format_name.h"
+
+#define A(name) (1u << SMMA_##name)
+#define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
+#define DOWN (A(TR_FDPA) | A(GTR_FDPA))
+#define EVERY (~0u)
+#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
+#define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
+
+#define F(name) (1u << SMMA_FORMAT_##name)
+#define FP8 (F(e4m3) | F(e5m2))
+#define OPERANDS (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1))
+#define FLOATS (F(f32) | F(f16) | F(bf16))
+#define OUTPUTS (OPERANDS | F(f64) | F(e8m13))
+#define INTEGERS (F(s8) | F(u8))
+
+static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
+                                        "toward-positive", "nearest-away", NULL};
+static const char *const nans[] = {"all-ones", "quiet", NULL};
+static const char *const exponents[] = {"of-factors", "normalized", NULL};
+static const char *const joins[] = {"first", "last", NULL};
+static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
+static const char *const integer_overflows[] = {"wrap", "saturate", NULL};
+static const char *const subnormals[] = {"kept", "to-signed-zero", "to-positive-zero", NULL};
+static const char *const zeros[] = {"positive", "ieee", NULL};
+
+#define OF_INSTRUCTION(name) .member = offsetof(smma_instruction, name)
+#define OF_RULE(name) .of_rule = true, .member = offsetof(smma_rule, name)
+#define WITH(name) OF_RULE(with.name)
+
+/* Behind the limits: what it is where it is not given, and how it is told of in a rule's description. */
+#define NUMBER(name, has, place, from, to, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_INTEGER, place, .least = from, .most = to, __VA_ARGS__ }
+#define FORMAT(name, has, place, allowed, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_FORMAT, place, .formats = allowed, __VA_ARGS__ }
+#define CHOICE(name, has, place, words, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_CHOICE, place, .choices = words, __VA_ARGS__ }
+#define ROUNDING(name, has, place, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = roundings, __VA_ARGS__ }
+#define FLAG(name, has, place, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_FLAG, place, .most = 1, __VA_ARGS__ }
+#define NEEDED .otherwise = SMMA_KEY_REQUIRED
+#define ELSE(value) .otherwise = value
+#define AS(key) .like = key
+#define TOLD(name) .symbol = name
+#define TOLD_IF_OTHER(name) .symbol = name, .told_if_other = true
+
+/* In the order in which they are told and written: the rows of an algorithm's key are the first that has it. The limits
+   of each algorithm's numbers are those of its integers: see the bounds in its header. */
+static const smma_key keys[] = {
+    NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
+    NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),
+    NUMBER("k", EVERY, OF_INSTRUCTION(k), 1, SMMA_MAXIMUM_K, NEEDED),
+    FORMAT("a", A(FMA), OF_INSTRUCTION(a), OPERANDS | F(f64), NEEDED),
+    FORMAT("a", A(GST_FDPA), OF_INSTRUCTION(a), F(e2m1), NEEDED),
+    FORMAT("a", A(FP8_BY_FP16), OF_INSTRUCTION(a), FP8, NEEDED),
+    FORMAT("a", A(INTEGER), OF_INSTRUCTION(a), INTEGERS, NEEDED),
+    FORMAT("a", EVERY, OF_INSTRUCTION(a), OPERANDS, NEEDED),
+    FORMAT("b", A(FMA), OF_INSTRUCTION(b), OPERANDS | F(f64), NEEDED),
+    FORMAT("b", A(GST_FDPA), OF_INSTRUCTION(b), F(e2m1), NEEDED),
+    FORMAT("b", A(FP8_BY_FP16), OF_INSTRUCTION(b), FP8, NEEDED),
+    FORMAT("b", A(INTEGER), OF_INSTRUCTION(b), INTEGERS, NEEDED),
+    FORMAT("b", EVERY, OF_INSTRUCTION(b), OPERANDS, NEEDED),
+    FORMAT("c", A(INTEGER), OF_INSTRUCTION(c), F(s32), AS("d")),
+    FORMAT("c", EVERY, OF_INSTRUCTION(c), OPERANDS | F(f64), AS("d")),
+    FORMAT("d", A(FMA), OF_INSTRUCTION(d), FLOATS | F(f64), NEEDED),
+    FORMAT("d", SINGLE, OF_INSTRUCTION(d), F(f32), NEEDED),
+    FORMAT("d", A(FP8_BY_FP16), OF_INSTRUCTION(d), F(f32) | F(f16), NEEDED),
+    FORMAT("d", A(G_FDPA), OF_INSTRUCTION(d), OPERANDS | F(f64), NEEDED),
+    FORMAT("d", A(INTEGER), OF_INSTRUCTION(d), F(s32), NEEDED),
+    FORMAT("d", EVERY, OF_INSTRUCTION(d), FLOATS, NEEDED),
+    FORMAT("scale", A(ST_FDPA), OF_INSTRUCTION(scale), F(ue8m0), NEEDED),
+    FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
+    FORMAT("scale", A(G_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
+    NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, NEEDED),
+    NUMBER("scale_block", A(G_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, ELSE(0)),
+
+    NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F")),
+    NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    ROUNDING("rounding", TRUNCATED, WITH(t_fdpa.rounding), NEEDED, TOLD("rho"), .told_with = "output"),
+    FORMAT("output", TRUNCATED, WITH(t_fdpa.output), OUTPUTS, AS("d")),
+    NUMBER("zero_exponent", TRUNCATED, WITH(t_fdpa.zero_exponent), -1000, 1000, NEEDED, TOLD("e_zero")),
+
+    NUMBER("group", A(GST_FDPA), WITH(gst_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("G")),
+    NUMBER("alignment_bits", A(GST_FDPA), WITH(gst_fdpa.fused.alignment_bits), 0, 45, NEEDED, TOLD("F")),
+    ROUNDING("rounding", A(GST_FDPA), WITH(gst_fdpa.fused.rounding), NEEDED, TOLD("rho"), .told_with = "output"),
+    FORMAT("output", A(GST_FDPA), WITH(gst_fdpa.fused.output), OUTPUTS, AS("d")),
+    NUMBER("zero_exponent", A(GST_FDPA), WITH(gst_fdpa.fused.zero_exponent), -1000, 1000, NEEDED, TOLD("e_zero")),
+
+    NUMBER("block", A(E_FDPA), WITH(e_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("pairwise", A(FTZ_ADDMUL), WITH(ftz_addmul.pairwise), 2, 4, NEEDED, TOLD("P")),
+
+    CHOICE("overflow", A(INTEGER), WITH(integer.overflow), integer_overflows, NEEDED, TOLD("overflow")),
+
+    NUMBER("alignment_bits", DOWN, WITH(tr_fdpa.alignment_bits), 0, 30, NEEDED, TOLD("F")),
+    NUMBER("sum_bits", DOWN, WITH(tr_fdpa.sum_bits), 23, 40, NEEDED, TOLD("F2")),
+    NUMBER("block", DOWN, WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("revision", DOWN, WITH(tr_fdpa.revision), 1, 2, ELSE(2), TOLD("revision")),
+
+    NUMBER("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F"),
+           .word = "exact", .meaning = SMMA_EXACT_ALIGNMENT),
+    NUMBER("block", A(G_FDPA), WITH(g_fdpa.block), 1, SMMA_MAXIMUM_K, AS("k"), TOLD("L")),
+    ROUNDING("rounding", A(G_FDPA), WITH(g_fdpa.rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("rho"),
+             .told_with = "output"),
+    FORMAT("output", A(G_FDPA), WITH(g_fdpa.output), OUTPUTS, AS("d")),
+    NUMBER("zero_exponent", A(G_FDPA), WITH(g_fdpa.zero_exponent), -1000, 1000, ELSE(SMMA_NO_EXPONENT),
+           TOLD_IF_OTHER("e_zero"), .word = "none", .meaning = SMMA_NO_EXPONENT),
+    ROUNDING("alignment_rounding", A(G_FDPA), WITH(g_fdpa.alignment_rounding), ELSE(SMMA_ROUND_TOWARD_ZERO),
+             TOLD_IF_OTHER("alignment")),
+    FLAG("sticky_bit", A(G_FDPA), WITH(g_fdpa.sticky_bit), ELSE(0), TOLD_IF_OTHER("sticky")),
+    CHOICE("product_exponent", A(G_FDPA), WITH(g_fdpa.product_exponent), exponents, ELSE(SMMA_EXPONENT_OF_FACTORS),
+           TOLD_IF_OTHER("products")),
+    NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_K, AS("block"),
+           TOLD_IF_OTHER("interleave")),
+    CHOICE("c_joins", A(G_FDPA), WITH(g_fdpa.c_joins), joins, ELSE(SMMA_C_JOINS_FIRST)),
+    ROUNDING("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("c_last"),
+             .told_where = "c_joins"),
+    CHOICE("overflow", A(G_FDPA), WITH(g_fdpa.overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY),
+           TOLD_IF_OTHER("overflow")),
+    CHOICE("subnormal_inputs", A(G_FDPA), WITH(g_fdpa.subnormal_inputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+           TOLD_IF_OTHER("inputs")),
+    CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+           TOLD_IF_OTHER("outputs")),
+    CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE), TOLD_IF_OTHER("zero")),
+    CHOICE("nan", HAS_NAN, OF_RULE(nan), nans, ELSE(SMMA_NAN_QUIET)),
+};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+_Static_assert(sizeof(smma_format) == sizeof(int) && sizeof(smma_rounding) == sizeof(int),
+               "members are read and written as int");
+
+const smma_key *smma_find_key(smma_algorithm algorithm, const char *name, size_t length) {
+  for (const smma_key *key = keys; key < keys + KEYS; key++)
+    if (key->algorithms >> algorithm & 1 && strlen(key->key) == length && memcmp(key->key, name, length) == 0)
+      return key;
+  return NULL;
+}
+
+const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous) {
+  for (const smma_key *key = previous ? previous + 1 : keys; key < keys + KEYS; key++)
+    if (key->algorithms >> algorithm & 1 && smma_find_key(algorithm, key->key, strlen(key->key)) == key) return key;
+  return NULL;
+}
+
+int smma_key_of_rule(const smma_rule *rule, const smma_key *key) {
+  int value;
+  memcpy(&value, (const char *)rule + key->member, sizeof value);
+  return value;
+}
+
+unsigned smma_operand_formats(void) { return OPERANDS | F(f64); }
+
+void smma_append_text(char *text, size_t size, const char *format, ...) {
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
+  const char *comma = "";
+  text[0] = 0;
+  switch (key->kind) {
+    case SMMA_KEY_INTEGER:
+      smma_append_text(text, size, "%d to %d", key->least, key->most);
+      if (key->word) smma_append_text(text, size, " or \"%s\"", key->word);
+      break;
+    case SMMA_KEY_FORMAT:
+      for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
+        if (!(key->formats >> f & 1)) continue;
+        smma_append_text(text, size, "%s%s", comma, smma_format_text((smma_format)f));
+        comma = ", ";
+      }
+      break;
+    case SMMA_KEY_CHOICE:
+    case SMMA_KEY_ROUNDING:
+      for (const char *const *word = key->choices; *word; word++, comma = ", ")
+        smma_append_text(text, size, "%s%s", comma, *word);
+      break;
+    case SMMA_KEY_FLAG: smma_append_text(text, size, "false, true"); break;
+  }
+  return text;
+}
+
+bool smma_key_allows(const smma_key *key, int value) {
+  int choices = 0;
+  switch (key->kind) {
+    case SMMA_KEY_FORMAT: return value >= 0 && value < SMMA_FORMAT_COUNT && key->formats >> value & 1;
+    case SMMA_KEY_CHOICE:
+    case SMMA_KEY_ROUNDING:
+      while (key->choices[choices]) choices++;
+      return value >= 0 && value < choices;
+    case SMMA_KEY_INTEGER:
+    case SMMA_KEY_FLAG: break;
+  }
+  return (value >= key->least && value <= key->most) || (key->word && value == key->meaning);
+}

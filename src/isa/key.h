@@ -1,0 +1,57 @@
+/* What describes an instruction, one row for each number, format or choice: the members of its own, and the parameters
+   of its rule. Comparing and describing rules, custom units, and Python go by this table. */
+#ifndef SMMA_ISA_KEY_H
+#define SMMA_ISA_KEY_H
+
+#include "isa/instruction.h"
+
+typedef enum {
+  SMMA_KEY_INTEGER,
+  SMMA_KEY_FORMAT,
+  SMMA_KEY_CHOICE,   /* one of several words, the values of an enumeration in order */
+  SMMA_KEY_ROUNDING, /* a choice, too */
+  SMMA_KEY_FLAG      /* false or true */
+} smma_key_kind;
+
+typedef struct {
+  const char *key;     /* in a custom unit's JSON */
+  unsigned algorithms; /* that have it: bit SMMA_ALGORITHM */
+  smma_key_kind kind;
+  bool of_rule;  /* else of the instruction */
+  size_t member; /* where its int, or enumeration, is in smma_rule or smma_instruction */
+  int least, most;
+  const char *word; /* what an integer's key may say instead, which stands for `meaning`; or NULL */
+  int meaning;
+  unsigned formats;           /* bit SMMA_FORMAT_NAME */
+  const char *const *choices; /* ended by NULL */
+  const char *like;           /* the key whose value it takes where it is not given; or NULL */
+  int otherwise;              /* else its value; SMMA_KEY_REQUIRED: it must be given */
+
+  const char *symbol;     /* in descriptions of a rule, as in docs/algorithms; NULL: it is not told */
+  bool told_if_other;     /* told where it is not what it is if it is not given */
+  const char *told_where; /* the key that, as told, brings this one with it; or NULL */
+  const char *told_with;  /* the key of the format that is told with a rounding; or NULL */
+} smma_key;
+
+#define SMMA_KEY_REQUIRED (-1000000)
+
+/* The keys of an algorithm in order: the one behind `previous`, the first behind NULL, and NULL behind the last. */
+const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous);
+
+/* Among those of an algorithm; NULL if it has none of that name. */
+const smma_key *smma_find_key(smma_algorithm algorithm, const char *name, size_t length);
+
+/* The value of a key of the rule. */
+int smma_key_of_rule(const smma_rule *rule, const smma_key *key);
+
+/* Whether a value is allowed; "1 to 64", "nearest-even, toward-zero, ..." (returns `text`). */
+bool smma_key_allows(const smma_key *key, int value);
+const char *smma_key_allowed(const smma_key *key, char *text, size_t size);
+
+/* More text behind what is there. */
+void smma_append_text(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Floating-point formats that can be operands. */
+unsigned smma_operand_formats(void);
+
+#endif
