@@ -1,8 +1,7 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-#include "gemm/simd/avx2.h"
-/* On the words that this defines: */
+#define SMMA_WORDS "gemm/simd/avx2.h"
 #include "gemm/families.h"
 
 /* clang 14's __builtin_cpu_supports does not know F16C; what it says of AVX2 tells that the system saves registers. */

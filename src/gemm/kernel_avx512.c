@@ -1,6 +1,5 @@
 #ifdef __x86_64__
-#include "gemm/simd/avx512.h"
-/* On the words that this defines: */
+#define SMMA_WORDS "gemm/simd/avx512.h"
 #include "gemm/families.h"
 
 static bool usable(void) {

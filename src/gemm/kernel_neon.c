@@ -1,6 +1,5 @@
 #ifdef __aarch64__
-#include "gemm/simd/neon.h"
-/* On the words that this defines: */
+#define SMMA_WORDS "gemm/simd/neon.h"
 #include "gemm/families.h"
 
 static bool usable(void) { return true; }

@@ -1,7 +1,6 @@
 #include <float.h>
 
-#include "gemm/simd/portable.h"
-/* On the words that this defines: */
+#define SMMA_WORDS "gemm/simd/portable.h"
 #include "gemm/families.h"
 
 /* Bytes of a lane go from low to high, and binary32 arithmetic is no wider than that. */

@@ -8,7 +8,11 @@
    Bytes hold twice the deficit, so that half of a sum is one instruction away from an exponent field. Deficits above 63
    are held as 63; the byte of a zero is odd, and more than the sum of two bytes may be that are certain: neither of a
    zero nor of a deficit that was cut. */
+#ifndef SMMA_GEMM_FAMILY_DEFICITS_H
+#define SMMA_GEMM_FAMILY_DEFICITS_H
+
 #include "gemm/pack.h"
+#include "gemm/family/words.h"
 
 enum {
   DEFICIT_LONGEST = 32, /* block */
@@ -335,3 +339,5 @@ static inline vb deficit_compare_zeros(int length, const unsigned char *a, const
                             vb_repeat((int32_t)*deficit_row_word(a, length + k))));
   return all;
 }
+
+#endif

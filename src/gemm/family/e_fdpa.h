@@ -14,7 +14,11 @@
 
    Elsewhere a chain errs by at most L 2^-53 M, M the sum of all magnitudes; the result is found if both ends of an
    interval that is 2^-50 M wide to both sides round alike, and left to the core otherwise. */
+#ifndef SMMA_GEMM_FAMILY_E_FDPA_H
+#define SMMA_GEMM_FAMILY_E_FDPA_H
+
 #include "gemm/pack.h"
+#include "gemm/family/words.h"
 
 enum {
   E_FDPA_GROUP = 16,    /* rows that are packed together */
@@ -285,3 +289,5 @@ static void e_fdpa_run(const smma_run *r) {
 static const smma_kernel_family e_fdpa_family = {
     e_fdpa_takes,        PANEL,      e_fdpa_bytes,     e_fdpa_bytes, e_fdpa_pack_rows,
     e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST};
+
+#endif

@@ -4,7 +4,11 @@
    Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
    when they leave the registers, and operands that are infinite or NaN need nothing else. Where the rule's NaN is an
    operand's, accumulators keep theirs, and rows and columns that are not finite are the core's. */
+#ifndef SMMA_GEMM_FAMILY_FMA_H
+#define SMMA_GEMM_FAMILY_FMA_H
+
 #include "gemm/interleave.h"
+#include "gemm/family/words.h"
 
 /* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
 enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };
@@ -98,3 +102,5 @@ static const smma_kernel_family fma_f32_family = {fma_f32_takes, FMA_F32_COLUMNS
 static const smma_kernel_family fma_f64_family = {fma_f64_takes, FMA_F64_COLUMNS,   fma_f64_bytes,
                                                   fma_f64_bytes, fma_f64_pack_rows, fma_f64_pack_columns,
                                                   fma_f64_run,   SMMA_MODE_NEAREST};
+
+#endif

@@ -1,5 +1,10 @@
 /* FP8 through FP16 (mma.sync on Hopper and Blackwell): blocks of t_fdpa.h from a zero accumulator, then one addition.
  */
+#ifndef SMMA_GEMM_FAMILY_FP8_BY_F16_H
+#define SMMA_GEMM_FAMILY_FP8_BY_F16_H
+
+#include "gemm/family/t_fdpa.h"
+
 static bool fp8_by_f16_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
 }
@@ -43,3 +48,5 @@ static void fp8_by_f16_run(const smma_run *r) {
 static const smma_kernel_family fp8_by_f16_family = {
     fp8_by_f16_takes,    PANEL,          deficit_row_bytes,    deficit_column_bytes, t_fdpa_pack_rows,
     t_fdpa_pack_columns, fp8_by_f16_run, SMMA_MODE_TOWARD_ZERO};
+
+#endif

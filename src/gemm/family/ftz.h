@@ -11,6 +11,10 @@
    Operands that count as zero are +0 once packed. Products of FP16 are then exact, at least 2^-28 where they are not
    zero, and multiples of 2^-48; so are their sums. No sum with d, which is zero or normal, is subnormal: it is 0, d, or
    a multiple of 2^-72. */
+#ifndef SMMA_GEMM_FAMILY_FTZ_H
+#define SMMA_GEMM_FAMILY_FTZ_H
+
+#include "gemm/family/fma.h"
 
 /* Rows and vectors in registers together: accumulators, four vectors of B for each vector of columns, four products. */
 enum { FTZ_ROWS = 4, FTZ_VECTORS = REGISTERS < 32 ? 1 : 2, FTZ_COLUMNS = FTZ_VECTORS * LANES };
@@ -188,3 +192,5 @@ static const smma_kernel_family ftz_fma_family = {
     fma_f32_bytes,     fma_f32_bytes,
     ftz_fma_pack_rows, ftz_fma_pack_columns,
     ftz_fma_run,       FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST};
+
+#endif

@@ -16,7 +16,11 @@
    fraction are whole multiples of 2^(emax - F) and not cut; c is cut in its encoding; the sum has at most 49 bits,
    since 64 products are below 2^14 quarters and two significands below 4: it is exact in binary64. A wider spread, a
    great emax and a c that is not finite are left to the core. */
+#ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
+#define SMMA_GEMM_FAMILY_GST_FDPA_H
+
 #include "gemm/pack.h"
+#include "gemm/family/words.h"
 
 enum {
   GST_K = 64,
@@ -515,3 +519,5 @@ static void gst_run(const smma_run *r) {
 
 static const smma_kernel_family gst_fdpa_family = {
     gst_takes, PANEL, gst_bytes, gst_bytes, gst_pack_rows, gst_pack_columns, gst_run, SMMA_MODE_TOWARD_ZERO};
+
+#endif

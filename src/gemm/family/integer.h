@@ -4,7 +4,11 @@
    Sums that wrap may do so in any order and at any time. Where they are clamped, an accumulator further from the ends
    of its range than all products of a run together can take it needs no care; else each step is added with a look at
    the carry. Bound: a run is of at most 128 products (2^14 would do), each at most 2^16. */
+#ifndef SMMA_GEMM_FAMILY_INTEGER_H
+#define SMMA_GEMM_FAMILY_INTEGER_H
+
 #include "gemm/pack.h"
+#include "gemm/family/words.h"
 
 /* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
@@ -109,3 +113,5 @@ static void integer_run(const smma_run *r) {
 static const smma_kernel_family integer_family = {integer_takes, INTEGER_COLUMNS,   integer_bytes,
                                                   integer_bytes, integer_pack_rows, integer_pack_columns,
                                                   integer_run,   SMMA_MODE_NEAREST};
+
+#endif

@@ -11,7 +11,12 @@
 
    Rows take one of two ways: t_fdpa_rows, which is fast and right for usual operands, and t_fdpa_row_with_care, which
    hands to the core what leaves [LEAST, GREATEST], within which nothing here overflows or is subnormal. */
+#ifndef SMMA_GEMM_FAMILY_T_FDPA_H
+#define SMMA_GEMM_FAMILY_T_FDPA_H
+
 #include <float.h>
+
+#include "gemm/family/deficits.h"
 
 enum {
   T_FDPA_LEAST = -100,
@@ -330,3 +335,5 @@ static void t_fdpa_run(const smma_run *r) {
 static const smma_kernel_family t_fdpa_family = {
     t_fdpa_takes,        PANEL,      deficit_row_bytes,    deficit_column_bytes, t_fdpa_pack_rows,
     t_fdpa_pack_columns, t_fdpa_run, SMMA_MODE_TOWARD_ZERO};
+
+#endif

@@ -5,6 +5,11 @@
    by one multiplication with +1 and -1. Everything adds up exactly in 32 bits, and as binary32, whose lowest 10 bits
    RZ-E8M13 clears. The exponent of a zero, -21 or less, does not matter: terms of these formats and FP16 are multiples
    of 2^-32, which F = 13 does not cut at such an emax. */
+#ifndef SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
+#define SMMA_GEMM_FAMILY_T_FDPA_NARROW_H
+
+#include "gemm/family/t_fdpa.h"
+
 enum { NARROW_BITS = 13, NARROW_SIGN = 0xfffe /* turns +1 and -1 of 16 bits into each other */ };
 
 static bool t_fdpa_narrow_takes(const smma_operation *o) {
@@ -209,3 +214,5 @@ static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,    
                                                         t_fdpa_narrow_row_bytes, t_fdpa_narrow_column_bytes,
                                                         t_fdpa_narrow_pack_rows, t_fdpa_narrow_pack_columns,
                                                         t_fdpa_narrow_run,       SMMA_MODE_TOWARD_ZERO};
+
+#endif

@@ -14,6 +14,10 @@
      below E and keeps two. What is kept only matters by not being zero: t is less than half of c, so that the sum has
      27 bits or more and a bit of it that is below the rounding position takes note.
    The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits.h. */
+#ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
+#define SMMA_GEMM_FAMILY_TR_FDPA_H
+
+#include "gemm/family/deficits.h"
 
 enum {
   TR_HEADROOM = 5,
@@ -345,3 +349,5 @@ static void tr_fdpa_run(const smma_run *r) {
 static const smma_kernel_family tr_fdpa_family = {
     tr_fdpa_takes, PANEL,           deficit_row_bytes, deficit_column_bytes,
     tr_pack_rows,  tr_pack_columns, tr_fdpa_run,       SMMA_MODE_NEAREST};
+
+#endif

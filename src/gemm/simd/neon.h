@@ -137,6 +137,6 @@ static inline vd vd_low_int(vi x) { return vcvtq_f64_s64(vmovl_s32(vget_low_s32(
 static inline vd vd_high_int(vi x) { return vcvtq_f64_s64(vmovl_high_s32(x)); }
 static inline vf vf_narrow(vd low, vd high) { return vcvt_high_f32_f64(vcvt_f32_f64(low), high); }
 
-#include "gemm/simd/half.h"
+#include "gemm/simd/half.inc"
 
 #endif

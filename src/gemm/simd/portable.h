@@ -171,6 +171,6 @@ static inline vf vf_narrow(vd low, vd high) {
   return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
 
-#include "gemm/simd/half.h"
+#include "gemm/simd/half.inc"
 
 #endif

@@ -1,0 +1,22 @@
+/* What every family is written on: the words of the instruction set that a kernel names in SMMA_WORDS, or of any machine.
+ */
+#ifndef SMMA_GEMM_FAMILY_WORDS_H
+#define SMMA_GEMM_FAMILY_WORDS_H
+
+#include "gemm/kernel.h"
+
+#ifndef SMMA_WORDS
+#define SMMA_WORDS "gemm/simd/portable.h"
+#endif
+#include SMMA_WORDS
+
+/* In front of a short loop over rows or vectors, whose arrays are registers. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+enum { PANEL = 4 * LANES }; /* columns of a panel: as many as there are bytes in a vector */
+
+#endif
