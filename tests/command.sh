@@ -859,13 +859,46 @@ fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' benc
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
-  runs 0 "$command" --help
-  sed -n '/^\.Ss '"$command"'$/,/^\.S[sh] [^'"${command:0:1}"']/p' "$manual" >in/section
+commands=$("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
+
+# options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
+# (popt writes '--set NAME=VALUE')
+options_of() {
+  "$softmma" "$1" --help | sed -n '/^Options:/,/^Help:/p' |
+    sed -E 's/^( +.*--[a-z-]+) ([A-Z]+=)/\1=\2/' |
+    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p'
+}
+
+# section NAME: that part of the manual, from its heading to the next
+section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} inside' "$manual"; }
+
+section SYNOPSIS >in/synopsis
+for command in $commands; do
+  check "softmma(1) has the synopsis of $command" grep -qx "\.Cm $command" in/synopsis
+  section "$command" >in/section
+  options_of "$command" | tr -d = | sort >in/options
+  sed -nE '/^\.It Fl/s/Fl (-?[A-Za-z][a-z-]*)/\n-\1\n/gp' in/section | grep '^-' | sort -u >in/told
   while read -r option; do
-    check "softmma(1) has $command $option" grep -qE -e "Fl ${option#-}( |\$)" in/section
-  done < <(grep -oE -e '^ .*--[a-z-]+' in/stdout | grep -oE -e '--[a-z-]+' | sort -u | grep -v -e '--help')
+    check "softmma(1) has $command $option" grep -qx -e "$option" in/told
+  done <in/options
+  while read -r option; do
+    check "softmma(1) knows of $command what there is: $option" grep -qx -e "$option" in/options
+  done <in/told
 done
+while read -r name _ exponent fraction _; do
+  grep -qE "^\.It (.* , )?$name( ,|  *Ta $exponent, $fraction Ta|.* Ta - Ta)" <(section 'Number formats') ||
+    fail "softmma(1): format $name" "no line '.It $name Ta $exponent, $fraction Ta ...' below Number formats"
+done < <("$softmma" list --formats | tail -n +2)
+check 'softmma(1) does not deny integers' [ -z "$(grep -i 'integer.*not modelled' "$manual")" ]
+while read -r unit; do
+  for page in "$manual" "$source_directory/docs/units.md"; do
+    check "${page##*/} has the unit $unit" grep -qE "(Cm |\`)$unit" "$page"
+  done
+done < <("$softmma" units | sed -nE 's/^([a-z0-9]+).*/\1/p')
+while read -r experiment; do
+  check "docs/experiments.md has $experiment" grep -qx "## $experiment" "$source_directory/docs/experiments.md"
+done < <("$softmma" experiment | sed -nE 's/^([a-z0-9-]+) .*/\1/p')
 if command -v man >/dev/null; then
   LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
   check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
@@ -904,6 +937,21 @@ completes() {
 
 # shellcheck source=/dev/null
 source "$source_directory/src/cli/softmma.bash-completion"
+# What takes a value is completed by it, or by nothing; what takes none is followed by the next word.
+for command in $commands; do
+  while read -r option; do
+    COMPREPLY=()
+    if [[ $option == *= ]]; then
+      check "completion knows the value of $command $option" _softmma_value "$softmma" '' "${option%=}" "$command"
+    elif _softmma_value "$softmma" '' "$option" "$command"; then
+      fail "completion of $command $option" 'it takes no value'
+    fi
+  done < <(options_of "$command")
+  # shellcheck disable=SC2046
+  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "$command" --
+done
+completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" campaign --unit ''
+completes 'of all commands' "$commands" ''
 completes 'of commands' 'list show dot gemm compare verify gen bench version help' ''
 completes 'of a command' 'gemm gen' g
 completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
