@@ -886,10 +886,6 @@ for command in $commands; do
     check "softmma(1) knows of $command what there is: $option" grep -qx -e "$option" in/options
   done <in/told
 done
-while read -r name _ exponent fraction _; do
-  grep -qE "^\.It (.* , )?$name( ,|  *Ta $exponent, $fraction Ta|.* Ta - Ta)" <(section 'Number formats') ||
-    fail "softmma(1): format $name" "no line '.It $name Ta $exponent, $fraction Ta ...' below Number formats"
-done < <("$softmma" list --formats | tail -n +2)
 check 'softmma(1) does not deny integers' [ -z "$(grep -i 'integer.*not modelled' "$manual")" ]
 while read -r unit; do
   for page in "$manual" "$source_directory/docs/units.md"; do

@@ -387,6 +387,16 @@ static void test_gpu_names(void **state) {
     }
 }
 
+/* Users name products: of every architecture but x86 and a first model, gpus.def has one. */
+static void test_every_architecture_has_a_gpu(void **state) {
+  (void)state;
+  for (int arch = 0; arch < SMMA_ARCH_COUNT; arch++) {
+    bool named = !smma_architectures[arch].listed || arch == SMMA_ARCH_x86;
+    for (size_t g = 0; g < smma_gpu_count; g++) named = named || smma_gpus[g].arch == (smma_arch_id)arch;
+    if (!named) fail_msg("no GPU of %s is in gpus.def", smma_architectures[arch].name);
+  }
+}
+
 /* ---- Lines for errors ---- */
 
 static const struct {
@@ -691,6 +701,7 @@ int main(void) {
       cmocka_unit_test(test_alias_text),
       cmocka_unit_test(test_alias_cases),
       cmocka_unit_test(test_gpu_names),
+      cmocka_unit_test(test_every_architecture_has_a_gpu),
       cmocka_unit_test(test_error_lines),
       cmocka_unit_test(test_long_names),
       cmocka_unit_test(test_message_is_empty_on_success),

@@ -587,7 +587,8 @@ static void test_notices_overflow_of_integers(void **state) {
   assert_noticed(&wraps, &is_unsigned);
 }
 
-int main(void) {
+/* An argument is a pattern of the tests to run. */
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_volta_turing),
       cmocka_unit_test(test_ampere_ada),
@@ -624,5 +625,6 @@ int main(void) {
       cmocka_unit_test(test_notices_order_of_sums),
       cmocka_unit_test(test_notices_overflow_of_integers),
   };
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
 }

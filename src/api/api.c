@@ -116,13 +116,10 @@ smma_status smma_formats_find(const char *in, const char *out, smma_formats *for
   return smma_formats_from_text(in, d, formats, message, size) ? SMMA_OK : SMMA_INVALID_ARGUMENT;
 }
 
-/* E8M13 is what a unit writes, and no operand. */
-static bool is_operand(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT && format != SMMA_E8M13; }
-
 const smma_instruction *smma_find_by_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
   size = smma_start_text(message, size);
-  if (gpu && f && is_operand(f->a) && is_operand(f->b) && is_operand(f->d) && f->scale_block >= 0 &&
-      (f->scale_block == 0 || is_operand(f->scale)))
+  if (gpu && f && smma_is_operand_format(f->a) && smma_is_operand_format(f->b) && smma_is_operand_format(f->d) &&
+      f->scale_block >= 0 && (f->scale_block == 0 || smma_is_operand_format(f->scale)))
     return smma_resolve_formats(gpu, f, message, size);
   snprintf(message, size, "the GPU is missing, or a format is none of an operand");
   return NULL;

@@ -53,9 +53,10 @@ static json_t *floating(smma_encoding f, int number) {
 static int list_formats(bool json) {
   json_t *array = json_array();
   if (!json) printf("%-10s  %4s  %8s  %8s  %4s\n", "format", "bits", "exponent", "fraction", "bias");
-  for (int format = 0; format < SMMA_E8M13; format++) {
+  for (int format = 0; format < SMMA_FORMAT_COUNT; format++) {
     const char *name = smma_format_text((smma_format)format);
     smma_encoding f = smma_encoding_of((smma_format)format);
+    if (!smma_is_operand_format((smma_format)format)) continue;
     if (!json && f.specials == SMMA_SPECIALS_INTEGER)
       printf("%-10s  %4d  %8s  %8s  %4s\n", name, f.bits, "-", "-", "-");
     else if (!json)

@@ -86,7 +86,7 @@ static bool format_holds(smma_format outer, smma_format inner) {
 static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
-  for (int f = 0; f < SMMA_E8M13; f++)
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
     if (smma_operand_formats() >> f & 1 && format_holds(i->d, (smma_format)f))
       smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),

@@ -72,6 +72,8 @@ const char *smma_format_text(smma_format format) {
   return (int)format >= 0 && (int)format < SMMA_FORMAT_COUNT ? names[format] : "none";
 }
 
+bool smma_is_operand_format(smma_format format) { return format != SMMA_E8M13 && (unsigned)format < SMMA_FORMAT_COUNT; }
+
 /* But for the case of letters. */
 static bool same_text(const char *x, const char *y) {
   while (*x && smma_lower(*x) == smma_lower(*y)) x++, y++;
@@ -80,7 +82,7 @@ static bool same_text(const char *x, const char *y) {
 
 smma_format smma_format_from_text(const char *text) {
   for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
-    if (format != SMMA_E8M13 && same_text(text, names[format])) return (smma_format)format;
+    if (smma_is_operand_format((smma_format)format) && same_text(text, names[format])) return (smma_format)format;
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
     if (same_text(text, synonyms[i].text)) return synonyms[i].format;
   return SMMA_NO_FORMAT;

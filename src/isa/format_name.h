@@ -16,6 +16,9 @@ enum {
 /* The name in format.def; "none" for SMMA_NO_FORMAT. */
 const char *smma_format_text(smma_format format);
 
+/* All but e8m13, which only results are rounded to. */
+bool smma_is_operand_format(smma_format format);
+
 /* The format of a name, in either case of letters; SMMA_NO_FORMAT when it is unknown. Names that mean different
    formats to different makers (fp8, bf8) are unknown; so is e8m13, which is no operand format. */
 smma_format smma_format_from_text(const char *text);

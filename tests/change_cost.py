@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What docs/howto-add.md says of an addition is enough, and every file it names is needed.
+
+Adds its examples to a copy of the source: the tests then pass, and with any one of the files left out they fail.
+Usage: change_cost.py SOURCE BUILD COMPILER
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+source, build, compiler = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3]
+
+# Sections whose examples belong together, and the tests that judge them.
+ADDITIONS = {
+    "format": (["A number format"], ["test_format", "test_oracle test_formats"]),
+    "instruction": (["An instruction"], ["test_catalogue", "test_oracle test_catalogue"]),
+    "architecture": (["A rule", "An architecture"], ["test_catalogue", "test_oracle test_catalogue"]),
+}
+
+# Only what the additions change is compiled again; the rest comes from the library that is built.
+MAKEFILE = """
+FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -ffp-contract=off -Isrc -Iinclude -Itests \\
+  -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"'
+LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c))
+test_oracle: $(LIBRARY) tests/oracle.o tests/operands.o tests/test_oracle.o
+test_format: $(LIBRARY) tests/support.o tests/test_format.o
+test_catalogue: $(LIBRARY) tests/support.o tests/test_catalogue.o
+test_oracle test_format test_catalogue:
+	{compiler} $^ {build}/lib/libsoftmma.a -fopenmp -lcmocka -lgmp -lm -o $@
+%.o: %.c
+	{compiler} $(FLAGS) -MMD -c $< -o $@
+-include $(wildcard src/*/*.d tests/*.d)
+"""
+
+
+def examples(section):
+    """FILE -> [(TEXT or None, lines)] of a section."""
+    text = (source / "docs/howto-add.md").read_text().split(f"\n## {section}\n")[1].split("\n## ")[0]
+    found, lines = {}, None
+    for line in text.splitlines():
+        if place := re.fullmatch(r"    >>> (\S+?)(?:, behind (.+))?", line):
+            lines = []
+            found.setdefault(place[1], []).append((place[2], lines))
+        elif lines is not None and (line.startswith("    ") or not line):
+            lines.append(line[4:])
+        else:
+            lines = None
+    return found
+
+
+def changed(name, pieces):
+    """The text of a file with its pieces."""
+    file = source / name
+    lines = file.read_text().splitlines() if file.exists() else []
+    for behind, new in pieces:
+        while new and not new[-1]:
+            new = new[:-1]
+        at = len(lines)
+        if behind:
+            at = max((i + 1 for i, line in enumerate(lines) if behind in line), default=None)
+            if at is None:
+                raise SystemExit(f"docs/howto-add.md: there is no '{behind}' in {name}")
+        lines[at:at] = new
+    return "\n".join(lines) + "\n"
+
+
+def passes(copy, tests):
+    """Whether the tests are built and pass; what they said."""
+    made = subprocess.run(["make", "-s", "-j2", *{test.split()[0] for test in tests}], cwd=copy, capture_output=True, text=True)
+    if made.returncode:
+        return False, made.stderr
+    environment = {**os.environ, "SOFTMMA_ORACLE_ROWS": "4000"}
+    for test in tests:
+        name, *arguments = test.split()
+        ran = subprocess.run([f"./{name}", *arguments], cwd=copy, capture_output=True, text=True, env=environment)
+        if ran.returncode:
+            return False, ran.stdout + ran.stderr
+    return True, ""
+
+
+def judge(copy, what, sections, tests):
+    """Applies what the sections say; the failures."""
+    pieces, failures = {}, []
+    for section in sections:
+        for name, more in examples(section).items():
+            pieces.setdefault(name, []).extend(more)
+    if not pieces:
+        return [f"{what}: there is no example in {sections}"]
+    originals = {name: (source / name).read_text() if (source / name).exists() else None for name in pieces}
+
+    def put(name, text):
+        if text is None:
+            (copy / name).unlink(missing_ok=True)
+            (copy / name).with_suffix(".o").unlink(missing_ok=True)
+            (copy / name).with_suffix(".d").unlink(missing_ok=True)
+        else:
+            (copy / name).write_text(text)
+
+    for name in pieces:
+        put(name, changed(name, pieces[name]))
+    fine, said = passes(copy, tests)
+    if not fine:
+        failures.append(f"{what}: with all of {', '.join(pieces)} something fails:\n{said[-3000:]}")
+    for name in pieces if fine else ():
+        put(name, originals[name])
+        if passes(copy, tests)[0]:
+            failures.append(f"{what}: nothing fails without {name}")
+        put(name, changed(name, pieces[name]))
+    for name in pieces:
+        put(name, originals[name])
+    print(f"{what}: {len(pieces)} files", flush=True)
+    return failures
+
+
+with tempfile.TemporaryDirectory() as folder:
+    copy = Path(folder)
+    for part in ("src", "include", "tests", "docs"):
+        shutil.copytree(source / part, copy / part, ignore=shutil.ignore_patterns("corpus", "vectors", "pictures", "*.png"))
+    (copy / "Makefile").write_text(MAKEFILE.replace("{build}", str(build)).replace("{compiler}", compiler))
+    failures = [f for what, (sections, tests) in ADDITIONS.items() for f in judge(copy, what, sections, tests)]
+print("\n".join(f"FAILED  {failure}" for failure in failures))
+sys.exit(bool(failures))
