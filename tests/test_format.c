@@ -532,7 +532,7 @@ static void test_round_of_nothing(void **state) {
     assert_true(smma_round(SMMA_F16, 1, (smma_rounding)directions[i], SMMA_OVERFLOW_DEFAULT) == SMMA_NO_ENCODING);
   for (size_t i = 0; i < sizeof overflows / sizeof overflows[0]; i++)
     assert_true(smma_round(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
-  for (int f = SMMA_F64; f <= SMMA_E8M13; f++) {
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
     assert_true(smma_round((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
     assert_true(smma_round((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
     assert_true(smma_round((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
