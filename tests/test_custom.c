@@ -172,7 +172,7 @@ static void test_every_parameter_has_a_key(void **state) {
   }
 }
 
-/* Rules that differ in one parameter are not the same, and the words of those that are told differ. */
+/* Rules that differ in one parameter are not the same. */
 static void test_every_key_counts(void **state) {
   (void)state;
   for (uint64_t u = 0; u < 200; u++) {
@@ -180,13 +180,11 @@ static void test_every_key_counts(void **state) {
     const smma_instruction *i = make(&custom);
     for (const smma_key *key = NULL; (key = smma_next_key(custom.named.rule.algorithm, key));) {
       smma_custom other = smma_custom_of(i);
-      const smma_instruction *changed;
       if (!key->of_rule) continue;
       smma_custom_set(&other, key, smma_custom_get(&other, key) ^ 1);
-      changed = smma_custom_make(&other);
-      if (smma_same_operation(i, changed))
+      other.instruction.rule = &other.named;
+      if (smma_same_operation(i, &other.instruction))
         fail_msg("%s of %s is not compared", key->key, smma_model_name(&other.named.rule));
-      smma_custom_free(changed);
     }
     smma_custom_free(i);
   }
