@@ -24,8 +24,8 @@ ADDITIONS = {
 
 # Only what the additions change is compiled again; the rest comes from the library that is built.
 MAKEFILE = """
-FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -ffp-contract=off -Isrc -Iinclude -Itests \\
-  -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"'
+FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -fopenmp -ffp-contract=off \\
+  -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"'
 LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c))
 test_oracle: $(LIBRARY) tests/oracle.o tests/operands.o tests/test_oracle.o
 test_format: $(LIBRARY) tests/support.o tests/test_format.o
@@ -71,7 +71,8 @@ def changed(name, pieces):
 
 def passes(copy, tests):
     """Whether the tests are built and pass; what they said."""
-    made = subprocess.run(["make", "-s", "-j2", *{test.split()[0] for test in tests}], cwd=copy, capture_output=True, text=True)
+    programs = {test.split()[0] for test in tests}
+    made = subprocess.run(["make", "-s", "-j2", *programs], cwd=copy, capture_output=True, text=True)
     if made.returncode:
         return False, made.stderr
     environment = {**os.environ, "SOFTMMA_ORACLE_ROWS": "4000"}
@@ -120,7 +121,8 @@ def judge(copy, what, sections, tests):
 with tempfile.TemporaryDirectory() as folder:
     copy = Path(folder)
     for part in ("src", "include", "tests", "docs"):
-        shutil.copytree(source / part, copy / part, ignore=shutil.ignore_patterns("corpus", "vectors", "pictures", "*.png"))
+        unused = shutil.ignore_patterns("corpus", "vectors", "pictures", "*.png")
+        shutil.copytree(source / part, copy / part, ignore=unused)
     (copy / "Makefile").write_text(MAKEFILE.replace("{build}", str(build)).replace("{compiler}", compiler))
     failures = [f for what, (sections, tests) in ADDITIONS.items() for f in judge(copy, what, sections, tests)]
 print("\n".join(f"FAILED  {failure}" for failure in failures))
