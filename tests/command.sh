@@ -52,10 +52,15 @@ silent() { [ ! -s in/stderr ]; }
 
 # ---- Help and version ----
 
+# How many columns the texts of options begin in.
+option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' | sort -u | wc -l; }
 gives 'help' 0 '^  verify  ' --help
+check 'help: summaries stand in one column' [ "$(sed -n '/^Commands:/,/^$/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^Commands:' -e '^$')" -eq 0 ]
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
 for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
+  check "$command --help: texts begin in one column" [ "$(option_columns <in/stdout)" -eq 1 ]
+  check "$command --help: lines of at most 100 columns" [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
 done
 gives 'version' 0 '^softmma [0-9]+\.[0-9]+\.[0-9]+$' version
 gives '--version' 0 '^softmma [0-9]' --version
@@ -66,13 +71,24 @@ listed=$("$softmma" list --json | jq length) unlisted=$("$softmma" list --on cdn
 gives 'version counts what list leaves out' 0 \
   "^instructions +$((listed + unlisted)) on [0-9]+ architectures, with the $unlisted of cdna3-r1\$" version
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
+volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem
 fails 'help of an unknown command' "unknown command 'gem'" help gem
 fails 'unknown option' '--colour: unknown option .*softmma list --help' list --colour
 fails 'option without its value' '--rows: missing argument' gen --rows
-fails 'a number that is none' "--rows: 'many': invalid numeric value" gen --rows many
-fails 'a number that is none, behind =' '--rows=many: invalid numeric value' gen --rows=many
+fails 'a number that is none' "--rows: 'many' is no whole number, as 1000000, 1_000_000 or 1e6" gen --rows many
+fails 'a number that is none, behind =' "--rows: 'many' is no whole number" gen --rows=many
+for number in 1e 1e- 1e-1 1.5 1__0 _1 1_ 0x10 1e19 9223372036854775808 '' ' 1' 1.25e1; do
+  fails "no count: '$number'" "--rows: '$number' is no whole number" gen "${volta_unit[@]}" --rows "$number"
+done
+for number in 12 1_2 1.2e1 12e0 1.2E+1 0012; do
+  gives "a count: $number" 0 '^# arch: volta$' gen "${volta_unit[@]}" --rows $number
+  check "a count: $number rows" [ "$(grep -vc '^#' in/stdout)" -eq 12 ]
+done
+fails 'a count beyond an int' "--threads: '3e9' is no whole number, .*, or greater than a number can be here" \
+  experiment accumulation --threads 3e9
+gives 'counts elsewhere' 0 '16' bench --on V100 --in f16 --size 1.6e1 --repetitions 1e0 --blas none
 fails 'surplus argument' "unexpected argument 'V100'" list V100
 fails 'missing arguments' 'too few arguments: softmma gemm --on GPU' gemm --on H100
 fails 'missing argument' 'too few arguments: softmma compare' compare --on H100 A.npy
@@ -174,10 +190,10 @@ gives 'dot with scales, --json' 0 '"scale_a": \[' \
 gives 'dot with scales, --explain' 0 '^d = 0x42800000 = 64$' \
   dot --on sm_120 --instr $nvfp4 -a '1*64' -b '1*64' --scale-a '1*4' --scale-b '1*4' --explain
 gives 'dot rounds a value' 0 '^0x3dccc000  ' dot --on V100 --instr HMMA.884.F32.F32 -a '0.1 0*3' -b '1*4'
-check 'dot says what it rounds' says '^softmma: note: --a: \[0\] = 0\.1 is no value of f16 and is taken as 0.0999755859375'
+check 'dot says what it rounds' says '^softmma: note: --a\[0\]: 0\.1 is no value of f16 and is taken as 0.0999755859375'
 gives 'dot of a value beyond all formats' 0 '^0x7f800000  inf$' \
   dot --on V100 --instr HMMA.884.F32.F32 -a '1 0*3' -b '1*4' -c 1e999
-check 'dot says that, too' says 'note: --c: \[0\] = 1e999 is no value of f32 and is taken as inf'
+check 'dot says that, too' says 'note: --c\[0\]: 1e999 is no value of f32 and is taken as inf'
 
 dot=(dot --on H100 --instr HMMA.16816.F32)
 fails 'dot: unknown GPU' "--on: unknown GPU or architecture 'H10'; nearest: H100" dot --on H10 --instr HMMA.16816.F32
@@ -195,12 +211,12 @@ fails 'dot: too few elements' "--a has 3 elements, but the instruction takes 16 
   "${dot[@]}" -a '1 2 3' -b '1*16'
 fails 'dot: too many elements' '--b has 17 elements, but the instruction takes 16$' "${dot[@]}" -a '1*16' -b '1*17'
 fails 'dot: two values of c' '--c has 2 elements, but the instruction takes 1$' "${dot[@]}" -a '1*16' -b '1*16' -c '1 2'
-fails 'dot: bad number' "--b: element 1, '1\.5x', is not a number" "${dot[@]}" -a '1*16' -b '1 1.5x 0*14'
+fails 'dot: bad number' "--b\[1\]: '1\.5x' is not a number" "${dot[@]}" -a '1*16' -b '1 1.5x 0*14'
 fails 'dot: bad count' "--a: '1\*x': the count behind '\*'" "${dot[@]}" -a '1*x' -b '1*16'
-fails 'dot: bad hex' "--a: element 15, 'xyz', is not hexadecimal" "${dot[@]}" --hex -a '0*15 xyz' -b '0*16'
-fails 'dot: hex too wide' "--a: element 0, '13c00', does not fit the 16 bits of f16" \
+fails 'dot: bad hex' "--a\[15\]: 'xyz' is not hexadecimal" "${dot[@]}" --hex -a '0*15 xyz' -b '0*16'
+fails 'dot: hex too wide' "--a\[0\]: '13c00' does not fit the 16 bits of f16" \
   "${dot[@]}" --hex -a '13c00 0*15' -b '0*16'
-fails 'dot: hex far too wide' "--c: element 0, '1{17}', does not fit" \
+fails 'dot: hex far too wide' "--c\[0\]: '1{17}' does not fit" \
   "${dot[@]}" --hex -a '0*16' -b '0*16' -c 11111111111111111
 fails 'dot: FP4 too wide' "does not fit the 4 bits of e2m1" \
   dot --on sm_120 --instr $nvfp4 --hex -a '10*64' -b '0*64' --scale-a '38*4' --scale-b '38*4'
@@ -500,7 +516,7 @@ fails 'gemm: shapes that do not fit, transposed' 'A\.npy transposed is 2 x 2 and
 fails 'gemm: C of another shape' '-C: row\.npy is 1 x 3, but A\*B is 2 x 2' "${gemm[@]}" A16.npy B16.npy -C row.npy
 fails 'gemm: raw encodings of another width' 'raw-a\.npy holds raw encodings of 8 bits, but f16 has 16' \
   "${gemm[@]}" raw-a.npy B.npy
-fails 'gemm: raw encodings that do not fit' 'raw-a\.npy: row 0, column 0 holds 0x38, .* the 4 bits of e2m1' \
+fails 'gemm: raw encodings that do not fit' 'raw-a\.npy: \[0, 0\] holds 0x38, .* the 4 bits of e2m1' \
   gemm --on B200 --in e2m1 raw-a.npy B16.npy -o N.npy
 fails 'gemm: output in no directory' '-o: none/N\.npy: cannot write: No such file' \
   gemm --on H100 --in f16 A.npy B.npy -o none/N.npy
@@ -727,7 +743,7 @@ fails 'gen: no instruction' '--instr is missing' gen --on V100
 fails 'gen: no GPU' '--on is missing' gen --instr HMMA.884.F32.F32
 fails 'gen: unknown kind' "--kind: unknown kind 'odd'; kinds are random, normal, edge" gen "${volta[@]}" --kind odd
 fails 'gen: negative number of rows' '--rows: -5 is negative' gen "${volta[@]}" --rows=-5
-fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999': number too large" \
+fails 'gen: seed beyond 64 bits' "--seed: '99999999999999999999' is no whole number, .* not below 2.63" \
   gen "${volta[@]}" --seed 99999999999999999999
 fails 'gen: output in no directory' '--output: none/v\.txt: cannot write: No such file' gen "${volta[@]}" -o none/v.txt
 "$softmma" gen "${volta[@]}" --rows 1000000000 -o interrupted.txt 2>/dev/null &

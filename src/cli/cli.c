@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/target.h"
+#include "io/count.h"
 #include "unit/child.h"
 #include "unit/unit.h"
 
@@ -87,6 +89,51 @@ static _Noreturn void fail_option(int argc, const char **argv, const char *bad, 
   smma_die("%s: %s (see '%s --help')", bad, poptStrerror(code), argv[0]);
 }
 
+/* ---- Counts: numbers of options are read by smma_read_count, not by popt ---- */
+
+static struct poptOption counted[MOST_OPTIONS]; /* the table as popt sees it */
+static char descriptions[MOST_OPTIONS][192];
+
+static bool is_count(const struct poptOption *o) {
+  const unsigned type = o->argInfo & POPT_ARG_MASK;
+  return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
+}
+
+static long long count_of(const struct poptOption *o) {
+  return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT ? *(int *)o->arg : *(long long *)o->arg;
+}
+
+/* A count becomes a string whose place in the table, from 1, popt returns. */
+static void take_counts(const struct poptOption *table) {
+  for (int i = 0; i < MOST_OPTIONS; i++) {
+    counted[i] = table[i];
+    if (!table[i].longName && !table[i].arg) return;
+    if (!is_count(&table[i])) continue;
+    if (table[i].argInfo & POPT_ARGFLAG_SHOW_DEFAULT)
+      snprintf(descriptions[i], sizeof descriptions[i], "%s (default: %lld)", table[i].descrip, count_of(&table[i]));
+    else
+      snprintf(descriptions[i], sizeof descriptions[i], "%s", table[i].descrip);
+    counted[i].argInfo = POPT_ARG_STRING;
+    counted[i].arg = NULL;
+    counted[i].val = i + 1;
+    counted[i].descrip = descriptions[i];
+  }
+}
+
+static void store_count(const struct poptOption *o) {
+  char *text = poptGetOptArg(context);
+  long long value = 0;
+  const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
+  if (!text || !smma_read_count(text, &value) || (is_int && (value > INT_MAX || value < INT_MIN)))
+    smma_die("--%s: '%s' is no " SMMA_COUNT_WORDS "%s", o->longName, text ? text : "",
+             is_int ? ", or greater than a number can be here" : ", or not below 2^63");
+  free(text);
+  if (is_int)
+    *(int *)o->arg = (int)value;
+  else
+    *(long long *)o->arg = value;
+}
+
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details) {
   static char program[64];
@@ -97,16 +144,17 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   int code, count = 0, help = 0;
   struct poptOption help_table[] = {{"help", 'h', POPT_ARG_NONE, &help, 0, "show this help", NULL}, POPT_TABLEEND};
   struct poptOption all[] = {
-      {NULL, 0, POPT_ARG_INCLUDE_TABLE, table, 0, "Options:", NULL},
+      {NULL, 0, POPT_ARG_INCLUDE_TABLE, counted, 0, "Options:", NULL},
       {NULL, 0, POPT_ARG_INCLUDE_TABLE, help_table, 0, "Help:", NULL},
       POPT_TABLEEND,
   };
   snprintf(program, sizeof program, "softmma %s", command->name);
   argv[0] = program;
+  take_counts(table);
   context = poptGetContext(program, argc, argv, all, 0);
   poptSetOtherOptionHelp(context, *command->arguments ? command->arguments : "[options]");
   list_strings(table, defaults);
-  code = poptGetNextOpt(context);
+  while ((code = poptGetNextOpt(context)) > 0) store_count(&table[code - 1]);
   own_strings(table, defaults);
   if (help) print_command_help(command, details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);

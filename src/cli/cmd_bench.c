@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/timing.h"
+#include "io/count.h"
 
 enum { MOST_CASES = 64, MOST_SIZES = 16, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000, DEFAULT_SIZE = 1024 };
 
@@ -86,9 +87,8 @@ static void choose_cases(bench *b) {
 }
 
 static size_t read_size(const char *text, const char *option) {
-  char *end;
-  long size = strtol(text, &end, 10);
-  if (end == text || *end || size < 1 || size > LARGEST_SIZE)
+  long long size;
+  if (!smma_read_count(text, &size) || size < 1 || size > LARGEST_SIZE)
     smma_die("%s: '%s' is not a size from 1 to %d", option, text, LARGEST_SIZE);
   return (size_t)size;
 }

@@ -9,7 +9,7 @@ static int print_help(void) {
       "SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.\n\n"
       "Usage: softmma COMMAND [options]\n\nCommands:\n");
   for (size_t i = 0; i < smma_command_count; i++)
-    printf("  %-8s  %s\n", smma_commands[i].name, smma_commands[i].summary);
+    printf("  %-10s  %s\n", smma_commands[i].name, smma_commands[i].summary);
   printf(
       "\n'softmma COMMAND --help' tells a command's options; 'man softmma' has it all.\n"
       "Exit status: 0 done and equal, 1 done and different, 2 could not.\n");

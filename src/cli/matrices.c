@@ -36,7 +36,7 @@ static void check_raw(const smma_tensor *t, smma_format wanted, const char *path
              path, 8 * t->bytes, smma_format_text(wanted), bits, smma_format_text(wanted));
   for (size_t i = 0; i < t->rows * t->columns; i++)
     if (bits < 64 && smma_load((size_t)t->bytes, t->data, i) >> bits)
-      smma_die("%s: row %zu, column %zu holds 0x%llx, which does not fit the %d bits of %s", path, i / t->columns,
+      smma_die("%s: [%zu, %zu] holds 0x%llx, which does not fit the %d bits of %s", path, i / t->columns,
                i % t->columns, (unsigned long long)smma_load((size_t)t->bytes, t->data, i), bits,
                smma_format_text(wanted));
 }

@@ -146,14 +146,14 @@ static bool is_text(const json_t *value, const char *text) {
 /* The first thing that the file's campaign has otherwise. */
 static bool same_campaign(const smma_report *r, const json_t *file, const char *path, smma_error *error) {
   const smma_campaign *c = r->campaign;
-  uint64_t seed;
+  const json_t *seed = json_object_get(file, "seed"); /* as all seeds written in 63 bits and a sign */
   if (!is_text(json_object_get(json_object_get(file, "unit"), "name"), c->unit->name))
     return smma_fail(error, "%s is of another unit than %s; name another file", path, c->unit->name);
   if (!is_text(json_object_get(json_object_get(file, "against"), "name"), c->against->name))
     return smma_fail(error, "%s is of a comparison with another unit than %s; name another file", path,
                      c->against->name);
-  if (!read_count(file, "seed", &seed) || seed != c->seed)
-    return smma_fail(error, "%s is of another seed than %llu; name another file", path, (unsigned long long)c->seed);
+  if (!json_is_integer(seed) || (uint64_t)json_integer_value(seed) != c->seed)
+    return smma_fail(error, "%s is of another seed than %lld; name another file", path, (long long)c->seed);
   if (!is_text(json_object_get(file, "kind"), kind_text(c)))
     return smma_fail(error, "%s is of another kind of rows than '%s'; name another file", path, kind_text(c));
   return true;

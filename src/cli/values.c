@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/count.h"
+
 #define TOKEN_SIZE 80
 
 static void skip_blanks(const char **text) {
@@ -30,12 +32,11 @@ static bool next_token(const char **text, char token[TOKEN_SIZE], const char *op
 
 /* Splits "VALUE*COUNT"; 1 without a count. */
 static int repetitions(char *token, const char *option) {
-  char *star = strchr(token, '*'), *end;
-  long count;
+  char *star = strchr(token, '*');
+  long long count;
   if (!star) return 1;
   *star = 0;
-  count = strtol(star + 1, &end, 10);
-  if (!isdigit((unsigned char)star[1]) || *end || count > SMMA_MAXIMUM_K)
+  if (!smma_read_count(star + 1, &count) || count < 0 || count > SMMA_MAXIMUM_K)
     smma_die("%s: '%s*%s': the count behind '*' must be a number from 0 to %d", option, token, star + 1,
              SMMA_MAXIMUM_K);
   return (int)count;
@@ -47,11 +48,9 @@ static uint64_t parse_hex(const char *token, const char *option, int index, smma
   char *end;
   errno = 0;
   encoding = strtoull(token, &end, 16);
-  if (*end || !isxdigit((unsigned char)token[0]))
-    smma_die("%s: element %d, '%s', is not hexadecimal", option, index, token);
+  if (*end || !isxdigit((unsigned char)token[0])) smma_die("%s[%d]: '%s' is not hexadecimal", option, index, token);
   if (errno == ERANGE || (bits < 64 && encoding >> bits))
-    smma_die("%s: element %d, '%s', does not fit the %d bits of %s", option, index, token, bits,
-             smma_format_text(format));
+    smma_die("%s[%d]: '%s' does not fit the %d bits of %s", option, index, token, bits, smma_format_text(format));
   return encoding;
 }
 
@@ -61,12 +60,11 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   uint64_t encoding;
   errno = 0;
   value = strtod(token, &end);
-  if (*end || end == token)
-    smma_die("%s: element %d, '%s', is not a number (raw encodings need --hex)", option, index, token);
+  if (*end || end == token) smma_die("%s[%d]: '%s' is not a number (raw encodings need --hex)", option, index, token);
   encoding = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   rounded = smma_value(format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
-    smma_note("%s: [%d] = %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
+    smma_note("%s[%d]: %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
               rounded);
   }
   return encoding;

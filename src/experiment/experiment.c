@@ -1,9 +1,10 @@
 #include "experiment/experiment.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "io/count.h"
 
 const smma_experiment *const smma_experiments[] = {
 #define SMMA_EXPERIMENT(symbol) &smma_experiment_##symbol,
@@ -36,12 +37,11 @@ bool smma_parameter_fail(const smma_experiment_run *run, const char *name, const
 bool smma_parameter_count(const smma_experiment_run *run, const char *name, size_t least, size_t most, size_t *value,
                           smma_error *error) {
   const char *text = smma_parameter_text(run, name);
-  char *end, allowed[80];
-  unsigned long long number;
-  errno = 0;
-  number = strtoull(text, &end, 10);
-  *value = (size_t)number;
-  if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && number >= least && number <= most) return true;
+  char allowed[80];
+  long long number;
+  const bool read = smma_read_count(text, &number) && number >= 0;
+  *value = read ? (size_t)number : 0;
+  if (read && *value >= least && *value <= most) return true;
   snprintf(allowed, sizeof allowed, "a whole number from %zu to %zu", least, most);
   return smma_parameter_fail(run, name, allowed, error);
 }

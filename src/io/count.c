@@ -1,0 +1,42 @@
+#include "io/count.h"
+
+#include <ctype.h>
+#include <limits.h>
+
+static bool is_digit(char c) { return isdigit((unsigned char)c) != 0; }
+
+/* "e6", "E+06" or nothing, up to the end of the text. */
+static bool read_exponent(const char *c, int *exponent) {
+  *exponent = 0;
+  if (!*c) return true;
+  if (*c != 'e' && *c != 'E') return false;
+  c += c[1] == '+' ? 2 : 1;
+  if (!is_digit(*c)) return false;
+  for (; is_digit(*c) && *exponent < 100; c++) *exponent = *exponent * 10 + (*c - '0');
+  return !*c;
+}
+
+bool smma_read_count(const char *text, long long *count) {
+  const bool negative = *text == '-';
+  const char *c = text + negative;
+  long long value = 0;
+  int places = 0, exponent; /* digits behind the point */
+  bool point = false;
+  if (!is_digit(*c)) return false;
+  for (; is_digit(*c) || ((*c == '_' || (*c == '.' && !point)) && is_digit(c[-1]) && is_digit(c[1])); c++) {
+    point |= *c == '.';
+    if (!is_digit(*c)) continue;
+    if (value > (LLONG_MAX - (*c - '0')) / 10) return false;
+    value = value * 10 + (*c - '0');
+    places += point;
+  }
+  if (!read_exponent(c, &exponent)) return false;
+  for (; places > exponent; places--, value /= 10)
+    if (value % 10) return false;
+  for (; exponent > places && value; exponent--) {
+    if (value > LLONG_MAX / 10) return false;
+    value *= 10;
+  }
+  *count = negative ? -value : value;
+  return true;
+}
