@@ -49,7 +49,7 @@ for _ in $(seq 600); do
   [ "${cells:-0}" -ge 3 ] && break
   sleep 0.05
 done
-kill -INT $run
+kill -TERM $run # a shell makes those in the background ignore SIGINT
 wait $run
 check 'interrupted' test $? -eq 2
 check 'says where to go on' grep -q '^softmma: interrupted; the same command goes on from ./acc' in/stderr
