@@ -46,12 +46,12 @@ static void recognises_its_candidates(const smma_trial *t) {
   for (int n = 0; n < t->answers; n++) {
     const smma_trial_result r = run_as(t, t->answer[n], 0);
     if (r.answer != n)
-      print_error("%s of %s: '%s' is taken for %d\n", t->experiment->name, t->instruction->name, t->answer[n]->text,
+      print_error("%s of %s: '%s' is taken for %d\n", t->question->name, t->instruction->name, t->answer[n]->text,
                   r.answer);
     assert_int_equal(r.answer, n);
     assert_int_equal(r.different<t->rows, n> 0);
   }
-  if (!t->experiment->chained) assert_int_equal(run_as(t, t->answer[0], 2).answer, -1);
+  if (!t->question->chained) assert_int_equal(run_as(t, t->answer[0], 2).answer, -1);
 }
 
 /* The first trial on an instruction of the rule, if there is one. */
@@ -76,9 +76,9 @@ enum { RULES = sizeof rules / sizeof *rules };
 static void candidates_are_recognised(void **state) {
   smma_trial t;
   (void)state;
-  for (size_t n = 0; n < smma_question_count; n++)
+  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
     for (int rule = 0; rule < RULES; rule++)
-      if (find_trial(&smma_questions[n], rules[rule], &t)) recognises_its_candidates(&t);
+      if (find_trial(smma_questions[n], rules[rule], &t)) recognises_its_candidates(&t);
 }
 
 /* Rows of a trial on an instruction, and how many answers it tells apart. */
@@ -160,8 +160,8 @@ static void nothing_to_tell(void **state) {
 /* Every text of an open question names experiments, and one of them has a trial on an instruction of the rule. */
 static bool has_trial(const smma_named_rule *rule, const char *question) {
   smma_trial t;
-  for (size_t n = 0; n < smma_question_count; n++)
-    if (strstr(question, smma_questions[n].name) && find_trial(&smma_questions[n], rule, &t)) return true;
+  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
+    if (strstr(question, smma_questions[n]->name) && find_trial(smma_questions[n], rule, &t)) return true;
   return false;
 }
 

@@ -75,16 +75,16 @@ static int list_formats(bool json) {
 /* What `campaign --open` asks. */
 static int list_experiments(bool json) {
   json_t *array = json_array();
-  for (size_t n = 0; n < smma_question_count; n++) {
-    const smma_question *e = &smma_questions[n];
+  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++) {
+    const smma_question *e = smma_questions[n];
     json_t *candidates = json_array();
-    if (!json) printf("%s: %s\n", e->name, e->question);
+    if (!json) printf("%s: %s\n", e->name, e->text);
     for (const smma_candidate *c = e->candidates; c->text; c++) {
       if (!json) printf("  %s\n", c->text);
       json_array_append_new(candidates, json_string(c->text));
     }
     json_array_append_new(
-        array, json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->question, "candidates", candidates));
+        array, json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->text, "candidates", candidates));
   }
   if (json)
     smma_print_json(array);

@@ -23,8 +23,8 @@ const smma_question *smma_require_open_experiment(const char *name, const char *
   const smma_question *e = smma_find_question(name);
   char list[512] = "";
   if (e) return e;
-  for (size_t i = 0; i < smma_question_count; i++)
-    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", smma_questions[i].name);
+  for (size_t i = 0; i < SMMA_QUESTION_COUNT; i++)
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", smma_questions[i]->name);
   smma_die("%s: unknown experiment '%s'; experiments are %s", option, name, list);
 }
 
@@ -35,7 +35,7 @@ static const char *answer_text(const smma_trial *t, const smma_trial_result *r) 
 }
 
 static const char *result_name(const smma_trial *t, int index, smma_row *row) {
-  return t->experiment->chained ? "the end of the loop" : smma_trial_row(t, index, row);
+  return t->question->chained ? "the end of the loop" : smma_trial_row(t, index, row);
 }
 
 static void print_result(const smma_trial *t, const smma_trial_result *r, int index) {
@@ -50,7 +50,7 @@ static void print_result(const smma_trial *t, const smma_trial_result *r, int in
 }
 
 static void print_answer(const smma_trial *t, const smma_trial_result *r) {
-  printf("%s %s %s: %s\n", t->experiment->name, smma_arch_name(t->instruction), t->instruction->name,
+  printf("%s %s %s: %s\n", t->question->name, smma_arch_name(t->instruction), t->instruction->name,
          answer_text(t, r));
   for (int index = 0; index < t->results; index++) print_result(t, r, index);
   if (r->different == t->rows) return;
@@ -65,7 +65,7 @@ static json_t *rows_json(const smma_trial *t, const smma_trial_result *r) {
   for (int index = 0; index < t->results; index++) {
     smma_row row;
     json_t *object = json_pack("{s:s}", "what", result_name(t, index, &row));
-    if (!t->experiment->chained) smma_add_operands(object, t->instruction, &row);
+    if (!t->question->chained) smma_add_operands(object, t->instruction, &row);
     json_object_set_new(object, "unit", smma_hex_array(d, &r->d[index], 1));
     json_object_set_new(object, "model", smma_hex_array(d, &t->expected[0][index], 1));
     json_array_append_new(array, object);
@@ -81,15 +81,15 @@ static json_t *answer_json(const smma_trial *t, const smma_trial_result *r) {
     smma_add_operands(example, t->instruction, &r->example);
     json_object_set_new(example, "unit", smma_hex_array(t->instruction->d, &r->example.d, 1));
   }
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "experiment", t->experiment->name, "question",
-                   t->experiment->question, "arch", smma_arch_name(t->instruction), "instr", t->instruction->name,
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "experiment", t->question->name, "question",
+                   t->question->text, "arch", smma_arch_name(t->instruction), "instr", t->instruction->name,
                    "answer", answer_text(t, r), "candidates", candidates, "rows", rows_json(t, r), "example", example);
 }
 
 static void ask(run *x, const smma_trial *t) {
   smma_trial_result r;
   smma_error error;
-  if (!smma_trial_run(t, x->request->unit, &r, &error)) smma_die("%s: %s", t->experiment->name, error.text);
+  if (!smma_trial_run(t, x->request->unit, &r, &error)) smma_die("%s: %s", t->question->name, error.text);
   x->answers++;
   x->others += r.answer != 0;
   if (x->results)
@@ -116,7 +116,7 @@ static bool is_repeated(const smma_instruction_table *table, size_t i) {
 /* Instructions that compute the same have the same trial. */
 static void consider(run *x, const smma_question *e, const smma_instruction *i) {
   smma_trial *t = &x->trial;
-  if (t->experiment == e && smma_same_operation(t->instruction, i))
+  if (t->question == e && smma_same_operation(t->instruction, i))
     t->instruction = i;
   else
     smma_trial_prepare(e, i, t);
@@ -167,8 +167,8 @@ int smma_run_open_experiments(const smma_open_request *q) {
   x.asked = malloc(smma_catalogue_count() * sizeof *x.asked);
   if (!x.asked) smma_die("out of memory");
   smma_progress_start(&x.progress, "answers", 1);
-  for (size_t n = 0; n < smma_question_count; n++)
-    if (!q->only || q->only == &smma_questions[n]) ask_experiment(&x, &smma_questions[n]);
+  for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
+    if (!q->only || q->only == smma_questions[n]) ask_experiment(&x, smma_questions[n]);
   smma_progress_end();
   free(x.asked);
   if (x.answers == 0) smma_die("no experiment tells anything of an instruction that %s computes", q->unit->name);

@@ -15,9 +15,15 @@ static uint64_t compute_model(const smma_operation *model, smma_operands x, uint
 
 static const smma_candidate the_model = {"as the model", compute_model, 0};
 
+const smma_question *const smma_questions[SMMA_QUESTION_COUNT] = {
+#define SMMA_QUESTION(symbol) &smma_question_##symbol,
+#include "question/questions.def"
+#undef SMMA_QUESTION
+};
+
 const smma_question *smma_find_question(const char *name) {
-  for (size_t i = 0; i < smma_question_count; i++)
-    if (strcmp(name, smma_questions[i].name) == 0) return &smma_questions[i];
+  for (size_t i = 0; i < SMMA_QUESTION_COUNT; i++)
+    if (strcmp(name, smma_questions[i]->name) == 0) return smma_questions[i];
   return NULL;
 }
 
@@ -80,7 +86,7 @@ static void search_rows(smma_trial *t, const smma_operation *o) {
 static void take_rows(smma_trial *t, const smma_operation *o) {
   smma_row row;
   uint64_t d[SMMA_MOST_ANSWERS];
-  for (; t->experiment->row(o, t->rows, &row); t->rows++) {
+  for (; t->question->row(o, t->rows, &row); t->rows++) {
     compute_answers(t, o, &row, d);
     add_row(t, d);
   }
@@ -90,7 +96,7 @@ static void take_rows(smma_trial *t, const smma_operation *o) {
 static void take_chain(smma_trial *t, const smma_operation *o) {
   smma_row row;
   uint64_t d[SMMA_MOST_ANSWERS] = {0};
-  for (; t->experiment->row(o, t->rows, &row); t->rows++) {
+  for (; t->question->row(o, t->rows, &row); t->rows++) {
     if (t->rows > 0) row.c = d[0];
     compute_answers(t, o, &row, d);
   }
@@ -112,7 +118,7 @@ static void merge_answers(smma_trial *t) {
 
 bool smma_trial_prepare(const smma_question *e, const smma_instruction *i, smma_trial *t) {
   const smma_operation o = smma_operation_of(i);
-  *t = (smma_trial){.experiment = e, .instruction = i};
+  *t = (smma_trial){.question = e, .instruction = i};
   if (!e->concerns(i)) return false;
   t->answers = collect_candidates(e, t->answer);
   if (e->chained)
@@ -127,7 +133,7 @@ bool smma_trial_prepare(const smma_question *e, const smma_instruction *i, smma_
 
 const char *smma_trial_row(const smma_trial *t, int index, smma_row *row) {
   const smma_operation o = smma_operation_of(t->instruction);
-  if (t->experiment->row) return t->experiment->row(&o, index, row);
+  if (t->question->row) return t->question->row(&o, index, row);
   generate(&o, t->generated[index], row);
   return "a generated row";
 }
@@ -140,7 +146,7 @@ static bool ask(const smma_trial *t, smma_unit *unit, smma_rows *rows, int first
   for (int n = 0; n < count; n++) {
     smma_row row = {.d = 0};
     smma_trial_row(t, first + n, &row);
-    if (t->experiment->chained && first > 0) row.c = c;
+    if (t->question->chained && first > 0) row.c = c;
     smma_rows_put(rows, (size_t)n, &row);
   }
   return smma_unit_ask(unit, rows, 0, (size_t)count, NULL, error);
@@ -156,7 +162,7 @@ static bool ask_all(const smma_trial *t, smma_unit *unit, smma_rows *rows, smma_
     for (int n = 0; n < step; n++) {
       smma_row row;
       smma_rows_get(rows, (size_t)n, &row);
-      r->d[t->experiment->chained ? 0 : n] = c = row.d;
+      r->d[t->question->chained ? 0 : n] = c = row.d;
       if (r->different < t->rows || row.d == smma_row_compute(&o, &row)) continue;
       r->different = first + n;
       r->example = row;
@@ -175,7 +181,7 @@ bool smma_trial_run(const smma_trial *t, smma_unit *unit, smma_trial_result *r, 
   smma_rows rows;
   bool done;
   *r = (smma_trial_result){.different = t->rows};
-  if (!smma_rows_allocate(t->instruction, t->experiment->chained ? 1 : (size_t)t->rows, &rows))
+  if (!smma_rows_allocate(t->instruction, t->question->chained ? 1 : (size_t)t->rows, &rows))
     return smma_fail(error, "no memory for the rows of %s", t->instruction->name);
   done = ask_all(t, unit, &rows, r, error);
   smma_rows_free(&rows);

@@ -1,7 +1,8 @@
-/* Open questions as experiments: operands for which the candidate answers differ, and which answer a unit gives.
+/* Open questions that a unit can be asked: operands for which the candidate answers differ, and which answer it gives.
+   The command calls them experiments.
 
-   An experiment is a question with candidate answers, each a function of operands; its trial on an instruction is rows
-   of operands with the result of each answer. Answer 0 is the model's. An answer that no row tells from one before it
+   A question has candidate answers, each a function of operands; its trial on an instruction is rows of operands with
+   the result of each answer. Answer 0 is the model's. An answer that no row tells from one before it
    is none of the trial's, and where none is left but the model's there is no trial. */
 #ifndef SMMA_QUESTION_QUESTION_H
 #define SMMA_QUESTION_QUESTION_H
@@ -22,23 +23,32 @@ typedef struct {
 typedef const char *smma_question_row(const smma_operation *operation, int index, smma_row *row);
 
 typedef struct {
-  const char *name, *question;
+  const char *name, *text;
   bool (*concerns)(const smma_instruction *instruction);
   smma_question_row *row;           /* NULL: the first rows of `softmma gen` that tell candidates apart */
   bool chained;                     /* each row's result is the next one's c, and only the last one counts */
   const smma_candidate *candidates; /* besides the model; the one behind the last has no text */
 } smma_question;
 
-extern const smma_question smma_questions[];
-extern const size_t smma_question_count;
+enum {
+#define SMMA_QUESTION(symbol) SMMA_QUESTION_##symbol,
+#include "question/questions.def"
+#undef SMMA_QUESTION
+  SMMA_QUESTION_COUNT
+};
+extern const smma_question *const smma_questions[SMMA_QUESTION_COUNT];
 
-/* NULL if there is no such experiment. */
+#define SMMA_QUESTION(symbol) extern const smma_question smma_question_##symbol;
+#include "question/questions.def"
+#undef SMMA_QUESTION
+
+/* NULL if there is no such question. */
 const smma_question *smma_find_question(const char *name);
 
 enum { SMMA_MOST_ANSWERS = 6, SMMA_MOST_TRIAL_ROWS = 16 };
 
 typedef struct {
-  const smma_question *experiment;
+  const smma_question *question;
   const smma_instruction *instruction;
   int rows;    /* operands */
   int results; /* that count: one of a chain, else one of each row */
@@ -48,8 +58,8 @@ typedef struct {
   uint64_t generated[SMMA_MOST_TRIAL_ROWS]; /* where rows were searched: their index */
 } smma_trial;
 
-/* False if the experiment cannot tell any other answer from the model's. */
-bool smma_trial_prepare(const smma_question *experiment, const smma_instruction *instruction, smma_trial *trial);
+/* False if the question cannot tell any other answer from the model's. */
+bool smma_trial_prepare(const smma_question *question, const smma_instruction *instruction, smma_trial *trial);
 
 /* Operands of row `index`, which stands below trial->rows; returns what it is. In a chain c holds for the first row. */
 const char *smma_trial_row(const smma_trial *trial, int index, smma_row *row);

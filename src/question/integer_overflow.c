@@ -1,0 +1,53 @@
+/* Overflow of integers. */
+#include "question/operands.h"
+#include "question/question.h"
+
+static bool is_integer(const smma_instruction *i) { return i->rule->rule.algorithm == SMMA_INTEGER; }
+
+enum { WRAPS = 0 };
+
+/* Clamped after so many products, in order from c on. */
+static uint64_t clamped_after(const smma_operation *model, smma_operands x, uint64_t c, int products) {
+  const smma_integer p = {products == WRAPS ? SMMA_INTEGER_WRAPS : SMMA_INTEGER_SATURATES};
+  const int length = products == WRAPS || products > model->k ? model->k : products;
+  smma_number term[SMMA_MAXIMUM_K + 1];
+  for (int k = 0; k < model->k; k += length) {
+    for (int i = 0; i < length; i++) term[i] = smma_product_at(model, x, k + i);
+    term[length] = smma_decode(smma_encoding_of(SMMA_S32), c);
+    c = smma_integer_sum(&p, term, length + 1);
+  }
+  return c;
+}
+
+static const smma_candidate overflows[] = {{"wraps", clamped_after, WRAPS},
+                                           {"clamped once", clamped_after, SMMA_MAXIMUM_K},
+                                           {"clamped after every 4 products", clamped_after, 4},
+                                           {"clamped after every 8 products", clamped_after, 8},
+                                           {"clamped after every 16 products", clamped_after, 16},
+                                           {0}};
+
+/* c is the greatest number; products of one, then as many of minus one. */
+static const char *row_of_overflows(const smma_operation *o, int index, smma_row *row) {
+  static const char *const what[] = {"one product above the range", "four above the range, and back",
+                                     "eight above the range, and back", "sixteen above the range, and back"};
+  const int products = index == 0 ? 1 : 2 << index;
+  const uint64_t minus_one = 0xff;
+  const bool a_has_sign = o->a == SMMA_S8, b_has_sign = o->b == SMMA_S8;
+  if (index == (int)(sizeof what / sizeof *what) || 2 * products > o->k) return NULL;
+  clear_row(o, row);
+  row->c = smma_largest_fields(smma_encoding_of(o->c));
+  for (int k = 0; k < products; k++) set_product(row, k, 1, 1);
+  if (index == 0) return what[0];
+  if (!a_has_sign && !b_has_sign) return NULL;
+  for (int k = products; k < 2 * products; k++)
+    set_product(row, k, a_has_sign ? minus_one : 1, a_has_sign ? 1 : minus_one);
+  return what[index];
+}
+
+const smma_question smma_question_integer_overflow = {
+    "integer-overflow",
+    "whether integer sums wrap or are clamped, and after how many products",
+    is_integer,
+    row_of_overflows,
+    false,
+    overflows};
