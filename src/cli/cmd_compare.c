@@ -5,7 +5,7 @@
 #include "cli/choose.h"
 #include "cli/matrices.h"
 #include "cli/target.h"
-#include "matrix/compare.h"
+#include "numerics/compare.h"
 
 enum { MOST_UNITS = 32 };
 

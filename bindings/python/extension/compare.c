@@ -1,5 +1,5 @@
 /* How far results are from each other, and from the exact product. */
-#include "matrix/compare.h"
+#include "numerics/compare.h"
 
 #include "binding.h"
 

@@ -1,6 +1,6 @@
 /* How far results are from each other, in units in the last place, and from the exact product. */
-#ifndef SMMA_MATRIX_COMPARE_H
-#define SMMA_MATRIX_COMPARE_H
+#ifndef SMMA_NUMERICS_COMPARE_H
+#define SMMA_NUMERICS_COMPARE_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "matrix/compare.h"
+#include "numerics/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
