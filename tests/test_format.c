@@ -418,6 +418,13 @@ static void test_losses(void **state) {
         fail_msg("%g to %s, overflow %d: %c expected, %c", values[v], smma_format_name(cases[i].to), cases[i].overflow,
                  cases[i].losses[v], got);
     }
+  /* Up to half a step beyond the end a number is near it. */
+  assert_int_equal(kind_of_loss(SMMA_E4M3, 448.00003, SMMA_OVERFLOW_DEFAULT), 'c');
+  assert_int_equal(kind_of_loss(SMMA_E4M3, -464, SMMA_OVERFLOW_DEFAULT), 'c');
+  assert_int_equal(kind_of_loss(SMMA_E4M3, -464.5, SMMA_OVERFLOW_DEFAULT), 's');
+  assert_int_equal(kind_of_loss(SMMA_S8, 127.5, SMMA_OVERFLOW_DEFAULT), 'c');
+  assert_int_equal(kind_of_loss(SMMA_S8, -129, SMMA_OVERFLOW_DEFAULT), 's');
+  assert_int_equal(kind_of_loss(SMMA_UE8M0, 0x1.8p-128, SMMA_OVERFLOW_DEFAULT), 'c');
 }
 
 static void test_convert(void **state) {

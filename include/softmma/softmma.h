@@ -76,7 +76,7 @@ SMMA_API double smma_value(smma_format format, uint64_t encoding);
 typedef struct {
   size_t changed;   /* all that are not preserved exactly (NaN to NaN is preserved); the others are among these */
   size_t infinite;  /* numbers that became infinity */
-  size_t saturated; /* numbers beyond the format's range, infinity and NaN, that became the end of the range */
+  size_t saturated; /* numbers more than half a step beyond the format's range, infinity and NaN, that became its end */
   size_t zero;      /* numbers other than zero, and NaN, that became zero */
   size_t nan;       /* numbers and infinity that became NaN */
 } smma_conversion;

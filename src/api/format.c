@@ -51,13 +51,21 @@ static bool preserved(smma_encoding from, uint64_t x, smma_encoding to, uint64_t
   return to_f64(from, x) == to_f64(to, y);
 }
 
-/* The least or the greatest value but infinity. */
-static double end_of_range(smma_format format, double infinity) {
-  return smma_value(format, smma_round(format, infinity, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+/* An end of a format's finite values, and what lies half a step beyond it. */
+typedef struct {
+  double end, beyond;
+} range_end;
+
+/* `outward`: infinity of the end's sign. */
+static range_end end_of_range(smma_format format, double outward) {
+  const double end = smma_value(format, smma_round(format, outward, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  const uint64_t inside = smma_round(format, nextafter(end, -outward), outward > 0 ? SMMA_ROUND_DOWN : SMMA_ROUND_UP,
+                                     SMMA_OVERFLOW_SATURATE);
+  return (range_end){end, end + (end - smma_value(format, inside)) / 2};
 }
 
 /* x became y, which is something else. */
-static void count_change(smma_format to, double x, double y, smma_conversion *counts) {
+static void count_change(double x, double y, range_end least, range_end greatest, smma_conversion *counts) {
   counts->changed++;
   if (isnan(y))
     counts->nan++;
@@ -65,7 +73,7 @@ static void count_change(smma_format to, double x, double y, smma_conversion *co
     counts->infinite++;
   else if (y == 0)
     counts->zero += x != 0;
-  else if (isnan(x) || (x > y && y == end_of_range(to, INFINITY)) || (x < y && y == end_of_range(to, -INFINITY)))
+  else if (isnan(x) || (y == greatest.end && x > greatest.beyond) || (y == least.end && x < least.beyond))
     counts->saturated++;
 }
 
@@ -75,11 +83,13 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   smma_conversion counts = {0};
   if (!known(from_format) || !known(to_format) || (count && (!from || !to))) return SMMA_INVALID_ARGUMENT;
   if (!known_rounding(rounding) || !known_overflow(overflow)) return SMMA_INVALID_ARGUMENT;
+  const range_end least = end_of_range(to_format, -INFINITY), greatest = end_of_range(to_format, INFINITY);
   for (size_t i = 0; i < count; i++) {
     uint64_t x = smma_load(smma_container_bytes(f), from, i);
     uint64_t y = smma_encode_number(t, smma_decode(f, x), rounding, overflow);
     smma_store(smma_container_bytes(t), to, i, y);
-    if (!preserved(f, x, t, y)) count_change(to_format, smma_value(from_format, x), smma_value(to_format, y), &counts);
+    if (!preserved(f, x, t, y))
+      count_change(smma_value(from_format, x), smma_value(to_format, y), least, greatest, &counts);
   }
   if (conversion) *conversion = counts;
   return SMMA_OK;

@@ -99,7 +99,7 @@ static PyArrayObject *gapless(PyArrayObject *array) {
 
 /* Takes over `array`. */
 static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_format to, smma_rounding rounding,
-                              smma_overflow overflow) {
+                              smma_overflow overflow, smma_conversion *lost) {
   PyArrayObject *result;
   array = gapless(array);
   if (!array) return NULL;
@@ -109,7 +109,7 @@ static PyArrayObject *convert(PyArrayObject *array, smma_format from, smma_forma
     void *target = PyArray_DATA(result);
     size_t count = (size_t)PyArray_SIZE(array);
     PyThreadState *state = PyEval_SaveThread();
-    smma_convert(from, source, to, target, count, rounding, overflow, NULL);
+    smma_convert(from, source, to, target, count, rounding, overflow, lost);
     PyEval_RestoreThread(state);
   }
   Py_DECREF(array);
@@ -132,14 +132,29 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
                              smma_overflow overflow) {
   array = as_known(array, what);
-  return array ? convert(array, array_format_of(array), format, rounding, overflow) : NULL;
+  return array ? convert(array, array_format_of(array), format, rounding, overflow, NULL) : NULL;
+}
+
+/* As NumPy does where numbers overflow or become NaN; false if the warning is an error. */
+static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
+  if (!lost->infinite && !lost->saturated && !lost->nan) return true;
+  return PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
+                          "%s: rounded to %s, %zu values became infinite, %zu saturated, %zu became zero, %zu NaN",
+                          what, smma_format_name(format), lost->infinite, lost->saturated, lost->zero, lost->nan) == 0;
 }
 
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format) {
   bool encodings = PyArray_ISUNSIGNED(array) && (size_t)PyArray_ITEMSIZE(array) == smma_format_bytes(format) &&
                    !smma_is_integer((smma_format)format);
+  smma_conversion lost;
+  PyArrayObject *result;
   if (encodings || array_format_of(array) == format) return array;
-  return array_rounded(array, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  array = as_known(array, what);
+  if (!array) return NULL;
+  result = convert(array, array_format_of(array), format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
+  if (!result || warn_of_loss(what, format, &lost)) return result;
+  Py_DECREF(result);
+  return NULL;
 }
 
 PyObject *array_shape(PyArrayObject *array) { return PyObject_GetAttrString((PyObject *)array, "shape"); }

@@ -100,7 +100,7 @@ static bool examine_model(const smma_instruction *instruction, smma_examination 
   PyThreadState *thread = PyEval_SaveThread();
   bool done = smma_unit_open("model", &unit, error);
   if (done) {
-    done = smma_examine(&unit, instruction, x, error);
+    done = smma_examine(&unit, instruction, SMMA_REPEATED_ROWS, x, error);
     smma_unit_close(&unit);
   }
   PyEval_RestoreThread(thread);
@@ -121,7 +121,8 @@ PyObject *python_probe(PyObject *module, PyObject *arguments) {
   x = calloc(1, sizeof *x);
   if (!x) return PyErr_NoMemory();
   unit = unit_of_function(function);
-  done = function == Py_None ? examine_model(instruction, x, &error) : smma_examine(&unit, instruction, x, &error);
+  done = function == Py_None ? examine_model(instruction, x, &error)
+                             : smma_examine(&unit, instruction, SMMA_REPEATED_ROWS, x, &error);
   if (done)
     result = findings_of(x);
   else if (!PyErr_Occurred())

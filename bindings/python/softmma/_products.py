@@ -45,7 +45,7 @@ def matmul(
 
     **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
     bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named
-    and no integer itself.
+    and no integer itself. Where numbers became infinite or NaN, or saturated, a RuntimeWarning says how many.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
     any distance.
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+import warnings
 
 import ml_dtypes
 import numpy as np
@@ -178,6 +179,21 @@ def test_pair_of_formats(operands):
     wide = b.astype(np.float32)
     d = softmma.matmul(a, wide.astype(ml_dtypes.float8_e5m2))
     same(softmma.matmul(a.astype(np.float32), wide, in_dtype=("e4m3", "e5m2")), d)
+
+
+def test_lossy_inputs():
+    """Numbers that become something else than a near number are not lost in silence."""
+    huge, tiny, one = np.full((2, 2), 1e6, np.float32), np.full((2, 2), 1e-30, np.float32), np.eye(2, dtype=np.float32)
+    words = "a: rounded to f16, 4 values became infinite, 0 saturated, 0 became zero, 0 NaN"
+    with pytest.warns(RuntimeWarning, match=words):
+        softmma.matmul(huge, one, in_dtype="f16")
+    with pytest.warns(RuntimeWarning, match="b: rounded to e4m3, 0 values became infinite, 2 saturated"):
+        softmma.matmul(one, huge * one, in_dtype="e4m3")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        softmma.matmul(tiny, one, in_dtype="f16")
+        with pytest.raises(RuntimeWarning):
+            softmma.dot(huge[0], one[0], in_dtype="f16")
 
 
 def test_options(generator):
