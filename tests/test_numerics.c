@@ -19,15 +19,22 @@ typedef struct {
 static const smma_words_sum sums[] = {SMMA_SUM_F64, SMMA_SUM_F32, SMMA_SUM_UNIT, SMMA_SUM_UNIT_SCALED};
 #define SUM_COUNT (sizeof sums / sizeof *sums)
 
-static smma_gemm_arguments arguments_of(const double *a, const double *b, double *d, size_t m, size_t n, size_t k) {
-  smma_gemm_arguments g;
-  smma_gemm_defaults(&g);
+static smma_words words_of(smma_words_method method, int words, smma_words_sum sum, int flush_subnormals) {
+  smma_words how;
+  smma_words_defaults(&how);
+  how.method = method, how.words = words, how.sum = sum, how.flush_subnormals = flush_subnormals;
+  return how;
+}
+
+static smma_f64_product product_of(const double *a, const double *b, double *d, size_t m, size_t n, size_t k) {
+  smma_f64_product g;
+  smma_f64_product_defaults(&g);
   g.m = m, g.n = n, g.k = k, g.a = a, g.b = b, g.d = d, g.threads = 1;
   return g;
 }
 
 static void multiply(const smma_instruction *i, const operands *o, smma_words how, double d[M * N]) {
-  smma_gemm_arguments g = arguments_of(o->a, o->b, d, M, N, K);
+  smma_f64_product g = product_of(o->a, o->b, d, M, N, K);
   assert_int_equal(smma_gemm_words(i, &g, &how), SMMA_OK);
 }
 
@@ -98,9 +105,9 @@ static void test_example_words(void **state) {
 
 static void check_example(int words, const double expected[4]) {
   const smma_instruction *unit = find("H100", "mma.m16n8k32.f16.e4m3.e4m3.f16");
-  smma_words how = {SMMA_WORDS_SCALED, words, SMMA_SUM_F64, 1};
+  smma_words how = words_of(SMMA_WORDS_SCALED, words, SMMA_SUM_F64, 1);
   double d[16];
-  smma_gemm_arguments g = arguments_of(example_a, example_b, d, 4, 4, 4);
+  smma_f64_product g = product_of(example_a, example_b, d, 4, 4, 4);
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) assert_true(d[i * 4 + j] == expected[i] * (j == 1 ? 128 : 1));
@@ -242,7 +249,7 @@ static void test_enough_words_are_exact(void **unused) {
     random_integers(&state, rows[r].bits, rows[r].exponent, o.a, M * K);
     random_integers(&state, rows[r].bits, rows[r].exponent, o.b, K * N);
     for (size_t s = 0; s < 2; s++) {
-      smma_words how = {rows[r].method, rows[r].words, s ? SMMA_SUM_UNIT_SCALED : SMMA_SUM_F64, 0};
+      smma_words how = words_of(rows[r].method, rows[r].words, s ? SMMA_SUM_UNIT_SCALED : SMMA_SUM_F64, 0);
       multiply(unit, &o, how, d);
       for (size_t e = 0; e < M * N; e++) {
         int64_t exact = exact_product(&o, rows[r].exponent, e / N, e % N);
@@ -280,7 +287,7 @@ static void test_error_bound(void **unused) {
   for (size_t i = 0; i < INSTRUCTION_COUNT; i++) {
     const smma_instruction *unit = find(instructions[i].gpu, instructions[i].name);
     for (int p = 1; p <= 4; p++) {
-      smma_words how = {SMMA_WORDS_SCALED, p, SMMA_SUM_F64, 0};
+      smma_words how = words_of(SMMA_WORDS_SCALED, p, SMMA_SUM_F64, 0);
       smma_instruction_info info = describe(unit);
       int a = smma_word_format_of(info.a).precision, b = smma_word_format_of(info.b).precision;
       double bound = ldexp(p + 1, -p * (a < b ? a : b)) + instructions[i].sum_error;
@@ -312,7 +319,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   for (int e = 0; e < K * N; e++) scaled.b[e] = ldexp(o.b[e], column[e % N]);
   for (size_t i = 0; i < INSTRUCTION_COUNT * SUM_COUNT; i++) {
     const smma_instruction *unit = find(instructions[i / SUM_COUNT].gpu, instructions[i / SUM_COUNT].name);
-    smma_words how = {SMMA_WORDS_SCALED, 3, sums[i % SUM_COUNT], (int)(i / 2 % 2)};
+    smma_words how = words_of(SMMA_WORDS_SCALED, 3, sums[i % SUM_COUNT], (int)(i / 2 % 2));
     multiply(unit, &o, how, d);
     multiply(unit, &scaled, how, again);
     for (int e = 0; e < M * N; e++) assert_true(isfinite(d[e]) && again[e] == ldexp(d[e], row[e / N] + column[e % N]));
@@ -322,7 +329,9 @@ static void test_powers_of_two_change_nothing(void **unused) {
 /* The unit's product of the matrices rounded to its formats, as plain smma_gemm has it. */
 static void plain_gemm(const smma_instruction *unit, const void *a, const void *b, const void *c, double alpha,
                        double beta, void *d) {
-  smma_gemm_arguments g = arguments_of(a, b, d, M, N, K);
+  smma_gemm_arguments g;
+  smma_gemm_defaults(&g);
+  g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.d = d, g.threads = 1;
   g.c = c, g.alpha = alpha, g.beta = beta, g.scaling = SMMA_SCALING_OPERANDS;
   assert_int_equal(smma_gemm(unit, &g), SMMA_OK);
 }
@@ -351,7 +360,7 @@ static void test_one_word_is_plain_gemm(void **unused) {
   split_f16(o.b, K * N, 0, 0, b);
   plain_gemm(unit, a, b, NULL, 1, 1, plain);
   for (size_t s = 0; s < SUM_COUNT; s++) {
-    smma_words how = {SMMA_WORDS_RESIDUAL, 1, sums[s], 0};
+    smma_words how = words_of(SMMA_WORDS_RESIDUAL, 1, sums[s], 0);
     multiply(unit, &o, how, d);
     for (int e = 0; e < M * N; e++) assert_true(d[e] == plain[e]);
   }
@@ -381,10 +390,10 @@ static void test_sums_step_by_step(void **unused) {
   plain_gemm(unit, a[0], b[0], NULL, 1, 1, part[0]);
   plain_gemm(unit, a[0], b[1], NULL, 1, 1, part[1]);
   plain_gemm(unit, a[1], b[0], NULL, 1, 1, part[2]);
-  multiply(unit, &o, (smma_words){SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0}, d);
+  multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0), d);
   for (int x = 0; x < M * N; x++)
     assert_true(d[x] == ldexp(u * (double)part[1][x] + u * (double)part[2][x] + (double)part[0][x], -2 * e));
-  multiply(unit, &o, (smma_words){SMMA_WORDS_SCALED, 2, SMMA_SUM_F32, 0}, d);
+  multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F32, 0), d);
   for (int x = 0; x < M * N; x++) {
     float small = (float)u * part[1][x] + (float)u * part[2][x];
     assert_true(d[x] == ldexp(small + part[0][x], -2 * e));
@@ -392,11 +401,11 @@ static void test_sums_step_by_step(void **unused) {
   plain_gemm(unit, a[0], b[0], NULL, 1, 1, sum);
   plain_gemm(unit, a[0], b[1], sum, u, 1, sum);
   plain_gemm(unit, a[1], b[0], sum, u, 1, sum);
-  multiply(unit, &o, (smma_words){SMMA_WORDS_SCALED, 2, SMMA_SUM_UNIT, 0}, d);
+  multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_UNIT, 0), d);
   for (int x = 0; x < M * N; x++) assert_true(d[x] == ldexp(sum[x], -2 * e));
   plain_gemm(unit, a[1], b[0], part[1], 1, 1, sum);
   plain_gemm(unit, a[0], b[0], sum, 1, u, sum);
-  multiply(unit, &o, (smma_words){SMMA_WORDS_SCALED, 2, SMMA_SUM_UNIT_SCALED, 0}, d);
+  multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_UNIT_SCALED, 0), d);
   for (int x = 0; x < M * N; x++) assert_true(d[x] == ldexp(sum[x], -2 * e));
 }
 
@@ -410,7 +419,7 @@ static void test_zero(void **unused) {
   o.b[1] = -0x1p-1074;
   for (size_t i = 0; i < INSTRUCTION_COUNT * SUM_COUNT; i++) {
     const smma_instruction *unit = find(instructions[i / SUM_COUNT].gpu, instructions[i / SUM_COUNT].name);
-    multiply(unit, &o, (smma_words){SMMA_WORDS_SCALED, 2, sums[i % SUM_COUNT], 0}, d);
+    multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, sums[i % SUM_COUNT], 0), d);
     for (int e = 0; e < M * N; e++) assert_true(d[e] == (e == 1 ? -3 * 0x1p-1074 : 0));
   }
 }
@@ -424,7 +433,7 @@ static void test_infinity_and_nan(void **unused) {
   random_reals(&state, o.b, K * N);
   for (size_t i = 0; i < INSTRUCTION_COUNT * SUM_COUNT; i++) {
     const smma_instruction *unit = find(instructions[i / SUM_COUNT].gpu, instructions[i / SUM_COUNT].name);
-    smma_words how = {(smma_words_method)(i % 2), 2, sums[i % SUM_COUNT], 0};
+    smma_words how = words_of((smma_words_method)(i % 2), 2, sums[i % SUM_COUNT], 0);
     operands x = o;
     multiply(unit, &o, how, finite);
     x.a[1 * K + 3] = INFINITY, x.a[2 * K + 3] = NAN;
@@ -448,11 +457,11 @@ static void test_infinity_and_nan(void **unused) {
 
 static void test_layouts(void **unused) {
   const smma_instruction *unit = find("MI300X", "v_mfma_f32_16x16x16_f16");
-  smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};
+  smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0);
   uint64_t state = 9;
   operands o;
   double a[K * (M + 2)], b[N * (K + 1)], d[N * (M + 3)], expected[M * N];
-  smma_gemm_arguments g = arguments_of(a, b, d, M, N, K);
+  smma_f64_product g = product_of(a, b, d, M, N, K);
   (void)unused;
   random_reals(&state, o.a, M * K);
   random_reals(&state, o.b, K * N);
@@ -478,7 +487,7 @@ static void test_rounding_mode(void **unused) {
   random_reals(&state, o.a, M * K);
   random_reals(&state, o.b, K * N);
   for (size_t i = 0; i < SUM_COUNT; i++) {
-    smma_words how = {SMMA_WORDS_SCALED, 3, sums[i], 0};
+    smma_words how = words_of(SMMA_WORDS_SCALED, 3, sums[i], 0);
     multiply(unit, &o, how, expected);
     for (int m = 0; m < 3; m++) {
       int mode;
@@ -494,23 +503,23 @@ static void test_rounding_mode(void **unused) {
 
 static void test_empty(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
-  smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};
+  smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0);
   double d[4] = {1, 1, 1, 1};
-  smma_gemm_arguments g = arguments_of(NULL, NULL, d, 2, 2, 0);
+  smma_f64_product g = product_of(NULL, NULL, d, 2, 2, 0);
   (void)unused;
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
   for (int e = 0; e < 4; e++) assert_true(d[e] == 0);
-  g = arguments_of(NULL, NULL, NULL, 0, 2, 3);
+  g = product_of(NULL, NULL, NULL, 0, 2, 3);
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
 }
 
 static void test_progress(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
-  smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};
+  smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0);
   operands o = {{1}, {1}};
   double d[M * N] = {77};
   progress_log log = {3 * M, 0, 0, 1};
-  smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);
+  smma_f64_product g = product_of(o.a, o.b, d, M, N, K);
   (void)unused;
   g.progress = log_progress, g.progress_context = &log;
   assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_STOPPED);
@@ -520,11 +529,50 @@ static void test_progress(void **unused) {
   assert_int_equal(log.last, 3 * M);
 }
 
+/* Doubles one byte off their alignment give what aligned ones do. */
+static void test_any_alignment(void **unused) {
+  const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0);
+  uint64_t state = 11;
+  operands o;
+  double expected[M * N];
+  unsigned char a[sizeof o.a + 1], b[sizeof o.b + 1], d[sizeof expected + 1];
+  void *odd_a = a + 1, *odd_b = b + 1, *odd_d = d + 1;
+  smma_f64_product g = product_of(odd_a, odd_b, odd_d, M, N, K);
+  (void)unused;
+  random_reals(&state, o.a, M * K);
+  random_reals(&state, o.b, K * N);
+  o.a[0] = INFINITY;
+  multiply(unit, &o, how, expected);
+  memcpy(odd_a, o.a, sizeof o.a), memcpy(odd_b, o.b, sizeof o.b);
+  assert_int_equal(smma_gemm_words(unit, &g, &how), SMMA_OK);
+  assert_memory_equal(odd_d, expected, sizeof expected);
+}
+
+/* What defaults compute: two scaled words, added in FP64, of dense row-major matrices. */
+static void test_defaults(void **unused) {
+  const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  uint64_t state = 12;
+  operands o;
+  double expected[M * N], d[M * N];
+  smma_words how;
+  (void)unused;
+  memset(&how, 0xff, sizeof how);
+  smma_words_defaults(&how);
+  smma_words_defaults(NULL);
+  smma_f64_product_defaults(NULL);
+  random_reals(&state, o.a, M * K);
+  random_reals(&state, o.b, K * N);
+  multiply(unit, &o, words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0), expected);
+  multiply(unit, &o, how, d);
+  assert_memory_equal(d, expected, sizeof d);
+}
+
 /* Refused after `change`, a statement on g and how, which are fine without it. */
 #define REFUSED(status, instruction, change)                          \
   do {                                                                \
-    smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);       \
-    smma_words how = {SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0};         \
+    smma_f64_product g = product_of(o.a, o.b, d, M, N, K);            \
+    smma_words how = words_of(SMMA_WORDS_SCALED, 2, SMMA_SUM_F64, 0); \
     change;                                                           \
     assert_int_equal(smma_gemm_words(instruction, &g, &how), status); \
     assert_true(d[0] == 77);                                          \
@@ -534,9 +582,13 @@ static void test_refusals(void **unused) {
   const smma_instruction *unit = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
   const smma_instruction *mixed = find("V100", "mma.m8n8k4.f32.f16.f16.f16");
   operands o = {{1}, {1}};
-  double d[M * N] = {77}, two = 2;
+  double d[M * N] = {77};
   (void)unused;
   REFUSED(SMMA_INVALID_ARGUMENT, NULL, );
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.size = 0);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.size = sizeof g + 8);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.size = 0);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.size = sizeof how + 8);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.words = 0);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.words = SMMA_MOST_WORDS + 1);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.method = (smma_words_method)2);
@@ -544,11 +596,10 @@ static void test_refusals(void **unused) {
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT);
   REFUSED(SMMA_INVALID_ARGUMENT, mixed, how.sum = SMMA_SUM_UNIT_SCALED);
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.s8.s32"), );
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.c = &two);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.scale_a = &two);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.alpha = 2);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.beta = 0);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = NULL);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = d);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.b = d);
+  assert_int_equal(smma_gemm_words(unit, NULL, &(smma_words){.size = sizeof(smma_words)}), SMMA_INVALID_ARGUMENT);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.threads = -1);
   REFUSED(SMMA_INVALID_DIMENSION, unit, g.lda = K - 1);
   REFUSED(SMMA_INVALID_MULTIPLE, unit, g.promote_every = 5);
@@ -575,6 +626,8 @@ int main(void) {
       cmocka_unit_test(test_zero),
       cmocka_unit_test(test_infinity_and_nan),
       cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_any_alignment),
+      cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_rounding_mode),
       cmocka_unit_test(test_empty),
       cmocka_unit_test(test_progress),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "numerics/slices.h"
+#include "softmma/accurate.h"
 #include "support.h"
 
 enum { M = 3, N = 4, K = 21 };
@@ -17,7 +18,8 @@ typedef struct {
   double a[M * K], b[K * N];
 } operands;
 
-static const smma_slices exact = {0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT};
+static const smma_slices exact = {
+    .size = sizeof exact, .bits = 7, .products = SMMA_PRODUCTS_ALL, .sum = SMMA_SLICES_EXACT};
 
 /* One of each vendor's, wrapping and saturating. */
 static const struct {
@@ -31,15 +33,22 @@ static const struct {
 
 static const smma_instruction *instruction_at(size_t i) { return find(instructions[i].gpu, instructions[i].name); }
 
-static smma_gemm_arguments arguments_of(const double *a, const double *b, double *d, size_t m, size_t n, size_t k) {
-  smma_gemm_arguments g;
-  smma_gemm_defaults(&g);
+static smma_slices slices_of(int slices, int bits, smma_products products, smma_slices_sum sum) {
+  smma_slices how;
+  smma_slices_defaults(&how);
+  how.slices = slices, how.bits = bits, how.products = products, how.sum = sum;
+  return how;
+}
+
+static smma_f64_product product_of(const double *a, const double *b, double *d, size_t m, size_t n, size_t k) {
+  smma_f64_product g;
+  smma_f64_product_defaults(&g);
   g.m = m, g.n = n, g.k = k, g.a = a, g.b = b, g.d = d, g.threads = 1;
   return g;
 }
 
 static void multiply(const smma_instruction *i, const operands *o, smma_slices how, double d[M * N]) {
-  smma_gemm_arguments g = arguments_of(o->a, o->b, d, M, N, K);
+  smma_f64_product g = product_of(o->a, o->b, d, M, N, K);
   assert_int_equal(smma_gemm_slices(i, &g, &how), SMMA_OK);
 }
 
@@ -135,11 +144,11 @@ static void test_example_products(void **state) {
 }
 
 static void test_example(void **state) {
-  smma_slices how = {4, 3, SMMA_PRODUCTS_ALL, SMMA_SLICES_F64};
+  smma_slices how = slices_of(4, 3, SMMA_PRODUCTS_ALL, SMMA_SLICES_F64);
   (void)state;
   for (int sum = 0; sum < 2; sum++) {
     double d;
-    smma_gemm_arguments g = arguments_of(example_a, example_b, &d, 1, 1, 3);
+    smma_f64_product g = product_of(example_a, example_b, &d, 1, 1, 3);
     how.sum = (smma_slices_sum)sum;
     assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &how), SMMA_OK);
     assert_true(d == ldexp(-9464256, -17));
@@ -192,7 +201,7 @@ static void test_enough_slices_are_exact(void **unused) {
       for (int e = 0; e < M * N; e++) assert_true(d[e] == exact_element(&o, e / N, e % N));
     }
     if (r > 0) continue;
-    multiply(instruction_at(0), &o, (smma_slices){0, 1, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT}, again);
+    multiply(instruction_at(0), &o, slices_of(0, 1, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT), again);
     assert_memory_equal(again, d, sizeof d);
   }
 }
@@ -220,7 +229,7 @@ static void test_error_bound(void **unused) {
   random_numbers(&state, 0, 0, o.b, K * N);
   for (int bits = 3; bits <= 7; bits++) {
     for (int slices = 1; slices <= 49 / bits; slices++) {
-      smma_slices how = {slices, bits, SMMA_PRODUCTS_LEADING, SMMA_SLICES_EXACT};
+      smma_slices how = slices_of(slices, bits, SMMA_PRODUCTS_LEADING, SMMA_SLICES_EXACT);
       double bound = ldexp(2 * K * (slices + 2), -bits * slices), largest = 0;
       multiply(instruction_at(3), &o, how, d);
       for (int e = 0; e < M * N; e++) {
@@ -241,7 +250,7 @@ static void test_long_sums_do_not_overflow(void **unused) {
   assert_non_null(x);
   for (int k = 0; k < LENGTH; k++) x[k] = 127;
   for (size_t i = 0; i < INSTRUCTION_COUNT; i++) {
-    smma_gemm_arguments g = arguments_of(x, x, &d, 1, 1, LENGTH);
+    smma_f64_product g = product_of(x, x, &d, 1, 1, LENGTH);
     assert_int_equal(smma_gemm_slices(instruction_at(i), &g, &exact), SMMA_OK);
     assert_true(d == 127.0 * 127 * LENGTH);
   }
@@ -261,7 +270,7 @@ static void test_powers_of_two_change_nothing(void **unused) {
   for (int e = 0; e < M * K; e++) scaled.a[e] = ldexp(o.a[e], row[e / K]);
   for (int e = 0; e < K * N; e++) scaled.b[e] = ldexp(o.b[e], column[e % N]);
   for (int v = 0; v < 12; v++) {
-    smma_slices how = {v / 4 * 3, 7, (smma_products)(v & 1), (smma_slices_sum)(v >> 1 & 1)};
+    smma_slices how = slices_of(v / 4 * 3, 7, (smma_products)(v & 1), (smma_slices_sum)(v >> 1 & 1));
     multiply(instruction_at(2), &o, how, d);
     multiply(instruction_at(2), &scaled, how, again);
     for (int e = 0; e < M * N; e++) assert_true(isfinite(d[e]) && again[e] == ldexp(d[e], row[e / N] + column[e % N]));
@@ -278,7 +287,7 @@ static void test_sum_step_by_step(void **unused) {
   random_numbers(&state, 0, 0, o.b, K * N);
   for (int i = 0; i < M; i++) o.a[i * K] = 0.75;
   for (int j = 0; j < N; j++) o.b[j] = 0.75;
-  multiply(instruction_at(4), &o, (smma_slices){2, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64}, d);
+  multiply(instruction_at(4), &o, slices_of(2, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64), d);
   for (int e = 0; e < M * N; e++) {
     static const int pairs[3][2] = {{1, 2}, {2, 1}, {1, 1}};
     double sum = 0;
@@ -325,7 +334,7 @@ static void test_layouts(void **unused) {
   uint64_t state = 7;
   operands o;
   double a[K * (M + 2)], b[N * (K + 1)], d[N * (M + 3)], expected[M * N];
-  smma_gemm_arguments g = arguments_of(a, b, d, M, N, K);
+  smma_f64_product g = product_of(a, b, d, M, N, K);
   (void)unused;
   random_numbers(&state, -9, 9, o.a, M * K);
   random_numbers(&state, -9, 9, o.b, K * N);
@@ -342,7 +351,7 @@ static void test_layouts(void **unused) {
 
 static void test_rounding_mode(void **unused) {
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-  smma_slices f64 = {4, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64};
+  smma_slices f64 = slices_of(4, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64);
   uint64_t state = 8;
   operands o;
   double expected[M * N], d[M * N];
@@ -365,21 +374,21 @@ static void test_rounding_mode(void **unused) {
 
 static void test_empty(void **unused) {
   double d[4] = {1, 1, 1, 1};
-  smma_gemm_arguments g = arguments_of(NULL, NULL, d, 2, 2, 0);
+  smma_f64_product g = product_of(NULL, NULL, d, 2, 2, 0);
   (void)unused;
   assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &exact), SMMA_OK);
   for (int e = 0; e < 4; e++) assert_true(d[e] == 0);
-  g = arguments_of(NULL, NULL, NULL, 0, 2, 3);
+  g = product_of(NULL, NULL, NULL, 0, 2, 3);
   assert_int_equal(smma_gemm_slices(instruction_at(0), &g, &exact), SMMA_OK);
 }
 
 static void test_progress(void **unused) {
-  smma_slices how = {2, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64};
+  smma_slices how = slices_of(2, 7, SMMA_PRODUCTS_LEADING, SMMA_SLICES_F64);
   uint64_t state = 9;
   operands o;
   double d[M * N] = {77};
   progress_log log = {3 * M, 0, 0, 1};
-  smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);
+  smma_f64_product g = product_of(o.a, o.b, d, M, N, K);
   (void)unused;
   random_numbers(&state, 0, 0, o.a, M * K);
   random_numbers(&state, 0, 0, o.b, K * N);
@@ -391,10 +400,26 @@ static void test_progress(void **unused) {
   assert_int_equal(log.last, 3 * M);
 }
 
+/* What defaults compute: the exact product, rounded once. */
+static void test_defaults(void **unused) {
+  uint64_t state = 10;
+  operands o;
+  double d[M * N];
+  smma_slices how;
+  (void)unused;
+  memset(&how, 0xff, sizeof how);
+  smma_slices_defaults(&how);
+  smma_slices_defaults(NULL);
+  random_numbers(&state, -90, 90, o.a, M * K);
+  random_numbers(&state, -90, 90, o.b, K * N);
+  multiply(instruction_at(0), &o, how, d);
+  for (int e = 0; e < M * N; e++) assert_true(d[e] == exact_element(&o, e / N, e % N));
+}
+
 /* Refused after `change`, a statement on g and how, which are fine without it. */
 #define REFUSED(status, instruction, change)                           \
   do {                                                                 \
-    smma_gemm_arguments g = arguments_of(o.a, o.b, d, M, N, K);        \
+    smma_f64_product g = product_of(o.a, o.b, d, M, N, K);             \
     smma_slices how = exact;                                           \
     change;                                                            \
     assert_int_equal(smma_gemm_slices(instruction, &g, &how), status); \
@@ -404,21 +429,25 @@ static void test_progress(void **unused) {
 static void test_refusals(void **unused) {
   const smma_instruction *unit = instruction_at(0);
   operands o = {{1}, {1}};
-  double d[M * N] = {77}, two = 2;
+  double d[M * N] = {77};
   (void)unused;
   REFUSED(SMMA_INVALID_ARGUMENT, NULL, );
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k16.f32.f16.f16.f32"), );
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.u8.s8.s32"), );
   REFUSED(SMMA_INVALID_ARGUMENT, find("A100", "mma.m16n8k32.s32.s8.u8.s32"), );
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.size = 0);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.size = sizeof g + 8);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.size = 0);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, how.size = sizeof how + 8);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.slices = -1);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.slices = SMMA_MOST_SLICES + 1);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.bits = 0);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.bits = 8);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.products = (smma_products)2);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, how.sum = (smma_slices_sum)2);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.c = &two);
-  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.alpha = 2);
   REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = NULL);
+  REFUSED(SMMA_INVALID_ARGUMENT, unit, g.a = d);
+  assert_int_equal(smma_gemm_slices(unit, NULL, &exact), SMMA_INVALID_ARGUMENT);
   REFUSED(SMMA_INVALID_DIMENSION, unit, g.lda = K - 1);
   REFUSED(SMMA_NO_KERNEL, unit, g.kernel = "none");
 }
@@ -437,6 +466,7 @@ int main(void) {
       cmocka_unit_test(test_sum_step_by_step),
       cmocka_unit_test(test_special_numbers),
       cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_rounding_mode),
       cmocka_unit_test(test_empty),
       cmocka_unit_test(test_progress),

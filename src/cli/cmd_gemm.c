@@ -19,7 +19,8 @@ typedef struct {
   smma_method_options method;
 } gemm_options;
 
-/* One product: the instruction and everything that smma_gemm, smma_gemm_words or smma_gemm_slices needs. */
+/* One product: the instruction and everything that smma_gemm needs, or with a method smma_gemm_words or
+   smma_gemm_slices. */
 typedef struct {
   const smma_instruction *instruction;
   smma_method method;
@@ -215,10 +216,23 @@ static const smma_instruction *choose_instruction(const gemm_options *o) {
   return smma_choose_fallback(&o->method, o->gpu, o->in, o->out);
 }
 
+/* The matrices of a method hold FP64. */
+static smma_f64_product accurate_product(const product *p) {
+  const smma_gemm_arguments *g = &p->arguments;
+  smma_f64_product x;
+  smma_f64_product_defaults(&x);
+  x.m = g->m, x.n = g->n, x.k = g->k, x.a = g->a, x.b = g->b, x.d = g->d;
+  x.lda = g->lda, x.ldb = g->ldb, x.order_a = g->order_a, x.order_b = g->order_b;
+  x.split_k = g->split_k, x.promote_every = g->promote_every, x.threads = g->threads, x.kernel = g->kernel;
+  x.progress = g->progress, x.progress_context = g->progress_context;
+  return x;
+}
+
 static smma_status multiply(const product *p) {
+  const smma_f64_product accurate = accurate_product(p);
   switch (p->method.kind) {
-    case SMMA_METHOD_WORDS: return smma_gemm_words(p->instruction, &p->arguments, &p->method.words);
-    case SMMA_METHOD_SLICES: return smma_gemm_slices(p->instruction, &p->arguments, &p->method.slices);
+    case SMMA_METHOD_WORDS: return smma_gemm_words(p->instruction, &accurate, &p->method.words);
+    case SMMA_METHOD_SLICES: return smma_gemm_slices(p->instruction, &accurate, &p->method.slices);
     default: return smma_gemm(p->instruction, &p->arguments);
   }
 }

@@ -64,7 +64,9 @@ static int choose_words(const smma_method_options *o, const smma_instruction *i)
 
 static smma_words words_of(const smma_method_options *o, const smma_instruction *i) {
   static const char *const subnormals[] = {"on", "off", NULL};
-  smma_words how = {.method = smma_method_is(o, "words") ? SMMA_WORDS_SCALED : SMMA_WORDS_RESIDUAL};
+  smma_words how;
+  smma_words_defaults(&how);
+  how.method = smma_method_is(o, "words") ? SMMA_WORDS_SCALED : SMMA_WORDS_RESIDUAL;
   if (smma_is_integer(i->a))
     smma_die("--method %s: %s takes integers; it needs a floating-point instruction (integers: --method ozaki)",
              o->method, i->name);
@@ -82,9 +84,11 @@ static smma_words words_of(const smma_method_options *o, const smma_instruction 
 static smma_slices slices_of(const smma_method_options *o, const smma_instruction *i) {
   static const char *const sums[] = {"f64", "exact", NULL};
   static const char *const products[] = {"leading", "all", NULL};
-  smma_slices how = {.bits = o->slice_bits ? o->slice_bits : 7};
+  smma_slices how;
   bool automatic;
   char *end;
+  smma_slices_defaults(&how);
+  if (o->slice_bits) how.bits = o->slice_bits;
   if (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32)
     smma_die("--method ozaki: %s is no instruction with A and B in s8; take --in s8", i->name);
   if (!o->slices) smma_die("--slices S is missing; for example --slices 8, or --slices auto");

@@ -3,6 +3,7 @@
 #define SMMA_CLI_METHOD_H
 
 #include "cli/cli.h"
+#include "softmma/accurate.h"
 
 typedef struct {
   const char *method, *sum, *subnormals, *slices, *products, *through;

@@ -6,7 +6,7 @@
 #include "experiment/plot.h"
 #include "experiment/random_product.h"
 #include "numerics/words.h"
-#include "softmma/softmma.h"
+#include "softmma/accurate.h"
 
 /* ---- Formats and units ---- */
 
@@ -152,15 +152,17 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
 
 static bool multiply(const settings *s, const combination *c, int words, const smma_random_product *p, double *d,
                      smma_error *error) {
-  smma_words how = {SMMA_WORDS_SCALED, words, s->sum, 0};
-  smma_gemm_arguments g;
+  smma_words how;
+  smma_f64_product product;
   smma_status status;
-  smma_gemm_defaults(&g);
-  g.m = g.n = SMMA_RANDOM_PRODUCT_SIDE, g.k = p->n;
-  g.a = p->a, g.b = p->b, g.d = d;
-  g.order_b = SMMA_COLUMN_MAJOR;
-  g.threads = 1;
-  status = smma_gemm_words(c->instruction, &g, &how);
+  smma_words_defaults(&how);
+  how.words = words, how.sum = s->sum;
+  smma_f64_product_defaults(&product);
+  product.m = product.n = SMMA_RANDOM_PRODUCT_SIDE, product.k = p->n;
+  product.a = p->a, product.b = p->b, product.d = d;
+  product.order_b = SMMA_COLUMN_MAJOR;
+  product.threads = 1;
+  status = smma_gemm_words(c->instruction, &product, &how);
   return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
 }
 

@@ -6,7 +6,7 @@
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
-#include "softmma/softmma.h"
+#include "softmma/accurate.h"
 
 enum { MOST_GAP = 500, MOST_SLICES = 200, MOST_SIDE = 64, GAP_CURVES = 5, MOST_LINES = 12 };
 
@@ -75,14 +75,14 @@ static void add_row(smma_experiment_run *run, int gap, const char *kind, size_t 
 }
 
 static bool multiply(const settings *s, smma_slices how, products *p, smma_error *error) {
-  smma_gemm_arguments g;
+  smma_f64_product product;
   smma_status status;
-  smma_gemm_defaults(&g);
-  g.m = g.n = p->side, g.k = 2;
-  g.a = p->a, g.b = p->b, g.d = p->d;
-  g.order_b = SMMA_COLUMN_MAJOR;
-  g.threads = 1;
-  status = smma_gemm_slices(s->instruction, &g, &how);
+  smma_f64_product_defaults(&product);
+  product.m = product.n = p->side, product.k = 2;
+  product.a = p->a, product.b = p->b, product.d = p->d;
+  product.order_b = SMMA_COLUMN_MAJOR;
+  product.threads = 1;
+  status = smma_gemm_slices(s->instruction, &product, &how);
   return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
 }
 
@@ -100,7 +100,10 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   fill(run, (uint32_t)cell, gap, &p);
   for (size_t kind = 0; kind < 2; kind++) {
     for (size_t slices = 1; slices <= s->slices; slices++) {
-      smma_slices how = {(int)slices, (int)s->bits, (smma_products)kind, SMMA_SLICES_F64};
+      smma_slices how;
+      smma_slices_defaults(&how);
+      how.slices = (int)slices, how.bits = (int)s->bits;
+      how.products = (smma_products)kind, how.sum = SMMA_SLICES_F64;
       if (!multiply(s, how, &p, error)) return false;
       add_row(run, gap, kinds[kind], slices, &p);
     }

@@ -52,7 +52,22 @@ void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double 
   memcpy((unsigned char *)g->d + at * sizeof d, &d, sizeof d);
 }
 
-smma_status smma_check_plain_product(smma_gemm_arguments *g) {
-  if (g->c || g->scale_a || g->scale_b || g->alpha != 1 || g->beta != 1) return SMMA_INVALID_ARGUMENT;
-  return smma_check_matrices(g);
+smma_status smma_take_product(const smma_f64_product *product, smma_gemm_arguments *g) {
+  smma_status status;
+  if (!product || product->size != sizeof *product) return SMMA_INVALID_ARGUMENT;
+  smma_gemm_defaults(g);
+  g->m = product->m, g->n = product->n, g->k = product->k;
+  g->a = product->a, g->b = product->b, g->d = product->d;
+  g->lda = product->lda, g->ldb = product->ldb, g->ldd = product->ldd;
+  g->order_a = product->order_a, g->order_b = product->order_b, g->order_d = product->order_d;
+  g->split_k = product->split_k, g->promote_every = product->promote_every;
+  g->threads = product->threads, g->kernel = product->kernel;
+  g->progress = product->progress, g->progress_context = product->progress_context;
+  status = smma_check_matrices(g);
+  if (status == SMMA_OK && g->m && g->n && g->k && (g->d == g->a || g->d == g->b)) status = SMMA_INVALID_ARGUMENT;
+  return status;
+}
+
+void smma_f64_product_defaults(smma_f64_product *product) {
+  if (product) *product = (smma_f64_product){.size = sizeof *product};
 }

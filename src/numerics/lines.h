@@ -1,10 +1,10 @@
-/* What accurate products have in common: FP64 operands seen as lines along K, and what is asked of the arguments. */
+/* What accurate products have in common: FP64 operands seen as lines along K, and what is asked of the product. */
 #ifndef SMMA_NUMERICS_LINES_H
 #define SMMA_NUMERICS_LINES_H
 
 #include <stdbool.h>
 
-#include "softmma/softmma.h"
+#include "softmma/accurate.h"
 
 /* The rows of A or the columns of B, each of K elements. */
 typedef struct {
@@ -27,7 +27,7 @@ double smma_sum_of_specials(const smma_operand_lines *a, const smma_operand_line
 /* D(i, j) = d, in FP64. */
 void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double d);
 
-/* Accurate products are A B alone; fills the leading dimensions. */
-smma_status smma_check_plain_product(smma_gemm_arguments *g);
+/* The product, checked, as arguments of smma_gemm whose matrices hold FP64; leading dimensions are filled in. */
+smma_status smma_take_product(const smma_f64_product *product, smma_gemm_arguments *g);
 
 #endif

@@ -202,14 +202,14 @@ static smma_status make_sums(slices_product *p) {
 
 /* ---- Arguments ---- */
 
-static smma_status check(const smma_instruction *instruction, smma_gemm_arguments *g, const smma_slices *how) {
+static smma_status check(const smma_instruction *instruction, const smma_slices *how) {
   smma_instruction_info info;
   smma_describe(instruction, &info, sizeof info);
   if (info.a != SMMA_S8 || info.b != SMMA_S8 || info.d != SMMA_S32) return SMMA_INVALID_ARGUMENT;
   if (how->slices < 0 || how->slices > SMMA_MOST_SLICES || how->bits < 1 || how->bits > 7) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)how->products > SMMA_PRODUCTS_ALL || (unsigned)how->sum > SMMA_SLICES_EXACT)
     return SMMA_INVALID_ARGUMENT;
-  return smma_check_plain_product(g);
+  return SMMA_OK;
 }
 
 static void free_operand(operand *x) {
@@ -240,18 +240,23 @@ static smma_status run(slices_product *p) {
   return status;
 }
 
-smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64_product *product,
                              const smma_slices *how) {
   smma_status (*volatile run_in_mode)(slices_product *) = run; /* a call that stays where it is */
   smma_float_state state;
   smma_status status;
   slices_product p = {.instruction = instruction};
-  if (!instruction || !arguments || !how) return SMMA_INVALID_ARGUMENT;
-  p.with = *arguments, p.how = *how;
-  status = check(instruction, &p.with, how);
+  if (!instruction || !how || how->size != sizeof *how) return SMMA_INVALID_ARGUMENT;
+  p.how = *how;
+  status = check(instruction, how);
+  if (status == SMMA_OK) status = smma_take_product(product, &p.with);
   if (status != SMMA_OK) return status;
   state = smma_float_enter(SMMA_MODE_NEAREST);
   status = run_in_mode(&p);
   smma_float_leave(state);
   return status;
+}
+
+void smma_slices_defaults(smma_slices *how) {
+  if (how) *how = (smma_slices){sizeof *how, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT};
 }

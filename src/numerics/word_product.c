@@ -167,14 +167,14 @@ static void free_operand(operand *x) {
   free(x->ones);
 }
 
-static smma_status check(const smma_instruction_info *info, smma_gemm_arguments *g, const smma_words *how) {
+static smma_status check(const smma_instruction_info *info, const smma_words *how) {
   bool in_unit = how->sum == SMMA_SUM_UNIT || how->sum == SMMA_SUM_UNIT_SCALED;
   if ((unsigned)how->method > SMMA_WORDS_RESIDUAL || (unsigned)how->sum > SMMA_SUM_UNIT_SCALED)
     return SMMA_INVALID_ARGUMENT;
   if (how->words < 1 || how->words > SMMA_MOST_WORDS) return SMMA_INVALID_ARGUMENT;
   if (in_unit && info->c != info->d) return SMMA_INVALID_ARGUMENT;
   if (info->d == SMMA_S32) return SMMA_INVALID_ARGUMENT; /* words are floating-point numbers */
-  return smma_check_plain_product(g);
+  return SMMA_OK;
 }
 
 static smma_status run(words_product *p) {
@@ -193,18 +193,19 @@ static smma_status run(words_product *p) {
   return status;
 }
 
-smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_product *product,
                             const smma_words *how) {
   smma_status (*volatile run_in_mode)(words_product *) = run; /* a call that stays where it is */
   words_product *p;
   smma_float_state state;
   smma_status status;
-  if (!instruction || !arguments || !how) return SMMA_INVALID_ARGUMENT;
+  if (!instruction || !how || how->size != sizeof *how) return SMMA_INVALID_ARGUMENT;
   p = calloc(1, sizeof *p);
   if (!p) return SMMA_NO_MEMORY;
-  p->instruction = instruction, p->with = *arguments, p->how = *how;
+  p->instruction = instruction, p->how = *how;
   smma_describe(instruction, &p->info, sizeof p->info);
-  status = check(&p->info, &p->with, how);
+  status = check(&p->info, how);
+  if (status == SMMA_OK) status = smma_take_product(product, &p->with);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST);
     status = run_in_mode(p);
@@ -212,6 +213,10 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_gemm
   }
   free(p);
   return status;
+}
+
+void smma_words_defaults(smma_words *how) {
+  if (how) *how = (smma_words){.size = sizeof *how, .method = SMMA_WORDS_SCALED, .words = 2, .sum = SMMA_SUM_F64};
 }
 
 int smma_words_for(const smma_instruction *instruction, double accuracy) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/format.h"
-#include "softmma/softmma.h"
+#include "softmma/accurate.h"
 
 /* To the nearest number of `precision` bits, at most 52, ties to even, whatever its exponent. x is zero or normal. */
 static inline double smma_round_significand(double x, int precision) {

@@ -1,7 +1,7 @@
-// The public header as C++: it compiles alone, and its functions link and run.
+// The public headers as C++: they compile, and their functions link and run.
 #include <cstring>
 
-#include "softmma/softmma.h"
+#include "softmma/accurate.h"
 
 int main() {
   const smma_instruction *instruction = smma_find("H100", "HMMA.16816.F32");
@@ -10,5 +10,18 @@ int main() {
   if (!instruction || smma_dot(instruction, a, b, &c, nullptr, nullptr, &d) != SMMA_OK) return 1;
   smma_gemm_arguments arguments;
   smma_gemm_defaults(&arguments);
+  const double x = 3, y = 0.375;
+  double z = 0;
+  smma_f64_product product;
+  smma_f64_product_defaults(&product);
+  product.m = product.n = product.k = 1, product.a = &x, product.b = &y, product.d = &z;
+  smma_words words;
+  smma_words_defaults(&words);
+  if (smma_gemm_words(instruction, &product, &words) != SMMA_OK || z != 1.125) return 1;
+  smma_slices slices;
+  smma_slices_defaults(&slices);
+  z = 0;
+  if (smma_gemm_slices(smma_find("A100", "mma.m16n8k32.s32.s8.s8.s32"), &product, &slices) != SMMA_OK || z != 1.125)
+    return 1;
   return d == 3 && arguments.alpha == 1 && std::strlen(smma_version()) > 0 ? 0 : 1;
 }
