@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What docs/howto-add.md says of an addition is enough, and every file it names is needed.
 
-Adds its examples to a copy of the source: the tests then pass, and with any one of the files left out they fail.
+Adds its examples to a copy of the source: the tests then pass, and with any one of the files left out, or with a
+mistake in one, they fail.
 Usage: change_cost.py SOURCE BUILD COMPILER
 """
 
@@ -20,22 +21,40 @@ ADDITIONS = {
     "format": (["A number format"], ["test_format", "test_oracle test_formats"]),
     "instruction": (["An instruction"], ["test_catalogue", "test_oracle test_catalogue"]),
     "architecture": (["A rule", "An architecture"], ["test_catalogue", "test_oracle test_catalogue"]),
+    "command": (["A command"], ["tests/manual.sh softmma"]),
+    "probe": (["A probe"], ["tests/features.sh softmma"]),
+    "experiment": (["A numerical experiment"], ["tests/experiment.sh softmma halves"]),
 }
 
-# Only what the additions change is compiled again; the rest comes from the library that is built.
+# A mistake in an example: FILE, what stands there, what is there instead.
+MISTAKES = {
+    "format": ("src/core/format.def", "e5m3, 9, 0, 1, 5, 3, 15,", "e5m3, 9, 0, 1, 5, 3, 14,"),
+    "probe": ("src/probe/infinite_c.c", '"infinity" : "not infinity"', '"not infinity" : "infinity"'),
+    "experiment": ("src/experiment/halves.c", "SMALL = 0x0c00", "SMALL = 0x0800"),
+}
+
+# Only what the additions change is compiled again; the rest comes from the libraries that are built.
 MAKEFILE = """
 FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -fopenmp -ffp-contract=off \\
-  -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"'
+  -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"' \\
+  $(shell pkg-config --cflags jansson popt)
 LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c))
+NEW := $(filter-out $(patsubst {source}/%,%,$(wildcard {source}/src/*/*.c)),$(wildcard src/*/*.c))
+COMMAND := $(patsubst %.c,%.o,$(sort $(NEW) $(wildcard src/probe/*.c src/campaign/*.c) src/cli/main.c \\
+  src/cli/command.c src/cli/cmd_probe.c src/cli/cmd_diff.c src/experiment/experiment.c))
 test_oracle: $(LIBRARY) tests/oracle.o tests/operands.o tests/test_oracle.o
 test_format: $(LIBRARY) tests/support.o tests/test_format.o
 test_catalogue: $(LIBRARY) tests/support.o tests/test_catalogue.o
 test_oracle test_format test_catalogue:
 	{compiler} $^ {build}/lib/libsoftmma.a -fopenmp -lcmocka -lgmp -lm -o $@
+softmma: $(COMMAND)
+	{compiler} $^ $(patsubst %,{build}/lib/libsoftmma%.a,_cli _tools _study) {build}/lib/libsoftmma.a \\
+	  -fopenmp $(shell pkg-config --libs jansson popt) -ldl -lm -o $@
 %.o: %.c
 	{compiler} $(FLAGS) -MMD -c $< -o $@
 -include $(wildcard src/*/*.d tests/*.d)
 """
+PROGRAMS = {"test_format", "test_oracle", "test_catalogue", "softmma"}
 
 
 def examples(section):
@@ -71,8 +90,10 @@ def changed(name, pieces):
 
 def passes(copy, tests):
     """Whether the tests are built and pass; what they said."""
-    programs = {test.split()[0] for test in tests}
-    made = subprocess.run(["make", "-s", "-j2", *programs], cwd=copy, capture_output=True, text=True)
+    programs = PROGRAMS & {word for test in tests for word in test.split()}
+    for program in programs:  # make would keep one of which only a part is gone
+        (copy / program).unlink(missing_ok=True)
+    made = subprocess.run(["make", "-s", "-j2", *sorted(programs)], cwd=copy, capture_output=True, text=True)
     if made.returncode:
         return False, made.stderr
     environment = {**os.environ, "SOFTMMA_ORACLE_ROWS": "4000"}
@@ -107,10 +128,17 @@ def judge(copy, what, sections, tests):
     fine, said = passes(copy, tests)
     if not fine:
         failures.append(f"{what}: with all of {', '.join(pieces)} something fails:\n{said[-3000:]}")
-    for name in pieces if fine else ():
-        put(name, originals[name])
+    attempts = [(name, originals[name], f"without {name}") for name in pieces]
+    if what in MISTAKES:
+        name, right, wrong = MISTAKES[what]
+        text = changed(name, pieces[name])
+        if text.count(right) != 1:
+            raise SystemExit(f"docs/howto-add.md: '{right}' does not stand once in {name}")
+        attempts.append((name, text.replace(right, wrong), f"with '{wrong}' in {name}"))
+    for name, text, how in attempts if fine else ():
+        put(name, text)
         if passes(copy, tests)[0]:
-            failures.append(f"{what}: nothing fails without {name}")
+            failures.append(f"{what}: nothing fails {how}")
         put(name, changed(name, pieces[name]))
     for name in pieces:
         put(name, originals[name])
@@ -123,7 +151,8 @@ with tempfile.TemporaryDirectory() as folder:
     for part in ("src", "include", "tests", "docs"):
         unused = shutil.ignore_patterns("corpus", "vectors", "pictures", "*.png")
         shutil.copytree(source / part, copy / part, ignore=unused)
-    (copy / "Makefile").write_text(MAKEFILE.replace("{build}", str(build)).replace("{compiler}", compiler))
+    makefile = MAKEFILE.replace("{source}", str(source)).replace("{build}", str(build)).replace("{compiler}", compiler)
+    (copy / "Makefile").write_text(makefile)
     failures = [f for what, (sections, tests) in ADDITIONS.items() for f in judge(copy, what, sections, tests)]
 print("\n".join(f"FAILED  {failure}" for failure in failures))
 sys.exit(bool(failures))

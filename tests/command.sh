@@ -57,7 +57,7 @@ option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' |
 gives 'help' 0 '^  verify  ' --help
 check 'help: summaries stand in one column' [ "$(sed -n '/^Commands:/,/^$/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^Commands:' -e '^$')" -eq 0 ]
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in list show dot gemm compare verify gen probe diff units campaign tree record experiment bench version custom; do
+for command in $("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
   check "$command --help: texts begin in one column" [ "$(option_columns <in/stdout)" -eq 1 ]
   check "$command --help: lines of at most 100 columns" [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
@@ -871,129 +871,5 @@ fails 'bench: half a size' '--k is missing; --m, --n and --k go together' bench 
 fails 'bench: a negative size' "--n: '-8' is not a size" bench --m 8 --n=-8 --k 8
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
-
-# ---- The manual page ----
-
-manual=$source_directory/docs/softmma.1
-commands=$("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
-check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
-
-# options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
-# (popt writes '--set NAME=VALUE')
-options_of() {
-  "$softmma" "$1" --help | sed -n '/^Options:/,/^Help:/p' |
-    sed -E 's/^( +.*--[a-z-]+) ([A-Z]+=)/\1=\2/' |
-    sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p'
-}
-
-# section NAME: that part of the manual, from its heading to the next
-section() { awk -v name="$1" '/^\.S[sh] /{inside = $0 ~ "^[.]S[sh] " name "$"} inside' "$manual"; }
-
-section SYNOPSIS >in/synopsis
-for command in $commands; do
-  check "softmma(1) has the synopsis of $command" grep -qx "\.Cm $command" in/synopsis
-  section "$command" >in/section
-  options_of "$command" | tr -d = | sort >in/options
-  sed -nE '/^\.It Fl/s/Fl (-?[A-Za-z][a-z-]*)/\n-\1\n/gp' in/section | grep '^-' | sort -u >in/told
-  while read -r option; do
-    check "softmma(1) has $command $option" grep -qx -e "$option" in/told
-  done <in/options
-  while read -r option; do
-    check "softmma(1) knows of $command what there is: $option" grep -qx -e "$option" in/options
-  done <in/told
-done
-check 'softmma(1) does not deny integers' [ -z "$(grep -i 'integer.*not modelled' "$manual")" ]
-while read -r unit; do
-  for page in "$manual" "$source_directory/docs/units.md"; do
-    check "${page##*/} has the unit $unit" grep -qE "(Cm |\`)$unit" "$page"
-  done
-done < <("$softmma" units | sed -nE 's/^([a-z0-9]+).*/\1/p')
-while read -r experiment; do
-  check "docs/experiments.md has $experiment" grep -qx "## $experiment" "$source_directory/docs/experiments.md"
-done < <("$softmma" experiment | sed -nE 's/^([a-z0-9-]+) .*/\1/p')
-if command -v man >/dev/null; then
-  LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
-  check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
-fi
-softmma() { "$softmma" "$@"; }
-replayed='' shown='' got=''
-while IFS= read -r line; do
-  if [[ $line == '$ '* || $line == .Ed ]]; then
-    [ -z "$replayed" ] || check "example of softmma(1): $replayed" [ "$shown" = "$got" ]
-    replayed='' shown=''
-    [[ $line == .Ed ]] && continue
-    replayed=${line#'$ '}
-    got=$(eval "$replayed" 2>&1)
-  elif [ -n "$replayed" ]; then
-    shown+=${shown:+$'\n'}$line
-  fi
-done <"$manual"
-
-# ---- Completion ----
-
-# completes NAME 'EXPECTED ...' WORD...: the words up to the cursor; all expected ones are offered.
-completes() {
-  local name=$1 expected=$2 word
-  shift 2
-  COMP_WORDS=("$softmma" "$@")
-  COMP_CWORD=$#
-  COMPREPLY=()
-  _softmma
-  for word in $expected; do
-    [[ " ${COMPREPLY[*]} " == *" $word "* ]] && continue
-    fail "completion $name" "'$word' is not among: ${COMPREPLY[*]}"
-    return
-  done
-  pass "completion $name"
-}
-
-# shellcheck source=/dev/null
-source "$source_directory/src/cli/softmma.bash-completion"
-# What takes a value is completed by it, or by nothing; what takes none is followed by the next word.
-for command in $commands; do
-  while read -r option; do
-    COMPREPLY=()
-    if [[ $option == *= ]]; then
-      check "completion knows the value of $command $option" _softmma_value "$softmma" '' "${option%=}" "$command"
-    elif _softmma_value "$softmma" '' "$option" "$command"; then
-      fail "completion of $command $option" 'it takes no value'
-    fi
-  done < <(options_of "$command")
-  # shellcheck disable=SC2046
-  completes "of the options of $command" "$(options_of "$command" | grep -e '^--' | tr -d '=')" "$command" --
-done
-completes 'of all units' "$("$softmma" units | sed -nE 's/^([a-z0-9]+(:?)).*/\1/p' | tr '\n' ' ')" campaign --unit ''
-completes 'of all commands' "$commands" ''
-completes 'of commands' 'list show dot gemm compare verify gen bench version help' ''
-completes 'of a command' 'gemm gen' g
-completes 'of options' '--on --instr --in --out --alpha --transpose-b --help' gemm --
-completes 'of an option' '--explain' dot --e
-completes 'of GPUs' 'H100 H200 hopper RTX-4090 MI300X sm_90 cdna3' gemm --on ''
-completes 'of a GPU' 'MI300A MI300X' dot --on MI300
-completes 'of a GPU behind =' 'H100 H200' dot --on = H
-completes 'of the second GPU of a list' 'V100,H100 V100,H200' compare --on V100,H
-completes 'of the format of a GPU' 'e4m3 e5m2' compare --on H100 : e
-completes 'of an architecture' 'volta' list --arch vo
-completes 'of a method' 'words markidis' gemm --method ''
-completes 'of a sum' 'unit unit-scaled' gemm --sum u
-completes 'of an experiment' 'zero-sign' campaign --open --only zero
-completes 'of a numerical experiment' 'accumulation' experiment acc
-completes 'of instructions' 'mma.m8n8k4.f32.f16.f16.f32' dot --on V100 --instr mma
-completes 'of instructions, behind =' 'mma.m8n8k4.f32.f16.f16.f32' dot --on = V100 --instr = mma
-completes 'of every N' 'wgmma.m64n256k16.f32.f16.f16' dot --on H100 --instr wgmma.m64n256k16.f32
-completes 'of instructions of the first of two GPUs' 'mma.m8n8k4.f32.f16.f16.f32' explain --on V100,A100 --instr mma
-completes 'of names to show' 'vdpbf16ps' show vdp
-completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e2m3 e2m1' gemm --in ''
-completes 'of the second format of a list' 'f16,bf16' bench --on A100 --in f16,bf
-completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16.f16.f16.f16' \
-  bench --on V100 --instr mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16
-completes 'of kernels' "$kernels" gemm --kernel ''
-completes 'of kinds' "$kinds" gen --kind ''
-completes 'of files' 'A.npy A16.npy' gemm --in f16 A
-completes 'of output files' 'hundred.txt' gen -o hun
-completes 'of commands to help with' 'verify version' help ve
-COMP_WORDS=("$softmma" dot --on V100 --instr '') COMP_CWORD=5
-_softmma
-check 'completion of instructions has those of the GPU only' [ ${#COMPREPLY[@]} -eq 3 ]
 
 finish

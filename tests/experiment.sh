@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # softmma experiment, end to end: every experiment's small run has the digest of experiment_digests.txt.
-# Usage: experiment.sh SOFTMMA
+# Usage: experiment.sh SOFTMMA [NAME], which runs that one and nothing else.
 set -u
 export LC_ALL=C
-softmma=$(realpath "${1:?usage: experiment.sh SOFTMMA}")
+softmma=$(realpath "${1:?usage: experiment.sh SOFTMMA [NAME]}")
 source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
@@ -21,6 +21,7 @@ check 'rows as JSON: numbers are numbers' test "$(jq -c '.rows[0] | [.gap, .prod
 
 # ---- Every experiment ----
 
+[ $# -eq 1 ] || names=$2
 for name in $names; do
   gives "$name: parameters" 0 '^Parameters, their values' experiment "$name" --help
   gives "$name: one thread" 0 "^$name: " experiment "$name" --small --threads 1 --no-plot -o one
@@ -31,12 +32,17 @@ for name in $names; do
   wanted=$(sed -n "s/^$name //p" "$source_directory/tests/experiment_digests.txt")
   check "$name: digest $(digest "one/$name.csv")" test "$(digest "one/$name.csv")" = "$wanted"
   check "$name: lines of at most 100 columns" test -z "$(grep -E '^.{101}' in/stdout)"
+  check "docs/experiments.md has $name" grep -qx "## $name" "$source_directory/docs/experiments.md"
   if command -v gnuplot xmllint >in/which; then
     check "$name: the picture is XML" xmllint --noout "two/$name.svg"
     check "$name: a PNG file" test -s "two/$name.png"
   fi
 done
 check 'nothing is left over' test -z "$(find one two -name '*.part')"
+if [ $# -gt 1 ]; then
+  finish
+  exit
+fi
 
 # ---- What a run leaves behind, and goes on from ----
 
