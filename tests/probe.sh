@@ -42,6 +42,8 @@ says hand block_rounding 'toward zero'
 for way in moody seldom place every17 last single late previous same; do
   says "$way" repeats 'no: [0-9]+ of [0-9]+ results were others; row .*'
 done
+says nans repeats 'yes, 16384 rows, each at several places, but for sign and payload of NaN'
+says nans alignment_bits 24
 says seldom first_sum 'cannot tell: results do not repeat'
 unexplained='cannot tell: no number of bits and no rounding explain all results'
 says lane alignment_bits '24; 22 at k = 5'

@@ -81,7 +81,7 @@ typedef struct {
 
 static void append(image *file, const void *bytes, size_t size) {
   assert_true(file->size + size <= sizeof file->bytes);
-  memcpy(file->bytes + file->size, bytes, size);
+  if (size) memcpy(file->bytes + file->size, bytes, size);
   file->size += size;
 }
 

@@ -24,6 +24,7 @@
   WAY(late, "another result from place 1000 on")                                                  \
   WAY(previous, "another result behind a row with a negative c")                                  \
   WAY(same, "another result behind the same c")                                                   \
+  WAY(nans, "NaN is negative at odd places of a batch")                                           \
   WAY(seldom, "another result once in 1000 rows, at random")                                      \
   WAY(lane, "two alignment bits too few at k = 5")                                                \
   WAY(lane_of_second_block, "two alignment bits too few at k = 13")                               \
@@ -249,6 +250,7 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_batc
     d[row] = compute(u->how, batch, row);
     if (u->how == WAY_zero && d[row] == 0) d[row] = ((const uint32_t *)batch->c)[row] & 0x80000000;
     if (u->how == WAY_odd) d[row] |= 1;
+    if (u->how == WAY_nans && d[row] == 0x7fffffff) d[row] |= (uint32_t)(row % 2) << 31;
     d[row] ^= is_off(u, batch, row);
   }
   return 0;

@@ -16,7 +16,8 @@ static bool tell(const smma_rows *rows, const smma_alikeness *a, smma_finding *f
   smma_row row;
   smma_rows_get(rows, a->row, &row);
   if (a->not_repeated + a->not_alike == 0)
-    return smma_tell(f, NULL, "yes, %zu rows, each at several places", rows->capacity);
+    return smma_tell(f, NULL, "yes, %zu rows, each at several places%s", rows->capacity,
+                     a->other_nans ? ", but for sign and payload of NaN" : "");
   return smma_tell(f, &row, "no: %llu of %llu results were others; row %zu %s place %zu of %zu",
                    (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked, a->row,
                    a->at_once ? "when asked again at" : "at", a->place, a->batch);

@@ -17,6 +17,7 @@ typedef struct {
 
 /* Asks for the first `batch` rows of the order; `again`: they stand where they stood at first. */
 static bool ask(checker *c, size_t batch, bool again) {
+  const smma_encoding d = smma_encoding_of(c->rows->instruction->d);
   smma_alikeness *a = c->alikeness;
   smma_row row;
   for (size_t i = 0; i < batch; i++) {
@@ -28,7 +29,12 @@ static bool ask(checker *c, size_t batch, bool again) {
   if (!smma_unit_run(c->unit, c->rows->instruction, &view, c->error)) return false;
   a->asked += batch;
   for (size_t i = 0; i < batch; i++) {
-    if (smma_rows_result(&c->asked, i) == smma_rows_result(c->rows, c->order[i])) continue;
+    const uint64_t first = smma_rows_result(c->rows, c->order[i]), now = smma_rows_result(&c->asked, i);
+    if (now == first) continue;
+    if (smma_decode(d, now).kind == SMMA_NAN && smma_decode(d, first).kind == SMMA_NAN) {
+      a->other_nans++;
+      continue;
+    }
     if (a->not_repeated + a->not_alike == 0) a->at_once = again, a->row = c->order[i], a->place = i, a->batch = batch;
     *(again ? &a->not_repeated : &a->not_alike) += 1;
   }

@@ -10,6 +10,7 @@ typedef struct {
   uint64_t asked;        /* results compared with a row's first one */
   uint64_t not_repeated; /* of these, others when the same batch was asked again */
   uint64_t not_alike;    /* others where the row stood elsewhere or beside other rows */
+  uint64_t other_nans;   /* NaN as before, with another sign or payload: counted here alone */
   bool at_once;          /* the first that was another was so in the same batch, asked again */
   size_t row, place;     /* which row that was, and where it stood, from 0 */
   size_t batch;          /* of so many rows */
