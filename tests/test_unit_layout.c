@@ -33,13 +33,14 @@ static const member members[] = {
     MEMBER(smma_instruction_info, evidence, 72, 8),
     MEMBER(smma_instruction_info, questions, 80, 8),
     MEMBER(smma_instruction_info, instruction, 88, 8),
-    MEMBER(smma_batch, rows, 0, 8),
-    MEMBER(smma_batch, a, 8, 8),
-    MEMBER(smma_batch, b, 16, 8),
-    MEMBER(smma_batch, c, 24, 8),
-    MEMBER(smma_batch, scale_a, 32, 8),
-    MEMBER(smma_batch, scale_b, 40, 8),
-    MEMBER(smma_batch, d, 48, 8),
+    MEMBER(smma_batch, size, 0, 8),
+    MEMBER(smma_batch, rows, 8, 8),
+    MEMBER(smma_batch, a, 16, 8),
+    MEMBER(smma_batch, b, 24, 8),
+    MEMBER(smma_batch, c, 32, 8),
+    MEMBER(smma_batch, scale_a, 40, 8),
+    MEMBER(smma_batch, scale_b, 48, 8),
+    MEMBER(smma_batch, d, 56, 8),
     MEMBER(smma_unit_description, device, 0, 128),
     MEMBER(smma_unit_description, driver, 128, 64),
     MEMBER(smma_unit_description, toolkit, 192, 64),
@@ -69,7 +70,7 @@ static void version_is_the_list_s(void **state) {
   assert_true(sizeof(smma_instruction_info) < 1 << 12 && sizeof(smma_batch) < 1 << 12); /* their room in it */
   if (sizeof(void *) != 8) skip();
   assert_int_equal(sizeof(smma_instruction_info), 96); /* nothing lies behind the last of the list */
-  assert_int_equal(sizeof(smma_batch), 56);
+  assert_int_equal(sizeof(smma_batch), 64);
   assert_int_equal(sizeof(smma_unit_description), 256);
   assert_int_equal(sizeof(smma_unit_methods), 48);
 }
