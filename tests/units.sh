@@ -117,6 +117,11 @@ check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)
 fails 'of another seed' 'of another seed than 5; name another file' \
   campaign --unit "$wrong:bit" "${ampere[@]}" --seed 5 --resume short.json
 fails 'of another unit' 'of another unit than model' campaign --unit model "${ampere[@]}" --resume short.json
+runs 0 campaign --unit model --on V100 --rows 100 --resume wide.json
+cp wide.json kept.json
+fails 'results that would be lost' 'wide.json has results of volta .* which this campaign does not ask for' \
+  campaign --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 200 --resume wide.json
+check 'are kept' cmp -s wide.json kept.json
 echo '{"unit": 3' >broken.json
 fails 'no report' "broken\.json: line 2: .*it must be a campaign's report" \
   campaign --unit model "${ampere[@]}" --resume broken.json

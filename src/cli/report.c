@@ -159,13 +159,16 @@ static bool same_campaign(const smma_report *r, const json_t *file, const char *
   return true;
 }
 
-/* One entry of the file, which may be of an instruction that is not asked for. */
+/* One entry of the file. What this campaign does not ask for would be lost when it is written again. */
 static bool take_entry(smma_report *r, const json_t *entry, uint64_t most_rows, const char *path, smma_error *error) {
-  smma_report_result *known = find_result(r, json_string_value(json_object_get(entry, "arch")),
-                                          json_string_value(json_object_get(entry, "instr")));
+  const char *arch = json_string_value(json_object_get(entry, "arch"));
+  const char *instruction = json_string_value(json_object_get(entry, "instr"));
+  smma_report_result *known = find_result(r, arch, instruction);
   smma_campaign_result result = {0};
   const char *name;
-  if (!known) return true;
+  if (!known)
+    return smma_fail(error, "%s has results of %s %s, which this campaign does not ask for; name another file", path,
+                     arch ? arch : "no architecture,", instruction ? instruction : "no instruction");
   name = known->instruction->name;
   if (known->result.rows) return smma_fail(error, "%s has two entries of %s; name another file", path, name);
   if (!read_result(entry, known->instruction, most_rows, &result))
