@@ -63,7 +63,11 @@ static uint64_t edge(stream *s, smma_encoding f) {
   return assemble(f, below(s, 2), e, m);
 }
 
-static uint64_t tiny(stream *s, smma_encoding f) { return assemble(f, below(s, 2), below(s, 3), draw64(s)); }
+/* Draws in arguments of one call would come in an order of the compiler's. */
+static uint64_t tiny(stream *s, smma_encoding f) {
+  const uint64_t fraction = draw64(s), exponent = below(s, 3);
+  return assemble(f, below(s, 2), exponent, fraction);
+}
 
 static uint64_t mostly_zero(stream *s, smma_encoding f) {
   switch (below(s, 6)) {
@@ -88,7 +92,8 @@ static uint64_t element(stream *s, smma_encoding f, smma_row_kind kind) {
 static uint64_t scale_factor(stream *s, smma_encoding f, smma_row_kind kind) {
   if (kind == SMMA_ROWS_RANDOM) return random_bits(s, f);
   if (kind == SMMA_ROWS_EDGE) return edge(s, f);
-  return assemble(f, 0, (uint64_t)f.bias - 4 + below(s, 8), draw64(s));
+  const uint64_t fraction = draw64(s);
+  return assemble(f, 0, (uint64_t)f.bias - 4 + below(s, 8), fraction);
 }
 
 static uint64_t negated(smma_encoding f, uint64_t x) {
