@@ -134,7 +134,7 @@ static int64_t aligned(way how, summand s, int emax, bool second) {
                           (how == WAY_negative_c && s.k == C && x.negative);
   if (x.kind == SMMA_ZERO) return 0;
   if (how == WAY_window) return x.exponent < emax - 21 ? 0 : smma_align(x, emax, EXACT);
-  if (how == WAY_block27) return smma_align(x, emax, 40) << (EXACT - 40);
+  if (how == WAY_block27) return smma_align(x, emax, 40) * ((int64_t)1 << (EXACT - 40));
   if (how == WAY_wraps && emax - x.exponent >= 64)
     return smma_align(x, x.exponent + (emax - x.exponent) % 64, F) * unit;
   if (how == WAY_sixteenths && smma_magnitude(smma_align(x, emax, EXACT)) % (uint64_t)unit > (uint64_t)unit / 16 * 15)
