@@ -45,7 +45,7 @@ typedef struct {
  * as if exponents had no upper end, in every direction: toward zero, too, a magnitude of 2^128 or more overflows in
  * f32. Integers saturate whatever is asked for, at the end of their range that is nearer. */
 typedef enum {
-  SMMA_OVERFLOW_DEFAULT = 0,  /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; else infinity */
+  SMMA_OVERFLOW_DEFAULT = 0, /* saturate in formats of at most 8 bits, as CUDA's satfinite conversions; else infinity */
   SMMA_OVERFLOW_SATURATE = 1, /* the greatest finite magnitude */
   SMMA_OVERFLOW_INFINITY = 2  /* infinity; NaN in formats without infinity (FP6 and FP4 have neither: saturate) */
 } smma_overflow;

@@ -170,8 +170,8 @@ SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text
 SMMA_API smma_status smma_dot(const smma_instruction *instruction, const void *a, const void *b, const void *c,
                               const void *scale_a, const void *scale_b, void *d);
 
-/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have any
- * alignment of their element type; only `d` can be written, and nothing lies behind its end. */
+/* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have
+ * any alignment of their element type; only `d` can be written, and nothing lies behind its end. */
 typedef struct {
   size_t size; /* of this struct: sizeof(smma_batch) */
   size_t rows;
@@ -181,9 +181,9 @@ typedef struct {
   void *d;                       /* one, to be written */
 } smma_batch;
 
-/* smma_dot of every row, by `threads` threads: 0 for as many as OpenMP gives, at most one for each processor. `c` may be
- * NULL, which means +0, and d may be c if their formats are the same.
- * Errors: as smma_dot; SMMA_INVALID_ARGUMENT also for another size. */
+/* smma_dot of every row, by `threads` threads: 0 for as many as OpenMP gives, at most one for each processor. `c` may
+ * be NULL, which means +0, and d may be c if their formats are the same. Errors: as smma_dot; SMMA_INVALID_ARGUMENT
+ * also for another size. */
 SMMA_API smma_status smma_dot_rows(const smma_instruction *instruction, const smma_batch *batch, int threads);
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
@@ -272,8 +272,8 @@ typedef struct smma_plan smma_plan;
 SMMA_API smma_status smma_plan_create(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                       smma_plan **plan);
 
-/* D = alpha A B + beta C with M = m, as smma_gemm with the plan's arguments computes it. Leading dimensions are those of
- * the plan's arguments, dense where these have 0; scale_a and c may be NULL as there. Errors: as smma_gemm. */
+/* D = alpha A B + beta C with M = m, as smma_gemm with the plan's arguments computes it. Leading dimensions are those
+ * of the plan's arguments, dense where these have 0; scale_a and c may be NULL as there. Errors: as smma_gemm. */
 SMMA_API smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c,
                                    void *d);
 

@@ -173,12 +173,12 @@ static bool run(campaign *c) {
 /* --open: the experiments take the place of generated rows. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
-  smma_open_request request = {.unit = unit, .arch = (int)target->arch, .every = all, .json = json};
+  smma_question_request request = {.unit = unit, .arch = (int)target->arch, .every = all, .json = json};
   if (smma_unit_is_recording(unit)) smma_die("--open: %s knows only the rows that were recorded", unit->name);
   if (target->custom) smma_die("--open: %s is no GPU's model: it has no open questions", target->text);
-  if (only) request.only = smma_require_open_experiment(only, "--only");
+  if (only) request.only = smma_require_question(only, "--only");
   if (name) request.instruction = smma_require_of_target(target, name, "--instr");
-  return smma_run_open_experiments(&request);
+  return smma_ask_questions(&request);
 }
 
 int smma_command_campaign(int argc, const char **argv) {

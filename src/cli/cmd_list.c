@@ -83,8 +83,8 @@ static int list_experiments(bool json) {
       if (!json) printf("  %s\n", c->text);
       json_array_append_new(candidates, json_string(c->text));
     }
-    json_array_append_new(
-        array, json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->text, "candidates", candidates));
+    json_array_append_new(array,
+                          json_pack("{s:s, s:s, s:o}", "name", e->name, "question", e->text, "candidates", candidates));
   }
   if (json)
     smma_print_json(array);

@@ -10,7 +10,7 @@
 
 /* What was asked, and what came out so far. */
 typedef struct {
-  const smma_open_request *request;
+  const smma_question_request *request;
   smma_trial trial;
   const smma_instruction **asked; /* in this experiment and architecture */
   size_t asked_count;
@@ -19,7 +19,7 @@ typedef struct {
   smma_progress progress;
 } run;
 
-const smma_question *smma_require_open_experiment(const char *name, const char *option) {
+const smma_question *smma_require_question(const char *name, const char *option) {
   const smma_question *e = smma_find_question(name);
   char list[512] = "";
   if (e) return e;
@@ -50,8 +50,7 @@ static void print_result(const smma_trial *t, const smma_trial_result *r, int in
 }
 
 static void print_answer(const smma_trial *t, const smma_trial_result *r) {
-  printf("%s %s %s: %s\n", t->question->name, smma_arch_name(t->instruction), t->instruction->name,
-         answer_text(t, r));
+  printf("%s %s %s: %s\n", t->question->name, smma_arch_name(t->instruction), t->instruction->name, answer_text(t, r));
   for (int index = 0; index < t->results; index++) print_result(t, r, index);
   if (r->different == t->rows) return;
   printf("  ");
@@ -82,8 +81,8 @@ static json_t *answer_json(const smma_trial *t, const smma_trial_result *r) {
     json_object_set_new(example, "unit", smma_hex_array(t->instruction->d, &r->example.d, 1));
   }
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "experiment", t->question->name, "question",
-                   t->question->text, "arch", smma_arch_name(t->instruction), "instr", t->instruction->name,
-                   "answer", answer_text(t, r), "candidates", candidates, "rows", rows_json(t, r), "example", example);
+                   t->question->text, "arch", smma_arch_name(t->instruction), "instr", t->instruction->name, "answer",
+                   answer_text(t, r), "candidates", candidates, "rows", rows_json(t, r), "example", example);
 }
 
 static void ask(run *x, const smma_trial *t) {
@@ -136,7 +135,7 @@ static void ask_architecture(run *x, const smma_question *e, const smma_instruct
 }
 
 static void ask_experiment(run *x, const smma_question *e) {
-  const smma_open_request *q = x->request;
+  const smma_question_request *q = x->request;
   const size_t before = x->answers;
   x->asked_count = 0;
   if (q->instruction)
@@ -160,7 +159,7 @@ static void print_report(const run *x) {
                             (json_int_t)x->others, "experiments", x->results));
 }
 
-int smma_run_open_experiments(const smma_open_request *q) {
+int smma_ask_questions(const smma_question_request *q) {
   run x = {.request = q, .results = q->json ? json_array() : NULL};
   smma_error why;
   if (q->instruction && !smma_unit_computes(q->unit, q->instruction, &why)) smma_die("%s", why.text);

@@ -12,13 +12,13 @@ typedef struct {
   bool every;                          /* every instruction instead of those first ones */
   const smma_question *only;           /* NULL: every experiment */
   bool json;
-} smma_open_request;
+} smma_question_request;
 
 /* Runs the experiments, prints the answers and returns the exit status: SMMA_EXIT_EQUAL if each is the model's. Ends
    the program with one line if nothing can be asked or the unit fails. */
-int smma_run_open_experiments(const smma_open_request *request);
+int smma_ask_questions(const smma_question_request *request);
 
 /* Ends the program with the experiments' names if there is none of this name. */
-const smma_question *smma_require_open_experiment(const char *name, const char *option);
+const smma_question *smma_require_question(const char *name, const char *option);
 
 #endif

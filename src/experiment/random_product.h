@@ -1,5 +1,5 @@
-/* The matrix product of narrow_range.c and multiword.c, as published: A is 10 x n, B is n x 10, entries of random sign are log-uniform over
-   decades; the error is ||C^ - C|| / (||A|| ||B||) in the infinity norm, C the exact product. */
+/* The matrix product of narrow_range.c and multiword.c, as published: A is 10 x n, B is n x 10, entries of random sign
+   are log-uniform over decades; the error is ||C^ - C|| / (||A|| ||B||) in the infinity norm, C the exact product. */
 #ifndef SMMA_EXPERIMENT_RANDOM_PRODUCT_H
 #define SMMA_EXPERIMENT_RANDOM_PRODUCT_H
 

@@ -10,7 +10,7 @@
 #define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
 #define DOWN (A(TR_FDPA) | A(GTR_FDPA))
 #define EVERY (~0u)
-#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
+#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA)))                   /* integers have none, that of FTZ-FMA is an operand's */
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
 #define F(name) (1u << SMMA_FORMAT_##name)

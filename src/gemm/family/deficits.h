@@ -11,8 +11,8 @@
 #ifndef SMMA_GEMM_FAMILY_DEFICITS_H
 #define SMMA_GEMM_FAMILY_DEFICITS_H
 
-#include "gemm/pack.h"
 #include "gemm/family/words.h"
+#include "gemm/pack.h"
 
 enum {
   DEFICIT_LONGEST = 32, /* block */

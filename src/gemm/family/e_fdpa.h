@@ -17,8 +17,8 @@
 #ifndef SMMA_GEMM_FAMILY_E_FDPA_H
 #define SMMA_GEMM_FAMILY_E_FDPA_H
 
-#include "gemm/pack.h"
 #include "gemm/family/words.h"
+#include "gemm/pack.h"
 
 enum {
   E_FDPA_GROUP = 16,    /* rows that are packed together */

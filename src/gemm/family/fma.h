@@ -7,8 +7,8 @@
 #ifndef SMMA_GEMM_FAMILY_FMA_H
 #define SMMA_GEMM_FAMILY_FMA_H
 
-#include "gemm/interleave.h"
 #include "gemm/family/words.h"
+#include "gemm/interleave.h"
 
 /* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
 enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };

@@ -19,8 +19,8 @@
 #ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
 #define SMMA_GEMM_FAMILY_GST_FDPA_H
 
-#include "gemm/pack.h"
 #include "gemm/family/words.h"
+#include "gemm/pack.h"
 
 enum {
   GST_K = 64,

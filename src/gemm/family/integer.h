@@ -7,8 +7,8 @@
 #ifndef SMMA_GEMM_FAMILY_INTEGER_H
 #define SMMA_GEMM_FAMILY_INTEGER_H
 
-#include "gemm/pack.h"
 #include "gemm/family/words.h"
+#include "gemm/pack.h"
 
 /* Rows, and vectors of columns, that are in registers together. Rows are packed in groups of as many. */
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };

@@ -1,4 +1,5 @@
-/* What every family is written on: the words of the instruction set that a kernel names in SMMA_WORDS, or of any machine.
+/* What every family is written on: the words of the instruction set that a kernel names in SMMA_WORDS, or of any
+ * machine.
  */
 #ifndef SMMA_GEMM_FAMILY_WORDS_H
 #define SMMA_GEMM_FAMILY_WORDS_H
