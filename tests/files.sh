@@ -39,13 +39,15 @@ ends() {
   done
 }
 
+matrix='neither a .npy nor a .safetensors file|a header of [0-9]+ bytes is longer than the format allows'
+text='line [0-9]+, column [0-9]+: (no header|a NUL byte|longer than 65536 characters)'
 for device in /dev/zero /dev/urandom; do
-  ends "$device as a matrix" 'neither a .npy nor a .safetensors file' gemm --on H100 --in f16 $device $device -o D.npy
-  ends "$device as a matrix to compare" 'neither a .npy nor' compare --on H100,A100 --in f16 $device $device
-  ends "$device as rows" "line [0-9]*, column 1: |no hexadecimal digit" verify $device
-  from=$device ends "$device as standard input" "line [0-9]*, column 1: |no hexadecimal digit" verify -
-  ends "$device as a recording" 'line [0-9]*' campaign --unit file:$device
-  ends "$device as rows to explain" 'line [0-9]*' explain --row 3 $device
+  ends "$device as a matrix" "$matrix" gemm --on H100 --in f16 $device $device -o D.npy
+  ends "$device as a matrix to compare" "$matrix" compare --on H100,A100 --in f16 $device $device
+  ends "$device as rows" "$text" verify $device
+  from=$device ends "$device as standard input" "$text" verify -
+  ends "$device as a recording" "$text" campaign --unit file:$device
+  ends "$device as rows to explain" "$text" explain --row 3 $device
   ln -s $device unit-${device#/dev/}.json
   ends "$device as a custom unit" 'more than 1048576 bytes, which is the most' custom unit-${device#/dev/}.json
   ends "$device as a report" 'is no regular file' campaign --unit x86 --rows 1 --resume $device
