@@ -3,32 +3,48 @@
 #include "gemm/kernel.h"
 #include "host/load.h"
 
-/* Rows and columns that are decoded together, the most elements of K at a time, and their scale factors, of which one
-   belongs to at least 16 elements. */
-enum { TILE = 32, DEPTH = 512, SCALES = DEPTH / 16 };
+/* The most rows and columns that are decoded together, and the most elements of K. */
+enum { TILE = 32, DEPTH = 512 };
 
-/* Row i of A and column j of B lie contiguous. */
-struct smma_core_space {
-  smma_number a[TILE][DEPTH], b[TILE][DEPTH], scale_a[TILE][SCALES], scale_b[TILE][SCALES];
-};
+/* What is decoded of some rows and columns: elements, then scale factors, those of each row or column contiguous. */
+typedef struct {
+  size_t steps, depth, scales; /* at a time; their elements; their scale factors */
+  smma_number *a, *b, *scale_a, *scale_b;
+} decoded;
 
-size_t smma_core_space_bytes(void) { return sizeof(smma_core_space); }
+static size_t least(size_t x, size_t y) { return x < y ? x : y; }
+
+static decoded decoded_in(const smma_plan *p, smma_number *space) {
+  const size_t k = (size_t)p->operation.k, rows = least(p->with.m, TILE), columns = least(p->with.n, TILE);
+  decoded s = {.steps = least(DEPTH / k, p->steps)};
+  s.depth = s.steps * k;
+  s.scales = s.steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block);
+  s.a = space, s.b = s.a + rows * s.depth;
+  s.scale_a = s.b + columns * s.depth, s.scale_b = s.scale_a + rows * s.scales;
+  return s;
+}
+
+size_t smma_core_space(const smma_plan *p) {
+  const decoded s = decoded_in(p, NULL);
+  return (least(p->with.m, TILE) + least(p->with.n, TILE)) * (s.depth + s.scales);
+}
 
 static bool is_special(const unsigned char *flags, size_t i) { return !flags || flags[i]; }
 
 /* Decodes the rows of A (columns of B) first..first + count - 1 of the run. */
 static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
-                   smma_number (*out)[DEPTH], smma_number (*scales)[SCALES]) {
+                   const decoded *s) {
+  smma_number *out = of_a ? s->a : s->b, *scales = of_a ? s->scale_a : s->scale_b;
   size_t k = (size_t)r->plan->operation.k, origin = of_a ? r->row : r->column;
   for (size_t i = 0; i < count; i++) {
-    smma_decode_vector(r->plan, of_a, origin + first + i, step * k, steps * k, out[i]);
+    smma_decode_vector(r->plan, of_a, origin + first + i, step * k, steps * k, out + i * s->depth);
     if (r->plan->operation.scale_block)
-      smma_decode_scales(r->plan, of_a, origin + first + i, step * k, steps * k, scales[i]);
+      smma_decode_scales(r->plan, of_a, origin + first + i, step * k, steps * k, scales + i * s->scales);
   }
 }
 
 /* `steps` decoded steps of element (i, j), which is (x, y) in the space. */
-static void run_element(const smma_core_run *r, const smma_core_space *s, size_t i, size_t j, size_t x, size_t y,
+static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
   const smma_operation *o = &r->plan->operation;
   size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
@@ -36,8 +52,8 @@ static void run_element(const smma_core_run *r, const smma_core_space *s, size_t
   size_t at = smma_accumulator_index(r->packed_rows, r->panel, i, j);
   uint64_t d = smma_narrow(r->plan, smma_load(bytes, r->accumulator, at));
   for (size_t step = 0; step < steps; step++) {
-    smma_operands operands = {s->a[x] + step * k, s->b[y] + step * k, s->scale_a[x] + step * scales,
-                              s->scale_b[y] + step * scales};
+    smma_operands operands = {s->a + x * s->depth + step * k, s->b + y * s->depth + step * k,
+                              s->scale_a + x * s->scales + step * scales, s->scale_b + y * s->scales + step * scales};
     d = smma_dot_add(o, operands, d);
   }
   smma_store(bytes, r->accumulator, at, smma_widen(r->plan, d));
@@ -50,15 +66,13 @@ static bool any_special(const unsigned char *flags, size_t first, size_t count) 
 }
 
 /* A part of at most TILE x TILE elements. */
-static void run_part(const smma_core_run *r, smma_core_space *s, size_t row, size_t column) {
-  size_t rows = r->rows - row < TILE ? r->rows - row : TILE;
-  size_t columns = r->columns - column < TILE ? r->columns - column : TILE;
-  size_t at_once = DEPTH / (size_t)r->plan->operation.k;
+static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_t column) {
+  size_t rows = least(r->rows - row, TILE), columns = least(r->columns - column, TILE);
   if (!any_special(r->special_rows, row, rows) && !any_special(r->special_columns, column, columns)) return;
-  for (size_t done = 0; done < r->steps; done += at_once) {
-    size_t steps = r->steps - done < at_once ? r->steps - done : at_once;
-    decode(r, true, row, rows, r->step + done, steps, s->a, s->scale_a);
-    decode(r, false, column, columns, r->step + done, steps, s->b, s->scale_b);
+  for (size_t done = 0; done < r->steps; done += s->steps) {
+    size_t steps = least(r->steps - done, s->steps);
+    decode(r, true, row, rows, r->step + done, steps, s);
+    decode(r, false, column, columns, r->step + done, steps, s);
     for (size_t i = 0; i < rows; i++)
       for (size_t j = 0; j < columns; j++)
         if (is_special(r->special_rows, row + i) || is_special(r->special_columns, column + j))
@@ -66,9 +80,10 @@ static void run_part(const smma_core_run *r, smma_core_space *s, size_t row, siz
   }
 }
 
-void smma_run_core(const smma_core_run *r, smma_core_space *space) {
+void smma_run_core(const smma_core_run *r, smma_number *space) {
+  const decoded s = decoded_in(r->plan, space);
   for (size_t row = 0; row < r->rows; row += TILE)
-    for (size_t column = 0; column < r->columns; column += TILE) run_part(r, space, row, column);
+    for (size_t column = 0; column < r->columns; column += TILE) run_part(r, &s, row, column);
 }
 
 /* One fused block of `o`, or a whole step where the rule has none. */

@@ -68,6 +68,10 @@ void smma_plan_look(smma_plan *plan);
 /* Gives a copy of a plan other matrices, checked; D has m rows. */
 smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d);
 
+/* Whether B^T A^T gives the transpose of the same bits, by the same family; and the plan of that. */
+bool smma_can_turn(const smma_plan *plan);
+smma_plan smma_turned(const smma_plan *plan);
+
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
 smma_status smma_plan_compute(const smma_plan *plan);
 

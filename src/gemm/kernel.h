@@ -27,12 +27,13 @@ typedef struct {
   unsigned char *special; /* count flags, set (never cleared) where the core must compute */
 } smma_pack;
 
-/* The steps first..last - 1 of the `packed_steps` that were packed, for all packed rows and one panel of columns. */
+/* The steps first..last - 1 of the `packed_steps` that were packed, for one panel of columns and the first `rows` of
+   the packed rows; a family may compute more of these. */
 typedef struct {
   const smma_plan *plan;
   const void *a, *b;
-  void *accumulator; /* rows x the family's columns */
-  size_t rows;       /* a multiple of 16 */
+  void *accumulator;        /* packed rows x the family's columns */
+  size_t rows, packed_rows; /* the latter a multiple of 16 */
   size_t packed_steps, first, last;
   size_t row, column, step; /* where the packed operands lie in D and along K */
 } smma_run;
@@ -78,10 +79,9 @@ typedef struct {
   const unsigned char *special_rows, *special_columns;
 } smma_core_run;
 
-/* Working memory of smma_run_core. */
-typedef struct smma_core_space smma_core_space;
-size_t smma_core_space_bytes(void);
-void smma_run_core(const smma_core_run *run, smma_core_space *space);
+/* `space`: so many numbers of working memory. */
+size_t smma_core_space(const smma_plan *plan);
+void smma_run_core(const smma_core_run *run, smma_number *space);
 
 static inline size_t smma_accumulator_index(size_t packed_rows, size_t panel, size_t i, size_t j) {
   return (j / panel * packed_rows + i) * panel + j % panel;

@@ -124,3 +124,30 @@ smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void 
   smma_plan_look(plan);
   return SMMA_OK;
 }
+
+/* The operation of B^T A^T: every rule's products commute. */
+static smma_operation turned_operation(const smma_operation *o) {
+  smma_operation turned = *o;
+  turned.a = o->b, turned.b = o->a;
+  return turned;
+}
+
+/* Which of two operands' NaN is returned depends on their order. */
+bool smma_can_turn(const smma_plan *plan) {
+  const smma_operation turned = turned_operation(&plan->operation);
+  return plan->operation.rule.nan != SMMA_NAN_OPERAND && plan->family->takes(&turned);
+}
+
+static smma_order turned_order(smma_order order) {
+  return order == SMMA_ROW_MAJOR ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+}
+
+smma_plan smma_turned(const smma_plan *plan) {
+  smma_plan turned = *plan;
+  smma_gemm_arguments *g = &turned.with;
+  turned.operation = turned_operation(&plan->operation);
+  turned.a = plan->b, turned.b = plan->a;
+  g->m = plan->with.n, g->n = plan->with.m;
+  g->order_c = turned_order(g->order_c), g->order_d = turned_order(g->order_d);
+  return turned;
+}

@@ -11,6 +11,9 @@
 /* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
 enum { TILE_COLUMNS = 1024, DEPTH = 128 };
 
+/* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
+enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
+
 /* Instruction steps that are packed at a time. */
 static size_t steps_at_once(const smma_plan *p) {
   size_t most = DEPTH / (size_t)p->operation.k;
@@ -27,11 +30,11 @@ typedef struct {
   size_t a_bytes, b_bytes, sums;  /* bytes of packed operands and of one tile of accumulators */
 } layout;
 
-/* One thread's memory. */
+/* What one thread works in, parts of one piece of memory. */
 typedef struct {
-  void *a, *b;
-  unsigned char *accumulator, *interval, *total, *before; /* a tile each; the last three where needed */
-  smma_core_space *core;
+  unsigned char *a, *b;
+  unsigned char *accumulator, *before, *interval, *total; /* a tile each; the last three where needed */
+  smma_number *core;
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[TILE_COLUMNS];
 } workspace;
 
@@ -64,31 +67,24 @@ static layout layout_of(const smma_plan *p, size_t threads) {
 
 static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval || p->steps_per_slice < p->steps; }
 
-static bool allocate(const layout *l, workspace *w) {
-  size_t tiles = l->plan->family ? 2 : 1;
-  unsigned char *sums;
-  if (has_outer_sums(l->plan)) tiles += 2;
-  memset(w, 0, sizeof *w);
-  sums = smma_aligned_malloc(tiles * l->sums);
-  w->accumulator = sums;
-  w->core = malloc(smma_core_space_bytes());
-  if (!sums || !w->core) return false;
-  sums += l->sums;
-  if (l->plan->family) {
-    w->a = smma_aligned_malloc(l->a_bytes + 64);
-    if (!l->plan->kept.b) w->b = smma_aligned_malloc(l->b_bytes + 64);
-    w->before = sums, sums += l->sums;
-    if (!w->a || (!w->b && !l->plan->kept.b)) return false;
+/* Divides memory up, which is aligned; returns how much that takes. Families read up to 64 bytes behind operands. */
+static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
+  const bool family = l->plan->family, outer = has_outer_sums(l->plan), packs = family && !l->plan->kept.b;
+  const size_t bytes[] = {l->sums,
+                          family ? l->sums : 0,
+                          outer ? l->sums : 0,
+                          outer ? l->sums : 0,
+                          family ? l->a_bytes + 64 : 0,
+                          packs ? l->b_bytes + 64 : 0,
+                          smma_core_space(l->plan) * sizeof(smma_number)};
+  unsigned char *core, **const part[] = {&w->accumulator, &w->before, &w->interval, &w->total, &w->a, &w->b, &core};
+  size_t all = 0;
+  for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+    *part[i] = memory && bytes[i] ? memory + all : NULL;
+    all += bytes[i];
   }
-  if (has_outer_sums(l->plan)) w->interval = sums, w->total = sums + l->sums;
-  return true;
-}
-
-static void release(workspace *w) {
-  smma_aligned_free(w->accumulator);
-  free(w->core);
-  smma_aligned_free(w->a);
-  smma_aligned_free(w->b);
+  w->core = (smma_number *)core;
+  return all;
 }
 
 /* The accumulators of row i from column j on, to the end of its panel. */
@@ -150,17 +146,16 @@ static void pack_panel(const smma_plan *p, size_t column, size_t panel, size_t s
 static void pack(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
   size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel;
-  memset(t->w->special_rows, 0, sizeof t->w->special_rows);
+  memset(t->w->special_rows, 0, t->packed_rows);
   p->family->pack_rows(&(smma_pack){p, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
   if (p->kept.b) {
     t->b = p->kept.b + (step * p->kept.columns + steps * t->column) * bytes;
     t->special_columns = p->kept.special + step / t->l->steps * p->kept.columns + t->column;
     return;
   }
-  memset(t->w->special_columns, 0, sizeof t->w->special_columns);
+  memset(t->w->special_columns, 0, t->packed_columns);
   for (size_t j = 0; j < t->packed_columns; j += panel)
-    pack_panel(p, t->column + j, panel, step, steps, (unsigned char *)t->w->b + j * steps * bytes,
-               t->w->special_columns + j);
+    pack_panel(p, t->column + j, panel, step, steps, t->w->b + j * steps * bytes, t->w->special_columns + j);
   t->b = t->w->b, t->special_columns = t->w->special_columns;
 }
 
@@ -198,6 +193,7 @@ static void run_steps(const tile *t, size_t packed, size_t packed_steps, size_t 
                   t->w->a,
                   t->b + j / t->l->panel * panel_bytes,
                   row_of(t, t->w->accumulator, 0, j),
+                  t->rows,
                   t->packed_rows,
                   packed_steps,
                   first - packed,
@@ -240,51 +236,88 @@ static int thread_count(const smma_plan *p) {
   return threads > smma_most_threads() ? smma_most_threads() : threads;
 }
 
-static bool allocate_all(const layout *l, workspace *w, int threads) {
-  for (int i = 0; i < threads; i++)
-    if (!allocate(l, &w[i])) return false;
-  return true;
+/* Tiles of D, dealt out to threads. */
+typedef struct {
+  const smma_plan *plan;
+  size_t report; /* rows of D, as progress is told */
+  layout l;
+  size_t tile_columns, tiles; /* how many there are from left to right, and in all */
+  size_t done;
+  int stopped;
+} job;
+
+static void do_tile(job *j, workspace *w, size_t i) {
+  const smma_gemm_arguments *g = &j->plan->with;
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  size_t finished;
+  run_tile(&j->l, w, i / j->tile_columns * j->l.tile_rows, i % j->tile_columns * j->l.tile_columns);
+  smma_float_leave(state);
+#pragma omp atomic capture
+  finished = ++j->done;
+  if (!g->progress || smma_this_thread() != 0) return;
+  if (g->progress(finished * j->report / j->tiles, j->report, g->progress_context)) {
+#pragma omp atomic write
+    j->stopped = 1;
+  }
 }
 
-smma_status smma_plan_compute(const smma_plan *p) {
-  const smma_gemm_arguments *g = &p->with;
-  int threads = thread_count(p), stopped = 0;
-  size_t done = 0, tile_rows, tile_columns, tiles;
-  workspace *spaces;
-  layout l;
-  if (!g->m || !g->n) return SMMA_OK;
-  l = layout_of(p, (size_t)threads);
-  tile_rows = (g->m + l.tile_rows - 1) / l.tile_rows, tile_columns = (g->n + l.tile_columns - 1) / l.tile_columns;
-  tiles = tile_rows * tile_columns;
-  if ((size_t)threads > tiles) threads = (int)tiles;
-  spaces = calloc((size_t)threads, sizeof *spaces);
-  if (!spaces) return SMMA_NO_MEMORY;
-  if (!allocate_all(&l, spaces, threads)) {
-    for (int i = 0; i < threads; i++) release(&spaces[i]);
-    free(spaces);
-    return SMMA_NO_MEMORY;
-  }
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (size_t i = 0; i < tiles; i++) {
-    size_t finished;
-    smma_float_state state;
-    int stop;
+/* `bytes` of memory for each thread. */
+static smma_status do_tiles(job *j, int threads, size_t bytes) {
+  unsigned char *memory = smma_aligned_malloc(bytes * (size_t)threads);
+  if (!memory) return SMMA_NO_MEMORY;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    workspace w;
+    lay_out(&j->l, memory + bytes * (size_t)smma_this_thread(), &w);
+#pragma omp for schedule(static)
+    for (size_t i = 0; i < j->tiles; i++) {
+      int stop;
 #pragma omp atomic read
-    stop = stopped;
-    if (stop) continue;
-    state = smma_float_enter(SMMA_MODE_NEAREST);
-    run_tile(&l, &spaces[smma_this_thread()], i / tile_columns * l.tile_rows, i % tile_columns * l.tile_columns);
-    smma_float_leave(state);
-#pragma omp atomic capture
-    finished = ++done;
-    if (!g->progress || smma_this_thread() != 0) continue;
-    stop = g->progress(finished * g->m / tiles, g->m, g->progress_context);
-#pragma omp atomic write
-    stopped = stop;
+      stop = j->stopped;
+      if (!stop) do_tile(j, &w, i);
+    }
   }
-  for (int i = 0; i < threads; i++) release(&spaces[i]);
-  free(spaces);
-  return stopped ? SMMA_STOPPED : SMMA_OK;
+  smma_aligned_free(memory);
+  return SMMA_OK;
+}
+
+/* A product that takes less time than memory and threads for it would. */
+static void do_at_once(job *j) {
+  _Alignas(SMMA_ALIGNMENT) unsigned char memory[SMALL_BYTES];
+  workspace w;
+  lay_out(&j->l, memory, &w);
+  for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i);
+}
+
+/* Whether B^T A^T, which gives the same bits, leaves fewer elements of whole panels to compute. */
+static bool is_better_turned(const smma_plan *p) {
+  const smma_gemm_arguments *g = &p->with;
+  if (!p->family || p->kept.b || !smma_can_turn(p)) return false;
+  return (double)g->n * (double)round_up(g->m, p->family->columns) <
+         (double)g->m * (double)round_up(g->n, p->family->columns);
+}
+
+smma_status smma_plan_compute(const smma_plan *plan) {
+  const smma_gemm_arguments *g = &plan->with;
+  const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
+  const int threads = small ? 1 : thread_count(plan);
+  smma_plan turned;
+  job j = {.plan = plan, .report = g->m};
+  workspace unused;
+  size_t bytes, rows;
+  if (!g->m || !g->n) return SMMA_OK;
+  if (is_better_turned(plan)) turned = smma_turned(plan), j.plan = &turned, g = &turned.with;
+  j.l = layout_of(j.plan, (size_t)threads);
+  rows = (g->m + j.l.tile_rows - 1) / j.l.tile_rows;
+  j.tile_columns = (g->n + j.l.tile_columns - 1) / j.l.tile_columns, j.tiles = rows * j.tile_columns;
+  bytes = round_up(lay_out(&j.l, NULL, &unused), SMMA_ALIGNMENT);
+  if (small && bytes <= SMALL_BYTES) {
+    do_at_once(&j);
+  } else {
+    const smma_status status = do_tiles(&j, j.tiles < (size_t)threads ? (int)j.tiles : threads, bytes);
+    if (status != SMMA_OK) return status;
+  }
+  return j.stopped ? SMMA_STOPPED : SMMA_OK;
 }
 
 /* ---- Columns of B that a plan keeps ---- */

@@ -331,6 +331,12 @@ static inline __attribute__((always_inline)) void deficit_compare_rows(int lengt
   }
 }
 
+/* Rows of the chunk that begins with `first`, rounded up to whole groups of ROWS. */
+static inline size_t deficit_chunk_rows(const smma_run *r, size_t first) {
+  const size_t rows = (r->rows - first + ROWS - 1) / ROWS * ROWS;
+  return rows < DEFICIT_CHUNK ? rows : DEFICIT_CHUNK;
+}
+
 /* Bytes that are odd where all products of a row are zero. */
 static inline vb deficit_compare_zeros(int length, const unsigned char *a, const unsigned char *b) {
   vb all = vb_repeat(-1);

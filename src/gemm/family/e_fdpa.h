@@ -242,7 +242,7 @@ static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdp
 static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r, size_t length, size_t row,
                                                               size_t column, size_t first, size_t last) {
   const size_t a_block = e_fdpa_block(length, E_FDPA_GROUP), b_block = e_fdpa_block(length, PANEL);
-  const size_t run = e_fdpa_run_blocks(length), a_apart = r->rows / E_FDPA_GROUP * a_block;
+  const size_t run = e_fdpa_run_blocks(length), a_apart = r->packed_rows / E_FDPA_GROUP * a_block;
   const double *a = (const double *)r->a + row / E_FDPA_GROUP * a_block, *b = (const double *)r->b;
   float *accumulator = (float *)r->accumulator + row * PANEL + column;
   vf c[E_FDPA_ROWS][E_FDPA_VECTORS];

@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
   float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
     for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
-      const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
+      const size_t rows = deficit_chunk_rows(r, row);
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
         t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);

@@ -280,7 +280,7 @@ static inline __attribute__((always_inline)) gst_constants gst_constants_of(cons
   gst_constants t;
   t.row = gst_layout_of(GST_GROUP, parts);
   t.column = gst_layout_of(PANEL, parts);
-  t.row_step = r->rows / GST_GROUP * t.row.bytes;
+  t.row_step = r->packed_rows / GST_GROUP * t.row.bytes;
   t.fraction_bits = 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
   t.spread = gst_even_spread(smma_encoding_of(o->scale).fraction_bits);
   t.zero_exponent = o->rule.with.gst_fdpa.fused.zero_exponent;

@@ -274,7 +274,7 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
                                                                float *accumulator) {
   const size_t row_bytes = deficit_row_block((size_t)length);
   const int count = based ? 1 : ROWS; /* as many as registers hold */
-  const unsigned char *a = (const unsigned char *)r->a + (block * r->rows + first) * row_bytes;
+  const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)length);
   const int32_t *range = deficit_column_bases(length, b) + PANEL;
   deficit_chunk least;
@@ -300,7 +300,7 @@ static inline __attribute__((always_inline)) void t_fdpa_panel(const smma_run *r
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(&r->plan->operation);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
-    size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
+    const size_t rows = deficit_chunk_rows(r, row);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++)
       t_fdpa_block(r, &t, &w, length, based, to_half, row, rows, block, (float *)r->accumulator + row * PANEL);
   }

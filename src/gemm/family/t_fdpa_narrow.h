@@ -185,9 +185,9 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_panel(const smma
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(o), row_bytes = t_fdpa_narrow_row_block((size_t)length);
   for (size_t first = 0; first < r->rows; first += DEFICIT_CHUNK) {
-    const size_t rows = r->rows - first < DEFICIT_CHUNK ? r->rows - first : DEFICIT_CHUNK;
+    const size_t rows = deficit_chunk_rows(r, first);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++) {
-      const unsigned char *a = (const unsigned char *)r->a + (block * r->rows + first) * row_bytes;
+      const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
       const unsigned char *b = (const unsigned char *)r->b + block * PANEL * t_fdpa_narrow_column_block((size_t)length);
       deficit_chunk least;
       deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length / 2 * 3), row_bytes,

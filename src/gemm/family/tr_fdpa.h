@@ -293,7 +293,7 @@ static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const 
 static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, const tr_constants *t, tr_shape s,
                                                            size_t first, size_t rows, size_t block, bool calm) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
-  const unsigned char *a = (const unsigned char *)r->a + (block * r->rows + first) * row_bytes;
+  const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
   const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256; /* of all columns, or one out of range */
@@ -313,7 +313,7 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
 static inline __attribute__((always_inline)) void tr_panel(const smma_run *r, const tr_constants *t, tr_shape s) {
   size_t blocks = deficit_blocks(&r->plan->operation);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
-    size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
+    const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
     bool calm = tr_are_calm((const float *)r->accumulator + row * PANEL, rows * PANEL);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++)
       calm = tr_block(r, t, s, row, rows, block, calm);
