@@ -820,14 +820,16 @@ fails 'verify: negative --show' '--show: -1 is negative' verify ten.txt --show=-
 
 # OpenBLAS and gnuplot are optional: what needs them is tested where they are.
 bench=(bench --blas none --repetitions 1)
-gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ +- +-$' "${bench[@]}" --size 4
+bench_line=' [a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$'
+gives 'bench' 0 '^Hopper f16 +wgmma\.m64n256k16\.f32\.f16\.f16 +[a-z0-9]+ +[0-9.]+ [mu]?s +[0-9.]+$' "${bench[@]}" --size 4
 check 'bench measures every family' \
-  [ "$(grep -cE ' +- +-$' in/stdout)" -eq "$(grep -c '^SMMA_BENCH(' "$source_directory/src/cli/bench.def")" ]
+  [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^SMMA_BENCH(' "$source_directory/src/cli/bench.def")" ]
 gives 'bench --on' 0 '^CDNA 3 xf32 ' "${bench[@]}" --on MI300X --size 4
-check 'bench --on measures no other' [ "$(grep -cE ' +- +-$' in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
+check 'bench --on measures no other' [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
 gives 'bench --json' 0 '^\{"on": "H100", "instr": "wgmma\.m64n8k16\.f32\.f16\.f16", "m": 3, "n": 4, "k": 5, '\
-'"threads": 1, "kernel": "[a-z0-9]+", "gmacs": [0-9.e-]+, "baseline": null, "baseline_gmacs": null, "ratio": null\}$' \
-  "${bench[@]}" --on H100 --in f16 --m 3 --n 4 --k 5 --json
+'"packed": false, "threads": 1, "kernel": "[a-z0-9]+", "data": "normal", "seconds": [0-9.e-]+, "gmacs": [0-9.e-]+, '\
+'"slowdown": null, "baseline": null, "baseline_gmacs": null, "ratio": null\}$' \
+  "${bench[@]}" --on H100 --in f16 --shape 3x4x5 --json
 gives 'bench of lists' 0 '"instr": "mma.m16n8k16.f32.f16.f16.f32", "m": 9,' \
   "${bench[@]}" --on A100 --instr HMMA.16816.F32,DMMA.884 --size 8,9 --json
 check 'bench --json: an object a line' [ "$(grep -c '^{.*}$' in/stdout)" -eq 4 ]
@@ -835,7 +837,19 @@ gives 'bench --in --out' 0 '"instr": "mma\.m16n8k16\.f16\.f16\.f16\.f16"' \
   "${bench[@]}" --on A100 --in f16 --out f16 --size 8 --json
 gives 'bench --kernel' 0 '"kernel": "core"' "${bench[@]}" --on A100 --in f16 --size 8 --kernel core --json
 gives 'bench --threads 0' 0 '"threads": [1-9]' "${bench[@]}" --on A100 --in f16 --size 8 --threads 0 --json
-gives 'bench with scale factors' 0 '^Blackwell NVFP4 ' "${bench[@]}" --on B200 --m 5 --n 6 --k 100
+gives 'bench with scale factors' 0 '^Blackwell NVFP4 ' "${bench[@]}" --on B200 --shape 5x6x100
+gives 'bench of shapes' 0 '^1 x 2 x 300 \(M x N x K\)$' "${bench[@]}" --on A100 --in bf16 --shape 4x5x6,1x2x300
+gives 'bench --packed' 0 '"packed": true' "${bench[@]}" --on B200 --in nvfp4 --size 8 --packed --json
+gives 'bench --rows' 0 '^300 rows a call of smma_dot_rows$' "${bench[@]}" --on B200 --in nvfp4 --rows 1,3e2
+gives 'bench --rows --json' 0 '"rows": 7, "k": 16, .*"kernel": null' "${bench[@]}" --on A100 --in f16 --rows 7 --json
+gives 'bench --data' 0 ' nan=0\.25 +[0-9.]+ [mu]s +[0-9.]+ +[0-9.]+$' \
+  "${bench[@]}" --on A100 --in bf16 --size 8 --data nan=.25,zeros
+check 'bench --data: normal data first' \
+  [ "$(awk '/ms|us/ && $1 == "A100" { printf "%s ", $4 }' in/stdout)" = 'normal nan=0.25 zeros=0.5 ' ]
+gives 'bench --data all' 0 '"data": "scales-nan=0.01"' "${bench[@]}" --on B200 --in mxfp8_e4m3 --size 8 --data all --json
+check 'bench --data all: what formats have' [ "$(grep -cE '"data": "(infinity|overflow)' in/stdout)" -eq 0 ]
+gives 'bench --data of rows' 0 '"data": "overflow=0.07"' \
+  "${bench[@]}" --on A100 --in f16 --out f16 --rows 20 --data overflow --json
 for format in f32 f64; do
   function=SGEMM number='[0-9.e-]+'
   [ $format = f32 ] || function=DGEMM
@@ -866,9 +880,22 @@ fails 'bench: --out alone' '--out: it goes with --in FORMAT' bench --on A100 --o
 fails 'bench: a GPU without families' '--on: nothing is measured on cdna3-r1 unasked; add' bench --on cdna3-r1
 fails 'bench: no size' "--size: '' is not a size from 1 to 65536" bench --size 8,
 fails 'bench: a size that is none' "--size: '0' is not a size" bench --size 0
-fails 'bench: a size in two ways' '--size: --m, --n and --k say it already' bench --size 8 --m 8
-fails 'bench: half a size' '--k is missing; --m, --n and --k go together' bench --m 8 --n 8
-fails 'bench: a negative size' "--n: '-8' is not a size" bench --m 8 --n=-8 --k 8
+fails 'bench: a size in two ways' '--size: --shape says it already' bench --size 8 --shape 8x8x8
+fails 'bench: half a shape' "--shape: '8x8' is not MxNxK" bench --shape 8x8
+fails 'bench: a negative size' "--shape: '-8' is not a size" bench --shape 8x-8x8
+fails 'bench: a shape of four' "--shape: '8x8' is not a size" bench --shape 8x8x8x8
+fails 'bench: no rows' "--rows: '0' is not a number from 1 to " bench --rows 0
+fails 'bench: rows of a kernel' '--kernel: --rows measures smma_dot_rows, which has none' bench --rows 1 --kernel core
+fails 'bench: rows and sizes' '--size: --rows measures smma_dot_rows, ' bench --rows 1 --size 8
+fails 'bench: unknown data' "--data: no data are called 'odd'; there are normal, encodings, " bench --data nan,odd
+fails 'bench: data without an amount' "--data: 'any=1': any takes no amount" bench --data any=1
+fails 'bench: too much of data' "--data: 'nan=2': the amount is a number above 0, at most 1" bench --data nan=2
+fails 'bench: an amount that is none' "--data: 'zeros=x': the amount is a number" bench --data zeros=x
+fails 'bench: data that a format does not have' "--data: 'scales' is not in the formats of what is measured" \
+  bench --on A100 --in f16 --data scales
+fails 'bench: data beside OpenBLAS' '--blas: with --data it is normal data that is compared with' \
+  bench --data nan --blas libm.so.6
+fails 'bench: a chart of data' '--chart: it shows products of normal data; leave out --data' bench --data nan --chart x.svg
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
 

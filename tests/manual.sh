@@ -125,6 +125,8 @@ completes 'of formats' 'f64 f32 tf32 f16 bf16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m2 e
 completes 'of the second format of a list' 'f16,bf16' bench --on A100 --in f16,bf
 completes 'of the second instruction of a list' 'mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16.f16.f16.f16' \
   bench --on V100 --instr mma.m8n8k4.f32.f16.f16.f32,mma.m8n8k4.f16
+completes 'of data' 'all normal nan zeros scales-nan' bench --data ''
+completes 'of the second data of a list' 'nan=0.1,infinity' bench --data nan=0.1,inf
 completes 'of kernels' "$kernels" gemm --kernel ''
 completes 'of kinds' "$kinds" gen --kind ''
 completes 'of files' 'A.npy A16.npy' gemm --in f16 A

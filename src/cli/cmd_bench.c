@@ -10,11 +10,13 @@
 #include "cli/timing.h"
 #include "io/count.h"
 
-enum { MOST_CASES = 64, MOST_SIZES = 16, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000, DEFAULT_SIZE = 1024 };
+enum { MOST_CASES = 64, MOST_SHAPES = 16, MOST_DATA = 32, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000 };
+enum { DEFAULT_SIZE = 1024 };
+static const long long most_rows = 100000000;
 
 typedef struct {
-  char *gpu, *instructions, *in, *out, *sizes, *m, *n, *k, *kernel, *blas, *chart;
-  int threads, repetitions, json;
+  char *gpu, *instructions, *in, *out, *sizes, *shapes, *rows, *data, *kernel, *blas, *chart;
+  int packed, threads, repetitions, json;
 } bench_options;
 
 typedef struct {
@@ -22,19 +24,22 @@ typedef struct {
   const smma_instruction *instruction;
 } bench_case;
 
+/* Of rows m is their number, n is 1 and k is the instruction's. */
 typedef struct {
   size_t m, n, k;
-} bench_size;
+} bench_shape;
 
 /* What is measured, and what is known of it by now. */
 typedef struct {
   const bench_options *options;
+  smma_timing_call call;
   bench_case cases[MOST_CASES];
-  bench_size sizes[MOST_SIZES];
-  size_t case_count, size_count;
+  bench_shape shapes[MOST_SHAPES];
+  smma_data data[MOST_DATA]; /* normal, and what is compared with it */
+  size_t case_count, shape_count, data_count;
   smma_blas blas;
   bool has_blas;
-  smma_bar bars[MOST_CASES * MOST_SIZES];
+  smma_bar bars[MOST_CASES * MOST_SHAPES];
   size_t bar_count;
 } bench;
 
@@ -47,6 +52,8 @@ static const struct {
 };
 
 /* ---- What to measure ---- */
+
+static bool names_blas(const bench_options *o) { return o->blas && strcmp(o->blas, "none") != 0; }
 
 static void add_case(bench *b, const char *title, const char *gpu, const smma_instruction *instruction) {
   if (b->case_count == MOST_CASES) smma_die("more than %d instructions; measure them in several runs", MOST_CASES);
@@ -93,27 +100,84 @@ static size_t read_size(const char *text, const char *option) {
   return (size_t)size;
 }
 
-static void add_size(bench *b, size_t m, size_t n, size_t k) {
-  if (b->size_count == MOST_SIZES) smma_die("--size: more than %d sizes; measure them in several runs", MOST_SIZES);
-  b->sizes[b->size_count++] = (bench_size){m, n, k};
+static void add_shape(bench *b, bench_shape shape) {
+  if (b->shape_count == MOST_SHAPES) smma_die("more than %d shapes; measure them in several runs", MOST_SHAPES);
+  b->shapes[b->shape_count++] = shape;
 }
 
-static void choose_sizes(bench *b) {
+/* "16x8x16" */
+static bench_shape read_shape(char *text) {
+  char *n = strchr(text, 'x'), *k = n ? strchr(n + 1, 'x') : NULL;
+  if (!k) smma_die("--shape: '%s' is not MxNxK, as 16x4096x4096", text);
+  *n++ = 0, *k++ = 0;
+  return (bench_shape){read_size(text, "--shape"), read_size(n, "--shape"), read_size(k, "--shape")};
+}
+
+static void choose_rows(bench *b) {
   const bench_options *o = b->options;
-  char *list = o->sizes, *item;
-  if (o->m || o->n || o->k) {
-    const char *missing = !o->m ? "--m" : !o->n ? "--n" : !o->k ? "--k" : NULL;
-    if (o->sizes) smma_die("--size: --m, --n and --k say it already; leave it out");
-    if (missing) smma_die("%s is missing; --m, --n and --k go together (or --size N for all three)", missing);
-    add_size(b, read_size(o->m, "--m"), read_size(o->n, "--n"), read_size(o->k, "--k"));
-  } else if (!o->sizes) {
-    add_size(b, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE);
-  }
+  const char *other = o->sizes ? "--size" : o->shapes ? "--shape" : o->kernel ? "--kernel" : NULL;
+  char *list = o->rows, *item;
+  long long rows;
+  if (o->packed) other = "--packed";
+  if (names_blas(o)) other = "--blas";
+  if (other) smma_die("%s: --rows measures smma_dot_rows, which has none; leave it out", other);
+  b->call = SMMA_TIMING_ROWS;
   while ((item = next_item(&list))) {
-    size_t size = read_size(item, "--size");
-    add_size(b, size, size, size);
+    if (!smma_read_count(item, &rows) || rows < 1 || rows > most_rows)
+      smma_die("--rows: '%s' is not a number from 1 to %lld", item, most_rows);
+    add_shape(b, (bench_shape){(size_t)rows, 1, 0});
   }
 }
+
+static void choose_shapes(bench *b) {
+  const bench_options *o = b->options;
+  char *sizes = o->sizes, *shapes = o->shapes, *item;
+  if (o->rows) {
+    choose_rows(b);
+    return;
+  }
+  if (o->packed) b->call = SMMA_TIMING_PLAN;
+  if (sizes && shapes) smma_die("--size: --shape says it already; leave it out");
+  if (!sizes && !shapes) add_shape(b, (bench_shape){DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE});
+  while ((item = next_item(&sizes))) {
+    size_t size = read_size(item, "--size");
+    add_shape(b, (bench_shape){size, size, size});
+  }
+  while ((item = next_item(&shapes))) add_shape(b, read_shape(item));
+}
+
+static bool fits_any(const bench *b, smma_data data) {
+  for (size_t c = 0; c < b->case_count; c++) {
+    const smma_operation o = smma_operation_of(b->cases[c].instruction);
+    if (smma_data_fits(data, &o)) return true;
+  }
+  return false;
+}
+
+static void add_data(bench *b, smma_data data) {
+  if (b->data_count == MOST_DATA) smma_die("--data: more than %d kinds; measure them in several runs", MOST_DATA);
+  if (data.kind != SMMA_DATA_NORMAL) b->data[b->data_count++] = data;
+}
+
+/* Normal data come first, asked for or not. */
+static void choose_data(bench *b) {
+  char *list = b->options->data, *item;
+  const bool all = list && strcmp(list, "all") == 0;
+  smma_error error;
+  smma_data data;
+  b->data[b->data_count++] = (smma_data){SMMA_DATA_NORMAL, 0};
+  for (int kind = 0; all && kind < SMMA_DATA_KINDS; kind++) {
+    data = (smma_data){(smma_data_kind)kind, smma_data_infos[kind].amount};
+    if (fits_any(b, data)) add_data(b, data);
+  }
+  while (!all && (item = next_item(&list))) {
+    if (!smma_data_from_text(item, &data, &error)) smma_die("--data: %s", error.text);
+    if (!fits_any(b, data)) smma_die("--data: '%s' is not in the formats of what is measured", item);
+    add_data(b, data);
+  }
+}
+
+static bool compares_data(const bench *b) { return b->data_count > 1; }
 
 /* --blas FILE must be there; the OpenBLAS of the system may be missing, which is noted. */
 static void load_baseline(bench *b) {
@@ -121,7 +185,7 @@ static void load_baseline(bench *b) {
   const char *core_type = smma_cpu_has_avx512() ? "SKYLAKEX" : NULL;
   smma_error error;
   if (o->kernel && strcmp(o->kernel, "avx2") == 0) core_type = "HASWELL";
-  if (o->blas && strcmp(o->blas, "none") == 0) return;
+  if ((o->blas && !names_blas(o)) || compares_data(b) || b->call == SMMA_TIMING_ROWS) return;
   b->has_blas = smma_blas_load(o->blas, core_type, o->threads, &b->blas, &error);
   if (!b->has_blas && o->blas) smma_die("--blas: %s; name the file of an OpenBLAS, or none", error.text);
   if (!b->has_blas) smma_note("nothing to compare with: %s", error.text);
@@ -145,67 +209,147 @@ static json_t *baseline_json(const bench *b, const bench_case *c) {
 
 static void print_setting(const bench *b) {
   const bench_options *o = b->options;
+  const bool rows = b->call == SMMA_TIMING_ROWS;
   char model[128], name[96], rounds[64] = "each measured once";
   if (o->repetitions > 1) snprintf(rounds, sizeof rounds, "medians of %d rounds", o->repetitions);
   printf("CPU       %s\n", smma_cpu_model(model));
   if (b->has_blas) printf("baseline  %s kernel: SGEMM, DGEMM for f64\n", blas_name(b, name));
   printf("threads   %d%s\n", o->threads, b->has_blas ? ", both sides on the same cores, in turn" : "");
-  printf("figures   billion products/s%s, %s\n", b->has_blas ? " and their ratio" : "", rounds);
+  if (o->packed) printf("packed    B is packed once, by a plan; that takes no part in the time\n");
+  printf("figures   %s/s%s, %s\n", rows ? "million rows" : "billion products",
+         b->has_blas        ? " and their ratio"
+         : compares_data(b) ? ", and how many times as long as on normal data a call takes"
+                            : "",
+         rounds);
 }
 
-static void print_heading(const bench_size *s) {
-  printf("\n%zu x %zu x %zu (M x N x K)\n", s->m, s->n, s->k);
-  printf("%-20s  %-48s  %-8s  %8s  %8s  %7s\n", "family", "instruction", "kernel", "SoftMMA", "OpenBLAS", "ratio");
-}
-
-static void print_row(const bench_case *c, const char *kernel, const smma_timing *t, bool has_blas) {
-  printf("%-20s  %-48s  %-8s  %8.3f", c->title, c->instruction->name, kernel, t->rate / 1e9);
-  if (has_blas)
-    printf("  %8.3f  %7.4f\n", t->baseline_rate / 1e9, t->ratio);
+static void print_heading(const bench *b, const bench_shape *s) {
+  if (b->call == SMMA_TIMING_ROWS)
+    printf("\n%zu row%s a call of smma_dot_rows\n", s->m, s->m == 1 ? "" : "s");
   else
-    printf("  %8s  %7s\n", "-", "-");
+    printf("\n%zu x %zu x %zu (M x N x K)\n", s->m, s->n, s->k);
+  printf("%-20s  %-48s  %-8s  ", "family", "instruction", "kernel");
+  if (compares_data(b)) printf("%-14s  ", "data");
+  printf("%9s  %8s", "a call", "SoftMMA");
+  if (compares_data(b)) printf("  %8s", "slowdown");
+  if (b->has_blas) printf("  %8s  %7s", "OpenBLAS", "ratio");
+  putchar('\n');
+}
+
+/* "3.62 us" */
+static const char *time_text(double seconds, char text[32]) {
+  const char *unit = seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s";
+  const double number = seconds < 1e-3 ? 1e6 * seconds : seconds < 1 ? 1e3 * seconds : seconds;
+  snprintf(text, 32, number < 100 ? "%.3g %s" : "%.0f %s", number, unit);
+  return text;
+}
+
+static double products_of(const bench_shape *s) { return (double)s->m * (double)s->n * (double)s->k; }
+
+/* One measured: of a case in a shape, on data of one kind. */
+typedef struct {
+  const bench_case *subject;
+  const bench_shape *shape;
+  const char *kernel; /* NULL: of rows, which have none */
+  smma_data data;
+  smma_timing timing;
+} result;
+
+static void print_row(const bench *b, const result *r) {
+  const bool rows = b->call == SMMA_TIMING_ROWS;
+  const double amount = rows ? (double)r->shape->m * 1e-6 : products_of(r->shape) * 1e-9;
+  char time[32], data[32];
+  printf("%-20s  %-48s  %-8s  ", r->subject->title, r->subject->instruction->name, r->kernel ? r->kernel : "-");
+  if (compares_data(b)) printf("%-14s  ", smma_data_text(r->data, data));
+  printf("%9s  %8.3f", time_text(r->timing.seconds, time), amount / r->timing.seconds);
+  if (compares_data(b)) printf("  %8.2f", r->timing.slowdown);
+  if (b->has_blas) printf("  %8.3f  %7.4f", amount / r->timing.baseline_seconds, r->timing.ratio);
+  putchar('\n');
   fflush(stdout);
 }
 
+static void set(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
+
+static json_t *number(bool there, double value) { return there ? json_real(value) : json_null(); }
+
 /* One object, on a line of its own. */
-static void print_object(const bench *b, const bench_case *c, const bench_size *s, const char *kernel,
-                         const smma_timing *t) {
-  json_t *object =
-      json_pack("{s:o, s:s, s:I, s:I, s:I, s:i, s:s, s:f, s:o, s:o, s:o}", "on", smma_json_text(c->gpu), "instr",
-                c->instruction->name, "m", (json_int_t)s->m, "n", (json_int_t)s->n, "k", (json_int_t)s->k, "threads",
-                b->options->threads, "kernel", kernel, "gmacs", t->rate / 1e9, "baseline", baseline_json(b, c),
-                "baseline_gmacs", b->has_blas ? json_real(t->baseline_rate / 1e9) : json_null(), "ratio",
-                b->has_blas ? json_real(t->ratio) : json_null());
+static void print_object(const bench *b, const result *r) {
+  const bool rows = b->call == SMMA_TIMING_ROWS;
+  const double gmacs = products_of(r->shape) * 1e-9;
+  const smma_timing *t = &r->timing;
+  char data[32];
+  json_t *object = json_object();
+  set(object, "on", smma_json_text(r->subject->gpu));
+  set(object, "instr", json_string(r->subject->instruction->name));
+  if (rows) set(object, "rows", json_integer((json_int_t)r->shape->m));
+  if (!rows) set(object, "m", json_integer((json_int_t)r->shape->m));
+  if (!rows) set(object, "n", json_integer((json_int_t)r->shape->n));
+  set(object, "k", json_integer((json_int_t)r->shape->k));
+  set(object, "packed", json_boolean(b->options->packed));
+  set(object, "threads", json_integer(b->options->threads));
+  set(object, "kernel", r->kernel ? json_string(r->kernel) : json_null());
+  set(object, "data", json_string(smma_data_text(r->data, data)));
+  set(object, "seconds", json_real(t->seconds));
+  set(object, "gmacs", json_real(gmacs / t->seconds));
+  set(object, "slowdown", number(compares_data(b), t->slowdown));
+  set(object, "baseline", baseline_json(b, r->subject));
+  set(object, "baseline_gmacs", number(b->has_blas, gmacs / t->baseline_seconds));
+  set(object, "ratio", number(b->has_blas, t->ratio));
   json_dumpf(object, stdout, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
   putchar('\n');
   fflush(stdout);
   json_decref(object);
 }
 
-static void add_bar(bench *b, const bench_case *c, const bench_size *s, const smma_timing *t) {
+static void add_bar(bench *b, const result *r) {
   smma_bar *bar = &b->bars[b->bar_count++];
+  const bench_case *c = r->subject;
+  const bench_shape *s = r->shape;
   const char *name = c->title == c->gpu ? c->instruction->name : ""; /* the title of what is asked for is the GPU */
-  char size[32] = "";
-  if (b->size_count > 1) snprintf(size, sizeof size, ", %zu", s->m);
-  snprintf(bar->label, sizeof bar->label, "%s%s%s%s", c->title, *name ? " " : "", name, size);
+  char shape[64] = "";
+  if (b->shape_count > 1 && s->m == s->n && s->n == s->k)
+    snprintf(shape, sizeof shape, ", %zu", s->m);
+  else if (b->shape_count > 1)
+    snprintf(shape, sizeof shape, ", %zu x %zu x %zu", s->m, s->n, s->k);
+  snprintf(bar->label, sizeof bar->label, "%s%s%s%s", c->title, *name ? " " : "", name, shape);
   bar->group = c->instruction->origin ? "custom" : smma_architectures[c->instruction->arch].vendor;
-  bar->value = b->has_blas ? t->ratio : t->rate / 1e9;
+  bar->value = b->has_blas ? r->timing.ratio : products_of(s) * 1e-9 / r->timing.seconds;
 }
 
-static void measure(bench *b, const bench_case *c, const bench_size *s) {
+/* The data that the instruction's formats have. */
+static size_t data_of(const bench *b, const smma_instruction *i, smma_data data[MOST_DATA]) {
+  const smma_operation o = smma_operation_of(i);
+  size_t count = 0;
+  for (size_t d = 0; d < b->data_count; d++)
+    if (smma_data_fits(b->data[d], &o)) data[count++] = b->data[d];
+  return count;
+}
+
+static void measure(bench *b, const bench_case *c, bench_shape s) {
   const bench_options *o = b->options;
-  smma_timing_setup setup = {s->m, s->n, s->k, o->threads, o->repetitions, o->kernel, b->has_blas ? &b->blas : NULL};
-  const char *kernel = smma_kernel_for(c->instruction, o->kernel);
-  smma_timing timing = smma_time_product(c->instruction, &setup);
-  if (o->json)
-    print_object(b, c, s, kernel, &timing);
-  else
-    print_row(c, kernel, &timing, b->has_blas);
-  add_bar(b, c, s, &timing);
+  smma_data data[MOST_DATA];
+  smma_timing timings[MOST_DATA];
+  smma_timing_setup setup = {
+      .call = b->call, .threads = o->threads, .repetitions = o->repetitions, .kernel = o->kernel};
+  if (b->call == SMMA_TIMING_ROWS) s.k = (size_t)c->instruction->k;
+  setup.m = s.m, setup.n = s.n, setup.k = s.k;
+  setup.data = data, setup.data_count = data_of(b, c->instruction, data);
+  setup.blas = b->has_blas ? &b->blas : NULL;
+  smma_time(c->instruction, &setup, timings);
+  for (size_t d = 0; d < setup.data_count; d++) {
+    const char *kernel = b->call == SMMA_TIMING_ROWS ? NULL : smma_kernel_for(c->instruction, o->kernel);
+    const result r = {c, &s, kernel, data[d], timings[d]};
+    if (o->json)
+      print_object(b, &r);
+    else
+      print_row(b, &r);
+    if (!compares_data(b)) add_bar(b, &r);
+  }
 }
 
 static void draw(const bench *b) {
   const bench_options *o = b->options;
+  const bench_shape *s = b->shapes;
   char model[128], name[96], subtitle[512], size[64] = "";
   smma_error error;
   smma_chart chart = {.title = "SoftMMA: products per second, bit for bit as GPUs compute them",
@@ -213,7 +357,7 @@ static void draw(const bench *b) {
                       .axis = "billion products per second",
                       .bars = b->bars,
                       .count = b->bar_count};
-  if (b->size_count == 1) snprintf(size, sizeof size, "%zu x %zu x %zu, ", b->sizes[0].m, b->sizes[0].n, b->sizes[0].k);
+  if (b->shape_count == 1) snprintf(size, sizeof size, "%zu x %zu x %zu, ", s->m, s->n, s->k);
   snprintf(subtitle, sizeof subtitle, "%s%d thread%s, %s", size, o->threads, o->threads > 1 ? "s" : "",
            smma_cpu_model(model));
   if (b->has_blas) {
@@ -225,31 +369,62 @@ static void draw(const bench *b) {
   if (!smma_chart_draw(&chart, o->chart, &error)) smma_die("--chart: %s", error.text);
 }
 
+static void prepare_chart(const bench *b) {
+  const char *chart = b->options->chart;
+  smma_error error;
+  if (b->options->rows || compares_data(b))
+    smma_die("--chart: it shows products of normal data; leave out %s", b->options->rows ? "--rows" : "--data");
+  smma_require_file(chart, "--chart", "the table");
+  smma_require_writable(chart, "--chart");
+  if (!smma_chart_possible(&error)) smma_die("--chart: %s", error.text);
+}
+
 static int run(const bench_options *o) {
   static bench b;
-  smma_error error;
   b.options = o;
   smma_check_kernel(o->kernel);
   choose_cases(&b);
-  choose_sizes(&b);
-  if (o->chart) {
-    smma_require_file(o->chart, "--chart", "the table");
-    smma_require_writable(o->chart, "--chart");
-    if (!smma_chart_possible(&error)) smma_die("--chart: %s", error.text);
-  }
+  choose_shapes(&b);
+  choose_data(&b);
+  if (compares_data(&b) && names_blas(o))
+    smma_die("--blas: with --data it is normal data that is compared with; leave it out");
+  if (o->chart) prepare_chart(&b);
   smma_keep_to_processors(o->threads);
   load_baseline(&b);
   if (!o->json) print_setting(&b);
-  for (size_t s = 0; s < b.size_count; s++) {
-    if (!o->json) print_heading(&b.sizes[s]);
-    for (size_t c = 0; c < b.case_count; c++) measure(&b, &b.cases[c], &b.sizes[s]);
+  for (size_t s = 0; s < b.shape_count; s++) {
+    if (!o->json) print_heading(&b, &b.shapes[s]);
+    for (size_t c = 0; c < b.case_count; c++) measure(&b, &b.cases[c], b.shapes[s]);
   }
   if (o->chart) draw(&b);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
+/* What --help says behind the options. */
+static const char *details(char *text, size_t size) {
+  size_t used = (size_t)snprintf(
+      text, size,
+      "Without --on one instruction of each family is measured. Operands are N(0, 1) rounded to the\n"
+      "instruction's formats. Both sides run in turn, in this process and on the same cores; OpenBLAS\n"
+      "uses its AVX-512 kernel where the CPU has AVX-512, its AVX2 kernel with --kernel avx2.\n"
+      "\n"
+      "With --data normal data and those named are multiplied in turn, without OpenBLAS; slowdown is\n"
+      "how many times as long they take. What a format does not have is left out. All are, of A and B:\n");
+  for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
+    used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n", smma_data_infos[kind].name,
+                             smma_data_infos[kind].what);
+  snprintf(text + used, size - used,
+           "\n"
+           "Times of one thread are CPU time; calls too short for the clock are repeated.\n"
+           "Example: softmma bench --on H100 --in f16,e4m3 --size 512,2048\n"
+           "         softmma bench --on H100 --in bf16 --shape 16x8x16,1x4096x4096 --packed\n"
+           "         softmma bench --on H100 --in e4m3 --data nan=0.0001,zeros=0.9,c\n");
+  return text;
+}
+
 int smma_command_bench(int argc, const char **argv) {
   bench_options o = {.threads = 1, .repetitions = 5};
+  char text[4096];
   int processors = smma_processor_count();
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture; alone: its families", "GPU"},
@@ -258,9 +433,11 @@ int smma_command_bench(int argc, const char **argv) {
        "FORMAT[,FORMAT...]"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"size", 0, POPT_ARG_STRING, &o.sizes, 0, "M = N = K; 1024 without it", "N[,N...]"},
-      {"m", 0, POPT_ARG_STRING, &o.m, 0, "rows of A and D, with --n and --k", "M"},
-      {"n", 0, POPT_ARG_STRING, &o.n, 0, "columns of B and D", "N"},
-      {"k", 0, POPT_ARG_STRING, &o.k, 0, "columns of A, rows of B", "K"},
+      {"shape", 0, POPT_ARG_STRING, &o.shapes, 0, "products of M x K and K x N matrices", "MxNxK[,MxNxK...]"},
+      {"packed", 0, POPT_ARG_NONE, &o.packed, 0, "B is packed before, once: a plan of the library", NULL},
+      {"rows", 0, POPT_ARG_STRING, &o.rows, 0, "so many single dot-product-adds a call (smma_dot_rows) for products",
+       "N[,N...]"},
+      {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1): below", "KIND[=AMOUNT][,KIND...]|all"},
       {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "of both sides; 0: all cores", "T"},
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "SoftMMA's kernel; the fastest without it", "NAME"},
       {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0, "of which medians are taken",
@@ -269,11 +446,7 @@ int smma_command_bench(int argc, const char **argv) {
       {"chart", 0, POPT_ARG_STRING, &o.chart, 0, "draw the ratios as bars, with gnuplot", "FILE.svg"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print one object a line", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Without --on one instruction of each family is measured. Operands are N(0, 1) rounded to the\n"
-                     "instruction's formats. Both sides run in turn, in this process and on the same cores; OpenBLAS\n"
-                     "uses its AVX-512 kernel where the CPU has AVX-512, its AVX2 kernel with --kernel avx2.\n"
-                     "Example: softmma bench --on H100 --in f16,e4m3 --size 512,2048\n");
+  smma_parse_options(argc, argv, options, 0, 0, details(text, sizeof text));
   if (o.threads < 0 || o.threads > processors)
     smma_die("--threads: %d is not a number from 0 (all cores) to %d, the processors of this process", o.threads,
              processors);

@@ -5,51 +5,32 @@
 #include <time.h>
 
 #include "cli/matrices.h"
-#include "host/load.h"
-#include "rows/generate.h"
 
-enum { SEED = 1 };
+/* What one measurement lasts at least, so that the clock's steps do not matter. */
+static const double least_seconds = 0.02;
 
-/* One product on both sides. */
+/* What is in turn: the arguments of a call on data of one kind. */
+typedef struct {
+  smma_tensor a, b, c, scale_a, scale_b;
+  smma_gemm_arguments product;
+  smma_batch rows;
+  smma_plan *plan;
+  size_t calls; /* in one measurement */
+} subject;
+
 typedef struct {
   const smma_instruction *instruction;
   const smma_timing_setup *setup;
-  smma_tensor a, b, d, scale_a, scale_b;
-  smma_tensor blas_a, blas_b, blas_d; /* the values of A and B in FP32 (FP64) */
-  smma_gemm_arguments arguments;
+  subject *subjects; /* one for each of the data */
+  smma_tensor d;
+  smma_tensor blas_a, blas_b, blas_d; /* the values of the first A and B in FP32 (FP64) */
+  size_t blas_calls;
   smma_progress progress;
-  size_t rows_before; /* rows done in the repetitions before, for the progress line */
-} product;
+  size_t rows_before; /* rows done in the calls before, for the progress line */
+  bool warming;       /* products end after a second */
+} session;
 
 /* ---- Operands ---- */
-
-/* Elements of A and B, in the order of memory, are those of generated rows one behind the other. */
-static void fill_normal(product *p) {
-  smma_operation o = smma_operation_of(p->instruction);
-  size_t of_a = p->a.rows * p->a.columns, of_b = p->b.rows * p->b.columns, row_length = (size_t)o.k;
-  smma_row row;
-  for (size_t first = 0; first < of_a || first < of_b; first += row_length) {
-    smma_generate_row(&o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);
-    for (size_t k = 0; k < row_length; k++) {
-      if (first + k < of_a) smma_store((size_t)p->a.bytes, p->a.data, first + k, row.a[k]);
-      if (first + k < of_b) smma_store((size_t)p->b.bytes, p->b.data, first + k, row.b[k]);
-    }
-  }
-}
-
-/* Scale factors from 1/4 to 4 (ue8m0), from 1/2 to 2 (ue4m3). */
-static smma_tensor scale_factors(const product *p, size_t vectors) {
-  const smma_instruction *i = p->instruction;
-  size_t blocks = p->setup->k / (size_t)i->scale_block + (p->setup->k % (size_t)i->scale_block != 0);
-  smma_tensor t = smma_new_matrix(i->scale, vectors, blocks);
-  unsigned one = (unsigned)smma_round(i->scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  unsigned span = i->scale == SMMA_UE8M0 ? 2 : 8, state = SEED;
-  for (size_t s = 0; s < vectors * blocks; s++) {
-    state = state * 1664525 + 1013904223; /* Numerical Recipes' generator; its high bits serve */
-    ((uint8_t *)t.data)[s] = (uint8_t)(one - span + (state >> 16) % (2 * span + 1));
-  }
-  return t;
-}
 
 static smma_tensor converted(const smma_tensor *from, smma_format to) {
   smma_tensor t = smma_new_matrix(to, from->rows, from->columns);
@@ -60,70 +41,131 @@ static smma_tensor converted(const smma_tensor *from, smma_format to) {
 
 static bool is_wide(const smma_instruction *i) { return i->a == SMMA_F64; }
 
-static void make_operands(product *p) {
-  const smma_instruction *i = p->instruction;
-  const smma_timing_setup *s = p->setup;
-  smma_format wide = is_wide(i) ? SMMA_F64 : SMMA_F32;
-  smma_gemm_arguments *g = &p->arguments;
-  p->a = smma_new_matrix(i->a, s->m, s->k), p->b = smma_new_matrix(i->b, s->k, s->n);
-  p->d = smma_new_matrix(i->d, s->m, s->n);
-  fill_normal(p);
-  if (i->scale_block) p->scale_a = scale_factors(p, s->m), p->scale_b = scale_factors(p, s->n);
-  if (s->blas) {
-    p->blas_a = converted(&p->a, wide), p->blas_b = converted(&p->b, wide);
-    p->blas_d = smma_new_matrix(wide, s->m, s->n);
+static size_t elements(const smma_tensor *t) { return t->rows * t->columns; }
+
+static void make_arrays(const session *s, smma_data data, subject *x) {
+  const smma_instruction *i = s->instruction;
+  const smma_timing_setup *setup = s->setup;
+  const smma_operation o = smma_operation_of(i);
+  const bool rows = setup->call == SMMA_TIMING_ROWS;
+  const size_t vectors_of_b = rows ? setup->m : setup->n;
+  x->a = smma_new_matrix(i->a, setup->m, setup->k);
+  x->b = rows ? smma_new_matrix(i->b, setup->m, setup->k) : smma_new_matrix(i->b, setup->k, setup->n);
+  if (smma_data_has_c(data)) x->c = smma_new_matrix(i->c, setup->m, setup->n);
+  if (i->scale_block) {
+    const size_t block = (size_t)i->scale_block, blocks = setup->k / block + (setup->k % block != 0);
+    x->scale_a = smma_new_matrix(i->scale, setup->m, blocks);
+    x->scale_b = smma_new_matrix(i->scale, vectors_of_b, blocks);
   }
-  smma_gemm_defaults(g);
-  g->m = s->m, g->n = s->n, g->k = s->k;
-  g->a = p->a.data, g->b = p->b.data, g->d = p->d.data;
-  g->scale_a = p->scale_a.data, g->scale_b = p->scale_b.data;
-  g->threads = s->threads, g->kernel = s->kernel, g->progress_context = p;
+  smma_data_fill(data, &o, setup->k,
+                 &(smma_data_counts){elements(&x->a), elements(&x->b), elements(&x->c), elements(&x->scale_a),
+                                     elements(&x->scale_b)},
+                 &(smma_data_arrays){x->a.data, x->b.data, x->c.data, x->scale_a.data, x->scale_b.data});
 }
 
-static void free_operands(product *p) {
-  for (smma_tensor *t[] = {&p->a, &p->b, &p->d, &p->scale_a, &p->scale_b, &p->blas_a, &p->blas_b, &p->blas_d}, **x = t;
-       x < t + 8; x++)
-    smma_tensor_free(*x);
+static int watch(size_t done, size_t rows, void *context) {
+  session *s = context;
+  const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count;
+  if (s->warming) return smma_seconds() - s->progress.started > 1;
+  smma_progress_show(&s->progress, s->rows_before + done, rows * measurements);
+  return 0;
+}
+
+static void check(smma_status status) {
+  if (status != SMMA_OK && status != SMMA_STOPPED) smma_die("%s", smma_status_text(status));
+}
+
+static void make_subject(session *s, smma_data data, subject *x) {
+  const smma_timing_setup *setup = s->setup;
+  smma_gemm_arguments *g = &x->product;
+  make_arrays(s, data, x);
+  smma_gemm_defaults(g);
+  g->m = setup->m, g->n = setup->n, g->k = setup->k;
+  g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
+  g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;
+  g->threads = setup->threads, g->kernel = setup->kernel;
+  g->progress = watch, g->progress_context = s;
+  x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
+  if (setup->call == SMMA_TIMING_PLAN) check(smma_plan_create(s->instruction, g, &x->plan));
+}
+
+static void free_subject(subject *x) {
+  for (smma_tensor *t[] = {&x->a, &x->b, &x->c, &x->scale_a, &x->scale_b}, **each = t; each < t + 5; each++)
+    smma_tensor_free(*each);
+  smma_plan_free(x->plan);
+}
+
+static void make_baseline(session *s) {
+  const smma_format wide = is_wide(s->instruction) ? SMMA_F64 : SMMA_F32;
+  s->blas_a = converted(&s->subjects[0].a, wide), s->blas_b = converted(&s->subjects[0].b, wide);
+  s->blas_d = smma_new_matrix(wide, s->setup->m, s->setup->n);
 }
 
 /* ---- Time ---- */
 
 /* Threads of the side that ran last spin for some 30 ms before they sleep, on the cores that the other one uses. */
-static void settle(const product *p) {
+static void settle(const session *s) {
   struct timespec pause = {.tv_nsec = 60000000};
-  if (p->setup->threads > 1) nanosleep(&pause, NULL);
+  if (s->setup->threads > 1) nanosleep(&pause, NULL);
 }
 
-static double multiply(product *p) {
+/* Of this thread alone where there is no other. */
+static double now(const session *s) {
+  struct timespec t;
+  clock_gettime(s->setup->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static smma_status call(const session *s, const subject *x) {
+  const smma_gemm_arguments *g = &x->product;
+  switch (s->setup->call) {
+    case SMMA_TIMING_PLAN: return smma_plan_run(x->plan, g->m, g->a, g->scale_a, g->c, g->d);
+    case SMMA_TIMING_ROWS: return smma_dot_rows(s->instruction, &x->rows, g->threads);
+    default: return smma_gemm(s->instruction, g);
+  }
+}
+
+/* Seconds of one call. */
+static double measure(session *s, const subject *x) {
   double started;
-  smma_status status;
-  settle(p);
-  started = smma_seconds();
-  status = smma_gemm(p->instruction, &p->arguments);
-  if (status != SMMA_OK && status != SMMA_STOPPED) smma_die("%s", smma_status_text(status));
-  return smma_seconds() - started;
+  settle(s);
+  started = now(s);
+  for (size_t i = 0; i < x->calls; i++) check(call(s, x));
+  s->rows_before += s->setup->m;
+  return (now(s) - started) / (double)x->calls;
 }
 
-static double multiply_with_blas(const product *p) {
-  const smma_timing_setup *s = p->setup;
+static double measure_baseline(const session *s) {
+  const smma_timing_setup *setup = s->setup;
   double started;
-  settle(p);
-  started = smma_seconds();
-  smma_blas_multiply(s->blas, is_wide(p->instruction), s->m, s->n, s->k, p->blas_a.data, p->blas_b.data,
-                     p->blas_d.data);
-  return smma_seconds() - started;
+  settle(s);
+  started = now(s);
+  for (size_t i = 0; i < s->blas_calls; i++)
+    smma_blas_multiply(setup->blas, is_wide(s->instruction), setup->m, setup->n, setup->k, s->blas_a.data,
+                       s->blas_b.data, s->blas_d.data);
+  return (now(s) - started) / (double)s->blas_calls;
 }
 
-static int stop_after_a_second(size_t done, size_t rows, void *context) {
-  const product *p = context;
-  (void)done, (void)rows;
-  return smma_seconds() - p->progress.started > 1;
+/* How many calls of so many seconds fill a measurement. */
+static size_t calls_of(double seconds) {
+  return seconds > least_seconds / 1e6 ? (size_t)(least_seconds / seconds) + 1 : 1000000;
 }
 
-static int show_progress(size_t done, size_t rows, void *context) {
-  product *p = context;
-  smma_progress_show(&p->progress, p->rows_before + done, rows * (size_t)p->setup->repetitions);
-  return 0;
+/* The first call finds memory and code; the second one tells how long one takes, unless it is long. */
+static void warm_up(session *s) {
+  s->warming = true;
+  for (size_t i = 0; i < s->setup->data_count; i++) {
+    subject *x = &s->subjects[i];
+    double seconds;
+    x->calls = 1;
+    smma_progress_start(&s->progress, NULL, 0);
+    seconds = measure(s, x);
+    if (seconds < least_seconds) x->calls = calls_of(measure(s, x));
+  }
+  s->warming = false;
+  if (!s->setup->blas) return;
+  s->blas_calls = 1;
+  if (measure_baseline(s) < least_seconds) s->blas_calls = calls_of(measure_baseline(s));
 }
 
 static int ascending(const void *x, const void *y) {
@@ -137,39 +179,55 @@ static double median(double *values, int count) {
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static smma_timing time_rounds(product *p) {
-  const smma_timing_setup *s = p->setup;
-  size_t count = (size_t)s->repetitions;
-  double products = (double)s->m * (double)s->n * (double)s->k, *rates = calloc(3 * count, sizeof *rates);
-  double *baseline = rates + count, *ratios = baseline + count;
-  smma_timing timing = {0};
-  if (!rates) smma_die("no memory for %d repetitions", s->repetitions);
-  for (size_t r = 0; r < count; r++) {
-    rates[r] = products / multiply(p);
-    p->rows_before += s->m;
-    if (!s->blas) continue;
-    baseline[r] = products / multiply_with_blas(p);
-    ratios[r] = rates[r] / baseline[r];
+/* Seconds of all rounds, those of one side behind those of another. */
+typedef struct {
+  double *data, *baseline; /* of each of the data; of OpenBLAS */
+  double *ratios;          /* room for one side's */
+} rounds;
+
+static void summarise(const session *s, const rounds *r, smma_timing *timings) {
+  const smma_timing_setup *setup = s->setup;
+  const int count = setup->repetitions;
+  /* The first data's come last: until then they are in the order of the rounds, as the others' measure. */
+  for (size_t i = setup->data_count; i-- > 0;) {
+    double *seconds = r->data + i * (size_t)count;
+    timings[i] = (smma_timing){0};
+    for (int j = 0; j < count; j++) r->ratios[j] = seconds[j] / r->data[j];
+    timings[i].slowdown = median(r->ratios, count);
+    for (int j = 0; j < count; j++) r->ratios[j] = r->baseline[j] / seconds[j];
+    timings[i].ratio = median(r->ratios, count);
+    timings[i].seconds = median(seconds, count);
   }
-  timing.rate = median(rates, s->repetitions);
-  timing.baseline_rate = median(baseline, s->repetitions);
-  timing.ratio = median(ratios, s->repetitions);
-  free(rates);
-  return timing;
+  timings[0].baseline_seconds = median(r->baseline, count);
 }
 
-smma_timing smma_time_product(const smma_instruction *instruction, const smma_timing_setup *setup) {
-  product p = {.instruction = instruction, .setup = setup};
-  smma_timing timing;
-  make_operands(&p);
-  p.arguments.progress = stop_after_a_second;
-  smma_progress_start(&p.progress, "products", (double)setup->n * (double)setup->k);
-  multiply(&p);
-  if (setup->blas) multiply_with_blas(&p);
-  p.arguments.progress = show_progress;
-  smma_progress_start(&p.progress, "products", (double)setup->n * (double)setup->k);
-  timing = time_rounds(&p);
+static void time_rounds(session *s, smma_timing *timings) {
+  const smma_timing_setup *setup = s->setup;
+  const size_t count = (size_t)setup->repetitions;
+  rounds r = {.data = calloc((setup->data_count + 2) * count, sizeof *r.data)};
+  if (!r.data) smma_die("no memory for %d repetitions", setup->repetitions);
+  r.baseline = r.data + setup->data_count * count, r.ratios = r.baseline + count;
+  for (size_t round = 0; round < count; round++) {
+    for (size_t i = 0; i < setup->data_count; i++) r.data[i * count + round] = measure(s, &s->subjects[i]);
+    if (setup->blas) r.baseline[round] = measure_baseline(s);
+  }
+  summarise(s, &r, timings);
+  free(r.data);
+}
+
+void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings) {
+  session s = {.instruction = instruction, .setup = setup};
+  s.d = smma_new_matrix(instruction->d, setup->m, setup->n);
+  s.subjects = calloc(setup->data_count, sizeof *s.subjects);
+  if (!s.subjects) smma_die("no memory for %zu kinds of data", setup->data_count);
+  for (size_t i = 0; i < setup->data_count; i++) make_subject(&s, setup->data[i], &s.subjects[i]);
+  if (setup->blas) make_baseline(&s);
+  warm_up(&s);
+  s.rows_before = 0;
+  smma_progress_start(&s.progress, "products", (double)setup->n * (double)setup->k);
+  time_rounds(&s, timings);
   smma_progress_end();
-  free_operands(&p);
-  return timing;
+  for (size_t i = 0; i < setup->data_count; i++) free_subject(&s.subjects[i]);
+  for (smma_tensor *t[] = {&s.d, &s.blas_a, &s.blas_b, &s.blas_d}, **x = t; x < t + 4; x++) smma_tensor_free(*x);
+  free(s.subjects);
 }

@@ -1,26 +1,41 @@
-/* The speed of one product: an instruction's and OpenBLAS's, timed in turn. */
+/* The speed of one instruction: of whole products or of rows, on data of several kinds, or beside OpenBLAS; timed in
+   turn. */
 #ifndef SMMA_CLI_TIMING_H
 #define SMMA_CLI_TIMING_H
 
 #include "cli/blas.h"
 #include "cli/cli.h"
+#include "rows/data.h"
+
+typedef enum {
+  SMMA_TIMING_GEMM, /* smma_gemm */
+  SMMA_TIMING_PLAN, /* smma_plan_run: B has been packed */
+  SMMA_TIMING_ROWS  /* smma_dot_rows of m rows; n is 1, k the instruction's */
+} smma_timing_call;
 
 typedef struct {
+  smma_timing_call call;
   size_t m, n, k;
   int threads, repetitions;
   const char *kernel;    /* NULL: the fastest */
+  const smma_data *data; /* that the instruction's formats have */
+  size_t data_count;
   const smma_blas *blas; /* NULL: none to compare with; else loaded for as many threads */
 } smma_timing_setup;
 
-/* Products per second: medians over the repetitions. The ratio is the median of the repetitions' ratios, so that what
-   slows the machine down for a while does not enter it. */
+/* Medians over the repetitions. Ratios are medians of the repetitions' ratios, so that what slows the machine down for
+   a while does not enter them. */
 typedef struct {
-  double rate, baseline_rate, ratio; /* the last two are 0 without a baseline */
+  double seconds;          /* of one call */
+  double slowdown;         /* times as long as on the first data */
+  double baseline_seconds; /* OpenBLAS's; of the first data only, else 0 */
+  double ratio;            /* OpenBLAS's seconds to these; 0 without */
 } smma_timing;
 
-/* Operands are N(0, 1) rounded to the instruction's formats, scale factors are near 1, C is 0. Each side runs once
-   unmeasured (the instruction for a second at most), then both in turn, `repetitions` times. Ends the program with one
-   line when memory runs out. */
-smma_timing smma_time_product(const smma_instruction *instruction, const smma_timing_setup *setup);
+/* Fills a timing for each of the data. Each runs once unmeasured (products for a second at most), then all in turn,
+   `repetitions` times, each as often as takes a fiftieth of a second. With one thread the time is that thread's CPU
+   time, which others on the machine hardly change. OpenBLAS multiplies the values of the first data. Ends the program
+   with one line when memory runs out. */
+void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings);
 
 #endif
