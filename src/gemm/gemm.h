@@ -39,9 +39,10 @@ struct smma_plan {
   smma_format c_format;
   struct {
     size_t a, c, d;
-  } leading;                        /* as they were given, 0 for dense: M may be another in each run of a plan */
-  const smma_kernel_family *family; /* how steps are computed; NULL: by the core */
-  smma_packed_columns kept;         /* of smma_plan_create; else NULL, and every tile packs its own */
+  } leading;                         /* as they were given, 0 for dense: M may be another in each run of a plan */
+  const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
+  const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
+  smma_packed_columns kept;          /* of smma_plan_create; else NULL, and every tile packs its own */
 };
 
 /* A if `of_a`, else B. */

@@ -13,8 +13,9 @@
 #include "gemm/gemm.h"
 #include "host/float.h"
 
-/* The most rows that one tile has; families may pack them in groups of any divisor. */
-enum { SMMA_TILE_ROWS = 1024 };
+/* The most rows that one tile has, of which families may pack groups of any divisor, the most columns, and the most
+   elements of K that are packed at a time. */
+enum { SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128 };
 
 /* Rows of A, or columns of B, to be packed: `count` of them from `first` on, `steps` instruction steps from `step` on.
    What lies behind the matrix is +0, its scale factors one. */

@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-#include "gemm/kernel.h"
+#include "gemm/special.h"
 
 /* What accumulators are held and added in. */
 static smma_format outer_of(smma_format d) { return d == SMMA_F64 || d == SMMA_S32 ? d : SMMA_F32; }
@@ -99,6 +99,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
   if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
+  plan->classes = plan->family ? smma_special_family(operation, g->kernel) : NULL;
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
     return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;

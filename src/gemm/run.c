@@ -3,20 +3,17 @@
 #include <string.h>
 
 #include "gemm/element.h"
-#include "gemm/kernel.h"
+#include "gemm/special.h"
 #include "host/load.h"
 #include "host/memory.h"
 #include "host/thread.h"
-
-/* Columns of a tile, elements of K packed at a time. Working memory of one thread is a few MiB. */
-enum { TILE_COLUMNS = 1024, DEPTH = 128 };
 
 /* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
 
 /* Instruction steps that are packed at a time. */
 static size_t steps_at_once(const smma_plan *p) {
-  size_t most = DEPTH / (size_t)p->operation.k;
+  size_t most = SMMA_DEPTH / (size_t)p->operation.k;
   return p->steps < most ? p->steps : most;
 }
 
@@ -35,7 +32,8 @@ typedef struct {
   unsigned char *a, *b;
   unsigned char *accumulator, *before, *interval, *total; /* a tile each; the last three where needed */
   smma_number *core;
-  unsigned char special_rows[SMMA_TILE_ROWS], special_columns[TILE_COLUMNS];
+  float *special; /* where the plan multiplies classes */
+  unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
 } workspace;
 
 /* A tile on its way along K. */
@@ -45,6 +43,7 @@ typedef struct {
   size_t row, column, rows, columns; /* of D, edges cut off */
   size_t packed_rows, packed_columns;
   const unsigned char *b, *special_columns; /* of the part of K: the workspace's, or kept by the plan */
+  bool hides;                               /* accumulators that are not finite, which there may be, from the family */
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
@@ -52,7 +51,7 @@ static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 static layout layout_of(const smma_plan *p, size_t threads) {
   const smma_kernel_family *f = p->family;
-  size_t columns = f ? TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
+  size_t columns = f ? SMMA_TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
   layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = steps_at_once(p)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
@@ -76,14 +75,16 @@ static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
                           outer ? l->sums : 0,
                           family ? l->a_bytes + 64 : 0,
                           packs ? l->b_bytes + 64 : 0,
-                          smma_core_space(l->plan) * sizeof(smma_number)};
-  unsigned char *core, **const part[] = {&w->accumulator, &w->before, &w->interval, &w->total, &w->a, &w->b, &core};
+                          smma_core_space(l->plan) * sizeof(smma_number),
+                          smma_special_space(l->plan) * sizeof(float)};
+  unsigned char *core, *special;
+  unsigned char **const part[] = {&w->accumulator, &w->before, &w->interval, &w->total, &w->a, &w->b, &core, &special};
   size_t all = 0;
   for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
     *part[i] = memory && bytes[i] ? memory + all : NULL;
     all += bytes[i];
   }
-  w->core = (smma_number *)core;
+  w->core = (smma_number *)core, w->special = (float *)special;
   return all;
 }
 
@@ -159,34 +160,50 @@ static void pack(tile *t, size_t step, size_t steps) {
   t->b = t->w->b, t->special_columns = t->w->special_columns;
 }
 
-static void run_by_core(const tile *t, size_t first, size_t last, bool special_only) {
-  smma_core_run r = {t->l->plan,     t->w->accumulator, t->row, t->column,    t->rows, t->columns,
-                     t->packed_rows, t->l->panel,       first,  last - first, NULL,    NULL};
-  if (special_only) r.special_rows = t->w->special_rows, r.special_columns = t->special_columns;
-  smma_run_core(&r, t->w->core);
+/* Steps first..last - 1 of all elements. */
+static smma_core_run core_run_of(const tile *t, size_t first, size_t last) {
+  return (smma_core_run){t->l->plan,     t->w->accumulator, t->row, t->column,    t->rows, t->columns,
+                         t->packed_rows, t->l->panel,       first,  last - first, NULL,    NULL};
 }
 
-/* The elements that the core must compute, from where they were. */
-static void redo_special(const tile *t, size_t first, size_t last) {
-  for (size_t i = 0; i < t->rows; i++)
-    for (size_t j = 0; j < t->columns; j++)
-      if (t->w->special_rows[i] || t->special_columns[j])
-        memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
-  run_by_core(t, first, last, true);
+static void run_by_core(const tile *t, size_t first, size_t last) {
+  const smma_core_run r = core_run_of(t, first, last);
+  smma_run_core(&r, t->w->core);
 }
 
 static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->special_columns, 1, t->columns);
 }
 
+/* What the family has not seen of the steps that it has run: by classes, or the core computes them. */
+static void add_special(tile *t, size_t first, size_t last, bool in_operands) {
+  smma_core_run r = core_run_of(t, first, last);
+  r.special_rows = t->w->special_rows, r.special_columns = t->special_columns;
+  if (t->hides) smma_restore_special(&r, (const float *)t->w->before, t->w->core);
+  if (!in_operands) return;
+  if (t->l->plan->classes) {
+    smma_run_special(&r, (const float *)t->w->before, t->w->special, t->w->core);
+    t->hides = true;
+    return;
+  }
+  for (size_t i = 0; i < t->rows; i++)
+    for (size_t j = 0; j < t->columns; j++)
+      if (t->w->special_rows[i] || t->special_columns[j])
+        memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
+  smma_run_core(&r, t->w->core);
+}
+
 /* Steps first..last - 1, of those that were packed from `packed` on. */
-static void run_steps(const tile *t, size_t packed, size_t packed_steps, size_t first, size_t last) {
+static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first, size_t last) {
   const smma_plan *p = t->l->plan;
   const smma_kernel_family *f = p->family;
   size_t panel_bytes = t->l->panel * packed_steps * f->column_bytes(&p->operation);
   bool special = has_special(t);
   smma_float_state state;
-  if (special) memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
+  if (t->hides)
+    t->hides = smma_hide_special(packed_count(t), (float *)t->w->accumulator, (float *)t->w->before);
+  else if (special)
+    memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
   state = smma_float_enter(f->mode);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     smma_run r = {p,
@@ -204,12 +221,12 @@ static void run_steps(const tile *t, size_t packed, size_t packed_steps, size_t 
     f->run(&r);
   }
   smma_float_leave(state);
-  if (special) redo_special(t, first, last);
+  if (t->hides || special) add_special(t, first, last, special);
 }
 
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   const smma_plan *p = l->plan;
-  tile t = {.l = l, .w = w, .row = row, .column = column};
+  tile t = {.l = l, .w = w, .row = row, .column = column, .hides = p->classes && p->with.c};
   t.rows = least(p->with.m - row, l->tile_rows);
   t.columns = least(p->with.n - column, l->tile_columns);
   t.packed_rows = round_up(t.rows, 16);
@@ -223,7 +240,7 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
       if (p->family)
         run_steps(&t, step, end - step, first, last);
       else
-        run_by_core(&t, first, last, false);
+        run_by_core(&t, first, last);
       if (has_outer_sums(p)) after_step(&t, last - 1);
     }
   }
