@@ -43,6 +43,12 @@ static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count
   }
 }
 
+static void count_blocks(const smma_plan *p, size_t blocks) {
+  if (!p->core_blocks) return;
+#pragma omp atomic
+  *p->core_blocks += blocks;
+}
+
 /* `steps` decoded steps of element (i, j), which is (x, y) in the space. */
 static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
@@ -57,6 +63,7 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
     d = smma_dot_add(o, operands, d);
   }
   smma_store(bytes, r->accumulator, at, smma_widen(r->plan, d));
+  count_blocks(r->plan, steps * (size_t)smma_blocks_per_step(o));
 }
 
 static bool any_special(const unsigned char *flags, size_t first, size_t count) {
@@ -110,11 +117,13 @@ static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size
 void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
                         void *result) {
   const smma_plan *p = r->plan;
-  size_t bytes = smma_container_bytes(smma_encoding_of(p->outer));
+  size_t bytes = smma_container_bytes(smma_encoding_of(p->outer)), computed = 0;
   block += r->step * (size_t)smma_blocks_per_step(&p->operation);
   for (size_t lane = 0; mask; lane++, mask >>= 1) {
     size_t i = r->row + row, j = r->column + column + lane;
     if (!(mask & 1) || i >= p->with.m || j >= p->with.n) continue;
     smma_store(bytes, result, lane, compute_lane(p, i, j, block, smma_load(bytes, start, lane)));
+    computed++;
   }
+  count_blocks(p, computed);
 }

@@ -43,6 +43,7 @@ struct smma_plan {
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
   smma_packed_columns kept;          /* of smma_plan_create; else NULL, and every tile packs its own */
+  size_t *core_blocks;               /* grows by the fused blocks (or steps) that the core computes; NULL: uncounted */
 };
 
 /* A if `of_a`, else B. */

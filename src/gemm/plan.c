@@ -86,6 +86,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   smma_status status;
   const char *kernel;
   plan->kept = (smma_packed_columns){0};
+  plan->core_blocks = NULL;
   plan->operation = *operation;
   plan->operation.c = operation->d;
   plan->c_format = operation->c;
