@@ -14,18 +14,22 @@ typedef struct {
 
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
+static decoded sizes_of(const smma_plan *p) {
+  const size_t k = (size_t)p->operation.k, steps = least(DEPTH / k, p->steps);
+  return (decoded){.steps = steps,
+                   .depth = steps * k,
+                   .scales = steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block)};
+}
+
 static decoded decoded_in(const smma_plan *p, smma_number *space) {
-  const size_t k = (size_t)p->operation.k, rows = least(p->with.m, TILE), columns = least(p->with.n, TILE);
-  decoded s = {.steps = least(DEPTH / k, p->steps)};
-  s.depth = s.steps * k;
-  s.scales = s.steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block);
-  s.a = space, s.b = s.a + rows * s.depth;
-  s.scale_a = s.b + columns * s.depth, s.scale_b = s.scale_a + rows * s.scales;
+  decoded s = sizes_of(p);
+  s.a = space, s.b = s.a + least(p->with.m, TILE) * s.depth;
+  s.scale_a = s.b + least(p->with.n, TILE) * s.depth, s.scale_b = s.scale_a + least(p->with.m, TILE) * s.scales;
   return s;
 }
 
 size_t smma_core_space(const smma_plan *p) {
-  const decoded s = decoded_in(p, NULL);
+  const decoded s = sizes_of(p);
   return (least(p->with.m, TILE) + least(p->with.n, TILE)) * (s.depth + s.scales);
 }
 
