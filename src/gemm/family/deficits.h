@@ -43,9 +43,10 @@ static int deficit_top(const smma_operation *o) {
 
 /* What is packed for a block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
    byte of each, repeated four times; their bases as differences of exponent fields, and as they are; the sums of their
-   significands' magnitudes. Columns, each PANEL wide: L vectors of values; L of bytes, where byte v of lane i is that
-   of column v LANES + i; the bases; the least and the greatest base, and nothing. */
-static inline size_t deficit_row_block(size_t length) { return length * 8 + 12; }
+   significands' magnitudes; the greatest bytes of their numbers that are not zero. Columns, each PANEL wide: L vectors
+   of values; L of bytes, where byte v of lane i is that of column v LANES + i; the bases; the least and the greatest
+   base, the greatest byte of a number that is not zero, and nothing. */
+static inline size_t deficit_row_block(size_t length) { return length * 8 + 16; }
 static inline size_t deficit_column_block(size_t length) { return length * 5 + 5; }
 
 static size_t deficit_blocks(const smma_operation *o) { return (size_t)smma_blocks_per_step(o); }
@@ -72,6 +73,9 @@ static inline int32_t deficit_row_base(int length, const unsigned char *a) {
 static inline float deficit_row_weight(int length, const unsigned char *a) {
   return *(const float *)deficit_row_word(a, 2 * length + 2);
 }
+static inline int32_t deficit_row_most(int length, const unsigned char *a) {
+  return (int32_t)*deficit_row_word(a, 2 * length + 3);
+}
 
 /* Where the words of a row start, in rows that take so many bytes. */
 static inline const unsigned char *deficit_row(const unsigned char *a, size_t row_bytes, size_t row) {
@@ -89,6 +93,7 @@ typedef struct {
   uint8_t byte[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
   int32_t base[SMMA_MOST_VECTORS];
   float weight[SMMA_MOST_VECTORS];
+  uint8_t most[SMMA_MOST_VECTORS];
 } deficit_packed;
 
 /* Exponent fields as FP16 would have them, in which subnormals of E4M3 are normal. */
@@ -178,6 +183,17 @@ static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
     }
 }
 
+/* The greatest bytes of numbers that are not zero. */
+static inline __attribute__((always_inline)) void deficit_find_most(size_t length, size_t vectors, deficit_packed *b) {
+  const uint8_t *byte = b->byte;
+  memset(b->most, 0, vectors);
+  for (size_t i = 0; i < length; i++, byte += vectors)
+    for (size_t v = 0; v < vectors; v++) {
+      const uint8_t x = byte[v] == DEFICIT_ZERO ? 0 : byte[v];
+      b->most[v] = x > b->most[v] ? x : b->most[v];
+    }
+}
+
 /* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
 static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
   const size_t present = smma_lines_present(smma_view_of(f->plan, f->of_a), f->first, f->vectors);
@@ -236,12 +252,15 @@ static void deficit_pack_rows(const smma_pack *pack, float unit) {
       f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
       deficit_decode(&f, &d, false, &b, pack->special + row);
       deficit_weigh(length, DEFICIT_GROUP, &b);
+      deficit_find_most(length, DEFICIT_GROUP, &b);
       for (size_t i = 0; i < count; i++) ((float *)out)[i] = b.value[i] * unit;
       deficit_repeat(count, b.byte, out + count * 4);
       out += count * 8;
       for (size_t v = 0; v < DEFICIT_GROUP; v++) ((uint32_t *)out)[v] = (uint32_t)b.base[v] << 23;
       memcpy(out + DEFICIT_GROUP * 4, b.base, DEFICIT_GROUP * 4);
       memcpy(out + DEFICIT_GROUP * 8, b.weight, DEFICIT_GROUP * 4);
+      out += DEFICIT_GROUP * 12;
+      for (size_t v = 0; v < DEFICIT_GROUP; v++) ((uint32_t *)out)[v] = b.most[v];
     }
 }
 
@@ -265,16 +284,18 @@ static void deficit_pack_columns(const smma_pack *pack, bool shared) {
   deficit_packed b;
   for (size_t block = 0; block < pack->steps * blocks; block++) {
     unsigned char *out = (unsigned char *)pack->out + block * PANEL * deficit_column_block(length);
-    int32_t range[2];
+    int32_t range[3];
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
     deficit_decode(&f, &d, shared, &b, pack->special);
     memcpy(out, b.value, count * 4);
     deficit_interleave(length, b.byte, out + count * 4);
     memcpy(out + count * 5, b.base, PANEL * 4);
-    range[0] = range[1] = b.base[0];
+    deficit_find_most(length, PANEL, &b);
+    range[0] = range[1] = b.base[0], range[2] = b.most[0];
     for (size_t v = 1; v < PANEL; v++) {
       range[0] = b.base[v] < range[0] ? b.base[v] : range[0];
       range[1] = b.base[v] > range[1] ? b.base[v] : range[1];
+      range[2] = b.most[v] > range[2] ? b.most[v] : range[2];
     }
     memcpy(out + count * 5 + PANEL * 4, range, sizeof range);
   }

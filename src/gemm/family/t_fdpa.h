@@ -9,8 +9,10 @@
 
    Where every product is zero, so are the terms, and c is the result, if it is not below what 2^(F - emax) can be.
 
-   Rows take one of two ways: t_fdpa_rows, which is fast and right for usual operands, and t_fdpa_row_with_care, which
-   hands to the core what leaves [LEAST, GREATEST], within which nothing here overflows or is subnormal. */
+   Rows take one of three ways. t_fdpa_rows is fast, and right for usual operands, with which nothing leaves [LEAST,
+   GREATEST], within which nothing overflows or is subnormal. t_fdpa_row_with_care computes with exponents as integers
+   and takes any c and bases, and t_fdpa_row_of_any any exponents besides, for which it reads the operands again. An
+   accumulator that is infinite stays so. */
 #ifndef SMMA_GEMM_FAMILY_T_FDPA_H
 #define SMMA_GEMM_FAMILY_T_FDPA_H
 
@@ -24,6 +26,8 @@ enum {
   T_FDPA_HEADROOM = 32,
   T_FDPA_ZERO_SPAN = 63, /* c is right where products are zero, down to so many binades below deficit_top */
   T_FDPA_HALF = 16,      /* products whose terms add up in 32 bits */
+  T_FDPA_LOST = 64,      /* a term whose exponent is so far below emax is 0 */
+  T_FDPA_NONE = -1000,   /* as exponent of a zero: what has it is 0 */
   F16_LEAST = -14
 };
 
@@ -45,8 +49,8 @@ typedef struct {
   int length;         /* of a block */
   int top;            /* of a product without deficit and bases, plus HEADROOM, biased as in binary32 */
   int alignment_bits; /* F */
-  int least;          /* biased: below, the core computes */
-  float most_weight;  /* a row's sum of significands with which the terms of its block may leave 32 bits */
+  int zero_exponent;
+  float most_weight; /* a row's sum of significands with which the terms of its block may leave 32 bits */
   bool based, wide, to_half;
 } t_fdpa_constants;
 
@@ -56,7 +60,7 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   t.length = smma_block_of(o);
   t.top = 127 + T_FDPA_HEADROOM + deficit_top(o);
   t.alignment_bits = p->alignment_bits;
-  t.least = 127 + (p->zero_exponent > T_FDPA_LEAST ? p->zero_exponent : T_FDPA_LEAST);
+  t.zero_exponent = p->zero_exponent;
   /* Terms are below 2 2^F times a significand of the row, and that of c is below 2 2^F. Halves of longer blocks have 16
      terms of 4-bit significands, below 3.6 2^F. */
   t.most_weight = t.length > T_FDPA_HALF ? FLT_MAX : smma_power_of_two(30 - p->alignment_bits) - 1;
@@ -86,59 +90,150 @@ static inline vf t_fdpa_remember_cut(vf d, vi sum) {
   return vi_as_float(vi_select(exact, vf_bits(d), vi_or(vf_bits(d), vi_set(1))));
 }
 
-/* One row, one panel, one block of any operands: a lane that this cannot compute goes to the core. */
-static __attribute__((noinline)) void t_fdpa_row_with_care(const smma_run *r, const t_fdpa_constants *t,
-                                                           const unsigned char *a, const unsigned char *b, size_t row,
-                                                           size_t block, float *accumulator) {
-  const int length = t->length;
+/* ---- With care ---- */
+
+/* x 2^n, rounded once toward zero, for n from -252 to 254. */
+static inline vf t_fdpa_scale(vf x, vi n) {
+  const vi half = vi_shift_down_by(n, vi_set(1)), bias = vi_set(127);
+  x = vf_multiply(x, vi_as_float(vi_shift_left(vi_add(half, bias), 23)));
+  return vf_multiply(x, vi_as_float(vi_shift_left(vi_add(vi_subtract(n, half), bias), 23)));
+}
+
+/* emax from the greatest exponent of products. A c that is not zero is never below e_zero, nor are its multiples. */
+static inline vi t_fdpa_greatest(const t_fdpa_constants *t, vf c, vi products) {
+  const vi field = vi_shift_right(t_fdpa_exponent(t->to_half, c, vi_set(255 << 23)), 23);
+  const vi exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
+  return vi_max(products, vi_select(vf_equal(c, vf_set(0)), zero, exponent));
+}
+
+/* The result, of sums of terms that each fit 32 bits and c. */
+static inline vf t_fdpa_finish(const t_fdpa_constants *t, vi sum, vi rest, vi emax, vf c) {
+  const vi exponents = vi_set(255 << 23);
+  vi n = vi_min(vi_subtract(emax, vi_set(t->alignment_bits)), vi_set(160)); /* as great as any above */
+  const vi others = vi_add(rest, vf_truncate(t_fdpa_scale(c, vi_subtract(vi_set(0), n))));
+  vi total = vi_add(sum, others), halved;
+  const vm wrapped = vi_less(vi_overflow(total, sum, others), vi_set(0));
+  vm infinite;
+  vf d;
+  /* Half of a sum of 33 bits, whose last bit stays if it is cut. */
+  halved = vi_or(vi_shift_right(total, 1), vi_and(sum, vi_set(INT32_MIN)));
+  total = vi_select(wrapped, vi_or(halved, vi_and(total, vi_set(1))), total);
+  n = vi_select(wrapped, vi_add(n, vi_set(1)), n);
+  d = vi_to_float(total);
+  if (t->to_half) d = t_fdpa_remember_cut(d, total);
+  infinite = vi_less(vi_set(254), vi_add(vi_shift_right(vi_and(vf_bits(d), exponents), 23), n));
+  d = vf_select(infinite, vi_as_float(vi_or(vi_and(vf_bits(d), vi_set(INT32_MIN)), exponents)), t_fdpa_scale(d, n));
+  if (t->to_half) d = vf_round_to_half(d);
+  return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
+}
+
+static inline bool t_fdpa_has_finite(const float *c) {
+  const vi exponents = vi_set(255 << 23);
+  unsigned finite = 0;
+  for (int v = 0; v < 4; v++) finite |= vm_bits(vi_less(vi_and(vf_bits(vf_load(c + v * LANES)), exponents), exponents));
+  return finite != 0;
+}
+
+/* Of products first..last - 1 of one row and one vector of columns; `shift` is added to exponent fields. */
+static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const float *column_value, vi shift) {
+  vi sum = vi_set(0);
+  for (int k = first; k < last; k++) {
+    vf p = vf_multiply(vi_as_float(vi_set((int32_t)*deficit_row_word(a, k))), vf_load(column_value + k * PANEL));
+    sum = vi_add(sum, vf_truncate(vi_as_float(vi_add(vf_bits(p), shift))));
+  }
+  return sum;
+}
+
+/* One row, one panel, one block, where bytes that are not certain are those of zeros. */
+static __attribute__((noinline)) void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigned char *a,
+                                                           const unsigned char *b, vb least, float *accumulator) {
+  const int length = t->length, half = length < T_FDPA_HALF ? length : T_FDPA_HALF;
   const float *column_value = (const float *)b;
-  const vb least = deficit_compare_row(t->length, false, a, b).of[0], zeros = deficit_compare_zeros(t->length, a, b);
-  const int F = t->alignment_bits;
-  for (int v = 0; v < 4; v++) {
-    const vb picker = vb_picker(v);
-    const vf c = vf_load(accumulator + v * LANES);
+  for (int v = 0; v < 4; v++, accumulator += LANES, column_value += LANES) {
+    const vf c = vf_load(accumulator);
     const vi bases = vi_add(vi_set(deficit_row_base(length, a)), vi_load(deficit_column_bases(length, b) + v * LANES));
-    const vi top = vi_add(vi_set(t->top), bases), deficit = vi_shift_right(vb_pick(least, v, picker), 22);
-    const vi c_exponent = vi_shift_right(t_fdpa_exponent(t->to_half, c, vi_set(255 << 23)), 23);
-    const vm zero = vi_has(vb_pick(zeros, v, picker), vi_set(1 << 22));
-    vi exponent = vi_subtract(vi_subtract(top, vi_set(T_FDPA_HEADROOM)), vi_shift_right(deficit, 1)), emax, scale;
-    vi sum[2] = {vi_set(0), vi_set(0)}, total;
-    vm rare;
-    vf d;
-    emax = vi_max(vi_select(zero, c_exponent, exponent), c_exponent);
-    rare = vi_less(emax, vi_set(t->least));
-    if (t->wide) rare = vm_or(rare, vi_less(vi_set(DEFICIT_CERTAIN), deficit));
-    rare = vm_or(vm_and_not(rare, zero), vi_less(vi_set(127 + T_FDPA_GREATEST), emax));
-    /* Where it is not positive, emax is so far above the products that their terms are 0. */
-    scale = vi_max(vi_add(vi_subtract(top, emax), vi_set(127)), vi_set(0));
-    for (int k = 0; k < length; k++) {
-      vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-      vf p = vf_multiply(x, vf_load(column_value + (k * 4 + v) * LANES));
-      vi term = vf_truncate(vf_multiply(p, vi_as_float(vi_shift_left(scale, 23))));
-      sum[k / T_FDPA_HALF] = vi_add(sum[k / T_FDPA_HALF], term);
-    }
-    scale = vi_shift_left(vi_subtract(vi_set(254 + F), emax), 23);
-    sum[1] = vi_add(sum[1], vf_truncate(vf_multiply(c, vi_as_float(scale))));
-    total = vi_add(sum[0], sum[1]);
-    rare = vm_or(rare, vi_less(vi_overflow(total, sum[0], sum[1]), vi_set(0)));
-    d = vi_to_float(total);
-    if (t->to_half) d = t_fdpa_remember_cut(d, total);
-    d = vf_multiply(d, vi_as_float(vi_subtract(vi_set(254 << 23), scale)));
-    if (t->to_half) d = vf_round_to_half(d);
-    vf_store(accumulator + v * LANES, vf_add_where(zero, c, vf_set(0), d));
-    if (vm_bits(rare)) {
-      float start[LANES];
-      vf_store(start, c);
-      smma_compute_lanes(r, row, (size_t)v * LANES, block, vm_bits(rare), start, accumulator + v * LANES);
-    }
+    const vi top = vi_add(vi_set(t->top - 127), bases), byte = vi_shift_right(vb_pick(least, v, vb_picker(v)), 22);
+    const vi exponent = vi_subtract(vi_subtract(top, vi_set(T_FDPA_HEADROOM)), vi_shift_right(byte, 1));
+    const vm zero = vi_less(vi_set(DEFICIT_CERTAIN), byte);
+    const vi emax = t_fdpa_greatest(t, c, vi_select(zero, vi_set(T_FDPA_NONE), exponent));
+    const vi shift = vi_max(vi_min(vi_subtract(top, emax), vi_set(T_FDPA_HEADROOM + T_FDPA_ZERO_SPAN)), vi_set(0));
+    const vi sum = t_fdpa_terms(0, half, a, column_value, vi_shift_left(shift, 23));
+    const vi rest = t_fdpa_terms(half, length, a, column_value, vi_shift_left(shift, 23));
+    vf_store(accumulator, t_fdpa_finish(t, sum, rest, emax, c));
   }
 }
+
+/* Significands, signed, and exponents of a block's operands: x[k * vectors + v]. That of a zero is not zero. */
+typedef struct {
+  float significand[T_FDPA_HALF * SMMA_MOST_VECTORS];
+  int32_t exponent[T_FDPA_HALF * SMMA_MOST_VECTORS];
+} t_fdpa_numbers;
+
+/* Of `vectors` rows of A (columns of B), from `first` of D on. */
+static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a, size_t first, size_t vectors,
+                                                    size_t block, t_fdpa_numbers *x) {
+  const smma_operation *o = &r->plan->operation;
+  const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
+  const smma_fetch f = {r->plan, of_a, first, vectors, r->step + block / blocks, (int)(block % blocks), (int)length};
+  const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
+  uint32_t code[T_FDPA_HALF * SMMA_MOST_VECTORS];
+  uint8_t field[T_FDPA_HALF * SMMA_MOST_VECTORS];
+  unsigned char special[SMMA_MOST_VECTORS];
+  smma_fetch_codes(&f, code);
+  smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
+  for (size_t i = 0; i < length * vectors; i += LANES) {
+    const vf value = vf_load(x->significand + i);
+    const vi exponent = vi_and(vf_bits(value), vi_set(255 << 23)), one = vi_set(127 << 23);
+    const vm zero = vf_equal(value, vf_set(0)), subnormal = vi_equal(exponent, vi_set(0));
+    const vf normal = vi_as_float(vi_or(vi_and_not(vf_bits(value), vi_set(255 << 23)), one));
+    const vf significand = vf_select(subnormal, vf_multiply(value, vf_set(0x1p126f)), normal);
+    const vi unbiased = vi_subtract(vi_max(vi_shift_right(exponent, 23), vi_set(1)), vi_set(127));
+    vf_store(x->significand + i, vf_select(zero, vf_set(1), significand));
+    vi_store(x->exponent + i, vi_select(zero, vi_set(T_FDPA_NONE), unbiased));
+  }
+}
+
+/* What was decoded of one block. */
+typedef struct {
+  bool columns_there;
+  size_t group; /* of rows; SIZE_MAX for none */
+  t_fdpa_numbers rows, columns;
+} t_fdpa_decoded;
+
+/* One row, one panel, one block of any finite operands with 8 exponent bits: the exponents of products one by one. */
+static __attribute__((noinline)) void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *t, t_fdpa_decoded *x,
+                                                        size_t row, size_t block, float *accumulator) {
+  const int length = t->length;
+  const size_t at = row % DEFICIT_GROUP;
+  if (!x->columns_there) t_fdpa_decode(r, false, r->column, PANEL, block, &x->columns);
+  if (x->group != row - at) t_fdpa_decode(r, true, r->row + row - at, DEFICIT_GROUP, block, &x->rows);
+  x->columns_there = true, x->group = row - at;
+  for (int v = 0; v < 4; v++) {
+    const vf c = vf_load(accumulator + v * LANES);
+    const float *of_row = x->rows.significand + at, *of_column = x->columns.significand + v * LANES;
+    const int32_t *row_exponent = x->rows.exponent + at, *column_exponent = x->columns.exponent + v * LANES;
+    vi emax = vi_set(2 * T_FDPA_NONE), sum = vi_set(0), bits;
+    for (int k = 0; k < length; k++)
+      emax = vi_max(emax, vi_add(vi_set(row_exponent[k * DEFICIT_GROUP]), vi_load(column_exponent + k * PANEL)));
+    emax = t_fdpa_greatest(t, c, emax);
+    bits = vi_subtract(vi_set(t->alignment_bits), emax);
+    for (int k = 0; k < length; k++) {
+      vi exponent = vi_add(vi_set(row_exponent[k * DEFICIT_GROUP]), vi_load(column_exponent + k * PANEL));
+      vi shift = vi_max(vi_add(exponent, bits), vi_set(-T_FDPA_LOST));
+      vf p = vf_multiply(vf_set(of_row[k * DEFICIT_GROUP]), vf_load(of_column + k * PANEL));
+      sum = vi_add(sum, vf_truncate(vi_as_float(vi_add(vf_bits(p), vi_shift_left(shift, 23)))));
+    }
+    vf_store(accumulator + v * LANES, t_fdpa_finish(t, sum, vi_set(0), emax, c));
+  }
+}
+
+/* ---- Usual operands ---- */
 
 /* Constants as vectors, which loops over rows keep in registers because compilers cannot look through them. */
 typedef struct {
   vi top, exponents; /* as exponent fields, like: */
   vi scale, one;     /* 2^(F - emax) is scale - top + what is added to products; 2^(emax - F) is one - that */
-  vi most;           /* what is added where emax is t_fdpa_constants.least */
+  vi most;           /* what is added where emax is e_zero */
   vb picker[4], certain, zero;
 } t_fdpa_words;
 
@@ -148,7 +243,7 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
   w.exponents = vi_keep(vi_set(255 << 23));
   w.scale = vi_keep(vi_set((int32_t)((uint32_t)(254 + t->alignment_bits) << 23)));
   w.one = vi_keep(vi_set(254 << 23));
-  w.most = vi_keep(vi_set((t->top - t->least) << 23));
+  w.most = vi_keep(vi_set((t->top - 127 - t->zero_exponent) << 23));
   for (int v = 0; v < 4; v++) w.picker[v] = vb_keep(vb_picker(v));
   w.certain = vb_keep(vb_repeat(DEFICIT_CERTAIN * 0x01010101));
   w.zero = vb_keep(vb_repeat(DEFICIT_ZERO * 0x01010101));
@@ -191,7 +286,7 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
     room = vi_subtract(x.top[v], t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
     x.care = vi_or(x.care, room);
     x.shift[v] = vi_min(vi_add(vb_pick(least, v, w->picker[v]), headroom), room);
-    if (to_half) x.care = vi_or(x.care, vi_subtract(w->most, x.shift[v]));
+    if (to_half) x.shift[v] = vi_min(x.shift[v], w->most);
     x.sum[v] = x.rest[v] = vi_set(0);
   }
   return x;
@@ -256,15 +351,22 @@ static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const 
   return low != 0;
 }
 
-/* Whether t_fdpa_rows may compute a row but for what it finds itself. `range` is that of the columns' bases. */
+/* Whether a row's least sum of bytes is certain or that of zeros. `range`: behind the columns' bases. */
+static inline bool t_fdpa_is_certain(const t_fdpa_constants *t, const t_fdpa_words *w, const unsigned char *a,
+                                     const int32_t *range, vb least) {
+  return !t->wide || deficit_row_most(t->length, a) + range[2] <= DEFICIT_CERTAIN || !vb_any_less(w->certain, least);
+}
+
+/* Whether t_fdpa_rows may compute a row but for what it finds itself. */
 static inline bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words *w, const unsigned char *a,
-                                   const int32_t range[2], vb least, const float *c) {
+                                   const int32_t *range, vb least, const float *c) {
   const int base = deficit_row_base(t->length, a);
   const int top = t->top - T_FDPA_HEADROOM - 127 + base;
   if (deficit_row_weight(t->length, a) > t->most_weight) return false;
   if (t->based && (top + range[0] < T_FDPA_LEAST + DEFICIT_MOST || top + range[1] > T_FDPA_GREATEST - T_FDPA_HEADROOM))
     return false;
-  return !vb_any_less(w->certain, least) || (!t->wide && !t_fdpa_has_low_c(t, base + range[1], c));
+  if (!vb_any_less(w->certain, least)) return true;
+  return t_fdpa_is_certain(t, w, a, range, least) && !t_fdpa_has_low_c(t, base + range[1], c);
 }
 
 /* One block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first cache from block to block. */
@@ -278,6 +380,8 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)length);
   const int32_t *range = deficit_column_bases(length, b) + PANEL;
   deficit_chunk least;
+  t_fdpa_decoded decoded;
+  decoded.columns_there = false, decoded.group = SIZE_MAX;
   deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length), row_bytes,
                        b + (size_t)length * 4 * PANEL, rows, &least);
   for (size_t row = 0; row < rows; row += (size_t)count, accumulator += count * PANEL) {
@@ -289,8 +393,13 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
       usual &= t_fdpa_is_usual(t, w, of_row + i * 4, range, x[i], accumulator + i * PANEL);
     }
     if (usual && t_fdpa_rows(w, count, length, based, to_half, of_row, b, x, accumulator)) continue;
-    for (int i = 0; i < count; i++)
-      t_fdpa_row_with_care(r, t, of_row + i * 4, b, first + row + i, block, accumulator + i * PANEL);
+    for (int i = 0; i < count; i++) {
+      if (!t_fdpa_has_finite(accumulator + i * PANEL)) continue;
+      if (t_fdpa_is_certain(t, w, of_row + i * 4, range, x[i]))
+        t_fdpa_row_with_care(t, of_row + i * 4, b, x[i], accumulator + i * PANEL);
+      else
+        t_fdpa_row_of_any(r, t, &decoded, first + row + (size_t)i, block, accumulator + i * PANEL);
+    }
   }
 }
 
