@@ -43,7 +43,7 @@ typedef struct {
   size_t row, column, rows, columns; /* of D, edges cut off */
   size_t packed_rows, packed_columns;
   const unsigned char *b, *special_columns; /* of the part of K: the workspace's, or kept by the plan */
-  bool hides;                               /* accumulators that are not finite, which there may be, from the family */
+  smma_special special;
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
@@ -70,13 +70,13 @@ static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval ||
 static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
   const bool family = l->plan->family, outer = has_outer_sums(l->plan), packs = family && !l->plan->kept.b;
   const size_t bytes[] = {l->sums,
-                          family ? l->sums : 0,
+                          family && !l->plan->classes ? l->sums : 0,
                           outer ? l->sums : 0,
                           outer ? l->sums : 0,
                           family ? l->a_bytes + 64 : 0,
                           packs ? l->b_bytes + 64 : 0,
                           smma_core_space(l->plan) * sizeof(smma_number),
-                          smma_special_space(l->plan) * sizeof(float)};
+                          smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
   unsigned char **const part[] = {&w->accumulator, &w->before, &w->interval, &w->total, &w->a, &w->b, &core, &special};
   size_t all = 0;
@@ -95,7 +95,7 @@ static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
-static void begin(const tile *t) {
+static void begin(tile *t) {
   const smma_plan *p = t->l->plan;
   unsigned char *start = p->steps_per_interval && p->steps ? t->w->interval : t->w->accumulator;
   memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
@@ -103,10 +103,24 @@ static void begin(const tile *t) {
   for (size_t i = 0; i < t->rows; i++)
     for (size_t j = 0; j < t->columns; j += t->l->panel)
       smma_start_row(p, t->row + i, t->column + j, least(t->l->panel, t->columns - j), row_of(t, start, i, j));
+  if (!p->classes) return;
+  t->special = (smma_special){.plan = p,
+                              .row = t->row,
+                              .column = t->column,
+                              .rows = t->rows,
+                              .columns = t->columns,
+                              .accumulator = (float *)t->w->accumulator,
+                              .packed_rows = t->packed_rows,
+                              .panel = t->l->panel,
+                              .space = t->w->special,
+                              .core = t->w->core,
+                              .from_c = start == t->w->accumulator};
+  if (p->with.c) smma_special_take(&t->special);
 }
 
-static void finish(const tile *t) {
+static void finish(tile *t) {
   const smma_plan *p = t->l->plan;
+  if (p->classes) smma_special_settle(&t->special, p->steps);
   unsigned char *total = has_outer_sums(p) && p->steps ? t->w->total : t->w->accumulator;
   for (size_t i = 0; i < t->rows; i++)
     for (size_t j = 0; j < t->columns; j += t->l->panel)
@@ -114,11 +128,13 @@ static void finish(const tile *t) {
 }
 
 /* What happens behind instruction step `step`: promotion, and the end of a slice. */
-static void after_step(const tile *t, size_t step) {
+static void after_step(tile *t, size_t step) {
   const smma_plan *p = t->l->plan;
   size_t count = packed_count(t), bytes = count * t->l->element_bytes;
   bool slice_ends = (step + 1) % p->steps_per_slice == 0 || step + 1 == p->steps;
-  if (p->steps_per_interval && ((step + 1) % p->steps_per_interval == 0 || slice_ends)) {
+  bool interval_ends = p->steps_per_interval && ((step + 1) % p->steps_per_interval == 0 || slice_ends);
+  if (p->classes && (slice_ends || interval_ends)) smma_special_settle(&t->special, step + 1);
+  if (interval_ends) {
     smma_outer_add(p, t->w->interval, t->w->accumulator, count);
     memset(t->w->accumulator, 0, bytes);
   }
@@ -175,17 +191,10 @@ static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->special_columns, 1, t->columns);
 }
 
-/* What the family has not seen of the steps that it has run: by classes, or the core computes them. */
-static void add_special(tile *t, size_t first, size_t last, bool in_operands) {
+/* The elements that the core must compute, from where they were. */
+static void redo_special(const tile *t, size_t first, size_t last) {
   smma_core_run r = core_run_of(t, first, last);
   r.special_rows = t->w->special_rows, r.special_columns = t->special_columns;
-  if (t->hides) smma_restore_special(&r, (const float *)t->w->before, t->w->core);
-  if (!in_operands) return;
-  if (t->l->plan->classes) {
-    smma_run_special(&r, (const float *)t->w->before, t->w->special, t->w->core);
-    t->hides = true;
-    return;
-  }
   for (size_t i = 0; i < t->rows; i++)
     for (size_t j = 0; j < t->columns; j++)
       if (t->w->special_rows[i] || t->special_columns[j])
@@ -200,10 +209,7 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
   size_t panel_bytes = t->l->panel * packed_steps * f->column_bytes(&p->operation);
   bool special = has_special(t);
   smma_float_state state;
-  if (t->hides)
-    t->hides = smma_hide_special(packed_count(t), (float *)t->w->accumulator, (float *)t->w->before);
-  else if (special)
-    memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
+  if (special && !p->classes) memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
   state = smma_float_enter(f->mode);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     smma_run r = {p,
@@ -221,12 +227,15 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
     f->run(&r);
   }
   smma_float_leave(state);
-  if (t->hides || special) add_special(t, first, last, special);
+  if (special && p->classes)
+    smma_special_add(&t->special, first, last - first, t->w->special_rows, t->special_columns);
+  else if (special)
+    redo_special(t, first, last);
 }
 
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   const smma_plan *p = l->plan;
-  tile t = {.l = l, .w = w, .row = row, .column = column, .hides = p->classes && p->with.c};
+  tile t = {.l = l, .w = w, .row = row, .column = column};
   t.rows = least(p->with.m - row, l->tile_rows);
   t.columns = least(p->with.n - column, l->tile_columns);
   t.packed_rows = round_up(t.rows, 16);

@@ -1,29 +1,42 @@
-/* NaN and infinity in A, B and scale factors, for all families alike, beside their sums.
+/* NaN and infinity, for all families alike, beside their sums.
 
-   A family counts such an operand as zero. What it does to an element of D is what the sum of the products of classes
-   does in IEEE arithmetic, where the class of a number is 0, 1 or -1, an infinity, or NaN: every rule says so (SPEC:
-   NaN and infinities come before all else), and an accumulator that is not finite stays as it is while products are.
-   The products of classes are computed as FP32 chains, by the family of the same kernel that computes these. */
+   A family counts such an operand as zero, and so does an accumulator that starts as one. What they bring to an element
+   of D is the sum of the products of classes in IEEE arithmetic, where the class of a number is 0, 1 or -1, an
+   infinity, or NaN: in every rule NaN and infinities come before all else. These sums are FP32 chains, computed by the
+   family of the same kernel that computes such. */
 #ifndef SMMA_GEMM_SPECIAL_H
 #define SMMA_GEMM_SPECIAL_H
 
 #include "gemm/kernel.h"
 
-/* The family that multiplies classes; NULL where this is not how the plan treats them: its own family takes every
+/* The family that multiplies classes; NULL where this is not how the operation treats them: its own family takes every
    operand (FMA, FTZ-AddMul), there are no such numbers (integers), or the NaN is an operand's. */
 const smma_kernel_family *smma_special_family(const smma_operation *operation, const char *kernel);
 
-/* Floats of working memory, at an address for vectors; 0 without such a family. */
-size_t smma_special_space(const smma_plan *plan);
+/* The floats of working memory for a tile; 0 without such a family. */
+size_t smma_special_space(const smma_plan *plan, size_t rows, size_t columns);
 
-/* Has accumulators that are not finite count as zero for the family, and says whether there are any; `before` keeps
-   what they were. */
-bool smma_hide_special(size_t count, float *accumulator, float *before);
+/* A tile of D from `step` on. */
+typedef struct {
+  const smma_plan *plan;
+  size_t row, column, rows, columns; /* of D */
+  float *accumulator;                /* in panels: see smma_accumulator_index */
+  size_t packed_rows, panel;
+  float *space;
+  smma_number *core; /* working memory of smma_run_core */
+  size_t step;       /* where accumulators were 0, or what C brings */
+  bool from_c, any;  /* any: sums of classes are there */
+} smma_special;
 
-/* Behind the family's sums: puts back, outside of special rows and columns, what was hidden; and puts into special rows
-   and columns what their operands and accumulators bring. Where a sum has become infinite otherwise, which must have
-   come first, the core computes the element. */
-void smma_restore_special(const smma_core_run *run, const float *before, smma_number *core);
-void smma_run_special(const smma_core_run *run, const float *before, float *space, smma_number *core);
+/* Takes what is not finite out of the accumulators. */
+void smma_special_take(smma_special *tile);
+
+/* Adds the products of classes of `steps` steps from `step` on; `rows` and `columns` flag those with such operands. */
+void smma_special_add(smma_special *tile, size_t step, size_t steps, const unsigned char *rows,
+                      const unsigned char *columns);
+
+/* Puts into the accumulators, which are the family's sums up to the step `last`, what was added; they then may start
+   anew. */
+void smma_special_settle(smma_special *tile, size_t last);
 
 #endif
