@@ -34,24 +34,27 @@ typedef struct {
   float *sum, *a, *b, *line;
 } workspace;
 
-static workspace workspace_in(const smma_plan *p, size_t rows, size_t columns, float *space) {
-  const size_t k = (size_t)p->operation.k;
-  workspace w = {.rows = round_up(rows, GROUP), .columns = round_up(columns, p->classes->columns)};
-  w.unit = elements_of_class(&p->operation);
-  w.depth = least(SMMA_DEPTH / k, p->steps) * k / w.unit;
-  w.sum = space, w.a = w.sum + w.rows * w.columns, w.b = w.a + w.rows * w.depth, w.line = w.b + w.columns * w.depth;
-  return w;
+/* Its sizes. */
+static workspace sizes_of(const smma_plan *p, size_t rows, size_t columns) {
+  const size_t k = (size_t)p->operation.k, unit = elements_of_class(&p->operation);
+  return (workspace){.rows = round_up(rows, GROUP),
+                     .columns = round_up(columns, p->classes->columns),
+                     .unit = unit,
+                     .depth = least(SMMA_DEPTH / k, p->steps) * k / unit};
 }
 
 size_t smma_special_space(const smma_plan *p, size_t rows, size_t columns) {
   workspace w;
   if (!p->classes) return 0;
-  w = workspace_in(p, rows, columns, NULL);
-  return w.rows * w.columns +
-         (w.rows + w.columns + (p->classes->columns > GROUP ? p->classes->columns : GROUP)) * w.depth;
+  w = sizes_of(p, rows, columns);
+  return w.rows * w.columns + (w.rows + w.columns + GROUP + p->classes->columns) * w.depth;
 }
 
-static workspace workspace_of(const smma_special *s) { return workspace_in(s->plan, s->rows, s->columns, s->space); }
+static workspace workspace_of(const smma_special *s) {
+  workspace w = sizes_of(s->plan, s->rows, s->columns);
+  w.sum = s->space, w.a = w.sum + w.rows * w.columns, w.b = w.a + w.rows * w.depth, w.line = w.b + w.columns * w.depth;
+  return w;
+}
 
 /* ---- Classes ---- */
 
