@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm/kernel.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "kernel_operands.h"
@@ -323,6 +324,76 @@ static bool agrees(const product *p, const char *kernel, int threads) {
   return false;
 }
 
+/* ---- Lanes ---- */
+
+/* Elements of one part of a row. */
+static void put_lane(smma_format format, const uint64_t *x, size_t count, size_t lane, smma_lane_codes *out) {
+  for (size_t k = 0; k < count; k++) {
+    if (format == SMMA_F64)
+      memcpy(&out->f64[k][lane], &x[k], sizeof x[k]);
+    else
+      out->code[k][lane] = (uint32_t)x[k];
+  }
+}
+
+static void decode_all(smma_format format, const uint64_t *x, int count, smma_number *out) {
+  for (int i = 0; i < count; i++) out[i] = smma_decode(smma_encoding_of(format), x[i]);
+}
+
+/* The first step of an element of D as a row: its operands in a lane, and what the core makes of them. */
+static uint64_t put_row(const product *p, size_t i, size_t j, size_t lane, smma_lanes *lanes) {
+  const smma_operation *o = &p->o;
+  const kernel_operands *x = &p->x;
+  const size_t k = (size_t)o->k;
+  const int scales = smma_scale_count(o->k, o->scale_block);
+  smma_decoded n;
+  put_lane(o->a, x->a + i * x->k, k, lane, &lanes->a);
+  put_lane(o->b, x->b + j * x->k, k, lane, &lanes->b);
+  put_lane(o->scale, x->scale_a + i * x->scales, (size_t)scales, lane, &lanes->scale_a);
+  put_lane(o->scale, x->scale_b + j * x->scales, (size_t)scales, lane, &lanes->scale_b);
+  lanes->c[lane] = x->c[i * x->n + j];
+  decode_all(o->a, x->a + i * x->k, o->k, n.a);
+  decode_all(o->b, x->b + j * x->k, o->k, n.b);
+  decode_all(o->scale, x->scale_a + i * x->scales, scales, n.scale_a);
+  decode_all(o->scale, x->scale_b + j * x->scales, scales, n.scale_b);
+  return smma_dot_add(o, smma_operands_of(&n), lanes->c[lane]);
+}
+
+/* Whether the first `count` lanes that `function` computes are the core's. */
+static bool lanes_agree(const product *p, const char *name, smma_lane_function *function, smma_lanes *lanes,
+                        const size_t *element, const uint64_t *expected, size_t count) {
+  const smma_lane_task task = {&p->o, SMMA_ALL_BLOCKS, p->o.c, p->o.d};
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  const uint32_t left = function(&task, lanes);
+  smma_float_leave(state);
+  for (size_t i = 0; i < count; i++) {
+    if (left >> i & 1 || lanes->d[i] == expected[i]) continue;
+    describe(p, name, 1);
+    fprintf(stderr, "  as a row: expected %" PRIx64 ", got %" PRIx64 "\n", expected[i], lanes->d[i]);
+    print_operands(p, element[i] / p->with.n, element[i] % p->with.n);
+    return false;
+  }
+  return true;
+}
+
+/* Some elements of the product's first step as rows, by the lanes of each kernel, or of one. */
+static bool check_lanes(const product *p, const char *kernel) {
+  const size_t elements = p->with.m * p->with.n;
+  size_t element[SMMA_LANES];
+  uint64_t expected[SMMA_LANES];
+  smma_lanes lanes;
+  if (p->x.k < (size_t)p->o.k || !smma_lanes_take(&p->o)) return true;
+  for (size_t i = 0; i < SMMA_LANES; i++) {
+    element[i] = (p->seed + i * (elements / SMMA_LANES + 1)) % elements;
+    expected[i] = put_row(p, element[i] / p->with.n, element[i] % p->with.n, i, &lanes);
+  }
+  for (const smma_kernel *const *k = smma_kernels; *k; k++)
+    if ((*k)->usable() && (!kernel || strcmp(kernel, (*k)->name) == 0) &&
+        !lanes_agree(p, (*k)->name, (*k)->lanes, &lanes, element, expected, SMMA_LANES))
+      return false;
+  return lanes_agree(p, "one lane", smma_compute_one_lane, &lanes, element, expected, 1);
+}
+
 /* Two threads now and then. */
 static int threads_of(const product *p) { return p->seed % 19 == 7 ? 2 : 1; }
 
@@ -335,6 +406,7 @@ bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, co
   if (!same) fprintf(stderr, "%s, seed %" PRIu64 ": no memory\n", instruction->name, seed);
   for (size_t i = 0; same && (name = smma_kernel_name(i)); i++)
     if (!kernel || strcmp(kernel, name) == 0) wrong += !agrees(&p, name, threads_of(&p));
+  if (same) wrong += !check_lanes(&p, kernel);
   end_product(&p);
   return same && !wrong;
 }

@@ -1,53 +1,109 @@
-/* smma_dot and smma_dot_rows: dot-product-adds by the core. */
+/* smma_dot and smma_dot_rows: dot-product-adds of many lanes together, else by the core. */
+#include "gemm/lanes.h"
+#include "host/float.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/instruction.h"
 #include "softmma/softmma.h"
 
-/* One function for each format, so that a compiler decodes with constants. */
-typedef void decoder(const void *array, size_t first, size_t count, smma_number *out);
-
-#define SMMA_FORMAT(symbol, ...)                                                                 \
-  static void decode_##symbol(const void *array, size_t first, size_t count, smma_number *out) { \
-    smma_decode_array(smma_encoding_of(SMMA_##symbol), array, first, 1, count, out);             \
-  }
-#include "core/format.def"
-#undef SMMA_FORMAT
-
-static decoder *const decoders[] = {
-#define SMMA_FORMAT(symbol, ...) [SMMA_##symbol] = decode_##symbol,
-#include "core/format.def"
-#undef SMMA_FORMAT
-};
-
 /* What all rows have in common. */
 typedef struct {
   smma_operation operation;
-  size_t k, scales, c_bytes, d_bytes;
-  decoder *a, *b, *scale;
+  const smma_batch *batch;
+  size_t k, scales, a_bytes, b_bytes, scale_bytes, c_bytes, d_bytes;
+  bool takes; /* whether lanes do */
 } row_plan;
 
-static row_plan plan_of(const smma_instruction *i) {
-  row_plan p = {.operation = smma_operation_of(i), .k = (size_t)i->k};
-  p.scales = i->scale_block ? p.k / (size_t)i->scale_block : 0;
-  p.c_bytes = smma_container_bytes(smma_encoding_of(i->c));
-  p.d_bytes = smma_container_bytes(smma_encoding_of(i->d));
-  p.a = decoders[i->a], p.b = decoders[i->b];
-  p.scale = p.scales ? decoders[i->scale] : NULL;
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+static row_plan plan_of(const smma_instruction *i, const smma_batch *batch) {
+  row_plan p = {.operation = smma_operation_of(i), .batch = batch, .k = (size_t)i->k};
+  p.scales = (size_t)smma_scale_count(i->k, i->scale_block);
+  p.a_bytes = bytes_of(i->a), p.b_bytes = bytes_of(i->b);
+  p.c_bytes = bytes_of(i->c), p.d_bytes = bytes_of(i->d);
+  if (p.scales) p.scale_bytes = bytes_of(i->scale);
+  p.takes = smma_lanes_take(&p.operation);
   return p;
 }
 
-static void compute_row(const row_plan *p, const smma_batch *x, size_t row) {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-  smma_operands operands = {a, b, scale_a, scale_b};
-  uint64_t c = x->c ? smma_load(p->c_bytes, x->c, row) : 0;
-  p->a(x->a, row * p->k, p->k, a);
-  p->b(x->b, row * p->k, p->k, b);
-  if (p->scales) {
-    p->scale(x->scale_a, row * p->scales, p->scales, scale_a);
-    p->scale(x->scale_b, row * p->scales, p->scales, scale_b);
+static uint64_t load_c(const row_plan *p, size_t row) {
+  return p->batch->c ? smma_load(p->c_bytes, p->batch->c, row) : 0;
+}
+
+/* ---- By the core ---- */
+
+static void decode(smma_format format, const void *array, size_t row, size_t count, smma_number *out) {
+  if (count) smma_decode_array(smma_encoding_of(format), array, row * count, 1, count, out);
+}
+
+static void compute_row(const row_plan *p, size_t row) {
+  const smma_batch *x = p->batch;
+  smma_decoded n;
+  decode(p->operation.a, x->a, row, p->k, n.a);
+  decode(p->operation.b, x->b, row, p->k, n.b);
+  decode(p->operation.scale, x->scale_a, row, p->scales, n.scale_a);
+  decode(p->operation.scale, x->scale_b, row, p->scales, n.scale_b);
+  smma_store(p->d_bytes, x->d, row, smma_dot_add(&p->operation, smma_operands_of(&n), load_c(p, row)));
+}
+
+/* ---- By lanes ---- */
+
+static inline void load_lane(size_t bytes, const void *array, size_t first, size_t count, size_t lane,
+                             smma_lane_codes *out) {
+  for (size_t k = 0; k < count; k++) {
+    const uint64_t code = smma_load(bytes, array, first + k);
+    if (bytes == 8)
+      memcpy(&out->f64[k][lane], &code, sizeof code);
+    else
+      out->code[k][lane] = (uint32_t)code;
   }
-  smma_store(p->d_bytes, x->d, row, smma_dot_add(&p->operation, operands, c));
+}
+
+/* `count` elements of each of `lanes` rows, from `row` on. */
+static void load(size_t bytes, const void *array, size_t row, size_t count, size_t lanes, smma_lane_codes *out) {
+  for (size_t i = 0; i < lanes; i++) switch (bytes) {
+      case 1: load_lane(1, array, (row + i) * count, count, i, out); break;
+      case 2: load_lane(2, array, (row + i) * count, count, i, out); break;
+      case 4: load_lane(4, array, (row + i) * count, count, i, out); break;
+      default: load_lane(8, array, (row + i) * count, count, i, out); break;
+    }
+}
+
+/* `lanes` rows from `row` on, as many as the function computes. */
+static void compute_lanes(const row_plan *p, smma_lane_function *function, size_t row, size_t lanes) {
+  const smma_lane_task task = {&p->operation, SMMA_ALL_BLOCKS, p->operation.c, p->operation.d};
+  const smma_batch *x = p->batch;
+  smma_lanes l;
+  uint32_t left;
+  load(p->a_bytes, x->a, row, p->k, lanes, &l.a);
+  load(p->b_bytes, x->b, row, p->k, lanes, &l.b);
+  if (p->scales) {
+    load(p->scale_bytes, x->scale_a, row, p->scales, lanes, &l.scale_a);
+    load(p->scale_bytes, x->scale_b, row, p->scales, lanes, &l.scale_b);
+  }
+  for (size_t i = 0; i < lanes; i++) l.c[i] = load_c(p, row + i);
+  left = function(&task, &l);
+  for (size_t i = 0; i < lanes; i++) {
+    if (left >> i & 1)
+      compute_row(p, row + i);
+    else
+      smma_store(p->d_bytes, x->d, row + i, l.d[i]);
+  }
+}
+
+/* At most SMMA_LANES rows. */
+static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row, size_t count) {
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  if (p->takes && count == SMMA_LANES)
+    compute_lanes(p, function, row, SMMA_LANES);
+  else
+    for (size_t i = 0; i < count; i++) {
+      if (p->takes)
+        compute_lanes(p, smma_compute_one_lane, row + i, 1);
+      else
+        compute_row(p, row + i);
+    }
+  smma_float_leave(state);
 }
 
 static smma_status check(const smma_instruction *i, const smma_batch *x) {
@@ -57,24 +113,26 @@ static smma_status check(const smma_instruction *i, const smma_batch *x) {
 }
 
 /* So few rows take less time than starting threads. */
-enum { FEW_ROWS = 256 };
+enum { FEW_ROWS = 1024 };
 
 smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, int threads) {
   smma_status status;
+  smma_lane_function *function;
   row_plan p;
   if (!i || !batch || batch->size != sizeof *batch || threads < 0) return SMMA_INVALID_ARGUMENT;
   if (batch->rows == 0) return SMMA_OK;
   status = check(i, batch);
   if (status != SMMA_OK) return status;
-  p = plan_of(i);
+  p = plan_of(i, batch);
+  function = batch->rows < SMMA_LANES ? NULL : smma_lane_function_here();
   if (threads == 0) threads = smma_default_threads();
   if (threads > smma_most_threads()) threads = smma_most_threads();
-  if (threads == 1 || batch->rows <= FEW_ROWS) {
-    for (size_t row = 0; row < batch->rows; row++) compute_row(&p, batch, row);
-    return SMMA_OK;
+  if (batch->rows <= FEW_ROWS) threads = 1;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (size_t row = 0; row < batch->rows; row += SMMA_LANES) {
+    const size_t left = batch->rows - row;
+    compute_rows(&p, function, row, left < SMMA_LANES ? left : SMMA_LANES);
   }
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (size_t row = 0; row < batch->rows; row++) compute_row(&p, batch, row);
   return SMMA_OK;
 }
 

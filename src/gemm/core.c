@@ -104,10 +104,11 @@ static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t b
   return smma_fused_sum(&o->rule, term, smma_fused_terms(o, x, (int)block, d, term));
 }
 
-static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size_t block, uint64_t start) {
+/* Block `block` of the step that begins at `at`. */
+static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size_t at, size_t block, uint64_t start) {
   const smma_operation *o = &p->operation;
+  const size_t k = (size_t)o->k;
   smma_decoded x;
-  size_t blocks = (size_t)smma_blocks_per_step(o), k = (size_t)o->k, at = block / blocks * k;
   uint64_t d = smma_narrow(p, start);
   smma_decode_vector(p, true, row, at, k, x.a);
   smma_decode_vector(p, false, column, at, k, x.b);
@@ -115,19 +116,73 @@ static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size
     smma_decode_scales(p, true, row, at, k, x.scale_a);
     smma_decode_scales(p, false, column, at, k, x.scale_b);
   }
-  return smma_widen(p, compute_block(o, smma_operands_of(&x), block % blocks, d));
+  return smma_widen(p, compute_block(o, smma_operands_of(&x), block, d));
+}
+
+/* What smma_compute_lanes computes: elements (row, column[i]), `lanes` of them in the step that begins at k. */
+typedef struct {
+  const smma_plan *plan;
+  size_t row, column[SMMA_LANES], lanes;
+  size_t k;
+} lane_request;
+
+static void gather(const lane_request *q, size_t at, smma_lanes *x) {
+  const uint32_t a = (uint32_t)smma_code_at(q->plan, true, q->row, q->k + at);
+  for (size_t i = 0; i < q->lanes; i++) {
+    x->a.code[at][i] = a;
+    x->b.code[at][i] = (uint32_t)smma_code_at(q->plan, false, q->column[i], q->k + at);
+  }
+}
+
+static void gather_scales(const lane_request *q, size_t at, smma_lanes *x) {
+  const size_t first = q->k / (size_t)q->plan->operation.scale_block;
+  const uint32_t a = (uint32_t)smma_scale_code_at(q->plan, true, q->row, first + at);
+  for (size_t i = 0; i < q->lanes; i++) {
+    x->scale_a.code[at][i] = a;
+    x->scale_b.code[at][i] = (uint32_t)smma_scale_code_at(q->plan, false, q->column[i], first + at);
+  }
+}
+
+/* One block of up to SMMA_LANES elements; x->c and x->d are accumulators in the outer format. */
+static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
+  const smma_operation *o = &q->plan->operation;
+  const smma_lane_task task = {o, smma_is_fused(o) ? (int)block : SMMA_ALL_BLOCKS, q->plan->outer, q->plan->outer};
+  const int products = smma_is_fused(o) ? smma_block_of(o) : o->k;
+  uint32_t left;
+  smma_float_state state;
+  for (int i = 0; i < products; i++)
+    gather(q, (size_t)(smma_is_fused(o) ? smma_product_index(o, (int)block, i) : i), x);
+  for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++) gather_scales(q, (size_t)i, x);
+  state = smma_float_enter(SMMA_MODE_NEAREST);
+  left = (q->lanes == 1 ? smma_compute_one_lane : q->plan->lanes)(&task, x);
+  smma_float_leave(state);
+  for (size_t i = 0; left; i++, left >>= 1)
+    if (left & 1) x->d[i] = compute_lane(q->plan, q->row, q->column[i], q->k, block, x->c[i]);
 }
 
 void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
                         void *result) {
   const smma_plan *p = r->plan;
-  size_t bytes = smma_container_bytes(smma_encoding_of(p->outer)), computed = 0;
-  block += r->step * (size_t)smma_blocks_per_step(&p->operation);
-  for (size_t lane = 0; mask; lane++, mask >>= 1) {
-    size_t i = r->row + row, j = r->column + column + lane;
-    if (!(mask & 1) || i >= p->with.m || j >= p->with.n) continue;
-    smma_store(bytes, result, lane, compute_lane(p, i, j, block, smma_load(bytes, start, lane)));
-    computed++;
+  const size_t bytes = smma_container_bytes(smma_encoding_of(p->outer));
+  const size_t blocks = (size_t)smma_blocks_per_step(&p->operation), k = (size_t)p->operation.k;
+  lane_request q = {.plan = p, .row = r->row + row, .k = (r->step + block / blocks) * k};
+  size_t lane[SMMA_LANES];
+  smma_lanes x;
+  if (q.row >= p->with.m) return;
+  for (size_t i = 0; mask; i++, mask >>= 1)
+    if (mask & 1 && r->column + column + i < p->with.n) lane[q.lanes++] = i;
+  count_blocks(p, q.lanes);
+  if (q.lanes == 0) return;
+  const size_t count = q.lanes;
+  if (count > 1) q.lanes = SMMA_LANES; /* those behind the last repeat it */
+  for (size_t i = 0; i < q.lanes; i++) {
+    if (i >= count) lane[i] = lane[count - 1];
+    q.column[i] = r->column + column + lane[i];
+    x.c[i] = smma_load(bytes, start, lane[i]);
   }
-  count_blocks(p, computed);
+  if (p->lanes)
+    run_lanes(&q, block % blocks, &x);
+  else
+    for (size_t i = 0; i < count; i++) x.d[i] = compute_lane(p, q.row, q.column[i], q.k, block % blocks, x.c[i]);
+  for (size_t i = 0; i < count; i++) smma_store(bytes, result, lane[i], x.d[i]);
 }

@@ -158,30 +158,33 @@ void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
   }
 }
 
+uint64_t smma_code_at(const smma_plan *p, bool of_a, size_t i, size_t k) {
+  const smma_view *v = smma_view_of(p, of_a);
+  uint64_t code;
+  if (k >= v->count) return 0;
+  code = smma_load(smma_container_bytes(smma_encoding_of(v->format)), v->data, i * v->line_stride + k * v->k_stride);
+  return v->factor == 1 ? code : smma_scaled(v->format, code, v->factor);
+}
+
 void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
   const smma_view *v = smma_view_of(p, of_a);
   const smma_encoding f = smma_encoding_of(v->format);
-  const size_t first = i * v->line_stride + k * v->k_stride;
   size_t present = k < v->count ? v->count - k : 0;
   if (present > count) present = count;
-  if (v->factor == 1) {
-    smma_decode_array(f, v->data, first, v->k_stride, present, out);
-  } else {
-    for (size_t x = 0; x < present; x++) {
-      const uint64_t code = smma_load(smma_container_bytes(f), v->data, first + x * v->k_stride);
-      out[x] = smma_decode(f, smma_scaled(v->format, code, v->factor));
-    }
-  }
-  for (size_t x = present; x < count; x++) out[x] = smma_decode(f, 0);
+  if (v->factor != 1) present = 0;
+  smma_decode_array(f, v->data, i * v->line_stride + k * v->k_stride, v->k_stride, present, out);
+  for (size_t x = present; x < count; x++) out[x] = smma_decode(f, smma_code_at(p, of_a, i, k + x));
+}
+
+uint64_t smma_scale_code_at(const smma_plan *p, bool of_a, size_t i, size_t index) {
+  const smma_encoding f = smma_encoding_of(p->operation.scale);
+  const size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block;
+  if (index >= all) return smma_encode_number(f, number_of(1), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  return smma_load(smma_container_bytes(f), smma_view_of(p, of_a)->scale, i * all + index);
 }
 
 void smma_decode_scales(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
-  smma_encoding f = smma_encoding_of(p->operation.scale);
-  size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block, first = k / block;
-  uint64_t one = smma_encode_number(f, number_of(1), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-  for (size_t x = 0; x < count / block; x++) {
-    uint64_t encoding =
-        first + x < all ? smma_load(smma_container_bytes(f), smma_view_of(p, of_a)->scale, i * all + first + x) : one;
-    out[x] = smma_decode(f, encoding);
-  }
+  const size_t block = (size_t)p->operation.scale_block;
+  for (size_t x = 0; x < count / block; x++)
+    out[x] = smma_decode(smma_encoding_of(p->operation.scale), smma_scale_code_at(p, of_a, i, k / block + x));
 }

@@ -1,4 +1,4 @@
-/* Every family on the words of SMMA_WORDS; the kernel's file defines smma_kernel_NAME with them. */
+/* Every family on the words of SMMA_WORDS, and the lanes; the kernel's file defines smma_kernel_NAME with them. */
 #ifndef SMMA_GEMM_FAMILIES_H
 #define SMMA_GEMM_FAMILIES_H
 
@@ -11,9 +11,14 @@
 #include "gemm/family/t_fdpa.h"
 #include "gemm/family/t_fdpa_narrow.h"
 #include "gemm/family/tr_fdpa.h"
+#include "gemm/lanes/lanes.h"
 
 static const smma_kernel_family *const families[] = {
     &t_fdpa_family,     &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family, &fma_f32_family, &fma_f64_family,
     &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, NULL};
+
+static uint32_t compute_lanes(const smma_lane_task *task, smma_lanes *lanes) {
+  return lane_compute(task, lanes, SMMA_LANES);
+}
 
 #endif

@@ -4,6 +4,7 @@
 #define SMMA_GEMM_GEMM_H
 
 #include "core/rule.h"
+#include "gemm/lanes.h"
 #include "softmma/softmma.h"
 
 typedef struct smma_kernel smma_kernel;
@@ -42,8 +43,9 @@ struct smma_plan {
   } leading;                         /* as they were given, 0 for dense: M may be another in each run of a plan */
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
+  smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
   smma_packed_columns kept;          /* of smma_plan_create; else NULL, and every tile packs its own */
-  size_t *core_blocks;               /* grows by the fused blocks (or steps) that the core computes; NULL: uncounted */
+  size_t *core_blocks;               /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
 };
 
 /* A if `of_a`, else B. */

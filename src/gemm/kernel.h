@@ -53,6 +53,7 @@ struct smma_kernel {
   const char *name;
   bool (*usable)(void);                      /* on this CPU */
   const smma_kernel_family *const *families; /* ended by NULL; the first that takes an operation computes it */
+  smma_lane_function *lanes;
 };
 
 /* Every kernel that was compiled, fastest first; ended by NULL. */

@@ -1,0 +1,46 @@
+#include "gemm/lanes/lanes.h"
+
+#include "gemm/kernel.h"
+
+static bool is_ieee(smma_format format) { return smma_encoding_of(format).specials == SMMA_SPECIALS_IEEE; }
+
+static bool is_integer_factor(smma_format format) { return format == SMMA_S8 || format == SMMA_U8; }
+
+/* Factors of a fused sum: numbers of few enough bits. */
+static bool is_factor(smma_format format) {
+  return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
+}
+
+static bool takes_formats(const smma_operation *o) {
+  switch (o->rule.algorithm) {
+    case SMMA_FMA: return o->a == o->d && o->b == o->d && o->c == o->d && (o->d == SMMA_F32 || o->d == SMMA_F64);
+    case SMMA_FTZ_FMA: return o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->c == SMMA_F32 && o->d == SMMA_F32;
+    case SMMA_INTEGER: return is_integer_factor(o->a) && is_integer_factor(o->b) && o->c == o->d && o->d == SMMA_S32;
+    case SMMA_ST_FDPA: return is_factor(o->a) && is_factor(o->b) && o->scale == SMMA_UE8M0;
+    case SMMA_GST_FDPA: return o->a == SMMA_E2M1 && o->b == SMMA_E2M1;
+    case SMMA_FP8_BY_FP16:
+      return (o->a == SMMA_E4M3 || o->a == SMMA_E5M2) && (o->b == SMMA_E4M3 || o->b == SMMA_E5M2) &&
+             (o->d == SMMA_F32 || o->d == SMMA_F16);
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_E_FDPA: return is_factor(o->a) && is_factor(o->b) && o->d == SMMA_F32;
+    case SMMA_T_FDPA: return is_factor(o->a) && is_factor(o->b);
+    case SMMA_G_FDPA: break;
+  }
+  return false;
+}
+
+/* Results are IEEE's, or integers. */
+bool smma_lanes_take(const smma_operation *o) {
+  const bool encodes = o->d == SMMA_S32 || o->d == SMMA_F64 || (is_ieee(o->c) && is_ieee(o->d) && o->c != SMMA_F64);
+  return encodes && takes_formats(o);
+}
+
+smma_lane_function *smma_lane_function_here(void) {
+  const smma_kernel *const *k = smma_kernels;
+  while (*k && !(*k)->usable()) k++;
+  return *k ? (*k)->lanes : smma_compute_one_lane;
+}
+
+uint32_t smma_compute_one_lane(const smma_lane_task *task, smma_lanes *lanes) { return lane_compute(task, lanes, 1); }

@@ -1,0 +1,276 @@
+/* The algorithms whose products are aligned and summed as integers. */
+#ifndef SMMA_GEMM_LANES_FUSED_H
+#define SMMA_GEMM_LANES_FUSED_H
+
+#include "gemm/lanes/number.h"
+
+/* Formats and parameters of a task, read once. */
+typedef struct {
+  const smma_operation *operation;
+  lane_format a, b, d, scale;
+  lane_output out;
+  int32_t fraction_bits; /* of products */
+} lane_rule;
+
+/* One term in each lane, (-1)^negative * significand * 2^(exponent - bits). */
+typedef struct {
+  uint64_t significand[SMMA_LANES];
+  int32_t exponent[SMMA_LANES], negative[SMMA_LANES];
+} lane_term;
+
+typedef struct {
+  int32_t exponent[SMMA_LANES], specials[SMMA_LANES]; /* the greatest exponent; what is not finite */
+  lane_term term[SMMA_MAXIMUM_K + 1];
+} lane_terms;
+
+/* x * 2^n without its fraction. */
+LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return n < 0 ? x >> -n : x << n; }
+
+/* Exponent and significand as FP16 has them, where E4M3 has fewer exponents. */
+LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
+  const uint32_t one = UINT32_C(1) << f.fraction_bits;
+  const int32_t zeros = (x.significand < one) + (x.significand < one >> 1) + (x.significand < one >> 2);
+  const int32_t shift = lane_minimum(zeros, x.exponent + 14);
+  x.significand <<= shift;
+  x.exponent -= shift;
+  return x;
+}
+
+/* Product k as term i: multiples of 2^(exponent - bits), truncated; its exponent is `none` where it is zero. */
+LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, int32_t bits, int32_t none, int n,
+                            lane_term *out, int32_t *specials) {
+  const bool widens = r->operation->rule.algorithm == SMMA_FP8_BY_FP16;
+  const bool scales = r->operation->rule.algorithm == SMMA_ST_FDPA;
+  const int32_t up = bits - r->fraction_bits;
+  const int s = scales ? k / r->operation->scale_block : 0;
+  for (int i = 0; i < n; i++) {
+    lane_number a = lane_decode(r->a, x->a.code[k][i]), b = lane_decode(r->b, x->b.code[k][i]);
+    if (widens) a = lane_widen_to_f16(r->a, a), b = lane_widen_to_f16(r->b, b);
+    int32_t kind = lane_product_kind(a.kind, b.kind), exponent = a.exponent + b.exponent;
+    if (scales) {
+      const lane_number y = lane_decode(r->scale, x->scale_a.code[s][i]);
+      const lane_number z = lane_decode(r->scale, x->scale_b.code[s][i]);
+      exponent += y.exponent + z.exponent;
+      kind = lane_product_kind(kind, lane_product_kind(y.kind, z.kind));
+    }
+    const uint32_t negative = a.negative ^ b.negative;
+    out->significand[i] = lane_scaled((uint64_t)a.significand * b.significand, up);
+    out->exponent[i] = kind == SMMA_ZERO ? none : exponent;
+    out->negative[i] = -(int32_t)negative;
+    specials[i] |= lane_specials(kind, negative);
+  }
+}
+
+/* The accumulator as a term. */
+LANE_BODY void lane_c(const lane_rule *r, const uint32_t *d, int32_t bits, int32_t none, int n, lane_term *out,
+                      int32_t *specials) {
+  const int32_t up = bits - (int32_t)r->d.fraction_bits;
+  for (int i = 0; i < n; i++) {
+    const lane_number c = lane_decode(r->d, d[i]);
+    out->significand[i] = lane_scaled(c.significand, up);
+    out->exponent[i] = c.kind == SMMA_ZERO ? none : c.exponent;
+    out->negative[i] = -(int32_t)c.negative;
+    specials[i] |= lane_specials(c.kind, c.negative);
+  }
+}
+
+LANE_BODY void lane_greatest(const lane_term *term, int first, int count, int stride, int n, int32_t *greatest) {
+  for (int i = 0; i < n; i++) greatest[i] = SMMA_NO_EXPONENT;
+  for (int t = first; t < count; t += stride)
+    for (int i = 0; i < n; i++) greatest[i] = lane_maximum(greatest[i], term[t].exponent[i]);
+}
+
+/* The sum of every `stride`-th term, each truncated below the common exponent. */
+LANE_BODY void lane_sum(const lane_term *term, int first, int count, int stride, const int32_t *exponent, int n,
+                        int64_t *sum) {
+  for (int i = 0; i < n; i++) sum[i] = 0;
+  for (int t = first; t < count; t += stride)
+    for (int i = 0; i < n; i++) {
+      const int64_t aligned = (int64_t)lane_shift_right(term[t].significand[i], exponent[i] - term[t].exponent[i]);
+      const int64_t negative = term[t].negative[i];
+      sum[i] += (aligned ^ negative) - negative;
+    }
+}
+
+/* smma_t_fdpa_sum of `count` terms and c. */
+LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int count, int n, lane_terms *x, uint32_t *d) {
+  const lane_output out = lane_output_of(p->output, r->operation->rule.nan);
+  int64_t sum[SMMA_LANES];
+  lane_c(r, d, p->alignment_bits, p->zero_exponent, n, &x->term[count], x->specials);
+  lane_greatest(x->term, 0, count + 1, 1, n, x->exponent);
+  lane_sum(x->term, 0, count + 1, 1, x->exponent, n, sum);
+  for (int i = 0; i < n; i++) {
+    const uint32_t finite = lane_encode_sum(out, p->rounding, sum[i], x->exponent[i] - p->alignment_bits);
+    d[i] = lane_with_specials(out, x->specials[i], finite);
+  }
+}
+
+/* T-FDPA, ST-FDPA, FP8 by FP16. */
+LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
+  const smma_operation *o = r->operation;
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  const int count = smma_block_of(o);
+  lane_terms terms;
+  for (int i = 0; i < n; i++) terms.specials[i] = 0;
+  for (int t = 0; t < count; t++)
+    lane_product(r, x, smma_product_index(o, block, t), p->alignment_bits, p->zero_exponent, n, &terms.term[t],
+                 terms.specials);
+  lane_t_fdpa_sum(r, p, count, n, &terms, d);
+}
+
+/* A group of GST-FDPA, whose factors are integers of half units, as a term. */
+LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, int n, lane_term *out,
+                          int32_t *specials) {
+  const smma_operation *o = r->operation;
+  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
+  const int first = group * p->group, s = first / o->scale_block;
+  const int32_t up = p->fused.alignment_bits - r->fraction_bits - 2 * (int32_t)r->scale.fraction_bits;
+  int32_t sum[SMMA_LANES] = {0}, any[SMMA_LANES] = {0};
+  for (int k = first; k < first + p->group; k++)
+    for (int i = 0; i < n; i++) {
+      const lane_number a = lane_decode(r->a, x->a.code[k][i]), b = lane_decode(r->b, x->b.code[k][i]);
+      const int32_t product = (int32_t)(a.significand << a.exponent) * (int32_t)(b.significand << b.exponent);
+      sum[i] += a.negative ^ b.negative ? -product : product;
+      any[i] |= product;
+    }
+  for (int i = 0; i < n; i++) {
+    const lane_number y = lane_decode(r->scale, x->scale_a.code[s][i]),
+                      z = lane_decode(r->scale, x->scale_b.code[s][i]);
+    const int32_t scale = lane_product_kind(y.kind, z.kind),
+                  kind = !any[i] & (scale == SMMA_FINITE) ? SMMA_ZERO : scale;
+    const int32_t magnitude = sum[i] < 0 ? -sum[i] : sum[i];
+    out->significand[i] = lane_scaled((uint64_t)magnitude * (y.significand * z.significand), up);
+    out->exponent[i] = kind == SMMA_ZERO ? p->fused.zero_exponent : y.exponent + z.exponent;
+    out->negative[i] = -(sum[i] < 0);
+    specials[i] |= lane_specials(kind, 0);
+  }
+}
+
+LANE_BODY void lane_gst_fdpa(const lane_rule *r, const smma_lanes *x, int n, uint32_t *d) {
+  const smma_gst_fdpa *p = &r->operation->rule.with.gst_fdpa;
+  const int count = r->operation->k / p->group;
+  lane_terms terms;
+  for (int i = 0; i < n; i++) terms.specials[i] = 0;
+  for (int g = 0; g < count; g++) lane_group(r, x, g, n, &terms.term[g], terms.specials);
+  lane_t_fdpa_sum(r, &p->fused, count, n, &terms, d);
+}
+
+/* ---- TR-FDPA and GTR-FDPA ---- */
+
+/* Products of 2^128 or more, as infinities. Only those of normal numbers can be: a significand has its leading one. */
+LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t *specials) {
+  for (int i = 0; i < n; i++) {
+    const bool infinite = term->exponent[i] > 127 || (term->exponent[i] == 127 && term->significand[i] >> (bits + 1));
+    specials[i] |= infinite ? lane_specials(SMMA_INFINITE, (uint32_t)term->negative[i]) : 0;
+  }
+}
+
+/* The sum of products under the exponent that it shares with c, at `bits` below it. */
+LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_t exponent, int32_t emax, int bits) {
+  const int32_t shift = emax - exponent - (bits - p->alignment_bits), left = lane_maximum(-shift, 0) & 63;
+  return lane_shift_down(sum, lane_maximum(shift, 0)) * (int64_t)(UINT64_C(1) << left);
+}
+
+/* smma_tr_fdpa_finish of the whole. */
+LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
+  const int64_t negative = total < 0;
+  if (p->revision == 1) return lane_encode_sum(out, SMMA_ROUND_NEAREST_EVEN, total, exponent);
+  const lane_rounded r = lane_round(p->sum_bits, out.least, SMMA_ROUND_DOWN, negative, lane_magnitude(total), exponent);
+  return lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, r.kept, r.last);
+}
+
+LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
+  const smma_operation *o = r->operation;
+  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+  const bool apart = o->rule.algorithm == SMMA_GTR_FDPA;
+  const int count = smma_block_of(o), bits = p->sum_bits + (p->revision > 1), F = p->alignment_bits;
+  lane_terms terms;
+  int64_t sum[SMMA_LANES], odd[SMMA_LANES];
+  int32_t overflow[SMMA_LANES], emax[SMMA_LANES], odd_emax[SMMA_LANES];
+  for (int i = 0; i < n; i++) terms.specials[i] = overflow[i] = 0;
+  for (int t = 0; t < count; t++) {
+    lane_product(r, x, smma_product_index(o, block, t), F, SMMA_NO_EXPONENT, n, &terms.term[t], terms.specials);
+    lane_overflow(&terms.term[t], F, n, overflow);
+  }
+  lane_greatest(terms.term, 0, count, 1 + apart, n, emax);
+  lane_sum(terms.term, 0, count, 1 + apart, emax, n, sum);
+  if (apart) {
+    lane_greatest(terms.term, 1, count, 2, n, odd_emax);
+    lane_sum(terms.term, 1, count, 2, odd_emax, n, odd);
+    for (int i = 0; i < n; i++) {
+      const int32_t both = lane_maximum(emax[i], odd_emax[i]);
+      sum[i] = lane_shift_down(sum[i], both - emax[i]) + lane_shift_down(odd[i], both - odd_emax[i]);
+      emax[i] = both;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    const lane_number c = lane_decode(r->d, d[i]);
+    const int32_t of_c = lane_specials(c.kind, c.negative), all = lane_maximum(emax[i], c.exponent);
+    const int32_t below = all - c.exponent, shift = below + (int32_t)r->d.fraction_bits - F;
+    const int64_t significand = (int64_t)((uint64_t)c.significand << (lane_maximum(-shift, 0) & 63));
+    const int64_t aligned = lane_shift_down(c.negative ? -significand : significand, lane_maximum(shift, 0));
+    const int64_t added = apart & (below > F + 1) ? 0 : aligned;
+    const int64_t products = lane_align_products(p, sum[i], emax[i], all, bits);
+    const uint32_t finite = lane_finish_down(p, r->out, products + added * ((int64_t)1 << (bits - F)), all - bits);
+    const int32_t before = terms.specials[i] | of_c, counts = (p->revision > 1) | !before;
+    d[i] = lane_with_specials(r->out, before | (counts ? overflow[i] : 0), finite);
+  }
+}
+
+/* ---- E-FDPA ---- */
+
+/* Bits below the greatest exponent: more than 24, so that a term that loses some is far below the greatest. */
+enum { EXACT_BITS = 52 };
+
+/* The exact sum, rounded once. Terms are rounded down; where `lost` of them were not whole the exact sum is above the
+   integer s and below s + lost, and known if both ends of that round alike. Else the lane is the core's. */
+LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
+  const smma_operation *o = r->operation;
+  const int count = smma_block_of(o);
+  lane_terms terms;
+  for (int i = 0; i < n; i++) terms.specials[i] = 0;
+  for (int t = 0; t < count; t++)
+    lane_product(r, x, smma_product_index(o, block, t), EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[t],
+                 terms.specials);
+  lane_c(r, d, EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[count], terms.specials);
+  lane_greatest(terms.term, 0, count + 1, 1, n, terms.exponent);
+  int64_t sum[SMMA_LANES] = {0}, lost[SMMA_LANES] = {0};
+  for (int t = 0; t <= count; t++)
+    for (int i = 0; i < n; i++) {
+      const int32_t shift = terms.exponent[i] - terms.term[t].exponent[i];
+      const uint64_t significand = terms.term[t].significand[i], kept = lane_shift_right(significand, shift);
+      const int64_t negative = terms.term[t].negative[i];
+      const int64_t cut = kept << (uint64_t)(shift < 63 ? shift : 63) != significand;
+      sum[i] += (((int64_t)kept ^ negative) - negative) + (cut & negative ? -1 : 0);
+      lost[i] += cut;
+    }
+  for (int i = 0; i < n; i++) {
+    const int32_t exponent = terms.exponent[i] - EXACT_BITS - 1;
+    const int64_t low = 2 * sum[i] + (lost[i] > 0), high = 2 * sum[i] + (lost[i] > 0 ? 2 * lost[i] - 1 : 0);
+    const uint32_t least = lane_encode_sum(r->out, SMMA_ROUND_NEAREST_EVEN, low, exponent);
+    const uint32_t greatest = lane_encode_sum(r->out, SMMA_ROUND_NEAREST_EVEN, high, exponent);
+    const bool known = (least == greatest) & (lane_magnitude(low) >> 32 != 0);
+    rare[i] |= lost[i] > 0 && !known && !terms.specials[i];
+    d[i] = lane_with_specials(r->out, terms.specials[i], least);
+  }
+}
+
+/* ---- INTEGER ---- */
+
+LANE_BODY int32_t lane_integer(smma_format f, uint32_t code) {
+  return f == SMMA_S8 ? (int32_t)(int8_t)(uint8_t)code : (int32_t)(code & 255);
+}
+
+LANE_BODY void lane_integer_sum(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
+  const bool saturates = o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES;
+  int32_t sum[SMMA_LANES] = {0};
+  for (int k = 0; k < o->k; k++)
+    for (int i = 0; i < n; i++) sum[i] += lane_integer(o->a, x->a.code[k][i]) * lane_integer(o->b, x->b.code[k][i]);
+  for (int i = 0; i < n; i++) {
+    const int64_t exact = (int64_t)sum[i] + (int32_t)d[i];
+    const int64_t clamped = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
+    d[i] = (uint32_t)(saturates ? clamped : exact);
+  }
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* The algorithms that are sequences of IEEE operations, in the machine's own. The thread rounds to nearest and keeps
+   subnormals. */
+#ifndef SMMA_GEMM_LANES_NATIVE_H
+#define SMMA_GEMM_LANES_NATIVE_H
+
+#include <math.h>
+
+#include "gemm/lanes/number.h"
+
+LANE_BODY float lane_float(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+LANE_BODY uint32_t lane_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+LANE_BODY bool lane_is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
+
+/* Subnormals become zero of the same sign. */
+LANE_BODY uint32_t lane_flush(uint32_t x) { return x & 0x7f800000 ? x : x & 0x80000000; }
+
+LANE_BODY void lane_fma_f32(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
+  const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), o->rule.nan);
+  float sum[SMMA_LANES];
+  for (int i = 0; i < n; i++) sum[i] = lane_float(d[i]);
+  for (int k = 0; k < o->k; k++)
+    for (int i = 0; i < n; i++) sum[i] = fmaf(lane_float(x->a.code[k][i]), lane_float(x->b.code[k][i]), sum[i]);
+  for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? nan : lane_bits(sum[i]);
+}
+
+LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n, uint64_t *d) {
+  const uint64_t nan = smma_nan_of(smma_encoding_of(SMMA_F64), o->rule.nan);
+  double sum[SMMA_LANES];
+  memcpy(sum, d, sizeof sum);
+  for (int k = 0; k < o->k; k++)
+    for (int i = 0; i < n; i++) sum[i] = fma(x->a.f64[k][i], x->b.f64[k][i], sum[i]);
+  memcpy(d, sum, sizeof sum);
+  for (int i = 0; i < n; i++) d[i] = d[i] << 1 > UINT64_C(0x7ff) << 53 ? nan : d[i];
+}
+
+/* A factor of FTZ-AddMul: subnormals, and -0, become +0. */
+LANE_BODY float lane_normal(lane_format f, uint32_t code) {
+  const lane_number x = lane_decode(f, code);
+  const uint32_t sign = x.negative << 31, fraction = code << (23 - f.fraction_bits) & 0x7fffff;
+  const uint32_t normal = sign | (uint32_t)(x.exponent + 127) << 23 | fraction;
+  const uint32_t special = x.kind == SMMA_NAN ? 0x7fc00000 : sign | 0x7f800000;
+  const uint32_t finite = x.significand >> f.fraction_bits ? normal : 0;
+  return lane_float(x.kind > SMMA_FINITE ? special : finite);
+}
+
+LANE_BODY float lane_flushed(float x) { return lane_float(lane_flush(lane_bits(x))); }
+
+LANE_BODY void lane_ftz_addmul(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
+  const lane_format a = lane_format_of(o->a), b = lane_format_of(o->b);
+  const int pairwise = o->rule.with.ftz_addmul.pairwise;
+  float sum[SMMA_LANES], group[SMMA_LANES], product[4][SMMA_LANES];
+  for (int i = 0; i < n; i++) sum[i] = lane_float(d[i] & 0x7f800000 ? d[i] : 0);
+  for (int k = 0; k < o->k; k += pairwise) {
+    for (int j = 0; j < pairwise; j++)
+      for (int i = 0; i < n; i++)
+        product[j][i] = lane_flushed(lane_normal(a, x->a.code[k + j][i]) * lane_normal(b, x->b.code[k + j][i]));
+    for (int i = 0; i < n; i++) group[i] = lane_flushed(product[0][i] + product[1][i]);
+    if (pairwise == 4)
+      for (int i = 0; i < n; i++) group[i] = lane_flushed(group[i] + lane_flushed(product[2][i] + product[3][i]));
+    for (int i = 0; i < n; i++) sum[i] = lane_flushed(sum[i] + group[i]);
+  }
+  for (int i = 0; i < n; i++) d[i] = lane_is_nan(lane_bits(sum[i])) ? 0x7fc00000 : lane_bits(sum[i]);
+}
+
+/* Of BF16, in x86. The least normal magnitude may be what a lesser one was rounded to: such lanes are rare. */
+LANE_BODY void lane_ftz_fma(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d, int32_t *rare) {
+  for (int k = o->k - 1; k >= 0; k--)
+    for (int i = 0; i < n; i++) {
+      const uint32_t a = lane_flush(x->a.code[k][i] << 16), b = lane_flush(x->b.code[k][i] << 16), c = lane_flush(d[i]);
+      const uint32_t sum = lane_bits(fmaf(lane_float(a), lane_float(b), lane_float(c)));
+      const uint32_t quiet = 0x400000, nan = lane_is_nan(c) ? c | quiet : 0xffc00000;
+      const uint32_t of_operands = lane_is_nan(a) ? a | quiet : lane_is_nan(b) ? b | quiet : nan;
+      rare[i] |= (sum & 0x7fffffff) == 0x00800000;
+      d[i] = lane_is_nan(sum) ? of_operands : lane_flush(sum);
+    }
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* Numbers of many lanes: what smma_decode and smma_encode do, without branches, so that loops over lanes become
+   vectors. */
+#ifndef SMMA_GEMM_LANES_NUMBER_H
+#define SMMA_GEMM_LANES_NUMBER_H
+
+#include "core/rule.h"
+#include "gemm/lanes.h"
+
+#define LANE_BODY static inline __attribute__((always_inline))
+
+/* How a format of at most 32 bits is read. */
+typedef struct {
+  uint32_t fields, fraction; /* masks */
+  uint32_t ignored_bits, fraction_bits, sign_at, sign;
+  uint32_t least_field;         /* of a significand with a leading one */
+  uint32_t infinity, nan_above; /* fields; all ones where there is none */
+  uint32_t nan_code;            /* FNUZ's; else none */
+  int32_t bias;
+} lane_format;
+
+LANE_BODY lane_format lane_format_of(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint32_t largest = (uint32_t)smma_largest_fields(f), none = ~UINT32_C(0);
+  lane_format r = {.fraction_bits = (uint32_t)f.fraction_bits, .bias = f.bias};
+  r.ignored_bits = (uint32_t)f.ignored_bits;
+  r.fields = (uint32_t)smma_low_bits(none, f.exponent_bits + f.fraction_bits);
+  r.fraction = (uint32_t)smma_low_bits(none, f.fraction_bits);
+  r.sign_at = (uint32_t)(f.exponent_bits + f.fraction_bits) & 31;
+  r.sign = (uint32_t)f.sign_bits;
+  r.least_field = f.specials != SMMA_SPECIALS_POWERS_OF_TWO;
+  r.infinity = f.specials == SMMA_SPECIALS_IEEE ? largest + 1 : none;
+  r.nan_above = f.specials == SMMA_SPECIALS_IEEE ? largest + 1 : largest;
+  r.nan_code = f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO ? UINT32_C(1) << r.sign_at : none;
+  return r;
+}
+
+typedef struct {
+  uint32_t significand, negative;
+  int32_t exponent, kind;
+} lane_number;
+
+LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
+  const uint32_t shifted = code >> f.ignored_bits, fields = shifted & f.fields, field = fields >> f.fraction_bits;
+  const uint32_t leading = field >= f.least_field;
+  lane_number x;
+  x.negative = shifted >> f.sign_at & f.sign;
+  x.significand = (fields & f.fraction) | leading << f.fraction_bits;
+  x.exponent = (int32_t)(leading ? field : f.least_field) - f.bias;
+  x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
+  x.kind = fields == f.infinity ? SMMA_INFINITE : x.kind;
+  x.kind = (fields > f.nan_above) | (shifted == f.nan_code) ? SMMA_NAN : x.kind;
+  return x;
+}
+
+LANE_BODY int32_t lane_maximum(int32_t x, int32_t y) { return x > y ? x : y; }
+LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
+
+/* The kind of a product. */
+LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
+  const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
+  const int32_t special = (greater == SMMA_NAN) | (less == SMMA_ZERO) ? SMMA_NAN : SMMA_INFINITE;
+  return greater > SMMA_FINITE ? special : less;
+}
+
+/* What is not finite among the terms of a sum, in bits. */
+enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_NEGATIVE_INFINITY = 4 };
+
+LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
+  const int32_t infinity = negative ? HAS_NEGATIVE_INFINITY : HAS_INFINITY;
+  return kind == SMMA_NAN ? HAS_NAN : kind == SMMA_INFINITE ? infinity : 0;
+}
+
+/* x * 2^-n, toward zero and down, for n >= 0; x below 2^63. */
+LANE_BODY uint64_t lane_shift_right(uint64_t x, int32_t n) { return x >> (uint64_t)(n < 63 ? n : 63); }
+LANE_BODY int64_t lane_shift_down(int64_t x, int32_t n) { return x >> (int64_t)(n < 63 ? n : 63); }
+
+LANE_BODY uint64_t lane_magnitude(int64_t x) { return (uint64_t)(x < 0 ? -x : x); }
+
+LANE_BODY double lane_double(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* The exponent of the leading bit of x < 2^63, from the exponent field of x as a double (0: some negative number). Its
+   upper and lower halves get there as fractions of 2^84 and 2^52; without the bit behind the leading one no rounding
+   reaches the next power of two. */
+LANE_BODY int32_t lane_leading_bit(uint64_t x) {
+  const uint64_t y = x & ~(x >> 1);
+  const double high = lane_double(y >> 32 | UINT64_C(0x453) << 52) - 0x1p84;
+  const double sum = high + (lane_double((y & 0xffffffff) | UINT64_C(0x433) << 52) - 0x1p52);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  return (int32_t)(bits >> 52) - 1023;
+}
+
+/* An IEEE format that results are rounded to. */
+typedef struct {
+  int32_t fraction_bits, least;
+  uint32_t ignored_bits, sign, infinity, nan;
+} lane_output;
+
+LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
+  const smma_encoding f = smma_encoding_of(format);
+  lane_output r = {.fraction_bits = f.fraction_bits, .least = 1 - f.bias, .nan = (uint32_t)smma_nan_of(f, nan)};
+  r.ignored_bits = (uint32_t)f.ignored_bits;
+  r.sign = UINT32_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+  r.infinity = (uint32_t)smma_largest_fields(f) + 1;
+  return r;
+}
+
+/* x * 2^exponent with the bits that a format keeps: a multiple of 2^last, which is returned. Bound: x < 2^62. */
+typedef struct {
+  uint64_t kept;
+  int32_t last, top;
+} lane_rounded;
+
+LANE_BODY lane_rounded lane_round(int32_t fraction_bits, int32_t least, smma_rounding direction, int64_t negative,
+                                  uint64_t x, int32_t exponent) {
+  lane_rounded r;
+  r.top = lane_maximum(exponent + lane_leading_bit(x), least);
+  r.last = r.top - fraction_bits;
+  const int32_t shift = r.last - exponent;
+  const uint64_t right = (uint64_t)lane_minimum(lane_maximum(shift, 0), 63), left = (uint64_t)lane_maximum(-shift, 0);
+  const uint64_t unit = UINT64_C(1) << right, odd = x >> right & 1;
+  const uint64_t away = (direction == SMMA_ROUND_DOWN) == (negative != 0) ? unit - 1 : 0;
+  uint64_t add = 0;
+  if (direction == SMMA_ROUND_NEAREST_EVEN) add = unit > 1 ? (unit >> 1) - 1 + odd : 0;
+  if (direction == SMMA_ROUND_NEAREST_AWAY) add = unit >> 1;
+  if (direction == SMMA_ROUND_DOWN || direction == SMMA_ROUND_UP) add = away;
+  r.kept = (x + add) >> right << (left & 63);
+  return r;
+}
+
+/* smma_encode of x * 2^exponent, x < 2^62; overflow becomes infinity. */
+LANE_BODY uint32_t lane_encode(lane_output f, smma_rounding direction, int64_t negative, uint64_t x, int32_t exponent) {
+  const lane_rounded r = lane_round(f.fraction_bits, f.least, direction, negative, x, exponent);
+  const uint64_t fields = ((uint64_t)(r.top - f.least) << f.fraction_bits) + r.kept;
+  const uint32_t finite = (uint32_t)(fields < f.infinity ? fields : f.infinity) << f.ignored_bits;
+  return x ? finite | (negative ? f.sign : 0) : negative ? f.sign : 0;
+}
+
+LANE_BODY uint32_t lane_encode_sum(lane_output f, smma_rounding direction, int64_t sum, int32_t exponent) {
+  return lane_encode(f, direction, sum < 0, lane_magnitude(sum), exponent);
+}
+
+/* A finite result, or what the special terms make of it. */
+LANE_BODY uint32_t lane_with_specials(lane_output f, int32_t specials, uint32_t finite) {
+  const uint32_t infinity = f.infinity << f.ignored_bits;
+  const uint32_t special = specials == HAS_INFINITY            ? infinity
+                           : specials == HAS_NEGATIVE_INFINITY ? infinity | f.sign
+                                                               : f.nan;
+  return specials ? special : finite;
+}
+
+/* The same number in another format, RNE. */
+LANE_BODY uint32_t lane_convert(lane_format from, lane_output to, uint32_t code) {
+  const lane_number x = lane_decode(from, code);
+  const uint32_t finite =
+      lane_encode(to, SMMA_ROUND_NEAREST_EVEN, x.negative, x.significand, x.exponent - (int32_t)from.fraction_bits);
+  return lane_with_specials(to, lane_specials(x.kind, x.negative), finite);
+}
+
+#endif
