@@ -117,17 +117,17 @@ enum { FEW_ROWS = 1024 };
 
 smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, int threads) {
   smma_status status;
-  smma_lane_function *function;
+  smma_lane_function *function = NULL;
   row_plan p;
   if (!i || !batch || batch->size != sizeof *batch || threads < 0) return SMMA_INVALID_ARGUMENT;
   if (batch->rows == 0) return SMMA_OK;
   status = check(i, batch);
   if (status != SMMA_OK) return status;
   p = plan_of(i, batch);
-  function = batch->rows < SMMA_LANES ? NULL : smma_lane_function_here();
-  if (threads == 0) threads = smma_default_threads();
-  if (threads > smma_most_threads()) threads = smma_most_threads();
+  if (batch->rows >= SMMA_LANES) function = smma_lane_function_here();
   if (batch->rows <= FEW_ROWS) threads = 1;
+  if (threads == 0) threads = smma_default_threads();
+  if (threads > 1 && threads > smma_most_threads()) threads = smma_most_threads();
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (size_t row = 0; row < batch->rows; row += SMMA_LANES) {
     const size_t left = batch->rows - row;

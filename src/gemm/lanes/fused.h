@@ -23,8 +23,8 @@ typedef struct {
   lane_term term[SMMA_MAXIMUM_K + 1];
 } lane_terms;
 
-/* x * 2^n without its fraction. */
-LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return n < 0 ? x >> -n : x << n; }
+/* x * 2^n without its fraction, for the same n in all lanes. */
+LANE_BODY uint64_t lane_scaled(uint64_t x, int32_t n) { return x << lane_maximum(n, 0) >> lane_maximum(-n, 0); }
 
 /* Exponent and significand as FP16 has them, where E4M3 has fewer exponents. */
 LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
@@ -36,18 +36,19 @@ LANE_BODY lane_number lane_widen_to_f16(lane_format f, lane_number x) {
   return x;
 }
 
-/* Product k as term i: multiples of 2^(exponent - bits), truncated; its exponent is `none` where it is zero. */
-LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, int32_t bits, int32_t none, int n,
-                            lane_term *out, int32_t *specials) {
-  const bool widens = r->operation->rule.algorithm == SMMA_FP8_BY_FP16;
-  const bool scales = r->operation->rule.algorithm == SMMA_ST_FDPA;
+/* What factors are before they are multiplied; a constant where it is used. */
+typedef enum { LANE_PLAIN, LANE_SCALED, LANE_WIDENED } lane_factors;
+
+/* Product k as a term: multiples of 2^(exponent - bits), truncated; its exponent is `none` where it is zero. */
+LANE_BODY void lane_product(const lane_rule *r, const smma_lanes *x, int k, lane_factors factors, int32_t bits,
+                            int32_t none, int n, lane_term *out, int32_t *specials) {
   const int32_t up = bits - r->fraction_bits;
-  const int s = scales ? k / r->operation->scale_block : 0;
+  const int s = factors == LANE_SCALED ? k / r->operation->scale_block : 0;
   for (int i = 0; i < n; i++) {
     lane_number a = lane_decode(r->a, x->a.code[k][i]), b = lane_decode(r->b, x->b.code[k][i]);
-    if (widens) a = lane_widen_to_f16(r->a, a), b = lane_widen_to_f16(r->b, b);
+    if (factors == LANE_WIDENED) a = lane_widen_to_f16(r->a, a), b = lane_widen_to_f16(r->b, b);
     int32_t kind = lane_product_kind(a.kind, b.kind), exponent = a.exponent + b.exponent;
-    if (scales) {
+    if (factors == LANE_SCALED) {
       const lane_number y = lane_decode(r->scale, x->scale_a.code[s][i]);
       const lane_number z = lane_decode(r->scale, x->scale_b.code[s][i]);
       exponent += y.exponent + z.exponent;
@@ -106,14 +107,15 @@ LANE_BODY void lane_t_fdpa_sum(const lane_rule *r, const smma_t_fdpa *p, int cou
 }
 
 /* T-FDPA, ST-FDPA, FP8 by FP16. */
-LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
+LANE_BODY void lane_t_fdpa(const lane_rule *r, const smma_lanes *x, int block, lane_factors factors, int n,
+                           uint32_t *d) {
   const smma_operation *o = r->operation;
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   const int count = smma_block_of(o);
   lane_terms terms;
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
-    lane_product(r, x, smma_product_index(o, block, t), p->alignment_bits, p->zero_exponent, n, &terms.term[t],
+    lane_product(r, x, smma_product_index(o, block, t), factors, p->alignment_bits, p->zero_exponent, n, &terms.term[t],
                  terms.specials);
   lane_t_fdpa_sum(r, p, count, n, &terms, d);
 }
@@ -168,7 +170,7 @@ LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t
 /* The sum of products under the exponent that it shares with c, at `bits` below it. */
 LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_t exponent, int32_t emax, int bits) {
   const int32_t shift = emax - exponent - (bits - p->alignment_bits), left = lane_maximum(-shift, 0) & 63;
-  return lane_shift_down(sum, lane_maximum(shift, 0)) * (int64_t)(UINT64_C(1) << left);
+  return (int64_t)((uint64_t)lane_shift_down(sum, lane_maximum(shift, 0)) << left);
 }
 
 /* smma_tr_fdpa_finish of the whole. */
@@ -189,7 +191,8 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
   int32_t overflow[SMMA_LANES], emax[SMMA_LANES], odd_emax[SMMA_LANES];
   for (int i = 0; i < n; i++) terms.specials[i] = overflow[i] = 0;
   for (int t = 0; t < count; t++) {
-    lane_product(r, x, smma_product_index(o, block, t), F, SMMA_NO_EXPONENT, n, &terms.term[t], terms.specials);
+    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, F, SMMA_NO_EXPONENT, n, &terms.term[t],
+                 terms.specials);
     lane_overflow(&terms.term[t], F, n, overflow);
   }
   lane_greatest(terms.term, 0, count, 1 + apart, n, emax);
@@ -230,7 +233,7 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   lane_terms terms;
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
-    lane_product(r, x, smma_product_index(o, block, t), EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[t],
+    lane_product(r, x, smma_product_index(o, block, t), LANE_PLAIN, EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[t],
                  terms.specials);
   lane_c(r, d, EXACT_BITS, SMMA_NO_EXPONENT, n, &terms.term[count], terms.specials);
   lane_greatest(terms.term, 0, count + 1, 1, n, terms.exponent);

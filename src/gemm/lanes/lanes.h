@@ -10,9 +10,9 @@ LANE_BODY void lane_block(const lane_rule *r, const smma_lanes *x, int block, in
   const smma_operation *o = r->operation;
   switch (o->rule.algorithm) {
     case SMMA_FMA: lane_fma_f32(o, x, n, d); break;
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: lane_t_fdpa(r, x, block, n, d); break;
+    case SMMA_T_FDPA: lane_t_fdpa(r, x, block, LANE_PLAIN, n, d); break;
+    case SMMA_ST_FDPA: lane_t_fdpa(r, x, block, LANE_SCALED, n, d); break;
+    case SMMA_FP8_BY_FP16: lane_t_fdpa(r, x, block, LANE_WIDENED, n, d); break;
     case SMMA_GST_FDPA: lane_gst_fdpa(r, x, n, d); break;
     case SMMA_E_FDPA: lane_e_fdpa(r, x, block, n, d, rare); break;
     case SMMA_FTZ_ADDMUL: lane_ftz_addmul(o, x, n, d); break;

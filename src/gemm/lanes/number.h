@@ -109,7 +109,8 @@ LANE_BODY lane_output lane_output_of(smma_format format, smma_nan_policy nan) {
   return r;
 }
 
-/* x * 2^exponent with the bits that a format keeps: a multiple of 2^last, which is returned. Bound: x < 2^62. */
+/* x * 2^exponent with the bits that a format keeps, kept * 2^last; negative is 0 or 1, the direction the same in all
+   lanes. Bound: x < 2^62. */
 typedef struct {
   uint64_t kept;
   int32_t last, top;
@@ -120,15 +121,15 @@ LANE_BODY lane_rounded lane_round(int32_t fraction_bits, int32_t least, smma_rou
   lane_rounded r;
   r.top = lane_maximum(exponent + lane_leading_bit(x), least);
   r.last = r.top - fraction_bits;
-  const int32_t shift = r.last - exponent;
-  const uint64_t right = (uint64_t)lane_minimum(lane_maximum(shift, 0), 63), left = (uint64_t)lane_maximum(-shift, 0);
-  const uint64_t unit = UINT64_C(1) << right, odd = x >> right & 1;
-  const uint64_t away = (direction == SMMA_ROUND_DOWN) == (negative != 0) ? unit - 1 : 0;
-  uint64_t add = 0;
-  if (direction == SMMA_ROUND_NEAREST_EVEN) add = unit > 1 ? (unit >> 1) - 1 + odd : 0;
-  if (direction == SMMA_ROUND_NEAREST_AWAY) add = unit >> 1;
-  if (direction == SMMA_ROUND_DOWN || direction == SMMA_ROUND_UP) add = away;
-  r.kept = (x + add) >> right << (left & 63);
+  const int32_t shift = r.last - exponent, right = lane_minimum(lane_maximum(shift, 0), 63);
+  const uint64_t kept = x >> (uint64_t)right, to_half = (uint64_t)lane_maximum(right - 1, 0), halves = x >> to_half;
+  const uint64_t half = halves & (right > 0), rest = halves << to_half != x;
+  const uint64_t away = direction == SMMA_ROUND_DOWN ? (uint64_t)negative : (uint64_t)negative ^ 1;
+  const uint64_t even = half & (rest | kept) & (direction == SMMA_ROUND_NEAREST_EVEN);
+  const uint64_t from_zero = half & (direction == SMMA_ROUND_NEAREST_AWAY);
+  const uint64_t directed = (half | rest) & away & (direction == SMMA_ROUND_DOWN || direction == SMMA_ROUND_UP);
+  r.kept = kept + (even | from_zero | directed);
+  r.kept <<= (uint64_t)lane_maximum(-shift, 0) & 63;
   return r;
 }
 
