@@ -891,8 +891,9 @@ fails 'bench: unknown data' "--data: no data are called 'odd'; there are normal,
 fails 'bench: data without an amount' "--data: 'any=1': any takes no amount" bench --data any=1
 fails 'bench: too much of data' "--data: 'nan=2': the amount is a number above 0, at most 1" bench --data nan=2
 fails 'bench: an amount that is none' "--data: 'zeros=x': the amount is a number" bench --data zeros=x
-fails 'bench: data that a format does not have' "--data: 'scales' is not in the formats of what is measured" \
-  bench --on A100 --in f16 --data scales
+gives 'bench: data that a format does not have' 0 '^A100 .* normal ' \
+  "${bench[@]}" --on A100 --in f16 --size 8 --data scales,zeros
+check 'bench says which data are left out' says "note: --data: 'scales' is left out: the formats of what is measured"
 fails 'bench: data beside OpenBLAS' '--blas: with --data it is normal data that is compared with' \
   bench --data nan --blas libm.so.6
 fails 'bench: a chart of data' '--chart: it shows products of normal data; leave out --data' bench --data nan --chart x.svg

@@ -159,21 +159,30 @@ static void add_data(bench *b, smma_data data) {
   if (data.kind != SMMA_DATA_NORMAL) b->data[b->data_count++] = data;
 }
 
+/* Each kind that the formats of some case have, with its usual amount. */
+static void add_all_data(bench *b) {
+  for (int kind = 0; kind < SMMA_DATA_KINDS; kind++) {
+    const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount};
+    if (fits_any(b, data)) add_data(b, data);
+  }
+}
+
 /* Normal data come first, asked for or not. */
 static void choose_data(bench *b) {
   char *list = b->options->data, *item;
-  const bool all = list && strcmp(list, "all") == 0;
   smma_error error;
   smma_data data;
   b->data[b->data_count++] = (smma_data){SMMA_DATA_NORMAL, 0};
-  for (int kind = 0; all && kind < SMMA_DATA_KINDS; kind++) {
-    data = (smma_data){(smma_data_kind)kind, smma_data_infos[kind].amount};
-    if (fits_any(b, data)) add_data(b, data);
-  }
-  while (!all && (item = next_item(&list))) {
+  while ((item = next_item(&list))) {
+    if (strcmp(item, "all") == 0) {
+      add_all_data(b);
+      continue;
+    }
     if (!smma_data_from_text(item, &data, &error)) smma_die("--data: %s", error.text);
-    if (!fits_any(b, data)) smma_die("--data: '%s' is not in the formats of what is measured", item);
-    add_data(b, data);
+    if (fits_any(b, data))
+      add_data(b, data);
+    else
+      smma_note("--data: '%s' is left out: the formats of what is measured do not have it", item);
   }
 }
 
@@ -409,11 +418,12 @@ static const char *details(char *text, size_t size) {
       "uses its AVX-512 kernel where the CPU has AVX-512, its AVX2 kernel with --kernel avx2.\n"
       "\n"
       "With --data normal data and those named are multiplied in turn, without OpenBLAS; slowdown is\n"
-      "how many times as long they take. What a format does not have is left out. All are, of A and B:\n");
+      "how many times as long they take. What a format does not have is left out. They are, of A and B:\n");
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
     used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n", smma_data_infos[kind].name,
                              smma_data_infos[kind].what);
   snprintf(text + used, size - used,
+           "  all         each of these\n"
            "\n"
            "Times of one thread are CPU time; calls too short for the clock are repeated.\n"
            "Example: softmma bench --on H100 --in f16,e4m3 --size 512,2048\n"
@@ -437,7 +447,7 @@ int smma_command_bench(int argc, const char **argv) {
       {"packed", 0, POPT_ARG_NONE, &o.packed, 0, "B is packed before, once: a plan of the library", NULL},
       {"rows", 0, POPT_ARG_STRING, &o.rows, 0, "so many single dot-product-adds a call (smma_dot_rows) for products",
        "N[,N...]"},
-      {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1): below", "KIND[=AMOUNT][,KIND...]|all"},
+      {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1): below", "KIND[=AMOUNT][,KIND...]"},
       {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "of both sides; 0: all cores", "T"},
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "SoftMMA's kernel; the fastest without it", "NAME"},
       {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0, "of which medians are taken",
