@@ -12,8 +12,10 @@
    which is compared in encodings of |c|: with limits that are exponents, plus 127, in the exponent's place. Values are
    multiples of 2^-149 there, so no sum that is not zero rounds to zero.
 
-   Elsewhere a chain errs by at most L 2^-53 M, M the sum of all magnitudes; the result is found if both ends of an
-   interval that is 2^-50 M wide to both sides round alike, and left to the core otherwise. */
+   Elsewhere a chain of FP16 errs by hardly more than 2^-51 (|c| + P), c before the run, P the sum of its products if
+   all had the greatest factors. Where no end of an interval of 2^-50 (|c| + P) to both sides rounds otherwise, the
+   results are found. If one does, and with BF16, whose sums are often ties, a longer way rounds exact sums to odd in
+   binary64, from where they round to binary32 as they would at once. */
 #ifndef SMMA_GEMM_FAMILY_E_FDPA_H
 #define SMMA_GEMM_FAMILY_E_FDPA_H
 
@@ -29,9 +31,10 @@ enum {
   E_FDPA_NEVER = 1 << 9 /* ea: whatever eb, T is above every limit */
 };
 
-/* What is packed for a block of L products of `width` rows or columns: L times their values; the greatest magnitude of
-   each; and, with the first block of a run, the limits of each that come from la and the exponents ea (for columns, eb
-   of the panel). In doubles, of which two numbers of 32 bits make one. */
+/* What is packed for a block of L products of `width` rows or columns: L times their values; and, with the first block
+   of a run, the greatest magnitude of each (of rows times what makes a product of two its share in an interval's
+   width), the limits of each that come from la, and the exponents ea (for columns, eb of the panel). In doubles, of
+   which two numbers of 32 bits make one. */
 static inline size_t e_fdpa_block(size_t length, size_t width) { return (length + 2) * width; }
 
 /* log2 of the products of a run: fewer of FP16, whose products have more bits. */
@@ -50,13 +53,21 @@ static bool e_fdpa_takes(const smma_operation *o) {
 
 /* ---- Packing ---- */
 
-/* The least la and the greatest ea of a run. */
+/* The least la and the greatest magnitude of a run. */
 typedef struct {
-  int32_t low[SMMA_MOST_VECTORS], high[SMMA_MOST_VECTORS];
+  int32_t low[SMMA_MOST_VECTORS];
+  float most[SMMA_MOST_VECTORS];
 } e_fdpa_range;
 
 static void e_fdpa_begin_range(size_t width, e_fdpa_range *range) {
-  for (size_t v = 0; v < width; v++) range->low[v] = E_FDPA_MOST, range->high[v] = -E_FDPA_MOST;
+  for (size_t v = 0; v < width; v++) range->low[v] = E_FDPA_MOST, range->most[v] = 0;
+}
+
+/* Of a magnitude; -127 below 2^-126. */
+static inline int32_t e_fdpa_exponent(float x) {
+  int32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (bits >> 23) - 127;
 }
 
 /* The values of one block, in binary32. */
@@ -64,38 +75,27 @@ static void e_fdpa_extend_range(smma_encoding e, size_t count, size_t width, con
   const int fraction_bits = e.fraction_bits, least = smma_minimum_exponent(e) - fraction_bits;
   for (size_t i = 0; i < count; i += width)
     for (size_t v = 0; v < width; v++) {
-      int32_t bits, exponent, last, low = range->low[v], high = range->high[v];
-      memcpy(&bits, &value[i + v], sizeof bits);
-      bits &= INT32_MAX;
-      exponent = (bits >> 23) - 127;
-      last = exponent - fraction_bits > least ? exponent - fraction_bits : least;
-      range->low[v] = bits && last < low ? last : low;
-      range->high[v] = bits && exponent > high ? exponent : high;
+      const float magnitude = value[i + v] < 0 ? -value[i + v] : value[i + v];
+      int32_t last = e_fdpa_exponent(magnitude) - fraction_bits, low = range->low[v];
+      last = last > least ? last : least;
+      range->low[v] = magnitude > 0 && last < low ? last : low;
+      range->most[v] = magnitude > range->most[v] ? magnitude : range->most[v];
     }
 }
 
-/* Limits and exponents, two of each width. */
-static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range, int32_t *out) {
-  int32_t high = -E_FDPA_MOST;
+static void e_fdpa_end_range(bool of_a, size_t width, size_t length, const e_fdpa_range *range, double *out) {
+  const float share = of_a ? smma_power_of_two(e_fdpa_run_log2(length) - 50) : 1;
+  float *most = (float *)(out + width / 2);
+  int32_t *limit = (int32_t *)(out + width), *exponent = limit + width, high = -E_FDPA_MOST;
   for (size_t v = 0; v < width; v++) {
-    int32_t limit = range->low[v] + E_FDPA_RAISE;
-    bool never = range->low[v] < E_FDPA_LEAST;
-    out[v] = (never ? 0 : limit > E_FDPA_MOST ? E_FDPA_MOST : limit) * (1 << 23);
-    out[width + v] = never ? E_FDPA_NEVER : range->high[v];
-    high = out[width + v] > high ? out[width + v] : high;
+    const int32_t raised = range->low[v] + E_FDPA_RAISE;
+    const bool never = range->low[v] < E_FDPA_LEAST;
+    most[v] = range->most[v] * share;
+    limit[v] = (never ? 0 : raised > E_FDPA_MOST ? E_FDPA_MOST : raised) * (1 << 23);
+    exponent[v] = never ? E_FDPA_NEVER : e_fdpa_exponent(range->most[v]);
+    high = exponent[v] > high ? exponent[v] : high;
   }
-  for (size_t v = 0; v < width && !of_a; v++) out[width + v] = high;
-}
-
-static void e_fdpa_take_values(size_t length, size_t width, const float *value, double *out) {
-  double *greatest = out + length * width;
-  for (size_t v = 0; v < width; v++) greatest[v] = 0;
-  for (size_t i = 0; i < length; i++)
-    for (size_t v = 0; v < width; v++) {
-      double x = (double)value[i * width + v], magnitude = x < 0 ? -x : x;
-      out[i * width + v] = x;
-      greatest[v] = magnitude > greatest[v] ? magnitude : greatest[v];
-    }
+  for (size_t v = 0; v < width && !of_a; v++) exponent[v] = high;
 }
 
 /* Rows or columns f->first.. of all steps, whose blocks lie `apart` doubles apart. */
@@ -116,9 +116,9 @@ static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart
       smma_fetch_codes(f, code);
       smma_decode_codes(&d, length, f->vectors, code, value, exponent, special);
       e_fdpa_extend_range(smma_encoding_of(format), count, f->vectors, value, &range);
-      e_fdpa_take_values(length, f->vectors, value, out + block * apart);
+      for (size_t i = 0; i < count; i++) out[block * apart + i] = (double)value[i];
     }
-    e_fdpa_end_range(pack->of_a, f->vectors, &range, (int32_t *)(out + first * apart + count + f->vectors));
+    e_fdpa_end_range(pack->of_a, f->vectors, length, &range, out + first * apart + count);
   }
 }
 
@@ -142,10 +142,10 @@ enum { E_FDPA_ROWS = 2 * ROWS, E_FDPA_VECTORS = 2 }; /* that are computed togeth
 /* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks of one run; the packed values of the first of each in the
    first block. */
 typedef struct {
-  const smma_run *run;
-  size_t row, column, block, blocks;
+  size_t blocks;
   const double *a, *b;
-  size_t a_apart, b_apart;                 /* from block to block */
+  size_t a_apart, b_apart; /* from block to block */
+  const float *row_most, *column_most;
   const int32_t *row_limit, *column_limit; /* exponents one width behind */
 } e_fdpa_part;
 
@@ -165,52 +165,87 @@ static inline vi e_fdpa_doubt_at(const e_fdpa_part *p, size_t length, size_t i, 
   return e_fdpa_doubt(c, (top > 255 ? 255 : top < 0 ? 0 : top) << 23, limit);
 }
 
-/* One block of one row and one vector, from an interval around its chain where `doubtful`. c is not -0. */
-static inline vf e_fdpa_interval(size_t length, const double *a, const double *b, vf c, vm doubtful, vm *missed) {
-  vf magnitude = vi_as_float(vi_and(vf_bits(c), vi_set(INT32_MAX))), below, above;
-  vd low = vd_low(c), high = vd_high(c), low_error, high_error, part = vd_set(0x1p-50);
-  vd most = vd_set((double)length * a[length * E_FDPA_GROUP]);
-  low_error = vd_multiply(vd_fma(most, vd_load(b + length * PANEL), vd_low(magnitude)), part);
-  high_error = vd_multiply(vd_fma(most, vd_load(b + length * PANEL + LANES / 2), vd_high(magnitude)), part);
-  for (size_t k = 0; k < length; k++) {
-    vd x = vd_set(a[k * E_FDPA_GROUP]);
-    low = vd_fma(x, vd_load(b + k * PANEL), low);
-    high = vd_fma(x, vd_load(b + k * PANEL + LANES / 2), high);
-  }
-  below = vf_narrow(vd_subtract(low, low_error), vd_subtract(high, high_error));
-  above = vf_narrow(vd_add(low, low_error), vd_add(high, high_error));
-  *missed = vm_and_not(doubtful, vm_and(vi_equal(vf_bits(below), vf_bits(above)), vf_equal(below, above)));
-  return vf_select(doubtful, below, vf_narrow(low, high));
+/* Registers of a part. */
+typedef struct {
+  vf at[E_FDPA_ROWS][E_FDPA_VECTORS];
+} e_fdpa_tile;
+
+/* The sum of three numbers of at most 24 bits, rounded to odd: the greatest two first. Where that is not exact, the
+   others are below 2^-27 of the greatest: if it is a number of binary32, they cannot take the result elsewhere; if it
+   is a product below 2^-126, c is 0; above 2^128, all is infinite. */
+static inline vd e_fdpa_sum_two(const double *a, const double *b, vd c) {
+  vd p = vd_multiply(vd_set(a[0]), vd_load(b)), q = vd_multiply(vd_set(a[E_FDPA_GROUP]), vd_load(b + PANEL));
+  vd most = vd_greater(p, q), rest = vd_lesser(p, q);
+  return vd_add_odd(vd_add_odd(most, vd_greater(rest, c)), vd_lesser(rest, c));
 }
 
-/* One row and one vector, where some lanes may be doubtful. */
-static __attribute__((noinline)) vf e_fdpa_with_care(const e_fdpa_part *p, size_t length, size_t i, size_t v, vf c) {
-  const double *a = p->a + i, *b = p->b + v * LANES;
-  vm doubtful = vi_less(e_fdpa_doubt_at(p, length, i, v, c), vi_set(0)), missed;
-  for (size_t block = p->block; block < p->block + p->blocks; block++, a += p->a_apart, b += p->b_apart) {
-    float start[LANES], result[LANES];
-    vf_store(start, c);
-    c = vf_add(c, vf_set(0)); /* -0 counts as +0 */
-    c = e_fdpa_interval(length, a, b, c, doubtful, &missed);
-    if (!vm_bits(missed)) continue;
-    vf_store(result, c);
-    smma_compute_lanes(p->run, p->row + i, p->column + v * LANES, block, vm_bits(missed), start, result);
-    c = vf_load(result);
+/* c and four products of FP16, multiples of 2^-48 below 2^32, rounded to odd. What `high` gains is a multiple of 2^-10,
+   `low` is below 2^-8: both are exact. Their sum as two numbers, and c added to the greater of them, leave two errors
+   far below their sum or exact. */
+static inline vd e_fdpa_sum_four(const double *a, const double *b, vd c) {
+  const vd anchor = vd_set(0x1.8p42);
+  vd high = anchor, low = vd_set(0), sum, error, part;
+  for (size_t k = 0; k < 4; k++) {
+    vd x = vd_set(a[k * E_FDPA_GROUP]), y = vd_load(b + k * PANEL), before = high;
+    high = vd_fma(x, y, before);
+    low = vd_add(low, vd_fma(x, y, vd_subtract(before, high)));
   }
-  return c;
+  high = vd_subtract(high, anchor);
+  sum = vd_add(high, low);
+  low = vd_subtract(low, vd_subtract(sum, high));
+  high = sum;
+  sum = vd_add(c, high);
+  part = vd_subtract(sum, c);
+  error = vd_add(vd_subtract(c, vd_subtract(sum, part)), vd_subtract(high, part));
+  return vd_replace_nan(vd_add_odd(sum, vd_add_odd(error, low)), c); /* c is infinite there */
 }
 
-/* Every chain is exact. */
-static inline __attribute__((always_inline)) void e_fdpa_exact(const e_fdpa_part *p, size_t length,
-                                                               vf c[E_FDPA_ROWS][E_FDPA_VECTORS]) {
+static inline vd e_fdpa_sum(size_t length, const double *a, const double *b, vd c) {
+  return length == 2 ? e_fdpa_sum_two(a, b, c) : e_fdpa_sum_four(a, b, c);
+}
+
+/* Any finite operands. */
+static __attribute__((noinline)) void e_fdpa_with_care(const e_fdpa_part *p, size_t length, e_fdpa_tile *c) {
   const double *a = p->a, *b = p->b;
-  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
-      vf_add(c[i][v], vf_set(0)); /* no chain gives -0 then */
+  for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)
+    for (size_t i = 0; i < E_FDPA_ROWS; i++)
+      for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
+        vf x = vf_add(c->at[i][v], vf_set(0)); /* -0 counts as +0 */
+        vd low = e_fdpa_sum(length, a + i, b + v * LANES, vd_low(x));
+        vd high = e_fdpa_sum(length, a + i, b + v * LANES + LANES / 2, vd_high(x));
+        c->at[i][v] = vf_narrow(low, high);
+      }
+}
+
+#define E_FDPA_EACH(i, v) \
+  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
+
+/* Half the width of intervals, as two vectors of binary64. */
+typedef struct {
+  vd low, high;
+} e_fdpa_error;
+
+static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t length, size_t i, size_t v, vf c) {
+  const vm doubtful = vi_less(e_fdpa_doubt_at(p, length, i, v, c), vi_set(0));
+  const vf magnitude = vi_as_float(vi_and(vf_bits(c), vi_set(INT32_MAX)));
+  const vf most = vf_multiply(vf_set(p->row_most[i]), vf_load(p->column_most + v * LANES));
+  const vf error = vf_select(doubtful, vf_fma(magnitude, vf_set(0x1p-50f), most), vf_set(0));
+  return (e_fdpa_error){vd_low(error), vd_high(error)};
+}
+
+/* Every chain, in intervals if `enclosed`. False if an interval does not round alike. */
+static inline __attribute__((always_inline)) bool e_fdpa_chains(const e_fdpa_part *p, size_t length, bool enclosed,
+                                                                e_fdpa_tile *c) {
+  const double *a = p->a, *b = p->b;
+  e_fdpa_error error[E_FDPA_ROWS][E_FDPA_VECTORS];
+  vi differ = vi_set(0);
+  E_FDPA_EACH(i, v) {
+    if (enclosed) error[i][v] = e_fdpa_error_of(p, length, i, v, c->at[i][v]);
+    c->at[i][v] = vf_add(c->at[i][v], vf_set(0)); /* no chain gives -0 then */
+  }
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart) {
     vd low[E_FDPA_ROWS][E_FDPA_VECTORS], high[E_FDPA_ROWS][E_FDPA_VECTORS];
-    UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
-        low[i][v] = vd_low(c[i][v]),
-        high[i][v] = vd_high(c[i][v]);
+    E_FDPA_EACH(i, v) low[i][v] = vd_low(c->at[i][v]), high[i][v] = vd_high(c->at[i][v]);
     UNROLL for (size_t k = 0; k < length; k++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
       vd y = vd_load(b + k * PANEL + v * LANES), z = vd_load(b + k * PANEL + v * LANES + LANES / 2);
       UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) {
@@ -219,23 +254,40 @@ static inline __attribute__((always_inline)) void e_fdpa_exact(const e_fdpa_part
         high[i][v] = vd_fma(x, z, high[i][v]);
       }
     }
-    UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
-        vf_narrow(low[i][v], high[i][v]);
+    E_FDPA_EACH(i, v) {
+      if (enclosed) {
+        const e_fdpa_error e = error[i][v];
+        vf above = vf_narrow(vd_add(low[i][v], e.low), vd_add(high[i][v], e.high));
+        c->at[i][v] = vf_narrow(vd_subtract(low[i][v], e.low), vd_subtract(high[i][v], e.high));
+        differ = vi_or(differ, vi_xor(vf_bits(above), vf_bits(c->at[i][v])));
+      } else {
+        c->at[i][v] = vf_narrow(low[i][v], high[i][v]);
+      }
+    }
   }
+  return !vm_bits(vi_has(differ, vi_set(-1)));
+}
+
+static __attribute__((noinline)) bool e_fdpa_four_enclosed(const e_fdpa_part *p, e_fdpa_tile *c) {
+  return e_fdpa_chains(p, 4, true, c);
 }
 
 /* `length` is a constant where this is inlined. */
 static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdpa_part *p, size_t length,
-                                                                     vf c[E_FDPA_ROWS][E_FDPA_VECTORS]) {
+                                                                     e_fdpa_tile *c) {
   vi doubt = vi_set(0);
-  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) doubt =
-      vi_or(doubt, e_fdpa_doubt_at(p, length, i, v, c[i][v]));
-  if (!vi_any_negative(doubt)) {
-    e_fdpa_exact(p, length, c);
-    return;
+  E_FDPA_EACH(i, v) doubt = vi_or(doubt, e_fdpa_doubt_at(p, length, i, v, c->at[i][v]));
+  if (vi_any_negative(doubt)) {
+    e_fdpa_tile x = *c, before = x;
+    if (length == 4 && e_fdpa_four_enclosed(p, &x)) {
+      *c = x;
+    } else {
+      e_fdpa_with_care(p, length, &before);
+      *c = before;
+    }
+  } else {
+    e_fdpa_chains(p, length, false, c);
   }
-  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
-      e_fdpa_with_care(p, length, i, v, c[i][v]);
 }
 
 /* E_FDPA_ROWS rows and E_FDPA_VECTORS vectors for blocks first..last - 1. */
@@ -245,28 +297,26 @@ static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r,
   const size_t run = e_fdpa_run_blocks(length), a_apart = r->packed_rows / E_FDPA_GROUP * a_block;
   const double *a = (const double *)r->a + row / E_FDPA_GROUP * a_block, *b = (const double *)r->b;
   float *accumulator = (float *)r->accumulator + row * PANEL + column;
-  vf c[E_FDPA_ROWS][E_FDPA_VECTORS];
-  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++) c[i][v] =
-      vf_load(accumulator + i * PANEL + v * LANES);
+  e_fdpa_tile c;
+  E_FDPA_EACH(i, v) c.at[i][v] = vf_load(accumulator + i * PANEL + v * LANES);
   for (size_t block = first, end; block < last; block = end) {
     const size_t i = row % E_FDPA_GROUP, start = block / run * run;
-    e_fdpa_part p = {r,
-                     row,
-                     column,
-                     block,
-                     0,
-                     a + block * a_apart + i,
-                     b + block * b_block + column,
-                     a_apart,
-                     b_block,
-                     (const int32_t *)(a + start * a_apart + (length + 1) * E_FDPA_GROUP) + i,
-                     (const int32_t *)(b + start * b_block + (length + 1) * PANEL) + column};
+    const double *of_rows = a + start * a_apart + length * E_FDPA_GROUP,
+                 *of_columns = b + start * b_block + length * PANEL;
+    e_fdpa_part p;
     end = start + run < last ? start + run : last;
-    p.blocks = end - block;
-    e_fdpa_part_of_run(&p, length, c);
+    p = (e_fdpa_part){end - block,
+                      a + block * a_apart + i,
+                      b + block * b_block + column,
+                      a_apart,
+                      b_block,
+                      (const float *)(of_rows + E_FDPA_GROUP / 2) + i,
+                      (const float *)(of_columns + PANEL / 2) + column,
+                      (const int32_t *)(of_rows + E_FDPA_GROUP) + i,
+                      (const int32_t *)(of_columns + PANEL) + column};
+    e_fdpa_part_of_run(&p, length, &c);
   }
-  UNROLL for (size_t i = 0; i < E_FDPA_ROWS; i++) UNROLL for (size_t v = 0; v < E_FDPA_VECTORS; v++)
-      vf_store(accumulator + i * PANEL + v * LANES, c[i][v]);
+  E_FDPA_EACH(i, v) vf_store(accumulator + i * PANEL + v * LANES, c.at[i][v]);
 }
 
 static inline __attribute__((always_inline)) void e_fdpa_panel(const smma_run *r, size_t length) {

@@ -10,7 +10,11 @@
 
 #include "gemm/family/t_fdpa.h"
 
-enum { NARROW_BITS = 13, NARROW_SIGN = 0xfffe /* turns +1 and -1 of 16 bits into each other */ };
+enum {
+  NARROW_BITS = 13,
+  NARROW_SIGN = 0xfffe, /* turns +1 and -1 of 16 bits into each other */
+  NARROW_CUT = ~0x3ff   /* the bits of a binary32 number that RZ-E8M13 keeps */
+};
 
 static bool t_fdpa_narrow_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_T_FDPA && o->rule.with.t_fdpa.alignment_bits == NARROW_BITS &&
@@ -103,31 +107,28 @@ static void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   }
 }
 
-/* `d` holds the results of one row, whose `least` sums of bytes these are; the core computes those whose c is too
-   great, or too low where products are zero. */
-static __attribute__((noinline)) void t_fdpa_narrow_fix(const smma_run *r, const t_fdpa_constants *t,
-                                                        const uint8_t *least, size_t row, size_t block,
-                                                        float *accumulator, float *d) {
+/* `d` holds the results of one row, whose `least` sums of bytes these are. Where c is so far above the products that
+   they are cut to zero (infinite, too), or so low where these are zero, the result is c, cut. */
+static __attribute__((noinline)) void t_fdpa_narrow_fix(const t_fdpa_constants *t, const uint8_t *least,
+                                                        float *accumulator, const float *d) {
   for (int v = 0; v < 4; v++) {
     const vf c = vf_load(accumulator + v * LANES);
+    const vf cut = vf_add(vi_as_float(vi_and(vf_bits(c), vi_set(NARROW_CUT))), vf_set(0)); /* -0 counts as +0 */
     const vi sum = vi_shift_right(vb_pick(vb_load(least), v, vb_picker(v)), 22);
     const vm low = vm_and(vi_less(vi_set(DEFICIT_CERTAIN), sum), t_fdpa_is_low(t, 0, c));
     const vm high = vi_less(vi_set(t->top), vi_shift_right(vi_and(vf_bits(c), vi_set(255 << 23)), 23));
-    const unsigned lanes = vm_bits(vm_or(low, high));
-    if (lanes) smma_compute_lanes(r, row, (size_t)v * LANES, block, lanes, accumulator + v * LANES, d + v * LANES);
+    vf_store(accumulator + v * LANES, vf_select(vm_or(low, high), cut, vf_load(d + v * LANES)));
   }
-  memcpy(accumulator, d, PANEL * sizeof *d);
 }
 
 /* ROWS rows, one panel, one block. `to_half`: rho is RNE-FP16. */
-static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const smma_run *r, const t_fdpa_constants *t,
-                                                                     const t_fdpa_words *w, int length, bool to_half,
-                                                                     const unsigned char *a, const unsigned char *b,
-                                                                     const uint8_t (*least)[PANEL], size_t row,
-                                                                     size_t block) {
+static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const t_fdpa_constants *t, const t_fdpa_words *w,
+                                                                     int length, bool to_half, const unsigned char *a,
+                                                                     const unsigned char *b,
+                                                                     const uint8_t (*least)[PANEL],
+                                                                     float *accumulator) {
   const int32_t *columns = (const int32_t *)b;
   const vi headroom = vi_set(T_FDPA_HEADROOM << 23);
-  float *accumulator = (float *)r->accumulator + row * PANEL;
   vi sum[ROWS][4], deficit[ROWS][4], care[ROWS];
   UNROLL for (int i = 0; i < ROWS; i++) {
     const vb x = vb_load(least[i]), bytes = vb_min(x, w->zero);
@@ -160,19 +161,18 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const smma_
     }
   }
   UNROLL for (int i = 0; i < ROWS; i++) {
-    const uint8_t *of_row = least[i];
     float *c = accumulator + i * PANEL;
     vf d[4];
     UNROLL for (int v = 0; v < 4; v++) {
       vi scale = vi_add(vi_shift_left(deficit[i][v], 23), vi_subtract(w->scale, w->top));
       vi total = vi_add(sum[i][v], vf_truncate(vf_multiply(vf_load(c + v * LANES), vi_as_float(scale))));
       d[v] = vf_multiply(vi_to_float(total), vi_as_float(vi_subtract(w->one, scale)));
-      d[v] = to_half ? vf_round_to_half(d[v]) : vi_as_float(vi_and(vf_bits(d[v]), vi_set(~0x3ff)));
+      d[v] = to_half ? vf_round_to_half(d[v]) : vi_as_float(vi_and(vf_bits(d[v]), vi_set(NARROW_CUT)));
     }
     if (vi_any_negative(care[i])) {
       float results[PANEL];
       UNROLL for (int v = 0; v < 4; v++) vf_store(results + v * LANES, d[v]);
-      t_fdpa_narrow_fix(r, t, of_row, row + (size_t)i, block, c, results);
+      t_fdpa_narrow_fix(t, least[i], c, results);
     } else {
       UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
     }
@@ -193,8 +193,8 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_panel(const smma
       deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length / 2 * 3), row_bytes,
                            b + (size_t)length * 6 * PANEL, rows, &least);
       for (size_t row = 0; row < rows; row += ROWS)
-        t_fdpa_narrow_rows(r, &t, &w, length, to_half, deficit_row(a, row_bytes, row), b, &least.of[0][row],
-                           first + row, block);
+        t_fdpa_narrow_rows(&t, &w, length, to_half, deficit_row(a, row_bytes, row), b, &least.of[0][row],
+                           (float *)r->accumulator + (first + row) * PANEL);
     }
   }
 }

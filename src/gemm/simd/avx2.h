@@ -125,6 +125,21 @@ static inline vd vd_add(vd x, vd y) { return _mm256_add_pd(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return _mm256_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm256_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
+static inline vd vd_is_above(vd x, vd y) { /* in magnitude */
+  const vd sign = _mm256_set1_pd(-0.0);
+  return _mm256_cmp_pd(_mm256_andnot_pd(sign, x), _mm256_andnot_pd(sign, y), _CMP_GT_OQ);
+}
+static inline vd vd_greater(vd x, vd y) { return _mm256_blendv_pd(y, x, vd_is_above(x, y)); }
+static inline vd vd_lesser(vd x, vd y) { return _mm256_blendv_pd(x, y, vd_is_above(x, y)); }
+/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+static inline vd vd_add_odd(vd x, vd y) {
+  vd sum = _mm256_add_pd(x, y), part = _mm256_sub_pd(sum, x), zero = _mm256_setzero_pd();
+  vd error = _mm256_add_pd(_mm256_sub_pd(x, _mm256_sub_pd(sum, part)), _mm256_sub_pd(y, part));
+  vd inexact = _mm256_cmp_pd(error, zero, _CMP_NEQ_OQ);
+  __m256i back = _mm256_castpd_si256(_mm256_blendv_pd(zero, inexact, _mm256_xor_pd(sum, error)));
+  __m256i odd = _mm256_srli_epi64(_mm256_castpd_si256(inexact), 63);
+  return _mm256_castsi256_pd(_mm256_or_si256(_mm256_add_epi64(_mm256_castpd_si256(sum), back), odd));
+}
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
 static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }

@@ -108,6 +108,15 @@ static inline vd vd_add(vd x, vd y) { return _mm512_add_pd(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return _mm512_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm512_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
+/* Of equal magnitudes the positive one is the greater. */
+static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }
+static inline vd vd_lesser(vd x, vd y) { return _mm512_range_pd(x, y, 6); }
+/* Of two numbers next to each other one is odd. */
+static inline vd vd_add_odd(vd x, vd y) {
+  __m512d up = _mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  __m512d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  return _mm512_mask_mov_pd(up, _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1)), down);
+}
 static inline vd vd_replace_nan(vd x, vd nan) {
   return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
 }

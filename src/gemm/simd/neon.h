@@ -130,6 +130,17 @@ static inline vd vd_add(vd x, vd y) { return vaddq_f64(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return vsubq_f64(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return vmulq_f64(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+/* In magnitude. */
+static inline vd vd_greater(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), x, y); }
+static inline vd vd_lesser(vd x, vd y) { return vbslq_f64(vcagtq_f64(x, y), y, x); }
+/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+static inline vd vd_add_odd(vd x, vd y) {
+  vd sum = vaddq_f64(x, y), part = vsubq_f64(sum, x);
+  vd error = vaddq_f64(vsubq_f64(x, vsubq_f64(sum, part)), vsubq_f64(y, part));
+  int64x2_t bits = vreinterpretq_s64_f64(sum), inexact = vreinterpretq_s64_u64(vcagtq_f64(error, vdupq_n_f64(0)));
+  int64x2_t back = vandq_s64(inexact, vshrq_n_s64(veorq_s64(bits, vreinterpretq_s64_f64(error)), 63));
+  return vreinterpretq_f64_s64(vorrq_s64(vaddq_s64(bits, back), vandq_s64(inexact, vdupq_n_s64(1))));
+}
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
 static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
 static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }

@@ -159,6 +159,20 @@ static inline vd vd_add(vd x, vd y) { return x + y; }
 static inline vd vd_subtract(vd x, vd y) { return x - y; }
 static inline vd vd_multiply(vd x, vd y) { return x * y; }
 static inline vd vd_fma(vd x, vd y, vd z) { return (vd){fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])}; }
+static inline vd vd_choose(vector_of_longs m, vd x, vd y) {
+  return (vd)(((vector_of_longs)x & m) | ((vector_of_longs)y & ~m));
+}
+static inline vector_of_longs vd_is_above(vd x, vd y) { /* in magnitude */
+  return ((vector_of_longs)x & INT64_MAX) > ((vector_of_longs)y & INT64_MAX);
+}
+static inline vd vd_greater(vd x, vd y) { return vd_choose(vd_is_above(x, y), x, y); }
+static inline vd vd_lesser(vd x, vd y) { return vd_choose(vd_is_above(x, y), y, x); }
+/* Rounded to nearest, then one toward zero if the error has the other sign; odd if there is one. */
+static inline vd vd_add_odd(vd x, vd y) {
+  vd sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part), zero = vd_set(0);
+  vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
+  return (vd)(((vector_of_longs)sum + (inexact & signs >> 63)) | (inexact & 1));
+}
 static inline vd vd_replace_nan(vd x, vd nan) {
   vector_of_longs number = x == x;
   return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));
