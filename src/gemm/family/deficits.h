@@ -86,6 +86,11 @@ static inline const int32_t *deficit_column_bases(int length, const unsigned cha
   return (const int32_t *)(b + (size_t)length * PANEL * 5);
 }
 
+/* Whether a sum of two bytes is certain unless one is that of a zero. `range`: behind the columns' bases. */
+static inline bool deficit_tells_zeros(int length, const unsigned char *a, const int32_t *range) {
+  return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
+}
+
 /* Encodings, values, exponent fields and then bytes, bases and weights of `vectors` vectors of one block. */
 typedef struct {
   uint32_t code[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
@@ -156,6 +161,17 @@ static inline __attribute__((always_inline)) void deficit_to_bytes(size_t length
     }
 }
 
+/* The greatest bytes of numbers that are not zero. */
+static inline __attribute__((always_inline)) void deficit_find_most(size_t length, size_t vectors,
+                                                                    const uint8_t *restrict byte,
+                                                                    uint8_t *restrict most) {
+  for (size_t i = 0; i < length; i++, byte += vectors)
+    for (size_t v = 0; v < vectors; v++) {
+      const uint8_t x = byte[v] == DEFICIT_ZERO ? 0 : byte[v];
+      most[v] = x > most[v] ? x : most[v];
+    }
+}
+
 /* Values to what they are without the bases of their vectors. */
 static inline __attribute__((always_inline)) void deficit_take_bases(size_t length, size_t vectors,
                                                                      const uint8_t *greatest, deficit_packed *b) {
@@ -183,17 +199,6 @@ static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
     }
 }
 
-/* The greatest bytes of numbers that are not zero. */
-static inline __attribute__((always_inline)) void deficit_find_most(size_t length, size_t vectors, deficit_packed *b) {
-  const uint8_t *byte = b->byte;
-  memset(b->most, 0, vectors);
-  for (size_t i = 0; i < length; i++, byte += vectors)
-    for (size_t v = 0; v < vectors; v++) {
-      const uint8_t x = byte[v] == DEFICIT_ZERO ? 0 : byte[v];
-      b->most[v] = x > b->most[v] ? x : b->most[v];
-    }
-}
-
 /* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
 static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
   const size_t present = smma_lines_present(smma_view_of(f->plan, f->of_a), f->first, f->vectors);
@@ -217,7 +222,10 @@ static inline __attribute__((always_inline)) void deficit_decode_vectors(const s
   }
   memset(b->base, 0, vectors * sizeof b->base[0]);
   deficit_to_bytes(length, vectors, greatest, b->byte);
-  if (deficit_is_wide(o)) deficit_take_bases(length, vectors, greatest, b);
+  memset(b->most, 0, sizeof b->most);
+  if (!deficit_is_wide(o)) return;
+  deficit_take_bases(length, vectors, greatest, b);
+  deficit_find_most(length, vectors, b->byte, b->most);
 }
 
 /* `shared`: vectors should have one base where they can. */
@@ -252,7 +260,6 @@ static void deficit_pack_rows(const smma_pack *pack, float unit) {
       f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
       deficit_decode(&f, &d, false, &b, pack->special + row);
       deficit_weigh(length, DEFICIT_GROUP, &b);
-      deficit_find_most(length, DEFICIT_GROUP, &b);
       for (size_t i = 0; i < count; i++) ((float *)out)[i] = b.value[i] * unit;
       deficit_repeat(count, b.byte, out + count * 4);
       out += count * 8;
@@ -290,7 +297,6 @@ static void deficit_pack_columns(const smma_pack *pack, bool shared) {
     memcpy(out, b.value, count * 4);
     deficit_interleave(length, b.byte, out + count * 4);
     memcpy(out + count * 5, b.base, PANEL * 4);
-    deficit_find_most(length, PANEL, &b);
     range[0] = range[1] = b.base[0], range[2] = b.most[0];
     for (size_t v = 1; v < PANEL; v++) {
       range[0] = b.base[v] < range[0] ? b.base[v] : range[0];

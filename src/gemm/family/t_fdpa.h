@@ -92,39 +92,60 @@ static inline vf t_fdpa_remember_cut(vf d, vi sum) {
 
 /* ---- With care ---- */
 
-/* x 2^n, rounded once toward zero, for n from -252 to 254. */
-static inline vf t_fdpa_scale(vf x, vi n) {
-  const vi half = vi_shift_down_by(n, vi_set(1)), bias = vi_set(127);
-  x = vf_multiply(x, vi_as_float(vi_shift_left(vi_add(half, bias), 23)));
-  return vf_multiply(x, vi_as_float(vi_shift_left(vi_add(vi_subtract(n, half), bias), 23)));
-}
-
 /* emax from the greatest exponent of products. A c that is not zero is never below e_zero, nor are its multiples. */
 static inline vi t_fdpa_greatest(const t_fdpa_constants *t, vf c, vi products) {
   const vi field = vi_shift_right(t_fdpa_exponent(t->to_half, c, vi_set(255 << 23)), 23);
   const vi exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
-  return vi_max(products, vi_select(vf_equal(c, vf_set(0)), zero, exponent));
+  return vi_max(products, vi_select(vi_equal(vi_shift_left(vf_bits(c), 1), vi_set(0)), zero, exponent));
 }
 
-/* The result, of sums of terms that each fit 32 bits and c. */
-static inline vf t_fdpa_finish(const t_fdpa_constants *t, vi sum, vi rest, vi emax, vf c) {
-  const vi exponents = vi_set(255 << 23);
-  vi n = vi_min(vi_subtract(emax, vi_set(t->alignment_bits)), vi_set(160)); /* as great as any above */
-  const vi others = vi_add(rest, vf_truncate(t_fdpa_scale(c, vi_subtract(vi_set(0), n))));
-  vi total = vi_add(sum, others), halved;
-  const vm wrapped = vi_less(vi_overflow(total, sum, others), vi_set(0));
-  vm infinite;
+/* c, whose significand has 24 bits, at F bits below emax. */
+static inline vi t_fdpa_term_of_c(int alignment_bits, vf c, vi emax) {
+  const vi bits = vf_bits(c), one = vi_set(1), sign = vi_shift_down_by(bits, vi_set(31));
+  const vi field = vi_shift_right(vi_and(bits, vi_set(255 << 23)), 23);
+  const vi significand = vi_or(vi_and(bits, vi_set(0x7fffff)), vi_shift_left(vi_min(field, one), 23));
+  const vi cut = vi_subtract(vi_add(emax, vi_set(127 + 25 - alignment_bits)), vi_max(field, one));
+  const vi magnitude = vi_shift_down_by(vi_shift_left(significand, 25 - 23), vi_max(cut, vi_set(0)));
+  return vi_subtract(vi_xor(magnitude, sign), sign);
+}
+
+/* d 2^n rounded toward zero, but to infinity beyond the greatest number; d: 0, or from 1 to 2^32. */
+static inline vf t_fdpa_scale(vf d, vi n) {
+  const vi bits = vf_bits(d), infinity = vi_set(255 << 23), sign = vi_and(bits, vi_set(INT32_MIN));
+  const vi field = vi_add(vi_shift_right(vi_and(bits, infinity), 23), n);
+  const vm subnormal = vi_less(field, vi_set(1));
+  vi scaled = vi_add(bits, vi_shift_left(n, 23));
+  scaled = vi_select(vi_less(vi_set(254), field), vi_or(sign, infinity), scaled);
+  if (vm_bits(subnormal)) {
+    const vi significand = vi_or(vi_and(bits, vi_set(0x7fffff)), vi_set(0x800000));
+    const vi cut = vi_max(vi_subtract(vi_set(1), field), vi_set(0));
+    scaled = vi_select(subnormal, vi_or(sign, vi_shift_down_by(significand, cut)), scaled);
+  }
+  return vf_select(vf_equal(d, vf_set(0)), d, vi_as_float(scaled));
+}
+
+/* The result, of sums of terms that each fit 32 bits; `great`: together they may not, with that of c. */
+static inline vf t_fdpa_finish(const t_fdpa_constants *t, bool great, vi sum, vi rest, vi emax, vf c) {
+  const vi exponents = vi_set(255 << 23), one = vi_set(1);
+  const vi others = vi_add(rest, t_fdpa_term_of_c(t->alignment_bits, c, emax));
+  vi n = vi_subtract(emax, vi_set(t->alignment_bits)), total = vi_add(sum, others);
   vf d;
-  /* Half of a sum of 33 bits, whose last bit stays if it is cut. */
-  halved = vi_or(vi_shift_right(total, 1), vi_and(sum, vi_set(INT32_MIN)));
-  total = vi_select(wrapped, vi_or(halved, vi_and(total, vi_set(1))), total);
-  n = vi_select(wrapped, vi_add(n, vi_set(1)), n);
+  if (great) { /* half of a sum of 33 bits, whose last bit stays if it is cut */
+    const vm wrapped = vi_less(vi_overflow(total, sum, others), vi_set(0));
+    const vi halved = vi_or(vi_shift_right(total, 1), vi_and(sum, vi_set(INT32_MIN)));
+    total = vi_select(wrapped, vi_or(halved, vi_and(total, one)), total);
+    n = vi_select(wrapped, vi_add(n, one), n);
+  }
   d = vi_to_float(total);
   if (t->to_half) d = t_fdpa_remember_cut(d, total);
-  infinite = vi_less(vi_set(254), vi_add(vi_shift_right(vi_and(vf_bits(d), exponents), 23), n));
-  d = vf_select(infinite, vi_as_float(vi_or(vi_and(vf_bits(d), vi_set(INT32_MIN)), exponents)), t_fdpa_scale(d, n));
+  d = t_fdpa_scale(d, n);
   if (t->to_half) d = vf_round_to_half(d);
   return vf_select(vi_equal(vi_and(vf_bits(c), exponents), exponents), c, d);
+}
+
+/* Whether the terms of a row's block may leave 32 bits. */
+static inline bool t_fdpa_is_great(const t_fdpa_constants *t, const unsigned char *a) {
+  return deficit_row_weight(t->length, a) > t->most_weight;
 }
 
 static inline bool t_fdpa_has_finite(const float *c) {
@@ -145,8 +166,8 @@ static inline vi t_fdpa_terms(int first, int last, const unsigned char *a, const
 }
 
 /* One row, one panel, one block, where bytes that are not certain are those of zeros. */
-static __attribute__((noinline)) void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigned char *a,
-                                                           const unsigned char *b, vb least, float *accumulator) {
+static inline void t_fdpa_row_with_care(const t_fdpa_constants *t, const unsigned char *a, const unsigned char *b,
+                                        vb least, bool great, float *accumulator) {
   const int length = t->length, half = length < T_FDPA_HALF ? length : T_FDPA_HALF;
   const float *column_value = (const float *)b;
   for (int v = 0; v < 4; v++, accumulator += LANES, column_value += LANES) {
@@ -159,7 +180,7 @@ static __attribute__((noinline)) void t_fdpa_row_with_care(const t_fdpa_constant
     const vi shift = vi_max(vi_min(vi_subtract(top, emax), vi_set(T_FDPA_HEADROOM + T_FDPA_ZERO_SPAN)), vi_set(0));
     const vi sum = t_fdpa_terms(0, half, a, column_value, vi_shift_left(shift, 23));
     const vi rest = t_fdpa_terms(half, length, a, column_value, vi_shift_left(shift, 23));
-    vf_store(accumulator, t_fdpa_finish(t, sum, rest, emax, c));
+    vf_store(accumulator, t_fdpa_finish(t, great, sum, rest, emax, c));
   }
 }
 
@@ -178,7 +199,7 @@ static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
   uint32_t code[T_FDPA_HALF * SMMA_MOST_VECTORS];
   uint8_t field[T_FDPA_HALF * SMMA_MOST_VECTORS];
-  unsigned char special[SMMA_MOST_VECTORS];
+  unsigned char special[SMMA_MOST_VECTORS] = {0};
   smma_fetch_codes(&f, code);
   smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
   for (size_t i = 0; i < length * vectors; i += LANES) {
@@ -201,8 +222,8 @@ typedef struct {
 } t_fdpa_decoded;
 
 /* One row, one panel, one block of any finite operands with 8 exponent bits: the exponents of products one by one. */
-static __attribute__((noinline)) void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *t, t_fdpa_decoded *x,
-                                                        size_t row, size_t block, float *accumulator) {
+static inline void t_fdpa_row_of_any(const smma_run *r, const t_fdpa_constants *t, t_fdpa_decoded *x, size_t row,
+                                     size_t block, bool great, float *accumulator) {
   const int length = t->length;
   const size_t at = row % DEFICIT_GROUP;
   if (!x->columns_there) t_fdpa_decode(r, false, r->column, PANEL, block, &x->columns);
@@ -223,8 +244,25 @@ static __attribute__((noinline)) void t_fdpa_row_of_any(const smma_run *r, const
       vf p = vf_multiply(vf_set(of_row[k * DEFICIT_GROUP]), vf_load(of_column + k * PANEL));
       sum = vi_add(sum, vf_truncate(vi_as_float(vi_add(vf_bits(p), vi_shift_left(shift, 23)))));
     }
-    vf_store(accumulator + v * LANES, t_fdpa_finish(t, sum, vi_set(0), emax, c));
+    vf_store(accumulator + v * LANES, t_fdpa_finish(t, great, sum, vi_set(0), emax, c));
   }
+}
+
+/* A row that is not usual; accumulators that are all infinite stay as they are. `decoded`: NULL where exponents have
+   fewer than 8 bits. */
+static __attribute__((noinline)) void t_fdpa_row_otherwise(const smma_run *r, const t_fdpa_constants *t,
+                                                           const unsigned char *a, const unsigned char *b,
+                                                           const uint8_t *least, t_fdpa_decoded *decoded, size_t row,
+                                                           size_t block, float *accumulator) {
+  const vb bytes = vb_min(vb_load(least), vb_repeat(DEFICIT_ZERO * 0x01010101));
+  const vb certain = vb_repeat(DEFICIT_CERTAIN * 0x01010101);
+  const int32_t *range = deficit_column_bases(t->length, b) + PANEL;
+  const bool great = t->length > T_FDPA_HALF || t_fdpa_is_great(t, a);
+  if (!t_fdpa_has_finite(accumulator)) return;
+  if (!decoded || deficit_tells_zeros(t->length, a, range) || !vb_any_less(certain, bytes))
+    t_fdpa_row_with_care(t, a, b, bytes, great, accumulator);
+  else
+    t_fdpa_row_of_any(r, t, decoded, row, block, great, accumulator);
 }
 
 /* ---- Usual operands ---- */
@@ -346,15 +384,9 @@ static inline vm t_fdpa_is_low(const t_fdpa_constants *t, int bases, vf c) {
 }
 
 static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const float *c) {
-  unsigned low = 0;
-  for (int v = 0; v < 4; v++) low |= vm_bits(t_fdpa_is_low(t, bases, vf_load(c + v * LANES)));
-  return low != 0;
-}
-
-/* Whether a row's least sum of bytes is certain or that of zeros. `range`: behind the columns' bases. */
-static inline bool t_fdpa_is_certain(const t_fdpa_constants *t, const t_fdpa_words *w, const unsigned char *a,
-                                     const int32_t *range, vb least) {
-  return !t->wide || deficit_row_most(t->length, a) + range[2] <= DEFICIT_CERTAIN || !vb_any_less(w->certain, least);
+  vm low = t_fdpa_is_low(t, bases, vf_load(c));
+  UNROLL for (int v = 1; v < 4; v++) low = vm_or(low, t_fdpa_is_low(t, bases, vf_load(c + v * LANES)));
+  return vm_bits(low) != 0;
 }
 
 /* Whether t_fdpa_rows may compute a row but for what it finds itself. */
@@ -362,11 +394,11 @@ static inline bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words
                                    const int32_t *range, vb least, const float *c) {
   const int base = deficit_row_base(t->length, a);
   const int top = t->top - T_FDPA_HEADROOM - 127 + base;
-  if (deficit_row_weight(t->length, a) > t->most_weight) return false;
+  if (t_fdpa_is_great(t, a)) return false;
   if (t->based && (top + range[0] < T_FDPA_LEAST + DEFICIT_MOST || top + range[1] > T_FDPA_GREATEST - T_FDPA_HEADROOM))
     return false;
   if (!vb_any_less(w->certain, least)) return true;
-  return t_fdpa_is_certain(t, w, a, range, least) && !t_fdpa_has_low_c(t, base + range[1], c);
+  return deficit_tells_zeros(t->length, a, range) && !t_fdpa_has_low_c(t, base + range[1], c);
 }
 
 /* One block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first cache from block to block. */
@@ -393,13 +425,9 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
       usual &= t_fdpa_is_usual(t, w, of_row + i * 4, range, x[i], accumulator + i * PANEL);
     }
     if (usual && t_fdpa_rows(w, count, length, based, to_half, of_row, b, x, accumulator)) continue;
-    for (int i = 0; i < count; i++) {
-      if (!t_fdpa_has_finite(accumulator + i * PANEL)) continue;
-      if (t_fdpa_is_certain(t, w, of_row + i * 4, range, x[i]))
-        t_fdpa_row_with_care(t, of_row + i * 4, b, x[i], accumulator + i * PANEL);
-      else
-        t_fdpa_row_of_any(r, t, &decoded, first + row + (size_t)i, block, accumulator + i * PANEL);
-    }
+    for (int i = 0; i < count; i++)
+      t_fdpa_row_otherwise(r, t, of_row + i * 4, b, least.of[0][row + i], based ? &decoded : NULL,
+                           first + row + (size_t)i, block, accumulator + i * PANEL);
   }
 }
 
