@@ -1,72 +1,75 @@
-/* GST-FDPA with F = 35: MXFP4 and NVFP4. Scale factors belong to parts of 16 or 32 elements, one or two of the model's
-   groups: groups of one part have the same exponent, so as long as nothing is cut they may be summed together.
+/* GST-FDPA with F = 35: MXFP4 and NVFP4. Scale factors belong to one or two of the model's groups.
 
    Numbers of E2M1 are whole halves of magnitude up to 12; sums of products are added four at a time in bytes, those of
-   A raised by 12 to make them unsigned. A part's term is g sA sB 2^(eA + eB - fraction), with g such a sum, sA and sB
+   A raised by 12 to make them unsigned. A group's term is g sA sB 2^(eA + eB - fraction), with g such a sum, sA and sB
    the significands of its scales, and `fraction` the fraction bits of both scales and two for the halves.
 
-   Even runs of steps: within them, the exponents of a row's and a column's parts that are not zero spread so little
+   Any operands: terms are exact in binary64. emax is found for each element; adding 2^(emax + 17), with the term's
+   sign, and taking it away again cuts a term to a multiple of 2^(emax - F), since 16 products and two significands are
+   below 2^12. The sum has at most 49 bits and is exact, too.
+
+   Even runs of steps: within them, the exponents of a row's and a column's groups that are not zero spread so little
    that every term is a whole multiple of a unit, 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA +
    eB - x) in 15 bits; and |c| is below 2^29 units. Then sums stay below 2^31 units (GST_EVEN_STEPS) and are made in 32
    bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are finer than a unit: no term is cut. A whole
-   c is not either, and rounding is a conversion. A c with a fraction is not cut if its exponent is at least emax - F +
-   23: gst_add_fractions.
-
-   Other steps: emax and the least exponent are found for each element. Terms whose exponents are at least emax - F +
-   fraction are whole multiples of 2^(emax - F) and not cut; c is cut in its encoding; the sum has at most 49 bits,
-   since 64 products are below 2^14 quarters and two significands below 4: it is exact in binary64. A wider spread, a
-   great emax and a c that is not finite are left to the core. */
+   c is not either, and rounding is a conversion. A c with a fraction is not cut if it is fine enough: gst_is_fine. */
 #ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
 #define SMMA_GEMM_FAMILY_GST_FDPA_H
+
+#include <float.h>
 
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
 enum {
   GST_K = 64,
-  GST_QUADS = GST_K / 4, /* fours of elements */
-  GST_GROUP = 16,        /* rows that are packed together */
+  GST_GROUPS = 4,
+  GST_QUADS = GST_K / 4,              /* fours of elements */
+  GST_DEPTH = GST_QUADS / GST_GROUPS, /* of a group */
+  GST_LINES = 16,                     /* rows that are packed together */
   GST_RAISE = 12,
   GST_F = 35,
-  GST_GREATEST = 100,  /* emax; nothing overflows */
-  GST_UNIT_LIMIT = 45, /* least exponents of even rows and columns have no greater magnitude */
-  GST_UNEVEN = 64,     /* a spread above every limit */
-  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 2^15, and 2^29 are below 2^31 */
+  GST_PLACE = 52 - GST_F,    /* 2^(emax + this) as binary64 has the last place 2^(emax - F) */
+  GST_LEAST_EXPONENT = -300, /* below that of all terms that are not zero */
+  GST_UNIT_LIMIT = 45,       /* least exponents of even rows and columns have no greater magnitude */
+  GST_UNEVEN = 64,           /* a spread above every limit */
+  GST_EVEN_STEPS = 4,        /* 4 times 64 products of at most 144, times 2^15, and 2^29 are below 2^31 */
   GST_EVEN_C = 1 << 29
 };
 
-/* How the numbers of one step of `width` rows or columns lie: codes by fours of elements, the rest by parts. Offsets in
-   bytes. */
+/* How the numbers of one step of `width` rows or columns lie: codes by fours of elements, the rest by groups. Offsets
+   in bytes. */
 typedef struct {
-  size_t scale;    /* binary64; zero where a part is */
-  size_t start;    /* of columns: what takes the raise of A out of the sum of a part */
-  size_t weight;   /* scales over 2^least exponent as integers, two parts a word */
+  size_t start;    /* of columns: what takes the raise of A out of the sum of a group */
+  size_t weight;   /* scales over 2^least exponent as integers, two groups a word */
+  size_t least;    /* exponent of all groups that are not zero, of all packed steps */
+  size_t spread;   /* to the greatest; GST_UNEVEN where rows or columns may not be in an even run */
+  size_t scale;    /* binary64, half of it; zero where a group is */
   size_t exponent; /* of the scales */
   size_t nonzero;  /* one bit an element; none where the scale is zero */
-  size_t least;    /* exponent of all parts that are not zero, of all packed steps */
-  size_t spread;   /* to the greatest; GST_UNEVEN where rows or columns may not be in an even run */
   size_t bytes;
 } gst_layout;
 
-static inline gst_layout gst_layout_of(size_t width, size_t parts) {
+static inline gst_layout gst_layout_of(size_t width) {
   gst_layout l;
-  l.scale = width * GST_K;
-  l.start = l.scale + width * parts * 8;
-  l.weight = l.start + width * parts * 4;
-  l.exponent = l.weight + width * parts * 2;
-  l.nonzero = l.exponent + width * parts * 4;
-  l.least = l.nonzero + width * parts * 4;
+  l.start = width * GST_K;
+  l.weight = l.start + width * GST_GROUPS * 4;
+  l.least = l.weight + width * GST_GROUPS * 2;
   l.spread = l.least + width * 4;
-  l.bytes = l.spread + width * 4;
+  l.scale = l.spread + width * 4;
+  l.exponent = l.scale + width * GST_GROUPS * 8;
+  l.nonzero = l.exponent + width * GST_GROUPS * 4;
+  l.bytes = l.nonzero + width * GST_GROUPS * 4;
   return l;
 }
 
 /* The greatest spread that is even: 1 << 14 and 15 * 15 << 7 have 15 bits. `fraction_bits` of one scale factor. */
 static inline int gst_even_spread(int fraction_bits) { return fraction_bits == 0 ? 14 : 7; }
 
-static size_t gst_parts(const smma_operation *o) { return (size_t)(o->k / o->scale_block); }
-
-static size_t gst_bytes(const smma_operation *o) { return gst_layout_of(1, gst_parts(o)).bytes; }
+static size_t gst_bytes(const smma_operation *o) {
+  (void)o;
+  return gst_layout_of(1).bytes;
+}
 
 static bool gst_takes(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
@@ -139,61 +142,58 @@ static void gst_decode(size_t count, uint8_t raise, const uint8_t *code, uint8_t
 }
 
 /* The bits of elements that are not zero, and what cancels the raise. */
-static void gst_sum_up(const gst_layout *l, size_t width, size_t parts, const uint32_t *quad, unsigned char *out) {
-  const size_t quads = GST_QUADS / parts;
+static void gst_sum_up(const gst_layout *l, size_t width, const uint32_t *quad, unsigned char *out) {
   int32_t *start = (int32_t *)(out + l->start), *nonzero = (int32_t *)(out + l->nonzero);
-  for (size_t part = 0; part < parts; part++)
+  for (size_t group = 0; group < GST_GROUPS; group++)
     for (size_t v = 0; v < width; v += LANES) {
       const vi fields = vi_set(0x07070707);
       vi sum = vi_set(0), bits = vi_set(0);
-      for (size_t q = part * quads; q < (part + 1) * quads; q++) {
+      for (size_t q = group * GST_DEPTH; q < (group + 1) * GST_DEPTH; q++) {
         vi magnitude = vi_and(vi_load((const int32_t *)quad + q * width + v), fields);
         bits = vi_or(vi_shift_right(bits, 1), vi_and(vi_add(magnitude, vi_set(0x7f7f7f7f)), vi_set((int)0x80808080)));
         sum = vi_dot4(sum, vb_repeat(GST_RAISE * 0x01010101u), vb_load(out + (q * width + v) * 4));
       }
-      vi_store(nonzero + part * width + v, bits);
-      vi_store(start + part * width + v, vi_subtract(vi_set(0), sum));
+      vi_store(nonzero + group * width + v, bits);
+      vi_store(start + group * width + v, vi_subtract(vi_set(0), sum));
     }
 }
 
-/* The scale factors of one step, by parts; behind the matrix zero. */
-static void gst_fetch_scales(const gst_fetch *f, size_t parts, uint8_t *code) {
-  const size_t block = (size_t)f->operation->scale_block, first = f->step * parts;
-  const size_t all = (f->view->count + block - 1) / block;
-  memset(code, 0, parts * f->width);
+/* The scale factors of one step, by groups; behind the matrix zero. */
+static void gst_fetch_scales(const gst_fetch *f, uint8_t *code) {
+  const size_t block = (size_t)f->operation->scale_block, groups = block * GST_GROUPS / GST_K;
+  const size_t first = f->step * GST_K / block, all = (f->view->count + block - 1) / block;
+  memset(code, 0, GST_GROUPS * f->width);
   for (size_t v = 0; v < f->present; v++)
-    for (size_t part = 0; part < parts && first + part < all; part++)
-      code[part * f->width + v] = f->view->scale[(f->first + v) * all + first + part];
+    for (size_t group = 0; group < GST_GROUPS && first + group / groups < all; group++)
+      code[group * f->width + v] = f->view->scale[(f->first + v) * all + first + group / groups];
 }
 
 /* Values and exponents of the scale factors; a NaN counts as zero here and sets the flag. */
-static void gst_take_scales(const gst_fetch *f, const gst_layout *l, size_t parts, unsigned char *out,
-                            unsigned char *special) {
+static void gst_take_scales(const gst_fetch *f, const gst_layout *l, unsigned char *out, unsigned char *special) {
   const smma_encoding e = smma_encoding_of(f->operation->scale);
   const int fraction_bits = e.fraction_bits, bias = e.bias;
   const uint32_t largest = (uint32_t)smma_largest_fields(e), ones = largest + 1; /* of both formats */
   const uint32_t least = (uint32_t)(smma_minimum_exponent(e) + bias), fraction = (1u << fraction_bits) - 1;
-  uint8_t code[4 * SMMA_MOST_VECTORS];
+  uint8_t code[GST_GROUPS * SMMA_MOST_VECTORS];
   double *restrict scale = (double *)(out + l->scale);
   int32_t *restrict exponent = (int32_t *)(out + l->exponent), *restrict nonzero = (int32_t *)(out + l->nonzero);
-  gst_fetch_scales(f, parts, code);
-  for (size_t i = 0; i < parts * f->width; i++) {
+  gst_fetch_scales(f, code);
+  for (size_t i = 0; i < GST_GROUPS * f->width; i++) {
     uint32_t fields = code[i] & ones, field = fields >> fraction_bits;
     int32_t raised = (int32_t)(field < least ? least : field), hidden = field < least ? 0 : 1 << fraction_bits;
     int32_t significand = (int32_t)(fields & fraction) + hidden;
-    uint64_t bits = (uint64_t)(raised - bias - fraction_bits + 1023) << 52;
-    double unit;
-    memcpy(&unit, &bits, sizeof unit);
+    uint64_t bits = (uint64_t)(raised - bias - fraction_bits - 1 + 1023) << 52;
+    double half_unit;
+    memcpy(&half_unit, &bits, sizeof half_unit);
     nonzero[i] &= -((significand != 0) & (fields <= largest));
     exponent[i] = raised - bias;
-    scale[i] = unit * (significand & -(nonzero[i] != 0));
+    scale[i] = half_unit * (significand & -(nonzero[i] != 0));
   }
-  for (size_t part = 0; part < parts; part++)
-    for (size_t v = 0; v < f->width; v++) special[v] |= (code[part * f->width + v] & ones) > largest;
+  for (size_t group = 0; group < GST_GROUPS; group++)
+    for (size_t v = 0; v < f->width; v++) special[v] |= (code[group * f->width + v] & ones) > largest;
 }
 
-static void gst_pack_step(const gst_fetch *f, const gst_layout *l, size_t parts, unsigned char *out,
-                          unsigned char *special) {
+static void gst_pack_step(const gst_fetch *f, const gst_layout *l, unsigned char *out, unsigned char *special) {
   uint32_t quad[GST_QUADS * SMMA_MOST_VECTORS];
   const size_t count = GST_K * f->width;
   if (f->present < f->width) memset(quad, 0, count);
@@ -203,12 +203,12 @@ static void gst_pack_step(const gst_fetch *f, const gst_layout *l, size_t parts,
     gst_fetch_across_k(f, quad);
   if (f->view->factor != 1) gst_scale_codes(f->view->factor, count, (uint8_t *)quad);
   gst_decode(count, f->of_a ? GST_RAISE : 0, (const uint8_t *)quad, out);
-  gst_sum_up(l, f->width, parts, quad, out);
-  gst_take_scales(f, l, parts, out, special);
+  gst_sum_up(l, f->width, quad, out);
+  gst_take_scales(f, l, out, special);
 }
 
 /* The least exponent and the spread over all steps, `apart` bytes each, and the weights that follow. */
-static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t steps, size_t apart, int fraction_bits,
+static void gst_weigh(const gst_layout *l, size_t width, size_t steps, size_t apart, int fraction_bits,
                       unsigned char *out) {
   int32_t least[SMMA_MOST_VECTORS], greatest[SMMA_MOST_VECTORS];
   double unit[SMMA_MOST_VECTORS];
@@ -217,10 +217,10 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
   for (size_t step = 0; step < steps; step++) {
     const int32_t *exponent = (const int32_t *)(out + step * apart + l->exponent);
     const int32_t *nonzero = (const int32_t *)(out + step * apart + l->nonzero);
-    for (size_t part = 0; part < parts; part++)
+    for (size_t group = 0; group < GST_GROUPS; group++)
       for (size_t v = 0; v < width; v++) {
-        int32_t x = exponent[part * width + v];
-        bool counts = nonzero[part * width + v] != 0;
+        int32_t x = exponent[group * width + v];
+        bool counts = nonzero[group * width + v] != 0;
         least[v] = counts && x < least[v] ? x : least[v];
         greatest[v] = counts && x > greatest[v] ? x : greatest[v];
       }
@@ -229,14 +229,14 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
     if (least[v] > greatest[v]) least[v] = greatest[v] = 0;
     greatest[v] -= least[v];
     if (least[v] < -GST_UNIT_LIMIT || least[v] > GST_UNIT_LIMIT || greatest[v] > even) greatest[v] = GST_UNEVEN;
-    unit[v] = greatest[v] == GST_UNEVEN ? 0 : smma_power_of_two(fraction_bits - least[v]);
+    unit[v] = greatest[v] == GST_UNEVEN ? 0 : smma_power_of_two(fraction_bits + 1 - least[v]);
   }
   for (size_t step = 0; step < steps; step++, out += apart) {
     const double *scale = (const double *)(out + l->scale);
     int16_t *weight = (int16_t *)(out + l->weight);
-    for (size_t part = 0; part < parts; part++)
+    for (size_t group = 0; group < GST_GROUPS; group++)
       for (size_t v = 0; v < width; v++)
-        weight[(part / 2 * width + v) * 2 + part % 2] = (int16_t)(int)(scale[part * width + v] * unit[v]);
+        weight[(group / 2 * width + v) * 2 + group % 2] = (int16_t)(int)(scale[group * width + v] * unit[v]);
     memcpy(out + l->least, least, width * 4);
     memcpy(out + l->spread, greatest, width * 4);
   }
@@ -244,8 +244,7 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t parts, size_t st
 
 static void gst_pack(const smma_pack *pack, size_t width) {
   const smma_plan *p = pack->plan;
-  const size_t parts = gst_parts(&p->operation);
-  const gst_layout l = gst_layout_of(width, parts);
+  const gst_layout l = gst_layout_of(width);
   int fraction_bits = smma_encoding_of(p->operation.scale).fraction_bits;
   gst_fetch f = {&p->operation, smma_view_of(p, pack->of_a), pack->of_a, 0, width, 0, 0};
   for (size_t done = 0; done < pack->count; done += width) {
@@ -255,13 +254,13 @@ static void gst_pack(const smma_pack *pack, size_t width) {
     f.present = smma_lines_present(f.view, f.first, width);
     for (size_t step = 0; step < pack->steps; step++) {
       f.step = pack->step + step;
-      gst_pack_step(&f, &l, parts, out + step * apart, pack->special + done);
+      gst_pack_step(&f, &l, out + step * apart, pack->special + done);
     }
-    gst_weigh(&l, width, parts, pack->steps, apart, fraction_bits, out);
+    gst_weigh(&l, width, pack->steps, apart, fraction_bits, out);
   }
 }
 
-static void gst_pack_rows(const smma_pack *pack) { gst_pack(pack, GST_GROUP); }
+static void gst_pack_rows(const smma_pack *pack) { gst_pack(pack, GST_LINES); }
 static void gst_pack_columns(const smma_pack *pack) { gst_pack(pack, PANEL); }
 
 /* ---- Running ---- */
@@ -275,84 +274,102 @@ typedef struct {
   int zero_exponent;
 } gst_constants;
 
-static inline __attribute__((always_inline)) gst_constants gst_constants_of(const smma_run *r, size_t parts) {
+static gst_constants gst_constants_of(const smma_run *r) {
   const smma_operation *o = &r->plan->operation;
+  const int zero_exponent = o->rule.with.gst_fdpa.fused.zero_exponent;
   gst_constants t;
-  t.row = gst_layout_of(GST_GROUP, parts);
-  t.column = gst_layout_of(PANEL, parts);
-  t.row_step = r->packed_rows / GST_GROUP * t.row.bytes;
+  t.row = gst_layout_of(GST_LINES);
+  t.column = gst_layout_of(PANEL);
+  t.row_step = r->packed_rows / GST_LINES * t.row.bytes;
   t.fraction_bits = 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
   t.spread = gst_even_spread(smma_encoding_of(o->scale).fraction_bits);
-  t.zero_exponent = o->rule.with.gst_fdpa.fused.zero_exponent;
+  t.zero_exponent = zero_exponent < GST_LEAST_EXPONENT ? GST_LEAST_EXPONENT : zero_exponent;
   return t;
 }
 
-/* Where in the run a step of some rows and vectors is; a and b begin with the first row and column, in arrays of words
-   of 32 bits. */
-typedef struct {
-  const smma_run *run;
-  const gst_constants *constants;
-  const unsigned char *a, *b;
-  size_t row, column, step;
-} gst_part;
+enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* that are computed together */
 
-/* The sum of one part's products in quarters. a: the row's first four elements of the step, b: the vector's. */
-static inline __attribute__((always_inline)) vi gst_dot(size_t parts, size_t part, vi sum, const unsigned char *a,
-                                                        const unsigned char *b) {
-  const size_t quads = GST_QUADS / parts;
-  for (size_t q = part * quads; q < (part + 1) * quads; q++)
-    sum = vi_dot4(sum, vb_repeat(((const uint32_t *)a)[q * GST_GROUP]), vb_load(b + q * PANEL * 4));
-  return sum;
+/* Sums of one group's products in quarters. a: the first row's first four elements of the step, b: the column's. */
+static inline __attribute__((always_inline)) void gst_dots(const gst_layout *column, size_t group,
+                                                           const unsigned char *a, const unsigned char *b,
+                                                           vi g[GST_ROWS][GST_VECTORS]) {
+  const int32_t *start = (const int32_t *)(b + column->start) + group * PANEL;
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] =
+      vi_load(start + v * LANES);
+  for (size_t q = group * GST_DEPTH; q < (group + 1) * GST_DEPTH; q++) {
+    vb y[GST_VECTORS];
+    UNROLL for (size_t v = 0; v < GST_VECTORS; v++) y[v] = vb_load(b + (q * PANEL + v * LANES) * 4);
+    UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
+      vb x = vb_repeat(((const uint32_t *)a)[q * GST_LINES + i]);
+      UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_dot4(g[i][v], x, y[v]);
+    }
+  }
 }
 
-/* c toward zero at F bits below emax, in its encoding; `exponent` is c's. */
-static inline vi gst_cut_c(vi c, vi exponent, vi emax) {
-  vi bits = vi_subtract(vi_subtract(emax, exponent), vi_set(GST_F - 23));
-  vi kept = vi_and(c, vi_shift_left_by(vi_set(-1), vi_max(bits, vi_set(0))));
-  return vi_select(vi_less(vi_set(23), bits), vi_set(0), kept);
+/* ---- Any operands ---- */
+
+/* The exact x y toward zero at the last place of `place`, which is greater. */
+static inline vd gst_cut(vd x, vd y, vd place) {
+  vd beside = vd_signed_as(place, x);
+  return vd_subtract(vd_multiply_add(x, y, beside), beside);
 }
 
-/* One row, one vector, one step of any operands. */
-static __attribute__((noinline)) void gst_step(const gst_part *p, size_t parts, size_t i, size_t v) {
-  const gst_constants *t = p->constants;
-  const unsigned char *a = p->a + i * 4, *b = p->b + v * LANES * 4;
+/* d, which may have overflowed to infinity: rounding toward zero gives the greatest number instead. */
+static inline vf gst_overflow(vf d, vd low, vd high) {
+  vi reduced = vf_bits(vf_narrow(vd_multiply(low, vd_set(0x1p-64)), vd_multiply(high, vd_set(0x1p-64))));
+  vm finite = vi_less(vi_and(reduced, vi_set(INT32_MAX)), vf_bits(vf_set(0x1p64f)));
+  vi infinite = vi_or(vi_and(vf_bits(d), vi_set(INT32_MIN)), vi_set(0x7f800000));
+  return vf_select(finite, d, vi_as_float(infinite));
+}
+
+/* c after one step; an infinite one stays. a, b: of one row and one vector; g: the sums of their products. */
+static inline __attribute__((always_inline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
+                                                              const double *row_scale, const unsigned char *b,
+                                                              const double *scale, const vi g[GST_GROUPS], vf c) {
   const int32_t *row_exponent = (const int32_t *)(a + t->row.exponent);
   const int32_t *row_nonzero = (const int32_t *)(a + t->row.nonzero);
   const int32_t *exponent = (const int32_t *)(b + t->column.exponent);
   const int32_t *nonzero = (const int32_t *)(b + t->column.nonzero);
-  const size_t row = p->row + i, column = p->column + v * LANES;
-  const double *row_scale = (const double *)(a + t->row.scale + row % GST_GROUP * 4);
-  const double *scale = (const double *)(b + t->column.scale + column * 4);
-  float *accumulator = (float *)p->run->accumulator + row * PANEL + column, start[LANES];
-  vf c = vf_load(accumulator);
-  vi c_exponent = vi_subtract(vi_max(vi_shift_right(vi_shift_left(vf_bits(c), 1), 24), vi_set(1)), vi_set(127));
-  vi emax = vi_select(vf_equal(c, vf_set(0)), vi_set(t->zero_exponent), c_exponent), emin = vi_set(INT32_MAX);
-  vf cut;
-  vd low, high;
-  vm rare;
-  for (size_t part = 0; part < parts; part++) {
-    vi both = vi_and(vi_set(row_nonzero[part * GST_GROUP]), vi_load(nonzero + part * PANEL));
-    vi x = vi_add(vi_set(row_exponent[part * GST_GROUP]), vi_load(exponent + part * PANEL));
-    vm zero = vi_equal(both, vi_set(0));
-    emax = vi_max(emax, vi_select(zero, vi_set(t->zero_exponent), x));
-    emin = vi_min(emin, vi_select(zero, vi_set(INT32_MAX), x));
+  const vd one = vd_set(1);
+  vi field = vi_shift_right(vi_shift_left(vf_bits(c), 1), 24);
+  vi c_exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
+  vi emax = vi_select(vf_equal(c, vf_set(0)), zero, c_exponent);
+  vd low_place, high_place, low, high;
+  vm greatest;
+  vf d;
+  UNROLL for (size_t group = 0; group < GST_GROUPS; group++) {
+    vm counts = vi_has(vi_set(row_nonzero[group * GST_LINES]), vi_load(nonzero + group * PANEL));
+    vi x = vi_add(vi_set(row_exponent[group * GST_LINES]), vi_load(exponent + group * PANEL));
+    emax = vi_max(emax, vi_select(counts, x, zero));
   }
-  rare = vm_or(vi_less(vi_set(GST_GREATEST), emax), vi_less(emin, vi_subtract(emax, vi_set(GST_F - t->fraction_bits))));
-  cut = vf_add(vi_as_float(gst_cut_c(vf_bits(c), c_exponent, emax)), vf_set(0)); /* no sum is -0 then */
-  low = vd_low(cut), high = vd_high(cut);
-  for (size_t part = 0; part < parts; part++) {
-    vi sum = vi_load((const int32_t *)(b + t->column.start) + part * PANEL);
-    vd s = vd_set(row_scale[part * GST_GROUP] * 0.25);
-    sum = gst_dot(parts, part, sum, a, b);
-    low = vd_fma(vd_multiply(vd_low_int(sum), vd_load(scale + part * PANEL)), s, low);
-    high = vd_fma(vd_multiply(vd_high_int(sum), vd_load(scale + part * PANEL + LANES / 2)), s, high);
+  low_place = vd_low_power(vi_add(emax, vi_set(GST_PLACE)));
+  high_place = vd_high_power(vi_add(emax, vi_set(GST_PLACE)));
+  low = gst_cut(vd_low(c), one, low_place), high = gst_cut(vd_high(c), one, high_place);
+  UNROLL for (size_t group = 0; group < GST_GROUPS; group++) {
+    vd s = vd_set(row_scale[group * GST_LINES]);
+    vd low_scale = vd_multiply(s, vd_load(scale + group * PANEL));
+    vd high_scale = vd_multiply(s, vd_load(scale + group * PANEL + LANES / 2));
+    low = vd_add(low, gst_cut(vd_low_int(g[group]), low_scale, low_place));
+    high = vd_add(high, gst_cut(vd_high_int(g[group]), high_scale, high_place));
   }
-  vf_store(start, c);
-  vf_store(accumulator, vf_narrow(low, high));
-  if (vm_bits(rare)) smma_compute_lanes(p->run, row, column, p->step, vm_bits(rare), start, accumulator);
+  d = vf_narrow(low, high);
+  greatest = vi_equal(vi_and(vf_bits(d), vi_set(INT32_MAX)), vf_bits(vf_set(FLT_MAX)));
+  return vm_bits(greatest) ? gst_overflow(d, low, high) : d;
 }
 
-enum { GST_ROWS = 2 * ROWS, GST_VECTORS = 2 }; /* that are computed together */
+/* One step. */
+static __attribute__((noinline)) void gst_step(const gst_constants *t, const unsigned char *a, const double *row_scale,
+                                               const unsigned char *b, const double *scale, float *accumulator) {
+  vi g[GST_GROUPS][GST_ROWS][GST_VECTORS];
+  UNROLL for (size_t group = 0; group < GST_GROUPS; group++) gst_dots(&t->column, group, a, b, g[group]);
+  UNROLL for (size_t v = 0; v < GST_VECTORS; v++) UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
+    vi sums[GST_GROUPS] = {g[0][i][v], g[1][i][v], g[2][i][v], g[3][i][v]};
+    float *at = accumulator + i * PANEL + v * LANES;
+    vf_store(at, gst_add_terms(t, a + i * 4, row_scale + i, b + v * LANES * 4, scale + v * LANES, sums, vf_load(at)));
+  }
+}
+
+/* ---- Even runs ---- */
 
 /* The sum of a row's and a vector's numbers at these offsets. a: the row's, b: the vector's. */
 static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
@@ -369,11 +386,14 @@ static inline vf gst_unit_scale(const gst_constants *t, const unsigned char *a, 
   return vi_as_float(vi_shift_left(vi_subtract(vi_set(127 + t->fraction_bits), x), 23));
 }
 
+/* Whether something holds in every lane. */
+static inline bool gst_all(vm x) { return vm_bits(x) == (1ull << LANES) - 1; }
+
 /* c in units, and whether it is whole everywhere. False if some lane may not be in an even run. */
 static inline __attribute__((always_inline)) bool gst_begin(const gst_constants *t, const unsigned char *a,
                                                             const unsigned char *b, const float *accumulator,
                                                             vf c[GST_ROWS][GST_VECTORS], bool *whole) {
-  vm even = vi_equal(vi_set(0), vi_set(0)), all_whole = even;
+  vm all_whole = vi_equal(vi_set(0), vi_set(0));
   UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
     const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
     vf before = vf_load(accumulator + i * PANEL + v * LANES), units = vf_multiply(before, gst_unit_scale(t, x, y));
@@ -381,12 +401,29 @@ static inline __attribute__((always_inline)) bool gst_begin(const gst_constants 
     vm small = vi_less(magnitude, vf_bits(vf_set(GST_EVEN_C)));
     vm exact = vf_equal(vf_multiply(units, gst_unit(t, x, y)), before);
     vm near = vi_less(gst_sum_of(t->row.spread, t->column.spread, x, y), vi_set(t->spread + 1));
-    even = vm_and(even, vm_and(near, vm_and(small, exact)));
+    if (!gst_all(vm_and(near, vm_and(small, exact)))) return false;
     all_whole = vm_and(all_whole, vf_equal(vi_to_float(vf_truncate(units)), units));
     c[i][v] = units;
   }
-  *whole = vm_bits(all_whole) == (1ull << LANES) - 1;
-  return vm_bits(even) == (1ull << LANES) - 1;
+  *whole = gst_all(all_whole);
+  return true;
+}
+
+/* Whether no step cuts c: whether it is a multiple of 2^(emax - F) for the greatest emax that may be, which all that
+   follows is then, too. c is in units. */
+static __attribute__((noinline)) bool gst_is_fine(const gst_constants *t, const unsigned char *a,
+                                                  const unsigned char *b, const float *accumulator) {
+  vm fine = vi_equal(vi_set(0), vi_set(0));
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+    const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
+    vf c = vf_multiply(vf_load(accumulator + i * PANEL + v * LANES), gst_unit_scale(t, x, y));
+    vi spread = gst_sum_of(t->row.spread, t->column.spread, x, y), sign = vi_and(vf_bits(c), vi_set(INT32_MIN));
+    vi place = vi_shift_left(vi_add(spread, vi_set(127 + t->fraction_bits - (GST_F - 23))), 23);
+    vf beside = vi_as_float(vi_or(place, sign));
+    vm multiple = vf_equal(vf_subtract(vf_add(c, beside), beside), c);
+    fine = vm_and(fine, vm_or(multiple, vi_less(place, vi_xor(vf_bits(c), sign))));
+  }
+  return gst_all(fine);
 }
 
 static inline __attribute__((always_inline)) void gst_end(const gst_constants *t, const unsigned char *a,
@@ -398,123 +435,86 @@ static inline __attribute__((always_inline)) void gst_end(const gst_constants *t
   }
 }
 
-/* The sums of one part's products in quarters. */
-static inline __attribute__((always_inline)) void gst_even_dots(size_t parts, size_t part, const unsigned char *a,
-                                                                const unsigned char *b, const int32_t *start,
-                                                                vi g[GST_ROWS][GST_VECTORS]) {
-  const size_t quads = GST_QUADS / parts;
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] =
-      vi_load(start + part * PANEL + v * LANES);
-  for (size_t q = part * quads; q < (part + 1) * quads; q++) {
-    vb y[GST_VECTORS];
-    UNROLL for (size_t v = 0; v < GST_VECTORS; v++) y[v] = vb_load(b + (q * PANEL + v * LANES) * 4);
-    UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
-      vb x = vb_repeat(((const uint32_t *)a)[q * GST_GROUP + i]);
-      UNROLL for (size_t v = 0; v < GST_VECTORS; v++) g[i][v] = vi_dot4(g[i][v], x, y[v]);
-    }
-  }
+/* c after a step, from the sum of c before, toward zero, and the terms: d is that sum toward zero and `rest` what that
+   left. Where rest is zero, d + fraction is rounded once. Elsewhere the sum has more than 24 bits, rest its sign and at
+   least the magnitude 1: rest + fraction has that sign too, however it is rounded, and a magnitude below the last place
+   of d, so the result is d. */
+static inline vf gst_add_fraction(vf c, vi sum) {
+  vf fraction = vf_subtract(c, vi_to_float(vf_truncate(c))), d = vi_to_float(sum);
+  vf rest = vi_to_float(vi_subtract(sum, vf_truncate(d)));
+  return vf_add(d, vf_add(rest, fraction));
 }
 
-/* Adds one step's terms in units, two parts at a time. */
-static inline __attribute__((always_inline)) void gst_even_sum(const gst_constants *t, size_t parts,
-                                                               const unsigned char *a, const unsigned char *b,
-                                                               vi sum[GST_ROWS][GST_VECTORS]) {
-  const int32_t *start = (const int32_t *)(b + t->column.start);
+/* c after one step, in units: terms are added two groups at a time. */
+static inline __attribute__((always_inline)) void gst_even_step(const gst_constants *t, const unsigned char *a,
+                                                                const unsigned char *b, bool whole,
+                                                                vf c[GST_ROWS][GST_VECTORS]) {
   const int32_t *row_weight = (const int32_t *)(a + t->row.weight);
   const int32_t *weight = (const int32_t *)(b + t->column.weight);
-  for (size_t pair = 0; pair < parts / 2; pair++) {
+  vi sum[GST_ROWS][GST_VECTORS];
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) sum[i][v] =
+      vf_truncate(c[i][v]);
+  for (size_t pair = 0; pair < GST_GROUPS / 2; pair++) {
     vi low[GST_ROWS][GST_VECTORS], high[GST_ROWS][GST_VECTORS];
-    gst_even_dots(parts, 2 * pair, a, b, start, low);
-    gst_even_dots(parts, 2 * pair + 1, a, b, start, high);
+    gst_dots(&t->column, 2 * pair, a, b, low);
+    gst_dots(&t->column, 2 * pair + 1, a, b, high);
     UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
       vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
-      vi w = vh_multiply(vi_set(row_weight[pair * GST_GROUP + i]), vi_load(weight + pair * PANEL + v * LANES));
+      vi w = vh_multiply(vi_set(row_weight[pair * GST_LINES + i]), vi_load(weight + pair * PANEL + v * LANES));
       sum[i][v] = vi_dot2(sum[i][v], both, w);
     }
   }
+  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) c[i][v] =
+      whole ? vi_to_float(sum[i][v]) : gst_add_fraction(c[i][v], sum[i][v]);
 }
 
-/* c after a step, in units, from c before and the sum of its whole part and the terms; by gst_step where c may be cut.
-   d is the sum toward zero and `rest` what that left. Where rest is zero, d + fraction is rounded once. Elsewhere the
-   sum has more than 24 bits, rest its sign and at least the magnitude 1: rest + fraction has that sign too, however it
-   is rounded, and a magnitude below the last place of d, so the result is d. */
-static __attribute__((noinline)) void gst_add_fractions(const gst_part *p, size_t parts, vi sum[GST_ROWS][GST_VECTORS],
-                                                        vf c[GST_ROWS][GST_VECTORS]) {
-  const gst_constants *t = p->constants;
-  float *accumulator = (float *)p->run->accumulator + p->row * PANEL + p->column;
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
-    const unsigned char *a = p->a + i * 4, *b = p->b + v * LANES * 4;
-    vf fraction = vf_subtract(c[i][v], vi_to_float(vf_truncate(c[i][v]))), d = vi_to_float(sum[i][v]);
-    vf rest = vi_to_float(vi_subtract(sum[i][v], vf_truncate(d)));
-    vi spread = gst_sum_of(t->row.spread, t->column.spread, a, b);
-    vi least = vi_shift_left(vi_add(spread, vi_set(127 + t->fraction_bits - (GST_F - 23))), 23);
-    vm cut = vi_less(vi_and(vf_bits(c[i][v]), vi_set(INT32_MAX)), least);
-    cut = vm_and_not(cut, vf_equal(fraction, vf_set(0)));
-    if (vm_bits(cut)) {
-      float *at = accumulator + i * PANEL + v * LANES;
-      vf_store(at, vf_multiply(c[i][v], gst_unit(t, a, b)));
-      gst_step(p, parts, i, v);
-      c[i][v] = vf_multiply(vf_load(at), gst_unit_scale(t, a, b));
-    } else {
-      c[i][v] = vf_add(d, vf_add(rest, fraction));
-    }
-  }
+static inline __attribute__((always_inline)) void gst_even_steps(const gst_constants *t, size_t steps,
+                                                                 const unsigned char *a, const unsigned char *b,
+                                                                 bool whole, vf c[GST_ROWS][GST_VECTORS]) {
+  for (size_t step = 0; step < steps; step++)
+    gst_even_step(t, a + step * t->row_step, b + step * t->column.bytes, whole, c);
 }
 
-/* At most GST_EVEN_STEPS steps, to `last`, of the part. */
-static inline __attribute__((always_inline)) void gst_steps(gst_part p, size_t parts, size_t last) {
-  const gst_constants *t = p.constants;
-  float *accumulator = (float *)p.run->accumulator + p.row * PANEL + p.column;
+/* At most GST_EVEN_STEPS steps, of some rows and vectors. a and b begin with the first row and column of the first
+   step, in arrays of words of 32 bits, their scales in those of doubles. */
+static inline __attribute__((always_inline)) void gst_steps(const gst_constants *t, size_t steps,
+                                                            const unsigned char *a, const double *row_scale,
+                                                            const unsigned char *b, const double *scale,
+                                                            float *accumulator) {
   vf c[GST_ROWS][GST_VECTORS];
-  bool whole, even;
-  for (size_t i = 0; i < GST_ROWS && p.row + GST_ROWS < p.run->rows; i++)
-    UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
-        __builtin_prefetch(accumulator + (GST_ROWS + i) * PANEL + v * LANES, 1);
-  even = gst_begin(t, p.a, p.b, accumulator, c, &whole);
-  for (; p.step < last; p.step++, p.a += t->row_step, p.b += t->column.bytes) {
-    vi sum[GST_ROWS][GST_VECTORS];
-    if (!even) {
-      UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
-          gst_step(&p, parts, i, v);
-      continue;
+  bool whole;
+  if (!gst_begin(t, a, b, accumulator, c, &whole) || (!whole && !gst_is_fine(t, a, b, accumulator))) {
+    for (size_t step = 0; step < steps; step++) {
+      gst_step(t, a, row_scale, b, scale, accumulator);
+      a += t->row_step, row_scale += t->row_step / sizeof *row_scale;
+      b += t->column.bytes, scale += t->column.bytes / sizeof *scale;
     }
-    UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) sum[i][v] =
-        vf_truncate(c[i][v]);
-    gst_even_sum(t, parts, p.a, p.b, sum);
-    if (whole) {
-      UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) c[i][v] =
-          vi_to_float(sum[i][v]);
-    } else {
-      vf state[GST_ROWS][GST_VECTORS];
-      vi sums[GST_ROWS][GST_VECTORS];
-      memcpy(state, c, sizeof c), memcpy(sums, sum, sizeof sum);
-      gst_add_fractions(&p, parts, sums, state);
-      memcpy(c, state, sizeof c);
-    }
+    return;
   }
-  if (even) gst_end(t, p.a - t->row_step, p.b - t->column.bytes, accumulator, c);
+  if (whole)
+    gst_even_steps(t, steps, a, b, true, c);
+  else
+    gst_even_steps(t, steps, a, b, false, c);
+  gst_end(t, a, b, accumulator, c);
 }
 
-static inline __attribute__((always_inline)) void gst_panel(const smma_run *r, size_t parts) {
-  const gst_constants t = gst_constants_of(r, parts);
+static void gst_run(const smma_run *r) {
+  const gst_constants t = gst_constants_of(r);
   for (size_t first = r->first; first < r->last; first += GST_EVEN_STEPS) {
-    size_t last = r->last - first > GST_EVEN_STEPS ? first + GST_EVEN_STEPS : r->last;
+    const size_t steps = r->last - first < GST_EVEN_STEPS ? r->last - first : GST_EVEN_STEPS;
     const unsigned char *a = (const unsigned char *)r->a + first * t.row_step;
     const unsigned char *b = (const unsigned char *)r->b + first * t.column.bytes;
     for (size_t column = 0; column < PANEL; column += GST_VECTORS * LANES)
       for (size_t row = 0; row < r->rows; row += GST_ROWS) {
-        const unsigned char *group = a + row / GST_GROUP * t.row.bytes;
-        gst_part p = {r, &t, group + row % GST_GROUP * 4, b + column * 4, row, column, first};
-        gst_steps(p, parts, last);
+        const unsigned char *group = a + row / GST_LINES * t.row.bytes;
+        const double *row_scale = (const double *)(group + t.row.scale) + row % GST_LINES;
+        const double *scale = (const double *)(b + t.column.scale) + column;
+        float *accumulator = (float *)r->accumulator + row * PANEL + column;
+        for (size_t i = GST_ROWS; i < 2 * GST_ROWS && row + GST_ROWS < r->rows; i++)
+          UNROLL for (size_t v = 0; v < GST_VECTORS; v++) __builtin_prefetch(accumulator + i * PANEL + v * LANES, 1);
+        gst_steps(&t, steps, group + row % GST_LINES * 4, row_scale, b + column * 4, scale, accumulator);
       }
   }
-}
-
-static void gst_run(const smma_run *r) {
-  if (gst_parts(&r->plan->operation) == 4)
-    gst_panel(r, 4);
-  else
-    gst_panel(r, 2);
 }
 
 static const smma_kernel_family gst_fdpa_family = {

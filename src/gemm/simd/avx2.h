@@ -140,11 +140,18 @@ static inline vd vd_add_odd(vd x, vd y) {
   __m256i odd = _mm256_srli_epi64(_mm256_castpd_si256(inexact), 63);
   return _mm256_castsi256_pd(_mm256_or_si256(_mm256_add_epi64(_mm256_castpd_si256(sum), back), odd));
 }
+static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
+static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }
 static inline vd vd_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 static inline vd vd_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
 static inline vd vd_low_int(vi x) { return _mm256_cvtepi32_pd(_mm256_castsi256_si128(x)); }
 static inline vd vd_high_int(vi x) { return _mm256_cvtepi32_pd(_mm256_extracti128_si256(x, 1)); }
+static inline vd vd_power(__m128i x) {
+  return _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(x, _mm_set1_epi32(1023))), 52));
+}
+static inline vd vd_low_power(vi x) { return vd_power(_mm256_castsi256_si128(x)); }
+static inline vd vd_high_power(vi x) { return vd_power(_mm256_extracti128_si256(x, 1)); }
 static inline vf vf_narrow(vd low, vd high) { return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)); }
 
 #endif

@@ -117,6 +117,11 @@ static inline vd vd_add_odd(vd x, vd y) {
   __m512d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   return _mm512_mask_mov_pd(up, _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1)), down);
 }
+static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
+static inline vd vd_signed_as(vd x, vd y) {
+  const __m512i sign = _mm512_set1_epi64(INT64_MIN); /* x | (y & sign) */
+  return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(_mm512_castpd_si512(x), _mm512_castpd_si512(y), sign, 0xf8));
+}
 static inline vd vd_replace_nan(vd x, vd nan) {
   return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
 }
@@ -124,6 +129,12 @@ static inline vd vd_low(vf x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)
 static inline vd vd_high(vf x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
 static inline vd vd_low_int(vi x) { return _mm512_cvtepi32_pd(_mm512_castsi512_si256(x)); }
 static inline vd vd_high_int(vi x) { return _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(x, 1)); }
+static inline vd vd_power(__m256i x) {
+  return _mm512_castsi512_pd(
+      _mm512_slli_epi64(_mm512_cvtepi32_epi64(_mm256_add_epi32(x, _mm256_set1_epi32(1023))), 52));
+}
+static inline vd vd_low_power(vi x) { return vd_power(_mm512_castsi512_si256(x)); }
+static inline vd vd_high_power(vi x) { return vd_power(_mm512_extracti64x4_epi64(x, 1)); }
 static inline vf vf_narrow(vd low, vd high) {
   return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
 }

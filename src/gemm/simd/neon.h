@@ -141,11 +141,19 @@ static inline vd vd_add_odd(vd x, vd y) {
   int64x2_t back = vandq_s64(inexact, vshrq_n_s64(veorq_s64(bits, vreinterpretq_s64_f64(error)), 63));
   return vreinterpretq_f64_s64(vorrq_s64(vaddq_s64(bits, back), vandq_s64(inexact, vdupq_n_s64(1))));
 }
+static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }
 static inline vd vd_low(vf x) { return vcvt_f64_f32(vget_low_f32(x)); }
 static inline vd vd_high(vf x) { return vcvt_high_f64_f32(x); }
 static inline vd vd_low_int(vi x) { return vcvtq_f64_s64(vmovl_s32(vget_low_s32(x))); }
 static inline vd vd_high_int(vi x) { return vcvtq_f64_s64(vmovl_high_s32(x)); }
+static inline vd vd_low_power(vi x) {
+  return vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vmovl_s32(vget_low_s32(x)), vdupq_n_s64(1023)), 52));
+}
+static inline vd vd_high_power(vi x) {
+  return vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vmovl_high_s32(x), vdupq_n_s64(1023)), 52));
+}
 static inline vf vf_narrow(vd low, vd high) { return vcvt_high_f32_f64(vcvt_f32_f64(low), high); }
 
 #include "gemm/simd/half.inc"

@@ -173,6 +173,10 @@ static inline vd vd_add_odd(vd x, vd y) {
   vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
   return (vd)(((vector_of_longs)sum + (inexact & signs >> 63)) | (inexact & 1));
 }
+static inline vd vd_multiply_add(vd x, vd y, vd z) { return x * y + z; }
+static inline vd vd_signed_as(vd x, vd y) {
+  return (vd)((vector_of_longs)x | ((vector_of_longs)y & (vector_of_longs){INT64_MIN, INT64_MIN}));
+}
 static inline vd vd_replace_nan(vd x, vd nan) {
   vector_of_longs number = x == x;
   return (vd)(((vector_of_longs)x & number) | ((vector_of_longs)nan & ~number));
@@ -181,6 +185,8 @@ static inline vd vd_low(vf x) { return (vd){x[0], x[1]}; }
 static inline vd vd_high(vf x) { return (vd){x[2], x[3]}; }
 static inline vd vd_low_int(vi x) { return (vd){x[0], x[1]}; }
 static inline vd vd_high_int(vi x) { return (vd){x[2], x[3]}; }
+static inline vd vd_low_power(vi x) { return (vd)((vector_of_longs){x[0] + 1023, x[1] + 1023} << 52); }
+static inline vd vd_high_power(vi x) { return (vd)((vector_of_longs){x[2] + 1023, x[3] + 1023} << 52); }
 static inline vf vf_narrow(vd low, vd high) {
   return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
