@@ -3,7 +3,7 @@
 
    Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
    when they leave the registers, and operands that are infinite or NaN need nothing else. Where the rule's NaN is an
-   operand's, accumulators keep theirs, and rows and columns that are not finite are the core's. */
+   operand's, that of an accumulator stays here, and ftz.h knows those of A and B. */
 #ifndef SMMA_GEMM_FAMILY_FMA_H
 #define SMMA_GEMM_FAMILY_FMA_H
 
@@ -19,8 +19,9 @@ static size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * siz
 
 /* The NaN of an accumulator that was `before`, if it becomes one. */
 static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
-  if (policy == SMMA_NAN_OPERAND) return vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22)));
-  return vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy)));
+  const vf made = vi_as_float(vi_set((int32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy)));
+  if (policy != SMMA_NAN_OPERAND) return made;
+  return vf_select(vf_equal(before, before), made, vi_as_float(vi_or(vf_bits(before), vi_set(1 << 22))));
 }
 
 /* d, FMA_ROWS x FMA_F32_COLUMNS, through `count` steps of a, FMA_ROWS a step, times b, FMA_F32_COLUMNS a step. The next

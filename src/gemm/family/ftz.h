@@ -1,6 +1,5 @@
 /* FTZ-AddMul and FTZ-FMA: FP32 arithmetic that flushes, in the machine's own. Infinities, NaN and overflow are those of
-   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before, but those
-   of FTZ-FMA have only the NaN that they began with.
+   IEEE 754; accumulators get the rule's NaN when they leave the registers, as in fma.h, which comes before.
 
    FTZ-AddMul flushes a result that is subnormal after rounding to FP32 with subnormals. Whether it is judged so, before
    rounding, or after rounding to 24 bits with any exponent is the same here. Sums of FP32 numbers are multiples of
@@ -148,16 +147,73 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
   vf_store(d, vf_replace_nan(sum, fma_f32_nan(SMMA_NAN_OPERAND, vf_load(d))));
 }
 
+/* The last NaN of each of the `width` vectors that are packed side by side, made quiet, and at which of their elements
+   first..last - 1 it is; -1 where there is none. */
+typedef struct {
+  int32_t at[FMA_F32_COLUMNS], nan[FMA_F32_COLUMNS];
+} ftz_fma_last;
+
+static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, size_t width, size_t first, size_t last,
+                                                               ftz_fma_last *found) {
+  for (size_t v = 0; v < width; v++) found->at[v] = -1, found->nan[v] = 0;
+  for (size_t i = first; i < last; i++) {
+    int32_t bits[FMA_F32_COLUMNS];
+    memcpy(bits, x + i * width, width * sizeof *bits);
+    for (size_t v = 0; v < width; v++) {
+      const bool is_nan = (bits[v] & INT32_MAX) > 0x7f800000;
+      found->at[v] = is_nan ? (int32_t)i : found->at[v];
+      found->nan[v] = is_nan ? bits[v] | 1 << 22 : found->nan[v];
+    }
+  }
+}
+
+/* Once NaN, an accumulator stays one: that of the last product with a NaN, of A's element rather than B's; else what is
+   there. */
+static void ftz_fma_choose_nan(const ftz_fma_last *a, const ftz_fma_last *b, float *d) {
+  for (size_t row = 0; row < FMA_ROWS; row++, d += FMA_F32_COLUMNS)
+    for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES) {
+      const vi of_a = vi_set(a->at[row]), of_b = vi_load(b->at + column);
+      const vi b_nan = vi_select(vi_less(of_b, vi_set(0)), vf_bits(vf_load(d + column)), vi_load(b->nan + column));
+      const vi nan = a->at[row] < 0 ? b_nan : vi_select(vi_less(of_a, of_b), b_nan, vi_set(a->nan[row]));
+      vf_store(d + column, vi_as_float(nan));
+    }
+}
+
+/* FMA_ROWS rows from `row` on. */
+static void ftz_fma_rows(const smma_run *r, const float *a, size_t row) {
+  const float *b = (const float *)r->b;
+  float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS;
+  if (FLUSHES_AFTER_ROUNDING)
+    fma_f32_block(a + r->first * 2 * FMA_ROWS, b + r->first * 2 * FMA_F32_COLUMNS, (r->last - r->first) * 2,
+                  SMMA_NAN_OPERAND, d);
+  else
+    for (size_t i = 0; i < FMA_ROWS; i++)
+      for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES)
+        ftz_fma_row(r, a + i, b + column, row + i, column);
+}
+
+/* Whether any accumulator is NaN. */
+static bool ftz_fma_any_nan(const float *d) {
+  vi any = vi_set(0);
+  for (size_t i = 0; i < FMA_ROWS * FMA_F32_COLUMNS; i += LANES)
+    any = vi_or(any, vi_subtract(vi_set(0x7f800000), vi_and(vf_bits(vf_load(d + i)), vi_set(INT32_MAX))));
+  return vi_any_negative(any);
+}
+
 static void ftz_fma_run(const smma_run *r) {
   const size_t packed = r->packed_steps * 2;
-  if (FLUSHES_AFTER_ROUNDING) {
-    fma_f32_run(r);
-    return;
-  }
-  for (size_t row = 0; row < r->rows; row++) {
-    const float *a = (const float *)r->a + row / FMA_ROWS * FMA_ROWS * packed + row % FMA_ROWS;
-    for (size_t column = 0; column < FMA_F32_COLUMNS; column += LANES)
-      ftz_fma_row(r, a, (const float *)r->b + column, row, column);
+  ftz_fma_last of_b;
+  bool found = false;
+  for (size_t row = 0; row < r->rows; row += FMA_ROWS) {
+    const float *a = (const float *)r->a + row * packed;
+    float *d = (float *)r->accumulator + row * FMA_F32_COLUMNS;
+    ftz_fma_last of_a;
+    ftz_fma_rows(r, a, row);
+    if (!ftz_fma_any_nan(d)) continue;
+    if (!found) ftz_fma_find((const float *)r->b, FMA_F32_COLUMNS, 2 * r->first, 2 * r->last, &of_b);
+    found = true;
+    ftz_fma_find(a, FMA_ROWS, 2 * r->first, 2 * r->last, &of_a);
+    ftz_fma_choose_nan(&of_a, &of_b, d);
   }
 }
 
@@ -165,26 +221,10 @@ static bool ftz_fma_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->d == SMMA_F32 && o->k == 2;
 }
 
-/* Marks vectors with infinities and NaN: which NaN they make is the core's to say. Finite ones make none, they only
-   keep that of an accumulator. */
-static inline void ftz_fma_mark(const smma_pack *pack, size_t width) {
-  const size_t elements = pack->steps * 2;
-  for (size_t first = 0; first < pack->count; first += width)
-    for (size_t i = 0; i < elements; i++)
-      for (size_t v = 0; v < width; v++) {
-        const uint64_t bits = smma_load(4, pack->out, (first / width * elements + i) * width + v);
-        pack->special[first + v] |= (bits & 0x7f800000) == 0x7f800000;
-      }
-}
-
-static void ftz_fma_pack_rows(const smma_pack *pack) {
-  smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1);
-  ftz_fma_mark(pack, FMA_ROWS);
-}
+static void ftz_fma_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1); }
 
 static void ftz_fma_pack_columns(const smma_pack *pack) {
   smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
-  ftz_fma_mark(pack, FMA_F32_COLUMNS);
 }
 
 static const smma_kernel_family ftz_fma_family = {

@@ -13,7 +13,10 @@
      fraction, exceeds the leading bit of the sum (GTR: but no more than three). Revision 1 rounds t down at 31 bits
      below E and keeps two. What is kept only matters by not being zero: t is less than half of c, so that the sum has
      27 bits or more and a bit of it that is below the rounding position takes note.
-   The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits.h. */
+   The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits.h.
+
+   c is the result as it is where all products are zero, and where it is infinite or NaN, as a run's own sums may
+   become. Exponents that fit neither bytes nor fields of binary32 (bf16, xf32) have a slower way, in integers. */
 #ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
 #define SMMA_GEMM_FAMILY_TR_FDPA_H
 
@@ -22,10 +25,13 @@
 enum {
   TR_HEADROOM = 5,
   TR_UNIT = 24 + TR_HEADROOM,
-  TR_LEAST = -97,        /* of G: the least whose unit 2^(G - 29) is a normal number */
-  TR_CALM = 120,         /* below 2^120, accumulators stay finite within a run */
-  TR_LEAST_BASE = -40,   /* of a row and a column, added: then E of a certain sum is not below TR_LEAST */
-  TR_GREATEST_BASE = 110 /* and not above TR_CALM */
+  TR_LEAST = -97,         /* of G: the least whose unit 2^(G - 29) is a normal number */
+  TR_CALM = 120,          /* below 2^120, accumulators stay finite within a run */
+  TR_CALM_BASE = 110,     /* of a row and a column, added: the greatest for that */
+  TR_LEAST_BASE = -40,    /* then G of a certain sum is not below TR_LEAST */
+  TR_GREATEST_BASE = 122, /* and not above 127; no product overflows */
+  TR_LONGEST = 8,         /* block of bf16, xf32 */
+  TR_NONE = -1000         /* the exponent of zero: with any other, below every product's */
 };
 
 /* What is constant where the work is inlined. */
@@ -37,8 +43,8 @@ typedef struct {
 
 /* What does not change within a run. */
 typedef struct {
-  tr_shape shape;
   int top; /* edot + 5, biased as in binary32, for a deficit of 0 and bases of 0 */
+  vf nan;
 } tr_constants;
 
 static bool tr_fdpa_takes(const smma_operation *o) {
@@ -52,13 +58,8 @@ static bool tr_fdpa_takes(const smma_operation *o) {
 }
 
 static tr_constants tr_constants_of(const smma_operation *o) {
-  tr_constants t;
-  t.shape.length = smma_block_of(o);
-  t.shape.grouped = o->rule.algorithm == SMMA_GTR_FDPA;
-  t.shape.wide = deficit_is_wide(o);
-  t.shape.revision = o->rule.with.tr_fdpa.revision;
-  t.top = 127 + TR_HEADROOM + deficit_top(o);
-  return t;
+  const uint64_t nan = smma_nan_of(smma_encoding_of(SMMA_F32), o->rule.nan);
+  return (tr_constants){127 + TR_HEADROOM + deficit_top(o), vi_as_float(vi_set((int32_t)nan))};
 }
 
 static void tr_pack_rows(const smma_pack *pack) {
@@ -141,12 +142,10 @@ static inline __attribute__((always_inline)) vi tr_align(tr_shape s, vf c, vf sc
 
 /* The sum with its last bit set where bits of `cut` are kept. Of x and y, x has the higher leading bit where x without
    the bits of y is above y. */
-static inline __attribute__((always_inline)) vi tr_take_note(tr_shape s, const tr_words *w, vi sum, vi cut) {
-  vi magnitude;
+static inline __attribute__((always_inline)) vi tr_take_note(tr_shape s, vi one, vi sum, vi magnitude, vi cut) {
   if (s.revision == 1) return vi_or(sum, vi_shift_right(cut, 30));
-  magnitude = vi_magnitude(sum);
   if (s.grouped) cut = vi_and(cut, vi_set((int32_t)0xe0000000));
-  return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, w->one, sum);
+  return vi_or_where(vi_above(vi_and_not(cut, magnitude), magnitude), sum, one, sum);
 }
 
 /* d from t and c. A shift by 32 - 32 or more leaves nothing of t, and what it cuts does not matter: c is even then, and
@@ -161,8 +160,8 @@ static inline __attribute__((always_inline)) void tr_add(tr_shape s, const tr_wo
     sum[v] = tr_align(s, start, vi_as_float(vi_subtract(w->scale, exponent[v])));
   }
   UNROLL for (int v = 0; v < 4; v++) sum[v] = vi_add(sum[v], vi_shift_down_by(t->sum[v], below[v]));
-  UNROLL for (int v = 0; v < 4; v++) sum[v] =
-      tr_take_note(s, w, sum[v], vi_shift_left_by(t->sum[v], vi_subtract(w->word, below[v])));
+  UNROLL for (int v = 0; v < 4; v++) sum[v] = tr_take_note(s, w->one, sum[v], vi_magnitude(sum[v]),
+                                                           vi_shift_left_by(t->sum[v], vi_subtract(w->word, below[v])));
   UNROLL for (int v = 0; v < 4; v++) d[v] = vf_multiply(vi_to_float(sum[v]), vi_as_float(vi_add(exponent[v], w->unit)));
 }
 
@@ -176,78 +175,183 @@ static bool tr_are_calm(const float *accumulator, size_t count) {
   return !vi_any_negative(care);
 }
 
-/* The lanes that the core must compute: c is special, or there are products and their exponents are out of range or may
-   be lower. `top` is edot + 5 for a deficit of 0. Where all products are `zero`, c is the result. */
-static inline vm tr_rare(tr_shape s, vi deficit, vi top, vm zero, vf c) {
-  vi exponent = vi_shift_right(vi_shift_left(vf_bits(c), 1), 24);
-  vm rare;
-  deficit = vi_shift_right(deficit, 23);
-  top = vi_subtract(top, deficit);
-  rare = vm_or(vi_less(vi_max(exponent, top), vi_set(127 + TR_LEAST)), vi_less(vi_set(127 + TR_CALM), top));
-  if (s.wide) rare = vm_or(rare, vi_less(vi_set(DEFICIT_CERTAIN / 2), deficit));
-  return vm_or(vi_equal(exponent, vi_set(255)), vm_and_not(rare, zero));
+/* ---- Exponents of any size ---- */
+
+/* Elements of one block, number k * vectors + v that of vector v: significand * 2^exponent, where the significand is
+   below one for a subnormal, whose exponent is -126. */
+typedef struct {
+  _Alignas(64) float significand[TR_LONGEST * SMMA_MOST_VECTORS];
+  _Alignas(64) int32_t exponent[TR_LONGEST * SMMA_MOST_VECTORS];
+} tr_elements;
+
+/* `vectors` rows of A, or columns of B, from `first` of the run on. */
+static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors, size_t block, tr_elements *x) {
+  const smma_operation *o = &r->plan->operation;
+  const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
+  const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
+  const smma_fetch f = {.plan = r->plan,
+                        .of_a = of_a,
+                        .first = (of_a ? r->row : r->column) + first,
+                        .vectors = vectors,
+                        .step = r->step + block / blocks,
+                        .block = (int)(block % blocks),
+                        .length = (int)length};
+  uint32_t code[TR_LONGEST * SMMA_MOST_VECTORS];
+  uint8_t field[TR_LONGEST * SMMA_MOST_VECTORS];
+  unsigned char special[SMMA_MOST_VECTORS] = {0}; /* such operands count as zero */
+  smma_fetch_codes(&f, code);
+  smma_decode_codes(&d, length, vectors, code, x->significand, field, special);
+  for (size_t i = 0; i < length * vectors; i++) {
+    const uint32_t bits = (255u - (field[i] ? field[i] : 1)) << 23;
+    float twice; /* 2^(128 - field); halves are exact, as significands are short */
+    memcpy(&twice, &bits, sizeof twice);
+    x->significand[i] = x->significand[i] * 0.5f * twice;
+    x->exponent[i] = field[i] ? field[i] - 127 : TR_NONE;
+  }
 }
 
-/* One row of any operands. `a` are that row's packed operands of the block, `b` the columns'. Returns whether the
-   accumulators are calm then. */
-static inline __attribute__((always_inline)) bool tr_compute_with_care(const smma_run *r, const tr_constants *t,
-                                                                       tr_shape s, const unsigned char *a,
-                                                                       const unsigned char *b, size_t row,
-                                                                       size_t block) {
-  const vi row_base = vi_set(deficit_row_base(s.length, a));
-  const int32_t *column_base = deficit_column_bases(s.length, b);
-  const vb zeros = deficit_compare_zeros(s.length, a, b);
-  deficit_least least = deficit_compare_row(s.length, s.grouped, a, b);
-  float *accumulator = (float *)r->accumulator + row * PANEL;
-  tr_words w = tr_words_of(t, 0);
-  tr_sums sums;
-  vi top[4];
-  vf d[4];
-  if (s.grouped) least.of[0] = vb_min(least.of[0], w.certain), least.of[1] = vb_min(least.of[1], w.certain);
-  for (int v = 0; v < 4; v++) {
-    top[v] = vi_add(vi_set(t->top), vi_add(row_base, vi_load(column_base + v * LANES)));
-    w.top[v] = vi_shift_left(top[v], 23);
-  }
-  sums = tr_products(s, &w, a, b, least);
-  tr_add(s, &w, &sums, accumulator, d);
-  for (int v = 0; v < 4; v++) {
-    vf c = vf_load(accumulator + v * LANES);
-    vm zero = vi_has(vb_pick(zeros, v, w.picker[v]), vi_set(1 << 22));
-    vm rare = tr_rare(s, sums.deficit[v], top[v], zero, c);
-    vf_store(accumulator + v * LANES, vf_add_where(zero, c, vf_set(0), d[v]));
-    if (vm_bits(rare)) {
-      float start[LANES];
-      vf_store(start, c);
-      smma_compute_lanes(r, row, (size_t)v * LANES, block, vm_bits(rare), start, accumulator + v * LANES);
-    }
-  }
-  return tr_are_calm(accumulator, PANEL);
+/* The products of one row and a vector of columns: edot, the sum of their terms, and the greatest positive and negative
+   one, if asked for, as the bits of their magnitudes in units of 2^(edot - 24). */
+typedef struct {
+  vi exponent, sum, high, low;
+} tr_exact;
+
+/* `a` and `b` are the first exponents of the row, of DEFICIT_CHUNK, and of the vector, of PANEL. */
+static inline __attribute__((always_inline)) vi tr_product_exponent(const int32_t *a, const int32_t *b, int k) {
+  return vi_add(vi_set(a[k * DEFICIT_CHUNK]), vi_load(b + k * PANEL));
 }
+
+static inline __attribute__((always_inline)) vi tr_greatest_exponent(int length, const int32_t *a, const int32_t *b) {
+  vi greatest = vi_set(2 * TR_NONE);
+  UNROLL for (int k = 0; k < length; k++) greatest = vi_max(greatest, tr_product_exponent(a, b, k));
+  return greatest;
+}
+
+/* Of elements row + k * DEFICIT_CHUNK and column + k * PANEL. */
+static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length, bool extremes, vi greatest,
+                                                                     const tr_elements *a, size_t row,
+                                                                     const tr_elements *b, size_t column) {
+  tr_exact r = {greatest, vi_set(0), vi_set(0), vi_set(0)};
+  const vi base = vi_subtract(greatest, vi_set(127 + 24));
+  UNROLL for (int k = 0; k < length; k++) {
+    const vi exponent = vi_subtract(tr_product_exponent(a->exponent + row, b->exponent + column, k), base);
+    const vf x = vf_set(a->significand[row + (size_t)k * DEFICIT_CHUNK]);
+    const vf y = vf_load(b->significand + column + (size_t)k * PANEL);
+    const vf p = vf_multiply(vf_multiply(x, y), vi_as_float(vi_shift_left(vi_max(exponent, vi_set(1)), 23)));
+    r.sum = vi_add(r.sum, vf_truncate(p));
+    if (!extremes) continue;
+    r.high = vi_max(r.high, vf_bits(p));
+    r.low = vi_max(r.low, vi_xor(vf_bits(p), vi_set(INT32_MIN)));
+  }
+  return r;
+}
+
+/* d from t and c in units of 2^(G - 29), where G is the greater of E, at least -126, and edot + 5. Where it is -126,
+   the exponent of u counts as no lower, so that two bits are kept of what is cut. */
+static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const tr_exact *t, vf c) {
+  const vi bits = vf_bits(c), one = vi_set(1), field = vi_shift_right(vi_shift_left(bits, 1), 24);
+  const vi fraction = vi_shift_right(vi_shift_left(bits, 9), 3), hidden = vi_shift_left(vi_min(field, one), 29);
+  const vi c_magnitude = vi_or(hidden, fraction), c_exponent = vi_max(field, one);
+  const vi top = vi_add(t->exponent, vi_set(127 + TR_HEADROOM)), g = vi_max(c_exponent, top),
+           below = vi_subtract(g, top);
+  const vi c_units = vi_select(vi_less(bits, vi_set(0)), vi_subtract(vi_set(0), c_magnitude), c_magnitude);
+  const vi cut = vi_shift_left_by(t->sum, vi_max(vi_subtract(vi_set(32), below), vi_set(0)));
+  const vm small = vi_less(g, vi_set(127 + TR_LEAST));
+  vi sum = vi_add(vi_shift_down_by(c_units, vi_subtract(g, c_exponent)), vi_shift_down_by(t->sum, below));
+  vi magnitude = vi_magnitude(sum);
+  vf d;
+  magnitude = vi_or_where(vi_equal(g, one), magnitude, vi_set(1 << 29), magnitude);
+  sum = tr_take_note(s, one, sum, magnitude, cut);
+  d = vf_multiply(vi_to_float(sum), vi_as_float(vi_shift_left(vi_subtract(g, vi_set(TR_UNIT)), 23)));
+  if (vm_bits(small)) { /* rounded once, to a multiple of 2^-149 */
+    const vf scale = vi_as_float(vi_shift_left(g, 23));
+    const vd unit = vd_set(0x1p-29);
+    const vd low = vd_multiply(vd_low_int(sum), vd_multiply(vd_low(scale), unit));
+    const vd high = vd_multiply(vd_high_int(sum), vd_multiply(vd_high(scale), unit));
+    d = vf_select(small, vf_narrow(low, high), d);
+  }
+  return d;
+}
+
+/* d where a product may be infinite, of 2^128 or more, or c, which in revision 1 counts first; or c is NaN. */
+static inline __attribute__((always_inline)) vf tr_take_infinities(tr_shape s, const tr_exact *t, vf c, vf nan, vf d) {
+  const vi bits = vf_bits(c), magnitude = vi_and(bits, vi_set(INT32_MAX));
+  const vi infinity = vi_set(255 << 23), negative = vi_or(infinity, vi_set(INT32_MIN));
+  const vi field = vi_min(vi_subtract(vi_set(127 + 24 + 128), t->exponent), vi_set(255));
+  const vi limit = vi_subtract(vi_shift_left(field, 23), vi_set(1)); /* below 2^128, as the products */
+  const vm plus = vm_or(vi_less(limit, t->high), vi_equal(bits, infinity));
+  const vm minus = vm_or(vi_less(limit, t->low), vi_equal(bits, negative));
+  const vm keeps = vi_less(vi_set(s.revision == 1 ? (255 << 23) - 1 : 255 << 23), magnitude);
+  d = vf_select(plus, vi_as_float(infinity), d);
+  d = vf_select(minus, vi_as_float(negative), d);
+  return vf_select(keeps, c, vf_select(vm_and(plus, minus), nan, d));
+}
+
+/* One row and its accumulators. What is NaN stays it. */
+static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s, vf nan, const tr_elements *a,
+                                                                     size_t row, const tr_elements *b,
+                                                                     float *accumulator) {
+  const vi infinity = vi_set(255 << 23);
+  for (size_t v = 0; v < PANEL; v += LANES) {
+    const vf c = vf_load(accumulator + v);
+    const vi magnitude = vi_and(vf_bits(c), vi_set(INT32_MAX));
+    vi greatest;
+    vm zero, great;
+    tr_exact t;
+    vf d;
+    if (vm_bits(vi_less(infinity, magnitude)) == (1u << LANES) - 1) continue;
+    greatest = tr_greatest_exponent(s.length, a->exponent + row, b->exponent + v);
+    zero = vi_less(greatest, vi_set(TR_NONE / 2)), great = vi_less(vi_set(126), greatest);
+    if (vm_bits(great))
+      t = tr_sum_exactly(s.length, true, greatest, a, row, b, v);
+    else
+      t = tr_sum_exactly(s.length, false, greatest, a, row, b, v);
+    d = tr_add_exactly(s, &t, c);
+    if (vm_bits(vm_or(great, vi_equal(vi_and(magnitude, infinity), infinity))))
+      d = tr_take_infinities(s, &t, c, nan, d);
+    vf_store(accumulator + v, vf_add_where(zero, c, vf_set(0), d));
+  }
+}
+
+/* ---- Blocks ---- */
 
 /* The rows of a chunk and what each pass over them leaves for the next. */
 typedef struct {
   deficit_chunk least;
   _Alignas(64) int32_t sum[DEFICIT_CHUNK][PANEL];
   _Alignas(64) int32_t top[DEFICIT_CHUNK][PANEL];
-  size_t count, row[DEFICIT_CHUNK];         /* rows that tr_add may do as they are */
-  size_t other_count, other[DEFICIT_CHUNK]; /* the others */
+  _Alignas(64) uint8_t zeros[DEFICIT_CHUNK][PANEL]; /* where all products are; of rows that keep some c */
+  bool keeps[DEFICIT_CHUNK];
+  size_t count, row[DEFICIT_CHUNK];         /* rows whose exponents fit */
+  size_t exact_count, exact[DEFICIT_CHUNK]; /* the others */
 } tr_passes;
 
-/* Behind the first pass: accumulators are `calm`, `base` is that of all columns, and E is within range; no element has
-   only products that are zero or whose exponents may be lower. */
-static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
-                                                                 size_t rows, int base, bool calm, tr_passes *p) {
+/* Behind the first pass. `base` is that of all columns, `columns_most` the greatest byte of a number among them: where
+   it and the row's add up to what is certain, only products of zeros bring more. Returns whether accumulators that are
+   calm, as they are if `calm` says so, stay it. */
+static inline __attribute__((always_inline)) bool tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
+                                                                 size_t rows, int base, int columns_most, bool calm,
+                                                                 tr_passes *p) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
-  p->count = p->other_count = 0;
+  p->count = p->exact_count = 0;
   for (size_t row = 0; row < rows; row++) {
-    const int bases = base + deficit_row_base(s.length, deficit_row(a, row_bytes, row));
+    const unsigned char *x = deficit_row(a, row_bytes, row);
+    const int bases = base + deficit_row_base(s.length, x);
     vb least = vb_load(p->least.of[0][row]);
+    bool zeros, fits = bases >= TR_LEAST_BASE && bases <= TR_GREATEST_BASE;
     if (s.grouped) least = vb_min(least, vb_load(p->least.of[1][row]));
-    if (!calm || bases < TR_LEAST_BASE || bases > TR_GREATEST_BASE || vb_any_less(w->certain, least))
-      p->other[p->other_count++] = row;
-    else
-      p->row[p->count++] = row;
+    zeros = vb_any_less(w->certain, least);
+    if (s.wide && zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
+    calm &= bases <= TR_CALM_BASE;
+    if (!fits) {
+      p->exact[p->exact_count++] = row;
+      continue;
+    }
+    p->keeps[p->count] = zeros || !calm;
+    if (p->keeps[p->count]) vb_store(p->zeros[p->count], vb_less(w->certain, least));
+    p->row[p->count++] = row;
   }
+  return calm;
 }
 
 /* Second pass: t. */
@@ -273,6 +377,18 @@ static inline __attribute__((always_inline)) void tr_multiply_rows(tr_shape s, c
   }
 }
 
+/* d, or c, which is then zero, infinite or NaN or has only `zeros` to add; -0 becomes +0. */
+static inline __attribute__((always_inline)) void tr_keep(const tr_words *w, const uint8_t *zeros, const float *c,
+                                                          vf d[4]) {
+  const vb bytes = vb_load(zeros);
+  UNROLL for (int v = 0; v < 4; v++) {
+    const vf start = vf_load(c + v * LANES);
+    const vm zero = vi_has(vb_pick(bytes, v, w->picker[v]), vi_set(1 << 22));
+    const vm special = vi_equal(vi_and(vf_bits(start), w->exponents), w->exponents);
+    d[v] = vf_add_where(vm_or(zero, special), start, vf_set(0), d[v]);
+  }
+}
+
 /* Third pass: c. */
 static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const tr_words *w, size_t count,
                                                               const tr_passes *p, float *accumulator) {
@@ -285,7 +401,21 @@ static inline __attribute__((always_inline)) void tr_add_rows(tr_shape s, const 
       sums.top[v] = vi_load(p->top[i] + v * LANES);
     }
     tr_add(s, w, &sums, c, d);
+    if (p->keeps[i]) tr_keep(w, p->zeros[i], c, d);
     UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
+  }
+}
+
+/* The rows whose exponents do not fit, of those from `first` on. */
+static inline __attribute__((always_inline)) void tr_compute_rows_exactly(const smma_run *r, vf nan, tr_shape s,
+                                                                          size_t first, size_t block,
+                                                                          const tr_passes *p) {
+  tr_elements a, b;
+  tr_decode(r, true, first, DEFICIT_CHUNK, block, &a);
+  tr_decode(r, false, 0, PANEL, block, &b);
+  for (size_t i = 0; i < p->exact_count; i++) {
+    const size_t row = p->exact[i];
+    tr_compute_exactly(s, nan, &a, row, &b, (float *)r->accumulator + (first + row) * PANEL);
   }
 }
 
@@ -301,12 +431,13 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
   tr_passes p;
   deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,
                        b + (size_t)s.length * 4 * PANEL, rows, &p.least);
-  tr_choose_rows(s, &w, a, rows, base, calm, &p);
+  calm = tr_choose_rows(s, &w, a, rows, base, range[2], calm, &p);
   tr_multiply_rows(s, &w, a, b, p.count, &p);
   tr_add_rows(s, &w, p.count, &p, (float *)r->accumulator + first * PANEL);
-  for (size_t i = 0; i < p.other_count; i++)
-    if (!tr_compute_with_care(r, t, s, deficit_row(a, row_bytes, p.other[i]), b, first + p.other[i], block))
-      calm = false;
+  if (s.wide && p.exact_count) {
+    tr_compute_rows_exactly(r, t->nan, s, first, block, &p);
+    calm = false;
+  }
   return calm;
 }
 
@@ -321,12 +452,12 @@ static inline __attribute__((always_inline)) void tr_panel(const smma_run *r, co
 }
 
 /* One function for each shape, not all in one: compilers allocate registers to each by itself. */
-#define TR_SHAPE(NAME, LENGTH, GROUPED, WIDE)                      \
-  static void NAME##_1(const smma_run *r, const tr_constants *t) { \
-    tr_panel(r, t, (tr_shape){LENGTH, GROUPED, WIDE, 1});          \
-  }                                                                \
-  static void NAME##_2(const smma_run *r, const tr_constants *t) { \
-    tr_panel(r, t, (tr_shape){LENGTH, GROUPED, WIDE, 2});          \
+#define TR_SHAPE(NAME, LENGTH, GROUPED, WIDE)                                                      \
+  static void NAME##_1(const smma_run *r, const tr_constants *t) {                                 \
+    tr_panel(r, t, (tr_shape){.length = LENGTH, .grouped = GROUPED, .wide = WIDE, .revision = 1}); \
+  }                                                                                                \
+  static void NAME##_2(const smma_run *r, const tr_constants *t) {                                 \
+    tr_panel(r, t, (tr_shape){.length = LENGTH, .grouped = GROUPED, .wide = WIDE, .revision = 2}); \
   }
 TR_SHAPE(tr_run_4, 4, false, false)
 TR_SHAPE(tr_run_8, 8, false, false)
@@ -342,8 +473,10 @@ static void tr_fdpa_run(const smma_run *r) {
       {tr_run_wide_8_1, tr_run_wide_8_2},
       {tr_run_grouped_1, tr_run_grouped_2},
   };
-  const tr_constants t = tr_constants_of(&r->plan->operation);
-  run[t.shape.grouped ? 4 : t.shape.wide * 2 + (t.shape.length == 8)][t.shape.revision != 1](r, &t);
+  const smma_operation *o = &r->plan->operation;
+  const tr_constants t = tr_constants_of(o);
+  const bool grouped = o->rule.algorithm == SMMA_GTR_FDPA;
+  run[grouped ? 4 : deficit_is_wide(o) * 2 + (smma_block_of(o) == 8)][o->rule.with.tr_fdpa.revision != 1](r, &t);
 }
 
 static const smma_kernel_family tr_fdpa_family = {

@@ -113,6 +113,9 @@ static inline vi vb_pick(vb bytes, int i, vb picker) {
 }
 static inline vb vb_and(vb x, vb y) { return _mm256_and_si256(x, y); }
 static inline vb vb_or(vb x, vb y) { return _mm256_or_si256(x, y); }
+static inline vb vb_less(vb x, vb y) {
+  return _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), x), _mm256_set1_epi32(-1));
+}
 static inline bool vb_any_less(vb x, vb y) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), x)) != -1;
 }

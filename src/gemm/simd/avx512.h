@@ -95,6 +95,7 @@ static inline vi vb_pick(vb bytes, int i, vb picker) {
 }
 static inline vb vb_and(vb x, vb y) { return _mm512_and_si512(x, y); }
 static inline vb vb_or(vb x, vb y) { return _mm512_or_si512(x, y); }
+static inline vb vb_less(vb x, vb y) { return _mm512_movm_epi8(_mm512_cmplt_epu8_mask(x, y)); }
 static inline bool vb_any_less(vb x, vb y) { return _mm512_cmplt_epu8_mask(x, y) != 0; }
 static inline vb vb_add_four(vb x, const uint32_t *four) {
   vb sum;

@@ -118,7 +118,8 @@ static inline vi vb_pick(vb bytes, int i, vb picker) {
 }
 static inline vb vb_and(vb x, vb y) { return vandq_u8(x, y); }
 static inline vb vb_or(vb x, vb y) { return vorrq_u8(x, y); }
-static inline bool vb_any_less(vb x, vb y) { return vmaxvq_u8(vcltq_u8(x, y)) != 0; }
+static inline vb vb_less(vb x, vb y) { return vcltq_u8(x, y); }
+static inline bool vb_any_less(vb x, vb y) { return vmaxvq_u8(vb_less(x, y)) != 0; }
 static inline vb vb_add_four(vb x, const uint32_t *four) {
   return vaddq_u8(x, vreinterpretq_u8_u32(vdupq_n_u32(*four)));
 }

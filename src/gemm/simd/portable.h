@@ -142,8 +142,9 @@ static inline vi vb_pick(vb bytes, int i, vb picker) {
 }
 static inline vb vb_and(vb x, vb y) { return x & y; }
 static inline vb vb_or(vb x, vb y) { return x | y; }
+static inline vb vb_less(vb x, vb y) { return (vb)(x < y); }
 static inline bool vb_any_less(vb x, vb y) {
-  vi less = (vi)(x < y);
+  vi less = (vi)vb_less(x, y);
   return less[0] | less[1] | less[2] | less[3];
 }
 static inline vb vb_add_four(vb x, const uint32_t *four) { return x + vb_repeat((int32_t)*four); }
