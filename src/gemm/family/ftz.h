@@ -147,23 +147,34 @@ static void ftz_fma_row(const smma_run *r, const float *a, const float *b, size_
   vf_store(d, vf_replace_nan(sum, fma_f32_nan(SMMA_NAN_OPERAND, vf_load(d))));
 }
 
-/* The last NaN of each of the `width` vectors that are packed side by side, made quiet, and at which of their elements
+/* The last NaN of each of the vectors that are packed side by side, made quiet, and at which of their elements
    first..last - 1 it is; -1 where there is none. */
 typedef struct {
   int32_t at[FMA_F32_COLUMNS], nan[FMA_F32_COLUMNS];
 } ftz_fma_last;
 
+/* Of `width` vectors, in parts of as many elements as fill one or two vectors of the machine. */
 static inline __attribute__((always_inline)) void ftz_fma_find(const float *x, size_t width, size_t first, size_t last,
                                                                ftz_fma_last *found) {
-  for (size_t v = 0; v < width; v++) found->at[v] = -1, found->nan[v] = 0;
-  for (size_t i = first; i < last; i++) {
-    int32_t bits[FMA_F32_COLUMNS];
-    memcpy(bits, x + i * width, width * sizeof *bits);
-    for (size_t v = 0; v < width; v++) {
-      const bool is_nan = (bits[v] & INT32_MAX) > 0x7f800000;
-      found->at[v] = is_nan ? (int32_t)i : found->at[v];
-      found->nan[v] = is_nan ? bits[v] | 1 << 22 : found->nan[v];
+  const size_t part = width < LANES ? LANES : width, elements = part / width;
+  vi at[2] = {vi_set(-1), vi_set(-1)}, nan[2] = {vi_set(0), vi_set(0)};
+  int32_t lane_at[2 * LANES], lane_nan[2 * LANES];
+  for (size_t i = first / elements; i < last / elements; i++) UNROLL for (size_t v = 0; v < part / LANES; v++) {
+      const vi bits = vf_bits(vf_load(x + i * part + v * LANES));
+      const vm is_nan = vi_less(vi_set(0x7f800000), vi_and(bits, vi_set(INT32_MAX)));
+      at[v] = vi_select(is_nan, vi_set((int32_t)i), at[v]);
+      nan[v] = vi_select(is_nan, bits, nan[v]);
     }
+  UNROLL for (size_t v = 0; v < 2; v++) {
+    vi_store(lane_at + v * LANES, at[v]);
+    vi_store(lane_nan + v * LANES, nan[v]);
+  }
+  for (size_t v = 0; v < width; v++) found->at[v] = -1, found->nan[v] = 0;
+  for (size_t lane = 0; lane < part; lane++) {
+    const int32_t element = lane_at[lane] < 0 ? -1 : (int32_t)((size_t)lane_at[lane] * elements + lane / width);
+    if (element <= found->at[lane % width]) continue;
+    found->at[lane % width] = element;
+    found->nan[lane % width] = lane_nan[lane] | 1 << 22;
   }
 }
 
