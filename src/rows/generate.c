@@ -5,25 +5,44 @@
 #include "core/rounding.h"
 #include "host/philox.h"
 
-/* The random numbers of one row: Philox4x32-10 of (row, draw) under the seed. */
+/* The random numbers of one row: Philox4x32-10 of (row, draw) under the seed; word w of a block is words[w][block]. */
 typedef struct {
   uint64_t key;
-  smma_philox_block counter, block;
+  smma_philox_block counter;
   int used;
+  uint32_t words[4][SMMA_PHILOX_BLOCKS];
 } stream;
 
-static stream stream_of(uint64_t seed, uint64_t row) {
-  stream s = {.key = seed, .counter = {{(uint32_t)row, (uint32_t)(row >> 32), 0, 0}}, .used = 4};
-  return s;
+enum { WORDS = 4 * SMMA_PHILOX_BLOCKS };
+
+static void start(stream *s, uint64_t seed, uint64_t row) {
+  s->key = seed;
+  s->counter = (smma_philox_block){{(uint32_t)row, (uint32_t)(row >> 32), 0, 0}};
+  s->used = WORDS;
 }
 
-static uint32_t draw(stream *s) {
-  if (s->used == 4) {
-    s->block = smma_philox(s->counter, s->key);
-    s->counter.word[2]++;
-    s->used = 0;
+static void refill(stream *s) {
+  smma_philox_blocks(s->counter, s->key, s->words);
+  s->counter.word[2] += SMMA_PHILOX_BLOCKS;
+  s->used = 0;
+}
+
+static inline uint32_t draw(stream *s) {
+  if (s->used == WORDS) refill(s);
+  const int n = s->used++;
+  return s->words[n % 4][n / 4];
+}
+
+/* The sum of four draws. */
+static inline int64_t draw_four(stream *s) {
+  int64_t sum = 0;
+  if (s->used % 4 == 0 && s->used < WORDS) {
+    for (int w = 0; w < 4; w++) sum += s->words[w][s->used / 4];
+    s->used += 4;
+    return sum;
   }
-  return s->block.word[s->used++];
+  for (int i = 0; i < 4; i++) sum += draw(s);
+  return sum;
 }
 
 static uint64_t draw64(stream *s) {
@@ -40,7 +59,7 @@ static uint64_t random_bits(stream *s, smma_encoding f) { return smma_low_bits(d
 static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int exponent) {
   int64_t sum = -(6LL << 32);
   if (f.specials == SMMA_SPECIALS_INTEGER) exponent += f.fraction_bits - 2;
-  for (int i = 0; i < 12; i++) sum += draw(s);
+  for (int i = 0; i < 3; i++) sum += draw_four(s);
   sum *= factor;
   return smma_encode(f, sum < 0, smma_magnitude(sum), exponent - 32, false, SMMA_ROUND_NEAREST_EVEN,
                      SMMA_OVERFLOW_SATURATE);
@@ -147,8 +166,9 @@ static void worsen(stream *s, const smma_operation *o, smma_row *row) {
 
 void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, smma_row_kind kind, smma_row *row) {
   smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b), scale = smma_encoding_of(o->scale);
-  stream s = stream_of(seed, index);
+  stream s;
   int scales = smma_scale_count(o->k, o->scale_block);
+  start(&s, seed, index);
   for (int k = 0; k < o->k; k++) row->a[k] = element(&s, a, kind);
   for (int k = 0; k < o->k; k++) row->b[k] = element(&s, b, kind);
   row->c = element(&s, smma_encoding_of(o->c), kind);
