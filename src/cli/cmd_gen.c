@@ -4,28 +4,47 @@
 
 #include "cli/output.h"
 #include "cli/row.h"
+#include "host/thread.h"
 #include "rows/check.h"
 #include "rows/generate.h"
 
-/* Rows index 0 .. rows - 1; without a kind, the kinds in turn. */
+/* Rows that are made together. */
+enum { BATCH = 4096 };
+
+/* Operands and results of `count` rows from `first` on; without a kind, the kinds in turn. */
+static void make_rows(smma_rows *rows, uint64_t first, size_t count, uint64_t seed, smma_row_kind kind) {
+  const smma_operation o = smma_operation_of(rows->instruction);
+  const smma_batch batch = smma_rows_batch(rows, 0, count, NULL);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t index = first + i;
+    smma_row row;
+    smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_OF_GEN) : kind,
+                      &row);
+    row.d = 0;
+    smma_rows_put(rows, i, &row);
+  }
+  smma_dot_rows(rows->instruction, &batch, 0);
+}
+
+/* Rows index 0 .. rows - 1. */
 static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
   smma_progress progress;
-  smma_operation o = smma_operation_of(i);
-  const smma_row_layout layout = smma_row_layout_of(i);
   smma_vector_header header;
-  smma_row row;
+  smma_rows batch;
+  if (!smma_rows_allocate(i, BATCH, &batch)) smma_die("out of memory");
   smma_vector_header_of(i, &header);
   smma_vector_write_header(stream, &header);
   smma_progress_start(&progress, "rows", 1);
   if (isatty(fileno(stream))) progress.enabled = false; /* the rows show it */
-  for (uint64_t index = 0; index < rows && !ferror(stream); index++) {
-    smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_OF_GEN) : kind,
-                      &row);
-    row.d = smma_row_compute(&o, &row);
-    smma_vector_write_row(stream, &layout, &row);
-    if (index % 1024 == 0) smma_progress_show(&progress, index, rows);
+  for (uint64_t index = 0; index < rows && !ferror(stream); index += BATCH) {
+    const size_t count = rows - index < BATCH ? (size_t)(rows - index) : BATCH;
+    make_rows(&batch, index, count, seed, kind);
+    if (!smma_vector_write_rows(stream, &batch, count)) smma_die("out of memory");
+    smma_progress_show(&progress, index, rows);
   }
   smma_progress_end();
+  smma_rows_free(&batch);
 }
 
 int smma_command_gen(int argc, const char **argv) {

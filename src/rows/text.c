@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/thread.h"
 #include "isa/format_name.h"
 
 enum {
@@ -337,6 +338,45 @@ static bool parse_number(const smma_vector_reader *reader, const char **place, c
                  c - start < 64 ? (int)(c - start) : 64, start, smma_format_text(part->format), bits, part->name, i);
 }
 
+/* The value of a hexadecimal digit, and bit 4 to say that it is one. */
+static const uint8_t hexadecimal[256] = {
+    ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
+    ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a, ['b'] = 0x1b, ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f,
+    ['A'] = 0x1a, ['B'] = 0x1b, ['C'] = 0x1c, ['D'] = 0x1d, ['E'] = 0x1e, ['F'] = 0x1f};
+
+/* A number as it is written: a blank, unless it is the first, and its format's digits. False: parse_number reads it. */
+static inline bool take_number(const char **place, const char *end, int digits, int bits, uint64_t *number) {
+  const char *c = *place;
+  uint64_t value = 0;
+  unsigned all = 0x10;
+  if (c < end && *c == ' ') c++;
+  if (end - c < digits) return false;
+  for (int i = 0; i < digits; i++) {
+    const unsigned digit = hexadecimal[(unsigned char)c[i]];
+    all &= digit;
+    value = value << 4 | (digit & 15);
+  }
+  if (!all || smma_low_bits(value, bits) != value || (end - c > digits && c[digits] != ' ')) return false;
+  *place = c + digits;
+  *number = value;
+  return true;
+}
+
+/* All numbers of a part. */
+static bool parse_part(const smma_vector_reader *reader, const char **place, const smma_part *part, uint64_t *number,
+                       smma_error *error) {
+  const char *end = reader->text + reader->length;
+  const int digits = part->count ? digits_of(part->format) : 0;
+  const int bits = part->count ? smma_encoding_of(part->format).bits : 0;
+  for (int i = 0; i < part->count; i++) {
+    const bool taken = digits == 4   ? take_number(place, end, 4, bits, number + i)
+                       : digits == 2 ? take_number(place, end, 2, bits, number + i)
+                                     : take_number(place, end, digits, bits, number + i);
+    if (!taken && !parse_number(reader, place, part, i, number + i, error)) return false;
+  }
+  return true;
+}
+
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error) {
   const char *place = reader->text, *end;
   if (!reader->pending) {
@@ -346,8 +386,7 @@ smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, s
   reader->pending = false;
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &reader->layout.part[p];
-    for (int i = 0; i < part->count; i++)
-      if (!parse_number(reader, &place, part, i, smma_part_of(row, part) + i, error)) return SMMA_VECTOR_ERROR;
+    if (!parse_part(reader, &place, part, smma_part_of(row, part), error)) return SMMA_VECTOR_ERROR;
   }
   for (end = reader->text + reader->length; place < end && is_blank(*place); place++) continue;
   if (place < end) {
@@ -391,9 +430,8 @@ void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
           scaled ? "scale_a[..] scale_b[..] " : "");
 }
 
-/* The first `parts` of the row. */
-static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
-  char text[NUMBERS * (DIGITS + 1)], *c = text;
+/* The first `parts` of the row, a line; returns what is behind it. */
+static char *put_parts(char *c, const smma_row_layout *layout, const smma_row *row, int parts) {
   for (int p = 0; p < parts; p++) {
     const smma_part *part = &layout->part[p];
     const uint64_t *number = smma_part_in(row, part);
@@ -402,7 +440,37 @@ static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_
       for (int digit = digits - 1; digit >= 0; digit--) *c++ = "0123456789abcdef"[number[i] >> (4 * digit) & 15];
   }
   c[-1] = '\n';
-  fwrite(text, 1, (size_t)(c - text), stream);
+  return c;
+}
+
+static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
+  char text[NUMBERS * (DIGITS + 1)];
+  fwrite(text, 1, (size_t)(put_parts(text, layout, row, parts) - text), stream);
+}
+
+/* Characters of a whole row. */
+static size_t line_length(const smma_row_layout *layout) {
+  size_t length = 0;
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &layout->part[p];
+    if (part->count) length += (size_t)part->count * (size_t)(digits_of(part->format) + 1);
+  }
+  return length;
+}
+
+bool smma_vector_write_rows(FILE *stream, const smma_rows *rows, size_t count) {
+  const size_t length = line_length(&rows->layout);
+  char *text = malloc(count * length);
+  if (!text) return false;
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
+  for (size_t i = 0; i < count; i++) {
+    smma_row row;
+    smma_rows_get(rows, i, &row);
+    put_parts(text + i * length, &rows->layout, &row, SMMA_PARTS);
+  }
+  fwrite(text, 1, count * length, stream);
+  free(text);
+  return true;
 }
 
 void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row) {

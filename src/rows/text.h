@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "io/error.h"
-#include "rows/row.h"
+#include "rows/rows.h"
 
 typedef struct {
   char arch[512], instruction[128]; /* arch: or the file of a custom unit */
@@ -53,6 +53,9 @@ void smma_vector_header_of(const smma_instruction *instruction, smma_vector_head
 /* Writing. Every number has the digits of its format, lower case. */
 void smma_vector_write_header(FILE *stream, const smma_vector_header *header);
 void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row);
+
+/* The first `count` rows; false without memory. */
+bool smma_vector_write_rows(FILE *stream, const smma_rows *rows, size_t count);
 
 /* A row without d. */
 void smma_vector_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row);
