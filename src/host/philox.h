@@ -4,7 +4,9 @@
 #define SMMA_HOST_PHILOX_H
 
 #include <stdint.h>
-#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 typedef struct {
   uint32_t word[4];
@@ -25,8 +27,7 @@ static inline smma_philox_block smma_philox(smma_philox_block x, uint64_t key) {
 enum { SMMA_PHILOX_BLOCKS = 16 };
 
 /* The same of counters that differ in word 2: x.word[2], x.word[2] + 1 and so on; word w of block i is out[w][i]. */
-__attribute__((always_inline)) static inline void smma_philox_in_lanes(smma_philox_block x, uint64_t key,
-                                                                       uint32_t out[4][SMMA_PHILOX_BLOCKS]) {
+static inline void smma_philox_in_lanes(smma_philox_block x, uint64_t key, uint32_t out[4][SMMA_PHILOX_BLOCKS]) {
   uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);
   for (int i = 0; i < SMMA_PHILOX_BLOCKS; i++) {
     out[0][i] = x.word[0], out[1][i] = x.word[1];
@@ -43,16 +44,38 @@ __attribute__((always_inline)) static inline void smma_philox_in_lanes(smma_phil
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx512f,avx512dq"))) static inline void smma_philox_in_avx512(
-    smma_philox_block x, uint64_t key, uint32_t out[4][SMMA_PHILOX_BLOCKS]) {
-  smma_philox_in_lanes(x, key, out);
+/* Words in the lower halves of 64-bit lanes, which are all that the multiplication reads. */
+__attribute__((target("avx512f"))) static inline void smma_philox_in_avx512(smma_philox_block x, uint64_t key,
+                                                                            uint32_t out[4][SMMA_PHILOX_BLOCKS]) {
+  enum { XOR = 0x96 }; /* of three operands */
+  const __m512i first = _mm512_set1_epi64(0xd2511f53), second = _mm512_set1_epi64(0xcd9e8d57);
+  const __m512i low_step = _mm512_set1_epi64(0x9e3779b9), high_step = _mm512_set1_epi64(0xbb67ae85);
+  const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i low = _mm512_set1_epi64((long long)key), high = _mm512_set1_epi64((long long)(key >> 32)), word[2][4];
+  for (int half = 0; half < 2; half++) {
+    for (int w = 0; w < 4; w++) word[half][w] = _mm512_set1_epi64(x.word[w]);
+    word[half][2] = _mm512_add_epi64(word[half][2], _mm512_add_epi64(numbers, _mm512_set1_epi64(8 * half)));
+  }
+  for (int round = 0; round < 10; round++) {
+    for (int half = 0; half < 2; half++) {
+      __m512i *y = word[half];
+      const __m512i p = _mm512_mul_epu32(first, y[0]), q = _mm512_mul_epu32(second, y[2]);
+      y[0] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(q, 32), y[1], low, XOR);
+      y[2] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p, 32), y[3], high, XOR);
+      y[1] = q, y[3] = p;
+    }
+    low = _mm512_add_epi64(low, low_step), high = _mm512_add_epi64(high, high_step);
+  }
+  for (int half = 0; half < 2; half++)
+    for (int w = 0; w < 4; w++)
+      _mm256_storeu_si256((__m256i *)(out[w] + 8 * half), _mm512_cvtepi64_epi32(word[half][w]));
 }
 #endif
 
 /* On the widest vectors of this CPU. */
 static inline void smma_philox_blocks(smma_philox_block x, uint64_t key, uint32_t out[4][SMMA_PHILOX_BLOCKS]) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+  if (__builtin_cpu_supports("avx512f")) {
     smma_philox_in_avx512(x, key, out);
     return;
   }

@@ -54,6 +54,18 @@ static uint32_t below(stream *s, uint32_t bound) { return (uint32_t)((uint64_t)d
 
 static uint64_t random_bits(stream *s, smma_encoding f) { return smma_low_bits(draw64(s), f.bits); }
 
+/* smma_encode to nearest even, saturating; it is asked only where the result is subnormal, none, or of no such format. */
+static inline uint64_t encode(smma_encoding f, bool negative, uint64_t x, int exponent) {
+  const int shift = smma_bit_length(x) - 1 - f.fraction_bits, biased = exponent + f.fraction_bits + shift + f.bias;
+  if (shift > 0 && biased > 0 && f.sign_bits && f.exponent_bits) {
+    const uint64_t odd = x >> shift & 1, kept = (x + ((uint64_t)1 << (shift - 1)) - 1 + odd) >> shift;
+    const uint64_t fields = ((uint64_t)(biased - 1) << f.fraction_bits) + kept;
+    if (fields <= smma_largest_fields(f))
+      return ((uint64_t)negative << (f.exponent_bits + f.fraction_bits) | fields) << f.ignored_bits;
+  }
+  return smma_encode(f, negative, x, exponent, false, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+}
+
 /* The sum of twelve uniforms, minus six, times factor 2^exponent: mean 0, variance 1 without these, the same bits on
    every machine. Integers have a quarter of their range as the standard deviation. */
 static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int exponent) {
@@ -61,8 +73,7 @@ static uint64_t scaled_normal(stream *s, smma_encoding f, int64_t factor, int ex
   if (f.specials == SMMA_SPECIALS_INTEGER) exponent += f.fraction_bits - 2;
   for (int i = 0; i < 3; i++) sum += draw_four(s);
   sum *= factor;
-  return smma_encode(f, sum < 0, smma_magnitude(sum), exponent - 32, false, SMMA_ROUND_NEAREST_EVEN,
-                     SMMA_OVERFLOW_SATURATE);
+  return encode(f, sum < 0, smma_magnitude(sum), exponent - 32);
 }
 
 static uint64_t normal(stream *s, smma_encoding f) { return scaled_normal(s, f, 1, 0); }
