@@ -91,17 +91,18 @@ static void compute_lanes(const row_plan *p, smma_lane_function *function, size_
   }
 }
 
-/* At most SMMA_LANES rows. */
-static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row, size_t count) {
+/* The next rows, SMMA_LANES if there are as many. */
+static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row) {
+  const size_t left = p->batch->rows - row, end = row + (left < SMMA_LANES ? left : SMMA_LANES);
   const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
-  if (p->takes && count == SMMA_LANES)
+  if (p->takes && left >= SMMA_LANES)
     compute_lanes(p, function, row, SMMA_LANES);
   else
-    for (size_t i = 0; i < count; i++) {
+    for (; row < end; row++) {
       if (p->takes)
-        compute_lanes(p, smma_compute_one_lane, row + i, 1);
+        compute_lanes(p, smma_compute_one_lane, row, 1);
       else
-        compute_row(p, row + i);
+        compute_row(p, row);
     }
   smma_float_leave(state);
 }
@@ -128,11 +129,12 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
   if (batch->rows <= FEW_ROWS) threads = 1;
   if (threads == 0) threads = smma_default_threads();
   if (threads > 1 && threads > smma_most_threads()) threads = smma_most_threads();
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (size_t row = 0; row < batch->rows; row += SMMA_LANES) {
-    const size_t left = batch->rows - row;
-    compute_rows(&p, function, row, left < SMMA_LANES ? left : SMMA_LANES);
+  if (threads == 1) { /* without OpenMP, whose calls cost more than a row */
+    for (size_t row = 0; row < batch->rows; row += SMMA_LANES) compute_rows(&p, function, row);
+    return SMMA_OK;
   }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (size_t row = 0; row < batch->rows; row += SMMA_LANES) compute_rows(&p, function, row);
   return SMMA_OK;
 }
 

@@ -11,6 +11,7 @@ typedef struct {
   smma_philox_block counter;
   int used;
   uint32_t words[4][SMMA_PHILOX_BLOCKS];
+  int64_t sums[SMMA_PHILOX_BLOCKS]; /* of a block's words */
 } stream;
 
 enum { WORDS = 4 * SMMA_PHILOX_BLOCKS };
@@ -25,6 +26,8 @@ static void refill(stream *s) {
   smma_philox_blocks(s->counter, s->key, s->words);
   s->counter.word[2] += SMMA_PHILOX_BLOCKS;
   s->used = 0;
+  for (int i = 0; i < SMMA_PHILOX_BLOCKS; i++)
+    s->sums[i] = (int64_t)s->words[0][i] + s->words[1][i] + s->words[2][i] + s->words[3][i];
 }
 
 static inline uint32_t draw(stream *s) {
@@ -36,25 +39,27 @@ static inline uint32_t draw(stream *s) {
 /* The sum of four draws. */
 static inline int64_t draw_four(stream *s) {
   int64_t sum = 0;
-  if (s->used % 4 == 0 && s->used < WORDS) {
-    for (int w = 0; w < 4; w++) sum += s->words[w][s->used / 4];
+  if (s->used == WORDS) refill(s);
+  if (s->used % 4 == 0) {
+    sum = s->sums[s->used / 4];
     s->used += 4;
-    return sum;
+  } else {
+    for (int i = 0; i < 4; i++) sum += draw(s);
   }
-  for (int i = 0; i < 4; i++) sum += draw(s);
   return sum;
 }
 
-static uint64_t draw64(stream *s) {
+static inline uint64_t draw64(stream *s) {
   uint64_t high = draw(s);
   return high << 32 | draw(s);
 }
 
-static uint32_t below(stream *s, uint32_t bound) { return (uint32_t)((uint64_t)draw(s) * bound >> 32); }
+static inline uint32_t below(stream *s, uint32_t bound) { return (uint32_t)((uint64_t)draw(s) * bound >> 32); }
 
 static uint64_t random_bits(stream *s, smma_encoding f) { return smma_low_bits(draw64(s), f.bits); }
 
-/* smma_encode to nearest even, saturating; it is asked only where the result is subnormal, none, or of no such format. */
+/* smma_encode to nearest even, saturating; it is asked only where the result is subnormal, none, or of no such format.
+ */
 static inline uint64_t encode(smma_encoding f, bool negative, uint64_t x, int exponent) {
   const int shift = smma_bit_length(x) - 1 - f.fraction_bits, biased = exponent + f.fraction_bits + shift + f.bias;
   if (shift > 0 && biased > 0 && f.sign_bits && f.exponent_bits) {

@@ -127,6 +127,8 @@ LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, in
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   const int first = group * p->group, s = first / o->scale_block;
   const int32_t up = p->fused.alignment_bits - r->fraction_bits - 2 * (int32_t)r->scale.fraction_bits;
+  const int32_t none = p->fused.zero_exponent;
+  const lane_format f = r->scale;
   int32_t sum[SMMA_LANES] = {0}, any[SMMA_LANES] = {0};
   for (int k = first; k < first + p->group; k++)
     for (int i = 0; i < n; i++) {
@@ -136,15 +138,14 @@ LANE_BODY void lane_group(const lane_rule *r, const smma_lanes *x, int group, in
       any[i] |= product;
     }
   for (int i = 0; i < n; i++) {
-    const lane_number y = lane_decode(r->scale, x->scale_a.code[s][i]),
-                      z = lane_decode(r->scale, x->scale_b.code[s][i]);
-    const int32_t scale = lane_product_kind(y.kind, z.kind),
-                  kind = !any[i] & (scale == SMMA_FINITE) ? SMMA_ZERO : scale;
+    const lane_number y = lane_decode(f, x->scale_a.code[s][i]), z = lane_decode(f, x->scale_b.code[s][i]);
+    const int32_t scale = lane_product_kind(y.kind, z.kind);
+    const bool zero = (scale == SMMA_ZERO) | ((scale == SMMA_FINITE) & !any[i]);
     const int32_t magnitude = sum[i] < 0 ? -sum[i] : sum[i];
     out->significand[i] = lane_scaled((uint64_t)magnitude * (y.significand * z.significand), up);
-    out->exponent[i] = kind == SMMA_ZERO ? p->fused.zero_exponent : y.exponent + z.exponent;
+    out->exponent[i] = zero ? none : y.exponent + z.exponent;
     out->negative[i] = -(sum[i] < 0);
-    specials[i] |= lane_specials(kind, 0);
+    specials[i] |= lane_specials(scale, 0);
   }
 }
 
@@ -162,8 +163,9 @@ LANE_BODY void lane_gst_fdpa(const lane_rule *r, const smma_lanes *x, int n, uin
 /* Products of 2^128 or more, as infinities. Only those of normal numbers can be: a significand has its leading one. */
 LANE_BODY void lane_overflow(const lane_term *term, int32_t bits, int n, int32_t *specials) {
   for (int i = 0; i < n; i++) {
-    const bool infinite = term->exponent[i] > 127 || (term->exponent[i] == 127 && term->significand[i] >> (bits + 1));
-    specials[i] |= infinite ? lane_specials(SMMA_INFINITE, (uint32_t)term->negative[i]) : 0;
+    const bool infinite =
+        (term->exponent[i] > 127) | ((term->exponent[i] == 127) & (term->significand[i] >> (bits + 1) != 0));
+    specials[i] |= lane_specials(infinite ? SMMA_INFINITE : SMMA_FINITE, (uint32_t)term->negative[i] & 1);
   }
 }
 
@@ -173,18 +175,21 @@ LANE_BODY int64_t lane_align_products(const smma_tr_fdpa *p, int64_t sum, int32_
   return (int64_t)((uint64_t)lane_shift_down(sum, lane_maximum(shift, 0)) << left);
 }
 
-/* smma_tr_fdpa_finish of the whole. */
+/* RNE of total * 2^exponent, in revision 2 of what is left of it rounded down to F2 bits. */
 LANE_BODY uint32_t lane_finish_down(const smma_tr_fdpa *p, lane_output out, int64_t total, int32_t exponent) {
   const int64_t negative = total < 0;
-  if (p->revision == 1) return lane_encode_sum(out, SMMA_ROUND_NEAREST_EVEN, total, exponent);
-  const lane_rounded r = lane_round(p->sum_bits, out.least, SMMA_ROUND_DOWN, negative, lane_magnitude(total), exponent);
-  return lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, r.kept, r.last);
+  const uint64_t x = lane_magnitude(total);
+  const lane_rounded r = lane_round(p->sum_bits, out.least, SMMA_ROUND_DOWN, negative, x, exponent);
+  return lane_encode(out, SMMA_ROUND_NEAREST_EVEN, negative, p->revision > 1 ? r.kept : x,
+                     p->revision > 1 ? r.last : exponent);
 }
 
 LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d) {
   const smma_operation *o = r->operation;
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const bool apart = o->rule.algorithm == SMMA_GTR_FDPA;
+  const lane_output out = r->out;
+  const lane_format of_d = r->d;
   const int count = smma_block_of(o), bits = p->sum_bits + (p->revision > 1), F = p->alignment_bits;
   lane_terms terms;
   int64_t sum[SMMA_LANES], odd[SMMA_LANES];
@@ -207,16 +212,16 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
     }
   }
   for (int i = 0; i < n; i++) {
-    const lane_number c = lane_decode(r->d, d[i]);
+    const lane_number c = lane_decode(of_d, d[i]);
     const int32_t of_c = lane_specials(c.kind, c.negative), all = lane_maximum(emax[i], c.exponent);
-    const int32_t below = all - c.exponent, shift = below + (int32_t)r->d.fraction_bits - F;
+    const int32_t below = all - c.exponent, shift = below + (int32_t)of_d.fraction_bits - F;
     const int64_t significand = (int64_t)((uint64_t)c.significand << (lane_maximum(-shift, 0) & 63));
     const int64_t aligned = lane_shift_down(c.negative ? -significand : significand, lane_maximum(shift, 0));
     const int64_t added = apart & (below > F + 1) ? 0 : aligned;
     const int64_t products = lane_align_products(p, sum[i], emax[i], all, bits);
-    const uint32_t finite = lane_finish_down(p, r->out, products + added * ((int64_t)1 << (bits - F)), all - bits);
-    const int32_t before = terms.specials[i] | of_c, counts = (p->revision > 1) | !before;
-    d[i] = lane_with_specials(r->out, before | (counts ? overflow[i] : 0), finite);
+    const uint32_t finite = lane_finish_down(p, out, products + added * ((int64_t)1 << (bits - F)), all - bits);
+    const int32_t before = terms.specials[i] | of_c, counts = -((p->revision > 1) | !before);
+    d[i] = lane_with_specials(out, before | (overflow[i] & counts), finite);
   }
 }
 
@@ -230,6 +235,7 @@ enum { EXACT_BITS = 52 };
 LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, int n, uint32_t *d, int32_t *rare) {
   const smma_operation *o = r->operation;
   const int count = smma_block_of(o);
+  const lane_output out = r->out;
   lane_terms terms;
   for (int i = 0; i < n; i++) terms.specials[i] = 0;
   for (int t = 0; t < count; t++)
@@ -250,11 +256,11 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
   for (int i = 0; i < n; i++) {
     const int32_t exponent = terms.exponent[i] - EXACT_BITS - 1;
     const int64_t low = 2 * sum[i] + (lost[i] > 0), high = 2 * sum[i] + (lost[i] > 0 ? 2 * lost[i] - 1 : 0);
-    const uint32_t least = lane_encode_sum(r->out, SMMA_ROUND_NEAREST_EVEN, low, exponent);
-    const uint32_t greatest = lane_encode_sum(r->out, SMMA_ROUND_NEAREST_EVEN, high, exponent);
+    const uint32_t least = lane_encode_sum(out, SMMA_ROUND_NEAREST_EVEN, low, exponent);
+    const uint32_t greatest = lane_encode_sum(out, SMMA_ROUND_NEAREST_EVEN, high, exponent);
     const bool known = (least == greatest) & (lane_magnitude(low) >> 32 != 0);
-    rare[i] |= lost[i] > 0 && !known && !terms.specials[i];
-    d[i] = lane_with_specials(r->out, terms.specials[i], least);
+    rare[i] |= (lost[i] > 0) & !known & !terms.specials[i];
+    d[i] = lane_with_specials(out, terms.specials[i], least);
   }
 }
 

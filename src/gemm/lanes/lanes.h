@@ -62,15 +62,17 @@ LANE_BODY uint32_t lane_compute(const smma_lane_task *task, smma_lanes *x, int n
   for (int i = 0; i < n; i++) c[i] = (uint32_t)x->c[i];
   if (task->start != o->d) {
     const lane_format from = lane_format_of(task->start);
-    for (int i = 0; i < n; i++) c[i] = lane_convert(from, r.out, c[i]);
+    const lane_output to = r.out;
+    for (int i = 0; i < n; i++) c[i] = lane_convert(from, to, c[i]);
   }
   for (int i = 0; i < n; i++) d[i] = joins_last ? 0 : c[i];
   for (int block = first; block < last; block++) lane_block(&r, x, block, n, d, rare);
   if (joins_last)
     for (int i = 0; i < n; i++) d[i] = lane_add(&r, d[i], c[i]);
   if (task->end != o->d) {
+    const lane_format from = r.d;
     const lane_output to = lane_output_of(task->end, o->rule.nan);
-    for (int i = 0; i < n; i++) d[i] = lane_convert(r.d, to, d[i]);
+    for (int i = 0; i < n; i++) d[i] = lane_convert(from, to, d[i]);
   }
   for (int i = 0; i < n; i++) x->d[i] = d[i], rare_lanes |= (uint32_t)rare[i] << i;
   return rare_lanes;

@@ -1,5 +1,5 @@
-/* Numbers of many lanes: what smma_decode and smma_encode do, without branches, so that loops over lanes become
-   vectors. */
+/* Numbers of many lanes: what smma_decode and smma_encode do, in arithmetic, as loops with branches over lanes become
+   no vectors: of comparisons that depend on each other compilers make branches. */
 #ifndef SMMA_GEMM_LANES_NUMBER_H
 #define SMMA_GEMM_LANES_NUMBER_H
 
@@ -46,9 +46,8 @@ LANE_BODY lane_number lane_decode(lane_format f, uint32_t code) {
   x.negative = shifted >> f.sign_at & f.sign;
   x.significand = (fields & f.fraction) | leading << f.fraction_bits;
   x.exponent = (int32_t)(leading ? field : f.least_field) - f.bias;
-  x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
-  x.kind = fields == f.infinity ? SMMA_INFINITE : x.kind;
-  x.kind = (fields > f.nan_above) | (shifted == f.nan_code) ? SMMA_NAN : x.kind;
+  const uint32_t infinite = fields == f.infinity, nan = (fields > f.nan_above) | (shifted == f.nan_code);
+  x.kind = (int32_t)(((x.significand != 0) & ~infinite) * SMMA_FINITE | infinite * SMMA_INFINITE | nan * SMMA_NAN);
   return x;
 }
 
@@ -66,8 +65,7 @@ LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
 enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_NEGATIVE_INFINITY = 4 };
 
 LANE_BODY int32_t lane_specials(int32_t kind, uint32_t negative) {
-  const int32_t infinity = negative ? HAS_NEGATIVE_INFINITY : HAS_INFINITY;
-  return kind == SMMA_NAN ? HAS_NAN : kind == SMMA_INFINITE ? infinity : 0;
+  return (kind == SMMA_NAN) | (int32_t)((uint32_t)(kind == SMMA_INFINITE) << (1 + negative));
 }
 
 /* x * 2^-n, toward zero and down, for n >= 0; x below 2^63. */
