@@ -349,13 +349,15 @@ static uint64_t put_row(const product *p, size_t i, size_t j, size_t lane, smma_
   smma_decoded n;
   put_lane(o->a, x->a + i * x->k, k, lane, &lanes->a);
   put_lane(o->b, x->b + j * x->k, k, lane, &lanes->b);
-  put_lane(o->scale, x->scale_a + i * x->scales, (size_t)scales, lane, &lanes->scale_a);
-  put_lane(o->scale, x->scale_b + j * x->scales, (size_t)scales, lane, &lanes->scale_b);
+  if (scales) {
+    put_lane(o->scale, x->scale_a + i * x->scales, (size_t)scales, lane, &lanes->scale_a);
+    put_lane(o->scale, x->scale_b + j * x->scales, (size_t)scales, lane, &lanes->scale_b);
+    decode_all(o->scale, x->scale_a + i * x->scales, scales, n.scale_a);
+    decode_all(o->scale, x->scale_b + j * x->scales, scales, n.scale_b);
+  }
   lanes->c[lane] = x->c[i * x->n + j];
   decode_all(o->a, x->a + i * x->k, o->k, n.a);
   decode_all(o->b, x->b + j * x->k, o->k, n.b);
-  decode_all(o->scale, x->scale_a + i * x->scales, scales, n.scale_a);
-  decode_all(o->scale, x->scale_b + j * x->scales, scales, n.scale_b);
   return smma_dot_add(o, smma_operands_of(&n), lanes->c[lane]);
 }
 

@@ -217,7 +217,8 @@ LANE_BODY void lane_tr_fdpa(const lane_rule *r, const smma_lanes *x, int block, 
     const int32_t below = all - c.exponent, shift = below + (int32_t)of_d.fraction_bits - F;
     const int64_t significand = (int64_t)((uint64_t)c.significand << (lane_maximum(-shift, 0) & 63));
     const int64_t aligned = lane_shift_down(c.negative ? -significand : significand, lane_maximum(shift, 0));
-    const int64_t added = apart & (below > F + 1) ? 0 : aligned;
+    const bool ignored = apart & (below > F + 1);
+    const int64_t added = ignored ? 0 : aligned;
     const int64_t products = lane_align_products(p, sum[i], emax[i], all, bits);
     const uint32_t finite = lane_finish_down(p, out, products + added * ((int64_t)1 << (bits - F)), all - bits);
     const int32_t before = terms.specials[i] | of_c, counts = -((p->revision > 1) | !before);

@@ -57,7 +57,7 @@ LANE_BODY int32_t lane_minimum(int32_t x, int32_t y) { return x < y ? x : y; }
 /* The kind of a product. */
 LANE_BODY int32_t lane_product_kind(int32_t x, int32_t y) {
   const int32_t greater = lane_maximum(x, y), less = lane_minimum(x, y);
-  const int32_t special = (greater == SMMA_NAN) | (less == SMMA_ZERO) ? SMMA_NAN : SMMA_INFINITE;
+  const int32_t special = greater == SMMA_NAN || less == SMMA_ZERO ? SMMA_NAN : SMMA_INFINITE;
   return greater > SMMA_FINITE ? special : less;
 }
 
