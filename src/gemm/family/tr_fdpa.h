@@ -27,9 +27,8 @@ enum {
   TR_UNIT = 24 + TR_HEADROOM,
   TR_LEAST = -97,         /* of G: the least whose unit 2^(G - 29) is a normal number */
   TR_CALM = 120,          /* below 2^120, accumulators stay finite within a run */
-  TR_CALM_BASE = 110,     /* of a row and a column, added: the greatest for that */
-  TR_LEAST_BASE = -40,    /* then G of a certain sum is not below TR_LEAST */
-  TR_GREATEST_BASE = 122, /* and not above 127; no product overflows */
+  TR_LEAST_BASE = -40,    /* of a row and a column, added: then G of a certain sum is not below TR_LEAST */
+  TR_GREATEST_BASE = 110, /* and products add up to less than 2^TR_CALM within a run */
   TR_LONGEST = 8,         /* block of bf16, xf32 */
   TR_NONE = -1000         /* the exponent of zero: with any other, below every product's */
 };
@@ -247,7 +246,8 @@ static inline __attribute__((always_inline)) tr_exact tr_sum_exactly(int length,
 }
 
 /* d from t and c in units of 2^(G - 29), where G is the greater of E, at least -126, and edot + 5. Where it is -126,
-   the exponent of u counts as no lower, so that two bits are kept of what is cut. */
+   the exponent of u counts as no lower, so that two bits are kept of what is cut. Where all
+   products are zero, edot is so low that c alone is left. */
 static inline __attribute__((always_inline)) vf tr_add_exactly(tr_shape s, const tr_exact *t, vf c) {
   const vi bits = vf_bits(c), one = vi_set(1), field = vi_shift_right(vi_shift_left(bits, 1), 24);
   const vi fraction = vi_shift_right(vi_shift_left(bits, 9), 3), hidden = vi_shift_left(vi_min(field, one), 29);
@@ -296,12 +296,12 @@ static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s,
     const vf c = vf_load(accumulator + v);
     const vi magnitude = vi_and(vf_bits(c), vi_set(INT32_MAX));
     vi greatest;
-    vm zero, great;
+    vm great;
     tr_exact t;
     vf d;
     if (vm_bits(vi_less(infinity, magnitude)) == (1u << LANES) - 1) continue;
     greatest = tr_greatest_exponent(s.length, a->exponent + row, b->exponent + v);
-    zero = vi_less(greatest, vi_set(TR_NONE / 2)), great = vi_less(vi_set(126), greatest);
+    great = vi_less(vi_set(126), greatest);
     if (vm_bits(great))
       t = tr_sum_exactly(s.length, true, greatest, a, row, b, v);
     else
@@ -309,7 +309,7 @@ static inline __attribute__((always_inline)) void tr_compute_exactly(tr_shape s,
     d = tr_add_exactly(s, &t, c);
     if (vm_bits(vm_or(great, vi_equal(vi_and(magnitude, infinity), infinity))))
       d = tr_take_infinities(s, &t, c, nan, d);
-    vf_store(accumulator + v, vf_add_where(zero, c, vf_set(0), d));
+    vf_store(accumulator + v, d);
   }
 }
 
@@ -327,9 +327,8 @@ typedef struct {
 } tr_passes;
 
 /* Behind the first pass. `base` is that of all columns, `columns_most` the greatest byte of a number among them: where
-   it and the row's add up to what is certain, only products of zeros bring more. Returns whether accumulators that are
-   calm, as they are if `calm` says so, stay it. */
-static inline __attribute__((always_inline)) bool tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
+   it and the row's add up to what is certain, only products of zeros bring more. */
+static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
                                                                  tr_passes *p) {
   const size_t row_bytes = deficit_row_block((size_t)s.length);
@@ -342,7 +341,6 @@ static inline __attribute__((always_inline)) bool tr_choose_rows(tr_shape s, con
     if (s.grouped) least = vb_min(least, vb_load(p->least.of[1][row]));
     zeros = vb_any_less(w->certain, least);
     if (s.wide && zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
-    calm &= bases <= TR_CALM_BASE;
     if (!fits) {
       p->exact[p->exact_count++] = row;
       continue;
@@ -351,7 +349,6 @@ static inline __attribute__((always_inline)) bool tr_choose_rows(tr_shape s, con
     if (p->keeps[p->count]) vb_store(p->zeros[p->count], vb_less(w->certain, least));
     p->row[p->count++] = row;
   }
-  return calm;
 }
 
 /* Second pass: t. */
@@ -431,7 +428,7 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
   tr_passes p;
   deficit_compare_rows(s.length, s.grouped, (const unsigned char *)deficit_row_word(a, s.length), row_bytes,
                        b + (size_t)s.length * 4 * PANEL, rows, &p.least);
-  calm = tr_choose_rows(s, &w, a, rows, base, range[2], calm, &p);
+  tr_choose_rows(s, &w, a, rows, base, range[2], calm, &p);
   tr_multiply_rows(s, &w, a, b, p.count, &p);
   tr_add_rows(s, &w, p.count, &p, (float *)r->accumulator + first * PANEL);
   if (s.wide && p.exact_count) {
