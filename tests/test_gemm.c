@@ -338,6 +338,7 @@ static size_t random_size(uint64_t *state) {
     case 0: return 1;
     case 1: return 31 + random_below(state, 4);
     case 2: return 63 + random_below(state, 3);
+    case 3: return 15 + random_below(state, 3);
     default: return 1 + random_below(state, 9);
   }
 }

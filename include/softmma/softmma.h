@@ -277,8 +277,8 @@ SMMA_API smma_status smma_plan_create(const smma_instruction *instruction, const
 SMMA_API smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c,
                                    void *d);
 
-/* The memory that a plan keeps: B's encodings, and B as the kernel reads it, which by format and kernel takes 2 to 16
- * bytes an element and none with "core". The memory of a run, as of smma_gemm, comes on top. 0 for NULL. */
+/* The memory that a plan keeps: B's encodings, columns up to the kernel's next whole panel, and its scale factors. The
+ * memory of a run, as of smma_gemm, comes on top. 0 for NULL. */
 SMMA_API size_t smma_plan_bytes(const smma_plan *plan);
 
 /* Does nothing with NULL. */

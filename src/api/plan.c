@@ -18,17 +18,6 @@ smma_status smma_plan_for(const smma_instruction *i, const smma_gemm_arguments *
   return smma_plan_make(&o, &g, plan);
 }
 
-/* Column by column, each dense. */
-static void *copy_b(const smma_plan *p) {
-  const smma_gemm_arguments *g = &p->with;
-  size_t bytes = smma_container_bytes(smma_encoding_of(p->operation.b));
-  unsigned char *copy = malloc(g->n * g->k * bytes + 1);
-  for (size_t j = 0; copy && j < g->n; j++)
-    for (size_t k = 0; k < g->k; k++)
-      smma_store(bytes, copy, j * g->k + k, smma_load(bytes, g->b, smma_index_of(g->order_b, g->ldb, k, j)));
-  return copy;
-}
-
 static size_t scale_bytes(const smma_plan *p) {
   size_t block = (size_t)p->operation.scale_block;
   return block
@@ -43,11 +32,11 @@ static void *copy_scales(const smma_plan *p) {
 
 /* From now on the plan needs nothing of the caller's. */
 static bool keep_b(smma_plan *p) {
-  p->with.b = copy_b(p);
-  p->with.order_b = SMMA_COLUMN_MAJOR, p->with.ldb = p->with.k ? p->with.k : 1;
-  p->with.scale_b = p->operation.scale_block ? copy_scales(p) : NULL;
-  smma_plan_look(p);
-  return p->with.b && (p->with.scale_b || !p->operation.scale_block) && smma_plan_keep_columns(p);
+  const bool scaled = p->operation.scale_block;
+  p->with.scale_b = p->b.scale = scaled ? copy_scales(p) : NULL;
+  if (!smma_plan_keep_columns(p)) return false;
+  p->with.b = p->kept;
+  return p->with.scale_b || !scaled;
 }
 
 smma_status smma_plan_create(const smma_instruction *i, const smma_gemm_arguments *arguments, smma_plan **plan) {
@@ -81,14 +70,12 @@ smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const 
 
 size_t smma_plan_bytes(const smma_plan *p) {
   if (!p) return 0;
-  return sizeof *p + p->with.n * p->with.k * smma_container_bytes(smma_encoding_of(p->operation.b)) + scale_bytes(p) +
-         smma_kept_bytes(p);
+  return sizeof *p + smma_kept_bytes(p) + scale_bytes(p);
 }
 
 void smma_plan_free(smma_plan *plan) {
   if (!plan) return;
   smma_plan_release_columns(plan);
-  free((void *)plan->with.b);
   free((void *)plan->with.scale_b);
   free(plan);
 }

@@ -162,7 +162,7 @@ uint64_t smma_code_at(const smma_plan *p, bool of_a, size_t i, size_t k) {
   const smma_view *v = smma_view_of(p, of_a);
   uint64_t code;
   if (k >= v->count) return 0;
-  code = smma_load(smma_container_bytes(smma_encoding_of(v->format)), v->data, i * v->line_stride + k * v->k_stride);
+  code = smma_load(smma_container_bytes(smma_encoding_of(v->format)), v->data, smma_element(v, i, k));
   return v->factor == 1 ? code : smma_scaled(v->format, code, v->factor);
 }
 
@@ -172,7 +172,7 @@ void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_
   size_t present = k < v->count ? v->count - k : 0;
   if (present > count) present = count;
   if (v->factor != 1) present = 0;
-  smma_decode_array(f, v->data, i * v->line_stride + k * v->k_stride, v->k_stride, present, out);
+  if (present) smma_decode_array(f, v->data, smma_element(v, i, k), v->k_step, present, out);
   for (size_t x = present; x < count; x++) out[x] = smma_decode(f, smma_code_at(p, of_a, i, k + x));
 }
 

@@ -10,23 +10,18 @@
 typedef struct smma_kernel smma_kernel;
 typedef struct smma_kernel_family smma_kernel_family;
 
-/* A or B as lines along K, the rows of A or the columns of B, of which `count` elements each are there: element k of
-   line i is number i * line_stride + k * k_stride. Behind them lies +0. */
+/* A or B as lines along K, the rows of A or the columns of B, of which `count` elements each are there: see
+   smma_element. Behind them lies +0. */
 typedef struct {
   const void *data;
   smma_format format;
   size_t lines, count;
-  size_t line_stride, k_stride;
+  size_t line_step, k_step;   /* from a line to the next of its panel, and along K */
+  size_t panel, panel_step;   /* lines of a panel, and from one to the next */
+  size_t line, k;             /* of the first element of `data` */
   double factor;              /* of each element, rounded to the format, but not of what lies behind; 1: none */
   const unsigned char *scale; /* scale factors, those of a line contiguous, one line behind another; or NULL */
 } smma_view;
-
-/* Columns of B as the family reads them, for all of K: the parts that run.c packs at a time, one behind the other, each
-   with all panels of columns. */
-typedef struct {
-  unsigned char *b, *special; /* special: a flag for each column of each part */
-  size_t columns;             /* of B, rounded up to whole panels */
-} smma_packed_columns;
 
 /* Checked arguments and what follows from them. Immutable while threads run. */
 struct smma_plan {
@@ -44,15 +39,21 @@ struct smma_plan {
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
   smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
-  smma_packed_columns kept;          /* of smma_plan_create; else NULL, and every tile packs its own */
+  unsigned char *kept;               /* what b shows, where the plan has a copy: smma_plan_keep_columns; else NULL */
   size_t *core_blocks;               /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
 };
 
 /* A if `of_a`, else B. */
 static inline const smma_view *smma_view_of(const smma_plan *plan, bool of_a) { return of_a ? &plan->a : &plan->b; }
 
+/* Which element of its data an element of a view is. */
+static inline size_t smma_element(const smma_view *x, size_t line, size_t k) {
+  line -= x->line, k -= x->k;
+  return line / x->panel * x->panel_step + line % x->panel * x->line_step + k * x->k_step;
+}
+
 /* Whether the elements of a line are contiguous; else those of an index k are. */
-static inline bool smma_is_along_k(const smma_view *view) { return view->k_stride == 1; }
+static inline bool smma_is_along_k(const smma_view *view) { return view->k_step == 1; }
 
 /* How many of `count` lines from `first` on are there. */
 static inline size_t smma_lines_present(const smma_view *view, size_t first, size_t count) {
@@ -66,7 +67,7 @@ smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 /* Fills the plan or says what is wrong with the arguments. */
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
 
-/* Sets the views of A and B to what the arguments hold now. */
+/* Sets the views of A, and of B unless that is kept, to what the arguments hold now. */
 void smma_plan_look(smma_plan *plan);
 
 /* Gives a copy of a plan other matrices, checked; D has m rows. */
@@ -79,7 +80,8 @@ smma_plan smma_turned(const smma_plan *plan);
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
 smma_status smma_plan_compute(const smma_plan *plan);
 
-/* Packs B for all runs to come; false without memory. Bytes: smma_kept_bytes. */
+/* Takes a copy of B for all runs to come, its columns side by side in panels as the family reads them; false without
+   memory. Bytes: smma_kept_bytes. */
 bool smma_plan_keep_columns(smma_plan *plan);
 void smma_plan_release_columns(smma_plan *plan);
 size_t smma_kept_bytes(const smma_plan *plan);

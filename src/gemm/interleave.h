@@ -55,9 +55,9 @@ static inline __attribute__((always_inline)) void smma_fetch_strip(const smma_st
                                                                    smma_target out) {
   const smma_view *x = s->view;
   size_t width = smma_lines_present(x, s->first, vectors), count = s->k < x->count ? x->count - s->k : 0;
-  size_t at = s->first * x->line_stride + s->k * x->k_stride;
-  smma_source in = {(const unsigned char *)x->data + at * bytes, bytes, along_k ? 1 : x->k_stride,
-                    along_k ? x->line_stride : 1};
+  size_t at = width && count ? smma_element(x, s->first, s->k) : 0;
+  smma_source in = {(const unsigned char *)x->data + at * bytes, bytes, along_k ? 1 : x->k_step,
+                    along_k ? x->line_step : 1};
   if (width == vectors && count >= s->count) {
     smma_move(in, out, s->count, vectors, to_f32);
     return;
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void smma_fetch_in_two(const smma_s
 static inline __attribute__((always_inline)) void smma_interleave(const smma_pack *pack, size_t width, size_t bytes,
                                                                   size_t packed_bytes, smma_to_f32 *to_f32,
                                                                   size_t swap) {
-  const smma_view *x = smma_view_of(pack->plan, pack->of_a);
+  const smma_view *x = pack->view;
   const size_t k = (size_t)pack->plan->operation.k, elements = pack->steps * k;
   const bool along_k = smma_is_along_k(x), scaled = x->factor != 1;
   const size_t narrow = width < SMMA_STRIP_VECTORS ? width : SMMA_STRIP_VECTORS;

@@ -21,6 +21,7 @@ enum { SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128 };
    What lies behind the matrix is +0, its scale factors one. */
 typedef struct {
   const smma_plan *plan;
+  const smma_view *view; /* of A or B, or of the part of it that is to be packed, gathered */
   bool of_a;
   size_t first, count; /* count is a multiple of 16 for rows, and the family's columns for columns */
   size_t step, steps;

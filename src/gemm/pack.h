@@ -10,41 +10,52 @@
 /* The most vectors (rows or columns) that are packed together, and the longest fused block. */
 enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
 
+/* Bytes ahead that are asked for: a matrix that a plan keeps comes from memory. */
+enum { FETCH_AHEAD = 2048 };
+
 /* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
 typedef struct {
   const smma_plan *plan;
+  const smma_view *view;
   bool of_a;
   size_t first, vectors; /* the first row or column, and how many */
   size_t step;
   int block, length; /* the block of the step, its products; length is the block's */
 } smma_fetch;
 
-static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, const size_t *k,
-                                                                size_t present, uint32_t *code) {
-  const smma_view *x = smma_view_of(f->plan, f->of_a);
-  if (smma_is_along_k(x)) {
-    for (size_t v = 0; v < present; v++) {
-      /* The next vectors' elements, which may be none: too many lines apart for processors to guess. */
-      __builtin_prefetch(
-          (const void *)((uintptr_t)x->data + ((f->first + f->vectors + v) * x->line_stride + k[0]) * bytes));
-      for (int i = 0; i < f->length; i++)
-        if (k[i] < x->count)
-          code[(size_t)i * f->vectors + v] =
-              (uint32_t)smma_load(bytes, x->data, (f->first + v) * x->line_stride + k[i]);
-    }
-  } else {
-    for (int i = 0; i < f->length; i++) {
-      uint32_t *restrict out = code + (size_t)i * f->vectors;
-      if (k[i] >= x->count) continue;
-      for (size_t v = 0; v < present; v++)
-        out[v] = (uint32_t)smma_load(bytes, x->data, f->first + v + k[i] * x->k_stride);
-    }
+/* `bytes` and `vectors`, the fetch's, are constants where this is inlined. */
+static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
+                                                                const size_t *k, size_t present, uint32_t *code) {
+  const smma_view *x = f->view;
+  const unsigned char *from = (const unsigned char *)x->data;
+  if (present) from += smma_element(x, f->first, x->k) * bytes;
+  for (int i = 0; i < f->length; i++) {
+    uint32_t *restrict out = code + (size_t)i * vectors;
+    const unsigned char *line = k[i] < x->count ? from + (k[i] - x->k) * x->k_step * bytes : from;
+    const size_t there = k[i] < x->count ? present : 0;
+    for (size_t ahead = 0; ahead < vectors * bytes; ahead += 64)
+      __builtin_prefetch((const void *)((uintptr_t)line + FETCH_AHEAD + ahead));
+    if (x->line_step != 1)
+      for (size_t v = 0; v < vectors; v++) out[v] = v < there ? (uint32_t)smma_load(bytes, line, v * x->line_step) : 0;
+    else if (there == vectors)
+      for (size_t v = 0; v < vectors; v++) out[v] = (uint32_t)smma_load(bytes, line, v);
+    else
+      for (size_t v = 0; v < vectors; v++) out[v] = v < there ? (uint32_t)smma_load(bytes, line, v) : 0;
+  }
+}
+
+static inline __attribute__((always_inline)) void smma_fetch_vectors(const smma_fetch *f, size_t bytes, const size_t *k,
+                                                                     size_t present, uint32_t *code) {
+  switch (f->vectors) {
+    case 64: smma_fetch_as(f, bytes, 64, k, present, code); break;
+    case 16: smma_fetch_as(f, bytes, 16, k, present, code); break;
+    default: smma_fetch_as(f, bytes, f->vectors, k, present, code); break;
   }
 }
 
 /* The view's factor, but not on what lies behind it: that is +0, whatever the factor's sign. */
 static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
-  const smma_view *x = smma_view_of(f->plan, f->of_a);
+  const smma_view *x = f->view;
   for (int i = 0; i < f->length; i++)
     for (size_t v = 0; k[i] < x->count && v < present; v++) {
       uint32_t *element = &code[(size_t)i * f->vectors + v];
@@ -55,15 +66,13 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
 /* +0 behind the matrix. Formats of at most 32 bits. */
 static inline void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->plan->operation;
-  const smma_view *x = smma_view_of(f->plan, f->of_a);
+  const smma_view *x = f->view;
   size_t present = smma_lines_present(x, f->first, f->vectors), k[SMMA_MOST_PRODUCTS];
-  size_t count = (size_t)f->length * f->vectors;
   for (int i = 0; i < f->length; i++) k[i] = f->step * (size_t)o->k + (size_t)smma_product_index(o, f->block, i);
-  memset(code, 0, count * sizeof *code);
   switch (smma_container_bytes(smma_encoding_of(x->format))) {
-    case 1: smma_fetch_as(f, 1, k, present, code); break;
-    case 2: smma_fetch_as(f, 2, k, present, code); break;
-    default: smma_fetch_as(f, 4, k, present, code); break;
+    case 1: smma_fetch_vectors(f, 1, k, present, code); break;
+    case 2: smma_fetch_vectors(f, 2, k, present, code); break;
+    default: smma_fetch_vectors(f, 4, k, present, code); break;
   }
   if (x->factor != 1) smma_scale_codes(f, k, present, code);
 }

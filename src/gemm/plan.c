@@ -57,8 +57,9 @@ static smma_view view_of_a(const smma_operation *o, const smma_gemm_arguments *g
                      .format = o->a,
                      .lines = g->m,
                      .count = g->k,
-                     .line_stride = along_k ? g->lda : 1,
-                     .k_stride = along_k ? 1 : g->lda,
+                     .line_step = along_k ? g->lda : 1,
+                     .k_step = along_k ? 1 : g->lda,
+                     .panel = SIZE_MAX,
                      .factor = g->scaling == SMMA_SCALING_OPERANDS ? g->alpha : 1,
                      .scale = g->scale_a};
 }
@@ -69,15 +70,16 @@ static smma_view view_of_b(const smma_operation *o, const smma_gemm_arguments *g
                      .format = o->b,
                      .lines = g->n,
                      .count = g->k,
-                     .line_stride = along_k ? g->ldb : 1,
-                     .k_stride = along_k ? 1 : g->ldb,
+                     .line_step = along_k ? g->ldb : 1,
+                     .k_step = along_k ? 1 : g->ldb,
+                     .panel = SIZE_MAX,
                      .factor = 1,
                      .scale = g->scale_b};
 }
 
 void smma_plan_look(smma_plan *plan) {
   plan->a = view_of_a(&plan->operation, &plan->with);
-  plan->b = view_of_b(&plan->operation, &plan->with);
+  if (!plan->kept) plan->b = view_of_b(&plan->operation, &plan->with);
 }
 
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
@@ -85,7 +87,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   size_t k = (size_t)operation->k, slices;
   smma_status status;
   const char *kernel;
-  plan->kept = (smma_packed_columns){0};
+  plan->kept = NULL;
   plan->core_blocks = NULL;
   plan->operation = *operation;
   plan->operation.c = operation->d;

@@ -3,19 +3,21 @@
 #include <string.h>
 
 #include "gemm/element.h"
+#include "gemm/gather.h"
 #include "gemm/special.h"
 #include "host/load.h"
 #include "host/memory.h"
 #include "host/thread.h"
 
+/* Rows that are gathered side by side. */
+enum { ROW_PANEL = 16 };
+
+/* Where rows are few, what is packed of B is used but a few times. It stays in the second cache, and of the matrix are
+   read long parts: tiles are narrow, but wide and flat if B's columns lie side by side. */
+enum { FEW_ROWS = 64, NARROW_COLUMNS = 512, FLAT_DEPTH = 32 };
+
 /* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
-
-/* Instruction steps that are packed at a time. */
-static size_t steps_at_once(const smma_plan *p) {
-  size_t most = SMMA_DEPTH / (size_t)p->operation.k;
-  return p->steps < most ? p->steps : most;
-}
 
 /* How the work is cut, the same for all threads. */
 typedef struct {
@@ -25,11 +27,12 @@ typedef struct {
   size_t steps;                   /* packed at a time */
   size_t element_bytes;           /* of an accumulator */
   size_t a_bytes, b_bytes, sums;  /* bytes of packed operands and of one tile of accumulators */
+  size_t gathered_bytes;          /* of what is packed, at the most */
 } layout;
 
 /* What one thread works in, parts of one piece of memory. */
 typedef struct {
-  unsigned char *a, *b;
+  unsigned char *gathered, *a, *b;
   unsigned char *accumulator, *before, *interval, *total; /* a tile each; the last three where needed */
   smma_number *core;
   float *special; /* where the plan multiplies classes */
@@ -42,17 +45,25 @@ typedef struct {
   workspace *w;
   size_t row, column, rows, columns; /* of D, edges cut off */
   size_t packed_rows, packed_columns;
-  const unsigned char *b, *special_columns; /* of the part of K: the workspace's, or kept by the plan */
   smma_special special;
 } tile;
 
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
+/* Of an index k: of a tile's rows, or of its columns. */
+static size_t gathered_bytes(const smma_plan *p, size_t rows, size_t columns) {
+  const size_t a = rows * smma_container_bytes(smma_encoding_of(p->a.format));
+  const size_t b = columns * smma_container_bytes(smma_encoding_of(p->b.format));
+  return a > b ? a : b;
+}
+
 static layout layout_of(const smma_plan *p, size_t threads) {
   const smma_kernel_family *f = p->family;
-  size_t columns = f ? SMMA_TILE_COLUMNS : 64, rows = f ? SMMA_TILE_ROWS : 64;
-  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = steps_at_once(p)};
+  const bool few = f && p->with.m <= FEW_ROWS, flat = few && !p->kept && !smma_is_along_k(&p->b);
+  const size_t rows = f ? SMMA_TILE_ROWS : 64, depth = flat ? FLAT_DEPTH : SMMA_DEPTH, k = (size_t)p->operation.k;
+  size_t columns = !f ? 64 : few && !flat ? NARROW_COLUMNS : SMMA_TILE_COLUMNS;
+  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(p->steps, depth > k ? depth / k : 1)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
@@ -60,6 +71,8 @@ static layout layout_of(const smma_plan *p, size_t threads) {
   l.tile_columns = least(round_up(p->with.n, l.panel), columns);
   l.a_bytes = f ? round_up(l.tile_rows * l.steps * f->row_bytes(&p->operation), 64) : 0;
   l.b_bytes = f ? round_up(l.tile_columns * l.steps * f->column_bytes(&p->operation), 64) : 0;
+  l.gathered_bytes =
+      round_up(gathered_bytes(p, l.tile_rows, p->kept ? 0 : l.tile_columns) * smma_gathered_depth(l.steps * k), 64);
   l.sums = round_up(l.tile_rows * l.tile_columns * l.element_bytes, 64);
   return l;
 }
@@ -68,17 +81,19 @@ static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval ||
 
 /* Divides memory up, which is aligned; returns how much that takes. Families read up to 64 bytes behind operands. */
 static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
-  const bool family = l->plan->family, outer = has_outer_sums(l->plan), packs = family && !l->plan->kept.b;
+  const bool family = l->plan->family, outer = has_outer_sums(l->plan);
   const size_t bytes[] = {l->sums,
                           family && !l->plan->classes ? l->sums : 0,
                           outer ? l->sums : 0,
                           outer ? l->sums : 0,
                           family ? l->a_bytes + 64 : 0,
-                          packs ? l->b_bytes + 64 : 0,
+                          family ? l->b_bytes + 64 : 0,
+                          family ? l->gathered_bytes + 64 : 0,
                           smma_core_space(l->plan) * sizeof(smma_number),
                           smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
-  unsigned char **const part[] = {&w->accumulator, &w->before, &w->interval, &w->total, &w->a, &w->b, &core, &special};
+  unsigned char **const part[] = {&w->accumulator, &w->before,   &w->interval, &w->total, &w->a,
+                                  &w->b,           &w->gathered, &core,        &special};
   size_t all = 0;
   for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
     *part[i] = memory && bytes[i] ? memory + all : NULL;
@@ -154,26 +169,19 @@ static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
   return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
 }
 
-/* One panel of columns of `steps` steps into its place among those of the same steps. */
-static void pack_panel(const smma_plan *p, size_t column, size_t panel, size_t step, size_t steps, unsigned char *b,
-                       unsigned char *special) {
-  p->family->pack_columns(&(smma_pack){p, false, column, panel, step, steps, b, special});
-}
-
 static void pack(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
-  size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel;
+  const size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel, k = (size_t)p->operation.k;
+  smma_view view;
   memset(t->w->special_rows, 0, t->packed_rows);
-  p->family->pack_rows(&(smma_pack){p, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
-  if (p->kept.b) {
-    t->b = p->kept.b + (step * p->kept.columns + steps * t->column) * bytes;
-    t->special_columns = p->kept.special + step / t->l->steps * p->kept.columns + t->column;
-    return;
-  }
+  view = smma_gather(&p->a, t->row, t->packed_rows, ROW_PANEL, step * k, steps * k, t->w->gathered);
+  p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
   memset(t->w->special_columns, 0, t->packed_columns);
+  view = p->b;
+  if (!p->kept) view = smma_gather(&p->b, t->column, t->packed_columns, panel, step * k, steps * k, t->w->gathered);
   for (size_t j = 0; j < t->packed_columns; j += panel)
-    pack_panel(p, t->column + j, panel, step, steps, t->w->b + j * steps * bytes, t->w->special_columns + j);
-  t->b = t->w->b, t->special_columns = t->w->special_columns;
+    p->family->pack_columns(&(smma_pack){p, &view, false, t->column + j, panel, step, steps,
+                                         t->w->b + j * steps * bytes, t->w->special_columns + j});
 }
 
 /* Steps first..last - 1 of all elements. */
@@ -188,16 +196,16 @@ static void run_by_core(const tile *t, size_t first, size_t last) {
 }
 
 static bool has_special(const tile *t) {
-  return memchr(t->w->special_rows, 1, t->rows) || memchr(t->special_columns, 1, t->columns);
+  return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
 }
 
 /* The elements that the core must compute, from where they were. */
 static void redo_special(const tile *t, size_t first, size_t last) {
   smma_core_run r = core_run_of(t, first, last);
-  r.special_rows = t->w->special_rows, r.special_columns = t->special_columns;
+  r.special_rows = t->w->special_rows, r.special_columns = t->w->special_columns;
   for (size_t i = 0; i < t->rows; i++)
     for (size_t j = 0; j < t->columns; j++)
-      if (t->w->special_rows[i] || t->special_columns[j])
+      if (t->w->special_rows[i] || t->w->special_columns[j])
         memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
   smma_run_core(&r, t->w->core);
 }
@@ -214,7 +222,7 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     smma_run r = {p,
                   t->w->a,
-                  t->b + j / t->l->panel * panel_bytes,
+                  t->w->b + j / t->l->panel * panel_bytes,
                   row_of(t, t->w->accumulator, 0, j),
                   t->rows,
                   t->packed_rows,
@@ -228,7 +236,7 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
   }
   smma_float_leave(state);
   if (special && p->classes)
-    smma_special_add(&t->special, first, last - first, t->w->special_rows, t->special_columns);
+    smma_special_add(&t->special, first, last - first, t->w->special_rows, t->w->special_columns);
   else if (special)
     redo_special(t, first, last);
 }
@@ -318,7 +326,7 @@ static void do_at_once(job *j) {
 /* Whether B^T A^T, which gives the same bits, leaves fewer elements of whole panels to compute. */
 static bool is_better_turned(const smma_plan *p) {
   const smma_gemm_arguments *g = &p->with;
-  if (!p->family || p->kept.b || !smma_can_turn(p)) return false;
+  if (!p->family || p->kept || !smma_can_turn(p)) return false;
   return (double)g->n * (double)round_up(g->m, p->family->columns) <
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
@@ -348,37 +356,26 @@ smma_status smma_plan_compute(const smma_plan *plan) {
 
 /* ---- Columns of B that a plan keeps ---- */
 
-static size_t parts_of(const smma_plan *p) { return round_up(p->steps, steps_at_once(p)) / steps_at_once(p); }
+/* Of a panel that a plan keeps. */
+static size_t kept_panel(const smma_plan *p) { return p->family ? p->family->columns : 1; }
 
 size_t smma_kept_bytes(const smma_plan *p) {
-  if (!p->kept.b) return 0;
-  return p->kept.columns * (p->steps * p->family->column_bytes(&p->operation) + parts_of(p));
+  return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->with.k) *
+         smma_container_bytes(smma_encoding_of(p->operation.b));
 }
 
 bool smma_plan_keep_columns(smma_plan *p) {
-  size_t panel, bytes, at_once = steps_at_once(p), panels;
-  smma_packed_columns *kept = &p->kept;
-  if (!p->family || !p->with.n || !p->steps) return true; /* nothing to pack */
-  panel = p->family->columns, bytes = p->family->column_bytes(&p->operation);
-  kept->columns = round_up(p->with.n, panel), panels = kept->columns / panel;
-  if (kept->columns > SIZE_MAX / 2 / bytes / p->steps) return false;
-  kept->b = smma_aligned_malloc(kept->columns * p->steps * bytes + 64);
-  kept->special = calloc(kept->columns, parts_of(p));
-  if (!kept->b || !kept->special) return smma_plan_release_columns(p), false;
+  const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
+  const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
+  p->kept = smma_aligned_malloc(panels * bytes);
+  if (!p->kept) return false;
 #pragma omp parallel for num_threads(thread_count(p)) schedule(static) if (thread_count(p) > 1)
-  for (size_t i = 0; i < panels * parts_of(p); i++) {
-    size_t column = i % panels * panel, part = i / panels, step = part * at_once;
-    size_t steps = least(at_once, p->steps - step);
-    smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
-    pack_panel(p, column, panel, step, steps, kept->b + (step * kept->columns + steps * column) * bytes,
-               kept->special + part * kept->columns + column);
-    smma_float_leave(state);
-  }
+  for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->with.k, p->kept + i * bytes);
+  p->b = smma_gather(&p->b, 0, 0, panel, 0, p->with.k, p->kept);
   return true;
 }
 
 void smma_plan_release_columns(smma_plan *p) {
-  smma_aligned_free(p->kept.b);
-  free(p->kept.special);
-  p->kept = (smma_packed_columns){0};
+  smma_aligned_free(p->kept);
+  p->kept = NULL;
 }

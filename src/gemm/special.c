@@ -87,16 +87,16 @@ static inline __attribute__((always_inline)) void classify_as(const classifier *
 static void classify(const smma_view *x, size_t line, size_t k, size_t count, float *out) {
   const smma_encoding e = smma_encoding_of(x->format);
   classifier c = {smma_decoder_of(x->format), ~UINT32_C(0)};
-  const size_t first = line * x->line_stride + k * x->k_stride, bytes = smma_container_bytes(e);
+  const size_t first = smma_element(x, line, k), bytes = smma_container_bytes(e);
   const size_t present = k < x->count ? least(x->count - k, count) : 0;
   if (e.specials == SMMA_SPECIALS_IEEE) c.infinity = c.format.largest + 1;
   for (size_t i = present; i < count; i++) out[i] = 0;
   if (x->factor != 1)
     for (size_t i = 0; i < present; i++)
       out[i] =
-          class_of(&c, (uint32_t)smma_scaled(x->format, smma_load(bytes, x->data, first + i * x->k_stride), x->factor));
-  else if (x->k_stride != 1)
-    classify_as(&c, bytes, x->data, first, x->k_stride, present, out);
+          class_of(&c, (uint32_t)smma_scaled(x->format, smma_load(bytes, x->data, first + i * x->k_step), x->factor));
+  else if (x->k_step != 1)
+    classify_as(&c, bytes, x->data, first, x->k_step, present, out);
   else if (bytes == 1)
     classify_as(&c, 1, x->data, first, 1, present, out);
   else if (bytes == 2)
@@ -122,9 +122,16 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
   const size_t k = (size_t)p->operation.k, elements = steps * k, origin = of_a ? s->row : s->column;
   const workspace w = workspace_of(s);
   const size_t depth = elements / w.unit;
-  const smma_view lines = {w.line, SMMA_F32, count, depth, depth, 1, 1, NULL};
-  const smma_plan classes = {.operation.k = 1, .a = lines, .b = lines};
-  const smma_pack into = {&classes, of_a, 0, of_a ? GROUP : p->classes->columns, 0, depth, out, NULL};
+  const smma_view lines = {.data = w.line,
+                           .format = SMMA_F32,
+                           .lines = count,
+                           .count = depth,
+                           .line_step = depth,
+                           .k_step = 1,
+                           .panel = SIZE_MAX,
+                           .factor = 1};
+  const smma_plan classes = {.operation.k = 1};
+  const smma_pack into = {&classes, &lines, of_a, 0, of_a ? GROUP : p->classes->columns, 0, depth, out, NULL};
   for (size_t i = 0; i < count; i++) {
     float *at = w.line + i * depth;
     if (w.unit == 1)

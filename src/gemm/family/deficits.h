@@ -135,15 +135,15 @@ static void deficit_share_greatest(size_t vectors, uint8_t *greatest) {
 }
 
 /* Exponents of the scale factors, to the bases. */
-static void deficit_take_scales(const smma_fetch *f, deficit_packed *b, unsigned char *special) {
+static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
   const smma_plan *p = f->plan;
   size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
-  const size_t present = smma_lines_present(smma_view_of(p, f->of_a), f->first, f->vectors);
+  const size_t present = smma_lines_present(f->view, f->first, f->vectors);
   for (size_t v = 0; v < present; v++) {
     smma_number scale[SMMA_MAXIMUM_K];
     smma_decode_scales(p, f->of_a, f->first + v, f->step * (size_t)p->operation.k + at, block, scale);
     if (scale[0].kind == SMMA_FINITE)
-      b->base[v] += scale[0].exponent;
+      base[v] += scale[0].exponent;
     else
       special[v] = 1;
   }
@@ -201,7 +201,7 @@ static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
 
 /* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
 static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
-  const size_t present = smma_lines_present(smma_view_of(f->plan, f->of_a), f->first, f->vectors);
+  const size_t present = smma_lines_present(f->view, f->first, f->vectors);
   for (size_t i = 0; i < (size_t)f->length; i++)
     for (size_t v = present; v < f->vectors; v++) b->byte[i * f->vectors + v] = 0;
 }
@@ -236,7 +236,7 @@ static void deficit_decode(const smma_fetch *f, const smma_decoder *d, bool shar
     deficit_decode_vectors(f, PANEL, d, shared, b, special);
   else
     deficit_decode_vectors(f, DEFICIT_GROUP, d, shared, b, special);
-  if (f->plan->operation.scale_block) deficit_take_scales(f, b, special);
+  if (f->plan->operation.scale_block) deficit_take_scales(f, b->base, special);
   deficit_clear_behind(f, b);
 }
 
@@ -251,7 +251,7 @@ static void deficit_pack_rows(const smma_pack *pack, float unit) {
   const smma_operation *o = &pack->plan->operation;
   const smma_decoder d = smma_decoder_of(o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
-  smma_fetch f = {pack->plan, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
   deficit_packed b;
   for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
@@ -282,28 +282,198 @@ static void deficit_interleave(size_t length, const uint8_t *restrict byte, unsi
   }
 }
 
-/* `shared`: with one base, if the columns are similar. */
+/* A decoder of columns in vectors, LANES encodings at a time. */
+typedef struct {
+  vi fields, largest, nan, ignored, to_float, to_sign, fraction_bits, greatest;
+  vf unit;
+} deficit_decoder;
+
+static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_format format) {
+  const smma_decoder d = smma_decoder_of(format);
+  deficit_decoder w;
+  w.fields = vi_set((int32_t)d.fields_mask), w.largest = vi_set((int32_t)d.largest), w.nan = vi_set((int32_t)d.nan);
+  w.ignored = vi_set(d.ignored), w.to_float = vi_set(23 - d.fraction_bits), w.to_sign = vi_set(31 - d.sign_at);
+  w.fraction_bits = vi_set(d.fraction_bits), w.unit = vf_set(d.unit);
+  w.greatest = vi_set(deficit_greatest_field(deficit_encoding(o, format)));
+  return w;
+}
+
+static inline __attribute__((always_inline)) vi deficit_load(const deficit_decoder *d, size_t bytes,
+                                                             const unsigned char *code) {
+  if (bytes == 1) return vi_load_bytes(code);
+  return bytes == 2 ? vi_load_halves(code) : vi_shift_down_by(vi_load((const int32_t *)code), d->ignored);
+}
+
+/* The encodings of a block of columns: `bytes` each, those of one k `step` bytes from those of the next. */
+typedef struct {
+  const unsigned char *code;
+  size_t bytes, step, length;
+} deficit_block;
+
+/* The fields of numbers that are finite; others count as zero. */
+static inline vi deficit_fields(const deficit_decoder *d, vi x, vm *special) {
+  const vi fields = vi_and(x, d->fields);
+  *special = vm_or(vi_less(d->largest, fields), vi_equal(x, d->nan));
+  return vi_select(*special, vi_set(0), fields);
+}
+
+/* The greatest exponent fields of finite numbers in columns, 127 where all are zero; whether some are not finite. */
+static inline __attribute__((always_inline)) bool deficit_greatest_columns(const deficit_decoder *d, size_t bytes,
+                                                                           const deficit_block *b, int32_t *greatest,
+                                                                           unsigned char *special) {
+  unsigned any = 0;
+  UNROLL for (int v = 0; v < 4; v++) {
+    vi most = vi_set(0);
+    unsigned found = 0;
+    for (size_t i = 0; i < b->length; i++) {
+      vm is_special;
+      const vi x = deficit_load(d, bytes, b->code + i * b->step + (size_t)v * LANES * bytes);
+      most = vi_max(most, deficit_fields(d, x, &is_special));
+      found |= vm_bits(is_special);
+    }
+    any |= found;
+    for (int lane = 0; found; lane++, found >>= 1) special[v * LANES + lane] |= found & 1;
+    if (!greatest) continue;
+    vi_store(greatest + v * LANES, vi_select(vi_equal(most, vi_set(0)), vi_set(127),
+                                             vi_max(vi_shift_down_by(most, d->fraction_bits), vi_set(1))));
+  }
+  return any != 0;
+}
+
+/* Values and bytes; returns the greatest byte of a number that is not zero if `wide`, else 0. `bytes`, `wide`, `to_f16`
+   and `careful` (some may not be finite) are constants where this is inlined. `greatest`: the exponent fields of
+   deficit 0. */
+static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
+                                                                            bool wide, bool to_f16, bool careful,
+                                                                            const deficit_block *b,
+                                                                            const int32_t *greatest,
+                                                                            unsigned char *out) {
+  const unsigned char *code = b->code;
+  unsigned char *byte = out + b->length * 4 * PANEL;
+  int32_t most_of[LANES], result = 0;
+  vi most = vi_set(0), top[4];
+  vf unit[4];
+  UNROLL for (int v = 0; v < 4; v++) {
+    top[v] = wide ? vi_load(greatest + v * LANES) : d->greatest;
+    /* 2^(127 - top), which may be subnormal. */
+    unit[v] = vi_as_float(vi_max(vi_shift_left(vi_subtract(vi_set(254), top[v]), 23), vi_set(1 << 22)));
+    top[v] = vi_shift_left(top[v], 1);
+  }
+  for (size_t i = 0; i < b->length; i++, code += b->step, out += 4 * PANEL, byte += PANEL) {
+    vi word = vi_set(0);
+    UNROLL for (int v = 3; v >= 0; v--) {
+      const vi x = deficit_load(d, bytes, code + (size_t)v * LANES * bytes);
+      const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
+      vi fields = vi_and(x, d->fields), field, deficit;
+      vm special, zero;
+      vf value;
+      if (careful) fields = deficit_fields(d, x, &special);
+      value = vf_multiply(vi_as_float(vi_or(sign, vi_shift_left_by(fields, d->to_float))), d->unit);
+      field = vi_shift_down_by(fields, d->fraction_bits);
+      if (to_f16) field = vi_subtract(vi_and(vi_shift_right(vf_bits(value), 23), vi_set(255)), vi_set(112));
+      deficit = vi_subtract(top[v], vi_shift_left(vi_max(field, vi_set(1)), 1));
+      if (wide) deficit = vi_min(deficit, vi_set(2 * DEFICIT_MOST)), value = vf_multiply(value, unit[v]);
+      zero = vi_equal(fields, vi_set(0));
+      if (wide) most = vi_max(most, vi_select(zero, most, deficit));
+      word = vi_or(vi_shift_left(word, 8), vi_select(zero, vi_set(DEFICIT_ZERO), deficit));
+      vf_store((float *)out + v * LANES, value);
+    }
+    vi_store((int32_t *)byte, word);
+  }
+  vi_store(most_of, most);
+  for (int lane = 0; lane < LANES; lane++) result = most_of[lane] > result ? most_of[lane] : result;
+  return result;
+}
+
+/* Has all columns take the greatest of these, if they are similar. */
+static void deficit_share_columns(int32_t *greatest) {
+  int32_t most = 0, least = 255;
+  for (size_t v = 0; v < PANEL; v++) {
+    most = greatest[v] > most ? greatest[v] : most;
+    least = greatest[v] < least ? greatest[v] : least;
+  }
+  for (size_t v = 0; v < PANEL && most - least <= DEFICIT_COMMON_SPAN; v++) greatest[v] = most;
+}
+
+/* What lies behind the matrix: see deficit_clear_behind. */
+static void deficit_clear_columns(size_t present, size_t length, unsigned char *byte) {
+  for (size_t i = 0; i < length; i++)
+    for (size_t v = present; v < PANEL; v++) byte[i * PANEL + v % LANES * 4 + v / LANES] = 0;
+}
+
+/* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`. */
+static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
+  const smma_operation *o = &f->plan->operation;
+  const smma_view *x = f->view;
+  const size_t k = f->step * (size_t)o->k + (size_t)f->block * (size_t)f->length;
+  const size_t bytes = smma_container_bytes(smma_encoding_of(x->format));
+  if (x->factor == 1 && x->line_step == 1 && smma_lines_present(x, f->first, PANEL) == PANEL &&
+      smma_dealt_products(o) == f->length && k + (size_t)f->length <= x->count)
+    return (deficit_block){(const unsigned char *)x->data + smma_element(x, f->first, k) * bytes, bytes,
+                           x->k_step * bytes, (size_t)f->length};
+  smma_fetch_codes(f, code);
+  return (deficit_block){(const unsigned char *)code, 4, PANEL * 4, (size_t)f->length};
+}
+
+/* As the other, for encodings of any size. */
+static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
+                                    const deficit_block *b, const int32_t *greatest, unsigned char *out) {
+  if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, true, b, greatest, out);
+  if (wide) return deficit_decode_columns(d, 4, true, false, true, b, greatest, out);
+  if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
+  if (to_f16) return deficit_decode_columns(d, 4, false, true, true, b, greatest, out);
+  if (b->bytes == 2 && !careful) return deficit_decode_columns(d, 2, false, false, false, b, greatest, out);
+  if (b->bytes == 1 && !careful) return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
+  if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, true, b, greatest, out);
+  if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
+  return deficit_decode_columns(d, 4, false, false, true, b, greatest, out);
+}
+
+/* Exponents and special numbers. */
+static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
+                                  unsigned char *special) {
+  if (b->bytes == 1) return deficit_greatest_columns(d, 1, b, greatest, special);
+  if (b->bytes == 2) return deficit_greatest_columns(d, 2, b, greatest, special);
+  return deficit_greatest_columns(d, 4, b, greatest, special);
+}
+
+/* One block. `shared`: with one base, if the columns are similar. */
+static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder *d, bool shared, unsigned char *out,
+                                      unsigned char *special) {
+  const smma_operation *o = &f->plan->operation;
+  const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
+  const size_t length = (size_t)f->length, present = smma_lines_present(f->view, f->first, PANEL);
+  uint32_t fetched[DEFICIT_LONGEST * PANEL];
+  int32_t greatest[PANEL], base[PANEL], range[3];
+  const deficit_block b = deficit_block_of(f, fetched);
+  bool careful;
+  for (size_t ahead = 0; ahead < length * b.step && b.bytes < 4; ahead += 64) /* of a matrix that a plan keeps */
+    __builtin_prefetch((const void *)((uintptr_t)b.code + length * b.step + ahead));
+  careful = deficit_look_at_block(d, &b, wide ? greatest : NULL, special);
+  if (wide && shared) deficit_share_columns(greatest);
+  range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
+  if (present < PANEL) deficit_clear_columns(present, length, out + length * PANEL * 4);
+  for (size_t v = 0; v < PANEL; v++) base[v] = wide ? greatest[v] - 127 : 0;
+  if (o->scale_block) deficit_take_scales(f, base, special);
+  range[0] = range[1] = base[0];
+  for (size_t v = 1; v < PANEL; v++) {
+    range[0] = base[v] < range[0] ? base[v] : range[0];
+    range[1] = base[v] > range[1] ? base[v] : range[1];
+  }
+  out += length * PANEL * 5;
+  memcpy(out, base, PANEL * 4);
+  memcpy(out + PANEL * 4, range, sizeof range);
+}
+
 static void deficit_pack_columns(const smma_pack *pack, bool shared) {
   const smma_operation *o = &pack->plan->operation;
-  const smma_decoder d = smma_decoder_of(o->b);
-  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), count = length * PANEL;
-  smma_fetch f = {pack->plan, false, pack->first, PANEL, 0, 0, (int)length};
-  deficit_packed b;
+  const deficit_decoder d = deficit_decoder_of(o, o->b);
+  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
+  smma_fetch f = {pack->plan, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
   for (size_t block = 0; block < pack->steps * blocks; block++) {
     unsigned char *out = (unsigned char *)pack->out + block * PANEL * deficit_column_block(length);
-    int32_t range[3];
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-    deficit_decode(&f, &d, shared, &b, pack->special);
-    memcpy(out, b.value, count * 4);
-    deficit_interleave(length, b.byte, out + count * 4);
-    memcpy(out + count * 5, b.base, PANEL * 4);
-    range[0] = range[1] = b.base[0], range[2] = b.most[0];
-    for (size_t v = 1; v < PANEL; v++) {
-      range[0] = b.base[v] < range[0] ? b.base[v] : range[0];
-      range[1] = b.base[v] > range[1] ? b.base[v] : range[1];
-      range[2] = b.most[v] > range[2] ? b.most[v] : range[2];
-    }
-    memcpy(out + count * 5 + PANEL * 4, range, sizeof range);
+    deficit_pack_column_block(&f, &d, shared, out, pack->special);
   }
 }
 

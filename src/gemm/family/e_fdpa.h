@@ -124,7 +124,7 @@ static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart
 
 static void e_fdpa_pack(const smma_pack *pack, size_t width) {
   size_t length = (size_t)smma_block_of(&pack->plan->operation), bytes = e_fdpa_block(length, width);
-  smma_fetch f = {pack->plan, pack->of_a, 0, width, 0, 0, (int)length};
+  smma_fetch f = {pack->plan, pack->view, pack->of_a, 0, width, 0, 0, (int)length};
   for (size_t done = 0; done < pack->count; done += width) {
     f.first = pack->first + done;
     e_fdpa_pack_group(pack, &f, pack->count / width * bytes, (double *)pack->out + done / width * bytes,

@@ -90,35 +90,14 @@ typedef struct {
   size_t step;
 } gst_fetch;
 
-/* The element at `k` of the first line. */
-static const unsigned char *gst_from(const gst_fetch *f, size_t k) {
-  return (const unsigned char *)f->view->data + f->first * f->view->line_stride + k * f->view->k_stride;
-}
-
-/* Rows of A, columns of B whose elements follow each other. */
-static void gst_fetch_along_k(const gst_fetch *f, uint32_t *quad) {
-  size_t k = f->step * GST_K, length = f->view->count - k, apart = f->view->line_stride;
-  if (length > GST_K) length = GST_K;
-  for (size_t v = 0; v < f->present; v++) {
-    uint32_t line[GST_QUADS] = {0};
-    const unsigned char *from = gst_from(f, k) + v * apart;
-    if (f->first + v + f->width < f->view->lines) __builtin_prefetch(from + f->width * apart);
-    if (length == GST_K)
-      memcpy(line, from, GST_K);
-    else
-      memcpy(line, from, length);
-    for (size_t q = 0; q < GST_QUADS; q++) quad[q * f->width + v] = line[q];
-  }
-}
-
-/* Those of which one element each lies side by side. */
-static void gst_fetch_across_k(const gst_fetch *f, uint32_t *quad) {
+static void gst_fetch_codes(const gst_fetch *f, uint32_t *quad) {
   static const unsigned char behind[SMMA_MOST_VECTORS];
+  const smma_view *x = f->view;
   for (size_t q = 0; q < GST_QUADS; q++) {
     const unsigned char *line[4];
     for (size_t i = 0; i < 4; i++) {
-      size_t k = f->step * GST_K + 4 * q + i;
-      line[i] = k < f->view->count ? gst_from(f, k) : behind;
+      const size_t k = f->step * GST_K + 4 * q + i;
+      line[i] = k < x->count && f->present ? (const unsigned char *)x->data + smma_element(x, f->first, k) : behind;
     }
     for (size_t v = 0; v < f->present; v++)
       quad[q * f->width + v] =
@@ -197,10 +176,7 @@ static void gst_pack_step(const gst_fetch *f, const gst_layout *l, unsigned char
   uint32_t quad[GST_QUADS * SMMA_MOST_VECTORS];
   const size_t count = GST_K * f->width;
   if (f->present < f->width) memset(quad, 0, count);
-  if (smma_is_along_k(f->view))
-    gst_fetch_along_k(f, quad);
-  else
-    gst_fetch_across_k(f, quad);
+  gst_fetch_codes(f, quad);
   if (f->view->factor != 1) gst_scale_codes(f->view->factor, count, (uint8_t *)quad);
   gst_decode(count, f->of_a ? GST_RAISE : 0, (const uint8_t *)quad, out);
   gst_sum_up(l, f->width, quad, out);
@@ -246,7 +222,7 @@ static void gst_pack(const smma_pack *pack, size_t width) {
   const smma_plan *p = pack->plan;
   const gst_layout l = gst_layout_of(width);
   int fraction_bits = smma_encoding_of(p->operation.scale).fraction_bits;
-  gst_fetch f = {&p->operation, smma_view_of(p, pack->of_a), pack->of_a, 0, width, 0, 0};
+  gst_fetch f = {&p->operation, pack->view, pack->of_a, 0, width, 0, 0};
   for (size_t done = 0; done < pack->count; done += width) {
     unsigned char *out = (unsigned char *)pack->out + done / width * l.bytes;
     size_t apart = pack->count / width * l.bytes;

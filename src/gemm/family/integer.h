@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void integer_pack_step(const smma_f
 /* Groups of `vectors`, each with all steps. */
 static inline __attribute__((always_inline)) void integer_pack(const smma_pack *pack, size_t vectors) {
   const smma_operation *o = &pack->plan->operation;
-  smma_fetch f = {pack->plan, pack->of_a, 0, vectors, 0, 0, o->k};
+  smma_fetch f = {pack->plan, pack->view, pack->of_a, 0, vectors, 0, 0, o->k};
   int32_t *out = pack->out;
   for (size_t first = 0; first < pack->count; first += vectors)
     for (size_t step = 0; step < pack->steps; step++, out += integer_pairs(o) * vectors) {

@@ -195,7 +195,14 @@ static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a
                                                     size_t block, t_fdpa_numbers *x) {
   const smma_operation *o = &r->plan->operation;
   const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  const smma_fetch f = {r->plan, of_a, first, vectors, r->step + block / blocks, (int)(block % blocks), (int)length};
+  const smma_fetch f = {.plan = r->plan,
+                        .view = smma_view_of(r->plan, of_a),
+                        .of_a = of_a,
+                        .first = first,
+                        .vectors = vectors,
+                        .step = r->step + block / blocks,
+                        .block = (int)(block % blocks),
+                        .length = (int)length};
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
   uint32_t code[T_FDPA_HALF * SMMA_MOST_VECTORS];
   uint8_t field[T_FDPA_HALF * SMMA_MOST_VECTORS];

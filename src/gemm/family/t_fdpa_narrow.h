@@ -66,7 +66,7 @@ static void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
   const smma_decoder d = smma_decoder_of(o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = t_fdpa_narrow_row_block(length);
   int fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
-  smma_fetch f = {pack->plan, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
   t_fdpa_narrow_packed b;
   for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
@@ -90,7 +90,7 @@ static void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   const smma_operation *o = &pack->plan->operation;
   const smma_decoder d = smma_decoder_of(o->b);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  smma_fetch f = {pack->plan, false, pack->first, PANEL, 0, 0, (int)length};
+  smma_fetch f = {pack->plan, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
   t_fdpa_narrow_packed b;
   for (size_t block = 0; block < pack->steps * blocks; block++) {
     uint32_t *word = (uint32_t *)((unsigned char *)pack->out + block * PANEL * t_fdpa_narrow_column_block(length));

@@ -35,6 +35,8 @@ static inline vi vf_bits(vf x) { return _mm256_castps_si256(x); }
 static inline vf vi_as_float(vi x) { return _mm256_castsi256_ps(x); }
 static inline vf vi_to_float(vi x) { return _mm256_cvtepi32_ps(x); }
 static inline vi vi_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+static inline vi vi_load_halves(const void *p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128(p)); }
+static inline vi vi_load_bytes(const void *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(p)); }
 static inline void vi_store(int32_t *p, vi x) { _mm256_storeu_si256((__m256i *)p, x); }
 static inline vi vi_set(int32_t x) { return _mm256_set1_epi32(x); }
 static inline vi vi_add(vi x, vi y) { return _mm256_add_epi32(x, y); }

@@ -34,6 +34,8 @@ static inline vi vf_bits(vf x) { return _mm512_castps_si512(x); }
 static inline vf vi_as_float(vi x) { return _mm512_castsi512_ps(x); }
 static inline vf vi_to_float(vi x) { return _mm512_cvtepi32_ps(x); }
 static inline vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+static inline vi vi_load_halves(const void *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(p)); }
+static inline vi vi_load_bytes(const void *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(p)); }
 static inline void vi_store(int32_t *p, vi x) { _mm512_storeu_si512(p, x); }
 static inline vi vi_set(int32_t x) { return _mm512_set1_epi32(x); }
 static inline vi vi_add(vi x, vi y) { return _mm512_add_epi32(x, y); }

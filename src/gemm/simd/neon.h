@@ -33,6 +33,12 @@ static inline vi vf_bits(vf x) { return vreinterpretq_s32_f32(x); }
 static inline vf vi_as_float(vi x) { return vreinterpretq_f32_s32(x); }
 static inline vf vi_to_float(vi x) { return vcvtq_f32_s32(x); }
 static inline vi vi_load(const int32_t *p) { return vld1q_s32(p); }
+static inline vi vi_load_halves(const void *p) { return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(p))); }
+static inline vi vi_load_bytes(const void *p) {
+  uint64_t eight = 0;
+  memcpy(&eight, p, LANES);
+  return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(eight)))));
+}
 static inline void vi_store(int32_t *p, vi x) { vst1q_s32(p, x); }
 static inline vi vi_set(int32_t x) { return vdupq_n_s32(x); }
 static inline vi vi_add(vi x, vi y) { return vaddq_s32(x, y); }

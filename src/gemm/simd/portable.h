@@ -58,6 +58,16 @@ static inline vi vi_load(const int32_t *p) {
   memcpy(&x, p, sizeof x);
   return x;
 }
+static inline vi vi_load_halves(const void *p) {
+  uint16_t x[LANES];
+  memcpy(x, p, sizeof x);
+  return (vi){x[0], x[1], x[2], x[3]};
+}
+static inline vi vi_load_bytes(const void *p) {
+  uint8_t x[LANES];
+  memcpy(x, p, sizeof x);
+  return (vi){x[0], x[1], x[2], x[3]};
+}
 static inline void vi_store(int32_t *p, vi x) { memcpy(p, &x, sizeof x); }
 static inline vi vi_set(int32_t x) { return (vi){x, x, x, x}; }
 static inline vi vi_add(vi x, vi y) { return (vi)((vector_of_words)x + (vector_of_words)y); }
