@@ -118,7 +118,7 @@ smma_view smma_gather(const smma_view *x, size_t line, size_t lines, size_t pane
   smma_view y = *x;
   y.data = out, y.line_step = 1, y.k_step = panel, y.panel = panel, y.panel_step = t.depth * panel;
   y.line = line, y.k = k;
-  if (!present) return y;
+  if (!present || !there) return y;
   if (smma_is_along_k(x))
     gather_along(&t, present, there);
   else
