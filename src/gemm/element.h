@@ -28,8 +28,8 @@ void smma_outer_add(const smma_plan *plan, void *sum, const void *x, size_t coun
 /* Every NaN becomes the rule's; encodings of the outer format. */
 void smma_unify_nan(const smma_plan *plan, void *encodings, size_t count);
 
-/* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0.
-   Scale factor number `index` of the same line; behind them one. */
+/* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0. Scale
+   factor number `index` of the same line; behind them one. */
 uint64_t smma_code_at(const smma_plan *plan, bool of_a, size_t i, size_t k);
 uint64_t smma_scale_code_at(const smma_plan *plan, bool of_a, size_t i, size_t index);
 

@@ -189,6 +189,7 @@ static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
   const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
   const smma_fetch f = {.plan = r->plan,
+                        .view = smma_view_of(r->plan, of_a),
                         .of_a = of_a,
                         .first = (of_a ? r->row : r->column) + first,
                         .vectors = vectors,
