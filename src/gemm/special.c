@@ -69,7 +69,7 @@ static float class_of(const classifier *c, uint32_t code) {
   const uint32_t x = code >> f->ignored, fields = x & f->fields_mask;
   uint32_t bits = fields ? UINT32_C(127) << 23 : 0;
   float result;
-  bits = (fields > f->largest) | (x == f->nan) ? UINT32_C(0x7fc00000) : bits;
+  bits = fields > f->largest || x == f->nan ? UINT32_C(0x7fc00000) : bits;
   bits = fields == c->infinity ? UINT32_C(255) << 23 : bits;
   bits |= (x >> f->sign_at & 1) << 31;
   memcpy(&result, &bits, sizeof result);
