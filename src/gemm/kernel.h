@@ -13,9 +13,15 @@
 #include "gemm/gemm.h"
 #include "host/float.h"
 
-/* The most rows that one tile has, of which families may pack groups of any divisor, the most columns, and the most
-   elements of K that are packed at a time. */
-enum { SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128 };
+/* The most rows that one tile has, of which families may pack groups of any divisor, the most columns, and the elements
+   of K, or at least instruction steps, that are packed at a time. */
+enum { SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
+
+/* Instruction steps that are packed at a time: the more, the less often accumulators go through memory. */
+static inline size_t smma_steps_at_once(const smma_plan *p) {
+  const size_t steps = SMMA_DEPTH / (size_t)p->operation.k, most = steps < SMMA_LEAST_STEPS ? SMMA_LEAST_STEPS : steps;
+  return p->steps < most ? p->steps : most;
+}
 
 /* Rows of A, or columns of B, to be packed: `count` of them from `first` on, `steps` instruction steps from `step` on.
    What lies behind the matrix is +0, its scale factors one. */

@@ -61,9 +61,10 @@ static size_t gathered_bytes(const smma_plan *p, size_t rows, size_t columns) {
 static layout layout_of(const smma_plan *p, size_t threads) {
   const smma_kernel_family *f = p->family;
   const bool few = f && p->with.m <= FEW_ROWS, flat = few && !p->kept && !smma_is_along_k(&p->b);
-  const size_t rows = f ? SMMA_TILE_ROWS : 64, depth = flat ? FLAT_DEPTH : SMMA_DEPTH, k = (size_t)p->operation.k;
+  const size_t rows = f ? SMMA_TILE_ROWS : 64, k = (size_t)p->operation.k;
+  const size_t steps = !flat ? smma_steps_at_once(p) : FLAT_DEPTH > k ? FLAT_DEPTH / k : 1;
   size_t columns = !f ? 64 : few && !flat ? NARROW_COLUMNS : SMMA_TILE_COLUMNS;
-  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(p->steps, depth > k ? depth / k : 1)};
+  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(p->steps, steps)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;

@@ -40,7 +40,7 @@ static workspace sizes_of(const smma_plan *p, size_t rows, size_t columns) {
   return (workspace){.rows = round_up(rows, GROUP),
                      .columns = round_up(columns, p->classes->columns),
                      .unit = unit,
-                     .depth = least(SMMA_DEPTH / k, p->steps) * k / unit};
+                     .depth = smma_steps_at_once(p) * k / unit};
 }
 
 size_t smma_special_space(const smma_plan *p, size_t rows, size_t columns) {
