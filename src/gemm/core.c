@@ -33,8 +33,6 @@ size_t smma_core_space(const smma_plan *p) {
   return (least(p->with.m, TILE) + least(p->with.n, TILE)) * (s.depth + s.scales);
 }
 
-static bool is_special(const unsigned char *flags, size_t i) { return !flags || flags[i]; }
-
 /* Decodes the rows of A (columns of B) first..first + count - 1 of the run. */
 static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
                    const decoded *s) {
@@ -70,24 +68,15 @@ static void run_element(const smma_core_run *r, const decoded *s, size_t i, size
   count_blocks(r->plan, steps * (size_t)smma_blocks_per_step(o));
 }
 
-static bool any_special(const unsigned char *flags, size_t first, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (is_special(flags, first + i)) return true;
-  return false;
-}
-
 /* A part of at most TILE x TILE elements. */
 static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_t column) {
   size_t rows = least(r->rows - row, TILE), columns = least(r->columns - column, TILE);
-  if (!any_special(r->special_rows, row, rows) && !any_special(r->special_columns, column, columns)) return;
   for (size_t done = 0; done < r->steps; done += s->steps) {
     size_t steps = least(r->steps - done, s->steps);
     decode(r, true, row, rows, r->step + done, steps, s);
     decode(r, false, column, columns, r->step + done, steps, s);
     for (size_t i = 0; i < rows; i++)
-      for (size_t j = 0; j < columns; j++)
-        if (is_special(r->special_rows, row + i) || is_special(r->special_columns, column + j))
-          run_element(r, s, row + i, column + j, i, j, steps);
+      for (size_t j = 0; j < columns; j++) run_element(r, s, row + i, column + j, i, j, steps);
   }
 }
 

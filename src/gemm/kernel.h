@@ -2,9 +2,9 @@
 
    A family packs the rows of A and the columns of B that a tile needs, then computes fused blocks for many elements
    of D at once. Accumulators are encodings in the plan's outer format (D's value widened to binary32; f64 and s32 as
-   they are), which every rule's D fits. Families need not compute everything: a row or column with operands that one
-   does not take (NaN, infinity) is marked while packing and computed by the core, and single results are handed to the
-   core by smma_compute_lanes. */
+   they are), which every rule's D fits. Families need not compute everything: rows and columns with NaN or infinities
+   are marked while packing, and special.h adds what these bring; single results are handed to lanes by
+   smma_compute_lanes. An accumulator that a family has made infinite stays so whatever products follow. */
 #ifndef SMMA_GEMM_KERNEL_H
 #define SMMA_GEMM_KERNEL_H
 
@@ -32,7 +32,7 @@ typedef struct {
   size_t first, count; /* count is a multiple of 16 for rows, and the family's columns for columns */
   size_t step, steps;
   void *out;              /* 64-byte aligned */
-  unsigned char *special; /* count flags, set (never cleared) where the core must compute */
+  unsigned char *special; /* count flags, set (never cleared) where there are NaN or infinities, packed as zero */
 } smma_pack;
 
 /* The steps first..last - 1 of the `packed_steps` that were packed, for one panel of columns and the first `rows` of
@@ -77,15 +77,14 @@ bool smma_choose_kernel(const smma_operation *operation, const char *name, const
 void smma_compute_lanes(const smma_run *run, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
                         void *result);
 
-/* Steps first..last - 1 from `step` on of rows x columns elements, by the core, where the row's or column's flag is set
-   (NULL: everywhere). The accumulators lie in panels of `panel` columns: see smma_accumulator_index. */
+/* `steps` steps from `step` on of rows x columns elements, by the core. The accumulators lie in panels of `panel`
+   columns: see smma_accumulator_index. */
 typedef struct {
   const smma_plan *plan;
   void *accumulator;
   size_t row, column, rows, columns; /* of D */
   size_t packed_rows, panel;         /* how accumulators lie */
   size_t step, steps;
-  const unsigned char *special_rows, *special_columns;
 } smma_core_run;
 
 /* `space`: so many numbers of working memory. */

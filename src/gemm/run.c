@@ -33,7 +33,7 @@ typedef struct {
 /* What one thread works in, parts of one piece of memory. */
 typedef struct {
   unsigned char *gathered, *a, *b;
-  unsigned char *accumulator, *before, *interval, *total; /* a tile each; the last three where needed */
+  unsigned char *accumulator, *interval, *total; /* a tile each; the last two where needed */
   smma_number *core;
   float *special; /* where the plan multiplies classes */
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
@@ -84,7 +84,6 @@ static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval ||
 static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
   const bool family = l->plan->family, outer = has_outer_sums(l->plan);
   const size_t bytes[] = {l->sums,
-                          family && !l->plan->classes ? l->sums : 0,
                           outer ? l->sums : 0,
                           outer ? l->sums : 0,
                           family ? l->a_bytes + 64 : 0,
@@ -93,8 +92,8 @@ static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
                           smma_core_space(l->plan) * sizeof(smma_number),
                           smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
-  unsigned char **const part[] = {&w->accumulator, &w->before,   &w->interval, &w->total, &w->a,
-                                  &w->b,           &w->gathered, &core,        &special};
+  unsigned char **const part[] = {&w->accumulator, &w->interval, &w->total, &w->a,
+                                  &w->b,           &w->gathered, &core,     &special};
   size_t all = 0;
   for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
     *part[i] = memory && bytes[i] ? memory + all : NULL;
@@ -185,30 +184,14 @@ static void pack(tile *t, size_t step, size_t steps) {
                                          t->w->b + j * steps * bytes, t->w->special_columns + j});
 }
 
-/* Steps first..last - 1 of all elements. */
-static smma_core_run core_run_of(const tile *t, size_t first, size_t last) {
-  return (smma_core_run){t->l->plan,     t->w->accumulator, t->row, t->column,    t->rows, t->columns,
-                         t->packed_rows, t->l->panel,       first,  last - first, NULL,    NULL};
-}
-
 static void run_by_core(const tile *t, size_t first, size_t last) {
-  const smma_core_run r = core_run_of(t, first, last);
-  smma_run_core(&r, t->w->core);
+  smma_run_core(&(smma_core_run){t->l->plan, t->w->accumulator, t->row, t->column, t->rows, t->columns, t->packed_rows,
+                                 t->l->panel, first, last - first},
+                t->w->core);
 }
 
 static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
-}
-
-/* The elements that the core must compute, from where they were. */
-static void redo_special(const tile *t, size_t first, size_t last) {
-  smma_core_run r = core_run_of(t, first, last);
-  r.special_rows = t->w->special_rows, r.special_columns = t->w->special_columns;
-  for (size_t i = 0; i < t->rows; i++)
-    for (size_t j = 0; j < t->columns; j++)
-      if (t->w->special_rows[i] || t->w->special_columns[j])
-        memcpy(row_of(t, t->w->accumulator, i, j), row_of(t, t->w->before, i, j), t->l->element_bytes);
-  smma_run_core(&r, t->w->core);
 }
 
 /* Steps first..last - 1, of those that were packed from `packed` on. */
@@ -216,10 +199,7 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
   const smma_plan *p = t->l->plan;
   const smma_kernel_family *f = p->family;
   size_t panel_bytes = t->l->panel * packed_steps * f->column_bytes(&p->operation);
-  bool special = has_special(t);
-  smma_float_state state;
-  if (special && !p->classes) memcpy(t->w->before, t->w->accumulator, packed_count(t) * t->l->element_bytes);
-  state = smma_float_enter(f->mode);
+  smma_float_state state = smma_float_enter(f->mode);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     smma_run r = {p,
                   t->w->a,
@@ -236,10 +216,7 @@ static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first,
     f->run(&r);
   }
   smma_float_leave(state);
-  if (special && p->classes)
-    smma_special_add(&t->special, first, last - first, t->w->special_rows, t->w->special_columns);
-  else if (special)
-    redo_special(t, first, last);
+  if (has_special(t)) smma_special_add(&t->special, first, last - first, t->w->special_rows, t->w->special_columns);
 }
 
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {

@@ -14,7 +14,7 @@ const smma_kernel_family *smma_special_family(const smma_operation *o, const cha
   const smma_operation classes = {.rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .d = SMMA_F32, .k = 1};
   const smma_kernel_family *family;
   const char *name;
-  if (!smma_is_fused(o) || o->rule.algorithm == SMMA_INTEGER || o->rule.nan == SMMA_NAN_OPERAND) return NULL;
+  if (!smma_is_fused(o) || o->rule.algorithm == SMMA_INTEGER) return NULL;
   return smma_choose_kernel(&classes, kernel, &family, &name) ? family : NULL;
 }
 
@@ -203,8 +203,7 @@ static void settle(const smma_special *s, size_t i, size_t j, float special, siz
   } else if (is_finite(*accumulator) || *accumulator == special) {
     *accumulator = special;
   } else { /* the sum became infinite, too: what comes first counts */
-    const smma_core_run one = {p, accumulator, s->row + i, s->column + j,  1,    1,
-                               1, s->panel,    s->step,    last - s->step, NULL, NULL};
+    const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, s->step, last - s->step};
     *accumulator = 0;
     if (s->from_c) smma_start_row(p, s->row + i, s->column + j, 1, accumulator);
     smma_run_core(&one, s->core);

@@ -10,7 +10,7 @@
 #include "gemm/kernel.h"
 
 /* The family that multiplies classes; NULL where this is not how the operation treats them: its own family takes every
-   operand (FMA, FTZ-AddMul), there are no such numbers (integers), or the NaN is an operand's. */
+   operand (FMA, FTZ-AddMul, FTZ-FMA), or there are no such numbers (integers). */
 const smma_kernel_family *smma_special_family(const smma_operation *operation, const char *kernel);
 
 /* The floats of working memory for a tile; 0 without such a family. */
