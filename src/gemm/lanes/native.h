@@ -46,7 +46,7 @@ LANE_BODY void lane_fma_f64(const smma_operation *o, const smma_lanes *x, int n,
 /* A factor of FTZ-AddMul: subnormals, and -0, become +0. */
 LANE_BODY float lane_normal(lane_format f, uint32_t code) {
   const lane_number x = lane_decode(f, code);
-  const uint32_t sign = x.negative << 31, fraction = code << (23 - f.fraction_bits) & 0x7fffff;
+  const uint32_t sign = x.negative << 31, fraction = x.significand << (23 - f.fraction_bits) & 0x7fffff;
   const uint32_t normal = sign | (uint32_t)(x.exponent + 127) << 23 | fraction;
   const uint32_t special = x.kind == SMMA_NAN ? 0x7fc00000 : sign | 0x7f800000;
   const uint32_t finite = x.significand >> f.fraction_bits ? normal : 0;
