@@ -54,6 +54,7 @@ struct smma_kernel_family {
   void (*pack_rows)(const smma_pack *pack), (*pack_columns)(const smma_pack *pack);
   void (*run)(const smma_run *run);
   smma_float_mode mode; /* in which `run` is called; packing rounds to nearest */
+  bool interleaves;     /* packing is little more than an order: it reads matrices as they lie, not gathered */
 };
 
 struct smma_kernel {

@@ -169,16 +169,25 @@ static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
   return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
 }
 
+/* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
+   an order, but those that are along K in short encodings. */
+static bool is_gathered(const smma_plan *p, const smma_view *x) {
+  if (x->panel != SIZE_MAX) return false;
+  return !p->family->interleaves || (smma_is_along_k(x) && smma_container_bytes(smma_encoding_of(x->format)) < 4);
+}
+
 static void pack(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
   const size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel, k = (size_t)p->operation.k;
-  smma_view view;
+  smma_view view = p->a;
   memset(t->w->special_rows, 0, t->packed_rows);
-  view = smma_gather(&p->a, t->row, t->packed_rows, ROW_PANEL, step * k, steps * k, t->w->gathered);
+  if (is_gathered(p, &p->a))
+    view = smma_gather(&p->a, t->row, t->packed_rows, ROW_PANEL, step * k, steps * k, t->w->gathered);
   p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
   memset(t->w->special_columns, 0, t->packed_columns);
   view = p->b;
-  if (!p->kept) view = smma_gather(&p->b, t->column, t->packed_columns, panel, step * k, steps * k, t->w->gathered);
+  if (is_gathered(p, &p->b))
+    view = smma_gather(&p->b, t->column, t->packed_columns, panel, step * k, steps * k, t->w->gathered);
   for (size_t j = 0; j < t->packed_columns; j += panel)
     p->family->pack_columns(&(smma_pack){p, &view, false, t->column + j, panel, step, steps,
                                          t->w->b + j * steps * bytes, t->w->special_columns + j});

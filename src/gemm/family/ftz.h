@@ -113,7 +113,7 @@ static void ftz_addmul_pack_columns(const smma_pack *pack) {
 
 static const smma_kernel_family ftz_addmul_family = {ftz_addmul_takes, FTZ_COLUMNS,          fma_f32_bytes,
                                                      fma_f32_bytes,    ftz_addmul_pack_rows, ftz_addmul_pack_columns,
-                                                     ftz_addmul_run,   SMMA_MODE_FLUSH};
+                                                     ftz_addmul_run,   SMMA_MODE_FLUSH,      true};
 
 /* FTZ-FMA judges after rounding to 24 bits with any exponent. Where hardware does, it is the chain of fma.h in the mode
    that flushes, with the elements of each pair swapped. Elsewhere subnormals are kept, and flushed by these words:
@@ -238,10 +238,14 @@ static void ftz_fma_pack_columns(const smma_pack *pack) {
   smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
 }
 
-static const smma_kernel_family ftz_fma_family = {
-    ftz_fma_takes,     FMA_F32_COLUMNS,
-    fma_f32_bytes,     fma_f32_bytes,
-    ftz_fma_pack_rows, ftz_fma_pack_columns,
-    ftz_fma_run,       FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST};
+static const smma_kernel_family ftz_fma_family = {ftz_fma_takes,
+                                                  FMA_F32_COLUMNS,
+                                                  fma_f32_bytes,
+                                                  fma_f32_bytes,
+                                                  ftz_fma_pack_rows,
+                                                  ftz_fma_pack_columns,
+                                                  ftz_fma_run,
+                                                  FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST,
+                                                  true};
 
 #endif

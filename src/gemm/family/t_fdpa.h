@@ -476,8 +476,14 @@ static void t_fdpa_run(const smma_run *r) {
   run[t.based ? 1 : t.to_half ? 2 : 0][t.length == 4 ? 0 : t.length == 8 ? 1 : t.length == 16 ? 2 : 3](r);
 }
 
-static const smma_kernel_family t_fdpa_family = {
-    t_fdpa_takes,        PANEL,      deficit_row_bytes,    deficit_column_bytes, t_fdpa_pack_rows,
-    t_fdpa_pack_columns, t_fdpa_run, SMMA_MODE_TOWARD_ZERO};
+static const smma_kernel_family t_fdpa_family = {t_fdpa_takes,
+                                                 PANEL,
+                                                 deficit_row_bytes,
+                                                 deficit_column_bytes,
+                                                 t_fdpa_pack_rows,
+                                                 t_fdpa_pack_columns,
+                                                 t_fdpa_run,
+                                                 SMMA_MODE_TOWARD_ZERO,
+                                                 false};
 
 #endif

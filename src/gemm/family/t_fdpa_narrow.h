@@ -210,9 +210,14 @@ static void t_fdpa_narrow_run(const smma_run *r) {
   run[r->plan->operation.d == SMMA_F16][smma_block_of(&r->plan->operation) == 32](r);
 }
 
-static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,     PANEL,
-                                                        t_fdpa_narrow_row_bytes, t_fdpa_narrow_column_bytes,
-                                                        t_fdpa_narrow_pack_rows, t_fdpa_narrow_pack_columns,
-                                                        t_fdpa_narrow_run,       SMMA_MODE_TOWARD_ZERO};
+static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,
+                                                        PANEL,
+                                                        t_fdpa_narrow_row_bytes,
+                                                        t_fdpa_narrow_column_bytes,
+                                                        t_fdpa_narrow_pack_rows,
+                                                        t_fdpa_narrow_pack_columns,
+                                                        t_fdpa_narrow_run,
+                                                        SMMA_MODE_TOWARD_ZERO,
+                                                        false};
 
 #endif

@@ -478,7 +478,7 @@ static void tr_fdpa_run(const smma_run *r) {
 }
 
 static const smma_kernel_family tr_fdpa_family = {
-    tr_fdpa_takes, PANEL,           deficit_row_bytes, deficit_column_bytes,
-    tr_pack_rows,  tr_pack_columns, tr_fdpa_run,       SMMA_MODE_NEAREST};
+    tr_fdpa_takes,     PANEL, deficit_row_bytes, deficit_column_bytes, tr_pack_rows, tr_pack_columns, tr_fdpa_run,
+    SMMA_MODE_NEAREST, false};
 
 #endif
