@@ -9,28 +9,32 @@ static bool fp8_by_f16_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
 }
 
-/* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. */
-static void fp8_by_f16_add(const smma_plan *p, float *accumulator, const float *partial, size_t count) {
-  smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
-  smma_outer_add(p, accumulator, partial, count);
-  smma_float_leave(state);
-  if (p->operation.d == SMMA_F16)
-    for (size_t i = 0; i < count; i += LANES) vf_store(accumulator + i, vf_round_to_half(vf_load(accumulator + i)));
+/* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. Only sums
+   in FP16 may be NaN, which D's conversion makes the rule's. Called through a pointer, as the mode is another
+   (host/float.h). */
+static void fp8_by_f16_add(bool to_half, float *accumulator, const float *partial, size_t count) {
+  for (size_t i = 0; i < count; i += LANES) {
+    const vf sum = vf_add(vf_load(accumulator + i), vf_load(partial + i));
+    vf_store(accumulator + i, to_half ? vf_round_to_half(sum) : sum);
+  }
 }
 
 static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, int length, bool to_half) {
-  const smma_plan *p = r->plan;
-  const t_fdpa_constants t = t_fdpa_constants_of(&p->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
-  const size_t blocks = deficit_blocks(&p->operation);
+  const size_t blocks = deficit_blocks(&r->plan->operation);
+  void (*volatile const add)(bool, float *, const float *, size_t) = fp8_by_f16_add;
   float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
     for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
       const size_t rows = deficit_chunk_rows(r, row);
+      smma_float_state state;
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
         t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
-      fp8_by_f16_add(p, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
+      state = smma_float_enter(SMMA_MODE_NEAREST);
+      add(to_half, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
+      smma_float_leave(state);
     }
 }
 

@@ -24,10 +24,11 @@ enum {
   T_FDPA_LEAST = -100,
   T_FDPA_GREATEST = 120,
   T_FDPA_HEADROOM = 32,
-  T_FDPA_ZERO_SPAN = 63, /* c is right where products are zero, down to so many binades below deficit_top */
-  T_FDPA_HALF = 16,      /* products whose terms add up in 32 bits */
-  T_FDPA_LOST = 64,      /* a term whose exponent is so far below emax is 0 */
-  T_FDPA_NONE = -1000,   /* as exponent of a zero: what has it is 0 */
+  T_FDPA_ZERO_SPAN = 63,  /* c is right where products are zero, down to so many binades below deficit_top */
+  T_FDPA_NEVER_GREAT = 8, /* products whose terms add up in 32 bits with that of c, too */
+  T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */
+  T_FDPA_LOST = 64,       /* a term whose exponent is so far below emax is 0 */
+  T_FDPA_NONE = -1000,    /* as exponent of a zero: what has it is 0 */
   F16_LEAST = -14
 };
 
@@ -280,6 +281,7 @@ typedef struct {
   vi scale, one;     /* 2^(F - emax) is scale - top + what is added to products; 2^(emax - F) is one - that */
   vi most;           /* what is added where emax is e_zero */
   vb picker[4], certain, zero;
+  uint32_t headroom; /* four bytes */
 } t_fdpa_words;
 
 static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
@@ -292,6 +294,7 @@ static inline t_fdpa_words t_fdpa_words_of(const t_fdpa_constants *t) {
   for (int v = 0; v < 4; v++) w.picker[v] = vb_keep(vb_picker(v));
   w.certain = vb_keep(vb_repeat(DEFICIT_CERTAIN * 0x01010101));
   w.zero = vb_keep(vb_repeat(DEFICIT_ZERO * 0x01010101));
+  w.headroom = 2 * T_FDPA_HEADROOM * 0x01010101;
   return w;
 }
 
@@ -316,21 +319,17 @@ typedef struct {
 /* `length`, `based` (there are bases) and `to_half` (rho is RNE-FP16) are constants where these are inlined. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
-                                                                     const unsigned char *b, vb least,
+                                                                     const vi top[4], vb least,
                                                                      const float *accumulator) {
-  const vi headroom = vi_set(T_FDPA_HEADROOM << 23);
+  const vb bytes = vb_add_four(least, &w->headroom);
   t_fdpa_row x;
   x.care = vi_set(0);
   UNROLL for (int v = 0; v < 4; v++) {
     vi room;
-    x.top[v] = w->top;
-    if (based) {
-      vi base = vi_shift_left(vi_load(deficit_column_bases(length, b) + v * LANES), 23);
-      x.top[v] = vi_add(x.top[v], vi_add(vi_set(deficit_row_base_field(length, a)), base));
-    }
+    x.top[v] = based ? vi_add(top[v], vi_set(deficit_row_base_field(length, a))) : top[v];
     room = vi_subtract(x.top[v], t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
     x.care = vi_or(x.care, room);
-    x.shift[v] = vi_min(vi_add(vb_pick(least, v, w->picker[v]), headroom), room);
+    x.shift[v] = vi_min(vb_pick(bytes, v, w->picker[v]), room);
     if (to_half) x.shift[v] = vi_min(x.shift[v], w->most);
     x.sum[v] = x.rest[v] = vi_set(0);
   }
@@ -359,13 +358,13 @@ static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words 
    too great. */
 static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words *w, int count, int length, bool based,
                                                               bool to_half, const unsigned char *a,
-                                                              const unsigned char *b, const vb *least,
+                                                              const unsigned char *b, const vi top[4], const vb *least,
                                                               float *accumulator) {
   t_fdpa_row x[ROWS];
   vf d[ROWS][4];
   vi care = vi_set(0);
   UNROLL for (int i = 0; i < count; i++) {
-    x[i] = t_fdpa_begin(w, length, based, to_half, a + i * 4, b, least[i], accumulator + i * PANEL);
+    x[i] = t_fdpa_begin(w, length, based, to_half, a + i * 4, top, least[i], accumulator + i * PANEL);
     care = vi_or(care, x[i].care);
   }
   if (vi_any_negative(care)) return false;
@@ -396,16 +395,27 @@ static inline bool t_fdpa_has_low_c(const t_fdpa_constants *t, int bases, const 
   return vm_bits(low) != 0;
 }
 
+/* Rows' bases with which no product of a block leaves what t_fdpa_rows computes. */
+typedef struct {
+  int least, greatest;
+} t_fdpa_bases;
+
+static inline t_fdpa_bases t_fdpa_bases_of(const t_fdpa_constants *t, const int32_t *range) {
+  const int top = t->top - T_FDPA_HEADROOM - 127;
+  return (t_fdpa_bases){T_FDPA_LEAST + DEFICIT_MOST - top - range[0],
+                        T_FDPA_GREATEST - T_FDPA_HEADROOM - top - range[1]};
+}
+
 /* Whether t_fdpa_rows may compute a row but for what it finds itself. */
-static inline bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words *w, const unsigned char *a,
-                                   const int32_t *range, vb least, const float *c) {
-  const int base = deficit_row_base(t->length, a);
-  const int top = t->top - T_FDPA_HEADROOM - 127 + base;
-  if (t_fdpa_is_great(t, a)) return false;
-  if (t->based && (top + range[0] < T_FDPA_LEAST + DEFICIT_MOST || top + range[1] > T_FDPA_GREATEST - T_FDPA_HEADROOM))
-    return false;
+static inline __attribute__((always_inline)) bool t_fdpa_is_usual(const t_fdpa_constants *t, const t_fdpa_words *w,
+                                                                  int length, bool based, const unsigned char *a,
+                                                                  const int32_t *range, const t_fdpa_bases *bases,
+                                                                  vb least, const float *c) {
+  const int base = deficit_row_base(length, a);
+  if (length > T_FDPA_NEVER_GREAT && t_fdpa_is_great(t, a)) return false;
+  if (based && (base < bases->least || base > bases->greatest)) return false;
   if (!vb_any_less(w->certain, least)) return true;
-  return deficit_tells_zeros(t->length, a, range) && !t_fdpa_has_low_c(t, base + range[1], c);
+  return deficit_tells_zeros(length, a, range) && !t_fdpa_has_low_c(t, base + range[1], c);
 }
 
 /* One block of at most DEFICIT_CHUNK rows, whose accumulators stay in the first cache from block to block. */
@@ -418,9 +428,15 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
   const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)length);
   const int32_t *range = deficit_column_bases(length, b) + PANEL;
+  const t_fdpa_bases bases = t_fdpa_bases_of(t, range);
   deficit_chunk least;
   t_fdpa_decoded decoded;
+  vi top[4];
   decoded.columns_there = false, decoded.group = SIZE_MAX;
+  UNROLL for (int v = 0; v < 4; v++) {
+    top[v] = w->top;
+    if (based) top[v] = vi_add(top[v], vi_shift_left(vi_load(deficit_column_bases(length, b) + v * LANES), 23));
+  }
   deficit_compare_rows(length, false, (const unsigned char *)deficit_row_word(a, length), row_bytes,
                        b + (size_t)length * 4 * PANEL, rows, &least);
   for (size_t row = 0; row < rows; row += (size_t)count, accumulator += count * PANEL) {
@@ -429,9 +445,9 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
     vb x[ROWS];
     UNROLL for (int i = 0; i < count; i++) {
       x[i] = vb_min(vb_load(least.of[0][row + i]), w->zero);
-      usual &= t_fdpa_is_usual(t, w, of_row + i * 4, range, x[i], accumulator + i * PANEL);
+      usual &= t_fdpa_is_usual(t, w, length, based, of_row + i * 4, range, &bases, x[i], accumulator + i * PANEL);
     }
-    if (usual && t_fdpa_rows(w, count, length, based, to_half, of_row, b, x, accumulator)) continue;
+    if (usual && t_fdpa_rows(w, count, length, based, to_half, of_row, b, top, x, accumulator)) continue;
     for (int i = 0; i < count; i++)
       t_fdpa_row_otherwise(r, t, of_row + i * 4, b, least.of[0][row + i], based ? &decoded : NULL,
                            first + row + (size_t)i, block, accumulator + i * PANEL);
