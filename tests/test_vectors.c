@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "rows/check.h"
+#include "rows/generate.h"
 #include "support.h"
 
 #define MOST_REPORTS 5
@@ -162,12 +163,54 @@ static int skip_shared(void) {
   return SKIPPED;
 }
 
+/* ---- Generated rows ---- */
+
+/* FNV-1a of all operands of 800 rows, a hundred of each kind. */
+static uint64_t digest_of_generated(const smma_instruction *i) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  smma_rows rows;
+  assert_true(smma_rows_allocate(i, 100 * SMMA_ROWS_KINDS, &rows));
+  smma_generate_rows(&rows, UINT64_C(0x123456789abcdef), UINT64_C(0xffffff00), rows.capacity, SMMA_ROWS_KINDS,
+                     SMMA_ROWS_RANDOM);
+  for (size_t n = 0; n < rows.capacity; n++) {
+    smma_row row;
+    smma_rows_get(&rows, n, &row);
+    for (int p = 0; p < SMMA_PART_D; p++)
+      for (int e = 0; e < rows.layout.part[p].count; e++)
+        hash = (hash ^ smma_part_in(&row, &rows.layout.part[p])[e]) * UINT64_C(0x100000001b3);
+  }
+  smma_rows_free(&rows);
+  return hash;
+}
+
+/* Row n of a seed is the same on every machine, and in every version. */
+static void test_generated_rows(void **state) {
+  static const struct {
+    const char *gpu, *name;
+    uint64_t digest;
+  } known[] = {
+      {"H100", "wgmma.m64n256k16.f32.f16.f16", UINT64_C(0x705ac296f2003878)},
+      {"H100", "wgmma.m64n256k16.f16.f16.f16", UINT64_C(0xc819bf09582ec35a)},
+      {"A100", "mma.m16n8k8.f32.bf16.bf16.f32", UINT64_C(0x52546feb87554e91)},
+      {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", UINT64_C(0x6e68880b30622453)},
+      {"A100", "mma.m8n8k4.f64.f64.f64.f64", UINT64_C(0x118a66bb9144d665)},
+      {"A100", "mma.m16n8k32.s32.s8.u8.s32", UINT64_C(0xfe93d226525dbbbb)},
+      {"H100", "wgmma.m64n256k32.f32.e4m3.e5m2", UINT64_C(0xad1616814796fed8)},
+      {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", UINT64_C(0x9afcdfb9adaefc51)},
+      {"B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0", UINT64_C(0x74441fab1978e243)},
+      {"B200", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", UINT64_C(0x0662a1c71620ae46)},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    const uint64_t digest = digest_of_generated(find(known[i].gpu, known[i].name));
+    if (digest != known[i].digest) fail_msg("%s: rows of digest 0x%016" PRIx64, known[i].name, digest);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest own[] = {
-      cmocka_unit_test(test_own_rows),
-      cmocka_unit_test(test_recorded_rows),
-      cmocka_unit_test(test_corruption),
-      cmocka_unit_test(test_wrong_files),
+      cmocka_unit_test(test_own_rows),    cmocka_unit_test(test_recorded_rows),  cmocka_unit_test(test_corruption),
+      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_generated_rows),
   };
   const struct CMUnitTest shared[] = {
       cmocka_unit_test(test_hardware_rows),

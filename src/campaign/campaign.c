@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/load.h"
-#include "host/thread.h"
 #include "rows/check.h"
 #include "unit/alike.h"
 #include "unit/recording.h"
@@ -21,10 +20,8 @@ typedef struct {
   size_t d_bytes;
 } work;
 
-void smma_campaign_row(const smma_campaign *c, const smma_instruction *i, uint64_t index, smma_row *row) {
-  const smma_operation o = smma_operation_of(i);
-  smma_generate_row(&o, c->seed, index, c->one_kind ? c->kind : (smma_row_kind)(index % SMMA_ROWS_KINDS), row);
-  row->d = 0;
+void smma_campaign_rows(const smma_campaign *c, uint64_t first, size_t count, smma_rows *rows) {
+  smma_generate_rows(rows, c->seed, first, count, c->one_kind ? 0 : SMMA_ROWS_KINDS, c->kind);
 }
 
 static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w) {
@@ -60,14 +57,8 @@ static void fill(work *w, uint64_t first, size_t count) {
   if (recording) {
     size_t all;
     smma_rows_copy(&w->rows, 0, smma_recorded_rows(recording, &all), (size_t)first, count);
-    return;
-  }
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
-  for (size_t i = 0; i < count; i++) {
-    smma_row row;
-    if (smma_units_stopped()) continue;
-    smma_campaign_row(w->campaign, w->instruction, first + i, &row);
-    smma_rows_put(&w->rows, i, &row);
+  } else if (!smma_units_stopped()) {
+    smma_campaign_rows(w->campaign, first, count, &w->rows);
   }
 }
 

@@ -28,9 +28,8 @@ typedef struct {
 /* Told behind each batch; true stops the campaign there. */
 typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *context);
 
-/* Row `index` of the campaign's rows for an instruction; d is left alone. */
-void smma_campaign_row(const smma_campaign *campaign, const smma_instruction *instruction, uint64_t index,
-                       smma_row *row);
+/* Rows `first` to first + count - 1 of the campaign, as the first ones of `rows`; d is zero. */
+void smma_campaign_rows(const smma_campaign *campaign, uint64_t first, size_t count, smma_rows *rows);
 
 /* Compares rows from result->rows on until there are campaign->rows. Results equal each other as in smma_same_result.
    `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/load.h"
 #include "rows/rows.h"
 
 typedef struct {
@@ -25,23 +26,16 @@ static int chain_computes(void *state, const smma_instruction_info *i, char *mes
   return 1;
 }
 
-/* The operands of a step: a row's elements from its first on. */
-static void take_step(const smma_row *row, const smma_row_layout *step_layout, int step, smma_row *part) {
+/* One step of every row: its elements of each part; c is the batch's, or the d of the step before. */
+static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_rows *parts, smma_error *error) {
   for (int p = 0; p < SMMA_PART_D; p++) {
-    const smma_part *x = &step_layout->part[p];
-    if (p != SMMA_PART_C)
-      memcpy(smma_part_of(part, x), smma_part_in(row, x) + step * x->count, (size_t)x->count * sizeof(uint64_t));
-  }
-}
-
-/* One step of every row; c is the batch's, or the d of the step before. */
-static bool run_step(const chain *x, const smma_rows *rows, int step, smma_rows *parts, smma_error *error) {
-  for (size_t i = 0; i < rows->capacity; i++) {
-    smma_row row, part = {.d = 0};
-    smma_rows_get(rows, i, &row);
-    take_step(&row, &parts->layout, step, &part);
-    part.c = step == 0 ? row.c : smma_rows_result(parts, i);
-    smma_rows_put(parts, i, &part);
+    const smma_part *part = &parts->layout.part[p], *whole = &rows->layout.part[p];
+    const size_t bytes = (size_t)part->count * part->bytes, all = (size_t)whole->count * whole->bytes;
+    if (p == SMMA_PART_C && step > 0)
+      memcpy(parts->part[p], parts->part[SMMA_PART_D], rows->capacity * bytes);
+    else
+      for (size_t i = 0; bytes && i < rows->capacity; i++)
+        memcpy(parts->part[p] + i * bytes, rows->part[p] + i * all + (p == SMMA_PART_C ? 0 : step * bytes), bytes);
   }
   return smma_unit_ask(x->unit, parts, 0, rows->capacity, NULL, error);
 }
@@ -60,14 +54,10 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
   smma_error error = {""};
   bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(&error, "out of memory");
   (void)info;
-  for (int step = 0; good && step < x->as->k / x->instruction->k; step++)
+  for (size_t step = 0; good && step < (size_t)(x->as->k / x->instruction->k); step++)
     good = run_step(x, &rows, step, &parts, &error);
-  for (size_t i = 0; good && i < batch->rows; i++) {
-    smma_row row;
-    smma_rows_get(&rows, i, &row);
-    row.d = known_nan(x, smma_rows_result(&parts, i));
-    smma_rows_put(&rows, i, &row);
-  }
+  for (size_t i = 0; good && i < batch->rows; i++)
+    smma_store(rows.layout.part[SMMA_PART_D].bytes, batch->d, i, known_nan(x, smma_rows_result(&parts, i)));
   smma_rows_free(&parts);
   if (!good) snprintf(message, size, "%s", error.text);
   return !good;

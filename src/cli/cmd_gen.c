@@ -4,28 +4,11 @@
 
 #include "cli/output.h"
 #include "cli/row.h"
-#include "host/thread.h"
-#include "rows/check.h"
 #include "rows/generate.h"
+#include "rows/text.h"
 
 /* Rows that are made together. */
 enum { BATCH = 4096 };
-
-/* Operands and results of `count` rows from `first` on; without a kind, the kinds in turn. */
-static void make_rows(smma_rows *rows, uint64_t first, size_t count, uint64_t seed, smma_row_kind kind) {
-  const smma_operation o = smma_operation_of(rows->instruction);
-  const smma_batch batch = smma_rows_batch(rows, 0, count, NULL);
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t index = first + i;
-    smma_row row;
-    smma_generate_row(&o, seed, index, kind == SMMA_ROWS_KINDS ? (smma_row_kind)(index % SMMA_ROWS_OF_GEN) : kind,
-                      &row);
-    row.d = 0;
-    smma_rows_put(rows, i, &row);
-  }
-  smma_dot_rows(rows->instruction, &batch, 0);
-}
 
 /* Rows index 0 .. rows - 1. */
 static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, uint64_t seed, smma_row_kind kind) {
@@ -39,7 +22,9 @@ static void write_rows(FILE *stream, const smma_instruction *i, uint64_t rows, u
   if (isatty(fileno(stream))) progress.enabled = false; /* the rows show it */
   for (uint64_t index = 0; index < rows && !ferror(stream); index += BATCH) {
     const size_t count = rows - index < BATCH ? (size_t)(rows - index) : BATCH;
-    make_rows(&batch, index, count, seed, kind);
+    const smma_batch view = smma_rows_batch(&batch, 0, count, NULL);
+    smma_generate_rows(&batch, seed, index, count, kind == SMMA_ROWS_KINDS ? SMMA_ROWS_OF_GEN : 0, kind);
+    smma_dot_rows(i, &view, 0);
     if (!smma_vector_write_rows(stream, &batch, count)) smma_die("out of memory");
     smma_progress_show(&progress, index, rows);
   }

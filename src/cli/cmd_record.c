@@ -35,16 +35,9 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_start(&progress, "rows", 1);
   for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
     const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
-    smma_row row;
-    for (size_t n = 0; n < count; n++) {
-      smma_campaign_row(c, i, first + n, &row);
-      smma_rows_put(&rows, n, &row);
-    }
+    smma_campaign_rows(c, first, count, &rows);
     done = smma_unit_ask(c->unit, &rows, 0, count, NULL, error);
-    for (size_t n = 0; done && n < count; n++) {
-      smma_rows_get(&rows, n, &row);
-      smma_vector_write_row(stream, &rows.layout, &row);
-    }
+    if (done && !smma_vector_write_rows(stream, &rows, count)) done = smma_fail(error, "no memory for %zu rows", count);
     smma_progress_show(&progress, first + count, c->rows);
   }
   smma_progress_end();

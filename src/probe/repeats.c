@@ -3,15 +3,6 @@
 #include "rows/generate.h"
 #include "unit/alike.h"
 
-static void fill(const smma_instruction *i, smma_rows *rows) {
-  const smma_operation o = smma_operation_of(i);
-  for (size_t n = 0; n < rows->capacity; n++) {
-    smma_row row = {.c = 0};
-    smma_generate_row(&o, 1, n, (smma_row_kind)(n % SMMA_ROWS_KINDS), &row);
-    smma_rows_put(rows, n, &row);
-  }
-}
-
 static bool tell(const smma_rows *rows, const smma_alikeness *a, smma_finding *f) {
   smma_row row;
   smma_rows_get(rows, a->row, &row);
@@ -29,7 +20,7 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   smma_rows rows;
   bool good = smma_rows_allocate(s->instruction, s->repeated, &rows) || smma_fail(&s->error, "out of memory");
   if (good) {
-    fill(s->instruction, &rows);
+    smma_generate_rows(&rows, 1, 0, s->repeated, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
     good = smma_unit_ask(s->unit, &rows, 0, s->repeated, NULL, &s->error) &&
            smma_check_alike(s->unit, &rows, s->repeated, &alikeness, &s->error);
     s->rows += s->repeated;

@@ -2,7 +2,7 @@
 #ifndef SMMA_ROWS_GENERATE_H
 #define SMMA_ROWS_GENERATE_H
 
-#include "rows/row.h"
+#include "rows/rows.h"
 
 typedef enum {
   SMMA_ROWS_RANDOM,       /* random bits */
@@ -28,5 +28,9 @@ smma_row_kind smma_row_kind_from_text(const char *text);
 /* Fills a, b, c and scales of row `index`; d is left alone. */
 void smma_generate_row(const smma_operation *operation, uint64_t seed, uint64_t index, smma_row_kind kind,
                        smma_row *row);
+
+/* Rows `first` to first + count - 1 as the first ones of `rows`, d zero, on all cores: the first `kinds` kinds in turn,
+   or one kind alone if `kinds` is 0. */
+void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t count, int kinds, smma_row_kind one);
 
 #endif

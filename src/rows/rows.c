@@ -46,21 +46,44 @@ bool smma_rows_grow(smma_rows *r, size_t capacity) {
   return true;
 }
 
+/* With a constant for `bytes`, so that compilers make vectors of the loops. */
+static inline void narrow(size_t bytes, const uint64_t *x, size_t count, unsigned char *out) {
+  for (size_t i = 0; i < count; i++) smma_store(bytes, out, i, x[i]);
+}
+
+static inline void widen(size_t bytes, const unsigned char *in, size_t count, uint64_t *x) {
+  for (size_t i = 0; i < count; i++) x[i] = smma_load(bytes, in, i);
+}
+
 void smma_rows_put(smma_rows *r, size_t index, const smma_row *row) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &r->layout.part[p];
-    const uint64_t *x = smma_part_in(row, part);
     const size_t count = (size_t)part->count;
-    for (size_t i = 0; i < count; i++) smma_store(part->bytes, r->part[p], index * count + i, x[i]);
+    const uint64_t *x = smma_part_in(row, part);
+    if (!count) continue;
+    unsigned char *to = r->part[p] + index * stride(part);
+    switch (part->bytes) {
+      case 1: narrow(1, x, count, to); break;
+      case 2: narrow(2, x, count, to); break;
+      case 4: narrow(4, x, count, to); break;
+      case 8: narrow(8, x, count, to); break;
+    }
   }
 }
 
 void smma_rows_get(const smma_rows *r, size_t index, smma_row *row) {
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &r->layout.part[p];
-    uint64_t *x = smma_part_of(row, part);
     const size_t count = (size_t)part->count;
-    for (size_t i = 0; i < count; i++) x[i] = smma_load(part->bytes, r->part[p], index * count + i);
+    uint64_t *x = smma_part_of(row, part);
+    if (!count) continue;
+    const unsigned char *from = r->part[p] + index * stride(part);
+    switch (part->bytes) {
+      case 1: widen(1, from, count, x); break;
+      case 2: widen(2, from, count, x); break;
+      case 4: widen(4, from, count, x); break;
+      case 8: widen(8, from, count, x); break;
+    }
   }
 }
 

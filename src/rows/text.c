@@ -430,14 +430,37 @@ void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
           scaled ? "scale_a[..] scale_b[..] " : "");
 }
 
+#define HEX_DIGITS(first)                                                                                             \
+  first "0" first "1" first "2" first "3" first "4" first "5" first "6" first "7" first "8" first "9" first "a" first \
+        "b" first "c" first "d" first "e" first "f"
+
+/* "000102" and so on: the digits of a byte. */
+static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2") HEX_DIGITS("3") HEX_DIGITS("4")
+    HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
+        HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");
+
+/* Numbers of so many digits, a constant, each with a blank; returns what is behind them. */
+static inline char *put_numbers(char *c, const uint64_t *number, int count, int digits) {
+  for (int i = 0; i < count; i++, *c++ = ' ') {
+    if (digits % 2) *c++ = hex_of_byte[2 * (number[i] >> 4 * (digits - 1) & 15) + 1];
+    for (int shift = 4 * (digits & ~1) - 8; shift >= 0; shift -= 8, c += 2)
+      memcpy(c, hex_of_byte + 2 * (number[i] >> shift & 255), 2);
+  }
+  return c;
+}
+
 /* The first `parts` of the row, a line; returns what is behind it. */
 static char *put_parts(char *c, const smma_row_layout *layout, const smma_row *row, int parts) {
   for (int p = 0; p < parts; p++) {
     const smma_part *part = &layout->part[p];
     const uint64_t *number = smma_part_in(row, part);
-    const int digits = part->count ? digits_of(part->format) : 0;
-    for (int i = 0; i < part->count; i++, *c++ = ' ')
-      for (int digit = digits - 1; digit >= 0; digit--) *c++ = "0123456789abcdef"[number[i] >> (4 * digit) & 15];
+    if (part->count) switch (digits_of(part->format)) {
+        case 1: c = put_numbers(c, number, part->count, 1); break;
+        case 2: c = put_numbers(c, number, part->count, 2); break;
+        case 4: c = put_numbers(c, number, part->count, 4); break;
+        case 8: c = put_numbers(c, number, part->count, 8); break;
+        default: c = put_numbers(c, number, part->count, DIGITS); break;
+      }
   }
   c[-1] = '\n';
   return c;

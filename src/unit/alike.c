@@ -1,6 +1,7 @@
 #include "unit/alike.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { EVERYWHERE_ROWS = 4096, EVERYWHERE = 4, SMALL_BATCHES = 3, LARGEST_SMALL = 31 };
 
@@ -19,12 +20,8 @@ typedef struct {
 static bool ask(checker *c, size_t batch, bool again) {
   const smma_encoding d = smma_encoding_of(c->rows->instruction->d);
   smma_alikeness *a = c->alikeness;
-  smma_row row;
-  for (size_t i = 0; i < batch; i++) {
-    smma_rows_get(c->rows, c->order[i], &row);
-    row.d = 0;
-    smma_rows_put(&c->asked, i, &row);
-  }
+  for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, c->order[i], 1);
+  memset(c->asked.part[SMMA_PART_D], 0, batch * c->rows->layout.part[SMMA_PART_D].bytes);
   const smma_batch view = smma_rows_batch(&c->asked, 0, batch, NULL);
   if (!smma_unit_run(c->unit, c->rows->instruction, &view, c->error)) return false;
   a->asked += batch;
