@@ -354,9 +354,10 @@ size_t smma_kept_bytes(const smma_plan *p) {
 bool smma_plan_keep_columns(smma_plan *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
+  const int threads = panels * bytes < 1 << 20 ? 1 : thread_count(p); /* less takes no longer than waking threads */
   p->kept = smma_aligned_malloc(panels * bytes);
   if (!p->kept) return false;
-#pragma omp parallel for num_threads(thread_count(p)) schedule(static) if (thread_count(p) > 1)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->with.k, p->kept + i * bytes);
   p->b = smma_gather(&p->b, 0, 0, panel, 0, p->with.k, p->kept);
   return true;

@@ -82,6 +82,9 @@ typedef struct {
 
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
 
+/* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
+PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
+
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
@@ -108,10 +111,13 @@ PyObject *python_custom(PyObject *module, PyObject *arguments);
 PyObject *python_custom_text(PyObject *module, PyObject *handle);
 PyObject *python_choose(PyObject *module, PyObject *arguments);
 PyObject *python_matmul(PyObject *module, PyObject *arguments);
+PyObject *python_plan(PyObject *module, PyObject *arguments);
+PyObject *python_plan_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
+PyObject *python_same_lines(PyObject *module, PyObject *arguments);
 PyObject *python_difference(PyObject *module, PyObject *arguments);
 PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);

@@ -1,7 +1,44 @@
-/* How far results are from each other, and from the exact product. */
+/* Whether matrices are the same; how far results are from each other, and from the exact product. */
 #include "numerics/compare.h"
 
+#include <string.h>
+
 #include "binding.h"
+#include "host/thread.h"
+
+/* A matrix whose rows are contiguous, at any distance. */
+typedef struct {
+  const char *data;
+  npy_intp rows, bytes, pitch;
+} lines;
+
+static lines lines_of(PyArrayObject *x) {
+  return (lines){PyArray_DATA(x), PyArray_DIM(x, 0), PyArray_DIM(x, 1) * PyArray_ITEMSIZE(x), PyArray_STRIDE(x, 0)};
+}
+
+static bool same_lines(lines x, lines y, int threads) {
+  bool same = true;
+  if (threads > smma_most_threads()) threads = smma_most_threads();
+#pragma omp parallel for num_threads(threads) if (x.rows * x.bytes > 1 << 20) reduction(&& : same)
+  for (npy_intp i = 0; i < x.rows; i++)
+    same = same && !memcmp(x.data + i * x.pitch, y.data + i * y.pitch, (size_t)x.bytes);
+  return same;
+}
+
+/* Whether two such matrices of one shape and dtype have the same bits. */
+PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
+  PyArrayObject *one, *other;
+  PyThreadState *thread;
+  bool same;
+  int threads;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O!O!i", &PyArray_Type, &one, &PyArray_Type, &other, &threads)) return NULL;
+  threads = threads_allowed(threads ? threads : smma_default_threads());
+  thread = PyEval_SaveThread();
+  same = same_lines(lines_of(one), lines_of(other), threads);
+  PyEval_RestoreThread(thread);
+  return PyBool_FromLong(same);
+}
 
 /* (results that differ, the largest difference in units in the last place, differences with NaN or infinity) of two
    arrays of one dtype and shape, whose format is named. */

@@ -352,6 +352,11 @@ const smma_instruction *choose_instruction(const choice *x, const array_formats 
                                           : find_by_formats(x->on, &f, x->in != Py_None);
 }
 
+PyObject *chosen_object(const choice *x, const smma_instruction *chosen) {
+  PyObject *given = is_instruction(x->instr) ? x->instr : x->on;
+  return is_instruction(given) ? Py_NewRef(given) : handle_of(chosen);
+}
+
 /* The instruction's handle that (on, instr, in_dtype, out_dtype) choose without any arrays; on and instr are names. */
 PyObject *python_choose(PyObject *module, PyObject *arguments) {
   const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};

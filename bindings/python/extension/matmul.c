@@ -1,8 +1,9 @@
-/* Matrix products: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
+/* Matrix products, of matrices and of plans: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
 #include <string.h>
 
 #include "binding.h"
 #include "core/format.h"
+#include "gemm/gemm.h"
 #include "isa/instruction.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
@@ -11,12 +12,15 @@ static const char *const names[OPERANDS] = {"a", "b", "c", "d", "scale_a", "scal
 
 typedef struct {
   const smma_instruction *instruction;
+  const smma_plan *plan;            /* holds the elements of B and its scale factors; or NULL */
   PyArrayObject *operand[OPERANDS]; /* NULL: none */
   bool vector[OPERANDS];            /* A or B came with one axis */
   smma_gemm_arguments with;
   int axes; /* of the batch */
   npy_intp batch[MOST_AXES];
-  PyThreadState *thread; /* while other threads of Python run */
+  int result_axes;
+  npy_intp result[MOST_AXES]; /* the shape that the caller sees */
+  PyThreadState *thread;      /* while other threads of Python run */
 } product;
 
 static npy_intp rows_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDIM(x) - 2); }
@@ -68,6 +72,13 @@ static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   return turned;
 }
 
+/* A matrix that has a shape and a dtype, but no elements. Takes over `dtype`. */
+static PyObject *outline(npy_intp rows, npy_intp columns, PyArray_Descr *dtype) {
+  static uint64_t element;
+  const npy_intp shape[] = {rows, columns}, strides[] = {0, 0};
+  return PyArray_NewFromDescr(&PyArray_Type, dtype, 2, shape, strides, &element, 0, NULL);
+}
+
 /* ---- Shapes ---- */
 
 static bool fail_shapes(const product *p, int one, int other, const char *rule) {
@@ -114,52 +125,101 @@ static bool check_scales(const product *p) {
   }
   if (!block) return true;
   blocks = (columns_of(x[A]) + block - 1) / block;
-  if (rows_of(x[SCALE_A]) != rows_of(x[A]) || columns_of(x[SCALE_A]) != blocks)
-    return fail_shapes(p, A, SCALE_A, "scale_a must be (..., M, ceil(K / scale_block))");
   if (columns_of(x[SCALE_B]) != columns_of(x[B]) || rows_of(x[SCALE_B]) != blocks)
     return fail_shapes(p, B, SCALE_B, "scale_b must be (..., ceil(K / scale_block), N)");
+  if (rows_of(x[SCALE_A]) != rows_of(x[A]) || columns_of(x[SCALE_A]) != blocks)
+    return fail_shapes(p, A, SCALE_A, "scale_a must be (..., M, ceil(K / scale_block))");
   return true;
 }
 
-/* The shape of the result: the batch, and what matrices leave of rows and columns. */
-static int result_shape(const product *p, npy_intp shape[MOST_AXES]) {
-  int axes = p->axes;
-  for (int i = 0; i < axes; i++) shape[i] = p->batch[i];
-  if (!p->vector[A]) shape[axes++] = rows_of(p->operand[A]);
-  if (!p->vector[B]) shape[axes++] = columns_of(p->operand[B]);
-  return axes;
-}
-
+/* The batch, and the shape of the result: with what matrices leave of rows and columns. */
 static bool find_batch(product *p) {
   PyArrayObject *const matrices[] = {p->operand[A], p->operand[B], p->operand[SCALE_A], p->operand[SCALE_B]};
   static const char *const matrix_names[] = {"a", "b", "scale_a", "scale_b"};
   static const int own[] = {2, 2, 2, 2};
-  p->axes = array_broadcast(matrices, matrix_names, own, 4, p->batch);
-  return p->axes >= 0;
+  p->result_axes = p->axes = array_broadcast(matrices, matrix_names, own, 4, p->batch);
+  if (p->axes < 0) return false;
+  for (int i = 0; i < p->axes; i++) p->result[i] = p->batch[i];
+  if (!p->vector[A]) p->result[p->result_axes++] = rows_of(p->operand[A]);
+  if (!p->vector[B]) p->result[p->result_axes++] = columns_of(p->operand[B]);
+  return true;
+}
+
+/* The batch's shape, and behind it that of its matrices. */
+static PyArray_Dims matrices(const product *p, npy_intp rows, npy_intp columns, npy_intp shape[MOST_AXES]) {
+  for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
+  shape[p->axes] = rows, shape[p->axes + 1] = columns;
+  return (PyArray_Dims){shape, p->axes + 2};
 }
 
 /* C as it stands if it has the result's rows and columns, else broadcast to the result. */
 static bool shape_c(product *p) {
   npy_intp shape[MOST_AXES];
-  int axes = result_shape(p, shape);
+  PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns_of(p->operand[B]), shape);
   PyArrayObject *c = p->operand[C];
-  PyArray_Dims matrices = {shape, p->axes + 2};
   if (!c) return true;
-  if (axes == p->axes + 2 && PyArray_NDIM(c) == 2 && PyArray_CompareLists(PyArray_DIMS(c), shape + p->axes, 2))
+  if (p->result_axes == batched.len && PyArray_NDIM(c) == 2 &&
+      PyArray_CompareLists(PyArray_DIMS(c), shape + p->axes, 2))
     return true;
-  c = p->operand[C] = array_spread(c, "c", axes, shape);
-  if (!c || axes == p->axes + 2) return c != NULL;
-  shape[p->axes] = rows_of(p->operand[A]), shape[p->axes + 1] = columns_of(p->operand[B]);
-  p->operand[C] = (PyArrayObject *)PyArray_Newshape(c, &matrices, NPY_CORDER);
+  c = p->operand[C] = array_spread(c, "c", p->result_axes, p->result);
+  if (!c || p->result_axes == batched.len) return c != NULL;
+  p->operand[C] = (PyArrayObject *)PyArray_Newshape(c, &batched, NPY_CORDER);
   Py_DECREF(c);
   return p->operand[C] != NULL;
 }
 
+/* For a plan: the batch's matrices without gaps, in rows. Takes over `x`. */
+static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
+  npy_intp shape[MOST_AXES];
+  PyArray_Dims batched = matrices(p, rows_of(x), columns_of(x), shape);
+  PyArrayObject *dense;
+  x = array_spread(x, names[operand], batched.len, shape);
+  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  return dense;
+}
+
+/* Of a plan's B there are no elements to lay out. */
+static bool lay_out_operands(product *p) {
+  for (int i = 0; i < OPERANDS; i++) {
+    PyArrayObject **x = &p->operand[i];
+    if (!*x || (p->plan && (i == B || i == SCALE_B))) continue;
+    *x = p->plan ? spread(p, i, *x) : lay_out(i, *x);
+    if (!*x) return false;
+  }
+  return true;
+}
+
+/* Whether an operand has all of the batch's matrices, and the rows of one behind those of the other. */
+static bool rows_follow(const product *p, PyArrayObject *x) {
+  return PyArray_NDIM(x) == p->axes + 2 && PyArray_IS_C_CONTIGUOUS(x) &&
+         PyArray_CompareLists(PyArray_DIMS(x), p->batch, p->axes);
+}
+
+/* Where all matrices of A meet one B, they are one matrix with the rows of all. */
+static bool join_rows(product *p) {
+  static const int with_rows[] = {A, C, SCALE_A};
+  const npy_intp count = PyArray_MultiplyList(p->batch, p->axes);
+  if (PyArray_NDIM(p->operand[B]) > 2 || (p->operand[SCALE_B] && PyArray_NDIM(p->operand[SCALE_B]) > 2)) return true;
+  for (int i = 0; i < 3; i++)
+    if (p->operand[with_rows[i]] && !rows_follow(p, p->operand[with_rows[i]])) return true;
+  for (int i = 0; i < 3; i++) {
+    PyArrayObject **x = &p->operand[with_rows[i]], *batched = *x;
+    npy_intp shape[2];
+    if (!batched) continue;
+    shape[0] = count * rows_of(batched), shape[1] = columns_of(batched);
+    *x = (PyArrayObject *)PyArray_Newshape(batched, &(PyArray_Dims){shape, 2}, NPY_CORDER);
+    Py_DECREF(batched);
+    if (!*x) return false;
+  }
+  p->axes = 0;
+  return true;
+}
+
 static bool make_result(product *p) {
   npy_intp shape[MOST_AXES];
-  for (int i = 0; i < p->axes; i++) shape[i] = p->batch[i];
-  shape[p->axes] = rows_of(p->operand[A]), shape[p->axes + 1] = columns_of(p->operand[B]);
-  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(p->instruction->d), p->axes + 2,
+  PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns_of(p->operand[B]), shape);
+  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(p->instruction->d), batched.len,
                                                         shape, NULL, NULL, 0, NULL);
   return p->operand[D] != NULL;
 }
@@ -194,17 +254,22 @@ static bool advance(const product *p, npy_intp index[MOST_AXES], char *data[OPER
   return false;
 }
 
-static smma_status run(product *p) {
+static smma_status multiply(product *p, char *const data[OPERANDS]) {
   smma_gemm_arguments *g = &p->with;
+  if (p->plan) return smma_plan_run(p->plan, g->m, data[A], data[SCALE_A], data[C], data[D]);
+  g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
+  g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
+  return smma_gemm(p->instruction, g);
+}
+
+static smma_status run(product *p) {
   npy_intp index[MOST_AXES] = {0};
   char *data[OPERANDS];
   smma_status status;
   if (PyArray_SIZE(p->operand[D]) == 0) return SMMA_OK;
   for (int x = 0; x < OPERANDS; x++) data[x] = p->operand[x] ? PyArray_DATA(p->operand[x]) : NULL;
   do {
-    g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
-    g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
-    status = smma_gemm(p->instruction, g);
+    status = multiply(p, data);
   } while (status == SMMA_OK && advance(p, index, data));
   return status;
 }
@@ -258,12 +323,6 @@ static bool encode_operands(product *p) {
   return true;
 }
 
-static bool lay_out_operands(product *p) {
-  for (int x = 0; x < OPERANDS; x++)
-    if (p->operand[x] && !(p->operand[x] = lay_out(x, p->operand[x]))) return false;
-  return true;
-}
-
 static bool check_numbers(const product *p, Py_ssize_t split_k, Py_ssize_t promote_every) {
   if (split_k >= 1 && promote_every >= 0 && p->with.threads >= 0) return true;
   PyErr_SetString(PyExc_ValueError, split_k < 1         ? "split_k: the least number of slices is 1"
@@ -272,14 +331,14 @@ static bool check_numbers(const product *p, Py_ssize_t split_k, Py_ssize_t promo
   return false;
 }
 
-/* The result without the axes that vectors do not have. Takes over p->operand[D]. */
+/* The result in the caller's shape. Takes over p->operand[D]. */
 static PyObject *give_result(product *p) {
-  npy_intp shape[MOST_AXES];
-  PyArray_Dims final = {shape, result_shape(p, shape)};
+  PyArray_Dims final = {p->result, p->result_axes};
   PyArrayObject *d = p->operand[D];
   PyObject *result;
   p->operand[D] = NULL;
-  if (!p->vector[A] && !p->vector[B]) return PyArray_Return(d);
+  if (p->result_axes == PyArray_NDIM(d) && PyArray_CompareLists(PyArray_DIMS(d), p->result, p->result_axes))
+    return PyArray_Return(d);
   result = PyArray_Newshape(d, &final, NPY_CORDER);
   Py_DECREF(d);
   return result ? PyArray_Return((PyArrayObject *)result) : NULL;
@@ -294,25 +353,135 @@ static bool choose_scaling(const char *name, smma_scaling *scaling) {
   return false;
 }
 
+static void release_operands(product *p) {
+  for (int i = 0; i < OPERANDS; i++) Py_CLEAR(p->operand[i]);
+}
+
+static PyObject *multiplied(product *p) {
+  return find_batch(p) && encode_operands(p) && shape_c(p) && lay_out_operands(p) && join_rows(p) && make_result(p) &&
+                 compute(p)
+             ? give_result(p)
+             : NULL;
+}
+
+/* What matmul and plan are called with; a plan with None for A, C and A's scale factors. */
+static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPERANDS], choice *x) {
+  Py_ssize_t split_k, promote_every;
+  const char *scaling;
+  smma_gemm_defaults(&p->with);
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznniz", &object[A], &object[B], &object[C], &x->on, &x->instr, &x->in,
+                        &x->out, &object[SCALE_A], &object[SCALE_B], &p->with.alpha, &p->with.beta, &scaling, &split_k,
+                        &promote_every, &p->with.threads, &p->with.kernel))
+    return false;
+  if (!check_numbers(p, split_k, promote_every) || !choose_scaling(scaling, &p->with.scaling)) return false;
+  p->with.split_k = (size_t)split_k, p->with.promote_every = (size_t)promote_every;
+  p->with.threads = threads_allowed(p->with.threads);
+  return true;
+}
+
 PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
   product p = {.axes = 0};
   choice x;
-  Py_ssize_t split_k, promote_every;
-  const char *scaling;
   (void)module;
-  smma_gemm_defaults(&p.with);
-  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznniz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in,
-                        &x.out, &object[SCALE_A], &object[SCALE_B], &p.with.alpha, &p.with.beta, &scaling, &split_k,
-                        &promote_every, &p.with.threads, &p.with.kernel))
+  if (!read_arguments(arguments, &p, object, &x)) return NULL;
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p)) result = multiplied(&p);
+  release_operands(&p);
+  return result;
+}
+
+/* ---- Plans ---- */
+
+static const char plan_name[] = "softmma.plan";
+
+static void release_plan(PyObject *capsule) { smma_plan_free(PyCapsule_GetPointer(capsule, plan_name)); }
+
+/* B and its scale factors; A and its own like them, but without rows, as long as an instruction is chosen. */
+static bool take_b(product *p, PyObject *const object[OPERANDS]) {
+  static const int of_b[] = {B, SCALE_B}, of_a[] = {A, SCALE_A};
+  for (int i = 0; i < 2; i++) {
+    PyArrayObject **x = &p->operand[of_b[i]];
+    if (object[of_b[i]] == Py_None) continue;
+    if (!(*x = array_of(object[of_b[i]]))) return false;
+    if (PyArray_NDIM(*x) != 2) {
+      PyErr_Format(PyExc_ValueError, "%s: %d axes; a plan keeps a matrix, which has two", names[of_b[i]],
+                   PyArray_NDIM(*x));
+      return false;
+    }
+    Py_INCREF(PyArray_DESCR(*x));
+    p->operand[of_a[i]] = (PyArrayObject *)outline(0, rows_of(*x), PyArray_DESCR(*x));
+    if (!p->operand[of_a[i]]) return false;
+  }
+  return true;
+}
+
+static bool forget_a(product *p) {
+  Py_CLEAR(p->operand[A]);
+  Py_CLEAR(p->operand[SCALE_A]);
+  return true;
+}
+
+static smma_plan *make_plan(product *p) {
+  smma_gemm_arguments *g = &p->with;
+  smma_plan *plan;
+  smma_status status;
+  g->k = (size_t)rows_of(p->operand[B]), g->n = (size_t)columns_of(p->operand[B]);
+  layout_of(p->operand[B], &g->order_b, &g->ldb);
+  g->b = PyArray_DATA(p->operand[B]), g->scale_b = p->operand[SCALE_B] ? PyArray_DATA(p->operand[SCALE_B]) : NULL;
+  p->thread = PyEval_SaveThread();
+  status = smma_plan_create(p->instruction, g, &plan);
+  PyEval_RestoreThread(p->thread);
+  if (status != SMMA_OK) fail_with_status(status);
+  return plan;
+}
+
+/* (plan, instruction as chosen_object gives it, K, N, bytes). */
+PyObject *python_plan(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
+  product p = {.axes = 0};
+  smma_plan *plan = NULL;
+  choice x;
+  (void)module;
+  if (!read_arguments(arguments, &p, object, &x)) return NULL;
+  if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && forget_a(&p) && encode_operands(&p) &&
+      lay_out_operands(&p))
+    plan = make_plan(&p);
+  if (plan)
+    result = Py_BuildValue("(NNnnn)", PyCapsule_New(plan, plan_name, release_plan), chosen_object(&x, p.instruction),
+                           (Py_ssize_t)plan->with.k, (Py_ssize_t)plan->with.n, (Py_ssize_t)smma_plan_bytes(plan));
+  release_operands(&p);
+  return result;
+}
+
+static PyObject *outline_of_b(const smma_plan *plan, const smma_instruction *i) {
+  return outline((npy_intp)plan->with.k, (npy_intp)plan->with.n, array_dtype_of(i->b));
+}
+
+static PyObject *outline_of_scale_b(const smma_plan *plan, const smma_instruction *i) {
+  const npy_intp block = i->scale_block, k = (npy_intp)plan->with.k;
+  return block ? outline((k + block - 1) / block, (npy_intp)plan->with.n, array_dtype_of(i->scale))
+               : Py_NewRef(Py_None);
+}
+
+/* The product by a plan, of the Instruction that it was made for. */
+PyObject *python_plan_matmul(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *capsule, *instruction, *result = NULL;
+  product p = {.axes = 0};
+  const smma_plan *kept;
+  smma_plan plan;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOOOO", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A]))
     return NULL;
-  if (!check_numbers(&p, split_k, promote_every)) return NULL;
-  if (!choose_scaling(scaling, &p.with.scaling)) return NULL;
-  p.with.split_k = (size_t)split_k, p.with.promote_every = (size_t)promote_every;
-  p.with.threads = threads_allowed(p.with.threads);
-  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && find_batch(&p) && encode_operands(&p) &&
-      shape_c(&p) && lay_out_operands(&p) && make_result(&p) && compute(&p))
-    result = give_result(&p);
-  for (int i = 0; i < OPERANDS; i++) Py_XDECREF(p.operand[i]);
+  kept = PyCapsule_GetPointer(capsule, plan_name);
+  if (!kept) return NULL;
+  plan = *kept;
+  plan.with.threads = threads_allowed(plan.with.threads);
+  plan.with.progress = see_interrupt, plan.with.progress_context = &p;
+  p.plan = &plan, p.instruction = instruction_of(instruction);
+  object[B] = outline_of_b(&plan, p.instruction), object[SCALE_B] = outline_of_scale_b(&plan, p.instruction);
+  if (object[B] && object[SCALE_B] && take_arrays(&p, object) && check_scales(&p)) result = multiplied(&p);
+  Py_XDECREF(object[B]);
+  Py_XDECREF(object[SCALE_B]);
+  release_operands(&p);
   return result;
 }

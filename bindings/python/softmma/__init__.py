@@ -21,7 +21,7 @@ import os
 from types import ModuleType
 
 from softmma import _core
-from softmma._products import QUANTIZED_FORMATS, Quantized, dot, matmul, quantize, round
+from softmma._products import QUANTIZED_FORMATS, Plan, Quantized, dot, matmul, quantize, round
 from softmma._study import (
     ComparedUnit,
     Comparison,
@@ -61,6 +61,7 @@ __all__ = [
     "Gpu",
     "Instruction",
     "InstructionList",
+    "Plan",
     "Quantized",
     "compare",
     "diff",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
+KeptB: TypeAlias = Any  # a capsule that holds a plan of the library
 Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 DifferentRow: TypeAlias = tuple[
     NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
@@ -44,6 +45,27 @@ def matmul(
     threads: int,
     kernel: str | None,
 ) -> NDArray[Any]: ...
+def plan(
+    a: None,
+    b: ArrayLike,
+    c: None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    scale_a: None,
+    scale_b: ArrayLike | None,
+    alpha: float,
+    beta: float,
+    scaling: str | None,
+    split_k: int,
+    promote_every: int,
+    threads: int,
+    kernel: str | None,
+) -> tuple[KeptB, Any, int, int, int]: ...
+def plan_matmul(
+    plan: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
+) -> NDArray[Any]: ...
 def dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -65,6 +87,7 @@ def explain(
 ) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
 def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int]: ...
 def error(
     a: ArrayLike, b: ArrayLike, d: NDArray[Any], a_format: str | None, b_format: str | None, d_format: str

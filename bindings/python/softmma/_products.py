@@ -69,6 +69,60 @@ def matmul(
     )  # fmt: skip
 
 
+class Plan:
+    """One B for many products: a plan decides once, and keeps B as the kernel reads it.
+
+    A product by a plan is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has. B is a
+    matrix (K, N), of which, and of its scale factors, the plan keeps copies: arrays that change later do not change it.
+    Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`.
+
+    ``instruction`` is what computes, ``shape`` (K, N), ``nbytes`` the memory that the plan keeps.
+
+        >>> import numpy as np, softmma
+        >>> plan = softmma.Plan(np.eye(16, dtype=np.float16)[:, :8], on="H100")
+        >>> plan
+        <plan of 16 x 8 on hopper wgmma.m64n8k16.f32.f16.f16>
+        >>> plan.matmul(np.arange(16)).tolist()
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+
+    Source: ``smma_plan_create`` of softmma/softmma.h.
+    """
+
+    def __init__(
+        self,
+        b: ArrayLike,
+        *,
+        on: str | Instruction = "H100",
+        instr: str | Instruction | None = None,
+        in_dtype: Any = None,
+        out_dtype: Any = None,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        scaling: str | None = None,
+        scale_b: ArrayLike | None = None,
+        split_k: int = 1,
+        promote_every: int = 0,
+        threads: int = 0,
+        kernel: str | None = None,
+    ):
+        self._handle, chosen, k, n, self.nbytes = _core.plan(
+            None, b, None, on, instr, in_dtype, out_dtype, None, scale_b, alpha, beta, scaling, split_k, promote_every,
+            threads, kernel,
+        )  # fmt: skip
+        self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
+        self.shape = k, n
+
+    def matmul(self, a: ArrayLike, c: ArrayLike | None = None, *, scale_a: ArrayLike | None = None) -> NDArray[Any]:
+        """D = alpha A B + beta C: A is (..., M, K) or (K,), C broadcasts to the result.
+
+        A's values are rounded to the instruction's format. Raises as `softmma.matmul`.
+        """
+        return _core.plan_matmul(self._handle, self.instruction, a, c, scale_a)
+
+    def __repr__(self) -> str:
+        return f"<plan of {self.shape[0]} x {self.shape[1]} on {self.instruction.arch} {self.instruction.name}>"
+
+
 def dot(
     a: ArrayLike,
     b: ArrayLike,

@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma import _core
-from softmma._products import matmul, quantize, round
+from softmma._products import Plan, matmul, quantize, round
 from softmma._table import html_table, text_table
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype, formats, instructions
 
@@ -32,6 +34,8 @@ __all__ = ["Emulated", "Emulation", "Report", "emulate"]
 _BITS = {format.name: format.bits for format in formats()}
 BLOCK = 128
 """Elements along K that share a scale with scaling="block"."""
+MOST_VIEWS = 8
+"""Views of one weight that are kept: several parts of it, and each transposed in a backward pass."""
 
 _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
 
@@ -57,16 +61,40 @@ class Report(list[Emulated]):
         return html_table(Emulated._fields, self)
 
 
+class _Factor(NamedTuple):
+    """B or a part of its rows, rounded: what multiplies A by it, and the scale that results are divided by."""
+
+    multiply: Callable[..., Any]
+    scale: torch.Tensor | None
+
+
+class _Kept(NamedTuple):
+    """What became of a weight that had these bits."""
+
+    lines: NDArray[Any]
+    factors: list[_Factor]
+
+
 class Emulation(TorchDispatchMode):
     """The context that `emulate` returns."""
 
-    def __init__(self, on: str | Instruction, roles: dict[str, str], scaling: str, promote_every: int, threads: int):
+    def __init__(
+        self,
+        on: str | Instruction,
+        roles: dict[str, str],
+        scaling: str,
+        promote_every: int,
+        threads: int,
+        keep_weights: bool,
+    ):
         super().__init__()
         self.on = on
         self.roles = roles
         self.scaling = scaling
         self.promote_every = promote_every
         self.threads = threads
+        self.keep_weights = keep_weights
+        self._kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: _Kept}
         self._instructions: dict[tuple[str, ...], Instruction] = {}
         self._calls: Counter[tuple[str, str, str, str]] = Counter()
         self._multiplications: Counter[tuple[str, str, str, str]] = Counter()
@@ -86,6 +114,7 @@ class Emulation(TorchDispatchMode):
         super().__exit__(*exception)
         self._outside.close()
         self._forward.clear()
+        self._kept.clear()
 
     def report(self) -> Report:
         """What was emulated so far."""
@@ -105,8 +134,7 @@ class Emulation(TorchDispatchMode):
 
     def _role(self, x: torch.Tensor, in_backward: bool) -> str:
         """Parameters and their views are weights; in a backward pass what did not go forward is a gradient."""
-        whole = x._base if x._base is not None else x
-        if isinstance(whole, torch.nn.Parameter):
+        if isinstance(_whole(x), torch.nn.Parameter):
             return "weights"
         storage = StorageWeakRef(x.untyped_storage())
         if not in_backward:
@@ -118,37 +146,81 @@ class Emulation(TorchDispatchMode):
 
     def product(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         """A B in FP32 (FP64 for f64), from operands that are rounded as their roles say."""
+        if a.shape[-1] != b.shape[-2 if b.dim() > 1 else 0]:
+            raise ValueError(f"a is {tuple(a.shape)} and b is {tuple(b.shape)}: the columns of a must be the rows of b")
         in_backward = torch._C._current_graph_task_id() != -1
         names = [self.roles[self._role(x, in_backward)] for x in (a, b)]
-        if any(name in BLOCK_FORMATS for name in names):
-            return self._block_scaled(operation, a, b, names)
+        blocks = [name for name in names if name in BLOCK_FORMATS]
+        if len(blocks) == 1:
+            raise ValueError(f"{names[0]} x {names[1]}: a block-scaled format goes with another one only")
         self._count(operation, names, self._instruction(names), a, b)
+        if blocks:
+            return self._block_scaled(a, b, names)
         if self.scaling == "block":
             return self._sum_of_blocks(a, b, names)
-        return self._scaled_product(a, b, names, [self._scale(x, name) for x, name in zip((a, b), names)])
+        (factor,) = self._factors(b, names, lambda make: [self._scaled(b, names[1], None, make)])
+        return self._times(a, names[0], None, factor)
 
-    def _scaled_product(
-        self, a: torch.Tensor, b: torch.Tensor, names: list[str], scales: list[torch.Tensor | None]
-    ) -> torch.Tensor:
-        """A and B are multiplied by their scales before they are rounded, and the result is divided by them."""
-        x, y = (_array(t if s is None else t.float() * s) for t, s in zip((a, b), scales))
-        i, formats = self._instruction(names), tuple(names)
-        d = _tensor(matmul(x, y, on=i, in_dtype=formats, promote_every=self.promote_every, threads=self.threads))
+    def _times(self, a: torch.Tensor, name: str, axis: int | None, factor: _Factor) -> torch.Tensor:
+        """A, too, is multiplied by its scale before it is rounded, and the result is divided by both."""
+        scale = self._scale(a, name, axis)
+        d = _tensor(factor.multiply(_array(a if scale is None else a.float() * scale)))
         d = d if d.is_floating_point() else d.float()
-        for scale in scales:
-            if scale is not None:
-                d = d / scale
+        for each in (scale, factor.scale):
+            if each is not None:
+                d = d / each
         return d
+
+    def _scaled(self, b: torch.Tensor, name: str, axis: int | None, make: Callable[..., Any]) -> _Factor:
+        scale = self._scale(b, name, axis)
+        return _Factor(make(_array(b if scale is None else b.float() * scale)), scale)
 
     def _sum_of_blocks(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
         """Blocks of K, each with scales of its own for the rows of A and the columns of B, added in FP32."""
         rows, columns = a if a.dim() > 1 else a[None], b if b.dim() > 1 else b[:, None]
-        parts = []
-        for k in range(0, max(rows.shape[-1], 1), BLOCK):
-            x, y = rows[..., k : k + BLOCK], columns[..., k : k + BLOCK, :]
-            parts.append(self._scaled_product(x, y, names, [self._scale(x, names[0], -1), self._scale(y, names[1], -2)]))
+        blocks = range(0, max(rows.shape[-1], 1), BLOCK)
+
+        def scaled(make: Callable[..., Any]) -> list[_Factor]:
+            return [self._scaled(columns[..., k : k + BLOCK, :], names[1], -2, make) for k in blocks]
+
+        factors = self._factors(columns, names, scaled)
+        parts = (self._times(rows[..., k : k + BLOCK], names[0], -1, factor) for k, factor in zip(blocks, factors))
         d = reduce(torch.add, parts)
         return d.squeeze([axis for axis, x in ((-2, a), (-1, b)) if x.dim() == 1])
+
+    def _block_scaled(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
+        def quantized(make: Callable[..., Any]) -> list[_Factor]:
+            y = quantize(_array(b), names[1], axis=-2)
+            return [_Factor(make(y.values, scale_b=y.scales), None)]
+
+        (factor,) = self._factors(b, names, quantized)
+        x = quantize(_array(a), names[0])
+        return _tensor(factor.multiply(x.values, scale_a=x.scales))
+
+    # ---- Weights that are kept ----
+
+    def _factors(
+        self, b: torch.Tensor, names: list[str], prepare: Callable[[Callable[..., Any]], list[_Factor]]
+    ) -> list[_Factor]:
+        """What `prepare` makes of B. Of a weight it is kept, and holds as long as the weight's bits are the same.
+
+        Only the bits tell: PyTorch does not count writes through .data, NumPy's views or shared memory.
+        """
+        in_dtype = None if names[0] in BLOCK_FORMATS else tuple(names)
+        options: dict[str, Any] = {"promote_every": self.promote_every, "threads": self.threads, "in_dtype": in_dtype}
+        options["on"] = self._instruction(names)
+        weight = _whole(b)
+        lines = _lines(b) if self.keep_weights and isinstance(weight, torch.nn.Parameter) else None
+        if lines is None:
+            return prepare(lambda y, **scales: partial(matmul, b=y, **options, **scales))
+        views: dict[Any, _Kept] = self._kept.setdefault(weight, {})
+        key = (*names, b.dtype, b.shape, b.stride(), b.storage_offset())
+        if key not in views or not _core.same_lines(views[key].lines, lines, self.threads):
+            views.pop(key, None)
+            if len(views) == MOST_VIEWS:
+                del views[next(iter(views))]
+            views[key] = _Kept(lines.copy(), prepare(lambda y, **scales: Plan(y, **options, **scales).matmul))
+        return views[key].factors
 
     def _instruction(self, names: Sequence[str]) -> Instruction:
         """What multiplies A and B in these formats."""
@@ -176,22 +248,22 @@ class Emulation(TorchDispatchMode):
         largest = (x.abs().max() if axis is None else x.abs().amax(axis, keepdim=True)).float()
         return torch.where((largest > 0) & torch.isfinite(largest), greatest / largest, 1.0)
 
-    def _block_scaled(self, operation: str, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
-        if not all(name in BLOCK_FORMATS for name in names):
-            raise ValueError(f"{names[0]} x {names[1]}: a block-scaled format goes with another one only")
-        x, y = quantize(_array(a), names[0]), quantize(_array(b), names[1], axis=-2)
-        i = self._instruction(names)
-        d = matmul(
-            x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales,
-            promote_every=self.promote_every, threads=self.threads,
-        )  # fmt: skip
-        self._count(operation, names, i, a, b)
-        return _tensor(d)
-
     def _count(self, operation: str, names: list[str], i: Instruction, a: torch.Tensor, b: torch.Tensor) -> None:
         key = (operation, names[0], names[1], i.name)
         self._calls[key] += 1
         self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
+
+
+def _whole(x: torch.Tensor) -> torch.Tensor:
+    """What it is a view of."""
+    return x if x._base is None else x._base
+
+
+def _lines(x: torch.Tensor) -> Any:
+    """The tensor's own memory as a matrix whose rows are contiguous; None if neither its rows nor its columns are."""
+    if x.dim() != 2 or 1 not in x.stride():
+        return None
+    return _array(x) if x.stride(1) == 1 else _array(x).T
 
 
 def _array(x: torch.Tensor) -> Any:
@@ -236,9 +308,9 @@ def _scaled_mm(
 ) -> torch.Tensor:
     """FP8 tensors as they are; factors for the whole or for rows of A and columns of B act on the FP32 result."""
     names = [_core.format(_array(x).dtype.name) for x in (a, b)]
-    i = mode._instruction(names)
-    d = _tensor(matmul(_array(a), _array(b), on=i, promote_every=mode.promote_every, threads=mode.threads))
-    mode._count(name, names, i, a, b)
+    mode._count(name, names, mode._instruction(names), a, b)
+    (factor,) = mode._factors(b, names, lambda make: [_Factor(make(_array(b)), None)])
+    d = _tensor(factor.multiply(_array(a)))
     d = d * scale_a * scale_b
     if bias is not None:
         d = d + bias
@@ -266,6 +338,7 @@ def emulate(
     scaling: str = "tensor",
     promote_every: int = 0,
     threads: int = 0,
+    keep_weights: bool = True,
 ) -> Emulation:
     """A context in which products of CPU tensors are computed as a GPU's matrix unit does, forward and backward.
 
@@ -280,6 +353,11 @@ def emulate(
     column of B in blocks of 128 along K, whose products are added in FP32. "none" leaves it. Block-scaled formats
     ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
     ``torch._scaled_mm`` brings tensors and factors of its own.
+
+    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in plans
+    (`softmma.Plan`), until the tensor dies or the context ends; each product compares the bits, so that any change is
+    seen, however it was made. For each direction in which a weight is used, forward and backward, that takes its memory
+    once more and the plan's. With ``keep_weights=False`` weights are rounded for each product.
 
     Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results
     are rounded to the tensors' dtype.
@@ -296,7 +374,7 @@ def emulate(
     roles = {"weights": weights, "activations": activations, "gradients": gradients or activations}
     for role, format in roles.items():
         roles[role] = format if format in BLOCK_FORMATS else _core.format(_name(format))
-    return Emulation(on, roles, scaling, promote_every, threads)
+    return Emulation(on, roles, scaling, promote_every, threads, keep_weights)
 
 
 def _name(format: Any) -> Any:

@@ -189,6 +189,212 @@ def test_compiled(network, batch):
         torch.testing.assert_close(p.grad, gradient)
 
 
+@pytest.fixture
+def plans(monkeypatch):
+    """What was kept: the shape of each plan that was made."""
+    made = []
+
+    class Counted(softmma.Plan):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            made.append(self.shape)
+
+    monkeypatch.setattr(softmma.torch, "Plan", Counted)
+    return made
+
+
+FORMATS = {
+    "f16": ("H100", "f16", "tensor"),
+    "e4m3": ("H100", "e4m3", "tensor"),
+    "s8": ("A100", "s8", "tensor"),
+    "blocks": ("H100", "e4m3", "block"),
+    "nvfp4": ("B200", "nvfp4", "tensor"),
+}
+
+
+@pytest.fixture(params=FORMATS)
+def kept_and_not(request):
+    """Emulations that keep weights, and that do not."""
+    on, format, scaling = FORMATS[request.param]
+    options = {"weights": format, "activations": format, "scaling": scaling}
+    return [softmma.torch.emulate(on, **options, keep_weights=keep) for keep in (True, False)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_weights_are_kept(kept_and_not, plans, dtype):
+    """Linear, x @ w, parts of a weight, forward and backward: the bits of a fresh product, by plans made once."""
+    torch.manual_seed(3)
+    layer, w = torch.nn.Linear(300, 6).to(dtype), torch.nn.Parameter(torch.randn(300, 8, dtype=dtype))
+    found = []
+    for emulation in kept_and_not:
+        torch.manual_seed(4)
+        results = []
+        with emulation:
+            for rows in 1, 3, 40:
+                x = torch.randn(rows, 300, dtype=dtype)
+                layer.zero_grad()
+                w.grad = None
+                parts = [layer(x[None]), x @ w, x @ w[:, 2:5], x @ w.t()[:3].t(), x @ w[:, ::2]]
+                sum(part.sum() for part in parts).backward()
+                results += [*parts, layer.weight.grad, w.grad]
+        found.append(results)
+        if emulation.keep_weights:
+            count, once = len(plans), 3 if emulation.scaling == "block" else 1
+            assert count and count <= 8 * once + 4
+        else:
+            assert len(plans) == count
+    assert all(torch.equal(x, y) for x, y in zip(*found, strict=True))
+
+
+def written_by_numpy(layer):
+    layer.weight.detach().numpy()[2, 5] = 7
+
+
+def optimised(layer):
+    layer.weight.grad = torch.ones_like(layer.weight)
+    torch.optim.Adam([layer.weight], lr=0.5).step()
+
+
+def loaded(layer):
+    torch.manual_seed(9)
+    layer.load_state_dict({"weight": torch.randn(6, 40)})
+
+
+def with_no_grad(layer):
+    with torch.no_grad():
+        layer.weight.mul_(1.5)
+
+
+def in_inference_mode(layer):
+    with torch.inference_mode():
+        layer.weight[3, 3] += 100
+
+
+def swapped_data(layer):
+    layer.weight.data = torch.randn(6, 40, generator=torch.manual_seed(5))
+
+
+def transposed_data(layer):
+    layer.weight.data = torch.randn(40, 6, generator=torch.manual_seed(5)).t()
+
+
+def reshaped(layer):
+    layer.weight.data = torch.randn(5, 40, generator=torch.manual_seed(5))
+
+
+def of_another_dtype(layer):
+    layer.weight.data = layer.weight.data.double() + 0.125
+
+
+def through_its_storage(layer):
+    layer.weight.untyped_storage()[3] = layer.weight.untyped_storage()[3] ^ 0x40
+
+
+def replaced(layer):
+    layer.weight = torch.nn.Parameter(layer.weight.detach() + 1)
+
+
+CHANGES = [
+    lambda layer: layer.weight.data.copy_(torch.ones(6, 40)),
+    lambda layer: layer.weight.data.add_(1),
+    lambda layer: layer.weight.detach().neg_(),
+    written_by_numpy, optimised, loaded, with_no_grad, in_inference_mode, swapped_data, transposed_data, reshaped,
+    of_another_dtype, through_its_storage, replaced,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_weights_are_seen(kept_and_not, change):
+    """Whatever changes a weight, counted by PyTorch or not, the next product is of what it holds."""
+    layer = torch.nn.Linear(40, 6, bias=False)
+    kept, fresh = kept_and_not
+    with torch.no_grad(), kept:
+        layer(torch.ones(2, 40))
+        change(layer)
+        x = torch.randn(2, 40, dtype=layer.weight.dtype)
+        found = layer(x), layer(-x)
+    with torch.no_grad(), fresh:
+        for d, rows in zip(found, (x, -x)):
+            expected = layer(rows)
+            assert d.dtype == expected.dtype and torch.equal(d.view(torch.int32), expected.view(torch.int32))
+
+
+def test_training_with_kept_weights():
+    """Every step of an optimiser is seen, forward and backward."""
+    found = []
+    for keep in True, False:
+        torch.manual_seed(6)
+        network = torch.nn.Sequential(torch.nn.Linear(20, 30), torch.nn.Tanh(), torch.nn.Linear(30, 4))
+        optimizer = torch.optim.AdamW(network.parameters(), 0.05)
+        x, y = torch.randn(16, 20), torch.randint(0, 4, (16,))
+        with softmma.torch.emulate("H100", weights="e4m3", activations="e4m3", gradients="e5m2", keep_weights=keep):
+            for _ in range(5):
+                optimizer.zero_grad()
+                loss_of(network, (x, y)).backward()
+                optimizer.step()
+        found.append([p.detach() for p in network.parameters()])
+    assert all(torch.equal(p, q) for p, q in zip(*found, strict=True))
+
+
+def test_plans_are_made_once(plans):
+    """One for each weight and direction, and again when it has changed; none for activations."""
+    layer = torch.nn.Linear(64, 96)
+    x = torch.randn(4, 64, requires_grad=True)
+    with softmma.torch.emulate("H100"):
+        for _ in range(5):
+            layer(x).sum().backward()
+            x @ torch.ones(64, 2)
+        assert plans == [(64, 96), (96, 64)]
+        layer.weight.data.mul_(2)
+        layer(x), layer(x)
+        assert plans == [(64, 96), (96, 64), (64, 96)]
+        torch.optim.SGD([layer.weight], 0.0).step()  # which writes what was there
+        layer(x)
+        assert len(plans) == 3
+    with softmma.torch.emulate("H100", keep_weights=False):
+        layer(x)
+        assert len(plans) == 3
+
+
+@pytest.mark.parametrize("format", ["bf16", "e4m3"])
+def test_kept_weights_are_freed(format):
+    """With the tensor, and when the emulation ends; of many views the last few stay."""
+    emulation = softmma.torch.emulate("H100", weights=format, activations=format)
+    layers = [torch.nn.Linear(16, 16) for _ in range(3)]
+    with emulation:
+        for layer in layers:
+            layer(torch.ones(1, 16)).sum().backward()
+        assert len(emulation._kept) == 3
+        del layers[1:], layer
+        assert len(emulation._kept) == 1
+        for k in range(1, 17):
+            torch.ones(1, k) @ layers[0].weight[:k]
+        (views,) = emulation._kept.values()
+        assert len(views) == softmma.torch.MOST_VIEWS
+    assert not emulation._kept
+
+
+@pytest.mark.parametrize("scaling", ["tensor", "block"])
+def test_shapes_that_do_not_fit(scaling):
+    """Raise, and leave nothing behind."""
+    layer, x = torch.nn.Linear(256, 3, bias=False), torch.randn(2, 256)
+    with torch.no_grad(), softmma.torch.emulate("H100", weights="e4m3", activations="e4m3", scaling=scaling):
+        for k in 128, 384:
+            with pytest.raises(ValueError, match="the columns of a must be the rows of b"):
+                layer(torch.ones(2, k))
+        found = layer(x)
+    with torch.no_grad(), softmma.torch.emulate("H100", weights="e4m3", activations="e4m3", scaling=scaling):
+        assert torch.equal(layer(x), found)
+
+
+def test_lossy_weights_warn():
+    layer = torch.nn.Linear(2, 1, bias=False)
+    layer.weight.data.fill_(1e6)
+    warning = pytest.warns(RuntimeWarning, match="b: rounded to f16, 2 values became infinite")
+    with torch.no_grad(), softmma.torch.emulate("H100", weights="f16", activations="f16"), warning:
+        layer(torch.ones(1, 2))
+
+
 def test_errors(batch):
     with pytest.raises(LookupError, match="no number format"):
         softmma.torch.emulate("H100", weights="e9m9")
