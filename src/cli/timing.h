@@ -9,7 +9,7 @@
 
 typedef enum {
   SMMA_TIMING_GEMM, /* smma_gemm */
-  SMMA_TIMING_PLAN, /* smma_plan_run: B has been packed */
+  SMMA_TIMING_PLAN, /* smma_plan_run */
   SMMA_TIMING_ROWS  /* smma_dot_rows of m rows; n is 1, k the instruction's */
 } smma_timing_call;
 
