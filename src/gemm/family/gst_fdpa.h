@@ -10,9 +10,11 @@
 
    Even runs of steps: within them, the exponents of a row's and a column's groups that are not zero spread so little
    that every term is a whole multiple of a unit, 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA +
-   eB - x) in 15 bits; and |c| is below 2^29 units. Then sums stay below 2^31 units (GST_EVEN_STEPS) and are made in 32
-   bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are finer than a unit: no term is cut. A whole
-   c is not either, and rounding is a conversion. A c with a fraction is not cut if it is fine enough: gst_is_fine. */
+   eB - x) in 15 bits, below 2^27 units. Where |c| is below 2^30 units (a low one), sums stay below 2^31 units
+   (GST_EVEN_STEPS) and are made in 32 bits. emax is at most x + 30 - fraction or x + 14, so F bits below it are finer
+   than a unit: no term is cut. A whole c is not either, and rounding is a conversion. A c with a fraction is not cut if
+   it is fine enough: gst_is_fine. A high c is emax: it cuts terms, each in 32 bits, and from 2^63 units on all of them
+   to nothing. */
 #ifndef SMMA_GEMM_FAMILY_GST_FDPA_H
 #define SMMA_GEMM_FAMILY_GST_FDPA_H
 
@@ -31,10 +33,11 @@ enum {
   GST_F = 35,
   GST_PLACE = 52 - GST_F,    /* 2^(emax + this) as binary64 has the last place 2^(emax - F) */
   GST_LEAST_EXPONENT = -300, /* below that of all terms that are not zero */
-  GST_UNIT_LIMIT = 45,       /* least exponents of even rows and columns have no greater magnitude */
-  GST_UNEVEN = 64,           /* a spread above every limit */
-  GST_EVEN_STEPS = 4,        /* 4 times 64 products of at most 144, times 2^15, and 2^29 are below 2^31 */
-  GST_EVEN_C = 1 << 29
+  GST_UNIT_LIMIT = 38, /* least exponents of even rows and columns have no greater magnitude: a step's sum is below
+                          2^102 and no high c overflows */
+  GST_UNEVEN = 64,     /* a spread above every limit */
+  GST_EVEN_STEPS = 4,  /* 4 times 64 products of at most 144, times 225 << 7, and 2^30 are below 2^31 */
+  GST_EVEN_C = 1 << 30
 };
 
 /* How the numbers of one step of `width` rows or columns lie: codes by fours of elements, the rest by groups. Offsets
@@ -365,24 +368,37 @@ static inline vf gst_unit_scale(const gst_constants *t, const unsigned char *a, 
 /* Whether something holds in every lane. */
 static inline bool gst_all(vm x) { return vm_bits(x) == (1ull << LANES) - 1; }
 
-/* c in units, and whether it is whole everywhere. False if some lane may not be in an even run. */
-static inline __attribute__((always_inline)) bool gst_begin(const gst_constants *t, const unsigned char *a,
-                                                            const unsigned char *b, const float *accumulator,
-                                                            vf c[GST_ROWS][GST_VECTORS], bool *whole) {
-  vm all_whole = vi_equal(vi_set(0), vi_set(0));
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
+/* c is in units. */
+static inline vm gst_is_below(vf c, float limit) {
+  return vi_less(vi_and(vf_bits(c), vi_set(INT32_MAX)), vf_bits(vf_set(limit)));
+}
+static inline vm gst_is_low(vf c) { return gst_is_below(c, GST_EVEN_C); }
+static inline vm gst_changes(vf c) { return gst_is_below(c, 0x1p63f); }
+
+#define GST_EACH(i, v) UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++)
+
+/* What kinds of c are beside each other in an even run. */
+typedef enum { GST_WHOLE, GST_FRACTIONS, GST_HIGH, GST_NONE /* not even */ } gst_kind;
+
+/* c in units, 0 for what stays as it is, and the greatest kind. */
+static inline __attribute__((always_inline)) gst_kind gst_begin(const gst_constants *t, const unsigned char *a,
+                                                                const unsigned char *b, const float *accumulator,
+                                                                vf c[GST_ROWS][GST_VECTORS]) {
+  const vm always = vi_equal(vi_set(0), vi_set(0));
+  vm whole = always, low = always;
+  GST_EACH(i, v) {
     const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
     vf before = vf_load(accumulator + i * PANEL + v * LANES), units = vf_multiply(before, gst_unit_scale(t, x, y));
-    vi magnitude = vi_and(vf_bits(units), vi_set(INT32_MAX));
-    vm small = vi_less(magnitude, vf_bits(vf_set(GST_EVEN_C)));
-    vm exact = vf_equal(vf_multiply(units, gst_unit(t, x, y)), before);
+    vm small = gst_is_low(units), exact = vf_equal(vf_multiply(units, gst_unit(t, x, y)), before);
     vm near = vi_less(gst_sum_of(t->row.spread, t->column.spread, x, y), vi_set(t->spread + 1));
-    if (!gst_all(vm_and(near, vm_and(small, exact)))) return false;
-    all_whole = vm_and(all_whole, vf_equal(vi_to_float(vf_truncate(units)), units));
+    if (!gst_all(vm_and_not(near, vm_and_not(small, exact)))) return GST_NONE;
+    low = vm_and(low, small);
+    whole = vm_and(whole, vf_equal(vi_to_float(vf_truncate(units)), units));
     c[i][v] = units;
   }
-  *whole = gst_all(all_whole);
-  return true;
+  if (gst_all(low)) return gst_all(whole) ? GST_WHOLE : GST_FRACTIONS;
+  GST_EACH(i, v) c[i][v] = vf_select(gst_changes(c[i][v]), c[i][v], vf_set(0));
+  return GST_HIGH;
 }
 
 /* Whether no step cuts c: whether it is a multiple of 2^(emax - F) for the greatest emax that may be, which all that
@@ -403,11 +419,14 @@ static __attribute__((noinline)) bool gst_is_fine(const gst_constants *t, const 
 }
 
 static inline __attribute__((always_inline)) void gst_end(const gst_constants *t, const unsigned char *a,
-                                                          const unsigned char *b, float *accumulator,
+                                                          const unsigned char *b, gst_kind kind, float *accumulator,
                                                           const vf c[GST_ROWS][GST_VECTORS]) {
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
-    vf d = vf_multiply(c[i][v], gst_unit(t, a + i * 4, b + v * LANES * 4));
-    vf_store(accumulator + i * PANEL + v * LANES, d);
+  GST_EACH(i, v) {
+    const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
+    float *at = accumulator + i * PANEL + v * LANES;
+    vf d = vf_multiply(c[i][v], gst_unit(t, x, y));
+    if (kind == GST_HIGH) d = vf_select(gst_changes(vf_multiply(vf_load(at), gst_unit_scale(t, x, y))), d, vf_load(at));
+    vf_store(at, d);
   }
 }
 
@@ -421,34 +440,74 @@ static inline vf gst_add_fraction(vf c, vi sum) {
   return vf_add(d, vf_add(rest, fraction));
 }
 
+/* The least of a term that is left beside a high c, in units, as `up`; `down` is its inverse. Both are 1 where nothing
+   is cut. */
+typedef struct {
+  vf down, up;
+} gst_cuts;
+
+static inline gst_cuts gst_cuts_of(vf c) {
+  const vi exponent = vi_max(vi_and(vf_bits(c), vi_set(0x7f800000)), vi_set((127 + GST_F) << 23));
+  const vi up = vi_subtract(exponent, vi_set(GST_F << 23));
+  return (gst_cuts){vi_as_float(vi_subtract(vi_set(254 << 23), up)), vi_as_float(up)};
+}
+
+/* A term, which is the product of the lower halves and has 20 bits, cut. */
+static inline vi gst_cut_term(vi g, vi weight, vf down) {
+  return vf_truncate(vf_multiply(vi_to_float(vi_dot2(vi_set(0), vi_and(g, vi_set(0xffff)), weight)), down));
+}
+
+/* c after a step whose cut terms have this sum, below 2^28. The last place of a high c and of d is at least 2^6 times
+   what the sum counts, so what is below 2^5 is rounded to odd, which leaves 23 bits. */
+static inline vf gst_add_cut(vf c, vi sum, vf up) {
+  const vm low = gst_is_low(c);
+  const vf base = vf_select(low, c, vf_set(0));
+  const vi sticky = vi_or(sum, vi_add(vi_and(sum, vi_set(31)), vi_set(31)));
+  const vf high = vf_multiply_add(vi_to_float(vi_and_not(sticky, vi_set(31))), up, c);
+  return vf_select(low, gst_add_fraction(base, vi_add(vf_truncate(base), sum)), high);
+}
+
 /* c after one step, in units: terms are added two groups at a time. */
 static inline __attribute__((always_inline)) void gst_even_step(const gst_constants *t, const unsigned char *a,
-                                                                const unsigned char *b, bool whole,
+                                                                const unsigned char *b, gst_kind kind,
                                                                 vf c[GST_ROWS][GST_VECTORS]) {
   const int32_t *row_weight = (const int32_t *)(a + t->row.weight);
   const int32_t *weight = (const int32_t *)(b + t->column.weight);
   vi sum[GST_ROWS][GST_VECTORS];
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) sum[i][v] =
-      vf_truncate(c[i][v]);
+  gst_cuts cut[GST_ROWS][GST_VECTORS];
+  GST_EACH(i, v) {
+    sum[i][v] = kind == GST_HIGH ? vi_set(0) : vf_truncate(c[i][v]);
+    if (kind == GST_HIGH) cut[i][v] = gst_cuts_of(c[i][v]);
+  }
   for (size_t pair = 0; pair < GST_GROUPS / 2; pair++) {
     vi low[GST_ROWS][GST_VECTORS], high[GST_ROWS][GST_VECTORS];
     gst_dots(&t->column, 2 * pair, a, b, low);
     gst_dots(&t->column, 2 * pair + 1, a, b, high);
-    UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) {
-      vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
+    GST_EACH(i, v) {
       vi w = vh_multiply(vi_set(row_weight[pair * GST_LINES + i]), vi_load(weight + pair * PANEL + v * LANES));
-      sum[i][v] = vi_dot2(sum[i][v], both, w);
+      if (kind == GST_HIGH) {
+        const vf down = cut[i][v].down;
+        sum[i][v] = vi_add(sum[i][v], gst_cut_term(low[i][v], w, down));
+        sum[i][v] = vi_add(sum[i][v], gst_cut_term(high[i][v], vi_shift_right(w, 16), down));
+      } else {
+        vi both = vi_or(vi_and(low[i][v], vi_set(0xffff)), vi_shift_left(high[i][v], 16));
+        sum[i][v] = vi_dot2(sum[i][v], both, w);
+      }
     }
   }
-  UNROLL for (size_t i = 0; i < GST_ROWS; i++) UNROLL for (size_t v = 0; v < GST_VECTORS; v++) c[i][v] =
-      whole ? vi_to_float(sum[i][v]) : gst_add_fraction(c[i][v], sum[i][v]);
+  GST_EACH(i, v) {
+    if (kind == GST_HIGH)
+      c[i][v] = gst_add_cut(c[i][v], sum[i][v], cut[i][v].up);
+    else
+      c[i][v] = kind == GST_WHOLE ? vi_to_float(sum[i][v]) : gst_add_fraction(c[i][v], sum[i][v]);
+  }
 }
 
 static inline __attribute__((always_inline)) void gst_even_steps(const gst_constants *t, size_t steps,
                                                                  const unsigned char *a, const unsigned char *b,
-                                                                 bool whole, vf c[GST_ROWS][GST_VECTORS]) {
+                                                                 gst_kind kind, vf c[GST_ROWS][GST_VECTORS]) {
   for (size_t step = 0; step < steps; step++)
-    gst_even_step(t, a + step * t->row_step, b + step * t->column.bytes, whole, c);
+    gst_even_step(t, a + step * t->row_step, b + step * t->column.bytes, kind, c);
 }
 
 /* At most GST_EVEN_STEPS steps, of some rows and vectors. a and b begin with the first row and column of the first
@@ -458,20 +517,21 @@ static inline __attribute__((always_inline)) void gst_steps(const gst_constants 
                                                             const unsigned char *b, const double *scale,
                                                             float *accumulator) {
   vf c[GST_ROWS][GST_VECTORS];
-  bool whole;
-  if (!gst_begin(t, a, b, accumulator, c, &whole) || (!whole && !gst_is_fine(t, a, b, accumulator))) {
-    for (size_t step = 0; step < steps; step++) {
-      gst_step(t, a, row_scale, b, scale, accumulator);
-      a += t->row_step, row_scale += t->row_step / sizeof *row_scale;
-      b += t->column.bytes, scale += t->column.bytes / sizeof *scale;
-    }
-    return;
+  gst_kind kind;
+  while ((kind = gst_begin(t, a, b, accumulator, c)) == GST_NONE ||
+         (kind != GST_WHOLE && !gst_is_fine(t, a, b, accumulator))) {
+    gst_step(t, a, row_scale, b, scale, accumulator);
+    if (--steps == 0) return;
+    a += t->row_step, row_scale += t->row_step / sizeof *row_scale;
+    b += t->column.bytes, scale += t->column.bytes / sizeof *scale;
   }
-  if (whole)
-    gst_even_steps(t, steps, a, b, true, c);
+  if (kind == GST_WHOLE)
+    gst_even_steps(t, steps, a, b, GST_WHOLE, c);
+  else if (kind == GST_FRACTIONS)
+    gst_even_steps(t, steps, a, b, GST_FRACTIONS, c);
   else
-    gst_even_steps(t, steps, a, b, false, c);
-  gst_end(t, a, b, accumulator, c);
+    gst_even_steps(t, steps, a, b, GST_HIGH, c);
+  gst_end(t, a, b, kind, accumulator, c);
 }
 
 static void gst_run(const smma_run *r) {
