@@ -362,27 +362,68 @@ static void test_values_of_integers(void **state) {
 
 #define COUNT 2000
 
-static void check_convert(smma_format from, smma_format to, uint64_t seed) {
-  uint64_t x[COUNT], y[COUNT];
-  smma_conversion lost;
-  size_t expected_changes = 0;
-  smma_rounding rounding = roundings[seed % 4];
-  smma_overflow overflow = (smma_overflow)(seed % 3);
+/* Each element against smma_round, and the counts of what they became. */
+static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
+                          smma_overflow overflow) {
+  uint64_t y[COUNT];
+  smma_conversion lost, expected = {0};
+  assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &lost), SMMA_OK);
+  for (size_t i = 0; i < count; i++) {
+    double value = smma_value(from, load_element(from, x, i)), result;
+    uint64_t encoding = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);
+    if (encoding != got)
+      fail_msg("%s %" PRIx64 " to %s, %s: expected %" PRIx64 ", got %" PRIx64, smma_format_name(from),
+               load_element(from, x, i), smma_format_name(to), rounding_names[rounding], encoding, got);
+    result = smma_value(to, got);
+    if (same_double(value, result)) continue;
+    expected.changed++;
+    expected.nan += isnan(result);
+    expected.infinite += isinf(result) != 0;
+    expected.zero += result == 0 && value != 0;
+  }
+  if (lost.changed != expected.changed || lost.zero != expected.zero || lost.nan != expected.nan ||
+      lost.infinite != expected.infinite)
+    fail_msg("%s to %s: %zu changed, %zu zero, %zu infinite, %zu NaN expected; %zu, %zu, %zu, %zu counted",
+             smma_format_name(from), smma_format_name(to), expected.changed, expected.zero, expected.infinite,
+             expected.nan, lost.changed, lost.zero, lost.infinite, lost.nan);
+  assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
+}
+
+/* Any encodings. */
+static void check_random(smma_format from, smma_format to, uint64_t seed) {
+  uint64_t x[COUNT];
+  const smma_overflow overflow = (smma_overflow)(seed % 3);
+  const smma_rounding rounding = roundings[seed % 4];
   for (size_t i = 0; i < COUNT; i++)
     store_element(from, x, i, random_bits(&seed) >> (64 - smma_format_bits(from)) >> (i % 5 ? 0 : 3));
-  assert_int_equal(smma_convert(from, x, to, y, COUNT, rounding, overflow, &lost), SMMA_OK);
-  for (size_t i = 0; i < COUNT; i++) {
-    double value = smma_value(from, load_element(from, x, i));
-    uint64_t expected = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);
-    if (expected != got)
-      fail_msg("%s %" PRIx64 " to %s, %s: expected %" PRIx64 ", got %" PRIx64, smma_format_name(from),
-               load_element(from, x, i), smma_format_name(to), rounding_names[rounding], expected, got);
-    expected_changes += !same_double(value, smma_value(to, got));
+  check_convert(from, x, to, COUNT, rounding, overflow);
+  check_convert(from, x, to, COUNT, SMMA_ROUND_NEAREST_EVEN, overflow);
+}
+
+/* Numbers of one exponent, whose last bits are at, or next to, the middle between two of `bits` fewer; and zeros. */
+static void fill_exponent(uint32_t *x, size_t count, uint32_t exponent, int bits, uint64_t *seed) {
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t half = bits ? (uint32_t)1 << (bits - 1) : 0, all = half ? 2 * half - 1 : 0;
+    const uint32_t last[] = {0, half / 2, half - (half > 0), half, half + (half > 1), all};
+    const uint64_t random = random_bits(seed);
+    const uint32_t fraction = ((uint32_t)random & 0x7fffff & ~all) | last[random >> 32 & 3] | last[(random >> 40) % 6];
+    x[i] = (uint32_t)(random >> 63) << 31 | (random >> 50 & 15 ? exponent << 23 | fraction : 0);
   }
-  if (lost.changed != expected_changes)
-    fail_msg("%s to %s: %zu changes expected, %zu counted", smma_format_name(from), smma_format_name(to),
-             expected_changes, lost.changed);
-  assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
+}
+
+/* f32 of every exponent to every format: whole blocks of normal numbers, subnormal ones, and what overflows. */
+static void test_convert_exponents(void **state) {
+  uint64_t seed = 8;
+  (void)state;
+  for (int to = 0; smma_format_bits((smma_format)to); to++)
+    for (uint32_t exponent = 0; exponent < 256; exponent++) {
+      uint32_t x[200];
+      uint64_t aligned[100];
+      fill_exponent(x, 200, exponent, (int)random_below(&seed, 24), &seed);
+      if (exponent % 3 == 1) x[random_below(&seed, 200)] = (uint32_t)random_bits(&seed);
+      memcpy(aligned, x, sizeof x);
+      check_convert(SMMA_F32, aligned, (smma_format)to, 200, SMMA_ROUND_NEAREST_EVEN, (smma_overflow)(exponent % 3));
+    }
 }
 
 /* What one value becomes: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
@@ -431,7 +472,7 @@ static void test_convert(void **state) {
   uint64_t seed = 0;
   (void)state;
   for (int from = 0; smma_format_bits((smma_format)from); from++)
-    for (int to = 0; smma_format_bits((smma_format)to); to++) check_convert((smma_format)from, (smma_format)to, seed++);
+    for (int to = 0; smma_format_bits((smma_format)to); to++) check_random((smma_format)from, (smma_format)to, seed++);
 }
 
 static void test_convert_errors(void **state) {
@@ -548,23 +589,15 @@ static void test_round_of_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_format),
-      cmocka_unit_test(test_manual_has_every_format),
-      cmocka_unit_test(test_values),
-      cmocka_unit_test(test_ignored_bits),
-      cmocka_unit_test(test_extremes),
-      cmocka_unit_test(test_around_every_midpoint),
-      cmocka_unit_test(test_random_values),
-      cmocka_unit_test(test_f32_against_casts),
-      cmocka_unit_test(test_wide_formats),
-      cmocka_unit_test(test_losses),
-      cmocka_unit_test(test_convert),
-      cmocka_unit_test(test_convert_errors),
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_unknown_format),
-      cmocka_unit_test(test_round_of_nothing),
-      cmocka_unit_test(test_integers),
-      cmocka_unit_test(test_values_of_integers),
+      cmocka_unit_test(test_every_format),   cmocka_unit_test(test_manual_has_every_format),
+      cmocka_unit_test(test_values),         cmocka_unit_test(test_ignored_bits),
+      cmocka_unit_test(test_extremes),       cmocka_unit_test(test_around_every_midpoint),
+      cmocka_unit_test(test_random_values),  cmocka_unit_test(test_f32_against_casts),
+      cmocka_unit_test(test_wide_formats),   cmocka_unit_test(test_losses),
+      cmocka_unit_test(test_convert),        cmocka_unit_test(test_convert_exponents),
+      cmocka_unit_test(test_convert_errors), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_unknown_format), cmocka_unit_test(test_round_of_nothing),
+      cmocka_unit_test(test_integers),       cmocka_unit_test(test_values_of_integers),
   };
   return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }
