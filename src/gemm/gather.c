@@ -6,7 +6,9 @@
 #include "host/load.h"
 
 /* In front of short loops over words that are registers. */
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
+#define ALWAYS __attribute__((always_inline))
+#define SHUFFLE __builtin_shufflevector
 
 /* What is asked for ahead, as it lies too far apart for processors to guess: lines, or elements along K. */
 enum { AHEAD = 16, CACHE_LINE = 64 };
@@ -31,52 +33,69 @@ static void ask_for(const unsigned char *from, size_t apart, size_t bytes) {
   for (size_t i = 0; i < bytes; i += CACHE_LINE) __builtin_prefetch((const void *)((uintptr_t)from + apart + i));
 }
 
-/* The odd parts of x, of `shift` bits each, for the even ones of y; `low` has ones where the even ones are. */
-static inline void swap_parts(uint64_t *x, uint64_t *y, uint64_t low, int shift) {
-  const uint64_t even = (*x & low) | (*y & low) << shift, odd = (*x >> shift & low) | (*y & ~low);
-  *x = even, *y = odd;
+typedef uint8_t bytes __attribute__((vector_size(16)));
+typedef uint16_t halves __attribute__((vector_size(16)));
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef uint64_t longs __attribute__((vector_size(16)));
+
+/* The elements of `size` bytes of the lower (upper) halves of x and y in turn. */
+static inline ALWAYS bytes lower(size_t size, bytes x, bytes y) {
+  switch (size) {
+    case 1: return SHUFFLE(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    case 2: return (bytes)SHUFFLE((halves)x, (halves)y, 0, 8, 1, 9, 2, 10, 3, 11);
+    case 4: return (bytes)SHUFFLE((words)x, (words)y, 0, 4, 1, 5);
+    default: return (bytes)SHUFFLE((longs)x, (longs)y, 0, 2);
+  }
 }
 
-/* 4 x 4 encodings of 16 bits, or 8 x 8 of 8. */
-static inline void transpose_16(uint64_t *x) {
-  swap_parts(&x[0], &x[1], UINT64_C(0x0000ffff0000ffff), 16),
-      swap_parts(&x[2], &x[3], UINT64_C(0x0000ffff0000ffff), 16);
-  swap_parts(&x[0], &x[2], UINT64_C(0x00000000ffffffff), 32),
-      swap_parts(&x[1], &x[3], UINT64_C(0x00000000ffffffff), 32);
+static inline ALWAYS bytes upper(size_t size, bytes x, bytes y) {
+  switch (size) {
+    case 1: return SHUFFLE(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    case 2: return (bytes)SHUFFLE((halves)x, (halves)y, 4, 12, 5, 13, 6, 14, 7, 15);
+    case 4: return (bytes)SHUFFLE((words)x, (words)y, 2, 6, 3, 7);
+    default: return (bytes)SHUFFLE((longs)x, (longs)y, 1, 3);
+  }
 }
 
-static inline void transpose_8(uint64_t *x) {
-  UNROLL for (int i = 0; i < 8; i += 2) swap_parts(&x[i], &x[i + 1], UINT64_C(0x00ff00ff00ff00ff), 8);
-  UNROLL for (int i = 0; i < 8; i += 4) UNROLL for (int j = i; j < i + 2; j++)
-      swap_parts(&x[j], &x[j + 2], UINT64_C(0x0000ffff0000ffff), 16);
-  UNROLL for (int i = 0; i < 4; i++) swap_parts(&x[i], &x[i + 4], UINT64_C(0x00000000ffffffff), 32);
+/* A square of elements of `size` bytes, a line each 16 bytes: each round turns its elements' indices, line and place,
+   by one bit. */
+static inline ALWAYS void transpose(size_t size, bytes *x) {
+  const size_t square = sizeof *x / size;
+  for (size_t round = 1; round < square; round *= 2) {
+    bytes y[sizeof *x];
+    UNROLL for (size_t i = 0; i < square / 2; i++) {
+      y[2 * i] = lower(size, x[i], x[i + square / 2]);
+      y[2 * i + 1] = upper(size, x[i], x[i + square / 2]);
+    }
+    UNROLL for (size_t i = 0; i < square; i++) x[i] = y[i];
+  }
 }
 
-/* So many lines from the v-th on as 8 bytes have elements; `count` is a multiple of that, `bytes` the target's. */
-static inline __attribute__((always_inline)) void gather_square(const target *t, size_t bytes, size_t v, size_t count) {
-  const size_t square = 8 / bytes, apart = t->panel * bytes;
-  const unsigned char *from[8];
+/* So many lines from the v-th on as 16 bytes have elements; `count` is a multiple of that, `size` the target's bytes.
+ */
+static inline ALWAYS void gather_square(const target *t, size_t size, size_t v, size_t count) {
+  const size_t square = sizeof(bytes) / size, apart = t->panel * size;
+  const unsigned char *from[sizeof(bytes)];
   unsigned char *out = place(t, v, 0);
   for (size_t x = 0; x < square; x++) {
     from[x] = source(t, v + x, 0);
-    ask_for(from[x], AHEAD * t->x->line_step * bytes, count * bytes);
+    ask_for(from[x], AHEAD * t->x->line_step * size, count * size);
   }
-  for (size_t i = 0; i < count * bytes; i += 8, out += square * apart) {
-    uint64_t word[8];
-    UNROLL for (size_t x = 0; x < square; x++) memcpy(&word[x], from[x] + i, 8);
-    if (bytes == 2)
-      transpose_16(word);
-    else
-      transpose_8(word);
-    UNROLL for (size_t x = 0; x < square; x++) memcpy(out + x * apart, &word[x], 8);
+  for (size_t i = 0; i < count * size; i += sizeof(bytes), out += square * apart) {
+    bytes line[sizeof(bytes)];
+    UNROLL for (size_t x = 0; x < square; x++) memcpy(&line[x], from[x] + i, sizeof line[x]);
+    transpose(size, line);
+    UNROLL for (size_t x = 0; x < square; x++) memcpy(out + x * apart, &line[x], sizeof line[x]);
   }
 }
 
-static void gather_squares(const target *t, size_t lines, size_t count) {
-  if (t->bytes == 2)
-    for (size_t v = 0; v < lines; v += 4) gather_square(t, 2, v, count);
-  else
-    for (size_t v = 0; v < lines; v += 8) gather_square(t, 1, v, count);
+static void gather_squares(const target *t, size_t v, size_t count) {
+  switch (t->bytes) {
+    case 1: gather_square(t, 1, v, count); break;
+    case 2: gather_square(t, 2, v, count); break;
+    case 4: gather_square(t, 4, v, count); break;
+    default: gather_square(t, 8, v, count); break;
+  }
 }
 
 static void gather_line(const target *t, size_t v, size_t first, size_t count) {
@@ -87,10 +106,9 @@ static void gather_line(const target *t, size_t v, size_t first, size_t count) {
 
 /* Lines that lie along K. */
 static void gather_along(const target *t, size_t lines, size_t count) {
-  const size_t square = 8 / t->bytes;
-  const bool squares = t->bytes <= 2 && t->panel % square == 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-  const size_t whole_lines = squares ? lines / square * square : 0, whole = count / square * square;
-  if (whole_lines) gather_squares(t, whole_lines, whole);
+  const size_t square = sizeof(bytes) / t->bytes, whole = count / square * square;
+  const size_t whole_lines = t->panel % square == 0 ? lines / square * square : 0;
+  for (size_t v = 0; v < whole_lines; v += square) gather_squares(t, v, whole);
   for (size_t v = 0; v < lines; v++) gather_line(t, v, v < whole_lines ? whole : 0, count);
 }
 

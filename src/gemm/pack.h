@@ -10,7 +10,7 @@
 /* The most vectors (rows or columns) that are packed together, and the longest fused block. */
 enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
 
-/* Bytes ahead that are asked for: a matrix that a plan keeps comes from memory. */
+/* Bytes ahead that are asked for in panels: those that a plan keeps come from memory. */
 enum { FETCH_AHEAD = 2048 };
 
 /* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
@@ -23,6 +23,15 @@ typedef struct {
   int block, length; /* the block of the step, its products; length is the block's */
 } smma_fetch;
 
+/* Asks for what will be read later of `length` indices along K that lie `step` bytes apart, `width` bytes each: the
+   next vectors, or the next indices of a panel. */
+static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view *x, const unsigned char *from,
+                                                                 size_t length, size_t step, size_t width) {
+  const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : width < 64 ? 64 : width);
+  for (size_t i = 0; i < length; i++)
+    for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at));
+}
+
 /* `bytes` and `vectors`, the fetch's, are constants where this is inlined. */
 static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
                                                                 const size_t *k, size_t present, uint32_t *code) {
@@ -33,8 +42,7 @@ static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch
     uint32_t *restrict out = code + (size_t)i * vectors;
     const unsigned char *line = k[i] < x->count ? from + (k[i] - x->k) * x->k_step * bytes : from;
     const size_t there = k[i] < x->count ? present : 0;
-    for (size_t ahead = 0; ahead < vectors * bytes; ahead += 64)
-      __builtin_prefetch((const void *)((uintptr_t)line + FETCH_AHEAD + ahead));
+    if (x->line_step == 1) smma_ask_ahead(x, line, 1, 0, vectors * bytes);
     if (x->line_step != 1)
       for (size_t v = 0; v < vectors; v++) out[v] = v < there ? (uint32_t)smma_load(bytes, line, v * x->line_step) : 0;
     else if (there == vectors)
@@ -48,6 +56,7 @@ static inline __attribute__((always_inline)) void smma_fetch_vectors(const smma_
                                                                      size_t present, uint32_t *code) {
   switch (f->vectors) {
     case 64: smma_fetch_as(f, bytes, 64, k, present, code); break;
+    case 32: smma_fetch_as(f, bytes, 32, k, present, code); break;
     case 16: smma_fetch_as(f, bytes, 16, k, present, code); break;
     default: smma_fetch_as(f, bytes, f->vectors, k, present, code); break;
   }

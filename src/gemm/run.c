@@ -12,9 +12,9 @@
 /* Rows that are gathered side by side. */
 enum { ROW_PANEL = 16 };
 
-/* Where rows are few, what is packed of B is used but a few times. It stays in the second cache, and of the matrix are
-   read long parts: tiles are narrow, but wide and flat if B's columns lie side by side. */
-enum { FEW_ROWS = 64, NARROW_COLUMNS = 512, FLAT_DEPTH = 32 };
+/* Where rows are few, what is packed of B is used but a few times, and comes from memory. Of columns that lie side by
+   side few indices k are packed at a time, as the cache keeps few lines that are a power of two apart. */
+enum { FEW_ROWS = 64, FLAT_DEPTH = 32 };
 
 /* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
@@ -26,7 +26,7 @@ typedef struct {
   size_t panel;                   /* columns of a panel */
   size_t steps;                   /* packed at a time */
   size_t element_bytes;           /* of an accumulator */
-  size_t a_bytes, b_bytes, sums;  /* bytes of packed operands and of one tile of accumulators */
+  size_t a_bytes, b_bytes, sums;  /* bytes of the packed rows, a packed panel, and one tile of accumulators */
   size_t gathered_bytes;          /* of what is packed, at the most */
 } layout;
 
@@ -51,19 +51,24 @@ typedef struct {
 static size_t round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
-/* Of an index k: of a tile's rows, or of its columns. */
-static size_t gathered_bytes(const smma_plan *p, size_t rows, size_t columns) {
-  const size_t a = rows * smma_container_bytes(smma_encoding_of(p->a.format));
-  const size_t b = columns * smma_container_bytes(smma_encoding_of(p->b.format));
-  return a > b ? a : b;
+/* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
+   an order, but those that are along K in short encodings. */
+static bool is_gathered(const smma_plan *p, const smma_view *x) {
+  if (!p->family || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
+  return !p->family->interleaves || smma_container_bytes(smma_encoding_of(x->format)) < 4;
+}
+
+static size_t gathered_bytes(const smma_plan *p, const smma_view *x, size_t lines, size_t count) {
+  if (!is_gathered(p, x)) return 0;
+  return lines * smma_gathered_depth(count) * smma_container_bytes(smma_encoding_of(x->format));
 }
 
 static layout layout_of(const smma_plan *p, size_t threads) {
   const smma_kernel_family *f = p->family;
-  const bool few = f && p->with.m <= FEW_ROWS, flat = few && !p->kept && !smma_is_along_k(&p->b);
+  const bool flat = p->with.m <= FEW_ROWS && !p->kept && !smma_is_along_k(&p->b);
   const size_t rows = f ? SMMA_TILE_ROWS : 64, k = (size_t)p->operation.k;
   const size_t steps = !flat ? smma_steps_at_once(p) : FLAT_DEPTH > k ? FLAT_DEPTH / k : 1;
-  size_t columns = !f ? 64 : few && !flat ? NARROW_COLUMNS : SMMA_TILE_COLUMNS;
+  size_t columns = f ? SMMA_TILE_COLUMNS : 64;
   layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(p->steps, steps)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
@@ -71,9 +76,10 @@ static layout layout_of(const smma_plan *p, size_t threads) {
   l.element_bytes = smma_container_bytes(smma_encoding_of(p->outer));
   l.tile_columns = least(round_up(p->with.n, l.panel), columns);
   l.a_bytes = f ? round_up(l.tile_rows * l.steps * f->row_bytes(&p->operation), 64) : 0;
-  l.b_bytes = f ? round_up(l.tile_columns * l.steps * f->column_bytes(&p->operation), 64) : 0;
+  l.b_bytes = f ? round_up(l.panel * l.steps * f->column_bytes(&p->operation), 64) : 0;
   l.gathered_bytes =
-      round_up(gathered_bytes(p, l.tile_rows, p->kept ? 0 : l.tile_columns) * smma_gathered_depth(l.steps * k), 64);
+      gathered_bytes(p, &p->a, l.tile_rows, l.steps * k) + gathered_bytes(p, &p->b, l.panel, l.steps * k);
+  l.gathered_bytes = round_up(l.gathered_bytes, 64);
   l.sums = round_up(l.tile_rows * l.tile_columns * l.element_bytes, 64);
   return l;
 }
@@ -88,7 +94,7 @@ static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
                           outer ? l->sums : 0,
                           family ? l->a_bytes + 64 : 0,
                           family ? l->b_bytes + 64 : 0,
-                          family ? l->gathered_bytes + 64 : 0,
+                          l->gathered_bytes ? l->gathered_bytes + 64 : 0,
                           smma_core_space(l->plan) * sizeof(smma_number),
                           smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
@@ -169,33 +175,30 @@ static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
   return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
 }
 
-/* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
-   an order, but those that are along K in short encodings. */
-static bool is_gathered(const smma_plan *p, const smma_view *x) {
-  if (x->panel != SIZE_MAX) return false;
-  return !p->family->interleaves || (smma_is_along_k(x) && smma_container_bytes(smma_encoding_of(x->format)) < 4);
-}
-
-static void pack(tile *t, size_t step, size_t steps) {
+static void pack_rows(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
-  const size_t bytes = p->family->column_bytes(&p->operation), panel = t->l->panel, k = (size_t)p->operation.k;
+  const size_t k = (size_t)p->operation.k;
   smma_view view = p->a;
-  memset(t->w->special_rows, 0, t->packed_rows);
   if (is_gathered(p, &p->a))
     view = smma_gather(&p->a, t->row, t->packed_rows, ROW_PANEL, step * k, steps * k, t->w->gathered);
+  memset(t->w->special_rows, 0, t->packed_rows);
   p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
-  memset(t->w->special_columns, 0, t->packed_columns);
-  view = p->b;
-  if (is_gathered(p, &p->b))
-    view = smma_gather(&p->b, t->column, t->packed_columns, panel, step * k, steps * k, t->w->gathered);
-  for (size_t j = 0; j < t->packed_columns; j += panel)
-    p->family->pack_columns(&(smma_pack){p, &view, false, t->column + j, panel, step, steps,
-                                         t->w->b + j * steps * bytes, t->w->special_columns + j});
 }
 
-static void run_by_core(const tile *t, size_t first, size_t last) {
+/* The panel of columns from the tile's j-th on. */
+static void pack_panel(tile *t, size_t j, size_t step, size_t steps) {
+  const smma_plan *p = t->l->plan;
+  const size_t k = (size_t)p->operation.k, panel = t->l->panel, first = t->column + j;
+  unsigned char *special = t->w->special_columns + j;
+  smma_view view = p->b;
+  if (is_gathered(p, &p->b)) view = smma_gather(&p->b, first, panel, panel, step * k, steps * k, t->w->gathered);
+  memset(special, 0, panel);
+  p->family->pack_columns(&(smma_pack){p, &view, false, first, panel, step, steps, t->w->b, special});
+}
+
+static void run_by_core(const tile *t, size_t step, size_t steps) {
   smma_run_core(&(smma_core_run){t->l->plan, t->w->accumulator, t->row, t->column, t->rows, t->columns, t->packed_rows,
-                                 t->l->panel, first, last - first},
+                                 t->l->panel, step, steps},
                 t->w->core);
 }
 
@@ -203,29 +206,21 @@ static bool has_special(const tile *t) {
   return memchr(t->w->special_rows, 1, t->rows) || memchr(t->w->special_columns, 1, t->columns);
 }
 
-/* Steps first..last - 1, of those that were packed from `packed` on. */
-static void run_steps(tile *t, size_t packed, size_t packed_steps, size_t first, size_t last) {
+/* Steps from `step` on, each panel of columns as soon as it is packed. */
+static void run_family(tile *t, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
   const smma_kernel_family *f = p->family;
-  size_t panel_bytes = t->l->panel * packed_steps * f->column_bytes(&p->operation);
-  smma_float_state state = smma_float_enter(f->mode);
+  pack_rows(t, step, steps);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
-    smma_run r = {p,
-                  t->w->a,
-                  t->w->b + j / t->l->panel * panel_bytes,
-                  row_of(t, t->w->accumulator, 0, j),
-                  t->rows,
-                  t->packed_rows,
-                  packed_steps,
-                  first - packed,
-                  last - packed,
-                  t->row,
-                  t->column + j,
-                  packed};
-    f->run(&r);
+    unsigned char *sums = row_of(t, t->w->accumulator, 0, j);
+    smma_float_state state;
+    pack_panel(t, j, step, steps);
+    state = smma_float_enter(f->mode);
+    f->run(
+        &(smma_run){p, t->w->a, t->w->b, sums, t->rows, t->packed_rows, steps, 0, steps, t->row, t->column + j, step});
+    smma_float_leave(state);
   }
-  smma_float_leave(state);
-  if (has_special(t)) smma_special_add(&t->special, first, last - first, t->w->special_rows, t->w->special_columns);
+  if (has_special(t)) smma_special_add(&t->special, step, steps, t->w->special_rows, t->w->special_columns);
 }
 
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
@@ -236,17 +231,13 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   t.packed_rows = round_up(t.rows, 16);
   t.packed_columns = round_up(t.columns, l->panel);
   begin(&t);
-  for (size_t step = 0; step < p->steps; step += l->steps) {
-    size_t end = least(step + l->steps, p->steps);
-    if (p->family) pack(&t, step, end - step);
-    for (size_t first = step, last; first < end; first = last) {
-      last = next_boundary(p, first, end);
-      if (p->family)
-        run_steps(&t, step, end - step, first, last);
-      else
-        run_by_core(&t, first, last);
-      if (has_outer_sums(p)) after_step(&t, last - 1);
-    }
+  for (size_t step = 0, end; step < p->steps; step = end) {
+    end = next_boundary(p, step, least(step + l->steps, p->steps));
+    if (p->family)
+      run_family(&t, step, end - step);
+    else
+      run_by_core(&t, step, end - step);
+    if (has_outer_sums(p)) after_step(&t, end - 1);
   }
   finish(&t);
 }

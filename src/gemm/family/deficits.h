@@ -286,6 +286,7 @@ static void deficit_interleave(size_t length, const uint8_t *restrict byte, unsi
 typedef struct {
   vi fields, largest, nan, ignored, to_float, to_sign, fraction_bits, greatest;
   vf unit;
+  bool has_nan; /* whose fields are those of a zero */
 } deficit_decoder;
 
 static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_format format) {
@@ -294,7 +295,7 @@ static inline deficit_decoder deficit_decoder_of(const smma_operation *o, smma_f
   w.fields = vi_set((int32_t)d.fields_mask), w.largest = vi_set((int32_t)d.largest), w.nan = vi_set((int32_t)d.nan);
   w.ignored = vi_set(d.ignored), w.to_float = vi_set(23 - d.fraction_bits), w.to_sign = vi_set(31 - d.sign_at);
   w.fraction_bits = vi_set(d.fraction_bits), w.unit = vf_set(d.unit);
-  w.greatest = vi_set(deficit_greatest_field(deficit_encoding(o, format)));
+  w.greatest = vi_set(deficit_greatest_field(deficit_encoding(o, format))), w.has_nan = d.nan != ~0u;
   return w;
 }
 
@@ -317,11 +318,16 @@ static inline vi deficit_fields(const deficit_decoder *d, vi x, vm *special) {
   return vi_select(*special, vi_set(0), fields);
 }
 
-/* The greatest exponent fields of finite numbers in columns, 127 where all are zero; whether some are not finite. */
-static inline __attribute__((always_inline)) bool deficit_greatest_columns(const deficit_decoder *d, size_t bytes,
+/* Exponent fields of the greatest numbers; 127 for zeros. */
+static inline void deficit_store_greatest(const deficit_decoder *d, vi most, int32_t *greatest) {
+  const vi field = vi_max(vi_shift_down_by(most, d->fraction_bits), vi_set(1));
+  vi_store(greatest, vi_select(vi_equal(most, vi_set(0)), vi_set(127), field));
+}
+
+/* The greatest exponent fields of finite numbers in columns; flags where some are not finite. */
+static inline __attribute__((always_inline)) void deficit_greatest_careful(const deficit_decoder *d, size_t bytes,
                                                                            const deficit_block *b, int32_t *greatest,
                                                                            unsigned char *special) {
-  unsigned any = 0;
   UNROLL for (int v = 0; v < 4; v++) {
     vi most = vi_set(0);
     unsigned found = 0;
@@ -331,13 +337,31 @@ static inline __attribute__((always_inline)) bool deficit_greatest_columns(const
       most = vi_max(most, deficit_fields(d, x, &is_special));
       found |= vm_bits(is_special);
     }
-    any |= found;
     for (int lane = 0; found; lane++, found >>= 1) special[v * LANES + lane] |= found & 1;
-    if (!greatest) continue;
-    vi_store(greatest + v * LANES, vi_select(vi_equal(most, vi_set(0)), vi_set(127),
-                                             vi_max(vi_shift_down_by(most, d->fraction_bits), vi_set(1))));
+    deficit_store_greatest(d, most, greatest + v * LANES);
   }
-  return any != 0;
+}
+
+/* The same, and true, if all numbers are finite and that is all that fields say. */
+static inline __attribute__((always_inline)) bool deficit_greatest_finite(const deficit_decoder *d, size_t bytes,
+                                                                          const deficit_block *b, int32_t *greatest) {
+  vi most[4] = {vi_set(0), vi_set(0), vi_set(0), vi_set(0)}, all;
+  for (size_t i = 0; i < b->length; i++) UNROLL for (int v = 0; v < 4; v++) {
+      const vi x = deficit_load(d, bytes, b->code + i * b->step + (size_t)v * LANES * bytes);
+      most[v] = vi_max(most[v], vi_and(x, d->fields));
+    }
+  all = vi_max(vi_max(most[0], most[1]), vi_max(most[2], most[3]));
+  UNROLL for (int v = 0; v < 4; v++) deficit_store_greatest(d, most[v], greatest + v * LANES);
+  return !d->has_nan && !vm_bits(vi_less(d->largest, all));
+}
+
+/* Whether some numbers are not finite. */
+static inline __attribute__((always_inline)) bool deficit_greatest_columns(const deficit_decoder *d, size_t bytes,
+                                                                           const deficit_block *b, int32_t *greatest,
+                                                                           unsigned char *special) {
+  if (deficit_greatest_finite(d, bytes, b, greatest)) return false;
+  deficit_greatest_careful(d, bytes, b, greatest, special);
+  return true;
 }
 
 /* Values and bytes; returns the greatest byte of a number that is not zero if `wide`, else 0. `bytes`, `wide`, `to_f16`
@@ -418,15 +442,22 @@ static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code
 /* As the other, for encodings of any size. */
 static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
                                     const deficit_block *b, const int32_t *greatest, unsigned char *out) {
-  if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, true, b, greatest, out);
-  if (wide) return deficit_decode_columns(d, 4, true, false, true, b, greatest, out);
-  if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
-  if (to_f16) return deficit_decode_columns(d, 4, false, true, true, b, greatest, out);
-  if (b->bytes == 2 && !careful) return deficit_decode_columns(d, 2, false, false, false, b, greatest, out);
-  if (b->bytes == 1 && !careful) return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
-  if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, true, b, greatest, out);
-  if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
-  return deficit_decode_columns(d, 4, false, false, true, b, greatest, out);
+  if (careful) {
+    if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, true, b, greatest, out);
+    if (wide) return deficit_decode_columns(d, 4, true, false, true, b, greatest, out);
+    if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
+    if (to_f16) return deficit_decode_columns(d, 4, false, true, true, b, greatest, out);
+    if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, true, b, greatest, out);
+    if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
+    return deficit_decode_columns(d, 4, false, false, true, b, greatest, out);
+  }
+  if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, false, b, greatest, out);
+  if (wide) return deficit_decode_columns(d, 4, true, false, false, b, greatest, out);
+  if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, false, b, greatest, out);
+  if (to_f16) return deficit_decode_columns(d, 4, false, true, false, b, greatest, out);
+  if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, false, b, greatest, out);
+  if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
+  return deficit_decode_columns(d, 4, false, false, false, b, greatest, out);
 }
 
 /* Exponents and special numbers. */
@@ -447,9 +478,8 @@ static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder
   int32_t greatest[PANEL], base[PANEL], range[3];
   const deficit_block b = deficit_block_of(f, fetched);
   bool careful;
-  for (size_t ahead = 0; ahead < length * b.step && b.bytes < 4; ahead += 64) /* of a matrix that a plan keeps */
-    __builtin_prefetch((const void *)((uintptr_t)b.code + length * b.step + ahead));
-  careful = deficit_look_at_block(d, &b, wide ? greatest : NULL, special);
+  if (b.code != (const unsigned char *)fetched) smma_ask_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
+  careful = deficit_look_at_block(d, &b, greatest, special);
   if (wide && shared) deficit_share_columns(greatest);
   range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
   if (present < PANEL) deficit_clear_columns(present, length, out + length * PANEL * 4);
