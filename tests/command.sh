@@ -689,6 +689,53 @@ fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:N
 fails '.safetensors: unknown tensor' "no tensor is named 'c\.weight'; there are [ab]\.weight" \
   "${gemm[@]}" two.safetensors:c.weight B.npy
 
+# ---- tolerance ----
+
+small=(--shape 16x8x256 --on V100,H100)
+gives 'tolerance' 0 '^H100 +f16 +wgmma\.[^ ]+  [0-9.e-]+  ' tolerance "${small[@]}"
+for line in 'proven ' 'zeros for D .* refused by 100 %  *refused by 100 %' 'the last k dropped ' \
+  'torch\.testing\.assert_close\(D\.double\(\), A\.double\(\) @ B\.double\(\), rtol='; do
+  check "tolerance prints '$line'" grep -qE "^$line" in/stdout
+done
+check 'tolerance measures at least 64 x 64' grep -q 'measured on 4096 elements (64 x 64)$' in/stdout
+gives 'tolerance --paste' 0 '^torch.*0\.5 \* \(A\.double\(\) @ B\.double\(\)\) \+ 3 \* C\.double\(\), rtol=' \
+  tolerance "${small[@]}" --with-c --alpha .5 --beta 3 --paste
+check 'tolerance --paste prints no table' [ "$(wc -l <in/stdout)" -eq 4 ]
+gives 'tolerance: a missing C' 0 '^beta C missing .*refused by .*refused by .*refused by ' tolerance "${small[@]}" --with-c
+gives 'tolerance: what no rtol and atol refuse' 0 \
+  '^D times 1\.1: no rtol and atol that accept these GPUs refuse it on each of them; .* \(softmma\.assert_close\) does$' \
+  tolerance --on H100:e4m3 --data uniform --shape 64x64x4096
+check 'tolerance: what nothing refuses' grep -qE '^the last k dropped: .* does not$' in/stdout
+gives 'tolerance: every GPU that has a format' 0 '^MI300A +e4m3fnuz ' tolerance --in e4m3fnuz --shape 1x1x64
+check 'tolerance: no other' [ "$(grep -c e4m3fnuz in/stdout)" -eq 1 ]
+gives 'tolerance: results stored in another format' 0 'results in bf16, rounded from f32' \
+  tolerance "${small[@]}" --store bf16
+gives 'tolerance of files' 0 '^[0-9]+ x [0-9]+ x [0-9]+ .*, .* times .*, results in f32' tolerance --on H100:e4m3 "${real[@]}"
+gives 'tolerance of files with C' 0 '^beta C missing' tolerance --on H100 A.npy B.npy -C C.npy
+gives 'tolerance of what overflows' 0 'elements have no bound, because a sum of theirs may overflow' \
+  tolerance --on A100 --in f16 --out f16 --data overflow --shape 8x8x256
+check 'tolerance: nothing proven then' [ "$(grep -c '^torch' in/stdout)" -eq 1 ]
+gives 'tolerance of NaN' 0 'elements are left out, because operands of theirs are NaN or infinite' \
+  tolerance "${small[@]}" --data nan=0.001
+gives 'tolerance: block-scaled formats' 0 '^B200 +nvfp4 ' tolerance --on B200:nvfp4,H100:e4m3 --shape 8x8x128
+gives 'tolerance of integers' 0 '^H100 +s8 .* 0\.00e\+00 +- *$' tolerance --on H100 --in s8 --shape 8x8x128
+gives 'tolerance --json' 0 '^  "proven": [{]$' tolerance "${small[@]}" --json
+for key in m n k data stored elements margin units measured proven mutants; do
+  check "tolerance --json has '$key'" grep -q "^  \"$key\": " in/stdout
+done
+fails 'tolerance: a shape' "--shape: '8x8' is not MxNxK, each at least 1; for example 64x64x4096" tolerance --shape 8x8
+fails 'tolerance: K of 0' "--shape: '8x8x0' is not MxNxK" tolerance --shape 8x8x0
+fails 'tolerance: unknown data' "--data: no data are called 'odd'" tolerance --data odd
+fails 'tolerance: data that a format lacks' '--data: s8 has no such data' tolerance --in s8 --data nan
+fails 'tolerance: files and data' '--data: the files say it; leave it out' tolerance --data normal A.npy B.npy
+fails 'tolerance: one file' 'two files are needed, A and B; or --shape and --data' tolerance A.npy
+fails 'tolerance: no file' 'none.npy: ' tolerance --on H100 none.npy B.npy
+fails 'tolerance: C of random data' '-C: it is for files; --with-c gives random data a C' tolerance -C C.npy
+fails 'tolerance: margin' '--margin: 0.5 is not a number from 1 to 1000' tolerance --margin .5
+fails 'tolerance: no GPU has it' '--in: no GPU has f16 with results in bf16' tolerance --in f16 --out bf16
+fails 'tolerance: stored integers' '--store: s8 of results in f32 is not what kernels store' tolerance --on H100 --store s8
+fails 'tolerance: promotion' 'promote' tolerance "${small[@]}" --promote-every 17
+
 # ---- compare ----
 
 gives 'compare: the same GPU twice' 0 '^V100 .* 0 \(0\.0 %\)' compare --on V100,V100 --in f16 "${real[@]}"

@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "core/wide.h"
-#include "experiment/exact.h"
 #include "experiment/random.h"
 #include "experiment/random_product.h"
 #include "host/philox.h"
+#include "numerics/exact.h"
 #include "support.h"
 
 enum { COUNT = 100000 };

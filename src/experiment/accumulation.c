@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/exact.h"
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
+#include "numerics/exact.h"
 #include "softmma/softmma.h"
 
 /* ---- Units and operands ---- */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/exact.h"
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "numerics/exact.h"
 #include "softmma/softmma.h"
 
 /* Where c is added: in the unit, or to the product of A and B with c = 0, RNE in FP32. */

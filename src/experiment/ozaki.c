@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiment/exact.h"
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
+#include "numerics/exact.h"
 #include "softmma/accurate.h"
 
 enum { MOST_GAP = 500, MOST_SLICES = 200, MOST_SIDE = 64, GAP_CURVES = 5, MOST_LINES = 12 };

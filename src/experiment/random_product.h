@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "experiment/exact.h"
 #include "experiment/experiment.h"
+#include "numerics/exact.h"
 
 enum { SMMA_RANDOM_PRODUCT_SIDE = 10, SMMA_RANDOM_PRODUCT_SIZE = SMMA_RANDOM_PRODUCT_SIDE * SMMA_RANDOM_PRODUCT_SIDE };
 

@@ -65,6 +65,8 @@ bool smma_data_fits(smma_data data, const smma_operation *o) {
   const smma_encoding a = smma_encoding_of(o->a);
   switch (data.kind) {
     case SMMA_DATA_MIXED:
+    case SMMA_DATA_UNIFORM:
+    case SMMA_DATA_LOGNORMAL:
     case SMMA_DATA_SUBNORMAL:
     case SMMA_DATA_LARGE: return a.specials != SMMA_SPECIALS_INTEGER;
     case SMMA_DATA_ANY:
@@ -151,6 +153,12 @@ static double overflowing_deviation(double share, size_t depth) {
   return sqrt(65504 / (low * sqrt((double)depth)));
 }
 
+/* exp(deviation N(0, 1)), by Box and Muller. */
+static double lognormal(const dice *x, double deviation) {
+  const double radius = sqrt(-2 * log(((double)(x->bits >> 32) + 1) * 0x1p-32));
+  return exp(deviation * radius * cos(0x1.921fb54442d18p+2 * x->interval)); /* 2 pi */
+}
+
 /* ---- Arrays ---- */
 
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
@@ -177,6 +185,9 @@ static uint64_t element(smma_data data, smma_format format, double factor, const
     case SMMA_DATA_ENCODINGS: return finite(f, x);
     case SMMA_DATA_ANY: return smma_low_bits(x->bits, f.bits);
     case SMMA_DATA_MIXED: return at_exponent(f, x, (int)(x->small % (2 * (uint32_t)range + 1)) - range);
+    case SMMA_DATA_UNIFORM: return smma_round(format, x->interval, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+    case SMMA_DATA_LOGNORMAL:
+      return smma_round(format, lognormal(x, data.amount), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
     case SMMA_DATA_SUBNORMAL: return subnormal(f, x);
     case SMMA_DATA_LARGE: return at_exponent(f, x, greatest_exponent(f) - (int)(x->small % 3));
     case SMMA_DATA_ZEROS: return chosen ? 0 : normal;

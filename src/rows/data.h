@@ -1,5 +1,6 @@
 /* Kinds of operands on which products are measured and tested: what is in A, B, C and the scale factors. The same
-   numbers on every machine, whatever the matrix, but for `overflow`, whose factor comes from native arithmetic. */
+   numbers on every machine, whatever the matrix, but for `overflow`, whose factor comes from native arithmetic, and
+   `lognormal`. */
 #ifndef SMMA_ROWS_DATA_H
 #define SMMA_ROWS_DATA_H
 

@@ -1,6 +1,6 @@
 /* Reference results: dot products in twice the precision of FP64. */
-#ifndef SMMA_EXPERIMENT_EXACT_H
-#define SMMA_EXPERIMENT_EXACT_H
+#ifndef SMMA_NUMERICS_EXACT_H
+#define SMMA_NUMERICS_EXACT_H
 
 #include <math.h>
 #include <stddef.h>

@@ -1,0 +1,355 @@
+#include "numerics/bound.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm/element.h"
+#include "host/load.h"
+#include "host/thread.h"
+#include "isa/instruction.h"
+#include "numerics/bound_sum.h"
+
+enum { LANES = SMMA_BOUND_LANES };
+
+/* Below it one thread is faster. */
+enum { SMALL_PRODUCTS = 1 << 20 };
+
+/* The product, and what is the same for all its elements. */
+typedef struct {
+  smma_plan plan;
+  smma_format stored;
+  size_t depth; /* K, padded */
+  double slack, alpha, beta;
+} problem;
+
+/* What one thread works in: a row of A and sixteen columns of B. */
+typedef struct {
+  smma_bound_factor *a;
+  smma_bound_factors *b;
+  smma_number *number;
+  double column[LANES]; /* 1 where a column holds what is not finite */
+} workspace;
+
+static double value_of(smma_format format, uint64_t encoding) { return smma_value(format, encoding); }
+
+static double load_value(smma_format format, const void *array, size_t index) {
+  return value_of(format, smma_load(smma_container_bytes(smma_encoding_of(format)), array, index));
+}
+
+/* ---- Operands ---- */
+
+/* A row of A or column of B. NaN and infinity are in `used`, and count as zero in `value`. */
+static void read_line(const problem *p, bool of_a, size_t line, workspace *w, int lane) {
+  const smma_operation *o = &p->plan.operation;
+  const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
+  smma_number scale[SMMA_MAXIMUM_K];
+  const size_t k = (size_t)o->k;
+  for (size_t first = 0; first < p->depth; first += k) {
+    smma_decode_vector(&p->plan, of_a, line, first, k, w->number);
+    if (o->scale_block) smma_decode_scales(&p->plan, of_a, line, first, k, scale);
+    for (size_t i = 0; i < k; i++) {
+      const smma_number s = o->scale_block ? scale[i / (size_t)o->scale_block] : one;
+      smma_bound_factor x = smma_bound_factor_of(o, w->number[i], s);
+      if (!isfinite(x.used)) x.value = 0;
+      if (of_a) w->a[first + i] = x;
+      if (of_a) continue;
+      smma_bound_factors *b = &w->b[first + i];
+      b->value[lane] = x.value, b->used[lane] = x.used, b->lead[lane] = x.lead, b->unit[lane] = x.unit;
+    }
+  }
+}
+
+static void read_columns(const problem *p, size_t column, size_t columns, workspace *w) {
+  memset(w->b, 0, p->depth * sizeof *w->b);
+  for (size_t j = 0; j < columns; j++) read_line(p, false, column + j, w, (int)j);
+  for (int j = 0; j < LANES; j++) {
+    w->column[j] = 0;
+    for (size_t k = 0; k < p->depth; k++)
+      if (!isfinite(w->b[k].used[j])) w->column[j] = 1;
+  }
+}
+
+static bool has_special(const problem *p, const workspace *w, double c, int lane) {
+  if (w->column[lane] != 0 || !isfinite(c)) return true;
+  for (size_t k = 0; k < p->depth; k++)
+    if (!isfinite(w->a[k].used)) return true;
+  return false;
+}
+
+/* ---- Sums ---- */
+
+static double c_of(const problem *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->plan.with;
+  if (!g->c || g->beta == 0) return 0;
+  return load_value(p->plan.c_format, g->c, smma_index_of(g->order_c, g->ldc, i, j));
+}
+
+static double last_place(smma_format format, uint64_t encoding) {
+  const smma_number x = smma_decode(smma_encoding_of(format), encoding);
+  const uint64_t last = x.significand & (0 - x.significand);
+  return last ? ldexp((double)last, x.exponent - x.fraction_bits) : 0x1p400;
+}
+
+static void begin_empty(const problem *p, smma_bound_sum *s) {
+  memset(s, 0, sizeof *s);
+  for (int j = 0; j < LANES; j++) s->unit[j] = 0x1p400; /* of zero */
+  s->fraction_bits = smma_encoding_of(p->plan.operation.d).fraction_bits;
+}
+
+/* The exact beta c, and what the unit starts from, which is known. */
+static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
+  uint64_t start[LANES];
+  begin_empty(p, s);
+  smma_start_row(&p->plan, i, j, columns, start);
+  for (size_t x = 0; x < columns; x++) {
+    const size_t bytes = smma_container_bytes(smma_encoding_of(p->plan.outer));
+    const uint64_t encoding = smma_load(bytes, start, x);
+    const double c = c_of(p, i, j + x), unit_start = value_of(p->plan.outer, encoding);
+    const double exact = p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c,
+                 rest = fma(p->beta, c, -exact);
+    double difference;
+    if (!isfinite(unit_start) || p->plan.with.scaling == SMMA_SCALING_EPILOGUE) continue;
+    smma_bound_add_exact(s, (int)x, exact, rest);
+    difference = unit_start - exact - rest;
+    s->below[x] = difference < 0 ? -difference : 0, s->above[x] = difference > 0 ? difference : 0;
+    s->unit[x] = last_place(p->plan.outer, encoding);
+  }
+}
+
+/* A sum joins another, which is rounded to the outer format. */
+static void outer_add(const problem *p, smma_bound_sum *to, const smma_bound_sum *x) {
+  const smma_bound_rounding rounding = smma_bound_rounding_to(p->plan.outer, SMMA_ROUND_NEAREST_EVEN);
+  for (int j = 0; j < LANES; j++) {
+    const double size = to->size[j] + x->size[j];
+    smma_bound_add_exact(to, j, x->high[j], x->low[j]);
+    to->size[j] = size;
+    to->below[j] += x->below[j], to->above[j] += x->above[j];
+    to->unit[j] = to->unit[j] < x->unit[j] ? to->unit[j] : x->unit[j];
+    smma_bound_round(to, j, p->slack, &rounding);
+  }
+  to->fraction_bits = rounding.fraction_bits;
+}
+
+/* As gemm/run.c: steps, promotion and slices in order. */
+static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma_bound_sum *start) {
+  const smma_plan *plan = &p->plan;
+  const bool promotes = plan->steps_per_interval && plan->steps;
+  smma_bound_sum accumulator, interval, total, *sum = promotes ? &interval : &accumulator;
+  begin_empty(p, &accumulator), begin_empty(p, &interval), begin_empty(p, &total);
+  *sum = *start;
+  for (size_t step = 0; step < plan->steps; step++) {
+    const bool slice_ends = (step + 1) % plan->steps_per_slice == 0 || step + 1 == plan->steps;
+    const size_t k = step * (size_t)plan->operation.k;
+    smma_bound_step(&plan->operation, w->a + k, w->b + k, p->slack, &accumulator);
+    if (promotes && ((step + 1) % plan->steps_per_interval == 0 || slice_ends)) {
+      outer_add(p, &interval, &accumulator);
+      begin_empty(p, &accumulator);
+    }
+    if (!slice_ends) continue;
+    if (step < plan->steps_per_slice)
+      total = *sum;
+    else
+      outer_add(p, &total, sum);
+    begin_empty(p, sum);
+  }
+  return plan->steps ? total : *start;
+}
+
+/* ---- The end ---- */
+
+/* fma(alpha, total, beta * c), each operation rounded. */
+static void scale(const problem *p, double c, int lane, smma_bound_sum *s) {
+  const smma_bound_rounding rounding = smma_bound_rounding_to(p->plan.outer, SMMA_ROUND_NEAREST_EVEN);
+  const double exact = p->beta * c, high = s->high[lane] * p->alpha, a = fabs(p->alpha);
+  const double rest = fma(s->high[lane], p->alpha, -high) + s->low[lane] * p->alpha;
+  const double below = p->alpha < 0 ? s->above[lane] : s->below[lane];
+  const double above = p->alpha < 0 ? s->below[lane] : s->above[lane];
+  smma_bound_sum addend;
+  begin_empty(p, &addend);
+  addend.unit[lane] = s->unit[lane] = 0;
+  smma_bound_add_exact(&addend, lane, exact, fma(p->beta, c, -exact));
+  smma_bound_round(&addend, lane, p->slack, &rounding);
+  s->size[lane] = s->size[lane] * a + fabs(exact);
+  s->below[lane] = (p->plan.steps ? below * a : 0) + addend.below[lane];
+  s->above[lane] = (p->plan.steps ? above * a : 0) + addend.above[lane];
+  s->high[lane] = high, s->low[lane] = rest;
+  const double size = s->size[lane];
+  smma_bound_add_exact(s, lane, addend.high[lane], addend.low[lane]);
+  s->size[lane] = size;
+  smma_bound_round(s, lane, p->slack, &rounding);
+}
+
+/* What the unit returns where an operand is NaN or infinite. */
+static double special_of(const problem *p, const workspace *w, double c, int lane) {
+  double sum = p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c;
+  for (size_t k = 0; k < p->depth; k++) sum += w->a[k].used * w->b[k].used[lane];
+  return p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? p->alpha * sum + p->beta * c : sum;
+}
+
+/* Whether D's format holds the sum already, as every step leaves it. */
+static bool is_narrow(const problem *p) {
+  const smma_plan *plan = &p->plan;
+  return plan->operation.d == plan->outer || (plan->with.scaling == SMMA_SCALING_OPERANDS &&
+                                              !plan->steps_per_interval && plan->steps_per_slice >= plan->steps);
+}
+
+static void round_to(const problem *p, smma_format format, int lane, smma_bound_sum *s) {
+  const smma_bound_rounding narrow = smma_bound_rounding_to(format, SMMA_ROUND_NEAREST_EVEN);
+  smma_bound_round(s, lane, p->slack, &narrow);
+}
+
+/* Nothing overflows before the infinity or NaN is met, and it is stored as such. */
+static bool is_sure(const problem *p, double size) {
+  return smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
+         size < (p->plan.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
+}
+
+static smma_bounded finish(const problem *p, const workspace *w, double c, int lane, smma_bound_sum *s) {
+  const smma_format d = p->plan.operation.d;
+  smma_bounded x;
+  double inexact;
+  if (has_special(p, w, c, lane)) {
+    x.exact = special_of(p, w, c, lane), x.rest = 0;
+    x.below = x.above = is_sure(p, s->size[lane]) ? 0 : INFINITY;
+    return x;
+  }
+  if (p->plan.with.scaling == SMMA_SCALING_EPILOGUE) scale(p, c, lane, s);
+  if (!is_narrow(p)) round_to(p, d, lane, s);
+  if (p->stored != d) round_to(p, p->stored, lane, s);
+  x.exact = s->high[lane] + s->low[lane];
+  x.rest = s->low[lane] - (x.exact - s->high[lane]);
+  /* Bounds are sums of positive numbers in double; then the exact sum's own rounding. */
+  inexact = s->size[lane] * p->slack;
+  x.below = s->below[lane] * (1 + 0x1p-30) + inexact;
+  x.above = s->above[lane] * (1 + 0x1p-30) + inexact;
+  if (!isfinite(x.exact) || isnan(x.below) || isnan(x.above)) x.below = x.above = INFINITY;
+  return x;
+}
+
+static void bound_columns(const problem *p, workspace *w, size_t first, size_t rows, size_t column,
+                          smma_bounded *bounds) {
+  const size_t n = p->plan.with.n, columns = n - column < LANES ? n - column : LANES;
+  smma_bound_sum start, sum;
+  read_columns(p, column, columns, w);
+  for (size_t i = 0; i < rows; i++) {
+    read_line(p, true, first + i, w, 0);
+    begin(p, first + i, column, columns, &start);
+    sum = sum_steps(p, w, &start);
+    for (size_t j = 0; j < columns; j++)
+      bounds[i * n + column + j] = finish(p, w, c_of(p, first + i, column + j), (int)j, &sum);
+  }
+}
+
+/* ---- Integers ---- */
+
+/* Exact, but for what leaves the range of s32: a sum that wraps comes back if the whole does not leave it, a clamped
+   one need not. Every integer here is below 2^53. */
+static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->plan.with;
+  const bool wraps = p->plan.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+  const bool epilogue = g->scaling == SMMA_SCALING_EPILOGUE;
+  const double c = p->beta * c_of(p, i, j);
+  double sum = epilogue ? 0 : c, most = fabs(sum), d;
+  smma_number x[SMMA_MAXIMUM_K], y[SMMA_MAXIMUM_K];
+  smma_bounded r = {0, 0, 0, 0};
+  for (size_t first = 0; first < p->depth; first += (size_t)p->plan.operation.k) {
+    smma_decode_vector(&p->plan, true, i, first, (size_t)p->plan.operation.k, x);
+    smma_decode_vector(&p->plan, false, j, first, (size_t)p->plan.operation.k, y);
+    for (int k = 0; k < p->plan.operation.k; k++) {
+      const double product = (double)x[k].significand * (double)y[k].significand;
+      sum += x[k].negative != y[k].negative ? -product : product;
+      most += product;
+    }
+  }
+  d = epilogue ? p->alpha * sum + c : sum;
+  r.exact = d;
+  if (epilogue) r.below = r.above = 0.5 + fabs(d) * 0x1p-50 + fabs(c) * 0x1p-50;
+  if (!(fabs(d) + r.above < 0x1p31 - 1) || (!wraps && most >= 0x1p31) || (epilogue && most >= 0x1p31))
+    r.below = r.above = INFINITY;
+  if (!epilogue && wraps && sum >= -0x1p31 && sum < 0x1p31) r.below = r.above = 0;
+  return r;
+}
+
+/* ---- Rows ---- */
+
+static bool make_workspace(const problem *p, workspace *w) {
+  w->a = calloc(p->depth + 1, sizeof *w->a);
+  w->b = calloc(p->depth + 1, sizeof *w->b);
+  w->number = calloc(SMMA_MAXIMUM_K, sizeof *w->number);
+  return w->a && w->b && w->number;
+}
+
+static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->number); }
+
+static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
+  const size_t n = p->plan.with.n, panels = (n + LANES - 1) / LANES;
+  const bool small = (double)rows * (double)n * (double)p->depth < SMALL_PRODUCTS;
+  int failed = 0;
+#pragma omp parallel if (!small)
+  {
+    workspace w;
+    bool made = make_workspace(p, &w);
+#pragma omp for schedule(dynamic)
+    for (size_t panel = 0; panel < panels; panel++) {
+      if (made) {
+        bound_columns(p, &w, first, rows, panel * LANES, bounds);
+      } else {
+#pragma omp atomic write
+        failed = 1;
+      }
+    }
+    free_workspace(&w);
+  }
+  return failed ? SMMA_NO_MEMORY : SMMA_OK;
+}
+
+static void bound_integers(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
+  const size_t n = p->plan.with.n;
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < n; j++) bounds[i * n + j] = bound_integer(p, first + i, j);
+}
+
+/* The epilogue has its factors in FP32. */
+static double factor_of(const smma_plan *plan, double factor) {
+  const bool narrow = plan->with.scaling == SMMA_SCALING_EPILOGUE && plan->outer == SMMA_F32;
+  return narrow ? (double)(float)factor : factor;
+}
+
+smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
+                            size_t first, size_t rows, smma_bounded *bounds) {
+  smma_operation operation;
+  smma_gemm_arguments g;
+  smma_status status;
+  problem p;
+  if (!instruction || !product || !bounds) return SMMA_INVALID_ARGUMENT;
+  operation = smma_operation_of(instruction);
+  g = *product;
+  g.d = bounds, g.threads = 0, g.kernel = "core", g.progress = NULL, g.ldd = 0, g.order_d = SMMA_ROW_MAJOR;
+  status = smma_plan_make(&operation, &g, &p.plan);
+  if (status != SMMA_OK) return status;
+  if (p.plan.with.scaling == SMMA_SCALING_OPERANDS && g.alpha != 1) return SMMA_INVALID_ARGUMENT;
+  if (first > g.m || rows > g.m - first) return SMMA_INVALID_DIMENSION;
+  p.stored = stored == SMMA_NO_FORMAT ? operation.d : stored;
+  p.depth = p.plan.steps * (size_t)operation.k;
+  p.slack = smma_bound_slack(p.depth);
+  p.alpha = factor_of(&p.plan, g.alpha), p.beta = g.c && g.beta != 0 ? factor_of(&p.plan, g.beta) : 0;
+  if (operation.rule.algorithm != SMMA_INTEGER) return bound_all(&p, first, rows, bounds);
+  bound_integers(&p, first, rows, bounds);
+  return SMMA_OK;
+}
+
+double smma_bounded_error(const smma_bounded *x, double result) {
+  return isfinite(x->exact) && isfinite(result) ? (result - x->exact) - x->rest : NAN;
+}
+
+bool smma_bounded_accepts(const smma_bounded *x, double result) {
+  double error;
+  if (isinf(x->below)) return true;
+  if (isnan(x->exact)) return isnan(result);
+  if (isinf(x->exact)) return result == x->exact;
+  error = smma_bounded_error(x, result);
+  return error >= -x->below && error <= x->above;
+}

@@ -1,0 +1,499 @@
+#include "numerics/bound_sum.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "numerics/exact.h"
+
+enum { LANES = SMMA_BOUND_LANES };
+
+#define GREAT 0x1p400 /* of zero: the unit of all numbers */
+
+static double larger(double x, double y) { return x > y ? x : y; }
+static double smaller(double x, double y) { return x < y ? x : y; }
+
+/* 2^floor(log2 x) of a normal x, infinity of infinity, 0 of zero and of what is subnormal. */
+static double power_below(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  bits &= UINT64_C(0x7ff) << 52;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static double power(int exponent) { return ldexp(1, exponent); }
+
+/* ---- Numbers ---- */
+
+static double value_of(smma_number x) {
+  const double magnitude = ldexp((double)x.significand, x.exponent - x.fraction_bits);
+  if (x.kind == SMMA_NAN) return NAN;
+  if (x.kind == SMMA_INFINITE) return x.negative ? -INFINITY : INFINITY;
+  return x.negative ? -magnitude : magnitude;
+}
+
+/* The place of its last bit. */
+static double unit_of(smma_number x) {
+  const uint64_t last = x.significand & (0 - x.significand);
+  return last ? ldexp((double)last, x.exponent - x.fraction_bits) : GREAT;
+}
+
+static smma_subnormal_policy flush_of(const smma_rule *r) {
+  if (r->algorithm == SMMA_FTZ_ADDMUL || r->algorithm == SMMA_FTZ_FMA) return SMMA_SUBNORMALS_TO_SIGNED_ZERO;
+  return r->algorithm == SMMA_G_FDPA ? r->with.g_fdpa.subnormal_inputs : SMMA_SUBNORMALS_KEPT;
+}
+
+smma_bound_factor smma_bound_factor_of(const smma_operation *o, smma_number x, smma_number scale) {
+  smma_bound_factor f;
+  smma_number read = o->rule.algorithm == SMMA_FP8_BY_FP16 ? smma_widen_to_f16(x) : x;
+  read = smma_flush(flush_of(&o->rule), read);
+  f.value = value_of(x) * value_of(scale);
+  f.used = value_of(read) * value_of(scale);
+  f.unit = unit_of(read) * unit_of(scale);
+  f.lead = power(scale.exponent);
+  if (o->rule.algorithm != SMMA_GST_FDPA) f.lead *= power(read.exponent);
+  if (read.kind == SMMA_ZERO || scale.kind == SMMA_ZERO) f.lead = 0, f.unit = GREAT;
+  return f;
+}
+
+smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding direction) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_number largest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
+  smma_bound_rounding r = {
+      power(smma_minimum_exponent(f)), power(-f.fraction_bits), value_of(largest), f.fraction_bits, direction, false};
+  if (direction == SMMA_ROUND_TOWARD_ZERO) r.limit = power(largest.exponent + 1);
+  if (direction == SMMA_ROUND_NEAREST_EVEN || direction == SMMA_ROUND_NEAREST_AWAY)
+    r.limit += power(largest.exponent - f.fraction_bits - 1);
+  if (format == SMMA_F64) r.limit = DBL_MAX;
+  return r;
+}
+
+/* ---- Sums ---- */
+
+double smma_bound_slack(size_t count) {
+  const double roundings = 2 * (double)count + 16;
+  return roundings * roundings * 0x1p-106;
+}
+
+void smma_bound_add_exact(smma_bound_sum *s, int lane, double x, double rest) {
+  const smma_double_double sum = smma_add_product((smma_double_double){s->high[lane], s->low[lane]}, x, 1);
+  s->high[lane] = sum.high, s->low[lane] = sum.low + rest;
+  s->size[lane] += fabs(x) + fabs(rest);
+}
+
+/* The ends are moved outward by what rounding can have done to them here. */
+void smma_bound_range(const smma_bound_sum *s, int lane, double slack, double *from, double *to) {
+  const double high = s->high[lane], low = s->low[lane], below = s->below[lane], above = s->above[lane];
+  const double inexact = (fabs(high) + fabs(low)) * 0x1p-48 + s->size[lane] * slack;
+  *from = high + (low - below) - (inexact + below * 0x1p-48);
+  *to = high + (low + above) + (inexact + above * 0x1p-48);
+}
+
+/* What rounding a value between the two, a multiple of `unit`, can add. */
+static void add_rounding(const smma_bound_rounding *r, double from, double to, double unit, double *below,
+                         double *above) {
+  const double most = larger(-from, to), ulp = larger(power_below(most), r->least) * r->ulp;
+  double down = 0, up = 0;
+  if (!(most < r->limit)) { /* or NaN: a sum that a double cannot hold */
+    *below = *above = INFINITY;
+    return;
+  }
+  if (unit < ulp) switch (r->direction) {
+      case SMMA_ROUND_TOWARD_ZERO: down = to > 0 ? ulp - unit : 0, up = from < 0 ? ulp - unit : 0; break;
+      case SMMA_ROUND_DOWN: down = ulp - unit; break;
+      case SMMA_ROUND_UP: up = ulp - unit; break;
+      default: down = up = ulp / 2;
+    }
+  if (r->flushes && unit < r->least && from < r->least && to > -r->least) {
+    if (to > 0) down = larger(down, smaller(to, r->least));
+    if (from < 0) up = larger(up, smaller(-from, r->least));
+  }
+  *below += down, *above += up;
+}
+
+void smma_bound_round(smma_bound_sum *s, int lane, double slack, const smma_bound_rounding *r) {
+  double from, to;
+  smma_bound_range(s, lane, slack, &from, &to);
+  add_rounding(r, from, to, s->unit[lane], &s->below[lane], &s->above[lane]);
+}
+
+/* ---- Terms ---- */
+
+typedef struct {
+  int count;
+  bool flushes; /* operands may be read as zero */
+  double value[SMMA_MAXIMUM_K][LANES], lead[SMMA_MAXIMUM_K][LANES], unit[SMMA_MAXIMUM_K][LANES];
+} terms;
+
+/* What flushing an operand changes. */
+static void note_flush(double exact, double used, double *below, double *above) {
+  *below += larger(exact - used, 0);
+  *above += larger(used - exact, 0);
+}
+
+/* Adds the product of k to the exact sum, and what the unit makes of it to the terms as number i. */
+static void take_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s, terms *t, int i) {
+  for (int j = 0; j < LANES; j++) {
+    const double x = a->value * b->value[j], sum = s->high[j] + x, part = sum - s->high[j];
+    s->low[j] += (s->high[j] - (sum - part)) + (x - part); /* Knuth's TwoSum */
+    s->high[j] = sum;
+    s->size[j] += fabs(x);
+    t->value[i][j] = a->used * b->used[j];
+    t->lead[i][j] = a->lead * b->lead[j];
+    t->unit[i][j] = a->unit * b->unit[j];
+  }
+  for (int j = 0; t->flushes && j < LANES; j++)
+    if (a->value != a->used || b->value[j] != b->used[j])
+      note_flush(a->value * b->value[j], t->value[i][j], &s->below[j], &s->above[j]);
+}
+
+/* Terms 0 .. count - 1 become one, their exact sum: of products below 2^13 with scale factors of 8 bits. */
+static void join_terms(terms *t, int first, int count, int into) {
+  for (int j = 0; j < LANES; j++) {
+    double value = 0, lead = 0, unit = GREAT;
+    for (int i = first; i < first + count; i++) {
+      value += t->value[i][j];
+      lead = larger(lead, t->lead[i][j]);
+      unit = smaller(unit, t->unit[i][j]);
+    }
+    t->value[into][j] = value, t->lead[into][j] = lead, t->unit[into][j] = unit;
+  }
+}
+
+static void take_terms(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, int block,
+                       smma_bound_sum *s, terms *t) {
+  const int group = o->rule.algorithm == SMMA_GST_FDPA ? o->rule.with.gst_fdpa.group : 1;
+  t->count = smma_block_of(o);
+  for (int i = 0; i < t->count; i++) {
+    const int k = smma_product_index(o, block, i);
+    take_product(&a[k], &b[k], s, t, i);
+  }
+  if (group == 1) return;
+  for (int i = 0; i < t->count / group; i++) join_terms(t, i * group, group, i);
+  t->count /= group;
+}
+
+/* ---- Fused sums ---- */
+
+/* How a term is brought to a multiple of q = kept 2^emax: which part of q it can lose, down and up, by its sign. */
+typedef struct {
+  double kept; /* 2^-F; 0: exact */
+  double zero_lead;
+  bool normalized, truncates; /* truncates: toward zero, where no more is lost than there is */
+  double positive_down, positive_up, negative_down, negative_up;
+  double kept_unit; /* of the sum, in q */
+  smma_bound_rounding rounding;
+} fused;
+
+static fused truncated(int bits, int zero_exponent, smma_format format, smma_rounding direction) {
+  return (fused){.kept = power(-bits),
+                 .zero_lead = power(zero_exponent),
+                 .truncates = true,
+                 .positive_down = 1,
+                 .negative_up = 1,
+                 .kept_unit = 1,
+                 .rounding = smma_bound_rounding_to(format, direction)};
+}
+
+static fused generic(const smma_g_fdpa *p) {
+  fused f = truncated(p->alignment_bits, p->zero_exponent, p->output, p->rounding);
+  const smma_rounding direction = p->alignment_rounding;
+  f.normalized = p->product_exponent == SMMA_EXPONENT_NORMALIZED;
+  f.rounding.flushes = p->subnormal_outputs != SMMA_SUBNORMALS_KEPT;
+  if (p->zero_exponent == SMMA_NO_EXPONENT) f.zero_lead = 0;
+  if (p->alignment_bits == SMMA_EXACT_ALIGNMENT) f.kept = 0;
+  if (p->overflow != SMMA_SUM_TO_INFINITY)
+    f.rounding.limit = smma_bound_rounding_to(p->output, SMMA_ROUND_DOWN).limit; /* beyond it a sum may saturate */
+  if (!p->sticky_bit && direction == SMMA_ROUND_TOWARD_ZERO) return f;
+  f.truncates = false;
+  f.kept_unit = p->sticky_bit ? 0.5 : 1;
+  f.positive_down = f.negative_down = f.positive_up = f.negative_up = 0.5;
+  if (p->sticky_bit || direction == SMMA_ROUND_NEAREST_EVEN || direction == SMMA_ROUND_NEAREST_AWAY) return f;
+  f.positive_down = f.negative_down = direction == SMMA_ROUND_DOWN;
+  f.positive_up = f.negative_up = direction == SMMA_ROUND_UP;
+  return f;
+}
+
+static fused fused_of(const smma_rule *r) {
+  const smma_t_fdpa *t = r->algorithm == SMMA_GST_FDPA ? &r->with.gst_fdpa.fused : &r->with.t_fdpa;
+  fused exact = truncated(0, 0, SMMA_F32, SMMA_ROUND_NEAREST_EVEN);
+  exact.kept = 0;
+  if (r->algorithm == SMMA_E_FDPA) return exact;
+  if (r->algorithm == SMMA_G_FDPA) return generic(&r->with.g_fdpa);
+  return truncated(t->alignment_bits, t->zero_exponent, t->output, t->rounding);
+}
+
+/* The unit's accumulator before a block: between which values, of what magnitude, and the place of its last bit. */
+typedef struct {
+  double from, to, most, least, last;
+  double lead_most, lead_least; /* of its exponent; 0 where it is, or may be, zero */
+} accumulator;
+
+static accumulator accumulator_of(const smma_bound_sum *s, int lane, double slack, double least_normal) {
+  accumulator c;
+  smma_bound_range(s, lane, slack, &c.from, &c.to);
+  c.most = larger(-c.from, c.to);
+  c.least = c.from > 0 ? c.from : c.to < 0 ? -c.to : 0;
+  c.lead_most = c.most > 0 ? larger(power_below(c.most), least_normal) : 0;
+  c.lead_least = c.least > 0 ? larger(power_below(c.least), least_normal) : 0;
+  c.last = larger(larger(c.lead_least, least_normal) * power(-s->fraction_bits), s->unit[lane]);
+  return c;
+}
+
+/* What the terms lose, those of one lane apart from the others; q of each. */
+static void lose_terms(const fused *f, const terms *t, int first, int stride, const double q[LANES],
+                       smma_bound_sum *s) {
+  double positive[LANES] = {0}, negative[LANES] = {0};
+  for (int i = first; i < t->count; i += stride)
+    for (int j = 0; j < LANES; j++) {
+      const double value = t->value[i][j], unit = t->unit[i][j], cut = unit < q[j] ? q[j] : 0;
+      const double part = unit < q[j] ? q[j] - unit : 0, magnitude = fabs(value);
+      const double loss = !f->truncates ? cut : part < magnitude ? part : magnitude;
+      positive[j] += value > 0 ? loss : 0;
+      negative[j] += value < 0 ? loss : 0;
+    }
+  for (int j = 0; j < LANES; j++) {
+    s->below[j] += positive[j] * f->positive_down + negative[j] * f->negative_down;
+    s->above[j] += positive[j] * f->positive_up + negative[j] * f->negative_up;
+  }
+}
+
+static void lose_accumulator(const fused *f, const accumulator *c, double q, double *below, double *above) {
+  double loss = c->last < q ? q : 0;
+  if (f->truncates && loss > 0) loss = smaller(q - c->last, c->most);
+  if (c->most == 0) return;
+  if (c->to > 0) *below += loss * f->positive_down, *above += loss * f->positive_up;
+  if (c->from < 0 && !(c->to > 0 && f->positive_down == f->negative_down))
+    *below += loss * f->negative_down, *above += loss * f->negative_up;
+}
+
+static void greatest_leads(const terms *t, int first, int stride, double lead[LANES]) {
+  for (int j = 0; j < LANES; j++) lead[j] = 0;
+  for (int i = first; i < t->count; i += stride)
+    for (int j = 0; j < LANES; j++) lead[j] = t->lead[i][j] > lead[j] ? t->lead[i][j] : lead[j];
+}
+
+/* Leads as those of normalised products, whose values a double holds. */
+static void normalize_leads(terms *t) {
+  for (int i = 0; i < t->count; i++)
+    for (int j = 0; j < LANES; j++) t->lead[i][j] = power_below(fabs(t->value[i][j]));
+}
+
+static void lower_units(const terms *t, double unit[LANES]) {
+  for (int i = 0; i < t->count; i++)
+    for (int j = 0; j < LANES; j++) unit[j] = t->unit[i][j] < unit[j] ? t->unit[i][j] : unit[j];
+}
+
+/* One block of T-FDPA, ST-FDPA, GST-FDPA, E-FDPA or G-FDPA; `c` is what the accumulator was before its terms. */
+static void fuse(const fused *f, const terms *t, const accumulator c[LANES], double slack, smma_bound_sum *s) {
+  double lead[LANES], q[LANES], surely[LANES];
+  greatest_leads(t, 0, 1, lead);
+  for (int j = 0; j < LANES; j++) {
+    q[j] = larger(larger(lead[j], f->zero_lead), c[j].lead_most) * f->kept;
+    surely[j] = larger(lead[j], c[j].lead_least) * f->kept * f->kept_unit;
+  }
+  if (f->kept == 0) lower_units(t, s->unit);
+  if (f->kept != 0) lose_terms(f, t, 0, 1, q, s);
+  for (int j = 0; j < LANES; j++) {
+    if (f->kept != 0) {
+      lose_accumulator(f, &c[j], q[j], &s->below[j], &s->above[j]);
+      s->unit[j] = surely[j];
+    }
+    smma_bound_round(s, j, slack, &f->rounding);
+    if (f->kept != 0) s->unit[j] = 0;
+  }
+  s->fraction_bits = f->rounding.fraction_bits;
+}
+
+/* ---- TR-FDPA, GTR-FDPA ---- */
+
+/* Their products, of stride 2 the even and the odd apart, truncated under their own exponents; returns the exponent
+   under which the sums are joined. */
+static void truncate_products(const smma_tr_fdpa *p, int stride, const terms *t, smma_bound_sum *s,
+                              double joined[LANES]) {
+  const fused f = {.truncates = true, .positive_down = 1, .negative_up = 1};
+  const double kept = power(-p->alignment_bits);
+  double lead[2][LANES] = {{0}}, q[LANES];
+  for (int part = 0; part < stride; part++) {
+    greatest_leads(t, part, stride, lead[part]);
+    for (int j = 0; j < LANES; j++) q[j] = lead[part][j] * kept;
+    lose_terms(&f, t, part, stride, q, s);
+  }
+  for (int j = 0; j < LANES; j++) {
+    joined[j] = larger(lead[0][j], lead[1][j]);
+    if (stride == 2 && smaller(lead[0][j], lead[1][j]) > 0 && lead[0][j] != lead[1][j])
+      s->below[j] += joined[j] * kept; /* the lesser sum is rounded down */
+  }
+}
+
+/* The sum of products, then c, each rounded down under the common exponent; the total to F2 bits, then to FP32. */
+static void finish_rounding_down(const smma_rule *r, const accumulator *c, double products, double slack,
+                                 smma_bound_sum *s, int lane) {
+  const smma_tr_fdpa *p = &r->with.tr_fdpa;
+  const smma_bound_rounding f32 = smma_bound_rounding_to(SMMA_F32, SMMA_ROUND_NEAREST_EVEN);
+  const double common = larger(larger(products, c->lead_most), f32.least), kept = power(-p->alignment_bits);
+  const double products_kept = common * power(-p->sum_bits - (p->revision > 1));
+  double from, to;
+  if (products > 0 && products * kept < products_kept) s->below[lane] += products_kept;
+  if (c->most > 0 && c->last < common * kept) s->below[lane] += common * kept;
+  if (r->algorithm == SMMA_GTR_FDPA && c->from < 0 && products > 0)
+    s->above[lane] += smaller(-c->from, common * kept / 2); /* a c that is far below counts as zero */
+  s->unit[lane] = 0;
+  smma_bound_range(s, lane, slack, &from, &to);
+  if (p->revision > 1) s->below[lane] += larger(power_below(larger(-from, to)), f32.least) * power(-p->sum_bits);
+  smma_bound_round(s, lane, slack, &f32);
+}
+
+static void round_down_block(const smma_rule *r, const terms *t, const accumulator c[LANES], double slack,
+                             smma_bound_sum *s) {
+  double products[LANES];
+  truncate_products(&r->with.tr_fdpa, r->algorithm == SMMA_GTR_FDPA ? 2 : 1, t, s, products);
+  for (int i = 0; i < t->count; i++)
+    for (int j = 0; j < LANES; j++)
+      if (fabs(t->value[i][j]) >= 0x1p128) s->below[j] = s->above[j] = INFINITY;
+  for (int j = 0; j < LANES; j++) finish_rounding_down(r, &c[j], products[j], slack, s, j);
+  s->fraction_bits = smma_encoding_of(SMMA_F32).fraction_bits;
+}
+
+/* ---- Operations that round one after another ---- */
+
+/* A number on its way: the value and what roundings have done to it. */
+typedef struct {
+  double value, below, above, unit;
+} rounded;
+
+static void round_number(const smma_bound_rounding *r, rounded *x) {
+  const double inexact = fabs(x->value) * 0x1p-48;
+  add_rounding(r, x->value - x->below - inexact, x->value + x->above + inexact, x->unit, &x->below, &x->above);
+}
+
+static rounded add_numbers(const smma_bound_rounding *r, rounded x, rounded y) {
+  rounded sum = {x.value + y.value, x.below + y.below, x.above + y.above, smaller(x.unit, y.unit)};
+  round_number(r, &sum);
+  return sum;
+}
+
+static rounded product_at(const smma_bound_rounding *r, const terms *t, int i, int lane) {
+  rounded p = {t->value[i][lane], 0, 0, t->unit[i][lane]};
+  round_number(r, &p);
+  return p;
+}
+
+static void add_pairwise(const smma_operation *o, const smma_bound_rounding *f32, const smma_bound_factor *a,
+                         const smma_bound_factors *b, double slack, smma_bound_sum *s) {
+  const int width = o->rule.with.ftz_addmul.pairwise;
+  terms t;
+  t.flushes = true;
+  for (int k = 0; k < o->k; k += width) {
+    for (int i = 0; i < width; i++) take_product(&a[k + i], &b[k + i], s, &t, i);
+    for (int j = 0; j < LANES; j++) {
+      rounded sum = add_numbers(f32, product_at(f32, &t, 0, j), product_at(f32, &t, 1, j));
+      if (width == 4)
+        sum = add_numbers(f32, sum, add_numbers(f32, product_at(f32, &t, 2, j), product_at(f32, &t, 3, j)));
+      s->below[j] += sum.below, s->above[j] += sum.above;
+      s->unit[j] = smaller(s->unit[j], sum.unit);
+      smma_bound_round(s, j, slack, f32);
+    }
+  }
+}
+
+/* Products of FP64, which a double does not hold; what is lost below its least number. */
+static void add_wide_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s) {
+  for (int j = 0; j < LANES; j++) {
+    const double x = a->value * b->value[j];
+    smma_bound_add_exact(s, j, x, fma(a->value, b->value[j], -x));
+    s->unit[j] = smaller(s->unit[j], a->unit * b->unit[j]);
+    s->below[j] += 0x1p-1074, s->above[j] += 0x1p-1074;
+  }
+}
+
+static void add_one_by_one(const smma_operation *o, const smma_bound_rounding *r, const smma_bound_factor *a,
+                           const smma_bound_factors *b, double slack, smma_bound_sum *s) {
+  const bool last_first = o->rule.algorithm == SMMA_FTZ_FMA;
+  terms t;
+  t.count = 1, t.flushes = last_first;
+  for (int i = 0; i < o->k; i++) {
+    const int k = last_first ? o->k - 1 - i : i;
+    if (o->a == SMMA_F64) {
+      add_wide_product(&a[k], &b[k], s);
+    } else {
+      take_product(&a[k], &b[k], s, &t, 0);
+      lower_units(&t, s->unit);
+    }
+    for (int j = 0; j < LANES; j++) smma_bound_round(s, j, slack, r);
+  }
+}
+
+/* ---- All ---- */
+
+/* What the unit does to a subnormal c where it reads it as zero. */
+static void flush_accumulator(const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
+  const smma_bound_rounding flush = {.least = r->least, .ulp = 0, .limit = INFINITY, .flushes = true};
+  for (int j = 0; j < LANES; j++) smma_bound_round(s, j, slack, &flush);
+}
+
+static void add_blocks(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
+                       smma_bound_sum *s) {
+  const bool rounds_down = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
+  const fused f = rounds_down ? (fused){0} : fused_of(&o->rule);
+  const double least = power(smma_minimum_exponent(smma_encoding_of(o->d)));
+  accumulator c[LANES];
+  terms t;
+  t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT;
+  for (int block = 0; block < smma_blocks_per_step(o); block++) {
+    for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
+    take_terms(o, a, b, block, s, &t);
+    if (f.normalized) normalize_leads(&t);
+    if (rounds_down)
+      round_down_block(&o->rule, &t, c, slack, s);
+    else
+      fuse(&f, &t, c, slack, s);
+  }
+}
+
+/* Blocks from +0, then c is added to them. */
+static void add_apart(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
+                      const smma_bound_rounding *rounding, smma_bound_sum *s) {
+  smma_bound_sum part = {.fraction_bits = s->fraction_bits};
+  add_blocks(o, a, b, slack, &part);
+  for (int j = 0; j < LANES; j++) {
+    const double size = s->size[j] + part.size[j];
+    smma_bound_add_exact(s, j, part.high[j], part.low[j]);
+    s->size[j] = size;
+    s->below[j] += part.below[j], s->above[j] += part.above[j];
+    s->unit[j] = 0;
+    smma_bound_round(s, j, slack, rounding);
+  }
+  s->fraction_bits = rounding->fraction_bits;
+}
+
+void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
+                     smma_bound_sum *s) {
+  const smma_g_fdpa *g = &o->rule.with.g_fdpa;
+  smma_bound_rounding rounding = smma_bound_rounding_to(o->d, SMMA_ROUND_NEAREST_EVEN);
+  const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT;
+  if (flushes) flush_accumulator(&rounding, slack, s);
+  switch (o->rule.algorithm) {
+    case SMMA_FMA: add_one_by_one(o, &rounding, a, b, slack, s); return;
+    case SMMA_FTZ_FMA: rounding.flushes = true, add_one_by_one(o, &rounding, a, b, slack, s); return;
+    case SMMA_FTZ_ADDMUL: rounding.flushes = true, add_pairwise(o, &rounding, a, b, slack, s); return;
+    case SMMA_FP8_BY_FP16: add_apart(o, a, b, slack, &rounding, s); return;
+    case SMMA_G_FDPA:
+      if (g->c_joins == SMMA_C_JOINS_FIRST) break;
+      rounding = generic(g).rounding;
+      rounding.direction = g->c_rounding;
+      if (rounding.limit > smma_bound_rounding_to(o->d, g->c_rounding).limit)
+        rounding.limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
+      add_apart(o, a, b, slack, &rounding, s);
+      return;
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_INTEGER: break;
+  }
+  add_blocks(o, a, b, slack, s);
+}

@@ -1,0 +1,39 @@
+/* Which rtol and atol accept errors: |result - exact| <= atol + rtol |exact|, as torch.testing.assert_close and
+   numpy.testing.assert_allclose have it. */
+#ifndef SMMA_NUMERICS_ENVELOPE_H
+#define SMMA_NUMERICS_ENVELOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SMMA_MOST_TOLERANCES = 64 };
+
+typedef struct {
+  double exact, error; /* magnitudes */
+} smma_error_point;
+
+typedef struct {
+  double relative, absolute; /* rtol, atol */
+} smma_tolerance;
+
+/* The least that some rtol and atol, which accept all points, allow at each |exact|: the upper hull of the points and
+   of 0, as far as it rises. */
+typedef struct {
+  smma_tolerance edge[SMMA_MOST_TOLERANCES]; /* from |exact| = 0 on; the last one is flat */
+  int edges;
+} smma_envelope;
+
+/* Sorts the points, whose errors are finite. Where the hull has too many edges the envelope lies above it. */
+smma_envelope smma_envelope_of(smma_error_point *points, size_t count);
+
+/* Whether some tolerance that accepts all points of the envelope refuses this one. */
+bool smma_envelope_refuses(const smma_envelope *envelope, smma_error_point point);
+
+static inline bool smma_tolerance_accepts(smma_tolerance t, smma_error_point p) {
+  return p.error <= t.absolute + t.relative * p.exact; /* not NaN */
+}
+
+/* Both numbers rounded up to two digits. */
+smma_tolerance smma_tolerance_rounded_up(smma_tolerance tolerance);
+
+#endif

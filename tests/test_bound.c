@@ -1,0 +1,455 @@
+/* The bounds of numerics/bound.h hold: no result of any unit is further from the exact product, on data of every kind
+   and on operands made to come near them. And they are not idle: how much of them is used has a least share.
+
+   `test_bound print` prints the share of each algorithm and data that is used, `test_bound NAME` runs one test. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wide.h"
+#include "host/load.h"
+#include "isa/catalogue.h"
+#include "numerics/bound.h"
+#include "numerics/envelope.h"
+#include "random_unit.h"
+#include "rows/data.h"
+#include "support.h"
+
+enum { ROWS = 5, COLUMNS = 19, MOST_OPERATIONS = 512 };
+
+/* Up to this K every result is compared with a long accumulator, beyond it some are. */
+enum { MOST_EXACT = 256 };
+
+/* What is done to data of a kind before they are multiplied. */
+typedef enum {
+  AS_IT_IS,
+  POSITIVE,         /* all signs away: every truncation leads the same way */
+  CANCELLED,        /* the second half of K is the first, A negated: only what was lost is left */
+  CANCELLED_NEARLY, /* the same, but for the last product */
+  LAST_BITS,        /* every significand ends in a one, so that alignment always cuts */
+  TREATMENTS
+} treatment;
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_data data;
+  treatment treatment;
+  size_t k, split_k, promote_every;
+  double alpha, beta;
+  smma_format stored;
+  bool has_c;
+} setting;
+
+typedef struct {
+  smma_operation operation;
+  smma_data_arrays x;
+  void *d;
+  smma_gemm_arguments g;
+  size_t blocks;
+} product;
+
+static void *array_of(smma_format format, size_t count) {
+  void *array = calloc(count + 1, smma_container_bytes(smma_encoding_of(format)));
+  assert_non_null(array);
+  return array;
+}
+
+/* ---- Operands ---- */
+
+static uint64_t treated(treatment t, smma_format format, uint64_t x) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_number number = smma_decode(f, x);
+  const uint64_t sign = (uint64_t)f.sign_bits << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+  if (number.kind > SMMA_FINITE || f.specials == SMMA_SPECIALS_INTEGER) return x;
+  if (t == POSITIVE) return x & ~sign;
+  if (t == LAST_BITS && number.kind == SMMA_FINITE) {
+    const uint64_t odd = x | (uint64_t)1 << f.ignored_bits;
+    return smma_decode(f, odd).kind == SMMA_FINITE ? odd : x;
+  }
+  return x;
+}
+
+static uint64_t negated(smma_format format, uint64_t x) {
+  const smma_encoding f = smma_encoding_of(format);
+  smma_number number = smma_decode(f, x);
+  if (number.kind > SMMA_FINITE) return x;
+  number.negative ^= 1;
+  return smma_encode_number(f, number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+static void treat(const setting *s, product *p) {
+  const smma_operation *o = &p->operation;
+  const size_t a = smma_container_bytes(smma_encoding_of(o->a)), b = smma_container_bytes(smma_encoding_of(o->b));
+  const size_t half = s->k / 2;
+  for (size_t i = 0; i < ROWS * s->k; i++)
+    smma_store(a, p->x.a, i, treated(s->treatment, o->a, smma_load(a, p->x.a, i)));
+  for (size_t i = 0; i < COLUMNS * s->k; i++)
+    smma_store(b, p->x.b, i, treated(s->treatment, o->b, smma_load(b, p->x.b, i)));
+  if (s->treatment != CANCELLED && s->treatment != CANCELLED_NEARLY) return;
+  for (size_t k = 0; k < half - (s->treatment == CANCELLED_NEARLY); k++) {
+    for (size_t i = 0; i < ROWS; i++)
+      smma_store(a, p->x.a, i * s->k + half + k, negated(o->a, smma_load(a, p->x.a, i * s->k + k)));
+    for (size_t j = 0; j < COLUMNS; j++)
+      smma_store(b, p->x.b, (half + k) * COLUMNS + j, smma_load(b, p->x.b, k * COLUMNS + j));
+  }
+}
+
+/* C of the size that sums have, or of random encodings. */
+static void fill_c(const setting *s, product *p) {
+  smma_operation o = p->operation;
+  const smma_data_counts counts = {.a = ROWS * COLUMNS};
+  smma_data_arrays arrays = {.a = p->x.c};
+  o.a = o.b = o.c;
+  if (s->data.kind == SMMA_DATA_C || s->data.kind == SMMA_DATA_C_ANY) return;
+  smma_data_fill((smma_data){SMMA_DATA_NORMAL, 0}, &o, s->k, &counts, &arrays);
+}
+
+static product make_product(const setting *s) {
+  product p = {.operation = smma_operation_of(s->instruction)};
+  const smma_operation *o = &p.operation;
+  p.blocks = o->scale_block ? (s->k + (size_t)o->scale_block - 1) / (size_t)o->scale_block : 0;
+  const smma_data_counts counts = {ROWS * s->k, COLUMNS * s->k, ROWS * COLUMNS, ROWS * p.blocks, COLUMNS * p.blocks};
+  p.x = (smma_data_arrays){array_of(o->a, counts.a), array_of(o->b, counts.b), array_of(o->c, counts.c),
+                           o->scale_block ? array_of(o->scale, counts.scale_a) : NULL,
+                           o->scale_block ? array_of(o->scale, counts.scale_b) : NULL};
+  p.d = array_of(o->d, ROWS * COLUMNS);
+  smma_data_fill(s->data, o, s->k, &counts, &p.x);
+  treat(s, &p);
+  fill_c(s, &p);
+  smma_gemm_defaults(&p.g);
+  p.g.m = ROWS, p.g.n = COLUMNS, p.g.k = s->k, p.g.a = p.x.a, p.g.b = p.x.b, p.g.d = p.d;
+  p.g.c = s->has_c ? p.x.c : NULL, p.g.scale_a = p.x.scale_a, p.g.scale_b = p.x.scale_b;
+  p.g.alpha = s->alpha, p.g.beta = s->beta, p.g.split_k = s->split_k, p.g.promote_every = s->promote_every;
+  p.g.threads = 1;
+  return p;
+}
+
+static void free_product(product *p) {
+  free(p->x.a), free(p->x.b), free(p->x.c), free(p->x.scale_a), free(p->x.scale_b), free(p->d);
+}
+
+/* ---- The exact result ---- */
+
+static smma_number at(smma_format format, const void *array, size_t index) {
+  const smma_encoding f = smma_encoding_of(format);
+  return smma_decode(f, smma_load(smma_container_bytes(f), array, index));
+}
+
+/* Adds x, which is finite, times an integer. */
+static void add_times(smma_wide *w, smma_number x, int times) {
+  for (int i = 0; i < abs(times); i++)
+    smma_wide_add(w, x.negative != (times < 0), x.significand, x.exponent - x.fraction_bits);
+}
+
+/* alpha A B + beta C for alpha and beta that are integers; false where an operand is not finite. */
+static bool exact_element(const setting *s, const product *p, size_t i, size_t j, smma_wide *w) {
+  const smma_operation *o = &p->operation;
+  smma_wide_clear(w);
+  for (size_t k = 0; k < s->k; k++) {
+    smma_number a = at(o->a, p->x.a, i * s->k + k), b = at(o->b, p->x.b, k * COLUMNS + j);
+    if (a.kind > SMMA_FINITE || b.kind > SMMA_FINITE) return false;
+    if (o->scale_block) {
+      const size_t block = k / (size_t)o->scale_block;
+      const smma_number x = at(o->scale, p->x.scale_a, i * p->blocks + block);
+      const smma_number y = at(o->scale, p->x.scale_b, j * p->blocks + block);
+      if (x.kind > SMMA_FINITE || y.kind > SMMA_FINITE) return false;
+      a = smma_product(a, x), b = smma_product(b, y);
+    }
+    for (int n = 0; n < abs((int)s->alpha); n++) {
+      smma_number signed_a = a;
+      signed_a.negative ^= s->alpha < 0;
+      smma_wide_add_product(w, signed_a, b);
+    }
+  }
+  if (!s->has_c) return true;
+  const smma_number c = at(o->c, p->x.c, i * COLUMNS + j);
+  if (c.kind > SMMA_FINITE) return false;
+  if (c.kind == SMMA_FINITE) add_times(w, c, (int)s->beta);
+  return true;
+}
+
+/* d - exact. */
+static double error_of(const smma_wide *exact, double d) {
+  smma_wide sum;
+  const smma_encoding f64 = smma_encoding_of(SMMA_F64);
+  uint64_t encoding;
+  memcpy(&encoding, &d, sizeof d);
+  const smma_number x = smma_decode(f64, encoding);
+  smma_wide_clear(&sum);
+  for (int i = exact->first; i <= exact->last; i++) {
+    smma_wide_use(&sum, i, i);
+    sum.limb[i] = -exact->limb[i];
+  }
+  if (x.kind == SMMA_FINITE) smma_wide_add(&sum, x.negative, x.significand, x.exponent - x.fraction_bits);
+  return smma_value(SMMA_F64, smma_wide_round(&sum, f64));
+}
+
+/* ---- Checking ---- */
+
+typedef struct {
+  size_t elements, bounded, special;
+  double used; /* the greatest share of a bound that an error has */
+} tally;
+
+static double stored_value(const setting *s, const smma_operation *o, const void *d, size_t index) {
+  const double value = smma_value(o->d, smma_load(smma_container_bytes(smma_encoding_of(o->d)), d, index));
+  if (s->stored == SMMA_NO_FORMAT) return value;
+  return smma_value(s->stored, smma_round(s->stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+}
+
+static void complain(const setting *s, size_t i, size_t j, const smma_bounded *b, double d, double error) {
+  char text[32], json[4096];
+  print_error(
+      "%s %s, data %s, treatment %d, K = %zu, split %zu, promote %zu, alpha %g, beta %g, stored %s: [%zu, %zu] "
+      "is %a, exact %a + %a, bound -%a +%a, error %a\n",
+      smma_arch_name(s->instruction), s->instruction->name, smma_data_text(s->data, text), (int)s->treatment, s->k,
+      s->split_k, s->promote_every, s->alpha, s->beta, smma_format_name(s->stored), i, j, d, b->exact, b->rest,
+      b->below, b->above, error);
+  if (s->instruction->arch != SMMA_ARCH_COUNT) return;
+  smma_custom_text(s->instruction, json, sizeof json);
+  print_error("%s\n", json);
+}
+
+/* How many elements leave their bounds. */
+static int check(const setting *s, tally *t) {
+  smma_bounded bounds[ROWS * COLUMNS];
+  product p = make_product(s);
+  int wrong = 0;
+  smma_wide exact = {.last = -1};
+  assert_int_equal(smma_gemm(s->instruction, &p.g), SMMA_OK);
+  assert_int_equal(smma_bound_rows(s->instruction, &p.g, s->stored, 0, 2, bounds), SMMA_OK);
+  assert_int_equal(smma_bound_rows(s->instruction, &p.g, s->stored, 2, ROWS - 2, bounds + 2 * COLUMNS), SMMA_OK);
+  for (size_t i = 0; i < ROWS; i++)
+    for (size_t j = 0; j < COLUMNS; j++) {
+      const smma_bounded *b = &bounds[i * COLUMNS + j];
+      const double d = stored_value(s, &p.operation, p.d, i * COLUMNS + j);
+      const bool exactly = s->k <= MOST_EXACT || (i + 7 * j) % 16 == 0;
+      const bool finite = exactly ? exact_element(s, &p, i, j, &exact) : !isnan(smma_bounded_error(b, 0));
+      double error = NAN;
+      bool right = smma_bounded_accepts(b, d);
+      t->elements++;
+      if (finite && isfinite(d) && isfinite(b->exact)) {
+        error = exactly ? error_of(&exact, d) : smma_bounded_error(b, d);
+        right = right && error >= -b->below && error <= b->above;
+      }
+      if (finite && !isinf(b->below)) right = right && isfinite(d);
+      if (!finite) t->special += !isinf(b->below);
+      if (finite && !isinf(b->below)) {
+        const double bound = error < 0 ? b->below : b->above;
+        t->bounded++;
+        if (bound > 0 && fabs(error) / bound > t->used) t->used = fabs(error) / bound;
+      }
+      if (right) continue;
+      if (wrong++ < 3) complain(s, i, j, b, d, error);
+    }
+  free_product(&p);
+  return wrong;
+}
+
+/* ---- Units ---- */
+
+static const smma_instruction *operations[MOST_OPERATIONS];
+static int operation_count;
+
+/* The catalogue's, one of each function. */
+static int find_operations(void **state) {
+  (void)state;
+  for (size_t i = 0; i < smma_catalogue_count(); i++) {
+    const smma_instruction *each = smma_catalogue_at(i);
+    bool known = false;
+    for (int j = 0; j < operation_count && !known; j++) known = smma_same_operation(each, operations[j]);
+    if (!known && operation_count < MOST_OPERATIONS) operations[operation_count++] = each;
+  }
+  return operation_count == 0;
+}
+
+/* Of pairs of narrow formats those of one format are enough where sums are long or settings many. */
+static bool is_pair(const smma_instruction *i) { return i->a != i->b; }
+
+static bool printing;
+
+static void print_tally(const setting *s, const tally *t) {
+  char text[32];
+  if (!printing) return;
+  printf("%-14s %-52s %-14s %d  K %5zu  bounded %5.1f %%  used %.3f\n", smma_model_name(&s->instruction->rule->rule),
+         s->instruction->name, smma_data_text(s->data, text), (int)s->treatment, s->k,
+         100 * (double)t->bounded / (double)t->elements, t->used);
+}
+
+static setting plain(const smma_instruction *i, smma_data data, treatment t, size_t k) {
+  return (setting){i, data, t, k, 1, 0, 1, 1, SMMA_NO_FORMAT, smma_data_has_c(data)};
+}
+
+/* ---- Tests ---- */
+
+static int check_kinds(const smma_instruction *i, size_t k, treatment t) {
+  const smma_operation o = smma_operation_of(i);
+  int wrong = 0;
+  for (int kind = 0; kind < SMMA_DATA_KINDS; kind++) {
+    const smma_data data = {(smma_data_kind)kind, smma_data_infos[kind].amount};
+    setting s = plain(i, data, t, k);
+    tally all = {0, 0, 0, 0};
+    if (!smma_data_fits(data, &o)) continue;
+    wrong += check(&s, &all);
+    print_tally(&s, &all);
+  }
+  return wrong;
+}
+
+/* Every function of the catalogue, data of every kind. */
+static void test_kinds(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++) {
+    wrong += check_kinds(operations[i], (size_t)operations[i]->k, AS_IT_IS);
+    wrong += check_kinds(operations[i], 5 * (size_t)operations[i]->k + 3, AS_IT_IS);
+  }
+  assert_int_equal(wrong, 0);
+}
+
+static void test_treatments(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++)
+    for (int t = AS_IT_IS + 1; t < TREATMENTS && !is_pair(operations[i]); t++)
+      wrong += check_kinds(operations[i], 4 * (size_t)operations[i]->k, (treatment)t);
+  assert_int_equal(wrong, 0);
+}
+
+/* Long sums: of N(0, 1), as it is, positive and cancelled; of exponents far apart. */
+static void test_long_sums(void **state) {
+  static const smma_data mixed = {SMMA_DATA_MIXED, 20}, normal = {SMMA_DATA_NORMAL, 0};
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++) {
+    const smma_operation o = smma_operation_of(operations[i]);
+    for (int t = AS_IT_IS; t < TREATMENTS && !is_pair(operations[i]); t++) {
+      setting s = plain(operations[i], t == LAST_BITS && smma_data_fits(mixed, &o) ? mixed : normal, (treatment)t,
+                        t == AS_IT_IS ? 4096 : 600);
+      tally all = {0, 0, 0, 0};
+      wrong += check(&s, &all);
+      print_tally(&s, &all);
+    }
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* C, factors, slices, promotion, and results that are stored in another format. */
+static void test_around(void **state) {
+  static const smma_data normal = {SMMA_DATA_NORMAL, 0};
+  static const smma_format stored[] = {SMMA_NO_FORMAT, SMMA_BF16, SMMA_F16, SMMA_E4M3};
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++) {
+    const size_t k = (size_t)operations[i]->k;
+    for (int n = i % 2; n < 32 && !is_pair(operations[i]); n += 2) {
+      setting s = plain(operations[i], normal, n & 16 ? POSITIVE : AS_IT_IS, 9 * k - 2);
+      tally t = {0, 0, 0, 0};
+      s.has_c = n / 2 % 3 != 0;
+      if (n & 2) s.alpha = 3, s.beta = -2;
+      if (n & 4) s.split_k = 3;
+      if (n & 8) s.promote_every = 2 * k;
+      s.stored = operations[i]->d == SMMA_S32 ? SMMA_NO_FORMAT : stored[(n / 2 + i) % 4];
+      wrong += check(&s, &t);
+    }
+  }
+  assert_int_equal(wrong, 0);
+}
+
+static int check_custom(smma_custom custom) {
+  const smma_instruction *unit = smma_custom_make(&custom);
+  static const smma_data_kind kinds[] = {SMMA_DATA_NORMAL, SMMA_DATA_ENCODINGS, SMMA_DATA_SUBNORMAL, SMMA_DATA_C};
+  int wrong = 0;
+  for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
+    const smma_data data = {kinds[n], smma_data_infos[kinds[n]].amount};
+    setting s = plain(unit, data, (treatment)(n % 3 == 2 ? LAST_BITS : AS_IT_IS), 3 * (size_t)unit->k);
+    const smma_operation o = smma_operation_of(unit);
+    tally t = {0, 0, 0, 0};
+    if (!smma_data_fits(data, &o)) continue;
+    s.has_c = true;
+    wrong += check(&s, &t);
+    print_tally(&s, &t);
+  }
+  smma_custom_release(unit);
+  return wrong;
+}
+
+/* Units of random parameters. */
+static void test_custom_units(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    wrong += check_custom(random_unit(seed));
+    wrong += check_custom(random_catalogue_unit(seed));
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Some error of every function comes near its bound: a tenth of it and more in a single instruction on N(0, 1), where
+   there is any error. */
+static void test_not_idle(void **state) {
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++) {
+    setting s = plain(operations[i], (smma_data){SMMA_DATA_NORMAL, 0}, AS_IT_IS, (size_t)operations[i]->k);
+    tally t = {0, 0, 0, 0};
+    wrong += check(&s, &t);
+    if (t.bounded == t.elements && (t.used == 0 || t.used >= 0.1)) continue;
+    print_error("%s: %zu of %zu elements have a bound, at most %g of one is used\n", operations[i]->name, t.bounded,
+                t.elements, t.used);
+    wrong++;
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Every edge accepts all points and meets one of them; what it means to be refused by some tolerance, asked of many. */
+static void test_envelope(void **state) {
+  enum { POINTS = 40, SLOPES = 400 };
+  smma_error_point points[POINTS];
+  uint64_t seed = 1;
+  (void)state;
+  for (int round = 0; round < 200; round++) {
+    double most = 0;
+    for (int i = 0; i < POINTS; i++) {
+      points[i].exact = (double)random_below(&seed, 30) / 10;
+      points[i].error = (double)random_below(&seed, round % 2 ? 1000 : 5) * points[i].exact + random_below(&seed, 4);
+      most = fmax(most, points[i].error);
+    }
+    const smma_envelope e = smma_envelope_of(points, 0);
+    assert_int_equal(e.edges, 1); /* nothing to accept: zeros */
+    assert_true(e.edge[0].relative == 0 && e.edge[0].absolute == 0);
+    smma_error_point copy[POINTS];
+    memcpy(copy, points, sizeof copy);
+    const smma_envelope x = smma_envelope_of(copy, POINTS);
+    for (int n = 0; n < x.edges; n++) {
+      const smma_tolerance t = x.edge[n], up = smma_tolerance_rounded_up(t);
+      bool meets = false;
+      for (int i = 0; i < POINTS; i++) {
+        assert_true(smma_tolerance_accepts(t, points[i]) && smma_tolerance_accepts(up, points[i]));
+        meets = meets || points[i].error >= (t.absolute + t.relative * points[i].exact) * (1 - 1e-9);
+      }
+      assert_true(meets && t.absolute >= 0 && t.relative >= 0 && up.absolute <= 1.1001 * t.absolute);
+    }
+    /* A grid of tolerances that accept all points: none refuses what the envelope says that none refuses. */
+    for (int n = 0; n < SLOPES; n++) {
+      const smma_error_point p = {(double)random_below(&seed, 40) / 10, most * (double)random_below(&seed, 1000) / 900};
+      smma_tolerance t = {(double)n * 5, 0};
+      for (int i = 0; i < POINTS; i++) t.absolute = fmax(t.absolute, points[i].error - t.relative * points[i].exact);
+      if (!smma_tolerance_accepts(t, p))
+        assert_true(smma_envelope_refuses(&x, (smma_error_point){p.exact, p.error * (1 + 1e-9)}));
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_kinds),    cmocka_unit_test(test_treatments),   cmocka_unit_test(test_long_sums),
+      cmocka_unit_test(test_around),   cmocka_unit_test(test_custom_units), cmocka_unit_test(test_not_idle),
+      cmocka_unit_test(test_envelope),
+  };
+  printing = argc == 2 && strcmp(argv[1], "print") == 0;
+  if (argc == 2 && !printing) cmocka_set_test_filter(argv[1]);
+  return cmocka_run_group_tests_name("bound", tests, find_operations, NULL);
+}
