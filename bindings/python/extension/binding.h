@@ -113,6 +113,7 @@ PyObject *python_choose(PyObject *module, PyObject *arguments);
 PyObject *python_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_plan(PyObject *module, PyObject *arguments);
 PyObject *python_plan_matmul(PyObject *module, PyObject *arguments);
+PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);

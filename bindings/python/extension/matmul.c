@@ -5,8 +5,13 @@
 #include "core/format.h"
 #include "gemm/gemm.h"
 #include "isa/instruction.h"
+#include "numerics/bound.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
+
+/* A bound is an array's exact, rest, below, above; so many rows of them pass between two looks for Control-C. */
+enum { BOUND_NUMBERS = 4, BOUND_ROWS = 64 };
+_Static_assert(sizeof(smma_bounded) == BOUND_NUMBERS * sizeof(double), "bounds without gaps");
 
 static const char *const names[OPERANDS] = {"a", "b", "c", "d", "scale_a", "scale_b"};
 
@@ -15,12 +20,14 @@ typedef struct {
   const smma_plan *plan;            /* holds the elements of B and its scale factors; or NULL */
   PyArrayObject *operand[OPERANDS]; /* NULL: none */
   bool vector[OPERANDS];            /* A or B came with one axis */
+  bool bounds;                      /* D is to hold bounds of its elements */
+  smma_format stored;               /* what results with these bounds are rounded to */
   smma_gemm_arguments with;
   int axes; /* of the batch */
   npy_intp batch[MOST_AXES];
   int result_axes;
-  npy_intp result[MOST_AXES]; /* the shape that the caller sees */
-  PyThreadState *thread;      /* while other threads of Python run */
+  npy_intp result[MOST_AXES + 1]; /* the shape that the caller sees; bounds have an axis more */
+  PyThreadState *thread;          /* while other threads of Python run */
 } product;
 
 static npy_intp rows_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDIM(x) - 2); }
@@ -218,9 +225,10 @@ static bool join_rows(product *p) {
 
 static bool make_result(product *p) {
   npy_intp shape[MOST_AXES];
-  PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns_of(p->operand[B]), shape);
-  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(p->instruction->d), batched.len,
-                                                        shape, NULL, NULL, 0, NULL);
+  const npy_intp columns = columns_of(p->operand[B]) * (p->bounds ? BOUND_NUMBERS : 1);
+  PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns, shape);
+  PyArray_Descr *dtype = array_dtype_of(p->bounds ? SMMA_F64 : p->instruction->d);
+  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, batched.len, shape, NULL, NULL, 0, NULL);
   return p->operand[D] != NULL;
 }
 
@@ -254,12 +262,23 @@ static bool advance(const product *p, npy_intp index[MOST_AXES], char *data[OPER
   return false;
 }
 
+static smma_status bound(product *p, smma_bounded *bounds) {
+  const smma_gemm_arguments *g = &p->with;
+  for (size_t row = 0; row < g->m; row += BOUND_ROWS) {
+    const size_t rows = g->m - row < BOUND_ROWS ? g->m - row : BOUND_ROWS;
+    const smma_status status = smma_bound_rows(p->instruction, g, p->stored, row, rows, bounds + row * g->n);
+    if (status != SMMA_OK) return status;
+    if (see_interrupt(row, g->m, p)) return SMMA_STOPPED;
+  }
+  return SMMA_OK;
+}
+
 static smma_status multiply(product *p, char *const data[OPERANDS]) {
   smma_gemm_arguments *g = &p->with;
   if (p->plan) return smma_plan_run(p->plan, g->m, data[A], data[SCALE_A], data[C], data[D]);
   g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
   g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
-  return smma_gemm(p->instruction, g);
+  return p->bounds ? bound(p, g->d) : smma_gemm(p->instruction, g);
 }
 
 static smma_status run(product *p) {
@@ -331,8 +350,9 @@ static bool check_numbers(const product *p, Py_ssize_t split_k, Py_ssize_t promo
   return false;
 }
 
-/* The result in the caller's shape. Takes over p->operand[D]. */
+/* The result in the caller's shape, with bounds in a last axis. Takes over p->operand[D]. */
 static PyObject *give_result(product *p) {
+  if (p->bounds) p->result[p->result_axes++] = BOUND_NUMBERS;
   PyArray_Dims final = {p->result, p->result_axes};
   PyArrayObject *d = p->operand[D];
   PyObject *result;
@@ -386,6 +406,22 @@ PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!read_arguments(arguments, &p, object, &x)) return NULL;
   if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p)) result = multiplied(&p);
+  release_operands(&p);
+  return result;
+}
+
+/* (bounds, the instruction's name), from the format that results are stored in and the arguments of matmul. */
+PyObject *python_bound(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bounds;
+  product p = {.bounds = true};
+  const char *stored;
+  choice x;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "zO!", &stored, &PyTuple_Type, &rest)) return NULL;
+  if (!read_arguments(rest, &p, object, &x)) return NULL;
+  p.stored = stored ? smma_format_find(stored) : SMMA_NO_FORMAT;
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && (bounds = multiplied(&p)))
+    result = Py_BuildValue("(Ns)", bounds, p.instruction->name);
   release_operands(&p);
   return result;
 }

@@ -48,6 +48,7 @@ static PyMethodDef functions[] = {
     {"matmul", python_matmul, METH_VARARGS, NULL},
     {"plan", python_plan, METH_VARARGS, NULL},
     {"plan_matmul", python_plan_matmul, METH_VARARGS, NULL},
+    {"bound", python_bound, METH_VARARGS, NULL},
     {"dot", python_dot, METH_VARARGS, NULL},
     {"explain", python_explain, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},

@@ -21,6 +21,7 @@ import os
 from types import ModuleType
 
 from softmma import _core
+from softmma._close import assert_close
 from softmma._products import QUANTIZED_FORMATS, Plan, Quantized, dot, matmul, quantize, round
 from softmma._study import (
     ComparedUnit,
@@ -63,6 +64,7 @@ __all__ = [
     "InstructionList",
     "Plan",
     "Quantized",
+    "assert_close",
     "compare",
     "diff",
     "dot",

@@ -66,6 +66,9 @@ def plan(
 def plan_matmul(
     plan: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
 ) -> NDArray[Any]: ...
+def bound(
+    stored: str | None, arguments: tuple[Any, ...], /
+) -> tuple[NDArray[np.float64], str]: ...  # arguments: those of matmul
 def dot(
     a: ArrayLike,
     b: ArrayLike,

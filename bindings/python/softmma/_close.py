@@ -1,0 +1,126 @@
+"""Whether a product is one that a unit could have returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softmma import _core
+from softmma._units import Instruction
+
+
+class _Judged(NamedTuple):
+    """What one unit's bounds say of D."""
+
+    unit: str
+    refused: NDArray[np.bool_]
+    share: NDArray[np.float64]  # |error| over the bound
+    exact: NDArray[np.float64]
+    below: NDArray[np.float64]
+    above: NDArray[np.float64]
+
+
+def assert_close(
+    d: Any,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    on: str | Instruction | Sequence[str | Instruction] = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    split_k: int = 1,
+    promote_every: int = 0,
+) -> None:
+    """Raises AssertionError unless D is as near to alpha A B + beta C as a unit's rule allows, element by element.
+
+    Each element has its own bound, which is proved from the rule of the unit for the element's operands, with k in
+    order (docs/tolerance.md): narrower than any ``rtol`` and ``atol`` for the whole of D, and no result of the unit
+    is refused. Where D is in a narrower format than the unit's results, the bound is that of results rounded to it.
+    An element that has no bound, because a sum may overflow on its way, passes. NaN and infinite operands give NaN
+    and infinities.
+
+    With several units in ``on`` D must be near enough for all its elements to be of one of them. Arrays are NumPy's,
+    ml_dtypes', or tensors of PyTorch on any device; all else is as in `matmul`, without ``scaling``.
+
+        >>> import numpy as np, softmma
+        >>> x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float16)
+        >>> d = softmma.matmul(x, x.T, on="A100")
+        >>> softmma.assert_close(d, x, x.T, on="A100")
+        >>> d[3, 5] += 0.001
+        >>> softmma.assert_close(d, x, x.T, on=("A100", "H100"))
+        Traceback (most recent call last):
+        AssertionError: 1 of 4096 elements cannot be A100's (mma.m16n8k16.f32.f16.f16.f32): ...
+
+    Raises as `matmul` does, and ValueError where D does not have the product's shape.
+    """
+    d, a, b, c, scale_a, scale_b = (_array(x) for x in (d, a, b, c, scale_a, scale_b))
+    units = on if isinstance(on, (list, tuple)) else (on,)
+    if not units:
+        raise ValueError("on: the list of GPUs is empty")
+    stored = _stored(d)
+    values = d.astype(np.float64)
+    best: _Judged | None = None
+    for unit in units:
+        arguments = (a, b, c, unit, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, None)
+        numbers, name = _core.bound(stored, (*arguments, split_k, promote_every, 0, None))
+        if d.shape != numbers.shape[:-1]:
+            raise ValueError(f"d is {d.shape}, but the product is {numbers.shape[:-1]}")
+        judged = _judge(unit, name, values, numbers)
+        if not judged.refused.any():
+            return
+        if best is None or judged.refused.sum() < best.refused.sum():
+            best = judged
+    assert best is not None
+    raise AssertionError(_complaint(best, values))
+
+
+def _array(x: Any) -> Any:
+    """PyTorch's tensors as arrays; None stays."""
+    if x is None or not type(x).__module__.startswith("torch"):
+        return x if x is None else np.asarray(x)
+    from softmma.torch import _array as array_of
+
+    x = x.detach().cpu()
+    return array_of(x) if x.is_floating_point() else x.numpy()
+
+
+def _stored(d: NDArray[Any]) -> str | None:
+    """The format of D's dtype, which results were rounded to; None for one that holds them all."""
+    if d.dtype.kind in "iub" or d.dtype == np.float64:
+        return None
+    return _core.format(d.dtype)
+
+
+def _judge(unit: str | Instruction, name: str, d: NDArray[np.float64], numbers: NDArray[np.float64]) -> _Judged:
+    exact, rest, below, above = np.moveaxis(numbers, -1, 0)
+    with np.errstate(all="ignore"):
+        error = (d - exact) - rest
+        bound = np.where(error < 0, below, above)
+        share = np.where(error == 0, 0, np.abs(error) / bound)
+    special = ~np.isfinite(exact)
+    same = (d == exact) | (np.isnan(d) & np.isnan(exact))
+    share = np.where(special | ~np.isfinite(d), np.where(same, 0, np.inf), share)
+    refused = ~np.isinf(below) & ~(share <= 1)
+    label = unit if isinstance(unit, str) else unit.name
+    return _Judged(f"{label}'s ({name})" if label != name else f"{name}'s", refused, share, exact, below, above)
+
+
+def _complaint(x: _Judged, d: NDArray[np.float64]) -> str:
+    shares = np.where(x.refused, x.share, -1)
+    worst = np.unravel_index(int(np.argmax(shares)), d.shape)
+    index = ", ".join(str(int(i)) for i in worst)
+    got, exact, below, above = (float(y[worst]) for y in (d, x.exact, x.below, x.above))
+    elements = "elements" if d.size != 1 else "element"
+    head = f"{int(x.refused.sum())} of {d.size} {elements} cannot be {x.unit}: the worst is [{index}]: got {got!r}"
+    if not np.isfinite(exact):
+        return f"{head}, expected {exact!r}"
+    return f"{head}, exact {exact!r}, error {got - exact:.3g}, bound -{below:.3g} to +{above:.3g}"

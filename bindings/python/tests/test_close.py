@@ -1,0 +1,118 @@
+"""assert_close: every unit's products pass, those of faulty kernels do not."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softmma
+
+GPUS = ["V100", "T4", "A100", "L40S", "H100", "B200", "MI100", "MI250X", "MI300X"]
+
+
+@pytest.fixture
+def operands(generator):
+    a = generator.standard_normal((24, 384)).astype(np.float16)
+    return a, generator.standard_normal((384, 40)).astype(np.float16)
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_products_pass(operands, gpu):
+    a, b = operands
+    softmma.assert_close(softmma.matmul(a, b, on=gpu), a, b, on=gpu)
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_what_is_wrong_does_not(operands, gpu):
+    a, b = operands
+    d = softmma.matmul(a, b, on=gpu)
+    one = d.copy()
+    one[3, 7] += 0.01
+    wrong = [np.zeros_like(d), 2 * d, 1.1 * d, one, softmma.matmul(a[:, :-16], b[:-16], on=gpu), d[::-1].copy()]
+    for x in wrong:
+        with pytest.raises(AssertionError, match=r"elements cannot be " + gpu):
+            softmma.assert_close(x, a, b, on=gpu)
+
+
+def test_one_unit_must_have_all(operands):
+    """Ada keeps 13 bits of FP8's sums, Blackwell 25."""
+    a, b = operands
+    ada = softmma.matmul(a, b, on="L40S", in_dtype="e4m3")
+    softmma.assert_close(ada, a, b, on=["B200", "L40S"], in_dtype="e4m3")
+    with pytest.raises(AssertionError, match="cannot be B200's"):
+        softmma.assert_close(ada, a, b, on="B200", in_dtype="e4m3")
+
+
+def test_message(operands):
+    a, b = operands
+    d = softmma.matmul(a, b, on="A100")
+    d[3, 7] = np.nan
+    with pytest.raises(AssertionError, match=r"^1 of 960 elements cannot be A100's \(mma.*\[3, 7\]: got nan, exact "):
+        softmma.assert_close(d, a, b, on="A100")
+
+
+def test_c_and_factors(operands, generator):
+    a, b = operands
+    c = generator.standard_normal((24, 40)).astype(np.float32)
+    d = softmma.matmul(a, b, c, on="H100", alpha=0.5, beta=-3)
+    softmma.assert_close(d, a, b, c, on="H100", alpha=0.5, beta=-3)
+    with pytest.raises(AssertionError):
+        softmma.assert_close(d, a, b, on="H100", alpha=0.5)
+
+
+def test_stored_formats(operands):
+    a, b = operands
+    d = softmma.matmul(a, b, on="H100")
+    for kind in (ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e5m2, np.float64):
+        softmma.assert_close(d.astype(kind), a, b, on="H100")
+    with pytest.raises(AssertionError):
+        softmma.assert_close(d.astype(ml_dtypes.bfloat16).astype(np.float32), a, b, on="H100")
+
+
+def test_batches_and_vectors(generator):
+    a, b = generator.standard_normal((3, 1, 5, 64)), generator.standard_normal((2, 64, 7))
+    d = softmma.matmul(a, b, on="H100", in_dtype="bf16")
+    softmma.assert_close(d, a, b, on="H100", in_dtype="bf16")
+    with pytest.raises(AssertionError, match=r"\[2, 1, 4, 6\]"):
+        d[2, 1, 4, 6] = 1000
+        softmma.assert_close(d, a, b, on="H100", in_dtype="bf16")
+    with pytest.raises(ValueError, match=r"d is \(3, 2, 5, 6\), but the product is \(3, 2, 5, 7\)"):
+        softmma.assert_close(d[..., :6], a, b, on="H100", in_dtype="bf16")
+    for x, y in ((a[0, 0, 0], b[0]), (a[0, 0], b[0, :, 0]), (a[0, 0, 0], b[0, :, 0])):
+        softmma.assert_close(softmma.matmul(x, y, in_dtype="f16"), x, y, in_dtype="f16")
+
+
+def test_block_scaled_and_integers(generator):
+    a, b = generator.standard_normal((8, 128)), generator.standard_normal((128, 8))
+    x, y = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
+    scales = {"scale_a": x.scales, "scale_b": y.scales}
+    d = softmma.matmul(x.values, y.values, on="B200", **scales)
+    softmma.assert_close(d, x.values, y.values, on="B200", **scales)
+    i, j = (generator.integers(-128, 128, (8, 8), dtype=np.int8) for _ in range(2))
+    d = softmma.matmul(i, j, on="A100")
+    softmma.assert_close(d, i, j, on="A100")
+    with pytest.raises(AssertionError):
+        softmma.assert_close(d + 1, i, j, on="A100")
+
+
+def test_special_values():
+    a, b = np.float16([[np.inf, 1], [np.nan, 1], [1, 1]]), np.float16([[1], [2]])
+    softmma.assert_close(softmma.matmul(a, b, on="H100"), a, b, on="H100")
+    with pytest.raises(AssertionError, match="got 3.0, expected inf"):
+        softmma.assert_close(np.float32([[3], [np.nan], [3]]), a, b, on="H100")
+
+
+def test_errors(operands):
+    with pytest.raises(ValueError, match="the list of GPUs is empty"):
+        softmma.assert_close(np.zeros((24, 40)), *operands, on=[])
+    with pytest.raises(LookupError):
+        softmma.assert_close(np.zeros((24, 40)), *operands, on="H1000")
+
+
+def test_tensors(operands):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    a, b = (torch.from_numpy(x) for x in operands)
+    d = torch.from_numpy(softmma.matmul(*operands, on="H100"))
+    softmma.assert_close(d, a, b, on="H100")
+    softmma.assert_close(d.bfloat16(), a, b, on="H100")
+    with pytest.raises(AssertionError):
+        softmma.assert_close(d * 1.1, a, b, on="H100")
