@@ -24,7 +24,7 @@
 
 enum {
   E_FDPA_GROUP = 16,    /* rows that are packed together */
-  E_FDPA_AT_ONCE = 32,  /* products whose columns stay close to the processor */
+  E_FDPA_RUN_LOG2 = 5,  /* of the products of a run; their columns stay close to the processor */
   E_FDPA_LEAST = -74,   /* least la */
   E_FDPA_RAISE = 88,    /* two of it are 126 + 51 - 1: see e_fdpa_doubt */
   E_FDPA_MOST = 127,    /* sums of two limits are below the exponent of infinity */
@@ -37,9 +37,7 @@ enum {
    which two numbers of 32 bits make one. */
 static inline size_t e_fdpa_block(size_t length, size_t width) { return (length + 2) * width; }
 
-/* log2 of the products of a run: fewer of FP16, whose products have more bits. */
-static inline int e_fdpa_run_log2(size_t length) { return length == 4 ? 3 : 5; }
-static inline size_t e_fdpa_run_blocks(size_t length) { return ((size_t)1 << e_fdpa_run_log2(length)) / length; }
+static inline size_t e_fdpa_run_blocks(size_t length) { return ((size_t)1 << E_FDPA_RUN_LOG2) / length; }
 
 static size_t e_fdpa_bytes(const smma_operation *o) {
   return (size_t)smma_blocks_per_step(o) * e_fdpa_block((size_t)smma_block_of(o), 8);
@@ -83,8 +81,8 @@ static void e_fdpa_extend_range(smma_encoding e, size_t count, size_t width, con
     }
 }
 
-static void e_fdpa_end_range(bool of_a, size_t width, size_t length, const e_fdpa_range *range, double *out) {
-  const float share = of_a ? smma_power_of_two(e_fdpa_run_log2(length) - 50) : 1;
+static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range, double *out) {
+  const float share = of_a ? smma_power_of_two(E_FDPA_RUN_LOG2 - 50) : 1;
   float *most = (float *)(out + width / 2);
   int32_t *limit = (int32_t *)(out + width), *exponent = limit + width, high = -E_FDPA_MOST;
   for (size_t v = 0; v < width; v++) {
@@ -118,7 +116,7 @@ static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart
       e_fdpa_extend_range(smma_encoding_of(format), count, f->vectors, value, &range);
       for (size_t i = 0; i < count; i++) out[block * apart + i] = (double)value[i];
     }
-    e_fdpa_end_range(pack->of_a, f->vectors, length, &range, out + first * apart + count);
+    e_fdpa_end_range(pack->of_a, f->vectors, &range, out + first * apart + count);
   }
 }
 
@@ -159,8 +157,8 @@ static inline vi e_fdpa_doubt(vf c, int32_t top, vi limit) {
   return vi_or(high, low);
 }
 
-static inline vi e_fdpa_doubt_at(const e_fdpa_part *p, size_t length, size_t i, size_t v, vf c) {
-  int top = p->row_limit[E_FDPA_GROUP + i] + p->column_limit[PANEL] + 2 + e_fdpa_run_log2(length) + 126;
+static inline vi e_fdpa_doubt_at(const e_fdpa_part *p, size_t i, size_t v, vf c) {
+  int top = p->row_limit[E_FDPA_GROUP + i] + p->column_limit[PANEL] + 2 + E_FDPA_RUN_LOG2 + 126;
   vi limit = vi_add(vi_set(p->row_limit[i]), vi_load(p->column_limit + v * LANES));
   return e_fdpa_doubt(c, (top > 255 ? 255 : top < 0 ? 0 : top) << 23, limit);
 }
@@ -204,17 +202,10 @@ static inline vd e_fdpa_sum(size_t length, const double *a, const double *b, vd 
   return length == 2 ? e_fdpa_sum_two(a, b, c) : e_fdpa_sum_four(a, b, c);
 }
 
-/* Any finite operands. */
-static __attribute__((noinline)) void e_fdpa_with_care(const e_fdpa_part *p, size_t length, e_fdpa_tile *c) {
-  const double *a = p->a, *b = p->b;
-  for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)
-    for (size_t i = 0; i < E_FDPA_ROWS; i++)
-      for (size_t v = 0; v < E_FDPA_VECTORS; v++) {
-        vf x = vf_add(c->at[i][v], vf_set(0)); /* -0 counts as +0 */
-        vd low = e_fdpa_sum(length, a + i, b + v * LANES, vd_low(x));
-        vd high = e_fdpa_sum(length, a + i, b + v * LANES + LANES / 2, vd_high(x));
-        c->at[i][v] = vf_narrow(low, high);
-      }
+/* c of one row and vector after one block of any finite operands. */
+static inline __attribute__((always_inline)) vf e_fdpa_next(size_t length, const double *a, const double *b, vf c) {
+  vf x = vf_add(c, vf_set(0)); /* -0 counts as +0 */
+  return vf_narrow(e_fdpa_sum(length, a, b, vd_low(x)), e_fdpa_sum(length, a, b + LANES / 2, vd_high(x)));
 }
 
 #define E_FDPA_EACH(i, v) \
@@ -225,22 +216,22 @@ typedef struct {
   vd low, high;
 } e_fdpa_error;
 
-static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t length, size_t i, size_t v, vf c) {
-  const vm doubtful = vi_less(e_fdpa_doubt_at(p, length, i, v, c), vi_set(0));
+static inline e_fdpa_error e_fdpa_error_of(const e_fdpa_part *p, size_t i, size_t v, vf c) {
+  const vm doubtful = vi_less(e_fdpa_doubt_at(p, i, v, c), vi_set(0));
   const vf magnitude = vi_as_float(vi_and(vf_bits(c), vi_set(INT32_MAX)));
   const vf most = vf_multiply(vf_set(p->row_most[i]), vf_load(p->column_most + v * LANES));
   const vf error = vf_select(doubtful, vf_fma(magnitude, vf_set(0x1p-50f), most), vf_set(0));
   return (e_fdpa_error){vd_low(error), vd_high(error)};
 }
 
-/* Every chain, in intervals if `enclosed`. False if an interval does not round alike. */
-static inline __attribute__((always_inline)) bool e_fdpa_chains(const e_fdpa_part *p, size_t length, bool enclosed,
-                                                                e_fdpa_tile *c) {
+/* Every chain, in intervals if `enclosed`: `differ` is not 0 where one does not round alike. */
+static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_part *p, size_t length, bool enclosed,
+                                                                e_fdpa_tile *c,
+                                                                vi differ[E_FDPA_ROWS][E_FDPA_VECTORS]) {
   const double *a = p->a, *b = p->b;
   e_fdpa_error error[E_FDPA_ROWS][E_FDPA_VECTORS];
-  vi differ = vi_set(0);
   E_FDPA_EACH(i, v) {
-    if (enclosed) error[i][v] = e_fdpa_error_of(p, length, i, v, c->at[i][v]);
+    if (enclosed) error[i][v] = e_fdpa_error_of(p, i, v, c->at[i][v]), differ[i][v] = vi_set(0);
     c->at[i][v] = vf_add(c->at[i][v], vf_set(0)); /* no chain gives -0 then */
   }
   for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart) {
@@ -259,34 +250,50 @@ static inline __attribute__((always_inline)) bool e_fdpa_chains(const e_fdpa_par
         const e_fdpa_error e = error[i][v];
         vf above = vf_narrow(vd_add(low[i][v], e.low), vd_add(high[i][v], e.high));
         c->at[i][v] = vf_narrow(vd_subtract(low[i][v], e.low), vd_subtract(high[i][v], e.high));
-        differ = vi_or(differ, vi_xor(vf_bits(above), vf_bits(c->at[i][v])));
+        differ[i][v] = vi_or(differ[i][v], vi_xor(vf_bits(above), vf_bits(c->at[i][v])));
       } else {
         c->at[i][v] = vf_narrow(low[i][v], high[i][v]);
       }
     }
   }
-  return !vm_bits(vi_has(differ, vi_set(-1)));
 }
 
-static __attribute__((noinline)) bool e_fdpa_four_enclosed(const e_fdpa_part *p, e_fdpa_tile *c) {
-  return e_fdpa_chains(p, 4, true, c);
+static __attribute__((noinline)) vf e_fdpa_four_with_care(const e_fdpa_part *p, size_t i, size_t v, vf c) {
+  for (size_t block = 0; block < p->blocks; block++)
+    c = e_fdpa_next(4, p->a + block * p->a_apart + i, p->b + block * p->b_apart + v * LANES, c);
+  return c;
+}
+
+/* Of FP16, some of whose chains may not be exact. */
+static __attribute__((noinline)) void e_fdpa_four(const e_fdpa_part *p, e_fdpa_tile *c) {
+  e_fdpa_tile x = *c;
+  vi differ[E_FDPA_ROWS][E_FDPA_VECTORS];
+  e_fdpa_chains(p, 4, true, &x, differ);
+  E_FDPA_EACH(i, v) {
+    const bool alike = !vm_bits(vi_has(differ[i][v], vi_set(-1)));
+    c->at[i][v] = alike ? x.at[i][v] : e_fdpa_four_with_care(p, i, v, c->at[i][v]);
+  }
+}
+
+/* The same of BF16. */
+static __attribute__((noinline)) void e_fdpa_two(const e_fdpa_part *p, e_fdpa_tile *c) {
+  const double *a = p->a, *b = p->b;
+  for (size_t block = 0; block < p->blocks; block++, a += p->a_apart, b += p->b_apart)
+    for (size_t i = 0; i < E_FDPA_ROWS; i++)
+      for (size_t v = 0; v < E_FDPA_VECTORS; v++) c->at[i][v] = e_fdpa_next(2, a + i, b + v * LANES, c->at[i][v]);
 }
 
 /* `length` is a constant where this is inlined. */
 static inline __attribute__((always_inline)) void e_fdpa_part_of_run(const e_fdpa_part *p, size_t length,
                                                                      e_fdpa_tile *c) {
   vi doubt = vi_set(0);
-  E_FDPA_EACH(i, v) doubt = vi_or(doubt, e_fdpa_doubt_at(p, length, i, v, c->at[i][v]));
+  E_FDPA_EACH(i, v) doubt = vi_or(doubt, e_fdpa_doubt_at(p, i, v, c->at[i][v]));
   if (vi_any_negative(doubt)) {
-    e_fdpa_tile x = *c, before = x;
-    if (length == 4 && e_fdpa_four_enclosed(p, &x)) {
-      *c = x;
-    } else {
-      e_fdpa_with_care(p, length, &before);
-      *c = before;
-    }
+    e_fdpa_tile x = *c;
+    (length == 4 ? e_fdpa_four : e_fdpa_two)(p, &x);
+    *c = x;
   } else {
-    e_fdpa_chains(p, length, false, c);
+    e_fdpa_chains(p, length, false, c, NULL);
   }
 }
 
@@ -320,7 +327,7 @@ static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r,
 }
 
 static inline __attribute__((always_inline)) void e_fdpa_panel(const smma_run *r, size_t length) {
-  const size_t blocks = (size_t)smma_blocks_per_step(&r->plan->operation), at_once = E_FDPA_AT_ONCE / length;
+  const size_t blocks = (size_t)smma_blocks_per_step(&r->plan->operation), at_once = e_fdpa_run_blocks(length);
   for (size_t first = r->first * blocks, last; first < r->last * blocks; first = last) {
     last = (first / at_once + 1) * at_once;
     if (last > r->last * blocks) last = r->last * blocks;
