@@ -11,6 +11,7 @@
 
 enum {
   LINE_LIMIT = 65536,               /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
+  CHUNK = 65536,                    /* bytes that are read together */
   VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
   DIGITS = 16,                      /* of the widest format */
   NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
@@ -54,6 +55,8 @@ struct smma_vector_reader {
   unsigned long long line;
   size_t length;
   char text[LINE_LIMIT];
+  size_t taken, filled; /* of the chunk */
+  char chunk[CHUNK];    /* what was read of the stream */
 };
 
 /* A part of a line. */
@@ -99,24 +102,41 @@ static smma_vector_status fail_long_line(const smma_vector_reader *reader, smma_
   return SMMA_VECTOR_ERROR;
 }
 
+/* Whether there are bytes that were read and not taken, after reading more where there were none. */
+static bool fill_chunk(smma_vector_reader *reader) {
+  if (reader->taken < reader->filled) return true;
+  reader->taken = 0;
+  reader->filled = fread(reader->chunk, 1, sizeof reader->chunk, reader->stream);
+  return reader->filled > 0;
+}
+
+/* Takes bytes up to the line's or the chunk's end. */
+static void take_bytes(smma_vector_reader *reader) {
+  const char *from = reader->chunk + reader->taken;
+  const size_t there = reader->filled - reader->taken, room = LINE_LIMIT - reader->length;
+  const char *end = memchr(from, '\n', there);
+  size_t count = end ? (size_t)(end - from) : there;
+  reader->too_long = count > room;
+  if (reader->too_long) count = room;
+  memcpy(reader->text + reader->length, from, count);
+  reader->ended = end && !reader->too_long;
+  reader->length += count;
+  reader->taken += count + reader->ended;
+}
+
 /* Reads one line, without its end, into reader->text. */
 static smma_vector_status read_line(smma_vector_reader *reader, smma_error *error) {
-  int c;
   if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
+  reader->ended = false;
   reader->line++;
-  flockfile(reader->stream);
-  while ((c = getc_unlocked(reader->stream)) != EOF && c != '\n' && reader->length < LINE_LIMIT)
-    reader->text[reader->length++] = (char)c;
-  funlockfile(reader->stream);
-  reader->too_long = c != EOF && c != '\n';
-  reader->ended = c == '\n';
-  if (c == EOF && ferror(reader->stream)) {
+  while (!reader->ended && !reader->too_long && fill_chunk(reader)) take_bytes(reader);
+  if (reader->too_long) return fail_long_line(reader, error);
+  if (!reader->ended && ferror(reader->stream)) {
     smma_fail(error, "%s: line %llu: cannot read: %s", reader->path, reader->line, strerror(errno));
     return SMMA_VECTOR_ERROR;
   }
-  if (reader->too_long) return fail_long_line(reader, error);
-  return c == '\n' || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
+  return reader->ended || reader->length > 0 ? SMMA_VECTOR_ROW : SMMA_VECTOR_END;
 }
 
 /* A decimal count from 1 to the maximum K, or 0. */
