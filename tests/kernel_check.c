@@ -378,6 +378,25 @@ static bool lanes_agree(const product *p, const char *name, smma_lane_function *
   return true;
 }
 
+/* The first of them, alone, from encodings in their containers. */
+static bool row_agrees(const product *p, const char *name, smma_row_function *function, const smma_lanes *lanes,
+                       size_t element, uint64_t expected) {
+  const size_t bytes[] = {smma_container_bytes(smma_encoding_of(p->o.a)),
+                          smma_container_bytes(smma_encoding_of(p->o.b))};
+  unsigned char a[4 * SMMA_MAXIMUM_K], b[4 * SMMA_MAXIMUM_K];
+  uint32_t got;
+  for (int k = 0; k < p->o.k; k++) {
+    smma_store(bytes[0], a, (size_t)k, lanes->a.code[k][0]);
+    smma_store(bytes[1], b, (size_t)k, lanes->b.code[k][0]);
+  }
+  got = function(&p->o, a, b, (uint32_t)lanes->c[0]);
+  if (got == expected) return true;
+  describe(p, name, 1);
+  fprintf(stderr, "  as a row alone: expected %" PRIx64 ", got %" PRIx32 "\n", expected, got);
+  print_operands(p, element / p->with.n, element % p->with.n);
+  return false;
+}
+
 /* Some elements of the product's first step as rows, by the lanes of each kernel, or of one. */
 static bool check_lanes(const product *p, const char *kernel) {
   const size_t elements = p->with.m * p->with.n;
@@ -391,7 +410,9 @@ static bool check_lanes(const product *p, const char *kernel) {
   }
   for (const smma_kernel *const *k = smma_kernels; *k; k++)
     if ((*k)->usable() && (!kernel || strcmp(kernel, (*k)->name) == 0) &&
-        !lanes_agree(p, (*k)->name, (*k)->lanes, &lanes, element, expected, SMMA_LANES))
+        (!lanes_agree(p, (*k)->name, (*k)->lanes, &lanes, element, expected, SMMA_LANES) ||
+         (p->o.rule.algorithm == SMMA_T_FDPA &&
+          !row_agrees(p, (*k)->name, (*k)->row, &lanes, element[0], expected[0]))))
       return false;
   return lanes_agree(p, "one lane", smma_compute_one_lane, &lanes, element, expected, 1);
 }

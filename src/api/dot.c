@@ -11,19 +11,22 @@ typedef struct {
   smma_operation operation;
   const smma_batch *batch;
   size_t k, scales, a_bytes, b_bytes, scale_bytes, c_bytes, d_bytes;
-  bool takes; /* whether lanes do */
+  bool takes;               /* whether lanes do */
+  smma_row_function *alone; /* what computes rows that are too few for lanes; NULL: one lane */
 } row_plan;
 
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
-static row_plan plan_of(const smma_instruction *i, const smma_batch *batch) {
-  row_plan p = {.operation = smma_operation_of(i), .batch = batch, .k = (size_t)i->k};
-  p.scales = (size_t)smma_scale_count(i->k, i->scale_block);
-  p.a_bytes = bytes_of(i->a), p.b_bytes = bytes_of(i->b);
-  p.c_bytes = bytes_of(i->c), p.d_bytes = bytes_of(i->d);
-  if (p.scales) p.scale_bytes = bytes_of(i->scale);
-  p.takes = smma_lanes_take(&p.operation);
-  return p;
+static void make_plan(row_plan *p, const smma_instruction *i, const smma_batch *batch) {
+  p->operation = smma_operation_of(i);
+  p->batch = batch;
+  p->k = (size_t)i->k;
+  p->scales = (size_t)smma_scale_count(i->k, i->scale_block);
+  p->a_bytes = bytes_of(i->a), p->b_bytes = bytes_of(i->b);
+  p->c_bytes = bytes_of(i->c), p->d_bytes = bytes_of(i->d);
+  p->scale_bytes = p->scales ? bytes_of(i->scale) : 0;
+  p->takes = smma_lanes_take(&p->operation);
+  p->alone = p->takes && p->operation.rule.algorithm == SMMA_T_FDPA ? smma_row_function_here() : NULL;
 }
 
 static uint64_t load_c(const row_plan *p, size_t row) {
@@ -91,6 +94,13 @@ static void compute_lanes(const row_plan *p, smma_lane_function *function, size_
   }
 }
 
+static void compute_alone(const row_plan *p, size_t row) {
+  const smma_batch *x = p->batch;
+  const void *a = (const unsigned char *)x->a + row * p->k * p->a_bytes;
+  const void *b = (const unsigned char *)x->b + row * p->k * p->b_bytes;
+  smma_store(p->d_bytes, x->d, row, p->alone(&p->operation, a, b, (uint32_t)load_c(p, row)));
+}
+
 /* The next rows, SMMA_LANES if there are as many. */
 static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row) {
   const size_t left = p->batch->rows - row, end = row + (left < SMMA_LANES ? left : SMMA_LANES);
@@ -99,7 +109,9 @@ static void compute_rows(const row_plan *p, smma_lane_function *function, size_t
     compute_lanes(p, function, row, SMMA_LANES);
   else
     for (; row < end; row++) {
-      if (p->takes)
+      if (p->alone)
+        compute_alone(p, row);
+      else if (p->takes)
         compute_lanes(p, smma_compute_one_lane, row, 1);
       else
         compute_row(p, row);
@@ -124,7 +136,7 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
   if (batch->rows == 0) return SMMA_OK;
   status = check(i, batch);
   if (status != SMMA_OK) return status;
-  p = plan_of(i, batch);
+  make_plan(&p, i, batch);
   if (batch->rows >= SMMA_LANES) function = smma_lane_function_here();
   if (batch->rows <= FEW_ROWS) threads = 1;
   if (threads == 0) threads = smma_default_threads();

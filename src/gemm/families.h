@@ -12,6 +12,7 @@
 #include "gemm/family/t_fdpa_narrow.h"
 #include "gemm/family/tr_fdpa.h"
 #include "gemm/lanes/lanes.h"
+#include "gemm/lanes/row.h"
 
 static const smma_kernel_family *const families[] = {
     &t_fdpa_family,     &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family, &fma_f32_family, &fma_f64_family,
@@ -19,6 +20,10 @@ static const smma_kernel_family *const families[] = {
 
 static uint32_t compute_lanes(const smma_lane_task *task, smma_lanes *lanes) {
   return lane_compute(task, lanes, SMMA_LANES);
+}
+
+static uint32_t compute_row(const smma_operation *operation, const void *a, const void *b, uint32_t c) {
+  return lane_row(operation, a, b, c);
 }
 
 #endif

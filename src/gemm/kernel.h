@@ -62,6 +62,7 @@ struct smma_kernel {
   bool (*usable)(void);                      /* on this CPU */
   const smma_kernel_family *const *families; /* ended by NULL; the first that takes an operation computes it */
   smma_lane_function *lanes;
+  smma_row_function *row;
 };
 
 /* Every kernel that was compiled, fastest first; ended by NULL. */

@@ -37,10 +37,20 @@ bool smma_lanes_take(const smma_operation *o) {
   return encodes && takes_formats(o);
 }
 
-smma_lane_function *smma_lane_function_here(void) {
+static const smma_kernel *kernel_here(void) {
   const smma_kernel *const *k = smma_kernels;
   while (*k && !(*k)->usable()) k++;
-  return *k ? (*k)->lanes : smma_compute_one_lane;
+  return *k;
+}
+
+smma_lane_function *smma_lane_function_here(void) {
+  const smma_kernel *k = kernel_here();
+  return k ? k->lanes : smma_compute_one_lane;
+}
+
+smma_row_function *smma_row_function_here(void) {
+  const smma_kernel *k = kernel_here();
+  return k ? k->row : NULL;
 }
 
 uint32_t smma_compute_one_lane(const smma_lane_task *task, smma_lanes *lanes) { return lane_compute(task, lanes, 1); }

@@ -34,11 +34,16 @@ enum { SMMA_ALL_BLOCKS = -1 };
    keeps subnormals. */
 typedef uint32_t smma_lane_function(const smma_lane_task *task, smma_lanes *lanes);
 
+/* One dot-product-add of T-FDPA that lanes take, its products side by side; a and b are encodings in their containers.
+   The same demands on the thread. */
+typedef uint32_t smma_row_function(const smma_operation *operation, const void *a, const void *b, uint32_t c);
+
 /* Whether they compute an operation; else only the core does. */
 bool smma_lanes_take(const smma_operation *operation);
 
-/* The fastest of this CPU; and one that computes lane 0 alone. */
+/* The fastest of this CPU, the second NULL if there is none; and one that computes lane 0 alone. */
 smma_lane_function *smma_lane_function_here(void);
+smma_row_function *smma_row_function_here(void);
 uint32_t smma_compute_one_lane(const smma_lane_task *task, smma_lanes *lanes);
 
 #endif

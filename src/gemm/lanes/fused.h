@@ -12,6 +12,16 @@ typedef struct {
   int32_t fraction_bits; /* of products */
 } lane_rule;
 
+LANE_BODY lane_rule lane_rule_of(const smma_operation *o) {
+  return (lane_rule){.operation = o,
+                     .a = lane_format_of(o->a),
+                     .b = lane_format_of(o->b),
+                     .d = lane_format_of(o->d),
+                     .scale = lane_format_of(o->scale_block ? o->scale : SMMA_UE8M0),
+                     .out = lane_output_of(o->d, o->rule.nan),
+                     .fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits};
+}
+
 /* One term in each lane, (-1)^negative * significand * 2^(exponent - bits). */
 typedef struct {
   uint64_t significand[SMMA_LANES];

@@ -49,13 +49,7 @@ LANE_BODY uint32_t lane_compute(const smma_lane_task *task, smma_lanes *x, int n
     lane_fma_f64(o, x, n, x->d);
     return 0;
   }
-  const lane_rule r = {.operation = o,
-                       .a = lane_format_of(o->a),
-                       .b = lane_format_of(o->b),
-                       .d = lane_format_of(o->d),
-                       .scale = lane_format_of(o->scale_block ? o->scale : SMMA_UE8M0),
-                       .out = lane_output_of(o->d, o->rule.nan),
-                       .fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits};
+  const lane_rule r = lane_rule_of(o);
   const bool joins_last = o->rule.algorithm == SMMA_FP8_BY_FP16 && task->block == SMMA_ALL_BLOCKS;
   const int first = task->block == SMMA_ALL_BLOCKS ? 0 : task->block;
   const int last = task->block == SMMA_ALL_BLOCKS ? smma_blocks_per_step(o) : first + 1;
