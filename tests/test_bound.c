@@ -417,18 +417,18 @@ static void test_envelope(void **state) {
       points[i].error = (double)random_below(&seed, round % 2 ? 1000 : 5) * points[i].exact + random_below(&seed, 4);
       most = fmax(most, points[i].error);
     }
-    const smma_envelope e = smma_envelope_of(points, 0);
+    const smma_envelope e = smma_envelope_of(points, 0, 0);
     assert_int_equal(e.edges, 1); /* nothing to accept: zeros */
     assert_true(e.edge[0].relative == 0 && e.edge[0].absolute == 0);
     smma_error_point copy[POINTS];
     memcpy(copy, points, sizeof copy);
-    const smma_envelope x = smma_envelope_of(copy, POINTS);
+    const smma_envelope x = smma_envelope_of(copy, POINTS, round % 3 ? 0 : 0.2);
     for (int n = 0; n < x.edges; n++) {
       const smma_tolerance t = x.edge[n], up = smma_tolerance_rounded_up(t);
       bool meets = false;
       for (int i = 0; i < POINTS; i++) {
         assert_true(smma_tolerance_accepts(t, points[i]) && smma_tolerance_accepts(up, points[i]));
-        meets = meets || points[i].error >= (t.absolute + t.relative * points[i].exact) * (1 - 1e-9);
+        meets = meets || round % 3 == 0 || points[i].error >= (t.absolute + t.relative * points[i].exact) * (1 - 1e-9);
       }
       assert_true(meets && t.absolute >= 0 && t.relative >= 0 && up.absolute <= 1.1001 * t.absolute);
     }
@@ -437,7 +437,7 @@ static void test_envelope(void **state) {
       const smma_error_point p = {(double)random_below(&seed, 40) / 10, most * (double)random_below(&seed, 1000) / 900};
       smma_tolerance t = {(double)n * 5, 0};
       for (int i = 0; i < POINTS; i++) t.absolute = fmax(t.absolute, points[i].error - t.relative * points[i].exact);
-      if (!smma_tolerance_accepts(t, p))
+      if (round % 3 && !smma_tolerance_accepts(t, p))
         assert_true(smma_envelope_refuses(&x, (smma_error_point){p.exact, p.error * (1 + 1e-9)}));
     }
   }

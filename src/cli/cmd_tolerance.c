@@ -322,8 +322,11 @@ static smma_error_point point_of(const smma_bounded *b, double value) {
   return (smma_error_point){fabs(b->exact), isfinite(b->exact) && isnan(error) ? INFINITY : error};
 }
 
+/* Elements this near 0, one in twenty, are 0 in other data. */
+#define NEAR_ZERO 0.05
+
 /* Of the measured errors times `margin`, or of the bounds. Elements without are left out. */
-static smma_envelope envelope_of(const tolerance *x, double margin, bool bounds) {
+static smma_envelope envelope_of(const tolerance *x, double margin, bool bounds, double near) {
   const size_t count = count_of(x);
   smma_error_point *points = require_memory(calloc(count * (size_t)x->targets, sizeof *points));
   smma_envelope e;
@@ -335,7 +338,7 @@ static smma_envelope envelope_of(const tolerance *x, double margin, bool bounds)
       p.error = bounds ? greater_bound(&t->bound[j]) : p.error * margin;
       if (isfinite(p.error) && isfinite(p.exact)) points[all++] = p;
     }
-  e = smma_envelope_of(points, all);
+  e = smma_envelope_of(points, all, near);
   free(points);
   return e;
 }
@@ -385,8 +388,9 @@ static void round_up(smma_envelope *e) {
 
 static void try_mutants(tolerance *x) {
   static double by_measured[SMMA_MUTANTS][SMMA_MOST_TOLERANCES], by_proven[SMMA_MUTANTS][SMMA_MOST_TOLERANCES];
-  const smma_envelope least = envelope_of(x, 1, false);
-  smma_envelope measured = envelope_of(x, x->options->margin, false), proven = envelope_of(x, 1, true);
+  const smma_envelope least = envelope_of(x, 1, false, 0);
+  smma_envelope measured = envelope_of(x, x->options->margin, false, NEAR_ZERO);
+  smma_envelope proven = envelope_of(x, 1, true, NEAR_ZERO);
   double *values = require_memory(calloc(count_of(x), sizeof *values));
   int best;
   round_up(&measured), round_up(&proven);

@@ -21,13 +21,15 @@ static smma_tolerance line(smma_error_point from, smma_error_point to) {
   return (smma_tolerance){slope * (1 + 0x1p-40), least > 0 ? least * (1 + 0x1p-40) + to.error * 0x1p-40 : 0};
 }
 
-smma_envelope smma_envelope_of(smma_error_point *points, size_t count) {
+smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double near) {
   smma_envelope e = {.edges = 0};
   smma_error_point origin = {0, 0}, *hull = points;
   size_t size = 0, first = 0;
   double most;
   qsort(points, count, sizeof *points, compare);
   while (first < count && points[first].exact == 0) origin = points[first++]; /* the greatest error at 0 */
+  for (size_t i = first; (double)i < near * (double)count; i++)
+    if (points[i].error > origin.error) origin.error = points[i].error;
   for (size_t i = first; i < count; i++) {
     const smma_error_point p = points[i];
     while (size && is_below(hull[size - 1], size > 1 ? hull[size - 2] : origin, p)) size--;

@@ -23,8 +23,10 @@ typedef struct {
   int edges;
 } smma_envelope;
 
-/* Sorts the points, whose errors are finite. Where the hull has too many edges the envelope lies above it. */
-smma_envelope smma_envelope_of(smma_error_point *points, size_t count);
+/* Sorts the points, whose errors are finite. Where the hull has too many edges the envelope lies above it. A share
+   `near` of the points, those with the least |exact|, may have been at 0 as well: at 0 the greatest of their errors is
+   accepted. */
+smma_envelope smma_envelope_of(smma_error_point *points, size_t count, double near);
 
 /* Whether some tolerance that accepts all points of the envelope refuses this one. */
 bool smma_envelope_refuses(const smma_envelope *envelope, smma_error_point point);
