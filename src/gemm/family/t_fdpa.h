@@ -18,7 +18,7 @@
 
 #include <float.h>
 
-#include "gemm/family/deficits.h"
+#include "gemm/family/deficits_compare.h"
 
 enum {
   T_FDPA_LEAST = -100,

@@ -13,14 +13,14 @@
      fraction, exceeds the leading bit of the sum (GTR: but no more than three). Revision 1 rounds t down at 31 bits
      below E and keeps two. What is kept only matters by not being zero: t is less than half of c, so that the sum has
      27 bits or more and a bit of it that is below the rounding position takes note.
-   The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits.h.
+   The sum is converted to binary32, RNE, and scaled back. How exponents are compared: deficits_compare.h.
 
    c is the result as it is where all products are zero, and where it is infinite or NaN, as a run's own sums may
    become. Exponents that fit neither bytes nor fields of binary32 (bf16, xf32) have a slower way, in integers. */
 #ifndef SMMA_GEMM_FAMILY_TR_FDPA_H
 #define SMMA_GEMM_FAMILY_TR_FDPA_H
 
-#include "gemm/family/deficits.h"
+#include "gemm/family/deficits_compare.h"
 
 enum {
   TR_HEADROOM = 5,

@@ -1,0 +1,70 @@
+/* The exponents of products, compared as sums of bytes that operands are packed with (deficits.h): the least sum is the
+   greatest exponent. */
+#ifndef SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
+#define SMMA_GEMM_FAMILY_DEFICITS_COMPARE_H
+
+#include "gemm/family/deficits.h"
+
+enum {
+  DEFICIT_CHUNK = 32,    /* rows that are in the first cache at a time */
+  DEFICIT_REGISTERS = 16 /* columns whose bytes stay in registers */
+};
+
+/* The least sums of bytes of a row's products with PANEL columns: of all products, or of those of even and odd k. */
+typedef struct {
+  vb of[2];
+} deficit_least;
+
+static inline __attribute__((always_inline)) deficit_least deficit_compare(int count, bool by_parity,
+                                                                           const unsigned char *word,
+                                                                           const vb *column) {
+  deficit_least least;
+  least.of[0] = vb_add_four(column[0], deficit_row_word(word, 0));
+  least.of[1] = by_parity ? vb_add_four(column[1], deficit_row_word(word, 1)) : least.of[0];
+  UNROLL for (int k = 1 + by_parity; k < count; k++) least.of[by_parity & k] =
+      vb_min(least.of[by_parity & k], vb_add_four(column[k], deficit_row_word(word, k)));
+  return least;
+}
+
+/* The same of one row of any length. */
+static inline deficit_least deficit_compare_row(int length, bool by_parity, const unsigned char *a,
+                                                const unsigned char *b) {
+  deficit_least least = {{vb_repeat(-1), vb_repeat(-1)}};
+  for (int k = 0; k < length; k++) {
+    vb *x = &least.of[by_parity & k];
+    *x = vb_min(*x, vb_add_four(vb_load(b + (size_t)(length * 4 + k) * PANEL), deficit_row_word(a, length + k)));
+  }
+  return least;
+}
+
+/* And of the rows of a chunk: the first of several short passes, whose chains of dependent operations processors
+   overlap over several rows. `word` and `byte` are where the first row's words and the columns' bytes start. */
+typedef struct {
+  _Alignas(64) uint8_t of[2][DEFICIT_CHUNK][PANEL];
+} deficit_chunk;
+
+static inline __attribute__((always_inline)) void deficit_compare_rows(int length, bool by_parity,
+                                                                       const unsigned char *word, size_t row_bytes,
+                                                                       const unsigned char *byte, size_t rows,
+                                                                       deficit_chunk *least) {
+  for (int first = 0; first < length; first += DEFICIT_REGISTERS) {
+    const int count = length - first < DEFICIT_REGISTERS ? length - first : DEFICIT_REGISTERS;
+    vb column[DEFICIT_REGISTERS];
+    UNROLL for (int k = 0; k < count; k++) column[k] = vb_load(byte + (first + k) * PANEL);
+    for (size_t row = 0; row < rows; row++) {
+      const unsigned char *of_row = (const unsigned char *)deficit_row_word(deficit_row(word, row_bytes, row), first);
+      deficit_least x = deficit_compare(count, by_parity, of_row, column);
+      if (first) x.of[0] = vb_min(x.of[0], vb_load(least->of[0][row]));
+      vb_store(least->of[0][row], x.of[0]);
+      if (by_parity) vb_store(least->of[1][row], x.of[1]);
+    }
+  }
+}
+
+/* Rows of the chunk that begins with `first`, rounded up to whole groups of ROWS. */
+static inline size_t deficit_chunk_rows(const smma_run *r, size_t first) {
+  const size_t rows = (r->rows - first + ROWS - 1) / ROWS * ROWS;
+  return rows < DEFICIT_CHUNK ? rows : DEFICIT_CHUNK;
+}
+
+#endif
