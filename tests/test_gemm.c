@@ -595,6 +595,31 @@ static int record_progress(size_t done, size_t rows, void *context) {
   return 0;
 }
 
+/* Every FP16 number as C, times beta in FP32, in FP16 again, in rows and in columns. */
+static void test_every_half(void **state) {
+  (void)state;
+  const float betas[] = {1, 0.3f, 3, 0x1.004p-9f, 0x1p-12f, 0x1.ffep4f, -1e-30f};
+  static uint16_t c[65536], d[65536];
+  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f16.f16.f16.f16");
+  for (int i = 0; i < 65536; i++) c[i] = (uint16_t)i;
+  for (size_t i = 0; i < sizeof betas / sizeof betas[0]; i++)
+    for (int orders = 0; orders < 4; orders++) {
+      smma_gemm_arguments g;
+      smma_gemm_defaults(&g);
+      g.m = 512, g.n = 128, g.beta = betas[i], g.scaling = SMMA_SCALING_EPILOGUE, g.c = c, g.d = d;
+      g.order_c = orders & 1 ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+      g.order_d = orders & 2 ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+      assert_int_equal(smma_gemm(instruction, &g), SMMA_OK);
+      for (size_t row = 0; row < g.m; row++)
+        for (size_t column = 0; column < g.n; column++) {
+          const uint16_t from = c[orders & 1 ? row + column * g.m : row * g.n + column];
+          const float scaled = betas[i] * (float)smma_value(SMMA_F16, from);
+          const uint64_t rounded = smma_round(SMMA_F16, scaled, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+          assert_int_equal(d[orders & 2 ? row + column * g.m : row * g.n + column], isnan(scaled) ? 0x7fff : rounded);
+        }
+    }
+}
+
 static void test_progress(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 100, 70, 16);
   progress_record r = {.forward = true};
@@ -1098,6 +1123,7 @@ int main(void) {
       cmocka_unit_test(test_promotion_keeps_more),
       cmocka_unit_test(test_overflow_of_integers),
       cmocka_unit_test(test_epilogue_of_integers),
+      cmocka_unit_test(test_every_half),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_stopping),
       cmocka_unit_test(test_fork),

@@ -1,4 +1,4 @@
-/* What happens to one element of D before, between and after instruction steps, in encodings of the core. */
+/* Single elements: of D between formats, of A and B along K, in encodings of the core. */
 #ifndef SMMA_GEMM_ELEMENT_H
 #define SMMA_GEMM_ELEMENT_H
 
@@ -8,6 +8,9 @@ static inline size_t smma_index_of(smma_order order, size_t leading, size_t i, s
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
 }
 
+/* x in another format, RNE, NaN as the rule has it; as it is in the same one. */
+uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x);
+
 /* An accumulator in D's format from one in the outer format, and back. */
 uint64_t smma_narrow(const smma_plan *plan, uint64_t accumulator);
 uint64_t smma_widen(const smma_plan *plan, uint64_t accumulator);
@@ -15,21 +18,11 @@ uint64_t smma_widen(const smma_plan *plan, uint64_t accumulator);
 /* factor * x, rounded once to x's format. */
 uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor);
 
-/* What the accumulators of elements (i, j) .. (i, j + count - 1) start from, in the outer format. */
-void smma_start_row(const smma_plan *plan, size_t i, size_t j, size_t count, void *start);
+/* A double as the instruction holds an integer, in a thread that rounds to nearest. */
+uint64_t smma_integer_of(const smma_integer *integer, double x);
 
-/* Stores the same elements of D from their sums over K, which are in the outer format. This and smma_outer_add use
-   native arithmetic, which is IEEE's: the thread must round to nearest and keep subnormals. */
-void smma_finish_row(const smma_plan *plan, const void *total, size_t i, size_t j, size_t count);
-
-/* sum = sum + x in the outer format: RNE and the rule's NaN, or the rule's overflow of integers. */
-void smma_outer_add(const smma_plan *plan, void *sum, const void *x, size_t count);
-
-/* Every NaN becomes the rule's; encodings of the outer format. */
-void smma_unify_nan(const smma_plan *plan, void *encodings, size_t count);
-
-/* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0. Scale
-   factor number `index` of the same line; behind them one. */
+/* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0.
+   Scale factor number `index` of the same line; behind them one. */
 uint64_t smma_code_at(const smma_plan *plan, bool of_a, size_t i, size_t k);
 uint64_t smma_scale_code_at(const smma_plan *plan, bool of_a, size_t i, size_t index);
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm/element.h"
 #include "gemm/gather.h"
+#include "gemm/row.h"
 #include "gemm/special.h"
 #include "host/load.h"
 #include "host/memory.h"
@@ -114,6 +114,21 @@ static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_
   return sums + smma_accumulator_index(t->packed_rows, t->l->panel, i, j) * t->l->element_bytes;
 }
 
+/* The part of a row that lies in one panel: number x of the tile's, in the order in which C's or D's memory has them.
+ */
+typedef struct {
+  size_t i, j, count;
+} row_part;
+
+static size_t row_parts(const tile *t) { return t->rows * (t->packed_columns / t->l->panel); }
+
+static row_part row_part_of(const tile *t, smma_order order, size_t x) {
+  const size_t panel = t->l->panel, panels = t->packed_columns / panel;
+  const bool by_rows = order == SMMA_ROW_MAJOR;
+  const size_t i = by_rows ? x / panels : x % t->rows, j = (by_rows ? x % panels : x / t->rows) * panel;
+  return (row_part){i, j, least(panel, t->columns - j)};
+}
+
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
 static void begin(tile *t) {
@@ -121,9 +136,10 @@ static void begin(tile *t) {
   unsigned char *start = p->steps_per_interval && p->steps ? t->w->interval : t->w->accumulator;
   memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
   if (t->w->interval) memset(t->w->interval, 0, packed_count(t) * t->l->element_bytes);
-  for (size_t i = 0; i < t->rows; i++)
-    for (size_t j = 0; j < t->columns; j += t->l->panel)
-      smma_start_row(p, t->row + i, t->column + j, least(t->l->panel, t->columns - j), row_of(t, start, i, j));
+  for (size_t x = 0; smma_starts_from_c(p) && x < row_parts(t); x++) {
+    const row_part part = row_part_of(t, p->with.order_c, x);
+    smma_start_row(p, t->row + part.i, t->column + part.j, part.count, row_of(t, start, part.i, part.j));
+  }
   if (!p->classes) return;
   t->special = (smma_special){.plan = p,
                               .row = t->row,
@@ -143,9 +159,10 @@ static void finish(tile *t) {
   const smma_plan *p = t->l->plan;
   if (p->classes) smma_special_settle(&t->special, p->steps);
   unsigned char *total = has_outer_sums(p) && p->steps ? t->w->total : t->w->accumulator;
-  for (size_t i = 0; i < t->rows; i++)
-    for (size_t j = 0; j < t->columns; j += t->l->panel)
-      smma_finish_row(p, row_of(t, total, i, j), t->row + i, t->column + j, least(t->l->panel, t->columns - j));
+  for (size_t x = 0; x < row_parts(t); x++) {
+    const row_part part = row_part_of(t, p->with.order_d, x);
+    smma_finish_row(p, row_of(t, total, part.i, part.j), t->row + part.i, t->column + part.j, part.count);
+  }
 }
 
 /* What happens behind instruction step `step`: promotion, and the end of a slice. */

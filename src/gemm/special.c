@@ -4,6 +4,7 @@
 
 #include "gemm/element.h"
 #include "gemm/pack.h"
+#include "gemm/row.h"
 
 enum { GROUP = 16 }; /* rows and columns that are classified together */
 
@@ -183,6 +184,7 @@ void smma_special_take(smma_special *s) {
     for (size_t i = 0; i < s->rows; i++) {
       float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, first);
       const size_t count = least(s->columns - first, s->panel);
+      if (smma_is_finite_row(accumulator, count)) continue;
       for (size_t x = 0; x < count; x++) {
         if (is_finite(accumulator[x])) continue;
         if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);

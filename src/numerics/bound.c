@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gemm/element.h"
+#include "gemm/row.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/instruction.h"

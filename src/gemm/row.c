@@ -1,0 +1,255 @@
+/* Loops over a row's elements that compilers make vectors of. */
+#include "gemm/row.h"
+
+#include <math.h>
+
+#include "gemm/element.h"
+#include "host/load.h"
+
+/* Elements that are converted together. */
+enum { PART = 64 };
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+/* ---- Conversions ---- */
+
+/* x or y, without a branch, which would keep compilers from using vectors. */
+static inline uint32_t either(bool first, uint32_t x, uint32_t y) {
+  const uint32_t mask = -(uint32_t)first;
+  return (x & mask) | (y & ~mask);
+}
+
+/* FP16 of binary32, RNE. */
+static inline uint32_t half_of(uint32_t x, uint32_t nan) {
+  const uint32_t exact = 112u << 23, infinity = 0x7c00, half = 126u << 23;
+  const int32_t magnitude = (int32_t)(x & INT32_MAX);
+  const uint32_t bits = (uint32_t)magnitude, normal = (bits - exact + 0xfff + (bits >> 13 & 1)) >> 13;
+  uint32_t subnormal, result;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  value += 0.5f; /* whose last bit is that of FP16's subnormals */
+  memcpy(&subnormal, &value, sizeof value);
+  result = either(magnitude < 143 << 23, normal, infinity);
+  result = either(magnitude < 113 << 23, subnormal - half, result) | (x >> 16 & 0x8000);
+  return either(magnitude > 255 << 23, nan, result);
+}
+
+/* Binary32 of FP16. */
+static inline uint32_t float_of(uint32_t x, uint32_t nan) {
+  const int32_t magnitude = (int32_t)(x & 0x7fff);
+  const uint32_t bits = (uint32_t)magnitude, half_and = 126u << 23 | bits;
+  const uint32_t normal = (bits << 13) + (112u << 23), special = (bits << 13) + (224u << 23);
+  uint32_t subnormal, result;
+  float value;
+  memcpy(&value, &half_and, sizeof value);
+  value -= 0.5f;
+  memcpy(&subnormal, &value, sizeof value);
+  result = either(magnitude < 0x7c00, normal, special);
+  result = either(magnitude < 0x400, subnormal, result) | (x & 0x8000) << 16;
+  return either(magnitude > 0x7c00, nan, result);
+}
+
+static inline __attribute__((always_inline)) void convert_as(bool to_half, uint32_t nan, const void *restrict x,
+                                                             size_t count, void *restrict y) {
+  if (to_half)
+    for (size_t i = 0; i < count; i++) smma_store(2, y, i, half_of((uint32_t)smma_load(4, x, i), nan));
+  else
+    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of((uint32_t)smma_load(2, x, i), nan));
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void convert_in_avx2(bool to_half, uint32_t nan, const void *x, size_t count,
+                                                            void *y) {
+  convert_as(to_half, nan, x, count, y);
+}
+#endif
+
+/* FP16 of binary32, or the reverse. */
+static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count, void *y) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) {
+    convert_in_avx2(to_half, nan, x, count, y);
+    return;
+  }
+#endif
+  convert_as(to_half, nan, x, count, y);
+}
+
+/* To another format, NaN as the rule has it; as they are to the same one. */
+static void convert(const smma_rule *rule, smma_format from, smma_format to, const void *x, size_t count, void *y) {
+  const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan);
+  if (from == to)
+    memcpy(y, x, count * bytes_of(to));
+  else if ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32))
+    convert_half(to == SMMA_F16, nan, x, count, y);
+  else
+    for (size_t i = 0; i < count; i++)
+      smma_store(bytes_of(to), y, i, smma_reformat(rule, from, to, smma_load(bytes_of(from), x, i)));
+}
+
+/* Every NaN to the rule's; encodings of the outer format. */
+static void unify_nan(const smma_plan *p, void *encodings, size_t count) {
+  const smma_format outer = p->outer;
+  const uint64_t nan = smma_nan_of(smma_encoding_of(outer), p->operation.rule.nan);
+  for (size_t i = 0; i < (outer == SMMA_F64 ? count : 0); i++) {
+    const uint64_t x = smma_load(8, encodings, i);
+    smma_store(8, encodings, i, (x & INT64_MAX) > UINT64_C(0x7ff) << 52 ? nan : x);
+  }
+  for (size_t i = 0; i < (outer == SMMA_F32 ? count : 0); i++) {
+    const uint32_t x = (uint32_t)smma_load(4, encodings, i);
+    smma_store(4, encodings, i, either((int32_t)(x & INT32_MAX) > 255 << 23, (uint32_t)nan, x));
+  }
+}
+
+/* `bytes` is a constant where this is inlined. */
+static inline void copy_as(size_t bytes, const void *x, size_t x_step, size_t count, void *y, size_t y_step) {
+  for (size_t i = 0; i < count; i++) smma_store(bytes, y, i * y_step, smma_load(bytes, x, i * x_step));
+}
+
+static void copy(size_t bytes, const void *x, size_t x_step, size_t count, void *y, size_t y_step) {
+  if (x_step == 1 && y_step == 1)
+    memcpy(y, x, count * bytes);
+  else if (bytes == 2)
+    copy_as(2, x, x_step, count, y, y_step);
+  else if (bytes == 4)
+    copy_as(4, x, x_step, count, y, y_step);
+  else
+    copy_as(bytes, x, x_step, count, y, y_step);
+}
+
+/* Elements from (i, j) on in C or D, and from one of a row to the next. */
+static const void *c_at(const smma_plan *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->with;
+  return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * bytes_of(p->c_format);
+}
+static void *d_at(const smma_plan *p, size_t i, size_t j) {
+  const smma_gemm_arguments *g = &p->with;
+  return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * bytes_of(p->operation.d);
+}
+static size_t c_step(const smma_plan *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
+static size_t d_step(const smma_plan *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
+
+/* ---- Before ---- */
+
+/* C's elements in the format `to`. */
+static void read_c(const smma_plan *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
+  _Alignas(8) unsigned char space[8 * PART];
+  const void *from = c_at(p, i, j);
+  if (c_step(p) != 1) copy(bytes_of(p->c_format), from, c_step(p), count, space, 1), from = space;
+  convert(&p->operation.rule, p->c_format, to, from, count, c);
+}
+
+/* beta * C's elements, rounded to their format, then to D's, in the outer format. */
+static void start_part(const smma_plan *p, size_t i, size_t j, size_t count, void *start) {
+  const size_t bytes = bytes_of(p->c_format);
+  _Alignas(8) unsigned char c[8 * PART], d[8 * PART];
+  read_c(p, i, j, count, p->c_format, c);
+  for (size_t x = 0; p->with.beta != 1 && x < count; x++)
+    smma_store(bytes, c, x, smma_scaled(p->c_format, smma_load(bytes, c, x), p->with.beta));
+  convert(&p->operation.rule, p->c_format, p->operation.d, c, count, d);
+  convert(&p->operation.rule, p->operation.d, p->outer, d, count, start);
+}
+
+void smma_start_row(const smma_plan *p, size_t i, size_t j, size_t count, void *start) {
+  const size_t bytes = bytes_of(p->outer);
+  if (!smma_starts_from_c(p)) {
+    memset(start, 0, count * bytes);
+    return;
+  }
+  if (p->with.beta == 1 && p->c_format == p->outer && p->operation.d == p->outer)
+    copy(bytes, c_at(p, i, j), c_step(p), count, start, 1);
+  else
+    for (size_t x = 0; x < count; x += PART)
+      start_part(p, i, j + x, count - x < PART ? count - x : PART, (unsigned char *)start + x * bytes);
+  /* Where the rule's NaN is an operand's, C's is one. */
+  if (p->operation.rule.nan != SMMA_NAN_OPERAND) unify_nan(p, start, count);
+}
+
+bool smma_is_finite_row(const float *x, size_t count) {
+  uint32_t any = 0; /* its sign bit: whether an exponent field was all ones */
+  for (size_t i = 0; i < count; i++) any |= ((uint32_t)smma_load(4, x, i) & INT32_MAX) + (1u << 23);
+  return any >> 31 == 0;
+}
+
+/* ---- Between ---- */
+
+static void add_integers(const smma_integer *p, int32_t *sum, const int32_t *x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] = (int32_t)smma_integer_encode(p, (int64_t)sum[i] + x[i]);
+}
+
+static void add_doubles(double *restrict sum, const double *restrict x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] += x[i];
+}
+
+static void add_floats(float *restrict sum, const float *restrict x, size_t count) {
+  for (size_t i = 0; i < count; i++) sum[i] += x[i];
+}
+
+void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) {
+  if (p->outer == SMMA_S32)
+    add_integers(&p->operation.rule.with.integer, sum, x, count);
+  else if (p->outer == SMMA_F64)
+    add_doubles(sum, x, count);
+  else
+    add_floats(sum, x, count);
+  unify_nan(p, sum, count);
+}
+
+/* ---- After ---- */
+
+static void integer_epilogue(const smma_plan *p, const int32_t *c, size_t count, int32_t *total) {
+  for (size_t i = 0; i < count; i++) {
+    double d = p->with.beta * (double)c[i];
+    if (p->steps) d = fma(p->with.alpha, (double)total[i], d);
+    total[i] = (int32_t)smma_integer_of(&p->operation.rule.with.integer, d);
+  }
+}
+
+static void double_epilogue(const smma_plan *p, const double *c, size_t count, double *total) {
+  for (size_t i = 0; i < count; i++) {
+    const double d = p->with.beta * c[i];
+    total[i] = p->steps ? fma(p->with.alpha, total[i], d) : d;
+  }
+}
+
+static void float_epilogue(const smma_plan *p, const float *c, size_t count, float *total) {
+  const float alpha = (float)p->with.alpha, beta = (float)p->with.beta;
+  for (size_t i = 0; i < count; i++) {
+    const float d = beta * c[i];
+    total[i] = p->steps ? fmaf(alpha, total[i], d) : d;
+  }
+}
+
+/* alpha times the sums, plus beta times C. */
+static void epilogue(const smma_plan *p, size_t i, size_t j, size_t count, void *total) {
+  _Alignas(8) unsigned char c[8 * PART] = {0};
+  if (p->with.c && p->with.beta != 0) read_c(p, i, j, count, p->outer, c);
+  if (p->outer == SMMA_S32)
+    integer_epilogue(p, (const int32_t *)c, count, total);
+  else if (p->outer == SMMA_F64)
+    double_epilogue(p, (const double *)c, count, total);
+  else
+    float_epilogue(p, (const float *)c, count, total);
+  unify_nan(p, total, count);
+}
+
+static void finish_part(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
+  _Alignas(8) unsigned char sum[8 * PART], d[8 * PART];
+  void *to = d_step(p) == 1 ? d_at(p, i, j) : d;
+  if (p->with.scaling == SMMA_SCALING_EPILOGUE) {
+    memcpy(sum, total, count * bytes_of(p->outer));
+    epilogue(p, i, j, count, sum);
+    total = sum;
+  }
+  convert(&p->operation.rule, p->outer, p->operation.d, total, count, to);
+  if (to == d) copy(bytes_of(p->operation.d), d, 1, count, d_at(p, i, j), d_step(p));
+}
+
+void smma_finish_row(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
+  const size_t bytes = bytes_of(p->outer);
+  if (p->operation.d == p->outer && p->with.scaling == SMMA_SCALING_OPERANDS)
+    copy(bytes, total, 1, count, d_at(p, i, j), d_step(p));
+  else
+    for (size_t x = 0; x < count; x += PART)
+      finish_part(p, (const unsigned char *)total + x * bytes, i, j + x, count - x < PART ? count - x : PART);
+}
