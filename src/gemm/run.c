@@ -365,6 +365,7 @@ bool smma_plan_keep_columns(smma_plan *p) {
   const int threads = panels * bytes < 1 << 20 ? 1 : thread_count(p); /* less takes no longer than waking threads */
   p->kept = smma_aligned_malloc(panels * bytes);
   if (!p->kept) return false;
+  (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->with.k, p->kept + i * bytes);
   p->b = smma_gather(&p->b, 0, 0, panel, 0, p->with.k, p->kept);
