@@ -10,6 +10,7 @@ Importing this module needs PyTorch.
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -94,6 +95,7 @@ class Emulation(TorchDispatchMode):
         self.promote_every = promote_every
         self.threads = threads
         self.keep_weights = keep_weights
+        self._parameters: dict[StorageWeakRef, Any] = {}  # weak references
         self._kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: _Kept}
         self._instructions: dict[tuple[str, ...], Instruction] = {}
         self._calls: Counter[tuple[str, str, str, str]] = Counter()
@@ -114,6 +116,7 @@ class Emulation(TorchDispatchMode):
         super().__exit__(*exception)
         self._outside.close()
         self._forward.clear()
+        self._parameters.clear()
         self._kept.clear()
 
     def report(self) -> Report:
@@ -123,6 +126,8 @@ class Emulation(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         emulated = _OPERATIONS.get(func.overloadpacket)
+        if emulated is None and torch.is_inference_mode_enabled():
+            return self._decomposed(func, args, kwargs)
         tensors = [x for x in args if isinstance(x, torch.Tensor)]
         if emulated is None or not all(x.device.type == "cpu" and x.is_floating_point() for x in tensors):
             return func(*args, **kwargs)
@@ -130,11 +135,34 @@ class Emulation(TorchDispatchMode):
         result = emulated(self, func.overloadpacket.__name__, *args, **kwargs)
         return result if out is None else out.copy_(result)
 
+    def _decomposed(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """In inference mode operations come whole (linear, attention): what they are made of comes here again.
+
+        Views that are made on the way do not know their base; whose they are the storage tells.
+        """
+        for x in (*args, *kwargs.values()):
+            if isinstance(x, torch.nn.Parameter):
+                self._parameters[StorageWeakRef(x.untyped_storage())] = weakref.ref(x)
+        super().__enter__()
+        try:
+            result = func.decompose(*args, **kwargs)
+        finally:
+            super().__exit__(None, None, None)
+        return func(*args, **kwargs) if result is NotImplemented else result
+
     # ---- Products ----
+
+    def _parameter(self, x: torch.Tensor) -> torch.Tensor | None:
+        """What it is, or is a view of, if that is a parameter."""
+        whole = x if x._base is None else x._base
+        if isinstance(whole, torch.nn.Parameter):
+            return whole
+        known = self._parameters.get(StorageWeakRef(x.untyped_storage())) if self._parameters else None
+        return known() if known else None
 
     def _role(self, x: torch.Tensor, in_backward: bool) -> str:
         """Parameters and their views are weights; in a backward pass what did not go forward is a gradient."""
-        if isinstance(_whole(x), torch.nn.Parameter):
+        if self._parameter(x) is not None:
             return "weights"
         storage = StorageWeakRef(x.untyped_storage())
         if not in_backward:
@@ -209,8 +237,8 @@ class Emulation(TorchDispatchMode):
         in_dtype = None if names[0] in BLOCK_FORMATS else tuple(names)
         options: dict[str, Any] = {"promote_every": self.promote_every, "threads": self.threads, "in_dtype": in_dtype}
         options["on"] = self._instruction(names)
-        weight = _whole(b)
-        lines = _lines(b) if self.keep_weights and isinstance(weight, torch.nn.Parameter) else None
+        weight = self._parameter(b) if self.keep_weights else None
+        lines = None if weight is None else _lines(b)
         if lines is None:
             return prepare(lambda y, **scales: partial(matmul, b=y, **options, **scales))
         views: dict[Any, _Kept] = self._kept.setdefault(weight, {})
@@ -252,11 +280,6 @@ class Emulation(TorchDispatchMode):
         key = (operation, names[0], names[1], i.name)
         self._calls[key] += 1
         self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
-
-
-def _whole(x: torch.Tensor) -> torch.Tensor:
-    """What it is a view of."""
-    return x if x._base is None else x._base
 
 
 def _lines(x: torch.Tensor) -> Any:

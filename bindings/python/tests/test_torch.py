@@ -134,6 +134,24 @@ def test_attention(training):
     torch.testing.assert_close(d, layer(x), rtol=0, atol=0.1)
 
 
+def test_inference_mode(plans):
+    """The same products as without gradients, though operations are not taken apart on the way, and weights are kept."""
+    torch.manual_seed(0)
+    linear, layer = torch.nn.Linear(32, 8), torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval()
+    x, found, rows = torch.randn(2, 3, 32), [], []
+    for mode in torch.no_grad, torch.inference_mode:
+        with mode(), softmma.torch.emulate("H100", weights="e4m3", activations="e5m2") as emulation:
+            found.append([linear(x), layer(x), linear(x[0, 0]), torch.einsum("bik,bjk->bij", x, x), x @ x.mT])
+            rows.append(sorted((row.a, row.b, row.multiplications, row.calls) for row in emulation.report()))
+            assert sum(calls(emulation).values()) == 10 and 4 <= len(plans) <= 5
+            plans.clear()
+    assert {row[:2] for row in rows[0]} == {row[:2] for row in rows[1]}
+    assert all(torch.equal(d, e) for d, e in zip(*found, strict=True))
+    with softmma.torch.emulate("H100") as emulation, torch.inference_mode():
+        linear(x)
+    assert sum(calls(emulation).values()) == 1 and not emulation._kept
+
+
 def test_other_operations():
     a, b = torch.randn(3, 4, 5), torch.randn(3, 5, 6)
     exact = torch.bmm(a, b)
