@@ -43,12 +43,12 @@ static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch
     const unsigned char *line = k[i] < x->count ? from + (k[i] - x->k) * x->k_step * bytes : from;
     const size_t there = k[i] < x->count ? present : 0;
     if (x->line_step == 1) smma_ask_ahead(x, line, 1, 0, vectors * bytes);
-    if (x->line_step != 1)
-      for (size_t v = 0; v < vectors; v++) out[v] = v < there ? (uint32_t)smma_load(bytes, line, v * x->line_step) : 0;
-    else if (there == vectors)
+    if (there == vectors && x->line_step == 1) {
       for (size_t v = 0; v < vectors; v++) out[v] = (uint32_t)smma_load(bytes, line, v);
-    else
-      for (size_t v = 0; v < vectors; v++) out[v] = v < there ? (uint32_t)smma_load(bytes, line, v) : 0;
+    } else {
+      memset(out, 0, vectors * sizeof *out);
+      for (size_t v = 0; v < there; v++) out[v] = (uint32_t)smma_load(bytes, line, v * x->line_step);
+    }
   }
 }
 
@@ -72,12 +72,20 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
     }
 }
 
+/* Where along K the fetch's products are. */
+static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
+  const smma_operation *o = &f->plan->operation;
+  const size_t first = f->step * (size_t)o->k;
+  const bool dealt = smma_dealt_products(o) != smma_block_of(o);
+  for (int i = 0; i < f->length; i++)
+    k[i] = first + (size_t)(dealt ? smma_product_index(o, f->block, i) : f->block * f->length + i);
+}
+
 /* +0 behind the matrix. Formats of at most 32 bits. */
 static inline void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
-  const smma_operation *o = &f->plan->operation;
   const smma_view *x = f->view;
   size_t present = smma_lines_present(x, f->first, f->vectors), k[SMMA_MOST_PRODUCTS];
-  for (int i = 0; i < f->length; i++) k[i] = f->step * (size_t)o->k + (size_t)smma_product_index(o, f->block, i);
+  smma_fetch_indices(f, k);
   switch (smma_container_bytes(smma_encoding_of(x->format))) {
     case 1: smma_fetch_vectors(f, 1, k, present, code); break;
     case 2: smma_fetch_vectors(f, 2, k, present, code); break;

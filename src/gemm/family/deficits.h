@@ -89,49 +89,6 @@ static inline bool deficit_tells_zeros(int length, const unsigned char *a, const
   return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
 }
 
-/* Encodings, values, exponent fields and then bytes, bases and weights of `vectors` vectors of one block. */
-typedef struct {
-  uint32_t code[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
-  float value[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
-  uint8_t byte[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
-  int32_t base[SMMA_MOST_VECTORS];
-  float weight[SMMA_MOST_VECTORS];
-  uint8_t most[SMMA_MOST_VECTORS];
-} deficit_packed;
-
-/* Exponent fields as FP16 would have them, in which subnormals of E4M3 are normal. */
-static void deficit_widen_to_f16(size_t count, deficit_packed *b) {
-  for (size_t i = 0; i < count; i++) {
-    uint32_t bits;
-    int field;
-    memcpy(&bits, &b->value[i], sizeof bits);
-    field = (int)(bits >> 23 & 255) - 112;
-    b->byte[i] = (uint8_t)(b->byte[i] == 0 ? 0 : field > 1 ? field : 1);
-  }
-}
-
-/* Of each vector; 127 for zeros. */
-static inline __attribute__((always_inline)) void deficit_greatest_fields(size_t length, size_t vectors,
-                                                                          const uint8_t *field, uint8_t *greatest) {
-  memset(greatest, 0, vectors);
-  for (size_t i = 0; i < length; i++)
-    for (size_t v = 0; v < vectors; v++) {
-      uint8_t x = field[i * vectors + v];
-      greatest[v] = x > greatest[v] ? x : greatest[v];
-    }
-  for (size_t v = 0; v < vectors; v++) greatest[v] = greatest[v] ? greatest[v] : 127;
-}
-
-/* Has all vectors take the greatest of these, if they are similar. */
-static void deficit_share_greatest(size_t vectors, uint8_t *greatest) {
-  uint8_t most = 0, least = 255;
-  for (size_t v = 0; v < vectors; v++) {
-    most = greatest[v] > most ? greatest[v] : most;
-    least = greatest[v] < least ? greatest[v] : least;
-  }
-  if (most - least <= DEFICIT_COMMON_SPAN) memset(greatest, most, vectors);
-}
-
 /* Exponents of the scale factors, to the bases. */
 static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
   const smma_plan *p = f->plan;
@@ -144,139 +101,6 @@ static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned cha
       base[v] += scale[0].exponent;
     else
       special[v] = 1;
-  }
-}
-
-/* Exponent fields to bytes, none above `greatest`, of each vector. */
-static inline __attribute__((always_inline)) void deficit_to_bytes(size_t length, size_t vectors,
-                                                                   const uint8_t *restrict greatest,
-                                                                   uint8_t *restrict byte) {
-  for (size_t i = 0; i < length; i++, byte += vectors)
-    for (size_t v = 0; v < vectors; v++) {
-      uint8_t deficit = (uint8_t)(greatest[v] - byte[v]);
-      deficit = deficit > DEFICIT_MOST ? DEFICIT_MOST : deficit;
-      byte[v] = byte[v] ? (uint8_t)(2 * deficit) : DEFICIT_ZERO;
-    }
-}
-
-/* The greatest bytes of numbers that are not zero. */
-static inline __attribute__((always_inline)) void deficit_find_most(size_t length, size_t vectors,
-                                                                    const uint8_t *restrict byte,
-                                                                    uint8_t *restrict most) {
-  for (size_t i = 0; i < length; i++, byte += vectors)
-    for (size_t v = 0; v < vectors; v++) {
-      const uint8_t x = byte[v] == DEFICIT_ZERO ? 0 : byte[v];
-      most[v] = x > most[v] ? x : most[v];
-    }
-}
-
-/* Values to what they are without the bases of their vectors. */
-static inline __attribute__((always_inline)) void deficit_take_bases(size_t length, size_t vectors,
-                                                                     const uint8_t *greatest, deficit_packed *b) {
-  float unit[SMMA_MOST_VECTORS];
-  for (size_t v = 0; v < vectors; v++) {
-    b->base[v] = greatest[v] - 127;
-    unit[v] = greatest[v] == 254 ? 0x1p-127f : smma_power_of_two(127 - greatest[v]);
-  }
-  for (size_t i = 0; i < length; i++)
-    for (size_t v = 0; v < vectors; v++) b->value[i * vectors + v] *= unit[v];
-}
-
-/* Sums of significands' magnitudes. */
-static void deficit_weigh(size_t length, size_t vectors, deficit_packed *b) {
-  const float *value = b->value;
-  memset(b->weight, 0, vectors * sizeof b->weight[0]);
-  for (size_t i = 0; i < length; i++, value += vectors)
-    for (size_t v = 0; v < vectors; v++) {
-      uint32_t bits, is_not_zero = -(uint32_t)(value[v] != 0);
-      float significand;
-      memcpy(&bits, &value[v], sizeof bits);
-      bits = ((bits & 0x7fffff) | 127 << 23) & is_not_zero;
-      memcpy(&significand, &bits, sizeof bits);
-      b->weight[v] += significand;
-    }
-}
-
-/* What lies behind the matrix counts as zeros of deficit 0, about whose exponents nothing is uncertain. */
-static void deficit_clear_behind(const smma_fetch *f, deficit_packed *b) {
-  const size_t present = smma_lines_present(f->view, f->first, f->vectors);
-  for (size_t i = 0; i < (size_t)f->length; i++)
-    for (size_t v = present; v < f->vectors; v++) b->byte[i * f->vectors + v] = 0;
-}
-
-/* `vectors` is that of `f`, as a constant. */
-static inline __attribute__((always_inline)) void deficit_decode_vectors(const smma_fetch *f, size_t vectors,
-                                                                         const smma_decoder *d, bool shared,
-                                                                         deficit_packed *b, unsigned char *special) {
-  const smma_operation *o = &f->plan->operation;
-  const size_t length = (size_t)f->length;
-  uint8_t greatest[SMMA_MOST_VECTORS];
-  smma_decode_codes(d, length, vectors, b->code, b->value, b->byte, special);
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16) deficit_widen_to_f16(length * vectors, b);
-  memset(greatest, deficit_greatest_field(deficit_encoding(o, f->of_a ? o->a : o->b)), vectors);
-  if (deficit_is_wide(o)) {
-    deficit_greatest_fields(length, vectors, b->byte, greatest);
-    if (shared) deficit_share_greatest(vectors, greatest);
-  }
-  memset(b->base, 0, vectors * sizeof b->base[0]);
-  deficit_to_bytes(length, vectors, greatest, b->byte);
-  memset(b->most, 0, sizeof b->most);
-  if (!deficit_is_wide(o)) return;
-  deficit_take_bases(length, vectors, greatest, b);
-  deficit_find_most(length, vectors, b->byte, b->most);
-}
-
-/* `shared`: vectors should have one base where they can. */
-static void deficit_decode(const smma_fetch *f, const smma_decoder *d, bool shared, deficit_packed *b,
-                           unsigned char *special) {
-  smma_fetch_codes(f, b->code);
-  if (f->vectors == PANEL)
-    deficit_decode_vectors(f, PANEL, d, shared, b, special);
-  else
-    deficit_decode_vectors(f, DEFICIT_GROUP, d, shared, b, special);
-  if (f->plan->operation.scale_block) deficit_take_scales(f, b->base, special);
-  deficit_clear_behind(f, b);
-}
-
-/* Bytes, each repeated four times. */
-static void deficit_repeat(size_t count, const uint8_t *restrict byte, unsigned char *restrict out) {
-  uint32_t *word = (uint32_t *)out;
-  for (size_t i = 0; i < count; i++) word[i] = byte[i] * 0x01010101u;
-}
-
-/* Rows, their values times `unit`. */
-static void deficit_pack_rows(const smma_pack *pack, float unit) {
-  const smma_operation *o = &pack->plan->operation;
-  const smma_decoder d = smma_decoder_of(o->a);
-  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
-  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
-  deficit_packed b;
-  for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
-    for (size_t block = 0; block < pack->steps * blocks; block++) {
-      unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
-      const size_t count = length * DEFICIT_GROUP;
-      f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-      deficit_decode(&f, &d, false, &b, pack->special + row);
-      deficit_weigh(length, DEFICIT_GROUP, &b);
-      for (size_t i = 0; i < count; i++) ((float *)out)[i] = b.value[i] * unit;
-      deficit_repeat(count, b.byte, out + count * 4);
-      out += count * 8;
-      for (size_t v = 0; v < DEFICIT_GROUP; v++) ((uint32_t *)out)[v] = (uint32_t)b.base[v] << 23;
-      memcpy(out + DEFICIT_GROUP * 4, b.base, DEFICIT_GROUP * 4);
-      memcpy(out + DEFICIT_GROUP * 8, b.weight, DEFICIT_GROUP * 4);
-      out += DEFICIT_GROUP * 12;
-      for (size_t v = 0; v < DEFICIT_GROUP; v++) ((uint32_t *)out)[v] = b.most[v];
-    }
-}
-
-/* One of each four columns LANES apart to each word. */
-static void deficit_interleave(size_t length, const uint8_t *restrict byte, unsigned char *restrict out) {
-  uint32_t word[LANES];
-  for (size_t i = 0; i < length; i++, byte += PANEL, out += PANEL) {
-    for (size_t lane = 0; lane < LANES; lane++)
-      word[lane] = byte[lane] | (uint32_t)byte[LANES + lane] << 8 | (uint32_t)byte[2 * LANES + lane] << 16 |
-                   (uint32_t)byte[3 * LANES + lane] << 24;
-    memcpy(out, word, sizeof word);
   }
 }
 
@@ -322,16 +146,16 @@ static inline void deficit_store_greatest(const deficit_decoder *d, vi most, int
   vi_store(greatest, vi_select(vi_equal(most, vi_set(0)), vi_set(127), field));
 }
 
-/* The greatest exponent fields of finite numbers in columns; flags where some are not finite. */
+/* The greatest exponent fields of finite numbers; flags where some are not finite. */
 static inline __attribute__((always_inline)) void deficit_greatest_careful(const deficit_decoder *d, size_t bytes,
-                                                                           const deficit_block *b, int32_t *greatest,
-                                                                           unsigned char *special) {
-  UNROLL for (int v = 0; v < 4; v++) {
+                                                                           size_t vectors, const deficit_block *b,
+                                                                           int32_t *greatest, unsigned char *special) {
+  for (size_t v = 0; v < vectors; v++) {
     vi most = vi_set(0);
     unsigned found = 0;
     for (size_t i = 0; i < b->length; i++) {
       vm is_special;
-      const vi x = deficit_load(d, bytes, b->code + i * b->step + (size_t)v * LANES * bytes);
+      const vi x = deficit_load(d, bytes, b->code + i * b->step + v * LANES * bytes);
       most = vi_max(most, deficit_fields(d, x, &is_special));
       found |= vm_bits(is_special);
     }
@@ -358,13 +182,56 @@ static inline __attribute__((always_inline)) bool deficit_greatest_columns(const
                                                                            const deficit_block *b, int32_t *greatest,
                                                                            unsigned char *special) {
   if (deficit_greatest_finite(d, bytes, b, greatest)) return false;
-  deficit_greatest_careful(d, bytes, b, greatest, special);
+  deficit_greatest_careful(d, bytes, 4, b, greatest, special);
   return true;
 }
 
-/* Values and bytes; returns the greatest byte of a number that is not zero if `wide`, else 0. `bytes`, `wide`, `to_f16`
-   and `careful` (some may not be finite) are constants where this is inlined. `greatest`: the exponent fields of
-   deficit 0. */
+/* What values and bytes of vectors are relative to: twice the exponent field of deficit 0, and 2^(127 - that field),
+   which may be subnormal, where vectors have bases. */
+typedef struct {
+  vi top;
+  vf unit;
+} deficit_origin;
+
+static inline deficit_origin deficit_origin_of(const deficit_decoder *d, bool wide, const int32_t *greatest) {
+  const vi top = wide ? vi_load(greatest) : d->greatest;
+  const vi unit = vi_max(vi_shift_left(vi_subtract(vi_set(254), top), 23), vi_set(1 << 22));
+  return (deficit_origin){vi_shift_left(top, 1), vi_as_float(unit)};
+}
+
+/* A number's value, its byte, and that where the number is not zero, else 0. */
+typedef struct {
+  vf value;
+  vi byte, certain;
+} deficit_number;
+
+/* `careful`: some may not be finite. */
+static inline __attribute__((always_inline)) deficit_number deficit_decode(const deficit_decoder *d, bool wide,
+                                                                           bool to_f16, bool careful, vi x,
+                                                                           deficit_origin origin) {
+  const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
+  vi fields = vi_and(x, d->fields), field, deficit;
+  vm special, zero;
+  vf value;
+  if (careful) fields = deficit_fields(d, x, &special);
+  value = vf_multiply(vi_as_float(vi_or(sign, vi_shift_left_by(fields, d->to_float))), d->unit);
+  field = vi_shift_down_by(fields, d->fraction_bits);
+  if (to_f16) field = vi_subtract(vi_and(vi_shift_right(vf_bits(value), 23), vi_set(255)), vi_set(112));
+  deficit = vi_subtract(origin.top, vi_shift_left(vi_max(field, vi_set(1)), 1));
+  if (wide) deficit = vi_min(deficit, vi_set(2 * DEFICIT_MOST)), value = vf_multiply(value, origin.unit);
+  zero = vi_equal(fields, vi_set(0));
+  return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), deficit)};
+}
+
+static inline int32_t deficit_greatest_lane(vi x) {
+  int32_t lanes[LANES], result = 0;
+  vi_store(lanes, x);
+  for (int lane = 0; lane < LANES; lane++) result = lanes[lane] > result ? lanes[lane] : result;
+  return result;
+}
+
+/* Values and bytes of a panel; returns the greatest byte of a number that is not zero if `wide`, else 0. `bytes`,
+   `wide`, `to_f16` and `careful` are constants where this is inlined. `greatest`: the exponent fields of deficit 0. */
 static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                             bool wide, bool to_f16, bool careful,
                                                                             const deficit_block *b,
@@ -372,39 +239,50 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
                                                                             unsigned char *out) {
   const unsigned char *code = b->code;
   unsigned char *byte = out + b->length * 4 * PANEL;
-  int32_t most_of[LANES], result = 0;
-  vi most = vi_set(0), top[4];
-  vf unit[4];
-  UNROLL for (int v = 0; v < 4; v++) {
-    top[v] = wide ? vi_load(greatest + v * LANES) : d->greatest;
-    /* 2^(127 - top), which may be subnormal. */
-    unit[v] = vi_as_float(vi_max(vi_shift_left(vi_subtract(vi_set(254), top[v]), 23), vi_set(1 << 22)));
-    top[v] = vi_shift_left(top[v], 1);
-  }
+  vi most = vi_set(0);
+  deficit_origin origin[4];
+  UNROLL for (int v = 0; v < 4; v++) origin[v] = deficit_origin_of(d, wide, greatest + v * LANES);
   for (size_t i = 0; i < b->length; i++, code += b->step, out += 4 * PANEL, byte += PANEL) {
     vi word = vi_set(0);
     UNROLL for (int v = 3; v >= 0; v--) {
       const vi x = deficit_load(d, bytes, code + (size_t)v * LANES * bytes);
-      const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
-      vi fields = vi_and(x, d->fields), field, deficit;
-      vm special, zero;
-      vf value;
-      if (careful) fields = deficit_fields(d, x, &special);
-      value = vf_multiply(vi_as_float(vi_or(sign, vi_shift_left_by(fields, d->to_float))), d->unit);
-      field = vi_shift_down_by(fields, d->fraction_bits);
-      if (to_f16) field = vi_subtract(vi_and(vi_shift_right(vf_bits(value), 23), vi_set(255)), vi_set(112));
-      deficit = vi_subtract(top[v], vi_shift_left(vi_max(field, vi_set(1)), 1));
-      if (wide) deficit = vi_min(deficit, vi_set(2 * DEFICIT_MOST)), value = vf_multiply(value, unit[v]);
-      zero = vi_equal(fields, vi_set(0));
-      if (wide) most = vi_max(most, vi_select(zero, most, deficit));
-      word = vi_or(vi_shift_left(word, 8), vi_select(zero, vi_set(DEFICIT_ZERO), deficit));
-      vf_store((float *)out + v * LANES, value);
+      const deficit_number n = deficit_decode(d, wide, to_f16, careful, x, origin[v]);
+      if (wide) most = vi_max(most, n.certain);
+      word = vi_or(vi_shift_left(word, 8), n.byte);
+      vf_store((float *)out + v * LANES, n.value);
     }
     vi_store((int32_t *)byte, word);
   }
-  vi_store(most_of, most);
-  for (int lane = 0; lane < LANES; lane++) result = most_of[lane] > result ? most_of[lane] : result;
-  return result;
+  return wide ? deficit_greatest_lane(most) : 0;
+}
+
+/* All ones in the lanes of the v-th vector that are there. */
+static inline vi deficit_present(size_t present, size_t v) {
+  int32_t mask[LANES];
+  for (size_t lane = 0; lane < LANES; lane++) mask[lane] = -(v * LANES + lane < present);
+  return vi_load(mask);
+}
+
+/* The same of encodings that were fetched, of which `present` columns are there. What lies behind the matrix counts as
+   zeros of deficit 0, about whose exponents nothing is uncertain. */
+static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool to_f16, const deficit_block *b,
+                                      size_t present, const int32_t *greatest, unsigned char *out) {
+  const size_t values = b->length * 4 * PANEL;
+  vi most = vi_set(0);
+  memset(out, 0, values + b->length * PANEL);
+  for (size_t v = 0; v * LANES < present; v++) {
+    const deficit_origin origin = deficit_origin_of(d, wide, greatest + v * LANES);
+    const vi mask = deficit_present(present, v);
+    for (size_t i = 0; i < b->length; i++) {
+      const vi x = deficit_load(d, 4, b->code + i * b->step + v * LANES * 4);
+      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
+      int32_t *word = (int32_t *)(out + values + i * PANEL);
+      if (wide) most = vi_max(most, n.certain);
+      vi_store(word, vi_or(vi_load(word), vi_shift_left_by(vi_and(n.byte, mask), vi_set((int32_t)(8 * v)))));
+      vf_store((float *)out + i * PANEL + v * LANES, n.value);
+    }
+  }
+  return deficit_greatest_lane(most);
 }
 
 /* Has all columns take the greatest of these, if they are similar. */
@@ -417,48 +295,41 @@ static void deficit_share_columns(int32_t *greatest) {
   for (size_t v = 0; v < PANEL && most - least <= DEFICIT_COMMON_SPAN; v++) greatest[v] = most;
 }
 
-/* What lies behind the matrix: see deficit_clear_behind. */
-static void deficit_clear_columns(size_t present, size_t length, unsigned char *byte) {
-  for (size_t i = 0; i < length; i++)
-    for (size_t v = present; v < PANEL; v++) byte[i * PANEL + v % LANES * 4 + v / LANES] = 0;
-}
-
-/* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`. */
+/* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`, whole vectors
+   so far as columns are there. */
 static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
   const smma_operation *o = &f->plan->operation;
   const smma_view *x = f->view;
   const size_t k = f->step * (size_t)o->k + (size_t)f->block * (size_t)f->length;
   const size_t bytes = smma_container_bytes(smma_encoding_of(x->format));
+  smma_fetch there = *f;
   if (x->factor == 1 && x->line_step == 1 && smma_lines_present(x, f->first, PANEL) == PANEL &&
       smma_dealt_products(o) == f->length && k + (size_t)f->length <= x->count)
     return (deficit_block){(const unsigned char *)x->data + smma_element(x, f->first, k) * bytes, bytes,
                            x->k_step * bytes, (size_t)f->length};
-  smma_fetch_codes(f, code);
-  return (deficit_block){(const unsigned char *)code, 4, PANEL * 4, (size_t)f->length};
+  there.vectors = (smma_lines_present(x, f->first, PANEL) + LANES - 1) / LANES * LANES;
+  smma_fetch_codes(&there, code);
+  return (deficit_block){(const unsigned char *)code, 4, there.vectors * 4, (size_t)f->length};
 }
 
-/* As the other, for encodings of any size. */
+/* As deficit_decode_columns, for encodings of any size. */
 static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
                                     const deficit_block *b, const int32_t *greatest, unsigned char *out) {
   if (careful) {
     if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, true, b, greatest, out);
     if (wide) return deficit_decode_columns(d, 4, true, false, true, b, greatest, out);
-    if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
-    if (to_f16) return deficit_decode_columns(d, 4, false, true, true, b, greatest, out);
+    if (to_f16) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
     if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, true, b, greatest, out);
-    if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
-    return deficit_decode_columns(d, 4, false, false, true, b, greatest, out);
+    return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
   }
   if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, false, b, greatest, out);
   if (wide) return deficit_decode_columns(d, 4, true, false, false, b, greatest, out);
-  if (to_f16 && b->bytes == 1) return deficit_decode_columns(d, 1, false, true, false, b, greatest, out);
-  if (to_f16) return deficit_decode_columns(d, 4, false, true, false, b, greatest, out);
+  if (to_f16) return deficit_decode_columns(d, 1, false, true, false, b, greatest, out);
   if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, false, b, greatest, out);
-  if (b->bytes == 1) return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
-  return deficit_decode_columns(d, 4, false, false, false, b, greatest, out);
+  return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
 }
 
-/* Exponents and special numbers. */
+/* Exponents and special numbers of a panel. */
 static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
                                   unsigned char *special) {
   if (b->bytes == 1) return deficit_greatest_columns(d, 1, b, greatest, special);
@@ -475,12 +346,18 @@ static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder
   uint32_t fetched[DEFICIT_LONGEST * PANEL];
   int32_t greatest[PANEL], base[PANEL], range[3];
   const deficit_block b = deficit_block_of(f, fetched);
-  bool careful;
-  if (b.code != (const unsigned char *)fetched) smma_ask_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
-  careful = deficit_look_at_block(d, &b, greatest, special);
-  if (wide && shared) deficit_share_columns(greatest);
-  range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
-  if (present < PANEL) deficit_clear_columns(present, length, out + length * PANEL * 4);
+  if (b.code == (const unsigned char *)fetched) {
+    for (size_t v = 0; v < PANEL; v++) greatest[v] = 127;
+    deficit_greatest_careful(d, 4, (present + LANES - 1) / LANES, &b, greatest, special);
+    if (wide && shared) deficit_share_columns(greatest);
+    range[2] = deficit_decode_fetched(d, wide, to_f16, &b, present, greatest, out);
+  } else {
+    bool careful;
+    smma_ask_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
+    careful = deficit_look_at_block(d, &b, greatest, special);
+    if (wide && shared) deficit_share_columns(greatest);
+    range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
+  }
   for (size_t v = 0; v < PANEL; v++) base[v] = wide ? greatest[v] - 127 : 0;
   if (o->scale_block) deficit_take_scales(f, base, special);
   range[0] = range[1] = base[0];
@@ -503,6 +380,64 @@ static void deficit_pack_columns(const smma_pack *pack, bool shared) {
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
     deficit_pack_column_block(&f, &d, shared, out, pack->special);
   }
+}
+
+/* The magnitude's significand; 0 for zeros. */
+static inline vf deficit_weight(vf value) {
+  const vi significand = vi_or(vi_and(vf_bits(value), vi_set(0x7fffff)), vi_set(127 << 23));
+  return vf_select(vf_equal(value, vf_set(0)), vf_set(0), vi_as_float(significand));
+}
+
+static inline vi deficit_repeat(vi byte) {
+  const vi half = vi_or(byte, vi_shift_left(byte, 8));
+  return vi_or(half, vi_shift_left(half, 16));
+}
+
+/* One block of a group of rows, their values times `unit`. */
+static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d, float unit, int32_t *out,
+                                   unsigned char *special) {
+  const smma_operation *o = &f->plan->operation;
+  const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
+  const size_t length = (size_t)f->length, count = length * DEFICIT_GROUP;
+  const size_t present = smma_lines_present(f->view, f->first, DEFICIT_GROUP);
+  uint32_t code[DEFICIT_LONGEST * DEFICIT_GROUP];
+  int32_t greatest[DEFICIT_GROUP], *base = out + 2 * count + DEFICIT_GROUP;
+  const deficit_block b = {(const unsigned char *)code, 4, DEFICIT_GROUP * 4, length};
+  smma_fetch_codes(f, code);
+  deficit_greatest_careful(d, 4, DEFICIT_GROUP / LANES, &b, greatest, special);
+  for (size_t v = 0; v < DEFICIT_GROUP / LANES; v++, out += LANES) {
+    const deficit_origin origin = deficit_origin_of(d, wide, greatest + v * LANES);
+    const vi mask = deficit_present(present, v);
+    vf weight = vf_set(0);
+    vi most = vi_set(0);
+    for (size_t i = 0; i < count; i += DEFICIT_GROUP) {
+      const vi x = deficit_load(d, 4, (const unsigned char *)(code + i + v * LANES));
+      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
+      weight = vf_add(weight, deficit_weight(n.value));
+      if (wide) most = vi_max(most, n.certain);
+      vf_store((float *)out + i, vf_multiply(n.value, vf_set(unit)));
+      vi_store(out + count + i, deficit_repeat(vi_and(n.byte, mask)));
+    }
+    vf_store((float *)out + 2 * count + 2 * DEFICIT_GROUP, weight);
+    vi_store(out + 2 * count + 3 * DEFICIT_GROUP, most);
+  }
+  for (size_t v = 0; v < DEFICIT_GROUP; v++) base[v] = wide ? greatest[v] - 127 : 0;
+  if (o->scale_block) deficit_take_scales(f, base, special);
+  for (size_t v = 0; v < DEFICIT_GROUP; v++) base[v - DEFICIT_GROUP] = (int32_t)((uint32_t)base[v] << 23);
+}
+
+/* Rows, their values times `unit`. */
+static void deficit_pack_rows(const smma_pack *pack, float unit) {
+  const smma_operation *o = &pack->plan->operation;
+  const deficit_decoder d = deficit_decoder_of(o, o->a);
+  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
+  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
+    for (size_t block = 0; block < pack->steps * blocks; block++) {
+      unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
+      f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
+      deficit_pack_row_block(&f, &d, unit, (int32_t *)out, pack->special + row);
+    }
 }
 
 #endif

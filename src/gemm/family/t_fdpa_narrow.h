@@ -36,74 +36,131 @@ static size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_column_block((size_t)smma_block_of(o));
 }
 
-/* Significands as integers with the format's fraction bits, deficits, and signs. */
+/* Significands as integers with the format's fraction bits, bytes, and ones where numbers are negative. */
 typedef struct {
-  deficit_packed by_deficit;
-  uint32_t significand[DEFICIT_LONGEST * SMMA_MOST_VECTORS], negative[DEFICIT_LONGEST * SMMA_MOST_VECTORS];
-} t_fdpa_narrow_packed;
+  vi significand, byte, negative;
+} t_fdpa_narrow_numbers;
 
-static void t_fdpa_narrow_decode(const smma_fetch *f, const smma_decoder *d, t_fdpa_narrow_packed *b,
-                                 unsigned char *special) {
-  const deficit_packed *x = &b->by_deficit;
-  deficit_decode(f, d, false, &b->by_deficit, special);
-  for (size_t i = 0; i < (size_t)f->length * f->vectors; i++) {
-    uint32_t fields = x->code[i] & d->fields_mask, field = fields >> d->fraction_bits;
-    uint32_t fraction = fields & ((1u << d->fraction_bits) - 1);
-    uint32_t significand = fraction | (uint32_t)(field != 0) << d->fraction_bits;
-    b->significand[i] = x->value[i] == 0 ? 0 : significand;
-    b->negative[i] = x->code[i] >> d->sign_at & 1;
-  }
+/* `careful`: some may not be finite. `present`: all ones in the lanes that are there; what lies behind the matrix
+   counts as zeros of deficit 0. */
+static inline __attribute__((always_inline)) t_fdpa_narrow_numbers t_fdpa_narrow_decode(const deficit_decoder *d,
+                                                                                        bool careful, vi present,
+                                                                                        vi x) {
+  const vi hidden = vi_shift_left_by(vi_set(1), d->fraction_bits);
+  const deficit_number n = deficit_decode(d, false, false, careful, x, deficit_origin_of(d, false, NULL));
+  vm special;
+  const vi fields = careful ? deficit_fields(d, x, &special) : vi_and(x, d->fields);
+  const vi normal = vi_or(vi_and(fields, vi_subtract(hidden, vi_set(1))), hidden);
+  return (t_fdpa_narrow_numbers){vi_select(vi_less(fields, hidden), fields, normal), vi_and(n.byte, present),
+                                 vi_shift_right(vi_shift_left_by(x, d->to_sign), 31)};
 }
 
-static inline uint32_t t_fdpa_narrow_pair(uint32_t even, uint32_t odd) { return (even & 0xffff) | odd << 16; }
+static inline vi t_fdpa_narrow_pair(vi even, vi odd) {
+  return vi_or(vi_and(even, vi_set(0xffff)), vi_shift_left(odd, 16));
+}
 
-static inline uint32_t t_fdpa_narrow_deficits(const uint8_t *byte, size_t even, size_t odd, uint32_t headroom) {
-  return t_fdpa_narrow_pair((byte[even] >> 1) + headroom, (byte[odd] >> 1) + headroom);
+/* One block of a group of rows. */
+static void t_fdpa_narrow_pack_row_block(const smma_fetch *f, const deficit_decoder *d, int shift, int32_t *out,
+                                         unsigned char *special) {
+  const size_t length = (size_t)f->length;
+  const size_t present = smma_lines_present(f->view, f->first, DEFICIT_GROUP);
+  const vi headroom = vi_set(T_FDPA_HEADROOM * 0x10001), sign = vi_set(NARROW_SIGN), up = vi_set(shift);
+  uint32_t code[DEFICIT_LONGEST * DEFICIT_GROUP];
+  int32_t greatest[DEFICIT_GROUP], *byte = out + length / 2 * 3 * DEFICIT_GROUP;
+  const deficit_block b = {(const unsigned char *)code, 4, DEFICIT_GROUP * 4, length};
+  smma_fetch_codes(f, code);
+  deficit_greatest_careful(d, 4, DEFICIT_GROUP / LANES, &b, greatest, special);
+  for (size_t v = 0; v < DEFICIT_GROUP / LANES; v++, out += LANES, byte += LANES) {
+    const vi mask = deficit_present(present, v);
+    for (size_t i = 0; i < length; i += 2) {
+      const int32_t *x = (const int32_t *)code + i * DEFICIT_GROUP + v * LANES;
+      const t_fdpa_narrow_numbers even = t_fdpa_narrow_decode(d, true, mask, vi_load(x));
+      const t_fdpa_narrow_numbers odd = t_fdpa_narrow_decode(d, true, mask, vi_load(x + DEFICIT_GROUP));
+      int32_t *word = out + i / 2 * 3 * DEFICIT_GROUP;
+      const vi deficits = t_fdpa_narrow_pair(vi_shift_right(even.byte, 1), vi_shift_right(odd.byte, 1));
+      vi_store(word, vi_shift_left_by(t_fdpa_narrow_pair(even.significand, odd.significand), up));
+      vi_store(word + DEFICIT_GROUP, vi_add(deficits, headroom));
+      vi_store(word + 2 * DEFICIT_GROUP,
+               vh_multiply(t_fdpa_narrow_pair(even.negative, odd.negative), vi_or(sign, vi_shift_left(sign, 16))));
+      vi_store(byte + i * DEFICIT_GROUP, deficit_repeat(even.byte));
+      vi_store(byte + (i + 1) * DEFICIT_GROUP, deficit_repeat(odd.byte));
+    }
+  }
 }
 
 static void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
   const smma_operation *o = &pack->plan->operation;
-  const smma_decoder d = smma_decoder_of(o->a);
+  const deficit_decoder d = deficit_decoder_of(o, o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = t_fdpa_narrow_row_block(length);
-  int fraction_bits = smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits;
+  const int shift = NARROW_BITS - smma_encoding_of(o->a).fraction_bits - smma_encoding_of(o->b).fraction_bits;
   smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
-  t_fdpa_narrow_packed b;
   for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
-      uint32_t *word = (uint32_t *)((unsigned char *)pack->out + (block * pack->count + row) * bytes);
+      unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
       f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-      t_fdpa_narrow_decode(&f, &d, &b, pack->special + row);
-      for (size_t i = 0; i < length; i += 2, word += 3 * DEFICIT_GROUP)
-        for (size_t v = 0; v < DEFICIT_GROUP; v++) {
-          size_t even = i * DEFICIT_GROUP + v, odd = even + DEFICIT_GROUP;
-          uint32_t significands = t_fdpa_narrow_pair(b.significand[even], b.significand[odd]);
-          word[v] = significands << (NARROW_BITS - fraction_bits);
-          word[DEFICIT_GROUP + v] = t_fdpa_narrow_deficits(b.by_deficit.byte, even, odd, T_FDPA_HEADROOM);
-          word[2 * DEFICIT_GROUP + v] =
-              t_fdpa_narrow_pair(b.negative[even] * NARROW_SIGN, b.negative[odd] * NARROW_SIGN);
-        }
-      deficit_repeat(length * DEFICIT_GROUP, b.by_deficit.byte, (unsigned char *)word);
+      t_fdpa_narrow_pack_row_block(&f, &d, shift, (int32_t *)out, pack->special + row);
     }
+}
+
+/* The first `vectors` of a panel; `bytes`, of an encoding, and `careful` are constants where this is inlined. */
+static inline __attribute__((always_inline)) void t_fdpa_narrow_decode_columns(const deficit_decoder *d, size_t bytes,
+                                                                               bool careful, size_t vectors,
+                                                                               const deficit_block *b, const vi *mask,
+                                                                               int32_t *out) {
+  int32_t *byte = out + b->length / 2 * 3 * PANEL;
+  for (size_t i = 0; i < b->length; i += 2, out += 3 * PANEL, byte += 2 * LANES) {
+    const unsigned char *even_code = b->code + i * b->step, *odd_code = even_code + b->step;
+    vi even_word = vi_set(0), odd_word = vi_set(0);
+    UNROLL for (size_t v = vectors; v-- > 0;) {
+      const vi x = deficit_load(d, bytes, even_code + v * LANES * bytes);
+      const vi y = deficit_load(d, bytes, odd_code + v * LANES * bytes);
+      const t_fdpa_narrow_numbers even = t_fdpa_narrow_decode(d, careful, mask[v], x);
+      const t_fdpa_narrow_numbers odd = t_fdpa_narrow_decode(d, careful, mask[v], y);
+      const vi negative = t_fdpa_narrow_pair(even.negative, odd.negative);
+      int32_t *word = out + v * LANES;
+      vi_store(word, t_fdpa_narrow_pair(even.significand, odd.significand));
+      vi_store(word + PANEL, t_fdpa_narrow_pair(vi_shift_right(even.byte, 1), vi_shift_right(odd.byte, 1)));
+      vi_store(word + 2 * PANEL, vh_subtract(vi_set(0x10001), vi_shift_left(negative, 1)));
+      even_word = vi_or(vi_shift_left(even_word, 8), even.byte);
+      odd_word = vi_or(vi_shift_left(odd_word, 8), odd.byte);
+    }
+    vi_store(byte, even_word);
+    vi_store(byte + LANES, odd_word);
+  }
+}
+
+/* One block of a panel. */
+static void t_fdpa_narrow_pack_column_block(const smma_fetch *f, const deficit_decoder *d, int32_t *out,
+                                            unsigned char *special) {
+  const size_t present = smma_lines_present(f->view, f->first, PANEL), vectors = (present + LANES - 1) / LANES;
+  uint32_t fetched[DEFICIT_LONGEST * PANEL];
+  int32_t greatest[PANEL];
+  const deficit_block b = deficit_block_of(f, fetched);
+  vi mask[4];
+  UNROLL for (size_t v = 0; v < 4; v++) mask[v] = vi_set(-1);
+  if (b.code == (const unsigned char *)fetched) {
+    for (size_t v = 0; v < 4; v++) mask[v] = deficit_present(present, v);
+    memset(out, 0, b.length * t_fdpa_narrow_column_block(1) * PANEL);
+    deficit_greatest_careful(d, 4, vectors, &b, greatest, special);
+    t_fdpa_narrow_decode_columns(d, 4, true, vectors, &b, mask, out);
+    return;
+  }
+  smma_ask_ahead(f->view, b.code, b.length, b.step, PANEL);
+  if (deficit_greatest_columns(d, 1, &b, greatest, special))
+    t_fdpa_narrow_decode_columns(d, 1, true, 4, &b, mask, out);
+  else
+    t_fdpa_narrow_decode_columns(d, 1, false, 4, &b, mask, out);
 }
 
 static void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   const smma_operation *o = &pack->plan->operation;
-  const smma_decoder d = smma_decoder_of(o->b);
+  const deficit_decoder d = deficit_decoder_of(o, o->b);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
   smma_fetch f = {pack->plan, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
-  t_fdpa_narrow_packed b;
   for (size_t block = 0; block < pack->steps * blocks; block++) {
-    uint32_t *word = (uint32_t *)((unsigned char *)pack->out + block * PANEL * t_fdpa_narrow_column_block(length));
+    unsigned char *out = (unsigned char *)pack->out + block * PANEL * t_fdpa_narrow_column_block(length);
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-    t_fdpa_narrow_decode(&f, &d, &b, pack->special);
-    for (size_t i = 0; i < length; i += 2, word += 3 * PANEL)
-      for (size_t v = 0; v < PANEL; v++) {
-        size_t even = i * PANEL + v, odd = even + PANEL;
-        word[v] = t_fdpa_narrow_pair(b.significand[even], b.significand[odd]);
-        word[PANEL + v] = t_fdpa_narrow_deficits(b.by_deficit.byte, even, odd, 0);
-        word[2 * PANEL + v] = t_fdpa_narrow_pair(1 - 2 * b.negative[even], 1 - 2 * b.negative[odd]);
-      }
-    deficit_interleave(length, b.by_deficit.byte, (unsigned char *)word);
+    t_fdpa_narrow_pack_column_block(&f, &d, (int32_t *)out, pack->special);
   }
 }
 
