@@ -286,9 +286,8 @@ static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->numbe
 
 static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->plan.with.n, panels = (n + LANES - 1) / LANES;
-  const bool small = (double)rows * (double)n * (double)p->depth < SMALL_PRODUCTS;
   int failed = 0;
-#pragma omp parallel if (!small)
+#pragma omp parallel if ((double)rows * (double)n * (double)p->depth >= SMALL_PRODUCTS)
   {
     workspace w;
     bool made = make_workspace(p, &w);
