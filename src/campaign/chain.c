@@ -10,6 +10,7 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction, *as;
+  size_t steps;
 } chain;
 
 static void chain_close(void *state) { free(state); }
@@ -26,16 +27,21 @@ static int chain_computes(void *state, const smma_instruction_info *i, char *mes
   return 1;
 }
 
-/* One step of every row: its elements of each part; c is the batch's, or the d of the step before. */
+/* One step of every row: its elements of each part, zeros behind the last; c is the batch's, or the d of the step
+   before. */
 static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_rows *parts, smma_error *error) {
   for (int p = 0; p < SMMA_PART_D; p++) {
     const smma_part *part = &parts->layout.part[p], *whole = &rows->layout.part[p];
     const size_t bytes = (size_t)part->count * part->bytes, all = (size_t)whole->count * whole->bytes;
-    if (p == SMMA_PART_C && step > 0)
+    const size_t first = p == SMMA_PART_C ? 0 : step * bytes, left = first < all ? all - first : 0;
+    const size_t taken = left < bytes ? left : bytes;
+    if (p == SMMA_PART_C && step > 0) {
       memcpy(parts->part[p], parts->part[SMMA_PART_D], rows->capacity * bytes);
-    else
-      for (size_t i = 0; bytes && i < rows->capacity; i++)
-        memcpy(parts->part[p] + i * bytes, rows->part[p] + i * all + (p == SMMA_PART_C ? 0 : step * bytes), bytes);
+      continue;
+    }
+    if (taken < bytes) memset(parts->part[p], 0, rows->capacity * bytes);
+    for (size_t i = 0; taken && i < rows->capacity; i++)
+      memcpy(parts->part[p] + i * bytes, rows->part[p] + i * all + first, taken);
   }
   return smma_unit_ask(x->unit, parts, 0, rows->capacity, NULL, error);
 }
@@ -54,8 +60,7 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
   smma_error error = {""};
   bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(&error, "out of memory");
   (void)info;
-  for (size_t step = 0; good && step < (size_t)(x->as->k / x->instruction->k); step++)
-    good = run_step(x, &rows, step, &parts, &error);
+  for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, &rows, step, &parts, &error);
   for (size_t i = 0; good && i < batch->rows; i++)
     smma_store(rows.layout.part[SMMA_PART_D].bytes, batch->d, i, known_nan(x, smma_rows_result(&parts, i)));
   smma_rows_free(&parts);
@@ -65,18 +70,17 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
 
 static const smma_unit_methods methods = {SMMA_UNIT_ABI, NULL, chain_close, chain_describe, chain_computes, chain_run};
 
-bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, smma_unit *result,
-                     smma_error *error) {
+bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_instruction *as, int tile,
+                     smma_unit *result, smma_error *error) {
+  const int steps = (as->k + tile - 1) / tile * (tile / i->k);
   chain *x;
   if (i->a != as->a || i->b != as->b || i->c != as->c || i->d != as->d || i->scale != as->scale ||
       i->scale_block != as->scale_block)
     return smma_fail(error, "%s and %s have not the same formats", i->name, as->name);
-  if (as->k % i->k != 0)
-    return smma_fail(error, "K = %d of %s is no multiple of the %d of %s", as->k, as->name, i->k, i->name);
-  if (as->k != i->k && i->c != i->d) return smma_fail(error, "%s cannot go on: c and d differ in format", i->name);
+  if (steps > 1 && i->c != i->d) return smma_fail(error, "%s cannot go on: c and d differ in format", i->name);
   x = malloc(sizeof *x);
   if (!x) return smma_fail(error, "out of memory");
-  *x = (chain){.unit = unit, .instruction = i, .as = as};
+  *x = (chain){.unit = unit, .instruction = i, .as = as, .steps = (size_t)steps};
   *result = (smma_unit){.methods = &methods, .state = x, .description = unit->description};
   snprintf(result->name, sizeof result->name, "%s", unit->name);
   return true;

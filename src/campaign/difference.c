@@ -16,7 +16,7 @@ static bool open_pair(const smma_side side[2], pair *p, smma_error *error) {
   smma_error why;
   *p = (pair){.as = i[0]->k >= i[1]->k ? i[0] : i[1]};
   for (int s = 0; s < 2; s++)
-    if (!smma_chain_open(side[s].unit, i[s], p->as, &p->chain[s], &why)) {
+    if (!smma_chain_open(side[s].unit, i[s], p->as, i[s]->k, &p->chain[s], &why)) {
       if (s == 1) smma_unit_close(&p->chain[0]);
       return smma_fail(error, "%s and %s cannot be compared: %s", side[0].label, side[1].label, why.text);
     }

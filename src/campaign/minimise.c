@@ -21,6 +21,18 @@ static bool is_zero(smma_format format, uint64_t x) {
   return smma_decode(smma_encoding_of(format), x).kind == SMMA_ZERO;
 }
 
+/* Fewer bits of the magnitude, no sign. */
+static int simpler_integers(smma_encoding f, uint64_t x, uint64_t form[FORMS]) {
+  const smma_number n = smma_decode(f, x);
+  const uint64_t m = n.significand;
+  int count = 0;
+  if (m == 0) return 0;
+  form[count++] = smma_sign_and_fields(f, n.negative, m & (m - 1));  /* without its last bit */
+  form[count++] = smma_sign_and_fields(f, n.negative, m & (~m + 1)); /* without all others */
+  if (n.negative) form[count++] = smma_sign_and_fields(f, false, m);
+  return count;
+}
+
 /* Every form is simpler by one measure and not less simple by those before it: fewer bits of the fraction, an exponent
    that is that of one, no sign. So rounds end. */
 static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
@@ -30,6 +42,7 @@ static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
   const uint64_t one = (uint64_t)f.bias << (f.fraction_bits + f.ignored_bits);
   const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   int count = 0;
+  if (smma_is_integer(format)) return simpler_integers(f, x, form);
   if (smma_decode(f, x).kind != SMMA_FINITE) return 0;
   if (x & fraction) {
     form[count++] = x & ~fraction;

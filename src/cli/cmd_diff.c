@@ -30,7 +30,7 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
   const size_t longest = strlen(s[0].label) > strlen(s[1].label) ? strlen(s[0].label) : strlen(s[1].label);
   const int width = longest > 12 ? (int)longest : 12;
   for (int n = 0; n < 2; n++) {
-    const int steps = d->as->k / s[n].side.instruction->k;
+    const int k = s[n].side.instruction->k, steps = (d->as->k + k - 1) / k;
     printf("%s: ", s[n].gpu);
     print_instruction(&s[n]);
     if (steps > 1) printf(", %d in a row", steps);

@@ -32,7 +32,7 @@ smma_operation smma_operation_of(const smma_instruction *i) {
   return o;
 }
 
-static bool same_rule(const smma_rule *x, const smma_rule *y) {
+bool smma_same_rule(const smma_rule *x, const smma_rule *y) {
   if (x->algorithm != y->algorithm || x->nan != y->nan) return false;
   for (const smma_key *key = NULL; (key = smma_next_key(x->algorithm, key));)
     if (key->of_rule && smma_key_of_rule(x, key) != smma_key_of_rule(y, key)) return false;
@@ -41,7 +41,7 @@ static bool same_rule(const smma_rule *x, const smma_rule *y) {
 
 bool smma_same_operation(const smma_instruction *x, const smma_instruction *y) {
   return x->a == y->a && x->b == y->b && x->c == y->c && x->d == y->d && x->scale == y->scale && x->k == y->k &&
-         x->scale_block == y->scale_block && same_rule(&x->rule->rule, &y->rule->rule);
+         x->scale_block == y->scale_block && smma_same_rule(&x->rule->rule, &y->rule->rule);
 }
 
 const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction) {

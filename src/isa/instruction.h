@@ -73,6 +73,9 @@ const char *smma_arch_name(const smma_instruction *instruction);
 /* What the core needs of an instruction. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
+/* Whether two rules have the same algorithm and parameters. */
+bool smma_same_rule(const smma_rule *x, const smma_rule *y);
+
 /* Whether two instructions compute the same function. */
 bool smma_same_operation(const smma_instruction *x, const smma_instruction *y);
 

@@ -1,0 +1,232 @@
+#include <string.h>
+
+#include "cli/choose.h"
+#include "cli/row.h"
+#include "cli/target.h"
+#include "cli/values.h"
+#include "equal/equal.h"
+
+typedef struct {
+  char label[512]; /* as given */
+  const smma_instruction *instruction;
+} side;
+
+typedef struct {
+  const char *name, *in, *out; /* --instr, --in, --out; or NULL */
+} choice;
+
+/* ---- Targets ---- */
+
+/* "GPU", "GPU:FORMAT", "GPU:INSTRUCTION" or the file of a custom unit. */
+static void take_side(const char *text, const choice *c, side *s) {
+  char gpu[512], message[512];
+  const char *more;
+  smma_formats formats;
+  if (!*text || strlen(text) >= sizeof gpu) smma_die("'%.40s' is not the name of a GPU", text);
+  snprintf(gpu, sizeof gpu, "%s", text);
+  snprintf(s->label, sizeof s->label, "%s", text);
+  const smma_target target = smma_require_target_and_more(gpu, &more);
+  if (target.custom || !more) {
+    s->instruction = smma_choose_one_of_several(gpu, c->name, c->in, c->out);
+    return;
+  }
+  const smma_format d = c->out ? smma_require_format(c->out, "--out") : SMMA_NO_FORMAT;
+  if (smma_formats_from_text(more, d, &formats, message, sizeof message))
+    s->instruction = smma_require_by_formats(gpu, &formats, NULL);
+  else
+    s->instruction = smma_require_of_target(&target, more, NULL);
+}
+
+static void print_side(const side *s) {
+  const smma_instruction *i = s->instruction;
+  const char *name;
+  char value[32];
+  printf("%s: %s, %s", s->label, i->name, smma_model_name(&i->rule->rule));
+  for (int p = 0; smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) printf(" %s=%s", name, value);
+  putchar('\n');
+}
+
+/* ---- Rows ---- */
+
+static void print_number(smma_format format, uint64_t x, int width) {
+  char hex[24], value[40], both[72];
+  snprintf(both, sizeof both, "%s %s", smma_hex_text(format, x, hex), smma_value_text(format, x, value));
+  printf("  %-*s", width, both);
+}
+
+static void print_product(const smma_instruction *i, const smma_row *row, int k) {
+  const int group = i->scale_block ? k / i->scale_block : 0;
+  printf("  k = %-2d", k);
+  print_number(i->a, row->a[k], 24);
+  print_number(i->b, row->b[k], i->scale_block ? 24 : 0);
+  if (i->scale_block) {
+    print_number(i->scale, row->scale_a[group], 14);
+    print_number(i->scale, row->scale_b[group], 0);
+  }
+  putchar('\n');
+}
+
+/* The terms that are not +0, and both results. */
+static void print_witness(const smma_witness *w, const char *one, const char *other) {
+  const smma_instruction *i = &w->as;
+  const char *label[2] = {one, other};
+  const uint64_t d[2] = {w->row.d, w->other};
+  const int width = (int)(strlen(one) > strlen(other) ? strlen(one) : strlen(other));
+  char hex[24], value[40];
+  printf("smallest row found, K = %d, all but +0: %s\n", i->k,
+         i->scale_block ? "k, a, b and their scale factors" : "k, a and b");
+  for (int k = 0; k < i->k; k++)
+    if (w->row.a[k] || w->row.b[k]) print_product(i, &w->row, k);
+  printf("  c     ");
+  print_number(i->c, w->row.c, 0);
+  putchar('\n');
+  for (int s = 0; s < 2; s++)
+    printf("  %-*s  %s  %s\n", width, label[s], smma_hex_text(i->d, d[s], hex), smma_value_text(i->d, d[s], value));
+}
+
+static json_t *witness_json(const smma_witness *w) {
+  json_t *object;
+  if (!w->found) return json_null();
+  object = json_pack("{s:i, s:i, s:s}", "k", w->as.k, "terms", w->terms, "c_format", smma_format_text(w->as.c));
+  smma_add_operands(object, &w->as, &w->row);
+  json_object_set_new(
+      object, "d", json_pack("[o, o]", smma_hex_array(w->as.d, &w->row.d, 1), smma_hex_array(w->as.d, &w->other, 1)));
+  return object;
+}
+
+/* ---- Two ---- */
+
+static const char *const answers[] = {"equal", "different", "cannot tell"};
+static const int statuses[] = {SMMA_EXIT_EQUAL, SMMA_EXIT_DIFFERENT, SMMA_EXIT_FAILED};
+
+static void print_equality(const side s[2], const smma_equality *e) {
+  print_side(&s[0]);
+  print_side(&s[1]);
+  switch (e->answer) {
+    case SMMA_PROVED:
+      if (e->multiple == 1)
+        printf("equal, proved for every K: %s\n", e->why);
+      else
+        printf("equal, proved for K that are multiples of %d: %s\n", e->multiple, e->why);
+      if (e->filled.found) {
+        printf("other K, which are filled with zeros, may differ\n");
+        print_witness(&e->filled, s[0].label, s[1].label);
+      } else if (e->multiple > 1) {
+        printf("other K, which are filled with zeros: cannot tell; %llu rows agree\n",
+               (unsigned long long)e->filled.rows);
+      }
+      return;
+    case SMMA_REFUTED:
+      printf("different: in %s\n", e->why);
+      print_witness(&e->witness, s[0].label, s[1].label);
+      return;
+    case SMMA_CANNOT_TELL:
+      printf("cannot tell, because no proof covers what differs, %s; %llu rows agree\n", e->why,
+             (unsigned long long)e->witness.rows);
+  }
+}
+
+static json_t *equality_json(const side s[2], const smma_equality *e) {
+  const bool proved = e->answer == SMMA_PROVED;
+  return json_pack("{s:[o, o], s:[s, s], s:s, s:s, s:o, s:o, s:o, s:I}", "targets", smma_json_text(s[0].label),
+                   smma_json_text(s[1].label), "instr", s[0].instruction->name, s[1].instruction->name, "answer",
+                   answers[e->answer], "why", e->why, "multiple_of", proved ? json_integer(e->multiple) : json_null(),
+                   "row", witness_json(&e->witness), "other_k", witness_json(&e->filled), "rows",
+                   (json_int_t)(proved ? e->filled.rows : e->witness.rows));
+}
+
+/* ---- One ---- */
+
+static void print_freedom(const side *s, const smma_freedom *f) {
+  char one[32], other[64];
+  print_side(s);
+  snprintf(one, sizeof one, "in order");
+  snprintf(other, sizeof other, "k = %d and %d exchanged", f->exchanged[0], f->exchanged[1]);
+  switch (f->order.answer) {
+    case SMMA_PROVED: printf("order of k: any, proved: %s\n", f->order.why); break;
+    case SMMA_REFUTED:
+      printf("order of k: matters\n");
+      print_witness(&f->order.witness, one, other);
+      break;
+    case SMMA_CANNOT_TELL:
+      printf("order of k: cannot tell, because no proof covers it; %llu rows of at most %d products agree\n",
+             (unsigned long long)f->order.witness.rows, SMMA_MAXIMUM_K);
+  }
+  if (*f->within) printf("any order, proved, of %s\n", f->within);
+  printf("BLOCK_K: %s\n", f->tile);
+  switch (f->filled.answer) {
+    case SMMA_PROVED: printf("zeros behind the last k: change nothing, proved\n"); break;
+    case SMMA_REFUTED:
+      printf("zeros behind the last k: an instruction of nothing else may change the result\n");
+      print_witness(&f->filled.witness, "without", "with");
+      break;
+    case SMMA_CANNOT_TELL:
+      printf("zeros behind the last k: cannot tell, because no proof covers them; %llu rows agree\n",
+             (unsigned long long)f->filled.witness.rows);
+  }
+}
+
+static json_t *freedom_json(const side *s, const smma_freedom *f) {
+  static const char *const words[] = {"any", "matters", "cannot tell"};
+  static const char *const zeros[] = {"change nothing", "matter", "cannot tell"};
+  const bool exchanged = f->order.answer == SMMA_REFUTED;
+  return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:I, s:s, s:s, s:s, s:o}", "target", smma_json_text(s->label),
+                   "instr", s->instruction->name, "order", words[f->order.answer], "why", f->order.why, "row",
+                   witness_json(&f->order.witness), "exchanged",
+                   exchanged ? json_pack("[i, i]", f->exchanged[0], f->exchanged[1]) : json_null(), "rows",
+                   (json_int_t)f->order.witness.rows, "any_order_of", f->within, "block_k", f->tile, "zeros",
+                   zeros[f->filled.answer], "zeros_row", witness_json(&f->filled.witness));
+}
+
+/* ---- The command ---- */
+
+static int compare_two(const side s[2], uint64_t rows, uint64_t seed, bool json) {
+  static smma_equality e;
+  smma_error error;
+  if (!smma_find_equality(s[0].instruction, s[1].instruction, rows, seed, &e, &error)) smma_die("%s", error.text);
+  if (json)
+    smma_print_json(equality_json(s, &e));
+  else
+    print_equality(s, &e);
+  return smma_finish_output(statuses[e.answer]);
+}
+
+static int examine_one(const side *s, uint64_t rows, uint64_t seed, bool json) {
+  static smma_freedom f;
+  smma_error error;
+  if (!smma_find_freedom(s->instruction, rows, seed, &f, &error)) smma_die("%s", error.text);
+  if (json)
+    smma_print_json(freedom_json(s, &f));
+  else
+    print_freedom(s, &f);
+  return smma_finish_output(statuses[f.order.answer]);
+}
+
+int smma_command_equal(int argc, const char **argv) {
+  choice c = {NULL, NULL, NULL};
+  long long rows = 200000, seed = 0;
+  int json = 0, permute = 0, count = 0;
+  const char **targets;
+  side s[2];
+  struct poptOption options[] = {
+      {"instr", 0, POPT_ARG_STRING, &c.name, 0, "the instruction of targets that name a GPU alone", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &c.in, 0, "or their preferred one with A and B in this format, or A,B", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &c.out, 0, "and D in that", "FORMAT"},
+      {"permute", 0, POPT_ARG_NONE, &permute, 0, "of one target: whether the order of k matters, and BLOCK_K", NULL},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "rows to search at most", "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  targets = smma_parse_options(
+      argc, argv, options, 1, 2,
+      "Whether two targets compute the same function over products of any K: 'equal' is proved from their rules,\n"
+      "'different' comes with a row that tells them apart, else it cannot tell. Exit status 0, 1, 2.\n"
+      "TARGET: GPU, GPU:FORMAT, GPU:INSTRUCTION, or the file of a custom unit; f16 without a format.\n"
+      "Example: softmma equal H100 B200 --in bf16\n");
+  if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
+  for (; targets[count]; count++) take_side(targets[count], &c, &s[count]);
+  if (permute && count != 1) smma_die("--permute: of one target, not two");
+  if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
+  return permute ? examine_one(s, (uint64_t)rows, (uint64_t)seed, json)
+                 : compare_two(s, (uint64_t)rows, (uint64_t)seed, json);
+}

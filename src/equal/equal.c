@@ -1,0 +1,322 @@
+#include "equal/equal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "equal/product.h"
+#include "isa/catalogue.h"
+#include "isa/formats.h"
+#include "isa/key.h"
+
+static int common_multiple(int x, int y) {
+  int multiple = x;
+  while (multiple % y) multiple += x;
+  return multiple;
+}
+
+/* ---- Proof ---- */
+
+static bool same_nan(smma_nan_policy x, smma_nan_policy y) {
+  return x == y || x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET;
+}
+
+bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple) {
+  const smma_operation of_x = smma_operation_of(x), of_y = smma_operation_of(y);
+  const smma_form form_x = smma_form_of(&of_x), form_y = smma_form_of(&of_y);
+  const bool zeros = smma_zeros_add_nothing(&of_x) && smma_zeros_add_nothing(&of_y);
+  *multiple = x->k == y->k || zeros ? 1 : common_multiple(x->k, y->k);
+  return smma_same_form(&form_x, &form_y) && same_nan(of_x.rule.nan, of_y.rule.nan);
+}
+
+/* ---- Reasons ---- */
+
+#define ADD(...) smma_append_text(text, size, __VA_ARGS__)
+
+/* The value of a rule's parameter as it is told, or NULL. */
+static const char *parameter(const smma_rule *r, const char *wanted, char value[32]) {
+  const char *name;
+  for (int p = 0; smma_parameter(r, p, &name, value, 32); p++)
+    if (strcmp(name, wanted) == 0) return value;
+  return NULL;
+}
+
+/* "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)"; false if there is nothing. */
+static bool add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
+  const char *name, *comma = "";
+  char one[32], other[32];
+  if (of_x->algorithm != of_y->algorithm) {
+    ADD("the algorithm (%s and %s)", smma_model_name(of_x), smma_model_name(of_y));
+    comma = ", ";
+  }
+  for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
+    if (!parameter(of_y, name, other) || strcmp(one, other) == 0) continue;
+    ADD("%s%s (%s and %s)", comma, name, one, other);
+    comma = ", ";
+  }
+  if (x->k != y->k) {
+    ADD("%sK of one instruction (%d and %d)", comma, x->k, y->k);
+    comma = ", ";
+  }
+  return *comma;
+}
+
+/* What both do, in the form that they share. */
+static void add_form(const smma_operation *o, const smma_form *form, char *text, size_t size) {
+  const smma_rule *r = &form->rule;
+  switch (r->algorithm) {
+    case SMMA_G_FDPA:
+      if (!form->chained)
+        ADD("both compute every %d products by the same rule", form->step);
+      else if (form->step == 1)
+        ADD("both add one product after the other in order of k, each by the same rule");
+      else
+        ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
+      return;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+      ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
+      return;
+    case SMMA_FTZ_ADDMUL:
+      ADD("both add %d products, then the sum before them, by the same rule", r->with.ftz_addmul.pairwise);
+      if (form->chained) ADD("; no sum in between is -0, which the next instruction would read as +0");
+      return;
+    case SMMA_INTEGER:
+      if (r->with.integer.overflow == SMMA_INTEGER_WRAPS)
+        ADD("both add integers exactly modulo 2^32, where neither order nor steps count");
+      else if (form->chained)
+        ADD("no product is negative: sums only grow, and clamped once or at every step they end alike");
+      else
+        ADD("both add the sum before and %d products exactly, then clamp", o->k);
+      return;
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_FTZ_FMA: break;
+  }
+  ADD("both compute every %d products by the same rule", form->step);
+}
+
+static void add_idle(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+  const smma_operation o[2] = {smma_operation_of(x), smma_operation_of(y)};
+  const smma_form form[2] = {smma_form_of(&o[0]), smma_form_of(&o[1])};
+  const int last_product = smma_last_bit_of_products(&o[0]), last_sum = smma_last_bit_of_sums(&o[0]);
+  const int last = last_product < last_sum ? last_product : last_sum;
+  char one[32], other[32];
+  if (form[0].exact || form[1].exact) ADD(". F cuts nothing with these formats");
+  if (!parameter(&x->rule->rule, "e_zero", one) || !parameter(&y->rule->rule, "e_zero", other) ||
+      strcmp(one, other) == 0 || form[0].exact)
+    return;
+  if (form[0].zero_without_bits && form[1].zero_without_bits)
+    ADD(". e_zero, %s and %s, has no effect: no term has a bit below 2^%d, where a zero would cut", one, other, last);
+  else
+    ADD(". e_zero, %s and %s, has no effect: no other term has so small an exponent", one, other);
+}
+
+static void explain_proof(const smma_instruction *x, const smma_instruction *y, smma_equality *e) {
+  const smma_operation o = smma_operation_of(x);
+  const smma_form form = smma_form_of(&o);
+  char *text = e->why;
+  const size_t size = sizeof e->why;
+  add_form(&o, &form, text, size);
+  if (x->k != y->k && form.step > 1) ADD(", whether an instruction has K = %d or %d", x->k, y->k);
+  add_idle(x, y, text, size);
+  if (x->rule->rule.nan == SMMA_NAN_QUIET || y->rule->rule.nan == SMMA_NAN_QUIET)
+    if (!smma_is_integer(x->d)) ADD(". Which NaN a unit returns is not known and does not count");
+}
+
+/* ---- Search ---- */
+
+/* Rows of this K, each product filled with zeros to its tile. */
+static bool search(const smma_instruction *const target[2], int k, const int tile[2], uint64_t rows, uint64_t seed,
+                   smma_witness *witness, smma_error *error) {
+  smma_product_unit product[2];
+  smma_instruction as;
+  const bool any_c = smma_product_rows(target, k, tile, &as);
+  smma_search s = {.unit = {&product[0].unit, &product[1].unit},
+                   .as = &as,
+                   .rule = {&target[0]->rule->rule, &target[1]->rule->rule},
+                   .without_c = !any_c,
+                   .rows = rows,
+                   .seed = seed};
+  bool done;
+  if (!smma_product_open(&product[0], target[0], &as, tile[0], error)) return false;
+  if (!smma_product_open(&product[1], target[1], &as, tile[1], error)) {
+    smma_product_close(&product[0]);
+    return false;
+  }
+  done = smma_find_witness(&s, witness, error);
+  smma_product_close(&product[0]);
+  smma_product_close(&product[1]);
+  return done;
+}
+
+static bool same_formats(const smma_instruction *x, const smma_instruction *y, smma_error *error) {
+  const struct {
+    const char *name;
+    smma_format x, y;
+  } part[] = {{"A", x->a, y->a}, {"B", x->b, y->b}, {"C", x->c, y->c}, {"D", x->d, y->d}};
+  for (int p = 0; p < 4; p++)
+    if (part[p].x != part[p].y)
+      return smma_fail(error, "%s and %s are no functions of the same operands: %s is %s and %s", x->name, y->name,
+                       part[p].name, smma_format_text(part[p].x), smma_format_text(part[p].y));
+  if (x->scale_block != y->scale_block || (x->scale_block && x->scale != y->scale))
+    return smma_fail(error, "%s and %s are no functions of the same operands: their scale factors differ", x->name,
+                     y->name);
+  return true;
+}
+
+/* What is not proved: first K that both have, then one that the deeper instruction fills with zeros. */
+static bool search_both(const smma_instruction *const t[2], uint64_t rows, uint64_t seed, smma_equality *e,
+                        smma_error *error) {
+  const int tile[2] = {t[0]->k, t[1]->k}, least = tile[0] < tile[1] ? tile[0] : tile[1];
+  const int common = common_multiple(tile[0], tile[1]);
+  smma_witness filled;
+  if (common <= SMMA_MAXIMUM_K && !search(t, common, tile, rows, seed, &e->witness, error)) return false;
+  if (e->witness.found || tile[0] == tile[1]) return true;
+  if (!search(t, least, tile, rows, seed, &filled, error)) return false;
+  filled.rows += e->witness.rows;
+  e->witness = filled;
+  return true;
+}
+
+bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, uint64_t rows, uint64_t seed,
+                        smma_equality *e, smma_error *error) {
+  const smma_instruction *const target[2] = {x, y};
+  const int tile[2] = {x->k, y->k}, least = x->k < y->k ? x->k : y->k;
+  *e = (smma_equality){.answer = SMMA_CANNOT_TELL};
+  if (!same_formats(x, y, error)) return false;
+  if (smma_prove_equal(x, y, &e->multiple)) {
+    e->answer = SMMA_PROVED;
+    explain_proof(x, y, e);
+    return e->multiple == 1 || search(target, least, tile, rows, seed, &e->filled, error);
+  }
+  if (!search_both(target, rows, seed, e, error)) return false;
+  if (!add_differences(x, y, e->why, sizeof e->why)) snprintf(e->why, sizeof e->why, "NaN");
+  if (e->witness.found) e->answer = SMMA_REFUTED;
+  return true;
+}
+
+/* ---- The order of k ---- */
+
+/* Groups to exchange: those that share scale factors; where several sums are within one, also products of it. */
+typedef struct {
+  int group, first, second;
+} exchange;
+
+static int exchanges_of(const smma_operation *o, int k, exchange *x) {
+  const int group = o->scale_block ? o->scale_block : 1, groups = k / group, block = smma_block_of(o);
+  const exchange all[] = {{group, 0, groups - 1}, {1, 0, block % k}, {group, 0, 1 % groups},
+                          {group, 0, 2 % groups}, {1, 0, k / 2},     {1, 0, 16 % k}};
+  int count = 0;
+  for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+    const bool within = all[n].group == group || all[n].second < group;
+    if (within && all[n].first != all[n].second) x[count++] = all[n];
+  }
+  return count;
+}
+
+static bool search_exchanged(const smma_instruction *i, int k, exchange x, uint64_t rows, uint64_t seed,
+                             smma_witness *witness, smma_error *error) {
+  const smma_instruction *const target[2] = {i, i};
+  const int tile[2] = {i->k, i->k};
+  smma_product_unit product;
+  smma_exchanged_unit exchanged;
+  smma_instruction as;
+  const bool any_c = smma_product_rows(target, k, tile, &as);
+  const smma_search s = {.unit = {&product.unit, &exchanged.unit},
+                         .as = &as,
+                         .rule = {&i->rule->rule, &i->rule->rule},
+                         .without_c = !any_c,
+                         .rows = rows,
+                         .seed = seed};
+  bool done;
+  if (!smma_product_open(&product, i, &as, i->k, error)) return false;
+  smma_exchanged_open(&exchanged, &product.unit, x.group, x.first, x.second);
+  done = smma_find_witness(&s, witness, error);
+  smma_product_close(&product);
+  return done;
+}
+
+static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, smma_freedom *f, smma_error *error) {
+  const smma_operation o = smma_operation_of(i);
+  const int k = 2 * i->k <= SMMA_MAXIMUM_K ? 2 * i->k : i->k;
+  smma_equality *e = &f->order;
+  exchange x[8];
+  int count = exchanges_of(&o, k, x);
+  uint64_t asked = 0;
+  if (smma_any_order(&o)) {
+    const bool wraps = o.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+    e->answer = SMMA_PROVED;
+    e->multiple = 1;
+    snprintf(e->why, sizeof e->why, "%s",
+             wraps ? "integers are added exactly modulo 2^32"
+                   : "no product is negative: sums only grow, and end alike wherever they are clamped");
+    return true;
+  }
+  for (int n = 0; n < count && !e->witness.found; n++) {
+    if (!search_exchanged(i, k, x[n], rows / (uint64_t)count + 1, seed, &e->witness, error)) return false;
+    f->exchanged[0] = x[n].first * x[n].group;
+    f->exchanged[1] = x[n].second * x[n].group;
+    asked += e->witness.rows;
+  }
+  e->witness.rows = asked;
+  if (e->witness.found) e->answer = SMMA_REFUTED;
+  return true;
+}
+
+/* A sum of aligned or of exact terms has no order; those that round one after the other at most commute. */
+static void tell_within(const smma_operation *o, char *text, size_t size) {
+  const int block = smma_block_of(o);
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_G_FDPA:
+      if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
+      return;
+    case SMMA_GTR_FDPA: ADD("even k among themselves and odd k among themselves, of each %d", block); return;
+    case SMMA_GST_FDPA:
+      ADD("the %d products of each group, and groups of one instruction with their scale factors",
+          o->rule.with.gst_fdpa.group);
+      return;
+    case SMMA_FTZ_ADDMUL: ADD("the two products that are added first, of which addition has no order"); return;
+    case SMMA_INTEGER: ADD("the %d products of one instruction, whose sum is exact", o->k); return;
+    case SMMA_FMA:
+    case SMMA_FTZ_FMA: return;
+  }
+}
+
+static void tell_tile(const smma_instruction *i, const smma_form *form, char *text, size_t size) {
+  ADD("tiles of K do not matter: instructions pass the sum on, so every multiple of K = %d is the same chain", i->k);
+  if (!form->chained)
+    ADD("; an instruction with another K would be another function");
+  else if (form->step == 1)
+    ADD("; nor does K of the instruction");
+  else
+    ADD("; nor does K of the instruction, as long as it is a multiple of %d", form->step);
+}
+
+bool smma_find_freedom(const smma_instruction *i, uint64_t rows, uint64_t seed, smma_freedom *f, smma_error *error) {
+  const smma_operation o = smma_operation_of(i);
+  const smma_form form = smma_form_of(&o);
+  const smma_instruction *const target[2] = {i, i};
+  const int tile[2] = {i->k, 2 * i->k};
+  *f = (smma_freedom){.order = {.answer = SMMA_CANNOT_TELL}, .filled = {.answer = SMMA_CANNOT_TELL}};
+  if (!find_order(i, rows, seed, f, error)) return false;
+  if (f->order.answer != SMMA_PROVED) tell_within(&o, f->within, sizeof f->within);
+  tell_tile(i, &form, f->tile, sizeof f->tile);
+  if (smma_zeros_add_nothing(&o)) {
+    f->filled.answer = SMMA_PROVED;
+    f->filled.multiple = 1;
+    return true;
+  }
+  if (!search(target, i->k, tile, rows, seed, &f->filled.witness, error)) return false;
+  if (f->filled.witness.found) f->filled.answer = SMMA_REFUTED;
+  return true;
+}

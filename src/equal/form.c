@@ -1,0 +1,262 @@
+#include "equal/form.h"
+
+#include "isa/instruction.h"
+
+/* Of all finite terms of one sort that are not zero: exponents that they bring to alignment, and the last bit. */
+typedef struct {
+  int least, greatest, last;
+} reach;
+
+static reach reach_of(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const int least = smma_minimum_exponent(f);
+  return (reach){least, (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias, least - f.fraction_bits};
+}
+
+static int least_of(int x, int y) { return x < y ? x : y; }
+
+static reach product_of(reach x, reach y) {
+  return (reach){x.least + y.least, x.greatest + y.greatest, x.last + y.last};
+}
+
+static reach joined(reach x, reach y) {
+  return (reach){least_of(x.least, y.least), smma_maximum(x.greatest, y.greatest), least_of(x.last, y.last)};
+}
+
+/* Products, scaled if the operation has scale factors; a normalised one is below 2^4 times its factors' powers. */
+static reach reach_of_products(const smma_operation *o, bool normalized) {
+  reach r = product_of(reach_of(o->a), reach_of(o->b));
+  if (o->scale_block) r = product_of(r, product_of(reach_of(o->scale), reach_of(o->scale)));
+  if (normalized) r = (reach){r.last, r.greatest + 3, r.last};
+  return r;
+}
+
+/* c, if it is a term, and sums: encodings of d. */
+static reach reach_of_sums(const smma_operation *o, smma_format output, bool with_c) {
+  const reach d = reach_of(o->d), sum = reach_of(output), c = reach_of(o->c);
+  return (reach){d.least, d.greatest, with_c ? least_of(sum.last, c.last) : sum.last};
+}
+
+int smma_last_bit_of_products(const smma_operation *o) { return reach_of_products(o, false).last; }
+
+static smma_format output_of(const smma_operation *o) {
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16: return o->rule.with.t_fdpa.output;
+    case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.output;
+    case SMMA_G_FDPA: return o->rule.with.g_fdpa.output;
+    case SMMA_FMA:
+    case SMMA_E_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER: break;
+  }
+  return o->d;
+}
+
+int smma_last_bit_of_sums(const smma_operation *o) { return reach_of_sums(o, output_of(o), true).last; }
+
+/* ---- As G-FDPA ---- */
+
+static smma_g_fdpa general(int block, int bits, int zero_exponent, smma_format output, smma_rounding rounding,
+                           smma_zero_sign zero_sign) {
+  return (smma_g_fdpa){.block = block,
+                       .interleave = block,
+                       .alignment_bits = bits,
+                       .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
+                       .product_exponent = SMMA_EXPONENT_OF_FACTORS,
+                       .zero_exponent = zero_exponent,
+                       .c_joins = SMMA_C_JOINS_FIRST,
+                       .c_rounding = SMMA_ROUND_NEAREST_EVEN,
+                       .output = output,
+                       .rounding = rounding,
+                       .overflow = SMMA_SUM_TO_INFINITY,
+                       .subnormal_inputs = SMMA_SUBNORMALS_KEPT,
+                       .subnormal_outputs = SMMA_SUBNORMALS_KEPT,
+                       .zero_sign = zero_sign};
+}
+
+/* Whether the operation is a chain of sums that G-FDPA can be, and which. */
+static bool as_general(const smma_operation *o, smma_g_fdpa *g) {
+  const int block = smma_block_of(o);
+  const smma_t_fdpa *t = &o->rule.with.t_fdpa;
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+      *g = general(block, t->alignment_bits, t->zero_exponent, t->output, t->rounding, SMMA_ZERO_POSITIVE);
+      return true;
+    case SMMA_E_FDPA:
+      *g = general(block, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, SMMA_ROUND_NEAREST_EVEN, SMMA_ZERO_POSITIVE);
+      return true;
+    case SMMA_FMA:
+      *g = general(1, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, SMMA_ROUND_NEAREST_EVEN, SMMA_ZERO_IEEE);
+      return true;
+    case SMMA_G_FDPA:
+      *g = o->rule.with.g_fdpa;
+      if (o->k == g->block) g->interleave = g->block;
+      return true;
+    case SMMA_GST_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_FTZ_FMA:
+    case SMMA_INTEGER: break;
+  }
+  return false;
+}
+
+/* Every term of a block of G-FDPA. */
+static reach reach_of_terms(const smma_operation *o, const smma_g_fdpa *g) {
+  return joined(reach_of_products(o, g->product_exponent == SMMA_EXPONENT_NORMALIZED),
+                reach_of_sums(o, g->output, g->c_joins == SMMA_C_JOINS_FIRST));
+}
+
+/* What a zero brings counts if it can be the greatest exponent, and then cut something off: without it less would be.
+ */
+static void leave_out_zero_exponent(reach terms, smma_form *form) {
+  smma_g_fdpa *g = &form->rule.with.g_fdpa;
+  if (g->zero_exponent == SMMA_NO_EXPONENT) return;
+  form->zero_is_least = g->zero_exponent <= terms.least;
+  form->zero_without_bits = g->zero_exponent - g->alignment_bits <= terms.last;
+  if (form->zero_is_least || form->zero_without_bits) g->zero_exponent = SMMA_NO_EXPONENT;
+}
+
+/* Where the greatest exponent of all leaves every bit, so does any other. */
+static void leave_out_alignment(reach terms, smma_form *form) {
+  smma_g_fdpa *g = &form->rule.with.g_fdpa;
+  if (g->alignment_bits == SMMA_EXACT_ALIGNMENT) return;
+  form->exact = smma_maximum(terms.greatest, g->zero_exponent) - g->alignment_bits <= terms.last;
+  if (!form->exact) return;
+  g->alignment_bits = SMMA_EXACT_ALIGNMENT;
+  g->alignment_rounding = SMMA_ROUND_TOWARD_ZERO;
+  g->sticky_bit = 0;
+  g->product_exponent = SMMA_EXPONENT_OF_FACTORS;
+  g->zero_exponent = SMMA_NO_EXPONENT;
+}
+
+/* An instruction's end is seen where c joins behind it, where blocks take k in turns up to it, and where its c is read
+   otherwise than a block's result. */
+static bool general_is_chained(const smma_g_fdpa *g) {
+  const bool in_order = g->interleave == g->block, first = g->c_joins == SMMA_C_JOINS_FIRST;
+  const bool c_as_it_is = g->subnormal_inputs == SMMA_SUBNORMALS_KEPT || g->subnormal_inputs == g->subnormal_outputs;
+  return in_order && first && c_as_it_is;
+}
+
+/* ---- Others ---- */
+
+/* FTZ-AddMul reads c = -0 as +0, at each instruction. A sum is never -0 in between if none is subnormal before it is
+   flushed: with all products multiples of 2^p, p >= -102, d + s is zero, or d is less than half of |s| >= 2^p, or d and
+   with it the sum is a multiple of 2^(p - 24) >= 2^-126. */
+static bool flushes_no_sum(const smma_operation *o) { return smma_last_bit_of_products(o) >= -102; }
+
+static bool is_unsigned(smma_format format) { return smma_is_integer(format) && !smma_encoding_of(format).sign_bits; }
+
+/* Sums that are clamped once or after every step are the same if no product is negative: they only grow. */
+static bool clamps_alike(const smma_operation *o) {
+  return o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS || (is_unsigned(o->a) && is_unsigned(o->b));
+}
+
+/* Whether an instruction's end is seen nowhere; then `*step` is a step of the chain. */
+static bool is_chained(const smma_operation *o, int *step) {
+  switch (o->rule.algorithm) {
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: *step = smma_block_of(o); return true;
+    case SMMA_FTZ_ADDMUL: *step = o->rule.with.ftz_addmul.pairwise; return flushes_no_sum(o);
+    case SMMA_INTEGER: *step = 1; return clamps_alike(o);
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_FTZ_FMA:
+    case SMMA_G_FDPA: break;
+  }
+  return false;
+}
+
+static void set_block(smma_rule *r, int block) {
+  if (r->algorithm == SMMA_FP8_BY_FP16) r->with.t_fdpa.block = block;
+  if (r->algorithm == SMMA_TR_FDPA || r->algorithm == SMMA_GTR_FDPA) r->with.tr_fdpa.block = block;
+}
+
+smma_form smma_form_of(const smma_operation *o) {
+  smma_form form = {.rule = o->rule};
+  smma_g_fdpa g;
+  form.rule.nan = SMMA_NAN_QUIET;
+  if (!as_general(o, &g)) {
+    set_block(&form.rule, smma_block_of(o));
+    form.chained = is_chained(o, &form.step);
+    if (!form.chained) form.step = o->k;
+    return form;
+  }
+  const reach terms = reach_of_terms(o, &g);
+  form.rule.algorithm = SMMA_G_FDPA;
+  form.rule.with.g_fdpa = g;
+  leave_out_zero_exponent(terms, &form);
+  leave_out_alignment(terms, &form);
+  form.chained = general_is_chained(&g);
+  form.step = form.chained ? g.block : o->k;
+  return form;
+}
+
+bool smma_same_form(const smma_form *x, const smma_form *y) {
+  return x->step == y->step && smma_same_rule(&x->rule, &y->rule);
+}
+
+/* ---- Zeros behind the last product ---- */
+
+/* Whether a sum is kept as it is beside zeros: its own exponent, or the one that zeros bring, leaves all its bits. */
+static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
+  const reach sum = reach_of_sums(o, g->output, false);
+  if (g->alignment_bits == SMMA_EXACT_ALIGNMENT) return true;
+  return g->alignment_bits >= smma_encoding_of(g->output).fraction_bits &&
+         (g->zero_exponent <= sum.least || g->zero_exponent - g->alignment_bits <= sum.last);
+}
+
+/* Whether a block's result is never -0, which zeros would turn into +0: what is added are multiples of the least
+   result, as operands are, or as alignment leaves them. */
+static bool general_has_no_negative_zero(const smma_operation *o, const smma_g_fdpa *g) {
+  const reach terms = reach_of_terms(o, g);
+  const int last = reach_of(g->output).last;
+  const bool finite = g->alignment_bits != SMMA_EXACT_ALIGNMENT;
+  if (g->zero_sign != SMMA_ZERO_POSITIVE) return false;
+  return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
+}
+
+static bool general_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
+  return g->c_joins == SMMA_C_JOINS_FIRST && g->interleave == g->block && g->subnormal_inputs == SMMA_SUBNORMALS_KEPT &&
+         g->subnormal_outputs == SMMA_SUBNORMALS_KEPT && alignment_keeps_sums(o, g) &&
+         general_has_no_negative_zero(o, g);
+}
+
+/* c keeps its 23 fraction bits, and sums of products reach no further down than 2^(e - F2 - 1). */
+static bool tr_keeps_sums(const smma_operation *o) {
+  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+  return p->alignment_bits >= 23 && reach_of_products(o, false).least - p->sum_bits - 1 >= reach_of(SMMA_F32).last;
+}
+
+bool smma_zeros_add_nothing(const smma_operation *o) {
+  const smma_form form = smma_form_of(o);
+  switch (form.rule.algorithm) {
+    case SMMA_INTEGER: return true;
+    case SMMA_G_FDPA: return general_keeps_sums(o, &form.rule.with.g_fdpa);
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: return tr_keeps_sums(o);
+    case SMMA_FTZ_ADDMUL: return flushes_no_sum(o);
+    case SMMA_FMA:
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_GST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_FTZ_FMA: break;
+  }
+  return false;
+}
+
+bool smma_any_order(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && clamps_alike(o); }

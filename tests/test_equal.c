@@ -1,0 +1,294 @@
+/* Proofs against rows, for every two instructions of the catalogue with the same formats: what is proved equal agrees
+   on SOFTMMA_EQUAL_ROWS rows of each kind and as many directed ones, what is not has a row that tells it apart or is
+   listed. What zeros and exchanged k are said to leave as it is they leave. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equal/equal.h"
+#include "equal/product.h"
+#include "isa/catalogue.h"
+#include "isa/custom.h"
+#include "random_unit.h"
+#include "rows/generate.h"
+#include "support.h"
+
+enum { MOST_OPERATIONS = 1024, SEARCHED = 200000 };
+
+/* Operations of the catalogue, each once, and how many of its rows, with every N together, compute it. */
+typedef struct {
+  const smma_instruction *instruction;
+  int rows;
+} entry;
+
+static entry entries[MOST_OPERATIONS];
+static int count;
+static uint64_t rows_of_each_kind;
+
+/* As `softmma list` has rows: the same but for M and N. */
+static bool same_row(const smma_instruction *x, const smma_instruction *y) {
+  return x && x->arch == y->arch && x->family == y->family && x->family != SMMA_FAMILY_MMA &&
+         x->family != SMMA_FAMILY_MFMA && smma_same_operation(x, y);
+}
+
+static void collect(void) {
+  const smma_instruction *i, *previous = NULL;
+  for (size_t n = 0; (i = smma_catalogue_at(n)); n++) {
+    int at = 0;
+    if (same_row(previous, i)) continue;
+    previous = i;
+    while (at < count && !smma_same_operation(entries[at].instruction, i)) at++;
+    if (at == count) {
+      assert_true(count < MOST_OPERATIONS);
+      entries[count++] = (entry){i, 0};
+    }
+    entries[at].rows++;
+  }
+}
+
+static bool same_formats(const smma_instruction *x, const smma_instruction *y) {
+  return x->a == y->a && x->b == y->b && x->c == y->c && x->d == y->d && x->scale_block == y->scale_block &&
+         x->scale == y->scale;
+}
+
+static void name_pair(const smma_instruction *x, const smma_instruction *y) {
+  print_error("%s %s and %s %s\n", smma_arch_name(x), x->name, smma_arch_name(y), y->name);
+}
+
+static void print_row(const smma_witness *w) {
+  print_error("rows of %s, K = %d:", w->as.name, w->as.k);
+  for (int k = 0; k < w->as.k; k++)
+    if (w->row.a[k] || w->row.b[k])
+      print_error(" %d: %llx %llx", k, (unsigned long long)w->row.a[k], (unsigned long long)w->row.b[k]);
+  print_error(" c: %llx d: %llx other: %llx\n", (unsigned long long)w->row.c, (unsigned long long)w->row.d,
+              (unsigned long long)w->other);
+}
+
+/* Whether rows of this K agree, so many of each kind; tiles are what K is filled to. */
+static bool agree(const smma_instruction *x, const smma_instruction *y, int k, int tile_x, int tile_y, uint64_t rows) {
+  const smma_instruction *const target[2] = {x, y};
+  const int tile[2] = {tile_x, tile_y};
+  smma_product_unit product[2];
+  smma_instruction as;
+  smma_witness witness;
+  smma_error error;
+  const bool any_c = smma_product_rows(target, k, tile, &as);
+  const smma_search search = {.unit = {&product[0].unit, &product[1].unit},
+                              .as = &as,
+                              .rule = {&x->rule->rule, &y->rule->rule},
+                              .without_c = !any_c,
+                              .rows = 2 * SMMA_ROWS_KINDS * rows,
+                              .seed = 1};
+  for (int t = 0; t < 2; t++) assert_true(smma_product_open(&product[t], target[t], &as, tile[t], &error));
+  assert_true(smma_find_witness(&search, &witness, &error));
+  for (int t = 0; t < 2; t++) smma_product_close(&product[t]);
+  if (witness.found) {
+    name_pair(x, y);
+    print_row(&witness);
+  }
+  return !witness.found;
+}
+
+static int common_multiple(int x, int y) {
+  int multiple = x;
+  while (multiple % y) multiple += x;
+  return multiple;
+}
+
+/* For every K: those of both, and those that the deeper one fills with zeros. */
+static void check_proof(const smma_instruction *x, const smma_instruction *y, int multiple, uint64_t rows) {
+  const int least = x->k < y->k ? x->k : y->k, common = common_multiple(x->k, y->k);
+  if (common <= MOST_K) assert_true(agree(x, y, common, x->k, y->k, rows));
+  if (multiple == 1 && x->k != y->k) assert_true(agree(x, y, least, x->k, y->k, rows));
+}
+
+/* What is not proved and has no row. */
+static const char *const unknown[] = {NULL};
+
+static bool is_listed(const smma_instruction *x, const smma_instruction *y) {
+  char pair[512];
+  snprintf(pair, sizeof pair, "%s %s and %s %s", smma_arch_name(x), x->name, smma_arch_name(y), y->name);
+  for (int n = 0; unknown[n]; n++)
+    if (strcmp(unknown[n], pair) == 0) return true;
+  return false;
+}
+
+static void test_catalogue(void **state) {
+  long pairs[3] = {0}, operations[3] = {0}, of_some_k = 0;
+  (void)state;
+  for (int i = 0; i < count; i++) {
+    pairs[SMMA_PROVED] += (long)entries[i].rows * (entries[i].rows - 1) / 2;
+    for (int j = 0; j < i; j++) {
+      const smma_instruction *x = entries[j].instruction, *y = entries[i].instruction;
+      smma_equality e;
+      smma_error error;
+      if (!same_formats(x, y)) continue;
+      if (smma_prove_equal(x, y, &e.multiple)) {
+        e.answer = SMMA_PROVED;
+        of_some_k += e.multiple > 1;
+        check_proof(x, y, e.multiple, rows_of_each_kind);
+      } else {
+        assert_true(smma_find_equality(x, y, SEARCHED, 0, &e, &error));
+        assert_true(e.answer != SMMA_PROVED);
+        if (e.answer == SMMA_CANNOT_TELL && !is_listed(x, y)) {
+          name_pair(x, y);
+          fail_msg("neither proved nor told apart: %s", e.why);
+        }
+      }
+      operations[e.answer]++;
+      pairs[e.answer] += (long)entries[i].rows * entries[j].rows;
+    }
+  }
+  printf(
+      "%d operations; pairs of them: %ld equal (%ld of them for multiples of K), %ld different, %ld not known; pairs "
+      "of the catalogue's rows: %ld, %ld, %ld\n",
+      count, operations[SMMA_PROVED], of_some_k, operations[SMMA_REFUTED], operations[SMMA_CANNOT_TELL],
+      pairs[SMMA_PROVED], pairs[SMMA_REFUTED], pairs[SMMA_CANNOT_TELL]);
+  assert_true(operations[SMMA_PROVED] > 0 && operations[SMMA_REFUTED] > 0);
+}
+
+/* ---- Custom units: parameters that no instruction has ---- */
+
+/* The unit with one key changed, or another K, or as G-FDPA; false where that is no unit. */
+static bool change(uint64_t *state, const smma_custom *from, smma_custom *to) {
+  const smma_algorithm algorithm = from->named.rule.algorithm;
+  const smma_t_fdpa t = from->named.rule.with.t_fdpa;
+  smma_g_fdpa *g = &to->named.rule.with.g_fdpa;
+  const smma_key *key = NULL;
+  smma_custom_fault fault;
+  int keys = 0;
+  *to = *from;
+  switch (random_below(state, 3)) {
+    case 0: to->instruction.k = random_below(state, 2) ? to->instruction.k * 2 : to->instruction.k / 2; break;
+    case 1:
+      if (algorithm != SMMA_T_FDPA && algorithm != SMMA_ST_FDPA) return false;
+      to->named.rule.algorithm = SMMA_G_FDPA;
+      *g = (smma_g_fdpa){.block = t.block < from->instruction.k ? t.block : from->instruction.k,
+                         .alignment_bits = t.alignment_bits,
+                         .alignment_rounding = SMMA_ROUND_TOWARD_ZERO,
+                         .zero_exponent = t.zero_exponent,
+                         .output = t.output,
+                         .rounding = t.rounding};
+      g->interleave = g->block;
+      break;
+    default:
+      while ((key = smma_next_key(algorithm, key))) keys += key->of_rule;
+      if (keys == 0) return false;
+      for (int n = (int)random_below(state, (unsigned)keys); n >= 0; n -= key->of_rule)
+        key = smma_next_key(algorithm, key);
+      smma_custom_set(to, key, smma_custom_get(to, key) + random_between(state, -3, 3));
+  }
+  return smma_custom_check(to, &fault);
+}
+
+static void check_zeros(const smma_instruction *x) {
+  const smma_operation o = smma_operation_of(x);
+  if (smma_zeros_add_nothing(&o)) assert_true(agree(x, x, x->k, x->k, 2 * x->k, 40));
+}
+
+static void test_custom_units(void **state) {
+  const char *units = getenv("SOFTMMA_EQUAL_UNITS");
+  const uint64_t last = units ? strtoull(units, NULL, 10) : 2000;
+  int proved = 0, zeros = 0;
+  (void)state;
+  for (uint64_t seed = 0; seed < last; seed++) {
+    smma_custom one = random_any_unit(seed), other;
+    uint64_t random = seed;
+    int multiple;
+    if (!change(&random, &one, &other)) continue;
+    const smma_instruction *x = smma_custom_make(&one), *y = smma_custom_make(&other);
+    const smma_operation o = smma_operation_of(x);
+    assert_true(x && y);
+    zeros += smma_zeros_add_nothing(&o);
+    check_zeros(x);
+    if (same_formats(x, y) && smma_prove_equal(x, y, &multiple)) {
+      proved++;
+      check_proof(x, y, multiple, 40);
+    }
+    smma_custom_release(x);
+    smma_custom_release(y);
+  }
+  printf("%d pairs of custom units proved equal; zeros add nothing to %d\n", proved, zeros);
+  assert_true(proved > 0 && zeros > 0);
+}
+
+/* ---- One target ---- */
+
+static smma_freedom freedom_of(const char *gpu, const char *name) {
+  smma_freedom f;
+  smma_error error;
+  assert_true(smma_find_freedom(find(gpu, name), 100000, 0, &f, &error));
+  return f;
+}
+
+static void test_freedom(void **state) {
+  smma_freedom f = freedom_of("A100", "mma.m16n8k32.s32.s8.s8.s32");
+  (void)state;
+  assert_int_equal(f.order.answer, SMMA_PROVED);
+  assert_int_equal(f.filled.answer, SMMA_PROVED);
+  f = freedom_of("A100", "mma.m16n8k16.satfinite.s32.u8.u8.s32");
+  assert_int_equal(f.order.answer, SMMA_PROVED);
+  f = freedom_of("A100", "mma.m16n8k16.satfinite.s32.s8.s8.s32");
+  assert_int_equal(f.order.answer, SMMA_REFUTED);
+  f = freedom_of("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  assert_int_equal(f.order.answer, SMMA_REFUTED);
+  assert_int_equal(f.filled.answer, SMMA_PROVED);
+  f = freedom_of("H100", "mma.m16n8k16.f32.bf16.bf16.f32");
+  assert_int_equal(f.filled.answer, SMMA_REFUTED);
+  f = freedom_of("V100", "mma.m8n8k4.f32.f16.f16.f16");
+  assert_int_equal(f.order.answer, SMMA_REFUTED);
+  assert_int_equal(f.order.witness.row.c, 0);
+  f = freedom_of("x86", "vdpbf16ps");
+  assert_int_equal(f.order.answer, SMMA_REFUTED);
+}
+
+static smma_answer answer_of(const char *gpu, const char *name, const char *other_gpu, const char *other_name,
+                             int *multiple) {
+  smma_equality e;
+  smma_error error;
+  assert_true(smma_find_equality(find(gpu, name), find(other_gpu, other_name), SEARCHED, 0, &e, &error));
+  *multiple = e.multiple;
+  return e.answer;
+}
+
+static void test_examples(void **state) {
+  const char *f16 = "mma.m16n8k16.f32.f16.f16.f32";
+  int multiple;
+  (void)state;
+  assert_int_equal(
+      answer_of("H100", "wgmma.m64n8k16.f32.bf16.bf16", "B200", "tcgen05.m64n8k16.f32.bf16.bf16", &multiple),
+      SMMA_PROVED);
+  assert_int_equal(multiple, 1);
+  assert_int_equal(
+      answer_of("H100", "wgmma.m64n8k32.f32.e4m3.e4m3", "B200", "tcgen05.m64n8k32.f32.e4m3.e4m3", &multiple),
+      SMMA_REFUTED);
+  assert_int_equal(answer_of("A100", f16, "A100", "mma.m16n8k8.f32.f16.f16.f32", &multiple), SMMA_PROVED);
+  assert_int_equal(multiple, 1);
+  assert_int_equal(
+      answer_of("A100", "mma.m16n8k16.f32.bf16.bf16.f32", "A100", "mma.m16n8k8.f32.bf16.bf16.f32", &multiple),
+      SMMA_PROVED);
+  assert_int_equal(multiple, 16);
+  assert_int_equal(answer_of("H100", f16, "H100", "mma.m16n8k8.f32.f16.f16.f32", &multiple), SMMA_REFUTED);
+  assert_int_equal(
+      answer_of("MI300X", "v_mfma_f32_16x16x32_fp8_fp8", "cdna3-r1", "v_mfma_f32_16x16x32_fp8_fp8", &multiple),
+      SMMA_REFUTED);
+}
+
+static void test_other_formats(void **state) {
+  smma_equality e;
+  smma_error error;
+  (void)state;
+  assert_false(smma_find_equality(find("H100", "mma.m16n8k16.f32.f16.f16.f32"),
+                                  find("H100", "mma.m16n8k16.f32.bf16.bf16.f32"), 1, 0, &e, &error));
+  assert_non_null(strstr(error.text, "A is f16 and bf16"));
+}
+
+int main(void) {
+  const char *rows = getenv("SOFTMMA_EQUAL_ROWS");
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples), cmocka_unit_test(test_other_formats),
+                                     cmocka_unit_test(test_freedom), cmocka_unit_test(test_custom_units),
+                                     cmocka_unit_test(test_catalogue)};
+  rows_of_each_kind = rows ? strtoull(rows, NULL, 10) : 500;
+  collect();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
