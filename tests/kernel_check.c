@@ -173,6 +173,11 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   switch (random_below(g, 100)) {
     case 0: with->m = 512 + random_below(g, 40), with->n = 1 + random_below(g, 20); break;
     case 1: with->m = 1 + random_below(g, 8), with->n = 1024 + random_below(g, 140); break;
+    case 3:
+    case 4:
+    case 5: with->m = 1 + random_below(g, 9), with->n = 1 + random_below(g, 200); break;
+    case 6:
+    case 7: with->m = 1 + random_below(g, 200), with->n = 1 + random_below(g, 9); break;
     case 2:
       with->m = 1 + random_below(g, 20), with->n = 1 + random_below(g, 20);
       with->k = 250 + random_below(g, 300);

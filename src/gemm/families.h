@@ -9,6 +9,7 @@
 #include "gemm/family/gst_fdpa.h"
 #include "gemm/family/integer.h"
 #include "gemm/family/t_fdpa.h"
+#include "gemm/family/t_fdpa_few.h"
 #include "gemm/family/t_fdpa_narrow.h"
 #include "gemm/family/tr_fdpa.h"
 #include "gemm/lanes/lanes.h"
@@ -17,6 +18,8 @@
 static const smma_kernel_family *const families[] = {
     &t_fdpa_family,     &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family, &fma_f32_family, &fma_f64_family,
     &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, NULL};
+
+static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
 
 static uint32_t compute_lanes(const smma_lane_task *task, smma_lanes *lanes) {
   return lane_compute(task, lanes, SMMA_LANES);

@@ -37,6 +37,7 @@ struct smma_plan {
     size_t a, c, d;
   } leading;                         /* as they were given, 0 for dense: M may be another in each run of a plan */
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
+  const smma_kernel_family *few;     /* how they are computed for few rows; NULL: in the same way */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
   smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
   unsigned char *kept;               /* what b shows, where the plan has a copy: smma_plan_keep_columns; else NULL */

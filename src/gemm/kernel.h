@@ -15,7 +15,7 @@
 
 /* The most rows that one tile has, of which families may pack groups of any divisor, the most columns, and the elements
    of K, or at least instruction steps, that are packed at a time. */
-enum { SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
+enum { SMMA_FEW_ROWS = 8, SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
 
 /* Instruction steps that are packed at a time: the more, the less often accumulators go through memory. */
 static inline size_t smma_steps_at_once(const smma_plan *p) {
@@ -44,6 +44,8 @@ typedef struct {
   size_t rows, packed_rows; /* the latter a multiple of 16 */
   size_t packed_steps, first, last;
   size_t row, column, step; /* where the packed operands lie in D and along K */
+  const smma_view *view;    /* B, or the part of it that the columns are in */
+  unsigned char *special;   /* the columns' flags: see smma_pack */
 } smma_run;
 
 struct smma_kernel_family {
@@ -51,6 +53,7 @@ struct smma_kernel_family {
   size_t columns; /* of one panel */
   /* Bytes that one row and one column take in a step. */
   size_t (*row_bytes)(const smma_operation *operation), (*column_bytes)(const smma_operation *operation);
+  /* The latter is NULL where `run` reads the columns as they are. */
   void (*pack_rows)(const smma_pack *pack), (*pack_columns)(const smma_pack *pack);
   void (*run)(const smma_run *run);
   smma_float_mode mode; /* in which `run` is called; packing rounds to nearest */
@@ -61,6 +64,7 @@ struct smma_kernel {
   const char *name;
   bool (*usable)(void);                      /* on this CPU */
   const smma_kernel_family *const *families; /* ended by NULL; the first that takes an operation computes it */
+  const smma_kernel_family *const *few;      /* the same for at most SMMA_FEW_ROWS rows, where it is another family */
   smma_lane_function *lanes;
   smma_row_function *row;
 };
@@ -72,6 +76,9 @@ extern const smma_kernel *const smma_kernels[];
    for the core. False if there is no such kernel on this CPU. `*kernel` is the name of what will compute. */
 bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
                         const char **kernel);
+
+/* The family for few rows, whose panels are as wide; NULL where there is no other. */
+const smma_kernel_family *smma_few_family(const smma_operation *operation, const char *name);
 
 /* Has the core compute one fused block (where the rule has blocks; else one step) for the lanes of `mask`: elements
    (row, column + lane) of the run, block `block` counted from the first packed one. `start` and `result` are the

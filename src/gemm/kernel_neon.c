@@ -4,5 +4,5 @@
 
 static bool usable(void) { return true; }
 
-const smma_kernel smma_kernel_neon = {"neon", usable, families, compute_lanes, compute_row};
+const smma_kernel smma_kernel_neon = {"neon", usable, families, few_families, compute_lanes, compute_row};
 #endif

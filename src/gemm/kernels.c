@@ -19,21 +19,32 @@ const char *smma_kernel_name(size_t index) {
   return index == 0 ? "core" : NULL;
 }
 
-static const smma_kernel_family *family_for(const smma_kernel *kernel, const smma_operation *operation) {
-  const smma_kernel_family *const *f = kernel->families;
+/* The usable one of this name, the fastest without; NULL if there is none. */
+static const smma_kernel *kernel_of(const char *name) {
+  const smma_kernel *const *k = smma_kernels;
+  while (*k && !((*k)->usable() && (!name || strcmp(name, (*k)->name) == 0))) k++;
+  return *k;
+}
+
+static const smma_kernel_family *first_that_takes(const smma_operation *operation, const smma_kernel_family *const *f) {
   while (*f && !(*f)->takes(operation)) f++;
   return *f;
 }
 
 bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
                         const char **kernel) {
-  const smma_kernel *const *k = smma_kernels;
+  const smma_kernel *k;
   *family = NULL;
   *kernel = "core";
   if (name && strcmp(name, "core") == 0) return true;
-  while (*k && !((*k)->usable() && (!name || strcmp(name, (*k)->name) == 0))) k++;
-  if (!*k) return !name;
-  *family = family_for(*k, operation);
-  if (*family) *kernel = (*k)->name;
+  k = kernel_of(name);
+  if (!k) return !name;
+  *family = first_that_takes(operation, k->families);
+  if (*family) *kernel = k->name;
   return true;
+}
+
+const smma_kernel_family *smma_few_family(const smma_operation *operation, const char *name) {
+  const smma_kernel *k = kernel_of(name);
+  return k ? first_that_takes(operation, k->few) : NULL;
 }

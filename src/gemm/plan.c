@@ -102,6 +102,7 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
   if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
+  plan->few = smma_few_family(operation, g->kernel);
   plan->classes = plan->family ? smma_special_family(operation, g->kernel) : NULL;
   plan->lanes = plan->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
   if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)

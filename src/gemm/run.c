@@ -202,15 +202,17 @@ static void pack_rows(tile *t, size_t step, size_t steps) {
   p->family->pack_rows(&(smma_pack){p, &view, true, t->row, t->packed_rows, step, steps, t->w->a, t->w->special_rows});
 }
 
-/* The panel of columns from the tile's j-th on. */
-static void pack_panel(tile *t, size_t j, size_t step, size_t steps) {
+/* The panel of columns from the tile's j-th on, if the family does not read it as it is; returns where it lies. */
+static smma_view pack_panel(tile *t, size_t j, size_t step, size_t steps) {
   const smma_plan *p = t->l->plan;
   const size_t k = (size_t)p->operation.k, panel = t->l->panel, first = t->column + j;
   unsigned char *special = t->w->special_columns + j;
   smma_view view = p->b;
   if (is_gathered(p, &p->b)) view = smma_gather(&p->b, first, panel, panel, step * k, steps * k, t->w->gathered);
   memset(special, 0, panel);
-  p->family->pack_columns(&(smma_pack){p, &view, false, first, panel, step, steps, t->w->b, special});
+  if (p->family->pack_columns)
+    p->family->pack_columns(&(smma_pack){p, &view, false, first, panel, step, steps, t->w->b, special});
+  return view;
 }
 
 static void run_by_core(const tile *t, size_t step, size_t steps) {
@@ -230,11 +232,10 @@ static void run_family(tile *t, size_t step, size_t steps) {
   pack_rows(t, step, steps);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
     unsigned char *sums = row_of(t, t->w->accumulator, 0, j);
-    smma_float_state state;
-    pack_panel(t, j, step, steps);
-    state = smma_float_enter(f->mode);
-    f->run(
-        &(smma_run){p, t->w->a, t->w->b, sums, t->rows, t->packed_rows, steps, 0, steps, t->row, t->column + j, step});
+    const smma_view view = pack_panel(t, j, step, steps);
+    const smma_float_state state = smma_float_enter(f->mode);
+    f->run(&(smma_run){p, t->w->a, t->w->b, sums, t->rows, t->packed_rows, steps, 0, steps, t->row, t->column + j, step,
+                       &view, t->w->special_columns + j});
     smma_float_leave(state);
   }
   if (has_special(t)) smma_special_add(&t->special, step, steps, t->w->special_rows, t->w->special_columns);
@@ -330,12 +331,14 @@ smma_status smma_plan_compute(const smma_plan *plan) {
   const smma_gemm_arguments *g = &plan->with;
   const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
   const int threads = small ? 1 : thread_count(plan);
-  smma_plan turned;
-  job j = {.plan = plan, .report = g->m};
+  smma_plan own = *plan;
+  job j = {.plan = &own, .report = g->m};
   workspace unused;
   size_t bytes, rows;
   if (!g->m || !g->n) return SMMA_OK;
-  if (is_better_turned(plan)) turned = smma_turned(plan), j.plan = &turned, g = &turned.with;
+  if (is_better_turned(plan)) own = smma_turned(plan);
+  if (own.few && own.with.m <= SMMA_FEW_ROWS) own.family = own.few;
+  g = &own.with;
   j.l = layout_of(j.plan, (size_t)threads);
   rows = (g->m + j.l.tile_rows - 1) / j.l.tile_rows;
   j.tile_columns = (g->n + j.l.tile_columns - 1) / j.l.tile_columns, j.tiles = rows * j.tile_columns;

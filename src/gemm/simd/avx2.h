@@ -79,6 +79,8 @@ static inline vm vi_has(vi x, vi bits) {
 }
 static inline vf vf_replace_nan(vf x, vf nan) { return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
 
+static inline vf vf_load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
+static inline vi vh_max(vi x, vi y) { return _mm256_max_epu16(x, y); }
 static inline vi vh_multiply(vi x, vi y) { return _mm256_mullo_epi16(x, y); }
 static inline vi vh_subtract(vi x, vi y) { return _mm256_sub_epi16(x, y); }
 /* Lanes shifted by each half's number; what comes down from the other half is left out. */

@@ -75,6 +75,8 @@ static inline vm vi_has(vi x, vi bits) { return _mm512_test_epi32_mask(x, bits);
 static inline vi vi_select(vm m, vi x, vi y) { return _mm512_mask_mov_epi32(y, m, x); }
 static inline vf vf_select(vm m, vf x, vf y) { return _mm512_mask_mov_ps(y, m, x); }
 
+static inline vf vf_load_half(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
+static inline vi vh_max(vi x, vi y) { return _mm512_max_epu16(x, y); }
 static inline vi vh_multiply(vi x, vi y) { return _mm512_mullo_epi16(x, y); }
 static inline vi vh_subtract(vi x, vi y) { return _mm512_sub_epi16(x, y); }
 static inline vi vh_shift_right_by(vi x, vi n) { return _mm512_srlv_epi16(x, n); }

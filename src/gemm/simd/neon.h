@@ -82,6 +82,10 @@ static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vbslq_s32(m, v
 static inline vm vi_has(vi x, vi bits) { return vtstq_s32(x, bits); }
 static inline vf vf_replace_nan(vf x, vf nan) { return vbslq_f32(vceqq_f32(x, x), x, nan); }
 
+static inline vf vf_load_half(const void *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
+static inline vi vh_max(vi x, vi y) {
+  return vreinterpretq_s32_u16(vmaxq_u16(vreinterpretq_u16_s32(x), vreinterpretq_u16_s32(y)));
+}
 static inline vi vh_multiply(vi x, vi y) {
   return vreinterpretq_s32_s16(vmulq_s16(vreinterpretq_s16_s32(x), vreinterpretq_s16_s32(y)));
 }

@@ -107,6 +107,12 @@ static inline vf vf_flush(vf x) {
   return (vf)((vi)x & ~(subnormal & 0x7fffffff));
 }
 
+/* The fields of a subnormal are those of binary32's, too. */
+static inline vf vf_load_half(const void *p) {
+  const vi code = vi_load_halves(p);
+  return (vf)(((code & 0x7fff) << 13) | vi_shift_left(code & 0x8000, 16)) * 0x1p112f;
+}
+static inline vi vh_max(vi x, vi y) { return vi_select((vi)((vector_of_halves)x > (vector_of_halves)y), x, y); }
 static inline vi vh_multiply(vi x, vi y) { return (vi)((vector_of_halves)x * (vector_of_halves)y); }
 static inline vi vh_subtract(vi x, vi y) { return (vi)((vector_of_halves)x - (vector_of_halves)y); }
 static inline vi vh_shift_right_by(vi x, vi n) {

@@ -1,0 +1,333 @@
+/* T-FDPA of few rows, with factors of 16 bits: columns are read as they are, as packing would decode each number for
+   a use or two.
+
+   Of two numbers the greater fields have the greater magnitude, and those of FP16 and BF16 leave room for one exponent
+   more in 16 bits: the greatest sum of b's fields, without its sign, and a's exponent field tells the exponent of the
+   greatest product, of two columns in a lane. Where b or a is zero or b is subnormal it tells no more than one above
+   the other one's exponent, which counts only if all is as small; a row needs care then. Products and sums are as in
+   t_fdpa.h, scaled by the greatest exponent of the row in the block, if that of a product may be any. */
+#ifndef SMMA_GEMM_FAMILY_T_FDPA_FEW_H
+#define SMMA_GEMM_FAMILY_T_FDPA_FEW_H
+
+#include <limits.h>
+
+#include "gemm/family/t_fdpa.h"
+
+enum {
+  FEW_LENGTH = 16, /* the longest block */
+  FEW_TOP = 65,    /* `top` above the exponent of the row: far above usual columns', and as far below are terms exact */
+  FEW_SPAN = 120,  /* emax may be so far below top: terms that are not cut to 0 are normal, and a product of 0 is 0 */
+  FEW_DEFICIT = 86 /* the most that a number of a row may be below the greatest one, lest it is subnormal */
+};
+
+static bool few_takes(const smma_operation *o) {
+  return t_fdpa_takes(o) && o->rule.algorithm == SMMA_T_FDPA && o->a == o->b && (o->a == SMMA_F16 || o->a == SMMA_BF16);
+}
+
+/* A block of a row, packed. */
+typedef struct {
+  float value[FEW_LENGTH];      /* times 2^(F - top) */
+  int32_t exponent[FEW_LENGTH]; /* in both halves of a lane, at their places, those of products' fields */
+  int32_t top;                  /* as in t_fdpa.h, biased as in binary32, like: */
+  int32_t least, most;          /* emax with which a block is usual; none if most is less */
+  int32_t unused;
+} few_row;
+
+static size_t few_row_bytes(const smma_operation *o) { return (size_t)smma_blocks_per_step(o) * sizeof(few_row); }
+
+static size_t few_column_bytes(const smma_operation *o) {
+  (void)o;
+  return 0;
+}
+
+/* What an operation's format and F bring. */
+typedef struct {
+  smma_encoding encoding;
+  smma_decoder decoder;
+  t_fdpa_constants t;
+} few_constants;
+
+static few_constants few_constants_of(const smma_operation *o) {
+  return (few_constants){smma_encoding_of(o->a), smma_decoder_of(o->a), t_fdpa_constants_of(o)};
+}
+
+/* From values and exponent fields, 0 behind the block. */
+static void few_pack_block(const few_constants *x, const float *value, const uint8_t *field, few_row *row) {
+  const smma_encoding e = x->encoding;
+  int greatest = 0, least = 255, base;
+  float weight = 0, unit;
+  for (int k = 0; k < FEW_LENGTH; k++) {
+    uint32_t bits;
+    float significand;
+    greatest = field[k] > greatest ? field[k] : greatest;
+    least = field[k] && field[k] < least ? field[k] : least;
+    memcpy(&bits, &value[k], sizeof bits);
+    bits = value[k] != 0 ? (bits & 0x7fffff) | 127 << 23 : 0;
+    memcpy(&significand, &bits, sizeof bits);
+    weight += significand;
+  }
+  base = x->t.wide && greatest ? greatest - 127 : 0;
+  unit = base == 127 ? 0x1p-127f : smma_power_of_two(-base);
+  for (int k = 0; k < FEW_LENGTH; k++) {
+    row->value[k] = value[k] * unit * smma_power_of_two(x->t.alignment_bits - FEW_TOP);
+    row->exponent[k] = (int32_t)((uint32_t)field[k] << e.fraction_bits) * 0x10001;
+  }
+  row->top = 127 + FEW_TOP + base;
+  row->least = greatest + 1 - 2 * e.bias + 127;
+  row->least = row->least > row->top - FEW_SPAN ? row->least : row->top - FEW_SPAN;
+  row->least = row->least > 127 + T_FDPA_LEAST ? row->least : 127 + T_FDPA_LEAST;
+  row->most = row->top < 127 + T_FDPA_GREATEST ? row->top : 127 + T_FDPA_GREATEST;
+  if (weight > x->t.most_weight || (x->t.wide && greatest - least > FEW_DEFICIT)) row->most = -1;
+}
+
+/* The blocks of a row lie one behind the other. */
+static void few_pack_rows(const smma_pack *pack) {
+  const few_constants x = few_constants_of(&pack->plan->operation);
+  const size_t blocks = deficit_blocks(&pack->plan->operation),
+               rows = smma_lines_present(pack->view, pack->first, SMMA_FEW_ROWS);
+  few_row *out = pack->out;
+  smma_fetch f = {pack->plan, pack->view, true, 0, 1, 0, 0, x.t.length};
+  for (size_t i = 0; i < rows; i++)
+    for (size_t block = 0; block < pack->steps * blocks; block++) {
+      uint32_t code[FEW_LENGTH] = {0};
+      float value[FEW_LENGTH];
+      uint8_t field[FEW_LENGTH];
+      unsigned char special[FEW_LENGTH] = {0};
+      f.first = pack->first + i, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
+      smma_fetch_codes(&f, code);
+      smma_decode_codes(&x.decoder, 1, FEW_LENGTH, code, value, field, special);
+      for (int k = 0; k < FEW_LENGTH; k++) pack->special[i] |= special[k];
+      few_pack_block(&x, value, field, out++);
+    }
+}
+
+/* ---- Columns ---- */
+
+/* A block of PANEL columns: encodings, those of one k behind those of another, and what is made of them. */
+typedef struct {
+  const unsigned char *code;
+  uint16_t greatest[PANEL], product[PANEL];            /* magnitudes, and with the exponents of a row */
+  _Alignas(64) uint16_t magnitude[FEW_LENGTH * PANEL]; /* of several rows, like: */
+  float value[FEW_LENGTH * PANEL];
+  uint16_t copy[FEW_LENGTH * PANEL];
+} few_columns;
+
+/* The same, packed as in t_fdpa.h, for rows that need care. */
+typedef struct {
+  bool packed;
+  t_fdpa_decoded decoded;
+  _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_LENGTH * 8 + 16)], b[PANEL * (FEW_LENGTH * 5 + 5)];
+} few_careful;
+
+static smma_fetch few_fetch_of(const smma_run *r, int length, size_t block) {
+  const size_t blocks = deficit_blocks(&r->plan->operation);
+  return (smma_fetch){.plan = r->plan,
+                      .view = r->view,
+                      .first = r->column,
+                      .vectors = PANEL,
+                      .step = r->step + block / blocks,
+                      .block = (int)(block % blocks),
+                      .length = length};
+}
+
+/* Takes a copy without NaN and infinities, which are flagged, and with +0 where nothing is. */
+static __attribute__((noinline)) void few_copy(const smma_run *r, const few_constants *x, size_t block,
+                                               few_columns *columns) {
+  const smma_fetch f = few_fetch_of(r, x->t.length, block);
+  const uint32_t mask = x->decoder.fields_mask, largest = x->decoder.largest;
+  uint32_t code[FEW_LENGTH * PANEL];
+  smma_fetch_codes(&f, code);
+  for (size_t i = 0; i < (size_t)x->t.length * PANEL; i++) {
+    const bool special = (code[i] & mask) > largest;
+    columns->copy[i] = (uint16_t)(special ? 0 : code[i]);
+    r->special[i % PANEL] |= special;
+  }
+  columns->code = (const unsigned char *)columns->copy;
+}
+
+/* Finds a block in the view, and takes a copy if it is not whole there or not in one piece. */
+static __attribute__((noinline)) void few_find(const smma_run *r, const few_constants *x, size_t block,
+                                               few_columns *columns) {
+  const smma_fetch f = few_fetch_of(r, x->t.length, block);
+  const size_t line = PANEL * sizeof columns->copy[0];
+  uint32_t fetched[DEFICIT_LONGEST * PANEL];
+  const deficit_block b = deficit_block_of(&f, fetched);
+  columns->code = b.code;
+  if (b.bytes != 2) {
+    few_copy(r, x, block, columns);
+    return;
+  }
+  smma_ask_ahead(r->view, b.code, b.length, b.step, line);
+  if (b.step == line) return;
+  for (size_t k = 0; k < b.length; k++) memcpy(columns->copy + k * PANEL, b.code + k * b.step, line);
+  columns->code = (const unsigned char *)columns->copy;
+}
+
+static inline vf few_load(bool half, const void *code) {
+  return half ? vf_load_half(code) : vi_as_float(vi_shift_left(vi_load_halves(code), 16));
+}
+
+/* Looks at all columns, and compares the products of one row, or prepares that for several. */
+static inline __attribute__((always_inline)) void few_look(bool one, bool half, int length, const few_row *row,
+                                                           few_columns *c) {
+  const vi mask = vi_keep(vi_set(0x7fff7fff));
+  vi greatest[2], product[2];
+  UNROLL for (int h = 0; h < 2; h++) greatest[h] = product[h] = vi_set(0);
+  UNROLL for (int k = 0; k < length; k++) {
+    const unsigned char *code = c->code + k * PANEL * 2;
+    UNROLL for (int h = 0; h < 2; h++) {
+      const vi x = vi_and(vi_load((const int32_t *)code + h * LANES), mask);
+      greatest[h] = vh_max(greatest[h], x);
+      if (one)
+        product[h] = vh_max(product[h], vi_add(x, vi_set(row->exponent[k])));
+      else
+        vi_store((int32_t *)c->magnitude + (k * 2 + h) * LANES, x);
+    }
+    UNROLL for (int v = 0; v < 4 && !one; v++)
+        vf_store(c->value + (k * 4 + v) * LANES, few_load(half, code + v * LANES * 2));
+  }
+  UNROLL for (int h = 0; h < 2; h++) {
+    vi_store((int32_t *)c->greatest + h * LANES, greatest[h]);
+    if (one) vi_store((int32_t *)c->product + h * LANES, product[h]);
+  }
+}
+
+/* The same comparison of one of several rows. */
+static inline __attribute__((always_inline)) void few_compare(int length, const few_row *row, few_columns *c) {
+  vi product[2];
+  UNROLL for (int h = 0; h < 2; h++) product[h] = vi_set(0);
+  UNROLL for (int k = 0; k < length; k++) UNROLL for (int h = 0; h < 2; h++) {
+    const vi x = vi_load((const int32_t *)c->magnitude + (k * 2 + h) * LANES);
+    product[h] = vh_max(product[h], vi_add(x, vi_set(row->exponent[k])));
+  }
+  UNROLL for (int h = 0; h < 2; h++) vi_store((int32_t *)c->product + h * LANES, product[h]);
+}
+
+static inline bool few_has_special(const few_constants *x, const few_columns *c) {
+  vi over = vi_set(0);
+  UNROLL for (int v = 0; v < 4; v++) over =
+      vi_or(over, vi_subtract(vi_set((int32_t)x->decoder.largest), vi_load_halves(c->greatest + v * LANES)));
+  return vi_any_negative(over);
+}
+
+/* ---- Rows ---- */
+
+static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_constants *x, const t_fdpa_words *w,
+                                                                  bool half, bool to_half, const few_row *row,
+                                                                  const few_columns *c, const float *accumulator) {
+  const vi top = vi_set(row->top), bias = vi_set(127 - 2 * (half ? 15 : 127));
+  t_fdpa_row y;
+  y.care = vi_set(0);
+  UNROLL for (int v = 0; v < 4; v++) {
+    const vi field = vi_shift_right(t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents), 23);
+    const vi product = vi_shift_right(vi_load_halves(c->product + v * LANES), half ? 10 : 7);
+    const vi column = vi_shift_right(vi_load_halves(c->greatest + v * LANES), half ? 10 : 7);
+    const vi least = vi_max(vi_set(row->least), vi_add(vi_add(column, vi_set(1)), bias));
+    vi emax = vi_max(vi_add(product, bias), field);
+    if (to_half) emax = vi_max(emax, vi_set(127 + x->t.zero_exponent));
+    y.care = vi_or(y.care, vi_or(vi_subtract(emax, least), vi_subtract(vi_set(row->most), emax)));
+    y.top[v] = vi_shift_left(top, 23);
+    y.shift[v] = vi_shift_left(vi_subtract(top, emax), 23);
+    y.sum[v] = y.rest[v] = vi_set(0);
+  }
+  return y;
+}
+
+static inline __attribute__((always_inline)) void few_add(bool one, bool half, int length, const few_row *row,
+                                                          const few_columns *c, const vi shift[4], vi sum[4]) {
+  UNROLL for (int k = 0; k < length; k++) {
+    const unsigned char *code = c->code + k * PANEL * 2;
+    const vf x = vf_set(row->value[k]);
+    UNROLL for (int v = 0; v < 4; v++) {
+      const vf y = one ? few_load(half, code + v * LANES * 2) : vf_load(c->value + (k * 4 + v) * LANES);
+      const vf p = vf_multiply(x, y);
+      sum[v] = vi_keep(vi_add(sum[v], vf_truncate(vi_as_float(vi_add(vf_bits(p), shift[v])))));
+    }
+  }
+}
+
+/* A row of a block, as t_fdpa.h computes one that is not usual. A block is packed as an instruction step. */
+static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const few_constants *x, few_careful *y,
+                                                        size_t row, size_t block, float *accumulator) {
+  const int length = x->t.length;
+  const unsigned char *a = y->a + row * 4;
+  uint8_t least[PANEL];
+  if (!y->packed) {
+    const size_t step = r->step * deficit_blocks(&r->plan->operation) + block;
+    smma_plan plan = *r->plan;
+    unsigned char special[DEFICIT_GROUP] = {0};
+    plan.operation.k = length;
+    t_fdpa_pack_rows(&(smma_pack){&plan, &plan.a, true, r->row, DEFICIT_GROUP, step, 1, y->a, special});
+    t_fdpa_pack_columns(&(smma_pack){&plan, r->view, false, r->column, PANEL, step, 1, y->b, r->special});
+    y->decoded.columns_there = false, y->decoded.group = SIZE_MAX;
+    y->packed = true;
+  }
+  vb_store(least, deficit_compare_row(length, false, a, y->b).of[0]);
+  t_fdpa_row_otherwise(r, &x->t, a, y->b, least, x->t.based ? &y->decoded : NULL, row, block, accumulator);
+}
+
+static inline __attribute__((always_inline)) void few_block(const smma_run *r, const few_constants *x,
+                                                            const t_fdpa_words *w, bool one, bool half, int length,
+                                                            bool to_half, size_t block) {
+  const size_t all = r->packed_steps * deficit_blocks(&r->plan->operation);
+  const few_row *row = (const few_row *)r->a + block;
+  float *accumulator = r->accumulator;
+  few_columns columns;
+  few_careful careful;
+  careful.packed = false;
+  few_find(r, x, block, &columns);
+  few_look(one, half, length, row, &columns);
+  if (few_has_special(x, &columns)) {
+    few_copy(r, x, block, &columns);
+    few_look(one, half, length, row, &columns);
+  }
+  for (size_t i = 0; i < (one ? 1 : r->rows); i++, row += all, accumulator += PANEL) {
+    t_fdpa_row y;
+    vf d[4];
+    if (!one) few_compare(length, row, &columns);
+    y = few_begin(x, w, half, to_half, row, &columns, accumulator);
+    if (vi_any_negative(y.care)) {
+      few_row_otherwise(r, x, &careful, i, block, accumulator);
+      continue;
+    }
+    few_add(one, half, length, row, &columns, y.shift, y.sum);
+    t_fdpa_end(w, length, to_half, &y, accumulator, d);
+    UNROLL for (int v = 0; v < 4; v++) vf_store(accumulator + v * LANES, d[v]);
+  }
+}
+
+static inline __attribute__((always_inline)) void few_panel(const smma_run *r, bool half, int length, bool to_half) {
+  const few_constants x = few_constants_of(&r->plan->operation);
+  const t_fdpa_words w = t_fdpa_words_of(&x.t);
+  const size_t blocks = deficit_blocks(&r->plan->operation);
+  for (size_t block = r->first * blocks; block < r->last * blocks; block++)
+    if (r->rows == 1)
+      few_block(r, &x, &w, true, half, length, to_half, block);
+    else
+      few_block(r, &x, &w, false, half, length, to_half, block);
+}
+
+#define FEW_SHAPE(NAME, HALF, LENGTH, TO_HALF) \
+  static void NAME(const smma_run *r) { few_panel(r, HALF, LENGTH, TO_HALF); }
+FEW_SHAPE(few_run_bf16_4, false, 4, false)
+FEW_SHAPE(few_run_bf16_8, false, 8, false)
+FEW_SHAPE(few_run_bf16_16, false, 16, false)
+FEW_SHAPE(few_run_f16_4, true, 4, false)
+FEW_SHAPE(few_run_f16_8, true, 8, false)
+FEW_SHAPE(few_run_f16_16, true, 16, false)
+FEW_SHAPE(few_run_to_half_4, true, 4, true)
+FEW_SHAPE(few_run_to_half_8, true, 8, true)
+FEW_SHAPE(few_run_to_half_16, true, 16, true)
+
+static void few_run(const smma_run *r) {
+  static void (*const run[3][3])(const smma_run *) = {{few_run_bf16_4, few_run_bf16_8, few_run_bf16_16},
+                                                      {few_run_f16_4, few_run_f16_8, few_run_f16_16},
+                                                      {few_run_to_half_4, few_run_to_half_8, few_run_to_half_16}};
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
+  run[t.wide ? 0 : t.to_half ? 2 : 1][t.length == 4 ? 0 : t.length == 8 ? 1 : 2](r);
+}
+
+static const smma_kernel_family t_fdpa_few_family = {
+    few_takes, PANEL, few_row_bytes, few_column_bytes, few_pack_rows, NULL, few_run, SMMA_MODE_TOWARD_ZERO, false};
+
+#endif
