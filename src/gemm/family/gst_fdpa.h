@@ -6,7 +6,8 @@
 
    Any operands: terms are exact in binary64. emax is found for each element; adding 2^(emax + 17), with the term's
    sign, and taking it away again cuts a term to a multiple of 2^(emax - F), since 16 products and two significands are
-   below 2^12. The sum has at most 49 bits and is exact, too.
+   below 2^12. The sum has at most 49 bits and is exact, too. With UE4M3, two sums that enclose it, and need no emax,
+   are tried before.
 
    Even runs of steps: within them, the exponents of a row's and a column's groups that are not zero spread so little
    that every term is a whole multiple of a unit, 2^(x - fraction), x the sum of the least exponents, with sA sB 2^(eA +
@@ -207,8 +208,8 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t steps, size_t ap
   for (size_t v = 0; v < width; v++) {
     if (least[v] > greatest[v]) least[v] = greatest[v] = 0;
     greatest[v] -= least[v];
-    if (least[v] < -GST_UNIT_LIMIT || least[v] > GST_UNIT_LIMIT || greatest[v] > even) greatest[v] = GST_UNEVEN;
-    unit[v] = greatest[v] == GST_UNEVEN ? 0 : smma_power_of_two(fraction_bits + 1 - least[v]);
+    if (least[v] < -GST_UNIT_LIMIT || least[v] > GST_UNIT_LIMIT) greatest[v] += GST_UNEVEN;
+    unit[v] = greatest[v] > even ? 0 : smma_power_of_two(fraction_bits + 1 - least[v]);
   }
   for (size_t step = 0; step < steps; step++, out += apart) {
     const double *scale = (const double *)(out + l->scale);
@@ -251,6 +252,7 @@ typedef struct {
   int fraction_bits; /* of a term */
   int spread;        /* the greatest that is even */
   int zero_exponent;
+  bool encloses; /* gst_enclose is worth a try */
 } gst_constants;
 
 static gst_constants gst_constants_of(const smma_run *r) {
@@ -262,6 +264,7 @@ static gst_constants gst_constants_of(const smma_run *r) {
   t.row_step = r->packed_rows / GST_LINES * t.row.bytes;
   t.fraction_bits = 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
   t.spread = gst_even_spread(smma_encoding_of(o->scale).fraction_bits);
+  t.encloses = o->scale == SMMA_UE4M3;
   t.zero_exponent = zero_exponent < GST_LEAST_EXPONENT ? GST_LEAST_EXPONENT : zero_exponent;
   return t;
 }
@@ -287,10 +290,19 @@ static inline __attribute__((always_inline)) void gst_dots(const gst_layout *col
 
 /* ---- Any operands ---- */
 
+/* The sum of a row's and a vector's numbers at these offsets. a: the row's, b: the vector's. */
+static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
+  return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
+}
+
 /* The exact x y toward zero at the last place of `place`, which is greater. */
 static inline vd gst_cut(vd x, vd y, vd place) {
   vd beside = vd_signed_as(place, x);
   return vd_subtract(vd_multiply_add(x, y, beside), beside);
+}
+
+static inline vm gst_is_greatest(vf d) {
+  return vi_equal(vi_and(vf_bits(d), vi_set(INT32_MAX)), vf_bits(vf_set(FLT_MAX)));
 }
 
 /* d, which may have overflowed to infinity: rounding toward zero gives the greatest number instead. */
@@ -302,9 +314,9 @@ static inline vf gst_overflow(vf d, vd low, vd high) {
 }
 
 /* c after one step; an infinite one stays. a, b: of one row and one vector; g: the sums of their products. */
-static inline __attribute__((always_inline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
-                                                              const double *row_scale, const unsigned char *b,
-                                                              const double *scale, const vi g[GST_GROUPS], vf c) {
+static __attribute__((noinline)) vf gst_add_terms(const gst_constants *t, const unsigned char *a,
+                                                  const double *row_scale, const unsigned char *b, const double *scale,
+                                                  const vi g[GST_GROUPS], vf c) {
   const int32_t *row_exponent = (const int32_t *)(a + t->row.exponent);
   const int32_t *row_nonzero = (const int32_t *)(a + t->row.nonzero);
   const int32_t *exponent = (const int32_t *)(b + t->column.exponent);
@@ -314,7 +326,6 @@ static inline __attribute__((always_inline)) vf gst_add_terms(const gst_constant
   vi c_exponent = vi_subtract(vi_max(field, vi_set(1)), vi_set(127)), zero = vi_set(t->zero_exponent);
   vi emax = vi_select(vf_equal(c, vf_set(0)), zero, c_exponent);
   vd low_place, high_place, low, high;
-  vm greatest;
   vf d;
   UNROLL for (size_t group = 0; group < GST_GROUPS; group++) {
     vm counts = vi_has(vi_set(row_nonzero[group * GST_LINES]), vi_load(nonzero + group * PANEL));
@@ -332,8 +343,36 @@ static inline __attribute__((always_inline)) vf gst_add_terms(const gst_constant
     high = vd_add(high, gst_cut(vd_high_int(g[group]), high_scale, high_place));
   }
   d = vf_narrow(low, high);
-  greatest = vi_equal(vi_and(vf_bits(d), vi_set(INT32_MAX)), vf_bits(vf_set(FLT_MAX)));
-  return vm_bits(greatest) ? gst_overflow(d, low, high) : d;
+  return vm_bits(gst_is_greatest(d)) ? gst_overflow(d, low, high) : d;
+}
+
+/* c after one step, if exponents of scale factors are those of UE4M3: two sums, of terms that are cut down and up, F
+   bits below an exponent that is emax or above, enclose the one of terms cut toward zero. False if they do not round
+   alike. */
+static inline __attribute__((always_inline)) bool gst_enclose(const gst_constants *t, const unsigned char *a,
+                                                              const double *row_scale, const unsigned char *b,
+                                                              const double *scale, const vi g[GST_GROUPS], vf *c) {
+  const vi most =
+      vi_add(gst_sum_of(t->row.least, t->column.least, a, b), gst_sum_of(t->row.spread, t->column.spread, a, b));
+  const vi field = vi_shift_right(vi_shift_left(vf_bits(*c), 1), 24);
+  const vi place = vi_add(vi_max(vi_subtract(field, vi_set(127)), most), vi_set(GST_PLACE));
+  const vd low_place = vd_multiply(vd_low_power(place), vd_set(1.5));
+  const vd high_place = vd_multiply(vd_high_power(place), vd_set(1.5));
+  vd low_down = vd_add(vd_low(*c), low_place), high_down = vd_add(vd_high(*c), high_place);
+  vd low_up = vd_subtract(vd_low(*c), low_place), high_up = vd_subtract(vd_high(*c), high_place);
+  vf down, up;
+  UNROLL for (size_t group = 0; group < GST_GROUPS; group++) {
+    const vd s = vd_set(row_scale[group * GST_LINES]);
+    const vd low_scale = vd_multiply(s, vd_load(scale + group * PANEL));
+    const vd high_scale = vd_multiply(s, vd_load(scale + group * PANEL + LANES / 2));
+    const vd low = vd_low_int(g[group]), high = vd_high_int(g[group]);
+    low_down = vd_multiply_add(low, low_scale, low_down), high_down = vd_multiply_add(high, high_scale, high_down);
+    low_up = vd_multiply_add(low, low_scale, low_up), high_up = vd_multiply_add(high, high_scale, high_up);
+  }
+  down = vf_narrow(vd_subtract(low_down, low_place), vd_subtract(high_down, high_place));
+  up = vf_narrow(vd_add(low_up, low_place), vd_add(high_up, high_place));
+  *c = down;
+  return !vm_bits(vm_or(vi_has(vi_xor(vf_bits(down), vf_bits(up)), vi_set(-1)), gst_is_greatest(down)));
 }
 
 /* One step. */
@@ -344,16 +383,15 @@ static __attribute__((noinline)) void gst_step(const gst_constants *t, const uns
   UNROLL for (size_t v = 0; v < GST_VECTORS; v++) UNROLL for (size_t i = 0; i < GST_ROWS; i++) {
     vi sums[GST_GROUPS] = {g[0][i][v], g[1][i][v], g[2][i][v], g[3][i][v]};
     float *at = accumulator + i * PANEL + v * LANES;
-    vf_store(at, gst_add_terms(t, a + i * 4, row_scale + i, b + v * LANES * 4, scale + v * LANES, sums, vf_load(at)));
+    const unsigned char *x = a + i * 4, *y = b + v * LANES * 4;
+    vf c = vf_load(at);
+    if (!t->encloses || !gst_enclose(t, x, row_scale + i, y, scale + v * LANES, sums, &c))
+      c = gst_add_terms(t, x, row_scale + i, y, scale + v * LANES, sums, vf_load(at));
+    vf_store(at, c);
   }
 }
 
 /* ---- Even runs ---- */
-
-/* The sum of a row's and a vector's numbers at these offsets. a: the row's, b: the vector's. */
-static inline vi gst_sum_of(size_t row_offset, size_t column_offset, const unsigned char *a, const unsigned char *b) {
-  return vi_add(vi_set(*(const int32_t *)(a + row_offset)), vi_load((const int32_t *)(b + column_offset)));
-}
 
 /* 2^(x - fraction) for one row and one vector; 2^(fraction - x). */
 static inline vf gst_unit(const gst_constants *t, const unsigned char *a, const unsigned char *b) {
