@@ -39,8 +39,9 @@ typedef enum {
   SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
   SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
   SMMA_NO_MEMORY,
-  SMMA_STOPPED,  /* the caller's progress function asked for it */
-  SMMA_NO_KERNEL /* no kernel of that name, or not on this CPU */
+  SMMA_STOPPED,     /* the caller's progress function asked for it */
+  SMMA_NO_KERNEL,   /* no kernel of that name, or not on this CPU */
+  SMMA_INVALID_PLAN /* a plan that this product cannot follow: smma_xplan_check says why */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -162,6 +163,57 @@ SMMA_API void smma_custom_free(const smma_instruction *instruction);
  * most `size` bytes with the ending zero are written. */
 SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text, size_t size);
 
+/* ---- Plans ---- */
+
+/* How one element of a product comes about from an instruction's results: what the library around it does with K
+   (parts, the order in which their sums are added, and what happens to the sum at last). docs/plans.md has the JSON
+   form. */
+typedef struct smma_xplan smma_xplan;
+
+/* The plan that a JSON text describes. `origin`, a file's name or NULL for "plan", begins messages. NULL with one line,
+ * as smma_custom_parse. The text needs no ending zero. */
+SMMA_API smma_xplan *smma_xplan_parse(const char *origin, const char *text, size_t size, char *message,
+                                      size_t message_size);
+
+/* What a library's plan depends on. The nine numbers are those of cublasLtMatmulAlgoConfigGetAttribute, -1 where they
+ * are not known. */
+typedef struct {
+  size_t size;                         /* of this struct */
+  const char *name;                    /* "cublaslt:13.1/H100", see smma_xplan_library */
+  const smma_instruction *instruction; /* what its formats are multiplied with */
+  smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
+  size_t m, n, k;
+  int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
+  int fast_accumulation; /* FP8: whether partial sums stay in the unit */
+} smma_plan_request;
+
+/* Fills in `size`, D's format none and -1 for the nine numbers. Does nothing with NULL. */
+SMMA_API void smma_plan_request_defaults(smma_plan_request *request);
+
+/* The plan of a library's product. NULL with one line: the name is unknown, a number is missing that only the library
+ * knows, or no plan is known for it. */
+SMMA_API smma_xplan *smma_xplan_for(const smma_plan_request *request, char *message, size_t message_size);
+
+/* The index-th library whose plans are known; NULL past the end. */
+SMMA_API const char *smma_xplan_library(size_t index);
+
+/* Does nothing with NULL. */
+SMMA_API void smma_xplan_free(smma_xplan *plan);
+
+/* A plan in that form: parsed again, it means the same. Returns the length of the whole text, of which at most `size`
+ * bytes with the ending zero are written. */
+SMMA_API size_t smma_xplan_text(const smma_xplan *plan, char *text, size_t size);
+
+/* Whether a product of this K can follow the plan: SMMA_OK, or SMMA_INVALID_PLAN (SMMA_NO_MEMORY) with one line. */
+SMMA_API smma_status smma_xplan_check(const smma_xplan *plan, const smma_instruction *instruction, size_t k,
+                                      char *message, size_t message_size);
+
+/* The format of D with that plan: the plan's or, where it names none, the instruction's. */
+SMMA_API smma_format smma_xplan_d(const smma_xplan *plan, const smma_instruction *instruction);
+
+/* The products that share a part's scale factors; 0 for a plan without. */
+SMMA_API size_t smma_xplan_scaled_k(const smma_xplan *plan);
+
 /* ---- Computing ---- */
 
 /* One dot-product-add d = c + sum a_k b_k. a and b: K elements; scale_a and scale_b: K / scale_block elements, NULL for
@@ -232,6 +284,14 @@ typedef struct {
   const void *scale_a, *scale_b;
   double alpha, beta; /* rounded to FP32 by the epilogue (not with D in f64 or s32) */
   smma_scaling scaling;
+  /* What the library around the instruction does, which must outlive the call; NULL: one chain, or what split_k and
+   * promote_every say, which must be 0 with a plan. D is then in the plan's format. C and beta count where the plan
+   * starts from C or its epilogue is "linear", alpha where that or "alpha" is: else alpha and beta must be 1 and C
+   * NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d". Where parts have
+   * scale factors, scale_a and scale_b are of floats, with smma_xplan_scaled_k elements to each. */
+  const smma_xplan *plan;
+  const float *bias;
+  double scale_d;
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
   int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used */

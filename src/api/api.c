@@ -23,6 +23,7 @@ const char *smma_status_text(smma_status status) {
     case SMMA_NO_MEMORY: return "out of memory";
     case SMMA_STOPPED: return "stopped by the caller";
     case SMMA_NO_KERNEL: return "there is no such kernel on this CPU";
+    case SMMA_INVALID_PLAN: return "this product cannot follow the plan";
   }
   return "unknown status";
 }
@@ -160,5 +161,8 @@ void smma_gemm_defaults(smma_gemm_arguments *g) {
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
   smma_plan plan;
   smma_status status = smma_plan_for(i, arguments, &plan);
-  return status == SMMA_OK ? smma_plan_compute(&plan) : status;
+  if (status != SMMA_OK) return status;
+  status = smma_plan_compute(&plan);
+  smma_plan_end(&plan);
+  return status;
 }

@@ -19,24 +19,26 @@ smma_status smma_plan_for(const smma_instruction *i, const smma_gemm_arguments *
 }
 
 static size_t scale_bytes(const smma_plan *p) {
-  size_t block = (size_t)p->operation.scale_block;
-  return block
-             ? (p->with.k + block - 1) / block * p->with.n * smma_container_bytes(smma_encoding_of(p->operation.scale))
-             : 0;
+  const size_t block = p->part_k ? p->part_k : (size_t)p->operation.scale_block;
+  const smma_format format = p->part_k ? SMMA_F32 : p->operation.scale;
+  return block ? (p->with.k + block - 1) / block * p->with.n * smma_container_bytes(smma_encoding_of(format)) : 0;
 }
 
-static void *copy_scales(const smma_plan *p) {
-  void *copy = malloc(scale_bytes(p) + 1);
-  return copy ? memcpy(copy, p->with.scale_b, scale_bytes(p)) : NULL;
+/* NULL without memory, or where there is nothing to copy. */
+static void *copy_of(const void *data, size_t bytes) {
+  void *copy = data ? malloc(bytes + 1) : NULL;
+  return copy ? memcpy(copy, data, bytes) : NULL;
 }
 
-/* From now on the plan needs nothing of the caller's. */
+/* From now on the plan needs nothing of the caller's, and holds nothing of it. */
 static bool keep_b(smma_plan *p) {
-  const bool scaled = p->operation.scale_block;
-  p->with.scale_b = p->b.scale = scaled ? copy_scales(p) : NULL;
+  const void *scale = p->with.scale_b, *bias = p->with.bias;
+  p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));
+  p->with.bias = copy_of(bias, p->with.n * sizeof *p->with.bias);
+  p->with.kernel = NULL, p->with.plan = NULL;
   if (!smma_plan_keep_columns(p)) return false;
   p->with.b = p->kept;
-  return p->with.scale_b || !scaled;
+  return (p->with.scale_b || !scale) && (p->with.bias || !bias);
 }
 
 smma_status smma_plan_create(const smma_instruction *i, const smma_gemm_arguments *arguments, smma_plan **plan) {
@@ -48,12 +50,12 @@ smma_status smma_plan_create(const smma_instruction *i, const smma_gemm_argument
   g = *arguments;
   g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
   if (g.n && g.k && !g.b) return SMMA_INVALID_ARGUMENT;
-  if (i->scale_block ? g.n && g.k && !g.scale_b : g.scale_b != NULL) return SMMA_MISSING_SCALE;
+  if (i->scale_block || (g.plan && smma_xplan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
+    return SMMA_MISSING_SCALE;
   p = malloc(sizeof *p);
   if (!p) return SMMA_NO_MEMORY;
   status = smma_plan_for(i, &g, p);
   if (status != SMMA_OK) return free(p), status;
-  p->with.kernel = NULL; /* a text of the caller's, which has been followed */
   if (!keep_b(p)) return smma_plan_free(p), SMMA_NO_MEMORY;
   *plan = p;
   return SMMA_OK;
@@ -76,6 +78,8 @@ size_t smma_plan_bytes(const smma_plan *p) {
 void smma_plan_free(smma_plan *plan) {
   if (!plan) return;
   smma_plan_release_columns(plan);
+  smma_plan_end(plan);
   free((void *)plan->with.scale_b);
+  free((void *)plan->with.bias);
   free(plan);
 }

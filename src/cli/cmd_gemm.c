@@ -5,6 +5,10 @@
 #include "cli/matrices.h"
 #include "cli/method.h"
 #include "cli/output.h"
+#include "host/load.h"
+#include "io/custom_file.h"
+#include "io/plan_file.h"
+#include "plan/plan.h"
 
 enum {
   MOST_THREADS = 1024,
@@ -12,8 +16,8 @@ enum {
 };
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *kernel;
-  double alpha, beta;
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *bias, *kernel;
+  double alpha, beta, scale_d;
   long long split_k, promote_every;
   int transpose_a, transpose_b, threads, json;
   smma_method_options method;
@@ -25,7 +29,8 @@ typedef struct {
   const smma_instruction *instruction;
   smma_method method;
   bool wide; /* D of an accurate product is f64 */
-  smma_tensor a, b, c, d, scale_a, scale_b;
+  smma_xplan *plan;
+  smma_tensor a, b, c, d, scale_a, scale_b, bias;
   smma_gemm_arguments arguments;
 } product;
 
@@ -74,10 +79,11 @@ static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_form
 
 /* The library takes the scale factors of B column by column. */
 static void turn(smma_tensor *t) {
+  const size_t bytes = smma_format_bytes(t->format);
   smma_tensor turned = smma_new_matrix(t->format, t->columns, t->rows);
   for (size_t r = 0; r < t->rows; r++)
     for (size_t c = 0; c < t->columns; c++)
-      ((uint8_t *)turned.data)[c * t->rows + r] = ((const uint8_t *)t->data)[r * t->columns + c];
+      smma_store(bytes, turned.data, c * t->rows + r, smma_load(bytes, t->data, r * t->columns + c));
   smma_tensor_free(t);
   *t = turned;
 }
@@ -129,6 +135,25 @@ static smma_scaling scaling_of(const gemm_options *o) {
   smma_die("--scaling: '%s' is neither epilogue nor operands", o->scaling);
 }
 
+/* What a plan takes, and what it has no place for. */
+static void check_plan(const gemm_options *o, const product *p) {
+  const bool linear = smma_xplan_has(p->plan, SMMA_EPILOGUE_LINEAR);
+  const bool takes_c = linear || p->plan->starts_from_c;
+  const bool takes_bias = smma_xplan_has(p->plan, SMMA_EPILOGUE_BIAS);
+  const char *option = o->split_k > 1                                                              ? "--split-k"
+                       : o->promote_every                                                          ? "--promote-every"
+                       : o->scaling                                                                ? "--scaling"
+                       : p->method.kind != SMMA_METHOD_NONE                                        ? "--method"
+                       : o->c && !takes_c                                                          ? "-C"
+                       : o->beta != 1 && !takes_c                                                  ? "--beta"
+                       : o->bias && !takes_bias                                                    ? "--bias"
+                       : o->scale_d != 1 && !smma_xplan_has(p->plan, SMMA_EPILOGUE_SCALE_D)        ? "--scale-d"
+                       : o->alpha != 1 && !linear && !smma_xplan_has(p->plan, SMMA_EPILOGUE_ALPHA) ? "--alpha"
+                                                                                                   : NULL;
+  if (option) smma_die("%s: the plan of %s has no place for it; leave it out", option, o->plan);
+  if (takes_bias) smma_require_option(o->bias, "--bias", "bias.npy");
+}
+
 /* What can be seen wrong before any file is read. */
 static void check_options(const gemm_options *o, const product *p) {
   const smma_instruction *i = p->instruction;
@@ -139,12 +164,13 @@ static void check_options(const gemm_options *o, const product *p) {
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
   if (p->method.kind != SMMA_METHOD_NONE) {
     check_no_others(o);
-  } else if (i->scale_block && (o->scale_a || o->scale_b)) {
+  } else if ((i->scale_block && (o->scale_a || o->scale_b)) || smma_xplan_scaled_k(p->plan)) {
     smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
     smma_require_option(o->scale_b, "--scale-b", "scales-b.npy");
   } else if (!i->scale_block && (o->scale_a || o->scale_b)) {
     smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
   }
+  if (p->plan) check_plan(o, p);
   smma_require_writable(o->d, "-o");
 }
 
@@ -170,6 +196,12 @@ static void take_blocks(smma_tensor *file, bool along_rows, smma_block_format fo
   *values = b.values, *scales = b.scales;
 }
 
+/* One row of N numbers. */
+static void take_bias(const gemm_options *o, product *p) {
+  smma_tensor bias = load_shaped(o->bias, "--bias", 1, p->arguments.n, "this product needs");
+  p->bias = take_as(&bias, SMMA_F32, "--bias", o->bias, false);
+}
+
 /* All shapes are checked before anything is rounded or noted. */
 static void load_operands(const gemm_options *o, const char **paths, product *p) {
   const smma_instruction *i = p->instruction;
@@ -178,18 +210,21 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   take_shapes(o, paths, &a, &b, g);
   if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
-    size_t blocks = g->k / (size_t)i->scale_block + (g->k % (size_t)i->scale_block != 0);
+    const size_t part = smma_xplan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
+    const size_t blocks = g->k / each + (g->k % each != 0);
+    const smma_format format = part ? SMMA_F32 : i->scale;
     scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
     scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
-    p->scale_a = take_as(&scale_a, i->scale, "--scale-a", o->scale_a, false);
-    p->scale_b = take_as(&scale_b, i->scale, "--scale-b", o->scale_b, false);
+    p->scale_a = take_as(&scale_a, format, "--scale-a", o->scale_a, false);
+    p->scale_b = take_as(&scale_b, format, "--scale-b", o->scale_b, false);
     turn(&p->scale_b);
   }
   if (p->method.kind != SMMA_METHOD_NONE) {
     take_wide(paths, &a, &b, p);
     return;
   }
-  p->d = smma_new_matrix(i->d, g->m, g->n);
+  p->d = smma_new_matrix(smma_xplan_d(p->plan, i), g->m, g->n);
+  if (o->bias) take_bias(o, p);
   if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
   if (i->scale_block && !o->scale_a) {
     take_blocks(&a, !o->transpose_a, smma_input_of(i, true), "A", paths[0], &p->a, &p->scale_a);
@@ -207,6 +242,7 @@ static void fill_arguments(const gemm_options *o, product *p) {
   g->scale_a = p->scale_a.data, g->scale_b = p->scale_b.data;
   g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads, g->kernel = o->kernel;
   g->scaling = scaling_of(o);
+  g->plan = p->plan, g->bias = p->bias.data, g->scale_d = o->scale_d;
   g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
 }
 
@@ -237,6 +273,19 @@ static smma_status multiply(const product *p) {
   }
 }
 
+/* A file, or the name of a library. */
+static smma_xplan *load_plan(const char *text, const smma_instruction *instruction) {
+  smma_plan_request request;
+  smma_xplan *plan;
+  smma_error error;
+  smma_plan_request_defaults(&request);
+  request.name = text, request.instruction = instruction;
+  plan = smma_is_custom_file(text) ? smma_xplan_load(text, &error)
+                                   : smma_xplan_for(&request, error.text, sizeof error.text);
+  if (!plan) smma_die("--plan: %s", error.text);
+  return plan;
+}
+
 static int run(const gemm_options *o, const char **paths) {
   product p = {.instruction = choose_instruction(o)};
   smma_progress progress;
@@ -245,24 +294,28 @@ static int run(const gemm_options *o, const char **paths) {
   smma_gemm_defaults(&p.arguments);
   smma_check_kernel(o->kernel);
   p.method = smma_choose_method(&o->method, p.instruction);
+  if (o->plan) p.plan = load_plan(o->plan, p.instruction);
   check_options(o, &p);
   load_operands(o, paths, &p);
   fill_arguments(o, &p);
   p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
+  if (p.plan && smma_xplan_check(p.plan, p.instruction, p.arguments.k, error.text, sizeof error.text) != SMMA_OK)
+    smma_die("--plan: %s: %s", o->plan, error.text);
   status = multiply(&p);
   smma_progress_end();
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
   if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_F32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
   print_summary(o, &p, smma_seconds() - progress.started);
-  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b}, **x = t; x < t + 6; x++)
+  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.bias}, **x = t; x < t + 7; x++)
     smma_tensor_free(*x);
+  smma_xplan_free(p.plan);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
 int smma_command_gemm(int argc, const char **argv) {
-  gemm_options o = {.alpha = 1, .beta = 1, .split_k = 1};
+  gemm_options o = {.alpha = 1, .beta = 1, .scale_d = 1, .split_k = 1};
   const char **paths;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
@@ -281,10 +334,19 @@ int smma_command_gemm(int argc, const char **argv) {
        "cut K into N slices whose results are added in FP32", "N"},
       {"promote-every", 0, POPT_ARG_LONGLONG, &o.promote_every, 0,
        "move partial sums to an FP32 accumulator every N of K", "N"},
+      {"plan", 0, POPT_ARG_STRING, &o.plan, 0,
+       "how the library around the instruction sums: parts of K, their order, an epilogue (docs/plans.md); or of a "
+       "library, by name",
+       "FILE|NAME"},
+      {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "a row of N numbers, for a plan's epilogue", "FILE"},
+      {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "likewise, a factor of D", "X"},
       {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
-       "scale factors of block-scaled instructions, M x K/block; without them A and B are quantised", "FILE"},
+       "scale factors of block-scaled instructions, M x K/block, without which A and B are quantised; or of a plan's "
+       "parts, "
+       "f32",
+       "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
       {"method", 0, POPT_ARG_STRING, &o.method.method, 0,
        "words, markidis, ozaki: an accurate product of FP64 or FP32 matrices; two-level: --promote-every 128; "

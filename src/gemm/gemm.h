@@ -5,6 +5,7 @@
 
 #include "core/rule.h"
 #include "gemm/lanes.h"
+#include "plan/schedule.h"
 #include "softmma/softmma.h"
 
 typedef struct smma_kernel smma_kernel;
@@ -28,11 +29,14 @@ struct smma_plan {
   smma_operation operation; /* c in D's format: the start is widened before */
   smma_gemm_arguments with; /* leading dimensions filled in */
   smma_view a, b;
-  size_t steps;              /* instruction steps along K */
-  size_t steps_per_slice;    /* of split_k */
-  size_t steps_per_interval; /* of promote_every; 0 for none */
-  smma_format outer;         /* f32; f64 and s32 for those: accumulators, promoted and split sums */
-  smma_format c_format;
+  size_t steps;  /* of the instruction, along K */
+  size_t part_k; /* products of a part that has scale factors; 0 without */
+  bool starts_from_c;
+  smma_epilogue epilogue[SMMA_MOST_EPILOGUE]; /* of sums, in the outer format */
+  size_t epilogues;
+  smma_schedule schedule;         /* what happens between steps: with split_k, promote_every or the caller's plan */
+  smma_format outer;              /* f32; f64 and s32 for those: accumulators, promoted and split sums */
+  smma_format c_format, d_format; /* of the matrices */
   struct {
     size_t a, c, d;
   } leading;                         /* as they were given, 0 for dense: M may be another in each run of a plan */
@@ -65,8 +69,9 @@ static inline size_t smma_lines_present(const smma_view *view, size_t first, siz
 /* Fills in dense leading dimensions; checks that no matrix is missing and every index fits, at 8 bytes an element. */
 smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 
-/* Fills the plan or says what is wrong with the arguments. */
+/* Fills the plan or says what is wrong with the arguments. What it holds is freed by smma_plan_end. */
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
+void smma_plan_end(smma_plan *plan);
 
 /* Sets the views of A, and of B unless that is kept, to what the arguments hold now. */
 void smma_plan_look(smma_plan *plan);

@@ -1,9 +1,8 @@
 #include <stdint.h>
+#include <string.h>
 
 #include "gemm/special.h"
-
-/* What accumulators are held and added in. */
-static smma_format outer_of(smma_format d) { return d == SMMA_F64 || d == SMMA_S32 ? d : SMMA_F32; }
+#include "plan/element.h"
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
@@ -35,11 +34,18 @@ static bool overwrites_operands(const smma_gemm_arguments *g) {
   return has_products && (g->d == g->a || g->d == g->b || (g->scale_a && (g->d == g->scale_a || g->d == g->scale_b)));
 }
 
+/* Of blocks, or of a plan's parts. */
+static bool lacks_scales(const smma_plan *plan) {
+  const smma_gemm_arguments *g = &plan->with;
+  const bool scaled = plan->operation.scale_block || plan->part_k;
+  return scaled ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b;
+}
+
 /* In place each element of C must be the one of D that is made from it. */
 static bool overwrites_c(const smma_plan *plan) {
   const smma_gemm_arguments *g = &plan->with;
   if (g->d != g->c || g->beta == 0 || !g->m || !g->n) return false;
-  return plan->c_format != plan->operation.d || g->order_c != g->order_d || g->ldc != g->ldd;
+  return plan->c_format != plan->d_format || g->order_c != g->order_d || g->ldc != g->ldd;
 }
 
 smma_status smma_check_matrices(smma_gemm_arguments *g) {
@@ -60,7 +66,7 @@ static smma_view view_of_a(const smma_operation *o, const smma_gemm_arguments *g
                      .line_step = along_k ? g->lda : 1,
                      .k_step = along_k ? 1 : g->lda,
                      .panel = SIZE_MAX,
-                     .factor = g->scaling == SMMA_SCALING_OPERANDS ? g->alpha : 1,
+                     .factor = g->scaling == SMMA_SCALING_OPERANDS && !g->plan ? g->alpha : 1,
                      .scale = g->scale_a};
 }
 
@@ -82,9 +88,66 @@ void smma_plan_look(smma_plan *plan) {
   if (!plan->kept) plan->b = view_of_b(&plan->operation, &plan->with);
 }
 
+/* split_k and promote_every as a plan. */
+static smma_xplan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
+  const size_t grain = g->promote_every ? g->promote_every : k_per_step;
+  smma_xplan p = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
+  if (g->split_k > 1)
+    p.level[p.levels++] = (smma_plan_level){.deal = SMMA_DEAL_CONTIGUOUS,
+                                            .count = g->split_k < g->k ? g->split_k : g->k,
+                                            .grain = grain,
+                                            .stored = SMMA_STORED_AS_IS,
+                                            .total = SMMA_STORED_AS_IS};
+  if (g->promote_every)
+    p.level[p.levels++] = (smma_plan_level){.deal = SMMA_DEAL_EVERY,
+                                            .grain = grain,
+                                            .from_zero = true,
+                                            .stored = SMMA_STORED_AS_IS,
+                                            .total = SMMA_STORED_AS_IS};
+  return p;
+}
+
+/* Whether the caller's plan takes what the arguments give it, and they what it needs. */
+static smma_status check_recipe(const smma_gemm_arguments *g) {
+  const bool linear = smma_xplan_has(g->plan, SMMA_EPILOGUE_LINEAR);
+  const bool takes_alpha = linear || smma_xplan_has(g->plan, SMMA_EPILOGUE_ALPHA);
+  const bool takes_c = linear || g->plan->starts_from_c;
+  if (g->split_k > 1 || g->promote_every || g->scaling != SMMA_SCALING_DEFAULT) return SMMA_INVALID_ARGUMENT;
+  if ((!takes_alpha && g->alpha != 1) || (!takes_c && (g->c || g->beta != 1))) return SMMA_INVALID_ARGUMENT;
+  if (smma_xplan_has(g->plan, SMMA_EPILOGUE_BIAS) && g->n && !g->bias) return SMMA_INVALID_ARGUMENT;
+  return SMMA_OK;
+}
+
+/* What the caller's plan decides. */
+static void follow(smma_plan *plan) {
+  const smma_xplan *recipe = plan->with.plan;
+  const smma_plan_level *scaled = smma_xplan_scaled_level(recipe);
+  plan->part_k = scaled ? scaled->grain : 0;
+  if (recipe->d != SMMA_NO_FORMAT) plan->d_format = recipe->d;
+  plan->starts_from_c = recipe->starts_from_c;
+  plan->epilogues = recipe->epilogues;
+  memcpy(plan->epilogue, recipe->epilogue, sizeof plan->epilogue);
+}
+
+/* One chain needs no schedule. */
+static smma_status make_schedule(smma_plan *plan) {
+  const smma_gemm_arguments *g = &plan->with;
+  const size_t k = (size_t)plan->operation.k;
+  const smma_xplan simple = plan_of(g, k);
+  char message[256] = "";
+  plan->schedule = (smma_schedule){.k_per_step = k,
+                                   .steps = divide_up(g->k, k),
+                                   .in_order = true,
+                                   .start = SMMA_IN_ACCUMULATOR,
+                                   .result = SMMA_IN_ACCUMULATOR};
+  if (!g->plan && (g->k == 0 || simple.levels == 0)) return SMMA_OK;
+  return smma_schedule_make(g->plan ? g->plan : &simple, &plan->operation, g->k, &plan->schedule, message,
+                            sizeof message);
+}
+
 smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
   smma_gemm_arguments *g = &plan->with;
-  size_t k = (size_t)operation->k, slices;
+  const size_t k = (size_t)operation->k;
   smma_status status;
   const char *kernel;
   plan->kept = NULL;
@@ -92,12 +155,19 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   plan->operation = *operation;
   plan->operation.c = operation->d;
   plan->c_format = operation->c;
-  plan->outer = outer_of(operation->d);
+  plan->d_format = operation->d;
+  plan->part_k = 0;
+  plan->outer = smma_outer_format(operation->d);
   *g = *arguments;
   plan->leading.a = g->lda, plan->leading.c = g->ldc, plan->leading.d = g->ldd;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)g->scaling > SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
+  if (g->plan && (status = check_recipe(g)) != SMMA_OK) return status;
   g->scaling = scaling_of(g);
+  plan->starts_from_c = g->scaling == SMMA_SCALING_OPERANDS;
+  plan->epilogues = g->scaling == SMMA_SCALING_EPILOGUE;
+  plan->epilogue[0].kind = SMMA_EPILOGUE_LINEAR;
+  if (g->plan) follow(plan);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
@@ -105,18 +175,15 @@ smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_argu
   plan->few = smma_few_family(operation, g->kernel);
   plan->classes = plan->family ? smma_special_family(operation, g->kernel) : NULL;
   plan->lanes = plan->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
-  if (operation->scale_block ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b)
-    return SMMA_MISSING_SCALE;
+  if (lacks_scales(plan)) return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
   smma_plan_look(plan);
-  plan->steps = divide_up(g->k, k);
-  plan->steps_per_interval = g->promote_every / k;
-  slices = g->split_k ? g->split_k : 1;
-  plan->steps_per_slice = divide_up(plan->steps, slices);
-  if (plan->steps_per_interval)
-    plan->steps_per_slice = divide_up(plan->steps_per_slice, plan->steps_per_interval) * plan->steps_per_interval;
-  return SMMA_OK;
+  status = make_schedule(plan);
+  plan->steps = plan->schedule.steps;
+  return status;
 }
+
+void smma_plan_end(smma_plan *plan) { smma_schedule_free(&plan->schedule); }
 
 smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d) {
   smma_gemm_arguments *g = &plan->with;
@@ -126,7 +193,7 @@ smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void 
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
-  if (plan->operation.scale_block ? m && g->n && g->k && !scale_a : scale_a != NULL) return SMMA_MISSING_SCALE;
+  if (lacks_scales(plan)) return SMMA_MISSING_SCALE;
   smma_plan_look(plan);
   return SMMA_OK;
 }
@@ -141,7 +208,8 @@ static smma_operation turned_operation(const smma_operation *o) {
 /* Which of two operands' NaN is returned depends on their order. */
 bool smma_can_turn(const smma_plan *plan) {
   const smma_operation turned = turned_operation(&plan->operation);
-  return plan->operation.rule.nan != SMMA_NAN_OPERAND && plan->family->takes(&turned);
+  const bool has_sides = plan->part_k || plan->with.bias; /* something is A's, or a column's */
+  return !has_sides && plan->operation.rule.nan != SMMA_NAN_OPERAND && plan->family->takes(&turned);
 }
 
 static smma_order turned_order(smma_order order) {

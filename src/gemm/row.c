@@ -34,6 +34,11 @@ static inline uint32_t half_of(uint32_t x, uint32_t nan) {
   return either(magnitude > 255 << 23, nan, result);
 }
 
+/* BF16 of binary32, RNE. */
+static inline uint32_t bfloat_of(uint32_t x, uint32_t nan) {
+  return either((int32_t)(x & INT32_MAX) > 255 << 23, nan, (x + 0x7fff + (x >> 16 & 1)) >> 16);
+}
+
 /* Binary32 of FP16. */
 static inline uint32_t float_of(uint32_t x, uint32_t nan) {
   const int32_t magnitude = (int32_t)(x & 0x7fff);
@@ -82,13 +87,14 @@ static void convert(const smma_rule *rule, smma_format from, smma_format to, con
     memcpy(y, x, count * bytes_of(to));
   else if ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32))
     convert_half(to == SMMA_F16, nan, x, count, y);
+  else if (from == SMMA_F32 && to == SMMA_BF16)
+    for (size_t i = 0; i < count; i++) smma_store(2, y, i, bfloat_of((uint32_t)smma_load(4, x, i), nan));
   else
     for (size_t i = 0; i < count; i++)
       smma_store(bytes_of(to), y, i, smma_reformat(rule, from, to, smma_load(bytes_of(from), x, i)));
 }
 
-/* Every NaN to the rule's; encodings of the outer format. */
-static void unify_nan(const smma_plan *p, void *encodings, size_t count) {
+void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
   const smma_format outer = p->outer;
   const uint64_t nan = smma_nan_of(smma_encoding_of(outer), p->operation.rule.nan);
   for (size_t i = 0; i < (outer == SMMA_F64 ? count : 0); i++) {
@@ -124,7 +130,7 @@ static const void *c_at(const smma_plan *p, size_t i, size_t j) {
 }
 static void *d_at(const smma_plan *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
-  return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * bytes_of(p->operation.d);
+  return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * bytes_of(p->d_format);
 }
 static size_t c_step(const smma_plan *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
 static size_t d_step(const smma_plan *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
@@ -162,7 +168,7 @@ void smma_start_row(const smma_plan *p, size_t i, size_t j, size_t count, void *
     for (size_t x = 0; x < count; x += PART)
       start_part(p, i, j + x, count - x < PART ? count - x : PART, (unsigned char *)start + x * bytes);
   /* Where the rule's NaN is an operand's, C's is one. */
-  if (p->operation.rule.nan != SMMA_NAN_OPERAND) unify_nan(p, start, count);
+  if (p->operation.rule.nan != SMMA_NAN_OPERAND) smma_unify_nan(p, start, count);
 }
 
 bool smma_is_finite_row(const float *x, size_t count) {
@@ -185,6 +191,15 @@ static void add_floats(float *restrict sum, const float *restrict x, size_t coun
   for (size_t i = 0; i < count; i++) sum[i] += x[i];
 }
 
+void smma_round_sums(const smma_plan *p, smma_format format, float *sums, size_t count) {
+  _Alignas(8) unsigned char rounded[8 * PART];
+  for (size_t x = 0; x < count; x += PART) {
+    const size_t part = count - x < PART ? count - x : PART;
+    convert(&p->operation.rule, SMMA_F32, format, sums + x, part, rounded);
+    convert(&p->operation.rule, format, SMMA_F32, rounded, part, sums + x);
+  }
+}
+
 void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) {
   if (p->outer == SMMA_S32)
     add_integers(&p->operation.rule.with.integer, sum, x, count);
@@ -192,7 +207,7 @@ void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) 
     add_doubles(sum, x, count);
   else
     add_floats(sum, x, count);
-  unify_nan(p, sum, count);
+  smma_unify_nan(p, sum, count);
 }
 
 /* ---- After ---- */
@@ -212,7 +227,7 @@ static void double_epilogue(const smma_plan *p, const double *c, size_t count, d
   }
 }
 
-static void float_epilogue(const smma_plan *p, const float *c, size_t count, float *total) {
+static void linear(const smma_plan *p, const float *c, size_t count, float *total) {
   const float alpha = (float)p->with.alpha, beta = (float)p->with.beta;
   for (size_t i = 0; i < count; i++) {
     const float d = beta * c[i];
@@ -220,7 +235,39 @@ static void float_epilogue(const smma_plan *p, const float *c, size_t count, flo
   }
 }
 
-/* alpha times the sums, plus beta times C. */
+/* To the finite range of a format. */
+static void clamp(const smma_plan *p, smma_format format, size_t count, float *x) {
+  const uint64_t largest = smma_largest_fields(smma_encoding_of(format));
+  const uint32_t bits = (uint32_t)smma_reformat(&p->operation.rule, format, SMMA_F32, largest);
+  float most;
+  memcpy(&most, &bits, sizeof most);
+  for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i];
+}
+
+/* One operation, from column j on. */
+static void operate(const smma_plan *p, const smma_epilogue *e, const float *c, size_t j, size_t count, float *x) {
+  const smma_gemm_arguments *g = &p->with;
+  const float alpha = (float)g->alpha, scale_d = (float)g->scale_d;
+  switch (e->kind) {
+    case SMMA_EPILOGUE_ALPHA:
+      for (size_t i = 0; i < count; i++) x[i] = fmaf(alpha, x[i], 0);
+      break;
+    case SMMA_EPILOGUE_LINEAR: linear(p, c, count, x); break;
+    case SMMA_EPILOGUE_BIAS:
+      for (size_t i = 0; i < count; i++) x[i] += g->bias[j + i];
+      break;
+    case SMMA_EPILOGUE_SCALE_D:
+      for (size_t i = 0; i < count; i++) x[i] *= scale_d;
+      break;
+    case SMMA_EPILOGUE_RELU:
+      for (size_t i = 0; i < count; i++) x[i] = x[i] <= 0 ? 0 : x[i];
+      break;
+    case SMMA_EPILOGUE_ROUND: smma_round_sums(p, e->format, x, count); break;
+    case SMMA_EPILOGUE_CLAMP: clamp(p, e->format, count, x); break;
+  }
+}
+
+/* The plan's operations on sums; in other formats than binary32 alpha times these plus beta times C. */
 static void epilogue(const smma_plan *p, size_t i, size_t j, size_t count, void *total) {
   _Alignas(8) unsigned char c[8 * PART] = {0};
   if (p->with.c && p->with.beta != 0) read_c(p, i, j, count, p->outer, c);
@@ -228,26 +275,26 @@ static void epilogue(const smma_plan *p, size_t i, size_t j, size_t count, void 
     integer_epilogue(p, (const int32_t *)c, count, total);
   else if (p->outer == SMMA_F64)
     double_epilogue(p, (const double *)c, count, total);
-  else
-    float_epilogue(p, (const float *)c, count, total);
-  unify_nan(p, total, count);
+  for (size_t x = 0; x < (p->outer == SMMA_F32 ? p->epilogues : 0); x++)
+    operate(p, &p->epilogue[x], (const float *)c, j, count, total);
+  smma_unify_nan(p, total, count);
 }
 
 static void finish_part(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
   _Alignas(8) unsigned char sum[8 * PART], d[8 * PART];
   void *to = d_step(p) == 1 ? d_at(p, i, j) : d;
-  if (p->with.scaling == SMMA_SCALING_EPILOGUE) {
+  if (p->epilogues) {
     memcpy(sum, total, count * bytes_of(p->outer));
     epilogue(p, i, j, count, sum);
     total = sum;
   }
-  convert(&p->operation.rule, p->outer, p->operation.d, total, count, to);
-  if (to == d) copy(bytes_of(p->operation.d), d, 1, count, d_at(p, i, j), d_step(p));
+  convert(&p->operation.rule, p->outer, p->d_format, total, count, to);
+  if (to == d) copy(bytes_of(p->d_format), d, 1, count, d_at(p, i, j), d_step(p));
 }
 
 void smma_finish_row(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
   const size_t bytes = bytes_of(p->outer);
-  if (p->operation.d == p->outer && p->with.scaling == SMMA_SCALING_OPERANDS)
+  if (p->d_format == p->outer && !p->epilogues)
     copy(bytes, total, 1, count, d_at(p, i, j), d_step(p));
   else
     for (size_t x = 0; x < count; x += PART)

@@ -6,7 +6,7 @@
 
 /* Whether accumulators start from C, not from zero. */
 static inline bool smma_starts_from_c(const smma_plan *plan) {
-  return plan->with.c && plan->with.beta != 0 && plan->with.scaling == SMMA_SCALING_OPERANDS;
+  return plan->with.c && plan->with.beta != 0 && plan->starts_from_c;
 }
 
 /* What the accumulators of elements (i, j) .. (i, j + count - 1) start from, in the outer format. This and the
@@ -18,6 +18,12 @@ bool smma_is_finite_row(const float *x, size_t count);
 
 /* Stores the same elements of D from their sums over K, which are in the outer format. */
 void smma_finish_row(const smma_plan *plan, const void *total, size_t i, size_t j, size_t count);
+
+/* Rounds sums in binary32 to a format, RNE, beyond its range to infinity, and the rule's NaN. */
+void smma_round_sums(const smma_plan *plan, smma_format format, float *sums, size_t count);
+
+/* Every NaN becomes the rule's; sums in the outer format. */
+void smma_unify_nan(const smma_plan *plan, void *sums, size_t count);
 
 /* sum = sum + x in the outer format: RNE and the rule's NaN, or the rule's overflow of integers. */
 void smma_outer_add(const smma_plan *plan, void *sum, const void *x, size_t count);

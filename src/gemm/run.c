@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm/arrange.h"
+#include "gemm/fold.h"
 #include "gemm/gather.h"
 #include "gemm/row.h"
 #include "gemm/special.h"
@@ -33,7 +35,7 @@ typedef struct {
 /* What one thread works in, parts of one piece of memory. */
 typedef struct {
   unsigned char *gathered, *a, *b;
-  unsigned char *accumulator, *interval, *total; /* a tile each; the last two where needed */
+  unsigned char *accumulator, *registers; /* a tile, and as many as the plan has registers */
   smma_number *core;
   float *special; /* where the plan multiplies classes */
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
@@ -45,6 +47,7 @@ typedef struct {
   workspace *w;
   size_t row, column, rows, columns; /* of D, edges cut off */
   size_t packed_rows, packed_columns;
+  size_t task; /* of the schedule, the next */
   smma_special special;
 } tile;
 
@@ -84,22 +87,18 @@ static layout layout_of(const smma_plan *p, size_t threads) {
   return l;
 }
 
-static bool has_outer_sums(const smma_plan *p) { return p->steps_per_interval || p->steps_per_slice < p->steps; }
-
 /* Divides memory up, which is aligned; returns how much that takes. Families read up to 64 bytes behind operands. */
 static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
-  const bool family = l->plan->family, outer = has_outer_sums(l->plan);
+  const bool family = l->plan->family;
   const size_t bytes[] = {l->sums,
-                          outer ? l->sums : 0,
-                          outer ? l->sums : 0,
+                          l->plan->schedule.registers * l->sums,
                           family ? l->a_bytes + 64 : 0,
                           family ? l->b_bytes + 64 : 0,
                           l->gathered_bytes ? l->gathered_bytes + 64 : 0,
                           smma_core_space(l->plan) * sizeof(smma_number),
                           smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
-  unsigned char **const part[] = {&w->accumulator, &w->interval, &w->total, &w->a,
-                                  &w->b,           &w->gathered, &core,     &special};
+  unsigned char **const part[] = {&w->accumulator, &w->registers, &w->a, &w->b, &w->gathered, &core, &special};
   size_t all = 0;
   for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
     *part[i] = memory && bytes[i] ? memory + all : NULL;
@@ -131,11 +130,16 @@ static row_part row_part_of(const tile *t, smma_order order, size_t x) {
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
+/* Sums of a place of the plan's. */
+static unsigned char *place_of(const tile *t, int place) {
+  return place == SMMA_IN_ACCUMULATOR ? t->w->accumulator : t->w->registers + (size_t)place * t->l->sums;
+}
+
 static void begin(tile *t) {
   const smma_plan *p = t->l->plan;
-  unsigned char *start = p->steps_per_interval && p->steps ? t->w->interval : t->w->accumulator;
+  unsigned char *start = place_of(t, p->schedule.start);
   memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
-  if (t->w->interval) memset(t->w->interval, 0, packed_count(t) * t->l->element_bytes);
+  if (p->schedule.registers) memset(t->w->registers, 0, p->schedule.registers * t->l->sums);
   for (size_t x = 0; smma_starts_from_c(p) && x < row_parts(t); x++) {
     const row_part part = row_part_of(t, p->with.order_c, x);
     smma_start_row(p, t->row + part.i, t->column + part.j, part.count, row_of(t, start, part.i, part.j));
@@ -158,38 +162,34 @@ static void begin(tile *t) {
 static void finish(tile *t) {
   const smma_plan *p = t->l->plan;
   if (p->classes) smma_special_settle(&t->special, p->steps);
-  unsigned char *total = has_outer_sums(p) && p->steps ? t->w->total : t->w->accumulator;
+  unsigned char *total = place_of(t, p->schedule.result);
   for (size_t x = 0; x < row_parts(t); x++) {
     const row_part part = row_part_of(t, p->with.order_d, x);
     smma_finish_row(p, row_of(t, total, part.i, part.j), t->row + part.i, t->column + part.j, part.count);
   }
 }
 
-/* What happens behind instruction step `step`: promotion, and the end of a slice. */
-static void after_step(tile *t, size_t step) {
+/* What the plan does behind so many steps: results of chains go to registers, and from these to others. */
+static void do_tasks(tile *t, size_t steps) {
   const smma_plan *p = t->l->plan;
-  size_t count = packed_count(t), bytes = count * t->l->element_bytes;
-  bool slice_ends = (step + 1) % p->steps_per_slice == 0 || step + 1 == p->steps;
-  bool interval_ends = p->steps_per_interval && ((step + 1) % p->steps_per_interval == 0 || slice_ends);
-  if (p->classes && (slice_ends || interval_ends)) smma_special_settle(&t->special, step + 1);
-  if (interval_ends) {
-    smma_outer_add(p, t->w->interval, t->w->accumulator, count);
-    memset(t->w->accumulator, 0, bytes);
-  }
-  if (slice_ends) {
-    unsigned char *sum = p->steps_per_interval ? t->w->interval : t->w->accumulator;
-    if (step < p->steps_per_slice)
-      memcpy(t->w->total, sum, bytes);
-    else
-      smma_outer_add(p, t->w->total, sum, count);
-    memset(sum, 0, bytes);
+  const smma_schedule *s = &p->schedule;
+  if (t->task == s->tasks || s->task[t->task].step != steps) return;
+  if (p->classes && steps) smma_special_settle(&t->special, steps);
+  for (; t->task < s->tasks && s->task[t->task].step == steps; t->task++) {
+    const smma_task *task = &s->task[t->task];
+    const smma_fold_tile fold = {
+        place_of(t, task->to), place_of(t, task->from), t->row,     t->column, t->rows, t->columns,
+        t->packed_rows,        t->packed_columns,       t->l->panel};
+    smma_fold_sums(p, task, &fold);
+    if (task->from == SMMA_IN_ACCUMULATOR && task->kind != SMMA_TASK_CLEAR)
+      memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
   }
 }
 
-/* The first step from `step` on behind which something happens, plus one; at most `last`. */
-static size_t next_boundary(const smma_plan *p, size_t step, size_t last) {
-  size_t end = least(round_up(step + 1, p->steps_per_slice), last);
-  return p->steps_per_interval ? least(end, round_up(step + 1, p->steps_per_interval)) : end;
+/* The first step behind `step` behind which something happens; at most `last`. */
+static size_t next_boundary(const tile *t, size_t last) {
+  const smma_schedule *s = &t->l->plan->schedule;
+  return t->task < s->tasks ? least(s->task[t->task].step, last) : last;
 }
 
 static void pack_rows(tile *t, size_t step, size_t steps) {
@@ -249,13 +249,14 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   t.packed_rows = round_up(t.rows, 16);
   t.packed_columns = round_up(t.columns, l->panel);
   begin(&t);
+  do_tasks(&t, 0);
   for (size_t step = 0, end; step < p->steps; step = end) {
-    end = next_boundary(p, step, least(step + l->steps, p->steps));
+    end = next_boundary(&t, least(step + l->steps, p->steps));
     if (p->family)
       run_family(&t, step, end - step);
     else
       run_by_core(&t, step, end - step);
-    if (has_outer_sums(p)) after_step(&t, end - 1);
+    do_tasks(&t, end);
   }
   finish(&t);
 }
@@ -327,7 +328,7 @@ static bool is_better_turned(const smma_plan *p) {
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
 
-smma_status smma_plan_compute(const smma_plan *plan) {
+static smma_status compute(const smma_plan *plan) {
   const smma_gemm_arguments *g = &plan->with;
   const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
   const int threads = small ? 1 : thread_count(plan);
@@ -352,17 +353,31 @@ smma_status smma_plan_compute(const smma_plan *plan) {
   return j.stopped ? SMMA_STOPPED : SMMA_OK;
 }
 
+smma_status smma_plan_compute(const smma_plan *plan) {
+  const smma_gemm_arguments *g = &plan->with;
+  smma_plan arranged = *plan;
+  smma_status status = SMMA_NO_MEMORY;
+  void *a, *b = NULL;
+  if (plan->schedule.in_order || !g->m || !g->n) return compute(plan);
+  a = smma_arrange(&plan->schedule, &arranged.a);
+  if (!plan->kept) b = smma_arrange(&plan->schedule, &arranged.b);
+  if (a && (b || plan->kept)) status = compute(&arranged);
+  free(a), free(b);
+  return status;
+}
+
 /* ---- Columns of B that a plan keeps ---- */
 
 /* Of a panel that a plan keeps. */
 static size_t kept_panel(const smma_plan *p) { return p->family ? p->family->columns : 1; }
 
 size_t smma_kept_bytes(const smma_plan *p) {
-  return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->with.k) *
+  return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) *
          smma_container_bytes(smma_encoding_of(p->operation.b));
 }
 
-bool smma_plan_keep_columns(smma_plan *p) {
+/* Those of B as the plan takes them. */
+static bool keep_columns(smma_plan *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
   const int threads = panels * bytes < 1 << 20 ? 1 : thread_count(p); /* less takes no longer than waking threads */
@@ -370,9 +385,19 @@ bool smma_plan_keep_columns(smma_plan *p) {
   if (!p->kept) return false;
   (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->with.k, p->kept + i * bytes);
-  p->b = smma_gather(&p->b, 0, 0, panel, 0, p->with.k, p->kept);
+  for (size_t i = 0; i < panels; i++) smma_gather(&p->b, i * panel, panel, panel, 0, p->b.count, p->kept + i * bytes);
+  p->b = smma_gather(&p->b, 0, 0, panel, 0, p->b.count, p->kept);
   return true;
+}
+
+bool smma_plan_keep_columns(smma_plan *p) {
+  void *arranged;
+  bool kept;
+  if (p->schedule.in_order) return keep_columns(p);
+  arranged = smma_arrange(&p->schedule, &p->b);
+  kept = arranged && keep_columns(p);
+  free(arranged);
+  return kept;
 }
 
 void smma_plan_release_columns(smma_plan *p) {

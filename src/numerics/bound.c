@@ -14,8 +14,8 @@
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Below it one thread is faster. */
-enum { SMALL_PRODUCTS = 1 << 20 };
+/* Below it one thread is faster. Sums beside the accumulator: of slices, and of promotion. */
+enum { SMALL_PRODUCTS = 1 << 20, MOST_REGISTERS = 2 };
 
 /* The product, and what is the same for all its elements. */
 typedef struct {
@@ -133,29 +133,26 @@ static void outer_add(const problem *p, smma_bound_sum *to, const smma_bound_sum
   to->fraction_bits = rounding.fraction_bits;
 }
 
-/* As gemm/run.c: steps, promotion and slices in order. */
+/* As gemm/run.c: steps, and what happens between. */
 static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma_bound_sum *start) {
   const smma_plan *plan = &p->plan;
-  const bool promotes = plan->steps_per_interval && plan->steps;
-  smma_bound_sum accumulator, interval, total, *sum = promotes ? &interval : &accumulator;
-  begin_empty(p, &accumulator), begin_empty(p, &interval), begin_empty(p, &total);
-  *sum = *start;
-  for (size_t step = 0; step < plan->steps; step++) {
-    const bool slice_ends = (step + 1) % plan->steps_per_slice == 0 || step + 1 == plan->steps;
-    const size_t k = step * (size_t)plan->operation.k;
-    smma_bound_step(&plan->operation, w->a + k, w->b + k, p->slack, &accumulator);
-    if (promotes && ((step + 1) % plan->steps_per_interval == 0 || slice_ends)) {
-      outer_add(p, &interval, &accumulator);
-      begin_empty(p, &accumulator);
+  const smma_schedule *s = &plan->schedule;
+  smma_bound_sum places[1 + MOST_REGISTERS], *place = places - SMMA_IN_ACCUMULATOR;
+  size_t task = 0;
+  for (size_t x = 0; x <= s->registers; x++) begin_empty(p, &places[x]);
+  place[s->start] = *start;
+  for (size_t step = 0;; step++) {
+    for (; task < s->tasks && s->task[task].step == step; task++) {
+      const smma_task *t = &s->task[task];
+      if (t->kind == SMMA_TASK_CLEAR) begin_empty(p, &place[t->to]);
+      if (t->kind == SMMA_TASK_MOVE) place[t->to] = place[t->from];
+      if (t->kind == SMMA_TASK_FOLD) outer_add(p, &place[t->to], &place[t->from]);
+      if (t->kind != SMMA_TASK_CLEAR && t->from == SMMA_IN_ACCUMULATOR) begin_empty(p, &place[SMMA_IN_ACCUMULATOR]);
     }
-    if (!slice_ends) continue;
-    if (step < plan->steps_per_slice)
-      total = *sum;
-    else
-      outer_add(p, &total, sum);
-    begin_empty(p, sum);
+    if (step == s->steps) return place[s->result];
+    const size_t k = step * (size_t)plan->operation.k;
+    smma_bound_step(&plan->operation, w->a + k, w->b + k, p->slack, &place[SMMA_IN_ACCUMULATOR]);
   }
-  return plan->steps ? total : *start;
 }
 
 /* ---- The end ---- */
@@ -192,8 +189,7 @@ static double special_of(const problem *p, const workspace *w, double c, int lan
 /* Whether D's format holds the sum already, as every step leaves it. */
 static bool is_narrow(const problem *p) {
   const smma_plan *plan = &p->plan;
-  return plan->operation.d == plan->outer || (plan->with.scaling == SMMA_SCALING_OPERANDS &&
-                                              !plan->steps_per_interval && plan->steps_per_slice >= plan->steps);
+  return plan->operation.d == plan->outer || (plan->with.scaling == SMMA_SCALING_OPERANDS && plan->schedule.tasks == 0);
 }
 
 static void round_to(const problem *p, smma_format format, int lane, smma_bound_sum *s) {
@@ -318,27 +314,35 @@ static double factor_of(const smma_plan *plan, double factor) {
   return narrow ? (double)(float)factor : factor;
 }
 
+static smma_status bound_rows(problem *p, smma_format stored, size_t first, size_t rows, smma_bounded *bounds) {
+  const smma_gemm_arguments *g = &p->plan.with;
+  const smma_operation *o = &p->plan.operation;
+  if (g->scaling == SMMA_SCALING_OPERANDS && g->alpha != 1) return SMMA_INVALID_ARGUMENT;
+  if (first > g->m || rows > g->m - first) return SMMA_INVALID_DIMENSION;
+  p->stored = stored == SMMA_NO_FORMAT ? o->d : stored;
+  p->depth = p->plan.steps * (size_t)o->k;
+  p->slack = smma_bound_slack(p->depth);
+  p->alpha = factor_of(&p->plan, g->alpha), p->beta = g->c && g->beta != 0 ? factor_of(&p->plan, g->beta) : 0;
+  if (o->rule.algorithm != SMMA_INTEGER) return bound_all(p, first, rows, bounds);
+  bound_integers(p, first, rows, bounds);
+  return SMMA_OK;
+}
+
 smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                             size_t first, size_t rows, smma_bounded *bounds) {
   smma_operation operation;
   smma_gemm_arguments g;
   smma_status status;
   problem p;
-  if (!instruction || !product || !bounds) return SMMA_INVALID_ARGUMENT;
+  if (!instruction || !product || !bounds || product->plan) return SMMA_INVALID_ARGUMENT;
   operation = smma_operation_of(instruction);
   g = *product;
   g.d = bounds, g.threads = 0, g.kernel = "core", g.progress = NULL, g.ldd = 0, g.order_d = SMMA_ROW_MAJOR;
   status = smma_plan_make(&operation, &g, &p.plan);
   if (status != SMMA_OK) return status;
-  if (p.plan.with.scaling == SMMA_SCALING_OPERANDS && g.alpha != 1) return SMMA_INVALID_ARGUMENT;
-  if (first > g.m || rows > g.m - first) return SMMA_INVALID_DIMENSION;
-  p.stored = stored == SMMA_NO_FORMAT ? operation.d : stored;
-  p.depth = p.plan.steps * (size_t)operation.k;
-  p.slack = smma_bound_slack(p.depth);
-  p.alpha = factor_of(&p.plan, g.alpha), p.beta = g.c && g.beta != 0 ? factor_of(&p.plan, g.beta) : 0;
-  if (operation.rule.algorithm != SMMA_INTEGER) return bound_all(&p, first, rows, bounds);
-  bound_integers(&p, first, rows, bounds);
-  return SMMA_OK;
+  status = bound_rows(&p, stored, first, rows, bounds);
+  smma_plan_end(&p.plan);
+  return status;
 }
 
 double smma_bounded_error(const smma_bounded *x, double result) {

@@ -1,0 +1,116 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/choose.h"
+#include "io/plan_file.h"
+
+typedef struct {
+  const char *as, *gpu, *instruction, *in, *out;
+  long long m, n, k;
+  int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster, fast, list;
+} plan_options;
+
+static int list_libraries(void) {
+  for (size_t i = 0; smma_xplan_library(i); i++) printf("%s\n", smma_xplan_library(i));
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+static int write_plan(smma_xplan *plan) {
+  const size_t size = smma_xplan_text(plan, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) smma_die("out of memory");
+  smma_xplan_text(plan, text, size);
+  fputs(text, stdout);
+  free(text);
+  smma_xplan_free(plan);
+  return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+/* NULL where no option names one. */
+static const smma_instruction *instruction_of(const plan_options *o) {
+  if (!o->gpu && !o->instruction && !o->in) return NULL;
+  return smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
+}
+
+static int check_file(const plan_options *o, const char *path) {
+  const smma_instruction *i = instruction_of(o);
+  smma_error error;
+  smma_xplan *plan = smma_xplan_load(path, &error);
+  if (!plan) smma_die("%s", error.text);
+  if (i && smma_xplan_check(plan, i, (size_t)o->k, error.text, sizeof error.text) != SMMA_OK)
+    smma_die("%s: K = %lld: %s", path, o->k, error.text);
+  return write_plan(plan);
+}
+
+/* "cublaslt:13.1" is that of the GPU of --on. */
+static const char *full_name(const plan_options *o, char *name, size_t size) {
+  const bool of_gpu = strncmp(o->as, "cublaslt:", strlen("cublaslt:")) == 0 && !strchr(o->as, '/');
+  snprintf(name, size, "%s%s%s", o->as, of_gpu ? "/" : "", of_gpu ? smma_require_option(o->gpu, "--on", "H100") : "");
+  return name;
+}
+
+static int write_library(const plan_options *o) {
+  smma_plan_request request;
+  smma_xplan *plan;
+  char name[256], message[1024];
+  smma_plan_request_defaults(&request);
+  request.name = full_name(o, name, sizeof name);
+  request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
+  if (o->out) request.d = smma_require_format(o->out, "--out");
+  request.m = (size_t)o->m, request.n = (size_t)o->n, request.k = (size_t)o->k;
+  request.algo = o->algo, request.tile = o->tile, request.split_k = o->split_k, request.reduction = o->reduction;
+  request.swizzle = o->swizzle, request.custom = o->custom, request.stages = o->stages, request.inner = o->inner;
+  request.cluster = o->cluster, request.fast_accumulation = o->fast;
+  plan = smma_xplan_for(&request, message, sizeof message);
+  if (!plan) smma_die("%s", message);
+  if (smma_xplan_check(plan, request.instruction, request.k, message, sizeof message) != SMMA_OK)
+    smma_die("%s: K = %lld: %s", name, o->k, message);
+  return write_plan(plan);
+}
+
+int smma_command_plan(int argc, const char **argv) {
+  plan_options o = {.algo = -1,
+                    .tile = -1,
+                    .split_k = -1,
+                    .reduction = -1,
+                    .swizzle = -1,
+                    .custom = -1,
+                    .stages = -1,
+                    .inner = -1,
+                    .cluster = -1};
+  const char **paths;
+  struct poptOption options[] = {
+      {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of a library: cublaslt:13.1, deepgemm (--list has all)",
+       "NAME"},
+      {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B; picks the preferred instruction", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: the instruction's without it", "FORMAT"},
+      {"m", 'm', POPT_ARG_LONGLONG, &o.m, 0, "rows of D", "M"},
+      {"n", 'n', POPT_ARG_LONGLONG, &o.n, 0, "columns of D", "N"},
+      {"k", 'k', POPT_ARG_LONGLONG, &o.k, 0, "columns of A", "K"},
+      {"algo", 0, POPT_ARG_INT, &o.algo, 0, "cuBLASLt's choice: ALGO_ID", "N"},
+      {"tile", 0, POPT_ARG_INT, &o.tile, 0, "TILE_ID; changes no bits", "N"},
+      {"splitk", 0, POPT_ARG_INT, &o.split_k, 0, "SPLITK_NUM", "N"},
+      {"reduction", 0, POPT_ARG_INT, &o.reduction, 0, "REDUCTION_SCHEME", "N"},
+      {"swizzle", 0, POPT_ARG_INT, &o.swizzle, 0, "CTA_SWIZZLING; changes no bits", "N"},
+      {"custom", 0, POPT_ARG_INT, &o.custom, 0, "CUSTOM_OPTION", "N"},
+      {"stages", 0, POPT_ARG_INT, &o.stages, 0, "STAGES_ID", "N"},
+      {"inner", 0, POPT_ARG_INT, &o.inner, 0, "INNER_SHAPE_ID; changes no bits", "N"},
+      {"cluster", 0, POPT_ARG_INT, &o.cluster, 0, "CLUSTER_SHAPE_ID; changes no bits", "N"},
+      {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
+      {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},
+      POPT_TABLEEND};
+  paths =
+      smma_parse_options(argc, argv, options, 0, 1,
+                         "FILE: a plan, which is checked and printed; with --on, --in and --k, whether a product of\n"
+                         "that K can follow it. gemm --plan takes the file.\n"
+                         "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 --algo 66 "
+                         "--stages 35 --splitk 3\n");
+  if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
+  if (o.list) return list_libraries();
+  if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
+  if (o.as) return write_library(&o);
+  if (!*paths) smma_die("a file is missing: softmma plan FILE, or --as NAME --on GPU --in FORMAT -k K");
+  return check_file(&o, *paths);
+}

@@ -1,0 +1,47 @@
+#include "gemm/fold.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gemm/kernel.h"
+#include "gemm/row.h"
+#include "host/load.h"
+
+static void round_to(const smma_plan *p, int format, void *sums, size_t count) {
+  if (format != SMMA_STORED_AS_IS) smma_round_sums(p, (smma_format)format, sums, count);
+}
+
+/* t + p with the scale factors of the part that holds task->k. */
+static void fold_scaled(const smma_plan *p, const smma_task *task, const smma_fold_tile *t) {
+  const size_t part = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
+  const float *scale_a = p->with.scale_a, *scale_b = p->with.scale_b;
+  for (size_t j = 0; j < t->columns; j++) {
+    const float b = scale_b[(t->column + j) * parts + part];
+    for (size_t i = 0; i < t->rows; i++) {
+      const size_t at = smma_accumulator_index(t->packed_rows, t->panel, i, j);
+      const float a = scale_a[(t->row + i) * parts + part], x = ((float *)t->from)[at];
+      float *to = (float *)t->to + at;
+      *to = task->with == SMMA_WITH_FMA ? fmaf(a * b, x, *to) : fmaf(b, a * x, *to);
+    }
+  }
+}
+
+void smma_fold_sums(const smma_plan *p, const smma_task *task, const smma_fold_tile *t) {
+  const size_t count = t->packed_rows * t->packed_columns;
+  const size_t bytes = count * smma_container_bytes(smma_encoding_of(p->outer));
+  if (task->kind == SMMA_TASK_CLEAR) {
+    memset(t->to, 0, bytes);
+    return;
+  }
+  round_to(p, task->stored, t->from, count);
+  if (task->kind == SMMA_TASK_FOLD) {
+    if (task->with == SMMA_WITH_ADD)
+      smma_outer_add(p, t->to, t->from, count);
+    else
+      fold_scaled(p, task, t);
+  } else if (t->to != t->from) {
+    memcpy(t->to, t->from, bytes);
+  }
+  round_to(p, task->total, t->to, count);
+  smma_unify_nan(p, t->to, count);
+}

@@ -1,0 +1,11 @@
+/* Plans in files. */
+#ifndef SMMA_IO_PLAN_FILE_H
+#define SMMA_IO_PLAN_FILE_H
+
+#include "io/error.h"
+#include "softmma/softmma.h"
+
+/* The plan that a file describes, which the caller frees; NULL with one line. */
+smma_xplan *smma_xplan_load(const char *path, smma_error *error);
+
+#endif

@@ -1,0 +1,328 @@
+#include "plan/library.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/key.h"
+
+enum { ANY = -1, CUDA_CORES = 1 };
+
+/* GPUs whose libraries have been measured: their architectures. */
+typedef enum { H100, GB200, GB300, RTX4060, NO_GPU } gpu;
+
+static const struct {
+  const char *name;
+  smma_arch_id arch;
+} gpus[] = {{"H100", SMMA_ARCH_hopper},
+            {"GB200", SMMA_ARCH_blackwell},
+            {"GB300", SMMA_ARCH_blackwell},
+            {"RTX4060", SMMA_ARCH_ada}};
+
+typedef enum { HALF, FP8 } inputs; /* f16 or bf16; e4m3 or e5m2 */
+
+/* How a kernel sums. Parameters in brackets. */
+typedef enum {
+  NVJET,   /* one chain (stage, restart): slices are multiples of stages; FP8 without fast accumulation restarts */
+  CUTLASS, /* (tile, group): the first tile has the residue, in groups of its own */
+  XMMA,    /* (tile, restart): slices take tiles in turn */
+  GEMMSN,  /* (parts, products): parts of K, and parts of so many products of these, 0 for one; FP32 FMA */
+  GEMV,    /* (products, lanes, tiles, halved): what a lane loads, at most -x for negative x; tiles of a chunk or 0 */
+  GEMV_SLICES, /* (lanes, products): a lane has a slice of K, in chunks */
+  DOT          /* blocks take tiles of 128 threads in turn */
+} way;
+
+typedef struct {
+  gpu on;
+  inputs of;
+  int algo, first_stages, last_stages, custom;
+  way how;
+  int with[4];
+} kernel;
+
+#define SMMA_KERNEL(on, of, algo, first, last, custom, how, x, y, z, w) \
+  {on, of, algo, first, last, custom, how, {x, y, z, w}},
+static const kernel cublaslt_12_8[] = {
+#include "plan/cublaslt_12_8.def"
+};
+static const kernel cublaslt_13_1[] = {
+#include "plan/cublaslt_13_1.def"
+};
+#undef SMMA_KERNEL
+
+/* A plan that depends on no configuration, or a table of kernels. */
+typedef struct {
+  const char *name;
+  const char *text; /* the plan; or NULL */
+  gpu on;
+  const kernel *kernels;
+  size_t count;
+  const char *source;
+} library;
+
+#define KERNELS(array) array, sizeof(array) / sizeof(array)[0]
+#define BITEQUIV "bitequiv (facebookexperimental/triton, bitequiv/cublas_match, 2026)"
+
+static const library libraries[] = {
+    {"cublaslt:12.8/H100", NULL, H100, KERNELS(cublaslt_12_8),
+     "mmaemu 0.1.0 (Ding, 2026): 374 products without and 3,465 with split K on an H100 PCIe, cuBLASLt 12.8.3.14"},
+    {"cublaslt:12.8/RTX4060", NULL, RTX4060, KERNELS(cublaslt_12_8), "mmaemu 0.1.0 (Ding, 2026): cuBLASLt 12.8.3.14"},
+    {"cublaslt:12.8/GB200", NULL, GB200, KERNELS(cublaslt_12_8), BITEQUIV ": cuBLASLt 12.8.5"},
+    {"cublaslt:13.1/H100", NULL, H100, KERNELS(cublaslt_13_1),
+     BITEQUIV ": 648,717 of 648,720 shapes have a plan, 99.817 % of the compared bytes are equal"},
+    {"cublaslt:13.1/GB200", NULL, GB200, KERNELS(cublaslt_13_1), BITEQUIV ": 99.891 % of 100,692 shapes are equal"},
+    {"cublaslt:13.1/GB300", NULL, GB300, KERNELS(cublaslt_13_1), BITEQUIV ": 99.791 % of 496,906 shapes are equal"},
+#define SMMA_PLAN(name, source, text) {name, text, NO_GPU, NULL, 0, source},
+#include "plan/named.def"
+#undef SMMA_PLAN
+};
+
+enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
+
+const char *smma_xplan_library_name(size_t index) { return index < LIBRARIES ? libraries[index].name : NULL; }
+
+typedef struct {
+  const smma_plan_request *with;
+  const library *from;
+  const kernel *kernel;
+  smma_xplan *plan;
+  char *message;
+  size_t message_size;
+} maker;
+
+__attribute__((format(printf, 2, 3))) static bool fail(maker *m, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(m->message, m->message_size, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
+
+/* ---- Levels ---- */
+
+static smma_plan_level *add_level(maker *m, smma_deal deal, size_t count, size_t grain) {
+  smma_plan_level *l = &m->plan->level[m->plan->levels++];
+  *l = (smma_plan_level){
+      .deal = deal, .count = count, .grain = grain, .stored = SMMA_STORED_AS_IS, .total = SMMA_STORED_AS_IS};
+  return l;
+}
+
+static size_t slices_of(const maker *m) { return m->with->split_k > 1 ? (size_t)m->with->split_k : 1; }
+
+/* How slices are merged: REDUCTION_SCHEME. */
+static bool merge(maker *m, smma_plan_level *l) {
+  switch (m->with->reduction) {
+    case 2: return true;                               /* CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE */
+    case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
+    case 0:
+    case 1: return l->total = SMMA_STORED_AS_D, true; /* ..._INPLACE */
+    case ANY: return fail(m, "the slices' merge is the library's choice: give --reduction, its REDUCTION_SCHEME");
+  }
+  return fail(m, "--reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
+}
+
+static void restart(maker *m, size_t every) {
+  if (every) add_level(m, SMMA_DEAL_EVERY, 0, every)->from_zero = true;
+}
+
+/* ---- Kernels ---- */
+
+static bool make_nvjet(maker *m) {
+  const size_t stage = (size_t)m->kernel->with[0], slices = slices_of(m);
+  const bool fast = m->with->fast_accumulation && m->kernel->of == FP8;
+  if (fast && m->kernel->with[1] && m->from->kernels == cublaslt_13_1)
+    return fail(m, "%s: fast accumulation has not been measured", m->from->name);
+  if (slices > 1) {
+    const size_t length = divide_up(divide_up(m->with->k, slices), stage) * stage;
+    if (length >= m->with->k)
+      return fail(m, "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
+                  slices, m->with->k, stage);
+    add_level(m, SMMA_DEAL_CONTIGUOUS, slices, stage);
+    if (m->kernel->of == HALF) m->plan->lost_tail = stage;
+  }
+  if (!fast) restart(m, (size_t)m->kernel->with[1]);
+  return true;
+}
+
+static bool make_cutlass(maker *m) {
+  const size_t slices = slices_of(m);
+  m->plan->residue = SMMA_RESIDUE_FIRST_TILE;
+  m->plan->tile = (size_t)m->kernel->with[0], m->plan->group = (size_t)m->kernel->with[1];
+  return slices == 1 || merge(m, add_level(m, SMMA_DEAL_CONTIGUOUS, slices, m->with->k % 64 ? 8 : 64));
+}
+
+static bool make_xmma(maker *m) {
+  const size_t tile = (size_t)m->kernel->with[0], slices = slices_of(m);
+  smma_plan_level *l;
+  if (slices > 1) {
+    l = add_level(m, SMMA_DEAL_INTERLEAVED, slices, tile);
+    if (m->with->custom == 1) l->fold = SMMA_FOLD_LAST_FIRST;
+    if (m->with->custom == ANY) return fail(m, "the slices' order is the library's choice: give --custom");
+    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "--custom %d: no rule is known", m->with->custom);
+  }
+  restart(m, (size_t)m->kernel->with[1]);
+  return true;
+}
+
+/* What only one of the families does: no slices. */
+static bool unsplit(maker *m) {
+  return slices_of(m) == 1 || fail(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
+}
+
+static bool make_gemmsn(maker *m) {
+  if (m->kernel->with[0] > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)m->kernel->with[0], 1)->from_zero = true;
+  if (m->kernel->with[1]) restart(m, (size_t)m->kernel->with[1]);
+  m->plan->group = CUDA_CORES;
+  return unsplit(m);
+}
+
+static bool is_vector(maker *m) {
+  return m->with->m == 1 || m->with->n == 1 ||
+         fail(m, "algorithm %d takes a vector: M or N is 1, not %zu and %zu", m->with->algo, m->with->m, m->with->n);
+}
+
+static bool make_gemv(maker *m) {
+  const int *x = m->kernel->with;
+  const size_t load = (size_t)abs(x[0]), lanes = (size_t)x[1];
+  smma_plan_level *l;
+  m->plan->group = CUDA_CORES;
+  if (slices_of(m) > 1) add_level(m, SMMA_DEAL_CONTIGUOUS, slices_of(m), 1);
+  l = add_level(m, SMMA_DEAL_INTERLEAVED, lanes, load);
+  l->fits = x[0] < 0;
+  if (x[3]) l->fold = SMMA_FOLD_HALVING;
+  if (x[2]) add_level(m, SMMA_DEAL_EVERY, 0, (size_t)x[2] * load);
+  return is_vector(m);
+}
+
+static bool make_gemv_slices(maker *m) {
+  m->plan->group = CUDA_CORES;
+  add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)m->kernel->with[0], 1);
+  add_level(m, SMMA_DEAL_EVERY, 0, (size_t)m->kernel->with[1]);
+  if (m->with->m != 1) return fail(m, "algorithm 13 with option 5 takes M = 1, not %zu", m->with->m);
+  return unsplit(m);
+}
+
+static bool make_dot(maker *m) {
+  static const size_t strides[] = {128, 64, 32, 4, 1};
+  const size_t load = m->with->n == 1 ? 2 : 1;
+  smma_plan_level *l = add_level(m, SMMA_DEAL_INTERLEAVED, slices_of(m), load * 128);
+  l->fold = SMMA_FOLD_STRIDES, l->strides = sizeof strides / sizeof strides[0];
+  memcpy(l->stride, strides, sizeof strides);
+  add_level(m, SMMA_DEAL_INTERLEAVED, 128, load)->fold = SMMA_FOLD_HALVING;
+  if (load > 1) add_level(m, SMMA_DEAL_INTERLEAVED, load, 1);
+  m->plan->group = CUDA_CORES;
+  return is_vector(m);
+}
+
+static bool make_kernel(maker *m) {
+  switch (m->kernel->how) {
+    case NVJET: return make_nvjet(m);
+    case CUTLASS: return make_cutlass(m);
+    case XMMA: return make_xmma(m);
+    case GEMMSN: return make_gemmsn(m);
+    case GEMV: return make_gemv(m);
+    case GEMV_SLICES: return make_gemv_slices(m);
+    case DOT: return make_dot(m);
+  }
+  return false;
+}
+
+/* ---- What is asked for ---- */
+
+static const library *find_library(const char *name) {
+  for (size_t i = 0; name && i < LIBRARIES; i++)
+    if (strcmp(libraries[i].name, name) == 0) return &libraries[i];
+  return NULL;
+}
+
+static bool fail_unknown(maker *m, const char *name) {
+  char list[512] = "";
+  for (size_t i = 0; i < LIBRARIES; i++) smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", libraries[i].name);
+  return fail(m, "no plans are known of '%s'; known: %s", name, list);
+}
+
+static bool is_one_of(smma_format f, smma_format x, smma_format y) { return f == x || f == y; }
+
+static bool inputs_of(maker *m, inputs *of) {
+  const smma_instruction *i = m->with->instruction;
+  const bool half = is_one_of(i->a, SMMA_F16, SMMA_BF16) && i->a == i->b;
+  *of = half ? HALF : FP8;
+  if (half || (is_one_of(i->a, SMMA_E4M3, SMMA_E5M2) && is_one_of(i->b, SMMA_E4M3, SMMA_E5M2) && !i->scale_block))
+    return true;
+  return fail(m, "%s: known of f16, bf16, e4m3 and e5m2 only", m->from->name);
+}
+
+/* The row of the configuration. */
+static bool find_kernel(maker *m) {
+  const smma_plan_request *w = m->with;
+  bool algo = false, stages = false;
+  inputs of;
+  if (w->algo == ANY)
+    return fail(m,
+                "which kernel multiplies is cuBLASLt's choice: give --algo, --stages, --splitk, --reduction and "
+                "--custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
+  if (!inputs_of(m, &of)) return false;
+  for (size_t i = 0; i < m->from->count; i++) {
+    const kernel *k = &m->from->kernels[i];
+    if (k->on != m->from->on || k->of != of || k->algo != w->algo) continue;
+    algo = true;
+    if (k->first_stages != ANY && (w->stages < k->first_stages || w->stages > k->last_stages)) continue;
+    stages = true;
+    if (k->custom != ANY && k->custom != w->custom) continue;
+    return m->kernel = k, true;
+  }
+  if (!algo) return fail(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
+  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give --stages, its STAGES_ID", w->algo);
+  if (!stages) return fail(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
+  if (w->custom == ANY) return fail(m, "algorithm %d: give --custom, its CUSTOM_OPTION", w->algo);
+  return fail(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
+}
+
+/* Tensor cores of the library's GPU, or FP32 FMA for kernels that use CUDA cores. */
+static bool check_instruction(maker *m) {
+  const smma_instruction *i = m->with->instruction;
+  const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == SMMA_F32;
+  if (m->kernel->how >= GEMMSN)
+    return fma || fail(m, "algorithm %d uses CUDA cores, FP32 FMA, which %s is not: see examples/custom/fma32-f16.json",
+                       m->with->algo, i->name);
+  if (i->arch != gpus[m->from->on].arch || i->d != SMMA_F32)
+    return fail(m, "%s is of %s instructions with D in f32, not of %s", m->from->name, gpus[m->from->on].name, i->name);
+  return true;
+}
+
+static char *copy_of(const char *text) {
+  char *copy = malloc(strlen(text) + 1);
+  return copy ? strcpy(copy, text) : NULL;
+}
+
+static bool fill(maker *m) {
+  const smma_plan_request *w = m->with;
+  char name[100];
+  snprintf(name, sizeof name, "%s algo %d stages %d splitk %d reduction %d custom %d", m->from->name, w->algo,
+           w->stages, w->split_k, w->reduction, w->custom);
+  m->plan->name = copy_of(name);
+  m->plan->source[m->plan->sources++] = copy_of(m->from->source);
+  m->plan->d = w->d;
+  if (!m->plan->name || !m->plan->source[0]) return fail(m, "out of memory");
+  if (m->kernel->of == FP8) m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
+  return make_kernel(m);
+}
+
+smma_xplan *smma_xplan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
+  maker m = {.with = with, .from = find_library(with->name), .message = message, .message_size = message_size};
+  if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
+  if (m.from->text) {
+    m.plan = smma_xplan_read(m.from->name, m.from->text, strlen(m.from->text), message, message_size);
+    if (m.plan) m.plan->source[m.plan->sources++] = copy_of(m.from->source);
+    return m.plan;
+  }
+  if (!find_kernel(&m) || !check_instruction(&m)) return NULL;
+  m.plan = calloc(1, sizeof *m.plan);
+  if (!m.plan) return fail(&m, "out of memory"), NULL;
+  if (fill(&m)) return m.plan;
+  smma_xplan_release(m.plan);
+  return NULL;
+}

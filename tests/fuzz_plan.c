@@ -1,0 +1,54 @@
+/* Any bytes: an error line with a place, or a plan that is JSON, is written and read back unchanged, and whose schedule
+   for some K takes every k at most once. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/instruction.h"
+#include "plan/schedule.h"
+#include "softmma/softmma.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
+
+enum { K = 200, MOST_TEXT = 1 << 20 };
+
+/* jansson must understand what is understood here. */
+static void check_json(const char *text, size_t size) {
+  json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+  if (!object) abort();
+  json_decref(object);
+}
+
+static void check_schedule(const smma_xplan *plan) {
+  const smma_operation o = smma_operation_of(smma_find("H100", "wgmma.m64n256k16.f32.f16.f16"));
+  unsigned char taken[K] = {0};
+  smma_schedule s;
+  char message[256];
+  if (smma_schedule_make(plan, &o, K, &s, message, sizeof message) != SMMA_OK) {
+    if (!*message) abort();
+    return;
+  }
+  for (size_t i = 0; i < s.steps * s.k_per_step; i++)
+    if (s.k[i] != SMMA_NO_PRODUCT && (s.k[i] >= K || taken[s.k[i]]++)) abort();
+  smma_schedule_free(&s);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
+  static char text[MOST_TEXT], again[MOST_TEXT];
+  char message[1024];
+  smma_xplan *plan = smma_xplan_parse("input", (const char *)bytes, size, message, sizeof message), *back;
+  if (!plan) {
+    if (strncmp(message, "input:", strlen("input:")) != 0 || strchr(message, '\n')) abort();
+    return 0;
+  }
+  check_json((const char *)bytes, size);
+  if (smma_xplan_text(plan, text, sizeof text) >= sizeof text) abort();
+  back = smma_xplan_parse("input", text, strlen(text), message, sizeof message);
+  if (!back) abort();
+  smma_xplan_text(back, again, sizeof again);
+  if (strcmp(text, again) != 0) abort();
+  check_schedule(plan);
+  smma_xplan_free(plan);
+  smma_xplan_free(back);
+  return 0;
+}

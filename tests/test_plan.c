@@ -1,0 +1,595 @@
+/* Plans: their JSON form and its complaints, the order of additions that they amount to, and products that follow them
+   against one element at a time by the core. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/instruction.h"
+#include "plan/element.h"
+#include "support.h"
+
+#define HEAD "{\"softmma-plan\": 1, \"name\": \"test\""
+
+static smma_xplan *parse(const char *text) {
+  char message[1024];
+  smma_xplan *plan = smma_xplan_parse("plan.json", text, strlen(text), message, sizeof message);
+  if (!plan) fail_msg("%s\n%s", message, text);
+  return plan;
+}
+
+/* A plan of these members beside the head. */
+static smma_xplan *plan_of(const char *members) {
+  char text[4096];
+  snprintf(text, sizeof text, HEAD ", %s}", members);
+  return parse(text);
+}
+
+/* ---- The JSON form ---- */
+
+static void check_there_and_back(const char *members) {
+  char text[4096], again[4096];
+  smma_xplan *plan = plan_of(members), *back;
+  json_t *object;
+  assert_true(smma_xplan_text(plan, text, sizeof text) < sizeof text);
+  assert_int_equal(smma_xplan_text(plan, NULL, 0), strlen(text));
+  object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  if (!object) fail_msg("no JSON: %s", text);
+  json_decref(object);
+  back = parse(text);
+  assert_int_equal(smma_xplan_text(back, again, sizeof again), strlen(text));
+  assert_string_equal(text, again);
+  smma_xplan_free(plan), smma_xplan_free(back);
+}
+
+static void test_there_and_back(void **state) {
+  (void)state;
+  check_there_and_back("\"start\": \"c\"");
+  check_there_and_back("\"sources\": [\"one\", \"two\"], \"d\": \"bf16\", \"group\": 8");
+  check_there_and_back(
+      "\"lost_tail\": 64, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 9, \"grain\": 64, \"stored\": \"d\"},"
+      "{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 32, \"fits\": true, \"whole\": true, \"fold\": \"halving\"},"
+      "{\"deal\": \"every\", \"k\": 128, \"with\": \"fma\", \"from\": \"zero\", \"total\": \"f16\"}]");
+  check_there_and_back(
+      "\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4], [8, 12]], [[4, 8]]], \"fold\": \"strides\","
+      "\"strides\": [128, 64, 1]}], \"residue\": \"first-tile\", \"tile\": 32");
+  check_there_and_back(
+      "\"sum\": [{\"deal\": \"every\", \"k\": 4, \"fold\": \"last-first\"},"
+      "{\"deal\": \"every\", \"k\": 2, \"fold\": \"neighbours\", \"with\": \"add\"}]");
+  check_there_and_back(
+      "\"epilogue\": [\"alpha\", \"linear\", \"bias\", \"scale-d\", \"relu\", {\"round\": \"f16\"}, "
+      "{\"clamp\": \"e4m3\"}]");
+}
+
+typedef struct {
+  const char *text, *place, *part, *other;
+} complaint;
+
+/* Each says where, what, and what is allowed. */
+static void test_complaints(void **state) {
+  static const complaint all[] = {
+      {"", "1:1", "a plan is a JSON object", "'{'"},
+      {"{", "1:2", "a key is missing", ""},
+      {"{}", "1:2", "a key is missing", ""},
+      {"{\"name\": \"x\"}", "1:13", "softmma-plan", "allowed: 1"},
+      {"{\"softmma-plan\": 2}", "1:18", "softmma-plan", "allowed: 1"},
+      {"{\"softmma-plan\": 1}", "1:19", "\"name\" is missing", ""},
+      {HEAD, "1:35", "a comma or the object's end", ""},
+      {HEAD ", \"sums\": []}", "1:37", "no key \"sums\"", "sum, group"},
+      {HEAD ", \"d\": \"s8\"}", "1:42", "\"d\" cannot be s8", "f16"},
+      {HEAD ", \"d\": 16}", "1:42", "\"d\" cannot be 16", "f16"},
+      {HEAD ", \"start\": \"b\"}", "1:46", "\"start\" cannot be b", "zero, c"},
+      {HEAD ", \"group\": 0}", "1:46", "\"group\" cannot be 0", "from 1 to"},
+      {HEAD ", \"group\": 99999999999999}", "1:46", "\"group\" cannot be", "2^40"},
+      {HEAD ", \"tile\": 8}", "1:37", "\"tile\" goes with", "first-tile"},
+      {HEAD ", \"residue\": \"first-tile\"}", "1:60", "\"tile\" is missing", ""},
+      {HEAD ", \"lost_tail\": 64}", "1:37", "lost_tail", "contiguous"},
+      {HEAD ", \"sum\": {}}", "1:45", "", ""},
+      {HEAD ", \"sum\": [1]}", "1:45", "a level", ""},
+      {HEAD ", \"sum\": [{\"k\": 3}]}", "1:52", "\"deal\" is missing", "interleaved"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\"}]}", "1:61", "\"k\" is missing", ""},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"tile\": 4}]}", "1:71", "no key \"tile\"", "k"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"fold\": \"up\"}]}", "1:79", "\"fold\" cannot be up",
+       "serial"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"fold\": \"strides\"}]}", "1:88", "\"strides\" is missing",
+       "16"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"fold\": \"strides\", \"strides\": [4, 2]}]}", "1:101",
+       "\"strides\" cannot be", "down to 1"},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"strides\": [1]}]}", "1:71", "\"strides\" goes with", ""},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"with\": \"fma\"}]}", "1:45", "\"fma\"",
+       "\"from\": \"zero\""},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"from\": \"zero\", \"fold\": \"halving\"}]}", "1:45", "zero",
+       "serial"},
+      {HEAD ", \"sum\": [{\"deal\": \"list\", \"list\": [[[4, 4]]]}]}", "1:72", "a range", "first < end"},
+      {HEAD ", \"sum\": [{\"deal\": \"list\", \"list\": [4]}]}", "1:71", "a part is a list", ""},
+      {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4}, {\"deal\": \"list\", \"list\": [[[0, 4]]]}]}", "1:72",
+       "the whole K", "first level"},
+      {HEAD ", \"epilogue\": [\"gelu\"]}", "1:50", "whose bits are known", "relu"},
+      {HEAD ", \"epilogue\": [{\"round\": \"s8\"}]}", "1:60", "\"round\" cannot be s8", "f16"},
+      {HEAD ", \"sources\": [1]}", "1:48", "\"sources\"", "texts"},
+      {HEAD "} x", "1:37", "text behind", ""},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    char message[1024], place[64];
+    smma_xplan *plan = smma_xplan_parse("plan.json", all[i].text, strlen(all[i].text), message, sizeof message);
+    snprintf(place, sizeof place, "plan.json:%s: ", all[i].place);
+    if (plan || strncmp(message, place, strlen(place)) || !strstr(message, all[i].part) ||
+        !strstr(message, all[i].other) || strchr(message, '\n'))
+      fail_msg("%s\n'%s' is not '%s ... %s ... %s'", all[i].text, plan ? "" : message, place, all[i].part,
+               all[i].other);
+  }
+  assert_null(smma_xplan_parse(NULL, NULL, 0, NULL, 0));
+  smma_xplan_free(NULL);
+}
+
+/* ---- The order of additions ---- */
+
+enum { TEXT = 2048 };
+
+/* Sums in words: a chain is "0 1|2 3", an instruction's products between bars; "-" is +0. */
+typedef struct {
+  char chain[TEXT], registers[8][TEXT];
+} expression;
+
+static char *text_at(expression *e, int place) { return place == SMMA_IN_ACCUMULATOR ? e->chain : e->registers[place]; }
+
+static void write_step(const smma_schedule *s, size_t step, char *chain) {
+  size_t used = strlen(chain);
+  used += (size_t)snprintf(chain + used, TEXT - used, "%s", *chain ? "|" : "");
+  for (size_t i = 0; i < s->k_per_step; i++) {
+    const size_t k = s->k[step * s->k_per_step + i];
+    if (k == SMMA_NO_PRODUCT) continue;
+    used += (size_t)snprintf(chain + used, TEXT - used, "%s%zu", i ? " " : "", k);
+  }
+}
+
+static void write_task(expression *e, const smma_task *t) {
+  char *to = text_at(e, t->to), *from = text_at(e, t->from), sum[TEXT];
+  const char *part = *from ? from : "-";
+  snprintf(sum, sizeof sum, "%s", *to ? to : "-");
+  if (t->kind == SMMA_TASK_CLEAR) snprintf(to, TEXT, "-");
+  if (t->kind == SMMA_TASK_MOVE) snprintf(to, TEXT, "%.900s%s", part, t->total >= 0 ? "'" : "");
+  if (t->kind == SMMA_TASK_FOLD)
+    snprintf(to, TEXT, "(%.900s%s%.900s%s)%s", sum, t->with == SMMA_WITH_ADD ? " + " : " * ", part,
+             t->stored >= 0 ? "'" : "", t->total >= 0 ? "'" : "");
+  if (t->from == SMMA_IN_ACCUMULATOR && t->kind != SMMA_TASK_CLEAR) *from = 0;
+}
+
+static void check_order(const char *members, size_t k, const char *expected) {
+  const smma_operation o = {.rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .d = SMMA_F32, .k = 2};
+  smma_xplan *plan = plan_of(members);
+  smma_schedule s;
+  char message[256] = "";
+  expression e = {.chain = ""};
+  size_t task = 0;
+  if (smma_schedule_make(plan, &o, k, &s, message, sizeof message) != SMMA_OK) fail_msg("%s: %s", members, message);
+  if (plan->starts_from_c) snprintf(text_at(&e, s.start), TEXT, "c");
+  assert_true(s.registers <= 8);
+  for (size_t step = 0;; step++) {
+    for (; task < s.tasks && s.task[task].step == step; task++) write_task(&e, &s.task[task]);
+    if (step == s.steps) break;
+    write_step(&s, step, e.chain);
+  }
+  assert_int_equal(task, s.tasks);
+  if (strcmp(text_at(&e, s.result), expected)) fail_msg("%s: %s is not %s", members, text_at(&e, s.result), expected);
+  smma_schedule_free(&s);
+  smma_xplan_free(plan);
+}
+
+static void check_refused(const char *members, size_t k, const char *words) {
+  smma_xplan *plan = plan_of(members);
+  const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
+  char message[256] = "";
+  assert_int_equal(smma_xplan_check(plan, i, k, message, sizeof message), SMMA_INVALID_PLAN);
+  if (!strstr(message, words)) fail_msg("%s: '%s' is not '... %s'", members, message, words);
+  smma_xplan_free(plan);
+}
+
+static void test_orders(void **state) {
+  (void)state;
+  check_order("\"start\": \"zero\"", 5, "0 1|2 3|4");
+  check_order("\"start\": \"c\"", 3, "c|0 1|2");
+  check_order("\"residue\": \"first\"", 5, "0|1 2|3 4");
+  check_order("\"group\": 1", 3, "0|1|2");
+  check_order("\"residue\": \"first-tile\", \"tile\": 4", 7, "0 1|2|3 4|5 6");
+  check_order("\"residue\": \"first-tile\", \"tile\": 4", 8, "0 1|2 3|4 5|6 7");
+  check_order("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 3}]", 8, "((0 1|2 + 3 4|5) + 6 7)");
+  check_order("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 3, \"grain\": 4}]", 8, "(0 1|2 3 + 4 5|6 7)");
+  check_order("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 1}]", 4, "0 1|2 3");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 4, \"from\": \"zero\"}]", 9, "(((- + 0 1|2 3) + 4 5|6 7) + 8)");
+  check_order("\"start\": \"c\", \"sum\": [{\"deal\": \"every\", \"k\": 4, \"from\": \"zero\"}]", 5,
+              "((c + 0 1|2 3) + 4)");
+  check_order(
+      "\"start\": \"c\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2},"
+      "{\"deal\": \"every\", \"k\": 2, \"from\": \"zero\"}]",
+      8, "(((c + 0 1) + 2 3) + ((- + 4 5) + 6 7))");
+  check_order("\"start\": \"c\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2}]", 4, "(c|0 1 + 2 3)");
+  check_order("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 2}]", 9, "(0 1|4 5|8 + 2 3|6 7)");
+  check_order("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 4, \"fold\": \"halving\"}]", 6,
+              "((0 4 + 2) + (1 5 + 3))");
+  check_order("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 4, \"fold\": \"neighbours\"}]", 3,
+              "((0 + 1) + (2 + -))");
+  check_order("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 64, \"fits\": true}]", 6,
+              "(0 1|2 + 3 4|5)");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"neighbours\"}]", 5, "(((0 + 1) + (2 + 3)) + 4)");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 6,
+              "(((5 + (0 + 3)) + (1 + 4)) + 2)");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"last-first\"}]", 2, "(0 + 1)");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 1, \"fold\": \"strides\", \"strides\": [4, 2, 1]}]", 7,
+              "(((0 + 4) + (2 + 6)) + ((1 + 5) + 3))");
+  check_order("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 2], [6, 8]], [[2, 5]]]}]", 8, "(0 1|6 7 + 2 3|4)");
+  check_order("\"d\": \"f16\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"stored\": \"d\"}]", 4,
+              "(0 1 + 2 3')");
+  check_order("\"d\": \"f16\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"total\": \"d\"}]", 4,
+              "(0 1' + 2 3)'");
+  check_order("\"sum\": [{\"deal\": \"every\", \"k\": 2, \"with\": \"fma\", \"from\": \"zero\"}]", 4,
+              "((- * 0 1) * 2 3)");
+  check_order("\"lost_tail\": 4, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"grain\": 4}]", 9,
+              "(0 1|2 3 + 4 5|6 7)");
+  check_order("\"lost_tail\": 4, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"grain\": 4}]", 10,
+              "(0 1|2 3|4 5|6 7 + 8 9)");
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  check_refused("\"group\": 16", 0, "K is 0");
+  check_refused("\"group\": 17", 32, "the instruction takes 16");
+  check_refused("\"residue\": \"none\"", 17, "no rule for what is left");
+  check_refused("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 9}]", 8, "9 parts of 8");
+  check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 32, \"whole\": true}]", 96, "no rule");
+  check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 3, \"fold\": \"halving\"}]", 96, "halved");
+  check_refused("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4]], [[4, 9]]]}]", 8, "behind K");
+  check_refused("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 4]], [[3, 8]]]}]", 8, "k = 3 a second time");
+}
+
+/* ---- Products ---- */
+
+enum { M = 5, N = 67, MOST_LENGTH = 300 };
+
+typedef struct {
+  const smma_instruction *instruction;
+  smma_instruction_info info;
+  smma_xplan *plan;
+  smma_gemm_arguments with;
+  uint64_t a[M * MOST_LENGTH], b[MOST_LENGTH * N], c[M * N], d[M * N];
+  float bias[N], scale_a[M * MOST_LENGTH], scale_b[MOST_LENGTH * N];
+} product;
+
+static float small_float(uint64_t *random) { return (float)(int)(random_bits(random) % 2001 - 1000) / 64; }
+
+static uint64_t random_encoding(smma_format f, uint64_t *random) {
+  const double x = (double)(int64_t)(random_bits(random) % 65537 - 32768) / 8192;
+  if (random_bits(random) % 97 == 0) return random_bits(random) & ((UINT64_C(1) << smma_format_bits(f)) - 1);
+  return smma_round(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+static void fill(smma_format f, void *matrix, size_t count, uint64_t *random) {
+  for (size_t i = 0; i < count; i++) store_element(f, matrix, i, random_encoding(f, random));
+}
+
+static uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* The bits of element (i, j), by the core alone. */
+static uint64_t element(const product *p, const smma_schedule *s, size_t i, size_t j) {
+  static smma_number a[MOST_LENGTH], b[MOST_LENGTH];
+  static uint32_t part_a[MOST_LENGTH], part_b[MOST_LENGTH];
+  const smma_gemm_arguments *g = &p->with;
+  const size_t part_k = smma_xplan_scaled_k(p->plan), parts = part_k ? (g->k + part_k - 1) / part_k : 0;
+  smma_operation o = smma_operation_of(p->instruction);
+  smma_plan_element e = {
+      .operation = o, .schedule = s, .a = a, .b = b, .part_a = part_a, .part_b = part_b, .part_k = part_k};
+  const uint64_t c = g->c ? load_element(p->info.c, p->c, i * N + j) : 0;
+  uint64_t registers[16], sum;
+  smma_epilogue_operands with = {.alpha = bits_of((float)g->alpha),
+                                 .beta = bits_of((float)g->beta),
+                                 .bias = bits_of(p->bias[j]),
+                                 .scale_d = bits_of((float)g->scale_d)};
+  e.operation.c = o.d;
+  for (size_t k = 0; k < g->k; k++) {
+    a[k] = smma_decode(smma_encoding_of(o.a), load_element(o.a, p->a, i * g->k + k));
+    b[k] = smma_decode(smma_encoding_of(o.b), load_element(o.b, p->b, k * N + j));
+  }
+  for (size_t x = 0; x < parts; x++)
+    part_a[x] = bits_of(p->scale_a[i * parts + x]), part_b[x] = bits_of(p->scale_b[j * parts + x]);
+  if (p->plan->starts_from_c) e.start = smma_plan_round(o.c, SMMA_F32, o.rule.nan, c);
+  with.c = (uint32_t)smma_plan_round(o.c, SMMA_F32, o.rule.nan, c);
+  sum = smma_plan_sum(&e, registers, NULL, NULL);
+  sum = smma_plan_finish(p->plan, o.rule.nan, &with, (uint32_t)sum);
+  return smma_plan_round(SMMA_F32, smma_xplan_d(p->plan, p->instruction), o.rule.nan, sum);
+}
+
+static void check_elements(const product *p, const char *members) {
+  smma_schedule s;
+  smma_operation o = smma_operation_of(p->instruction);
+  const smma_format d = smma_xplan_d(p->plan, p->instruction);
+  char message[256];
+  assert_int_equal(smma_schedule_make(p->plan, &o, p->with.k, &s, message, sizeof message), SMMA_OK);
+  for (size_t i = 0; i < M; i++)
+    for (size_t j = 0; j < N; j++) {
+      const uint64_t expected = element(p, &s, i, j), got = load_element(d, p->d, i * N + j);
+      if (expected != got)
+        fail_msg("%s, %s, K = %zu: (%zu, %zu) is %llx, not %llx", p->info.name, members, p->with.k, i, j,
+                 (unsigned long long)got, (unsigned long long)expected);
+    }
+  smma_schedule_free(&s);
+}
+
+/* With every kernel, and by a product that keeps B. */
+static void check_product(const char *gpu, const char *name, size_t k, const char *members) {
+  static product p;
+  uint64_t random = k;
+  smma_gemm_arguments *g = &p.with;
+  smma_plan *kept;
+  p.instruction = find(gpu, name), p.info = describe(p.instruction), p.plan = plan_of(members);
+  smma_gemm_defaults(g);
+  g->m = M, g->n = N, g->k = k, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = p.plan, g->scale_d = 0.37;
+  fill(p.info.a, p.a, M * k, &random), fill(p.info.b, p.b, k * N, &random), fill(p.info.c, p.c, M * N, &random);
+  for (size_t j = 0; j < N; j++) p.bias[j] = small_float(&random);
+  for (size_t i = 0; i < M * k; i++) p.scale_a[i] = small_float(&random);
+  for (size_t i = 0; i < k * N; i++) p.scale_b[i] = small_float(&random);
+  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_BIAS)) g->bias = p.bias;
+  if (smma_xplan_scaled_k(p.plan)) g->scale_a = p.scale_a, g->scale_b = p.scale_b;
+  if (p.plan->starts_from_c || smma_xplan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->c = p.c;
+  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_ALPHA)) g->alpha = 1.0 / 3;
+  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7, g->beta = 0.3;
+  for (size_t x = 0; smma_kernel_name(x); x++) {
+    g->kernel = smma_kernel_name(x);
+    memset(p.d, 0xee, sizeof p.d);
+    assert_int_equal(smma_gemm(p.instruction, g), SMMA_OK);
+    check_elements(&p, members);
+  }
+  g->kernel = NULL;
+  memset(p.d, 0xee, sizeof p.d);
+  assert_int_equal(smma_plan_create(p.instruction, g, &kept), SMMA_OK);
+  smma_xplan_free(p.plan);
+  p.plan = plan_of(members);
+  assert_int_equal(smma_plan_run(kept, M, p.a, g->scale_a, g->c, p.d), SMMA_OK);
+  check_elements(&p, members);
+  smma_plan_free(kept);
+  smma_xplan_free(p.plan);
+}
+
+#define CONTIGUOUS "{\"deal\": \"contiguous\", \"parts\": 3, \"grain\": 8"
+#define EVERY "{\"deal\": \"every\", \"k\": 32, \"from\": \"zero\""
+#define LANES "{\"deal\": \"interleaved\", \"parts\": 4, \"tile\": 3, \"fold\": \"halving\"}"
+
+static void test_products(void **state) {
+  static const char *const plans[] = {
+      "\"start\": \"zero\"",
+      "\"start\": \"c\"",
+      "\"group\": 8",
+      "\"residue\": \"first\", \"sum\": [" CONTIGUOUS "}]",
+      "\"residue\": \"first-tile\", \"tile\": 64, \"start\": \"c\", \"sum\": [" CONTIGUOUS ", \"stored\": \"d\"}]",
+      "\"d\": \"bf16\", \"sum\": [" CONTIGUOUS ", \"total\": \"d\"}, " EVERY "}]",
+      "\"d\": \"f16\", \"sum\": [" CONTIGUOUS ", \"fold\": \"last-first\", \"stored\": \"tf32\"}, " LANES "]",
+      "\"start\": \"c\", \"sum\": [" EVERY "}]",
+      "\"sum\": [" EVERY ", \"with\": \"fma\"}], \"d\": \"bf16\"",
+      "\"sum\": [" EVERY ", \"with\": \"multiply-fma\"}], \"epilogue\": [\"alpha\"]",
+      "\"sum\": [" LANES "], \"epilogue\": [\"linear\", \"bias\", \"relu\", {\"round\": \"f16\"}]",
+      "\"d\": \"e4m3\", \"epilogue\": [\"alpha\", \"scale-d\", {\"clamp\": \"e4m3\"}]",
+      "\"d\": \"e5m2\", \"sum\": [" CONTIGUOUS
+      ", \"stored\": \"f16\"}], \"epilogue\": [{\"clamp\": \"e5m2\"}, \"bias\"]",
+      "\"sum\": [{\"deal\": \"list\", \"list\": [[[60, 70], [0, 17]], [[17, 60]]]}]",
+      "\"lost_tail\": 32, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 4, \"grain\": 32}]",
+  };
+  static const size_t lengths[] = {70, 130, 257};
+  (void)state;
+  for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
+    for (size_t x = 0; x < sizeof lengths / sizeof lengths[0]; x++) {
+      check_product("H100", "wgmma.m64n256k16.f32.f16.f16", lengths[x], plans[i]);
+      check_product("A100", "mma.m16n8k8.f32.bf16.bf16.f32", lengths[x], plans[i]);
+      check_product("MI300X", "v_mfma_f32_16x16x32_fp8_fp8", lengths[x], plans[i]);
+    }
+}
+
+/* split_k and promote_every are plans. */
+static void test_simple_cases(void **state) {
+  static product p, q;
+  uint64_t random = 9;
+  (void)state;
+  p.instruction = find("H100", "wgmma.m64n256k16.f32.f16.f16"), p.info = describe(p.instruction);
+  fill(SMMA_F16, p.a, M * 200, &random), fill(SMMA_F16, p.b, 200 * N, &random), fill(SMMA_F32, p.c, M * N, &random);
+  smma_gemm_defaults(&p.with);
+  p.with.m = M, p.with.n = N, p.with.k = 200, p.with.a = p.a, p.with.b = p.b, p.with.c = p.c, p.with.d = p.d;
+  q.with = p.with, q.with.d = q.d;
+  p.with.split_k = 3, p.with.promote_every = 32;
+  q.with.plan = q.plan =
+      plan_of("\"start\": \"c\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 3, \"grain\": 32}, " EVERY "}]");
+  assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
+  assert_int_equal(smma_gemm(p.instruction, &q.with), SMMA_OK);
+  assert_memory_equal(p.d, q.d, M * N * 4);
+  smma_xplan_free(q.plan);
+}
+
+/* ---- Plans of libraries ---- */
+
+#define F16 "wgmma.m64n256k16.f32.f16.f16"
+#define BLACKWELL_F16 "tcgen05.m128n256k16.f32.f16.f16"
+
+typedef struct {
+  const char *name, *gpu, *instruction;
+  size_t m, n, k;
+  int algo, split_k, reduction, custom, stages;
+  const char *expected; /* a part of the plan's text, or of the complaint */
+} library_case;
+
+static smma_xplan *library_plan(const library_case *c, char *message, size_t size) {
+  smma_plan_request r;
+  smma_plan_request_defaults(&r);
+  r.name = c->name, r.instruction = find(c->gpu, c->instruction);
+  r.m = c->m, r.n = c->n, r.k = c->k;
+  r.algo = c->algo, r.split_k = c->split_k, r.reduction = c->reduction, r.custom = c->custom, r.stages = c->stages;
+  return smma_xplan_for(&r, message, size);
+}
+
+/* Configurations and what bitequiv's planner makes of them (its tests' fixtures, sm_90, cuBLASLt 13.1). */
+static void test_configurations(void **state) {
+  static const library_case all[] = {
+      {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4096, 12, 1, 0, 0, 0,
+       "\"group\": 8,\n  \"residue\": \"first-tile\",\n  \"tile\": 32"},
+      {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4096, 12, 2, 0, 0, 0,
+       "\"parts\": 2, \"grain\": 64, \"fold\": \"serial\", \"from\": \"first\", \"total\": \"d\""},
+      {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4100, 23, 8, 4, 0, 13,
+       "\"parts\": 8, \"grain\": 8, \"fold\": \"serial\", \"from\": \"first\", \"stored\": \"d\""},
+      {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4096, 66, 1, 0, 0, 35, "\"sum\": []"},
+      {"cublaslt:13.1/H100", "H100", F16, 4096, 4096, 4096, 66, 592, 0, 0, 35, "\"lost_tail\": 64"},
+      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k32.f32.e4m3.e4m3", 64, 64, 4096, 66, 2, 0, 0, 36,
+       "\"parts\": 2, \"grain\": 128, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": "
+       "128"},
+      {"cublaslt:13.1/GB200", "B200", "tcgen05.m128n256k32.f32.e4m3.e4m3", 64, 64, 4096, 66, 1, 0, 0, 36,
+       "\"sum\": []"},
+      {"cublaslt:12.8/RTX4060", "L40S", "mma.m16n8k32.f32.e4m3.e4m3.f32", 64, 64, 4096, 35, 3, 2, 1, 17,
+       "\"parts\": 3, \"tile\": 64, \"fold\": \"last-first\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": "
+       "128"},
+      {"cutlass:2xacc", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"k\": 128"},
+      {"deepgemm", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"with\": \"fma\""},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, -1, -1, -1, -1, -1, "give --algo"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 41, 1, 0, 0, 0, "no rule is known for algorithm 41"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 66, 1, 0, 0, 12, "no rule is known for stages 12"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 12, 4, -1, 0, 0, "give --reduction"},
+      {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 11, 1, 0, 0, 0, "CUDA cores"},
+      {"cublaslt:13.1/H100", "A100", "mma.m16n8k16.f32.f16.f16.f32", 8, 8, 4096, 66, 1, 0, 0, 35, "H100 instructions"},
+      {"cublaslt:13.1/H100", "H100", "wgmma.m64n256k8.f32.tf32.tf32", 8, 8, 4096, 66, 1, 0, 0, 35, "known of f16"},
+      {"cublaslt:9", "H100", F16, 8, 8, 4096, 66, 1, 0, 0, 35, "known: cublaslt:12.8/H100"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    char text[4096] = "";
+    smma_xplan *plan = library_plan(&all[i], text, sizeof text);
+    if (plan) smma_xplan_text(plan, text, sizeof text);
+    if (!strstr(text, all[i].expected)) fail_msg("%zu: '%s' has no '%s'", i, text, all[i].expected);
+    if (plan && all[i].algo >= 0)
+      assert_int_equal(smma_xplan_check(plan, find(all[i].gpu, all[i].instruction), all[i].k, text, sizeof text),
+                       SMMA_OK);
+    smma_xplan_free(plan);
+  }
+}
+
+/* The CUDA cores' families, whose order is what their kernels are measured to have. */
+static void test_cuda_cores(void **state) {
+  static const char unit[] =
+      "{\"softmma-unit\": 1, \"name\": \"fma\", \"algorithm\": \"FMA\", \"k\": 1, \"a\": \"f16\", \"b\": \"f16\", "
+      "\"d\": \"f32\"}";
+  static const struct {
+    int algo, custom;
+    const char *expected;
+  } all[] = {
+      {11, 0,
+       "\"parts\": 2, \"grain\": 1, \"fold\": \"serial\", \"from\": \"zero\"},\n    {\"deal\": \"every\", \"k\": 256"},
+      {16, 0, "\"sum\": [],\n  \"group\": 1"},
+      {13, 0,
+       "\"parts\": 1, \"tile\": 1, \"fold\": \"serial\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": 512"},
+      {13, 5, "\"parts\": 32, \"grain\": 1"},
+      {13, 36, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
+      {14, 0, "\"strides\": [128, 64, 32, 4, 1]"}};
+  char message[1024];
+  const smma_instruction *i = smma_custom_parse(NULL, unit, strlen(unit), message, sizeof message);
+  (void)state;
+  assert_non_null(i);
+  for (size_t x = 0; x < sizeof all / sizeof all[0]; x++) {
+    char text[4096] = "";
+    smma_plan_request r;
+    smma_xplan *plan;
+    smma_plan_request_defaults(&r);
+    r.name = "cublaslt:13.1/H100", r.instruction = i, r.m = 1, r.n = 64, r.k = 4096;
+    r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1;
+    plan = smma_xplan_for(&r, text, sizeof text);
+    if (plan) smma_xplan_text(plan, text, sizeof text);
+    if (!strstr(text, all[x].expected))
+      fail_msg("%d, %d: '%s' has no '%s'", all[x].algo, all[x].custom, text, all[x].expected);
+    assert_int_equal(smma_xplan_check(plan, i, 4096, text, sizeof text), SMMA_OK);
+    smma_xplan_free(plan);
+  }
+  smma_custom_free(i);
+}
+
+/* Products of ones whose last, incomplete stage of K is lost, or not: results of cuBLASLt recorded on GPUs (bitequiv,
+   cublas_gemm_bug_reproduce.py). */
+static void test_lost_tail(void **state) {
+  static const struct {
+    library_case plan;
+    float value;
+  } all[] = {{{"cublaslt:13.1/GB200", "B200", BLACKWELL_F16, 1, 8, 8648, 66, 9, 2, 0, 35, ""}, 8640},
+             {{"cublaslt:13.1/GB300", "B200", BLACKWELL_F16, 1, 8, 8648, 66, 9, 2, 0, 35, ""}, 8640},
+             {{"cublaslt:13.1/GB300", "B200", BLACKWELL_F16, 1, 8, 8648, 66, 1, 0, 0, 35, ""}, 8648},
+             {{"cublaslt:13.1/H100", "H100", F16, 1, 8, 57608, 66, 45, 2, 0, 35, ""}, 57600},
+             {{"cublaslt:13.1/GB300", "B200", BLACKWELL_F16, 1, 8, 57608, 66, 9, 2, 0, 35, ""}, 57600},
+             {{"cublaslt:13.1/H100", "H100", F16, 1, 8, 11528, 66, 9, 2, 0, 35, ""}, 11520},
+             {{"cublaslt:13.1/H100", "H100", F16, 1, 2, 1032, 23, 1, 0, 0, 13, ""}, 1032}};
+  (void)state;
+  for (size_t x = 0; x < sizeof all / sizeof all[0]; x++) {
+    const library_case *c = &all[x].plan;
+    char message[1024] = "";
+    smma_gemm_arguments g;
+    uint16_t *ones = malloc(c->k * (c->n + 1) * sizeof *ones);
+    float d[8];
+    assert_non_null(ones);
+    for (size_t i = 0; i < c->k * (c->n + 1); i++) ones[i] = 0x3c00;
+    smma_gemm_defaults(&g);
+    g.m = 1, g.n = c->n, g.k = c->k, g.a = ones, g.b = ones + c->k, g.d = d;
+    g.plan = library_plan(c, message, sizeof message);
+    if (!g.plan) fail_msg("%s", message);
+    assert_int_equal(smma_gemm(find(c->gpu, c->instruction), &g), SMMA_OK);
+    for (size_t j = 0; j < c->n; j++)
+      if (d[j] != all[x].value) fail_msg("%s, K = %zu: %g, not %g", c->name, c->k, (double)d[j], (double)all[x].value);
+    smma_xplan_free((smma_xplan *)g.plan);
+    free(ones);
+  }
+}
+
+/* What a plan does not take is refused, and D left alone. */
+static void test_refused_arguments(void **state) {
+  static product p;
+  smma_gemm_arguments *g = &p.with;
+  const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
+  const smma_instruction *wide = find("A100", "mma.m8n8k4.f64.f64.f64.f64");
+  smma_xplan *plain = plan_of("\"group\": 16"), *bias = plan_of("\"epilogue\": [\"bias\"]");
+  smma_xplan *parts = plan_of("\"sum\": [" EVERY ", \"with\": \"fma\"}]");
+  (void)state;
+  smma_gemm_defaults(g);
+  g->m = M, g->n = N, g->k = 32, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = plain;
+  memset(p.d, 0xee, sizeof p.d);
+  g->split_k = 2;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_ARGUMENT);
+  g->split_k = 0, g->promote_every = 32;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_ARGUMENT);
+  g->promote_every = 0, g->alpha = 2;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_ARGUMENT);
+  g->alpha = 1, g->c = p.c;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_ARGUMENT);
+  g->c = NULL, g->k = 0;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_PLAN);
+  g->k = 32, g->plan = bias;
+  assert_int_equal(smma_gemm(i, g), SMMA_INVALID_ARGUMENT);
+  g->plan = parts;
+  assert_int_equal(smma_gemm(i, g), SMMA_MISSING_SCALE);
+  g->plan = plain, g->scale_a = g->scale_b = p.a;
+  assert_int_equal(smma_gemm(i, g), SMMA_MISSING_SCALE);
+  g->scale_a = g->scale_b = NULL, g->plan = bias, g->bias = p.bias;
+  assert_int_equal(smma_gemm(wide, g), SMMA_INVALID_PLAN);
+  for (size_t x = 0; x < sizeof p.d; x++) assert_int_equal(((unsigned char *)p.d)[x], 0xee);
+  assert_int_equal(smma_xplan_check(NULL, i, 1, NULL, 0), SMMA_INVALID_ARGUMENT);
+  smma_xplan_free(plain), smma_xplan_free(bias), smma_xplan_free(parts);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_there_and_back),
+      cmocka_unit_test(test_complaints),
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_products),
+      cmocka_unit_test(test_simple_cases),
+      cmocka_unit_test(test_refused_arguments),
+      cmocka_unit_test(test_configurations),
+      cmocka_unit_test(test_cuda_cores),
+      cmocka_unit_test(test_lost_tail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
