@@ -1,6 +1,6 @@
-/* call_speed M N K CALLS [plan]: microseconds of one smma_gemm, or of one run of a plan, on one thread, with the
- * allocation of D, for an H100's FP16 product of that size; the least of five rounds of CALLS calls. bench/python.py
- * compares the Python package with it. */
+/* call_speed M N K CALLS [multiplier]: microseconds of one smma_gemm, or of one run of a multiplier, on one thread,
+ * with the allocation of D, for an H100's FP16 product of that size; the least of five rounds of CALLS calls.
+ * bench/python.py compares the Python package with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,13 +22,14 @@ static uint16_t *matrix(size_t count) {
   return x;
 }
 
-/* By the plan if there is one. */
-static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g, const smma_plan *plan,
-                           long calls) {
+/* By the multiplier if there is one. */
+static double microseconds(const smma_instruction *instruction, smma_gemm_arguments g,
+                           const smma_multiplier *multiplier, long calls) {
   double start = now();
   for (long i = 0; i < calls; i++) {
     g.d = malloc(g.m * g.n * sizeof(float));
-    if (!g.d || (plan ? smma_plan_run(plan, g.m, g.a, NULL, NULL, g.d) : smma_gemm(instruction, &g)) != SMMA_OK)
+    if (!g.d || (multiplier ? smma_multiplier_run(multiplier, g.m, g.a, NULL, NULL, g.d)
+                            : smma_gemm(instruction, &g)) != SMMA_OK)
       exit(2);
     free(g.d);
   }
@@ -40,21 +41,21 @@ int main(int argc, char **argv) {
   long calls = argc >= 5 ? strtol(argv[4], NULL, 10) : 0;
   double best = 0;
   smma_gemm_arguments g;
-  smma_plan *plan = NULL;
+  smma_multiplier *multiplier = NULL;
   smma_gemm_defaults(&g);
   if (calls < 1) {
-    fprintf(stderr, "usage: call_speed M N K CALLS [plan]\n");
+    fprintf(stderr, "usage: call_speed M N K CALLS [multiplier]\n");
     return 2;
   }
   g.m = strtoul(argv[1], NULL, 10), g.n = strtoul(argv[2], NULL, 10), g.k = strtoul(argv[3], NULL, 10);
   g.a = matrix(g.m * g.k), g.b = matrix(g.k * g.n);
   g.threads = 1;
-  if (argc == 6 && smma_plan_create(instruction, &g, &plan) != SMMA_OK) return 2;
+  if (argc == 6 && smma_multiplier_create(instruction, &g, &multiplier) != SMMA_OK) return 2;
   for (int i = 0; i < ROUNDS; i++) {
-    double each = microseconds(instruction, g, plan, calls);
+    double each = microseconds(instruction, g, multiplier, calls);
     if (i == 0 || each < best) best = each;
   }
   printf("%.3f\n", best);
-  smma_plan_free(plan);
+  smma_multiplier_free(multiplier);
   return 0;
 }

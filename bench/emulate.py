@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python bench/emulate.py
 
-Each figure is the least CPU time of several calls, the first one, which makes the plan, left out.
+Each figure is the least CPU time of several calls, the first one, which makes the multiplier, left out.
 """
 
 import time
@@ -28,7 +28,7 @@ def main():
     torch.set_num_threads(1)
     layer = torch.nn.Linear(SIZE, SIZE)
     weights = layer.weight.detach().numpy().T.astype(np.float16)
-    plan = softmma.Plan(weights, threads=1)
+    multiplier = softmma.Multiplier(weights, threads=1)
     for rows in 1, 8, 64:
         x = torch.randn(rows, SIZE)
         half = x.numpy().astype(np.float16)
@@ -40,8 +40,8 @@ def main():
                     took[keep] = milliseconds(15 if keep else 3, layer, x)
             print(f"{rows:2} rows, Linear in {format:4}: {took[False]:.1f} ms, weights kept: {took[True]:.1f} ms")
         product = milliseconds(15, softmma.matmul, half, weights, threads=1)
-        planned = milliseconds(15, plan.matmul, half)
-        print(f"{rows:2} rows, product in f16: {product:.1f} ms, with a plan: {planned:.1f} ms")
+        kept = milliseconds(15, multiplier.matmul, half)
+        print(f"{rows:2} rows, product in f16: {product:.1f} ms, with a multiplier: {kept:.1f} ms")
 
 
 if __name__ == "__main__":

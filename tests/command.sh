@@ -874,7 +874,7 @@ check 'bench measures every family' \
 gives 'bench --on' 0 '^CDNA 3 xf32 ' "${bench[@]}" --on MI300X --size 4
 check 'bench --on measures no other' [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
 gives 'bench --json' 0 '^\{"on": "H100", "instr": "wgmma\.m64n8k16\.f32\.f16\.f16", "m": 3, "n": 4, "k": 5, '\
-'"plan": false, "threads": 1, "kernel": "[a-z0-9]+", "data": "normal", "seconds": [0-9.e-]+, "gmacs": [0-9.e-]+, '\
+'"multiplier": false, "threads": 1, "kernel": "[a-z0-9]+", "data": "normal", "seconds": [0-9.e-]+, "gmacs": [0-9.e-]+, '\
 '"slowdown": null, "baseline": null, "baseline_gmacs": null, "ratio": null\}$' \
   "${bench[@]}" --on H100 --in f16 --shape 3x4x5 --json
 gives 'bench of lists' 0 '"instr": "mma.m16n8k16.f32.f16.f16.f32", "m": 9,' \
@@ -886,7 +886,7 @@ gives 'bench --kernel' 0 '"kernel": "core"' "${bench[@]}" --on A100 --in f16 --s
 gives 'bench --threads 0' 0 '"threads": [1-9]' "${bench[@]}" --on A100 --in f16 --size 8 --threads 0 --json
 gives 'bench with scale factors' 0 '^Blackwell NVFP4 ' "${bench[@]}" --on B200 --shape 5x6x100
 gives 'bench of shapes' 0 '^1 x 2 x 300 \(M x N x K\)$' "${bench[@]}" --on A100 --in bf16 --shape 4x5x6,1x2x300
-gives 'bench --plan' 0 '"plan": true' "${bench[@]}" --on B200 --in nvfp4 --size 8 --plan --json
+gives 'bench --multiplier' 0 '"multiplier": true' "${bench[@]}" --on B200 --in nvfp4 --size 8 --multiplier --json
 gives 'bench --rows' 0 '^300 rows a call of smma_dot_rows$' "${bench[@]}" --on B200 --in nvfp4 --rows 1,3e2
 gives 'bench --rows --json' 0 '"rows": 7, "k": 16, .*"kernel": null' "${bench[@]}" --on A100 --in f16 --rows 7 --json
 gives 'bench --data' 0 ' nan=0\.25 +[0-9.]+ [mu]s +[0-9.]+ +[0-9.]+$' \

@@ -19,7 +19,7 @@ static void check_json(const char *text, size_t size) {
   json_decref(object);
 }
 
-static void check_schedule(const smma_xplan *plan) {
+static void check_schedule(const smma_plan *plan) {
   const smma_operation o = smma_operation_of(smma_find("H100", "wgmma.m64n256k16.f32.f16.f16"));
   unsigned char taken[K] = {0};
   smma_schedule s;
@@ -36,19 +36,19 @@ static void check_schedule(const smma_xplan *plan) {
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   static char text[MOST_TEXT], again[MOST_TEXT];
   char message[1024];
-  smma_xplan *plan = smma_xplan_parse("input", (const char *)bytes, size, message, sizeof message), *back;
+  smma_plan *plan = smma_plan_parse("input", (const char *)bytes, size, message, sizeof message), *back;
   if (!plan) {
     if (strncmp(message, "input:", strlen("input:")) != 0 || strchr(message, '\n')) abort();
     return 0;
   }
   check_json((const char *)bytes, size);
-  if (smma_xplan_text(plan, text, sizeof text) >= sizeof text) abort();
-  back = smma_xplan_parse("input", text, strlen(text), message, sizeof message);
+  if (smma_plan_text(plan, text, sizeof text) >= sizeof text) abort();
+  back = smma_plan_parse("input", text, strlen(text), message, sizeof message);
   if (!back) abort();
-  smma_xplan_text(back, again, sizeof again);
+  smma_plan_text(back, again, sizeof again);
   if (strcmp(text, again) != 0) abort();
   check_schedule(plan);
-  smma_xplan_free(plan);
-  smma_xplan_free(back);
+  smma_plan_free(plan);
+  smma_plan_free(back);
   return 0;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/plan.h"
+#include "api/multiplier.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "rows/data.h"
@@ -73,14 +73,14 @@ static double share_of_core(const product *p, const char *kernel) {
   const size_t blocks = DEPTH / (size_t)o->k * (size_t)smma_blocks_per_step(o);
   size_t by_core = 0;
   smma_gemm_arguments g;
-  smma_plan plan;
+  smma_multiplier multiplier;
   smma_gemm_defaults(&g);
   g.m = ROWS, g.n = COLUMNS, g.k = DEPTH;
   g.a = p->x.a, g.b = p->x.b, g.c = p->x.c, g.scale_a = p->x.scale_a, g.scale_b = p->x.scale_b, g.d = p->d;
   g.kernel = kernel, g.threads = 1;
-  assert_int_equal(smma_plan_for(p->instruction, &g, &plan), SMMA_OK);
-  plan.core_blocks = &by_core;
-  assert_int_equal(smma_plan_compute(&plan), SMMA_OK);
+  assert_int_equal(smma_multiplier_for(p->instruction, &g, &multiplier), SMMA_OK);
+  multiplier.core_blocks = &by_core;
+  assert_int_equal(smma_multiplier_compute(&multiplier), SMMA_OK);
   return (double)by_core / (double)(ROWS * COLUMNS * blocks);
 }
 

@@ -260,40 +260,40 @@ static void assert_same(const product *p, const void *expected) {
   }
 }
 
-/* A plan of the product, whose B is overwritten as soon as it is made. */
-static smma_plan *plan_of(product *p) {
+/* A multiplier of the product, whose B is overwritten as soon as it is made. */
+static smma_multiplier *multiplier_of(product *p) {
   smma_gemm_arguments g = p->with;
   size_t leading = g.ldb ? g.ldb : g.order_b == SMMA_ROW_MAJOR ? g.n : g.k;
   size_t bytes = extent(g.k, g.n, g.order_b, leading) * smma_format_bytes(p->info.b), scales = g.n * scale_count(p);
   void *b = test_malloc(bytes + 1), *scale_b = g.scale_b ? test_malloc(scales + 1) : NULL;
-  smma_plan *plan;
+  smma_multiplier *multiplier;
   if (bytes) memcpy(b, g.b, bytes);
   if (scales && scale_b) memcpy(scale_b, g.scale_b, scales);
   g.b = b, g.scale_b = scale_b;
   g.m = SIZE_MAX, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* not looked at */
-  assert_int_equal(smma_plan_create(p->instruction, &g, &plan), SMMA_OK);
+  assert_int_equal(smma_multiplier_create(p->instruction, &g, &multiplier), SMMA_OK);
   memset(b, UNTOUCHED, bytes);
   test_free(b);
   if (scale_b) memset(scale_b, UNTOUCHED, scales), test_free(scale_b);
-  assert_true(smma_plan_bytes(plan) >= g.k * g.n * smma_format_bytes(p->info.b));
-  return plan;
+  assert_true(smma_multiplier_bytes(multiplier) >= g.k * g.n * smma_format_bytes(p->info.b));
+  return multiplier;
 }
 
-/* Runs of one plan. */
+/* Runs of one multiplier. */
 static void check_plan(product *p, const void *before, const void *expected) {
-  smma_plan *plan = plan_of(p);
+  smma_multiplier *multiplier = multiplier_of(p);
   smma_gemm_arguments *g = &p->with;
   for (int run = 0; run < 2; run++) {
     memcpy(p->d, before, p->d_bytes);
-    assert_int_equal(smma_plan_run(plan, g->m, g->a, g->scale_a, g->c, g->d), SMMA_OK);
+    assert_int_equal(smma_multiplier_run(multiplier, g->m, g->a, g->scale_a, g->c, g->d), SMMA_OK);
     if (memcmp(p->d, expected, p->d_bytes) == 0) continue;
     print_product(p);
-    fail_msg("run %d of the plan gives other bits", run);
+    fail_msg("run %d of the multiplier gives other bits", run);
   }
-  smma_plan_free(plan);
+  smma_multiplier_free(multiplier);
 }
 
-/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands; then by plans. */
+/* Runs with 1, 2 and 5 threads, each by another kernel, on the same operands; then by multipliers. */
 static void check_product(product *p) {
   void *before = test_malloc(p->d_bytes), *expected = test_malloc(p->d_bytes), *first = test_malloc(p->d_bytes);
   static const int threads[] = {1, 2, 5};
@@ -700,9 +700,9 @@ static void test_no_products_in_epilogue(void **state) {
   assert_true(d == 0 && signbit(d));
 }
 
-/* ---- Plans ---- */
+/* ---- Multipliers ---- */
 
-/* The rows of a product do not depend on each other: those of a plan's run with fewer are the first. */
+/* The rows of a product do not depend on each other: those of a multiplier's run with fewer are the first. */
 static void test_plan_with_other_rows(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
@@ -710,42 +710,42 @@ static void test_plan_with_other_rows(void **state) {
     uint64_t seed = i + 1;
     size_t bytes = smma_format_bytes(p.info.d);
     char *all;
-    smma_plan *plan;
+    smma_multiplier *multiplier;
     p.with.m = 40, p.with.n = 70, p.with.k = 300; /* three parts of K, several panels */
     make_operands(&p, &seed, false, true);
     assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
-    plan = plan_of(&p);
+    multiplier = multiplier_of(&p);
     all = test_malloc(40 * 70 * bytes);
     for (size_t m = 0; m <= 40; m += m < 8 ? 1 : 16) {
       memset(all, UNTOUCHED, 40 * 70 * bytes);
-      assert_int_equal(smma_plan_run(plan, m, p.a, p.scale_a, p.c, all), SMMA_OK);
+      assert_int_equal(smma_multiplier_run(multiplier, m, p.a, p.scale_a, p.c, all), SMMA_OK);
       assert_memory_equal(all, p.d, m * 70 * bytes);
       if (m < 40) assert_int_equal((unsigned char)all[m * 70 * bytes], UNTOUCHED);
     }
-    smma_plan_free(plan);
+    smma_multiplier_free(multiplier);
     test_free(all);
     free_operands(&p);
   }
 }
 
-/* A plan that threads share. */
+/* A multiplier that threads share. */
 static void test_shared_plan(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 33, 65, 150);
   float d[8][33 * 65];
-  smma_plan *plan;
+  smma_multiplier *multiplier;
   (void)state;
   p.with.threads = 1;
   assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
-  plan = plan_of(&p);
+  multiplier = multiplier_of(&p);
 #pragma omp parallel for num_threads(8)
   for (int t = 0; t < 8; t++)
-    for (int run = 0; run < 20; run++) smma_plan_run(plan, 33, p.a, NULL, p.c, d[t]);
+    for (int run = 0; run < 20; run++) smma_multiplier_run(multiplier, 33, p.a, NULL, p.c, d[t]);
   for (int t = 0; t < 8; t++) assert_memory_equal(d[t], p.d, sizeof d[t]);
-  smma_plan_free(plan);
+  smma_multiplier_free(multiplier);
   free_operands(&p);
 }
 
-/* A plan outlives the unit that it was made from. */
+/* A multiplier outlives the unit that it was made from. */
 static void test_plan_of_a_custom_unit(void **state) {
   static const char text[] =
       "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": "
@@ -756,59 +756,59 @@ static void test_plan_of_a_custom_unit(void **state) {
   uint16_t a[16], b[16];
   float d = 0;
   smma_gemm_arguments g;
-  smma_plan *plan;
+  smma_multiplier *multiplier;
   (void)state;
   if (!unit) fail_msg("%s", message);
   for (int k = 0; k < 16; k++) a[k] = b[k] = 0x3c00;
   smma_gemm_defaults(&g);
   g.n = 1, g.k = 16, g.b = b;
-  assert_int_equal(smma_plan_create(unit, &g, &plan), SMMA_OK);
+  assert_int_equal(smma_multiplier_create(unit, &g, &multiplier), SMMA_OK);
   smma_custom_free(unit);
-  assert_int_equal(smma_plan_run(plan, 1, a, NULL, NULL, &d), SMMA_OK);
+  assert_int_equal(smma_multiplier_run(multiplier, 1, a, NULL, NULL, &d), SMMA_OK);
   assert_true(d == 16);
-  smma_plan_free(plan);
+  smma_multiplier_free(multiplier);
 }
 
 static void test_errors_of_plans(void **state) {
   product p = small_product("H100", "wgmma.m64n8k16.f32.bf16.bf16", 3, 5, 40);
   product scaled = small_product("RTX 5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0", 3, 5, 40);
   smma_gemm_arguments g = p.with;
-  smma_plan *plan = (smma_plan *)&g;
+  smma_multiplier *multiplier = (smma_multiplier *)&g;
   (void)state;
-  assert_int_equal(smma_plan_create(NULL, &g, &plan), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_plan_create(p.instruction, NULL, &plan), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_plan_create(p.instruction, &g, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_create(NULL, &g, &multiplier), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_create(p.instruction, NULL, &multiplier), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, NULL), SMMA_INVALID_ARGUMENT);
   g.size = 0;
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_ARGUMENT);
-  assert_null(plan);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_INVALID_ARGUMENT);
+  assert_null(multiplier);
   g = p.with, g.b = NULL;
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_INVALID_ARGUMENT);
   g = p.with, g.scale_b = p.b;
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_MISSING_SCALE);
   g = scaled.with, g.scale_b = NULL;
-  assert_int_equal(smma_plan_create(scaled.instruction, &g, &plan), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_multiplier_create(scaled.instruction, &g, &multiplier), SMMA_MISSING_SCALE);
   g = p.with, g.ldb = 4;
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_INVALID_DIMENSION);
   g = p.with, g.n = SIZE_MAX / 4;
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_INVALID_DIMENSION);
   g = p.with, g.kernel = "sse9";
-  assert_int_equal(smma_plan_create(p.instruction, &g, &plan), SMMA_NO_KERNEL);
-  assert_null(plan);
+  assert_int_equal(smma_multiplier_create(p.instruction, &g, &multiplier), SMMA_NO_KERNEL);
+  assert_null(multiplier);
 
-  assert_int_equal(smma_plan_create(p.instruction, &p.with, &plan), SMMA_OK);
-  assert_int_equal(smma_plan_run(NULL, 3, p.a, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_plan_run(plan, 3, NULL, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_plan_run(plan, 3, p.a, NULL, p.c, NULL), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_plan_run(plan, 3, p.a, p.a, p.c, p.d), SMMA_MISSING_SCALE);
-  assert_int_equal(smma_plan_run(plan, SIZE_MAX / 4, p.a, NULL, p.c, p.d), SMMA_INVALID_DIMENSION);
-  assert_int_equal(smma_plan_run(plan, 0, NULL, NULL, NULL, NULL), SMMA_OK);
+  assert_int_equal(smma_multiplier_create(p.instruction, &p.with, &multiplier), SMMA_OK);
+  assert_int_equal(smma_multiplier_run(NULL, 3, p.a, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, NULL, NULL, p.c, p.d), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, p.a, NULL, p.c, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, p.a, p.a, p.c, p.d), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_multiplier_run(multiplier, SIZE_MAX / 4, p.a, NULL, p.c, p.d), SMMA_INVALID_DIMENSION);
+  assert_int_equal(smma_multiplier_run(multiplier, 0, NULL, NULL, NULL, NULL), SMMA_OK);
   for (size_t byte = 0; byte < p.d_bytes; byte++) assert_int_equal(((unsigned char *)p.d)[byte], UNTOUCHED);
-  smma_plan_free(plan);
-  assert_int_equal(smma_plan_create(scaled.instruction, &scaled.with, &plan), SMMA_OK);
-  assert_int_equal(smma_plan_run(plan, 3, scaled.a, NULL, NULL, scaled.d), SMMA_MISSING_SCALE);
-  smma_plan_free(plan);
-  smma_plan_free(NULL);
-  assert_int_equal(smma_plan_bytes(NULL), 0);
+  smma_multiplier_free(multiplier);
+  assert_int_equal(smma_multiplier_create(scaled.instruction, &scaled.with, &multiplier), SMMA_OK);
+  assert_int_equal(smma_multiplier_run(multiplier, 3, scaled.a, NULL, NULL, scaled.d), SMMA_MISSING_SCALE);
+  smma_multiplier_free(multiplier);
+  smma_multiplier_free(NULL);
+  assert_int_equal(smma_multiplier_bytes(NULL), 0);
   free_operands(&p);
   free_operands(&scaled);
 }

@@ -12,15 +12,15 @@
 
 #define HEAD "{\"softmma-plan\": 1, \"name\": \"test\""
 
-static smma_xplan *parse(const char *text) {
+static smma_plan *parse(const char *text) {
   char message[1024];
-  smma_xplan *plan = smma_xplan_parse("plan.json", text, strlen(text), message, sizeof message);
+  smma_plan *plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
   if (!plan) fail_msg("%s\n%s", message, text);
   return plan;
 }
 
 /* A plan of these members beside the head. */
-static smma_xplan *plan_of(const char *members) {
+static smma_plan *plan_of(const char *members) {
   char text[4096];
   snprintf(text, sizeof text, HEAD ", %s}", members);
   return parse(text);
@@ -30,17 +30,17 @@ static smma_xplan *plan_of(const char *members) {
 
 static void check_there_and_back(const char *members) {
   char text[4096], again[4096];
-  smma_xplan *plan = plan_of(members), *back;
+  smma_plan *plan = plan_of(members), *back;
   json_t *object;
-  assert_true(smma_xplan_text(plan, text, sizeof text) < sizeof text);
-  assert_int_equal(smma_xplan_text(plan, NULL, 0), strlen(text));
+  assert_true(smma_plan_text(plan, text, sizeof text) < sizeof text);
+  assert_int_equal(smma_plan_text(plan, NULL, 0), strlen(text));
   object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
   if (!object) fail_msg("no JSON: %s", text);
   json_decref(object);
   back = parse(text);
-  assert_int_equal(smma_xplan_text(back, again, sizeof again), strlen(text));
+  assert_int_equal(smma_plan_text(back, again, sizeof again), strlen(text));
   assert_string_equal(text, again);
-  smma_xplan_free(plan), smma_xplan_free(back);
+  smma_plan_free(plan), smma_plan_free(back);
 }
 
 static void test_there_and_back(void **state) {
@@ -113,15 +113,15 @@ static void test_complaints(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     char message[1024], place[64];
-    smma_xplan *plan = smma_xplan_parse("plan.json", all[i].text, strlen(all[i].text), message, sizeof message);
+    smma_plan *plan = smma_plan_parse("plan.json", all[i].text, strlen(all[i].text), message, sizeof message);
     snprintf(place, sizeof place, "plan.json:%s: ", all[i].place);
     if (plan || strncmp(message, place, strlen(place)) || !strstr(message, all[i].part) ||
         !strstr(message, all[i].other) || strchr(message, '\n'))
       fail_msg("%s\n'%s' is not '%s ... %s ... %s'", all[i].text, plan ? "" : message, place, all[i].part,
                all[i].other);
   }
-  assert_null(smma_xplan_parse(NULL, NULL, 0, NULL, 0));
-  smma_xplan_free(NULL);
+  assert_null(smma_plan_parse(NULL, NULL, 0, NULL, 0));
+  smma_plan_free(NULL);
 }
 
 /* ---- The order of additions ---- */
@@ -159,7 +159,7 @@ static void write_task(expression *e, const smma_task *t) {
 
 static void check_order(const char *members, size_t k, const char *expected) {
   const smma_operation o = {.rule = {.algorithm = SMMA_FMA}, .a = SMMA_F32, .b = SMMA_F32, .d = SMMA_F32, .k = 2};
-  smma_xplan *plan = plan_of(members);
+  smma_plan *plan = plan_of(members);
   smma_schedule s;
   char message[256] = "";
   expression e = {.chain = ""};
@@ -175,16 +175,16 @@ static void check_order(const char *members, size_t k, const char *expected) {
   assert_int_equal(task, s.tasks);
   if (strcmp(text_at(&e, s.result), expected)) fail_msg("%s: %s is not %s", members, text_at(&e, s.result), expected);
   smma_schedule_free(&s);
-  smma_xplan_free(plan);
+  smma_plan_free(plan);
 }
 
 static void check_refused(const char *members, size_t k, const char *words) {
-  smma_xplan *plan = plan_of(members);
+  smma_plan *plan = plan_of(members);
   const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
   char message[256] = "";
-  assert_int_equal(smma_xplan_check(plan, i, k, message, sizeof message), SMMA_INVALID_PLAN);
+  assert_int_equal(smma_plan_check(plan, i, k, message, sizeof message), SMMA_INVALID_PLAN);
   if (!strstr(message, words)) fail_msg("%s: '%s' is not '... %s'", members, message, words);
-  smma_xplan_free(plan);
+  smma_plan_free(plan);
 }
 
 static void test_orders(void **state) {
@@ -251,7 +251,7 @@ enum { M = 5, N = 67, MOST_LENGTH = 300 };
 typedef struct {
   const smma_instruction *instruction;
   smma_instruction_info info;
-  smma_xplan *plan;
+  smma_plan *plan;
   smma_gemm_arguments with;
   uint64_t a[M * MOST_LENGTH], b[MOST_LENGTH * N], c[M * N], d[M * N];
   float bias[N], scale_a[M * MOST_LENGTH], scale_b[MOST_LENGTH * N];
@@ -280,7 +280,7 @@ static uint64_t element(const product *p, const smma_schedule *s, size_t i, size
   static smma_number a[MOST_LENGTH], b[MOST_LENGTH];
   static uint32_t part_a[MOST_LENGTH], part_b[MOST_LENGTH];
   const smma_gemm_arguments *g = &p->with;
-  const size_t part_k = smma_xplan_scaled_k(p->plan), parts = part_k ? (g->k + part_k - 1) / part_k : 0;
+  const size_t part_k = smma_plan_scaled_k(p->plan), parts = part_k ? (g->k + part_k - 1) / part_k : 0;
   smma_operation o = smma_operation_of(p->instruction);
   smma_plan_element e = {
       .operation = o, .schedule = s, .a = a, .b = b, .part_a = part_a, .part_b = part_b, .part_k = part_k};
@@ -301,13 +301,13 @@ static uint64_t element(const product *p, const smma_schedule *s, size_t i, size
   with.c = (uint32_t)smma_plan_round(o.c, SMMA_F32, o.rule.nan, c);
   sum = smma_plan_sum(&e, registers, NULL, NULL);
   sum = smma_plan_finish(p->plan, o.rule.nan, &with, (uint32_t)sum);
-  return smma_plan_round(SMMA_F32, smma_xplan_d(p->plan, p->instruction), o.rule.nan, sum);
+  return smma_plan_round(SMMA_F32, smma_plan_d(p->plan, p->instruction), o.rule.nan, sum);
 }
 
 static void check_elements(const product *p, const char *members) {
   smma_schedule s;
   smma_operation o = smma_operation_of(p->instruction);
-  const smma_format d = smma_xplan_d(p->plan, p->instruction);
+  const smma_format d = smma_plan_d(p->plan, p->instruction);
   char message[256];
   assert_int_equal(smma_schedule_make(p->plan, &o, p->with.k, &s, message, sizeof message), SMMA_OK);
   for (size_t i = 0; i < M; i++)
@@ -325,7 +325,7 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   static product p;
   uint64_t random = k;
   smma_gemm_arguments *g = &p.with;
-  smma_plan *kept;
+  smma_multiplier *kept;
   p.instruction = find(gpu, name), p.info = describe(p.instruction), p.plan = plan_of(members);
   smma_gemm_defaults(g);
   g->m = M, g->n = N, g->k = k, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = p.plan, g->scale_d = 0.37;
@@ -333,11 +333,11 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   for (size_t j = 0; j < N; j++) p.bias[j] = small_float(&random);
   for (size_t i = 0; i < M * k; i++) p.scale_a[i] = small_float(&random);
   for (size_t i = 0; i < k * N; i++) p.scale_b[i] = small_float(&random);
-  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_BIAS)) g->bias = p.bias;
-  if (smma_xplan_scaled_k(p.plan)) g->scale_a = p.scale_a, g->scale_b = p.scale_b;
-  if (p.plan->starts_from_c || smma_xplan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->c = p.c;
-  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_ALPHA)) g->alpha = 1.0 / 3;
-  if (smma_xplan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7, g->beta = 0.3;
+  if (smma_plan_has(p.plan, SMMA_EPILOGUE_BIAS)) g->bias = p.bias;
+  if (smma_plan_scaled_k(p.plan)) g->scale_a = p.scale_a, g->scale_b = p.scale_b;
+  if (p.plan->starts_from_c || smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->c = p.c;
+  if (smma_plan_has(p.plan, SMMA_EPILOGUE_ALPHA)) g->alpha = 1.0 / 3;
+  if (smma_plan_has(p.plan, SMMA_EPILOGUE_LINEAR)) g->alpha = -1.7, g->beta = 0.3;
   for (size_t x = 0; smma_kernel_name(x); x++) {
     g->kernel = smma_kernel_name(x);
     memset(p.d, 0xee, sizeof p.d);
@@ -346,13 +346,13 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   }
   g->kernel = NULL;
   memset(p.d, 0xee, sizeof p.d);
-  assert_int_equal(smma_plan_create(p.instruction, g, &kept), SMMA_OK);
-  smma_xplan_free(p.plan);
+  assert_int_equal(smma_multiplier_create(p.instruction, g, &kept), SMMA_OK);
+  smma_plan_free(p.plan);
   p.plan = plan_of(members);
-  assert_int_equal(smma_plan_run(kept, M, p.a, g->scale_a, g->c, p.d), SMMA_OK);
+  assert_int_equal(smma_multiplier_run(kept, M, p.a, g->scale_a, g->c, p.d), SMMA_OK);
   check_elements(&p, members);
-  smma_plan_free(kept);
-  smma_xplan_free(p.plan);
+  smma_multiplier_free(kept);
+  smma_plan_free(p.plan);
 }
 
 #define CONTIGUOUS "{\"deal\": \"contiguous\", \"parts\": 3, \"grain\": 8"
@@ -404,7 +404,7 @@ static void test_simple_cases(void **state) {
   assert_int_equal(smma_gemm(p.instruction, &p.with), SMMA_OK);
   assert_int_equal(smma_gemm(p.instruction, &q.with), SMMA_OK);
   assert_memory_equal(p.d, q.d, M * N * 4);
-  smma_xplan_free(q.plan);
+  smma_plan_free(q.plan);
 }
 
 /* ---- Plans of libraries ---- */
@@ -419,13 +419,13 @@ typedef struct {
   const char *expected; /* a part of the plan's text, or of the complaint */
 } library_case;
 
-static smma_xplan *library_plan(const library_case *c, char *message, size_t size) {
+static smma_plan *library_plan(const library_case *c, char *message, size_t size) {
   smma_plan_request r;
   smma_plan_request_defaults(&r);
   r.name = c->name, r.instruction = find(c->gpu, c->instruction);
   r.m = c->m, r.n = c->n, r.k = c->k;
   r.algo = c->algo, r.split_k = c->split_k, r.reduction = c->reduction, r.custom = c->custom, r.stages = c->stages;
-  return smma_xplan_for(&r, message, size);
+  return smma_plan_for(&r, message, size);
 }
 
 /* Configurations and what bitequiv's planner makes of them (its tests' fixtures, sm_90, cuBLASLt 13.1). */
@@ -461,13 +461,13 @@ static void test_configurations(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     char text[4096] = "";
-    smma_xplan *plan = library_plan(&all[i], text, sizeof text);
-    if (plan) smma_xplan_text(plan, text, sizeof text);
+    smma_plan *plan = library_plan(&all[i], text, sizeof text);
+    if (plan) smma_plan_text(plan, text, sizeof text);
     if (!strstr(text, all[i].expected)) fail_msg("%zu: '%s' has no '%s'", i, text, all[i].expected);
     if (plan && all[i].algo >= 0)
-      assert_int_equal(smma_xplan_check(plan, find(all[i].gpu, all[i].instruction), all[i].k, text, sizeof text),
+      assert_int_equal(smma_plan_check(plan, find(all[i].gpu, all[i].instruction), all[i].k, text, sizeof text),
                        SMMA_OK);
-    smma_xplan_free(plan);
+    smma_plan_free(plan);
   }
 }
 
@@ -495,16 +495,16 @@ static void test_cuda_cores(void **state) {
   for (size_t x = 0; x < sizeof all / sizeof all[0]; x++) {
     char text[4096] = "";
     smma_plan_request r;
-    smma_xplan *plan;
+    smma_plan *plan;
     smma_plan_request_defaults(&r);
     r.name = "cublaslt:13.1/H100", r.instruction = i, r.m = 1, r.n = 64, r.k = 4096;
     r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1;
-    plan = smma_xplan_for(&r, text, sizeof text);
-    if (plan) smma_xplan_text(plan, text, sizeof text);
+    plan = smma_plan_for(&r, text, sizeof text);
+    if (plan) smma_plan_text(plan, text, sizeof text);
     if (!strstr(text, all[x].expected))
       fail_msg("%d, %d: '%s' has no '%s'", all[x].algo, all[x].custom, text, all[x].expected);
-    assert_int_equal(smma_xplan_check(plan, i, 4096, text, sizeof text), SMMA_OK);
-    smma_xplan_free(plan);
+    assert_int_equal(smma_plan_check(plan, i, 4096, text, sizeof text), SMMA_OK);
+    smma_plan_free(plan);
   }
   smma_custom_free(i);
 }
@@ -538,7 +538,7 @@ static void test_lost_tail(void **state) {
     assert_int_equal(smma_gemm(find(c->gpu, c->instruction), &g), SMMA_OK);
     for (size_t j = 0; j < c->n; j++)
       if (d[j] != all[x].value) fail_msg("%s, K = %zu: %g, not %g", c->name, c->k, (double)d[j], (double)all[x].value);
-    smma_xplan_free((smma_xplan *)g.plan);
+    smma_plan_free((smma_plan *)g.plan);
     free(ones);
   }
 }
@@ -549,8 +549,8 @@ static void test_refused_arguments(void **state) {
   smma_gemm_arguments *g = &p.with;
   const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
   const smma_instruction *wide = find("A100", "mma.m8n8k4.f64.f64.f64.f64");
-  smma_xplan *plain = plan_of("\"group\": 16"), *bias = plan_of("\"epilogue\": [\"bias\"]");
-  smma_xplan *parts = plan_of("\"sum\": [" EVERY ", \"with\": \"fma\"}]");
+  smma_plan *plain = plan_of("\"group\": 16"), *bias = plan_of("\"epilogue\": [\"bias\"]");
+  smma_plan *parts = plan_of("\"sum\": [" EVERY ", \"with\": \"fma\"}]");
   (void)state;
   smma_gemm_defaults(g);
   g->m = M, g->n = N, g->k = 32, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = plain;
@@ -574,8 +574,8 @@ static void test_refused_arguments(void **state) {
   g->scale_a = g->scale_b = NULL, g->plan = bias, g->bias = p.bias;
   assert_int_equal(smma_gemm(wide, g), SMMA_INVALID_PLAN);
   for (size_t x = 0; x < sizeof p.d; x++) assert_int_equal(((unsigned char *)p.d)[x], 0xee);
-  assert_int_equal(smma_xplan_check(NULL, i, 1, NULL, 0), SMMA_INVALID_ARGUMENT);
-  smma_xplan_free(plain), smma_xplan_free(bias), smma_xplan_free(parts);
+  assert_int_equal(smma_plan_check(NULL, i, 1, NULL, 0), SMMA_INVALID_ARGUMENT);
+  smma_plan_free(plain), smma_plan_free(bias), smma_plan_free(parts);
 }
 
 int main(void) {

@@ -41,7 +41,7 @@ typedef enum {
   SMMA_NO_MEMORY,
   SMMA_STOPPED,     /* the caller's progress function asked for it */
   SMMA_NO_KERNEL,   /* no kernel of that name, or not on this CPU */
-  SMMA_INVALID_PLAN /* a plan that this product cannot follow: smma_xplan_check says why */
+  SMMA_INVALID_PLAN /* a plan that this product cannot follow: smma_plan_check says why */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -168,18 +168,18 @@ SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text
 /* How one element of a product comes about from an instruction's results: what the library around it does with K
    (parts, the order in which their sums are added, and what happens to the sum at last). docs/plans.md has the JSON
    form. */
-typedef struct smma_xplan smma_xplan;
+typedef struct smma_plan smma_plan;
 
 /* The plan that a JSON text describes. `origin`, a file's name or NULL for "plan", begins messages. NULL with one line,
  * as smma_custom_parse. The text needs no ending zero. */
-SMMA_API smma_xplan *smma_xplan_parse(const char *origin, const char *text, size_t size, char *message,
-                                      size_t message_size);
+SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, char *message,
+                                    size_t message_size);
 
 /* What a library's plan depends on. The nine numbers are those of cublasLtMatmulAlgoConfigGetAttribute, -1 where they
  * are not known. */
 typedef struct {
   size_t size;                         /* of this struct */
-  const char *name;                    /* "cublaslt:13.1/H100", see smma_xplan_library */
+  const char *name;                    /* "cublaslt:13.1/H100", see smma_plan_library */
   const smma_instruction *instruction; /* what its formats are multiplied with */
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
@@ -192,27 +192,27 @@ SMMA_API void smma_plan_request_defaults(smma_plan_request *request);
 
 /* The plan of a library's product. NULL with one line: the name is unknown, a number is missing that only the library
  * knows, or no plan is known for it. */
-SMMA_API smma_xplan *smma_xplan_for(const smma_plan_request *request, char *message, size_t message_size);
+SMMA_API smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size);
 
 /* The index-th library whose plans are known; NULL past the end. */
-SMMA_API const char *smma_xplan_library(size_t index);
+SMMA_API const char *smma_plan_library(size_t index);
 
 /* Does nothing with NULL. */
-SMMA_API void smma_xplan_free(smma_xplan *plan);
+SMMA_API void smma_plan_free(smma_plan *plan);
 
 /* A plan in that form: parsed again, it means the same. Returns the length of the whole text, of which at most `size`
  * bytes with the ending zero are written. */
-SMMA_API size_t smma_xplan_text(const smma_xplan *plan, char *text, size_t size);
+SMMA_API size_t smma_plan_text(const smma_plan *plan, char *text, size_t size);
 
 /* Whether a product of this K can follow the plan: SMMA_OK, or SMMA_INVALID_PLAN (SMMA_NO_MEMORY) with one line. */
-SMMA_API smma_status smma_xplan_check(const smma_xplan *plan, const smma_instruction *instruction, size_t k,
-                                      char *message, size_t message_size);
+SMMA_API smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instruction, size_t k,
+                                     char *message, size_t message_size);
 
 /* The format of D with that plan: the plan's or, where it names none, the instruction's. */
-SMMA_API smma_format smma_xplan_d(const smma_xplan *plan, const smma_instruction *instruction);
+SMMA_API smma_format smma_plan_d(const smma_plan *plan, const smma_instruction *instruction);
 
 /* The products that share a part's scale factors; 0 for a plan without. */
-SMMA_API size_t smma_xplan_scaled_k(const smma_xplan *plan);
+SMMA_API size_t smma_plan_scaled_k(const smma_plan *plan);
 
 /* ---- Computing ---- */
 
@@ -288,8 +288,8 @@ typedef struct {
    * promote_every say, which must be 0 with a plan. D is then in the plan's format. C and beta count where the plan
    * starts from C or its epilogue is "linear", alpha where that or "alpha" is: else alpha and beta must be 1 and C
    * NULL, and scaling must be SMMA_SCALING_DEFAULT. bias: N numbers for "bias"; scale_d for "scale-d". Where parts have
-   * scale factors, scale_a and scale_b are of floats, with smma_xplan_scaled_k elements to each. */
-  const smma_xplan *plan;
+   * scale factors, scale_a and scale_b are of floats, with smma_plan_scaled_k elements to each. */
+  const smma_plan *plan;
   const float *bias;
   double scale_d;
   size_t split_k;       /* 0 or 1: one slice */
@@ -320,29 +320,30 @@ SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
  * (SMMA_INVALID_ARGUMENT). */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
-/* ---- Plans: one B, many products ---- */
+/* ---- Multipliers: one B, many products ---- */
 
-/* A product with everything decided but A, C, D and M: the kernel, and B in the form that it reads. A plan never
+/* A product with everything decided but A, C, D and M: the kernel, and B in the form that it reads. A multiplier never
  * changes, so that any number of threads may run it at a time. */
-typedef struct smma_plan smma_plan;
+typedef struct smma_multiplier smma_multiplier;
 
-/* Makes `*plan` from an instruction and the arguments of smma_gemm, of which m, a, c, d and scale_a are not looked at.
- * It keeps copies of B and its scale factors (smma_plan_bytes): nothing of the caller's, nor the instruction, is needed
- * after. `*plan` is NULL on an error. Errors: as smma_gemm. */
-SMMA_API smma_status smma_plan_create(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
-                                      smma_plan **plan);
+/* Makes `*multiplier` from an instruction and the arguments of smma_gemm, of which m, a, c, d and scale_a are not
+ * looked at. It keeps copies of B and its scale factors (smma_multiplier_bytes): nothing of the caller's, nor the
+ * instruction, is needed after. `*multiplier` is NULL on an error. Errors: as smma_gemm. */
+SMMA_API smma_status smma_multiplier_create(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                                            smma_multiplier **multiplier);
 
-/* D = alpha A B + beta C with M = m, as smma_gemm with the plan's arguments computes it. Leading dimensions are those
- * of the plan's arguments, dense where these have 0; scale_a and c may be NULL as there. Errors: as smma_gemm. */
-SMMA_API smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c,
-                                   void *d);
+/* D = alpha A B + beta C with M = m, as smma_gemm with the multiplier's arguments computes it. Leading dimensions are
+ * those of the multiplier's arguments, dense where these have 0; scale_a and c may be NULL as there. Errors: as
+ * smma_gemm. */
+SMMA_API smma_status smma_multiplier_run(const smma_multiplier *multiplier, size_t m, const void *a,
+                                         const void *scale_a, const void *c, void *d);
 
-/* The memory that a plan keeps: B's encodings, columns up to the kernel's next whole panel, and its scale factors. The
- * memory of a run, as of smma_gemm, comes on top. 0 for NULL. */
-SMMA_API size_t smma_plan_bytes(const smma_plan *plan);
+/* The memory that a multiplier keeps: B's encodings, columns up to the kernel's next whole panel, and its scale
+ * factors. The memory of a run, as of smma_gemm, comes on top. 0 for NULL. */
+SMMA_API size_t smma_multiplier_bytes(const smma_multiplier *multiplier);
 
 /* Does nothing with NULL. */
-SMMA_API void smma_plan_free(smma_plan *plan);
+SMMA_API void smma_multiplier_free(smma_multiplier *multiplier);
 
 #ifdef __cplusplus
 }

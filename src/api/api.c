@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/plan.h"
+#include "api/multiplier.h"
 #include "api/text.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
@@ -159,10 +159,10 @@ void smma_gemm_defaults(smma_gemm_arguments *g) {
 }
 
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
-  smma_plan plan;
-  smma_status status = smma_plan_for(i, arguments, &plan);
+  smma_multiplier multiplier;
+  smma_status status = smma_multiplier_for(i, arguments, &multiplier);
   if (status != SMMA_OK) return status;
-  status = smma_plan_compute(&plan);
-  smma_plan_end(&plan);
+  status = smma_multiplier_compute(&multiplier);
+  smma_multiplier_end(&multiplier);
   return status;
 }

@@ -1,85 +1,62 @@
-/* Plans that keep B: what smma_gemm makes for one product, with copies of B of its own. */
-#include "api/plan.h"
+/* The public functions about plans. */
+#include <stdio.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "gemm/element.h"
-#include "host/load.h"
+#include "api/text.h"
 #include "isa/instruction.h"
+#include "plan/library.h"
+#include "plan/schedule.h"
+#include "softmma/softmma.h"
 
-smma_status smma_plan_for(const smma_instruction *i, const smma_gemm_arguments *arguments, smma_plan *plan) {
-  smma_gemm_arguments g;
-  smma_operation o;
-  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
-  g = *arguments;
-  if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
-  o = smma_operation_of(i);
-  return smma_plan_make(&o, &g, plan);
+smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, char *message, size_t message_size) {
+  message_size = smma_start_text(message, message_size);
+  if (text) return smma_plan_read(origin ? origin : "plan", text, size, message, message_size);
+  snprintf(message, message_size, "the text of the plan is missing");
+  return NULL;
 }
 
-static size_t scale_bytes(const smma_plan *p) {
-  const size_t block = p->part_k ? p->part_k : (size_t)p->operation.scale_block;
-  const smma_format format = p->part_k ? SMMA_F32 : p->operation.scale;
-  return block ? (p->with.k + block - 1) / block * p->with.n * smma_container_bytes(smma_encoding_of(format)) : 0;
+void smma_plan_request_defaults(smma_plan_request *request) {
+  if (!request) return;
+  *request = (smma_plan_request){.size = sizeof *request, .d = SMMA_NO_FORMAT};
+  request->algo = request->tile = request->split_k = request->reduction = request->swizzle = -1;
+  request->custom = request->stages = request->inner = request->cluster = -1;
 }
 
-/* NULL without memory, or where there is nothing to copy. */
-static void *copy_of(const void *data, size_t bytes) {
-  void *copy = data ? malloc(bytes + 1) : NULL;
-  return copy ? memcpy(copy, data, bytes) : NULL;
+smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size) {
+  message_size = smma_start_text(message, message_size);
+  if (request && request->size == sizeof *request && request->instruction)
+    return smma_plan_of_library(request, message, message_size);
+  snprintf(message, message_size, "the instruction of the plan is missing");
+  return NULL;
 }
 
-/* From now on the plan needs nothing of the caller's, and holds nothing of it. */
-static bool keep_b(smma_plan *p) {
-  const void *scale = p->with.scale_b, *bias = p->with.bias;
-  p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));
-  p->with.bias = copy_of(bias, p->with.n * sizeof *p->with.bias);
-  p->with.kernel = NULL, p->with.plan = NULL;
-  if (!smma_plan_keep_columns(p)) return false;
-  p->with.b = p->kept;
-  return (p->with.scale_b || !scale) && (p->with.bias || !bias);
+const char *smma_plan_library(size_t index) { return smma_plan_library_name(index); }
+
+void smma_plan_free(smma_plan *plan) { smma_plan_release(plan); }
+
+size_t smma_plan_text(const smma_plan *plan, char *text, size_t size) {
+  size = smma_start_text(text, size);
+  return plan ? smma_plan_write(plan, text, size) : 0;
 }
 
-smma_status smma_plan_create(const smma_instruction *i, const smma_gemm_arguments *arguments, smma_plan **plan) {
-  smma_gemm_arguments g;
+smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instruction, size_t k, char *message,
+                            size_t message_size) {
+  smma_operation operation;
+  smma_schedule schedule;
   smma_status status;
-  smma_plan *p;
-  if (!i || !arguments || !plan) return SMMA_INVALID_ARGUMENT;
-  *plan = NULL;
-  g = *arguments;
-  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
-  if (g.n && g.k && !g.b) return SMMA_INVALID_ARGUMENT;
-  if (i->scale_block || (g.plan && smma_xplan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
-    return SMMA_MISSING_SCALE;
-  p = malloc(sizeof *p);
-  if (!p) return SMMA_NO_MEMORY;
-  status = smma_plan_for(i, &g, p);
-  if (status != SMMA_OK) return free(p), status;
-  if (!keep_b(p)) return smma_plan_free(p), SMMA_NO_MEMORY;
-  *plan = p;
-  return SMMA_OK;
+  message_size = smma_start_text(message, message_size);
+  if (!plan || !instruction) return SMMA_INVALID_ARGUMENT;
+  operation = smma_operation_of(instruction);
+  status = smma_schedule_make(plan, &operation, k, &schedule, message, message_size);
+  if (status == SMMA_OK) smma_schedule_free(&schedule);
+  return status;
 }
 
-smma_status smma_plan_run(const smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d) {
-  smma_plan run;
-  smma_status status;
-  if (!plan) return SMMA_INVALID_ARGUMENT;
-  run = *plan;
-  status = smma_plan_take(&run, m, a, scale_a, c, d);
-  return status == SMMA_OK ? smma_plan_compute(&run) : status;
+smma_format smma_plan_d(const smma_plan *plan, const smma_instruction *instruction) {
+  if (plan && plan->d != SMMA_NO_FORMAT) return plan->d;
+  return instruction ? instruction->d : SMMA_NO_FORMAT;
 }
 
-size_t smma_plan_bytes(const smma_plan *p) {
-  if (!p) return 0;
-  return sizeof *p + smma_kept_bytes(p) + scale_bytes(p);
-}
-
-void smma_plan_free(smma_plan *plan) {
-  if (!plan) return;
-  smma_plan_release_columns(plan);
-  smma_plan_end(plan);
-  free((void *)plan->with.scale_b);
-  free((void *)plan->with.bias);
-  free(plan);
+size_t smma_plan_scaled_k(const smma_plan *plan) {
+  const smma_plan_level *level = plan ? smma_plan_scaled_level(plan) : NULL;
+  return level ? level->grain : 0;
 }

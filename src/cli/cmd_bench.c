@@ -16,7 +16,7 @@ static const long long most_rows = 100000000;
 
 typedef struct {
   char *gpu, *instructions, *in, *out, *sizes, *shapes, *rows, *data, *kernel, *blas, *chart;
-  int plan, threads, repetitions, json;
+  int multiplier, threads, repetitions, json;
 } bench_options;
 
 typedef struct {
@@ -118,7 +118,7 @@ static void choose_rows(bench *b) {
   const char *other = o->sizes ? "--size" : o->shapes ? "--shape" : o->kernel ? "--kernel" : NULL;
   char *list = o->rows, *item;
   long long rows;
-  if (o->plan) other = "--plan";
+  if (o->multiplier) other = "--multiplier";
   if (names_blas(o)) other = "--blas";
   if (other) smma_die("%s: --rows measures smma_dot_rows, which has none; leave it out", other);
   b->call = SMMA_TIMING_ROWS;
@@ -136,7 +136,7 @@ static void choose_shapes(bench *b) {
     choose_rows(b);
     return;
   }
-  if (o->plan) b->call = SMMA_TIMING_PLAN;
+  if (o->multiplier) b->call = SMMA_TIMING_MULTIPLIER;
   if (sizes && shapes) smma_die("--size: --shape says it already; leave it out");
   if (!sizes && !shapes) add_shape(b, (bench_shape){DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE});
   while ((item = next_item(&sizes))) {
@@ -224,7 +224,7 @@ static void print_setting(const bench *b) {
   printf("CPU       %s\n", smma_cpu_model(model));
   if (b->has_blas) printf("baseline  %s kernel: SGEMM, DGEMM for f64\n", blas_name(b, name));
   printf("threads   %d%s\n", o->threads, b->has_blas ? ", both sides on the same cores, in turn" : "");
-  if (o->plan) printf("plan      keeps B; making it takes no part in the time\n");
+  if (o->multiplier) printf("multiplier      keeps B; making it takes no part in the time\n");
   printf("figures   %s/s%s, %s\n", rows ? "million rows" : "billion products",
          b->has_blas        ? " and their ratio"
          : compares_data(b) ? ", and how many times as long as on normal data a call takes"
@@ -294,7 +294,7 @@ static void print_object(const bench *b, const result *r) {
   if (!rows) set(object, "m", json_integer((json_int_t)r->shape->m));
   if (!rows) set(object, "n", json_integer((json_int_t)r->shape->n));
   set(object, "k", json_integer((json_int_t)r->shape->k));
-  set(object, "plan", json_boolean(b->options->plan));
+  set(object, "multiplier", json_boolean(b->options->multiplier));
   set(object, "threads", json_integer(b->options->threads));
   set(object, "kernel", r->kernel ? json_string(r->kernel) : json_null());
   set(object, "data", json_string(smma_data_text(r->data, data)));
@@ -427,7 +427,7 @@ static const char *details(char *text, size_t size) {
            "\n"
            "Times of one thread are CPU time; calls too short for the clock are repeated.\n"
            "Example: softmma bench --on H100 --in f16,e4m3 --size 512,2048\n"
-           "         softmma bench --on H100 --in bf16 --shape 16x8x16,1x4096x4096 --plan\n"
+           "         softmma bench --on H100 --in bf16 --shape 16x8x16,1x4096x4096 --multiplier\n"
            "         softmma bench --on H100 --in e4m3 --data nan=0.0001,zeros=0.9,c\n");
   return text;
 }
@@ -444,7 +444,7 @@ int smma_command_bench(int argc, const char **argv) {
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: f32 (f64 for f64, s32 for integers) without it", "FORMAT"},
       {"size", 0, POPT_ARG_STRING, &o.sizes, 0, "M = N = K; 1024 without it", "N[,N...]"},
       {"shape", 0, POPT_ARG_STRING, &o.shapes, 0, "products of M x K and K x N matrices", "MxNxK[,MxNxK...]"},
-      {"plan", 0, POPT_ARG_NONE, &o.plan, 0, "products by plans of the library, which keep B", NULL},
+      {"multiplier", 0, POPT_ARG_NONE, &o.multiplier, 0, "products by multipliers of the library, which keep B", NULL},
       {"rows", 0, POPT_ARG_STRING, &o.rows, 0, "so many single dot-product-adds a call (smma_dot_rows) for products",
        "N[,N...]"},
       {"data", 0, POPT_ARG_STRING, &o.data, 0, "other operands than N(0, 1): below", "KIND[=AMOUNT][,KIND...]"},

@@ -29,7 +29,7 @@ typedef struct {
   const smma_instruction *instruction;
   smma_method method;
   bool wide; /* D of an accurate product is f64 */
-  smma_xplan *plan;
+  smma_plan *plan;
   smma_tensor a, b, c, d, scale_a, scale_b, bias;
   smma_gemm_arguments arguments;
 } product;
@@ -137,19 +137,19 @@ static smma_scaling scaling_of(const gemm_options *o) {
 
 /* What a plan takes, and what it has no place for. */
 static void check_plan(const gemm_options *o, const product *p) {
-  const bool linear = smma_xplan_has(p->plan, SMMA_EPILOGUE_LINEAR);
+  const bool linear = smma_plan_has(p->plan, SMMA_EPILOGUE_LINEAR);
   const bool takes_c = linear || p->plan->starts_from_c;
-  const bool takes_bias = smma_xplan_has(p->plan, SMMA_EPILOGUE_BIAS);
-  const char *option = o->split_k > 1                                                              ? "--split-k"
-                       : o->promote_every                                                          ? "--promote-every"
-                       : o->scaling                                                                ? "--scaling"
-                       : p->method.kind != SMMA_METHOD_NONE                                        ? "--method"
-                       : o->c && !takes_c                                                          ? "-C"
-                       : o->beta != 1 && !takes_c                                                  ? "--beta"
-                       : o->bias && !takes_bias                                                    ? "--bias"
-                       : o->scale_d != 1 && !smma_xplan_has(p->plan, SMMA_EPILOGUE_SCALE_D)        ? "--scale-d"
-                       : o->alpha != 1 && !linear && !smma_xplan_has(p->plan, SMMA_EPILOGUE_ALPHA) ? "--alpha"
-                                                                                                   : NULL;
+  const bool takes_bias = smma_plan_has(p->plan, SMMA_EPILOGUE_BIAS);
+  const char *option = o->split_k > 1                                                             ? "--split-k"
+                       : o->promote_every                                                         ? "--promote-every"
+                       : o->scaling                                                               ? "--scaling"
+                       : p->method.kind != SMMA_METHOD_NONE                                       ? "--method"
+                       : o->c && !takes_c                                                         ? "-C"
+                       : o->beta != 1 && !takes_c                                                 ? "--beta"
+                       : o->bias && !takes_bias                                                   ? "--bias"
+                       : o->scale_d != 1 && !smma_plan_has(p->plan, SMMA_EPILOGUE_SCALE_D)        ? "--scale-d"
+                       : o->alpha != 1 && !linear && !smma_plan_has(p->plan, SMMA_EPILOGUE_ALPHA) ? "--alpha"
+                                                                                                  : NULL;
   if (option) smma_die("%s: the plan of %s has no place for it; leave it out", option, o->plan);
   if (takes_bias) smma_require_option(o->bias, "--bias", "bias.npy");
 }
@@ -164,7 +164,7 @@ static void check_options(const gemm_options *o, const product *p) {
     smma_die("--promote-every: %lld is not a multiple of the instruction's K, %d", o->promote_every, i->k);
   if (p->method.kind != SMMA_METHOD_NONE) {
     check_no_others(o);
-  } else if ((i->scale_block && (o->scale_a || o->scale_b)) || smma_xplan_scaled_k(p->plan)) {
+  } else if ((i->scale_block && (o->scale_a || o->scale_b)) || smma_plan_scaled_k(p->plan)) {
     smma_require_option(o->scale_a, "--scale-a", "scales-a.npy");
     smma_require_option(o->scale_b, "--scale-b", "scales-b.npy");
   } else if (!i->scale_block && (o->scale_a || o->scale_b)) {
@@ -210,7 +210,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   take_shapes(o, paths, &a, &b, g);
   if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
-    const size_t part = smma_xplan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
+    const size_t part = smma_plan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
     const size_t blocks = g->k / each + (g->k % each != 0);
     const smma_format format = part ? SMMA_F32 : i->scale;
     scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
@@ -223,7 +223,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
     take_wide(paths, &a, &b, p);
     return;
   }
-  p->d = smma_new_matrix(smma_xplan_d(p->plan, i), g->m, g->n);
+  p->d = smma_new_matrix(smma_plan_d(p->plan, i), g->m, g->n);
   if (o->bias) take_bias(o, p);
   if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
   if (i->scale_block && !o->scale_a) {
@@ -274,14 +274,14 @@ static smma_status multiply(const product *p) {
 }
 
 /* A file, or the name of a library. */
-static smma_xplan *load_plan(const char *text, const smma_instruction *instruction) {
+static smma_plan *load_plan(const char *text, const smma_instruction *instruction) {
   smma_plan_request request;
-  smma_xplan *plan;
+  smma_plan *plan;
   smma_error error;
   smma_plan_request_defaults(&request);
   request.name = text, request.instruction = instruction;
-  plan = smma_is_custom_file(text) ? smma_xplan_load(text, &error)
-                                   : smma_xplan_for(&request, error.text, sizeof error.text);
+  plan =
+      smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, error.text, sizeof error.text);
   if (!plan) smma_die("--plan: %s", error.text);
   return plan;
 }
@@ -300,7 +300,7 @@ static int run(const gemm_options *o, const char **paths) {
   fill_arguments(o, &p);
   p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
   smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
-  if (p.plan && smma_xplan_check(p.plan, p.instruction, p.arguments.k, error.text, sizeof error.text) != SMMA_OK)
+  if (p.plan && smma_plan_check(p.plan, p.instruction, p.arguments.k, error.text, sizeof error.text) != SMMA_OK)
     smma_die("--plan: %s: %s", o->plan, error.text);
   status = multiply(&p);
   smma_progress_end();
@@ -310,7 +310,7 @@ static int run(const gemm_options *o, const char **paths) {
   print_summary(o, &p, smma_seconds() - progress.started);
   for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.bias}, **x = t; x < t + 7; x++)
     smma_tensor_free(*x);
-  smma_xplan_free(p.plan);
+  smma_plan_free(p.plan);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 

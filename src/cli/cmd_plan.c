@@ -11,18 +11,18 @@ typedef struct {
 } plan_options;
 
 static int list_libraries(void) {
-  for (size_t i = 0; smma_xplan_library(i); i++) printf("%s\n", smma_xplan_library(i));
+  for (size_t i = 0; smma_plan_library(i); i++) printf("%s\n", smma_plan_library(i));
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
-static int write_plan(smma_xplan *plan) {
-  const size_t size = smma_xplan_text(plan, NULL, 0) + 1;
+static int write_plan(smma_plan *plan) {
+  const size_t size = smma_plan_text(plan, NULL, 0) + 1;
   char *text = malloc(size);
   if (!text) smma_die("out of memory");
-  smma_xplan_text(plan, text, size);
+  smma_plan_text(plan, text, size);
   fputs(text, stdout);
   free(text);
-  smma_xplan_free(plan);
+  smma_plan_free(plan);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
@@ -35,9 +35,9 @@ static const smma_instruction *instruction_of(const plan_options *o) {
 static int check_file(const plan_options *o, const char *path) {
   const smma_instruction *i = instruction_of(o);
   smma_error error;
-  smma_xplan *plan = smma_xplan_load(path, &error);
+  smma_plan *plan = smma_plan_load(path, &error);
   if (!plan) smma_die("%s", error.text);
-  if (i && smma_xplan_check(plan, i, (size_t)o->k, error.text, sizeof error.text) != SMMA_OK)
+  if (i && smma_plan_check(plan, i, (size_t)o->k, error.text, sizeof error.text) != SMMA_OK)
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
   return write_plan(plan);
 }
@@ -51,7 +51,7 @@ static const char *full_name(const plan_options *o, char *name, size_t size) {
 
 static int write_library(const plan_options *o) {
   smma_plan_request request;
-  smma_xplan *plan;
+  smma_plan *plan;
   char name[256], message[1024];
   smma_plan_request_defaults(&request);
   request.name = full_name(o, name, sizeof name);
@@ -61,9 +61,9 @@ static int write_library(const plan_options *o) {
   request.algo = o->algo, request.tile = o->tile, request.split_k = o->split_k, request.reduction = o->reduction;
   request.swizzle = o->swizzle, request.custom = o->custom, request.stages = o->stages, request.inner = o->inner;
   request.cluster = o->cluster, request.fast_accumulation = o->fast;
-  plan = smma_xplan_for(&request, message, sizeof message);
+  plan = smma_plan_for(&request, message, sizeof message);
   if (!plan) smma_die("%s", message);
-  if (smma_xplan_check(plan, request.instruction, request.k, message, sizeof message) != SMMA_OK)
+  if (smma_plan_check(plan, request.instruction, request.k, message, sizeof message) != SMMA_OK)
     smma_die("%s: K = %lld: %s", name, o->k, message);
   return write_plan(plan);
 }

@@ -14,7 +14,7 @@ typedef struct {
   smma_tensor a, b, c, scale_a, scale_b;
   smma_gemm_arguments product;
   smma_batch rows;
-  smma_plan *plan;
+  smma_multiplier *multiplier;
   size_t calls; /* in one measurement */
 } subject;
 
@@ -86,13 +86,13 @@ static void make_subject(session *s, smma_data data, subject *x) {
   g->threads = setup->threads, g->kernel = setup->kernel;
   g->progress = watch, g->progress_context = s;
   x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
-  if (setup->call == SMMA_TIMING_PLAN) check(smma_plan_create(s->instruction, g, &x->plan));
+  if (setup->call == SMMA_TIMING_MULTIPLIER) check(smma_multiplier_create(s->instruction, g, &x->multiplier));
 }
 
 static void free_subject(subject *x) {
   for (smma_tensor *t[] = {&x->a, &x->b, &x->c, &x->scale_a, &x->scale_b}, **each = t; each < t + 5; each++)
     smma_tensor_free(*each);
-  smma_plan_free(x->plan);
+  smma_multiplier_free(x->multiplier);
 }
 
 static void make_baseline(session *s) {
@@ -119,7 +119,7 @@ static double now(const session *s) {
 static smma_status call(const session *s, const subject *x) {
   const smma_gemm_arguments *g = &x->product;
   switch (s->setup->call) {
-    case SMMA_TIMING_PLAN: return smma_plan_run(x->plan, g->m, g->a, g->scale_a, g->c, g->d);
+    case SMMA_TIMING_MULTIPLIER: return smma_multiplier_run(x->multiplier, g->m, g->a, g->scale_a, g->c, g->d);
     case SMMA_TIMING_ROWS: return smma_dot_rows(s->instruction, &x->rows, g->threads);
     default: return smma_gemm(s->instruction, g);
   }

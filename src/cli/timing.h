@@ -8,9 +8,9 @@
 #include "rows/data.h"
 
 typedef enum {
-  SMMA_TIMING_GEMM, /* smma_gemm */
-  SMMA_TIMING_PLAN, /* smma_plan_run */
-  SMMA_TIMING_ROWS  /* smma_dot_rows of m rows; n is 1, k the instruction's */
+  SMMA_TIMING_GEMM,       /* smma_gemm */
+  SMMA_TIMING_MULTIPLIER, /* smma_multiplier_run */
+  SMMA_TIMING_ROWS        /* smma_dot_rows of m rows; n is 1, k the instruction's */
 } smma_timing_call;
 
 typedef struct {

@@ -14,21 +14,21 @@ typedef struct {
 
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
-static decoded sizes_of(const smma_plan *p) {
+static decoded sizes_of(const smma_multiplier *p) {
   const size_t k = (size_t)p->operation.k, steps = least(DEPTH / k, p->steps);
   return (decoded){.steps = steps,
                    .depth = steps * k,
                    .scales = steps * (size_t)smma_scale_count(p->operation.k, p->operation.scale_block)};
 }
 
-static decoded decoded_in(const smma_plan *p, smma_number *space) {
+static decoded decoded_in(const smma_multiplier *p, smma_number *space) {
   decoded s = sizes_of(p);
   s.a = space, s.b = s.a + least(p->with.m, TILE) * s.depth;
   s.scale_a = s.b + least(p->with.n, TILE) * s.depth, s.scale_b = s.scale_a + least(p->with.m, TILE) * s.scales;
   return s;
 }
 
-size_t smma_core_space(const smma_plan *p) {
+size_t smma_core_space(const smma_multiplier *p) {
   const decoded s = sizes_of(p);
   return (least(p->with.m, TILE) + least(p->with.n, TILE)) * (s.depth + s.scales);
 }
@@ -37,15 +37,15 @@ size_t smma_core_space(const smma_plan *p) {
 static void decode(const smma_core_run *r, bool of_a, size_t first, size_t count, size_t step, size_t steps,
                    const decoded *s) {
   smma_number *out = of_a ? s->a : s->b, *scales = of_a ? s->scale_a : s->scale_b;
-  size_t k = (size_t)r->plan->operation.k, origin = of_a ? r->row : r->column;
+  size_t k = (size_t)r->multiplier->operation.k, origin = of_a ? r->row : r->column;
   for (size_t i = 0; i < count; i++) {
-    smma_decode_vector(r->plan, of_a, origin + first + i, step * k, steps * k, out + i * s->depth);
-    if (r->plan->operation.scale_block)
-      smma_decode_scales(r->plan, of_a, origin + first + i, step * k, steps * k, scales + i * s->scales);
+    smma_decode_vector(r->multiplier, of_a, origin + first + i, step * k, steps * k, out + i * s->depth);
+    if (r->multiplier->operation.scale_block)
+      smma_decode_scales(r->multiplier, of_a, origin + first + i, step * k, steps * k, scales + i * s->scales);
   }
 }
 
-static void count_blocks(const smma_plan *p, size_t blocks) {
+static void count_blocks(const smma_multiplier *p, size_t blocks) {
   if (!p->core_blocks) return;
 #pragma omp atomic
   *p->core_blocks += blocks;
@@ -54,18 +54,18 @@ static void count_blocks(const smma_plan *p, size_t blocks) {
 /* `steps` decoded steps of element (i, j), which is (x, y) in the space. */
 static void run_element(const smma_core_run *r, const decoded *s, size_t i, size_t j, size_t x, size_t y,
                         size_t steps) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
-  size_t bytes = smma_container_bytes(smma_encoding_of(r->plan->outer));
+  size_t bytes = smma_container_bytes(smma_encoding_of(r->multiplier->outer));
   size_t at = smma_accumulator_index(r->packed_rows, r->panel, i, j);
-  uint64_t d = smma_narrow(r->plan, smma_load(bytes, r->accumulator, at));
+  uint64_t d = smma_narrow(r->multiplier, smma_load(bytes, r->accumulator, at));
   for (size_t step = 0; step < steps; step++) {
     smma_operands operands = {s->a + x * s->depth + step * k, s->b + y * s->depth + step * k,
                               s->scale_a + x * s->scales + step * scales, s->scale_b + y * s->scales + step * scales};
     d = smma_dot_add(o, operands, d);
   }
-  smma_store(bytes, r->accumulator, at, smma_widen(r->plan, d));
-  count_blocks(r->plan, steps * (size_t)smma_blocks_per_step(o));
+  smma_store(bytes, r->accumulator, at, smma_widen(r->multiplier, d));
+  count_blocks(r->multiplier, steps * (size_t)smma_blocks_per_step(o));
 }
 
 /* A part of at most TILE x TILE elements. */
@@ -81,7 +81,7 @@ static void run_part(const smma_core_run *r, const decoded *s, size_t row, size_
 }
 
 void smma_run_core(const smma_core_run *r, smma_number *space) {
-  const decoded s = decoded_in(r->plan, space);
+  const decoded s = decoded_in(r->multiplier, space);
   for (size_t row = 0; row < r->rows; row += TILE)
     for (size_t column = 0; column < r->columns; column += TILE) run_part(r, &s, row, column);
 }
@@ -94,7 +94,8 @@ static uint64_t compute_block(const smma_operation *o, smma_operands x, size_t b
 }
 
 /* Block `block` of the step that begins at `at`. */
-static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size_t at, size_t block, uint64_t start) {
+static uint64_t compute_lane(const smma_multiplier *p, size_t row, size_t column, size_t at, size_t block,
+                             uint64_t start) {
   const smma_operation *o = &p->operation;
   const size_t k = (size_t)o->k;
   smma_decoded x;
@@ -110,32 +111,33 @@ static uint64_t compute_lane(const smma_plan *p, size_t row, size_t column, size
 
 /* What smma_compute_lanes computes: elements (row, column[i]), `lanes` of them in the step that begins at k. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   size_t row, column[SMMA_LANES], lanes;
   size_t k;
 } lane_request;
 
 static void gather(const lane_request *q, size_t at, smma_lanes *x) {
-  const uint32_t a = (uint32_t)smma_code_at(q->plan, true, q->row, q->k + at);
+  const uint32_t a = (uint32_t)smma_code_at(q->multiplier, true, q->row, q->k + at);
   for (size_t i = 0; i < q->lanes; i++) {
     x->a.code[at][i] = a;
-    x->b.code[at][i] = (uint32_t)smma_code_at(q->plan, false, q->column[i], q->k + at);
+    x->b.code[at][i] = (uint32_t)smma_code_at(q->multiplier, false, q->column[i], q->k + at);
   }
 }
 
 static void gather_scales(const lane_request *q, size_t at, smma_lanes *x) {
-  const size_t first = q->k / (size_t)q->plan->operation.scale_block;
-  const uint32_t a = (uint32_t)smma_scale_code_at(q->plan, true, q->row, first + at);
+  const size_t first = q->k / (size_t)q->multiplier->operation.scale_block;
+  const uint32_t a = (uint32_t)smma_scale_code_at(q->multiplier, true, q->row, first + at);
   for (size_t i = 0; i < q->lanes; i++) {
     x->scale_a.code[at][i] = a;
-    x->scale_b.code[at][i] = (uint32_t)smma_scale_code_at(q->plan, false, q->column[i], first + at);
+    x->scale_b.code[at][i] = (uint32_t)smma_scale_code_at(q->multiplier, false, q->column[i], first + at);
   }
 }
 
 /* One block of up to SMMA_LANES elements; x->c and x->d are accumulators in the outer format. */
 static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
-  const smma_operation *o = &q->plan->operation;
-  const smma_lane_task task = {o, smma_is_fused(o) ? (int)block : SMMA_ALL_BLOCKS, q->plan->outer, q->plan->outer};
+  const smma_operation *o = &q->multiplier->operation;
+  const smma_lane_task task = {o, smma_is_fused(o) ? (int)block : SMMA_ALL_BLOCKS, q->multiplier->outer,
+                               q->multiplier->outer};
   const int products = smma_is_fused(o) ? smma_block_of(o) : o->k;
   uint32_t left;
   smma_float_state state;
@@ -143,18 +145,18 @@ static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
     gather(q, (size_t)(smma_is_fused(o) ? smma_product_index(o, (int)block, i) : i), x);
   for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++) gather_scales(q, (size_t)i, x);
   state = smma_float_enter(SMMA_MODE_NEAREST);
-  left = (q->lanes == 1 ? smma_compute_one_lane : q->plan->lanes)(&task, x);
+  left = (q->lanes == 1 ? smma_compute_one_lane : q->multiplier->lanes)(&task, x);
   smma_float_leave(state);
   for (size_t i = 0; left; i++, left >>= 1)
-    if (left & 1) x->d[i] = compute_lane(q->plan, q->row, q->column[i], q->k, block, x->c[i]);
+    if (left & 1) x->d[i] = compute_lane(q->multiplier, q->row, q->column[i], q->k, block, x->c[i]);
 }
 
 void smma_compute_lanes(const smma_run *r, size_t row, size_t column, size_t block, uint64_t mask, const void *start,
                         void *result) {
-  const smma_plan *p = r->plan;
+  const smma_multiplier *p = r->multiplier;
   const size_t bytes = smma_container_bytes(smma_encoding_of(p->outer));
   const size_t blocks = (size_t)smma_blocks_per_step(&p->operation), k = (size_t)p->operation.k;
-  lane_request q = {.plan = p, .row = r->row + row, .k = (r->step + block / blocks) * k};
+  lane_request q = {.multiplier = p, .row = r->row + row, .k = (r->step + block / blocks) * k};
   size_t lane[SMMA_LANES];
   smma_lanes x;
   if (q.row >= p->with.m) return;

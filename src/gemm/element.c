@@ -11,11 +11,11 @@ uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, 
   return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-uint64_t smma_widen(const smma_plan *p, uint64_t accumulator) {
+uint64_t smma_widen(const smma_multiplier *p, uint64_t accumulator) {
   return smma_reformat(&p->operation.rule, p->operation.d, p->outer, accumulator);
 }
 
-uint64_t smma_narrow(const smma_plan *p, uint64_t accumulator) {
+uint64_t smma_narrow(const smma_multiplier *p, uint64_t accumulator) {
   return smma_reformat(&p->operation.rule, p->outer, p->operation.d, accumulator);
 }
 
@@ -41,7 +41,7 @@ uint64_t smma_integer_of(const smma_integer *integer, double x) {
   return smma_encode_number(smma_encoding_of(SMMA_S32), number_of(x), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
-uint64_t smma_code_at(const smma_plan *p, bool of_a, size_t i, size_t k) {
+uint64_t smma_code_at(const smma_multiplier *p, bool of_a, size_t i, size_t k) {
   const smma_view *v = smma_view_of(p, of_a);
   uint64_t code;
   if (k >= v->count) return 0;
@@ -49,7 +49,7 @@ uint64_t smma_code_at(const smma_plan *p, bool of_a, size_t i, size_t k) {
   return v->factor == 1 ? code : smma_scaled(v->format, code, v->factor);
 }
 
-void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
+void smma_decode_vector(const smma_multiplier *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
   const smma_view *v = smma_view_of(p, of_a);
   const smma_encoding f = smma_encoding_of(v->format);
   size_t present = k < v->count ? v->count - k : 0;
@@ -59,14 +59,14 @@ void smma_decode_vector(const smma_plan *p, bool of_a, size_t i, size_t k, size_
   for (size_t x = present; x < count; x++) out[x] = smma_decode(f, smma_code_at(p, of_a, i, k + x));
 }
 
-uint64_t smma_scale_code_at(const smma_plan *p, bool of_a, size_t i, size_t index) {
+uint64_t smma_scale_code_at(const smma_multiplier *p, bool of_a, size_t i, size_t index) {
   const smma_encoding f = smma_encoding_of(p->operation.scale);
   const size_t block = (size_t)p->operation.scale_block, all = (p->with.k + block - 1) / block;
   if (index >= all) return smma_encode_number(f, number_of(1), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   return smma_load(smma_container_bytes(f), smma_view_of(p, of_a)->scale, i * all + index);
 }
 
-void smma_decode_scales(const smma_plan *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
+void smma_decode_scales(const smma_multiplier *p, bool of_a, size_t i, size_t k, size_t count, smma_number *out) {
   const size_t block = (size_t)p->operation.scale_block;
   for (size_t x = 0; x < count / block; x++)
     out[x] = smma_decode(smma_encoding_of(p->operation.scale), smma_scale_code_at(p, of_a, i, k / block + x));

@@ -12,8 +12,8 @@ static inline size_t smma_index_of(smma_order order, size_t leading, size_t i, s
 uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x);
 
 /* An accumulator in D's format from one in the outer format, and back. */
-uint64_t smma_narrow(const smma_plan *plan, uint64_t accumulator);
-uint64_t smma_widen(const smma_plan *plan, uint64_t accumulator);
+uint64_t smma_narrow(const smma_multiplier *multiplier, uint64_t accumulator);
+uint64_t smma_widen(const smma_multiplier *multiplier, uint64_t accumulator);
 
 /* factor * x, rounded once to x's format. */
 uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor);
@@ -23,12 +23,14 @@ uint64_t smma_integer_of(const smma_integer *integer, double x);
 
 /* The encoding of element k of row i of A or column i of B, scaled by alpha where that acts before; behind them +0.
    Scale factor number `index` of the same line; behind them one. */
-uint64_t smma_code_at(const smma_plan *plan, bool of_a, size_t i, size_t k);
-uint64_t smma_scale_code_at(const smma_plan *plan, bool of_a, size_t i, size_t index);
+uint64_t smma_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k);
+uint64_t smma_scale_code_at(const smma_multiplier *multiplier, bool of_a, size_t i, size_t index);
 
 /* Decodes `count` elements along K of row i of A or column i of B, from k on, scaled by alpha where that acts before,
    padded with +0; and the scale factors of the same range, padded with one. */
-void smma_decode_vector(const smma_plan *plan, bool of_a, size_t i, size_t k, size_t count, smma_number *out);
-void smma_decode_scales(const smma_plan *plan, bool of_a, size_t i, size_t k, size_t count, smma_number *out);
+void smma_decode_vector(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k, size_t count,
+                        smma_number *out);
+void smma_decode_scales(const smma_multiplier *multiplier, bool of_a, size_t i, size_t k, size_t count,
+                        smma_number *out);
 
 #endif

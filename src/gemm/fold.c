@@ -7,12 +7,12 @@
 #include "gemm/row.h"
 #include "host/load.h"
 
-static void round_to(const smma_plan *p, int format, void *sums, size_t count) {
+static void round_to(const smma_multiplier *p, int format, void *sums, size_t count) {
   if (format != SMMA_STORED_AS_IS) smma_round_sums(p, (smma_format)format, sums, count);
 }
 
 /* t + p with the scale factors of the part that holds task->k. */
-static void fold_scaled(const smma_plan *p, const smma_task *task, const smma_fold_tile *t) {
+static void fold_scaled(const smma_multiplier *p, const smma_task *task, const smma_fold_tile *t) {
   const size_t part = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
   const float *scale_a = p->with.scale_a, *scale_b = p->with.scale_b;
   for (size_t j = 0; j < t->columns; j++) {
@@ -26,7 +26,7 @@ static void fold_scaled(const smma_plan *p, const smma_task *task, const smma_fo
   }
 }
 
-void smma_fold_sums(const smma_plan *p, const smma_task *task, const smma_fold_tile *t) {
+void smma_fold_sums(const smma_multiplier *p, const smma_task *task, const smma_fold_tile *t) {
   const size_t count = t->packed_rows * t->packed_columns;
   const size_t bytes = count * smma_container_bytes(smma_encoding_of(p->outer));
   if (task->kind == SMMA_TASK_CLEAR) {

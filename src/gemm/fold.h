@@ -12,6 +12,6 @@ typedef struct {
 } smma_fold_tile;
 
 /* Native arithmetic, which is IEEE's: the thread must round to nearest and keep subnormals. */
-void smma_fold_sums(const smma_plan *plan, const smma_task *task, const smma_fold_tile *tile);
+void smma_fold_sums(const smma_multiplier *multiplier, const smma_task *task, const smma_fold_tile *tile);
 
 #endif

@@ -1,4 +1,5 @@
-/* Matrix products of any size on one operation: plan -> pack -> run -> threads. docs/architecture.md tells the whole.
+/* Matrix products of any size on one operation: multiplier -> pack -> run -> threads. docs/architecture.md tells the
+ * whole.
  */
 #ifndef SMMA_GEMM_GEMM_H
 #define SMMA_GEMM_GEMM_H
@@ -25,7 +26,7 @@ typedef struct {
 } smma_view;
 
 /* Checked arguments and what follows from them. Immutable while threads run. */
-struct smma_plan {
+struct smma_multiplier {
   smma_operation operation; /* c in D's format: the start is widened before */
   smma_gemm_arguments with; /* leading dimensions filled in */
   smma_view a, b;
@@ -39,17 +40,19 @@ struct smma_plan {
   smma_format c_format, d_format; /* of the matrices */
   struct {
     size_t a, c, d;
-  } leading;                         /* as they were given, 0 for dense: M may be another in each run of a plan */
+  } leading;                         /* as they were given, 0 for dense: M may be another in each run of a multiplier */
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
   const smma_kernel_family *few;     /* how they are computed for few rows; NULL: in the same way */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
   smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
-  unsigned char *kept;               /* what b shows, where the plan has a copy: smma_plan_keep_columns; else NULL */
-  size_t *core_blocks;               /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
+  unsigned char *kept; /* what b shows, where the multiplier has a copy: smma_multiplier_keep_columns; else NULL */
+  size_t *core_blocks; /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
 };
 
 /* A if `of_a`, else B. */
-static inline const smma_view *smma_view_of(const smma_plan *plan, bool of_a) { return of_a ? &plan->a : &plan->b; }
+static inline const smma_view *smma_view_of(const smma_multiplier *multiplier, bool of_a) {
+  return of_a ? &multiplier->a : &multiplier->b;
+}
 
 /* Which element of its data an element of a view is. */
 static inline size_t smma_element(const smma_view *x, size_t line, size_t k) {
@@ -69,27 +72,29 @@ static inline size_t smma_lines_present(const smma_view *view, size_t first, siz
 /* Fills in dense leading dimensions; checks that no matrix is missing and every index fits, at 8 bytes an element. */
 smma_status smma_check_matrices(smma_gemm_arguments *arguments);
 
-/* Fills the plan or says what is wrong with the arguments. What it holds is freed by smma_plan_end. */
-smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan);
-void smma_plan_end(smma_plan *plan);
+/* Fills the multiplier or says what is wrong with the arguments. What it holds is freed by smma_multiplier_end. */
+smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
+                                 smma_multiplier *multiplier);
+void smma_multiplier_end(smma_multiplier *multiplier);
 
 /* Sets the views of A, and of B unless that is kept, to what the arguments hold now. */
-void smma_plan_look(smma_plan *plan);
+void smma_multiplier_look(smma_multiplier *multiplier);
 
-/* Gives a copy of a plan other matrices, checked; D has m rows. */
-smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d);
+/* Gives a copy of a multiplier other matrices, checked; D has m rows. */
+smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const void *a, const void *scale_a,
+                                 const void *c, void *d);
 
-/* Whether B^T A^T gives the transpose of the same bits, by the same family; and the plan of that. */
-bool smma_can_turn(const smma_plan *plan);
-smma_plan smma_turned(const smma_plan *plan);
+/* Whether B^T A^T gives the transpose of the same bits, by the same family; and the multiplier of that. */
+bool smma_can_turn(const smma_multiplier *multiplier);
+smma_multiplier smma_turned(const smma_multiplier *multiplier);
 
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
-smma_status smma_plan_compute(const smma_plan *plan);
+smma_status smma_multiplier_compute(const smma_multiplier *multiplier);
 
 /* Takes a copy of B for all runs to come, its columns side by side in panels as the family reads them; false without
    memory. Bytes: smma_kept_bytes. */
-bool smma_plan_keep_columns(smma_plan *plan);
-void smma_plan_release_columns(smma_plan *plan);
-size_t smma_kept_bytes(const smma_plan *plan);
+bool smma_multiplier_keep_columns(smma_multiplier *multiplier);
+void smma_multiplier_release_columns(smma_multiplier *multiplier);
+size_t smma_kept_bytes(const smma_multiplier *multiplier);
 
 #endif

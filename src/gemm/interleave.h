@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void smma_interleave(const smma_pac
                                                                   size_t packed_bytes, smma_to_f32 *to_f32,
                                                                   size_t swap) {
   const smma_view *x = pack->view;
-  const size_t k = (size_t)pack->plan->operation.k, elements = pack->steps * k;
+  const size_t k = (size_t)pack->multiplier->operation.k, elements = pack->steps * k;
   const bool along_k = smma_is_along_k(x), scaled = x->factor != 1;
   const size_t narrow = width < SMMA_STRIP_VECTORS ? width : SMMA_STRIP_VECTORS;
   const size_t vectors = along_k ? narrow : width, depth = SMMA_STRIP / vectors;

@@ -1,9 +1,9 @@
 /* Kernels: one for each vector instruction set, each with one function table (family) for each way to compute.
 
    A family packs the rows of A and the columns of B that a tile needs, then computes fused blocks for many elements
-   of D at once. Accumulators are encodings in the plan's outer format (D's value widened to binary32; f64 and s32 as
-   they are), which every rule's D fits. Families need not compute everything: rows and columns with NaN or infinities
-   are marked while packing, and special.h adds what these bring; single results are handed to lanes by
+   of D at once. Accumulators are encodings in the multiplier's outer format (D's value widened to binary32; f64 and s32
+   as they are), which every rule's D fits. Families need not compute everything: rows and columns with NaN or
+   infinities are marked while packing, and special.h adds what these bring; single results are handed to lanes by
    smma_compute_lanes. An accumulator that a family has made infinite stays so whatever products follow. */
 #ifndef SMMA_GEMM_KERNEL_H
 #define SMMA_GEMM_KERNEL_H
@@ -18,7 +18,7 @@
 enum { SMMA_FEW_ROWS = 8, SMMA_TILE_ROWS = 1024, SMMA_TILE_COLUMNS = 1024, SMMA_DEPTH = 128, SMMA_LEAST_STEPS = 4 };
 
 /* Instruction steps that are packed at a time: the more, the less often accumulators go through memory. */
-static inline size_t smma_steps_at_once(const smma_plan *p) {
+static inline size_t smma_steps_at_once(const smma_multiplier *p) {
   const size_t steps = SMMA_DEPTH / (size_t)p->operation.k, most = steps < SMMA_LEAST_STEPS ? SMMA_LEAST_STEPS : steps;
   return p->steps < most ? p->steps : most;
 }
@@ -26,7 +26,7 @@ static inline size_t smma_steps_at_once(const smma_plan *p) {
 /* Rows of A, or columns of B, to be packed: `count` of them from `first` on, `steps` instruction steps from `step` on.
    What lies behind the matrix is +0, its scale factors one. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   const smma_view *view; /* of A or B, or of the part of it that is to be packed, gathered */
   bool of_a;
   size_t first, count; /* count is a multiple of 16 for rows, and the family's columns for columns */
@@ -38,7 +38,7 @@ typedef struct {
 /* The steps first..last - 1 of the `packed_steps` that were packed, for one panel of columns and the first `rows` of
    the packed rows; a family may compute more of these. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   const void *a, *b;
   void *accumulator;        /* packed rows x the family's columns */
   size_t rows, packed_rows; /* the latter a multiple of 16 */
@@ -89,7 +89,7 @@ void smma_compute_lanes(const smma_run *run, size_t row, size_t column, size_t b
 /* `steps` steps from `step` on of rows x columns elements, by the core. The accumulators lie in panels of `panel`
    columns: see smma_accumulator_index. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   void *accumulator;
   size_t row, column, rows, columns; /* of D */
   size_t packed_rows, panel;         /* how accumulators lie */
@@ -97,7 +97,7 @@ typedef struct {
 } smma_core_run;
 
 /* `space`: so many numbers of working memory. */
-size_t smma_core_space(const smma_plan *plan);
+size_t smma_core_space(const smma_multiplier *multiplier);
 void smma_run_core(const smma_core_run *run, smma_number *space);
 
 static inline size_t smma_accumulator_index(size_t packed_rows, size_t panel, size_t i, size_t j) {

@@ -10,12 +10,12 @@
 /* The most vectors (rows or columns) that are packed together, and the longest fused block. */
 enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
 
-/* Bytes ahead that are asked for in panels: those that a plan keeps come from memory. */
+/* Bytes ahead that are asked for in panels: those that a multiplier keeps come from memory. */
 enum { FETCH_AHEAD = 2048 };
 
 /* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   const smma_view *view;
   bool of_a;
   size_t first, vectors; /* the first row or column, and how many */
@@ -74,7 +74,7 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
 
 /* Where along K the fetch's products are. */
 static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
-  const smma_operation *o = &f->plan->operation;
+  const smma_operation *o = &f->multiplier->operation;
   const size_t first = f->step * (size_t)o->k;
   const bool dealt = smma_dealt_products(o) != smma_block_of(o);
   for (int i = 0; i < f->length; i++)

@@ -94,7 +94,7 @@ static void convert(const smma_rule *rule, smma_format from, smma_format to, con
       smma_store(bytes_of(to), y, i, smma_reformat(rule, from, to, smma_load(bytes_of(from), x, i)));
 }
 
-void smma_unify_nan(const smma_plan *p, void *encodings, size_t count) {
+void smma_unify_nan(const smma_multiplier *p, void *encodings, size_t count) {
   const smma_format outer = p->outer;
   const uint64_t nan = smma_nan_of(smma_encoding_of(outer), p->operation.rule.nan);
   for (size_t i = 0; i < (outer == SMMA_F64 ? count : 0); i++) {
@@ -124,21 +124,21 @@ static void copy(size_t bytes, const void *x, size_t x_step, size_t count, void 
 }
 
 /* Elements from (i, j) on in C or D, and from one of a row to the next. */
-static const void *c_at(const smma_plan *p, size_t i, size_t j) {
+static const void *c_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
   return (const unsigned char *)g->c + smma_index_of(g->order_c, g->ldc, i, j) * bytes_of(p->c_format);
 }
-static void *d_at(const smma_plan *p, size_t i, size_t j) {
+static void *d_at(const smma_multiplier *p, size_t i, size_t j) {
   const smma_gemm_arguments *g = &p->with;
   return (unsigned char *)g->d + smma_index_of(g->order_d, g->ldd, i, j) * bytes_of(p->d_format);
 }
-static size_t c_step(const smma_plan *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
-static size_t d_step(const smma_plan *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
+static size_t c_step(const smma_multiplier *p) { return p->with.order_c == SMMA_ROW_MAJOR ? 1 : p->with.ldc; }
+static size_t d_step(const smma_multiplier *p) { return p->with.order_d == SMMA_ROW_MAJOR ? 1 : p->with.ldd; }
 
 /* ---- Before ---- */
 
 /* C's elements in the format `to`. */
-static void read_c(const smma_plan *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
+static void read_c(const smma_multiplier *p, size_t i, size_t j, size_t count, smma_format to, void *c) {
   _Alignas(8) unsigned char space[8 * PART];
   const void *from = c_at(p, i, j);
   if (c_step(p) != 1) copy(bytes_of(p->c_format), from, c_step(p), count, space, 1), from = space;
@@ -146,7 +146,7 @@ static void read_c(const smma_plan *p, size_t i, size_t j, size_t count, smma_fo
 }
 
 /* beta * C's elements, rounded to their format, then to D's, in the outer format. */
-static void start_part(const smma_plan *p, size_t i, size_t j, size_t count, void *start) {
+static void start_part(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
   const size_t bytes = bytes_of(p->c_format);
   _Alignas(8) unsigned char c[8 * PART], d[8 * PART];
   read_c(p, i, j, count, p->c_format, c);
@@ -156,7 +156,7 @@ static void start_part(const smma_plan *p, size_t i, size_t j, size_t count, voi
   convert(&p->operation.rule, p->operation.d, p->outer, d, count, start);
 }
 
-void smma_start_row(const smma_plan *p, size_t i, size_t j, size_t count, void *start) {
+void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, void *start) {
   const size_t bytes = bytes_of(p->outer);
   if (!smma_starts_from_c(p)) {
     memset(start, 0, count * bytes);
@@ -191,7 +191,7 @@ static void add_floats(float *restrict sum, const float *restrict x, size_t coun
   for (size_t i = 0; i < count; i++) sum[i] += x[i];
 }
 
-void smma_round_sums(const smma_plan *p, smma_format format, float *sums, size_t count) {
+void smma_round_sums(const smma_multiplier *p, smma_format format, float *sums, size_t count) {
   _Alignas(8) unsigned char rounded[8 * PART];
   for (size_t x = 0; x < count; x += PART) {
     const size_t part = count - x < PART ? count - x : PART;
@@ -200,7 +200,7 @@ void smma_round_sums(const smma_plan *p, smma_format format, float *sums, size_t
   }
 }
 
-void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) {
+void smma_outer_add(const smma_multiplier *p, void *sum, const void *x, size_t count) {
   if (p->outer == SMMA_S32)
     add_integers(&p->operation.rule.with.integer, sum, x, count);
   else if (p->outer == SMMA_F64)
@@ -212,7 +212,7 @@ void smma_outer_add(const smma_plan *p, void *sum, const void *x, size_t count) 
 
 /* ---- After ---- */
 
-static void integer_epilogue(const smma_plan *p, const int32_t *c, size_t count, int32_t *total) {
+static void integer_epilogue(const smma_multiplier *p, const int32_t *c, size_t count, int32_t *total) {
   for (size_t i = 0; i < count; i++) {
     double d = p->with.beta * (double)c[i];
     if (p->steps) d = fma(p->with.alpha, (double)total[i], d);
@@ -220,14 +220,14 @@ static void integer_epilogue(const smma_plan *p, const int32_t *c, size_t count,
   }
 }
 
-static void double_epilogue(const smma_plan *p, const double *c, size_t count, double *total) {
+static void double_epilogue(const smma_multiplier *p, const double *c, size_t count, double *total) {
   for (size_t i = 0; i < count; i++) {
     const double d = p->with.beta * c[i];
     total[i] = p->steps ? fma(p->with.alpha, total[i], d) : d;
   }
 }
 
-static void linear(const smma_plan *p, const float *c, size_t count, float *total) {
+static void linear(const smma_multiplier *p, const float *c, size_t count, float *total) {
   const float alpha = (float)p->with.alpha, beta = (float)p->with.beta;
   for (size_t i = 0; i < count; i++) {
     const float d = beta * c[i];
@@ -236,7 +236,7 @@ static void linear(const smma_plan *p, const float *c, size_t count, float *tota
 }
 
 /* To the finite range of a format. */
-static void clamp(const smma_plan *p, smma_format format, size_t count, float *x) {
+static void clamp(const smma_multiplier *p, smma_format format, size_t count, float *x) {
   const uint64_t largest = smma_largest_fields(smma_encoding_of(format));
   const uint32_t bits = (uint32_t)smma_reformat(&p->operation.rule, format, SMMA_F32, largest);
   float most;
@@ -245,7 +245,8 @@ static void clamp(const smma_plan *p, smma_format format, size_t count, float *x
 }
 
 /* One operation, from column j on. */
-static void operate(const smma_plan *p, const smma_epilogue *e, const float *c, size_t j, size_t count, float *x) {
+static void operate(const smma_multiplier *p, const smma_epilogue *e, const float *c, size_t j, size_t count,
+                    float *x) {
   const smma_gemm_arguments *g = &p->with;
   const float alpha = (float)g->alpha, scale_d = (float)g->scale_d;
   switch (e->kind) {
@@ -267,8 +268,8 @@ static void operate(const smma_plan *p, const smma_epilogue *e, const float *c, 
   }
 }
 
-/* The plan's operations on sums; in other formats than binary32 alpha times these plus beta times C. */
-static void epilogue(const smma_plan *p, size_t i, size_t j, size_t count, void *total) {
+/* The multiplier's operations on sums; in other formats than binary32 alpha times these plus beta times C. */
+static void epilogue(const smma_multiplier *p, size_t i, size_t j, size_t count, void *total) {
   _Alignas(8) unsigned char c[8 * PART] = {0};
   if (p->with.c && p->with.beta != 0) read_c(p, i, j, count, p->outer, c);
   if (p->outer == SMMA_S32)
@@ -280,7 +281,7 @@ static void epilogue(const smma_plan *p, size_t i, size_t j, size_t count, void 
   smma_unify_nan(p, total, count);
 }
 
-static void finish_part(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
+static void finish_part(const smma_multiplier *p, const void *total, size_t i, size_t j, size_t count) {
   _Alignas(8) unsigned char sum[8 * PART], d[8 * PART];
   void *to = d_step(p) == 1 ? d_at(p, i, j) : d;
   if (p->epilogues) {
@@ -292,7 +293,7 @@ static void finish_part(const smma_plan *p, const void *total, size_t i, size_t 
   if (to == d) copy(bytes_of(p->d_format), d, 1, count, d_at(p, i, j), d_step(p));
 }
 
-void smma_finish_row(const smma_plan *p, const void *total, size_t i, size_t j, size_t count) {
+void smma_finish_row(const smma_multiplier *p, const void *total, size_t i, size_t j, size_t count) {
   const size_t bytes = bytes_of(p->outer);
   if (p->d_format == p->outer && !p->epilogues)
     copy(bytes, total, 1, count, d_at(p, i, j), d_step(p));

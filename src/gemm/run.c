@@ -23,7 +23,7 @@ enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
 
 /* How the work is cut, the same for all threads. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   size_t tile_rows, tile_columns; /* of a whole tile, multiples of 16 and of the panel */
   size_t panel;                   /* columns of a panel */
   size_t steps;                   /* packed at a time */
@@ -35,9 +35,9 @@ typedef struct {
 /* What one thread works in, parts of one piece of memory. */
 typedef struct {
   unsigned char *gathered, *a, *b;
-  unsigned char *accumulator, *registers; /* a tile, and as many as the plan has registers */
+  unsigned char *accumulator, *registers; /* a tile, and as many as the multiplier has registers */
   smma_number *core;
-  float *special; /* where the plan multiplies classes */
+  float *special; /* where the multiplier multiplies classes */
   unsigned char special_rows[SMMA_TILE_ROWS], special_columns[SMMA_TILE_COLUMNS];
 } workspace;
 
@@ -56,23 +56,23 @@ static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
    an order, but those that are along K in short encodings. */
-static bool is_gathered(const smma_plan *p, const smma_view *x) {
+static bool is_gathered(const smma_multiplier *p, const smma_view *x) {
   if (!p->family || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
   return !p->family->interleaves || smma_container_bytes(smma_encoding_of(x->format)) < 4;
 }
 
-static size_t gathered_bytes(const smma_plan *p, const smma_view *x, size_t lines, size_t count) {
+static size_t gathered_bytes(const smma_multiplier *p, const smma_view *x, size_t lines, size_t count) {
   if (!is_gathered(p, x)) return 0;
   return lines * smma_gathered_depth(count) * smma_container_bytes(smma_encoding_of(x->format));
 }
 
-static layout layout_of(const smma_plan *p, size_t threads) {
+static layout layout_of(const smma_multiplier *p, size_t threads) {
   const smma_kernel_family *f = p->family;
   const bool flat = p->with.m <= FEW_ROWS && !p->kept && !smma_is_along_k(&p->b);
   const size_t rows = f ? SMMA_TILE_ROWS : 64, k = (size_t)p->operation.k;
   const size_t steps = !flat ? smma_steps_at_once(p) : FLAT_DEPTH > k ? FLAT_DEPTH / k : 1;
   size_t columns = f ? SMMA_TILE_COLUMNS : 64;
-  layout l = {.plan = p, .panel = f ? f->columns : 16, .steps = least(p->steps, steps)};
+  layout l = {.multiplier = p, .panel = f ? f->columns : 16, .steps = least(p->steps, steps)};
   l.tile_rows = least(round_up(p->with.m, 16), rows);
   /* Narrower tiles give every thread work where the product is small. */
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
@@ -89,14 +89,14 @@ static layout layout_of(const smma_plan *p, size_t threads) {
 
 /* Divides memory up, which is aligned; returns how much that takes. Families read up to 64 bytes behind operands. */
 static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
-  const bool family = l->plan->family;
+  const bool family = l->multiplier->family;
   const size_t bytes[] = {l->sums,
-                          l->plan->schedule.registers * l->sums,
+                          l->multiplier->schedule.registers * l->sums,
                           family ? l->a_bytes + 64 : 0,
                           family ? l->b_bytes + 64 : 0,
                           l->gathered_bytes ? l->gathered_bytes + 64 : 0,
-                          smma_core_space(l->plan) * sizeof(smma_number),
-                          smma_special_space(l->plan, l->tile_rows, l->tile_columns) * sizeof(float)};
+                          smma_core_space(l->multiplier) * sizeof(smma_number),
+                          smma_special_space(l->multiplier, l->tile_rows, l->tile_columns) * sizeof(float)};
   unsigned char *core, *special;
   unsigned char **const part[] = {&w->accumulator, &w->registers, &w->a, &w->b, &w->gathered, &core, &special};
   size_t all = 0;
@@ -130,13 +130,13 @@ static row_part row_part_of(const tile *t, smma_order order, size_t x) {
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
 
-/* Sums of a place of the plan's. */
+/* Sums of a place of the multiplier's. */
 static unsigned char *place_of(const tile *t, int place) {
   return place == SMMA_IN_ACCUMULATOR ? t->w->accumulator : t->w->registers + (size_t)place * t->l->sums;
 }
 
 static void begin(tile *t) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   unsigned char *start = place_of(t, p->schedule.start);
   memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
   if (p->schedule.registers) memset(t->w->registers, 0, p->schedule.registers * t->l->sums);
@@ -145,7 +145,7 @@ static void begin(tile *t) {
     smma_start_row(p, t->row + part.i, t->column + part.j, part.count, row_of(t, start, part.i, part.j));
   }
   if (!p->classes) return;
-  t->special = (smma_special){.plan = p,
+  t->special = (smma_special){.multiplier = p,
                               .row = t->row,
                               .column = t->column,
                               .rows = t->rows,
@@ -160,7 +160,7 @@ static void begin(tile *t) {
 }
 
 static void finish(tile *t) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   if (p->classes) smma_special_settle(&t->special, p->steps);
   unsigned char *total = place_of(t, p->schedule.result);
   for (size_t x = 0; x < row_parts(t); x++) {
@@ -169,9 +169,9 @@ static void finish(tile *t) {
   }
 }
 
-/* What the plan does behind so many steps: results of chains go to registers, and from these to others. */
+/* What the multiplier does behind so many steps: results of chains go to registers, and from these to others. */
 static void do_tasks(tile *t, size_t steps) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   const smma_schedule *s = &p->schedule;
   if (t->task == s->tasks || s->task[t->task].step != steps) return;
   if (p->classes && steps) smma_special_settle(&t->special, steps);
@@ -188,12 +188,12 @@ static void do_tasks(tile *t, size_t steps) {
 
 /* The first step behind `step` behind which something happens; at most `last`. */
 static size_t next_boundary(const tile *t, size_t last) {
-  const smma_schedule *s = &t->l->plan->schedule;
+  const smma_schedule *s = &t->l->multiplier->schedule;
   return t->task < s->tasks ? least(s->task[t->task].step, last) : last;
 }
 
 static void pack_rows(tile *t, size_t step, size_t steps) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   const size_t k = (size_t)p->operation.k;
   smma_view view = p->a;
   if (is_gathered(p, &p->a))
@@ -204,7 +204,7 @@ static void pack_rows(tile *t, size_t step, size_t steps) {
 
 /* The panel of columns from the tile's j-th on, if the family does not read it as it is; returns where it lies. */
 static smma_view pack_panel(tile *t, size_t j, size_t step, size_t steps) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   const size_t k = (size_t)p->operation.k, panel = t->l->panel, first = t->column + j;
   unsigned char *special = t->w->special_columns + j;
   smma_view view = p->b;
@@ -216,8 +216,8 @@ static smma_view pack_panel(tile *t, size_t j, size_t step, size_t steps) {
 }
 
 static void run_by_core(const tile *t, size_t step, size_t steps) {
-  smma_run_core(&(smma_core_run){t->l->plan, t->w->accumulator, t->row, t->column, t->rows, t->columns, t->packed_rows,
-                                 t->l->panel, step, steps},
+  smma_run_core(&(smma_core_run){t->l->multiplier, t->w->accumulator, t->row, t->column, t->rows, t->columns,
+                                 t->packed_rows, t->l->panel, step, steps},
                 t->w->core);
 }
 
@@ -227,7 +227,7 @@ static bool has_special(const tile *t) {
 
 /* Steps from `step` on, each panel of columns as soon as it is packed. */
 static void run_family(tile *t, size_t step, size_t steps) {
-  const smma_plan *p = t->l->plan;
+  const smma_multiplier *p = t->l->multiplier;
   const smma_kernel_family *f = p->family;
   pack_rows(t, step, steps);
   for (size_t j = 0; j < t->packed_columns; j += t->l->panel) {
@@ -242,7 +242,7 @@ static void run_family(tile *t, size_t step, size_t steps) {
 }
 
 static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
-  const smma_plan *p = l->plan;
+  const smma_multiplier *p = l->multiplier;
   tile t = {.l = l, .w = w, .row = row, .column = column};
   t.rows = least(p->with.m - row, l->tile_rows);
   t.columns = least(p->with.n - column, l->tile_columns);
@@ -262,14 +262,14 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
 }
 
 /* No more than there are processors. */
-static int thread_count(const smma_plan *p) {
+static int thread_count(const smma_multiplier *p) {
   int threads = p->with.threads ? p->with.threads : smma_default_threads();
   return threads > smma_most_threads() ? smma_most_threads() : threads;
 }
 
 /* Tiles of D, dealt out to threads. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   size_t report; /* rows of D, as progress is told */
   layout l;
   size_t tile_columns, tiles; /* how many there are from left to right, and in all */
@@ -278,7 +278,7 @@ typedef struct {
 } job;
 
 static void do_tile(job *j, workspace *w, size_t i) {
-  const smma_gemm_arguments *g = &j->plan->with;
+  const smma_gemm_arguments *g = &j->multiplier->with;
   const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
   size_t finished;
   run_tile(&j->l, w, i / j->tile_columns * j->l.tile_rows, i % j->tile_columns * j->l.tile_columns);
@@ -321,26 +321,26 @@ static void do_at_once(job *j) {
 }
 
 /* Whether B^T A^T, which gives the same bits, leaves fewer elements of whole panels to compute. */
-static bool is_better_turned(const smma_plan *p) {
+static bool is_better_turned(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   if (!p->family || p->kept || !smma_can_turn(p)) return false;
   return (double)g->n * (double)round_up(g->m, p->family->columns) <
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
 
-static smma_status compute(const smma_plan *plan) {
-  const smma_gemm_arguments *g = &plan->with;
+static smma_status compute(const smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
   const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
-  const int threads = small ? 1 : thread_count(plan);
-  smma_plan own = *plan;
-  job j = {.plan = &own, .report = g->m};
+  const int threads = small ? 1 : thread_count(multiplier);
+  smma_multiplier own = *multiplier;
+  job j = {.multiplier = &own, .report = g->m};
   workspace unused;
   size_t bytes, rows;
   if (!g->m || !g->n) return SMMA_OK;
-  if (is_better_turned(plan)) own = smma_turned(plan);
+  if (is_better_turned(multiplier)) own = smma_turned(multiplier);
   if (own.few && own.with.m <= SMMA_FEW_ROWS) own.family = own.few;
   g = &own.with;
-  j.l = layout_of(j.plan, (size_t)threads);
+  j.l = layout_of(j.multiplier, (size_t)threads);
   rows = (g->m + j.l.tile_rows - 1) / j.l.tile_rows;
   j.tile_columns = (g->n + j.l.tile_columns - 1) / j.l.tile_columns, j.tiles = rows * j.tile_columns;
   bytes = round_up(lay_out(&j.l, NULL, &unused), SMMA_ALIGNMENT);
@@ -353,31 +353,31 @@ static smma_status compute(const smma_plan *plan) {
   return j.stopped ? SMMA_STOPPED : SMMA_OK;
 }
 
-smma_status smma_plan_compute(const smma_plan *plan) {
-  const smma_gemm_arguments *g = &plan->with;
-  smma_plan arranged = *plan;
+smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
+  smma_multiplier arranged = *multiplier;
   smma_status status = SMMA_NO_MEMORY;
   void *a, *b = NULL;
-  if (plan->schedule.in_order || !g->m || !g->n) return compute(plan);
-  a = smma_arrange(&plan->schedule, &arranged.a);
-  if (!plan->kept) b = smma_arrange(&plan->schedule, &arranged.b);
-  if (a && (b || plan->kept)) status = compute(&arranged);
+  if (multiplier->schedule.in_order || !g->m || !g->n) return compute(multiplier);
+  a = smma_arrange(&multiplier->schedule, &arranged.a);
+  if (!multiplier->kept) b = smma_arrange(&multiplier->schedule, &arranged.b);
+  if (a && (b || multiplier->kept)) status = compute(&arranged);
   free(a), free(b);
   return status;
 }
 
-/* ---- Columns of B that a plan keeps ---- */
+/* ---- Columns of B that a multiplier keeps ---- */
 
-/* Of a panel that a plan keeps. */
-static size_t kept_panel(const smma_plan *p) { return p->family ? p->family->columns : 1; }
+/* Of a panel that a multiplier keeps. */
+static size_t kept_panel(const smma_multiplier *p) { return p->family ? p->family->columns : 1; }
 
-size_t smma_kept_bytes(const smma_plan *p) {
+size_t smma_kept_bytes(const smma_multiplier *p) {
   return round_up(p->with.n, kept_panel(p)) * smma_gathered_depth(p->b.count) *
          smma_container_bytes(smma_encoding_of(p->operation.b));
 }
 
-/* Those of B as the plan takes them. */
-static bool keep_columns(smma_plan *p) {
+/* Those of B as the multiplier takes them. */
+static bool keep_columns(smma_multiplier *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
   const int threads = panels * bytes < 1 << 20 ? 1 : thread_count(p); /* less takes no longer than waking threads */
@@ -390,7 +390,7 @@ static bool keep_columns(smma_plan *p) {
   return true;
 }
 
-bool smma_plan_keep_columns(smma_plan *p) {
+bool smma_multiplier_keep_columns(smma_multiplier *p) {
   void *arranged;
   bool kept;
   if (p->schedule.in_order) return keep_columns(p);
@@ -400,7 +400,7 @@ bool smma_plan_keep_columns(smma_plan *p) {
   return kept;
 }
 
-void smma_plan_release_columns(smma_plan *p) {
+void smma_multiplier_release_columns(smma_multiplier *p) {
   smma_aligned_free(p->kept);
   p->kept = NULL;
 }

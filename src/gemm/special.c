@@ -36,7 +36,7 @@ typedef struct {
 } workspace;
 
 /* Its sizes. */
-static workspace sizes_of(const smma_plan *p, size_t rows, size_t columns) {
+static workspace sizes_of(const smma_multiplier *p, size_t rows, size_t columns) {
   const size_t k = (size_t)p->operation.k, unit = elements_of_class(&p->operation);
   return (workspace){.rows = round_up(rows, GROUP),
                      .columns = round_up(columns, p->classes->columns),
@@ -44,7 +44,7 @@ static workspace sizes_of(const smma_plan *p, size_t rows, size_t columns) {
                      .depth = smma_steps_at_once(p) * k / unit};
 }
 
-size_t smma_special_space(const smma_plan *p, size_t rows, size_t columns) {
+size_t smma_special_space(const smma_multiplier *p, size_t rows, size_t columns) {
   workspace w;
   if (!p->classes) return 0;
   w = sizes_of(p, rows, columns);
@@ -52,7 +52,7 @@ size_t smma_special_space(const smma_plan *p, size_t rows, size_t columns) {
 }
 
 static workspace workspace_of(const smma_special *s) {
-  workspace w = sizes_of(s->plan, s->rows, s->columns);
+  workspace w = sizes_of(s->multiplier, s->rows, s->columns);
   w.sum = s->space, w.a = w.sum + w.rows * w.columns, w.b = w.a + w.rows * w.depth, w.line = w.b + w.columns * w.depth;
   return w;
 }
@@ -107,7 +107,7 @@ static void classify(const smma_view *x, size_t line, size_t k, size_t count, fl
 }
 
 /* NaN where scale factors are. */
-static void classify_scales(const smma_plan *p, bool of_a, size_t line, size_t k, size_t count, size_t unit,
+static void classify_scales(const smma_multiplier *p, bool of_a, size_t line, size_t k, size_t count, size_t unit,
                             float *out) {
   const size_t each = (size_t)p->operation.scale_block / unit;
   smma_number scale[SMMA_DEPTH];
@@ -119,7 +119,7 @@ static void classify_scales(const smma_plan *p, bool of_a, size_t line, size_t k
 /* Packs those of `count` rows (columns) of the tile, from `first` on, for `steps` steps from `step` on; behind them
    zeros. */
 static void pack(const smma_special *s, bool of_a, size_t first, size_t count, size_t step, size_t steps, float *out) {
-  const smma_plan *p = s->plan;
+  const smma_multiplier *p = s->multiplier;
   const size_t k = (size_t)p->operation.k, elements = steps * k, origin = of_a ? s->row : s->column;
   const workspace w = workspace_of(s);
   const size_t depth = elements / w.unit;
@@ -131,7 +131,7 @@ static void pack(const smma_special *s, bool of_a, size_t first, size_t count, s
                            .k_step = 1,
                            .panel = SIZE_MAX,
                            .factor = 1};
-  const smma_plan classes = {.operation.k = 1};
+  const smma_multiplier classes = {.operation.k = 1};
   const smma_pack into = {&classes, &lines, of_a, 0, of_a ? GROUP : p->classes->columns, 0, depth, out, NULL};
   for (size_t i = 0; i < count; i++) {
     float *at = w.line + i * depth;
@@ -150,10 +150,10 @@ static bool any_of(const unsigned char *flag, size_t first, size_t count, size_t
 
 void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned char *rows,
                       const unsigned char *columns) {
-  const smma_kernel_family *family = s->plan->classes;
+  const smma_kernel_family *family = s->multiplier->classes;
   const workspace w = workspace_of(s);
-  const size_t width = family->columns, depth = steps * (size_t)s->plan->operation.k / w.unit;
-  const smma_plan classes = {.operation.k = 1};
+  const size_t width = family->columns, depth = steps * (size_t)s->multiplier->operation.k / w.unit;
+  const smma_multiplier classes = {.operation.k = 1};
   if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);
   s->any = true;
   for (size_t i = 0; i < s->rows; i += GROUP) pack(s, true, i, least(s->rows - i, GROUP), step, steps, w.a + i * depth);
@@ -161,7 +161,7 @@ void smma_special_add(smma_special *s, size_t step, size_t steps, const unsigned
     const bool of_columns = any_of(columns, j, width, s->columns);
     pack(s, false, j, least(s->columns - j, width), step, steps, w.b + j * depth);
     for (size_t i = 0; i < s->rows; i += GROUP) {
-      smma_run run = {.plan = &classes, .a = w.a + i * depth, .b = w.b + j * depth};
+      smma_run run = {.multiplier = &classes, .a = w.a + i * depth, .b = w.b + j * depth};
       if (!of_columns && !any_of(rows, i, GROUP, s->rows)) continue;
       run.accumulator = w.sum + smma_accumulator_index(w.rows, width, i, j);
       run.rows = run.packed_rows = GROUP, run.packed_steps = run.last = depth;
@@ -189,7 +189,7 @@ void smma_special_take(smma_special *s) {
         if (is_finite(accumulator[x])) continue;
         if (!s->any) memset(w.sum, 0, w.rows * w.columns * sizeof *w.sum);
         s->any = true;
-        w.sum[smma_accumulator_index(w.rows, s->plan->classes->columns, i, first + x)] = accumulator[x];
+        w.sum[smma_accumulator_index(w.rows, s->multiplier->classes->columns, i, first + x)] = accumulator[x];
         accumulator[x] = 0;
       }
     }
@@ -197,7 +197,7 @@ void smma_special_take(smma_special *s) {
 
 /* Element (i, j), whose products of classes add up to `special`. */
 static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
-  const smma_plan *p = s->plan;
+  const smma_multiplier *p = s->multiplier;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);
   if (isnan(special)) {
     const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), p->operation.rule.nan);
@@ -214,7 +214,7 @@ static void settle(const smma_special *s, size_t i, size_t j, float special, siz
 
 void smma_special_settle(smma_special *s, size_t last) {
   const workspace w = workspace_of(s);
-  const size_t width = s->plan->classes->columns;
+  const size_t width = s->multiplier->classes->columns;
   for (size_t j = 0; s->any && j < s->columns; j += width)
     for (size_t i = 0; i < s->rows; i++) {
       const float *sum = w.sum + smma_accumulator_index(w.rows, width, i, j);

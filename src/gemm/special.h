@@ -14,11 +14,11 @@
 const smma_kernel_family *smma_special_family(const smma_operation *operation, const char *kernel);
 
 /* The floats of working memory for a tile; 0 without such a family. */
-size_t smma_special_space(const smma_plan *plan, size_t rows, size_t columns);
+size_t smma_special_space(const smma_multiplier *multiplier, size_t rows, size_t columns);
 
 /* A tile of D from `step` on. */
 typedef struct {
-  const smma_plan *plan;
+  const smma_multiplier *multiplier;
   size_t row, column, rows, columns; /* of D */
   float *accumulator;                /* in panels: see smma_accumulator_index */
   size_t packed_rows, panel;

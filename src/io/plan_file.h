@@ -6,6 +6,6 @@
 #include "softmma/softmma.h"
 
 /* The plan that a file describes, which the caller frees; NULL with one line. */
-smma_xplan *smma_xplan_load(const char *path, smma_error *error);
+smma_plan *smma_plan_load(const char *path, smma_error *error);
 
 #endif

@@ -19,7 +19,7 @@ enum { SMALL_PRODUCTS = 1 << 20, MOST_REGISTERS = 2 };
 
 /* The product, and what is the same for all its elements. */
 typedef struct {
-  smma_plan plan;
+  smma_multiplier multiplier;
   smma_format stored;
   size_t depth; /* K, padded */
   double slack, alpha, beta;
@@ -43,13 +43,13 @@ static double load_value(smma_format format, const void *array, size_t index) {
 
 /* A row of A or column of B. NaN and infinity are in `used`, and count as zero in `value`. */
 static void read_line(const problem *p, bool of_a, size_t line, workspace *w, int lane) {
-  const smma_operation *o = &p->plan.operation;
+  const smma_operation *o = &p->multiplier.operation;
   const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
   smma_number scale[SMMA_MAXIMUM_K];
   const size_t k = (size_t)o->k;
   for (size_t first = 0; first < p->depth; first += k) {
-    smma_decode_vector(&p->plan, of_a, line, first, k, w->number);
-    if (o->scale_block) smma_decode_scales(&p->plan, of_a, line, first, k, scale);
+    smma_decode_vector(&p->multiplier, of_a, line, first, k, w->number);
+    if (o->scale_block) smma_decode_scales(&p->multiplier, of_a, line, first, k, scale);
     for (size_t i = 0; i < k; i++) {
       const smma_number s = o->scale_block ? scale[i / (size_t)o->scale_block] : one;
       smma_bound_factor x = smma_bound_factor_of(o, w->number[i], s);
@@ -82,9 +82,9 @@ static bool has_special(const problem *p, const workspace *w, double c, int lane
 /* ---- Sums ---- */
 
 static double c_of(const problem *p, size_t i, size_t j) {
-  const smma_gemm_arguments *g = &p->plan.with;
+  const smma_gemm_arguments *g = &p->multiplier.with;
   if (!g->c || g->beta == 0) return 0;
-  return load_value(p->plan.c_format, g->c, smma_index_of(g->order_c, g->ldc, i, j));
+  return load_value(p->multiplier.c_format, g->c, smma_index_of(g->order_c, g->ldc, i, j));
 }
 
 static double last_place(smma_format format, uint64_t encoding) {
@@ -96,32 +96,32 @@ static double last_place(smma_format format, uint64_t encoding) {
 static void begin_empty(const problem *p, smma_bound_sum *s) {
   memset(s, 0, sizeof *s);
   for (int j = 0; j < LANES; j++) s->unit[j] = 0x1p400; /* of zero */
-  s->fraction_bits = smma_encoding_of(p->plan.operation.d).fraction_bits;
+  s->fraction_bits = smma_encoding_of(p->multiplier.operation.d).fraction_bits;
 }
 
 /* The exact beta c, and what the unit starts from, which is known. */
 static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
   uint64_t start[LANES];
   begin_empty(p, s);
-  smma_start_row(&p->plan, i, j, columns, start);
+  smma_start_row(&p->multiplier, i, j, columns, start);
   for (size_t x = 0; x < columns; x++) {
-    const size_t bytes = smma_container_bytes(smma_encoding_of(p->plan.outer));
+    const size_t bytes = smma_container_bytes(smma_encoding_of(p->multiplier.outer));
     const uint64_t encoding = smma_load(bytes, start, x);
-    const double c = c_of(p, i, j + x), unit_start = value_of(p->plan.outer, encoding);
-    const double exact = p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c,
+    const double c = c_of(p, i, j + x), unit_start = value_of(p->multiplier.outer, encoding);
+    const double exact = p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c,
                  rest = fma(p->beta, c, -exact);
     double difference;
-    if (!isfinite(unit_start) || p->plan.with.scaling == SMMA_SCALING_EPILOGUE) continue;
+    if (!isfinite(unit_start) || p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE) continue;
     smma_bound_add_exact(s, (int)x, exact, rest);
     difference = unit_start - exact - rest;
     s->below[x] = difference < 0 ? -difference : 0, s->above[x] = difference > 0 ? difference : 0;
-    s->unit[x] = last_place(p->plan.outer, encoding);
+    s->unit[x] = last_place(p->multiplier.outer, encoding);
   }
 }
 
 /* A sum joins another, which is rounded to the outer format. */
 static void outer_add(const problem *p, smma_bound_sum *to, const smma_bound_sum *x) {
-  const smma_bound_rounding rounding = smma_bound_rounding_to(p->plan.outer, SMMA_ROUND_NEAREST_EVEN);
+  const smma_bound_rounding rounding = smma_bound_rounding_to(p->multiplier.outer, SMMA_ROUND_NEAREST_EVEN);
   for (int j = 0; j < LANES; j++) {
     const double size = to->size[j] + x->size[j];
     smma_bound_add_exact(to, j, x->high[j], x->low[j]);
@@ -135,8 +135,8 @@ static void outer_add(const problem *p, smma_bound_sum *to, const smma_bound_sum
 
 /* As gemm/run.c: steps, and what happens between. */
 static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma_bound_sum *start) {
-  const smma_plan *plan = &p->plan;
-  const smma_schedule *s = &plan->schedule;
+  const smma_multiplier *multiplier = &p->multiplier;
+  const smma_schedule *s = &multiplier->schedule;
   smma_bound_sum places[1 + MOST_REGISTERS], *place = places - SMMA_IN_ACCUMULATOR;
   size_t task = 0;
   for (size_t x = 0; x <= s->registers; x++) begin_empty(p, &places[x]);
@@ -150,8 +150,8 @@ static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma
       if (t->kind != SMMA_TASK_CLEAR && t->from == SMMA_IN_ACCUMULATOR) begin_empty(p, &place[SMMA_IN_ACCUMULATOR]);
     }
     if (step == s->steps) return place[s->result];
-    const size_t k = step * (size_t)plan->operation.k;
-    smma_bound_step(&plan->operation, w->a + k, w->b + k, p->slack, &place[SMMA_IN_ACCUMULATOR]);
+    const size_t k = step * (size_t)multiplier->operation.k;
+    smma_bound_step(&multiplier->operation, w->a + k, w->b + k, p->slack, &place[SMMA_IN_ACCUMULATOR]);
   }
 }
 
@@ -159,7 +159,7 @@ static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma
 
 /* fma(alpha, total, beta * c), each operation rounded. */
 static void scale(const problem *p, double c, int lane, smma_bound_sum *s) {
-  const smma_bound_rounding rounding = smma_bound_rounding_to(p->plan.outer, SMMA_ROUND_NEAREST_EVEN);
+  const smma_bound_rounding rounding = smma_bound_rounding_to(p->multiplier.outer, SMMA_ROUND_NEAREST_EVEN);
   const double exact = p->beta * c, high = s->high[lane] * p->alpha, a = fabs(p->alpha);
   const double rest = fma(s->high[lane], p->alpha, -high) + s->low[lane] * p->alpha;
   const double below = p->alpha < 0 ? s->above[lane] : s->below[lane];
@@ -170,8 +170,8 @@ static void scale(const problem *p, double c, int lane, smma_bound_sum *s) {
   smma_bound_add_exact(&addend, lane, exact, fma(p->beta, c, -exact));
   smma_bound_round(&addend, lane, p->slack, &rounding);
   s->size[lane] = s->size[lane] * a + fabs(exact);
-  s->below[lane] = (p->plan.steps ? below * a : 0) + addend.below[lane];
-  s->above[lane] = (p->plan.steps ? above * a : 0) + addend.above[lane];
+  s->below[lane] = (p->multiplier.steps ? below * a : 0) + addend.below[lane];
+  s->above[lane] = (p->multiplier.steps ? above * a : 0) + addend.above[lane];
   s->high[lane] = high, s->low[lane] = rest;
   const double size = s->size[lane];
   smma_bound_add_exact(s, lane, addend.high[lane], addend.low[lane]);
@@ -181,15 +181,16 @@ static void scale(const problem *p, double c, int lane, smma_bound_sum *s) {
 
 /* What the unit returns where an operand is NaN or infinite. */
 static double special_of(const problem *p, const workspace *w, double c, int lane) {
-  double sum = p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c;
+  double sum = p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c;
   for (size_t k = 0; k < p->depth; k++) sum += w->a[k].used * w->b[k].used[lane];
-  return p->plan.with.scaling == SMMA_SCALING_EPILOGUE ? p->alpha * sum + p->beta * c : sum;
+  return p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? p->alpha * sum + p->beta * c : sum;
 }
 
 /* Whether D's format holds the sum already, as every step leaves it. */
 static bool is_narrow(const problem *p) {
-  const smma_plan *plan = &p->plan;
-  return plan->operation.d == plan->outer || (plan->with.scaling == SMMA_SCALING_OPERANDS && plan->schedule.tasks == 0);
+  const smma_multiplier *multiplier = &p->multiplier;
+  return multiplier->operation.d == multiplier->outer ||
+         (multiplier->with.scaling == SMMA_SCALING_OPERANDS && multiplier->schedule.tasks == 0);
 }
 
 static void round_to(const problem *p, smma_format format, int lane, smma_bound_sum *s) {
@@ -200,11 +201,11 @@ static void round_to(const problem *p, smma_format format, int lane, smma_bound_
 /* Nothing overflows before the infinity or NaN is met, and it is stored as such. */
 static bool is_sure(const problem *p, double size) {
   return smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
-         size < (p->plan.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
+         size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
 static smma_bounded finish(const problem *p, const workspace *w, double c, int lane, smma_bound_sum *s) {
-  const smma_format d = p->plan.operation.d;
+  const smma_format d = p->multiplier.operation.d;
   smma_bounded x;
   double inexact;
   if (has_special(p, w, c, lane)) {
@@ -212,7 +213,7 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, int l
     x.below = x.above = is_sure(p, s->size[lane]) ? 0 : INFINITY;
     return x;
   }
-  if (p->plan.with.scaling == SMMA_SCALING_EPILOGUE) scale(p, c, lane, s);
+  if (p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE) scale(p, c, lane, s);
   if (!is_narrow(p)) round_to(p, d, lane, s);
   if (p->stored != d) round_to(p, p->stored, lane, s);
   x.exact = s->high[lane] + s->low[lane];
@@ -227,7 +228,7 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, int l
 
 static void bound_columns(const problem *p, workspace *w, size_t first, size_t rows, size_t column,
                           smma_bounded *bounds) {
-  const size_t n = p->plan.with.n, columns = n - column < LANES ? n - column : LANES;
+  const size_t n = p->multiplier.with.n, columns = n - column < LANES ? n - column : LANES;
   smma_bound_sum start, sum;
   read_columns(p, column, columns, w);
   for (size_t i = 0; i < rows; i++) {
@@ -244,17 +245,17 @@ static void bound_columns(const problem *p, workspace *w, size_t first, size_t r
 /* Exact, but for what leaves the range of s32: a sum that wraps comes back if the whole does not leave it, a clamped
    one need not. Every integer here is below 2^53. */
 static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
-  const smma_gemm_arguments *g = &p->plan.with;
-  const bool wraps = p->plan.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+  const smma_gemm_arguments *g = &p->multiplier.with;
+  const bool wraps = p->multiplier.operation.rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
   const bool epilogue = g->scaling == SMMA_SCALING_EPILOGUE;
   const double c = p->beta * c_of(p, i, j);
   double sum = epilogue ? 0 : c, most = fabs(sum), d;
   smma_number x[SMMA_MAXIMUM_K], y[SMMA_MAXIMUM_K];
   smma_bounded r = {0, 0, 0, 0};
-  for (size_t first = 0; first < p->depth; first += (size_t)p->plan.operation.k) {
-    smma_decode_vector(&p->plan, true, i, first, (size_t)p->plan.operation.k, x);
-    smma_decode_vector(&p->plan, false, j, first, (size_t)p->plan.operation.k, y);
-    for (int k = 0; k < p->plan.operation.k; k++) {
+  for (size_t first = 0; first < p->depth; first += (size_t)p->multiplier.operation.k) {
+    smma_decode_vector(&p->multiplier, true, i, first, (size_t)p->multiplier.operation.k, x);
+    smma_decode_vector(&p->multiplier, false, j, first, (size_t)p->multiplier.operation.k, y);
+    for (int k = 0; k < p->multiplier.operation.k; k++) {
       const double product = (double)x[k].significand * (double)y[k].significand;
       sum += x[k].negative != y[k].negative ? -product : product;
       most += product;
@@ -281,7 +282,7 @@ static bool make_workspace(const problem *p, workspace *w) {
 static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->number); }
 
 static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
-  const size_t n = p->plan.with.n, panels = (n + LANES - 1) / LANES;
+  const size_t n = p->multiplier.with.n, panels = (n + LANES - 1) / LANES;
   int failed = 0;
 #pragma omp parallel if ((double)rows * (double)n * (double)p->depth >= SMALL_PRODUCTS)
   {
@@ -302,27 +303,28 @@ static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_b
 }
 
 static void bound_integers(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
-  const size_t n = p->plan.with.n;
+  const size_t n = p->multiplier.with.n;
 #pragma omp parallel for schedule(static)
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < n; j++) bounds[i * n + j] = bound_integer(p, first + i, j);
 }
 
 /* The epilogue has its factors in FP32. */
-static double factor_of(const smma_plan *plan, double factor) {
-  const bool narrow = plan->with.scaling == SMMA_SCALING_EPILOGUE && plan->outer == SMMA_F32;
+static double factor_of(const smma_multiplier *multiplier, double factor) {
+  const bool narrow = multiplier->with.scaling == SMMA_SCALING_EPILOGUE && multiplier->outer == SMMA_F32;
   return narrow ? (double)(float)factor : factor;
 }
 
 static smma_status bound_rows(problem *p, smma_format stored, size_t first, size_t rows, smma_bounded *bounds) {
-  const smma_gemm_arguments *g = &p->plan.with;
-  const smma_operation *o = &p->plan.operation;
+  const smma_gemm_arguments *g = &p->multiplier.with;
+  const smma_operation *o = &p->multiplier.operation;
   if (g->scaling == SMMA_SCALING_OPERANDS && g->alpha != 1) return SMMA_INVALID_ARGUMENT;
   if (first > g->m || rows > g->m - first) return SMMA_INVALID_DIMENSION;
   p->stored = stored == SMMA_NO_FORMAT ? o->d : stored;
-  p->depth = p->plan.steps * (size_t)o->k;
+  p->depth = p->multiplier.steps * (size_t)o->k;
   p->slack = smma_bound_slack(p->depth);
-  p->alpha = factor_of(&p->plan, g->alpha), p->beta = g->c && g->beta != 0 ? factor_of(&p->plan, g->beta) : 0;
+  p->alpha = factor_of(&p->multiplier, g->alpha),
+  p->beta = g->c && g->beta != 0 ? factor_of(&p->multiplier, g->beta) : 0;
   if (o->rule.algorithm != SMMA_INTEGER) return bound_all(p, first, rows, bounds);
   bound_integers(p, first, rows, bounds);
   return SMMA_OK;
@@ -338,10 +340,10 @@ smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm
   operation = smma_operation_of(instruction);
   g = *product;
   g.d = bounds, g.threads = 0, g.kernel = "core", g.progress = NULL, g.ldd = 0, g.order_d = SMMA_ROW_MAJOR;
-  status = smma_plan_make(&operation, &g, &p.plan);
+  status = smma_multiplier_make(&operation, &g, &p.multiplier);
   if (status != SMMA_OK) return status;
   status = bound_rows(&p, stored, first, rows, bounds);
-  smma_plan_end(&p.plan);
+  smma_multiplier_end(&p.multiplier);
   return status;
 }
 

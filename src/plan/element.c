@@ -114,7 +114,7 @@ static uint32_t clamped(uint32_t x, smma_format format, smma_nan_policy nan) {
   return (x & 0x7fffffff) > most ? (uint32_t)most | (x & 0x80000000) : x;
 }
 
-uint32_t smma_plan_finish(const smma_xplan *plan, smma_nan_policy nan, const smma_epilogue_operands *with,
+uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma_epilogue_operands *with,
                           uint32_t sum) {
   const smma_encoding f = smma_encoding_of(SMMA_F32);
   const smma_number alpha = smma_decode(f, with->alpha), scale_d = smma_decode(f, with->scale_d);

@@ -80,13 +80,13 @@ static const library libraries[] = {
 
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
 
-const char *smma_xplan_library_name(size_t index) { return index < LIBRARIES ? libraries[index].name : NULL; }
+const char *smma_plan_library_name(size_t index) { return index < LIBRARIES ? libraries[index].name : NULL; }
 
 typedef struct {
   const smma_plan_request *with;
   const library *from;
   const kernel *kernel;
-  smma_xplan *plan;
+  smma_plan *plan;
   char *message;
   size_t message_size;
 } maker;
@@ -311,11 +311,11 @@ static bool fill(maker *m) {
   return make_kernel(m);
 }
 
-smma_xplan *smma_xplan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
+smma_plan *smma_plan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
   maker m = {.with = with, .from = find_library(with->name), .message = message, .message_size = message_size};
   if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
   if (m.from->text) {
-    m.plan = smma_xplan_read(m.from->name, m.from->text, strlen(m.from->text), message, message_size);
+    m.plan = smma_plan_read(m.from->name, m.from->text, strlen(m.from->text), message, message_size);
     if (m.plan) m.plan->source[m.plan->sources++] = copy_of(m.from->source);
     return m.plan;
   }
@@ -323,6 +323,6 @@ smma_xplan *smma_xplan_of_library(const smma_plan_request *with, char *message, 
   m.plan = calloc(1, sizeof *m.plan);
   if (!m.plan) return fail(&m, "out of memory"), NULL;
   if (fill(&m)) return m.plan;
-  smma_xplan_release(m.plan);
+  smma_plan_release(m.plan);
   return NULL;
 }

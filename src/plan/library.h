@@ -7,9 +7,9 @@
 #include "softmma/softmma.h"
 
 /* The plan of a library, or NULL with one line: what is not known, or what has to be given. The caller frees it. */
-smma_xplan *smma_xplan_of_library(const smma_plan_request *request, char *message, size_t message_size);
+smma_plan *smma_plan_of_library(const smma_plan_request *request, char *message, size_t message_size);
 
 /* The index-th name that there is, "cublaslt:13.1/H100"; NULL behind the last. */
-const char *smma_xplan_library_name(size_t index);
+const char *smma_plan_library_name(size_t index);
 
 #endif

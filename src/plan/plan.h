@@ -82,7 +82,7 @@ typedef struct {
 } smma_epilogue;
 
 /* A plan as its text says it. What it points to is its own. */
-typedef struct smma_xplan {
+typedef struct smma_plan {
   const char *name;
   const char *source[SMMA_MOST_SOURCES]; /* what it rests on */
   size_t sources;
@@ -96,21 +96,21 @@ typedef struct smma_xplan {
   smma_format d;      /* of D; SMMA_NO_FORMAT: the instruction's */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE];
   size_t epilogues;
-} smma_xplan;
+} smma_plan;
 
 /* The plan that a JSON text describes, or NULL with one line: origin, line and column, what is wrong, what is allowed.
  */
-smma_xplan *smma_xplan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size);
-void smma_xplan_release(smma_xplan *plan);
+smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size);
+void smma_plan_release(smma_plan *plan);
 
 /* The level whose parts have scale factors; NULL without. */
-const smma_plan_level *smma_xplan_scaled_level(const smma_xplan *plan);
+const smma_plan_level *smma_plan_scaled_level(const smma_plan *plan);
 
 /* Whether an epilogue has an operation. */
-bool smma_xplan_has(const smma_xplan *plan, smma_epilogue_kind kind);
+bool smma_plan_has(const smma_plan *plan, smma_epilogue_kind kind);
 
 /* A plan as such a text; returns the length of the whole, of which at most `size` bytes with the ending zero are
    written. */
-size_t smma_xplan_write(const smma_xplan *plan, char *text, size_t size);
+size_t smma_plan_write(const smma_plan *plan, char *text, size_t size);
 
 #endif

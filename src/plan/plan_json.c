@@ -31,7 +31,7 @@ static const char *const plan_keys[] = {"softmma-plan", "name",  "sources", "d",
 
 typedef struct {
   smma_json json;
-  smma_xplan *plan;
+  smma_plan *plan;
 } reader;
 
 #define FAIL(r, ...) smma_json_fail(&(r)->json, __VA_ARGS__)
@@ -184,8 +184,8 @@ static bool read_strides(reader *r, const smma_json_value *object, smma_plan_lev
   return last == 1 || must_be(r, m, allowed);
 }
 
-static bool others_scale(const smma_xplan *p, const smma_plan_level *level) {
-  const smma_plan_level *scaled = smma_xplan_scaled_level(p);
+static bool others_scale(const smma_plan *p, const smma_plan_level *level) {
+  const smma_plan_level *scaled = smma_plan_scaled_level(p);
   return scaled && scaled != level;
 }
 
@@ -236,7 +236,7 @@ static bool read_level(reader *r, const smma_json_value *object, smma_plan_level
 
 static bool read_sum(reader *r) {
   const smma_json_value *m = smma_json_find(&r->json, r->json.value, "sum");
-  smma_xplan *p = r->plan;
+  smma_plan *p = r->plan;
   if (!m) return true;
   if (m->kind != SMMA_JSON_LIST) return must_be(r, m, "a list of levels, the outermost first");
   for (const smma_json_value *x = smma_json_first(&r->json, m); x; x = smma_json_next(&r->json, x)) {
@@ -264,7 +264,7 @@ static bool read_operation(reader *r, const smma_json_value *x, smma_epilogue *e
 
 static bool read_epilogue(reader *r) {
   const smma_json_value *m = smma_json_find(&r->json, r->json.value, "epilogue");
-  smma_xplan *p = r->plan;
+  smma_plan *p = r->plan;
   if (!m) return true;
   if (m->kind != SMMA_JSON_LIST) return must_be(r, m, "a list of operations");
   for (const smma_json_value *x = smma_json_first(&r->json, m); x; x = smma_json_next(&r->json, x)) {
@@ -294,7 +294,7 @@ static bool read_name(reader *r) {
 
 static bool read_sources(reader *r) {
   const smma_json_value *m = smma_json_find(&r->json, r->json.value, "sources");
-  smma_xplan *p = r->plan;
+  smma_plan *p = r->plan;
   if (!m) return true;
   if (m->kind != SMMA_JSON_LIST) return must_be(r, m, "a list of texts");
   for (const smma_json_value *x = smma_json_first(&r->json, m); x; x = smma_json_next(&r->json, x)) {
@@ -320,7 +320,7 @@ static bool read_groups(reader *r) {
   const smma_json_value *whole = r->json.value, *tile = smma_json_find(&r->json, whole, "tile");
   const smma_json_value *group = smma_json_find(&r->json, whole, "group");
   const smma_json_value *lost = smma_json_find(&r->json, whole, "lost_tail");
-  smma_xplan *p = r->plan;
+  smma_plan *p = r->plan;
   int residue;
   if (!read_choice(r, whole, "residue", residues, &residue)) return false;
   p->residue = (smma_residue)residue;
@@ -343,29 +343,29 @@ static bool read_plan(reader *r) {
   return (!d || read_format(r, d, &r->plan->d)) && read_sum(r) && read_groups(r) && read_epilogue(r);
 }
 
-smma_xplan *smma_xplan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size) {
+smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size) {
   reader r = {.plan = calloc(1, sizeof *r.plan)};
   bool read = smma_json_read(&r.json, "a plan", origin, text, size, message, message_size);
   if (read) read = r.plan ? read_plan(&r) : FAIL(&r, text, "out of memory");
   smma_json_free(&r.json);
   if (read) return r.plan;
-  smma_xplan_release(r.plan);
+  smma_plan_release(r.plan);
   return NULL;
 }
 
-const smma_plan_level *smma_xplan_scaled_level(const smma_xplan *p) {
+const smma_plan_level *smma_plan_scaled_level(const smma_plan *p) {
   for (size_t i = 0; i < p->levels; i++)
     if (p->level[i].with != SMMA_WITH_ADD) return &p->level[i];
   return NULL;
 }
 
-bool smma_xplan_has(const smma_xplan *p, smma_epilogue_kind kind) {
+bool smma_plan_has(const smma_plan *p, smma_epilogue_kind kind) {
   for (size_t i = 0; i < p->epilogues; i++)
     if (p->epilogue[i].kind == kind) return true;
   return false;
 }
 
-void smma_xplan_release(smma_xplan *p) {
+void smma_plan_release(smma_plan *p) {
   if (!p) return;
   free((char *)p->name);
   for (size_t i = 0; i < p->sources; i++) free((char *)p->source[i]);
@@ -430,7 +430,7 @@ static void put_epilogue(writer *w, const smma_epilogue *e) {
     put(w, "{\"%s\": \"%s\"}", epilogues[e->kind], smma_format_text(e->format));
 }
 
-size_t smma_xplan_write(const smma_xplan *p, char *text, size_t size) {
+size_t smma_plan_write(const smma_plan *p, char *text, size_t size) {
   writer w = {text, size, 0};
   if (size) text[0] = 0;
   put(&w, "{\n  \"softmma-plan\": %d,\n  \"name\": \"%s\",\n", VERSION, p->name);

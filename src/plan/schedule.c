@@ -12,7 +12,7 @@ typedef struct {
 } sequence;
 
 typedef struct {
-  const smma_xplan *plan;
+  const smma_plan *plan;
   size_t whole; /* K */
   smma_format d;
   smma_schedule *out;
@@ -84,7 +84,7 @@ static bool add_groups(maker *m, sequence s, size_t group) {
 }
 
 static bool add_chain(maker *m, sequence s) {
-  const smma_xplan *p = m->plan;
+  const smma_plan *p = m->plan;
   const size_t group = p->group ? p->group : m->out->k_per_step;
   size_t residue = 0;
   if (p->residue == SMMA_RESIDUE_FIRST_TILE) residue = s.count % p->tile;
@@ -305,7 +305,7 @@ static bool sum_level(maker *m, size_t depth, sequence s, int *at) {
 /* ---- The whole ---- */
 
 /* How many of K are summed. */
-static size_t used_of(const smma_xplan *p, size_t k) {
+static size_t used_of(const smma_plan *p, size_t k) {
   const size_t block = p->lost_tail, parts = p->levels ? p->level[0].count : 1;
   if (!block || k % block == 0 || k / block % parts || parts <= k % block) return k;
   return k - k % block;
@@ -318,7 +318,7 @@ static bool are_in_order(const smma_schedule *s, size_t k) {
 }
 
 static bool make(maker *m) {
-  const smma_xplan *p = m->plan;
+  const smma_plan *p = m->plan;
   const sequence s = {NULL, used_of(p, m->whole)};
   size_t *k;
   bool made;
@@ -337,7 +337,7 @@ smma_format smma_outer_format(smma_format d) { return d == SMMA_F64 || d == SMMA
 
 /* What is defined for accumulators in FP32 only. */
 static bool check_accumulators(maker *m, smma_format d) {
-  const smma_xplan *p = m->plan;
+  const smma_plan *p = m->plan;
   bool single = p->epilogues || (p->d != SMMA_NO_FORMAT && p->d != d);
   for (size_t i = 0; i < p->levels; i++)
     if (p->level[i].stored != SMMA_STORED_AS_IS || p->level[i].total != SMMA_STORED_AS_IS ||
@@ -347,7 +347,7 @@ static bool check_accumulators(maker *m, smma_format d) {
   return fail(m, "roundings, scale factors, an epilogue and another D go with accumulators in FP32 only");
 }
 
-smma_status smma_schedule_make(const smma_xplan *plan, const smma_operation *o, size_t k, smma_schedule *schedule,
+smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *o, size_t k, smma_schedule *schedule,
                                char *message, size_t message_size) {
   maker m = {.plan = plan,
              .whole = k,

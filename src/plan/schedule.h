@@ -42,7 +42,7 @@ typedef struct {
 
 /* The schedule of an operation; SMMA_INVALID_PLAN (SMMA_NO_MEMORY) with a line that says why the plan cannot be
    followed. */
-smma_status smma_schedule_make(const smma_xplan *plan, const smma_operation *operation, size_t k,
+smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *operation, size_t k,
                                smma_schedule *schedule, char *message, size_t message_size);
 
 /* What accumulators are held and added in: f32, but f64 and s32 for those. */

@@ -1,4 +1,4 @@
-/* Matrix products, of matrices and of plans: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
+/* Matrix products, of matrices and of multipliers: shapes as numpy.matmul has them, layouts as smma_gemm takes them. */
 #include <string.h>
 
 #include "binding.h"
@@ -17,11 +17,11 @@ static const char *const names[OPERANDS] = {"a", "b", "c", "d", "scale_a", "scal
 
 typedef struct {
   const smma_instruction *instruction;
-  const smma_plan *plan;            /* holds the elements of B and its scale factors; or NULL */
-  PyArrayObject *operand[OPERANDS]; /* NULL: none */
-  bool vector[OPERANDS];            /* A or B came with one axis */
-  bool bounds;                      /* D is to hold bounds of its elements */
-  smma_format stored;               /* what results with these bounds are rounded to */
+  const smma_multiplier *multiplier; /* holds the elements of B and its scale factors; or NULL */
+  PyArrayObject *operand[OPERANDS];  /* NULL: none */
+  bool vector[OPERANDS];             /* A or B came with one axis */
+  bool bounds;                       /* D is to hold bounds of its elements */
+  smma_format stored;                /* what results with these bounds are rounded to */
   smma_gemm_arguments with;
   int axes; /* of the batch */
   npy_intp batch[MOST_AXES];
@@ -175,7 +175,7 @@ static bool shape_c(product *p) {
   return p->operand[C] != NULL;
 }
 
-/* For a plan: the batch's matrices without gaps, in rows. Takes over `x`. */
+/* For a multiplier: the batch's matrices without gaps, in rows. Takes over `x`. */
 static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   npy_intp shape[MOST_AXES];
   PyArray_Dims batched = matrices(p, rows_of(x), columns_of(x), shape);
@@ -186,12 +186,12 @@ static PyArrayObject *spread(const product *p, int operand, PyArrayObject *x) {
   return dense;
 }
 
-/* Of a plan's B there are no elements to lay out. */
+/* Of a multiplier's B there are no elements to lay out. */
 static bool lay_out_operands(product *p) {
   for (int i = 0; i < OPERANDS; i++) {
     PyArrayObject **x = &p->operand[i];
-    if (!*x || (p->plan && (i == B || i == SCALE_B))) continue;
-    *x = p->plan ? spread(p, i, *x) : lay_out(i, *x);
+    if (!*x || (p->multiplier && (i == B || i == SCALE_B))) continue;
+    *x = p->multiplier ? spread(p, i, *x) : lay_out(i, *x);
     if (!*x) return false;
   }
   return true;
@@ -275,7 +275,7 @@ static smma_status bound(product *p, smma_bounded *bounds) {
 
 static smma_status multiply(product *p, char *const data[OPERANDS]) {
   smma_gemm_arguments *g = &p->with;
-  if (p->plan) return smma_plan_run(p->plan, g->m, data[A], data[SCALE_A], data[C], data[D]);
+  if (p->multiplier) return smma_multiplier_run(p->multiplier, g->m, data[A], data[SCALE_A], data[C], data[D]);
   g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
   g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
   return p->bounds ? bound(p, g->d) : smma_gemm(p->instruction, g);
@@ -384,7 +384,7 @@ static PyObject *multiplied(product *p) {
              : NULL;
 }
 
-/* What matmul and plan are called with; a plan with None for A, C and A's scale factors. */
+/* What matmul and multiplier are called with; a multiplier with None for A, C and A's scale factors. */
 static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPERANDS], choice *x) {
   Py_ssize_t split_k, promote_every;
   const char *scaling;
@@ -426,11 +426,13 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* ---- Plans ---- */
+/* ---- Multipliers ---- */
 
-static const char plan_name[] = "softmma.plan";
+static const char multiplier_name[] = "softmma.multiplier";
 
-static void release_plan(PyObject *capsule) { smma_plan_free(PyCapsule_GetPointer(capsule, plan_name)); }
+static void release_multiplier(PyObject *capsule) {
+  smma_multiplier_free(PyCapsule_GetPointer(capsule, multiplier_name));
+}
 
 /* B and its scale factors; A and its own like them, but without rows, as long as an instruction is chosen. */
 static bool take_b(product *p, PyObject *const object[OPERANDS]) {
@@ -440,7 +442,7 @@ static bool take_b(product *p, PyObject *const object[OPERANDS]) {
     if (object[of_b[i]] == Py_None) continue;
     if (!(*x = array_of(object[of_b[i]]))) return false;
     if (PyArray_NDIM(*x) != 2) {
-      PyErr_Format(PyExc_ValueError, "%s: %d axes; a plan keeps a matrix, which has two", names[of_b[i]],
+      PyErr_Format(PyExc_ValueError, "%s: %d axes; a multiplier keeps a matrix, which has two", names[of_b[i]],
                    PyArray_NDIM(*x));
       return false;
     }
@@ -457,64 +459,66 @@ static bool forget_a(product *p) {
   return true;
 }
 
-static smma_plan *make_plan(product *p) {
+static smma_multiplier *make_multiplier(product *p) {
   smma_gemm_arguments *g = &p->with;
-  smma_plan *plan;
+  smma_multiplier *multiplier;
   smma_status status;
   g->k = (size_t)rows_of(p->operand[B]), g->n = (size_t)columns_of(p->operand[B]);
   layout_of(p->operand[B], &g->order_b, &g->ldb);
   g->b = PyArray_DATA(p->operand[B]), g->scale_b = p->operand[SCALE_B] ? PyArray_DATA(p->operand[SCALE_B]) : NULL;
   p->thread = PyEval_SaveThread();
-  status = smma_plan_create(p->instruction, g, &plan);
+  status = smma_multiplier_create(p->instruction, g, &multiplier);
   PyEval_RestoreThread(p->thread);
   if (status != SMMA_OK) fail_with_status(status);
-  return plan;
+  return multiplier;
 }
 
-/* (plan, instruction as chosen_object gives it, K, N, bytes). */
-PyObject *python_plan(PyObject *module, PyObject *arguments) {
+/* (multiplier, instruction as chosen_object gives it, K, N, bytes). */
+PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
   product p = {.axes = 0};
-  smma_plan *plan = NULL;
+  smma_multiplier *multiplier = NULL;
   choice x;
   (void)module;
   if (!read_arguments(arguments, &p, object, &x)) return NULL;
   if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && forget_a(&p) && encode_operands(&p) &&
       lay_out_operands(&p))
-    plan = make_plan(&p);
-  if (plan)
-    result = Py_BuildValue("(NNnnn)", PyCapsule_New(plan, plan_name, release_plan), chosen_object(&x, p.instruction),
-                           (Py_ssize_t)plan->with.k, (Py_ssize_t)plan->with.n, (Py_ssize_t)smma_plan_bytes(plan));
+    multiplier = make_multiplier(&p);
+  if (multiplier)
+    result = Py_BuildValue("(NNnnn)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
+                           chosen_object(&x, p.instruction), (Py_ssize_t)multiplier->with.k,
+                           (Py_ssize_t)multiplier->with.n, (Py_ssize_t)smma_multiplier_bytes(multiplier));
   release_operands(&p);
   return result;
 }
 
-static PyObject *outline_of_b(const smma_plan *plan, const smma_instruction *i) {
-  return outline((npy_intp)plan->with.k, (npy_intp)plan->with.n, array_dtype_of(i->b));
+static PyObject *outline_of_b(const smma_multiplier *multiplier, const smma_instruction *i) {
+  return outline((npy_intp)multiplier->with.k, (npy_intp)multiplier->with.n, array_dtype_of(i->b));
 }
 
-static PyObject *outline_of_scale_b(const smma_plan *plan, const smma_instruction *i) {
-  const npy_intp block = i->scale_block, k = (npy_intp)plan->with.k;
-  return block ? outline((k + block - 1) / block, (npy_intp)plan->with.n, array_dtype_of(i->scale))
+static PyObject *outline_of_scale_b(const smma_multiplier *multiplier, const smma_instruction *i) {
+  const npy_intp block = i->scale_block, k = (npy_intp)multiplier->with.k;
+  return block ? outline((k + block - 1) / block, (npy_intp)multiplier->with.n, array_dtype_of(i->scale))
                : Py_NewRef(Py_None);
 }
 
-/* The product by a plan, of the Instruction that it was made for. */
-PyObject *python_plan_matmul(PyObject *module, PyObject *arguments) {
+/* The product by a multiplier, of the Instruction that it was made for. */
+PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *capsule, *instruction, *result = NULL;
   product p = {.axes = 0};
-  const smma_plan *kept;
-  smma_plan plan;
+  const smma_multiplier *kept;
+  smma_multiplier multiplier;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOOOO", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A]))
     return NULL;
-  kept = PyCapsule_GetPointer(capsule, plan_name);
+  kept = PyCapsule_GetPointer(capsule, multiplier_name);
   if (!kept) return NULL;
-  plan = *kept;
-  plan.with.threads = threads_allowed(plan.with.threads);
-  plan.with.progress = see_interrupt, plan.with.progress_context = &p;
-  p.plan = &plan, p.instruction = instruction_of(instruction);
-  object[B] = outline_of_b(&plan, p.instruction), object[SCALE_B] = outline_of_scale_b(&plan, p.instruction);
+  multiplier = *kept;
+  multiplier.with.threads = threads_allowed(multiplier.with.threads);
+  multiplier.with.progress = see_interrupt, multiplier.with.progress_context = &p;
+  p.multiplier = &multiplier, p.instruction = instruction_of(instruction);
+  object[B] = outline_of_b(&multiplier, p.instruction),
+  object[SCALE_B] = outline_of_scale_b(&multiplier, p.instruction);
   if (object[B] && object[SCALE_B] && take_arrays(&p, object) && check_scales(&p)) result = multiplied(&p);
   Py_XDECREF(object[B]);
   Py_XDECREF(object[SCALE_B]);

@@ -22,7 +22,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
-from softmma._products import QUANTIZED_FORMATS, Plan, Quantized, dot, matmul, quantize, round
+from softmma._products import QUANTIZED_FORMATS, Multiplier, Quantized, dot, matmul, quantize, round
 from softmma._study import (
     ComparedUnit,
     Comparison,
@@ -62,7 +62,7 @@ __all__ = [
     "Gpu",
     "Instruction",
     "InstructionList",
-    "Plan",
+    "Multiplier",
     "Quantized",
     "assert_close",
     "compare",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
-KeptB: TypeAlias = Any  # a capsule that holds a plan of the library
+KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 DifferentRow: TypeAlias = tuple[
     NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
@@ -45,7 +45,7 @@ def matmul(
     threads: int,
     kernel: str | None,
 ) -> NDArray[Any]: ...
-def plan(
+def multiplier(
     a: None,
     b: ArrayLike,
     c: None,
@@ -63,8 +63,8 @@ def plan(
     threads: int,
     kernel: str | None,
 ) -> tuple[KeptB, Any, int, int, int]: ...
-def plan_matmul(
-    plan: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
+def multiplier_matmul(
+    multiplier: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
 ) -> NDArray[Any]: ...
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /

@@ -69,23 +69,23 @@ def matmul(
     )  # fmt: skip
 
 
-class Plan:
-    """One B for many products: a plan decides once, and keeps B as the kernel reads it.
+class Multiplier:
+    """One B for many products: a multiplier decides once, and keeps B as the kernel reads it.
 
-    A product by a plan is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has. B is a
-    matrix (K, N), of which, and of its scale factors, the plan keeps copies: arrays that change later do not change it.
+    A product by a multiplier is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has. B is a
+    matrix (K, N), of which, and of its scale factors, the multiplier keeps copies: arrays that change later do not change it.
     Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`.
 
-    ``instruction`` is what computes, ``shape`` (K, N), ``nbytes`` the memory that the plan keeps.
+    ``instruction`` is what computes, ``shape`` (K, N), ``nbytes`` the memory that the multiplier keeps.
 
         >>> import numpy as np, softmma
-        >>> plan = softmma.Plan(np.eye(16, dtype=np.float16)[:, :8], on="H100")
-        >>> plan
-        <plan of 16 x 8 on hopper wgmma.m64n8k16.f32.f16.f16>
-        >>> plan.matmul(np.arange(16)).tolist()
+        >>> multiplier = softmma.Multiplier(np.eye(16, dtype=np.float16)[:, :8], on="H100")
+        >>> multiplier
+        <multiplier of 16 x 8 on hopper wgmma.m64n8k16.f32.f16.f16>
+        >>> multiplier.matmul(np.arange(16)).tolist()
         [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
 
-    Source: ``smma_plan_create`` of softmma/softmma.h.
+    Source: ``smma_multiplier_create`` of softmma/softmma.h.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Plan:
         threads: int = 0,
         kernel: str | None = None,
     ):
-        self._handle, chosen, k, n, self.nbytes = _core.plan(
+        self._handle, chosen, k, n, self.nbytes = _core.multiplier(
             None, b, None, on, instr, in_dtype, out_dtype, None, scale_b, alpha, beta, scaling, split_k, promote_every,
             threads, kernel,
         )  # fmt: skip
@@ -117,10 +117,10 @@ class Plan:
 
         A's values are rounded to the instruction's format. Raises as `softmma.matmul`.
         """
-        return _core.plan_matmul(self._handle, self.instruction, a, c, scale_a)
+        return _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a)
 
     def __repr__(self) -> str:
-        return f"<plan of {self.shape[0]} x {self.shape[1]} on {self.instruction.arch} {self.instruction.name}>"
+        return f"<multiplier of {self.shape[0]} x {self.shape[1]} on {self.instruction.arch} {self.instruction.name}>"
 
 
 def dot(

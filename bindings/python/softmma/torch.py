@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma import _core
-from softmma._products import Plan, matmul, quantize, round
+from softmma._products import Multiplier, matmul, quantize, round
 from softmma._table import html_table, text_table
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype, formats, instructions
 
@@ -247,7 +247,7 @@ class Emulation(TorchDispatchMode):
             views.pop(key, None)
             if len(views) == MOST_VIEWS:
                 del views[next(iter(views))]
-            views[key] = _Kept(lines.copy(), prepare(lambda y, **scales: Plan(y, **options, **scales).matmul))
+            views[key] = _Kept(lines.copy(), prepare(lambda y, **scales: Multiplier(y, **options, **scales).matmul))
         return views[key].factors
 
     def _instruction(self, names: Sequence[str]) -> Instruction:
@@ -377,10 +377,10 @@ def emulate(
     ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
     ``torch._scaled_mm`` brings tensors and factors of its own.
 
-    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in plans
-    (`softmma.Plan`), until the tensor dies or the context ends; each product compares the bits, so that any change is
+    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in multipliers
+    (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so that any change is
     seen, however it was made. For each direction in which a weight is used, forward and backward, that takes its memory
-    once more and the plan's. With ``keep_weights=False`` weights are rounded for each product.
+    once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
 
     Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results
     are rounded to the tensors' dtype.

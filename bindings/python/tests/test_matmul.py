@@ -132,18 +132,18 @@ def test_shapes_of_numpy(generator, shapes):
 
 @pytest.mark.parametrize("a_shape", [(20,), (1, 20), (9, 20), (3, 1, 20), (2, 3, 4, 20), (0, 20), (3, 0, 20)])
 def test_plans(generator, a_shape):
-    """A product by a plan has the bits and the shape of matmul, whatever the layouts, and C as it broadcasts."""
+    """A product by a multiplier has the bits and the shape of matmul, whatever the layouts, and C as it broadcasts."""
     a, b = generator.standard_normal(a_shape).astype(np.float16), generator.standard_normal((20, 7)).astype(np.float16)
     for options in {}, {"alpha": 0.5, "beta": 2.0}, {"split_k": 2, "promote_every": 16}, {"kernel": "core"}:
         for layout, matrix in views(b).items():
-            plan = softmma.Plan(matrix, **options)
-            assert plan.shape == b.shape and plan.nbytes >= b.nbytes and plan.instruction.b == "f16", layout
-            same(plan.matmul(a), np.asarray(softmma.matmul(a, b, **options)))
+            multiplier = softmma.Multiplier(matrix, **options)
+            assert multiplier.shape == b.shape and multiplier.nbytes >= b.nbytes and multiplier.instruction.b == "f16", layout
+            same(multiplier.matmul(a), np.asarray(softmma.matmul(a, b, **options)))
         for layout, rows in views(a).items() if a.ndim == 2 and len(a) else ():
-            same(plan.matmul(rows), softmma.matmul(a, b, **options)), layout
+            same(multiplier.matmul(rows), softmma.matmul(a, b, **options)), layout
         for c_shape in {a_shape[:-1] + (7,), (7,), ()}:
             c = generator.standard_normal(c_shape).astype(np.float32)
-            same(plan.matmul(a, c), softmma.matmul(a, b, c, **options))
+            same(multiplier.matmul(a, c), softmma.matmul(a, b, c, **options))
 
 
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
@@ -151,48 +151,48 @@ def test_plans_of_blocks(generator, format):
     a = softmma.quantize(generator.standard_normal((3, 2, 70)), format)
     b = softmma.quantize(generator.standard_normal((70, 5)), format, axis=-2)
     expected = softmma.matmul(a.values, b.values, on="B200", scale_a=a.scales, scale_b=b.scales)
-    plan = softmma.Plan(b.values, on="B200", scale_b=b.scales)
-    same(plan.matmul(a.values, scale_a=a.scales), expected)
-    same(plan.matmul(a.values[1, 1], scale_a=a.scales[1, 1]), expected[1, 1])
+    multiplier = softmma.Multiplier(b.values, on="B200", scale_b=b.scales)
+    same(multiplier.matmul(a.values, scale_a=a.scales), expected)
+    same(multiplier.matmul(a.values[1, 1], scale_a=a.scales[1, 1]), expected[1, 1])
     one_a = softmma.matmul(a.values[1], b.values, on="B200", scale_a=a.scales, scale_b=b.scales)
-    same(plan.matmul(a.values[1], scale_a=a.scales), one_a)
+    same(multiplier.matmul(a.values[1], scale_a=a.scales), one_a)
     with pytest.raises(ValueError, match="takes scale factors"):
-        plan.matmul(a.values)
+        multiplier.matmul(a.values)
 
 
 def test_a_plan_keeps_what_b_was(operands):
     a, b = operands
     d = softmma.matmul(a, b)
-    plan = softmma.Plan(b.view(np.uint8), in_dtype="e4m3", threads=2)
+    multiplier = softmma.Multiplier(b.view(np.uint8), in_dtype="e4m3", threads=2)
     b[...] = 0
-    same(plan.matmul(a), d)
-    same(plan.matmul(a.astype(np.float64)), d)
+    same(multiplier.matmul(a), d)
+    same(multiplier.matmul(a.astype(np.float64)), d)
     unit = softmma.Custom(softmma.instruction("H100", "wgmma.m64n8k32.f32.e4m3.e4m3").to_custom())
-    zeros = softmma.Plan(b, on=unit)
+    zeros = softmma.Multiplier(b, on=unit)
     assert zeros.instruction is unit
     del unit
     same(zeros.matmul(a), softmma.matmul(a, b))
-    assert repr(plan) == "<plan of 40 x 7 on hopper wgmma.m64n8k32.f32.e4m3.e4m3>"
+    assert repr(multiplier) == "<multiplier of 40 x 7 on hopper wgmma.m64n8k32.f32.e4m3.e4m3>"
 
 
 def test_plans_of_nothing():
     for k, n in (0, 3), (4, 0), (0, 0):
-        plan = softmma.Plan(np.ones((k, n), np.float16))
-        same(plan.matmul(np.ones((2, k))), np.zeros((2, n), np.float32))
-        same(plan.matmul(np.ones((2, k)), 3), np.full((2, n), 3, np.float32))
+        multiplier = softmma.Multiplier(np.ones((k, n), np.float16))
+        same(multiplier.matmul(np.ones((2, k))), np.zeros((2, n), np.float32))
+        same(multiplier.matmul(np.ones((2, k)), 3), np.full((2, n), 3, np.float32))
 
 
 def test_plans_run_anywhere(operands):
-    """In many threads at a time, and in a child, whatever number of threads the plan was made for."""
+    """In many threads at a time, and in a child, whatever number of threads the multiplier was made for."""
     import multiprocessing
     from concurrent.futures import ThreadPoolExecutor
 
     a, b = (np.ones((512, 64), np.float16) * generator for generator in (1, 3))
-    plan = softmma.Plan(b.T, threads=2)
+    multiplier = softmma.Multiplier(b.T, threads=2)
     with ThreadPoolExecutor(4) as pool:
-        for d in pool.map(plan.matmul, [a] * 8):
+        for d in pool.map(multiplier.matmul, [a] * 8):
             assert (d == 192).all()
-    child = multiprocessing.get_context("fork").Process(target=plan.matmul, args=(a,))
+    child = multiprocessing.get_context("fork").Process(target=multiplier.matmul, args=(a,))
     child.start()
     child.join(60)
     assert child.exitcode == 0
@@ -201,27 +201,27 @@ def test_plans_run_anywhere(operands):
 def test_errors_of_plans():
     b = np.ones((4, 6), np.float16)
     for x, axes in (b[0], 1), (b[None], 3), (np.float16(1), 0):
-        with pytest.raises(ValueError, match=f"b: {axes} axes; a plan keeps a matrix"):
-            softmma.Plan(x)
+        with pytest.raises(ValueError, match=f"b: {axes} axes; a multiplier keeps a matrix"):
+            softmma.Multiplier(x)
     with pytest.raises(TypeError, match="b: its dtype, complex128"):
-        softmma.Plan(b.astype(complex), in_dtype="f16")
+        softmma.Multiplier(b.astype(complex), in_dtype="f16")
     with pytest.raises(TypeError, match="in_dtype is missing"):
-        softmma.Plan(b.astype(complex))
+        softmma.Multiplier(b.astype(complex))
     with pytest.raises(LookupError, match="nearest.*H100"):
-        softmma.Plan(b, on="H1000")
+        softmma.Multiplier(b, on="H1000")
     with pytest.raises(ValueError, match="takes no scale factors"):
-        softmma.Plan(b, scale_b=b, instr="HMMA.16816.F32")
+        softmma.Multiplier(b, scale_b=b, instr="HMMA.16816.F32")
     with pytest.raises(ValueError, match="scale_b must be"):
-        softmma.Plan(b.astype(FP8), scale_b=b, on="B200", instr="tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0")
+        softmma.Multiplier(b.astype(FP8), scale_b=b, on="B200", instr="tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0")
     with pytest.raises(ValueError, match="kernel"):
-        softmma.Plan(b, kernel="avx1024")
-    plan = softmma.Plan(b)
+        softmma.Multiplier(b, kernel="avx1024")
+    multiplier = softmma.Multiplier(b)
     with pytest.raises(ValueError, match=r"a is \(2, 3\) and b is \(4, 6\): the columns of a must be the rows of b"):
-        plan.matmul(np.ones((2, 3)))
+        multiplier.matmul(np.ones((2, 3)))
     with pytest.raises(ValueError, match=r"c is \(7,\); it must broadcast to \(2, 6\)"):
-        plan.matmul(np.ones((2, 4)), np.ones(7))
+        multiplier.matmul(np.ones((2, 4)), np.ones(7))
     with pytest.raises(ValueError, match="takes no scale factors"):
-        plan.matmul(np.ones((2, 4)), scale_a=np.ones((2, 1)))
+        multiplier.matmul(np.ones((2, 4)), scale_a=np.ones((2, 1)))
 
 
 def test_batches_of_transposed_copies(generator):
@@ -470,16 +470,16 @@ def test_memory_stays_flat():
             softmma.matmul(a, b, np.float64(1), in_dtype="f16")
             if n % 10 == 0:
                 softmma.dot(a, a, 1)
-                softmma.Plan(b, in_dtype="f16").matmul(a[None], b[0])
+                softmma.Multiplier(b, in_dtype="f16").matmul(a[None], b[0])
                 with pytest.raises(ValueError):
-                    softmma.Plan(b, in_dtype="f16", kernel="x")
+                    softmma.Multiplier(b, in_dtype="f16", kernel="x")
                 softmma.round(b, "e4m3")
                 softmma.quantize(b, "nvfp4")
                 with pytest.raises(ValueError):
                     softmma.matmul(a, a[:3])
             if n % 1000 == 0:
                 softmma.matmul(a, a, on=softmma.Custom(unit))
-                softmma.Plan(a, on=softmma.Custom(unit)).matmul(a, 1)
+                softmma.Multiplier(a, on=softmma.Custom(unit)).matmul(a, 1)
                 softmma.explain(a[0], a[1])
 
     def resident():

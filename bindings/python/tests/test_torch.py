@@ -134,7 +134,7 @@ def test_attention(training):
     torch.testing.assert_close(d, layer(x), rtol=0, atol=0.1)
 
 
-def test_inference_mode(plans):
+def test_inference_mode(multipliers):
     """The same products as without gradients, though operations are not taken apart on the way, and weights are kept."""
     torch.manual_seed(0)
     linear, layer = torch.nn.Linear(32, 8), torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval()
@@ -143,8 +143,8 @@ def test_inference_mode(plans):
         with mode(), softmma.torch.emulate("H100", weights="e4m3", activations="e5m2") as emulation:
             found.append([linear(x), layer(x), linear(x[0, 0]), torch.einsum("bik,bjk->bij", x, x), x @ x.mT])
             rows.append(sorted((row.a, row.b, row.multiplications, row.calls) for row in emulation.report()))
-            assert sum(calls(emulation).values()) == 10 and 4 <= len(plans) <= 5
-            plans.clear()
+            assert sum(calls(emulation).values()) == 10 and 4 <= len(multipliers) <= 5
+            multipliers.clear()
     assert {row[:2] for row in rows[0]} == {row[:2] for row in rows[1]}
     assert all(torch.equal(d, e) for d, e in zip(*found, strict=True))
     with softmma.torch.emulate("H100") as emulation, torch.inference_mode():
@@ -208,16 +208,16 @@ def test_compiled(network, batch):
 
 
 @pytest.fixture
-def plans(monkeypatch):
-    """What was kept: the shape of each plan that was made."""
+def multipliers(monkeypatch):
+    """What was kept: the shape of each multiplier that was made."""
     made = []
 
-    class Counted(softmma.Plan):
+    class Counted(softmma.Multiplier):
         def __init__(self, *arguments, **options):
             super().__init__(*arguments, **options)
             made.append(self.shape)
 
-    monkeypatch.setattr(softmma.torch, "Plan", Counted)
+    monkeypatch.setattr(softmma.torch, "Multiplier", Counted)
     return made
 
 
@@ -239,8 +239,8 @@ def kept_and_not(request):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-def test_weights_are_kept(kept_and_not, plans, dtype):
-    """Linear, x @ w, parts of a weight, forward and backward: the bits of a fresh product, by plans made once."""
+def test_weights_are_kept(kept_and_not, multipliers, dtype):
+    """Linear, x @ w, parts of a weight, forward and backward: the bits of a fresh product, by multipliers made once."""
     torch.manual_seed(3)
     layer, w = torch.nn.Linear(300, 6).to(dtype), torch.nn.Parameter(torch.randn(300, 8, dtype=dtype))
     found = []
@@ -257,10 +257,10 @@ def test_weights_are_kept(kept_and_not, plans, dtype):
                 results += [*parts, layer.weight.grad, w.grad]
         found.append(results)
         if emulation.keep_weights:
-            count, once = len(plans), 3 if emulation.scaling == "block" else 1
+            count, once = len(multipliers), 3 if emulation.scaling == "block" else 1
             assert count and count <= 8 * once + 4
         else:
-            assert len(plans) == count
+            assert len(multipliers) == count
     assert all(torch.equal(x, y) for x, y in zip(*found, strict=True))
 
 
@@ -354,7 +354,7 @@ def test_training_with_kept_weights():
     assert all(torch.equal(p, q) for p, q in zip(*found, strict=True))
 
 
-def test_plans_are_made_once(plans):
+def test_plans_are_made_once(multipliers):
     """One for each weight and direction, and again when it has changed; none for activations."""
     layer = torch.nn.Linear(64, 96)
     x = torch.randn(4, 64, requires_grad=True)
@@ -362,16 +362,16 @@ def test_plans_are_made_once(plans):
         for _ in range(5):
             layer(x).sum().backward()
             x @ torch.ones(64, 2)
-        assert plans == [(64, 96), (96, 64)]
+        assert multipliers == [(64, 96), (96, 64)]
         layer.weight.data.mul_(2)
         layer(x), layer(x)
-        assert plans == [(64, 96), (96, 64), (64, 96)]
+        assert multipliers == [(64, 96), (96, 64), (64, 96)]
         torch.optim.SGD([layer.weight], 0.0).step()  # which writes what was there
         layer(x)
-        assert len(plans) == 3
+        assert len(multipliers) == 3
     with softmma.torch.emulate("H100", keep_weights=False):
         layer(x)
-        assert len(plans) == 3
+        assert len(multipliers) == 3
 
 
 @pytest.mark.parametrize("format", ["bf16", "e4m3"])

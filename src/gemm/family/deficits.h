@@ -91,7 +91,7 @@ static inline bool deficit_tells_zeros(int length, const unsigned char *a, const
 
 /* Exponents of the scale factors, to the bases. */
 static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
-  const smma_plan *p = f->plan;
+  const smma_multiplier *p = f->multiplier;
   size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
   const size_t present = smma_lines_present(f->view, f->first, f->vectors);
   for (size_t v = 0; v < present; v++) {
@@ -298,7 +298,7 @@ static void deficit_share_columns(int32_t *greatest) {
 /* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`, whole vectors
    so far as columns are there. */
 static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code) {
-  const smma_operation *o = &f->plan->operation;
+  const smma_operation *o = &f->multiplier->operation;
   const smma_view *x = f->view;
   const size_t k = f->step * (size_t)o->k + (size_t)f->block * (size_t)f->length;
   const size_t bytes = smma_container_bytes(smma_encoding_of(x->format));
@@ -340,7 +340,7 @@ static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block 
 /* One block. `shared`: with one base, if the columns are similar. */
 static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder *d, bool shared, unsigned char *out,
                                       unsigned char *special) {
-  const smma_operation *o = &f->plan->operation;
+  const smma_operation *o = &f->multiplier->operation;
   const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
   const size_t length = (size_t)f->length, present = smma_lines_present(f->view, f->first, PANEL);
   uint32_t fetched[DEFICIT_LONGEST * PANEL];
@@ -371,10 +371,10 @@ static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder
 }
 
 static void deficit_pack_columns(const smma_pack *pack, bool shared) {
-  const smma_operation *o = &pack->plan->operation;
+  const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->b);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  smma_fetch f = {pack->plan, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
+  smma_fetch f = {pack->multiplier, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
   for (size_t block = 0; block < pack->steps * blocks; block++) {
     unsigned char *out = (unsigned char *)pack->out + block * PANEL * deficit_column_block(length);
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
@@ -396,7 +396,7 @@ static inline vi deficit_repeat(vi byte) {
 /* One block of a group of rows, their values times `unit`. */
 static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d, float unit, int32_t *out,
                                    unsigned char *special) {
-  const smma_operation *o = &f->plan->operation;
+  const smma_operation *o = &f->multiplier->operation;
   const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
   const size_t length = (size_t)f->length, count = length * DEFICIT_GROUP;
   const size_t present = smma_lines_present(f->view, f->first, DEFICIT_GROUP);
@@ -428,10 +428,10 @@ static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d
 
 /* Rows, their values times `unit`. */
 static void deficit_pack_rows(const smma_pack *pack, float unit) {
-  const smma_operation *o = &pack->plan->operation;
+  const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
-  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  smma_fetch f = {pack->multiplier, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
   for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
       unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;

@@ -98,7 +98,7 @@ static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range,
 
 /* Rows or columns f->first.. of all steps, whose blocks lie `apart` doubles apart. */
 static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart, double *out, unsigned char *special) {
-  const smma_operation *o = &pack->plan->operation;
+  const smma_operation *o = &pack->multiplier->operation;
   const smma_format format = pack->of_a ? o->a : o->b;
   const smma_decoder d = smma_decoder_of(format);
   size_t blocks = (size_t)smma_blocks_per_step(o), length = (size_t)f->length, count = length * f->vectors;
@@ -121,8 +121,8 @@ static void e_fdpa_pack_group(const smma_pack *pack, smma_fetch *f, size_t apart
 }
 
 static void e_fdpa_pack(const smma_pack *pack, size_t width) {
-  size_t length = (size_t)smma_block_of(&pack->plan->operation), bytes = e_fdpa_block(length, width);
-  smma_fetch f = {pack->plan, pack->view, pack->of_a, 0, width, 0, 0, (int)length};
+  size_t length = (size_t)smma_block_of(&pack->multiplier->operation), bytes = e_fdpa_block(length, width);
+  smma_fetch f = {pack->multiplier, pack->view, pack->of_a, 0, width, 0, 0, (int)length};
   for (size_t done = 0; done < pack->count; done += width) {
     f.first = pack->first + done;
     e_fdpa_pack_group(pack, &f, pack->count / width * bytes, (double *)pack->out + done / width * bytes,
@@ -327,7 +327,7 @@ static inline __attribute__((always_inline)) void e_fdpa_rows(const smma_run *r,
 }
 
 static inline __attribute__((always_inline)) void e_fdpa_panel(const smma_run *r, size_t length) {
-  const size_t blocks = (size_t)smma_blocks_per_step(&r->plan->operation), at_once = e_fdpa_run_blocks(length);
+  const size_t blocks = (size_t)smma_blocks_per_step(&r->multiplier->operation), at_once = e_fdpa_run_blocks(length);
   for (size_t first = r->first * blocks, last; first < r->last * blocks; first = last) {
     last = (first / at_once + 1) * at_once;
     if (last > r->last * blocks) last = r->last * blocks;
@@ -337,7 +337,7 @@ static inline __attribute__((always_inline)) void e_fdpa_panel(const smma_run *r
 }
 
 static void e_fdpa_run(const smma_run *r) {
-  if (smma_block_of(&r->plan->operation) == 4)
+  if (smma_block_of(&r->multiplier->operation) == 4)
     e_fdpa_panel(r, 4);
   else
     e_fdpa_panel(r, 2);

@@ -60,7 +60,7 @@ static void fma_f64_block(const double *a, const double *b, size_t count, vd nan
   UNROLL for (int i = 0; i < FMA_ROWS * FMA_VECTORS; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
 }
 
-static vd fma_f64_nan(const smma_plan *p) {
+static vd fma_f64_nan(const smma_multiplier *p) {
   uint64_t bits = smma_nan_of(smma_encoding_of(SMMA_F64), p->operation.rule.nan);
   double nan;
   memcpy(&nan, &bits, sizeof nan);
@@ -68,17 +68,17 @@ static vd fma_f64_nan(const smma_plan *p) {
 }
 
 static void fma_f32_run(const smma_run *r) {
-  size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
     fma_f32_block((const float *)r->a + i * packed + first * FMA_ROWS, (const float *)r->b + first * FMA_F32_COLUMNS,
-                  count, r->plan->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
+                  count, r->multiplier->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
 }
 
 static void fma_f64_run(const smma_run *r) {
-  size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
-  vd nan = fma_f64_nan(r->plan);
+  vd nan = fma_f64_nan(r->multiplier);
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
     fma_f64_block((const double *)r->a + i * packed + first * FMA_ROWS, (const double *)r->b + first * FMA_F64_COLUMNS,
                   count, nan, (double *)r->accumulator + i * FMA_F64_COLUMNS);

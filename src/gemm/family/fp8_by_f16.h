@@ -20,9 +20,9 @@ static void fp8_by_f16_add(bool to_half, float *accumulator, const float *partia
 }
 
 static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_run *r, int length, bool to_half) {
-  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
-  const size_t blocks = deficit_blocks(&r->plan->operation);
+  const size_t blocks = deficit_blocks(&r->multiplier->operation);
   void (*volatile const add)(bool, float *, const float *, size_t) = fp8_by_f16_add;
   float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
@@ -46,7 +46,7 @@ static void fp8_by_f16_run_to_half_16(const smma_run *r) { fp8_by_f16_panel(r, 1
 static void fp8_by_f16_run(const smma_run *r) {
   static void (*const run[2][2])(const smma_run *) = {{fp8_by_f16_run_8, fp8_by_f16_run_16},
                                                       {fp8_by_f16_run_to_half_8, fp8_by_f16_run_to_half_16}};
-  run[r->plan->operation.d == SMMA_F16][smma_block_of(&r->plan->operation) == 16](r);
+  run[r->multiplier->operation.d == SMMA_F16][smma_block_of(&r->multiplier->operation) == 16](r);
 }
 
 static const smma_kernel_family fp8_by_f16_family = {fp8_by_f16_takes,

@@ -63,15 +63,15 @@ static inline __attribute__((always_inline)) void ftz_addmul_block(const float *
 }
 
 static inline __attribute__((always_inline)) void ftz_addmul_panel(const smma_run *r, int pairwise, bool exact) {
-  const size_t k = (size_t)r->plan->operation.k, packed = r->packed_steps * k, first = r->first * k;
-  const vf nan = fma_f32_nan(r->plan->operation.rule.nan, vf_set(0));
+  const size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  const vf nan = fma_f32_nan(r->multiplier->operation.rule.nan, vf_set(0));
   for (size_t i = 0; i < r->rows; i += FTZ_ROWS)
     ftz_addmul_block((const float *)r->a + i * packed + first * FTZ_ROWS, (const float *)r->b + first * FTZ_COLUMNS,
                      r->last - r->first, (int)k, pairwise, exact, nan, (float *)r->accumulator + i * FTZ_COLUMNS);
 }
 
 static void ftz_addmul_run(const smma_run *r) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   if (o->a == SMMA_F16)
     ftz_addmul_panel(r, 4, true);
   else if (o->rule.with.ftz_addmul.pairwise == 4)
@@ -98,14 +98,14 @@ static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16
 static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
 
 static void ftz_addmul_pack_rows(const smma_pack *pack) {
-  if (pack->plan->operation.a == SMMA_F16)
+  if (pack->multiplier->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_bf16, 0);
 }
 
 static void ftz_addmul_pack_columns(const smma_pack *pack) {
-  if (pack->plan->operation.a == SMMA_F16)
+  if (pack->multiplier->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);

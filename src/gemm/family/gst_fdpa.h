@@ -223,7 +223,7 @@ static void gst_weigh(const gst_layout *l, size_t width, size_t steps, size_t ap
 }
 
 static void gst_pack(const smma_pack *pack, size_t width) {
-  const smma_plan *p = pack->plan;
+  const smma_multiplier *p = pack->multiplier;
   const gst_layout l = gst_layout_of(width);
   int fraction_bits = smma_encoding_of(p->operation.scale).fraction_bits;
   gst_fetch f = {&p->operation, pack->view, pack->of_a, 0, width, 0, 0};
@@ -256,7 +256,7 @@ typedef struct {
 } gst_constants;
 
 static gst_constants gst_constants_of(const smma_run *r) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const int zero_exponent = o->rule.with.gst_fdpa.fused.zero_exponent;
   gst_constants t;
   t.row = gst_layout_of(GST_LINES);

@@ -27,7 +27,7 @@ static inline int32_t integer_pair(bool is_signed, uint32_t even, uint32_t odd) 
 
 /* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
-  const smma_operation *o = &f->plan->operation;
+  const smma_operation *o = &f->multiplier->operation;
   const bool is_signed = (f->of_a ? o->a : o->b) == SMMA_S8;
   uint32_t code[SMMA_MOST_PRODUCTS * SMMA_MOST_VECTORS];
   smma_fetch_codes(f, code);
@@ -39,8 +39,8 @@ static inline __attribute__((always_inline)) void integer_pack_step(const smma_f
 
 /* Groups of `vectors`, each with all steps. */
 static inline __attribute__((always_inline)) void integer_pack(const smma_pack *pack, size_t vectors) {
-  const smma_operation *o = &pack->plan->operation;
-  smma_fetch f = {pack->plan, pack->view, pack->of_a, 0, vectors, 0, 0, o->k};
+  const smma_operation *o = &pack->multiplier->operation;
+  smma_fetch f = {pack->multiplier, pack->view, pack->of_a, 0, vectors, 0, 0, o->k};
   int32_t *out = pack->out;
   for (size_t first = 0; first < pack->count; first += vectors)
     for (size_t step = 0; step < pack->steps; step++, out += integer_pairs(o) * vectors) {
@@ -95,7 +95,7 @@ static bool integer_needs_care(const int32_t *d, size_t products) {
 }
 
 static void integer_run(const smma_run *r) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const bool clamps = o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES;
   const size_t pairs = integer_pairs(o), steps = r->last - r->first, packed = r->packed_steps * pairs;
   const int32_t *b = (const int32_t *)r->b + r->first * pairs * INTEGER_COLUMNS;

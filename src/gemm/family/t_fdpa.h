@@ -72,7 +72,7 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
 }
 
 static void t_fdpa_pack_rows(const smma_pack *pack) {
-  const t_fdpa_constants t = t_fdpa_constants_of(&pack->plan->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&pack->multiplier->operation);
   deficit_pack_rows(pack, smma_power_of_two(t.alignment_bits - (t.top - 127)));
 }
 
@@ -194,10 +194,10 @@ typedef struct {
 /* Of `vectors` rows of A (columns of B), from `first` of D on. */
 static __attribute__((noinline)) void t_fdpa_decode(const smma_run *r, bool of_a, size_t first, size_t vectors,
                                                     size_t block, t_fdpa_numbers *x) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  const smma_fetch f = {.plan = r->plan,
-                        .view = smma_view_of(r->plan, of_a),
+  const smma_fetch f = {.multiplier = r->multiplier,
+                        .view = smma_view_of(r->multiplier, of_a),
                         .of_a = of_a,
                         .first = first,
                         .vectors = vectors,
@@ -456,9 +456,9 @@ static inline __attribute__((always_inline)) void t_fdpa_block(const smma_run *r
 
 static inline __attribute__((always_inline)) void t_fdpa_panel(const smma_run *r, int length, bool based,
                                                                bool to_half) {
-  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
-  const size_t blocks = deficit_blocks(&r->plan->operation);
+  const size_t blocks = deficit_blocks(&r->multiplier->operation);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
     const size_t rows = deficit_chunk_rows(r, row);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++)
@@ -488,7 +488,7 @@ static void t_fdpa_run(const smma_run *r) {
       {t_fdpa_run_based_4, t_fdpa_run_based_8, t_fdpa_run_based_16, t_fdpa_run_based_32},
       {t_fdpa_run_to_half_4, t_fdpa_run_to_half_8, t_fdpa_run_to_half_16, t_fdpa_run_to_half_32},
   };
-  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   run[t.based ? 1 : t.to_half ? 2 : 0][t.length == 4 ? 0 : t.length == 8 ? 1 : t.length == 16 ? 2 : 3](r);
 }
 

@@ -82,11 +82,11 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
 
 /* The blocks of a row lie one behind the other. */
 static void few_pack_rows(const smma_pack *pack) {
-  const few_constants x = few_constants_of(&pack->plan->operation);
-  const size_t blocks = deficit_blocks(&pack->plan->operation),
+  const few_constants x = few_constants_of(&pack->multiplier->operation);
+  const size_t blocks = deficit_blocks(&pack->multiplier->operation),
                rows = smma_lines_present(pack->view, pack->first, SMMA_FEW_ROWS);
   few_row *out = pack->out;
-  smma_fetch f = {pack->plan, pack->view, true, 0, 1, 0, 0, x.t.length};
+  smma_fetch f = {pack->multiplier, pack->view, true, 0, 1, 0, 0, x.t.length};
   for (size_t i = 0; i < rows; i++)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
       uint32_t code[FEW_LENGTH] = {0};
@@ -120,8 +120,8 @@ typedef struct {
 } few_careful;
 
 static smma_fetch few_fetch_of(const smma_run *r, int length, size_t block) {
-  const size_t blocks = deficit_blocks(&r->plan->operation);
-  return (smma_fetch){.plan = r->plan,
+  const size_t blocks = deficit_blocks(&r->multiplier->operation);
+  return (smma_fetch){.multiplier = r->multiplier,
                       .view = r->view,
                       .first = r->column,
                       .vectors = PANEL,
@@ -253,12 +253,12 @@ static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const
   const unsigned char *a = y->a + row * 4;
   uint8_t least[PANEL];
   if (!y->packed) {
-    const size_t step = r->step * deficit_blocks(&r->plan->operation) + block;
-    smma_plan plan = *r->plan;
+    const size_t step = r->step * deficit_blocks(&r->multiplier->operation) + block;
+    smma_multiplier multiplier = *r->multiplier;
     unsigned char special[DEFICIT_GROUP] = {0};
-    plan.operation.k = length;
-    t_fdpa_pack_rows(&(smma_pack){&plan, &plan.a, true, r->row, DEFICIT_GROUP, step, 1, y->a, special});
-    t_fdpa_pack_columns(&(smma_pack){&plan, r->view, false, r->column, PANEL, step, 1, y->b, r->special});
+    multiplier.operation.k = length;
+    t_fdpa_pack_rows(&(smma_pack){&multiplier, &multiplier.a, true, r->row, DEFICIT_GROUP, step, 1, y->a, special});
+    t_fdpa_pack_columns(&(smma_pack){&multiplier, r->view, false, r->column, PANEL, step, 1, y->b, r->special});
     y->decoded.columns_there = false, y->decoded.group = SIZE_MAX;
     y->packed = true;
   }
@@ -269,7 +269,7 @@ static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const
 static inline __attribute__((always_inline)) void few_block(const smma_run *r, const few_constants *x,
                                                             const t_fdpa_words *w, bool one, bool half, int length,
                                                             bool to_half, size_t block) {
-  const size_t all = r->packed_steps * deficit_blocks(&r->plan->operation);
+  const size_t all = r->packed_steps * deficit_blocks(&r->multiplier->operation);
   const few_row *row = (const few_row *)r->a + block;
   float *accumulator = r->accumulator;
   few_columns columns;
@@ -297,9 +297,9 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
 }
 
 static inline __attribute__((always_inline)) void few_panel(const smma_run *r, bool half, int length, bool to_half) {
-  const few_constants x = few_constants_of(&r->plan->operation);
+  const few_constants x = few_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&x.t);
-  const size_t blocks = deficit_blocks(&r->plan->operation);
+  const size_t blocks = deficit_blocks(&r->multiplier->operation);
   for (size_t block = r->first * blocks; block < r->last * blocks; block++)
     if (r->rows == 1)
       few_block(r, &x, &w, true, half, length, to_half, block);
@@ -323,7 +323,7 @@ static void few_run(const smma_run *r) {
   static void (*const run[3][3])(const smma_run *) = {{few_run_bf16_4, few_run_bf16_8, few_run_bf16_16},
                                                       {few_run_f16_4, few_run_f16_8, few_run_f16_16},
                                                       {few_run_to_half_4, few_run_to_half_8, few_run_to_half_16}};
-  const t_fdpa_constants t = t_fdpa_constants_of(&r->plan->operation);
+  const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   run[t.wide ? 0 : t.to_half ? 2 : 1][t.length == 4 ? 0 : t.length == 8 ? 1 : 2](r);
 }
 

@@ -89,11 +89,11 @@ static void t_fdpa_narrow_pack_row_block(const smma_fetch *f, const deficit_deco
 }
 
 static void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
-  const smma_operation *o = &pack->plan->operation;
+  const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = t_fdpa_narrow_row_block(length);
   const int shift = NARROW_BITS - smma_encoding_of(o->a).fraction_bits - smma_encoding_of(o->b).fraction_bits;
-  smma_fetch f = {pack->plan, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
+  smma_fetch f = {pack->multiplier, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
   for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
     for (size_t block = 0; block < pack->steps * blocks; block++) {
       unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
@@ -153,10 +153,10 @@ static void t_fdpa_narrow_pack_column_block(const smma_fetch *f, const deficit_d
 }
 
 static void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
-  const smma_operation *o = &pack->plan->operation;
+  const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->b);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  smma_fetch f = {pack->plan, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
+  smma_fetch f = {pack->multiplier, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
   for (size_t block = 0; block < pack->steps * blocks; block++) {
     unsigned char *out = (unsigned char *)pack->out + block * PANEL * t_fdpa_narrow_column_block(length);
     f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) void t_fdpa_narrow_rows(const t_fdp
 }
 
 static inline __attribute__((always_inline)) void t_fdpa_narrow_panel(const smma_run *r, int length, bool to_half) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const t_fdpa_constants t = t_fdpa_constants_of(o);
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(o), row_bytes = t_fdpa_narrow_row_block((size_t)length);
@@ -264,7 +264,7 @@ static void t_fdpa_narrow_run_to_half_32(const smma_run *r) { t_fdpa_narrow_pane
 static void t_fdpa_narrow_run(const smma_run *r) {
   static void (*const run[2][2])(const smma_run *) = {{t_fdpa_narrow_run_16, t_fdpa_narrow_run_32},
                                                       {t_fdpa_narrow_run_to_half_16, t_fdpa_narrow_run_to_half_32}};
-  run[r->plan->operation.d == SMMA_F16][smma_block_of(&r->plan->operation) == 32](r);
+  run[r->multiplier->operation.d == SMMA_F16][smma_block_of(&r->multiplier->operation) == 32](r);
 }
 
 static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,

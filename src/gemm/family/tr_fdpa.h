@@ -62,7 +62,7 @@ static tr_constants tr_constants_of(const smma_operation *o) {
 }
 
 static void tr_pack_rows(const smma_pack *pack) {
-  deficit_pack_rows(pack, smma_power_of_two(24 - deficit_top(&pack->plan->operation)));
+  deficit_pack_rows(pack, smma_power_of_two(24 - deficit_top(&pack->multiplier->operation)));
 }
 
 static void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, true); }
@@ -185,11 +185,11 @@ typedef struct {
 
 /* `vectors` rows of A, or columns of B, from `first` of the run on. */
 static void tr_decode(const smma_run *r, bool of_a, size_t first, size_t vectors, size_t block, tr_elements *x) {
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const smma_decoder d = smma_decoder_of(of_a ? o->a : o->b);
   const size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  const smma_fetch f = {.plan = r->plan,
-                        .view = smma_view_of(r->plan, of_a),
+  const smma_fetch f = {.multiplier = r->multiplier,
+                        .view = smma_view_of(r->multiplier, of_a),
                         .of_a = of_a,
                         .first = (of_a ? r->row : r->column) + first,
                         .vectors = vectors,
@@ -440,7 +440,7 @@ static inline __attribute__((always_inline)) bool tr_block(const smma_run *r, co
 }
 
 static inline __attribute__((always_inline)) void tr_panel(const smma_run *r, const tr_constants *t, tr_shape s) {
-  size_t blocks = deficit_blocks(&r->plan->operation);
+  size_t blocks = deficit_blocks(&r->multiplier->operation);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
     const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
     bool calm = tr_are_calm((const float *)r->accumulator + row * PANEL, rows * PANEL);
@@ -471,7 +471,7 @@ static void tr_fdpa_run(const smma_run *r) {
       {tr_run_wide_8_1, tr_run_wide_8_2},
       {tr_run_grouped_1, tr_run_grouped_2},
   };
-  const smma_operation *o = &r->plan->operation;
+  const smma_operation *o = &r->multiplier->operation;
   const tr_constants t = tr_constants_of(o);
   const bool grouped = o->rule.algorithm == SMMA_GTR_FDPA;
   run[grouped ? 4 : deficit_is_wide(o) * 2 + (smma_block_of(o) == 8)][o->rule.with.tr_fdpa.revision != 1](r, &t);

@@ -35,17 +35,17 @@ static bool overwrites_operands(const smma_gemm_arguments *g) {
 }
 
 /* Of blocks, or of a plan's parts. */
-static bool lacks_scales(const smma_plan *plan) {
-  const smma_gemm_arguments *g = &plan->with;
-  const bool scaled = plan->operation.scale_block || plan->part_k;
+static bool lacks_scales(const smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
+  const bool scaled = multiplier->operation.scale_block || multiplier->part_k;
   return scaled ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b;
 }
 
 /* In place each element of C must be the one of D that is made from it. */
-static bool overwrites_c(const smma_plan *plan) {
-  const smma_gemm_arguments *g = &plan->with;
+static bool overwrites_c(const smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
   if (g->d != g->c || g->beta == 0 || !g->m || !g->n) return false;
-  return plan->c_format != plan->d_format || g->order_c != g->order_d || g->ldc != g->ldd;
+  return multiplier->c_format != multiplier->d_format || g->order_c != g->order_d || g->ldc != g->ldd;
 }
 
 smma_status smma_check_matrices(smma_gemm_arguments *g) {
@@ -83,15 +83,15 @@ static smma_view view_of_b(const smma_operation *o, const smma_gemm_arguments *g
                      .scale = g->scale_b};
 }
 
-void smma_plan_look(smma_plan *plan) {
-  plan->a = view_of_a(&plan->operation, &plan->with);
-  if (!plan->kept) plan->b = view_of_b(&plan->operation, &plan->with);
+void smma_multiplier_look(smma_multiplier *multiplier) {
+  multiplier->a = view_of_a(&multiplier->operation, &multiplier->with);
+  if (!multiplier->kept) multiplier->b = view_of_b(&multiplier->operation, &multiplier->with);
 }
 
 /* split_k and promote_every as a plan. */
-static smma_xplan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
+static smma_plan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
   const size_t grain = g->promote_every ? g->promote_every : k_per_step;
-  smma_xplan p = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
+  smma_plan p = {.d = SMMA_NO_FORMAT, .starts_from_c = true};
   if (g->split_k > 1)
     p.level[p.levels++] = (smma_plan_level){.deal = SMMA_DEAL_CONTIGUOUS,
                                             .count = g->split_k < g->k ? g->split_k : g->k,
@@ -109,92 +109,94 @@ static smma_xplan plan_of(const smma_gemm_arguments *g, size_t k_per_step) {
 
 /* Whether the caller's plan takes what the arguments give it, and they what it needs. */
 static smma_status check_recipe(const smma_gemm_arguments *g) {
-  const bool linear = smma_xplan_has(g->plan, SMMA_EPILOGUE_LINEAR);
-  const bool takes_alpha = linear || smma_xplan_has(g->plan, SMMA_EPILOGUE_ALPHA);
+  const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR);
+  const bool takes_alpha = linear || smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA);
   const bool takes_c = linear || g->plan->starts_from_c;
   if (g->split_k > 1 || g->promote_every || g->scaling != SMMA_SCALING_DEFAULT) return SMMA_INVALID_ARGUMENT;
   if ((!takes_alpha && g->alpha != 1) || (!takes_c && (g->c || g->beta != 1))) return SMMA_INVALID_ARGUMENT;
-  if (smma_xplan_has(g->plan, SMMA_EPILOGUE_BIAS) && g->n && !g->bias) return SMMA_INVALID_ARGUMENT;
+  if (smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS) && g->n && !g->bias) return SMMA_INVALID_ARGUMENT;
   return SMMA_OK;
 }
 
 /* What the caller's plan decides. */
-static void follow(smma_plan *plan) {
-  const smma_xplan *recipe = plan->with.plan;
-  const smma_plan_level *scaled = smma_xplan_scaled_level(recipe);
-  plan->part_k = scaled ? scaled->grain : 0;
-  if (recipe->d != SMMA_NO_FORMAT) plan->d_format = recipe->d;
-  plan->starts_from_c = recipe->starts_from_c;
-  plan->epilogues = recipe->epilogues;
-  memcpy(plan->epilogue, recipe->epilogue, sizeof plan->epilogue);
+static void follow(smma_multiplier *multiplier) {
+  const smma_plan *recipe = multiplier->with.plan;
+  const smma_plan_level *scaled = smma_plan_scaled_level(recipe);
+  multiplier->part_k = scaled ? scaled->grain : 0;
+  if (recipe->d != SMMA_NO_FORMAT) multiplier->d_format = recipe->d;
+  multiplier->starts_from_c = recipe->starts_from_c;
+  multiplier->epilogues = recipe->epilogues;
+  memcpy(multiplier->epilogue, recipe->epilogue, sizeof multiplier->epilogue);
 }
 
 /* One chain needs no schedule. */
-static smma_status make_schedule(smma_plan *plan) {
-  const smma_gemm_arguments *g = &plan->with;
-  const size_t k = (size_t)plan->operation.k;
-  const smma_xplan simple = plan_of(g, k);
+static smma_status make_schedule(smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
+  const size_t k = (size_t)multiplier->operation.k;
+  const smma_plan simple = plan_of(g, k);
   char message[256] = "";
-  plan->schedule = (smma_schedule){.k_per_step = k,
-                                   .steps = divide_up(g->k, k),
-                                   .in_order = true,
-                                   .start = SMMA_IN_ACCUMULATOR,
-                                   .result = SMMA_IN_ACCUMULATOR};
+  multiplier->schedule = (smma_schedule){.k_per_step = k,
+                                         .steps = divide_up(g->k, k),
+                                         .in_order = true,
+                                         .start = SMMA_IN_ACCUMULATOR,
+                                         .result = SMMA_IN_ACCUMULATOR};
   if (!g->plan && (g->k == 0 || simple.levels == 0)) return SMMA_OK;
-  return smma_schedule_make(g->plan ? g->plan : &simple, &plan->operation, g->k, &plan->schedule, message,
+  return smma_schedule_make(g->plan ? g->plan : &simple, &multiplier->operation, g->k, &multiplier->schedule, message,
                             sizeof message);
 }
 
-smma_status smma_plan_make(const smma_operation *operation, const smma_gemm_arguments *arguments, smma_plan *plan) {
-  smma_gemm_arguments *g = &plan->with;
+smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
+                                 smma_multiplier *multiplier) {
+  smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)operation->k;
   smma_status status;
   const char *kernel;
-  plan->kept = NULL;
-  plan->core_blocks = NULL;
-  plan->operation = *operation;
-  plan->operation.c = operation->d;
-  plan->c_format = operation->c;
-  plan->d_format = operation->d;
-  plan->part_k = 0;
-  plan->outer = smma_outer_format(operation->d);
+  multiplier->kept = NULL;
+  multiplier->core_blocks = NULL;
+  multiplier->operation = *operation;
+  multiplier->operation.c = operation->d;
+  multiplier->c_format = operation->c;
+  multiplier->d_format = operation->d;
+  multiplier->part_k = 0;
+  multiplier->outer = smma_outer_format(operation->d);
   *g = *arguments;
-  plan->leading.a = g->lda, plan->leading.c = g->ldc, plan->leading.d = g->ldd;
+  multiplier->leading.a = g->lda, multiplier->leading.c = g->ldc, multiplier->leading.d = g->ldd;
   if (g->threads < 0) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)g->scaling > SMMA_SCALING_EPILOGUE) return SMMA_INVALID_ARGUMENT;
   if (g->plan && (status = check_recipe(g)) != SMMA_OK) return status;
   g->scaling = scaling_of(g);
-  plan->starts_from_c = g->scaling == SMMA_SCALING_OPERANDS;
-  plan->epilogues = g->scaling == SMMA_SCALING_EPILOGUE;
-  plan->epilogue[0].kind = SMMA_EPILOGUE_LINEAR;
-  if (g->plan) follow(plan);
+  multiplier->starts_from_c = g->scaling == SMMA_SCALING_OPERANDS;
+  multiplier->epilogues = g->scaling == SMMA_SCALING_EPILOGUE;
+  multiplier->epilogue[0].kind = SMMA_EPILOGUE_LINEAR;
+  if (g->plan) follow(multiplier);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
-  if (!smma_choose_kernel(operation, g->kernel, &plan->family, &kernel)) return SMMA_NO_KERNEL;
-  plan->few = smma_few_family(operation, g->kernel);
-  plan->classes = plan->family ? smma_special_family(operation, g->kernel) : NULL;
-  plan->lanes = plan->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
-  if (lacks_scales(plan)) return SMMA_MISSING_SCALE;
+  if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
+  if (!smma_choose_kernel(operation, g->kernel, &multiplier->family, &kernel)) return SMMA_NO_KERNEL;
+  multiplier->few = smma_few_family(operation, g->kernel);
+  multiplier->classes = multiplier->family ? smma_special_family(operation, g->kernel) : NULL;
+  multiplier->lanes = multiplier->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
+  if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
   if (g->promote_every % k) return SMMA_INVALID_MULTIPLE;
-  smma_plan_look(plan);
-  status = make_schedule(plan);
-  plan->steps = plan->schedule.steps;
+  smma_multiplier_look(multiplier);
+  status = make_schedule(multiplier);
+  multiplier->steps = multiplier->schedule.steps;
   return status;
 }
 
-void smma_plan_end(smma_plan *plan) { smma_schedule_free(&plan->schedule); }
+void smma_multiplier_end(smma_multiplier *multiplier) { smma_schedule_free(&multiplier->schedule); }
 
-smma_status smma_plan_take(smma_plan *plan, size_t m, const void *a, const void *scale_a, const void *c, void *d) {
-  smma_gemm_arguments *g = &plan->with;
+smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const void *a, const void *scale_a,
+                                 const void *c, void *d) {
+  smma_gemm_arguments *g = &multiplier->with;
   smma_status status;
   g->m = m, g->a = a, g->scale_a = scale_a, g->c = c, g->d = d;
-  g->lda = plan->leading.a, g->ldc = plan->leading.c, g->ldd = plan->leading.d;
+  g->lda = multiplier->leading.a, g->ldc = multiplier->leading.c, g->ldd = multiplier->leading.d;
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  if (overwrites_operands(g) || overwrites_c(plan)) return SMMA_INVALID_ARGUMENT;
-  if (lacks_scales(plan)) return SMMA_MISSING_SCALE;
-  smma_plan_look(plan);
+  if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
+  if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
+  smma_multiplier_look(multiplier);
   return SMMA_OK;
 }
 
@@ -206,22 +208,22 @@ static smma_operation turned_operation(const smma_operation *o) {
 }
 
 /* Which of two operands' NaN is returned depends on their order. */
-bool smma_can_turn(const smma_plan *plan) {
-  const smma_operation turned = turned_operation(&plan->operation);
-  const bool has_sides = plan->part_k || plan->with.bias; /* something is A's, or a column's */
-  return !has_sides && plan->operation.rule.nan != SMMA_NAN_OPERAND && plan->family->takes(&turned);
+bool smma_can_turn(const smma_multiplier *multiplier) {
+  const smma_operation turned = turned_operation(&multiplier->operation);
+  const bool has_sides = multiplier->part_k || multiplier->with.bias; /* something is A's, or a column's */
+  return !has_sides && multiplier->operation.rule.nan != SMMA_NAN_OPERAND && multiplier->family->takes(&turned);
 }
 
 static smma_order turned_order(smma_order order) {
   return order == SMMA_ROW_MAJOR ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
 }
 
-smma_plan smma_turned(const smma_plan *plan) {
-  smma_plan turned = *plan;
+smma_multiplier smma_turned(const smma_multiplier *multiplier) {
+  smma_multiplier turned = *multiplier;
   smma_gemm_arguments *g = &turned.with;
-  turned.operation = turned_operation(&plan->operation);
-  turned.a = plan->b, turned.b = plan->a;
-  g->m = plan->with.n, g->n = plan->with.m;
+  turned.operation = turned_operation(&multiplier->operation);
+  turned.a = multiplier->b, turned.b = multiplier->a;
+  g->m = multiplier->with.n, g->n = multiplier->with.m;
   g->order_c = turned_order(g->order_c), g->order_d = turned_order(g->order_d);
   return turned;
 }

@@ -1,0 +1,88 @@
+/* Multipliers that keep B: what smma_gemm makes for one product, with copies of B of its own. */
+#include "api/multiplier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm/element.h"
+#include "host/load.h"
+#include "isa/instruction.h"
+
+smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_arguments *arguments,
+                                smma_multiplier *multiplier) {
+  smma_gemm_arguments g;
+  smma_operation o;
+  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
+  g = *arguments;
+  if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
+  o = smma_operation_of(i);
+  return smma_multiplier_make(&o, &g, multiplier);
+}
+
+static size_t scale_bytes(const smma_multiplier *p) {
+  const size_t block = p->part_k ? p->part_k : (size_t)p->operation.scale_block;
+  const smma_format format = p->part_k ? SMMA_F32 : p->operation.scale;
+  return block ? (p->with.k + block - 1) / block * p->with.n * smma_container_bytes(smma_encoding_of(format)) : 0;
+}
+
+/* NULL without memory, or where there is nothing to copy. */
+static void *copy_of(const void *data, size_t bytes) {
+  void *copy = data ? malloc(bytes + 1) : NULL;
+  return copy ? memcpy(copy, data, bytes) : NULL;
+}
+
+/* From now on the multiplier needs nothing of the caller's, and holds nothing of it. */
+static bool keep_b(smma_multiplier *p) {
+  const void *scale = p->with.scale_b, *bias = p->with.bias;
+  p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));
+  p->with.bias = copy_of(bias, p->with.n * sizeof *p->with.bias);
+  p->with.kernel = NULL, p->with.plan = NULL;
+  if (!smma_multiplier_keep_columns(p)) return false;
+  p->with.b = p->kept;
+  return (p->with.scale_b || !scale) && (p->with.bias || !bias);
+}
+
+smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_arguments *arguments,
+                                   smma_multiplier **multiplier) {
+  smma_gemm_arguments g;
+  smma_status status;
+  smma_multiplier *p;
+  if (!i || !arguments || !multiplier) return SMMA_INVALID_ARGUMENT;
+  *multiplier = NULL;
+  g = *arguments;
+  g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
+  if (g.n && g.k && !g.b) return SMMA_INVALID_ARGUMENT;
+  if (i->scale_block || (g.plan && smma_plan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
+    return SMMA_MISSING_SCALE;
+  p = malloc(sizeof *p);
+  if (!p) return SMMA_NO_MEMORY;
+  status = smma_multiplier_for(i, &g, p);
+  if (status != SMMA_OK) return free(p), status;
+  if (!keep_b(p)) return smma_multiplier_free(p), SMMA_NO_MEMORY;
+  *multiplier = p;
+  return SMMA_OK;
+}
+
+smma_status smma_multiplier_run(const smma_multiplier *multiplier, size_t m, const void *a, const void *scale_a,
+                                const void *c, void *d) {
+  smma_multiplier run;
+  smma_status status;
+  if (!multiplier) return SMMA_INVALID_ARGUMENT;
+  run = *multiplier;
+  status = smma_multiplier_take(&run, m, a, scale_a, c, d);
+  return status == SMMA_OK ? smma_multiplier_compute(&run) : status;
+}
+
+size_t smma_multiplier_bytes(const smma_multiplier *p) {
+  if (!p) return 0;
+  return sizeof *p + smma_kept_bytes(p) + scale_bytes(p);
+}
+
+void smma_multiplier_free(smma_multiplier *multiplier) {
+  if (!multiplier) return;
+  smma_multiplier_release_columns(multiplier);
+  smma_multiplier_end(multiplier);
+  free((void *)multiplier->with.scale_b);
+  free((void *)multiplier->with.bias);
+  free(multiplier);
+}
