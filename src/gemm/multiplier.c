@@ -133,16 +133,18 @@ static void follow(smma_multiplier *multiplier) {
 static smma_status make_schedule(smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const size_t k = (size_t)multiplier->operation.k;
-  const smma_plan simple = plan_of(g, k);
+  const bool simple = g->split_k <= 1 && !g->promote_every;
+  smma_plan of_arguments;
   char message[256] = "";
   multiplier->schedule = (smma_schedule){.k_per_step = k,
                                          .steps = divide_up(g->k, k),
                                          .in_order = true,
                                          .start = SMMA_IN_ACCUMULATOR,
                                          .result = SMMA_IN_ACCUMULATOR};
-  if (!g->plan && (g->k == 0 || simple.levels == 0)) return SMMA_OK;
-  return smma_schedule_make(g->plan ? g->plan : &simple, &multiplier->operation, g->k, &multiplier->schedule, message,
-                            sizeof message);
+  if (!g->plan && (g->k == 0 || simple)) return SMMA_OK;
+  if (!g->plan) of_arguments = plan_of(g, k);
+  return smma_schedule_make(g->plan ? g->plan : &of_arguments, &multiplier->operation, g->k, &multiplier->schedule,
+                            message, sizeof message);
 }
 
 smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,

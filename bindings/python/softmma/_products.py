@@ -72,9 +72,9 @@ def matmul(
 class Multiplier:
     """One B for many products: a multiplier decides once, and keeps B as the kernel reads it.
 
-    A product by a multiplier is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has. B is a
-    matrix (K, N), of which, and of its scale factors, the multiplier keeps copies: arrays that change later do not change it.
-    Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`.
+    A product by a multiplier is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has.
+    B is a matrix (K, N), of which, and of its scale factors, the multiplier keeps copies: arrays that change later do
+    not change it. Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`.
 
     ``instruction`` is what computes, ``shape`` (K, N), ``nbytes`` the memory that the multiplier keeps.
 

@@ -377,9 +377,9 @@ def emulate(
     ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
     ``torch._scaled_mm`` brings tensors and factors of its own.
 
-    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in multipliers
-    (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so that any change is
-    seen, however it was made. For each direction in which a weight is used, forward and backward, that takes its memory
+    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in
+    multipliers (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so
+    that any change is seen, however it was made. For each direction in which a weight is used, forward and backward, that takes its memory
     once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
 
     Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results

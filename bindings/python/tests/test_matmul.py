@@ -137,7 +137,8 @@ def test_plans(generator, a_shape):
     for options in {}, {"alpha": 0.5, "beta": 2.0}, {"split_k": 2, "promote_every": 16}, {"kernel": "core"}:
         for layout, matrix in views(b).items():
             multiplier = softmma.Multiplier(matrix, **options)
-            assert multiplier.shape == b.shape and multiplier.nbytes >= b.nbytes and multiplier.instruction.b == "f16", layout
+            assert multiplier.shape == b.shape and multiplier.nbytes >= b.nbytes, layout
+            assert multiplier.instruction.b == "f16", layout
             same(multiplier.matmul(a), np.asarray(softmma.matmul(a, b, **options)))
         for layout, rows in views(a).items() if a.ndim == 2 and len(a) else ():
             same(multiplier.matmul(rows), softmma.matmul(a, b, **options)), layout
