@@ -105,6 +105,7 @@ static void test_complaints(void **state) {
       {HEAD ", \"sum\": [{\"deal\": \"list\", \"list\": [4]}]}", "1:71", "a part is a list", ""},
       {HEAD ", \"sum\": [{\"deal\": \"every\", \"k\": 4}, {\"deal\": \"list\", \"list\": [[[0, 4]]]}]}", "1:72",
        "the whole K", "first level"},
+      {HEAD ", \"sum\": [{\"deal\": \"interleaved\", \"parts\": 5000}]}", "1:78", "\"parts\" cannot be 5000", "4096"},
       {HEAD ", \"epilogue\": [\"gelu\"]}", "1:50", "whose bits are known", "relu"},
       {HEAD ", \"epilogue\": [{\"round\": \"s8\"}]}", "1:60", "\"round\" cannot be s8", "f16"},
       {HEAD ", \"sources\": [1]}", "1:48", "\"sources\"", "texts"},
@@ -236,6 +237,8 @@ static void test_refused(void **state) {
   (void)state;
   check_refused("\"group\": 16", 0, "K is 0");
   check_refused("\"group\": 17", 32, "the instruction takes 16");
+  check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 4096}, {\"deal\": \"interleaved\", \"parts\": 4096}]",
+                4096, "additions of parts");
   check_refused("\"residue\": \"none\"", 17, "no rule for what is left");
   check_refused("\"sum\": [{\"deal\": \"contiguous\", \"parts\": 9}]", 8, "9 parts of 8");
   check_refused("\"sum\": [{\"deal\": \"interleaved\", \"parts\": 2, \"tile\": 32, \"whole\": true}]", 96, "no rule");

@@ -8,7 +8,7 @@
 #include "isa/json.h"
 #include "plan/plan.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 1, MOST_LANES = 4096 };
 
 /* The most of a number: products of indices stay in size_t. */
 static const int64_t most_number = INT64_C(1) << 40;
@@ -205,14 +205,21 @@ static bool check_level(reader *r, const smma_json_value *object, const smma_pla
   return true;
 }
 
+/* Parts that may be empty. */
+static bool check_lanes(reader *r, const smma_json_value *object, const smma_plan_level *level) {
+  return level->count <= MOST_LANES ||
+         must_be(r, smma_json_find(&r->json, object, "parts"), "1 to 4096 where \"deal\" is interleaved");
+}
+
 static bool read_deal(reader *r, const smma_json_value *object, smma_plan_level *level) {
   switch (level->deal) {
     case SMMA_DEAL_CONTIGUOUS:
       return read_size(r, object, "parts", 0, &level->count) && read_size(r, object, "grain", 1, &level->grain);
     case SMMA_DEAL_EVERY: return read_size(r, object, "k", 0, &level->grain);
     case SMMA_DEAL_INTERLEAVED:
-      return read_size(r, object, "parts", 0, &level->count) && read_size(r, object, "tile", 1, &level->grain) &&
-             read_flag(r, object, "fits", &level->fits) && read_flag(r, object, "whole", &level->whole);
+      return read_size(r, object, "parts", 0, &level->count) && check_lanes(r, object, level) &&
+             read_size(r, object, "tile", 1, &level->grain) && read_flag(r, object, "fits", &level->fits) &&
+             read_flag(r, object, "whole", &level->whole);
     case SMMA_DEAL_LIST: return read_list(r, object, level);
   }
   return false;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beside sixteen for each index: parts without products are summed, too. */
+enum { MOST_TASKS = 1 << 20 };
+
 /* A sequence of indices. */
 typedef struct {
   const size_t *k;
@@ -58,6 +61,8 @@ static bool add_step(maker *m, const size_t *k, size_t count) {
 
 static bool add_task(maker *m, smma_task task) {
   smma_schedule *s = m->out;
+  if (s->tasks == MOST_TASKS + 16 * m->whole)
+    return fail(m, "more than %zu additions of parts: most of these are empty", s->tasks);
   if (s->tasks == m->task_room) {
     const size_t room = 2 * m->task_room + 16;
     smma_task *more = realloc(s->task, room * sizeof *more);
