@@ -11,7 +11,7 @@
 enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
 
 /* Bytes ahead that are asked for in panels: those that a multiplier keeps come from memory. */
-enum { FETCH_AHEAD = 2048 };
+enum { FETCH_AHEAD = 8192 };
 
 /* `length` encodings along K of `vectors` rows of A or columns of B: code[i * vectors + v]. */
 typedef struct {
@@ -23,13 +23,13 @@ typedef struct {
   int block, length; /* the block of the step, its products; length is the block's */
 } smma_fetch;
 
-/* Asks for what will be read later of `length` indices along K that lie `step` bytes apart, `width` bytes each: the
-   next vectors, or the next indices of a panel. */
+/* Asks the second cache for what will be read later of `length` indices along K that lie `step` bytes apart, `width`
+   bytes each: the vectors behind the next, or later indices of a panel. */
 static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view *x, const unsigned char *from,
                                                                  size_t length, size_t step, size_t width) {
-  const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : width < 64 ? 64 : width);
+  const uintptr_t ahead = (uintptr_t)from + (x->panel != SIZE_MAX ? FETCH_AHEAD : 2 * (width < 64 ? 64 : width));
   for (size_t i = 0; i < length; i++)
-    for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at));
+    for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at), 0, 2);
 }
 
 /* `bytes` and `vectors`, the fetch's, are constants where this is inlined. */

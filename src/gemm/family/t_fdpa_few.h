@@ -83,8 +83,8 @@ static void few_pack_block(const few_constants *x, const float *value, const uin
 /* The blocks of a row lie one behind the other. */
 static void few_pack_rows(const smma_pack *pack) {
   const few_constants x = few_constants_of(&pack->multiplier->operation);
-  const size_t blocks = deficit_blocks(&pack->multiplier->operation),
-               rows = smma_lines_present(pack->view, pack->first, SMMA_FEW_ROWS);
+  const size_t blocks = deficit_blocks(&pack->multiplier->operation);
+  const size_t rows = smma_lines_present(pack->view, pack->first, SMMA_FEW_ROWS);
   few_row *out = pack->out;
   smma_fetch f = {pack->multiplier, pack->view, true, 0, 1, 0, 0, x.t.length};
   for (size_t i = 0; i < rows; i++)
@@ -119,21 +119,34 @@ typedef struct {
   _Alignas(64) unsigned char a[DEFICIT_GROUP * (FEW_LENGTH * 8 + 16)], b[PANEL * (FEW_LENGTH * 5 + 5)];
 } few_careful;
 
-static smma_fetch few_fetch_of(const smma_run *r, int length, size_t block) {
-  const size_t blocks = deficit_blocks(&r->multiplier->operation);
-  return (smma_fetch){.multiplier = r->multiplier,
-                      .view = r->view,
-                      .first = r->column,
-                      .vectors = PANEL,
-                      .step = r->step + block / blocks,
-                      .block = (int)(block % blocks),
-                      .length = length};
+/* Where the columns of a run lie in its view, if all are there and side by side. */
+typedef struct {
+  bool whole;
+  const unsigned char *code; /* of the first packed step */
+  size_t step;               /* bytes from one k to the next */
+  size_t count;              /* k that are there */
+} few_source;
+
+static few_source few_source_of(const smma_run *r) {
+  const smma_view *x = r->view;
+  const size_t bytes = sizeof(uint16_t), k = r->step * (size_t)r->multiplier->operation.k;
+  few_source s = {.step = x->k_step * bytes, .count = k < x->count ? x->count - k : 0};
+  s.whole = x->factor == 1 && x->line_step == 1 && smma_lines_present(x, r->column, PANEL) == PANEL;
+  if (s.whole && s.count) s.code = (const unsigned char *)x->data + smma_element(x, r->column, k) * bytes;
+  return s;
 }
 
 /* Takes a copy without NaN and infinities, which are flagged, and with +0 where nothing is. */
 static __attribute__((noinline)) void few_copy(const smma_run *r, const few_constants *x, size_t block,
                                                few_columns *columns) {
-  const smma_fetch f = few_fetch_of(r, x->t.length, block);
+  const size_t blocks = deficit_blocks(&r->multiplier->operation);
+  const smma_fetch f = {.multiplier = r->multiplier,
+                        .view = r->view,
+                        .first = r->column,
+                        .vectors = PANEL,
+                        .step = r->step + block / blocks,
+                        .block = (int)(block % blocks),
+                        .length = x->t.length};
   const uint32_t mask = x->decoder.fields_mask, largest = x->decoder.largest;
   uint32_t code[FEW_LENGTH * PANEL];
   smma_fetch_codes(&f, code);
@@ -145,21 +158,21 @@ static __attribute__((noinline)) void few_copy(const smma_run *r, const few_cons
   columns->code = (const unsigned char *)columns->copy;
 }
 
-/* Finds a block in the view, and takes a copy if it is not whole there or not in one piece. */
-static __attribute__((noinline)) void few_find(const smma_run *r, const few_constants *x, size_t block,
-                                               few_columns *columns) {
-  const smma_fetch f = few_fetch_of(r, x->t.length, block);
-  const size_t line = PANEL * sizeof columns->copy[0];
-  uint32_t fetched[DEFICIT_LONGEST * PANEL];
-  const deficit_block b = deficit_block_of(&f, fetched);
-  columns->code = b.code;
-  if (b.bytes != 2) {
+/* Finds a block, and takes a copy if it is not whole or not in one piece. */
+static inline __attribute__((always_inline)) void few_find(const smma_run *r, const few_constants *x,
+                                                           const few_source *s, size_t length, size_t block,
+                                                           few_columns *columns) {
+  const size_t line = PANEL * sizeof columns->copy[0], k = block * length;
+  const unsigned char *code;
+  if (!s->whole || k + length > s->count) {
     few_copy(r, x, block, columns);
     return;
   }
-  smma_ask_ahead(r->view, b.code, b.length, b.step, line);
-  if (b.step == line) return;
-  for (size_t k = 0; k < b.length; k++) memcpy(columns->copy + k * PANEL, b.code + k * b.step, line);
+  code = s->code + k * s->step;
+  smma_ask_ahead(r->view, code, length, s->step, line);
+  columns->code = code;
+  if (s->step == line) return;
+  for (size_t i = 0; i < length; i++) memcpy(columns->copy + i * PANEL, code + i * s->step, line);
   columns->code = (const unsigned char *)columns->copy;
 }
 
@@ -267,15 +280,15 @@ static __attribute__((noinline)) void few_row_otherwise(const smma_run *r, const
 }
 
 static inline __attribute__((always_inline)) void few_block(const smma_run *r, const few_constants *x,
-                                                            const t_fdpa_words *w, bool one, bool half, int length,
-                                                            bool to_half, size_t block) {
+                                                            const few_source *source, const t_fdpa_words *w, bool one,
+                                                            bool half, int length, bool to_half, size_t block) {
   const size_t all = r->packed_steps * deficit_blocks(&r->multiplier->operation);
   const few_row *row = (const few_row *)r->a + block;
   float *accumulator = r->accumulator;
   few_columns columns;
   few_careful careful;
   careful.packed = false;
-  few_find(r, x, block, &columns);
+  few_find(r, x, source, (size_t)length, block, &columns);
   few_look(one, half, length, row, &columns);
   if (few_has_special(x, &columns)) {
     few_copy(r, x, block, &columns);
@@ -298,13 +311,14 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
 
 static inline __attribute__((always_inline)) void few_panel(const smma_run *r, bool half, int length, bool to_half) {
   const few_constants x = few_constants_of(&r->multiplier->operation);
+  const few_source source = few_source_of(r);
   const t_fdpa_words w = t_fdpa_words_of(&x.t);
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
   for (size_t block = r->first * blocks; block < r->last * blocks; block++)
     if (r->rows == 1)
-      few_block(r, &x, &w, true, half, length, to_half, block);
+      few_block(r, &x, &source, &w, true, half, length, to_half, block);
     else
-      few_block(r, &x, &w, false, half, length, to_half, block);
+      few_block(r, &x, &source, &w, false, half, length, to_half, block);
 }
 
 #define FEW_SHAPE(NAME, HALF, LENGTH, TO_HALF) \
