@@ -108,6 +108,7 @@ static void test_complaints(void **state) {
       {HEAD ", \"sum\": [{\"deal\": \"interleaved\", \"parts\": 5000}]}", "1:78", "\"parts\" cannot be 5000", "4096"},
       {HEAD ", \"epilogue\": [\"gelu\"]}", "1:50", "whose bits are known", "relu"},
       {HEAD ", \"epilogue\": [{\"round\": \"s8\"}]}", "1:60", "\"round\" cannot be s8", "f16"},
+      {HEAD ", \"d\": [\n1]}", "1:42", "\"d\" cannot be [;", "f16"},
       {HEAD ", \"sources\": [1]}", "1:48", "\"sources\"", "texts"},
       {HEAD "} x", "1:37", "text behind", ""},
   };

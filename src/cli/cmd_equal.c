@@ -219,8 +219,9 @@ int smma_command_equal(int argc, const char **argv) {
       POPT_TABLEEND};
   targets = smma_parse_options(
       argc, argv, options, 1, 2,
-      "Whether two targets compute the same function over products of any K: 'equal' is proved from their rules,\n"
-      "'different' comes with a row that tells them apart, else it cannot tell. Exit status 0, 1, 2.\n"
+      "Whether two targets compute the same function over products of any K: 'equal' is proved from\n"
+      "their rules, 'different' comes with a row that tells them apart, else it cannot tell. Exit\n"
+      "status 0, 1, 2.\n"
       "TARGET: GPU, GPU:FORMAT, GPU:INSTRUCTION, or the file of a custom unit; f16 without a format.\n"
       "Example: softmma equal H100 B200 --in bf16\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);

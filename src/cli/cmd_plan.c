@@ -105,8 +105,8 @@ int smma_command_plan(int argc, const char **argv) {
       smma_parse_options(argc, argv, options, 0, 1,
                          "FILE: a plan, which is checked and printed; with --on, --in and --k, whether a product of\n"
                          "that K can follow it. gemm --plan takes the file.\n"
-                         "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 --algo 66 "
-                         "--stages 35 --splitk 3\n");
+                         "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 \\\n"
+                         "                      --algo 66 --stages 35 --splitk 3\n");
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
   if (o.list) return list_libraries();
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);

@@ -33,6 +33,12 @@ bool smma_span_is(smma_span span, const char *text) {
   return span.length == strlen(text) && memcmp(span.at, text, span.length) == 0;
 }
 
+int smma_span_shown(smma_span span) {
+  int shown = 0;
+  while (shown < 60 && (size_t)shown < span.length && span.at[shown] >= ' ') shown++;
+  return shown;
+}
+
 static bool same(smma_span x, smma_span y) { return x.length == y.length && memcmp(x.at, y.at, x.length) == 0; }
 
 static bool at_end(const reader *r) { return r->at == r->json->end; }

@@ -66,7 +66,10 @@ int64_t smma_json_number(const smma_json_value *value);
 /* The same as an int; false where it is none. */
 bool smma_json_int(const smma_json_value *value, int *number);
 
-/* A span for "%.*s"; longer ones are cut. */
-#define SMMA_SHOWN(s) ((s).length < 60 ? (int)(s).length : 60), (s).at
+/* How much of a span messages show: of its first line 60 characters at most. */
+int smma_span_shown(smma_span span);
+
+/* A span for "%.*s". */
+#define SMMA_SHOWN(s) smma_span_shown(s), (s).at
 
 #endif
