@@ -34,6 +34,9 @@ static inline uint32_t half_of(uint32_t x, uint32_t nan) {
   return either(magnitude > 255 << 23, nan, result);
 }
 
+/* Binary32 of BF16. */
+static inline uint32_t float_of_bfloat(uint32_t x, uint32_t nan) { return either((x & 0x7fff) > 0x7f80, nan, x << 16); }
+
 /* BF16 of binary32, RNE. */
 static inline uint32_t bfloat_of(uint32_t x, uint32_t nan) {
   return either((int32_t)(x & INT32_MAX) > 255 << 23, nan, (x + 0x7fff + (x >> 16 & 1)) >> 16);
@@ -89,6 +92,8 @@ static void convert(const smma_rule *rule, smma_format from, smma_format to, con
     convert_half(to == SMMA_F16, nan, x, count, y);
   else if (from == SMMA_F32 && to == SMMA_BF16)
     for (size_t i = 0; i < count; i++) smma_store(2, y, i, bfloat_of((uint32_t)smma_load(4, x, i), nan));
+  else if (from == SMMA_BF16 && to == SMMA_F32)
+    for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of_bfloat((uint32_t)smma_load(2, x, i), nan));
   else
     for (size_t i = 0; i < count; i++)
       smma_store(bytes_of(to), y, i, smma_reformat(rule, from, to, smma_load(bytes_of(from), x, i)));
