@@ -1,5 +1,4 @@
 /* The JSON form of a custom unit: one flat object of words, whole numbers and flags. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -157,45 +156,32 @@ const smma_instruction *smma_custom_read(const char *origin, const char *text, s
 
 /* ---- Writing ---- */
 
-typedef struct {
-  char *text;
-  size_t size, length;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
-  size_t left = w->length < w->size ? w->size - w->length : 0;
-  va_list arguments;
-  va_start(arguments, format);
-  w->length += (size_t)vsnprintf(left ? w->text + w->length : NULL, left, format, arguments);
-  va_end(arguments);
-}
-
-static void put_value(writer *w, const smma_key *key, int value) {
+static void put_value(smma_json_writer *w, const smma_key *key, int value) {
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
       if (key->word && value == key->meaning)
-        put(w, "\"%s\"", key->word);
+        smma_json_put(w, "\"%s\"", key->word);
       else
-        put(w, "%d", value);
+        smma_json_put(w, "%d", value);
       break;
-    case SMMA_KEY_FORMAT: put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
+    case SMMA_KEY_FORMAT: smma_json_put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
     case SMMA_KEY_CHOICE:
-    case SMMA_KEY_ROUNDING: put(w, "\"%s\"", key->choices[value]); break;
-    case SMMA_KEY_FLAG: put(w, "%s", value ? "true" : "false"); break;
+    case SMMA_KEY_ROUNDING: smma_json_put(w, "\"%s\"", key->choices[value]); break;
+    case SMMA_KEY_FLAG: smma_json_put(w, "%s", value ? "true" : "false"); break;
   }
 }
 
 size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t size) {
-  writer w = {text, size, 0};
+  smma_json_writer w = {text, size, 0};
   smma_custom custom = smma_custom_of(instruction);
   if (size) text[0] = 0;
-  put(&w, "{\n  \"softmma-unit\": %d,\n  \"name\": \"%s\",\n  \"algorithm\": \"%s\"", VERSION, instruction->name,
-      smma_model_name(&custom.named.rule));
+  smma_json_put(&w, "{\n  \"softmma-unit\": %d,\n  \"name\": \"%s\",\n  \"algorithm\": \"%s\"", VERSION,
+                instruction->name, smma_model_name(&custom.named.rule));
   for (const smma_key *key = NULL; (key = smma_next_key(custom.named.rule.algorithm, key));) {
     if (smma_custom_left_out(&custom, key)) continue;
-    put(&w, ",\n  \"%s\": ", key->key);
+    smma_json_put(&w, ",\n  \"%s\": ", key->key);
     put_value(&w, key, smma_custom_get(&custom, key));
   }
-  put(&w, "\n}\n");
+  smma_json_put(&w, "\n}\n");
   return w.length;
 }

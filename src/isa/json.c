@@ -216,3 +216,11 @@ int64_t smma_json_number(const smma_json_value *value) {
   for (size_t i = negative; i < value->text.length; i++) number = 10 * number + (value->text.at[i] - '0');
   return negative ? -number : number;
 }
+
+void smma_json_put(smma_json_writer *w, const char *format, ...) {
+  const size_t left = w->length < w->size ? w->size - w->length : 0;
+  va_list arguments;
+  va_start(arguments, format);
+  w->length += (size_t)vsnprintf(left ? w->text + w->length : NULL, left, format, arguments);
+  va_end(arguments);
+}

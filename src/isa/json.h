@@ -72,4 +72,12 @@ int smma_span_shown(smma_span span);
 /* A span for "%.*s". */
 #define SMMA_SHOWN(s) smma_span_shown(s), (s).at
 
+/* A text that is written, of which as much as fits is kept. */
+typedef struct {
+  char *text;
+  size_t size, length; /* length: of the whole */
+} smma_json_writer;
+
+void smma_json_put(smma_json_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

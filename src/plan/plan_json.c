@@ -1,5 +1,4 @@
 /* The JSON form of a plan (docs/plans.md). */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,82 +381,74 @@ void smma_plan_release(smma_plan *p) {
 
 /* ---- Writing ---- */
 
-typedef struct {
-  char *text;
-  size_t size, length;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
-  size_t left = w->length < w->size ? w->size - w->length : 0;
-  va_list arguments;
-  va_start(arguments, format);
-  w->length += (size_t)vsnprintf(left ? w->text + w->length : NULL, left, format, arguments);
-  va_end(arguments);
-}
-
-static void put_list(writer *w, const smma_plan_level *l) {
-  put(w, ", \"list\": [");
+static void put_list(smma_json_writer *w, const smma_plan_level *l) {
+  smma_json_put(w, ", \"list\": [");
   for (size_t i = 0; i < l->ranges; i++) {
     const bool first = i == 0 || l->range[i].part != l->range[i - 1].part;
-    put(w, "%s%s[%zu, %zu]", i == 0 ? "" : first ? "], " : ", ", first ? "[" : "", l->range[i].first, l->range[i].end);
+    smma_json_put(w, "%s%s[%zu, %zu]",
+                  i == 0  ? ""
+                  : first ? "], "
+                          : ", ",
+                  first ? "[" : "", l->range[i].first, l->range[i].end);
   }
-  put(w, "]]");
+  smma_json_put(w, "]]");
 }
 
-static void put_stored(writer *w, const char *key, int stored) {
+static void put_stored(smma_json_writer *w, const char *key, int stored) {
   if (stored == SMMA_STORED_AS_IS) return;
-  put(w, ", \"%s\": \"%s\"", key, stored == SMMA_STORED_AS_D ? "d" : smma_format_text((smma_format)stored));
+  smma_json_put(w, ", \"%s\": \"%s\"", key, stored == SMMA_STORED_AS_D ? "d" : smma_format_text((smma_format)stored));
 }
 
-static void put_level(writer *w, const smma_plan_level *l) {
-  put(w, "    {\"deal\": \"%s\"", deals[l->deal]);
+static void put_level(smma_json_writer *w, const smma_plan_level *l) {
+  smma_json_put(w, "    {\"deal\": \"%s\"", deals[l->deal]);
   switch (l->deal) {
-    case SMMA_DEAL_CONTIGUOUS: put(w, ", \"parts\": %zu, \"grain\": %zu", l->count, l->grain); break;
-    case SMMA_DEAL_EVERY: put(w, ", \"k\": %zu", l->grain); break;
+    case SMMA_DEAL_CONTIGUOUS: smma_json_put(w, ", \"parts\": %zu, \"grain\": %zu", l->count, l->grain); break;
+    case SMMA_DEAL_EVERY: smma_json_put(w, ", \"k\": %zu", l->grain); break;
     case SMMA_DEAL_INTERLEAVED:
-      put(w, ", \"parts\": %zu, \"tile\": %zu%s%s", l->count, l->grain, l->fits ? ", \"fits\": true" : "",
-          l->whole ? ", \"whole\": true" : "");
+      smma_json_put(w, ", \"parts\": %zu, \"tile\": %zu%s%s", l->count, l->grain, l->fits ? ", \"fits\": true" : "",
+                    l->whole ? ", \"whole\": true" : "");
       break;
     case SMMA_DEAL_LIST: put_list(w, l); break;
   }
-  put(w, ", \"fold\": \"%s\"", folds[l->fold]);
+  smma_json_put(w, ", \"fold\": \"%s\"", folds[l->fold]);
   for (size_t i = 0; i < l->strides; i++)
-    put(w, "%s%zu%s", i ? ", " : ", \"strides\": [", l->stride[i], i + 1 == l->strides ? "]" : "");
-  if (l->with != SMMA_WITH_ADD) put(w, ", \"with\": \"%s\"", withs[l->with]);
-  put(w, ", \"from\": \"%s\"", froms[l->from_zero]);
+    smma_json_put(w, "%s%zu%s", i ? ", " : ", \"strides\": [", l->stride[i], i + 1 == l->strides ? "]" : "");
+  if (l->with != SMMA_WITH_ADD) smma_json_put(w, ", \"with\": \"%s\"", withs[l->with]);
+  smma_json_put(w, ", \"from\": \"%s\"", froms[l->from_zero]);
   put_stored(w, "stored", l->stored);
   put_stored(w, "total", l->total);
-  put(w, "}");
+  smma_json_put(w, "}");
 }
 
-static void put_epilogue(writer *w, const smma_epilogue *e) {
+static void put_epilogue(smma_json_writer *w, const smma_epilogue *e) {
   if (e->kind < SMMA_EPILOGUE_ROUND)
-    put(w, "\"%s\"", epilogues[e->kind]);
+    smma_json_put(w, "\"%s\"", epilogues[e->kind]);
   else
-    put(w, "{\"%s\": \"%s\"}", epilogues[e->kind], smma_format_text(e->format));
+    smma_json_put(w, "{\"%s\": \"%s\"}", epilogues[e->kind], smma_format_text(e->format));
 }
 
 size_t smma_plan_write(const smma_plan *p, char *text, size_t size) {
-  writer w = {text, size, 0};
+  smma_json_writer w = {text, size, 0};
   if (size) text[0] = 0;
-  put(&w, "{\n  \"softmma-plan\": %d,\n  \"name\": \"%s\",\n", VERSION, p->name);
+  smma_json_put(&w, "{\n  \"softmma-plan\": %d,\n  \"name\": \"%s\",\n", VERSION, p->name);
   for (size_t i = 0; i < p->sources; i++)
-    put(&w, "%s\"%s\"%s", i ? ",\n              " : "  \"sources\": [", p->source[i],
-        i + 1 == p->sources ? "],\n" : "");
-  if (p->d != SMMA_NO_FORMAT) put(&w, "  \"d\": \"%s\",\n", smma_format_text(p->d));
-  put(&w, "  \"start\": \"%s\",\n", starts[p->starts_from_c]);
-  if (p->lost_tail) put(&w, "  \"lost_tail\": %zu,\n", p->lost_tail);
-  put(&w, "  \"sum\": [%s", p->levels ? "\n" : "");
-  for (size_t i = 0; i < p->levels; i++) put_level(&w, &p->level[i]), put(&w, "%s\n", i + 1 < p->levels ? "," : "");
-  put(&w, "%s],\n", p->levels ? "  " : "");
-  if (p->group) put(&w, "  \"group\": %zu,\n", p->group);
-  put(&w, "  \"residue\": \"%s\"", residues[p->residue]);
-  if (p->residue == SMMA_RESIDUE_FIRST_TILE) put(&w, ",\n  \"tile\": %zu", p->tile);
+    smma_json_put(&w, "%s\"%s\"%s", i ? ",\n              " : "  \"sources\": [", p->source[i],
+                  i + 1 == p->sources ? "],\n" : "");
+  if (p->d != SMMA_NO_FORMAT) smma_json_put(&w, "  \"d\": \"%s\",\n", smma_format_text(p->d));
+  smma_json_put(&w, "  \"start\": \"%s\",\n", starts[p->starts_from_c]);
+  if (p->lost_tail) smma_json_put(&w, "  \"lost_tail\": %zu,\n", p->lost_tail);
+  smma_json_put(&w, "  \"sum\": [%s", p->levels ? "\n" : "");
+  for (size_t i = 0; i < p->levels; i++)
+    put_level(&w, &p->level[i]), smma_json_put(&w, "%s\n", i + 1 < p->levels ? "," : "");
+  smma_json_put(&w, "%s],\n", p->levels ? "  " : "");
+  if (p->group) smma_json_put(&w, "  \"group\": %zu,\n", p->group);
+  smma_json_put(&w, "  \"residue\": \"%s\"", residues[p->residue]);
+  if (p->residue == SMMA_RESIDUE_FIRST_TILE) smma_json_put(&w, ",\n  \"tile\": %zu", p->tile);
   for (size_t i = 0; i < p->epilogues; i++) {
-    put(&w, "%s", i ? ", " : ",\n  \"epilogue\": [");
+    smma_json_put(&w, "%s", i ? ", " : ",\n  \"epilogue\": [");
     put_epilogue(&w, &p->epilogue[i]);
-    if (i + 1 == p->epilogues) put(&w, "]");
+    if (i + 1 == p->epilogues) smma_json_put(&w, "]");
   }
-  put(&w, "\n}\n");
+  smma_json_put(&w, "\n}\n");
   return w.length;
 }
