@@ -8,6 +8,7 @@
 #include "gemm/family/ftz.h"
 #include "gemm/family/gst_fdpa.h"
 #include "gemm/family/integer.h"
+#include "gemm/family/small.h"
 #include "gemm/family/t_fdpa.h"
 #include "gemm/family/t_fdpa_few.h"
 #include "gemm/family/t_fdpa_narrow.h"
@@ -20,6 +21,8 @@ static const smma_kernel_family *const families[] = {
     &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, NULL};
 
 static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
+
+static const smma_kernel_family *const small_families[] = {&small_t_family, &small_tr_family, NULL};
 
 static uint32_t compute_lanes(const smma_lane_task *task, smma_lanes *lanes) {
   return lane_compute(task, lanes, SMMA_LANES);

@@ -43,6 +43,7 @@ struct smma_multiplier {
   } leading;                         /* as they were given, 0 for dense: M may be another in each run of a multiplier */
   const smma_kernel_family *family;  /* how steps are computed; NULL: by the core */
   const smma_kernel_family *few;     /* how they are computed for few rows; NULL: in the same way */
+  const smma_kernel_family *small;   /* how they are computed of small products; NULL: in the same way */
   const smma_kernel_family *classes; /* how classes of special operands are multiplied (special.h); or NULL */
   smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
   unsigned char *kept; /* what b shows, where the multiplier has a copy: smma_multiplier_keep_columns; else NULL */
@@ -57,6 +58,7 @@ static inline const smma_view *smma_view_of(const smma_multiplier *multiplier, b
 /* Which element of its data an element of a view is. */
 static inline size_t smma_element(const smma_view *x, size_t line, size_t k) {
   line -= x->line, k -= x->k;
+  if (x->panel == SIZE_MAX) return line * x->line_step + k * x->k_step; /* divisions take time */
   return line / x->panel * x->panel_step + line % x->panel * x->line_step + k * x->k_step;
 }
 
@@ -84,9 +86,9 @@ void smma_multiplier_look(smma_multiplier *multiplier);
 smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const void *a, const void *scale_a,
                                  const void *c, void *d);
 
-/* Whether B^T A^T gives the transpose of the same bits, by the same family; and the multiplier of that. */
+/* Whether B^T A^T gives the transpose of the same bits, by the same family; and turns a multiplier into that. */
 bool smma_can_turn(const smma_multiplier *multiplier);
-smma_multiplier smma_turned(const smma_multiplier *multiplier);
+void smma_turn(smma_multiplier *multiplier);
 
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
 smma_status smma_multiplier_compute(const smma_multiplier *multiplier);

@@ -58,6 +58,7 @@ struct smma_kernel_family {
   void (*run)(const smma_run *run);
   smma_float_mode mode; /* in which `run` is called; packing rounds to nearest */
   bool interleaves;     /* packing is little more than an order: it reads matrices as they lie, not gathered */
+  bool takes_lines;     /* packing takes one line after the other */
 };
 
 struct smma_kernel {
@@ -65,6 +66,7 @@ struct smma_kernel {
   bool (*usable)(void);                      /* on this CPU */
   const smma_kernel_family *const *families; /* ended by NULL; the first that takes an operation computes it */
   const smma_kernel_family *const *few;      /* the same for at most SMMA_FEW_ROWS rows, where it is another family */
+  const smma_kernel_family *const *small;    /* and for products of which packing is most of the work */
   smma_lane_function *lanes;
   smma_row_function *row;
 };
@@ -77,8 +79,9 @@ extern const smma_kernel *const smma_kernels[];
 bool smma_choose_kernel(const smma_operation *operation, const char *name, const smma_kernel_family **family,
                         const char **kernel);
 
-/* The family for few rows, whose panels are as wide; NULL where there is no other. */
+/* The family for few rows, whose panels are as wide, and that for small products; NULL where there is no other. */
 const smma_kernel_family *smma_few_family(const smma_operation *operation, const char *name);
+const smma_kernel_family *smma_small_family(const smma_operation *operation, const char *name);
 
 /* Has the core compute one fused block (where the rule has blocks; else one step) for the lanes of `mask`: elements
    (row, column + lane) of the run, block `block` counted from the first packed one. `start` and `result` are the

@@ -12,5 +12,6 @@ static bool has_f16c(void) {
 
 static bool usable(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c(); }
 
-const smma_kernel smma_kernel_avx2 = {"avx2", usable, families, few_families, compute_lanes, compute_row};
+const smma_kernel smma_kernel_avx2 = {"avx2",         usable,        families,   few_families,
+                                      small_families, compute_lanes, compute_row};
 #endif

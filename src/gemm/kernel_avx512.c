@@ -8,5 +8,6 @@ static bool usable(void) {
          __builtin_cpu_supports("avx512vnni");
 }
 
-const smma_kernel smma_kernel_avx512 = {"avx512", usable, families, few_families, compute_lanes, compute_row};
+const smma_kernel smma_kernel_avx512 = {"avx512",       usable,        families,   few_families,
+                                        small_families, compute_lanes, compute_row};
 #endif

@@ -4,5 +4,6 @@
 
 static bool usable(void) { return true; }
 
-const smma_kernel smma_kernel_neon = {"neon", usable, families, few_families, compute_lanes, compute_row};
+const smma_kernel smma_kernel_neon = {"neon",         usable,        families,   few_families,
+                                      small_families, compute_lanes, compute_row};
 #endif

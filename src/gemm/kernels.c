@@ -48,3 +48,8 @@ const smma_kernel_family *smma_few_family(const smma_operation *operation, const
   const smma_kernel *k = kernel_of(name);
   return k ? first_that_takes(operation, k->few) : NULL;
 }
+
+const smma_kernel_family *smma_small_family(const smma_operation *operation, const char *name) {
+  const smma_kernel *k = kernel_of(name);
+  return k ? first_that_takes(operation, k->small) : NULL;
+}

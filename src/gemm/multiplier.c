@@ -57,35 +57,25 @@ smma_status smma_check_matrices(smma_gemm_arguments *g) {
   return status;
 }
 
-static smma_view view_of_a(const smma_operation *o, const smma_gemm_arguments *g) {
-  const bool along_k = g->order_a == SMMA_ROW_MAJOR;
-  return (smma_view){.data = g->a,
-                     .format = o->a,
-                     .lines = g->m,
-                     .count = g->k,
-                     .line_step = along_k ? g->lda : 1,
-                     .k_step = along_k ? 1 : g->lda,
-                     .panel = SIZE_MAX,
-                     .factor = g->scaling == SMMA_SCALING_OPERANDS && !g->plan ? g->alpha : 1,
-                     .scale = g->scale_a};
-}
-
-static smma_view view_of_b(const smma_operation *o, const smma_gemm_arguments *g) {
-  const bool along_k = g->order_b == SMMA_COLUMN_MAJOR;
-  return (smma_view){.data = g->b,
-                     .format = o->b,
-                     .lines = g->n,
-                     .count = g->k,
-                     .line_step = along_k ? g->ldb : 1,
-                     .k_step = along_k ? 1 : g->ldb,
-                     .panel = SIZE_MAX,
-                     .factor = 1,
-                     .scale = g->scale_b};
+/* Members one by one: what is put together and copied is waited for in small products. */
+static void look_at(smma_view *x, const void *data, smma_format format, size_t lines, size_t count, bool along_k,
+                    size_t leading, const void *scale) {
+  x->data = data, x->format = format;
+  x->lines = lines, x->count = count;
+  x->line_step = along_k ? leading : 1, x->k_step = along_k ? 1 : leading;
+  x->panel = SIZE_MAX, x->panel_step = 0;
+  x->line = x->k = 0;
+  x->factor = 1;
+  x->scale = scale;
 }
 
 void smma_multiplier_look(smma_multiplier *multiplier) {
-  multiplier->a = view_of_a(&multiplier->operation, &multiplier->with);
-  if (!multiplier->kept) multiplier->b = view_of_b(&multiplier->operation, &multiplier->with);
+  const smma_gemm_arguments *g = &multiplier->with;
+  const smma_operation *o = &multiplier->operation;
+  look_at(&multiplier->a, g->a, o->a, g->m, g->k, g->order_a == SMMA_ROW_MAJOR, g->lda, g->scale_a);
+  if (g->scaling == SMMA_SCALING_OPERANDS && !g->plan) multiplier->a.factor = g->alpha;
+  if (!multiplier->kept)
+    look_at(&multiplier->b, g->b, o->b, g->n, g->k, g->order_b == SMMA_COLUMN_MAJOR, g->ldb, g->scale_b);
 }
 
 /* split_k and promote_every as a plan. */
@@ -176,6 +166,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
   if (!smma_choose_kernel(operation, g->kernel, &multiplier->family, &kernel)) return SMMA_NO_KERNEL;
   multiplier->few = smma_few_family(operation, g->kernel);
+  multiplier->small = smma_small_family(operation, g->kernel);
   multiplier->classes = multiplier->family ? smma_special_family(operation, g->kernel) : NULL;
   multiplier->lanes = multiplier->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
   if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
@@ -220,12 +211,11 @@ static smma_order turned_order(smma_order order) {
   return order == SMMA_ROW_MAJOR ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
 }
 
-smma_multiplier smma_turned(const smma_multiplier *multiplier) {
-  smma_multiplier turned = *multiplier;
-  smma_gemm_arguments *g = &turned.with;
-  turned.operation = turned_operation(&multiplier->operation);
-  turned.a = multiplier->b, turned.b = multiplier->a;
-  g->m = multiplier->with.n, g->n = multiplier->with.m;
-  g->order_c = turned_order(g->order_c), g->order_d = turned_order(g->order_d);
-  return turned;
+void smma_turn(smma_multiplier *p) {
+  const smma_view a = p->a;
+  const size_t m = p->with.m;
+  p->operation = turned_operation(&p->operation);
+  p->a = p->b, p->b = a;
+  p->with.m = p->with.n, p->with.n = m;
+  p->with.order_c = turned_order(p->with.order_c), p->with.order_d = turned_order(p->with.order_d);
 }

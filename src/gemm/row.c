@@ -298,11 +298,11 @@ static void finish_part(const smma_multiplier *p, const void *total, size_t i, s
   if (to == d) copy(bytes_of(p->d_format), d, 1, count, d_at(p, i, j), d_step(p));
 }
 
-void smma_finish_row(const smma_multiplier *p, const void *total, size_t i, size_t j, size_t count) {
+void smma_finish_row(const smma_multiplier *p, size_t i, size_t j, size_t count, void *total) {
   const size_t bytes = bytes_of(p->outer);
   if (p->d_format == p->outer && !p->epilogues)
     copy(bytes, total, 1, count, d_at(p, i, j), d_step(p));
   else
     for (size_t x = 0; x < count; x += PART)
-      finish_part(p, (const unsigned char *)total + x * bytes, i, j + x, count - x < PART ? count - x : PART);
+      finish_part(p, (unsigned char *)total + x * bytes, i, j + x, count - x < PART ? count - x : PART);
 }

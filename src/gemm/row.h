@@ -17,7 +17,7 @@ void smma_start_row(const smma_multiplier *multiplier, size_t i, size_t j, size_
 bool smma_is_finite_row(const float *x, size_t count);
 
 /* Stores the same elements of D from their sums over K, which are in the outer format. */
-void smma_finish_row(const smma_multiplier *multiplier, const void *total, size_t i, size_t j, size_t count);
+void smma_finish_row(const smma_multiplier *multiplier, size_t i, size_t j, size_t count, void *total);
 
 /* Rounds sums in binary32 to a format, RNE, beyond its range to infinity, and the rule's NaN. */
 void smma_round_sums(const smma_multiplier *multiplier, smma_format format, float *sums, size_t count);

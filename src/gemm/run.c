@@ -21,6 +21,15 @@ enum { FEW_ROWS = 64, FLAT_DEPTH = 32 };
 /* Up to so many products one thread computes in memory of the stack, if it needs no more than this. */
 enum { SMALL_PRODUCTS = 1 << 16, SMALL_BYTES = 48 << 10 };
 
+/* Bytes that families may read behind operands. */
+enum { BEHIND = 64 };
+
+/* What is left to families of small products. */
+enum { TINY_PRODUCTS = 1 << 12, TINY_OUTPUTS = 16 };
+
+/* Parts of the memory that one thread works in. */
+enum { ACCUMULATORS, REGISTERS, PACKED_ROWS, PACKED_COLUMNS, GATHERED, OF_CORE, OF_SPECIAL, PARTS };
+
 /* How the work is cut, the same for all threads. */
 typedef struct {
   const smma_multiplier *multiplier;
@@ -28,8 +37,9 @@ typedef struct {
   size_t panel;                   /* columns of a panel */
   size_t steps;                   /* packed at a time */
   size_t element_bytes;           /* of an accumulator */
-  size_t a_bytes, b_bytes, sums;  /* bytes of the packed rows, a packed panel, and one tile of accumulators */
-  size_t gathered_bytes;          /* of what is packed, at the most */
+  size_t sums;                    /* bytes of one tile of accumulators */
+  size_t part_bytes[PARTS];       /* of what one thread works in */
+  size_t bytes;                   /* of all parts, a multiple of SMMA_ALIGNMENT */
 } layout;
 
 /* What one thread works in, parts of one piece of memory. */
@@ -57,7 +67,7 @@ static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 /* Whether the family finds the view's lines side by side. It reads lines as they lie where packing is little more than
    an order, but those that are along K in short encodings. */
 static bool is_gathered(const smma_multiplier *p, const smma_view *x) {
-  if (!p->family || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
+  if (!p->family || p->family->takes_lines || x->panel != SIZE_MAX || !smma_is_along_k(x)) return false;
   return !p->family->interleaves || smma_container_bytes(smma_encoding_of(x->format)) < 4;
 }
 
@@ -78,54 +88,54 @@ static layout layout_of(const smma_multiplier *p, size_t threads) {
   while (columns > 2 * l.panel && p->with.n / columns * ((p->with.m - 1) / l.tile_rows + 1) < threads) columns /= 2;
   l.element_bytes = smma_container_bytes(smma_encoding_of(p->outer));
   l.tile_columns = least(round_up(p->with.n, l.panel), columns);
-  l.a_bytes = f ? round_up(l.tile_rows * l.steps * f->row_bytes(&p->operation), 64) : 0;
-  l.b_bytes = f ? round_up(l.panel * l.steps * f->column_bytes(&p->operation), 64) : 0;
-  l.gathered_bytes =
+  l.sums = l.tile_rows * l.tile_columns * l.element_bytes;
+  l.part_bytes[ACCUMULATORS] = l.sums;
+  l.part_bytes[REGISTERS] = p->schedule.registers * l.sums;
+  l.part_bytes[PACKED_ROWS] = f ? l.tile_rows * l.steps * f->row_bytes(&p->operation) + BEHIND : 0;
+  l.part_bytes[PACKED_COLUMNS] = f ? l.panel * l.steps * f->column_bytes(&p->operation) + BEHIND : 0;
+  l.part_bytes[GATHERED] =
       gathered_bytes(p, &p->a, l.tile_rows, l.steps * k) + gathered_bytes(p, &p->b, l.panel, l.steps * k);
-  l.gathered_bytes = round_up(l.gathered_bytes, 64);
-  l.sums = round_up(l.tile_rows * l.tile_columns * l.element_bytes, 64);
+  if (l.part_bytes[GATHERED]) l.part_bytes[GATHERED] += BEHIND;
+  l.part_bytes[OF_CORE] = smma_core_space(p) * sizeof(smma_number);
+  l.part_bytes[OF_SPECIAL] = smma_special_space(p, l.tile_rows, l.tile_columns) * sizeof(float);
+  for (size_t i = 0; i < PARTS; i++) {
+    l.part_bytes[i] = round_up(l.part_bytes[i], SMMA_ALIGNMENT);
+    l.bytes += l.part_bytes[i];
+  }
   return l;
 }
 
-/* Divides memory up, which is aligned; returns how much that takes. Families read up to 64 bytes behind operands. */
-static size_t lay_out(const layout *l, unsigned char *memory, workspace *w) {
-  const bool family = l->multiplier->family;
-  const size_t bytes[] = {l->sums,
-                          l->multiplier->schedule.registers * l->sums,
-                          family ? l->a_bytes + 64 : 0,
-                          family ? l->b_bytes + 64 : 0,
-                          l->gathered_bytes ? l->gathered_bytes + 64 : 0,
-                          smma_core_space(l->multiplier) * sizeof(smma_number),
-                          smma_special_space(l->multiplier, l->tile_rows, l->tile_columns) * sizeof(float)};
-  unsigned char *core, *special;
-  unsigned char **const part[] = {&w->accumulator, &w->registers, &w->a, &w->b, &w->gathered, &core, &special};
-  size_t all = 0;
-  for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
-    *part[i] = memory && bytes[i] ? memory + all : NULL;
-    all += bytes[i];
+/* Divides memory up, which is aligned. */
+static workspace lay_out(const layout *l, unsigned char *memory) {
+  unsigned char *part[PARTS];
+  for (size_t i = 0; i < PARTS; i++) {
+    part[i] = l->part_bytes[i] ? memory : NULL;
+    memory += l->part_bytes[i];
   }
-  w->core = (smma_number *)core, w->special = (float *)special;
-  return all;
+  return (workspace){.gathered = part[GATHERED],
+                     .a = part[PACKED_ROWS],
+                     .b = part[PACKED_COLUMNS],
+                     .accumulator = part[ACCUMULATORS],
+                     .registers = part[REGISTERS],
+                     .core = (smma_number *)part[OF_CORE],
+                     .special = (float *)part[OF_SPECIAL]};
 }
 
-/* The accumulators of row i from column j on, to the end of its panel. */
+/* The accumulators of row i from column j on, where a panel begins, to its end. */
 static unsigned char *row_of(const tile *t, unsigned char *sums, size_t i, size_t j) {
-  return sums + smma_accumulator_index(t->packed_rows, t->l->panel, i, j) * t->l->element_bytes;
+  return sums + (j * t->packed_rows + i * t->l->panel) * t->l->element_bytes;
 }
 
-/* The part of a row that lies in one panel: number x of the tile's, in the order in which C's or D's memory has them.
- */
-typedef struct {
-  size_t i, j, count;
-} row_part;
+/* What is done with `count` elements from (i, j) on, the part of a row that lies in one panel, and their sums. */
+typedef void row_action(const smma_multiplier *multiplier, size_t i, size_t j, size_t count, void *sums);
 
-static size_t row_parts(const tile *t) { return t->rows * (t->packed_columns / t->l->panel); }
-
-static row_part row_part_of(const tile *t, smma_order order, size_t x) {
-  const size_t panel = t->l->panel, panels = t->packed_columns / panel;
-  const bool by_rows = order == SMMA_ROW_MAJOR;
-  const size_t i = by_rows ? x / panels : x % t->rows, j = (by_rows ? x % panels : x / t->rows) * panel;
-  return (row_part){i, j, least(panel, t->columns - j)};
+/* In the order in which C's or D's memory has them. */
+static void for_rows(const tile *t, smma_order order, row_action *act, unsigned char *sums) {
+  const size_t panel = t->l->panel, inner = order == SMMA_ROW_MAJOR ? 1 : t->rows, rows = t->rows / inner;
+  for (size_t row = 0; row < rows; row++)
+    for (size_t j = 0; j < t->columns; j += panel)
+      for (size_t i = row; i < row + inner; i++)
+        act(t->l->multiplier, t->row + i, t->column + j, least(panel, t->columns - j), row_of(t, sums, i, j));
 }
 
 static size_t packed_count(const tile *t) { return t->packed_rows * t->packed_columns; }
@@ -140,10 +150,7 @@ static void begin(tile *t) {
   unsigned char *start = place_of(t, p->schedule.start);
   memset(t->w->accumulator, 0, packed_count(t) * t->l->element_bytes);
   if (p->schedule.registers) memset(t->w->registers, 0, p->schedule.registers * t->l->sums);
-  for (size_t x = 0; smma_starts_from_c(p) && x < row_parts(t); x++) {
-    const row_part part = row_part_of(t, p->with.order_c, x);
-    smma_start_row(p, t->row + part.i, t->column + part.j, part.count, row_of(t, start, part.i, part.j));
-  }
+  if (smma_starts_from_c(p)) for_rows(t, p->with.order_c, smma_start_row, start);
   if (!p->classes) return;
   t->special = (smma_special){.multiplier = p,
                               .row = t->row,
@@ -162,11 +169,7 @@ static void begin(tile *t) {
 static void finish(tile *t) {
   const smma_multiplier *p = t->l->multiplier;
   if (p->classes) smma_special_settle(&t->special, p->steps);
-  unsigned char *total = place_of(t, p->schedule.result);
-  for (size_t x = 0; x < row_parts(t); x++) {
-    const row_part part = row_part_of(t, p->with.order_d, x);
-    smma_finish_row(p, row_of(t, total, part.i, part.j), t->row + part.i, t->column + part.j, part.count);
-  }
+  for_rows(t, p->with.order_d, smma_finish_row, place_of(t, p->schedule.result));
 }
 
 /* What the multiplier does behind so many steps: results of chains go to registers, and from these to others. */
@@ -292,14 +295,13 @@ static void do_tile(job *j, workspace *w, size_t i) {
   }
 }
 
-/* `bytes` of memory for each thread. */
-static smma_status do_tiles(job *j, int threads, size_t bytes) {
+static smma_status do_tiles(job *j, int threads) {
+  const size_t bytes = j->l.bytes;
   unsigned char *memory = smma_aligned_malloc(bytes * (size_t)threads);
   if (!memory) return SMMA_NO_MEMORY;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    workspace w;
-    lay_out(&j->l, memory + bytes * (size_t)smma_this_thread(), &w);
+    workspace w = lay_out(&j->l, memory + bytes * (size_t)smma_this_thread());
 #pragma omp for schedule(static)
     for (size_t i = 0; i < j->tiles; i++) {
       int stop;
@@ -315,8 +317,7 @@ static smma_status do_tiles(job *j, int threads, size_t bytes) {
 /* A product that takes less time than memory and threads for it would. */
 static void do_at_once(job *j) {
   _Alignas(SMMA_ALIGNMENT) unsigned char memory[SMALL_BYTES];
-  workspace w;
-  lay_out(&j->l, memory, &w);
+  workspace w = lay_out(&j->l, memory);
   for (size_t i = 0; i < j->tiles && !j->stopped; i++) do_tile(j, &w, i);
 }
 
@@ -328,42 +329,52 @@ static bool is_better_turned(const smma_multiplier *p) {
          (double)g->m * (double)round_up(g->n, p->family->columns);
 }
 
+/* Whether packing would be most of the work of the usual family. */
+static bool is_tiny(const smma_multiplier *p) {
+  const smma_gemm_arguments *g = &p->with;
+  const double outputs = (double)g->m * (double)g->n;
+  return p->small && !p->kept && (outputs <= TINY_OUTPUTS || outputs * (double)g->k <= TINY_PRODUCTS);
+}
+
 static smma_status compute(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
   const int threads = small ? 1 : thread_count(multiplier);
   smma_multiplier own = *multiplier;
   job j = {.multiplier = &own, .report = g->m};
-  workspace unused;
-  size_t bytes, rows;
+  size_t rows;
   if (!g->m || !g->n) return SMMA_OK;
-  if (is_better_turned(multiplier)) own = smma_turned(multiplier);
+  if (is_tiny(multiplier)) own.family = own.small, own.few = NULL;
+  if (is_better_turned(&own)) smma_turn(&own);
   if (own.few && own.with.m <= SMMA_FEW_ROWS) own.family = own.few;
   g = &own.with;
   j.l = layout_of(j.multiplier, (size_t)threads);
   rows = (g->m + j.l.tile_rows - 1) / j.l.tile_rows;
   j.tile_columns = (g->n + j.l.tile_columns - 1) / j.l.tile_columns, j.tiles = rows * j.tile_columns;
-  bytes = round_up(lay_out(&j.l, NULL, &unused), SMMA_ALIGNMENT);
-  if (small && bytes <= SMALL_BYTES) {
+  if (small && j.l.bytes <= SMALL_BYTES) {
     do_at_once(&j);
   } else {
-    const smma_status status = do_tiles(&j, j.tiles < (size_t)threads ? (int)j.tiles : threads, bytes);
+    const smma_status status = do_tiles(&j, j.tiles < (size_t)threads ? (int)j.tiles : threads);
     if (status != SMMA_OK) return status;
   }
   return j.stopped ? SMMA_STOPPED : SMMA_OK;
 }
 
-smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
-  const smma_gemm_arguments *g = &multiplier->with;
+static smma_status arrange_and_compute(const smma_multiplier *multiplier) {
   smma_multiplier arranged = *multiplier;
   smma_status status = SMMA_NO_MEMORY;
   void *a, *b = NULL;
-  if (multiplier->schedule.in_order || !g->m || !g->n) return compute(multiplier);
   a = smma_arrange(&multiplier->schedule, &arranged.a);
   if (!multiplier->kept) b = smma_arrange(&multiplier->schedule, &arranged.b);
   if (a && (b || multiplier->kept)) status = compute(&arranged);
   free(a), free(b);
   return status;
+}
+
+smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
+  if (multiplier->schedule.in_order || !g->m || !g->n) return compute(multiplier);
+  return arrange_and_compute(multiplier);
 }
 
 /* ---- Columns of B that a multiplier keeps ---- */

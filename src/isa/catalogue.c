@@ -28,8 +28,14 @@ const char *smma_arch_name(const smma_instruction *i) {
 }
 
 smma_operation smma_operation_of(const smma_instruction *i) {
-  smma_operation o = {i->rule->rule, i->a, i->b, i->c, i->d, i->scale, i->k, i->scale_block};
-  return o;
+  return (smma_operation){.rule = i->rule->rule,
+                          .a = i->a,
+                          .b = i->b,
+                          .c = i->c,
+                          .d = i->d,
+                          .scale = i->scale,
+                          .k = i->k,
+                          .scale_block = i->scale_block};
 }
 
 bool smma_same_rule(const smma_rule *x, const smma_rule *y) {

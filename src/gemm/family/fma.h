@@ -96,12 +96,12 @@ static bool fma_takes(const smma_operation *o, smma_format format) {
 static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32); }
 static bool fma_f64_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64); }
 
-static const smma_kernel_family fma_f32_family = {fma_f32_takes, FMA_F32_COLUMNS,   fma_f32_bytes,
-                                                  fma_f32_bytes, fma_f32_pack_rows, fma_f32_pack_columns,
-                                                  fma_f32_run,   SMMA_MODE_NEAREST, true};
+static const smma_kernel_family fma_f32_family = {
+    fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,     fma_f32_bytes, fma_f32_pack_rows,
+    fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST, true,          false};
 
-static const smma_kernel_family fma_f64_family = {fma_f64_takes, FMA_F64_COLUMNS,   fma_f64_bytes,
-                                                  fma_f64_bytes, fma_f64_pack_rows, fma_f64_pack_columns,
-                                                  fma_f64_run,   SMMA_MODE_NEAREST, true};
+static const smma_kernel_family fma_f64_family = {
+    fma_f64_takes,        FMA_F64_COLUMNS, fma_f64_bytes,     fma_f64_bytes, fma_f64_pack_rows,
+    fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_NEAREST, true,          false};
 
 #endif

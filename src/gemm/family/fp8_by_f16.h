@@ -57,6 +57,7 @@ static const smma_kernel_family fp8_by_f16_family = {fp8_by_f16_takes,
                                                      t_fdpa_pack_columns,
                                                      fp8_by_f16_run,
                                                      SMMA_MODE_TOWARD_ZERO,
+                                                     false,
                                                      false};
 
 #endif

@@ -111,9 +111,9 @@ static void ftz_addmul_pack_columns(const smma_pack *pack) {
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
 }
 
-static const smma_kernel_family ftz_addmul_family = {ftz_addmul_takes, FTZ_COLUMNS,          fma_f32_bytes,
-                                                     fma_f32_bytes,    ftz_addmul_pack_rows, ftz_addmul_pack_columns,
-                                                     ftz_addmul_run,   SMMA_MODE_FLUSH,      true};
+static const smma_kernel_family ftz_addmul_family = {
+    ftz_addmul_takes,        FTZ_COLUMNS,    fma_f32_bytes,   fma_f32_bytes, ftz_addmul_pack_rows,
+    ftz_addmul_pack_columns, ftz_addmul_run, SMMA_MODE_FLUSH, true,          false};
 
 /* FTZ-FMA judges after rounding to 24 bits with any exponent. Where hardware does, it is the chain of fma.h in the mode
    that flushes, with the elements of each pair swapped. Elsewhere subnormals are kept, and flushed by these words:
@@ -246,6 +246,7 @@ static const smma_kernel_family ftz_fma_family = {ftz_fma_takes,
                                                   ftz_fma_pack_columns,
                                                   ftz_fma_run,
                                                   FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST,
-                                                  true};
+                                                  true,
+                                                  false};
 
 #endif

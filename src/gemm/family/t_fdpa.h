@@ -500,6 +500,7 @@ static const smma_kernel_family t_fdpa_family = {t_fdpa_takes,
                                                  t_fdpa_pack_columns,
                                                  t_fdpa_run,
                                                  SMMA_MODE_TOWARD_ZERO,
+                                                 false,
                                                  false};
 
 #endif

@@ -275,6 +275,7 @@ static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,
                                                         t_fdpa_narrow_pack_columns,
                                                         t_fdpa_narrow_run,
                                                         SMMA_MODE_TOWARD_ZERO,
+                                                        false,
                                                         false};
 
 #endif

@@ -477,8 +477,15 @@ static void tr_fdpa_run(const smma_run *r) {
   run[grouped ? 4 : deficit_is_wide(o) * 2 + (smma_block_of(o) == 8)][o->rule.with.tr_fdpa.revision != 1](r, &t);
 }
 
-static const smma_kernel_family tr_fdpa_family = {
-    tr_fdpa_takes,     PANEL, deficit_row_bytes, deficit_column_bytes, tr_pack_rows, tr_pack_columns, tr_fdpa_run,
-    SMMA_MODE_NEAREST, false};
+static const smma_kernel_family tr_fdpa_family = {tr_fdpa_takes,
+                                                  PANEL,
+                                                  deficit_row_bytes,
+                                                  deficit_column_bytes,
+                                                  tr_pack_rows,
+                                                  tr_pack_columns,
+                                                  tr_fdpa_run,
+                                                  SMMA_MODE_NEAREST,
+                                                  false,
+                                                  false};
 
 #endif
