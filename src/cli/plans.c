@@ -1,9 +1,11 @@
 #include "cli/plans.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/custom_file.h"
 #include "io/plan_file.h"
+#include "plan/plan.h"
 
 smma_plan *smma_require_plan(const char *text, const smma_instruction *instruction) {
   smma_plan_request request;
@@ -44,4 +46,18 @@ void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instr
   smma_error error;
   if (plan->plan && smma_plan_check(plan->plan, instruction, k, error.text, sizeof error.text) != SMMA_OK)
     smma_die("--plan: %s: %s", plan->text, error.text);
+}
+
+void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *g) {
+  const size_t part = smma_plan_scaled_k(plan), parts = part ? g->k / part + 1 : 0;
+  const size_t ones = (g->m > g->n ? g->m : g->n) * parts;
+  float *neutral = NULL;
+  g->plan = plan;
+  if (!plan || (!part && !smma_plan_has(plan, SMMA_EPILOGUE_BIAS))) return NULL;
+  if (ones / (parts + 1) <= SIZE_MAX / 8 / (parts + 1)) neutral = calloc(ones + g->n + 1, sizeof *neutral);
+  if (!neutral) smma_die("out of memory");
+  for (size_t i = 0; i < ones; i++) neutral[i] = 1;
+  if (part) g->scale_a = g->scale_b = neutral;
+  if (smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g->bias = neutral + ones;
+  return neutral;
 }
