@@ -2,7 +2,6 @@
 
 #include "cli/choose.h"
 #include "cli/row.h"
-#include "cli/target.h"
 #include "cli/values.h"
 #include "equal/equal.h"
 
@@ -17,24 +16,10 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-/* "GPU", "GPU:FORMAT", "GPU:INSTRUCTION" or the file of a custom unit. */
 static void take_side(const char *text, const choice *c, side *s) {
-  char gpu[512], message[512];
-  const char *more;
-  smma_formats formats;
-  if (!*text || strlen(text) >= sizeof gpu) smma_die("'%.40s' is not the name of a GPU", text);
-  snprintf(gpu, sizeof gpu, "%s", text);
+  if (!*text || strlen(text) >= sizeof s->label) smma_die("'%.40s' is not the name of a GPU", text);
   snprintf(s->label, sizeof s->label, "%s", text);
-  const smma_target target = smma_require_target_and_more(gpu, &more);
-  if (target.custom || !more) {
-    s->instruction = smma_choose_one_of_several(gpu, c->name, c->in, c->out);
-    return;
-  }
-  const smma_format d = c->out ? smma_require_format(c->out, "--out") : SMMA_NO_FORMAT;
-  if (smma_formats_from_text(more, d, &formats, message, sizeof message))
-    s->instruction = smma_require_by_formats(gpu, &formats, NULL);
-  else
-    s->instruction = smma_require_of_target(&target, more, NULL);
+  s->instruction = smma_choose_target(text, c->name, c->in, c->out);
 }
 
 static void print_side(const side *s) {
