@@ -122,9 +122,9 @@ static bool merge(maker *m, smma_plan_level *l) {
     case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
     case 0:
     case 1: return l->total = SMMA_STORED_AS_D, true; /* ..._INPLACE */
-    case ANY: return fail(m, "the slices' merge is the library's choice: give --reduction, its REDUCTION_SCHEME");
+    case ANY: return fail(m, "the slices' merge is the library's choice: give reduction, its REDUCTION_SCHEME");
   }
-  return fail(m, "--reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
+  return fail(m, "reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
 }
 
 static void restart(maker *m, size_t every) {
@@ -163,8 +163,9 @@ static bool make_xmma(maker *m) {
   if (slices > 1) {
     l = add_level(m, SMMA_DEAL_INTERLEAVED, slices, tile);
     if (m->with->custom == 1) l->fold = SMMA_FOLD_LAST_FIRST;
-    if (m->with->custom == ANY) return fail(m, "the slices' order is the library's choice: give --custom");
-    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "--custom %d: no rule is known", m->with->custom);
+    if (m->with->custom == ANY)
+      return fail(m, "the slices' order is the library's choice: give custom, its CUSTOM_OPTION");
+    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "custom %d: no rule is known", m->with->custom);
   }
   restart(m, (size_t)m->kernel->with[1]);
   return true;
@@ -263,10 +264,11 @@ static bool find_kernel(maker *m) {
   const smma_plan_request *w = m->with;
   bool algo = false, stages = false;
   inputs of;
+  if (!w->instruction) return fail(m, "%s: the instruction is missing", m->from->name);
   if (w->algo == ANY)
     return fail(m,
-                "which kernel multiplies is cuBLASLt's choice: give --algo, --stages, --splitk, --reduction and "
-                "--custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
+                "which kernel multiplies is cuBLASLt's choice: give algo, stages, splitk, reduction and "
+                "custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
   if (!inputs_of(m, &of)) return false;
   for (size_t i = 0; i < m->from->count; i++) {
     const kernel *k = &m->from->kernels[i];
@@ -278,9 +280,9 @@ static bool find_kernel(maker *m) {
     return m->kernel = k, true;
   }
   if (!algo) return fail(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
-  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give --stages, its STAGES_ID", w->algo);
+  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give stages, its STAGES_ID", w->algo);
   if (!stages) return fail(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
-  if (w->custom == ANY) return fail(m, "algorithm %d: give --custom, its CUSTOM_OPTION", w->algo);
+  if (w->custom == ANY) return fail(m, "algorithm %d: give custom, its CUSTOM_OPTION", w->algo);
   return fail(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 

@@ -22,6 +22,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import QUANTIZED_FORMATS, Multiplier, Quantized, dot, matmul, quantize, round
 from softmma._study import (
     ComparedUnit,
@@ -63,6 +64,7 @@ __all__ = [
     "Instruction",
     "InstructionList",
     "Multiplier",
+    "Plan",
     "Quantized",
     "assert_close",
     "compare",
@@ -76,6 +78,8 @@ __all__ = [
     "instruction",
     "instructions",
     "matmul",
+    "plan",
+    "plan_libraries",
     "probe",
     "quantize",
     "round",
