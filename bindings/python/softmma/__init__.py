@@ -36,6 +36,7 @@ from softmma._study import (
     explain,
     probe,
 )
+from softmma._tree import Tree, tree
 from softmma._units import (
     Custom,
     Format,
@@ -66,6 +67,7 @@ __all__ = [
     "Multiplier",
     "Plan",
     "Quantized",
+    "Tree",
     "assert_close",
     "compare",
     "diff",
@@ -83,6 +85,7 @@ __all__ = [
     "probe",
     "quantize",
     "round",
+    "tree",
 ]
 
 __version__ = _core.version()
