@@ -452,6 +452,8 @@ static void test_configurations(void **state) {
        "\"parts\": 3, \"tile\": 64, \"fold\": \"last-first\", \"from\": \"first\"},\n    {\"deal\": \"every\", \"k\": "
        "128"},
       {"cutlass:2xacc", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"k\": 128"},
+      {"torch:_scaled_mm", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"from\": \"zero\"}\n  ],\n  \"residue\""},
+      {"torch:_scaled_mm:fast", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"epilogue\": [\"alpha\"]"},
       {"deepgemm", "H100", F16, 1, 1, 1, -1, -1, -1, -1, -1, "\"with\": \"fma\""},
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, -1, -1, -1, -1, -1, "give algo"},
       {"cublaslt:13.1/H100", "H100", F16, 8, 8, 4096, 41, 1, 0, 0, 0, "no rule is known for algorithm 41"},

@@ -303,6 +303,13 @@ static char *copy_of(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
+/* What cuBLASLt does behind alpha with D in FP8. */
+static void saturate(smma_plan *p) {
+  if (!is_one_of(p->d, SMMA_E4M3, SMMA_E5M2)) return;
+  p->epilogue[p->epilogues++].kind = SMMA_EPILOGUE_SCALE_D;
+  p->epilogue[p->epilogues++] = (smma_epilogue){SMMA_EPILOGUE_CLAMP, p->d};
+}
+
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
   char name[100];
@@ -312,22 +319,37 @@ static bool fill(maker *m) {
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
   m->plan->d = w->d;
   if (!m->plan->name || !m->plan->source[0]) return fail(m, "out of memory");
-  if (m->kernel->of == FP8) m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
+  if (m->kernel->of == FP8) {
+    m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
+    saturate(m->plan);
+  }
   return make_kernel(m);
+}
+
+/* The plan of a text, with D's format where it names none. */
+static bool read_named(maker *m) {
+  const smma_format d = m->with->d;
+  m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->message, m->message_size);
+  if (!m->plan) return false;
+  if (!(m->plan->source[0] = copy_of(m->from->source))) return fail(m, "out of memory");
+  m->plan->sources = 1;
+  if (d == SMMA_NO_FORMAT || d == m->plan->d) return true;
+  if (m->plan->d != SMMA_NO_FORMAT)
+    return fail(m, "%s: D is in %s, not in %s", m->from->name, smma_format_name(m->plan->d), smma_format_name(d));
+  m->plan->d = d;
+  if (smma_plan_has(m->plan, SMMA_EPILOGUE_ALPHA)) saturate(m->plan);
+  return true;
 }
 
 smma_plan *smma_plan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
   maker m = {.with = with, .from = find_library(with->name), .message = message, .message_size = message_size};
   if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
   if (m.from->text) {
-    m.plan = smma_plan_read(m.from->name, m.from->text, strlen(m.from->text), message, message_size);
-    if (m.plan && (m.plan->source[0] = copy_of(m.from->source))) m.plan->sources = 1;
-    return m.plan;
+    if (read_named(&m)) return m.plan;
+  } else if (find_kernel(&m) && check_instruction(&m)) {
+    m.plan = calloc(1, sizeof *m.plan);
+    if (m.plan ? fill(&m) : fail(&m, "out of memory")) return m.plan;
   }
-  if (!find_kernel(&m) || !check_instruction(&m)) return NULL;
-  m.plan = calloc(1, sizeof *m.plan);
-  if (!m.plan) return fail(&m, "out of memory"), NULL;
-  if (fill(&m)) return m.plan;
   smma_plan_release(m.plan);
   return NULL;
 }

@@ -1,7 +1,9 @@
 """Plans: what makes one, products that follow one, those of libraries, complaints."""
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -117,6 +119,126 @@ def test_command(command, operands, tmp_path):
     text = command("plan", *asked, "--algo", 66, "--stages", 35, "--splitk", 3)
     assert softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).text == text
     assert softmma.plan_libraries() == command("plan", "--list").split()
+
+
+def expected_members(said, slices):
+    """What bitequiv's planner says, in the words of a plan: members, and the length of slices."""
+    mode, group = said["mode"], {"group": said.get("k_per_dot"), "residue": "first-tile"}
+    cut = {"deal": "contiguous", "parts": slices, "fold": "serial", "from": "first"}
+    if mode == "plain":
+        return {"sum": []}
+    if mode == "k_per_dot":
+        return {"sum": [], **group}
+    if mode == "splitk_groups":
+        merge = {"total": "d"} if said["merge_scheme"] == 3 else {}
+        return {"sum": [{**cut, "grain": 64, **merge}], "tile": said["block_k"], **group}
+    if mode == "split":
+        return {"sum": [{**cut, "grain": 64}], "lost_tail": 64}
+    if mode == "split_blocks":
+        blocks = {"deal": "every", "k": said["block_k"], "fold": "serial", "from": "zero"}
+        return {"sum": [{**cut, "grain": said["block_k"]}, blocks] if slices > 1 else [blocks]}
+    if mode == "gemmsn":
+        parts, block = said["simt"]
+        chunks = {**cut, "parts": parts, "grain": 1, "from": "zero"}
+        blocks = {"deal": "every", "k": block, "fold": "serial", "from": "zero"}
+        return {"sum": [chunks] * (parts > 1) + [blocks] * (block > 0), "group": 1}
+    if mode == "gemv13":
+        (load, lanes, tiles, halved), _ = said["gemv"]
+        lane = {"deal": "interleaved", "parts": lanes, "tile": abs(load), "fold": "halving" if halved else "serial"}
+        blocks = {"deal": "every", "k": tiles * abs(load), "fold": "serial", "from": "first"}
+        return {"sum": [{**lane, "from": "first"}] + [blocks] * (tiles > 0), "group": 1}
+    if mode == "gemv_cslice":
+        lanes, block = said["gemv"]
+        blocks = {"deal": "every", "k": block, "fold": "serial", "from": "first"}
+        return {"sum": [{**cut, "parts": lanes, "grain": 1}, blocks], "group": 1}
+    assert mode == "gemv14"
+    blocks, load = said["gemv"]
+    inner = {"deal": "interleaved", "from": "first"}
+    levels = [
+        {**inner, "parts": blocks, "tile": 128 * load, "fold": "strides", "strides": [128, 64, 32, 4, 1]},
+        {**inner, "parts": 128, "tile": load, "fold": "halving"},
+        {**inner, "parts": load, "tile": 1, "fold": "serial"},
+    ]
+    return {"sum": levels[: 3 if load > 1 else 2], "group": 1}
+
+
+def test_sampled_configurations():
+    """Configurations of cuBLASLt, and what bitequiv's planner makes of them (its tests' fixtures, sm_90, 13.1)."""
+    folder = os.environ.get("SOFTMMA_PLANS")
+    if not folder:
+        pytest.skip("SOFTMMA_PLANS is not set: sampled configurations are NOT checked; it names a folder with them")
+    cases = json.loads((Path(folder) / "bitequiv_plan_sm90_sample.json").read_text())["cases"]
+    fma = softmma.Custom(REPOSITORY / "examples" / "custom" / "fma32-f16.json")
+    names = ("algo", "tile", "splitk", "reduction", "swizzle", "custom", "stages", "inner", "cluster")
+    for case in cases:
+        numbers = {name: x for name, x in zip(names, case["config"]) if x is not None}
+        kind = {"fp16": "f16", "bf16": "bf16", "fp8": "e4m3"}[case["kind"]]
+        if numbers["stages"] == 36:  # the stages of FP8 products, which the sample asks for with FP16
+            with pytest.raises(ValueError, match="no rule is known for stages 36"):
+                softmma.plan("cublaslt:13.1", on="H100", in_dtype=kind, k=case["K"], **numbers)
+            kind = "e4m3"
+        on = fma if numbers["algo"] in (11, 13, 14, 16) else "H100"
+        sizes = {"m": case["M"], "n": case["N"], "k": case["K"]}
+        asked = {"on": on, "in_dtype": kind, **sizes, **numbers} if on == "H100" else {"on": on, **sizes, **numbers}
+        if case["reason"] != "ok":
+            with pytest.raises(ValueError, match="no rule is known for algorithm"):
+                softmma.plan("cublaslt:13.1/H100", **asked)
+            continue
+        said = softmma.plan("cublaslt:13.1/H100", **asked).to_dict()
+        expected = expected_members(case["plan"], numbers["splitk"])
+        assert {name: said.get(name) for name in expected} == expected, case
+        if "k_chunk" in case["plan"] and numbers["splitk"] > 1:
+            level = said["sum"][0]
+            steps = -(-case["K"] // level["parts"])
+            assert -(-steps // level["grain"]) * level["grain"] == case["plan"]["k_chunk"]
+    assert len(cases) == 57
+
+
+def mmaemu_plan(gpu, fast, slices, custom, out):
+    numbers = {"algo": 66, "stages": 36} if gpu == "H100" else {"algo": 60 if fast else 35, "stages": 17}
+    merged = {"splitk": slices, "reduction": 2, "custom": custom}
+    return softmma.plan("cublaslt:12.8", on=gpu, in_dtype="e4m3", out_dtype=out, k=640, fast=fast, **numbers, **merged)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("gpu", "profile", "scheme", "custom"),
+    [("H100", "hopper", "contiguous", 0), ("RTX4060", "ada", "serial", 0), ("RTX4060", "ada", "pairwise", 1)],
+)
+@pytest.mark.parametrize("fast", [False, True])
+def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
+    """mmaemu computes FP8 products as an H100 PCIe and an RTX 4060 return them, by code of its own."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed, so plans are NOT compared with mmaemu")
+    mmaemu = pytest.importorskip("mmaemu", reason="mmaemu is not installed, so plans are NOT compared with it")
+    k = 616
+    a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((16, k), (k, 32)))
+    factors = [np.float32(0.37), np.float32(1.83)]
+    tensors = [torch.from_numpy(np.ascontiguousarray(x).view(np.uint8)).view(torch.float8_e4m3fn) for x in (a, b.T)]
+    for slices in (1, 3):
+        for out, kind in (("f32", torch.float32), ("bf16", torch.bfloat16), ("e4m3", torch.float8_e4m3fn)):
+            d = mmaemu.scaled_mm(
+                tensors[0], tensors[1].t(), torch.tensor(factors[0]), torch.tensor(factors[1]), out_dtype=kind,
+                use_fast_accum=fast, profile=profile, splitk=(slices, scheme) if slices > 1 else 1,
+            )  # fmt: skip
+            plan = mmaemu_plan(gpu, fast, slices, custom, out)
+            mine = softmma.matmul(a, b, on=gpu, in_dtype="e4m3", plan=plan, alpha=float(factors[0] * factors[1]))
+            expected = d.view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[d.element_size()]).numpy()
+            np.testing.assert_array_equal(bits(mine), expected.view(f"u{d.element_size()}"))
+
+
+def test_torch_scaled_mm(generator):
+    """The named plans, and what becomes of D in FP8."""
+    a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
+    same(softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=1.0), softmma.matmul(a, b, promote_every=128))
+    same(softmma.matmul(a, b, plan="torch:_scaled_mm:fast"), softmma.matmul(a, b))
+    narrow = softmma.plan("torch:_scaled_mm", out_dtype="e4m3")
+    d = softmma.matmul(a, b, plan=narrow, alpha=100.0, scale_d=0.5)
+    y = (softmma.matmul(a, b, promote_every=128) * np.float32(100)) * np.float32(0.5)
+    same(d, np.clip(y, -448, 448).astype(ml_dtypes.float8_e4m3fn))
+    assert softmma.plan("torch:_scaled_mm:fast", out_dtype="bf16").d == "bf16"
+    assert softmma.plan("deepgemm", out_dtype="bf16") == softmma.Plan("deepgemm")
+    with pytest.raises(ValueError, match="deepgemm: D is in bf16, not in f16"):
+        softmma.plan("deepgemm", out_dtype="f16")
 
 
 def test_complaints(operands, tmp_path):
