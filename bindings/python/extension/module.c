@@ -62,6 +62,7 @@ static PyMethodDef functions[] = {
     {"error", python_error, METH_VARARGS, NULL},
     {"probe", python_probe, METH_VARARGS, NULL},
     {"diff", python_diff, METH_VARARGS, NULL},
+    {"equal", python_equal, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

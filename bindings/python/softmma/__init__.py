@@ -22,6 +22,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._equal import Equality, equal
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import QUANTIZED_FORMATS, Multiplier, Quantized, dot, matmul, quantize, round
 from softmma._study import (
@@ -57,6 +58,7 @@ __all__ = [
     "Comparison",
     "Custom",
     "Difference",
+    "Equality",
     "Examination",
     "Explanation",
     "Finding",
@@ -73,6 +75,7 @@ __all__ = [
     "diff",
     "dot",
     "dtype",
+    "equal",
     "explain",
     "find",
     "formats",

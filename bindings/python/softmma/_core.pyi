@@ -106,3 +106,11 @@ def diff(
     seed: int,
     /,
 ) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...
+def equal(
+    one: tuple[str, object, PlanHandle | None],
+    other: tuple[str, object, PlanHandle | None],
+    k: int,
+    rows: int,
+    seed: int,
+    /,
+) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
