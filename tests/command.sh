@@ -753,6 +753,22 @@ gives 'compare: block-scaled formats' 1 '^B200 +mxfp8_e4m3,mxfp4 +tcgen05\.m128n
   compare --on H100,B200:nvfp4,B200:mxfp8:mxfp4 "${real[@]}"
 gives 'compare: formats of A and of B' 0 '^H100 +e4m3,e5m2 +wgmma\.m64n8k32\.f32\.e4m3\.e5m2 ' \
   compare --on H100:e4m3:e5m2,H100 A.npy B.npy
+plans=$source_directory/examples/plans
+gives 'compare --plan: none is the chain' 0 '^H100 +f16, none .* 0 \(0\.0 %\)' \
+  compare --on H100,H100 --plan none,none "${real[@]}"
+echo '{"softmma-plan": 1, "name": "quarters", "sum": [{"deal": "contiguous", "parts": 4}]}' >in/quarters.json
+gives 'compare --plan: one for each' 1 '^H100 +f16, \./in/quarters\.json .* [1-9][0-9]* \(' \
+  compare --on H100,H100 --plan none,./in/quarters.json "${real[@]}"
+gives 'compare --plan: one for all, scale factors of 1' 0 "results in bf16$" \
+  compare --on H100,H100 --plan "$plans/two-level.json,$plans/block-scaled.json" "${real[@]}"
+gives 'compare --plan --json' 0 '^      "plan": "cutlass:fast"' compare --on H100,H200 --plan cutlass:fast "${real[@]}" --json
+fails 'compare --plan: other formats of D' '--plan: results of H100 are in f32 with none and those of H100 in bf16 with ' \
+  compare --on H100,H100 --plan "none,$plans/two-level.json" "${real[@]}"
+fails 'compare --plan: three for two' '--plan: 3 plans for 2 targets' compare --on H100,V100 --plan none,none,none A.npy B.npy
+fails 'compare --plan: scale factors of both' '--plan: .*: the instruction has scale factors of its own' \
+  compare --on B200:mxfp8 --plan deepgemm "${real[@]}"
+fails 'compare --plan: K that it cannot follow' '--plan: .*split-k.json: 4 parts of 2 products: some would have none' \
+  compare --on H100 --plan "$plans/split-k.json" A.npy B.npy
 fails 'compare: no format behind the colon' "--on: unknown format ''" compare --on H100: A.npy B.npy
 fails 'compare: no GPU' '--on is missing' compare A.npy B.npy
 fails 'compare: an empty list' '--on: the list of GPUs is empty' compare --on '' A.npy B.npy

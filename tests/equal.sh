@@ -46,6 +46,28 @@ check 'has what zeros do' has '.zeros == "change nothing"'
 runs 2 equal --permute B200:nvfp4 --rows 1000
 check 'cannot tell' grep -q '^order of k: cannot tell, because ' in/stdout
 
+# Plans.
+plans=$source_directory/examples/plans
+gives 'BLOCK_K of promotion' 1 '^smallest row found, K = 65, ' \
+  equal H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json"
+gives 'other words' 0 '^equal, proved for K = 256: ' \
+  equal H100 H100 --plan "$plans/split-k.json,$plans/slices-listed.json" -k 256
+gives 'one plan for both' 0 '^equal, proved for every K that both can follow: ' \
+  equal H100:bf16 B200:bf16 --plan "$plans/split-k.json"
+gives 'a K without plans' 0 '^equal, proved for K = 40: ' equal A100:f16 A100:mma.m16n8k8.f32.f16.f16.f32 -k 40
+gives 'JSON: plans' 1 '"product_k": 65' equal H100 H100 --plan "$plans/two-level-64.json,$plans/two-level.json" --json
+check 'has where the products stand' has '(.row.at | length) == .row.k and .plans[0] != .plans[1] and .k == 65'
+gives 'JSON: operands of one' 1 'alpha \(1\)' equal H100 H100 -k 16 --rows 100 --json --plan "none,$plans/linear.json" \
+  --out f16
+gives 'order of k with a plan' 1 '^any order, proved for K = 256, of k = 0 and 1 to 15$' \
+  equal --permute H100 --plan "$plans/split-k.json" -k 256
+gives 'JSON: order with a plan' 1 '"any_order_with_0": "1 to 15"' equal --permute H100 --plan cutlass:2xacc --json
+fails 'other formats of D' 'no functions of the same operands: D is f32 and bf16' \
+  equal H100 H100 --plan "none,$plans/two-level.json"
+fails 'a K that a plan cannot follow' 'K = 3: 4 parts of 3 products' equal H100 H100 --plan "$plans/split-k.json" -k 3
+fails 'a plan too many' '--plan: 3 plans for 2 targets' equal H100 H100 --plan none,none,none
+fails 'K' '--k: -1 is not a number from 1 to' equal H100 H100 -k -1
+
 fails 'other formats' 'no functions of the same operands: A is f16 and bf16' equal H100 H100:bf16
 fails 'one target' 'two targets' equal H100
 fails 'two to permute' 'one target' equal --permute H100 B200

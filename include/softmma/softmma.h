@@ -180,7 +180,7 @@ SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t
 typedef struct {
   size_t size;                         /* of this struct */
   const char *name;                    /* "cublaslt:13.1/H100", see smma_plan_library */
-  const smma_instruction *instruction; /* what its formats are multiplied with */
+  const smma_instruction *instruction; /* what its formats are multiplied with; NULL for what depends on none */
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;

@@ -23,9 +23,8 @@ void smma_plan_request_defaults(smma_plan_request *request) {
 
 smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size) {
   message_size = smma_start_text(message, message_size);
-  if (request && request->size == sizeof *request && request->instruction)
-    return smma_plan_of_library(request, message, message_size);
-  snprintf(message, message_size, "the instruction of the plan is missing");
+  if (request && request->size == sizeof *request) return smma_plan_of_library(request, message, message_size);
+  snprintf(message, message_size, "the request is missing, or has another size");
   return NULL;
 }
 

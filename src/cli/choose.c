@@ -24,6 +24,21 @@ const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *
   return target.custom ? target.custom : choose(&target, name, name || in ? in : "f16", out);
 }
 
+const smma_instruction *smma_choose_target(const char *text, const char *name, const char *in, const char *out) {
+  char gpu[512], message[512];
+  const char *more;
+  smma_formats formats;
+  if (!*text || strlen(text) >= sizeof gpu) smma_die("'%.40s' is not the name of a GPU", text);
+  snprintf(gpu, sizeof gpu, "%s", text);
+  const smma_target target = smma_require_target_and_more(gpu, &more);
+  if (target.custom) return target.custom;
+  if (!more) return smma_choose_one_of_several(gpu, name, in, out);
+  const smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
+  if (smma_formats_from_text(more, d, &formats, message, sizeof message))
+    return smma_require_by_formats(gpu, &formats, NULL);
+  return smma_require_of_target(&target, more, NULL);
+}
+
 const char *smma_kernel_list(char text[128]) {
   const char *name;
   text[0] = 0;

@@ -11,6 +11,10 @@ const smma_instruction *smma_choose_instruction(const char *gpu, const char *nam
 /* The same for one of several GPUs: options are for those that are no files, and f16 is the format without them. */
 const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *name, const char *in, const char *out);
 
+/* That of a target: "GPU", for which the other options are, "GPU:FORMAT", "GPU:A:B", "GPU:INSTRUCTION" or the file of a
+   custom unit. */
+const smma_instruction *smma_choose_target(const char *text, const char *name, const char *in, const char *out);
+
 /* Ends the program with one line unless this CPU has the kernel of --kernel; NULL is the fastest. */
 void smma_check_kernel(const char *kernel);
 

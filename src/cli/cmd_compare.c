@@ -4,6 +4,7 @@
 
 #include "cli/choose.h"
 #include "cli/matrices.h"
+#include "cli/plans.h"
 #include "cli/target.h"
 #include "numerics/compare.h"
 
@@ -13,6 +14,8 @@ typedef struct {
   char label[512]; /* a GPU, or the file of a custom unit */
   const smma_instruction *instruction;
   char inputs[SMMA_INPUTS_TEXT_SIZE];
+  char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* with the plan */
+  smma_target_plan *plan;
   smma_tensor a, b, d;
   smma_comparison difference;          /* from the first unit */
   smma_product_error error, own_error; /* against the exact product of the files, and of the rounded inputs */
@@ -23,7 +26,10 @@ typedef struct {
   smma_tensor a, b; /* as the files hold them */
   size_t m, n, k;
   smma_formats formats; /* of units that name none */
+  smma_format d;        /* of all results */
+  bool planned;         /* units have plans */
   unit unit[MOST_UNITS];
+  smma_target_plan plan[MOST_UNITS];
   int units, passes; /* passes over all products that are done: of each unit, the product and two exact ones */
   smma_progress progress;
 } comparison;
@@ -65,6 +71,24 @@ static void add_units(comparison *x, const char *list) {
   }
 }
 
+/* Plans may have another D than the instruction, but all units' results are of one format. */
+static void add_plans(comparison *x, const char *list) {
+  const smma_instruction *instructions[MOST_UNITS];
+  for (int i = 0; i < x->units; i++) instructions[i] = x->unit[i].instruction;
+  smma_require_plans(list, instructions, (size_t)x->units, x->plan);
+  x->planned = list != NULL;
+  x->d = smma_plan_d(x->plan[0].plan, instructions[0]);
+  for (int i = 0; i < x->units; i++) {
+    unit *u = &x->unit[i];
+    const smma_format d = smma_plan_d(x->plan[i].plan, instructions[i]);
+    u->plan = &x->plan[i];
+    snprintf(u->shown, sizeof u->shown, "%s%s%s", u->inputs, list ? ", " : "", u->plan->text);
+    if (d != x->d)
+      smma_die("--plan: results of %s are in %s with %s and those of %s in %s with %s; give plans with the same D",
+               x->unit[0].label, smma_format_text(x->d), x->plan[0].text, u->label, smma_format_text(d), u->plan->text);
+  }
+}
+
 static smma_encoded_matrix encoded(const smma_tensor *t) {
   return (smma_encoded_matrix){t->format, t->rows, t->columns, t->data};
 }
@@ -102,13 +126,16 @@ static smma_product_error require_error(const smma_encoded_matrix *a, const smma
 static void multiply(comparison *x, unit *u, smma_gemm_arguments *g) {
   smma_encoded_matrix a, b, d;
   smma_status status;
-  u->d = smma_new_matrix(u->instruction->d, x->m, x->n);
+  void *neutral;
+  u->d = smma_new_matrix(x->d, x->m, x->n);
   g->m = x->m, g->n = x->n, g->k = x->k, g->d = u->d.data;
   g->progress = show_progress, g->progress_context = x;
+  neutral = smma_take_plan(u->plan->plan, g);
   status = smma_gemm(u->instruction, g);
+  free(neutral);
   if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
   x->passes++;
-  u->difference = smma_compare_results(x->formats.d, x->unit[0].d.data, u->d.data, x->m * x->n);
+  u->difference = smma_compare_results(x->d, x->unit[0].d.data, u->d.data, x->m * x->n);
   d = encoded(&u->d);
   a = encoded(&x->a), b = encoded(&x->b);
   u->error = require_error(&a, &b, &d, x);
@@ -182,10 +209,10 @@ static const char *error_text(double error, char text[32]) {
 
 static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
 
-/* Of the columns of input formats and of instructions. */
+/* Of the columns of input formats, with plans, and of instructions. */
 static int inputs_width(const comparison *x) {
   int width = 9;
-  for (int i = 0; i < x->units; i++) width = wider(width, x->unit[i].inputs);
+  for (int i = 0; i < x->units; i++) width = wider(width, x->unit[i].shown);
   return width;
 }
 
@@ -205,7 +232,7 @@ static void print_row(const comparison *x, int i) {
       snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
                (double)u->difference.largest_ulps);
   }
-  printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", u->label, inputs_width(x), u->inputs, names_width(x),
+  printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", u->label, inputs_width(x), u->shown, names_width(x),
          u->instruction->name, differ, largest, error_text(u->error.largest, total),
          error_text(u->own_error.largest, own));
 }
@@ -213,9 +240,10 @@ static void print_row(const comparison *x, int i) {
 static void print_table(const comparison *x) {
   size_t special = 0, left_out = 0;
   printf("%s (%zu x %zu) times %s (%zu x %zu): %zu results in %s\n\n", x->path[0], x->m, x->k, x->path[1], x->k, x->n,
-         x->m * x->n, smma_format_text(x->formats.d));
-  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", inputs_width(x), "inputs", names_width(x),
-         "instruction", "differ from", x->unit[0].label, "at most by", "total error", "unit's part");
+         x->m * x->n, smma_format_text(x->d));
+  printf("%-14s %-*s %-*s  %12s %-8.8s  %13s  %11s  %11s\n", "GPU", inputs_width(x),
+         x->planned ? "inputs, plan" : "inputs", names_width(x), "instruction", "differ from", x->unit[0].label,
+         "at most by", "total error", "unit's part");
   for (int i = 0; i < x->units; i++) {
     print_row(x, i);
     special += x->unit[i].difference.special;
@@ -226,7 +254,7 @@ static void print_table(const comparison *x) {
       "near zero that changes sign differs by billions). total error: the largest |result - exact product of the "
       "files|\n"
       "over the largest exact one. unit's part: the same against the product of the matrices rounded to its inputs.\n",
-      smma_format_text(x->formats.d));
+      smma_format_text(x->d));
   if (special) printf("%zu differences have NaN or infinity on one side and are not in the units.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
 }
@@ -234,15 +262,15 @@ static void print_table(const comparison *x) {
 static void print_pairs(const comparison *x) {
   if (x->units < 3) return;
   printf("\nresults that differ, pair by pair:\n%-*s", 15 + inputs_width(x), "");
-  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].inputs), x->unit[j].label);
+  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].shown), x->unit[j].label);
   printf("\n%-*s", 15 + inputs_width(x), "");
-  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].inputs), x->unit[j].inputs);
+  for (int j = 0; j < x->units; j++) printf(" %*s", wider(12, x->unit[j].shown), x->unit[j].shown);
   putchar('\n');
   for (int i = 0; i < x->units; i++) {
-    printf("%-14s %-*s", x->unit[i].label, inputs_width(x), x->unit[i].inputs);
+    printf("%-14s %-*s", x->unit[i].label, inputs_width(x), x->unit[i].shown);
     for (int j = 0; j <= i; j++)
-      printf(" %*zu", wider(12, x->unit[j].inputs),
-             smma_compare_results(x->formats.d, x->unit[i].d.data, x->unit[j].d.data, x->m * x->n).different);
+      printf(" %*zu", wider(12, x->unit[j].shown),
+             smma_compare_results(x->d, x->unit[i].d.data, x->unit[j].d.data, x->m * x->n).different);
     putchar('\n');
   }
 }
@@ -266,24 +294,25 @@ static void print_json(const comparison *x) {
   json_t *units = json_array(), *pairs = json_array();
   for (int i = 0; i < x->units; i++) {
     const unit *u = &x->unit[i];
-    json_array_append_new(
-        units, json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "on", smma_json_text(u->label), "arch",
-                         smma_json_text(smma_arch_name(u->instruction)), "instruction", u->instruction->name, "in",
-                         u->inputs, "error", error_json(u->error), "unit_error", error_json(u->own_error)));
+    json_t *plan = x->planned ? smma_json_text(u->plan->text) : NULL;
+    json_array_append_new(units, json_pack("{s:o, s:o, s:s, s:s, s:o*, s:o, s:o}", "on", smma_json_text(u->label),
+                                           "arch", smma_json_text(smma_arch_name(u->instruction)), "instruction",
+                                           u->instruction->name, "in", u->inputs, "plan", plan, "error",
+                                           error_json(u->error), "unit_error", error_json(u->own_error)));
     for (int j = 0; j < i; j++) {
-      json_t *pair = difference_json(smma_compare_results(x->formats.d, x->unit[j].d.data, u->d.data, x->m * x->n));
+      json_t *pair = difference_json(smma_compare_results(x->d, x->unit[j].d.data, u->d.data, x->m * x->n));
       json_object_set_new(pair, "first", json_integer(j));
       json_object_set_new(pair, "second", json_integer(i));
       json_array_append_new(pairs, pair);
     }
   }
   smma_print_json(json_pack("{s:I, s:I, s:I, s:s, s:o, s:o}", "m", (json_int_t)x->m, "n", (json_int_t)x->n, "k",
-                            (json_int_t)x->k, "out", smma_format_text(x->formats.d), "units", units, "pairs", pairs));
+                            (json_int_t)x->k, "out", smma_format_text(x->d), "units", units, "pairs", pairs));
 }
 
 int smma_command_compare(int argc, const char **argv) {
   static comparison x;
-  const char *gpus = NULL, *in = "f16", *out = NULL, **paths;
+  const char *gpus = NULL, *in = "f16", *out = NULL, *plans = NULL, **paths;
   int json = 0;
   bool same;
   struct poptOption options[] = {
@@ -292,16 +321,22 @@ int smma_command_compare(int argc, const char **argv) {
       {"in", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &in, 0, "format of A and B, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &out, 0, "format of the results: f32 (f64 for f64, s32 for integers) without it",
        "FORMAT"},
+      {"plan", 0, POPT_ARG_STRING, &plans, 0,
+       "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
+       "FILE|NAME,..."},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   paths =
       smma_parse_options(argc, argv, options, 2, 2,
-                         "Each GPU computes with its preferred instruction for the format. Exit status 1 if results\n"
-                         "differ. Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
+                         "Each GPU computes with its preferred instruction for the format. C is zero, scale factors\n"
+                         "of a plan's parts are 1, its bias 0. Exit status 1 if results differ.\n"
+                         "Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
   x.formats = smma_require_formats(in, "--in", out);
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
   if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
+  add_plans(&x, plans);
   load_matrices(&x, paths);
+  for (int i = 0; i < x.units; i++) smma_check_plan(x.unit[i].plan, x.unit[i].instruction, x.k);
   same = run_units(&x);
   if (json) {
     print_json(&x);
@@ -310,5 +345,6 @@ int smma_command_compare(int argc, const char **argv) {
     print_pairs(&x);
   }
   free_matrices(&x);
+  for (int i = 0; i < x.units; i++) smma_plan_free(x.plan[i].plan);
   return smma_finish_output(same ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }

@@ -1,14 +1,19 @@
 #include <string.h>
 
 #include "cli/choose.h"
+#include "cli/plans.h"
 #include "cli/row.h"
-#include "cli/target.h"
 #include "cli/values.h"
 #include "equal/equal.h"
+#include "equal/planned.h"
+
+enum { MOST_K = 1 << 24 };
 
 typedef struct {
   char label[512]; /* as given */
   const smma_instruction *instruction;
+  smma_target_plan plan;
+  char shown[1040]; /* the label with the plan's */
 } side;
 
 typedef struct {
@@ -17,24 +22,10 @@ typedef struct {
 
 /* ---- Targets ---- */
 
-/* "GPU", "GPU:FORMAT", "GPU:INSTRUCTION" or the file of a custom unit. */
 static void take_side(const char *text, const choice *c, side *s) {
-  char gpu[512], message[512];
-  const char *more;
-  smma_formats formats;
-  if (!*text || strlen(text) >= sizeof gpu) smma_die("'%.40s' is not the name of a GPU", text);
-  snprintf(gpu, sizeof gpu, "%s", text);
+  if (!*text || strlen(text) >= sizeof s->label) smma_die("'%.40s' is not the name of a GPU", text);
   snprintf(s->label, sizeof s->label, "%s", text);
-  const smma_target target = smma_require_target_and_more(gpu, &more);
-  if (target.custom || !more) {
-    s->instruction = smma_choose_one_of_several(gpu, c->name, c->in, c->out);
-    return;
-  }
-  const smma_format d = c->out ? smma_require_format(c->out, "--out") : SMMA_NO_FORMAT;
-  if (smma_formats_from_text(more, d, &formats, message, sizeof message))
-    s->instruction = smma_require_by_formats(gpu, &formats, NULL);
-  else
-    s->instruction = smma_require_of_target(&target, more, NULL);
+  s->instruction = smma_choose_target(text, c->name, c->in, c->out);
 }
 
 static void print_side(const side *s) {
@@ -43,7 +34,7 @@ static void print_side(const side *s) {
   char value[32];
   printf("%s: %s, %s", s->label, i->name, smma_model_name(&i->rule->rule));
   for (int p = 0; smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) printf(" %s=%s", name, value);
-  putchar('\n');
+  printf("%s%s\n", *s->plan.text ? ", plan " : "", s->plan.text);
 }
 
 /* ---- Rows ---- */
@@ -54,9 +45,10 @@ static void print_number(smma_format format, uint64_t x, int width) {
   printf("  %-*s", width, both);
 }
 
-static void print_product(const smma_instruction *i, const smma_row *row, int k) {
+/* Its k in the product is `at`. */
+static void print_product(const smma_instruction *i, const smma_row *row, int k, size_t at) {
   const int group = i->scale_block ? k / i->scale_block : 0;
-  printf("  k = %-2d", k);
+  printf("  k = %-2zu", at);
   print_number(i->a, row->a[k], 24);
   print_number(i->b, row->b[k], i->scale_block ? 24 : 0);
   if (i->scale_block) {
@@ -66,22 +58,26 @@ static void print_product(const smma_instruction *i, const smma_row *row, int k)
   putchar('\n');
 }
 
-/* The terms that are not +0, and both results. */
-static void print_witness(const smma_witness *w, const char *one, const char *other) {
+/* The terms that are not +0, and both results; of a product of `k` whose k they have, or of their own (NULL). */
+static void print_row(const smma_witness *w, size_t all, const size_t *place, const char *one, const char *other) {
   const smma_instruction *i = &w->as;
   const char *label[2] = {one, other};
   const uint64_t d[2] = {w->row.d, w->other};
   const int width = (int)(strlen(one) > strlen(other) ? strlen(one) : strlen(other));
   char hex[24], value[40];
-  printf("smallest row found, K = %d, all but +0: %s\n", i->k,
+  printf("smallest row found, K = %zu, all but +0: %s\n", all,
          i->scale_block ? "k, a, b and their scale factors" : "k, a and b");
   for (int k = 0; k < i->k; k++)
-    if (w->row.a[k] || w->row.b[k]) print_product(i, &w->row, k);
+    if (w->row.a[k] || w->row.b[k]) print_product(i, &w->row, k, place ? place[k] : (size_t)k);
   printf("  c     ");
   print_number(i->c, w->row.c, 0);
   putchar('\n');
   for (int s = 0; s < 2; s++)
     printf("  %-*s  %s  %s\n", width, label[s], smma_hex_text(i->d, d[s], hex), smma_value_text(i->d, d[s], value));
+}
+
+static void print_witness(const smma_witness *w, const char *one, const char *other) {
+  print_row(w, (size_t)w->as.k, NULL, one, other);
 }
 
 static json_t *witness_json(const smma_witness *w) {
@@ -178,6 +174,89 @@ static json_t *freedom_json(const side *s, const smma_freedom *f) {
                    zeros[f->filled.answer], "zeros_row", witness_json(&f->filled.witness));
 }
 
+/* ---- With plans ---- */
+
+static void print_planned_row(const smma_planned_witness *w, const char *one, const char *other) {
+  print_row(&w->witness, w->k, w->place, one, other);
+  if (*w->with) printf("  with    %s\n", w->with);
+}
+
+static void print_planned_equality(const side s[2], const smma_planned_equality *e) {
+  print_side(&s[0]);
+  print_side(&s[1]);
+  if (*e->neutral) printf("only one of them takes these, which are neutral: %s\n", e->neutral);
+  switch (e->answer) {
+    case SMMA_PROVED:
+      if (e->k)
+        printf("equal, proved for K = %zu: %s\n", e->k, e->why);
+      else
+        printf("equal, proved for every K that both can follow: %s\n", e->why);
+      return;
+    case SMMA_REFUTED:
+      printf("different: in %s\n", e->why);
+      print_planned_row(&e->row, s[0].shown, s[1].shown);
+      return;
+    case SMMA_CANNOT_TELL:
+      if (e->row.witness.rows)
+        printf("cannot tell, because no proof covers what differs at K = %zu, %s; %llu rows agree\n", e->k, e->why,
+               (unsigned long long)e->row.witness.rows);
+      else
+        printf("cannot tell, because %s\n", e->why);
+  }
+}
+
+/* With the k of the product where its terms stand. */
+static json_t *planned_row_json(const smma_planned_witness *w) {
+  json_t *object = witness_json(&w->witness), *place;
+  if (!w->witness.found) return object;
+  place = json_array();
+  for (int i = 0; i < w->witness.as.k; i++) json_array_append_new(place, json_integer((json_int_t)w->place[i]));
+  json_object_set_new(object, "at", place);
+  json_object_set_new(object, "product_k", json_integer((json_int_t)w->k));
+  json_object_set_new(object, "with", json_string(w->with));
+  return object;
+}
+
+static json_t *plan_json(const side *s) { return *s->plan.text ? smma_json_text(s->plan.text) : json_null(); }
+
+static json_t *planned_equality_json(const side s[2], const smma_planned_equality *e) {
+  return json_pack("{s:[o, o], s:[s, s], s:[o, o], s:s, s:o, s:o, s:s, s:o, s:I}", "targets",
+                   smma_json_text(s[0].label), smma_json_text(s[1].label), "instr", s[0].instruction->name,
+                   s[1].instruction->name, "plans", plan_json(&s[0]), plan_json(&s[1]), "answer", answers[e->answer],
+                   "why", smma_json_text(e->why), "k", e->k ? json_integer((json_int_t)e->k) : json_null(), "neutral",
+                   e->neutral, "row", planned_row_json(&e->row), "rows", (json_int_t)e->row.witness.rows);
+}
+
+static void print_planned_freedom(const side *s, const smma_planned_freedom *f) {
+  const smma_planned_equality *e = &f->order;
+  char other[96];
+  print_side(s);
+  snprintf(other, sizeof other, "k = %zu and %zu exchanged", f->exchanged[0], f->exchanged[1]);
+  switch (e->answer) {
+    case SMMA_PROVED: printf("order of k: any, proved for K = %zu: %s\n", f->k, e->why); break;
+    case SMMA_REFUTED:
+      printf("order of k: matters\n");
+      print_planned_row(&e->row, "in order", other);
+      break;
+    case SMMA_CANNOT_TELL:
+      printf("order of k: cannot tell, because no proof covers it; %llu rows with K = %zu agree\n",
+             (unsigned long long)e->row.witness.rows, f->k);
+  }
+  if (*f->within) printf("any order, proved for K = %zu, of k = 0 and %s\n", f->k, f->within);
+}
+
+static json_t *planned_freedom_json(const side *s, const smma_planned_freedom *f) {
+  static const char *const words[] = {"any", "matters", "cannot tell"};
+  const smma_planned_equality *e = &f->order;
+  return json_pack("{s:o, s:s, s:o, s:I, s:s, s:s, s:o, s:o, s:I, s:s}", "target", smma_json_text(s->label), "instr",
+                   s->instruction->name, "plan", plan_json(s), "k", (json_int_t)f->k, "order", words[e->answer], "why",
+                   e->why, "row", planned_row_json(&e->row), "exchanged",
+                   e->answer == SMMA_REFUTED
+                       ? json_pack("[I, I]", (json_int_t)f->exchanged[0], (json_int_t)f->exchanged[1])
+                       : json_null(),
+                   "rows", (json_int_t)e->row.witness.rows, "any_order_with_0", f->within);
+}
+
 /* ---- The command ---- */
 
 static int compare_two(const side s[2], uint64_t rows, uint64_t seed, bool json) {
@@ -202,17 +281,57 @@ static int examine_one(const side *s, uint64_t rows, uint64_t seed, bool json) {
   return smma_finish_output(statuses[f.order.answer]);
 }
 
+static int compare_planned(const side s[2], size_t k, uint64_t rows, uint64_t seed, bool json) {
+  static smma_planned_equality e;
+  const smma_planned targets[2] = {{s[0].shown, s[0].instruction, s[0].plan.plan},
+                                   {s[1].shown, s[1].instruction, s[1].plan.plan}};
+  smma_error error;
+  if (!smma_find_planned_equality(targets, k, rows, seed, &e, &error)) smma_die("%s", error.text);
+  if (json)
+    smma_print_json(planned_equality_json(s, &e));
+  else
+    print_planned_equality(s, &e);
+  return smma_finish_output(statuses[e.answer]);
+}
+
+static int examine_planned(const side *s, size_t k, uint64_t rows, uint64_t seed, bool json) {
+  static smma_planned_freedom f;
+  const smma_planned target = {s->shown, s->instruction, s->plan.plan};
+  smma_error error;
+  if (!smma_find_planned_freedom(&target, k, rows, seed, &f, &error)) smma_die("%s", error.text);
+  if (json)
+    smma_print_json(planned_freedom_json(s, &f));
+  else
+    print_planned_freedom(s, &f);
+  return smma_finish_output(statuses[f.order.answer]);
+}
+
+static void take_plans(side *s, size_t count, const char *list) {
+  const smma_instruction *instructions[2];
+  smma_target_plan plans[2];
+  for (size_t i = 0; i < count; i++) instructions[i] = s[i].instruction;
+  smma_require_plans(list, instructions, count, plans);
+  for (side *x = s; x < s + count; x++) {
+    x->plan = plans[x - s];
+    snprintf(x->shown, sizeof x->shown, "%.511s%s%.511s", x->label, list ? ", " : "", x->plan.text);
+  }
+}
+
 int smma_command_equal(int argc, const char **argv) {
   choice c = {NULL, NULL, NULL};
-  long long rows = 200000, seed = 0;
-  int json = 0, permute = 0, count = 0;
-  const char **targets;
-  side s[2];
+  long long rows = 200000, seed = 0, k = 0;
+  int json = 0, permute = 0, count = 0, status;
+  const char **targets, *plans = NULL;
+  static side s[2];
   struct poptOption options[] = {
       {"instr", 0, POPT_ARG_STRING, &c.name, 0, "the instruction of targets that name a GPU alone", "NAME"},
       {"in", 0, POPT_ARG_STRING, &c.in, 0, "or their preferred one with A and B in this format, or A,B", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &c.out, 0, "and D in that", "FORMAT"},
       {"permute", 0, POPT_ARG_NONE, &permute, 0, "of one target: whether the order of k matters, and BLOCK_K", NULL},
+      {"plan", 0, POPT_ARG_STRING, &plans, 0,
+       "how the library around the instruction sums: one for both or one for each, 'none' for one chain",
+       "FILE|NAME,..."},
+      {"k", 'k', POPT_ARG_LONGLONG, &k, 0, "K of the product: every K without it", "K"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "rows to search at most", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
@@ -228,6 +347,14 @@ int smma_command_equal(int argc, const char **argv) {
   for (; targets[count]; count++) take_side(targets[count], &c, &s[count]);
   if (permute && count != 1) smma_die("--permute: of one target, not two");
   if (!permute && count != 2) smma_die("two targets, please; for example softmma equal H100 B200 --in bf16");
-  return permute ? examine_one(s, (uint64_t)rows, (uint64_t)seed, json)
-                 : compare_two(s, (uint64_t)rows, (uint64_t)seed, json);
+  if (k < 0 || k > MOST_K) smma_die("--k: %lld is not a number from 1 to %d", k, MOST_K);
+  take_plans(s, (size_t)count, plans);
+  if (plans || k)
+    status = permute ? examine_planned(s, (size_t)k, (uint64_t)rows, (uint64_t)seed, json)
+                     : compare_planned(s, (size_t)k, (uint64_t)rows, (uint64_t)seed, json);
+  else
+    status = permute ? examine_one(s, (uint64_t)rows, (uint64_t)seed, json)
+                     : compare_two(s, (uint64_t)rows, (uint64_t)seed, json);
+  for (int i = 0; i < count; i++) smma_plan_free(s[i].plan.plan);
+  return status;
 }

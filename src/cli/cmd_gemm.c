@@ -5,9 +5,8 @@
 #include "cli/matrices.h"
 #include "cli/method.h"
 #include "cli/output.h"
+#include "cli/plans.h"
 #include "host/load.h"
-#include "io/custom_file.h"
-#include "io/plan_file.h"
 #include "plan/plan.h"
 
 enum {
@@ -273,19 +272,6 @@ static smma_status multiply(const product *p) {
   }
 }
 
-/* A file, or the name of a library. */
-static smma_plan *load_plan(const char *text, const smma_instruction *instruction) {
-  smma_plan_request request;
-  smma_plan *plan;
-  smma_error error;
-  smma_plan_request_defaults(&request);
-  request.name = text, request.instruction = instruction;
-  plan =
-      smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, error.text, sizeof error.text);
-  if (!plan) smma_die("--plan: %s", error.text);
-  return plan;
-}
-
 static int run(const gemm_options *o, const char **paths) {
   product p = {.instruction = choose_instruction(o)};
   smma_progress progress;
@@ -294,7 +280,7 @@ static int run(const gemm_options *o, const char **paths) {
   smma_gemm_defaults(&p.arguments);
   smma_check_kernel(o->kernel);
   p.method = smma_choose_method(&o->method, p.instruction);
-  if (o->plan) p.plan = load_plan(o->plan, p.instruction);
+  if (o->plan) p.plan = smma_require_plan(o->plan, p.instruction);
   check_options(o, &p);
   load_operands(o, paths, &p);
   fill_arguments(o, &p);

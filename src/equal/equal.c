@@ -16,16 +16,12 @@ static int common_multiple(int x, int y) {
 
 /* ---- Proof ---- */
 
-static bool same_nan(smma_nan_policy x, smma_nan_policy y) {
-  return x == y || x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET;
-}
-
 bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple) {
   const smma_operation of_x = smma_operation_of(x), of_y = smma_operation_of(y);
   const smma_form form_x = smma_form_of(&of_x), form_y = smma_form_of(&of_y);
   const bool zeros = smma_zeros_add_nothing(&of_x) && smma_zeros_add_nothing(&of_y);
   *multiple = x->k == y->k || zeros ? 1 : common_multiple(x->k, y->k);
-  return smma_same_form(&form_x, &form_y) && same_nan(of_x.rule.nan, of_y.rule.nan);
+  return smma_same_form(&form_x, &form_y) && smma_same_nan(of_x.rule.nan, of_y.rule.nan);
 }
 
 /* ---- Reasons ---- */
@@ -40,8 +36,7 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
-/* "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)"; false if there is nothing. */
-static bool add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
+bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
   char one[32], other[32];
@@ -195,7 +190,7 @@ bool smma_find_equality(const smma_instruction *x, const smma_instruction *y, ui
     return e->multiple == 1 || search(target, least, tile, rows, seed, &e->filled, error);
   }
   if (!search_both(target, rows, seed, e, error)) return false;
-  if (!add_differences(x, y, e->why, sizeof e->why)) snprintf(e->why, sizeof e->why, "NaN");
+  if (!smma_add_differences(x, y, e->why, sizeof e->why)) snprintf(e->why, sizeof e->why, "NaN");
   if (e->witness.found) e->answer = SMMA_REFUTED;
   return true;
 }

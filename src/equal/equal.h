@@ -36,4 +36,7 @@ bool smma_find_freedom(const smma_instruction *x, uint64_t rows, uint64_t seed, 
 /* The proof alone: whether forms and NaN are the same; `multiple` as above. */
 bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int *multiple);
 
+/* Adds "F (24 and 25), L (8 and 16), K of one instruction (8 and 16)" to a text; false if there is nothing. */
+bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size);
+
 #endif

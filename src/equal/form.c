@@ -1,5 +1,7 @@
 #include "equal/form.h"
 
+#include <math.h>
+
 #include "isa/instruction.h"
 
 /* Of all finite terms of one sort that are not zero: exponents that they bring to alignment, and the last bit. */
@@ -208,6 +210,10 @@ bool smma_same_form(const smma_form *x, const smma_form *y) {
   return x->step == y->step && smma_same_rule(&x->rule, &y->rule);
 }
 
+bool smma_same_nan(smma_nan_policy x, smma_nan_policy y) {
+  return x == y || x == SMMA_NAN_QUIET || y == SMMA_NAN_QUIET;
+}
+
 /* ---- Zeros behind the last product ---- */
 
 /* Whether a sum is kept as it is beside zeros: its own exponent, or the one that zeros bring, leaves all its bits. */
@@ -220,18 +226,29 @@ static bool alignment_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) 
 
 /* Whether a block's result is never -0, which zeros would turn into +0: what is added are multiples of the least
    result, as operands are, or as alignment leaves them. */
-static bool general_has_no_negative_zero(const smma_operation *o, const smma_g_fdpa *g) {
+static bool general_rounds_to_no_zero(const smma_operation *o, const smma_g_fdpa *g) {
   const reach terms = reach_of_terms(o, g);
   const int last = reach_of(g->output).last;
   const bool finite = g->alignment_bits != SMMA_EXACT_ALIGNMENT;
-  if (g->zero_sign != SMMA_ZERO_POSITIVE) return false;
   return terms.last >= last || (finite && terms.least - g->alignment_bits - g->sticky_bit >= last);
 }
 
-static bool general_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
+/* Zeros of both signs, or the exact zero of other terms, are +0; by IEEE 754 unless all are -0. */
+static bool exact_zero_is_positive(const smma_g_fdpa *g, bool began_off) {
+  return g->zero_sign == SMMA_ZERO_POSITIVE || (began_off && g->rounding != SMMA_ROUND_DOWN);
+}
+
+static bool general_has_no_negative_zero(const smma_operation *o, const smma_g_fdpa *g, bool began_off) {
+  return exact_zero_is_positive(g, began_off) && general_rounds_to_no_zero(o, g);
+}
+
+static bool general_joins_plainly(const smma_g_fdpa *g) {
   return g->c_joins == SMMA_C_JOINS_FIRST && g->interleave == g->block && g->subnormal_inputs == SMMA_SUBNORMALS_KEPT &&
-         g->subnormal_outputs == SMMA_SUBNORMALS_KEPT && alignment_keeps_sums(o, g) &&
-         general_has_no_negative_zero(o, g);
+         g->subnormal_outputs == SMMA_SUBNORMALS_KEPT;
+}
+
+static bool general_keeps_sums(const smma_operation *o, const smma_g_fdpa *g) {
+  return general_joins_plainly(g) && alignment_keeps_sums(o, g) && general_has_no_negative_zero(o, g, false);
 }
 
 /* c keeps its 23 fraction bits, and sums of products reach no further down than 2^(e - F2 - 1). */
@@ -260,3 +277,69 @@ bool smma_zeros_add_nothing(const smma_operation *o) {
 }
 
 bool smma_any_order(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && clamps_alike(o); }
+
+/* ---- Sums that are not -0 ---- */
+
+bool smma_is_off_negative_zero(const smma_operation *o, bool began_off) {
+  const smma_form form = smma_form_of(o);
+  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  if (form.rule.algorithm == SMMA_INTEGER) return true;
+  if (form.rule.algorithm == SMMA_G_FDPA)
+    return general_joins_plainly(g) && general_has_no_negative_zero(o, g, began_off);
+  return smma_zeros_add_nothing(o) && began_off;
+}
+
+bool smma_zeros_keep_sums(const smma_operation *o) {
+  const smma_form form = smma_form_of(o);
+  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  if (form.rule.algorithm != SMMA_G_FDPA) return smma_zeros_add_nothing(o);
+  return general_joins_plainly(g) && alignment_keeps_sums(o, g) && exact_zero_is_positive(g, true);
+}
+
+bool smma_zeros_in_block_are_idle(const smma_operation *o, bool began_off) {
+  const smma_form form = smma_form_of(o);
+  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  if (form.rule.algorithm == SMMA_INTEGER) return true;
+  if (form.rule.algorithm != SMMA_G_FDPA || !general_joins_plainly(g) || !exact_zero_is_positive(g, began_off))
+    return false;
+  return g->alignment_bits == SMMA_EXACT_ALIGNMENT || g->zero_exponent == SMMA_NO_EXPONENT;
+}
+
+/* ---- Exact sums ---- */
+
+/* The magnitude that no number of a finite format exceeds; infinity where there are others. */
+static double greatest_of(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_number x = smma_decode(f, smma_largest_fields(f));
+  if (f.specials == SMMA_SPECIALS_INTEGER) return ldexp(1, f.bits - f.sign_bits);
+  return f.specials == SMMA_SPECIALS_FINITE ? ldexp((double)x.significand, x.exponent - x.fraction_bits) : INFINITY;
+}
+
+static double greatest_sum(const smma_operation *o, size_t products) {
+  return o->scale_block ? INFINITY : (double)products * greatest_of(o->a) * greatest_of(o->b);
+}
+
+static int last_bit(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_INTEGER ? 0 : smma_last_bit_of_products(o);
+}
+
+bool smma_holds_sums(const smma_operation *o, size_t products, smma_format format) {
+  const double most = greatest_sum(o, products);
+  const smma_encoding f = smma_encoding_of(format);
+  const reach r = reach_of(format);
+  if (format == SMMA_S32) return most < 0x1p31;
+  return last_bit(o) >= r.last && most <= ldexp(1, last_bit(o) + f.fraction_bits + 1) && most < ldexp(1, r.greatest);
+}
+
+bool smma_sums_are_exact(const smma_operation *o, size_t products) {
+  const smma_form form = smma_form_of(o);
+  const smma_g_fdpa *g = &form.rule.with.g_fdpa;
+  const double most = greatest_sum(o, products);
+  if (form.rule.algorithm == SMMA_INTEGER) return smma_holds_sums(o, products, SMMA_S32);
+  if (form.rule.algorithm != SMMA_G_FDPA || !general_joins_plainly(g) || !isfinite(most)) return false;
+  if (!exact_zero_is_positive(g, true) || !smma_holds_sums(o, products, g->output) ||
+      !smma_holds_sums(o, products, o->d))
+    return false;
+  return g->alignment_bits == SMMA_EXACT_ALIGNMENT ||
+         smma_maximum(ilogb(most), g->zero_exponent) - g->alignment_bits <= last_bit(o);
+}

@@ -3,6 +3,8 @@
 #ifndef SMMA_EQUAL_FORM_H
 #define SMMA_EQUAL_FORM_H
 
+#include <stddef.h>
+
 #include "core/rule.h"
 
 typedef struct {
@@ -19,12 +21,27 @@ typedef struct {
 smma_form smma_form_of(const smma_operation *operation);
 bool smma_same_form(const smma_form *x, const smma_form *y);
 
+/* Whether results that are NaN count as the same: one whose payload is not known is any. */
+bool smma_same_nan(smma_nan_policy x, smma_nan_policy y);
+
 /* The last bit that a product can have, 2^this, and the last that c or a sum can have. */
 int smma_last_bit_of_products(const smma_operation *operation);
 int smma_last_bit_of_sums(const smma_operation *operation);
 
 /* Whether products of zeros behind the last one change no sum: proved, so false where it is not known. */
 bool smma_zeros_add_nothing(const smma_operation *operation);
+
+/* Whether a sum is never -0: of any c, or where it began with a sum that is not -0 either. Proved, so false where it is
+   not known. */
+bool smma_is_off_negative_zero(const smma_operation *operation, bool began_off);
+
+/* The same of sums that are not -0 themselves, and whether zeros within a block change nothing either. */
+bool smma_zeros_keep_sums(const smma_operation *operation);
+bool smma_zeros_in_block_are_idle(const smma_operation *operation, bool began_off);
+
+/* Whether every sum of so many products, from +0 on, is exact, so that no order shows; and is a number of a format. */
+bool smma_sums_are_exact(const smma_operation *operation, size_t products);
+bool smma_holds_sums(const smma_operation *operation, size_t products, smma_format format);
 
 /* Whether k may be in any order, proved. */
 bool smma_any_order(const smma_operation *operation);

@@ -122,9 +122,9 @@ static bool merge(maker *m, smma_plan_level *l) {
     case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
     case 0:
     case 1: return l->total = SMMA_STORED_AS_D, true; /* ..._INPLACE */
-    case ANY: return fail(m, "the slices' merge is the library's choice: give --reduction, its REDUCTION_SCHEME");
+    case ANY: return fail(m, "the slices' merge is the library's choice: give reduction, its REDUCTION_SCHEME");
   }
-  return fail(m, "--reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
+  return fail(m, "reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
 }
 
 static void restart(maker *m, size_t every) {
@@ -163,8 +163,9 @@ static bool make_xmma(maker *m) {
   if (slices > 1) {
     l = add_level(m, SMMA_DEAL_INTERLEAVED, slices, tile);
     if (m->with->custom == 1) l->fold = SMMA_FOLD_LAST_FIRST;
-    if (m->with->custom == ANY) return fail(m, "the slices' order is the library's choice: give --custom");
-    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "--custom %d: no rule is known", m->with->custom);
+    if (m->with->custom == ANY)
+      return fail(m, "the slices' order is the library's choice: give custom, its CUSTOM_OPTION");
+    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "custom %d: no rule is known", m->with->custom);
   }
   restart(m, (size_t)m->kernel->with[1]);
   return true;
@@ -263,10 +264,11 @@ static bool find_kernel(maker *m) {
   const smma_plan_request *w = m->with;
   bool algo = false, stages = false;
   inputs of;
+  if (!w->instruction) return fail(m, "%s: the instruction is missing", m->from->name);
   if (w->algo == ANY)
     return fail(m,
-                "which kernel multiplies is cuBLASLt's choice: give --algo, --stages, --splitk, --reduction and "
-                "--custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
+                "which kernel multiplies is cuBLASLt's choice: give algo, stages, splitk, reduction and "
+                "custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
   if (!inputs_of(m, &of)) return false;
   for (size_t i = 0; i < m->from->count; i++) {
     const kernel *k = &m->from->kernels[i];
@@ -278,9 +280,9 @@ static bool find_kernel(maker *m) {
     return m->kernel = k, true;
   }
   if (!algo) return fail(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
-  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give --stages, its STAGES_ID", w->algo);
+  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give stages, its STAGES_ID", w->algo);
   if (!stages) return fail(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
-  if (w->custom == ANY) return fail(m, "algorithm %d: give --custom, its CUSTOM_OPTION", w->algo);
+  if (w->custom == ANY) return fail(m, "algorithm %d: give custom, its CUSTOM_OPTION", w->algo);
   return fail(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 
@@ -301,6 +303,13 @@ static char *copy_of(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
+/* What cuBLASLt does behind alpha with D in FP8. */
+static void saturate(smma_plan *p) {
+  if (!is_one_of(p->d, SMMA_E4M3, SMMA_E5M2)) return;
+  p->epilogue[p->epilogues++].kind = SMMA_EPILOGUE_SCALE_D;
+  p->epilogue[p->epilogues++] = (smma_epilogue){SMMA_EPILOGUE_CLAMP, p->d};
+}
+
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
   char name[100];
@@ -310,22 +319,37 @@ static bool fill(maker *m) {
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
   m->plan->d = w->d;
   if (!m->plan->name || !m->plan->source[0]) return fail(m, "out of memory");
-  if (m->kernel->of == FP8) m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
+  if (m->kernel->of == FP8) {
+    m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
+    saturate(m->plan);
+  }
   return make_kernel(m);
+}
+
+/* The plan of a text, with D's format where it names none. */
+static bool read_named(maker *m) {
+  const smma_format d = m->with->d;
+  m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->message, m->message_size);
+  if (!m->plan) return false;
+  if (!(m->plan->source[0] = copy_of(m->from->source))) return fail(m, "out of memory");
+  m->plan->sources = 1;
+  if (d == SMMA_NO_FORMAT || d == m->plan->d) return true;
+  if (m->plan->d != SMMA_NO_FORMAT)
+    return fail(m, "%s: D is in %s, not in %s", m->from->name, smma_format_name(m->plan->d), smma_format_name(d));
+  m->plan->d = d;
+  if (smma_plan_has(m->plan, SMMA_EPILOGUE_ALPHA)) saturate(m->plan);
+  return true;
 }
 
 smma_plan *smma_plan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
   maker m = {.with = with, .from = find_library(with->name), .message = message, .message_size = message_size};
   if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
   if (m.from->text) {
-    m.plan = smma_plan_read(m.from->name, m.from->text, strlen(m.from->text), message, message_size);
-    if (m.plan && (m.plan->source[0] = copy_of(m.from->source))) m.plan->sources = 1;
-    return m.plan;
+    if (read_named(&m)) return m.plan;
+  } else if (find_kernel(&m) && check_instruction(&m)) {
+    m.plan = calloc(1, sizeof *m.plan);
+    if (m.plan ? fill(&m) : fail(&m, "out of memory")) return m.plan;
   }
-  if (!find_kernel(&m) || !check_instruction(&m)) return NULL;
-  m.plan = calloc(1, sizeof *m.plan);
-  if (!m.plan) return fail(&m, "out of memory"), NULL;
-  if (fill(&m)) return m.plan;
   smma_plan_release(m.plan);
   return NULL;
 }

@@ -364,6 +364,8 @@ smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *o, s
   *schedule = (smma_schedule){.k_per_step = (size_t)o->k, .start = SMMA_IN_ACCUMULATOR};
   if (k == 0)
     fail(&m, "K is 0: the plan has nothing to sum");
+  else if (o->scale_block && smma_plan_scaled_level(plan))
+    fail(&m, "the instruction has scale factors of its own; there is no rule for a plan's beside them");
   else if (check_accumulators(&m, o->d) && make(&m)) {
     if (schedule->in_order || !o->scale_block) return SMMA_OK;
     fail(&m, "the plan takes k in another order, for which an instruction with scale factors has no rule");

@@ -88,6 +88,11 @@ PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
+/* ---- Plans (plan.c) ---- */
+
+/* The library's plan of a handle; NULL for None. */
+bool plan_of(PyObject *handle, const smma_plan **plan);
+
 /* ---- Units (probe.c) ---- */
 
 /* A function of Python that computes d of rows; it must outlive the unit. */
@@ -110,6 +115,10 @@ PyObject *python_aliases(PyObject *module, PyObject *handle);
 PyObject *python_custom(PyObject *module, PyObject *arguments);
 PyObject *python_custom_text(PyObject *module, PyObject *handle);
 PyObject *python_choose(PyObject *module, PyObject *arguments);
+PyObject *python_plan(PyObject *module, PyObject *arguments);
+PyObject *python_plan_text(PyObject *module, PyObject *handle);
+PyObject *python_library_plan(PyObject *module, PyObject *arguments);
+PyObject *python_plan_libraries(PyObject *module, PyObject *none);
 PyObject *python_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
@@ -123,6 +132,7 @@ PyObject *python_difference(PyObject *module, PyObject *arguments);
 PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
+PyObject *python_equal(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

@@ -6,6 +6,7 @@
 #include "gemm/gemm.h"
 #include "isa/instruction.h"
 #include "numerics/bound.h"
+#include "plan/plan.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
@@ -22,6 +23,9 @@ typedef struct {
   bool vector[OPERANDS];             /* A or B came with one axis */
   bool bounds;                       /* D is to hold bounds of its elements */
   smma_format stored;                /* what results with these bounds are rounded to */
+  smma_format d, scale;              /* of D and of scale factors */
+  npy_intp scale_block;              /* what a factor scales, a block or a part of the plan's; 0: there are none */
+  PyArrayObject *bias;               /* N numbers; NULL: none */
   smma_gemm_arguments with;
   int axes; /* of the batch */
   npy_intp batch[MOST_AXES];
@@ -120,14 +124,18 @@ static bool check_inner(const product *p) {
   return fail_shapes(p, A, B, "the columns of a must be the rows of b");
 }
 
-static bool check_scales(const product *p) {
+/* What the instruction and the plan make of the product. */
+static bool check_scales(product *p) {
   PyArrayObject *const *x = p->operand;
-  npy_intp blocks, block = p->instruction->scale_block;
+  const size_t part = p->multiplier ? p->multiplier->part_k : smma_plan_scaled_k(p->with.plan);
+  npy_intp blocks, block = p->scale_block = part ? (npy_intp)part : p->instruction->scale_block;
+  p->scale = part ? SMMA_F32 : p->instruction->scale;
+  p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d(p->with.plan, p->instruction);
   if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !block) {
     PyErr_Format(PyExc_ValueError,
                  block ? "%s takes scale factors; give scale_a and scale_b"
                        : "%s takes no scale factors; leave out scale_a and scale_b",
-                 p->instruction->name);
+                 part ? "the plan" : p->instruction->name);
     return false;
   }
   if (!block) return true;
@@ -227,7 +235,7 @@ static bool make_result(product *p) {
   npy_intp shape[MOST_AXES];
   const npy_intp columns = columns_of(p->operand[B]) * (p->bounds ? BOUND_NUMBERS : 1);
   PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns, shape);
-  PyArray_Descr *dtype = array_dtype_of(p->bounds ? SMMA_F64 : p->instruction->d);
+  PyArray_Descr *dtype = array_dtype_of(p->bounds ? SMMA_F64 : p->d);
   p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, batched.len, shape, NULL, NULL, 0, NULL);
   return p->operand[D] != NULL;
 }
@@ -293,6 +301,15 @@ static smma_status run(product *p) {
   return status;
 }
 
+/* The exception of a status; of a plan that K cannot follow, with the reason. */
+static bool fail_product(const product *p, smma_status status) {
+  char message[MESSAGE_SIZE] = "";
+  if (status != SMMA_INVALID_PLAN || !p->with.plan) return fail_with_status(status);
+  smma_plan_check(p->with.plan, p->instruction, p->with.k, message, sizeof message);
+  PyErr_Format(PyExc_ValueError, "plan '%s': K = %zu: %s", p->with.plan->name, p->with.k, message);
+  return false;
+}
+
 static bool compute(product *p) {
   smma_gemm_arguments *g = &p->with;
   smma_status status;
@@ -305,7 +322,7 @@ static bool compute(product *p) {
   p->thread = PyEval_SaveThread();
   status = run(p);
   PyEval_RestoreThread(p->thread);
-  return status == SMMA_OK || fail_with_status(status);
+  return status == SMMA_OK || fail_product(p, status);
 }
 
 /* ---- From and to Python ---- */
@@ -322,7 +339,7 @@ static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
 static bool choose(product *p, const choice *x) {
   array_formats formats = {
       .a = array_format_of(p->operand[A]), .b = array_format_of(p->operand[B]), .k = columns_of(p->operand[A])};
-  if (p->operand[SCALE_A]) {
+  if (p->operand[SCALE_A] && !smma_plan_scaled_k(p->with.plan)) {
     formats.scaled = true;
     formats.scale = array_format_of(p->operand[SCALE_A]);
     formats.scale_blocks = columns_of(p->operand[SCALE_A]);
@@ -333,10 +350,10 @@ static bool choose(product *p, const choice *x) {
 
 static bool encode_operands(product *p) {
   const smma_instruction *i = p->instruction;
-  const smma_format format[OPERANDS] = {i->a, i->b, i->c, i->d, i->scale, i->scale};
+  const smma_format format[OPERANDS] = {i->a, i->b, i->c, p->d, p->scale, p->scale};
   for (int x = 0; x < OPERANDS; x++) {
     if (!p->operand[x]) continue;
-    p->operand[x] = array_as(p->operand[x], names[x], (smma_format)format[x]);
+    p->operand[x] = array_as(p->operand[x], names[x], format[x]);
     if (!p->operand[x]) return false;
   }
   return true;
@@ -373,7 +390,54 @@ static bool choose_scaling(const char *name, smma_scaling *scaling) {
   return false;
 }
 
+/* What a plan has no place for, or needs. */
+static bool check_plan(const product *p, PyObject *const object[OPERANDS], PyObject *bias) {
+  const smma_gemm_arguments *g = &p->with;
+  const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR), takes_c = linear || g->plan->starts_from_c;
+  const bool takes_bias = smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS);
+  const char *superfluous = g->split_k > 1                                                             ? "split_k"
+                            : g->promote_every                                                         ? "promote_every"
+                            : g->scaling != SMMA_SCALING_DEFAULT                                       ? "scaling"
+                            : object[C] != Py_None && !takes_c                                         ? "c"
+                            : g->beta != 1 && !takes_c                                                 ? "beta"
+                            : bias != Py_None && !takes_bias                                           ? "bias"
+                            : g->scale_d != 1 && !smma_plan_has(g->plan, SMMA_EPILOGUE_SCALE_D)        ? "scale_d"
+                            : g->alpha != 1 && !linear && !smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA) ? "alpha"
+                                                                                                       : NULL;
+  if (superfluous)
+    PyErr_Format(PyExc_ValueError, "%s: the plan '%s' has no place for it; leave it out", superfluous, g->plan->name);
+  else if (takes_bias && bias == Py_None)
+    PyErr_Format(PyExc_ValueError, "bias: the plan '%s' adds one; give N numbers", g->plan->name);
+  return !PyErr_Occurred();
+}
+
+static bool check_no_plan(const product *p, PyObject *bias) {
+  if (bias == Py_None && p->with.scale_d == 1) return true;
+  PyErr_Format(PyExc_ValueError, "%s: it takes a plan whose epilogue has it", bias == Py_None ? "scale_d" : "bias");
+  return false;
+}
+
+/* The bias as the library reads it. */
+static bool take_bias(product *p, PyObject *bias) {
+  PyArrayObject *x;
+  if (bias == Py_None) return true;
+  x = array_of(bias);
+  if (x && (PyArray_NDIM(x) != 1 || PyArray_DIM(x, 0) != columns_of(p->operand[B]))) {
+    PyObject *shape = array_shape(x);
+    if (shape)
+      PyErr_Format(PyExc_ValueError, "bias is %S, but b has %zd columns", shape, (Py_ssize_t)columns_of(p->operand[B]));
+    Py_XDECREF(shape);
+    Py_CLEAR(x);
+  }
+  x = x ? array_as(x, "bias", SMMA_F32) : NULL;
+  p->bias = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  if (p->bias) p->with.bias = PyArray_DATA(p->bias);
+  return p->bias != NULL;
+}
+
 static void release_operands(product *p) {
+  Py_CLEAR(p->bias);
   for (int i = 0; i < OPERANDS; i++) Py_CLEAR(p->operand[i]);
 }
 
@@ -385,42 +449,44 @@ static PyObject *multiplied(product *p) {
 }
 
 /* What matmul and multiplier are called with; a multiplier with None for A, C and A's scale factors. */
-static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPERANDS], choice *x) {
+static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPERANDS], choice *x, PyObject **bias) {
   Py_ssize_t split_k, promote_every;
+  PyObject *plan;
   const char *scaling;
   smma_gemm_defaults(&p->with);
-  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznniz", &object[A], &object[B], &object[C], &x->on, &x->instr, &x->in,
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznnOOdiz", &object[A], &object[B], &object[C], &x->on, &x->instr, &x->in,
                         &x->out, &object[SCALE_A], &object[SCALE_B], &p->with.alpha, &p->with.beta, &scaling, &split_k,
-                        &promote_every, &p->with.threads, &p->with.kernel))
+                        &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel))
     return false;
   if (!check_numbers(p, split_k, promote_every) || !choose_scaling(scaling, &p->with.scaling)) return false;
   p->with.split_k = (size_t)split_k, p->with.promote_every = (size_t)promote_every;
   p->with.threads = threads_allowed(p->with.threads);
-  return true;
+  if (!plan_of(plan, &p->with.plan)) return false;
+  return p->with.plan ? check_plan(p, object, *bias) : check_no_plan(p, *bias);
 }
 
 PyObject *python_matmul(PyObject *module, PyObject *arguments) {
-  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
   choice x;
   (void)module;
-  if (!read_arguments(arguments, &p, object, &x)) return NULL;
-  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p)) result = multiplied(&p);
+  if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias)) result = multiplied(&p);
   release_operands(&p);
   return result;
 }
 
 /* (bounds, the instruction's name), from the format that results are stored in and the arguments of matmul. */
 PyObject *python_bound(PyObject *module, PyObject *arguments) {
-  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bounds;
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
   const char *stored;
   choice x;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "zO!", &stored, &PyTuple_Type, &rest)) return NULL;
-  if (!read_arguments(rest, &p, object, &x)) return NULL;
+  if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
   p.stored = stored ? smma_format_find(stored) : SMMA_NO_FORMAT;
-  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && (bounds = multiplied(&p)))
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && (bounds = multiplied(&p)))
     result = Py_BuildValue("(Ns)", bounds, p.instruction->name);
   release_operands(&p);
   return result;
@@ -469,20 +535,20 @@ static smma_multiplier *make_multiplier(product *p) {
   p->thread = PyEval_SaveThread();
   status = smma_multiplier_create(p->instruction, g, &multiplier);
   PyEval_RestoreThread(p->thread);
-  if (status != SMMA_OK) fail_with_status(status);
+  if (status != SMMA_OK) fail_product(p, status);
   return multiplier;
 }
 
 /* (multiplier, instruction as chosen_object gives it, K, N, bytes). */
 PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
-  PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL;
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
   smma_multiplier *multiplier = NULL;
   choice x;
   (void)module;
-  if (!read_arguments(arguments, &p, object, &x)) return NULL;
-  if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && forget_a(&p) && encode_operands(&p) &&
-      lay_out_operands(&p))
+  if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
+  if (take_b(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && forget_a(&p) &&
+      encode_operands(&p) && lay_out_operands(&p))
     multiplier = make_multiplier(&p);
   if (multiplier)
     result = Py_BuildValue("(NNnnn)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
@@ -497,9 +563,17 @@ static PyObject *outline_of_b(const smma_multiplier *multiplier, const smma_inst
 }
 
 static PyObject *outline_of_scale_b(const smma_multiplier *multiplier, const smma_instruction *i) {
-  const npy_intp block = i->scale_block, k = (npy_intp)multiplier->with.k;
-  return block ? outline((k + block - 1) / block, (npy_intp)multiplier->with.n, array_dtype_of(i->scale))
+  const npy_intp part = (npy_intp)multiplier->part_k, block = part ? part : i->scale_block;
+  const npy_intp k = (npy_intp)multiplier->with.k;
+  return block ? outline((k + block - 1) / block, (npy_intp)multiplier->with.n,
+                         array_dtype_of(part ? SMMA_F32 : i->scale))
                : Py_NewRef(Py_None);
+}
+
+static bool takes_c(const smma_multiplier *multiplier) {
+  for (size_t i = 0; i < multiplier->epilogues; i++)
+    if (multiplier->epilogue[i].kind == SMMA_EPILOGUE_LINEAR) return true;
+  return multiplier->starts_from_c;
 }
 
 /* The product by a multiplier, of the Instruction that it was made for. */
@@ -517,6 +591,10 @@ PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   multiplier.with.threads = threads_allowed(multiplier.with.threads);
   multiplier.with.progress = see_interrupt, multiplier.with.progress_context = &p;
   p.multiplier = &multiplier, p.instruction = instruction_of(instruction);
+  if (object[C] != Py_None && !takes_c(&multiplier)) {
+    PyErr_SetString(PyExc_ValueError, "c: the multiplier's plan has no place for it; leave it out");
+    return NULL;
+  }
   object[B] = outline_of_b(&multiplier, p.instruction),
   object[SCALE_B] = outline_of_scale_b(&multiplier, p.instruction);
   if (object[B] && object[SCALE_B] && take_arrays(&p, object) && check_scales(&p)) result = multiplied(&p);

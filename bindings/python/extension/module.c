@@ -45,6 +45,10 @@ static PyMethodDef functions[] = {
     {"aliases", python_aliases, METH_O, NULL},
     {"custom", python_custom, METH_VARARGS, NULL},
     {"custom_text", python_custom_text, METH_O, NULL},
+    {"plan", python_plan, METH_VARARGS, NULL},
+    {"plan_text", python_plan_text, METH_O, NULL},
+    {"library_plan", python_library_plan, METH_VARARGS, NULL},
+    {"plan_libraries", python_plan_libraries, METH_NOARGS, NULL},
     {"matmul", python_matmul, METH_VARARGS, NULL},
     {"multiplier", python_multiplier, METH_VARARGS, NULL},
     {"multiplier_matmul", python_multiplier_matmul, METH_VARARGS, NULL},
@@ -58,6 +62,7 @@ static PyMethodDef functions[] = {
     {"error", python_error, METH_VARARGS, NULL},
     {"probe", python_probe, METH_VARARGS, NULL},
     {"diff", python_diff, METH_VARARGS, NULL},
+    {"equal", python_equal, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

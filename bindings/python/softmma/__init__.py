@@ -22,6 +22,8 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._equal import Equality, equal
+from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import QUANTIZED_FORMATS, Multiplier, Quantized, dot, matmul, quantize, round
 from softmma._study import (
     ComparedUnit,
@@ -35,6 +37,7 @@ from softmma._study import (
     explain,
     probe,
 )
+from softmma._tree import Tree, tree
 from softmma._units import (
     Custom,
     Format,
@@ -55,6 +58,7 @@ __all__ = [
     "Comparison",
     "Custom",
     "Difference",
+    "Equality",
     "Examination",
     "Explanation",
     "Finding",
@@ -63,12 +67,15 @@ __all__ = [
     "Instruction",
     "InstructionList",
     "Multiplier",
+    "Plan",
     "Quantized",
+    "Tree",
     "assert_close",
     "compare",
     "diff",
     "dot",
     "dtype",
+    "equal",
     "explain",
     "find",
     "formats",
@@ -76,9 +83,12 @@ __all__ = [
     "instruction",
     "instructions",
     "matmul",
+    "plan",
+    "plan_libraries",
     "probe",
     "quantize",
     "round",
+    "tree",
 ]
 
 __version__ = _core.version()

@@ -71,7 +71,7 @@ def assert_close(
     best: _Judged | None = None
     for unit in units:
         arguments = (a, b, c, unit, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, None)
-        numbers, name = _core.bound(stored, (*arguments, split_k, promote_every, 0, None))
+        numbers, name = _core.bound(stored, (*arguments, split_k, promote_every, None, None, 1.0, 0, None))
         if d.shape != numbers.shape[:-1]:
             raise ValueError(f"d is {d.shape}, but the product is {numbers.shape[:-1]}")
         judged = _judge(unit, name, values, numbers)

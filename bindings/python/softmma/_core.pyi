@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
+PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
 Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 DifferentRow: TypeAlias = tuple[
     NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
@@ -27,6 +28,17 @@ def describe(handle: Handle) -> tuple[Any, ...]: ...
 def aliases(handle: Handle) -> list[str]: ...
 def custom(origin: str, text: str) -> Handle: ...
 def custom_text(handle: Handle) -> str: ...
+def plan(origin: str, text: str) -> PlanHandle: ...
+def plan_text(plan: PlanHandle) -> str: ...
+def library_plan(
+    name: str,
+    instruction: object,
+    d: object,
+    sizes: tuple[int, int, int],
+    numbers: tuple[int, int, int, int, int, int, int, int, int],
+    fast: bool,
+) -> PlanHandle: ...
+def plan_libraries() -> list[str]: ...
 def matmul(
     a: ArrayLike,
     b: ArrayLike,
@@ -42,27 +54,13 @@ def matmul(
     scaling: str | None,
     split_k: int,
     promote_every: int,
+    plan: PlanHandle | None,
+    bias: ArrayLike | None,
+    scale_d: float,
     threads: int,
     kernel: str | None,
 ) -> NDArray[Any]: ...
-def multiplier(
-    a: None,
-    b: ArrayLike,
-    c: None,
-    on: object,
-    instr: object,
-    in_dtype: object,
-    out_dtype: object,
-    scale_a: None,
-    scale_b: ArrayLike | None,
-    alpha: float,
-    beta: float,
-    scaling: str | None,
-    split_k: int,
-    promote_every: int,
-    threads: int,
-    kernel: str | None,
-) -> tuple[KeptB, Any, int, int, int]: ...
+def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int]: ...  # those of matmul, a, c, scale_a None
 def multiplier_matmul(
     multiplier: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
 ) -> NDArray[Any]: ...
@@ -108,3 +106,11 @@ def diff(
     seed: int,
     /,
 ) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...
+def equal(
+    one: tuple[str, object, PlanHandle | None],
+    other: tuple[str, object, PlanHandle | None],
+    k: int,
+    rows: int,
+    seed: int,
+    /,
+) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...

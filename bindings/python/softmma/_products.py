@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._plans import Plan, handle_of
 from softmma._units import BLOCK_FORMATS, Instruction
 
 QUANTIZED_FORMATS = tuple(BLOCK_FORMATS)
@@ -30,6 +34,9 @@ def matmul(
     scale_b: ArrayLike | None = None,
     split_k: int = 1,
     promote_every: int = 0,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    bias: ArrayLike | None = None,
+    scale_d: float = 1.0,
     threads: int = 0,
     kernel: str | None = None,
 ) -> NDArray[Any]:
@@ -54,7 +61,11 @@ def matmul(
 
     Without scaling (alpha is 1, beta is 1 or 0) C is the instruction's own; any other alpha or beta acts after the
     sum, in FP32 FMA, as in GPU libraries. ``scaling`` "epilogue" adds C after the sum in any case, "operands" scales A
-    and C before the product, each rounded to its format. With ``promote_every`` = P every P of K the sum moves to an FP32 accumulator;
+    and C before the product, each rounded to its format.
+
+    **A plan** says what a library does around the instruction, and D's format (docs/plans.md): a `Plan`, or what makes
+    one. C, alpha, beta, ``bias`` (N numbers) and ``scale_d`` count where its epilogue has a place for them, and scale
+    factors of its parts are float32, (..., M, ceil(K / k)) and (..., ceil(K / k), N). Without one K is one chain. With ``promote_every`` = P every P of K the sum moves to an FP32 accumulator;
     with ``split_k`` = S, K is cut into S slices whose results are added in FP32. ``threads`` (0: all cores) and
     ``kernel`` ("core": the reference) do not change a result.
 
@@ -65,8 +76,23 @@ def matmul(
     """
     return _core.matmul(
         a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, scaling, split_k, promote_every,
-        threads, kernel,
+        handle_of(plan), bias, scale_d, threads, kernel,
     )  # fmt: skip
+
+
+# What the extension module is called with for a product, in order, and what of it there is without A and C.
+_ARGUMENTS = (
+    "a", "b", "c", "on", "instr", "in_dtype", "out_dtype", "scale_a", "scale_b", "alpha", "beta", "scaling", "split_k",
+    "promote_every", "plan", "bias", "scale_d", "threads", "kernel",
+)  # fmt: skip
+_OF_B = inspect.Signature(
+    [p for name, p in inspect.signature(matmul).parameters.items() if name not in ("a", "c", "scale_a")]
+)
+
+
+def positional(given: Mapping[str, Any]) -> list[Any]:
+    """A product's arguments for the extension module; those that are not given are None."""
+    return [handle_of(given["plan"]) if name == "plan" else given.get(name) for name in _ARGUMENTS]
 
 
 class Multiplier:
@@ -74,7 +100,8 @@ class Multiplier:
 
     A product by a multiplier is `matmul` of the same arguments, and takes less time, the more so the fewer rows A has.
     B is a matrix (K, N), of which, and of its scale factors, the multiplier keeps copies: arrays that change later do
-    not change it. Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`.
+    not change it. Without ``in_dtype`` and ``instr``, A's format is B's. All arguments are as in `matmul`,
+    without A, C and ``scale_a``.
 
     ``instruction`` is what computes, ``shape`` (K, N), ``nbytes`` the memory that the multiplier keeps.
 
@@ -88,27 +115,10 @@ class Multiplier:
     Source: ``smma_multiplier_create`` of softmma/softmma.h.
     """
 
-    def __init__(
-        self,
-        b: ArrayLike,
-        *,
-        on: str | Instruction = "H100",
-        instr: str | Instruction | None = None,
-        in_dtype: Any = None,
-        out_dtype: Any = None,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        scaling: str | None = None,
-        scale_b: ArrayLike | None = None,
-        split_k: int = 1,
-        promote_every: int = 0,
-        threads: int = 0,
-        kernel: str | None = None,
-    ):
-        self._handle, chosen, k, n, self.nbytes = _core.multiplier(
-            None, b, None, on, instr, in_dtype, out_dtype, None, scale_b, alpha, beta, scaling, split_k, promote_every,
-            threads, kernel,
-        )  # fmt: skip
+    def __init__(self, b: ArrayLike, **arguments: Any):
+        given = _OF_B.bind(b, **arguments)
+        given.apply_defaults()
+        self._handle, chosen, k, n, self.nbytes = _core.multiplier(*positional(given.arguments))
         self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         self.shape = k, n
 
@@ -121,6 +131,9 @@ class Multiplier:
 
     def __repr__(self) -> str:
         return f"<multiplier of {self.shape[0]} x {self.shape[1]} on {self.instruction.arch} {self.instruction.name}>"
+
+
+Multiplier.__signature__ = _OF_B  # type: ignore[attr-defined]
 
 
 def dot(

@@ -299,7 +299,10 @@ def _array(x: torch.Tensor) -> Any:
 
 def _tensor(d: Any) -> torch.Tensor:
     """The product of two vectors is a number."""
-    return torch.from_numpy(np.asarray(d))
+    d = np.asarray(d)
+    if d.dtype.isbuiltin == 1:
+        return torch.from_numpy(d)
+    return torch.from_numpy(d.view(f"u{d.dtype.itemsize}")).view(getattr(torch, d.dtype.name))
 
 
 # ---- PyTorch's operations ----

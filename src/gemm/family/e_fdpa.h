@@ -13,9 +13,9 @@
    multiples of 2^-149 there, so no sum that is not zero rounds to zero.
 
    Elsewhere a chain of FP16 errs by hardly more than 2^-51 (|c| + P), c before the run, P the sum of its products if
-   all had the greatest factors. Where no end of an interval of 2^-50 (|c| + P) to both sides rounds otherwise, the
-   results are found. If one does, and with BF16, whose sums are often ties, a longer way rounds exact sums to odd in
-   binary64, from where they round to binary32 as they would at once. */
+   the row met nothing but the column's greatest magnitude. Where no end of an interval of 2^-50 (|c| + P) to both sides
+   rounds otherwise, the results are found. If one does, and with BF16, whose sums are often ties, a longer way rounds
+   exact sums to odd in binary64, from where they round to binary32 as they would at once. */
 #ifndef SMMA_GEMM_FAMILY_E_FDPA_H
 #define SMMA_GEMM_FAMILY_E_FDPA_H
 
@@ -32,9 +32,9 @@ enum {
 };
 
 /* What is packed for a block of L products of `width` rows or columns: L times their values; and, with the first block
-   of a run, the greatest magnitude of each (of rows times what makes a product of two its share in an interval's
-   width), the limits of each that come from la, and the exponents ea (for columns, eb of the panel). In doubles, of
-   which two numbers of 32 bits make one. */
+   of a run, the greatest magnitude of each (of rows the sum of magnitudes, times what makes a product of both its
+   share in an interval's width), the limits of each that come from la, and the exponents ea (for columns, eb of the
+   panel). In doubles, of which two numbers of 32 bits make one. */
 static inline size_t e_fdpa_block(size_t length, size_t width) { return (length + 2) * width; }
 
 static inline size_t e_fdpa_run_blocks(size_t length) { return ((size_t)1 << E_FDPA_RUN_LOG2) / length; }
@@ -51,14 +51,14 @@ static bool e_fdpa_takes(const smma_operation *o) {
 
 /* ---- Packing ---- */
 
-/* The least la and the greatest magnitude of a run. */
+/* The least la, the greatest magnitude and the sum of magnitudes of a run. */
 typedef struct {
   int32_t low[SMMA_MOST_VECTORS];
-  float most[SMMA_MOST_VECTORS];
+  float most[SMMA_MOST_VECTORS], sum[SMMA_MOST_VECTORS];
 } e_fdpa_range;
 
 static void e_fdpa_begin_range(size_t width, e_fdpa_range *range) {
-  for (size_t v = 0; v < width; v++) range->low[v] = E_FDPA_MOST, range->most[v] = 0;
+  for (size_t v = 0; v < width; v++) range->low[v] = E_FDPA_MOST, range->most[v] = range->sum[v] = 0;
 }
 
 /* Of a magnitude; -127 below 2^-126. */
@@ -78,17 +78,17 @@ static void e_fdpa_extend_range(smma_encoding e, size_t count, size_t width, con
       last = last > least ? last : least;
       range->low[v] = magnitude > 0 && last < low ? last : low;
       range->most[v] = magnitude > range->most[v] ? magnitude : range->most[v];
+      range->sum[v] += magnitude;
     }
 }
 
 static void e_fdpa_end_range(bool of_a, size_t width, const e_fdpa_range *range, double *out) {
-  const float share = of_a ? smma_power_of_two(E_FDPA_RUN_LOG2 - 50) : 1;
   float *most = (float *)(out + width / 2);
   int32_t *limit = (int32_t *)(out + width), *exponent = limit + width, high = -E_FDPA_MOST;
   for (size_t v = 0; v < width; v++) {
     const int32_t raised = range->low[v] + E_FDPA_RAISE;
     const bool never = range->low[v] < E_FDPA_LEAST;
-    most[v] = range->most[v] * share;
+    most[v] = of_a ? range->sum[v] * smma_power_of_two(-50) : range->most[v];
     limit[v] = (never ? 0 : raised > E_FDPA_MOST ? E_FDPA_MOST : raised) * (1 << 23);
     exponent[v] = never ? E_FDPA_NEVER : e_fdpa_exponent(range->most[v]);
     high = exponent[v] > high ? exponent[v] : high;
@@ -258,9 +258,26 @@ static inline __attribute__((always_inline)) void e_fdpa_chains(const e_fdpa_par
   }
 }
 
+/* c and four products of FP16: a chain, if the interval of its errors, 2^-53 of each sum on the way, rounds alike. */
+static inline vf e_fdpa_four_enclosed(const double *a, const double *b, vf c) {
+  const vf x = vf_add(c, vf_set(0));
+  const vd share = vd_set(0x1p-50);
+  vd low = vd_low(x), high = vd_high(x), low_error = low, high_error = high;
+  vf least, most;
+  UNROLL for (size_t k = 0; k < 4; k++) {
+    low = vd_fma(vd_set(a[k * E_FDPA_GROUP]), vd_load(b + k * PANEL), low);
+    high = vd_fma(vd_set(a[k * E_FDPA_GROUP]), vd_load(b + k * PANEL + LANES / 2), high);
+    low_error = vd_greater(low_error, low), high_error = vd_greater(high_error, high);
+  }
+  low_error = vd_multiply(low_error, share), high_error = vd_multiply(high_error, share);
+  least = vf_narrow(vd_subtract(low, low_error), vd_subtract(high, high_error));
+  most = vf_narrow(vd_add(low, low_error), vd_add(high, high_error));
+  return vm_bits(vi_has(vi_xor(vf_bits(least), vf_bits(most)), vi_set(-1))) ? e_fdpa_next(4, a, b, c) : least;
+}
+
 static __attribute__((noinline)) vf e_fdpa_four_with_care(const e_fdpa_part *p, size_t i, size_t v, vf c) {
   for (size_t block = 0; block < p->blocks; block++)
-    c = e_fdpa_next(4, p->a + block * p->a_apart + i, p->b + block * p->b_apart + v * LANES, c);
+    c = e_fdpa_four_enclosed(p->a + block * p->a_apart + i, p->b + block * p->b_apart + v * LANES, c);
   return c;
 }
 

@@ -313,10 +313,15 @@ static inline __attribute__((always_inline)) void t_fdpa_add(int first, int last
 
 /* One row of four vectors of columns, on its way through a block of usual operands. */
 typedef struct {
-  vi shift[4], top[4], sum[4], rest[4], care; /* rest: of the products from T_FDPA_HALF on, and c */
+  vi shift[4], sum[4], rest[4], care; /* rest: of the products from T_FDPA_HALF on, and c */
 } t_fdpa_row;
 
 /* `length`, `based` (there are bases) and `to_half` (rho is RNE-FP16) are constants where these are inlined. */
+static inline __attribute__((always_inline)) vi t_fdpa_top(int length, bool based, const unsigned char *a, vi top) {
+  return based ? vi_add(top, vi_set(deficit_row_base_field(length, a))) : top;
+}
+
+/* `top`: of the columns, whose sums with the row's base are found once more at the end, as registers are few. */
 static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdpa_words *w, int length, bool based,
                                                                      bool to_half, const unsigned char *a,
                                                                      const vi top[4], vb least,
@@ -325,9 +330,8 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   t_fdpa_row x;
   x.care = vi_set(0);
   UNROLL for (int v = 0; v < 4; v++) {
-    vi room;
-    x.top[v] = based ? vi_add(top[v], vi_set(deficit_row_base_field(length, a))) : top[v];
-    room = vi_subtract(x.top[v], t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
+    const vi room = vi_subtract(t_fdpa_top(length, based, a, top[v]),
+                                t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents));
     x.care = vi_or(x.care, room);
     x.shift[v] = vi_min(vb_pick(bytes, v, w->picker[v]), room);
     if (to_half) x.shift[v] = vi_min(x.shift[v], w->most);
@@ -336,12 +340,15 @@ static inline __attribute__((always_inline)) t_fdpa_row t_fdpa_begin(const t_fdp
   return x;
 }
 
-static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool to_half,
+static inline __attribute__((always_inline)) void t_fdpa_end(const t_fdpa_words *w, int length, bool based,
+                                                             bool to_half, const unsigned char *a, const vi top[4],
                                                              t_fdpa_row *x, const float *accumulator, vf d[4]) {
   vi scale[4], total[4];
+  if (based) top = read_again(top), a = read_again(a);
+  accumulator = read_again(accumulator);
   UNROLL for (int v = 0; v < 4; v++) {
     vf c = vf_load(accumulator + v * LANES);
-    scale[v] = vi_add(x->shift[v], vi_subtract(w->scale, x->top[v]));
+    scale[v] = vi_add(x->shift[v], vi_subtract(w->scale, t_fdpa_top(length, based, a, top[v])));
     x->rest[v] = vi_add(x->rest[v], vf_truncate(vf_multiply(c, vi_as_float(scale[v]))));
   }
   UNROLL for (int v = 0; v < 4; v++) {
@@ -373,7 +380,7 @@ static inline __attribute__((always_inline)) bool t_fdpa_rows(const t_fdpa_words
     t_fdpa_add(T_FDPA_HALF, length, a + i * 4, b, x[i].shift, x[i].rest);
   }
   UNROLL for (int i = 0; i < count; i++) {
-    t_fdpa_end(w, length, to_half, &x[i], accumulator + i * PANEL, d[i]);
+    t_fdpa_end(w, length, based, to_half, a + i * 4, top, &x[i], accumulator + i * PANEL, d[i]);
     care = vi_or(care, x[i].care);
   }
   if (length > T_FDPA_HALF && vi_any_negative(care)) return false;

@@ -239,7 +239,6 @@ static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_cons
     vi emax = vi_max(vi_add(product, bias), field);
     if (to_half) emax = vi_max(emax, vi_set(127 + x->t.zero_exponent));
     y.care = vi_or(y.care, vi_or(vi_subtract(emax, least), vi_subtract(vi_set(row->most), emax)));
-    y.top[v] = vi_shift_left(top, 23);
     y.shift[v] = vi_shift_left(vi_subtract(top, emax), 23);
     y.sum[v] = y.rest[v] = vi_set(0);
   }
@@ -296,6 +295,7 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
   }
   for (size_t i = 0; i < (one ? 1 : r->rows); i++, row += all, accumulator += PANEL) {
     t_fdpa_row y;
+    vi top[4];
     vf d[4];
     if (!one) few_compare(length, row, &columns);
     y = few_begin(x, w, half, to_half, row, &columns, accumulator);
@@ -304,7 +304,8 @@ static inline __attribute__((always_inline)) void few_block(const smma_run *r, c
       continue;
     }
     few_add(one, half, length, row, &columns, y.shift, y.sum);
-    t_fdpa_end(w, length, to_half, &y, accumulator, d);
+    UNROLL for (int v = 0; v < 4; v++) top[v] = vi_set((int32_t)((uint32_t)row->top << 23));
+    t_fdpa_end(w, length, false, to_half, NULL, top, &y, accumulator, d);
     UNROLL for (int v = 0; v < 4; v++) vf_store(accumulator + v * LANES, d[v]);
   }
 }

@@ -18,6 +18,12 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* The same address. Where registers are few, compilers are not to know what was read there, but to read it again. */
+static inline const void *read_again(const void *p) {
+  if (REGISTERS < 32) __asm__("" : "+r"(p));
+  return p;
+}
+
 enum { PANEL = 4 * LANES }; /* columns of a panel: as many as there are bytes in a vector */
 
 #endif

@@ -1,0 +1,417 @@
+"""Orders of sums: what a tree of sums says, and the levels of a plan that amount to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = dict[str, Any]
+
+MOST_LISTED = 4096  # parts of a list
+MOST_STRIDES = 16
+MOST_LEVELS = 3  # that are looked for
+MOST_FORMS = 4  # of the levels below one: as many are looked at
+MOST_SCATTERED = 64  # sums of products that do not follow each other: as many are looked at
+
+
+class Sums:
+    """Sums of products 0 to k - 1: sum i is number k + i and adds ``parts[i]``; the last one is the result."""
+
+    def __init__(self, k: int, parts: tuple[tuple[int, ...], ...]):
+        self.k = k
+        self.parts = parts
+        self.root = k + len(parts) - 1
+        self.parent = [-1] * (k + len(parts))
+        generator = np.random.default_rng(0)
+        self.weights = [int(x) for x in generator.integers(1, 2**62, k)]  # a set of products is known by their sum
+        self.weight = list(self.weights)
+        self.size = [1] * k
+        self.first = list(range(k))
+        self.below = [0] * k  # sums at or below a node
+        for i, below in enumerate(parts):
+            self.weight.append(sum(self.weight[x] for x in below))
+            self.size.append(sum(self.size[x] for x in below))
+            self.first.append(min(self.first[x] for x in below))
+            self.below.append(1 + sum(self.below[x] for x in below))
+            for x in below:
+                self.parent[x] = k + i
+        self.sums = {self.weight[x]: x for x in range(k, k + len(parts))}
+
+    @staticmethod
+    def of_unordered(k: int, sums: Sequence[Sequence[int]], root: int) -> Sums:
+        """The same with every sum behind what it adds, and that by the least k."""
+        order: list[int] = []
+        work = [root]
+        while work:
+            node = work.pop()
+            if node >= k:
+                order.append(node)
+                work.extend(sums[node - k])
+        order.reverse()
+        number = {node: k + i for i, node in enumerate(order)} | {x: x for x in range(k)}
+        first = list(range(k))
+        parts = []
+        for node in order:
+            below = sorted((number[x] for x in sums[node - k]), key=first.__getitem__)
+            first.append(first[below[0]])
+            parts.append(tuple(below))
+        return Sums(k, tuple(parts))
+
+    def fused(self) -> bool:
+        """Whether a sum adds more than two at once."""
+        return any(len(below) > 2 for below in self.parts)
+
+    def ones_left(self, huge: NDArray[Any], ones: NDArray[Any]) -> NDArray[Any]:
+        """How many ones reach the result beside 1 for +M and -1 for -M in ``huge``: of (k, questions)."""
+        left, beside = list(ones), list(huge)
+        for below in self.parts:
+            parts = [beside[x] for x in below]
+            lost = np.logical_or.reduce([part != 0 for part in parts])
+            left.append(np.where(lost, 0, sum(left[x] for x in below)))
+            beside.append(sum(parts))
+        return np.asarray(left[-1])
+
+    def products(self, node: int) -> list[int]:
+        """Those below a node, in order."""
+        found: list[int] = []
+        work = [node]
+        while work:
+            x = work.pop()
+            if x < self.k:
+                found.append(x)
+            else:
+                work.extend(self.parts[x - self.k])
+        return sorted(found)
+
+    def above(self, product: int) -> Iterator[int]:
+        """The product, and every sum that it is in, from the smallest on."""
+        node = product
+        while node >= 0:
+            yield node
+            node = self.parent[node]
+
+    def text(self) -> str:
+        """A line for each sum, or run of sums that go on in the same way."""
+        lines: list[str] = []
+        self._write(self.root, "d = ", "", lines)
+        return "\n".join(lines)
+
+    def _write(self, node: int, head: str, indent: str, lines: list[str]) -> None:
+        start, steps = self._run(node)
+        products = [x for step in [[start], *steps] for x in step]
+        if all(x < self.k for x in products) and (not steps or all(len(step) == 1 for step in steps)):
+            lines.append(f"{head}{_numbers(products)}{' in order' if len(products) > 2 else ''}")
+            return
+        groups = [list(self.parts[start - self.k])] if start >= self.k and self._is_flat(start) else [[start]]
+        groups += steps
+        if len(steps) == 1:
+            groups.sort(key=lambda group: min(self.first[x] for x in group))
+        kind = "fused sum" if len(steps) <= 1 and any(len(x) > 1 for x in steps) else "+"
+        lines.append(f"{head}{kind if len(steps) == 1 else f'{len(groups)} in order'}")
+        for i, group in enumerate(groups):
+            last = i + 1 == len(groups)
+            mark, deeper = indent + ("`- " if last else "|- "), indent + ("   " if last else "|  ")
+            if len(group) == 1:
+                self._write(group[0], mark, deeper, lines)
+            elif all(x < self.k for x in group):
+                lines.append(f"{mark}{_numbers(group)} fused")
+            else:
+                lines.append(f"{mark}{len(group)} fused")
+                for j, x in enumerate(group):
+                    end = j + 1 == len(group)
+                    self._write(x, deeper + ("`- " if end else "|- "), deeper + ("   " if end else "|  "), lines)
+
+    def _is_flat(self, node: int) -> bool:
+        below = self.parts[node - self.k]
+        return len(below) > 2 and all(x < self.k for x in below)
+
+    def _run(self, node: int) -> tuple[int, list[list[int]]]:
+        """What a run of sums starts with, and what each step adds to it: about as much each, the last one less."""
+        steps: list[list[int]] = []
+        while node >= self.k and not self._is_flat(node):
+            below = sorted(self.parts[node - self.k], key=lambda x: (-self.size[x], self.first[x]))
+            size = sum(self.size[x] for x in below[1:])
+            sizes = [sum(self.size[x] for x in step) for step in steps]
+            if sizes and (size < sizes[-1] or (len(sizes) > 1 and 4 * size > 5 * sizes[-1])):
+                break
+            if size > self.size[below[0]]:
+                break
+            steps.append(below[1:])
+            node = below[0]
+        return node, steps[::-1]
+
+
+def _numbers(products: Sequence[int]) -> str:
+    """'k = 0..383', 'k = 0..96 by 8', 'k = 3, 1, 2'"""
+    steps = {y - x for x, y in pairwise(products)}
+    if len(products) > 2 and len(steps) == 1:
+        (step,) = steps
+        return f"k = {products[0]}..{products[-1]}" + (f" by {step}" if step != 1 else "")
+    if len(products) <= 16:
+        return f"k = {', '.join(map(str, products))}"
+    return f"k = {', '.join(map(str, products[:8]))}, ... {', '.join(map(str, products[-4:]))}"
+
+
+# ---- Plans ----
+
+
+class _Other(Exception):
+    """A sum that the tree has not got."""
+
+
+class _Follower:
+    """Adds as levels say, as long as the sums are those of a tree. Sets of products are known by their weight."""
+
+    def __init__(self, sums: Sums):
+        self.sums = sums
+        self.made = 0
+        # What a chain takes at a time: an instruction's products.
+        self.group = max((sum(x < sums.k for x in below) for below in sums.parts), default=1) if sums.fused() else 1
+
+    def sum(self, weight: int) -> int:
+        if weight not in self.sums.sums:
+            raise _Other
+        self.made += 1
+        return weight
+
+    def add(self, parts: Sequence[int]) -> int:
+        """One after the other; an empty part is +0."""
+        total = 0
+        for part in parts:
+            total = self.sum(total + part) if total and part else total + part
+        return total
+
+    def chain(self, products: Sequence[int]) -> int:
+        total = 0
+        for first in range(0, len(products), self.group):
+            group = products[first : first + self.group]
+            total += sum(self.sums.weights[x] for x in group)
+            if first or len(group) > 1:
+                self.sum(total)
+        return total
+
+    def total(self, levels: Sequence[Level], products: Sequence[int]) -> int:
+        if not levels:
+            return self.chain(products)
+        return self.fold(levels[0], [self.total(levels[1:], part) for part in deal(levels[0], products)])
+
+    def fold(self, level: Level, parts: list[int]) -> int:
+        fold, n = level.get("fold"), len(parts)
+        if fold == "last-first":
+            half = _up(n, 2)
+            pairs = [self.add([parts[i], parts[i + half]] if i + half < n - 1 else [parts[i]]) for i in range(half)]
+            return self.add([parts[-1], *pairs[: n - 1]])
+        while fold == "neighbours" and len(parts) > 1:
+            parts = [self.add(parts[i : i + 2]) for i in range(0, len(parts), 2)]
+        while fold == "halving" and len(parts) > 1:
+            if len(parts) % 2:
+                raise _Other
+            parts = self.stride(parts, len(parts) // 2)
+        for stride in level.get("strides", ()):
+            parts = self.stride(parts, stride)
+        return self.add(parts)
+
+    def stride(self, parts: list[int], stride: int) -> list[int]:
+        return [self.add(parts[i::stride]) for i in range(min(stride, len(parts)))]
+
+    def strides(self, parts: list[int]) -> list[int]:
+        """Those that would add the parts as the tree does."""
+        found: list[int] = []
+        while len(parts) > 1 and len(found) < MOST_STRIDES:
+            stride = next((s for s in range(1, len(parts)) if parts[0] + parts[s] in self.sums.sums), 0)
+            if not stride or (found and stride >= found[-1]):
+                raise _Other
+            found.append(stride)
+            parts = self.stride(parts, stride)
+        return found
+
+    def follows(self, levels: Sequence[Level], products: Sequence[int]) -> bool:
+        try:
+            self.total(levels, products)
+        except _Other:
+            return False
+        return True
+
+    def rule(self, parts: list[int]) -> Level | None:
+        """How a level folds these parts as the tree does."""
+        simple: list[Level] = [{}, {"fold": "neighbours"}, {"fold": "halving"}, {"fold": "last-first"}]
+        for fold in simple:
+            try:
+                self.fold(fold, parts)
+                return fold
+            except _Other:
+                pass
+        try:
+            strides = self.strides(parts)
+        except _Other:
+            return None
+        return {"fold": "strides", "strides": strides} if strides[-1:] == [1] else None
+
+
+def _up(x: int, y: int) -> int:
+    return -(-x // y)
+
+
+def deal(level: Level, products: Sequence[int]) -> list[Sequence[int]]:
+    """The parts; those of lanes may be empty."""
+    n = len(products)
+    if level["deal"] == "list":
+        return [[k for first, end in part for k in range(first, end)] for part in level["list"]]
+    if level["deal"] == "interleaved":
+        parts, tile = level["parts"], level["tile"]
+        tiles = [products[i : i + tile] for i in range(0, n, tile)]
+        return [[x for t in tiles[part::parts] for x in t] for part in range(parts)]
+    length = level["k"] if level["deal"] == "every" else _up(n, level["parts"])
+    return [products[i : i + length] for i in range(0, n, length)]
+
+
+def cost(levels: Sequence[Level]) -> int:
+    """Of the forms that an order has the one of the least cost is said."""
+    return sum(1 + (level.get("fold") == "strides") + _up(len(level.get("list", ())), 16) for level in levels)
+
+
+def _in_length(length: int, n: int) -> Level:
+    """Parts of a length: so many slices, where the length is no block's."""
+    parts = _up(n, length)
+    if length % 16 and _up(n, parts) == length and parts <= 64 and length > 1:
+        return {"deal": "contiguous", "parts": parts}
+    return {"deal": "every", "k": length}
+
+
+def _deals(sums: Sums, products: Sequence[int]) -> Iterator[Level]:
+    """What may have dealt out the products: the first part is a sum that the first product is in."""
+    place = {x: i for i, x in enumerate(products)}
+    n, weight, length, scattered = len(products), 0, 0, 0
+    for node in sums.above(products[0]):
+        size = sums.size[node]
+        if size >= n:
+            return
+        weight += sum(sums.weights[x] for x in products[length:size])
+        length = size
+        if weight == sums.weight[node]:
+            yield _in_length(size, n)
+        elif scattered < MOST_SCATTERED and 2 * size <= n + 1:
+            scattered += 1
+            places = [place.get(x, -1) for x in sums.products(node)]
+            tile = next(i for i, x in enumerate(places) if x != i)
+            parts, rest = divmod(places[tile], tile)
+            if rest == 0 and places == [i for i in range(n) if i // tile % parts == 0]:
+                yield {"deal": "interleaved", "parts": parts, "tile": tile}
+
+
+def _levels(follower: _Follower, products: Sequence[int], most: int) -> Iterator[list[Level]]:
+    """Levels that add these as the tree does."""
+    sums = follower.sums
+    if follower.follows([], products):
+        yield []
+    if most == 0 or len(products) < 2:
+        return
+    for level in _deals(sums, products):
+        parts = deal(level, products)
+        weights = [sum(sums.weights[x] for x in part) for part in parts]
+        if not all(len(part) < 2 or weight in sums.sums for part, weight in zip(parts, weights)):
+            continue
+        fold = follower.rule(weights)
+        if fold is None:
+            continue
+        below = islice(_levels(follower, parts[0], most - 1), MOST_FORMS)
+        fitting = [x for x in below if all(follower.follows(x, part) for part in parts)]
+        if fitting:
+            yield [{**level, **fold}, *min(fitting, key=cost)]
+
+
+def _listed(follower: _Follower) -> Iterator[list[Level]]:
+    """A list of parts of any lengths, each the largest that the levels below it add."""
+    sums = follower.sums
+    tried: list[list[Level]] = []
+    for node in islice(sums.above(0), MOST_SCATTERED):
+        products = sums.products(node)
+        if products != list(range(len(products))) or len(products) in (1, sums.k):
+            continue
+        for lower in islice(_levels(follower, products, MOST_LEVELS - 1), 2):
+            if lower in tried:
+                continue
+            tried.append(lower)
+            parts = _largest(follower, lower)
+            if not 1 < len(parts) <= MOST_LISTED:
+                continue
+            listed = {"deal": "list", "list": [_ranges(part) for part in parts]}
+            fold = follower.rule([sum(sums.weights[x] for x in part) for part in parts])
+            if fold is not None:
+                yield [{**listed, **fold}, *lower]
+
+
+def _largest(follower: _Follower, lower: list[Level]) -> list[list[int]]:
+    sums = follower.sums
+    found: list[list[int]] = []
+    work = [sums.root]
+    for _ in range(MOST_LISTED):
+        if not work:
+            return sorted(found)
+        node = work.pop()
+        products = sums.products(node)
+        follower.made = 0
+        if follower.follows(lower, products) and follower.made == sums.below[node]:
+            found.append(products)
+        else:
+            work.extend(sums.parts[node - sums.k])
+    return []
+
+
+def _chains(follower: _Follower) -> Iterator[list[Level]]:
+    """A list of chains, each of which takes its products in an order of its own."""
+    for downward in (False, True):
+        parts = sorted(_largest_chains(follower.sums, downward), key=min)
+        if len(parts) > MOST_LISTED:
+            return
+        listed = {"deal": "list", "list": [_ranges(part) for part in parts]}
+        fold = follower.rule([sum(follower.sums.weights[x] for x in part) for part in parts])
+        if fold is not None:
+            yield [{**listed, **fold}]
+
+
+def _largest_chains(sums: Sums, downward: bool) -> Iterator[list[int]]:
+    """The products of chains of two-term sums in order; which of the first two is the first no sum shows."""
+    order: list[list[int] | None] = [[x] for x in range(sums.k)]
+    for below in sums.parts:
+        x, y = sorted(below, key=lambda node: -sums.size[node])[:2]
+        start = order[x]
+        if len(below) != 2 or sums.size[y] != 1 or start is None:
+            order.append(None)
+        else:
+            order.append(sorted((x, y), reverse=downward) if len(start) == 1 else [*start, y])
+    work = [sums.root]
+    while work:
+        node = work.pop()
+        found = order[node]
+        if found is not None:
+            yield found
+        else:
+            work.extend(sums.parts[node - sums.k])
+
+
+def _ranges(products: Sequence[int]) -> list[list[int]]:
+    """[[first, end], ...]"""
+    ranges: list[list[int]] = []
+    for x in products:
+        if ranges and ranges[-1][1] == x:
+            ranges[-1][1] = x + 1
+        else:
+            ranges.append([x, x + 1])
+    return ranges
+
+
+def plan_members(sums: Sums) -> Iterator[dict[str, Any]]:
+    """Of plans that add as the tree does: the levels, and the products of a group. The simplest first."""
+    follower = _Follower(sums)
+    group = {"group": follower.group} if sums.fused() else {}
+    seen: list[list[Level]] = []
+    for levels in chain(_levels(follower, range(sums.k), MOST_LEVELS), _listed(follower), _chains(follower)):
+        follower.made = 0
+        if levels not in seen and follower.follows(levels, range(sums.k)) and follower.made == len(sums.parts):
+            seen.append(levels)
+            yield {"sum": levels, **group}

@@ -1,0 +1,132 @@
+"""Plans: what a library does around the instruction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from softmma import _core
+from softmma._units import Instruction, chosen
+
+
+class Plan:
+    """How an element of a product comes about: parts of K, the order in which their sums are added, an epilogue.
+
+    ``description`` is what a plan's file holds (docs/plans.md): a mapping, its JSON text, or the path of such a file
+    (a `Path`, or a text that ends in ".json"); or the name of a library whose plan depends on nothing else ("deepgemm").
+    `plan` makes those of cuBLASLt. What is wrong raises ValueError with the line and column of the JSON text, and what
+    is allowed there.
+
+    ``text`` is the plan as JSON; ``name``, ``sources`` and ``d``, the format of D or None, are what it says.
+
+        >>> import numpy as np, softmma
+        >>> x = np.float16([[1, 2**-14, 2**-14, 1]])
+        >>> halves = softmma.Plan({"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]})
+        >>> halves
+        <plan halves: contiguous 2 of 1>
+        >>> softmma.matmul(x, np.ones((4, 1), np.float16), plan=halves, on="A100", out_dtype="f16").item()
+        2.0
+    """
+
+    def __init__(self, description: Mapping[str, Any] | str | Path):
+        self._handle = _parsed(description)
+        self.text = _core.plan_text(self._handle)
+        said = self.to_dict()
+        self.name: str = said["name"]
+        self.sources: tuple[str, ...] = tuple(said.get("sources", ()))
+        self.d: str | None = said.get("d")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the plan's file would hold, to be changed and given to `Plan`."""
+        said: dict[str, Any] = json.loads(self.text)
+        return said
+
+    def __repr__(self) -> str:
+        said = self.to_dict()
+        levels = [_level_text(level) for level in said["sum"]] or ["one chain"]
+        return f"<plan {self.name}: {', '.join(levels)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, (self.text,)
+
+
+def _parsed(description: Mapping[str, Any] | str | Path) -> Any:
+    if isinstance(description, Mapping):
+        return _core.plan("plan", json.dumps({"softmma-plan": 1, **description}, indent=2))
+    if not isinstance(description, (str, Path)):
+        raise TypeError(f"a plan is a mapping, a JSON text, a file or a name, not {type(description).__name__}")
+    if isinstance(description, Path) or description.endswith(".json"):
+        return _core.plan(str(description), Path(description).read_text(encoding="utf-8"))
+    if description.lstrip().startswith("{"):
+        return _core.plan("plan", description)
+    return _core.library_plan(description, None, None, (0, 0, 0), (-1,) * 9, False)
+
+
+def _level_text(level: dict[str, Any]) -> str:
+    """'contiguous 4 of 128, halving'"""
+    parts, size = level.get("parts"), level.get("grain", level.get("tile", level.get("k")))
+    words = [level["deal"]]
+    if level["deal"] == "list":
+        words.append(f"of {len(level['list'])} parts")
+    else:
+        words.append(f"{parts} of {size}" if parts else str(size))
+    return " ".join(words + [level["fold"]] * (level["fold"] != "serial"))
+
+
+def handle_of(plan: Plan | Mapping[str, Any] | str | Path | None) -> Any:
+    """What the extension module takes."""
+    return plan if plan is None else (plan if isinstance(plan, Plan) else Plan(plan))._handle
+
+
+def plan(
+    as_: str,
+    *,
+    on: str | Instruction | None = None,
+    instr: str | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    m: int = 0,
+    n: int = 0,
+    k: int = 0,
+    algo: int = -1,
+    tile: int = -1,
+    splitk: int = -1,
+    reduction: int = -1,
+    swizzle: int = -1,
+    custom: int = -1,
+    stages: int = -1,
+    inner: int = -1,
+    cluster: int = -1,
+    fast: bool = False,
+) -> Plan:
+    """The plan of a library's product, by rules that are measured (docs/plans.md).
+
+    ``as_`` is one of `plan_libraries`; "cublaslt:13.1" is the one of the GPU ``on``. ``on``, ``instr`` and ``in_dtype``
+    choose the instruction as in `matmul`, ``out_dtype`` is the format of D. The nine numbers are cuBLASLt's choice for
+    the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. ``fast``: FP8 with fast
+    accumulation. Raises ValueError if a number is missing that only the library knows, or no plan is known.
+
+        >>> import softmma
+        >>> softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).to_dict()["sum"]
+        [{'deal': 'contiguous', 'parts': 3, 'grain': 64, 'fold': 'serial', 'from': 'first'}]
+    """
+    if as_.startswith("cublaslt:") and "/" not in as_ and isinstance(on, str):
+        as_ = f"{as_}/{on}"
+    instruction = on
+    if isinstance(on, str):
+        instruction = chosen(on, instr, in_dtype, None) if instr is not None or in_dtype is not None else None
+    numbers = algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
+    return Plan(_core.plan_text(_core.library_plan(as_, instruction, out_dtype, (m, n, k), numbers, fast)))
+
+
+def plan_libraries() -> list[str]:
+    """The libraries whose plans are known."""
+    return _core.plan_libraries()

@@ -1,0 +1,68 @@
+"""Whether two products are one function: what the command says, and rows that show it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import softmma
+from conftest import bits
+
+HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "arguments"),
+    [
+        (("H100", "B200"), {"in_dtype": "bf16"}, ["--in", "bf16"]),
+        (("H100:e4m3", "B200:e4m3"), {}, []),
+        (("A100:bf16", "L40S:bf16"), {}, []),
+        (("H100", "H100"), {"in_dtype": "e4m3", "plan": (None, "cutlass:2xacc")}, ["--plan", "none,cutlass:2xacc"]),
+        (("H100", "H100"), {"in_dtype": "e4m3", "plan": "deepgemm", "k": 300}, ["--plan", "deepgemm", "-k", 300]),
+        (("H100", "A100"), {"k": 40}, ["-k", 40]),
+    ],
+)
+def test_command(command, targets, options, arguments):
+    found = softmma.equal(*targets, **options)
+    if "in_dtype" in options and "--in" not in arguments:
+        arguments = [*arguments, "--in", options["in_dtype"]]
+    said = json.loads(command("equal", *targets, *arguments, "--json", status=(0, 1, 2)))
+    assert found.answer == said["answer"] and bool(found) == (said["answer"] == "equal")
+    assert found.rows == said["rows"]
+    if found.row is not None and said["row"]:
+        assert [int(d.view(f"u{d.itemsize}")[0]) for d in found.row.results] == [
+            int(x[0], 16) for x in said["row"]["d"]
+        ]
+
+
+def test_row():
+    """The row, computed by matmul, has the results that it tells."""
+    plan = softmma.Plan(HALVES)
+    found = softmma.equal("H100", "H100", plan=[None, plan], k=40)
+    assert found.answer == "different" and found.k == found.row.k == 40 and not found
+    a, b = np.zeros((2, 1, 40), np.float16)
+    a[0, list(found.row.at)], b[0, list(found.row.at)] = found.row.a, found.row.b
+    results = [softmma.matmul(a, b.T, on="H100"), softmma.matmul(a, b.T, on="H100", plan=plan)]
+    assert [bits(d)[0, 0] for d in results] == [bits(d)[0] for d in found.row.results]
+    assert "halves" in found.why
+
+
+def test_proved_for_multiples():
+    found = softmma.equal("A100:bf16", softmma.find("A100", "m16n8k8 bf16")[0])
+    assert found and found.multiple_of == 16 and found.k is None
+    assert found.row is not None and found.row.k % 16
+
+
+def test_complaints():
+    with pytest.raises(ValueError, match="give one for both"):
+        softmma.equal("H100", "B200", plan=[None] * 3)
+    with pytest.raises(ValueError, match="rows is 0"):
+        softmma.equal("H100", "B200", rows=0)
+    with pytest.raises(ValueError, match="k 0"):
+        softmma.equal("H100", "B200", k=0)
+    with pytest.raises(LookupError):
+        softmma.equal("H100", "B2000")
+    with pytest.raises(ValueError, match="no functions of the same operands"):
+        softmma.equal("H100:bf16", "H100:e4m3")
+    with pytest.raises(ValueError, match="behind K"):
+        softmma.equal("H100", "H100", plan={"name": "x", "sum": [{"deal": "list", "list": [[[0, 90]]]}]}, k=64)

@@ -1,0 +1,287 @@
+"""Plans: what makes one, products that follow one, those of libraries, complaints."""
+
+import json
+import os
+import pickle
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import softmma
+from conftest import REPOSITORY, bits
+
+SLICES = {"name": "three slices", "sum": [{"deal": "contiguous", "parts": 3, "grain": 16}]}
+HALF = {"name": "half", "d": "f16", "sum": [{"deal": "interleaved", "parts": 2, "tile": 16}]}
+
+
+def same(x, y):
+    assert x.dtype == y.dtype and x.shape == y.shape
+    np.testing.assert_array_equal(bits(x), bits(y))
+
+
+@pytest.fixture
+def operands(generator):
+    return [generator.standard_normal(shape).astype(np.float16) for shape in ((5, 130), (130, 7))]
+
+
+def test_descriptions(tmp_path):
+    """A mapping, its text, a file, a pickle and its own text are one plan; a library's name is another."""
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"softmma-plan": 1, **SLICES}))
+    plan = softmma.Plan(SLICES)
+    for other in (path, str(path), path.read_text(), plan.text, plan.to_dict()):
+        assert softmma.Plan(other) == plan and hash(softmma.Plan(other)) == hash(plan)
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert (plan.name, plan.d, plan.sources) == ("three slices", None, ())
+    assert repr(plan) == "<plan three slices: contiguous 3 of 16>"
+    assert softmma.Plan("deepgemm").d == "bf16" and softmma.Plan("deepgemm").sources
+    assert repr(softmma.Plan({"name": "x"})) == "<plan x: one chain>"
+    for example in sorted((REPOSITORY / "examples" / "plans").glob("*.json")):
+        assert softmma.Plan(example).text == softmma.Plan(softmma.Plan(example).text).text
+
+
+def test_slices(operands):
+    """Slices are products of their own, added in FP32."""
+    a, b = operands
+    cuts = [slice(0, 48), slice(48, 96), slice(96, 130)]
+    parts = [softmma.matmul(a[:, cut], b[cut], on="H100") for cut in cuts]
+    same(softmma.matmul(a, b, on="H100", plan=SLICES), (parts[0] + parts[1]) + parts[2])
+    same(softmma.matmul(a, b, on="H100", plan=SLICES), softmma.matmul(a, b, on="H100", split_k=3))
+
+
+def test_order_and_format(operands):
+    a, b = operands
+    k = np.arange(130) // 16 % 2 == 0
+    d = softmma.matmul(a[:, k], b[k], on="A100") + softmma.matmul(a[:, ~k], b[~k], on="A100")
+    same(softmma.matmul(a, b, on="A100", plan=HALF), d.astype(np.float16))
+
+
+def test_epilogue(operands, generator):
+    a, b = operands
+    c, bias = generator.standard_normal((5, 7)).astype(np.float32), generator.standard_normal(7).astype(np.float32)
+    plan = softmma.Plan({"name": "x", "d": "bf16", "epilogue": ["alpha", "bias", "scale-d", "relu"]})
+    d = ((softmma.matmul(a, b) * np.float32(0.5)) + bias) * np.float32(3)
+    d = np.maximum(d, 0).astype(ml_dtypes.bfloat16)
+    same(softmma.matmul(a, b, plan=plan, alpha=0.5, bias=bias, scale_d=3), d)
+    same(softmma.matmul(a, b, plan=plan, alpha=0.5, bias=bias.astype(np.float64)[::-1][::-1], scale_d=3), d)
+    starts = softmma.Plan({"name": "x", "start": "c"})
+    same(softmma.matmul(a, b, c, plan=starts), softmma.matmul(a, b, c))
+    same(softmma.matmul(a, b[:, 0], plan=starts), softmma.matmul(a, b[:, 0]))
+
+
+def test_scaled_parts(generator):
+    """Each part is multiplied by its factors as it is added, in FMA."""
+    a, b = (generator.standard_normal(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 300), (300, 3)))
+    x, y = (generator.uniform(0.5, 2, shape).astype(np.float32) for shape in ((4, 3), (3, 3)))
+    total = np.zeros((4, 3), np.float32)
+    for i, k in enumerate(range(0, 300, 128)):
+        part = softmma.matmul(a[:, k : k + 128], b[k : k + 128], on="H100")
+        s = (x[:, i, None] * y[i]).astype(np.float32)
+        exact = s.astype(np.longdouble) * part + total  # 64 bits hold it up to one rounding
+        total = exact.astype(np.float32)
+    d = softmma.matmul(a, b, on="H100", plan="deepgemm", scale_a=x, scale_b=y)
+    same(d, total.astype(ml_dtypes.bfloat16))
+    kept = softmma.Multiplier(b, on="H100", plan="deepgemm", scale_b=y)
+    same(kept.matmul(a, scale_a=x), d)
+    with pytest.raises(ValueError, match="the plan takes scale factors"):
+        softmma.matmul(a, b, on="H100", plan="deepgemm")
+    with pytest.raises(ValueError, match=r"scale_b must be"):
+        softmma.matmul(a, b, on="H100", plan="deepgemm", scale_a=x, scale_b=y[:2])
+
+
+def test_batches_and_multipliers(generator):
+    a = generator.standard_normal((2, 3, 4, 130)).astype(np.float16)
+    b = generator.standard_normal((3, 130, 7)).astype(np.float16)
+    bias = generator.standard_normal(7)
+    plan = softmma.Plan({**HALF, "start": "c", "epilogue": ["bias"]})
+    d = softmma.matmul(a, b, plan=plan, bias=bias)
+    for i in range(3):
+        kept = softmma.Multiplier(b[i], plan=plan, bias=bias)
+        same(kept.matmul(a[:, i]), d[:, i])
+        same(kept.matmul(a[0, i, 0]), d[0, i, 0])
+        same(kept.matmul(a[0, i], np.float32(2)), softmma.matmul(a[0, i], b[i], np.float32(2), plan=plan, bias=bias))
+
+
+def test_command(command, operands, tmp_path):
+    """What the command computes with each example that takes no more than A and B."""
+    a, b = operands
+    for name, x in (("a", a), ("b", b)):
+        np.save(tmp_path / f"{name}.npy", x)
+    for plan in ("split-k", "two-level", "split-k-serial-bf16"):
+        path = REPOSITORY / "examples" / "plans" / f"{plan}.json"
+        arguments = ["--on", "H100", "--in", "f16", "--plan", path, tmp_path / "a.npy", tmp_path / "b.npy"]
+        command("gemm", *arguments, "-o", tmp_path / "d.npy")
+        d = softmma.matmul(a, b, on="H100", plan=path)
+        np.testing.assert_array_equal(bits(np.load(tmp_path / "d.npy")), bits(d))
+    asked = ["--as", "cublaslt:13.1", "--on", "H100", "--in", "f16", "-k", 8192]
+    text = command("plan", *asked, "--algo", 66, "--stages", 35, "--splitk", 3)
+    assert softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).text == text
+    assert softmma.plan_libraries() == command("plan", "--list").split()
+
+
+def expected_members(said, slices):
+    """What bitequiv's planner says, in the words of a plan: members, and the length of slices."""
+    mode, group = said["mode"], {"group": said.get("k_per_dot"), "residue": "first-tile"}
+    cut = {"deal": "contiguous", "parts": slices, "fold": "serial", "from": "first"}
+    if mode == "plain":
+        return {"sum": []}
+    if mode == "k_per_dot":
+        return {"sum": [], **group}
+    if mode == "splitk_groups":
+        merge = {"total": "d"} if said["merge_scheme"] == 3 else {}
+        return {"sum": [{**cut, "grain": 64, **merge}], "tile": said["block_k"], **group}
+    if mode == "split":
+        return {"sum": [{**cut, "grain": 64}], "lost_tail": 64}
+    if mode == "split_blocks":
+        blocks = {"deal": "every", "k": said["block_k"], "fold": "serial", "from": "zero"}
+        return {"sum": [{**cut, "grain": said["block_k"]}, blocks] if slices > 1 else [blocks]}
+    if mode == "gemmsn":
+        parts, block = said["simt"]
+        chunks = {**cut, "parts": parts, "grain": 1, "from": "zero"}
+        blocks = {"deal": "every", "k": block, "fold": "serial", "from": "zero"}
+        return {"sum": [chunks] * (parts > 1) + [blocks] * (block > 0), "group": 1}
+    if mode == "gemv13":
+        (load, lanes, tiles, halved), _ = said["gemv"]
+        lane = {"deal": "interleaved", "parts": lanes, "tile": abs(load), "fold": "halving" if halved else "serial"}
+        blocks = {"deal": "every", "k": tiles * abs(load), "fold": "serial", "from": "first"}
+        return {"sum": [{**lane, "from": "first"}] + [blocks] * (tiles > 0), "group": 1}
+    if mode == "gemv_cslice":
+        lanes, block = said["gemv"]
+        blocks = {"deal": "every", "k": block, "fold": "serial", "from": "first"}
+        return {"sum": [{**cut, "parts": lanes, "grain": 1}, blocks], "group": 1}
+    assert mode == "gemv14"
+    blocks, load = said["gemv"]
+    inner = {"deal": "interleaved", "from": "first"}
+    levels = [
+        {**inner, "parts": blocks, "tile": 128 * load, "fold": "strides", "strides": [128, 64, 32, 4, 1]},
+        {**inner, "parts": 128, "tile": load, "fold": "halving"},
+        {**inner, "parts": load, "tile": 1, "fold": "serial"},
+    ]
+    return {"sum": levels[: 3 if load > 1 else 2], "group": 1}
+
+
+def test_sampled_configurations():
+    """Configurations of cuBLASLt, and what bitequiv's planner makes of them (its tests' fixtures, sm_90, 13.1)."""
+    folder = os.environ.get("SOFTMMA_PLANS")
+    if not folder:
+        pytest.skip("SOFTMMA_PLANS is not set: sampled configurations are NOT checked; it names a folder with them")
+    cases = json.loads((Path(folder) / "bitequiv_plan_sm90_sample.json").read_text())["cases"]
+    fma = softmma.Custom(REPOSITORY / "examples" / "custom" / "fma32-f16.json")
+    names = ("algo", "tile", "splitk", "reduction", "swizzle", "custom", "stages", "inner", "cluster")
+    for case in cases:
+        numbers = {name: x for name, x in zip(names, case["config"]) if x is not None}
+        kind = {"fp16": "f16", "bf16": "bf16", "fp8": "e4m3"}[case["kind"]]
+        if numbers["stages"] == 36:  # the stages of FP8 products, which the sample asks for with FP16
+            with pytest.raises(ValueError, match="no rule is known for stages 36"):
+                softmma.plan("cublaslt:13.1", on="H100", in_dtype=kind, k=case["K"], **numbers)
+            kind = "e4m3"
+        on = fma if numbers["algo"] in (11, 13, 14, 16) else "H100"
+        sizes = {"m": case["M"], "n": case["N"], "k": case["K"]}
+        asked = {"on": on, "in_dtype": kind, **sizes, **numbers} if on == "H100" else {"on": on, **sizes, **numbers}
+        if case["reason"] != "ok":
+            with pytest.raises(ValueError, match="no rule is known for algorithm"):
+                softmma.plan("cublaslt:13.1/H100", **asked)
+            continue
+        said = softmma.plan("cublaslt:13.1/H100", **asked).to_dict()
+        expected = expected_members(case["plan"], numbers["splitk"])
+        assert {name: said.get(name) for name in expected} == expected, case
+        if "k_chunk" in case["plan"] and numbers["splitk"] > 1:
+            level = said["sum"][0]
+            steps = -(-case["K"] // level["parts"])
+            assert -(-steps // level["grain"]) * level["grain"] == case["plan"]["k_chunk"]
+    assert len(cases) == 57
+
+
+def mmaemu_plan(gpu, fast, slices, custom, out):
+    numbers = {"algo": 66, "stages": 36} if gpu == "H100" else {"algo": 60 if fast else 35, "stages": 17}
+    merged = {"splitk": slices, "reduction": 2, "custom": custom}
+    return softmma.plan("cublaslt:12.8", on=gpu, in_dtype="e4m3", out_dtype=out, k=624, fast=fast, **numbers, **merged)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("gpu", "profile", "scheme", "custom"),
+    [("H100", "hopper", "contiguous", 0), ("RTX4060", "ada", "serial", 0), ("RTX4060", "ada", "pairwise", 1)],
+)
+@pytest.mark.parametrize("fast", [False, True])
+def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
+    """mmaemu computes FP8 products as an H100 PCIe and an RTX 4060 return them, by code of its own."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed, so plans are NOT compared with mmaemu")
+    mmaemu = pytest.importorskip("mmaemu", reason="mmaemu is not installed, so plans are NOT compared with it")
+    k = 624
+    a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((16, k), (k, 32)))
+    factors = [np.float32(0.37), np.float32(1.83)]
+    tensors = [torch.from_numpy(np.ascontiguousarray(x).view(np.uint8)).view(torch.float8_e4m3fn) for x in (a, b.T)]
+    for slices in (1, 3):
+        for out, kind in (("f32", torch.float32), ("bf16", torch.bfloat16), ("e4m3", torch.float8_e4m3fn)):
+            d = mmaemu.scaled_mm(
+                tensors[0], tensors[1].t(), torch.tensor(factors[0]), torch.tensor(factors[1]), out_dtype=kind,
+                use_fast_accum=fast, profile=profile, splitk=(slices, scheme) if slices > 1 else 1,
+            )  # fmt: skip
+            plan = mmaemu_plan(gpu, fast, slices, custom, out)
+            mine = softmma.matmul(a, b, on=gpu, in_dtype="e4m3", plan=plan, alpha=float(factors[0] * factors[1]))
+            expected = d.view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[d.element_size()]).numpy()
+            np.testing.assert_array_equal(bits(mine), expected.view(f"u{d.element_size()}"))
+
+
+def test_torch_scaled_mm(generator):
+    """The named plans, and what becomes of D in FP8."""
+    a, b = (generator.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 300), (300, 5)))
+    same(softmma.matmul(a, b, plan="torch:_scaled_mm", alpha=1.0), softmma.matmul(a, b, promote_every=128))
+    same(softmma.matmul(a, b, plan="torch:_scaled_mm:fast"), softmma.matmul(a, b))
+    narrow = softmma.plan("torch:_scaled_mm", out_dtype="e4m3")
+    d = softmma.matmul(a, b, plan=narrow, alpha=100.0, scale_d=0.5)
+    y = (softmma.matmul(a, b, promote_every=128) * np.float32(100)) * np.float32(0.5)
+    same(d, np.clip(y, -448, 448).astype(ml_dtypes.float8_e4m3fn))
+    assert softmma.plan("torch:_scaled_mm:fast", out_dtype="bf16").d == "bf16"
+    assert softmma.plan("deepgemm", out_dtype="bf16") == softmma.Plan("deepgemm")
+    with pytest.raises(ValueError, match="deepgemm: D is in bf16, not in f16"):
+        softmma.plan("deepgemm", out_dtype="f16")
+
+
+def test_complaints(operands, tmp_path):
+    a, b = operands
+    (tmp_path / "bad.json").write_text('{"softmma-plan": 1, "name": "x",\n "sum": [{"deal": "evenly"}]}')
+    with pytest.raises(ValueError, match=r'bad.json:2:19: "deal" cannot be evenly; allowed: contiguous, every'):
+        softmma.Plan(tmp_path / "bad.json")
+    with pytest.raises(ValueError, match=r'^plan:5:12: "group" cannot be 0'):
+        softmma.matmul(a, b, plan={"name": "x", "start": "c", "group": 0})
+    with pytest.raises(FileNotFoundError):
+        softmma.Plan("nowhere.json")
+    with pytest.raises(ValueError, match="no plans are known of 'cutlas'; known: .*cutlass:2xacc"):
+        softmma.Plan("cutlas")
+    with pytest.raises(ValueError, match="cublaslt:13.1/H100: the instruction is missing"):
+        softmma.Plan("cublaslt:13.1/H100")
+    with pytest.raises(ValueError, match="cuBLASLt's choice: give algo, stages"):
+        softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=64)
+    with pytest.raises(ValueError, match="a size is not negative"):
+        softmma.plan("deepgemm", k=-1)
+    with pytest.raises(TypeError):
+        softmma.Plan(3)
+    for argument, value in {
+        "split_k": 2, "promote_every": 64, "scaling": "epilogue", "c": 1.0, "beta": 0.5, "bias": np.zeros(7),
+        "scale_d": 2.0, "alpha": 2.0,
+    }.items():  # fmt: skip
+        with pytest.raises(ValueError, match=f"^{argument}: the plan 'half' has no place for it"):
+            softmma.matmul(a, b, plan=HALF, **{argument: value})
+    with pytest.raises(ValueError, match="^c: the multiplier's plan has no place"):
+        softmma.Multiplier(b, plan=HALF).matmul(a, 1.0)
+    biased = {"name": "x", "epilogue": ["bias"]}
+    with pytest.raises(ValueError, match="^bias: the plan 'x' adds one"):
+        softmma.matmul(a, b, plan=biased)
+    for bias in (np.zeros(6), np.zeros((7, 1)), 1.0):
+        with pytest.raises(ValueError, match=r"^bias is \(.*\), but b has 7 columns"):
+            softmma.matmul(a, b, plan=biased, bias=bias)
+    for argument in ("bias", "scale_d"):
+        with pytest.raises(ValueError, match=f"^{argument}: it takes a plan"):
+            softmma.matmul(a, b, **{argument: 2.0})
+    listed = {"name": "x", "sum": [{"deal": "list", "list": [[[0, 140]]]}]}
+    for product in (lambda: softmma.matmul(a, b, plan=listed), lambda: softmma.Multiplier(b, plan=listed)):
+        with pytest.raises(ValueError, match=r"plan 'x': K = 130: .*behind K"):
+            product()
+    with pytest.raises(ValueError, match="K is 0"):
+        softmma.matmul(a[:, :0], b[:0], plan=HALF)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        softmma.Multiplier(b, c=1)

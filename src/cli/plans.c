@@ -1,0 +1,63 @@
+#include "cli/plans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/custom_file.h"
+#include "io/plan_file.h"
+#include "plan/plan.h"
+
+smma_plan *smma_require_plan(const char *text, const smma_instruction *instruction) {
+  smma_plan_request request;
+  smma_plan *plan;
+  smma_error error;
+  smma_plan_request_defaults(&request);
+  request.name = text, request.instruction = instruction;
+  plan =
+      smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, error.text, sizeof error.text);
+  if (!plan) smma_die("--plan: %s", error.text);
+  return plan;
+}
+
+static size_t count_of(const char *list) {
+  size_t count = 1;
+  for (; (list = strchr(list, ',')); list++) count++;
+  return count;
+}
+
+void smma_require_plans(const char *list, const smma_instruction *const *instruction, size_t count,
+                        smma_target_plan *plans) {
+  const size_t given = list ? count_of(list) : 0;
+  memset(plans, 0, count * sizeof *plans);
+  if (given > 1 && given != count)
+    smma_die("--plan: %zu plans for %zu targets; give one for all, or one for each, 'none' for one chain", given,
+             count);
+  for (size_t i = 0; list && i < count; i++) {
+    const size_t length = strcspn(list, ",");
+    if (length == 0 || length >= sizeof plans[i].text)
+      smma_die("--plan: '%.*s' is no plan; give a file, a name, or 'none'", (int)length, list);
+    memcpy(plans[i].text, list, length);
+    if (strcmp(plans[i].text, "none") != 0) plans[i].plan = smma_require_plan(plans[i].text, instruction[i]);
+    if (given > 1) list += length + (list[length] == ',');
+  }
+}
+
+void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instruction, size_t k) {
+  smma_error error;
+  if (plan->plan && smma_plan_check(plan->plan, instruction, k, error.text, sizeof error.text) != SMMA_OK)
+    smma_die("--plan: %s: %s", plan->text, error.text);
+}
+
+void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *g) {
+  const size_t part = smma_plan_scaled_k(plan), parts = part ? g->k / part + 1 : 0;
+  const size_t ones = (g->m > g->n ? g->m : g->n) * parts;
+  float *neutral = NULL;
+  g->plan = plan;
+  if (!plan || (!part && !smma_plan_has(plan, SMMA_EPILOGUE_BIAS))) return NULL;
+  if (ones / (parts + 1) <= SIZE_MAX / 8 / (parts + 1)) neutral = calloc(ones + g->n + 1, sizeof *neutral);
+  if (!neutral) smma_die("out of memory");
+  for (size_t i = 0; i < ones; i++) neutral[i] = 1;
+  if (part) g->scale_a = g->scale_b = neutral;
+  if (smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g->bias = neutral + ones;
+  return neutral;
+}

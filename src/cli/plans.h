@@ -1,0 +1,29 @@
+/* What --plan names: the plan of a library's product around an instruction. */
+#ifndef SMMA_CLI_PLANS_H
+#define SMMA_CLI_PLANS_H
+
+#include "cli/cli.h"
+
+/* A file, or the name of a library whose plan needs nothing else. Ends the program with one line if there is no such
+   thing; the caller frees it. */
+smma_plan *smma_require_plan(const char *text, const smma_instruction *instruction);
+
+/* One of a list of targets' plans. */
+typedef struct {
+  char text[512];  /* as given; empty without --plan */
+  smma_plan *plan; /* NULL: one chain */
+} smma_target_plan;
+
+/* The plans of `count` targets: `list` is one for all of them, or one for each, between commas; "none" is one chain,
+   and so are all without a list (NULL). Ends the program with one line. */
+void smma_require_plans(const char *list, const smma_instruction *const *instruction, size_t count,
+                        smma_target_plan *plans);
+
+/* Ends the program with one line if a product of this K cannot follow the plan. */
+void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instruction, size_t k);
+
+/* Gives the product its plan (NULL: none) and, where that takes them, scale factors of 1 and a bias of 0. Returns what
+   these are kept in, to be freed behind the product. */
+void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *product);
+
+#endif

@@ -1,0 +1,266 @@
+#include "equal/sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "equal/form.h"
+
+/* The first word of an expression. Behind it: operands, then indices k, or what else is said below. */
+enum {
+  POSITIVE_ZERO,
+  START,   /* C */
+  BLOCK,   /* what a sum before and products come to: the sum, k of each */
+  SET,     /* an exact sum of products: k of each */
+  ADDED,   /* total, part */
+  SCALED,  /* `with`, the part's number, total, part */
+  ROUNDED, /* format, sum */
+};
+
+void smma_sums_free(smma_sums *s) {
+  free(s->word), free(s->end), free(s->facts), free(s->slot);
+  *s = (smma_sums){0};
+}
+
+/* ---- Each once ---- */
+
+static size_t hash_of(const size_t *word, size_t count) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < count; i++) hash = (hash ^ word[i] ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+  return (size_t)(hash ^ hash >> 32);
+}
+
+static const size_t *words_of(const smma_sums *s, size_t sum, size_t *count) {
+  const size_t first = sum ? s->end[sum - 1] : 0;
+  *count = s->end[sum] - first;
+  return s->word + first;
+}
+
+/* Where an expression stands, or would. */
+static size_t find_slot(const smma_sums *s, const size_t *word, size_t count) {
+  size_t at = hash_of(word, count) & (s->slots - 1);
+  for (; s->slot[at]; at = (at + 1) & (s->slots - 1)) {
+    size_t length;
+    const size_t *other = words_of(s, s->slot[at] - 1, &length);
+    if (length == count && memcmp(word, other, count * sizeof *word) == 0) break;
+  }
+  return at;
+}
+
+static bool grow(void **memory, size_t size) {
+  void *more = realloc(*memory, size);
+  if (more) *memory = more;
+  return more;
+}
+
+static bool make_slots(smma_sums *s) {
+  size_t *slot = calloc(4 * s->room, sizeof *slot);
+  if (!slot) return false;
+  free(s->slot);
+  s->slot = slot, s->slots = 4 * s->room;
+  for (size_t i = 0; i < s->count; i++) {
+    size_t count;
+    const size_t *word = words_of(s, i, &count);
+    slot[find_slot(s, word, count)] = i + 1;
+  }
+  return true;
+}
+
+static bool make_room(smma_sums *s, size_t words) {
+  if (s->count == s->room) {
+    s->room = s->room ? 2 * s->room : 256;
+    if (!grow((void **)&s->end, s->room * sizeof *s->end) || !grow((void **)&s->facts, s->room * sizeof *s->facts) ||
+        !make_slots(s))
+      return false;
+  }
+  if (s->words + words <= s->word_room) return true;
+  s->word_room = 2 * (s->words + words);
+  return grow((void **)&s->word, s->word_room * sizeof *s->word);
+}
+
+static bool put(smma_sums *s, const size_t *word, size_t count, smma_sum_facts facts, size_t *sum) {
+  size_t at;
+  if (!make_room(s, count)) return false;
+  at = find_slot(s, word, count);
+  if (!s->slot[at]) {
+    memcpy(s->word + s->words, word, count * sizeof *word);
+    s->words += count;
+    s->end[s->count] = s->words;
+    s->facts[s->count] = facts;
+    s->slot[at] = ++s->count;
+  }
+  *sum = s->slot[at] - 1;
+  return true;
+}
+
+/* ---- Blocks ---- */
+
+typedef struct {
+  smma_sums *sums;
+  const smma_operation *operation;
+  smma_form form;
+  bool any_order;                          /* the products of a block are added at once */
+  bool off[2], idle[2], keep, add_nothing; /* what form.h proves; by whether the sum before is off -0 */
+  size_t *place;                           /* the accumulator, then registers */
+} maker;
+
+static int compare_indices(const void *x, const void *y) {
+  const size_t a = *(const size_t *)x, b = *(const size_t *)y;
+  return (a > b) - (a < b);
+}
+
+/* Whether products of one fused sum have no order. */
+static bool has_no_order(const smma_operation *o) {
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_E_FDPA:
+    case SMMA_TR_FDPA:
+    case SMMA_FP8_BY_FP16:
+    case SMMA_INTEGER:
+    case SMMA_G_FDPA: return true;
+    case SMMA_FMA:
+    case SMMA_GST_FDPA:
+    case SMMA_FTZ_ADDMUL:
+    case SMMA_GTR_FDPA:
+    case SMMA_FTZ_FMA: break;
+  }
+  return false;
+}
+
+/* The k of an instruction's products, those of each of its fused sums sorted; where there is none comes last. */
+static void sort_step(const maker *m, const size_t *k, size_t *sorted) {
+  const smma_operation *o = m->operation;
+  const int length = smma_block_of(o);
+  size_t of_block[SMMA_MAXIMUM_K];
+  memcpy(sorted, k, (size_t)o->k * sizeof *k);
+  for (int block = 0; m->any_order && block < o->k / length; block++) {
+    for (int i = 0; i < length; i++) of_block[i] = k[smma_product_index(o, block, i)];
+    qsort(of_block, (size_t)length, sizeof *of_block, compare_indices);
+    for (int i = 0; i < length; i++) sorted[smma_product_index(o, block, i)] = of_block[i];
+  }
+}
+
+/* The sum before with some more products; itself where these are none that count. */
+static bool add_block(const maker *m, size_t *sum, const size_t *k, size_t count) {
+  const smma_sum_facts before = m->sums->facts[*sum];
+  size_t word[SMMA_MAXIMUM_K + 2] = {BLOCK, *sum}, used = 2, products = 0;
+  for (size_t i = 0; i < count; i++) {
+    products += k[i] != SMMA_NO_PRODUCT;
+    if (k[i] != SMMA_NO_PRODUCT || !m->idle[before.off]) word[used++] = k[i];
+  }
+  if (products == 0 && (before.off ? m->keep : m->add_nothing && before.kind == BLOCK)) return true;
+  return put(m->sums, word, used, (smma_sum_facts){BLOCK, m->operation->d, m->off[before.off]}, sum);
+}
+
+static bool do_step(const maker *m, const size_t *k) {
+  const size_t step = (size_t)m->form.step, all = (size_t)m->operation->k;
+  size_t sorted[SMMA_MAXIMUM_K];
+  sort_step(m, k, sorted);
+  for (size_t first = 0; first < all; first += step)
+    if (!add_block(m, m->place, sorted + first, step)) return false;
+  return true;
+}
+
+/* ---- Between ---- */
+
+static bool round_to(smma_sums *s, int format, size_t *sum) {
+  const size_t word[] = {ROUNDED, (size_t)format, *sum};
+  if (format == SMMA_STORED_AS_IS || (int)s->facts[*sum].format == format || s->facts[*sum].kind == POSITIVE_ZERO)
+    return true;
+  return put(s, word, 3, (smma_sum_facts){ROUNDED, (smma_format)format, false}, sum);
+}
+
+/* +0 and a sum that is not -0 are that sum; additions commute but for whose NaN is returned. */
+static bool add(const maker *m, const smma_task *t, size_t part, size_t *total) {
+  smma_sums *s = m->sums;
+  const smma_sum_facts x = s->facts[*total], y = s->facts[part];
+  const bool turn = m->operation->rule.nan != SMMA_NAN_OPERAND && part < *total;
+  const size_t added[] = {ADDED, turn ? part : *total, turn ? *total : part};
+  const size_t scaled[] = {SCALED, (size_t)t->with, t->k, *total, part};
+  const smma_format outer = smma_outer_format(m->operation->d);
+  if (t->with != SMMA_WITH_ADD) return put(s, scaled, 5, (smma_sum_facts){SCALED, outer, false}, total);
+  if (y.kind == POSITIVE_ZERO && x.off) return true;
+  if (x.kind == POSITIVE_ZERO && y.off) return *total = part, true;
+  return put(s, added, 3, (smma_sum_facts){ADDED, outer, x.off || y.off}, total);
+}
+
+static bool do_task(const maker *m, const smma_task *t) {
+  size_t zero, *place = m->place - SMMA_IN_ACCUMULATOR, *to = &place[t->to], from = place[t->from];
+  const size_t word = POSITIVE_ZERO;
+  if (!put(m->sums, &word, 1, (smma_sum_facts){POSITIVE_ZERO, m->operation->d, true}, &zero)) return false;
+  if (t->kind == SMMA_TASK_CLEAR) return *to = zero, true;
+  if (!round_to(m->sums, t->stored, &from)) return false;
+  if (t->kind == SMMA_TASK_MOVE)
+    *to = from;
+  else if (!add(m, t, from, to))
+    return false;
+  if (t->from == SMMA_IN_ACCUMULATOR) place[SMMA_IN_ACCUMULATOR] = zero;
+  return round_to(m->sums, t->total, to);
+}
+
+static bool follow(const maker *m, const smma_schedule *s, bool c_counts, size_t *sum) {
+  const size_t start = c_counts ? START : POSITIVE_ZERO, zero = POSITIVE_ZERO;
+  size_t *place = m->place - SMMA_IN_ACCUMULATOR, task = 0;
+  for (size_t i = 0; i <= s->registers; i++)
+    if (!put(m->sums, &zero, 1, (smma_sum_facts){POSITIVE_ZERO, m->operation->d, true}, &m->place[i])) return false;
+  if (!put(m->sums, &start, 1, (smma_sum_facts){(int)start, m->operation->c, !c_counts}, &place[s->start]))
+    return false;
+  for (size_t step = 0; step <= s->steps; step++) {
+    for (; task < s->tasks && s->task[task].step == step; task++)
+      if (!do_task(m, &s->task[task])) return false;
+    if (step < s->steps && !do_step(m, s->k + step * s->k_per_step)) return false;
+  }
+  *sum = place[s->result];
+  return true;
+}
+
+/* ---- Exact sums ---- */
+
+static size_t products_of(const smma_schedule *s) {
+  size_t products = 0;
+  for (size_t i = 0; i < s->steps * s->k_per_step; i++) products += s->k[i] != SMMA_NO_PRODUCT;
+  return products;
+}
+
+bool smma_schedule_is_exact(const smma_operation *o, const smma_schedule *s, size_t k) {
+  bool exact = smma_sums_are_exact(o, k) && smma_holds_sums(o, k, smma_outer_format(o->d));
+  for (size_t i = 0; exact && i < s->tasks; i++) {
+    const smma_task *t = &s->task[i];
+    exact = t->with == SMMA_WITH_ADD &&
+            (t->stored == SMMA_STORED_AS_IS || smma_holds_sums(o, k, (smma_format)t->stored)) &&
+            (t->total == SMMA_STORED_AS_IS || smma_holds_sums(o, k, (smma_format)t->total));
+  }
+  return exact;
+}
+
+/* Which products it has is all that counts. */
+static bool put_set(smma_sums *sums, const smma_operation *o, const smma_schedule *s, size_t *sum) {
+  const size_t count = products_of(s);
+  size_t *word = malloc((count + 1) * sizeof *word), used = 1;
+  bool done = word;
+  if (!done) return false;
+  word[0] = SET;
+  for (size_t i = 0; i < s->steps * s->k_per_step; i++)
+    if (s->k[i] != SMMA_NO_PRODUCT) word[used++] = s->k[i];
+  qsort(word + 1, count, sizeof *word, compare_indices);
+  done = put(sums, word, used, (smma_sum_facts){SET, o->d, true}, sum);
+  free(word);
+  return done;
+}
+
+bool smma_sums_add(smma_sums *sums, const smma_operation *o, const smma_schedule *s, size_t k, bool c_counts,
+                   size_t *sum) {
+  const bool wraps = o->rule.algorithm == SMMA_INTEGER && o->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+  maker m = {.sums = sums, .operation = o, .form = smma_form_of(o), .any_order = has_no_order(o)};
+  bool done;
+  if (wraps || (!c_counts && smma_schedule_is_exact(o, s, k))) return put_set(sums, o, s, sum);
+  for (int off = 0; off < 2; off++) {
+    m.off[off] = smma_is_off_negative_zero(o, off);
+    m.idle[off] = smma_zeros_in_block_are_idle(o, off);
+  }
+  m.keep = smma_zeros_keep_sums(o), m.add_nothing = smma_zeros_add_nothing(o);
+  m.place = malloc((s->registers + 1) * sizeof *m.place);
+  done = m.place && follow(&m, s, c_counts, sum);
+  free(m.place);
+  return done;
+}
