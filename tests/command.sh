@@ -723,6 +723,19 @@ gives 'tolerance --json' 0 '^  "proven": [{]$' tolerance "${small[@]}" --json
 for key in m n k data stored elements margin units measured proven mutants; do
   check "tolerance --json has '$key'" grep -q "^  \"$key\": " in/stdout
 done
+gives 'tolerance --plan' 0 '^H100 +f16, none +wgmma' tolerance --on H100,H100 --shape 8x8x512 \
+  --plan "none,$source_directory/examples/plans/split-k.json"
+check 'tolerance --plan: of each' grep -qE '^H100 +f16, [^ ]*split-k.json +wgmma' in/stdout
+gives 'tolerance --plan: what it means' 0 '^torch.*D\.double\(\), expected, rtol=' \
+  tolerance --on H100 --in e4m3 --shape 8x8x300 --plan deepgemm --paste
+gives 'tolerance --plan: D of the plan' 0 'results in bf16; measured' tolerance --on H100 --in e4m3 --shape 8x8x300 \
+  --plan deepgemm
+gives 'tolerance --plan --json' 0 '^      "plan": "cutlass:2xacc"' tolerance --on H100 --shape 8x8x300 --plan cutlass:2xacc \
+  --json
+fails 'tolerance --plan: no place' '--alpha: the plan of cutlass:2xacc has no place for it' \
+  tolerance --on H100 --shape 8x8x300 --plan cutlass:2xacc --alpha 2
+fails 'tolerance --plan: K' '--plan: .*: 4 parts of 3 products' tolerance --on H100 --shape 8x8x3 \
+  --plan "$source_directory/examples/plans/split-k.json"
 fails 'tolerance: a shape' "--shape: '8x8' is not MxNxK, each at least 1; for example 64x64x4096" tolerance --shape 8x8
 fails 'tolerance: K of 0' "--shape: '8x8x0' is not MxNxK" tolerance --shape 8x8x0
 fails 'tolerance: unknown data' "--data: no data are called 'odd'" tolerance --data odd

@@ -1,4 +1,5 @@
-/* Any bytes: an error line, or rows that are read back unchanged after they are written. */
+/* Any bytes: an error line, or rows that are read back unchanged after they are written; read together and one by one.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,15 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 
+/* The next rows that can be read together, written again. */
+static size_t take(smma_vector_reader *reader, smma_rows *rows, FILE *copy) {
+  const size_t count = smma_vector_take_rows(reader, rows, 0, rows->capacity);
+  if (!smma_vector_write_rows(copy, rows, count)) abort();
+  return count;
+}
+
 /* The rows of a file, written again; NULL when it is no vector file or holds a wrong row. */
-static char *rewrite(FILE *stream, size_t *size) {
+static char *rewrite(FILE *stream, bool together, size_t *size) {
   smma_vector_header header;
   smma_row row;
   smma_error error = {.text = ""};
@@ -19,9 +27,22 @@ static char *rewrite(FILE *stream, size_t *size) {
   FILE *copy = reader ? open_memstream(&text, size) : NULL;
   if (copy) {
     const smma_row_layout layout = smma_vector_layout(&header);
+    const smma_instruction i = {.a = header.a,
+                                .b = header.b,
+                                .c = header.c,
+                                .d = header.d,
+                                .k = header.k,
+                                .scale = header.scale,
+                                .scale_block = header.scale_block};
+    smma_rows rows;
+    if (!smma_rows_allocate(&i, 8, &rows)) abort();
     smma_vector_write_header(copy, &header);
-    while ((status = smma_vector_next(reader, &row, &error)) == SMMA_VECTOR_ROW)
-      smma_vector_write_row(copy, &layout, &row);
+    do {
+      while (together && take(reader, &rows, copy) > 0) continue;
+      status = smma_vector_next(reader, &row, &error);
+      if (status == SMMA_VECTOR_ROW) smma_vector_write_row(copy, &layout, &row);
+    } while (status == SMMA_VECTOR_ROW);
+    smma_rows_free(&rows);
     fclose(copy);
   }
   smma_vector_close(reader);
@@ -33,20 +54,27 @@ static char *rewrite(FILE *stream, size_t *size) {
   return text;
 }
 
+static void check_same(const char *x, size_t x_size, const char *y, size_t y_size) {
+  if (!x != !y || (x && (x_size != y_size || memcmp(x, y, x_size) != 0))) abort();
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   size_t first_size = 0, second_size = 0;
   FILE *stream = size > 0 ? fmemopen((void *)bytes, size, "rb") : NULL;
   if (!stream) return 0;
-  char *first = rewrite(stream, &first_size), *second = NULL;
+  char *first = rewrite(stream, false, &first_size), *second = rewrite(stream, true, &second_size);
   fclose(stream);
+  check_same(first, first_size, second, second_size);
+  free(second);
   if (!first) return 0;
-  stream = fmemopen(first, first_size, "rb");
-  if (stream) {
-    second = rewrite(stream, &second_size);
+  for (int together = 0; together < 2; together++) {
+    stream = fmemopen(first, first_size, "rb");
+    if (!stream) break;
+    second = rewrite(stream, together, &second_size);
     fclose(stream);
-    if (!second || first_size != second_size || memcmp(first, second, first_size) != 0) abort();
+    check_same(first, first_size, second, second_size);
+    free(second);
   }
   free(first);
-  free(second);
   return 0;
 }

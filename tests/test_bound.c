@@ -40,6 +40,7 @@ typedef struct {
   double alpha, beta;
   smma_format stored;
   bool has_c;
+  const char *members; /* of a plan; or NULL */
 } setting;
 
 typedef struct {
@@ -47,7 +48,10 @@ typedef struct {
   smma_data_arrays x;
   void *d;
   smma_gemm_arguments g;
-  size_t blocks;
+  smma_format d_format;
+  size_t blocks, parts;
+  smma_plan *plan;
+  float *part_a, *part_b, bias[COLUMNS];
 } product;
 
 static void *array_of(smma_format format, size_t count) {
@@ -106,6 +110,37 @@ static void fill_c(const setting *s, product *p) {
   smma_data_fill((smma_data){SMMA_DATA_NORMAL, 0}, &o, s->k, &counts, &arrays);
 }
 
+/* ---- Plans ---- */
+
+static smma_plan *plan_of(const char *members) {
+  char text[2048], message[1024];
+  smma_plan *plan;
+  snprintf(text, sizeof text, "{\"softmma-plan\": 1, \"name\": \"test\", %s}", members);
+  plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
+  if (!plan) fail_msg("%s\n%s", message, text);
+  return plan;
+}
+
+/* Scale factors of 13 bits, whose products FP32 does not hold. */
+static float random_factor(uint64_t *seed) {
+  return (float)((int)random_below(seed, 8192) | 1) / 1024 * (random_below(seed, 4) ? 1 : -1);
+}
+
+static void take_plan(const setting *s, product *p) {
+  uint64_t seed = s->k;
+  size_t part;
+  if (!s->members) return;
+  p->plan = plan_of(s->members), p->g.plan = p->plan, p->g.split_k = 0;
+  p->d_format = smma_plan_d(p->plan, s->instruction);
+  part = smma_plan_scaled_k(p->plan), p->parts = part ? (s->k + part - 1) / part : 0;
+  p->part_a = array_of(SMMA_F32, ROWS * p->parts), p->part_b = array_of(SMMA_F32, COLUMNS * p->parts);
+  for (size_t i = 0; i < ROWS * p->parts; i++) p->part_a[i] = random_factor(&seed);
+  for (size_t i = 0; i < COLUMNS * p->parts; i++) p->part_b[i] = random_factor(&seed);
+  for (size_t j = 0; j < COLUMNS; j++) p->bias[j] = strstr(s->members, "bias") ? random_factor(&seed) : 0;
+  if (part) p->g.scale_a = p->part_a, p->g.scale_b = p->part_b;
+  if (strstr(s->members, "bias")) p->g.bias = p->bias;
+}
+
 static product make_product(const setting *s) {
   product p = {.operation = smma_operation_of(s->instruction)};
   const smma_operation *o = &p.operation;
@@ -114,7 +149,7 @@ static product make_product(const setting *s) {
   p.x = (smma_data_arrays){array_of(o->a, counts.a), array_of(o->b, counts.b), array_of(o->c, counts.c),
                            o->scale_block ? array_of(o->scale, counts.scale_a) : NULL,
                            o->scale_block ? array_of(o->scale, counts.scale_b) : NULL};
-  p.d = array_of(o->d, ROWS * COLUMNS);
+  p.d = array_of(SMMA_F64, ROWS * COLUMNS), p.d_format = o->d;
   smma_data_fill(s->data, o, s->k, &counts, &p.x);
   treat(s, &p);
   fill_c(s, &p);
@@ -123,11 +158,13 @@ static product make_product(const setting *s) {
   p.g.c = s->has_c ? p.x.c : NULL, p.g.scale_a = p.x.scale_a, p.g.scale_b = p.x.scale_b;
   p.g.alpha = s->alpha, p.g.beta = s->beta, p.g.split_k = s->split_k, p.g.promote_every = s->promote_every;
   p.g.threads = 1;
+  take_plan(s, &p);
   return p;
 }
 
 static void free_product(product *p) {
   free(p->x.a), free(p->x.b), free(p->x.c), free(p->x.scale_a), free(p->x.scale_b), free(p->d);
+  free(p->part_a), free(p->part_b), smma_plan_free(p->plan);
 }
 
 /* ---- The exact result ---- */
@@ -157,12 +194,18 @@ static bool exact_element(const setting *s, const product *p, size_t i, size_t j
       if (x.kind > SMMA_FINITE || y.kind > SMMA_FINITE) return false;
       a = smma_product(a, x), b = smma_product(b, y);
     }
+    if (p->parts) {
+      const size_t part = k / smma_plan_scaled_k(p->plan);
+      a = smma_product(a, at(SMMA_F32, p->part_a, i * p->parts + part));
+      b = smma_product(b, at(SMMA_F32, p->part_b, j * p->parts + part));
+    }
     for (int n = 0; n < abs((int)s->alpha); n++) {
       smma_number signed_a = a;
       signed_a.negative ^= s->alpha < 0;
       smma_wide_add_product(w, signed_a, b);
     }
   }
+  if (p->g.bias) add_times(w, at(SMMA_F32, p->bias, j), 1);
   if (!s->has_c) return true;
   const smma_number c = at(o->c, p->x.c, i * COLUMNS + j);
   if (c.kind > SMMA_FINITE) return false;
@@ -193,8 +236,8 @@ typedef struct {
   double used; /* the greatest share of a bound that an error has */
 } tally;
 
-static double stored_value(const setting *s, const smma_operation *o, const void *d, size_t index) {
-  const double value = smma_value(o->d, smma_load(smma_container_bytes(smma_encoding_of(o->d)), d, index));
+static double stored_value(const setting *s, smma_format format, const void *d, size_t index) {
+  const double value = smma_value(format, smma_load(smma_container_bytes(smma_encoding_of(format)), d, index));
   if (s->stored == SMMA_NO_FORMAT) return value;
   return smma_value(s->stored, smma_round(s->stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
 }
@@ -207,9 +250,19 @@ static void complain(const setting *s, size_t i, size_t j, const smma_bounded *b
       smma_arch_name(s->instruction), s->instruction->name, smma_data_text(s->data, text), (int)s->treatment, s->k,
       s->split_k, s->promote_every, s->alpha, s->beta, smma_format_name(s->stored), i, j, d, b->exact, b->rest,
       b->below, b->above, error);
+  if (s->members) print_error("plan %s\n", s->members);
   if (s->instruction->arch != SMMA_ARCH_COUNT) return;
   smma_custom_text(s->instruction, json, sizeof json);
   print_error("%s\n", json);
+}
+
+static bool clamps(const setting *s) {
+  return s->members && (strstr(s->members, "relu") || strstr(s->members, "clamp"));
+}
+
+/* What an epilogue that ends in a clamping to E4M3, or in ReLU, means by the exact sum. */
+static double clamped(const setting *s, double exact) {
+  return strstr(s->members, "relu") ? fmax(exact, 0) : fmin(fmax(exact, -448), 448);
 }
 
 /* How many elements leave their bounds. */
@@ -224,7 +277,7 @@ static int check(const setting *s, tally *t) {
   for (size_t i = 0; i < ROWS; i++)
     for (size_t j = 0; j < COLUMNS; j++) {
       const smma_bounded *b = &bounds[i * COLUMNS + j];
-      const double d = stored_value(s, &p.operation, p.d, i * COLUMNS + j);
+      const double d = stored_value(s, p.d_format, p.d, i * COLUMNS + j);
       const bool exactly = s->k <= MOST_EXACT || (i + 7 * j) % 16 == 0;
       const bool finite = exactly ? exact_element(s, &p, i, j, &exact) : !isnan(smma_bounded_error(b, 0));
       double error = NAN;
@@ -232,6 +285,7 @@ static int check(const setting *s, tally *t) {
       t->elements++;
       if (finite && isfinite(d) && isfinite(b->exact)) {
         error = exactly ? error_of(&exact, d) : smma_bounded_error(b, d);
+        if (exactly && clamps(s)) error = d - clamped(s, -error_of(&exact, 0));
         right = right && error >= -b->below && error <= b->above;
       }
       if (finite && !isinf(b->below)) right = right && isfinite(d);
@@ -279,7 +333,7 @@ static void print_tally(const setting *s, const tally *t) {
 }
 
 static setting plain(const smma_instruction *i, smma_data data, treatment t, size_t k) {
-  return (setting){i, data, t, k, 1, 0, 1, 1, SMMA_NO_FORMAT, smma_data_has_c(data)};
+  return (setting){i, data, t, k, 1, 0, 1, 1, SMMA_NO_FORMAT, smma_data_has_c(data), NULL};
 }
 
 /* ---- Tests ---- */
@@ -356,6 +410,62 @@ static void test_around(void **state) {
     }
   }
   assert_int_equal(wrong, 0);
+}
+
+#define SPLIT "{\"deal\": \"contiguous\", \"parts\": 3"
+#define EVERY(k) "{\"deal\": \"every\", \"k\": " #k ", \"from\": \"zero\""
+#define TURNS "{\"deal\": \"interleaved\", \"parts\": 5, \"tile\": 8"
+
+/* Every fold, rounding, order of k, loss and epilogue; an epilogue's alpha is 3, and beta -2. */
+static const char *const recipes[] = {
+    "\"sum\": [" SPLIT "}]",
+    "\"sum\": [" SPLIT ", \"grain\": 8, \"fold\": \"neighbours\"}, " EVERY(32) "}]",
+    "\"sum\": [" TURNS ", \"fold\": \"last-first\"}], \"start\": \"c\"",
+    "\"sum\": [" TURNS ", \"fold\": \"strides\", \"strides\": [4, 2, 1]}, " SPLIT "}]",
+    "\"sum\": [{\"deal\": \"list\", \"list\": [[[8, 16]], [[20, 30], [0, 3]]]}]",
+    "\"group\": 1",
+    "\"residue\": \"first\", \"start\": \"c\"",
+    "\"lost_tail\": 32, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 32}]",
+    "\"d\": \"bf16\", \"sum\": [" SPLIT ", \"stored\": \"d\"}]",
+    "\"d\": \"f16\", \"sum\": [" SPLIT ", \"total\": \"d\", \"from\": \"zero\"}, " EVERY(48) ", \"stored\": \"tf32\"}]",
+    "\"d\": \"bf16\", \"sum\": [" EVERY(32) ", \"with\": \"fma\"}]",
+    "\"sum\": [" EVERY(48) ", \"with\": \"multiply-fma\", \"total\": \"bf16\"}]",
+    "\"sum\": [" EVERY(32) ", \"with\": \"fma\"}], \"epilogue\": [\"alpha\", \"bias\"]",
+    "\"d\": \"f16\", \"epilogue\": [\"linear\", {\"round\": \"f16\"}, \"bias\"]",
+    "\"epilogue\": [\"linear\", \"relu\"], \"sum\": [" SPLIT "}]",
+    "\"epilogue\": [\"alpha\", {\"clamp\": \"e4m3\"}], \"d\": \"e4m3\"",
+};
+
+/* Plans around every function, on data of several kinds, positive, cancelled and badly aligned. */
+static void test_plans(void **state) {
+  static const smma_data_kind kinds[] = {SMMA_DATA_NORMAL, SMMA_DATA_MIXED, SMMA_DATA_ENCODINGS, SMMA_DATA_SUBNORMAL};
+  size_t bounded = 0, elements = 0;
+  int wrong = 0;
+  (void)state;
+  for (int i = 0; i < operation_count; i++)
+    for (size_t n = 0; n < sizeof recipes / sizeof *recipes; n++) {
+      const smma_data_kind kind = kinds[(n + (size_t)i / 2) % 4];
+      const treatment how = (treatment)((i + (int)n) % TREATMENTS);
+      const smma_data data = {kind, smma_data_infos[kind].amount};
+      const smma_operation o = smma_operation_of(operations[i]);
+      setting s = plain(operations[i], data, how, n % 2 ? 100 : 131);
+      tally t = {0, 0, 0, 0};
+      smma_plan *plan = plan_of(recipes[n]);
+      char message[256];
+      const bool followed = smma_plan_check(plan, operations[i], s.k, message, sizeof message) == SMMA_OK;
+      smma_plan_free(plan);
+      if (!followed || !smma_data_fits(data, &o) || is_pair(operations[i])) continue;
+      s.members = recipes[n];
+      if (strstr(recipes[n], "alpha") || strstr(recipes[n], "linear")) s.alpha = 3;
+      if (strstr(recipes[n], "linear")) s.beta = -2;
+      s.has_c = strstr(recipes[n], "linear") || strstr(recipes[n], "start");
+      wrong += check(&s, &t);
+      print_tally(&s, &t);
+      bounded += t.bounded, elements += t.elements;
+    }
+  print_message("%zu of %zu elements have a bound\n", bounded, elements);
+  assert_int_equal(wrong, 0);
+  assert_true(2 * bounded > elements);
 }
 
 static int check_custom(smma_custom custom) {
@@ -447,7 +557,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kinds),    cmocka_unit_test(test_treatments),   cmocka_unit_test(test_long_sums),
       cmocka_unit_test(test_around),   cmocka_unit_test(test_custom_units), cmocka_unit_test(test_not_idle),
-      cmocka_unit_test(test_envelope),
+      cmocka_unit_test(test_envelope), cmocka_unit_test(test_plans),
   };
   printing = argc == 2 && strcmp(argv[1], "print") == 0;
   if (argc == 2 && !printing) cmocka_set_test_filter(argv[1]);

@@ -33,6 +33,37 @@ static void test_philox(void **state) {
   }
 }
 
+/* Many blocks are what single ones are, on the vectors of every CPU; also where word 2 wraps. */
+static void check_philox_function(smma_philox_function *function) {
+  enum { MOST = 80, KEYS = 20 };
+  for (uint64_t key = 1; key < KEYS; key++)
+    for (size_t blocks = SMMA_PHILOX_STEP; blocks <= MOST; blocks += SMMA_PHILOX_STEP) {
+      const uint64_t seed = key * UINT64_C(0x9e3779b97f4a7c15);
+      const smma_philox_block first = {{(uint32_t)blocks, (uint32_t)seed, 0u - (uint32_t)(5 * key), (uint32_t)key}};
+      const smma_philox_keys keys = smma_philox_keys_of(seed);
+      uint32_t words[4 * MOST];
+      uint64_t sums[MOST];
+      function(&keys, first, blocks, words, NULL);
+      function(&keys, first, blocks, NULL, sums);
+      for (size_t i = 0; i < blocks; i++) {
+        smma_philox_block x = first;
+        x.word[2] += (uint32_t)i;
+        x = smma_philox(x, seed);
+        assert_memory_equal(words + 4 * i, x.word, sizeof x.word);
+        assert_int_equal(sums[i], (uint64_t)x.word[0] + x.word[1] + x.word[2] + x.word[3]);
+      }
+    }
+}
+
+static void test_philox_functions(void **state) {
+  (void)state;
+  check_philox_function(smma_philox_portable);
+  check_philox_function(smma_philox_function_here());
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) check_philox_function(smma_philox_avx2);
+#endif
+}
+
 /* Seeds, streams and places give numbers of their own; bits as of now, which stored results rest on. */
 static void test_bits(void **state) {
   (void)state;
@@ -123,9 +154,9 @@ static void test_product_error(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_philox),       cmocka_unit_test(test_bits),
-                                     cmocka_unit_test(test_normal),       cmocka_unit_test(test_decades),
-                                     cmocka_unit_test(test_exact_dot),    cmocka_unit_test(test_lengths),
-                                     cmocka_unit_test(test_product_error)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_philox),  cmocka_unit_test(test_philox_functions),
+                                     cmocka_unit_test(test_bits),    cmocka_unit_test(test_normal),
+                                     cmocka_unit_test(test_decades), cmocka_unit_test(test_exact_dot),
+                                     cmocka_unit_test(test_lengths), cmocka_unit_test(test_product_error)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

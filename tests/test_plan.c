@@ -9,6 +9,7 @@
 #include "isa/instruction.h"
 #include "plan/element.h"
 #include "support.h"
+#include "tree/planned.h"
 
 #define HEAD "{\"softmma-plan\": 1, \"name\": \"test\""
 
@@ -152,11 +153,41 @@ static void write_task(expression *e, const smma_task *t) {
   const char *part = *from ? from : "-";
   snprintf(sum, sizeof sum, "%s", *to ? to : "-");
   if (t->kind == SMMA_TASK_CLEAR) snprintf(to, TEXT, "-");
-  if (t->kind == SMMA_TASK_MOVE) snprintf(to, TEXT, "%.900s%s", part, t->total >= 0 ? "'" : "");
+  if (t->kind == SMMA_TASK_MOVE)
+    snprintf(to, TEXT, "%.900s%s%s", part, t->stored >= 0 ? "'" : "", t->total >= 0 ? "'" : "");
   if (t->kind == SMMA_TASK_FOLD)
     snprintf(to, TEXT, "(%.900s%s%.900s%s)%s", sum, t->with == SMMA_WITH_ADD ? " + " : " * ", part,
              t->stored >= 0 ? "'" : "", t->total >= 0 ? "'" : "");
   if (t->from == SMMA_IN_ACCUMULATOR && t->kind != SMMA_TASK_CLEAR) *from = 0;
+}
+
+/* The same of a tree's node. */
+static void write_node(const smma_planned_tree *t, size_t node, char text[TEXT]) {
+  const smma_planned_node *n = &t->node[node];
+  char part[TEXT], sum[TEXT];
+  size_t child = n->child;
+  *text = 0;
+  if (child != SMMA_NO_NODE) write_node(t, child, text);
+  if (n->kind == SMMA_PLANNED_ZERO) strcpy(text, "-");
+  if (n->kind == SMMA_PLANNED_C) strcpy(text, "c");
+  if (n->kind == SMMA_PLANNED_ROUNDED) strcat(text, "'");
+  for (size_t i = 0; i < n->steps; i++) write_step(t->schedule, n->step + i, text);
+  if (n->kind != SMMA_PLANNED_SUM) return;
+  while ((child = t->node[child].next) != SMMA_NO_NODE) {
+    write_node(t, child, part);
+    snprintf(sum, sizeof sum, "(%.900s%s%.900s%s)%s", text, n->with == SMMA_WITH_ADD ? " + " : " * ", part,
+             n->stored >= 0 ? "'" : "", n->total >= 0 ? "'" : "");
+    strcpy(text, sum);
+  }
+}
+
+static void check_tree(const smma_schedule *s, bool starts_from_c, const char *expected) {
+  smma_planned_tree tree;
+  char text[TEXT];
+  assert_true(smma_planned_tree_make(s, starts_from_c, &tree));
+  write_node(&tree, tree.root, text);
+  if (strcmp(text, expected)) fail_msg("the tree %s is not %s", text, expected);
+  smma_planned_tree_free(&tree);
 }
 
 static void check_order(const char *members, size_t k, const char *expected) {
@@ -176,6 +207,7 @@ static void check_order(const char *members, size_t k, const char *expected) {
   }
   assert_int_equal(task, s.tasks);
   if (strcmp(text_at(&e, s.result), expected)) fail_msg("%s: %s is not %s", members, text_at(&e, s.result), expected);
+  check_tree(&s, plan->starts_from_c, expected);
   smma_schedule_free(&s);
   smma_plan_free(plan);
 }
@@ -223,7 +255,7 @@ static void test_orders(void **state) {
               "(((0 + 4) + (2 + 6)) + ((1 + 5) + 3))");
   check_order("\"sum\": [{\"deal\": \"list\", \"list\": [[[0, 2], [6, 8]], [[2, 5]]]}]", 8, "(0 1|6 7 + 2 3|4)");
   check_order("\"d\": \"f16\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"stored\": \"d\"}]", 4,
-              "(0 1 + 2 3')");
+              "(0 1' + 2 3')");
   check_order("\"d\": \"f16\", \"sum\": [{\"deal\": \"contiguous\", \"parts\": 2, \"total\": \"d\"}]", 4,
               "(0 1' + 2 3)'");
   check_order("\"sum\": [{\"deal\": \"every\", \"k\": 2, \"with\": \"fma\", \"from\": \"zero\"}]", 4,

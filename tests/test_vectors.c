@@ -207,10 +207,87 @@ static void test_generated_rows(void **state) {
   }
 }
 
+/* ---- Rows read together ---- */
+
+enum { TOGETHER_ROWS = 12, CHANGES = 400 };
+
+/* The rows of a text as text again, each behind its line number, and the error that ended them. */
+static char *reread(const char *text, size_t size, const smma_instruction *i, bool together) {
+  char *copy = NULL;
+  size_t copy_size = 0;
+  smma_vector_header header;
+  smma_error error = {.text = ""};
+  smma_rows rows;
+  smma_row row;
+  FILE *in = fmemopen((void *)text, size, "rb"), *out = open_memstream(&copy, &copy_size);
+  smma_vector_status status = SMMA_VECTOR_ROW;
+  assert_true(in && out && smma_rows_allocate(i, 5, &rows));
+  smma_vector_reader *reader = smma_vector_open(in, "text", &header, &error);
+  for (int errors = 0; reader && status != SMMA_VECTOR_END && errors < 3;) {
+    const size_t count = together ? smma_vector_take_rows(reader, &rows, 1, 4) : 0;
+    for (size_t n = 0; n < count; n++) {
+      fprintf(out, "%llu: ", smma_vector_line(reader) - count + n + 1);
+      smma_rows_get(&rows, n + 1, &row);
+      smma_vector_write_row(out, &rows.layout, &row);
+    }
+    if (count > 0) continue;
+    status = smma_vector_next(reader, &row, &error);
+    fprintf(out, "%llu: ", smma_vector_line(reader));
+    if (status == SMMA_VECTOR_ROW) smma_vector_write_row(out, &rows.layout, &row);
+    if (status == SMMA_VECTOR_ERROR) errors++, fprintf(out, "%s\n", error.text);
+  }
+  smma_vector_close(reader);
+  smma_rows_free(&rows);
+  fclose(in);
+  fclose(out);
+  return copy;
+}
+
+/* A text of rows, one byte of which is another one each time. */
+static void check_rows_together(const smma_instruction *i) {
+  static const char bytes[] = "0aAfFgG9:/@`{ \t\r\n\0#x-\x80\xff";
+  char *text = NULL;
+  size_t size = 0, header_size;
+  uint64_t state = 1;
+  smma_vector_header header;
+  smma_rows rows;
+  FILE *out = open_memstream(&text, &size);
+  assert_true(out && smma_rows_allocate(i, TOGETHER_ROWS, &rows));
+  smma_generate_rows(&rows, 7, 0, TOGETHER_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  smma_vector_header_of(i, &header);
+  smma_vector_write_header(out, &header);
+  fflush(out);
+  header_size = size;
+  smma_vector_write_rows(out, &rows, TOGETHER_ROWS);
+  fclose(out);
+  for (int n = 0; n < CHANGES; n++) {
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    char *at = text + header_size + (state >> 33) % (size - header_size), before = *at;
+    *at = n ? bytes[(size_t)n % (sizeof bytes - 1)] : before;
+    const size_t cut = n % 8 == 7 ? (size_t)(at - text) : size;
+    char *one_by_one = reread(text, cut, i, false), *together = reread(text, cut, i, true);
+    assert_string_equal(together, one_by_one);
+    free(one_by_one);
+    free(together);
+    *at = before;
+  }
+  smma_rows_free(&rows);
+  free(text);
+}
+
+static void test_rows_together(void **state) {
+  (void)state;
+  check_rows_together(find("H100", "wgmma.m64n256k16.f32.f16.f16"));
+  check_rows_together(find("A100", "mma.m16n8k4.f32.tf32.tf32.f32"));
+  check_rows_together(find("A100", "mma.m8n8k4.f64.f64.f64.f64"));
+  check_rows_together(find("B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0"));
+  check_rows_together(find("B200", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3"));
+}
+
 int main(void) {
   const struct CMUnitTest own[] = {
       cmocka_unit_test(test_own_rows),    cmocka_unit_test(test_recorded_rows),  cmocka_unit_test(test_corruption),
-      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_generated_rows),
+      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_generated_rows), cmocka_unit_test(test_rows_together),
   };
   const struct CMUnitTest shared[] = {
       cmocka_unit_test(test_hardware_rows),

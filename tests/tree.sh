@@ -32,6 +32,33 @@ gives 'JSON of scale blocks' 0 '"unit": "model"' \
   tree --on B200 --instr tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3 --json
 check 'has ranges' has '.tree.terms[4] == [48, 63]'
 
+# ---- Plans ----
+
+plans=$source_directory/examples/plans
+gives 'a plan' 0 '^    `- 4 chains of 64 calls of 16 products: k = 0\.\.1023; 1024\.\.2047; \.\.\.; 3072\.\.4095$' \
+  tree "${ampere[@]}" --plan "$plans/split-k.json" -k 4096
+check 'a plan: in words' grep -q '^256 calls in 4 chains, 3 additions; D in f32$' in/stdout
+check 'a plan: each call' grep -q '^each call: starting with c, 2 fused sums in a row' in/stdout
+gives 'a plan: the last is short' 0 '^    `- chain of 3 calls of 12 to 16 products: k = 256\.\.299$' \
+  tree "${ampere[@]}" --plan "$plans/two-level.json" -k 300
+gives 'a plan: roundings' 0 '^d = sum of 3 in order, each total rounded to bf16$' \
+  tree "${ampere[@]}" --plan "$plans/split-k-serial-bf16.json" -k 300
+check 'a plan: rounding of the first' grep -q '^    |- rounding to bf16$' in/stdout
+gives 'a plan: scale factors' 0 "^d = sum of 3 in order, by FMA with the parts' scale factors\$" \
+  tree "${ampere[@]}" --plan "$plans/block-scaled.json" -k 256
+echo '{"softmma-plan": 1, "name": "pairs", "sum": [{"deal": "every", "k": 16, "fold": "neighbours"}]}' >in/pairs.json
+gives 'a plan: a tree of pairs' 0 '^    `- 2 sums of 2: k = 0\.\.255; 256\.\.511; the first is$' \
+  tree "${ampere[@]}" --plan ./in/pairs.json -k 512
+gives 'a plan: JSON' 0 '"plan": "cutlass:2xacc"' tree "${ampere[@]}" --plan cutlass:2xacc -k 300 --json
+check 'a plan: JSON has the tree' has '.tree.terms[0] == "+0" and .tree.terms[3].calls[2] == [[288, 299]] and
+  (.tree.terms | length) == 4 and .calls == 19 and .call.terms[0].terms[0] == "c"'
+gives 'a plan: a graph' 0 '^  n1 -> n0;$' tree "${ampere[@]}" --plan "$plans/split-k.json" -k 4096 --dot -
+fails 'a plan: no K' '--k: the order of a plan is that of a K from 1' tree "${ampere[@]}" --plan "$plans/split-k.json"
+fails 'a plan: K that it cannot follow' '--plan: .*: 4 parts of 3 products' \
+  tree "${ampere[@]}" --plan "$plans/split-k.json" -k 3
+fails 'K without a plan' '--k: it is for a plan' tree "${ampere[@]}" -k 64
+fails 'a plan: none' '--plan: none is one chain' tree "${ampere[@]}" --plan none -k 64
+
 # ---- Other units ----
 
 gives 'a plug-in' 0 'k = 8\.\.15$' tree --unit "$wrong" "${ampere[@]}"

@@ -183,7 +183,7 @@ const smma_instruction *smma_require_by_formats(const char *gpu, const smma_form
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
   i = smma_find_by_formats(gpu, formats, message, sizeof message);
-  if (!i) smma_die("%s: %s", option, message);
+  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", message);
   return i;
 }
 

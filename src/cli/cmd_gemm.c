@@ -6,7 +6,6 @@
 #include "cli/method.h"
 #include "cli/output.h"
 #include "cli/plans.h"
-#include "host/load.h"
 #include "plan/plan.h"
 
 enum {
@@ -50,15 +49,6 @@ static void take_shapes(const gemm_options *o, const char **paths, const smma_te
         k_of_b, g->n);
 }
 
-/* A file of rows x columns; `needed_by` says what needs them. */
-static smma_tensor load_shaped(const char *path, const char *option, size_t rows, size_t columns,
-                               const char *needed_by) {
-  smma_tensor file = smma_load_matrix(path);
-  if (file.rows != rows || file.columns != columns)
-    smma_die("%s: %s is %zu x %zu, but %s %zu x %zu", option, path, file.rows, file.columns, needed_by, rows, columns);
-  return file;
-}
-
 /* The file's matrix in the wanted format; the file's is freed. */
 static smma_tensor take_as(smma_tensor *file, smma_format wanted, const char *what, const char *path, bool quiet) {
   bool raw_scales = smma_is_raw(file, wanted) && what[0] == '-'; /* raw is usual for them */
@@ -74,17 +64,6 @@ static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_form
   if (!smma_method_is(&o->method, "fallback")) return take_as(file, wanted, what, path, false);
   narrow = take_as(file, smma_require_format(o->in, "--in"), what, path, false);
   return take_as(&narrow, wanted, what, path, true);
-}
-
-/* The library takes the scale factors of B column by column. */
-static void turn(smma_tensor *t) {
-  const size_t bytes = smma_format_bytes(t->format);
-  smma_tensor turned = smma_new_matrix(t->format, t->columns, t->rows);
-  for (size_t r = 0; r < t->rows; r++)
-    for (size_t c = 0; c < t->columns; c++)
-      smma_store(bytes, turned.data, c * t->rows + r, smma_load(bytes, t->data, r * t->columns + c));
-  smma_tensor_free(t);
-  *t = turned;
 }
 
 static int show_progress(size_t done, size_t all, void *context) {
@@ -197,7 +176,7 @@ static void take_blocks(smma_tensor *file, bool along_rows, smma_block_format fo
 
 /* One row of N numbers. */
 static void take_bias(const gemm_options *o, product *p) {
-  smma_tensor bias = load_shaped(o->bias, "--bias", 1, p->arguments.n, "this product needs");
+  smma_tensor bias = smma_load_shaped(o->bias, "--bias", 1, p->arguments.n, "this product needs");
   p->bias = take_as(&bias, SMMA_F32, "--bias", o->bias, false);
 }
 
@@ -207,16 +186,16 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   smma_gemm_arguments *g = &p->arguments;
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
   take_shapes(o, paths, &a, &b, g);
-  if (o->c) c = load_shaped(o->c, "-C", g->m, g->n, "A*B is");
+  if (o->c) c = smma_load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
     const size_t part = smma_plan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
     const size_t blocks = g->k / each + (g->k % each != 0);
     const smma_format format = part ? SMMA_F32 : i->scale;
-    scale_a = load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
-    scale_b = load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
+    scale_a = smma_load_shaped(o->scale_a, "--scale-a", g->m, blocks, "this product needs");
+    scale_b = smma_load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
     p->scale_a = take_as(&scale_a, format, "--scale-a", o->scale_a, false);
     p->scale_b = take_as(&scale_b, format, "--scale-b", o->scale_b, false);
-    turn(&p->scale_b);
+    smma_turn(&p->scale_b); /* the library takes them column by column */
   }
   if (p->method.kind != SMMA_METHOD_NONE) {
     take_wide(paths, &a, &b, p);

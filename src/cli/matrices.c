@@ -24,6 +24,34 @@ smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns) {
   return t;
 }
 
+smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by) {
+  smma_tensor file = smma_load_matrix(path);
+  if (file.rows != rows || file.columns != columns)
+    smma_die("%s: %s is %zu x %zu, but %s %zu x %zu", option, path, file.rows, file.columns, needed_by, rows, columns);
+  return file;
+}
+
+smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns) {
+  const size_t bytes = (size_t)from->bytes;
+  smma_tensor t = {from->format, from->bytes, rows, columns, malloc((rows * columns + 1) * bytes)};
+  if (!t.data) smma_die("out of memory");
+  for (size_t r = 0; r < rows; r++)
+    memcpy((char *)t.data + r * columns * bytes,
+           (const char *)from->data + ((row + r) * from->columns + column) * bytes, columns * bytes);
+  return t;
+}
+
+void smma_turn(smma_tensor *t) {
+  const size_t bytes = (size_t)t->bytes;
+  smma_tensor turned = {t->format, t->bytes, t->columns, t->rows, malloc((t->rows * t->columns + 1) * bytes)};
+  if (!turned.data) smma_die("out of memory");
+  for (size_t r = 0; r < t->rows; r++)
+    for (size_t c = 0; c < t->columns; c++)
+      smma_store(bytes, turned.data, c * t->rows + r, smma_load(bytes, t->data, r * t->columns + c));
+  smma_tensor_free(t);
+  *t = turned;
+}
+
 bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
   return t->format == SMMA_NO_FORMAT || (t->bytes == 1 && smma_is_integer(t->format) && !smma_is_integer(wanted));
 }

@@ -9,6 +9,15 @@
 /* Reads a file; ends the program with one line if it cannot. */
 smma_tensor smma_load_matrix(const char *path);
 
+/* The same of a matrix of rows x columns; `needed_by` says what needs them. */
+smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by);
+
+/* A part of a matrix: a copy. */
+smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns);
+
+/* The matrix becomes its transpose. */
+void smma_turn(smma_tensor *t);
+
 /* Whether the elements are raw encodings of the wanted format: those that the file gives none, and 8-bit integers where
    no integers are wanted. */
 bool smma_is_raw(const smma_tensor *t, smma_format wanted);

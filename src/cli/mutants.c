@@ -43,19 +43,17 @@ static double stored_value(smma_format stored, double value) {
 
 bool smma_product_compute(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                           double *values) {
-  smma_instruction_info info;
   smma_gemm_arguments g = *product;
-  size_t count = g.m * g.n, bytes;
-  if (smma_describe(instruction, &info, sizeof info) != SMMA_OK) return false;
-  bytes = smma_format_bytes(info.d);
+  const smma_format d = smma_plan_d(g.plan, instruction);
+  const size_t count = g.m * g.n, bytes = smma_format_bytes(d);
   g.d = calloc(count + 1, bytes);
   if (!g.d || smma_gemm(instruction, &g) != SMMA_OK) {
     free(g.d);
     return false;
   }
   for (size_t i = 0; i < count; i++) {
-    values[i] = smma_value(info.d, smma_load(bytes, g.d, i));
-    if (stored != info.d) values[i] = stored_value(stored, values[i]);
+    values[i] = smma_value(d, smma_load(bytes, g.d, i));
+    if (stored != d) values[i] = stored_value(stored, values[i]);
   }
   free(g.d);
   return true;

@@ -3,6 +3,7 @@
 #ifndef SMMA_HOST_PHILOX_H
 #define SMMA_HOST_PHILOX_H
 
+#include <stddef.h>
 #include <stdint.h>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -23,71 +24,171 @@ static inline smma_philox_block smma_philox(smma_philox_block x, uint64_t key) {
   return x;
 }
 
-/* Words that are computed together. */
-enum { SMMA_PHILOX_WORDS = 64 };
+/* Many blocks of one key at once. */
+enum { SMMA_PHILOX_ROUNDS = 10, SMMA_PHILOX_STEP = 8 /* blocks are made in multiples of it */ };
 
-/* The same of counters that differ in word 2: x.word[2], x.word[2] + 1 and so on; their words one behind the other. */
-static inline void smma_philox_in_lanes(smma_philox_block x, uint64_t key, uint32_t out[SMMA_PHILOX_WORDS]) {
-  enum { BLOCKS = SMMA_PHILOX_WORDS / 4 };
-  uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32), word[4][BLOCKS];
-  for (int i = 0; i < BLOCKS; i++) {
-    word[0][i] = x.word[0], word[1][i] = x.word[1];
-    word[2][i] = x.word[2] + (uint32_t)i, word[3][i] = x.word[3];
+/* What a key is in each round. */
+typedef struct {
+  uint32_t low[SMMA_PHILOX_ROUNDS], high[SMMA_PHILOX_ROUNDS];
+} smma_philox_keys;
+
+static inline smma_philox_keys smma_philox_keys_of(uint64_t key) {
+  smma_philox_keys k;
+  for (uint32_t i = 0; i < SMMA_PHILOX_ROUNDS; i++) {
+    k.low[i] = (uint32_t)key + i * 0x9e3779b9;
+    k.high[i] = (uint32_t)(key >> 32) + i * 0xbb67ae85;
   }
-  for (int round = 0; round < 10; round++) {
-    for (int i = 0; i < BLOCKS; i++) {
-      const uint64_t first = (uint64_t)0xd2511f53 * word[0][i], second = (uint64_t)0xcd9e8d57 * word[2][i];
-      word[0][i] = (uint32_t)(second >> 32) ^ word[1][i] ^ low, word[1][i] = (uint32_t)second;
-      word[2][i] = (uint32_t)(first >> 32) ^ word[3][i] ^ high, word[3][i] = (uint32_t)first;
+  return k;
+}
+
+/* smma_philox of `blocks` counters that differ in word 2: x.word[2], x.word[2] + 1 and so on. Their words one behind
+   the other, or, unless that is NULL, the sums of the four words of each. */
+typedef void smma_philox_function(const smma_philox_keys *keys, smma_philox_block x, size_t blocks, uint32_t *words,
+                                  uint64_t *sums);
+
+static inline void smma_philox_portable(const smma_philox_keys *keys, smma_philox_block x, size_t blocks,
+                                        uint32_t *words, uint64_t *sums) {
+  for (size_t done = 0; done < blocks; done += SMMA_PHILOX_STEP) {
+    uint32_t word[4][SMMA_PHILOX_STEP];
+    for (int i = 0; i < SMMA_PHILOX_STEP; i++) {
+      word[0][i] = x.word[0], word[1][i] = x.word[1];
+      word[2][i] = x.word[2]++, word[3][i] = x.word[3];
     }
-    low += 0x9e3779b9, high += 0xbb67ae85;
+    for (int round = 0; round < SMMA_PHILOX_ROUNDS; round++)
+      for (int i = 0; i < SMMA_PHILOX_STEP; i++) {
+        const uint64_t first = (uint64_t)0xd2511f53 * word[0][i], second = (uint64_t)0xcd9e8d57 * word[2][i];
+        word[0][i] = (uint32_t)(second >> 32) ^ word[1][i] ^ keys->low[round], word[1][i] = (uint32_t)second;
+        word[2][i] = (uint32_t)(first >> 32) ^ word[3][i] ^ keys->high[round], word[3][i] = (uint32_t)first;
+      }
+    for (int i = 0; i < SMMA_PHILOX_STEP; i++) {
+      if (sums)
+        sums[done + i] = (uint64_t)word[0][i] + word[1][i] + word[2][i] + word[3][i];
+      else
+        for (int w = 0; w < 4; w++) words[4 * (done + i) + w] = word[w][i];
+    }
   }
-  for (int i = 0; i < SMMA_PHILOX_WORDS; i++) out[i] = word[i % 4][i / 4];
 }
 
 #ifdef __x86_64__
-/* Words in the lower halves of 64-bit lanes, which are all that the multiplication reads. */
-__attribute__((target("avx512f"))) static inline void smma_philox_in_avx512(smma_philox_block x, uint64_t key,
-                                                                            uint32_t out[SMMA_PHILOX_WORDS]) {
-  enum { VECTORS = SMMA_PHILOX_WORDS / 32, XOR = 0x96 /* of three operands */ };
+/* Both have a block's words in the lower halves of 64-bit lanes, which are all that the multiplication reads. The last
+   round leaves words 0 and 1, and 2 and 3, as the halves of one lane. */
+
+/* `vectors`, a constant, of eight blocks each. */
+__attribute__((target("avx512f"), always_inline)) static inline void smma_philox_eights(const smma_philox_keys *keys,
+                                                                                        smma_philox_block x,
+                                                                                        int vectors, uint32_t *words,
+                                                                                        uint64_t *sums) {
+  enum { MOST = 4, XOR = 0x96 /* of three operands */, LOWER = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
   const __m512i first = _mm512_set1_epi64(0xd2511f53), second = _mm512_set1_epi64(0xcd9e8d57);
-  const __m512i low_step = _mm512_set1_epi64(0x9e3779b9), high_step = _mm512_set1_epi64(0xbb67ae85);
-  const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i left = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), right = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
-  __m512i low = _mm512_set1_epi64((long long)key), high = _mm512_set1_epi64((long long)(key >> 32));
-  __m512i word[VECTORS][4];
-  for (int v = 0; v < VECTORS; v++) {
+  const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i word[MOST][4];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) {
     for (int w = 0; w < 4; w++) word[v][w] = _mm512_set1_epi64(x.word[w]);
-    word[v][2] = _mm512_add_epi64(word[v][2], _mm512_add_epi64(numbers, _mm512_set1_epi64(8 * v)));
+    word[v][2] = _mm512_add_epi32(_mm512_set1_epi64(x.word[2] + 8 * (uint32_t)v), numbers);
   }
-  for (int round = 0; round < 10; round++) {
-    for (int v = 0; v < VECTORS; v++) {
+  for (int round = 0; round < LAST; round++) {
+    const __m512i low = _mm512_set1_epi32((int)keys->low[round]), high = _mm512_set1_epi32((int)keys->high[round]);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
       __m512i *y = word[v];
       const __m512i p = _mm512_mul_epu32(first, y[0]), q = _mm512_mul_epu32(second, y[2]);
-      y[0] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(q, 32), y[1], low, XOR);
-      y[2] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p, 32), y[3], high, XOR);
+      y[0] = _mm512_ternarylogic_epi32(_mm512_srli_epi64(q, 32), y[1], low, XOR);
+      y[2] = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p, 32), y[3], high, XOR);
       y[1] = q, y[3] = p;
     }
-    low = _mm512_add_epi64(low, low_step), high = _mm512_add_epi64(high, high_step);
   }
-  for (int v = 0; v < VECTORS; v++) {
-    const __m512i front = _mm512_mask_shuffle_epi32(word[v][0], 0xaaaa, word[v][1], _MM_PERM_CCAA);
-    const __m512i back = _mm512_mask_shuffle_epi32(word[v][2], 0xaaaa, word[v][3], _MM_PERM_CCAA);
-    _mm512_storeu_si512(out + 32 * v, _mm512_permutex2var_epi64(front, left, back));
-    _mm512_storeu_si512(out + 32 * v + 16, _mm512_permutex2var_epi64(front, right, back));
+  const __m512i low = _mm512_set1_epi32((int)keys->low[LAST]), high = _mm512_set1_epi32((int)keys->high[LAST]);
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) {
+    const __m512i p = _mm512_mul_epu32(first, word[v][0]), q = _mm512_mul_epu32(second, word[v][2]);
+    const __m512i front = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(q, 32), LOWER, word[v][1], low, XOR);
+    const __m512i back = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(p, 32), LOWER, word[v][3], high, XOR);
+    if (sums) {
+      const __m512i lower = _mm512_set1_epi64(0xffffffff);
+      const __m512i two = _mm512_add_epi64(_mm512_and_si512(front, lower), _mm512_srli_epi64(front, 32));
+      const __m512i others = _mm512_add_epi64(_mm512_and_si512(back, lower), _mm512_srli_epi64(back, 32));
+      _mm512_storeu_si512(sums + 8 * v, _mm512_add_epi64(two, others));
+    } else {
+      _mm512_storeu_si512(words + 32 * v, _mm512_permutex2var_epi64(front, left, back));
+      _mm512_storeu_si512(words + 32 * v + 16, _mm512_permutex2var_epi64(front, right, back));
+    }
+  }
+}
+
+__attribute__((target("avx512f"))) static inline void smma_philox_avx512(const smma_philox_keys *keys,
+                                                                         smma_philox_block x, size_t blocks,
+                                                                         uint32_t *words, uint64_t *sums) {
+  while (blocks > 0) {
+    const size_t now = blocks >= 32 ? 32 : blocks >= 16 ? 16 : 8;
+    if (now == 32)
+      smma_philox_eights(keys, x, 4, words, sums);
+    else if (now == 16)
+      smma_philox_eights(keys, x, 2, words, sums);
+    else
+      smma_philox_eights(keys, x, 1, words, sums);
+    blocks -= now, x.word[2] += (uint32_t)now;
+    if (sums)
+      sums += now;
+    else
+      words += 4 * now;
+  }
+}
+
+/* As smma_philox_eights, of four blocks each. */
+__attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_philox_keys *keys, smma_philox_block x,
+                                                                    size_t blocks, uint32_t *words, uint64_t *sums) {
+  enum { VECTORS = SMMA_PHILOX_STEP / 4, LAST = SMMA_PHILOX_ROUNDS - 1 };
+  const __m256i first = _mm256_set1_epi64x(0xd2511f53), second = _mm256_set1_epi64x(0xcd9e8d57);
+  const __m256i numbers = _mm256_set_epi64x(3, 2, 1, 0), lower = _mm256_set1_epi64x(0xffffffff);
+  for (size_t done = 0; done < blocks; done += SMMA_PHILOX_STEP, x.word[2] += SMMA_PHILOX_STEP) {
+    __m256i word[VECTORS][4];
+#pragma GCC unroll 2
+    for (int v = 0; v < VECTORS; v++) {
+      for (int w = 0; w < 4; w++) word[v][w] = _mm256_set1_epi64x(x.word[w]);
+      word[v][2] = _mm256_add_epi32(_mm256_set1_epi64x(x.word[2] + 4 * (uint32_t)v), numbers);
+    }
+    for (int round = 0; round < LAST; round++) {
+      const __m256i low = _mm256_set1_epi32((int)keys->low[round]), high = _mm256_set1_epi32((int)keys->high[round]);
+#pragma GCC unroll 2
+      for (int v = 0; v < VECTORS; v++) {
+        __m256i *y = word[v];
+        const __m256i p = _mm256_mul_epu32(first, y[0]), q = _mm256_mul_epu32(second, y[2]);
+        y[0] = _mm256_xor_si256(_mm256_srli_epi64(q, 32), _mm256_xor_si256(y[1], low));
+        y[2] = _mm256_xor_si256(_mm256_srli_epi64(p, 32), _mm256_xor_si256(y[3], high));
+        y[1] = q, y[3] = p;
+      }
+    }
+    const __m256i low = _mm256_set1_epi64x(keys->low[LAST]), high = _mm256_set1_epi64x(keys->high[LAST]);
+#pragma GCC unroll 2
+    for (int v = 0; v < VECTORS; v++) {
+      const __m256i p = _mm256_mul_epu32(first, word[v][0]), q = _mm256_mul_epu32(second, word[v][2]);
+      const __m256i word_1 = _mm256_and_si256(word[v][1], lower), word_3 = _mm256_and_si256(word[v][3], lower);
+      const __m256i front = _mm256_xor_si256(_mm256_shuffle_epi32(q, 0xb1), _mm256_xor_si256(word_1, low));
+      const __m256i back = _mm256_xor_si256(_mm256_shuffle_epi32(p, 0xb1), _mm256_xor_si256(word_3, high));
+      if (sums) {
+        const __m256i two = _mm256_add_epi64(_mm256_and_si256(front, lower), _mm256_srli_epi64(front, 32));
+        const __m256i others = _mm256_add_epi64(_mm256_and_si256(back, lower), _mm256_srli_epi64(back, 32));
+        _mm256_storeu_si256((__m256i *)(sums + done + 4 * v), _mm256_add_epi64(two, others));
+      } else {
+        const __m256i even = _mm256_unpacklo_epi64(front, back), odd = _mm256_unpackhi_epi64(front, back);
+        __m256i *to = (__m256i *)(words + 4 * done + 16 * v);
+        _mm256_storeu_si256(to, _mm256_permute2x128_si256(even, odd, 0x20));
+        _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(even, odd, 0x31));
+      }
+    }
   }
 }
 #endif
 
 /* On the widest vectors of this CPU. */
-static inline void smma_philox_blocks(smma_philox_block x, uint64_t key, uint32_t out[SMMA_PHILOX_WORDS]) {
+static inline smma_philox_function *smma_philox_function_here(void) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) {
-    smma_philox_in_avx512(x, key, out);
-    return;
-  }
+  if (__builtin_cpu_supports("avx512f")) return smma_philox_avx512;
+  if (__builtin_cpu_supports("avx2")) return smma_philox_avx2;
 #endif
-  smma_philox_in_lanes(x, key, out);
+  return smma_philox_portable;
 }
 
 #endif

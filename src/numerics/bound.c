@@ -10,18 +10,19 @@
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/instruction.h"
-#include "numerics/bound_sum.h"
+#include "numerics/bound_plan.h"
 
 enum { LANES = SMMA_BOUND_LANES };
 
-/* Below it one thread is faster. Sums beside the accumulator: of slices, and of promotion. */
-enum { SMALL_PRODUCTS = 1 << 20, MOST_REGISTERS = 2 };
+/* Below it one thread is faster. */
+enum { SMALL_PRODUCTS = 1 << 20 };
 
 /* The product, and what is the same for all its elements. */
 typedef struct {
   smma_multiplier multiplier;
   smma_format stored;
-  size_t depth; /* K, padded */
+  size_t depth;             /* K, padded */
+  size_t *lost, lost_count; /* which of K the plan leaves out */
   double slack, alpha, beta;
 } problem;
 
@@ -29,6 +30,9 @@ typedef struct {
 typedef struct {
   smma_bound_factor *a;
   smma_bound_factors *b;
+  smma_bound_factor step_a[SMMA_MAXIMUM_K]; /* of one step, where K is not taken in order */
+  smma_bound_factors step_b[SMMA_MAXIMUM_K];
+  smma_bound_sum *places; /* the accumulators, then registers */
   smma_number *number;
   double column[LANES]; /* 1 where a column holds what is not finite */
 } workspace;
@@ -93,25 +97,19 @@ static double last_place(smma_format format, uint64_t encoding) {
   return last ? ldexp((double)last, x.exponent - x.fraction_bits) : 0x1p400;
 }
 
-static void begin_empty(const problem *p, smma_bound_sum *s) {
-  memset(s, 0, sizeof *s);
-  for (int j = 0; j < LANES; j++) s->unit[j] = 0x1p400; /* of zero */
-  s->fraction_bits = smma_encoding_of(p->multiplier.operation.d).fraction_bits;
-}
-
 /* The exact beta c, and what the unit starts from, which is known. */
 static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bound_sum *s) {
   uint64_t start[LANES];
-  begin_empty(p, s);
+  const bool from_c = p->multiplier.starts_from_c;
+  *s = smma_bound_empty(p->multiplier.operation.d);
   smma_start_row(&p->multiplier, i, j, columns, start);
   for (size_t x = 0; x < columns; x++) {
     const size_t bytes = smma_container_bytes(smma_encoding_of(p->multiplier.outer));
     const uint64_t encoding = smma_load(bytes, start, x);
     const double c = c_of(p, i, j + x), unit_start = value_of(p->multiplier.outer, encoding);
-    const double exact = p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE ? 0 : p->beta * c,
-                 rest = fma(p->beta, c, -exact);
+    const double exact = from_c ? p->beta * c : 0, rest = fma(p->beta, c, -exact);
     double difference;
-    if (!isfinite(unit_start) || p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE) continue;
+    if (!isfinite(unit_start) || !from_c) continue;
     smma_bound_add_exact(s, (int)x, exact, rest);
     difference = unit_start - exact - rest;
     s->below[x] = difference < 0 ? -difference : 0, s->above[x] = difference > 0 ? difference : 0;
@@ -119,65 +117,75 @@ static void begin(const problem *p, size_t i, size_t j, size_t columns, smma_bou
   }
 }
 
-/* A sum joins another, which is rounded to the outer format. */
-static void outer_add(const problem *p, smma_bound_sum *to, const smma_bound_sum *x) {
-  const smma_bound_rounding rounding = smma_bound_rounding_to(p->multiplier.outer, SMMA_ROUND_NEAREST_EVEN);
-  for (int j = 0; j < LANES; j++) {
-    const double size = to->size[j] + x->size[j];
-    smma_bound_add_exact(to, j, x->high[j], x->low[j]);
-    to->size[j] = size;
-    to->below[j] += x->below[j], to->above[j] += x->above[j];
-    to->unit[j] = to->unit[j] < x->unit[j] ? to->unit[j] : x->unit[j];
-    smma_bound_round(to, j, p->slack, &rounding);
+/* The part's scale factors of a row of A, and of the columns of B. */
+static double scale_of(const problem *p, bool of_a, size_t line, const smma_task *t) {
+  const size_t part = p->multiplier.part_k, parts = (p->multiplier.with.k + part - 1) / part;
+  const void *scales = of_a ? p->multiplier.with.scale_a : p->multiplier.with.scale_b;
+  return load_value(SMMA_F32, scales, line * parts + t->k / part);
+}
+
+static void do_task(const problem *p, const workspace *w, const smma_task *t, size_t i, size_t j, size_t columns) {
+  smma_bound_sum *place = w->places - SMMA_IN_ACCUMULATOR;
+  double scale_a = 1, scale_b[LANES] = {0};
+  if (t->kind == SMMA_TASK_CLEAR) {
+    place[t->to] = smma_bound_empty(p->multiplier.operation.d);
+    return;
   }
-  to->fraction_bits = rounding.fraction_bits;
+  if (t->kind == SMMA_TASK_FOLD && t->with != SMMA_WITH_ADD) {
+    scale_a = scale_of(p, true, i, t);
+    for (size_t x = 0; x < columns; x++) scale_b[x] = scale_of(p, false, j + x, t);
+  }
+  smma_bound_task(t, p->multiplier.outer, p->slack, scale_a, scale_b, &place[t->from], &place[t->to]);
+  if (t->from == SMMA_IN_ACCUMULATOR) place[SMMA_IN_ACCUMULATOR] = smma_bound_empty(p->multiplier.operation.d);
+}
+
+/* The operands of a step; +0 stands behind the last of K. */
+static void do_step(const problem *p, workspace *w, size_t step, smma_bound_sum *sum) {
+  const smma_schedule *s = &p->multiplier.schedule;
+  const size_t count = s->k_per_step, first = step * count;
+  if (s->in_order) {
+    smma_bound_step(&p->multiplier.operation, w->a + first, w->b + first, p->slack, sum);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const size_t k = s->k[first + i] == SMMA_NO_PRODUCT ? p->depth : s->k[first + i];
+    w->step_a[i] = w->a[k], w->step_b[i] = w->b[k];
+  }
+  smma_bound_step(&p->multiplier.operation, w->step_a, w->step_b, p->slack, sum);
 }
 
 /* As gemm/run.c: steps, and what happens between. */
-static smma_bound_sum sum_steps(const problem *p, const workspace *w, const smma_bound_sum *start) {
-  const smma_multiplier *multiplier = &p->multiplier;
-  const smma_schedule *s = &multiplier->schedule;
-  smma_bound_sum places[1 + MOST_REGISTERS], *place = places - SMMA_IN_ACCUMULATOR;
+static smma_bound_sum sum_steps(const problem *p, workspace *w, const smma_bound_sum *start, size_t i, size_t j,
+                                size_t columns) {
+  const smma_schedule *s = &p->multiplier.schedule;
+  smma_bound_sum *place = w->places - SMMA_IN_ACCUMULATOR;
   size_t task = 0;
-  for (size_t x = 0; x <= s->registers; x++) begin_empty(p, &places[x]);
+  for (size_t x = 0; x <= s->registers; x++) w->places[x] = smma_bound_empty(p->multiplier.operation.d);
   place[s->start] = *start;
   for (size_t step = 0;; step++) {
-    for (; task < s->tasks && s->task[task].step == step; task++) {
-      const smma_task *t = &s->task[task];
-      if (t->kind == SMMA_TASK_CLEAR) begin_empty(p, &place[t->to]);
-      if (t->kind == SMMA_TASK_MOVE) place[t->to] = place[t->from];
-      if (t->kind == SMMA_TASK_FOLD) outer_add(p, &place[t->to], &place[t->from]);
-      if (t->kind != SMMA_TASK_CLEAR && t->from == SMMA_IN_ACCUMULATOR) begin_empty(p, &place[SMMA_IN_ACCUMULATOR]);
-    }
+    for (; task < s->tasks && s->task[task].step == step; task++) do_task(p, w, &s->task[task], i, j, columns);
     if (step == s->steps) return place[s->result];
-    const size_t k = step * (size_t)multiplier->operation.k;
-    smma_bound_step(&multiplier->operation, w->a + k, w->b + k, p->slack, &place[SMMA_IN_ACCUMULATOR]);
+    do_step(p, w, step, &place[SMMA_IN_ACCUMULATOR]);
   }
 }
 
-/* ---- The end ---- */
-
-/* fma(alpha, total, beta * c), each operation rounded. */
-static void scale(const problem *p, double c, int lane, smma_bound_sum *s) {
-  const smma_bound_rounding rounding = smma_bound_rounding_to(p->multiplier.outer, SMMA_ROUND_NEAREST_EVEN);
-  const double exact = p->beta * c, high = s->high[lane] * p->alpha, a = fabs(p->alpha);
-  const double rest = fma(s->high[lane], p->alpha, -high) + s->low[lane] * p->alpha;
-  const double below = p->alpha < 0 ? s->above[lane] : s->below[lane];
-  const double above = p->alpha < 0 ? s->below[lane] : s->above[lane];
-  smma_bound_sum addend;
-  begin_empty(p, &addend);
-  addend.unit[lane] = s->unit[lane] = 0;
-  smma_bound_add_exact(&addend, lane, exact, fma(p->beta, c, -exact));
-  smma_bound_round(&addend, lane, p->slack, &rounding);
-  s->size[lane] = s->size[lane] * a + fabs(exact);
-  s->below[lane] = (p->multiplier.steps ? below * a : 0) + addend.below[lane];
-  s->above[lane] = (p->multiplier.steps ? above * a : 0) + addend.above[lane];
-  s->high[lane] = high, s->low[lane] = rest;
+/* Products that the plan leaves out are missing from the unit's sum. */
+static void miss_lost(const problem *p, const workspace *w, int lane, smma_bound_sum *s) {
   const double size = s->size[lane];
-  smma_bound_add_exact(s, lane, addend.high[lane], addend.low[lane]);
-  s->size[lane] = size;
-  smma_bound_round(s, lane, p->slack, &rounding);
+  double lost = 0, inexact = 0;
+  for (size_t n = 0; n < p->lost_count; n++) {
+    const double x = w->a[p->lost[n]].value * w->b[p->lost[n]].value[lane];
+    smma_bound_add_exact(s, lane, x, 0);
+    lost += x, inexact += fabs(x) * 0x1p-40;
+  }
+  if (p->lost_count == 0) return;
+  s->below[lane] = fmax(s->below[lane] + lost + inexact, 0);
+  s->above[lane] = fmax(s->above[lane] - lost + inexact, 0);
+  s->unit[lane] = 0;
+  if (size != s->size[lane] && p->multiplier.part_k) s->below[lane] = s->above[lane] = INFINITY;
 }
+
+/* ---- The end ---- */
 
 /* What the unit returns where an operand is NaN or infinite. */
 static double special_of(const problem *p, const workspace *w, double c, int lane) {
@@ -189,23 +197,25 @@ static double special_of(const problem *p, const workspace *w, double c, int lan
 /* Whether D's format holds the sum already, as every step leaves it. */
 static bool is_narrow(const problem *p) {
   const smma_multiplier *multiplier = &p->multiplier;
-  return multiplier->operation.d == multiplier->outer ||
-         (multiplier->with.scaling == SMMA_SCALING_OPERANDS && multiplier->schedule.tasks == 0);
+  const bool as_chain = multiplier->epilogues == 0 && multiplier->schedule.tasks == 0;
+  return multiplier->d_format == multiplier->outer || (as_chain && multiplier->d_format == multiplier->operation.d);
 }
 
-static void round_to(const problem *p, smma_format format, int lane, smma_bound_sum *s) {
-  const smma_bound_rounding narrow = smma_bound_rounding_to(format, SMMA_ROUND_NEAREST_EVEN);
-  smma_bound_round(s, lane, p->slack, &narrow);
-}
-
-/* Nothing overflows before the infinity or NaN is met, and it is stored as such. */
+/* Nothing overflows before the infinity or NaN is met, and it is stored as such: not known of plans. */
 static bool is_sure(const problem *p, double size) {
-  return smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
+  return !p->multiplier.with.plan && smma_encoding_of(p->stored).specials == SMMA_SPECIALS_IEEE &&
          size < (p->multiplier.operation.d == SMMA_F16 ? 0x1p15 : 0x1p127);
 }
 
-static smma_bounded finish(const problem *p, const workspace *w, double c, int lane, smma_bound_sum *s) {
-  const smma_format d = p->multiplier.operation.d;
+/* C as an epilogue reads it. */
+static smma_bound_operands operands_of(const problem *p, double c, size_t column) {
+  const smma_gemm_arguments *g = &p->multiplier.with;
+  const double bias = g->bias ? load_value(SMMA_F32, g->bias, column) : 0;
+  return (smma_bound_operands){p->alpha, p->beta, c, bias, (double)(float)g->scale_d};
+}
+
+static smma_bounded finish(const problem *p, const workspace *w, double c, size_t column, int lane, smma_bound_sum *s) {
+  const smma_bound_operands with = operands_of(p, c, column);
   smma_bounded x;
   double inexact;
   if (has_special(p, w, c, lane)) {
@@ -213,9 +223,11 @@ static smma_bounded finish(const problem *p, const workspace *w, double c, int l
     x.below = x.above = is_sure(p, s->size[lane]) ? 0 : INFINITY;
     return x;
   }
-  if (p->multiplier.with.scaling == SMMA_SCALING_EPILOGUE) scale(p, c, lane, s);
-  if (!is_narrow(p)) round_to(p, d, lane, s);
-  if (p->stored != d) round_to(p, p->stored, lane, s);
+  miss_lost(p, w, lane, s);
+  for (size_t n = 0; n < p->multiplier.epilogues; n++)
+    smma_bound_epilogue(&p->multiplier.epilogue[n], p->multiplier.outer, p->slack, &with, lane, s);
+  if (!is_narrow(p)) smma_bound_round_to(p->multiplier.d_format, p->slack, lane, s);
+  if (p->stored != p->multiplier.d_format) smma_bound_round_to(p->stored, p->slack, lane, s);
   x.exact = s->high[lane] + s->low[lane];
   x.rest = s->low[lane] - (x.exact - s->high[lane]);
   /* Bounds are sums of positive numbers in double; then the exact sum's own rounding. */
@@ -234,9 +246,9 @@ static void bound_columns(const problem *p, workspace *w, size_t first, size_t r
   for (size_t i = 0; i < rows; i++) {
     read_line(p, true, first + i, w, 0);
     begin(p, first + i, column, columns, &start);
-    sum = sum_steps(p, w, &start);
+    sum = sum_steps(p, w, &start, first + i, column, columns);
     for (size_t j = 0; j < columns; j++)
-      bounds[i * n + column + j] = finish(p, w, c_of(p, first + i, column + j), (int)j, &sum);
+      bounds[i * n + column + j] = finish(p, w, c_of(p, first + i, column + j), column + j, (int)j, &sum);
   }
 }
 
@@ -267,19 +279,35 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
   if (!(fabs(d) + r.above < 0x1p31 - 1) || (!wraps && most >= 0x1p31) || (epilogue && most >= 0x1p31))
     r.below = r.above = INFINITY;
   if (!epilogue && wraps && sum >= -0x1p31 && sum < 0x1p31) r.below = r.above = 0;
+  if (p->lost_count) r.below = r.above = INFINITY;
   return r;
 }
 
 /* ---- Rows ---- */
 
+/* +0 behind K, whatever K is. */
+static void put_zero(const problem *p, workspace *w) {
+  const smma_operation *o = &p->multiplier.operation;
+  const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
+  const smma_bound_factor a = smma_bound_factor_of(o, smma_decode(smma_encoding_of(o->a), 0), one);
+  const smma_bound_factor b = smma_bound_factor_of(o, smma_decode(smma_encoding_of(o->b), 0), one);
+  w->a[p->depth] = a;
+  for (int j = 0; j < LANES; j++) {
+    w->b[p->depth].value[j] = b.value, w->b[p->depth].used[j] = b.used;
+    w->b[p->depth].lead[j] = b.lead, w->b[p->depth].unit[j] = b.unit;
+  }
+}
+
 static bool make_workspace(const problem *p, workspace *w) {
   w->a = calloc(p->depth + 1, sizeof *w->a);
   w->b = calloc(p->depth + 1, sizeof *w->b);
   w->number = calloc(SMMA_MAXIMUM_K, sizeof *w->number);
-  return w->a && w->b && w->number;
+  w->places = calloc(p->multiplier.schedule.registers + 1, sizeof *w->places);
+  if (w->a && w->b) put_zero(p, w);
+  return w->a && w->b && w->number && w->places;
 }
 
-static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->number); }
+static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->number), free(w->places); }
 
 static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->multiplier.with.n, panels = (n + LANES - 1) / LANES;
@@ -311,18 +339,35 @@ static void bound_integers(const problem *p, size_t first, size_t rows, smma_bou
 
 /* The epilogue has its factors in FP32. */
 static double factor_of(const smma_multiplier *multiplier, double factor) {
-  const bool narrow = multiplier->with.scaling == SMMA_SCALING_EPILOGUE && multiplier->outer == SMMA_F32;
+  const bool narrow = multiplier->epilogues && multiplier->outer == SMMA_F32;
   return narrow ? (double)(float)factor : factor;
+}
+
+/* Which of K no step has; false without memory. */
+static bool find_lost(problem *p) {
+  const smma_schedule *s = &p->multiplier.schedule;
+  const size_t k = p->multiplier.with.k;
+  unsigned char *used;
+  p->lost = NULL, p->lost_count = 0;
+  if (s->in_order) return true;
+  used = calloc(k, 1), p->lost = malloc(k * sizeof *p->lost);
+  for (size_t i = 0; used && i < s->steps * s->k_per_step; i++)
+    if (s->k[i] != SMMA_NO_PRODUCT) used[s->k[i]] = 1;
+  for (size_t i = 0; used && p->lost && i < k; i++)
+    if (!used[i]) p->lost[p->lost_count++] = i;
+  free(used);
+  return used && p->lost;
 }
 
 static smma_status bound_rows(problem *p, smma_format stored, size_t first, size_t rows, smma_bounded *bounds) {
   const smma_gemm_arguments *g = &p->multiplier.with;
   const smma_operation *o = &p->multiplier.operation;
-  if (g->scaling == SMMA_SCALING_OPERANDS && g->alpha != 1) return SMMA_INVALID_ARGUMENT;
+  const size_t k = (size_t)o->k;
+  if (g->scaling == SMMA_SCALING_OPERANDS && !g->plan && g->alpha != 1) return SMMA_INVALID_ARGUMENT;
   if (first > g->m || rows > g->m - first) return SMMA_INVALID_DIMENSION;
-  p->stored = stored == SMMA_NO_FORMAT ? o->d : stored;
-  p->depth = p->multiplier.steps * (size_t)o->k;
-  p->slack = smma_bound_slack(p->depth);
+  p->stored = stored == SMMA_NO_FORMAT ? p->multiplier.d_format : stored;
+  p->depth = (g->k + k - 1) / k * k;
+  p->slack = smma_bound_slack(p->depth + p->multiplier.schedule.tasks);
   p->alpha = factor_of(&p->multiplier, g->alpha),
   p->beta = g->c && g->beta != 0 ? factor_of(&p->multiplier, g->beta) : 0;
   if (o->rule.algorithm != SMMA_INTEGER) return bound_all(p, first, rows, bounds);
@@ -336,13 +381,14 @@ smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm
   smma_gemm_arguments g;
   smma_status status;
   problem p;
-  if (!instruction || !product || !bounds || product->plan) return SMMA_INVALID_ARGUMENT;
+  if (!instruction || !product || !bounds) return SMMA_INVALID_ARGUMENT;
   operation = smma_operation_of(instruction);
   g = *product;
   g.d = bounds, g.threads = 0, g.kernel = "core", g.progress = NULL, g.ldd = 0, g.order_d = SMMA_ROW_MAJOR;
   status = smma_multiplier_make(&operation, &g, &p.multiplier);
   if (status != SMMA_OK) return status;
-  status = bound_rows(&p, stored, first, rows, bounds);
+  status = find_lost(&p) ? bound_rows(&p, stored, first, rows, bounds) : SMMA_NO_MEMORY;
+  free(p.lost);
   smma_multiplier_end(&p.multiplier);
   return status;
 }

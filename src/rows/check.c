@@ -6,7 +6,7 @@
 #include "rows/rows.h"
 
 /* Rows that are computed together. */
-enum { BATCH = 1024 };
+enum { BATCH = 8192 };
 
 /* Rows that were read, and where. */
 typedef struct {
@@ -46,16 +46,29 @@ static void check_batch(const check *c, batch *b) {
   b->count = 0;
 }
 
+/* The next rows, up to the batch's end. */
+static smma_vector_status read_rows(smma_vector_reader *reader, batch *b, smma_error *error) {
+  smma_vector_status status = SMMA_VECTOR_ROW;
+  while (status == SMMA_VECTOR_ROW && b->count < BATCH) {
+    const size_t count = smma_vector_take_rows(reader, &b->rows, b->count, BATCH - b->count);
+    smma_row row;
+    for (size_t i = 0; i < count; i++) b->line[b->count++] = smma_vector_line(reader) - count + i + 1;
+    if (count > 0) continue;
+    status = smma_vector_next(reader, &row, error);
+    if (status != SMMA_VECTOR_ROW) break;
+    b->line[b->count] = smma_vector_line(reader);
+    smma_rows_put(&b->rows, b->count++, &row);
+  }
+  return status;
+}
+
 /* All rows of an open reader. */
 static bool check_rows(const check *c, smma_vector_reader *reader, batch *b, smma_error *error) {
   smma_vector_status status;
-  smma_row row;
-  while ((status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW) {
-    b->line[b->count] = smma_vector_line(reader);
-    smma_rows_put(&b->rows, b->count++, &row);
-    if (b->count == BATCH) check_batch(c, b);
-  }
-  check_batch(c, b);
+  do {
+    status = read_rows(reader, b, error);
+    check_batch(c, b);
+  } while (status == SMMA_VECTOR_ROW);
   return status == SMMA_VECTOR_END;
 }
 

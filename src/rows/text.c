@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/load.h"
 #include "host/thread.h"
 #include "isa/format_name.h"
 
 enum {
   LINE_LIMIT = 65536,               /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
-  CHUNK = 65536,                    /* bytes that are read together */
+  CHUNK = 1 << 21,                  /* bytes that are read together */
   VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
   DIGITS = 16,                      /* of the widest format */
   NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
@@ -291,6 +292,15 @@ smma_row_layout smma_vector_layout(const smma_vector_header *h) {
 
 static int digits_of(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
 
+size_t smma_vector_line_length(const smma_row_layout *layout) {
+  size_t length = 0;
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &layout->part[p];
+    if (part->count) length += (size_t)part->count * (size_t)(digits_of(part->format) + 1);
+  }
+  return length;
+}
+
 /* The value of a hexadecimal digit, or -1. */
 static int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -416,6 +426,84 @@ smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, s
   return SMMA_VECTOR_ROW;
 }
 
+/* Whether a character is a hexadecimal digit, and its value. */
+static inline bool take_digit(char c, uint8_t *value) {
+  const uint8_t number = (uint8_t)(c - '0'), letter = (uint8_t)((c | 0x20) - 'a');
+  *value = number < 10 ? number : (uint8_t)(letter + 10);
+  return (number < 10) | (letter < 6);
+}
+
+/* Numbers of so many digits, a constant, with one character between them, into containers of `bytes`, one, too. Whether
+   all have at most so many bits. */
+static inline bool store_numbers(const uint8_t *digit, int digits, int bits, size_t bytes, void *to, size_t count) {
+  uint64_t surplus = 0;
+  for (size_t i = 0; i < count; i++, digit += digits + 1) {
+    uint64_t number = 0;
+    for (int d = 0; d < digits; d++) number = number << 4 | digit[d];
+    surplus |= number ^ smma_low_bits(number, bits);
+    smma_store(bytes, to, i, number);
+  }
+  return surplus == 0;
+}
+
+static bool store_part(const uint8_t *digit, const smma_part *part, void *to) {
+  const int digits = digits_of(part->format), bits = smma_encoding_of(part->format).bits;
+  const size_t count = (size_t)part->count;
+  switch (digits) {
+    case 1: return store_numbers(digit, 1, bits, 1, to, count);
+    case 2: return store_numbers(digit, 2, bits, 1, to, count);
+    case 4: return store_numbers(digit, 4, bits, 2, to, count);
+    case 8: return store_numbers(digit, 8, bits, 4, to, count);
+    default: return store_numbers(digit, digits, bits, part->bytes, to, count);
+  }
+}
+
+/* A line of just this length as a row; false if it is another one. */
+static bool take_line(const char *text, size_t length, const char *blanks, smma_rows *rows, size_t index) {
+  uint8_t digit[NUMBERS * (DIGITS + 1)];
+  const uint8_t *next = digit;
+  uint8_t good = 1;
+#pragma omp simd reduction(& : good)
+  for (size_t i = 0; i < length; i++) {
+    const bool is_digit = take_digit(text[i], &digit[i]);
+    good &= blanks[i] ? text[i] == blanks[i] : is_digit;
+  }
+  for (int p = 0; good && p < SMMA_PARTS; p++) {
+    const smma_part *part = &rows->layout.part[p];
+    const size_t count = (size_t)part->count;
+    if (count == 0) continue;
+    good = store_part(next, part, rows->part[p] + index * count * part->bytes);
+    next += count * (size_t)(digits_of(part->format) + 1);
+  }
+  return good;
+}
+
+/* What a line has where it has no digits. */
+static void find_blanks(const smma_row_layout *layout, char *blanks) {
+  char *c = blanks;
+  for (int p = 0; p < SMMA_PARTS; p++)
+    for (int i = 0; i < layout->part[p].count; i++, *c++ = ' ')
+      for (int d = digits_of(layout->part[p].format); d > 0; d--) *c++ = 0;
+  c[-1] = '\n';
+}
+
+size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t first, size_t most) {
+  const size_t length = smma_vector_line_length(&rows->layout);
+  const char *text = reader->chunk + reader->taken;
+  char blanks[NUMBERS * (DIGITS + 1)];
+  size_t count = (reader->filled - reader->taken) / length, good;
+  if (reader->pending || reader->too_long) return 0;
+  if (count > most) count = most;
+  good = count;
+  find_blanks(&rows->layout, blanks);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) reduction(min : good) if (count > 256)
+  for (size_t i = 0; i < count; i++)
+    if (i < good && !take_line(text + i * length, length, blanks, rows, first + i)) good = i;
+  reader->taken += good * length;
+  reader->line += good;
+  return good;
+}
+
 unsigned long long smma_vector_line(const smma_vector_reader *reader) { return reader->line; }
 
 void smma_vector_close(smma_vector_reader *reader) {
@@ -459,58 +547,53 @@ static const char hex_of_byte[] = HEX_DIGITS("0") HEX_DIGITS("1") HEX_DIGITS("2"
     HEX_DIGITS("5") HEX_DIGITS("6") HEX_DIGITS("7") HEX_DIGITS("8") HEX_DIGITS("9") HEX_DIGITS("a") HEX_DIGITS("b")
         HEX_DIGITS("c") HEX_DIGITS("d") HEX_DIGITS("e") HEX_DIGITS("f");
 
-/* Numbers of so many digits, a constant, each with a blank; returns what is behind them. */
-static inline char *put_numbers(char *c, const uint64_t *number, int count, int digits) {
+/* Numbers in containers of `bytes`, of so many digits, both constants, each with a blank; returns what is behind them.
+ */
+static inline char *put_numbers(char *c, size_t bytes, const void *numbers, int count, int digits) {
   for (int i = 0; i < count; i++, *c++ = ' ') {
-    if (digits % 2) *c++ = hex_of_byte[2 * (number[i] >> 4 * (digits - 1) & 15) + 1];
+    const uint64_t number = smma_load(bytes, numbers, (size_t)i);
+    if (digits % 2) *c++ = hex_of_byte[2 * (number >> 4 * (digits - 1) & 15) + 1];
     for (int shift = 4 * (digits & ~1) - 8; shift >= 0; shift -= 8, c += 2)
-      memcpy(c, hex_of_byte + 2 * (number[i] >> shift & 255), 2);
+      memcpy(c, hex_of_byte + 2 * (number >> shift & 255), 2);
   }
   return c;
 }
 
-/* The first `parts` of the row, a line; returns what is behind it. */
-static char *put_parts(char *c, const smma_row_layout *layout, const smma_row *row, int parts) {
-  for (int p = 0; p < parts; p++) {
-    const smma_part *part = &layout->part[p];
-    const uint64_t *number = smma_part_in(row, part);
-    if (part->count) switch (digits_of(part->format)) {
-        case 1: c = put_numbers(c, number, part->count, 1); break;
-        case 2: c = put_numbers(c, number, part->count, 2); break;
-        case 4: c = put_numbers(c, number, part->count, 4); break;
-        case 8: c = put_numbers(c, number, part->count, 8); break;
-        default: c = put_numbers(c, number, part->count, DIGITS); break;
-      }
+/* The same of a format, in its own containers or those of smma_row. */
+static inline char *put_part(char *c, bool own, const smma_part *part, const void *numbers) {
+  switch (digits_of(part->format)) {
+    case 1: return put_numbers(c, own ? 1 : 8, numbers, part->count, 1);
+    case 2: return put_numbers(c, own ? 1 : 8, numbers, part->count, 2);
+    case 4: return put_numbers(c, own ? 2 : 8, numbers, part->count, 4);
+    case 8: return put_numbers(c, own ? 4 : 8, numbers, part->count, 8);
+    default: return put_numbers(c, 8, numbers, part->count, DIGITS);
   }
-  c[-1] = '\n';
-  return c;
 }
 
+/* The first `parts` of the row, a line. */
 static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_row *row, int parts) {
-  char text[NUMBERS * (DIGITS + 1)];
-  fwrite(text, 1, (size_t)(put_parts(text, layout, row, parts) - text), stream);
+  char text[NUMBERS * (DIGITS + 1)], *c = text;
+  for (int p = 0; p < parts; p++)
+    if (layout->part[p].count) c = put_part(c, false, &layout->part[p], smma_part_in(row, &layout->part[p]));
+  c[-1] = '\n';
+  fwrite(text, 1, (size_t)(c - text), stream);
 }
 
-/* Characters of a whole row. */
-static size_t line_length(const smma_row_layout *layout) {
-  size_t length = 0;
-  for (int p = 0; p < SMMA_PARTS; p++) {
-    const smma_part *part = &layout->part[p];
-    if (part->count) length += (size_t)part->count * (size_t)(digits_of(part->format) + 1);
+void smma_vector_put_rows(char *text, const smma_rows *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    for (int p = 0; p < SMMA_PARTS; p++) {
+      const smma_part *part = &rows->layout.part[p];
+      if (part->count) text = put_part(text, true, part, rows->part[p] + i * (size_t)part->count * part->bytes);
+    }
+    text[-1] = '\n';
   }
-  return length;
 }
 
 bool smma_vector_write_rows(FILE *stream, const smma_rows *rows, size_t count) {
-  const size_t length = line_length(&rows->layout);
+  const size_t length = smma_vector_line_length(&rows->layout);
   char *text = malloc(count * length);
   if (!text) return false;
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) if (count > 256)
-  for (size_t i = 0; i < count; i++) {
-    smma_row row;
-    smma_rows_get(rows, i, &row);
-    put_parts(text + i * length, &rows->layout, &row, SMMA_PARTS);
-  }
+  smma_vector_put_rows(text, rows, count);
   fwrite(text, 1, count * length, stream);
   free(text);
   return true;

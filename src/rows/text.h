@@ -30,6 +30,11 @@ typedef enum { SMMA_VECTOR_ROW, SMMA_VECTOR_END, SMMA_VECTOR_ERROR } smma_vector
    an error the next call goes on with the next line, but behind one that is too long there is none. */
 smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error);
 
+/* As many of the next rows, `most` at most, as are at hand and stand as they are written: each number with all its
+   digits, a single blank between, no comments; into `rows`, of the header's layout, from `first` on, on all cores. None
+   where smma_vector_next has to look. */
+size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t first, size_t most);
+
 /* The line of the last row, from 1. */
 unsigned long long smma_vector_line(const smma_vector_reader *reader);
 
@@ -54,7 +59,11 @@ void smma_vector_header_of(const smma_instruction *instruction, smma_vector_head
 void smma_vector_write_header(FILE *stream, const smma_vector_header *header);
 void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row);
 
-/* The first `count` rows; false without memory. */
+/* A row's characters, and the first `count` rows as so many each. */
+size_t smma_vector_line_length(const smma_row_layout *layout);
+void smma_vector_put_rows(char *text, const smma_rows *rows, size_t count);
+
+/* Writes them; false without memory. */
 bool smma_vector_write_rows(FILE *stream, const smma_rows *rows, size_t count);
 
 /* A row without d. */

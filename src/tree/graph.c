@@ -1,3 +1,4 @@
+#include "tree/planned.h"
 #include "tree/text.h"
 
 /* Of Okabe and Ito's palette, lightened: colours that differ for every kind of sight. What they say, shapes say too. */
@@ -63,8 +64,7 @@ static void write_node(FILE *stream, const smma_tree *t, int node) {
   if (products) write_products(stream, node, product, products);
 }
 
-void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) {
-  char words[512];
+static void begin_graph(FILE *stream, const char *title, const char *words) {
   fputs(
       "digraph tree {\n"
       "  graph [rankdir=BT, ordering=in, nodesep=0.3, ranksep=0.35, fontname=\"sans-serif\", bgcolor=white,\n"
@@ -72,13 +72,48 @@ void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) 
       stream);
   write_text(stream, title);
   fputs("</b><br/><font point-size=\"12\">", stream);
-  write_text(stream, smma_tree_words(t, words));
+  write_text(stream, words);
   fputs(
       "; numbers are k of a[k] b[k]</font><br/> >];\n"
       "  node [fontname=\"sans-serif\", fontsize=13];\n"
       "  edge [arrowsize=0.7];\n"
       "  d [shape=plaintext, label=\"d\"];\n",
       stream);
+}
+
+void smma_write_tree_graph(FILE *stream, const smma_tree *t, const char *title) {
+  char words[512];
+  begin_graph(stream, title, smma_tree_words(t, words));
   write_node(stream, t, t->root);
   fprintf(stream, "  n%d -> d;\n}\n", t->root);
+}
+
+/* ---- Of plans ---- */
+
+/* Text of a label: a new line behind colons and semicolons. */
+static void write_lines(FILE *stream, const char *text) {
+  for (; *text; text++) {
+    if ((*text == ':' || *text == ';') && text[1] == ' ')
+      text++, fputs("<br/>", stream);
+    else
+      write_text(stream, (char[]){*text, 0});
+  }
+}
+
+void smma_write_planned_graph(FILE *stream, const smma_planned_line *line, size_t count, const char *title,
+                              const char *words) {
+  begin_graph(stream, title, words);
+  for (size_t i = 0; i < count; i++) {
+    const smma_planned_kind kind = line[i].kind;
+    const char *colour = kind == SMMA_PLANNED_C ? c_colour : kind == SMMA_PLANNED_CHAIN ? products_colour : "white";
+    fprintf(stream, "  n%zu [shape=box, style=\"%s\", fillcolor=\"%s\", label=<", i,
+            kind == SMMA_PLANNED_SUM ? "rounded,filled" : "filled", colour);
+    write_lines(stream, line[i].text);
+    fputs(">];\n", stream);
+    if (line[i].parent == SMMA_NO_NODE)
+      fprintf(stream, "  n%zu -> d;\n", i);
+    else
+      fprintf(stream, "  n%zu -> n%zu;\n", i, line[i].parent);
+  }
+  fputs("}\n", stream);
 }

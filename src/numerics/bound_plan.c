@@ -1,0 +1,129 @@
+#include "numerics/bound_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = SMMA_BOUND_LANES };
+
+/* Of zero every power of two is a unit. */
+static const double great = 0x1p400;
+
+smma_bound_sum smma_bound_empty(smma_format format) {
+  smma_bound_sum s;
+  memset(&s, 0, sizeof s);
+  for (int j = 0; j < LANES; j++) s.unit[j] = great;
+  s.fraction_bits = smma_encoding_of(format).fraction_bits;
+  return s;
+}
+
+void smma_bound_round_to(smma_format format, double slack, int lane, smma_bound_sum *s) {
+  const smma_bound_rounding rounding = smma_bound_rounding_to(format, SMMA_ROUND_NEAREST_EVEN);
+  smma_bound_round(s, lane, slack, &rounding);
+}
+
+/* The unit multiplies by x, exactly as yet, where x + rest is meant. */
+static void scale(double x, double rest, int lane, smma_bound_sum *s) {
+  const double high = s->high[lane] * x, lost = s->high[lane] * rest;
+  const double low = fma(s->high[lane], x, -high) + s->low[lane] * x;
+  const double below = x < 0 ? s->above[lane] : s->below[lane], above = x < 0 ? s->below[lane] : s->above[lane];
+  s->high[lane] = high, s->low[lane] = low + lost;
+  s->size[lane] *= fabs(x) + fabs(rest);
+  s->below[lane] = below * fabs(x) + (lost > 0 ? lost : 0) + fabs(lost) * 0x1p-40;
+  s->above[lane] = above * fabs(x) + (lost < 0 ? -lost : 0) + fabs(lost) * 0x1p-40;
+  s->unit[lane] = 0;
+}
+
+/* Adds another sum, exactly as yet. */
+static void add(const smma_bound_sum *x, int lane, smma_bound_sum *to) {
+  const double size = to->size[lane] + x->size[lane];
+  smma_bound_add_exact(to, lane, x->high[lane], x->low[lane]);
+  to->size[lane] = size;
+  to->below[lane] += x->below[lane], to->above[lane] += x->above[lane];
+  to->unit[lane] = to->unit[lane] < x->unit[lane] ? to->unit[lane] : x->unit[lane];
+}
+
+/* ---- Between chains ---- */
+
+static void round_as(int stored, double slack, int lane, smma_bound_sum *s) {
+  if (stored != SMMA_STORED_AS_IS) smma_bound_round_to((smma_format)stored, slack, lane, s);
+}
+
+/* The product of two numbers of 24 bits is exact here. */
+static void scale_part(const smma_task *t, smma_format outer, double slack, double a, double b, int lane,
+                       smma_bound_sum *s) {
+  const double factor = (double)(float)(a * b);
+  if (t->with == SMMA_WITH_FMA) scale(factor, a * b - factor, lane, s);
+  if (t->with != SMMA_WITH_MULTIPLY_FMA) return;
+  scale(a, 0, lane, s);
+  smma_bound_round_to(outer, slack, lane, s);
+  scale(b, 0, lane, s);
+}
+
+void smma_bound_task(const smma_task *t, smma_format outer, double slack, double scale_a, const double *scale_b,
+                     const smma_bound_sum *from, smma_bound_sum *to) {
+  smma_bound_sum part = *from;
+  for (int j = 0; j < LANES; j++) {
+    round_as(t->stored, slack, j, &part);
+    if (t->kind == SMMA_TASK_MOVE) continue;
+    if (t->with != SMMA_WITH_ADD) scale_part(t, outer, slack, scale_a, scale_b[j], j, &part);
+    add(&part, j, to);
+    smma_bound_round_to(outer, slack, j, to);
+  }
+  if (t->kind == SMMA_TASK_MOVE) *to = part;
+  for (int j = 0; j < LANES; j++) round_as(t->total, slack, j, to);
+  if (t->kind == SMMA_TASK_FOLD) to->fraction_bits = smma_encoding_of(outer).fraction_bits;
+}
+
+/* ---- Epilogues ---- */
+
+/* The product of a factor and a number, rounded. */
+static smma_bound_sum product(double x, double y, smma_format outer, double slack, int lane) {
+  smma_bound_sum s = smma_bound_empty(outer);
+  s.unit[lane] = 0;
+  smma_bound_add_exact(&s, lane, x * y, fma(x, y, -(x * y)));
+  smma_bound_round_to(outer, slack, lane, &s);
+  return s;
+}
+
+static double between(double x, double least, double most) { return x < least ? least : x > most ? most : x; }
+
+/* Numbers below `least` become that, those above `most` likewise: what was between two ends is between theirs. */
+static void clamp(double least, double most, double slack, int lane, smma_bound_sum *s) {
+  const double sum = s->high[lane] + s->low[lane], exact = between(sum, least, most);
+  double from, to;
+  smma_bound_range(s, lane, slack, &from, &to);
+  if (isfinite(s->below[lane]) && isfinite(s->above[lane])) {
+    s->below[lane] = fmax(exact - between(from, least, most), 0);
+    s->above[lane] = fmax(between(to, least, most) - exact, 0);
+  }
+  if (exact != sum) s->high[lane] = exact, s->low[lane] = 0;
+  s->unit[lane] = 0;
+}
+
+void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack, const smma_bound_operands *with,
+                         int lane, smma_bound_sum *s) {
+  smma_bound_sum addend;
+  smma_encoding f;
+  double most;
+  switch (e->kind) {
+    case SMMA_EPILOGUE_ALPHA: scale(with->alpha, 0, lane, s); break;
+    case SMMA_EPILOGUE_SCALE_D: scale(with->scale_d, 0, lane, s); break;
+    case SMMA_EPILOGUE_LINEAR:
+      addend = product(with->beta, with->c, outer, slack, lane);
+      scale(with->alpha, 0, lane, s);
+      add(&addend, lane, s);
+      break;
+    case SMMA_EPILOGUE_BIAS:
+      smma_bound_add_exact(s, lane, with->bias, 0);
+      s->unit[lane] = 0;
+      break;
+    case SMMA_EPILOGUE_RELU: clamp(0, INFINITY, slack, lane, s); return;
+    case SMMA_EPILOGUE_ROUND: smma_bound_round_to(e->format, slack, lane, s); return;
+    case SMMA_EPILOGUE_CLAMP:
+      f = smma_encoding_of(e->format);
+      most = smma_value(e->format, smma_largest_fields(f));
+      clamp(-most, most, slack, lane, s);
+      return;
+  }
+  smma_bound_round_to(outer, slack, lane, s);
+}

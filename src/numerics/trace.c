@@ -1,0 +1,548 @@
+#include "numerics/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wide.h"
+#include "gemm/element.h"
+#include "gemm/row.h"
+#include "host/load.h"
+#include "isa/instruction.h"
+#include "plan/element.h"
+
+/* ---- Exact sums ---- */
+
+/* Finite terms, and how many of the others there are. */
+typedef struct {
+  smma_wide finite;
+  size_t nan, infinite[2]; /* the latter by sign */
+} exact_sum;
+
+static const smma_number one = {1, 0, 0, SMMA_FINITE, 0};
+
+static smma_number number_of(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return smma_decode(smma_encoding_of(SMMA_F64), bits);
+}
+
+static void clear(exact_sum *s) {
+  smma_wide_clear(&s->finite);
+  s->nan = s->infinite[0] = s->infinite[1] = 0;
+}
+
+/* Adds x y, or takes it away again. */
+static void add(exact_sum *s, smma_number x, smma_number y, bool taken_away) {
+  const smma_number product = smma_product(x, y); /* its kind and sign are right, whatever its bits */
+  size_t *count = product.kind == SMMA_NAN ? &s->nan : &s->infinite[product.negative];
+  x.negative ^= taken_away;
+  if (product.kind <= SMMA_FINITE)
+    smma_wide_add_product(&s->finite, x, y);
+  else
+    *count += taken_away ? SIZE_MAX : 1;
+}
+
+static bool is_finite(const exact_sum *s) { return !s->nan && !s->infinite[0] && !s->infinite[1]; }
+
+static void copy_wide(smma_wide *to, const smma_wide *from) {
+  to->first = from->first, to->last = from->last;
+  if (from->last >= from->first)
+    memcpy(&to->limb[to->first], &from->limb[from->first], (size_t)(from->last - from->first + 1) * sizeof *from->limb);
+}
+
+static double rounded(const smma_wide *w) {
+  const uint64_t bits = smma_wide_round(w, smma_encoding_of(SMMA_F64));
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static double value_of(const exact_sum *s) {
+  if (s->nan || (s->infinite[0] && s->infinite[1])) return NAN;
+  if (s->infinite[0] || s->infinite[1]) return s->infinite[1] ? -INFINITY : INFINITY;
+  return rounded(&s->finite);
+}
+
+/* x - y, rounded once. */
+static double difference(const exact_sum *x, const exact_sum *y) {
+  smma_wide w;
+  if (!is_finite(x) || !is_finite(y)) return value_of(x) - value_of(y);
+  copy_wide(&w, &x->finite);
+  if (y->finite.last >= 0) smma_wide_use(&w, y->finite.first, y->finite.last);
+  for (int i = y->finite.first; i <= y->finite.last; i++) w.limb[i] -= y->finite.limb[i];
+  return rounded(&w);
+}
+
+/* Multiplies the sum; NaN where the product leaves the accumulator's range. */
+static void multiply(exact_sum *s, smma_number x) {
+  exact_sum product;
+  smma_leading leading;
+  clear(&product);
+  if (!is_finite(s) || x.kind > SMMA_FINITE) {
+    const double factor = x.kind == SMMA_NAN ? NAN : x.kind == SMMA_INFINITE ? INFINITY : x.kind == SMMA_ZERO ? 0 : 1;
+    add(&product, number_of(value_of(s) * (x.negative ? -factor : factor)), one, false);
+    *s = product;
+    return;
+  }
+  leading = smma_wide_leading(&s->finite);
+  for (int i = s->finite.first; x.kind == SMMA_FINITE && i <= s->finite.last; i++) {
+    const uint64_t limb = (uint64_t)s->finite.limb[i];
+    const int exponent = SMMA_WIDE_LEAST + 32 * i + x.exponent - x.fraction_bits;
+    if (limb && (exponent < SMMA_WIDE_LEAST || exponent > SMMA_WIDE_LEAST + 32 * (SMMA_WIDE_LIMBS - 5))) {
+      product.nan = 1;
+    } else if (limb) {
+      smma_wide_add(&product.finite, leading.negative ^ x.negative, limb * (uint32_t)x.significand, exponent);
+      smma_wide_add(&product.finite, leading.negative ^ x.negative, limb * (x.significand >> 32), exponent + 32);
+    }
+  }
+  *s = product;
+}
+
+/* ---- The trace ---- */
+
+/* A place of accumulators and what it holds. */
+typedef struct {
+  uint64_t encoding;
+  size_t part; /* whose scale factors it will be multiplied with, or NO_PART */
+} place;
+
+enum { ACCUMULATOR = 0, FIRST_REGISTER = 1 };
+#define NO_PART SIZE_MAX
+
+typedef struct {
+  smma_multiplier multiplier; /* of the one element */
+  smma_trace *trace;
+  size_t room; /* for events */
+  bool no_memory;
+  smma_number *a, *b, *block_a, *block_b; /* as smma_plan_element has them */
+  uint32_t *part_a, *part_b;
+  size_t *step_part, *task_part; /* of the places that instructions and tasks change */
+  place *places;                 /* the accumulator, then registers */
+  exact_sum live, exact;         /* the sum of all places; the exact one of the same products */
+  size_t used;                   /* places that are not +0 */
+  size_t products, most;         /* that are summed, and the greatest k of them and 1 */
+  size_t task;                   /* the next of the schedule */
+} tracer;
+
+static void *zeroed(tracer *t, size_t count, size_t size) {
+  void *memory = calloc(count + 1, size);
+  if (!memory) t->no_memory = true;
+  return memory;
+}
+
+static smma_number in_outer(const tracer *t, uint64_t encoding) {
+  return smma_decode(smma_encoding_of(t->trace->outer), encoding);
+}
+
+/* The product of a part's scale factors. */
+static smma_number weight_of(const tracer *t, size_t part) {
+  const smma_encoding f = smma_encoding_of(SMMA_F32);
+  if (part == NO_PART) return one;
+  return smma_product(smma_decode(f, t->part_a[part]), smma_decode(f, t->part_b[part]));
+}
+
+/* Records what the sums are now, behind a place's change. */
+static void record(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
+  const smma_number changed = smma_decode(smma_encoding_of(format), encoding);
+  smma_trace *trace = t->trace;
+  smma_trace_event *e;
+  if (trace->events == t->room) {
+    t->no_memory = true;
+    return;
+  }
+  e = &trace->event[trace->events++];
+  trace->in_order = trace->in_order && t->most == t->products;
+  smma_wide_carry(&t->live.finite);
+  smma_wide_carry(&t->exact.finite);
+  *e = (smma_trace_event){.encoding = encoding,
+                          .value = value_of(&t->live),
+                          .exact = value_of(&t->exact),
+                          .error = difference(&t->live, &t->exact),
+                          .products = t->products,
+                          .index = index,
+                          .kind = kind,
+                          .whole = t->most == t->products};
+  if (isfinite(e->value) && t->used > 1) {
+    exact_sum value;
+    clear(&value);
+    add(&value, number_of(e->value), one, false);
+    e->rest = difference(&t->live, &value);
+  }
+  if (e->value == 0 && changed.kind == SMMA_ZERO && changed.negative) e->value = -0.0;
+}
+
+/* A place has changed. */
+static void put(tracer *t, size_t at, uint64_t encoding, size_t part) {
+  place *p = &t->places[at];
+  add(&t->live, in_outer(t, p->encoding), weight_of(t, p->part), true);
+  t->used -= p->encoding != 0;
+  *p = (place){encoding, part};
+  t->used += encoding != 0;
+  add(&t->live, in_outer(t, encoding), weight_of(t, part), false);
+}
+
+/* The exact products of an instruction. */
+static void add_products(tracer *t, size_t step) {
+  const smma_operation *o = &t->trace->operation;
+  const size_t k = (size_t)o->k, block = (size_t)o->scale_block, scales = block ? k / block : 0;
+  const size_t *index = t->trace->schedule.k + step * k;
+  const smma_number weight = weight_of(t, t->step_part[step]);
+  for (size_t i = 0; i < k; i++) {
+    const size_t x = index[i];
+    if (x == SMMA_NO_PRODUCT) continue;
+    t->products++;
+    if (x >= t->most) t->most = x + 1;
+    if (block) {
+      const size_t s = step * scales + i / block;
+      add(&t->exact, smma_product(t->a[x], t->b[x]), smma_product(t->block_a[s], t->block_b[s]), false);
+    } else if (t->step_part[step] != NO_PART) {
+      add(&t->exact, smma_product(t->a[x], t->b[x]), weight, false);
+    } else {
+      add(&t->exact, t->a[x], t->b[x], false);
+    }
+  }
+}
+
+/* smma_plan_watch: an instruction ends in its accumulator, a task in a register. */
+static void watch(void *context, size_t steps, int at, uint64_t value) {
+  tracer *t = context;
+  const smma_schedule *s = &t->trace->schedule;
+  if (at == SMMA_IN_ACCUMULATOR) {
+    add_products(t, steps - 1);
+    put(t, ACCUMULATOR, value, t->step_part[steps - 1]);
+    record(t, SMMA_TRACE_INSTRUCTION, steps - 1, t->trace->outer, value);
+    return;
+  }
+  while (s->task[t->task].kind == SMMA_TASK_CLEAR) t->task++; /* of which nothing is told */
+  const smma_task *task = &s->task[t->task];
+  put(t, (size_t)(task->from + FIRST_REGISTER), 0, NO_PART);
+  put(t, (size_t)(at + FIRST_REGISTER), value, t->task_part[t->task]);
+  record(t, SMMA_TRACE_FOLD, t->task++, t->trace->outer, value);
+  t->trace->folds++;
+}
+
+/* By whose scale factors each place is multiplied on its way to the result: from there back. */
+static void find_parts(tracer *t) {
+  const smma_schedule *s = &t->trace->schedule;
+  size_t task = s->tasks;
+  for (size_t i = 0; i <= s->registers; i++) t->places[i].part = NO_PART;
+  for (size_t step = s->steps + 1; step-- > 0;) {
+    if (step < s->steps) t->step_part[step] = t->places[ACCUMULATOR].part;
+    for (; task > 0 && s->task[task - 1].step == step; task--) {
+      const smma_task *x = &s->task[task - 1];
+      const size_t to = t->places[x->to + FIRST_REGISTER].part;
+      t->task_part[task - 1] = to;
+      if (x->kind != SMMA_TASK_CLEAR)
+        t->places[x->from + FIRST_REGISTER].part = x->with == SMMA_WITH_ADD ? to : x->k / t->multiplier.part_k;
+    }
+  }
+  for (size_t i = 0; i <= s->registers; i++) t->places[i].part = NO_PART;
+}
+
+/* ---- Behind the sum ---- */
+
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* C in the outer format, +0 without. */
+static uint64_t addend_of(const tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  uint64_t c;
+  if (!m->with.c || m->with.beta == 0) return 0;
+  c = smma_load(smma_container_bytes(smma_encoding_of(m->c_format)), m->with.c, 0);
+  return smma_plan_round(m->c_format, m->outer, m->operation.rule.nan, c);
+}
+
+/* What the operation makes of the exact sum; roundings nothing. */
+static void operate_exactly(tracer *t, const smma_epilogue *e) {
+  const smma_gemm_arguments *g = &t->multiplier.with;
+  const bool single = t->trace->outer == SMMA_F32;
+  const double alpha = single ? (float)g->alpha : g->alpha, beta = single ? (float)g->beta : g->beta;
+  exact_sum *x = &t->exact;
+  switch (e->kind) {
+    case SMMA_EPILOGUE_ALPHA: multiply(x, number_of(alpha)); break;
+    case SMMA_EPILOGUE_LINEAR:
+      if (t->trace->schedule.steps) multiply(x, number_of(alpha));
+      add(x, in_outer(t, addend_of(t)), number_of(beta), false);
+      break;
+    case SMMA_EPILOGUE_BIAS: add(x, number_of(g->bias[0]), one, false); break;
+    case SMMA_EPILOGUE_SCALE_D: multiply(x, number_of((float)g->scale_d)); break;
+    case SMMA_EPILOGUE_RELU:
+      if (value_of(x) < 0) clear(x);
+      break;
+    case SMMA_EPILOGUE_CLAMP: {
+      const smma_encoding f = smma_encoding_of(e->format);
+      smma_number limit = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
+      exact_sum most;
+      clear(&most);
+      add(&most, limit, one, false);
+      const double value = value_of(x), over = value < 0 ? value + value_of(&most) : value - value_of(&most);
+      if (value < 0 ? over < 0 : over > 0) {
+        clear(x);
+        limit.negative = value < 0;
+        add(x, limit, one, false);
+      }
+      break;
+    }
+    case SMMA_EPILOGUE_ROUND: break;
+  }
+}
+
+/* In FP32 the core's operation; in other formats there is alpha and beta alone, after which D is done. */
+static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
+  const smma_multiplier *m = &t->multiplier;
+  const smma_gemm_arguments *g = &m->with;
+  const smma_nan_policy nan = m->operation.rule.nan;
+  const smma_encoding f = smma_encoding_of(SMMA_F32);
+  smma_plan alone = {.epilogue = {*e}, .epilogues = 1};
+  if (m->outer != SMMA_F32) {
+    const size_t bytes = smma_container_bytes(smma_encoding_of(m->outer));
+    uint64_t sum = 0;
+    smma_store(bytes, &sum, 0, x);
+    smma_finish_row(m, &sum, 0, 0, 1);
+    return smma_load(bytes, g->d, 0);
+  }
+  const smma_epilogue_operands with = {.alpha = bits_of((float)g->alpha),
+                                       .beta = bits_of((float)g->beta),
+                                       .c = (uint32_t)addend_of(t),
+                                       .bias = g->bias ? bits_of(g->bias[0]) : 0,
+                                       .scale_d = bits_of((float)g->scale_d)};
+  if (m->steps || e->kind != SMMA_EPILOGUE_LINEAR) return smma_plan_finish(&alone, nan, &with, (uint32_t)x);
+  return smma_ieee_multiply(f, nan, smma_decode(f, with.beta), smma_decode(f, with.c));
+}
+
+/* All that there is now is this. */
+static void hold(tracer *t, smma_trace_kind kind, size_t index, smma_format format, uint64_t encoding) {
+  clear(&t->live);
+  add(&t->live, smma_decode(smma_encoding_of(format), encoding), one, false);
+  t->used = 1;
+  record(t, kind, index, format, encoding);
+}
+
+/* The exact result in D's format; an integer out of range is its end. */
+static void find_best(tracer *t) {
+  smma_trace *trace = t->trace;
+  trace->has_best = is_finite(&t->exact);
+  if (!trace->has_best) return;
+  if (smma_is_integer(trace->d_format))
+    trace->best = smma_round(trace->d_format, value_of(&t->exact), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  else
+    trace->best = smma_wide_round(&t->exact.finite, smma_encoding_of(trace->d_format));
+}
+
+static void finish(tracer *t, uint64_t sum) {
+  const smma_multiplier *m = &t->multiplier;
+  smma_trace *trace = t->trace;
+  for (size_t i = 0; i < m->epilogues; i++) {
+    sum = operate(t, &m->epilogue[i], sum);
+    operate_exactly(t, &m->epilogue[i]);
+    hold(t, SMMA_TRACE_EPILOGUE, i, m->outer, sum);
+  }
+  trace->d = smma_plan_round(m->outer, m->d_format, m->operation.rule.nan, sum);
+  find_best(t);
+  if (m->d_format != m->outer) hold(t, SMMA_TRACE_STORE, 0, m->d_format, trace->d);
+}
+
+/* ---- One element ---- */
+
+static const void *moved(const void *matrix, smma_format format, size_t index) {
+  return matrix ? (const char *)matrix + index * smma_container_bytes(smma_encoding_of(format)) : NULL;
+}
+
+/* The product of row i and column j alone. */
+static smma_status take_element(const smma_operation *o, const smma_gemm_arguments *product, size_t i, size_t j,
+                                uint64_t *d, tracer *t) {
+  const size_t part = smma_plan_scaled_k(product->plan), each = part ? part : (size_t)o->scale_block;
+  const size_t scales = each ? product->k / each + (product->k % each != 0) : 0;
+  const smma_format scale = part ? SMMA_F32 : o->scale;
+  smma_gemm_arguments g = *product;
+  smma_status status;
+  g.d = d;
+  status = smma_check_matrices(&g);
+  if (status != SMMA_OK) return status;
+  if (i >= g.m || j >= g.n) return SMMA_INVALID_DIMENSION;
+  g.a = moved(g.a, o->a, smma_index_of(g.order_a, g.lda, i, 0));
+  g.b = moved(g.b, o->b, smma_index_of(g.order_b, g.ldb, 0, j));
+  g.c = moved(g.c, o->c, smma_index_of(g.order_c, g.ldc, i, j));
+  g.scale_a = moved(g.scale_a, scale, i * scales), g.scale_b = moved(g.scale_b, scale, j * scales);
+  if (g.bias) g.bias += j;
+  g.m = g.n = 1, g.kernel = NULL;
+  return smma_multiplier_make(o, &g, &t->multiplier);
+}
+
+/* One chain has no schedule in a product. */
+static smma_status take_schedule(tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  const smma_plan chain = {.d = SMMA_NO_FORMAT};
+  char message[256];
+  if (m->steps == 0 || m->schedule.k) {
+    t->trace->schedule = m->schedule;
+    return SMMA_OK;
+  }
+  return smma_schedule_make(&chain, &m->operation, m->with.k, &t->trace->schedule, message, sizeof message);
+}
+
+static void take_operands(tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  const smma_schedule *s = &t->trace->schedule;
+  const size_t k = m->with.k, scales = (size_t)smma_scale_count(m->operation.k, m->operation.scale_block) * m->steps;
+  const size_t parts = m->part_k ? k / m->part_k + (k % m->part_k != 0) : 0;
+  t->a = zeroed(t, k, sizeof *t->a), t->b = zeroed(t, k, sizeof *t->b);
+  t->block_a = zeroed(t, scales, sizeof *t->block_a), t->block_b = zeroed(t, scales, sizeof *t->block_b);
+  t->part_a = zeroed(t, parts, sizeof *t->part_a), t->part_b = zeroed(t, parts, sizeof *t->part_b);
+  t->step_part = zeroed(t, s->steps, sizeof *t->step_part), t->task_part = zeroed(t, s->tasks, sizeof *t->task_part);
+  t->places = zeroed(t, s->registers + 1, sizeof *t->places);
+  t->room = 1 + s->steps + s->tasks + m->epilogues + 1;
+  t->trace->event = zeroed(t, t->room, sizeof *t->trace->event);
+  if (t->no_memory) return;
+  smma_decode_vector(m, true, 0, 0, k, t->a);
+  smma_decode_vector(m, false, 0, 0, k, t->b);
+  if (scales) smma_decode_scales(m, true, 0, 0, m->steps * (size_t)m->operation.k, t->block_a);
+  if (scales) smma_decode_scales(m, false, 0, 0, m->steps * (size_t)m->operation.k, t->block_b);
+  if (parts) memcpy(t->part_a, m->with.scale_a, parts * sizeof *t->part_a);
+  if (parts) memcpy(t->part_b, m->with.scale_b, parts * sizeof *t->part_b);
+}
+
+/* The sum and what follows it. */
+static void run(tracer *t) {
+  const smma_multiplier *m = &t->multiplier;
+  const smma_schedule *s = &t->trace->schedule;
+  const smma_plan_element e = {.operation = m->operation,
+                               .schedule = s,
+                               .a = t->a,
+                               .b = t->b,
+                               .block_a = t->block_a,
+                               .block_b = t->block_b,
+                               .part_a = t->part_a,
+                               .part_b = t->part_b,
+                               .part_k = m->part_k};
+  smma_plan_element begun = e;
+  uint64_t *registers = zeroed(t, s->registers, sizeof *registers), sum;
+  if (t->no_memory) return;
+  find_parts(t);
+  clear(&t->live), clear(&t->exact);
+  if (smma_starts_from_c(m)) {
+    uint64_t start = 0;
+    smma_start_row(m, 0, 0, 1, &start);
+    begun.start = smma_load(smma_container_bytes(smma_encoding_of(m->outer)), &start, 0);
+    const uint64_t c = smma_load(smma_container_bytes(smma_encoding_of(m->c_format)), m->with.c, 0);
+    add(&t->exact, smma_decode(smma_encoding_of(m->c_format), c), number_of(m->with.beta), false);
+    put(t, (size_t)(s->start + FIRST_REGISTER), begun.start, NO_PART);
+    record(t, SMMA_TRACE_START, 0, m->outer, begun.start);
+  }
+  sum = smma_plan_sum(&begun, registers, watch, t);
+  free(registers);
+  finish(t, sum);
+}
+
+smma_status smma_trace_element(const smma_instruction *instruction, const smma_gemm_arguments *product, size_t i,
+                               size_t j, smma_trace *trace) {
+  const smma_operation o = smma_operation_of(instruction);
+  tracer t = {.trace = trace};
+  uint64_t d = 0;
+  smma_status status;
+  *trace = (smma_trace){.in_order = true};
+  status = take_element(&o, product, i, j, &d, &t);
+  if (status == SMMA_OK) status = take_schedule(&t);
+  if (status != SMMA_OK) return status;
+  trace->operation = t.multiplier.operation;
+  trace->outer = t.multiplier.outer, trace->d_format = t.multiplier.d_format;
+  memcpy(trace->epilogue, t.multiplier.epilogue, sizeof trace->epilogue);
+  take_operands(&t);
+  if (!t.no_memory) run(&t);
+  free(t.a), free(t.b), free(t.block_a), free(t.block_b), free(t.part_a), free(t.part_b);
+  free(t.step_part), free(t.task_part), free(t.places);
+  return t.no_memory ? SMMA_NO_MEMORY : SMMA_OK;
+}
+
+void smma_trace_free(smma_trace *trace) {
+  smma_schedule_free(&trace->schedule);
+  free(trace->event);
+  *trace = (smma_trace){.in_order = true};
+}
+
+uint64_t smma_trace_addend(const smma_trace *trace, size_t event) {
+  const smma_operation *o = &trace->operation;
+  uint64_t x = 0;
+  while (event-- > 0) {
+    const smma_trace_event *e = &trace->event[event];
+    const bool left = e->kind == SMMA_TRACE_FOLD && trace->schedule.task[e->index].from == SMMA_IN_ACCUMULATOR;
+    const bool began = e->kind == SMMA_TRACE_START && trace->schedule.start == SMMA_IN_ACCUMULATOR;
+    if (e->kind == SMMA_TRACE_INSTRUCTION || began) x = e->encoding;
+    if (e->kind == SMMA_TRACE_INSTRUCTION || began || left) break;
+  }
+  return smma_plan_round(trace->outer, o->d, o->rule.nan, x);
+}
+
+/* ---- Two traces ---- */
+
+static bool same(const smma_trace_event *x, const smma_trace_event *y) {
+  if (isnan(x->value) || isnan(y->value)) return isnan(x->value) && isnan(y->value);
+  return x->value == y->value && x->rest == y->rest && signbit(x->value) == signbit(y->value);
+}
+
+/* The next event from `at` on with a sum of all products below some k; their number if there is none. */
+static size_t next_whole(const smma_trace *t, size_t at) {
+  while (at < t->events && !(t->event[at].kind == SMMA_TRACE_INSTRUCTION && t->event[at].whole)) at++;
+  return at;
+}
+
+/* The last of the folds behind an instruction; itself without. */
+static size_t last_fold(const smma_trace *t, size_t at) {
+  while (at + 1 < t->events && t->event[at + 1].kind == SMMA_TRACE_FOLD) at++;
+  return at;
+}
+
+/* The next events, from `at` on, behind which both have summed the same products. */
+static bool find_common(const smma_trace *const t[2], size_t at[2]) {
+  for (int u = 0; u < 2; u++) at[u] = next_whole(t[u], at[u]);
+  while (at[0] < t[0]->events && at[1] < t[1]->events) {
+    const size_t n = t[0]->event[at[0]].products, m = t[1]->event[at[1]].products;
+    const int behind = n > m;
+    if (n == m) return true;
+    at[behind] = next_whole(t[behind], at[behind] + 1);
+  }
+  return false;
+}
+
+static bool same_results(const smma_trace *const t[2]) {
+  const smma_number d[2] = {smma_decode(smma_encoding_of(t[0]->d_format), t[0]->d),
+                            smma_decode(smma_encoding_of(t[1]->d_format), t[1]->d)};
+  if (d[0].kind == SMMA_NAN && d[1].kind == SMMA_NAN) return true;
+  if (t[0]->d_format == t[1]->d_format) return t[0]->d == t[1]->d;
+  return t[0]->events && t[1]->events && same(&t[0]->event[t[0]->events - 1], &t[1]->event[t[1]->events - 1]);
+}
+
+smma_parting smma_find_parting(const smma_trace *first, const smma_trace *second) {
+  const smma_trace *const t[2] = {first, second};
+  smma_parting p = {.parted = true};
+  size_t at[2] = {0, 0};
+  bool rest = false;
+  while (find_common(t, at)) {
+    const smma_trace_event *x = &first->event[at[0]], *y = &second->event[at[1]];
+    p.products = x->products;
+    p.kind = SMMA_TRACE_INSTRUCTION;
+    for (int u = 0; u < 2; u++) p.last[u] = at[u];
+    if (!same(x, y)) return p;
+    p.kind = SMMA_TRACE_FOLD;
+    for (int u = 0; u < 2; u++) p.last[u] = last_fold(t[u], at[u]);
+    if (!same(&first->event[p.last[0]], &second->event[p.last[1]])) {
+      for (int u = 0; u < 2; u++) p.first[u] = at[u];
+      return p;
+    }
+    p.before = p.products;
+    for (int u = 0; u < 2; u++) p.first[u] = at[u] = p.last[u] + 1;
+  }
+  for (int u = 0; u < 2; u++) {
+    for (size_t e = p.first[u]; e < t[u]->events; e++) rest = rest || t[u]->event[e].kind == SMMA_TRACE_INSTRUCTION;
+    p.last[u] = t[u]->events ? t[u]->events - 1 : 0;
+    if (t[u]->events && t[u]->event[p.last[u]].products > p.products) p.products = t[u]->event[p.last[u]].products;
+  }
+  p.kind = rest ? SMMA_TRACE_INSTRUCTION : SMMA_TRACE_EPILOGUE;
+  p.parted = !same_results(t);
+  return p;
+}

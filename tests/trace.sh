@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# softmma trace, end to end. Usage: trace.sh SOFTMMA
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: trace.sh SOFTMMA}")
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+
+# has FILTER: what was printed is JSON for which jq's filter is true.
+has() { jq -e "$1" in/stdout >/dev/null; }
+
+# matrix FILE ROWS COLUMNS FORMAT NUMBER...: a matrix of the format f2, f4 or f8, the numbers over and over.
+matrix() {
+  python3 - "$@" <<'END'
+import struct, sys
+path, rows, columns, kind, *numbers = sys.argv[1:]
+rows, columns = int(rows), int(columns)
+head = "{'descr': '<%s', 'fortran_order': False, 'shape': (%d, %d), }" % (kind, rows, columns)
+head += " " * (63 - (len(head) + 10) % 64) + "\n"
+code = {"f2": "e", "f4": "f", "f8": "d"}[kind]
+data = [float(numbers[i % len(numbers)]) for i in range(rows * columns)]
+with open(path, "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+    file.write(struct.pack("<%d%s" % (len(data), code), *data))
+END
+}
+
+# 2^24, then 1 with each sixteen: Hopper loses each.
+zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'
+# shellcheck disable=SC2086 # they are words
+matrix a.npy 1 64 f2 4096 $zeros 1 $zeros 1 $zeros 1 $zeros
+# shellcheck disable=SC2086
+matrix b.npy 64 1 f2 4096 $zeros 1 $zeros 1 $zeros 1 $zeros
+printf '{"softmma-plan": 1, "name": "two", "sum": [{"deal": "every", "k": 32, "from": "zero"}]}' >two.json
+printf '{"softmma-plan": 1, "name": "in turn", "sum": [{"deal": "interleaved", "parts": 2, "tile": 16}]}' >turn.json
+printf '{"softmma-plan": 1, "name": "end", "d": "bf16", "epilogue": ["alpha", "bias", "relu"]}' >end.json
+printf '{"softmma-plan": 1, "name": "two BF16", "d": "bf16", "sum": [{"deal": "every", "k": 32, "total": "d"}]}' >low.json
+
+gives 'a chain' 0 '^ +64 +16777219 +16777216 +-3\.00e\+00$' trace --on H100 a.npy b.npy --at 0,0
+check 'its result' grep -qE '^H100 +4b800000 +16777216 +-3\.00e\+00 +2 +3\.00e\+00 at 64 +1\.00e\+00 at 32$' in/stdout
+gives 'two plans' 1 '^ +64 +16777219 +16777216 +-3\.00e\+00 +16777218 +-1\.00e\+00$' \
+  trace --on H100,H100 --plan none,two.json a.npy b.npy --at 0,0
+check 'where they part' grep -q '^H100 none and H100 two.json part between 32 and 48 products: the former starts from 16777216, the latter from 0' in/stdout
+check 'both are drawn' [ "$(grep -c ', k = 32\.\.47$' in/stdout)" = 2 ]
+gives 'a plan for all' 0 'plan two.json: 4 instructions, 2 folds$' trace --on H100,B200 --plan two.json a.npy b.npy --at 0,0
+gives 'another order' 0 'k in another order than 0, 1' trace --on H100 --plan turn.json a.npy b.npy
+check 'its k' grep -qE '^ +32 +16777217 +32\.\.47 ' in/stdout
+gives 'the worst element' 1 '^H100 none and H100 two.json differ in 1 of 1 elements, here most, by 1 ulp$' \
+  trace --on H100,H100 --plan none,two.json a.npy b.npy
+gives 'nothing differs' 0 '^all results are the same$' trace --on H100,B200 a.npy b.npy
+gives 'one target' 0 '^there is one result alone$' trace --on H100 a.npy b.npy
+
+matrix c.npy 1 1 f4 -16777216
+gives 'C begins' 0 '^ +0 +-16777216 +-16777216 +0$' trace --on H100 a.npy b.npy -C c.npy --at 0,0
+matrix bias.npy 1 1 f4 -16777000
+gives 'an epilogue' 0 '^stored in bf16 +0 ' trace --on H100 --plan end.json --alpha 0.5 --bias bias.npy a.npy b.npy --at 0,0
+check 'its operations' grep -qE '^ +alpha +8388609\.5 +8388608 ' in/stdout
+
+# Four instructions of a V100 are one of an H100: 1 + 2^-24 + 2^-24, the latter 4 products apart.
+matrix p.npy 1 16 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
+matrix q.npy 16 1 f2 1 0.000244140625 0 0 0 0.000244140625 0 0 0 0 0 0 0 0 0 0
+gives 'drawn together' 1 '^first difference: ' trace --on V100,H100 p.npy q.npy --at 0,0
+check 'as one' grep -q '^V100: mma.m8n8k4.f32.f16.f16.f32, 4 in a row$' in/stdout
+check 'with both results' grep -qE '^  H100 +0 01111111 00000000000000000000001  ' in/stdout
+# shellcheck disable=SC2086
+matrix p2.npy 1 64 f2 16 $zeros 1 $zeros
+# shellcheck disable=SC2086
+matrix q2.npy 64 1 f2 32 $zeros 1 $zeros
+gives 'parting at a fold' 1 'part behind 32 products, where parts are folded:$' \
+  trace --on H100,H100 --plan two.json,low.json --at 0,0 p2.npy q2.npy
+check 'the fold' grep -q '^H100 low.json: part moved, total to bf16: 512$' in/stdout
+gives 'parting behind the sum' 1 'part behind the sum, which is the same:$' \
+  trace --on H100,H100 --plan none,end.json --at 0,0 p2.npy q2.npy
+gives 'transposed' 0 '^ +64 +1026 ' trace --on H100 --transpose-a --transpose-b q2.npy p2.npy --at 0,0
+
+# Results of a user's own: of 2 x 2 elements two differ, [1, 0] by most.
+matrix a4.npy 2 16 f2 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7
+matrix b4.npy 16 2 f4 1 1
+matrix ours.npy 2 2 f4 73 73 73 73
+matrix theirs.npy 2 2 f4 73 73.00001 74 73
+gives 'two results' 0 '^ours.npy and theirs.npy differ in 2 of 4 elements, here most, by 131072 ulp$' \
+  trace --on H100,V100 --d ours.npy,theirs.npy a4.npy b4.npy
+check 'which element' grep -q '^\[1, 0\] of a4.npy (2 x 16) times b4.npy (16 x 2)' in/stdout
+check 'whose ours is' grep -q '^ours.npy: 42920000 = 73 here, as H100 and V100$' in/stdout
+check 'whose theirs is' grep -q '^theirs.npy: 42940000 = 74 here, as no target$' in/stdout
+check 'how many' grep -q '^  2 of 4 elements are those of V100$' in/stdout
+gives 'one result' 0 '^theirs.npy and H100 differ in 2 of 4 elements' trace --on H100 --d theirs.npy a4.npy b4.npy
+gives 'a result and an element' 0 '^theirs.npy: 42920000 = 73 here, as H100$' \
+  trace --on H100 --d theirs.npy a4.npy b4.npy --at 1,1
+
+gives 'JSON' 1 '"parting"' trace --on H100,H100 --plan none,two.json a.npy b.npy --at 0,0 --json
+check 'has every step' has '.targets[0].steps | length == 4'
+check 'has sums and errors' has '.targets[0].steps[3] | .products == 64 and .sum == 16777216 and .error == -3'
+check 'has k' has '.targets[1].steps[3] | .kind == "instruction" and .k == "32..47" and .there == "3f800000"'
+check 'has folds' has '.targets[1].steps[2].kind == "fold" and .targets[1].folds == 2'
+check 'has the parting' has '.parting | .after == 32 and .products == 48 and (.explanations | length) == 2'
+gives 'JSON, every third' 0 '"every": 3' trace --on H100 a.npy b.npy --at 0,0 --json --every 3
+check 'has the third and the last' has '[.targets[0].steps[].products] == [48, 64] and .targets[0].all_steps == 4'
+gives 'JSON of own results' 0 '"results"' trace --on H100 --d ours.npy,theirs.npy a4.npy b4.npy --json
+check 'has whose they are' has '.results[0].as == ["H100"] and .results[1].as == [] and .results[1].different == [2]'
+check 'has the element' has '.element == [1, 0] and .parting == null'
+
+# NaN, infinity, nothing to sum.
+matrix nan.npy 1 64 f2 1 1 1 1 1 1 1 1 nan 1 1 1 1 1 1 1
+gives 'NaN' 0 '^H100 +7fffffff +nan +- +- ' trace --on H100 nan.npy b.npy --at 0,0
+matrix empty-a.npy 2 0 f2 0
+matrix empty-b.npy 0 3 f2 0
+matrix c6.npy 2 3 f4 1 2 3 4 5 6
+gives 'K = 0' 0 '^H100 +00000000 +0 ' trace --on H100 empty-a.npy empty-b.npy --at 1,2
+gives 'K = 0 and C' 0 '^H100 +40c00000 +6 +0 ' trace --on H100 empty-a.npy empty-b.npy -C c6.npy --at 1,2
+gives 'block-scaled' 0 '^B200 ' trace --on B200,RTX-5090 --in nvfp4 a.npy b.npy
+gives 'a custom unit' 0 '^hopper-nearest.json: ' \
+  trace --on "$source_directory/examples/custom/hopper-nearest.json" a.npy b.npy --at 0,0
+gives 'another format' 0 '^H100:tf32 +4b800000 ' trace --on H100,H100:tf32 a.npy b.npy --at 0,0
+
+check 'a picture' runs 1 trace --on H100,H100 --plan none,two.json a.npy b.npy --svg picture.svg
+check 'a curve for each' [ "$(grep -c '<g class="curve"' picture.svg)" = 2 ]
+if command -v xmllint >/dev/null; then check 'well-formed' xmllint --noout --nonet picture.svg; fi
+
+fails 'no target' '--on' trace a.npy b.npy
+fails 'an element outside' '\[1, 0\] is not in the product, which is 1 x 1$' trace --on H100 a.npy b.npy --at 1,0
+fails 'no element' "--at: '1' is not I,J" trace --on H100 a.npy b.npy --at 1
+fails 'a negative element' "--at: '-1,0' is not I,J" trace --on H100 a.npy b.npy --at -1,0
+fails 'other sizes' 'the columns of the first must be the rows of the second' trace --on H100 a.npy a.npy
+fails 'no elements at all' 'has no elements: it is 0 x 0$' trace --on H100 empty-b.npy empty-b.npy --transpose-b
+fails 'C of another size' 'C: c6.npy is 2 x 3, but A\*B is 1 x 1' trace --on H100 a.npy b.npy -C c6.npy
+fails 'D of another size' 'd: ours.npy is 2 x 2, but the product is 1 x 1' trace --on H100 a.npy b.npy --d ours.npy
+fails 'three results' "--d: 'x,y,z' is not FILE or FILE,FILE" trace --on H100 a.npy b.npy --d x,y,z
+matrix wide.npy 1 1 f8 0.1
+fails 'results in another format' 'wide.npy is in f64, and 1 of its values are none of f32' \
+  trace --on H100 a.npy b.npy --d wide.npy
+fails 'plans for others' '2 plans for 3 targets' trace --on H100,H100,H100 --plan none,two.json a.npy b.npy
+fails 'no such plan' 'none.json' trace --on H100 --plan ./none.json a.npy b.npy
+fails 'K = 0 and a plan' 'two.json: K is 0' trace --on H100 --plan two.json empty-a.npy empty-b.npy
+fails 'two formats of D' 'in different formats' trace --on H100,H100 --plan none,low.json a.npy b.npy
+fails 'no place for a bias' '--bias: the product of H100 has no place for it' trace --on H100 --bias bias.npy a.npy b.npy
+fails 'no place for C' '-C: the plan two.json of H100 has no place' trace --on H100 --plan two.json -C c.npy a.npy b.npy
+fails 'scale factors of one side' 'one goes with the other' trace --on B200 --in nvfp4 --scale-a c.npy a.npy b.npy
+fails 'every without JSON' '--every' trace --on H100 a.npy b.npy --every 2
+fails 'too many targets' 'more than 8' trace --on A2,A2,A2,A2,A2,A2,A2,A2,A2 a.npy b.npy
+fails 'an empty target' "'' is not the name" trace --on H100,,A100 a.npy b.npy
+fails 'picture and JSON in one' '--svg' trace --on H100 a.npy b.npy --svg - --json
+fails 'a picture nowhere' 'no-such-folder' trace --on H100 a.npy b.npy --svg no-such-folder/x.svg
+finish
