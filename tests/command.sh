@@ -255,6 +255,27 @@ fails 'explain: a file without a row' '--row: a number from 1 goes with one vect
 fails 'explain: a row and operands' '--row: the operands stand in rows.txt; leave out the others' \
   explain --row 1 -a 1 rows.txt
 fails 'explain: no GPU' '--on is missing; for example --on H100,A100' "${explain[@]}"
+planned=(explain --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32)
+gives 'explain --plan' 0 "^the chain's sum, 32800000 1\.4901161e-08, added to total 0, 3f800000 1: 3f800000 1\$" \
+  "${planned[@]}" --plan cutlass:2xacc -a '1 0*127 0x1p-13' -b '1 0*127 0x1p-13'
+check 'explain --plan: zeros' grep -q '^calls 1 to 31: products of zero alone, the sum stays 3f800000 1$' in/stdout
+check 'explain --plan: where a call is' grep -q '^call 32, k = 128, onto 00000000 0:$' in/stdout
+gives 'explain --plan --json' 0 '"to": "total 0"' "${planned[@]}" --plan cutlass:2xacc -a '1*129' -b '1*129' --json
+check 'explain --plan --json has d' grep -q '^  "d": "43010000"$' in/stdout
+gives 'explain --plan: an epilogue' 0 '^epilogue of c0a00000 -5, with factors of 1 and a bias of 0$' \
+  "${planned[@]}" --plan "$source_directory/examples/plans/linear.json" -a '1*5' -b '-1*5'
+check 'explain --plan: ReLU' grep -q '^d = 0000 0$' in/stdout
+fails 'explain --plan: one call' '--plan: 4 products are one call of .*softmma trace' \
+  "${planned[@]}" --plan cutlass:2xacc -a '1*4' -b '1*4'
+fails 'explain --plan: two GPUs' "--plan: it explains operands of one GPU as text or JSON; 'softmma trace'" \
+  explain --on A100,H100 --instr mma.m16n8k4.f32.tf32.tf32.f32 --plan cutlass:2xacc -a '1*9' -b '1*9'
+fails 'explain --plan: lists of two lengths' '--b has 8 elements, but --a has 9' \
+  "${planned[@]}" --plan cutlass:2xacc -a '1*9' -b '1*8'
+fails 'explain --plan: C' '--c: the plan of cutlass:2xacc has no place for it' \
+  "${planned[@]}" --plan cutlass:2xacc -a '1*9' -b '1*9' -c 1
+fails 'explain --plan: scale factors' 'a row with scale factors is not explained' \
+  "${planned[@]}" --plan deepgemm -a '1*9' -b '1*9'
+fails 'explain --plan: too long' '--a: more than 4096 elements' "${planned[@]}" --plan cutlass:2xacc -a '1*4096 1' -b 1
 fails 'explain: three GPUs' '--on: at most two' "${explain[@]}" --on H100,A100,V100
 fails 'explain: another K' 'do not take the same operands: K is 16 in one and 4 in the other' \
   explain --on H100,V100 --instr HMMA.16816.F32,HMMA.884.F32.F32

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain_plan.h"
 #include "cli/explanation.h"
 #include "cli/operands.h"
 #include "cli/output.h"
@@ -117,7 +118,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
 
 int smma_command_explain(int argc, const char **argv) {
   char *gpus = NULL, *names = NULL;
-  const char *svg = NULL, **files;
+  const char *svg = NULL, *plan = NULL, **files;
   long long number = 0;
   int json = 0;
   explain_request r = {.count = 0};
@@ -127,6 +128,8 @@ int smma_command_explain(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &names, 0, "the instruction, by name or alias, or two", "NAME[,NAME]"},
       SMMA_OPERAND_OPTIONS(operands),
       {"row", 0, POPT_ARG_LONGLONG, &number, 0, "instead of operands: row N, from 1, of the vector file FILE", "N"},
+      {"plan", 0, POPT_ARG_STRING, &plan, 0,
+       "more products than one call takes, as the library around it sums them (docs/plans.md)", "FILE|NAME"},
       {"svg", 0, POPT_ARG_STRING, &svg, 0, "write a picture instead of text; -: standard output", "FILE"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
@@ -144,6 +147,12 @@ int smma_command_explain(int argc, const char **argv) {
   if (!number || gpus || names) {
     smma_require_option(gpus, "--on", "H100,A100");
     choose_instructions(&r, gpus, names);
+  }
+  if (plan) {
+    if (number || svg || r.count != 1)
+      smma_die("--plan: it explains operands of one GPU as text or JSON; 'softmma trace' compares two, and draws");
+    smma_explain_planned(r.unit[0], r.instruction[0], plan, &operands, json);
+    return smma_finish_output(SMMA_EXIT_EQUAL);
   }
   if (number)
     read_row(&r, files[0], number);

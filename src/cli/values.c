@@ -31,14 +31,13 @@ static bool next_token(const char **text, char token[TOKEN_SIZE], const char *op
 }
 
 /* Splits "VALUE*COUNT"; 1 without a count. */
-static int repetitions(char *token, const char *option) {
+static int repetitions(char *token, const char *option, int most) {
   char *star = strchr(token, '*');
   long long count;
   if (!star) return 1;
   *star = 0;
-  if (!smma_read_count(star + 1, &count) || count < 0 || count > SMMA_MAXIMUM_K)
-    smma_die("%s: '%s*%s': the count behind '*' must be a number from 0 to %d", option, token, star + 1,
-             SMMA_MAXIMUM_K);
+  if (!smma_read_count(star + 1, &count) || count < 0 || count > most)
+    smma_die("%s: '%s*%s': the count behind '*' must be a number from 0 to %d", option, token, star + 1, most);
   return (int)count;
 }
 
@@ -70,19 +69,33 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   return encoding;
 }
 
-void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out) {
+/* At most `most` elements into `out`; how many there are. */
+static int read_elements(const char *text, const char *option, smma_format format, bool hex, int most, uint64_t *out) {
   char token[TOKEN_SIZE];
   const char *rest = text;
   int found = 0;
   while (next_token(&rest, token, option)) {
-    int repeat = repetitions(token, option);
+    int repeat = repetitions(token, option, most > SMMA_MAXIMUM_K ? most : SMMA_MAXIMUM_K);
     uint64_t encoding = hex ? parse_hex(token, option, found, format) : parse_value(token, option, found, format);
     for (; repeat > 0; repeat--, found++)
-      if (found < count) out[found] = encoding;
+      if (found < most) out[found] = encoding;
+    if (found > SMMA_LONGEST_LIST) smma_die("%s: more than %d elements", option, SMMA_LONGEST_LIST);
   }
+  return found;
+}
+
+void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out) {
+  const int found = read_elements(text, option, format, hex, count, out);
   if (found != count)
     smma_die("%s has %d element%s, but the instruction takes %d%s", option, found, found == 1 ? "" : "s", count,
              found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
+}
+
+uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, bool hex, int *count) {
+  uint64_t *list = calloc(SMMA_LONGEST_LIST, sizeof *list);
+  if (!list) smma_die("out of memory");
+  *count = read_elements(text, option, format, hex, SMMA_LONGEST_LIST, list);
+  return list;
 }
 
 /* Whether the text reads back as the value: exactly, or rounded to the format. */

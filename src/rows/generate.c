@@ -8,6 +8,7 @@
 #include "host/thread.h"
 
 enum {
+  PART = 256, /* rows that a thread makes at a time */
   NORMAL_WORDS = 12,
   NORMAL_BLOCKS = NORMAL_WORDS / 4,
   MOST_WORDS = 13 * (5 * SMMA_MAXIMUM_K + 2) /* a number takes at most 13, and ill rows draw a and b again */
@@ -351,17 +352,40 @@ static inline void fill_row(const recipe *r, stream *s, uint64_t index, smma_row
   if (kind == SMMA_ROWS_ILL) worsen(s, r, row);
 }
 
-typedef void fill_function(const recipe *r, stream *s, uint64_t index, smma_row_kind kind, smma_row *row);
+/* Which rows are made. */
+typedef struct {
+  recipe recipe;
+  uint64_t seed, first;
+  int kinds; /* in turn, or `one` */
+  smma_row_kind one;
+} selection;
 
-#ifdef __x86_64__
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"), flatten)) static void fill_row_avx512(
-    const recipe *r, stream *s, uint64_t index, smma_row_kind kind, smma_row *row) {
-  fill_row(r, s, index, kind, row);
+/* Rows first + from to first + end - 1. */
+static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
+  stream s;
+  open_stream(&s, x->seed);
+  for (size_t i = from; i < end; i++) {
+    const uint64_t index = x->first + i;
+    smma_row row;
+    fill_row(&x->recipe, &s, index, x->kinds ? (smma_row_kind)(index % (uint64_t)x->kinds) : x->one, &row);
+    row.d = 0;
+    smma_rows_put(rows, i, &row);
+  }
 }
 
-__attribute__((target("avx2"), flatten)) static void fill_row_avx2(const recipe *r, stream *s, uint64_t index,
-                                                                   smma_row_kind kind, smma_row *row) {
-  fill_row(r, s, index, kind, row);
+typedef void fill_function(const selection *x, size_t from, size_t end, smma_rows *rows);
+
+#ifdef __x86_64__
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"), flatten)) static void fill_rows_avx512(const selection *x,
+                                                                                                    size_t from,
+                                                                                                    size_t end,
+                                                                                                    smma_rows *rows) {
+  fill_rows(x, from, end, rows);
+}
+
+__attribute__((target("avx2"), flatten)) static void fill_rows_avx2(const selection *x, size_t from, size_t end,
+                                                                    smma_rows *rows) {
+  fill_rows(x, from, end, rows);
 }
 #endif
 
@@ -370,36 +394,29 @@ static fill_function *fill_function_here(void) {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl"))
-    return fill_row_avx512;
-  if (__builtin_cpu_supports("avx2")) return fill_row_avx2;
+    return fill_rows_avx512;
+  if (__builtin_cpu_supports("avx2")) return fill_rows_avx2;
 #endif
-  return fill_row;
+  return fill_rows;
 }
 
 void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, smma_row_kind kind, smma_row *row) {
   const recipe r = recipe_of(o);
   stream s;
   open_stream(&s, seed);
-  fill_function_here()(&r, &s, index, kind, row);
+  fill_row(&r, &s, index, kind, row);
 }
 
 void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t count, int kinds, smma_row_kind one) {
   const smma_operation o = smma_operation_of(rows->instruction);
-  const recipe r = recipe_of(&o);
+  const selection x = {recipe_of(&o), seed, first, kinds, one};
   fill_function *const fill = fill_function_here();
-#pragma omp parallel num_threads(smma_default_threads()) if (count > 256)
-  {
-    stream s;
-    open_stream(&s, seed);
-#pragma omp for schedule(static)
-    for (size_t i = 0; i < count; i++) {
-      const uint64_t index = first + i;
-      smma_row row;
-      fill(&r, &s, index, kinds ? (smma_row_kind)(index % (uint64_t)kinds) : one, &row);
-      row.d = 0;
-      smma_rows_put(rows, i, &row);
-    }
+  if (count <= PART) { /* without OpenMP, whose calls cost more than some rows */
+    fill(&x, 0, count, rows);
+    return;
   }
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic)
+  for (size_t from = 0; from < count; from += PART) fill(&x, from, count - from < PART ? count : from + PART, rows);
 }
 
 static const char *const kind_text[SMMA_ROWS_KINDS] = {"random", "normal",       "edge", "zeros",

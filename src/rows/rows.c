@@ -5,14 +5,11 @@
 
 #include "host/load.h"
 
-/* Bytes of a part of one row. */
-static size_t stride(const smma_part *part) { return (size_t)part->count * part->bytes; }
-
 bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r) {
   size_t row = 0;
   unsigned char *next;
   *r = (smma_rows){.instruction = i, .layout = smma_row_layout_of(i), .capacity = capacity};
-  for (int p = 0; p < SMMA_PARTS; p++) row += stride(&r->layout.part[p]);
+  for (int p = 0; p < SMMA_PARTS; p++) row += smma_part_stride(&r->layout.part[p]);
   r->memory = next = calloc(capacity, row);
   if (!next) return false;
   /* The widest elements first, so that each part is aligned. */
@@ -20,7 +17,7 @@ bool smma_rows_allocate(const smma_instruction *i, size_t capacity, smma_rows *r
     for (int p = 0; p < SMMA_PARTS; p++) {
       if (r->layout.part[p].bytes != bytes) continue;
       r->part[p] = next;
-      next += capacity * stride(&r->layout.part[p]);
+      next += capacity * smma_part_stride(&r->layout.part[p]);
     }
   return true;
 }
@@ -32,7 +29,7 @@ void smma_rows_free(smma_rows *r) {
 
 void smma_rows_copy(smma_rows *r, size_t index, const smma_rows *other, size_t from, size_t count) {
   for (int p = 0; p < SMMA_PARTS; p++) {
-    const size_t bytes = stride(&r->layout.part[p]);
+    const size_t bytes = smma_part_stride(&r->layout.part[p]);
     if (bytes && count) memcpy(r->part[p] + index * bytes, other->part[p] + from * bytes, count * bytes);
   }
 }
@@ -46,29 +43,9 @@ bool smma_rows_grow(smma_rows *r, size_t capacity) {
   return true;
 }
 
-/* With a constant for `bytes`, so that compilers make vectors of the loops. */
-static inline void narrow(size_t bytes, const uint64_t *x, size_t count, unsigned char *out) {
-  for (size_t i = 0; i < count; i++) smma_store(bytes, out, i, x[i]);
-}
-
+/* With a constant for `bytes`, so that compilers make vectors of the loop. */
 static inline void widen(size_t bytes, const unsigned char *in, size_t count, uint64_t *x) {
   for (size_t i = 0; i < count; i++) x[i] = smma_load(bytes, in, i);
-}
-
-void smma_rows_put(smma_rows *r, size_t index, const smma_row *row) {
-  for (int p = 0; p < SMMA_PARTS; p++) {
-    const smma_part *part = &r->layout.part[p];
-    const size_t count = (size_t)part->count;
-    const uint64_t *x = smma_part_in(row, part);
-    if (!count) continue;
-    unsigned char *to = r->part[p] + index * stride(part);
-    switch (part->bytes) {
-      case 1: narrow(1, x, count, to); break;
-      case 2: narrow(2, x, count, to); break;
-      case 4: narrow(4, x, count, to); break;
-      case 8: narrow(8, x, count, to); break;
-    }
-  }
 }
 
 void smma_rows_get(const smma_rows *r, size_t index, smma_row *row) {
@@ -77,7 +54,7 @@ void smma_rows_get(const smma_rows *r, size_t index, smma_row *row) {
     const size_t count = (size_t)part->count;
     uint64_t *x = smma_part_of(row, part);
     if (!count) continue;
-    const unsigned char *from = r->part[p] + index * stride(part);
+    const unsigned char *from = r->part[p] + index * smma_part_stride(part);
     switch (part->bytes) {
       case 1: widen(1, from, count, x); break;
       case 2: widen(2, from, count, x); break;
@@ -93,7 +70,7 @@ uint64_t smma_rows_result(const smma_rows *r, size_t index) {
 
 /* The part of row `first` on; NULL where rows have none. */
 static unsigned char *from_row(const smma_rows *r, smma_part_id p, size_t first) {
-  return r->part[p] ? r->part[p] + first * stride(&r->layout.part[p]) : NULL;
+  return r->part[p] ? r->part[p] + first * smma_part_stride(&r->layout.part[p]) : NULL;
 }
 
 smma_batch smma_rows_batch(const smma_rows *r, size_t first, size_t count, void *d) {

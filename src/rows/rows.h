@@ -2,6 +2,7 @@
 #ifndef SMMA_ROWS_ROWS_H
 #define SMMA_ROWS_ROWS_H
 
+#include "host/load.h"
 #include "rows/row.h"
 #include "softmma/unit.h"
 
@@ -20,8 +21,32 @@ void smma_rows_free(smma_rows *rows);
 /* Room for `capacity` rows, with the first ones as they were; false without memory, with all as it was. */
 bool smma_rows_grow(smma_rows *rows, size_t capacity);
 
-/* Row `index` in and out, d included. */
-void smma_rows_put(smma_rows *rows, size_t index, const smma_row *row);
+/* Bytes of a part of one row. */
+static inline size_t smma_part_stride(const smma_part *part) { return (size_t)part->count * part->bytes; }
+
+/* With a constant for `bytes`, so that compilers make vectors of the loop. */
+static inline void smma_narrow(size_t bytes, const uint64_t *x, size_t count, unsigned char *out) {
+  for (size_t i = 0; i < count; i++) smma_store(bytes, out, i, x[i]);
+}
+
+/* Row `index` in, d included; here, so that what makes rows has it in its own vectors. */
+static inline void smma_rows_put(smma_rows *rows, size_t index, const smma_row *row) {
+  for (int p = 0; p < SMMA_PARTS; p++) {
+    const smma_part *part = &rows->layout.part[p];
+    const size_t count = (size_t)part->count;
+    const uint64_t *x = smma_part_in(row, part);
+    if (!count) continue;
+    unsigned char *to = rows->part[p] + index * smma_part_stride(part);
+    switch (part->bytes) {
+      case 1: smma_narrow(1, x, count, to); break;
+      case 2: smma_narrow(2, x, count, to); break;
+      case 4: smma_narrow(4, x, count, to); break;
+      case 8: smma_narrow(8, x, count, to); break;
+    }
+  }
+}
+
+/* And out. */
 void smma_rows_get(const smma_rows *rows, size_t index, smma_row *row);
 
 /* Row `from` of another one's rows, of the same instruction. */
