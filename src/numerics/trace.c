@@ -303,7 +303,7 @@ static uint64_t operate(const tracer *t, const smma_epilogue *e, uint64_t x) {
     const size_t bytes = smma_container_bytes(smma_encoding_of(m->outer));
     uint64_t sum = 0;
     smma_store(bytes, &sum, 0, x);
-    smma_finish_row(m, &sum, 0, 0, 1);
+    smma_finish_row(m, 0, 0, 1, &sum);
     return smma_load(bytes, g->d, 0);
   }
   const smma_epilogue_operands with = {.alpha = bits_of((float)g->alpha),
