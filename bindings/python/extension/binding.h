@@ -123,6 +123,8 @@ PyObject *python_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_bound(PyObject *module, PyObject *arguments);
+PyObject *python_trace(PyObject *module, PyObject *arguments);
+PyObject *python_trace_parting(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);

@@ -6,6 +6,7 @@
 #include "gemm/gemm.h"
 #include "isa/instruction.h"
 #include "numerics/bound.h"
+#include "numerics/trace.h"
 #include "plan/plan.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
@@ -310,14 +311,20 @@ static bool fail_product(const product *p, smma_status status) {
   return false;
 }
 
-static bool compute(product *p) {
+/* Sizes and layouts. */
+static void describe_matrices(product *p) {
   smma_gemm_arguments *g = &p->with;
-  smma_status status;
   g->m = (size_t)rows_of(p->operand[A]), g->k = (size_t)columns_of(p->operand[A]);
   g->n = (size_t)columns_of(p->operand[B]);
   layout_of(p->operand[A], &g->order_a, &g->lda);
   layout_of(p->operand[B], &g->order_b, &g->ldb);
   if (p->operand[C]) layout_of(p->operand[C], &g->order_c, &g->ldc);
+}
+
+static bool compute(product *p) {
+  smma_gemm_arguments *g = &p->with;
+  smma_status status;
+  describe_matrices(p);
   g->progress = see_interrupt, g->progress_context = p;
   p->thread = PyEval_SaveThread();
   status = run(p);
@@ -490,6 +497,102 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
     result = Py_BuildValue("(Ns)", bounds, p.instruction->name);
   release_operands(&p);
   return result;
+}
+
+/* ---- One element ---- */
+
+static const char trace_name[] = "softmma.trace";
+
+static void release_trace(PyObject *capsule) {
+  smma_trace *trace = PyCapsule_GetPointer(capsule, trace_name);
+  smma_trace_free(trace);
+  PyMem_Free(trace);
+}
+
+/* Traces element (i, j) of a product of two matrices; NULL with an exception. */
+static smma_trace *trace_element(product *p, Py_ssize_t i, Py_ssize_t j) {
+  void *data[OPERANDS];
+  smma_gemm_arguments *g = &p->with;
+  smma_trace *trace;
+  smma_status status;
+  describe_matrices(p);
+  if (p->axes || i < 0 || j < 0 || (size_t)i >= g->m || (size_t)j >= g->n) {
+    PyErr_Format(p->axes ? PyExc_ValueError : PyExc_IndexError,
+                 p->axes ? "a trace is of two matrices, not of a batch of them"
+                         : "at: (%zd, %zd) is not in the product, which is (%zd, %zd)",
+                 i, j, (Py_ssize_t)g->m, (Py_ssize_t)g->n);
+    return NULL;
+  }
+  trace = PyMem_Malloc(sizeof *trace);
+  if (!trace) return (smma_trace *)PyErr_NoMemory();
+  for (int x = 0; x < OPERANDS; x++) data[x] = p->operand[x] ? PyArray_DATA(p->operand[x]) : NULL;
+  g->a = data[A], g->b = data[B], g->c = data[C], g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
+  p->thread = PyEval_SaveThread();
+  status = smma_trace_element(p->instruction, g, (size_t)i, (size_t)j, trace);
+  PyEval_RestoreThread(p->thread);
+  if (status == SMMA_OK) return trace;
+  smma_trace_free(trace);
+  PyMem_Free(trace);
+  fail_product(p, status);
+  return NULL;
+}
+
+/* A row for each event: kind, index, products, what there is, rest, exact, error. */
+static PyObject *events_of(const smma_trace *t) {
+  enum { NUMBERS = 7 };
+  npy_intp shape[2] = {(npy_intp)t->events, NUMBERS};
+  PyObject *array = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
+  double *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+  for (size_t e = 0; array && e < t->events; e++, to += NUMBERS) {
+    const smma_trace_event *x = &t->event[e];
+    to[0] = x->kind, to[1] = (double)x->index, to[2] = (double)x->products;
+    to[3] = x->value, to[4] = x->rest, to[5] = x->exact, to[6] = x->error;
+  }
+  return array;
+}
+
+/* The k of each instruction's products, -1 where it has none. */
+static PyObject *indices_of(const smma_trace *t) {
+  npy_intp shape[2] = {(npy_intp)t->schedule.steps, (npy_intp)t->schedule.k_per_step};
+  PyObject *array = PyArray_SimpleNew(2, shape, NPY_INTP);
+  npy_intp *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+  for (npy_intp x = 0; array && x < shape[0] * shape[1]; x++)
+    to[x] = t->schedule.k[x] == SMMA_NO_PRODUCT ? -1 : (npy_intp)t->schedule.k[x];
+  return array;
+}
+
+/* (trace, instruction as chosen_object gives it, D's element, events, k), from i, j and the arguments of matmul. */
+PyObject *python_trace(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *rest, *result = NULL;
+  product p = {.axes = 0};
+  smma_trace *trace = NULL;
+  Py_ssize_t i, j;
+  choice x;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "nnO!", &i, &j, &PyTuple_Type, &rest)) return NULL;
+  if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
+  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && find_batch(&p) &&
+      encode_operands(&p) && shape_c(&p) && lay_out_operands(&p))
+    trace = trace_element(&p, i, j);
+  if (trace)
+    result = Py_BuildValue("(NNNNN)", PyCapsule_New(trace, trace_name, release_trace), chosen_object(&x, p.instruction),
+                           array_of_encodings(trace->d_format, &trace->d, 1), events_of(trace), indices_of(trace));
+  release_operands(&p);
+  return result;
+}
+
+/* None, or (kind, products before, products) where two traces part. */
+PyObject *python_trace_parting(PyObject *module, PyObject *arguments) {
+  PyObject *capsule[2];
+  const smma_trace *trace[2];
+  smma_parting parting;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO", &capsule[0], &capsule[1])) return NULL;
+  for (int t = 0; t < 2; t++)
+    if (!(trace[t] = PyCapsule_GetPointer(capsule[t], trace_name))) return NULL;
+  parting = smma_find_parting(trace[0], trace[1]);
+  if (!parting.parted) Py_RETURN_NONE;
+  return Py_BuildValue("(inn)", (int)parting.kind, (Py_ssize_t)parting.before, (Py_ssize_t)parting.products);
 }
 
 /* ---- Multipliers ---- */

@@ -53,6 +53,8 @@ static PyMethodDef functions[] = {
     {"multiplier", python_multiplier, METH_VARARGS, NULL},
     {"multiplier_matmul", python_multiplier_matmul, METH_VARARGS, NULL},
     {"bound", python_bound, METH_VARARGS, NULL},
+    {"trace", python_trace, METH_VARARGS, NULL},
+    {"trace_parting", python_trace_parting, METH_VARARGS, NULL},
     {"dot", python_dot, METH_VARARGS, NULL},
     {"explain", python_explain, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},

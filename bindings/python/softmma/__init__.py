@@ -37,6 +37,7 @@ from softmma._study import (
     explain,
     probe,
 )
+from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
 from softmma._units import (
     Custom,
@@ -67,8 +68,11 @@ __all__ = [
     "Instruction",
     "InstructionList",
     "Multiplier",
+    "Parting",
     "Plan",
     "Quantized",
+    "Trace",
+    "TracedTarget",
     "Tree",
     "assert_close",
     "compare",
@@ -88,6 +92,7 @@ __all__ = [
     "probe",
     "quantize",
     "round",
+    "trace",
     "tree",
 ]
 

@@ -67,6 +67,10 @@ def multiplier_matmul(
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
 ) -> tuple[NDArray[np.float64], str]: ...  # arguments: those of matmul
+def trace(
+    i: int, j: int, arguments: tuple[Any, ...], /
+) -> tuple[Any, Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]: ...  # arguments: those of matmul
+def trace_parting(one: Any, other: Any, /) -> tuple[int, int, int] | None: ...
 def dot(
     a: ArrayLike,
     b: ArrayLike,

@@ -1,0 +1,75 @@
+"""softmma.trace: the last sum is the product's, errors are exact, and where targets part."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import softmma
+
+
+def numbers(shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float16)
+
+
+TWO = {"name": "two", "sum": [{"deal": "every", "k": 32, "from": "zero"}]}
+IN_TURN = {"name": "in turn", "sum": [{"deal": "interleaved", "parts": 2, "tile": 16}], "d": "bf16"}
+
+
+@pytest.mark.parametrize("plan", [None, TWO, IN_TURN, "cutlass:2xacc"])
+@pytest.mark.parametrize("gpu", ["V100", "H100", "MI300X", "MI250X"])
+def test_results(gpu, plan):
+    a, b = numbers((3, 100)), numbers((100, 2), 1)
+    d = softmma.matmul(a, b, on=gpu, plan=plan)
+    for i in range(3):
+        for j in range(2):
+            target = softmma.trace(a, b, at=(i, j), on=gpu, plan=plan).targets[0]
+            assert target.result.dtype == d.dtype and target.result.tobytes() == d[i, j].tobytes()
+            assert target.steps["sum"][-1] == float(d[i, j])
+            assert sorted(target.k[target.k >= 0]) == list(range(100))
+
+
+def test_exact():
+    a, b = numbers((1, 64)), numbers((64, 1), 1)
+    steps = softmma.trace(a, b, at=(0, 0), on="H100").targets[0].steps
+    for step in steps:
+        n = step["products"]
+        exact = sum(Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[0, :n], b[:n, 0]))
+        assert step["exact"] == float(exact)
+        assert step["error"] == float(Fraction(float(step["sum"])) - exact)
+
+
+def test_parting():
+    a = np.zeros((1, 64), np.float16)
+    a[0, [0, 16, 32, 48]] = 4096, 1, 1, 1
+    found = softmma.trace(a, a.T, at=(0, 0), on=["H100", "H100"], plan=[None, TWO])
+    assert found.parting == softmma.Parting((0, 1), "instruction", 32, 48)
+    assert [t.steps["sum"][-1] for t in found.targets] == [2**24, 2**24 + 2]
+    assert found.targets[1].plan.name == "two"
+    assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).parting is None
+
+
+def test_operands():
+    c, bias = np.float32([[3]]), [5.0]
+    x = np.ones((1, 16), np.float16)
+    plan = {"name": "end", "epilogue": ["linear", "bias", "relu"]}
+    target = softmma.trace(x, x.T, c, at=(0, 0), plan=plan, alpha=0.5, beta=-5, bias=bias).targets[0]
+    assert target.steps["sum"].tolist() == [16, -7, -2, 0]
+    assert target.steps["kind"].tolist() == ["instruction"] + 3 * ["epilogue"]
+    assert len(softmma.trace(x[:, :0], x[:, :0].T, at=(0, 0)).targets[0].steps) == 0
+
+
+def test_errors():
+    x = np.ones((2, 16), np.float16)
+    with pytest.raises(IndexError, match=r"\(2, 0\) is not in the product, which is \(2, 2\)"):
+        softmma.trace(x, x.T, at=(2, 0))
+    with pytest.raises(IndexError):
+        softmma.trace(x, x.T, at=(-1, 0))
+    with pytest.raises(ValueError, match="not of a batch"):
+        softmma.trace(x[None], x.T, at=(0, 0))
+    with pytest.raises(ValueError, match="2 plans for 1 targets"):
+        softmma.trace(x, x.T, at=(0, 0), plan=[None, TWO])
+    with pytest.raises(ValueError, match="the columns of a"):
+        softmma.trace(x, x, at=(0, 0))
+    with pytest.raises(TypeError):
+        softmma.trace(x, x.T, at=(0, 0), colour="red")
