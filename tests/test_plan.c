@@ -509,6 +509,55 @@ static void test_configurations(void **state) {
   }
 }
 
+typedef struct {
+  const char *name, *gpu, *instruction;
+  size_t m, n, k;
+  smma_format d;
+  int fast;
+  long long workspace;
+  const char *expected;
+} shape_case;
+
+/* What cuBLASLt 12.8.3.14 chose (mmaemu's tables), and shapes that were not asked for. */
+static void test_recorded_shapes(void **state) {
+  static const shape_case all[] = {
+#define H100_12_8 "cublaslt:12.8/H100", "H100"
+#define RTX_12_8 "cublaslt:12.8/RTX4060", "L40S"
+#define HOPPER(a, b) "wgmma.m64n256k32.f32." a "." b
+#define ADA(a, b) "mma.m16n8k32.f32." a "." b ".f32"
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 1, 3584, 18944, SMMA_BF16, 1, 33554432, "splitk 3 reduction 2 custom 1"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 2, 2048, 8192, SMMA_F32, 1, 1048576, "splitk 2 reduction 2 custom 1"},
+      {H100_12_8, HOPPER("e4m3", "e4m3"), 9, 24576, 8192, SMMA_F16, 0, 1048576, "algo 66 stages 36 splitk 1 "},
+      {H100_12_8, HOPPER("e4m3", "e5m2"), 11, 28672, 4096, SMMA_E5M2, 1, 1048576, "\"clamp\": \"e5m2\""},
+      {RTX_12_8, ADA("e5m2", "e4m3"), 15, 64, 16, SMMA_F16, 0, 1048576,
+       "algo 35 stages 17 splitk 3 reduction 2 custom 1"},
+      {RTX_12_8, ADA("e4m3", "e5m2"), 16, 96, 16384, SMMA_E5M2, 0, 1048576, "splitk 12 reduction 2 custom 1"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 1, 3584, 18945, SMMA_BF16, 1, 33554432, "not recorded"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 2200, 3584, 18944, SMMA_BF16, 1, 33554432, "not recorded"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 1, 3584, 18944, SMMA_BF16, 1, 33554431, "not recorded (with 1 MiB and 32"},
+      {H100_12_8, HOPPER("e5m2", "e5m2"), 1, 3584, 18944, SMMA_BF16, 1, 33554432, "not recorded"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 1, 3584, 18944, SMMA_F64, 1, 33554432, "not recorded"},
+      {H100_12_8, F16, 1, 3584, 18944, SMMA_F32, 0, 33554432, "not recorded"},
+      {H100_12_8, HOPPER("e5m2", "e4m3"), 1, 3584, 18944, SMMA_BF16, 1, -1, "or workspace"},
+      {"cublaslt:13.1/H100", "H100", HOPPER("e5m2", "e4m3"), 1, 3584, 18944, SMMA_BF16, 1, 33554432, "give algo"},
+      {"cublaslt:12.8/GB200", "B200", BLACKWELL_F16, 1, 3584, 18944, SMMA_BF16, 1, 33554432, "give algo"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    const shape_case *c = &all[i];
+    char text[4096] = "";
+    smma_plan_request r;
+    smma_plan *plan;
+    smma_plan_request_defaults(&r);
+    r.name = c->name, r.instruction = find(c->gpu, c->instruction), r.d = c->d;
+    r.m = c->m, r.n = c->n, r.k = c->k, r.fast_accumulation = c->fast, r.workspace = c->workspace;
+    plan = smma_plan_for(&r, text, sizeof text);
+    if (plan) smma_plan_text(plan, text, sizeof text);
+    if (!strstr(text, c->expected)) fail_msg("%zu: '%s' has no '%s'", i, text, c->expected);
+    smma_plan_free(plan);
+  }
+}
+
 /* The CUDA cores' families, whose order is what their kernels are measured to have. */
 static void test_cuda_cores(void **state) {
   static const char unit[] =
@@ -626,6 +675,7 @@ int main(void) {
       cmocka_unit_test(test_simple_cases),
       cmocka_unit_test(test_refused_arguments),
       cmocka_unit_test(test_configurations),
+      cmocka_unit_test(test_recorded_shapes),
       cmocka_unit_test(test_cuda_cores),
       cmocka_unit_test(test_lost_tail),
   };

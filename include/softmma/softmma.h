@@ -185,9 +185,12 @@ typedef struct {
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
   int fast_accumulation; /* FP8: whether partial sums stay in the unit */
+  /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for
+   * the shape is recorded with it. */
+  long long workspace;
 } smma_plan_request;
 
-/* Fills in `size`, D's format none and -1 for the nine numbers. Does nothing with NULL. */
+/* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. Does nothing with NULL. */
 SMMA_API void smma_plan_request_defaults(smma_plan_request *request);
 
 /* The plan of a library's product. NULL with one line: the name is unknown, a number is missing that only the library

@@ -19,6 +19,7 @@ void smma_plan_request_defaults(smma_plan_request *request) {
   *request = (smma_plan_request){.size = sizeof *request, .d = SMMA_NO_FORMAT};
   request->algo = request->tile = request->split_k = request->reduction = request->swizzle = -1;
   request->custom = request->stages = request->inner = request->cluster = -1;
+  request->workspace = -1;
 }
 
 smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size) {

@@ -6,7 +6,7 @@
 
 typedef struct {
   const char *as, *gpu, *instruction, *in, *out;
-  long long m, n, k;
+  long long m, n, k, workspace;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster, fast, list;
 } plan_options;
 
@@ -61,6 +61,7 @@ static int write_library(const plan_options *o) {
   request.algo = o->algo, request.tile = o->tile, request.split_k = o->split_k, request.reduction = o->reduction;
   request.swizzle = o->swizzle, request.custom = o->custom, request.stages = o->stages, request.inner = o->inner;
   request.cluster = o->cluster, request.fast_accumulation = o->fast;
+  request.workspace = o->workspace;
   plan = smma_plan_for(&request, message, sizeof message);
   if (!plan) smma_die("%s", message);
   if (smma_plan_check(plan, request.instruction, request.k, message, sizeof message) != SMMA_OK)
@@ -77,7 +78,8 @@ int smma_command_plan(int argc, const char **argv) {
                     .custom = -1,
                     .stages = -1,
                     .inner = -1,
-                    .cluster = -1};
+                    .cluster = -1,
+                    .workspace = -1};
   const char **paths;
   struct poptOption options[] = {
       {"as", 0, POPT_ARG_STRING, &o.as, 0, "write the plan of a library: cublaslt:13.1, deepgemm (--list has all)",
@@ -98,6 +100,8 @@ int smma_command_plan(int argc, const char **argv) {
       {"stages", 0, POPT_ARG_INT, &o.stages, 0, "STAGES_ID", "N"},
       {"inner", 0, POPT_ARG_INT, &o.inner, 0, "INNER_SHAPE_ID; changes no bits", "N"},
       {"cluster", 0, POPT_ARG_INT, &o.cluster, 0, "CLUSTER_SHAPE_ID; changes no bits", "N"},
+      {"workspace", 0, POPT_ARG_LONGLONG, &o.workspace, 0,
+       "instead of these, where its choice is recorded: the bytes that the library may use", "BYTES"},
       {"fast", 0, POPT_ARG_NONE, &o.fast, 0, "FP8 with fast accumulation", NULL},
       {"list", 0, POPT_ARG_NONE, &o.list, 0, "the libraries whose plans are known", NULL},
       POPT_TABLEEND};
@@ -108,6 +112,7 @@ int smma_command_plan(int argc, const char **argv) {
                          "Example: softmma plan --as cublaslt:13.1 --on H100 --in f16 -m 8 -n 4096 -k 8192 \\\n"
                          "                      --algo 66 --stages 35 --splitk 3\n");
   if (o.m < 0 || o.n < 0 || o.k < 0) smma_die("--m, --n, --k: a size is not negative");
+  if (o.workspace < -1) smma_die("--workspace: %lld is negative", o.workspace);
   if (o.list) return list_libraries();
   if (o.as && *paths) smma_die("unexpected argument '%s': with --as a plan is written, not read", *paths);
   if (o.as) return write_library(&o);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/key.h"
+#include "plan/shapes.h"
 
 enum { ANY = -1, CUDA_CORES = 1 };
 
@@ -62,6 +63,9 @@ typedef struct {
 } library;
 
 #define KERNELS(array) array, sizeof(array) / sizeof(array)[0]
+static const char recorded_choice[] =
+    "the choice for this shape and workspace: mmaemu 0.1.0, its table of cuBLASLt 12.8.3.14";
+
 #define BITEQUIV "bitequiv (facebookexperimental/triton, bitequiv/cublas_match, 2026)"
 
 static const library libraries[] = {
@@ -87,6 +91,7 @@ const char *smma_plan_library_name(size_t index) { return index < LIBRARIES ? li
 
 typedef struct {
   const smma_plan_request *with;
+  smma_plan_request recorded; /* with the library's choice, where it is recorded */
   const library *from;
   const kernel *kernel;
   smma_plan *plan;
@@ -259,17 +264,41 @@ static bool inputs_of(maker *m, inputs *of) {
   return fail(m, "%s: known of f16, bf16, e4m3 and e5m2 only", m->from->name);
 }
 
+/* The numbers that the library chose for the shape. */
+static bool find_choice(maker *m) {
+  static const char numbers[] =
+      "give algo, stages, splitk, reduction and custom, as cublasLtMatmulAlgoConfigGetAttribute tells them";
+  const smma_plan_request *w = m->with;
+  const bool old = m->from->kernels == cublaslt_12_8;
+  const char *workspaces = old ? smma_recorded_workspaces(gpus[m->from->on].name) : "";
+  smma_recorded_choice choice;
+  if (w->algo != ANY) return true;
+  if (!old || !smma_find_recorded(gpus[m->from->on].name, w, &choice)) {
+    if (!*workspaces) return fail(m, "which kernel multiplies is cuBLASLt's choice: %s", numbers);
+    if (w->workspace < 0)
+      return fail(m, "which kernel multiplies is cuBLASLt's choice: %s; or workspace, as choices are recorded with %s",
+                  numbers, workspaces);
+    return fail(m,
+                "%zu x %zu x %zu with a workspace of %lld bytes: the choice is not recorded (with %s others are): %s",
+                w->m, w->n, w->k, w->workspace, workspaces, numbers);
+  }
+  m->recorded = *w;
+  m->recorded.algo = m->from->on == H100 ? 66 : w->fast_accumulation ? 60 : 35;
+  m->recorded.stages = m->from->on == H100 ? 36 : 17;
+  m->recorded.split_k = choice.slices, m->recorded.custom = choice.custom;
+  m->recorded.reduction = choice.slices > 1 ? 2 : 0;
+  m->with = &m->recorded;
+  return true;
+}
+
 /* The row of the configuration. */
 static bool find_kernel(maker *m) {
-  const smma_plan_request *w = m->with;
+  const smma_plan_request *w;
   bool algo = false, stages = false;
   inputs of;
-  if (!w->instruction) return fail(m, "%s: the instruction is missing", m->from->name);
-  if (w->algo == ANY)
-    return fail(m,
-                "which kernel multiplies is cuBLASLt's choice: give algo, stages, splitk, reduction and "
-                "custom, as cublasLtMatmulAlgoConfigGetAttribute tells them");
-  if (!inputs_of(m, &of)) return false;
+  if (!m->with->instruction) return fail(m, "%s: the instruction is missing", m->from->name);
+  if (!find_choice(m) || !inputs_of(m, &of)) return false;
+  w = m->with;
   for (size_t i = 0; i < m->from->count; i++) {
     const kernel *k = &m->from->kernels[i];
     if (k->on != m->from->on || k->of != of || k->algo != w->algo) continue;
@@ -318,7 +347,8 @@ static bool fill(maker *m) {
   m->plan->name = copy_of(name);
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
   m->plan->d = w->d;
-  if (!m->plan->name || !m->plan->source[0]) return fail(m, "out of memory");
+  if (w == &m->recorded) m->plan->source[m->plan->sources++] = copy_of(recorded_choice);
+  if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return fail(m, "out of memory");
   if (m->kernel->of == FP8) {
     m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
     saturate(m->plan);

@@ -41,7 +41,7 @@ PyObject *python_plan_text(PyObject *module, PyObject *handle) {
   return result;
 }
 
-/* (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers, fast) */
+/* (name, Instruction or None, format of D or None, (M, N, K), cuBLASLt's nine numbers, fast, workspace or -1) */
 PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   smma_plan_request r;
   PyObject *instruction, *d;
@@ -49,9 +49,9 @@ PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   char message[MESSAGE_SIZE];
   (void)module;
   smma_plan_request_defaults(&r);
-  if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)p", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
+  if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pL", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
                         &r.split_k, &r.reduction, &r.swizzle, &r.custom, &r.stages, &r.inner, &r.cluster,
-                        &r.fast_accumulation))
+                        &r.fast_accumulation, &r.workspace))
     return NULL;
   if (m < 0 || n < 0 || k < 0) return PyErr_SetString(PyExc_ValueError, "m, n, k: a size is not negative"), NULL;
   r.m = (size_t)m, r.n = (size_t)n, r.k = (size_t)k;

@@ -37,6 +37,7 @@ def library_plan(
     sizes: tuple[int, int, int],
     numbers: tuple[int, int, int, int, int, int, int, int, int],
     fast: bool,
+    workspace: int,
 ) -> PlanHandle: ...
 def plan_libraries() -> list[str]: ...
 def matmul(

@@ -67,7 +67,7 @@ def _parsed(description: Mapping[str, Any] | str | Path) -> Any:
         return _core.plan(str(description), Path(description).read_text(encoding="utf-8"))
     if description.lstrip().startswith("{"):
         return _core.plan("plan", description)
-    return _core.library_plan(description, None, None, (0, 0, 0), (-1,) * 9, False)
+    return _core.library_plan(description, None, None, (0, 0, 0), (-1,) * 9, False, -1)
 
 
 def _level_text(level: dict[str, Any]) -> str:
@@ -106,12 +106,14 @@ def plan(
     inner: int = -1,
     cluster: int = -1,
     fast: bool = False,
+    workspace: int | None = None,
 ) -> Plan:
     """The plan of a library's product, by rules that are measured (docs/plans.md).
 
     ``as_`` is one of `plan_libraries`; "cublaslt:13.1" is the one of the GPU ``on``. ``on``, ``instr`` and ``in_dtype``
     choose the instruction as in `matmul`, ``out_dtype`` is the format of D. The nine numbers are cuBLASLt's choice for
-    the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. ``fast``: FP8 with fast
+    the product, as cublasLtMatmulAlgoConfigGetAttribute tells them; -1: not known. With the bytes of
+    ``workspace`` instead, cuBLASLt 12.8's choice is taken where it is recorded for the shape. ``fast``: FP8 with fast
     accumulation. Raises ValueError if a number is missing that only the library knows, or no plan is known.
 
         >>> import softmma
@@ -124,7 +126,13 @@ def plan(
     if isinstance(on, str):
         instruction = chosen(on, instr, in_dtype, None) if instr is not None or in_dtype is not None else None
     numbers = algo, tile, splitk, reduction, swizzle, custom, stages, inner, cluster
-    return Plan(_core.plan_text(_core.library_plan(as_, instruction, out_dtype, (m, n, k), numbers, fast)))
+    return Plan(
+        _core.plan_text(
+            _core.library_plan(
+                as_, instruction, out_dtype, (m, n, k), numbers, fast, -1 if workspace is None else workspace
+            )
+        )
+    )
 
 
 def plan_libraries() -> list[str]:

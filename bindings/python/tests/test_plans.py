@@ -1,5 +1,6 @@
 """Plans: what makes one, products that follow one, those of libraries, complaints."""
 
+import importlib.util
 import json
 import os
 import pickle
@@ -224,6 +225,31 @@ def test_mmaemu(generator, gpu, profile, scheme, custom, fast):
             mine = softmma.matmul(a, b, on=gpu, in_dtype="e4m3", plan=plan, alpha=float(factors[0] * factors[1]))
             expected = d.view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[d.element_size()]).numpy()
             np.testing.assert_array_equal(bits(mine), expected.view(f"u{d.element_size()}"))
+
+
+def test_recorded_shapes(generator):
+    """What mmaemu's tables say of shapes that are in them, and that other shapes are not."""
+    place = importlib.util.find_spec("mmaemu")
+    if place is None:
+        pytest.skip("mmaemu is not installed, so recorded shapes are NOT compared with its tables")
+    formats = ("e4m3", "e5m2")
+    for gpu, name in (("H100", "h100pcie"), ("RTX4060", "rtx4060")):
+        path = Path(place.submodule_search_locations[0]) / "platform" / "data" / f"heur_{name}_lt12.8.3.14.npz"
+        table = {key: x.astype(int) for key, x in np.load(path).items()}
+        keys = np.flatnonzero((table["ws"] == 1) | ((table["ws"] == 3) & (gpu == "H100")))
+        for i in generator.choice(keys, int(os.environ.get("SOFTMMA_SHAPES", "300"))):
+            row = {key: int(x[i]) for key, x in table.items()}
+            asked = {
+                "in_dtype": (formats[row["fa"]], formats[row["fb"]]),
+                "out_dtype": ("f32", "bf16", "f16", "e4m3", "e5m2")[row["out"]],
+                "m": row["M"], "n": row["N"], "fast": bool(row["fast"]), "workspace": (0, 2**20, 0, 2**25)[row["ws"]],
+            }  # fmt: skip
+            plan = softmma.plan("cublaslt:12.8", on=gpu, k=row["K"], **asked)
+            custom = row["custom"] if row["splitK"] > 1 else 0
+            assert f"algo {row['algo']} " in plan.name
+            assert plan.name.endswith(f"splitk {row['splitK']} reduction {row['reduction']} custom {custom}")
+            with pytest.raises(ValueError, match="not recorded"):
+                softmma.plan("cublaslt:12.8", on=gpu, k=row["K"] + 1, **asked)
 
 
 def test_torch_scaled_mm(generator):
