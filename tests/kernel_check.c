@@ -167,7 +167,8 @@ static size_t random_depth(uint64_t *g, size_t k) {
   }
 }
 
-/* Now and then more than a tile's rows or columns, or than is packed of K at a time. */
+/* Now and then more than a tile's rows or columns, or than is packed of K at a time; or so little that families of
+   small products compute it, of any K. */
 static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   with->m = random_size(g), with->n = random_size(g), with->k = random_depth(g, k);
   switch (random_below(g, 100)) {
@@ -181,6 +182,14 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
     case 2:
       with->m = 1 + random_below(g, 20), with->n = 1 + random_below(g, 20);
       with->k = 250 + random_below(g, 300);
+      break;
+    case 8:
+    case 9:
+      with->m = 1 + random_below(g, 20), with->n = 1 + random_below(g, 20);
+      with->k = 1 + random_below(g, 70);
+      break;
+    case 10:
+      with->m = 1 + random_below(g, 5), with->n = 1 + random_below(g, 5), with->k = 1 + random_below(g, 700);
       break;
     default: break;
   }
