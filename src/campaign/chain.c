@@ -46,25 +46,39 @@ static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_ro
   return smma_unit_ask(x->unit, parts, 0, rows->capacity, NULL, error);
 }
 
+/* d of all rows, step by step. */
+static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error) {
+  const smma_rows rows = smma_rows_of_batch(x->as, batch);
+  smma_rows parts;
+  bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(error, "out of memory");
+  for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, &rows, step, &parts, error);
+  if (good) memcpy(batch->d, parts.part[SMMA_PART_D], batch->rows * parts.layout.part[SMMA_PART_D].bytes);
+  smma_rows_free(&parts);
+  return good;
+}
+
 /* The NaN of `as` where the instruction's own is not known. */
-static uint64_t known_nan(const chain *x, uint64_t d) {
+static void make_nan_known(const chain *x, const smma_batch *batch) {
   const smma_encoding f = smma_encoding_of(x->as->d);
-  if (x->instruction->rule->rule.nan != SMMA_NAN_QUIET || smma_decode(f, d).kind != SMMA_NAN) return d;
-  return smma_nan_of(f, x->as->rule->rule.nan);
+  const size_t bytes = smma_container_bytes(f);
+  const uint64_t nan = smma_nan_of(f, x->as->rule->rule.nan);
+  if (x->instruction->rule->rule.nan != SMMA_NAN_QUIET) return;
+  for (size_t i = 0; i < batch->rows; i++)
+    if (smma_decode(f, smma_load(bytes, batch->d, i)).kind == SMMA_NAN) smma_store(bytes, batch->d, i, nan);
 }
 
 static int chain_run(void *state, const smma_instruction_info *info, const smma_batch *batch, char *message,
                      size_t size) {
   const chain *x = state;
-  smma_rows rows = smma_rows_of_batch(x->as, batch), parts;
+  const smma_rows rows = smma_rows_of_batch(x->instruction, batch);
+  const bool whole = x->instruction->k == x->as->k && x->steps == 1;
   smma_error error = {""};
-  bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(&error, "out of memory");
+  const bool good = whole ? smma_unit_ask(x->unit, &rows, 0, batch->rows, NULL, &error) : run_steps(x, batch, &error);
   (void)info;
-  for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, &rows, step, &parts, &error);
-  for (size_t i = 0; good && i < batch->rows; i++)
-    smma_store(rows.layout.part[SMMA_PART_D].bytes, batch->d, i, known_nan(x, smma_rows_result(&parts, i)));
-  smma_rows_free(&parts);
-  if (!good) snprintf(message, size, "%s", error.text);
+  if (good)
+    make_nan_known(x, batch);
+  else
+    snprintf(message, size, "%s", error.text);
   return !good;
 }
 

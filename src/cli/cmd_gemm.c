@@ -195,7 +195,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
     scale_b = smma_load_shaped(o->scale_b, "--scale-b", blocks, g->n, "this product needs");
     p->scale_a = take_as(&scale_a, format, "--scale-a", o->scale_a, false);
     p->scale_b = take_as(&scale_b, format, "--scale-b", o->scale_b, false);
-    smma_turn(&p->scale_b); /* the library takes them column by column */
+    smma_turn_matrix(&p->scale_b); /* the library takes them column by column */
   }
   if (p->method.kind != SMMA_METHOD_NONE) {
     take_wide(paths, &a, &b, p);

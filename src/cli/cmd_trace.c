@@ -118,8 +118,8 @@ static void take_part(smma_tensor *t, size_t row, size_t rows, size_t column, si
 static void load_files(const trace_options *o, const char **paths, smma_traced_element *x, files *f) {
   x->path[0] = paths[0], x->path[1] = paths[1];
   f->a = smma_load_matrix(paths[0]), f->b = smma_load_matrix(paths[1]);
-  if (o->transpose_a) smma_turn(&f->a);
-  if (o->transpose_b) smma_turn(&f->b);
+  if (o->transpose_a) smma_turn_matrix(&f->a);
+  if (o->transpose_b) smma_turn_matrix(&f->b);
   x->m = f->a.rows, x->k = f->a.columns, x->n = f->b.columns;
   if (f->b.rows != x->k)
     smma_die(
@@ -181,7 +181,7 @@ static void convert(const trace_options *o, const smma_traced_element *x, const 
     u->b = smma_matrix_as(&f->b, i->b, "B", x->path[1], quiet);
     u->scale_a = given_as(&f->scale_a, scale, "--scale-a", o->scale_a, true);
     u->scale_b = given_as(&f->scale_b, scale, "--scale-b", o->scale_b, true);
-    if (u->scale_b.data) smma_turn(&u->scale_b); /* the library takes them column by column */
+    if (u->scale_b.data) smma_turn_matrix(&u->scale_b); /* the library takes them column by column */
   }
   u->c = given_as(&f->c, i->c, "C", o->c, quiet);
   u->bias = given_as(&f->bias, SMMA_F32, "--bias", o->bias, quiet);

@@ -41,7 +41,7 @@ smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows
   return t;
 }
 
-void smma_turn(smma_tensor *t) {
+void smma_turn_matrix(smma_tensor *t) {
   const size_t bytes = (size_t)t->bytes;
   smma_tensor turned = {t->format, t->bytes, t->columns, t->rows, malloc((t->rows * t->columns + 1) * bytes)};
   if (!turned.data) smma_die("out of memory");

@@ -16,7 +16,7 @@ smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, 
 smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns);
 
 /* The matrix becomes its transpose. */
-void smma_turn(smma_tensor *t);
+void smma_turn_matrix(smma_tensor *t);
 
 /* Whether the elements are raw encodings of the wanted format: those that the file gives none, and 8-bit integers where
    no integers are wanted. */

@@ -201,7 +201,7 @@ static void draw_titles(plot *p) {
   smma_svg_text(&p->svg, LEFT, 44, &p->font, c->subtitle);
   snprintf(y_title, sizeof y_title, "%.100s", c->y_title);
   if (has_logarithm(p))
-    snprintf(y_title + strlen(y_title), sizeof y_title - strlen(y_title), "; beyond %.2g: its logarithm", p->linear);
+    snprintf(y_title + strlen(y_title), sizeof y_title - strlen(y_title), "; beyond %.3g: its logarithm", p->linear);
   smma_svg_text(&p->svg, 12, TOP - 8, &p->font, y_title);
   p->font.anchor = SMMA_SVG_MIDDLE;
   smma_svg_text(&p->svg, LEFT + WIDTH / 2, TOP + HEIGHT + 36, &p->font, c->x_title);

@@ -88,7 +88,7 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
 
 /* Whether B^T A^T gives the transpose of the same bits, by the same family; and turns a multiplier into that. */
 bool smma_can_turn(const smma_multiplier *multiplier);
-void smma_turn(smma_multiplier *multiplier);
+void smma_turn_product(smma_multiplier *multiplier);
 
 /* SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. */
 smma_status smma_multiplier_compute(const smma_multiplier *multiplier);

@@ -211,7 +211,7 @@ static smma_order turned_order(smma_order order) {
   return order == SMMA_ROW_MAJOR ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
 }
 
-void smma_turn(smma_multiplier *p) {
+void smma_turn_product(smma_multiplier *p) {
   const smma_view a = p->a;
   const size_t m = p->with.m;
   p->operation = turned_operation(&p->operation);

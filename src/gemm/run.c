@@ -345,7 +345,7 @@ static smma_status compute(const smma_multiplier *multiplier) {
   size_t rows;
   if (!g->m || !g->n) return SMMA_OK;
   if (is_tiny(multiplier)) own.family = own.small, own.few = NULL;
-  if (is_better_turned(&own)) smma_turn(&own);
+  if (is_better_turned(&own)) smma_turn_product(&own);
   if (own.few && own.with.m <= SMMA_FEW_ROWS) own.family = own.few;
   g = &own.with;
   j.l = layout_of(j.multiplier, (size_t)threads);

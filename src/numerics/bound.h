@@ -18,8 +18,7 @@ typedef struct {
 /* The elements of rows first .. first + rows - 1, N each, of the product that smma_gemm would compute from `product`,
    of which d, threads, kernel and progress do not count. `stored` is the format that results are rounded to at last, to
    nearest even and to infinity or the end of its range; D's if it is SMMA_NO_FORMAT.
-   Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for alpha other than 1 with SMMA_SCALING_OPERANDS, and for a plan.
- */
+   Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for alpha other than 1 with SMMA_SCALING_OPERANDS. */
 smma_status smma_bound_rows(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                             size_t first, size_t rows, smma_bounded *bounds);
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softmma import _core
+from softmma._plans import Plan
+from softmma._products import positional
 from softmma._units import Instruction
 
 
@@ -39,11 +42,14 @@ def assert_close(
     scale_b: Any = None,
     split_k: int = 1,
     promote_every: int = 0,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    bias: Any = None,
+    scale_d: float = 1.0,
 ) -> None:
     """Raises AssertionError unless D is as near to alpha A B + beta C as a unit's rule allows, element by element.
 
     Each element has its own bound, which is proved from the rule of the unit for the element's operands, with k in
-    order (docs/tolerance.md): narrower than any ``rtol`` and ``atol`` for the whole of D, and no result of the unit
+    order, or as the ``plan`` of a library takes it (docs/tolerance.md): narrower than any ``rtol`` and ``atol`` for the whole of D, and no result of the unit
     is refused. Where D is in a narrower format than the unit's results, the bound is that of results rounded to it.
     An element that has no bound, because a sum may overflow on its way, passes. NaN and infinite operands give NaN
     and infinities.
@@ -62,7 +68,8 @@ def assert_close(
 
     Raises as `matmul` does, and ValueError where D does not have the product's shape.
     """
-    d, a, b, c, scale_a, scale_b = (_array(x) for x in (d, a, b, c, scale_a, scale_b))
+    d, a, b, c, scale_a, scale_b, bias = (_array(x) for x in (d, a, b, c, scale_a, scale_b, bias))
+    plan = plan if plan is None or isinstance(plan, Plan) else Plan(plan)
     units = on if isinstance(on, (list, tuple)) else (on,)
     if not units:
         raise ValueError("on: the list of GPUs is empty")
@@ -70,11 +77,15 @@ def assert_close(
     values = d.astype(np.float64)
     best: _Judged | None = None
     for unit in units:
-        arguments = (a, b, c, unit, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, None)
-        numbers, name = _core.bound(stored, (*arguments, split_k, promote_every, None, None, 1.0, 0, None))
+        given = {
+            "a": a, "b": b, "c": c, "on": unit, "instr": instr, "in_dtype": in_dtype, "out_dtype": out_dtype,
+            "scale_a": scale_a, "scale_b": scale_b, "alpha": alpha, "beta": beta, "split_k": split_k,
+            "promote_every": promote_every, "plan": plan, "bias": bias, "scale_d": scale_d, "threads": 0,
+        }  # fmt: skip
+        numbers, name = _core.bound(stored, tuple(positional(given)))
         if d.shape != numbers.shape[:-1]:
             raise ValueError(f"d is {d.shape}, but the product is {numbers.shape[:-1]}")
-        judged = _judge(unit, name, values, numbers)
+        judged = _judge(unit, f"{name}, {plan.name}" if plan else name, values, numbers)
         if not judged.refused.any():
             return
         if best is None or judged.refused.sum() < best.refused.sum():

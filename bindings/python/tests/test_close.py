@@ -68,6 +68,37 @@ def test_stored_formats(operands):
         softmma.assert_close(d.astype(ml_dtypes.bfloat16).astype(np.float32), a, b, on="H100")
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"name": "slices", "d": "bf16", "sum": [{"deal": "contiguous", "parts": 3, "grain": 16, "total": "d"}]},
+        {"name": "lanes", "sum": [{"deal": "interleaved", "parts": 8, "tile": 16, "fold": "halving"}], "group": 8},
+        "cutlass:2xacc",
+        {"name": "epilogue", "d": "f16", "epilogue": ["alpha", "bias", "scale-d", "relu"]},
+    ],
+)
+def test_plans(operands, generator, plan):
+    a, b = operands
+    plan = softmma.Plan(plan)
+    options = {"alpha": 0.5, "bias": generator.standard_normal(40), "scale_d": 3.0} if plan.name == "epilogue" else {}
+    d = softmma.matmul(a, b, on="A100", plan=plan, **options)
+    softmma.assert_close(d, a, b, on="A100", plan=plan, **options)
+    wrong = d.copy()
+    wrong[3, 7] += np.abs(d.astype(np.float64)).max() / 8
+    for x in (wrong, softmma.matmul(a[:, :-16], b[:-16], on="A100", plan=plan, **options)):
+        with pytest.raises(AssertionError, match=rf"cannot be A100's \(mma.*, {plan.name}\)"):
+            softmma.assert_close(x, a, b, on="A100", plan=plan, **options)
+
+
+def test_scaled_parts(generator):
+    a, b = generator.standard_normal((8, 300)), generator.standard_normal((300, 5))
+    scales = {"scale_a": generator.uniform(1, 2, (8, 3)), "scale_b": generator.uniform(1, 2, (3, 5))}
+    d = softmma.matmul(a, b, in_dtype="e4m3", plan="deepgemm", **scales)
+    softmma.assert_close(d, a, b, in_dtype="e4m3", plan="deepgemm", **scales)
+    with pytest.raises(AssertionError, match="deepgemm"):
+        softmma.assert_close(d * 1.1, a, b, in_dtype="e4m3", plan="deepgemm", **scales)
+
+
 def test_batches_and_vectors(generator):
     a, b = generator.standard_normal((3, 1, 5, 64)), generator.standard_normal((2, 64, 7))
     d = softmma.matmul(a, b, on="H100", in_dtype="bf16")
@@ -102,6 +133,11 @@ def test_special_values():
 
 
 def test_errors(operands):
+    with pytest.raises(ValueError, match="bias: it takes a plan"):
+        softmma.assert_close(np.zeros((24, 40)), *operands, bias=np.zeros(40))
+    with pytest.raises(ValueError, match="plan 'x': K = 384: .*behind K"):
+        plan = {"name": "x", "sum": [{"deal": "list", "list": [[[0, 400]]]}]}
+        softmma.assert_close(np.zeros((24, 40)), *operands, plan=plan)
     with pytest.raises(ValueError, match="the list of GPUs is empty"):
         softmma.assert_close(np.zeros((24, 40)), *operands, on=[])
     with pytest.raises(LookupError):
