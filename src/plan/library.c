@@ -247,6 +247,20 @@ static const library *find_library(const char *name) {
   return NULL;
 }
 
+bool smma_plan_library_kernel(const char *name, size_t index, smma_plan_request *request) {
+  const library *l = find_library(name);
+  if (!l) return false;
+  request->name = l->name;
+  if (l->text) return index == 0;
+  for (size_t i = 0; i < l->count; i++) {
+    const kernel *k = &l->kernels[i];
+    if (k->on != l->on || index--) continue;
+    request->algo = k->algo, request->stages = k->first_stages, request->custom = k->custom;
+    return true;
+  }
+  return false;
+}
+
 static bool fail_unknown(maker *m, const char *name) {
   char list[512] = "";
   for (size_t i = 0; i < LIBRARIES; i++) smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", libraries[i].name);

@@ -12,4 +12,8 @@ smma_plan *smma_plan_of_library(const smma_plan_request *request, char *message,
 /* The index-th name that there is, "cublaslt:13.1/H100"; NULL behind the last. */
 const char *smma_plan_library_name(size_t index);
 
+/* The index-th kernel of a library, as a request for its plan without slices: name, and algorithm, stages and option
+   where these say which kernel it is. False behind the last. */
+bool smma_plan_library_kernel(const char *name, size_t index, smma_plan_request *request);
+
 #endif

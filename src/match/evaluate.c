@@ -1,0 +1,444 @@
+#include "match/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm/element.h"
+#include "gemm/row.h"
+#include "host/load.h"
+#include "plan/schedule.h"
+
+enum {
+  SAMPLE = SMMA_MATCH_SAMPLE,
+  WIDE = 16 /* products of an FMA chain that are computed in one call */
+};
+
+/* Values of the sample in the outer format. */
+typedef union {
+  float f32[SAMPLE];
+  double f64[SAMPLE];
+} sums;
+
+/* A class, as what computes its chains and their folding. */
+typedef struct {
+  smma_instruction step, wide; /* c in D's format */
+  smma_multiplier with;        /* what folding and the epilogue look at */
+  unsigned char c[8 * SAMPLE], d[8 * SAMPLE];
+  float bias[SAMPLE];
+} worker;
+
+/* A sequence of calls from +0 or C on. */
+typedef struct {
+  smma_match_key key;
+  sums *sum; /* of each class; NULL: an empty place of the table */
+} memo;
+
+/* A part of the plan that is asked for: a chain's steps, and the tasks behind them. */
+typedef struct {
+  size_t first, end; /* steps */
+  smma_match_key key;
+  size_t chain; /* place in the table */
+} segment;
+
+struct smma_evaluator {
+  const smma_match_data *data;
+  const smma_match_elements *elements;
+  bool signed_zeros;
+  worker *worker;
+  size_t workers, products;
+  memo *table; /* open addressing */
+  size_t room, chains;
+  const smma_plan *plan;
+  smma_schedule schedule;
+  segment *segment;
+  size_t segments, segment_room;
+  sums *registers;
+  smma_match_key *key; /* of what registers hold */
+  size_t register_room;
+  unsigned char *a, *b; /* a chain's operands */
+  size_t gather_room;   /* products that they have room for */
+};
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+/* ---- Elements ---- */
+
+bool smma_match_gather(const smma_match_data *data, smma_match_elements *e) {
+  const size_t a = bytes_of(data->a_format), b = bytes_of(data->b_format), k = data->k;
+  e->a = malloc(SAMPLE * k * a), e->b = malloc(SAMPLE * k * b);
+  if (!e->a || !e->b) return false;
+  for (size_t i = 0; i < SAMPLE; i++) {
+    memcpy((char *)e->a + i * k * a, (const char *)data->a + e->row[i] * k * a, k * a);
+    for (size_t x = 0; x < k; x++) smma_store(b, e->b, i * k + x, smma_load(b, data->b, x * data->n + e->column[i]));
+    e->d[i] = smma_load(bytes_of(data->d_format), data->d, e->row[i] * data->n + e->column[i]);
+  }
+  return true;
+}
+
+void smma_match_elements_free(smma_match_elements *e) {
+  free(e->a);
+  free(e->b);
+}
+
+/* ---- Making ---- */
+
+static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *class) {
+  const smma_match_data *data = e->data;
+  const smma_instruction *i = class->member[0];
+  const size_t c_bytes = bytes_of(i->c);
+  smma_multiplier *m = &w->with;
+  smma_gemm_arguments *g = &m->with;
+  w->step = *i;
+  w->step.c = i->d;
+  w->wide = w->step;
+  if (i->rule->rule.algorithm == SMMA_FMA && i->k == 1) w->wide.k = WIDE;
+  m->operation = smma_operation_of(&w->step);
+  m->outer = smma_outer_format(i->d);
+  m->c_format = i->c, m->d_format = data->d_format, m->steps = 1;
+  smma_gemm_defaults(g);
+  g->m = 1, g->n = SAMPLE, g->k = data->k, g->ldc = SAMPLE, g->ldd = SAMPLE, g->d = w->d;
+  g->alpha = data->alpha, g->beta = data->beta, g->scale_d = data->scale_d;
+  for (size_t s = 0; s < SAMPLE; s++) {
+    const size_t at = e->elements->row[s] * data->n + e->elements->column[s];
+    if (class->c) smma_store(c_bytes, w->c, s, smma_load(c_bytes, class->c, at));
+    if (data->bias) w->bias[s] = data->bias[e->elements->column[s]];
+  }
+  if (class->c) g->c = w->c;
+  g->bias = w->bias;
+}
+
+smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match_elements *elements,
+                                   const smma_match_class *const *class, size_t classes, bool signed_zeros) {
+  smma_evaluator *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->data = data, e->elements = elements, e->signed_zeros = signed_zeros, e->workers = classes;
+  e->worker = calloc(classes, sizeof *e->worker);
+  e->room = 1 << 10;
+  e->table = calloc(e->room, sizeof *e->table);
+  if (!e->worker || !e->table) {
+    smma_evaluator_free(e);
+    return NULL;
+  }
+  for (size_t i = 0; i < classes; i++) prepare(e, &e->worker[i], class[i]);
+  return e;
+}
+
+void smma_evaluator_free(smma_evaluator *e) {
+  if (!e) return;
+  for (size_t i = 0; e->table && i < e->room; i++) free(e->table[i].sum);
+  smma_schedule_free(&e->schedule);
+  free(e->worker);
+  free(e->table);
+  free(e->segment);
+  free(e->registers);
+  free(e->key);
+  free(e->a);
+  free(e->b);
+  free(e);
+}
+
+size_t smma_evaluator_products(const smma_evaluator *e) { return e->products; }
+
+/* ---- Keys ---- */
+
+/* One more number in two hashes. */
+static void stir(smma_match_key *key, uint64_t x) {
+  for (int i = 0; i < 2; i++) {
+    uint64_t h = (key->word[i] ^ x) * (i ? UINT64_C(0x9e3779b97f4a7c15) : UINT64_C(0xd6e8feb86659fd93));
+    key->word[i] = h ^ h >> 32;
+  }
+}
+
+static bool same_key(smma_match_key x, smma_match_key y) { return x.word[0] == y.word[0] && x.word[1] == y.word[1]; }
+
+static const smma_match_key zero_key; /* of +0 */
+
+static smma_match_key empty_key(void) { return (smma_match_key){{1, 2}}; }
+
+static bool starts_with_c(const smma_evaluator *e, const segment *s) {
+  return s == e->segment && e->plan->starts_from_c && e->schedule.start == SMMA_IN_ACCUMULATOR;
+}
+
+/* How many products a call has; those behind are +0. */
+static size_t products_of(const smma_schedule *s, size_t step) {
+  size_t count = 0;
+  while (count < s->k_per_step && s->k[step * s->k_per_step + count] != SMMA_NO_PRODUCT) count++;
+  return count;
+}
+
+/* Whether zeros behind products come only behind multiples of `multiple`, or last. */
+static bool fills_between(const smma_schedule *s, const segment *x, size_t multiple) {
+  for (size_t i = x->first; i + 1 < x->end; i++)
+    if (products_of(s, i) % multiple) return false;
+  return true;
+}
+
+static smma_match_key key_of_chain(const smma_evaluator *e, const segment *x, size_t multiple) {
+  const smma_schedule *s = &e->schedule;
+  const bool flat = multiple && fills_between(s, x, multiple);
+  smma_match_key key = empty_key();
+  stir(&key, starts_with_c(e, x));
+  stir(&key, flat);
+  for (size_t i = x->first * s->k_per_step; i < x->end * s->k_per_step; i++)
+    if (!flat || s->k[i] != SMMA_NO_PRODUCT) stir(&key, s->k[i]);
+  return key;
+}
+
+static bool takes_chain(const smma_task *t) { return t->kind != SMMA_TASK_CLEAR && t->from == SMMA_IN_ACCUMULATOR; }
+
+/* A value after it is rounded, which is hashed as what it was rounded to. */
+static smma_match_key rounded_key(smma_match_key key, int format) {
+  if (format != SMMA_STORED_AS_IS) stir(&key, (uint64_t)(unsigned)format);
+  return key;
+}
+
+/* What a fold makes, addition being commutative; +0 changes nothing but a zero's sign. */
+static smma_match_key folded_key(const smma_evaluator *e, const smma_task *t, smma_match_key to, smma_match_key from) {
+  const bool signs = e->signed_zeros, adds = t->with == SMMA_WITH_ADD;
+  const bool first = t->kind == SMMA_TASK_MOVE || (adds && !signs && same_key(to, zero_key));
+  smma_match_key sum = empty_key();
+  if (adds && !signs && t->kind == SMMA_TASK_FOLD && same_key(from, zero_key)) return to;
+  from = rounded_key(from, t->stored);
+  if (first) return rounded_key(from, t->total);
+  stir(&sum, adds ? 0 : (uint64_t)t->with);
+  if (!adds) stir(&sum, t->k);
+  for (int i = 0; i < 2; i++) stir(&sum, adds ? to.word[i] + from.word[i] : to.word[i] * 3 + from.word[i]);
+  return rounded_key(sum, t->total);
+}
+
+/* A chain's key, the next one's of the plan. */
+static smma_match_key next_key(const smma_evaluator *e, const segment **x, size_t step) {
+  const segment *chain = (*x)++;
+  if (chain->first == chain->end && !starts_with_c(e, chain)) return zero_key;
+  return step ? key_of_chain(e, chain, step) : chain->key;
+}
+
+smma_match_key smma_evaluator_key(const smma_evaluator *e, size_t step) {
+  const smma_schedule *s = &e->schedule;
+  const segment *x = e->segment;
+  smma_match_key key;
+  if (s->start != SMMA_IN_ACCUMULATOR) {
+    e->key[s->start] = empty_key();
+    stir(&e->key[s->start], e->plan->starts_from_c);
+  }
+  for (size_t i = 0; i < s->tasks; i++) {
+    const smma_task *t = &s->task[i];
+    if (t->kind == SMMA_TASK_CLEAR)
+      e->key[t->to] = zero_key;
+    else
+      e->key[t->to] = folded_key(e, t, e->key[t->to], takes_chain(t) ? next_key(e, &x, step) : e->key[t->from]);
+  }
+  key = s->result == SMMA_IN_ACCUMULATOR ? next_key(e, &x, step) : e->key[s->result];
+  for (size_t i = 0; i < e->plan->epilogues; i++) {
+    const smma_epilogue *o = &e->plan->epilogue[i];
+    if (o->kind == SMMA_EPILOGUE_ALPHA && e->data->alpha == 1 && !e->signed_zeros) continue;
+    stir(&key, (uint64_t)o->kind << 32 | (unsigned)o->format);
+  }
+  return key;
+}
+
+/* ---- Chains ---- */
+
+/* Whether indices follow one another. */
+static bool is_run(const size_t *index, size_t count) {
+  for (size_t x = 0; x < count; x++)
+    if (index[x] == SMMA_NO_PRODUCT || index[x] != index[0] + x) return false;
+  return true;
+}
+
+static void gather_line(size_t bytes, const void *from, const size_t *index, bool run, size_t count, void *to) {
+  if (run)
+    memcpy(to, (const char *)from + index[0] * bytes, count * bytes);
+  else
+    for (size_t x = 0; x < count; x++)
+      smma_store(bytes, to, x, index[x] != SMMA_NO_PRODUCT ? smma_load(bytes, from, index[x]) : 0);
+}
+
+/* A chain's operands, call by call: `wide` products, while there are as many, then `narrow`. */
+static bool gather_chain(smma_evaluator *e, const segment *s, size_t wide, size_t narrow) {
+  if (s->first == s->end) return true;
+  const size_t a = bytes_of(e->data->a_format), b = bytes_of(e->data->b_format), k = e->data->k;
+  const size_t count = (s->end - s->first) * narrow, *index = e->schedule.k + s->first * narrow;
+  if (count > e->gather_room) {
+    free(e->a);
+    free(e->b);
+    e->a = malloc(SAMPLE * count * a), e->b = malloc(SAMPLE * count * b);
+    e->gather_room = e->a && e->b ? count : 0;
+    if (!e->gather_room) return false;
+  }
+  for (size_t at = 0, each; at < count; at += each) {
+    each = count - at >= wide ? wide : narrow;
+    const bool run = is_run(index + at, each);
+    for (size_t i = 0; i < SAMPLE; i++) {
+      gather_line(a, (char *)e->elements->a + i * k * a, index + at, run, each, e->a + (SAMPLE * at + i * each) * a);
+      gather_line(b, (char *)e->elements->b + i * k * b, index + at, run, each, e->b + (SAMPLE * at + i * each) * b);
+    }
+  }
+  return true;
+}
+
+static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, sums *sum) {
+  const smma_rule *rule = &w->with.operation.rule;
+  const smma_format d = w->step.d, outer = w->with.outer;
+  const size_t bytes = bytes_of(d), wide = (size_t)w->wide.k, count = (s->end - s->first) * e->schedule.k_per_step;
+  unsigned char c[8 * SAMPLE] = {0};
+  if (starts_with_c(e, s)) {
+    w->with.starts_from_c = true;
+    smma_start_row(&w->with, 0, 0, SAMPLE, sum);
+    for (size_t i = 0; i < SAMPLE; i++)
+      smma_store(bytes, c, i, smma_reformat(rule, outer, d, smma_load(bytes_of(outer), sum, i)));
+  }
+  for (size_t at = 0; at < count;) {
+    const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
+    const smma_batch batch = {
+        sizeof batch, SAMPLE, e->a + SAMPLE * at * bytes_of(i->a), e->b + SAMPLE * at * bytes_of(i->b), c, NULL,
+        NULL,         c};
+    smma_dot_rows(i, &batch, 1);
+    at += (size_t)i->k;
+  }
+  for (size_t i = 0; i < SAMPLE; i++)
+    smma_store(bytes_of(outer), sum, i, smma_reformat(rule, d, outer, smma_load(bytes, c, i)));
+}
+
+static size_t place_of(const smma_evaluator *e, smma_match_key key) {
+  size_t at = key.word[0] & (e->room - 1);
+  while (e->table[at].sum && !same_key(e->table[at].key, key)) at = (at + 1) & (e->room - 1);
+  return at;
+}
+
+static bool grow(smma_evaluator *e) {
+  memo *old = e->table;
+  const size_t room = e->room;
+  if (2 * e->chains < room) return true;
+  e->table = calloc(4 * room, sizeof *e->table);
+  if (!e->table) return e->table = old, false;
+  e->room = 4 * room;
+  for (size_t i = 0; i < room; i++)
+    if (old[i].sum) e->table[place_of(e, old[i].key)] = old[i];
+  free(old);
+  return true;
+}
+
+/* The chain's place, computed for all classes when it is met first. */
+static bool find_chain(smma_evaluator *e, const segment *s) {
+  memo *c;
+  if (!grow(e)) return false;
+  c = &e->table[place_of(e, s->key)];
+  if (c->sum) return true;
+  c->sum = malloc(e->workers * sizeof *c->sum);
+  if (!c->sum) return false;
+  c->key = s->key;
+  e->chains++;
+  e->products += e->workers * (s->end - s->first) * e->schedule.k_per_step;
+  if (!gather_chain(e, s, (size_t)e->worker->wide.k, (size_t)e->worker->step.k)) return false;
+  for (size_t i = 0; i < e->workers; i++) compute_chain(e, &e->worker[i], s, &c->sum[i]);
+  return true;
+}
+
+bool smma_evaluator_compute(smma_evaluator *e) {
+  for (size_t i = 0; i < e->segments; i++)
+    if (!find_chain(e, &e->segment[i])) return false;
+  for (size_t i = 0; i < e->segments; i++) e->segment[i].chain = place_of(e, e->segment[i].key);
+  return true;
+}
+
+/* ---- A plan ---- */
+
+static bool add_segment(smma_evaluator *e, size_t first, size_t end) {
+  if (e->segments == e->segment_room) {
+    const size_t room = 2 * e->segment_room + 64;
+    segment *more = realloc(e->segment, room * sizeof *more);
+    if (!more) return false;
+    e->segment = more, e->segment_room = room;
+  }
+  e->segment[e->segments] = (segment){first, end, {{0}}, 0};
+  e->segment[e->segments].key = key_of_chain(e, &e->segment[e->segments], 0);
+  e->segments++;
+  return true;
+}
+
+/* Every task that takes the accumulator ends a chain. */
+static bool cut(smma_evaluator *e) {
+  const smma_schedule *s = &e->schedule;
+  size_t first = 0;
+  e->segments = 0;
+  for (size_t i = 0; i < s->tasks; i++)
+    if (takes_chain(&s->task[i])) {
+      if (!add_segment(e, first, s->task[i].step)) return false;
+      first = s->task[i].step;
+    }
+  return s->result != SMMA_IN_ACCUMULATOR || add_segment(e, first, s->steps);
+}
+
+bool smma_evaluator_take(smma_evaluator *e, const smma_plan *plan) {
+  const smma_operation *o = &e->worker[0].with.operation;
+  char message[256];
+  smma_schedule_free(&e->schedule);
+  e->plan = plan;
+  if (smma_schedule_make(plan, o, e->data->k, &e->schedule, message, sizeof message) != SMMA_OK || !cut(e))
+    return false;
+  if (e->schedule.registers > e->register_room) {
+    free(e->registers);
+    free(e->key);
+    e->registers = calloc(e->schedule.registers, sizeof *e->registers);
+    e->key = calloc(e->schedule.registers, sizeof *e->key);
+    e->register_room = e->registers && e->key ? e->schedule.registers : 0;
+    if (!e->register_room) return false;
+  }
+  return true;
+}
+
+static void round_to(const worker *w, int format, sums *x) {
+  if (format != SMMA_STORED_AS_IS) smma_round_sums(&w->with, (smma_format)format, x->f32, SAMPLE);
+}
+
+/* total + part with the scale factors of the part that holds task->k. */
+static void fold_scaled(const smma_evaluator *e, const smma_task *t, sums *to, const sums *from) {
+  const smma_match_data *data = e->data;
+  const size_t part = t->k / smma_plan_scaled_k(e->plan);
+  for (size_t i = 0; i < SAMPLE; i++) {
+    const float a = data->scale_a[e->elements->row[i] * data->parts + part];
+    const float b = data->scale_b[e->elements->column[i] * data->parts + part];
+    to->f32[i] =
+        t->with == SMMA_WITH_FMA ? fmaf(a * b, from->f32[i], to->f32[i]) : fmaf(b, a * from->f32[i], to->f32[i]);
+  }
+}
+
+static void do_task(smma_evaluator *e, worker *w, const smma_task *t, sums *from) {
+  sums *to = &e->registers[t->to];
+  round_to(w, t->stored, from);
+  if (t->kind == SMMA_TASK_MOVE)
+    *to = *from;
+  else if (t->with == SMMA_WITH_ADD)
+    smma_outer_add(&w->with, to, from, SAMPLE);
+  else
+    fold_scaled(e, t, to, from);
+  round_to(w, t->total, to);
+  smma_unify_nan(&w->with, to, SAMPLE);
+}
+
+void smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]) {
+  const smma_schedule *s = &e->schedule;
+  worker *w = &e->worker[of];
+  size_t chain = 0;
+  sums from = {{0}};
+  if (s->start != SMMA_IN_ACCUMULATOR) {
+    w->with.starts_from_c = true;
+    smma_start_row(&w->with, 0, 0, SAMPLE, &e->registers[s->start]);
+  }
+  for (size_t i = 0; i < s->tasks; i++) {
+    const smma_task *t = &s->task[i];
+    if (t->kind == SMMA_TASK_CLEAR) {
+      memset(&e->registers[t->to], 0, sizeof *e->registers);
+      continue;
+    }
+    from = t->from == SMMA_IN_ACCUMULATOR ? e->table[e->segment[chain++].chain].sum[of] : e->registers[t->from];
+    do_task(e, w, t, &from);
+  }
+  from = s->result == SMMA_IN_ACCUMULATOR ? e->table[e->segment[chain].chain].sum[of] : e->registers[s->result];
+  w->with.epilogues = e->plan->epilogues;
+  memcpy(w->with.epilogue, e->plan->epilogue, sizeof w->with.epilogue);
+  smma_finish_row(&w->with, 0, 0, SAMPLE, &from);
+  for (size_t i = 0; i < SAMPLE; i++) d[i] = smma_load(bytes_of(e->data->d_format), w->d, i);
+}

@@ -1,0 +1,803 @@
+#include "match/match.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equal/equal.h"
+#include "host/load.h"
+#include "isa/format_name.h"
+#include "match/evaluate.h"
+#include "match/recipe.h"
+#include "plan/schedule.h"
+
+enum {
+  SAMPLE = SMMA_MATCH_SAMPLE,
+  MOST_FULL = 4096,    /* candidates with all of the sample that are remembered */
+  MOST_WHOLE = 256,    /* products that are computed in whole */
+  BLOCK = 128,         /* rows and columns that are computed before the whole */
+  MOST_LINES = 128,    /* rows of A that the sample is chosen from */
+  REFERENCE = 1 << 26, /* products that are summed for the choice */
+  SAMPLES = 5          /* the first for all candidates, the others for those that have most of it */
+};
+
+/* A recipe that instructions of one K can follow. */
+typedef struct {
+  smma_recipe recipe;
+  smma_match_key key;
+} tried;
+
+/* Classes whose instructions have one K, and what was tried with them. */
+typedef struct {
+  const smma_match_class *class[SMMA_ARCH_COUNT * 8];
+  size_t classes, k;
+  smma_evaluator *evaluator;
+  tried *tried;
+  size_t count, room;
+  size_t *place; /* of keys: number of a recipe plus one, by open addressing; 2 * room */
+} set;
+
+/* A recipe with a class. */
+typedef struct {
+  size_t set, tried, class; /* numbers */
+  int score;
+  size_t different;
+} candidate;
+
+typedef struct {
+  const smma_match_data *data;
+  smma_match *match;
+  set set[SMMA_MAXIMUM_K + 1];
+  size_t sets, at;                                         /* the one whose recipes are tried */
+  const smma_instruction *of_library[SMMA_ARCH_COUNT + 1]; /* one of each architecture */
+  size_t of_libraries;
+  smma_match_elements elements[SAMPLES];
+  size_t samples;    /* as many as there are elements for */
+  bool signed_zeros; /* D has -0, so that zeros' signs are looked at from the start */
+  bool no_memory;
+  candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
+  size_t fulls, lost, nears; /* lost: further ones with all of the sample */
+} search;
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+static size_t least(size_t x, size_t y) { return x < y ? x : y; }
+
+/* ---- Comparing ---- */
+
+static uint64_t d_at(const smma_match_data *data, size_t i, size_t j) {
+  return smma_load(bytes_of(data->d_format), data->d, i * data->n + j);
+}
+
+/* Encodings in order of their values: -0 and +0 next to each other. */
+static int64_t order_of(smma_format format, uint64_t x) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t sign = UINT64_C(1) << (f.bits - 1);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return (int64_t)(int32_t)x;
+  return x & sign ? -1 - (int64_t)(x & ~sign) : (int64_t)x;
+}
+
+static void note_difference(const smma_match_data *data, size_t i, size_t j, uint64_t got, smma_match_difference *d) {
+  const smma_encoding f = smma_encoding_of(data->d_format);
+  const uint64_t wanted = d_at(data, i, j);
+  const smma_kind x = smma_decode(f, wanted).kind, y = smma_decode(f, got).kind;
+  int64_t apart;
+  if (wanted == got || (x == SMMA_NAN && y == SMMA_NAN)) return;
+  d->zeros += x == SMMA_ZERO && y == SMMA_ZERO;
+  if (d->different++ == 0) {
+    d->row = d->first_row = i, d->column = d->first_column = d->last_column = j;
+    d->wanted = wanted, d->got = got;
+  }
+  d->last_row = i;
+  if (j < d->first_column) d->first_column = j;
+  if (j > d->last_column) d->last_column = j;
+  if (x > SMMA_FINITE || y > SMMA_FINITE) {
+    d->special++;
+    return;
+  }
+  apart = order_of(data->d_format, wanted) - order_of(data->d_format, got);
+  if ((uint64_t)llabs(apart) > d->largest_ulps) d->largest_ulps = (uint64_t)llabs(apart);
+}
+
+/* C in an instruction's format; false where that has not all of its numbers. */
+static bool take_c(const smma_match_data *data, const smma_instruction *i, void **c, bool *fits) {
+  smma_conversion lost = {0};
+  *c = NULL, *fits = true;
+  if (!data->c) return true;
+  *c = malloc(data->m * data->n * bytes_of(i->c));
+  if (!*c) return false;
+  smma_convert(data->c_format, data->c, i->c, *c, data->m * data->n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
+               &lost);
+  *fits = lost.changed == 0;
+  return true;
+}
+
+/* A part of D, `rows` from row i on and so on; `c` is the instruction's. */
+static smma_status compare_part(const smma_match_data *data, const smma_instruction *instruction, const smma_plan *plan,
+                                const void *c, size_t i, size_t rows, size_t j, size_t columns,
+                                smma_match_difference *difference) {
+  const smma_format to = smma_plan_d(plan, instruction);
+  unsigned char *d = malloc(rows * columns * bytes_of(to) + 1);
+  smma_gemm_arguments g;
+  smma_status status;
+  *difference = (smma_match_difference){0};
+  if (!d) return SMMA_NO_MEMORY;
+  smma_gemm_defaults(&g);
+  g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldb = g.ldc = data->n;
+  g.a = (const char *)data->a + i * data->k * bytes_of(data->a_format);
+  g.b = (const char *)data->b + j * bytes_of(data->b_format);
+  g.d = d, g.plan = plan, g.threads = data->threads;
+  if (c) g.c = (const char *)c + (i * data->n + j) * bytes_of(instruction->c);
+  if (data->bias && plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias + j;
+  if (smma_plan_scaled_k(plan))
+    g.scale_a = data->scale_a + i * data->parts, g.scale_b = data->scale_b + j * data->parts;
+  g.alpha = data->alpha, g.scale_d = data->scale_d;
+  if (c) g.beta = data->beta;
+  status = smma_gemm(instruction, &g);
+  for (size_t x = 0; status == SMMA_OK && x < rows * columns; x++)
+    note_difference(data, i + x / columns, j + x % columns, smma_load(bytes_of(to), d, x), difference);
+  free(d);
+  return status;
+}
+
+bool smma_match_compare(const smma_match_data *data, const smma_instruction *instruction, const smma_plan *plan,
+                        smma_match_difference *difference, smma_error *error) {
+  void *c;
+  bool fits;
+  smma_status status = take_c(data, instruction, &c, &fits) ? SMMA_OK : SMMA_NO_MEMORY;
+  if (status == SMMA_OK && !fits) {
+    free(c);
+    return smma_fail(error, "-C: not all of its numbers are of the instruction's format");
+  }
+  if (status == SMMA_OK) status = compare_part(data, instruction, plan, c, 0, data->m, 0, data->n, difference);
+  free(c);
+  return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
+}
+
+/* ---- Classes ---- */
+
+static bool may_compute(const smma_match_data *data, const smma_instruction *i) {
+  const smma_encoding d = smma_encoding_of(data->d_format);
+  if (i->a != data->a_format || i->b != data->b_format || i->scale_block) return false;
+  return i->d == data->d_format || (i->d == SMMA_F32 && d.specials != SMMA_SPECIALS_INTEGER && d.bits < 32);
+}
+
+/* Whether both are one function for every K, as links of a chain, whose c has D's format. */
+static bool are_one(const smma_match_data *data, const smma_instruction *x, const smma_instruction *y) {
+  smma_instruction link[2] = {*x, *y};
+  int multiple;
+  if (x->d != y->d || (data->c && x->c != y->c)) return false;
+  link[0].c = x->d, link[1].c = y->d;
+  return smma_prove_equal(&link[0], &link[1], &multiple) && multiple == 1;
+}
+
+/* The deepest instruction stands for its class: it can be called with the others' groups. */
+static bool add_member(smma_match_class *class, const smma_instruction *i) {
+  const smma_instruction **more = realloc(class->member, (class->members + 1) * sizeof *more);
+  if (!more) return false;
+  class->member = more;
+  more[class->members++] = i;
+  if (i->k > more[0]->k) more[class->members - 1] = more[0], more[0] = i;
+  return true;
+}
+
+static bool classify(search *s, const smma_instruction *i) {
+  smma_match *m = s->match;
+  smma_match_class *more;
+  for (size_t c = 0; c < m->classes; c++)
+    if (are_one(s->data, m->class[c].member[0], i)) return add_member(&m->class[c], i);
+  more = realloc(m->class, (m->classes + 1) * sizeof *more);
+  if (!more) return false;
+  m->class = more;
+  m->class[m->classes] = (smma_match_class){0};
+  return add_member(&m->class[m->classes++], i);
+}
+
+/* One instruction of each architecture, which is what a library's rules ask for. */
+static void note_architecture(search *s, const smma_instruction *i) {
+  for (size_t x = 0; x < s->of_libraries; x++)
+    if (s->of_library[x]->arch == i->arch) return;
+  if (i->d == SMMA_F32) s->of_library[s->of_libraries++] = i;
+}
+
+static bool make_classes(search *s, const smma_instruction *const *instruction, size_t instructions) {
+  smma_match *m = s->match;
+  for (size_t i = 0; i < instructions; i++) {
+    if (!may_compute(s->data, instruction[i])) continue;
+    if (!classify(s, instruction[i])) return false;
+    note_architecture(s, instruction[i]);
+  }
+  for (size_t c = 0, kept; c < m->classes; c = kept) {
+    bool fits;
+    if (!take_c(s->data, m->class[c].member[0], &m->class[c].c, &fits)) return false;
+    kept = c + fits;
+    if (fits) continue;
+    free(m->class[c].c);
+    free(m->class[c].member);
+    m->classes--;
+    memmove(&m->class[c], &m -> class[c + 1], (m->classes - c) * sizeof *m->class);
+  }
+  return true;
+}
+
+static bool make_sets(search *s) {
+  for (size_t c = 0; c < s->match->classes; c++) {
+    const size_t k = (size_t)s->match->class[c].member[0]->k;
+    set *x = s->set;
+    while (x < s->set + s->sets && (x->k != k || x->classes == sizeof x->class / sizeof *x->class)) x++;
+    if (x == s->set + s->sets) s->sets++;
+    x->k = k;
+    x->class[x->classes++] = &s->match->class[c];
+  }
+  for (size_t i = 0; i < s->sets; i++) {
+    set *x = &s->set[i];
+    x->evaluator = smma_evaluator_new(s->data, &s->elements[0], x->class, x->classes, s->signed_zeros);
+    if (!x->evaluator) return false;
+  }
+  return true;
+}
+
+/* ---- The sample: elements whose exact value lies near a tie of D's format, as there even small errors show ---- */
+
+typedef struct {
+  size_t row, column;
+  double near, exact, total; /* distance from the next tie over the sum of magnitudes; sum of a b, of |a b| */
+} element;
+
+/* What D's exact value is nearly, for choosing only. */
+static double expected(const smma_match_data *data, const element *e) {
+  double y = data->alpha * e->exact;
+  if (data->c)
+    y += data->beta *
+         smma_value(data->c_format, smma_load(bytes_of(data->c_format), data->c, e->row * data->n + e->column));
+  if (data->bias) y += data->bias[e->column];
+  return y * data->scale_d;
+}
+
+static double distance_from_tie(const smma_match_data *data, const element *e) {
+  const smma_encoding f = smma_encoding_of(data->d_format);
+  const uint64_t d = d_at(data, e->row, e->column), next = d ^ 1;
+  const double x = smma_value(data->d_format, d), y = expected(data, e);
+  const double half = fabs(smma_value(data->d_format, next) - x) / 2;
+  if (smma_decode(f, d).kind > SMMA_FINITE || smma_decode(f, next).kind > SMMA_FINITE || e->total == 0) return INFINITY;
+  return fmin(fabs(y - (x - half)), fabs(y - (x + half))) / e->total;
+}
+
+static int nearer(const void *x, const void *y) {
+  const element *a = x, *b = y;
+  if (a->near != b->near && !(isnan(a->near) && isnan(b->near))) return isnan(b->near) || a->near < b->near ? -1 : 1;
+  return a->row != b->row ? (a->row < b->row ? -1 : 1) : a->column < b->column ? -1 : a->column > b->column;
+}
+
+static void decode_lines(smma_format format, const void *x, size_t first, size_t step, size_t count, double *to) {
+  for (size_t i = 0; i < count; i++) to[i] = smma_value(format, smma_load(bytes_of(format), x, first + i * step));
+}
+
+/* Lines that are spread over all of them, the first and last among them. */
+static size_t spread(size_t i, size_t lines, size_t all) { return lines > 1 ? i * (all - 1) / (lines - 1) : 0; }
+
+static bool examine(const smma_match_data *data, size_t rows, size_t columns, element *e) {
+  const size_t k = data->k;
+  double *a = malloc(k * sizeof *a), *b = malloc(columns * k * sizeof *b);
+  for (size_t j = 0; a && b && j < columns; j++)
+    decode_lines(data->b_format, data->b, spread(j, columns, data->n), data->n, k, b + j * k);
+  for (size_t i = 0; a && b && i < rows; i++) {
+    decode_lines(data->a_format, data->a, spread(i, rows, data->m) * k, 1, k, a);
+    for (size_t j = 0; j < columns; j++, e++) {
+      *e = (element){spread(i, rows, data->m), spread(j, columns, data->n), 0, 0, 0};
+      for (size_t x = 0; x < k; x++) e->exact += a[x] * b[j * k + x], e->total += fabs(a[x] * b[j * k + x]);
+      e->near = distance_from_tie(data, e);
+    }
+  }
+  free(a);
+  free(b);
+  return a && b;
+}
+
+/* How D relates to A B: see smma_match. */
+static void judge(search *s, const element *e, size_t count) {
+  double dy = 0, yy = 0, dd = 0, off = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double d = smma_value(s->data->d_format, d_at(s->data, e[i].row, e[i].column)), y = expected(s->data, &e[i]);
+    if (!isfinite(d) || !isfinite(y)) continue;
+    dy += d * y, yy += y * y, dd += d * d, off += (d - y) * (d - y);
+  }
+  s->match->distance = yy > 0 ? sqrt(off / yy) : 0;
+  s->match->factor = yy > 0 && dd - dy * dy / yy < 1e-4 * dd ? dy / yy : 0;
+}
+
+static bool choose_sample(search *s) {
+  const smma_match_data *data = s->data;
+  const size_t most = 1 + REFERENCE / data->k;
+  const size_t rows = least(data->m, least(most, MOST_LINES));
+  const size_t columns = least(data->n, 1 + most / rows), count = rows * columns;
+  element *e = malloc(count * sizeof *e);
+  bool done = e && examine(data, rows, columns, e);
+  if (done) {
+    judge(s, e, count);
+    qsort(e, count, sizeof *e, nearer);
+  }
+  for (size_t i = 0; done && i < SAMPLES * SAMPLE; i++) {
+    smma_match_elements *to = &s->elements[i / SAMPLE];
+    to->row[i % SAMPLE] = e[i % count].row, to->column[i % SAMPLE] = e[i % count].column;
+  }
+  free(e);
+  for (; done && s->samples < SAMPLES && (s->samples == 0 || s->samples * SAMPLE < count); s->samples++)
+    done = smma_match_gather(data, &s->elements[s->samples]);
+  return done;
+}
+
+/* ---- Whether sums are exact ---- */
+
+/* The last bit that an element has, 2^this, and the largest magnitude. */
+static void measure(smma_format format, const void *x, size_t count, int *last, double *most) {
+  const smma_encoding f = smma_encoding_of(format);
+  *last = INT32_MAX / 4, *most = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t code = smma_load(bytes_of(format), x, i);
+    const smma_number number = smma_decode(f, code);
+    int bit = 0;
+    if (number.kind == SMMA_ZERO) continue;
+    if (number.kind > SMMA_FINITE) *most = INFINITY;
+    while (!(number.significand >> bit & 1) && bit < 63) bit++;
+    if (number.exponent + bit < *last) *last = number.exponent + bit;
+    *most = fmax(*most, fabs(smma_value(format, code)));
+  }
+}
+
+static bool are_exact(const smma_match_data *data) {
+  const smma_format outer = smma_outer_format(data->d_format);
+  const int bits = outer == SMMA_F64 ? 53 : outer == SMMA_S32 ? 31 : 24;
+  int last[2];
+  double most[2];
+  measure(data->a_format, data->a, data->m * data->k, &last[0], &most[0]);
+  measure(data->b_format, data->b, data->n * data->k, &last[1], &most[1]);
+  return (double)data->k * most[0] * most[1] <= ldexp(1, bits + last[0] + last[1]);
+}
+
+static bool find_negative_zero(const smma_match_data *data) {
+  const smma_encoding f = smma_encoding_of(data->d_format);
+  for (size_t i = 0; i < data->m * data->n; i++) {
+    const smma_number x = smma_decode(f, smma_load(bytes_of(data->d_format), data->d, i));
+    if (x.kind == SMMA_ZERO && x.negative) return true;
+  }
+  return false;
+}
+
+/* ---- Trying ---- */
+
+static bool same_key(smma_match_key x, smma_match_key y) { return x.word[0] == y.word[0] && x.word[1] == y.word[1]; }
+
+/* Where a key's first recipe is noted, or will be. */
+static size_t *place_of(const set *x, smma_match_key key) {
+  size_t at = key.word[0] & (2 * x->room - 1);
+  while (x->place[at] && !same_key(x->tried[x->place[at] - 1].key, key)) at = (at + 1) & (2 * x->room - 1);
+  return &x->place[at];
+}
+
+static bool grow(set *x) {
+  const size_t room = x->room ? 2 * x->room : 1024;
+  tried *more = realloc(x->tried, room * sizeof *more);
+  size_t *place = calloc(2 * room, sizeof *place), *first;
+  if (more) x->tried = more;
+  if (!more || !place) {
+    free(place);
+    return false;
+  }
+  free(x->place);
+  x->place = place, x->room = room;
+  for (size_t i = 0; i < x->count; i++)
+    if (!*(first = place_of(x, x->tried[i].key))) *first = i + 1;
+  return true;
+}
+
+static bool remember(set *x, const smma_recipe *recipe, smma_match_key key, bool *is_new) {
+  size_t *first;
+  if (x->count == x->room && !grow(x)) return false;
+  first = place_of(x, key);
+  *is_new = *first == 0;
+  x->tried[x->count++] = (tried){*recipe, key};
+  if (*is_new) *first = x->count;
+  return true;
+}
+
+static void note_near(search *s, candidate c) {
+  candidate *worst = s->near;
+  if (s->nears < SMMA_MATCH_MOST) {
+    s->near[s->nears++] = c;
+    return;
+  }
+  for (size_t i = 1; i < s->nears; i++)
+    if (s->near[i].score < worst->score) worst = &s->near[i];
+  if (c.score > worst->score) *worst = c;
+}
+
+static bool same_result(const search *s, uint64_t x, uint64_t y) {
+  const smma_encoding f = smma_encoding_of(s->data->d_format);
+  const smma_kind kind = smma_decode(f, x).kind;
+  return x == y || (kind == smma_decode(f, y).kind && (kind == SMMA_NAN || (kind == SMMA_ZERO && !s->signed_zeros)));
+}
+
+static void evaluate(search *s, set *x) {
+  uint64_t d[SAMPLE];
+  for (size_t c = 0; c < x->classes; c++) {
+    candidate found = {s->at, x->count - 1, c, 0, 0};
+    smma_evaluator_run(x->evaluator, c, d);
+    s->match->candidates++;
+    for (size_t i = 0; i < SAMPLE; i++) found.score += same_result(s, d[i], s->elements[0].d[i]);
+    if (found.score < SAMPLE)
+      note_near(s, found);
+    else if (s->fulls < MOST_FULL)
+      s->full[s->fulls++] = found;
+    else
+      s->lost++;
+  }
+}
+
+/* Integers that are added exactly know no plan. */
+static bool orders_matter(const set *x) {
+  for (size_t c = 0; c < x->classes; c++) {
+    const smma_operation o = smma_operation_of(x->class[c] -> member[0]);
+    if (!smma_any_order(&o)) return true;
+  }
+  return false;
+}
+
+static bool try_recipe(const smma_recipe *recipe, void *context) {
+  search *s = context;
+  set *x = &s->set[s->at];
+  smma_plan *plan;
+  bool is_new;
+  if (x->count && !orders_matter(x)) return true;
+  plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
+  if (!plan) return true;
+  s->match->plans++;
+  if ((plan->group != 1 || x->k == 1) && smma_evaluator_take(x->evaluator, plan)) {
+    if (!remember(x, recipe, smma_evaluator_key(x->evaluator, 0), &is_new))
+      s->no_memory = true;
+    else if (is_new && !smma_evaluator_compute(x->evaluator))
+      s->no_memory = true;
+    else if (is_new)
+      evaluate(s, x);
+  }
+  smma_plan_release(plan);
+  return !s->no_memory;
+}
+
+/* ---- Verifying ---- */
+
+static const smma_match_class *class_of(const search *s, const candidate *c) { return s->set[c->set].class[c->class]; }
+
+static smma_plan *plan_of(const search *s, const candidate *c) {
+  return smma_recipe_plan(&s->set[c->set].tried[c->tried].recipe, s->data, s->of_library, s->of_libraries);
+}
+
+/* How many elements of a sample a candidate has. */
+static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, const smma_match_elements *elements) {
+  const smma_match_class *class = class_of(s, c);
+  smma_plan *plan = plan_of(s, c);
+  uint64_t d[SAMPLE];
+  int score = 0;
+  if (!*evaluator) *evaluator = smma_evaluator_new(s->data, elements, &class, 1, s->signed_zeros);
+  if (plan && *evaluator && smma_evaluator_take(*evaluator, plan) && smma_evaluator_compute(*evaluator)) {
+    smma_evaluator_run(*evaluator, 0, d);
+    for (size_t i = 0; i < SAMPLE; i++) score += same_result(s, d[i], elements->d[i]);
+  } else {
+    s->no_memory = true;
+  }
+  smma_plan_release(plan);
+  return score;
+}
+
+/* Adds the scores of one more sample. */
+static void score_all(search *s, candidate *list, size_t count, const smma_match_elements *elements) {
+  smma_evaluator **evaluator = calloc(s->match->classes, sizeof(smma_evaluator *));
+  if (!evaluator) s->no_memory = true;
+  for (size_t i = 0; i < count && !s->no_memory; i++)
+    list[i].score += score_of(s, &evaluator[class_of(s, &list[i]) - s->match->class], &list[i], elements);
+  for (size_t i = 0; evaluator && i < s->match->classes; i++) smma_evaluator_free(evaluator[i]);
+  free(evaluator);
+}
+
+/* The further samples: those of which a candidate lacks an element leave it near at best. */
+static void refine(search *s) {
+  score_all(s, s->near, s->nears, &s->elements[s->samples - 1]);
+  for (size_t x = 1; x < s->samples && !s->no_memory; x++) {
+    size_t kept = 0;
+    score_all(s, s->full, s->fulls, &s->elements[x]);
+    for (size_t i = 0; i < s->fulls; i++)
+      if (s->full[i].score == (int)(x + 1) * SAMPLE)
+        s->full[kept++] = s->full[i];
+      else
+        note_near(s, s->full[i]);
+    s->fulls = kept;
+  }
+}
+
+/* A part first where the whole takes long. */
+static bool verify(search *s, const candidate *c, bool whole, smma_match_difference *difference) {
+  const smma_match_data *data = s->data;
+  const smma_match_class *class = class_of(s, c);
+  smma_plan *plan = plan_of(s, c);
+  const size_t rows = least(data->m, BLOCK), columns = least(data->n, BLOCK);
+  smma_status status = plan ? SMMA_OK : SMMA_NO_MEMORY;
+  if (status == SMMA_OK) status = compare_part(data, class->member[0], plan, class->c, 0, rows, 0, columns, difference);
+  if (status == SMMA_OK && (rows < data->m || columns < data->n) && (whole || difference->different == 0))
+    status = compare_part(data, class->member[0], plan, class->c, 0, data->m, 0, data->n, difference);
+  smma_plan_release(plan);
+  if (status == SMMA_NO_MEMORY) s->no_memory = true;
+  return status == SMMA_OK;
+}
+
+/* The same; where only signs of zeros differ, by the next recipe of the same key that has them. */
+static bool verify_signs(search *s, candidate *c, smma_match_difference *difference) {
+  const set *x = &s->set[c->set];
+  candidate other = *c;
+  smma_match_difference its;
+  if (!verify(s, c, false, difference)) return false;
+  while (difference->different && difference->zeros == difference->different && ++other.tried < x->count)
+    if (same_key(x->tried[other.tried].key, x->tried[c->tried].key) && verify(s, &other, false, &its) && !its.different)
+      *c = other, *difference = its;
+  return true;
+}
+
+/* The zeros that fill up calls change nothing in a class whose calls begin at multiples of this; 0: not known. */
+static size_t free_step(const smma_match_class *class) {
+  smma_operation o = smma_operation_of(class->member[0]);
+  o.c = o.d;
+  const smma_form form = smma_form_of(&o);
+  return form.chained && smma_zeros_add_nothing(&o) ? (size_t)form.step : 0;
+}
+
+/* What is the same for a class, however its calls are filled up. */
+static smma_match_key key_within(search *s, const candidate *c) {
+  smma_evaluator *e = s->set[c->set].evaluator;
+  smma_plan *plan = plan_of(s, c);
+  smma_match_key key = s->set[c->set].tried[c->tried].key;
+  if (plan && smma_evaluator_take(e, plan)) key = smma_evaluator_key(e, free_step(class_of(s, c)));
+  smma_plan_release(plan);
+  return key;
+}
+
+static int in_order_of_recipes(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  if (a->tried != b->tried) return a->tried < b->tried ? -1 : 1;
+  return a->set != b->set ? (a->set < b->set ? -1 : 1) : a->class < b->class ? -1 : a->class > b->class;
+}
+
+static int by_difference(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  if (a->different != b->different) return a->different < b->different ? -1 : 1;
+  return in_order_of_recipes(x, y);
+}
+
+static int by_score(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  return a->score != b->score ? b->score - a->score : in_order_of_recipes(x, y);
+}
+
+/* ---- What is found ---- */
+
+static bool is_of_class(const search *s, const smma_recipe *r, const smma_match_class *class) {
+  smma_plan *plan = smma_recipe_plan(r, s->data, class->member, class->members);
+  smma_plan_release(plan);
+  return plan;
+}
+
+static void note_library(smma_match_candidate *found, const smma_recipe *r) {
+  smma_match_library *l = found->library;
+  while (l < found->library + found->libraries && strcmp(l->name, r->library) != 0) l++;
+  if (l < found->library + found->libraries) {
+    l->others++;
+  } else if (found->libraries < sizeof found->library / sizeof *found->library) {
+    found->libraries++;
+    l->name = r->library;
+    smma_recipe_text(r, l->text, sizeof l->text);
+  }
+}
+
+static void describe(const search *s, const candidate *c, const smma_match_difference *difference,
+                     smma_match_candidate *found) {
+  const set *x = &s->set[c->set];
+  const smma_recipe *r = &x->tried[c->tried].recipe;
+  *found = (smma_match_candidate){.of = (size_t)(class_of(s, c) - s->match->class), .difference = *difference};
+  found->plan = plan_of(s, c);
+  smma_recipe_text(r, found->text, sizeof found->text);
+  for (size_t i = 0; i < x->count; i++)
+    if (x->tried[i].recipe.library && same_key(x->tried[i].key, x->tried[c->tried].key) &&
+        is_of_class(s, &x->tried[i].recipe, class_of(s, c)))
+      note_library(found, &x->tried[i].recipe);
+}
+
+/* Elements in which candidates that were computed in whole differ from D: where others are likely to. */
+typedef struct {
+  smma_match_elements elements;
+  size_t count;
+} witnesses;
+
+/* Leaves those behind `at` that have all of the witnesses. */
+static void filter(search *s, witnesses *w, size_t at) {
+  size_t kept = at;
+  w->count = 0;
+  for (size_t i = at; i < s->fulls; i++) s->full[i].score = 0;
+  if (smma_match_gather(s->data, &w->elements))
+    score_all(s, s->full + at, s->fulls - at, &w->elements);
+  else
+    s->no_memory = true;
+  smma_match_elements_free(&w->elements);
+  for (size_t i = at; i < s->fulls; i++)
+    if (s->full[i].score == SAMPLE) s->full[kept++] = s->full[i];
+  s->fulls = kept;
+}
+
+static void note_witness(search *s, witnesses *w, const smma_match_difference *d, size_t next) {
+  w->elements.row[w->count] = d->row, w->elements.column[w->count++] = d->column;
+  if (w->count == SAMPLE) filter(s, w, next);
+}
+
+/* Those with all of the samples, until enough fit. */
+static void verify_all(search *s, candidate *fit) {
+  smma_match *m = s->match;
+  smma_match_key key[SMMA_MATCH_MOST];
+  smma_match_difference difference;
+  witnesses w = {.count = 0};
+  size_t tries = 0;
+  qsort(s->full, s->fulls, sizeof *s->full, in_order_of_recipes);
+  m->untried = s->lost;
+  for (size_t i = 0; i < s->fulls && !s->no_memory; i++) {
+    candidate *c = &s->full[i];
+    const smma_match_key own = key_within(s, c);
+    bool known = false;
+    for (size_t f = 0; f < m->fits; f++) known |= class_of(s, c) == class_of(s, &fit[f]) && same_key(own, key[f]);
+    c->different = SIZE_MAX;
+    if (known) continue;
+    if (m->fits == SMMA_MATCH_MOST || tries == MOST_WHOLE) {
+      m->untried++;
+      continue;
+    }
+    tries++;
+    if (!verify_signs(s, c, &difference)) continue;
+    c->different = difference.different;
+    if (difference.different) {
+      note_witness(s, &w, &difference, i + 1);
+      continue;
+    }
+    fit[m->fits] = *c, key[m->fits] = own;
+    describe(s, c, &difference, &m->fit[m->fits++]);
+  }
+}
+
+/* Plans of libraries first, else as they are. */
+static void rank(smma_match *m, candidate *fit) {
+  for (size_t f = 1; f < m->fits; f++)
+    for (size_t i = f; i > 0 && m->fit[i].libraries && !m->fit[i - 1].libraries; i--) {
+      const smma_match_candidate found = m->fit[i];
+      const candidate own = fit[i];
+      m->fit[i] = m->fit[i - 1], fit[i] = fit[i - 1];
+      m->fit[i - 1] = found, fit[i - 1] = own;
+    }
+}
+
+/* Without a fit: of those with most of the sample the one with the fewest other elements. */
+static void find_near(search *s) {
+  candidate list[2 * SMMA_MATCH_MOST];
+  smma_match_difference difference;
+  size_t count = 0;
+  qsort(s->full, s->fulls, sizeof *s->full, by_difference);
+  qsort(s->near, s->nears, sizeof *s->near, by_score);
+  for (size_t i = 0; i < s->fulls && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
+    list[count++] = s->full[i];
+  for (size_t i = 0; i < s->nears; i++) list[count++] = s->near[i];
+  for (size_t i = 0; i < count && !s->no_memory; i++) {
+    list[i].different = SIZE_MAX;
+    if (verify(s, &list[i], false, &difference)) list[i].different = difference.different;
+  }
+  qsort(list, count, sizeof *list, by_difference);
+  if (count == 0 || list[0].different == SIZE_MAX || !verify(s, &list[0], true, &difference)) return;
+  describe(s, &list[0], &difference, &s->match->near);
+  s->match->has_near = true;
+}
+
+/* ---- What tells those that are found apart ---- */
+
+/* Normal random numbers, as sums of twelve from a generator of 64 bits; in the second half of many magnitudes. */
+static void fill_random(smma_format format, void *x, size_t count, uint64_t *state) {
+  for (size_t i = 0; i < count; i++) {
+    float sum = -6;
+    uint32_t bits;
+    uint64_t code;
+    for (int j = 0; j < 12; j++) {
+      *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      sum += (float)(*state >> 40) / (1 << 24);
+    }
+    if (i >= count / 2) sum = ldexpf(sum, (int)(*state >> 33) % 17 - 8);
+    memcpy(&bits, &sum, sizeof bits);
+    smma_convert(SMMA_F32, &bits, format, &code, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+    smma_store(bytes_of(format), x, i, smma_load(bytes_of(format), &code, 0));
+  }
+}
+
+static bool run_at_random(search *s, const candidate *c, const smma_match_elements *elements, uint64_t d[SAMPLE]) {
+  const smma_match_class *class = class_of(s, c);
+  smma_plan *plan = plan_of(s, c);
+  smma_evaluator *e = plan ? smma_evaluator_new(s->data, elements, &class, 1, s->signed_zeros) : NULL;
+  const bool done = e && smma_evaluator_take(e, plan) && smma_evaluator_compute(e);
+  if (done) smma_evaluator_run(e, 0, d);
+  smma_evaluator_free(e);
+  smma_plan_release(plan);
+  return done;
+}
+
+static void tell_apart(search *s, const candidate *fit) {
+  smma_match *m = s->match;
+  smma_match_elements random = s->elements[0];
+  uint64_t first[SAMPLE], other[SAMPLE], state = 1;
+  random.a = malloc(SAMPLE * s->data->k * bytes_of(s->data->a_format));
+  random.b = malloc(SAMPLE * s->data->k * bytes_of(s->data->b_format));
+  if (random.a && random.b) {
+    fill_random(s->data->a_format, random.a, SAMPLE * s->data->k, &state);
+    fill_random(s->data->b_format, random.b, SAMPLE * s->data->k, &state);
+  }
+  for (size_t f = 0; random.a && random.b && f < m->fits; f++) {
+    if (!run_at_random(s, &fit[f], &random, f ? other : first)) break;
+    for (size_t i = 0; f && i < SAMPLE; i++) m->fit[f].differs_at_random += other[i] != first[i];
+  }
+  smma_match_elements_free(&random);
+}
+
+/* ---- The search ---- */
+
+static bool fail_without_class(const smma_match_data *data, smma_error *error) {
+  return smma_fail(error, "no instruction among these multiplies %s by %s into %s%s", smma_format_text(data->a_format),
+                   smma_format_text(data->b_format), smma_format_text(data->d_format),
+                   data->c ? " and takes this C" : "");
+}
+
+static bool run(search *s, const smma_instruction *const *instruction, size_t instructions, smma_error *error) {
+  smma_match *m = s->match;
+  candidate fit[SMMA_MATCH_MOST] = {{0}};
+  s->signed_zeros = find_negative_zero(s->data);
+  m->exact = are_exact(s->data);
+  if (!make_classes(s, instruction, instructions)) return smma_fail(error, "out of memory");
+  if (m->classes == 0) return fail_without_class(s->data, error);
+  if (!choose_sample(s) || !make_sets(s)) return smma_fail(error, "out of memory");
+  for (s->at = 0; s->at < s->sets && !s->no_memory; s->at++) {
+    smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
+    m->products += smma_evaluator_products(s->set[s->at].evaluator);
+  }
+  if (!s->no_memory) refine(s);
+  if (!s->no_memory) verify_all(s, fit);
+  rank(m, fit);
+  if (!s->no_memory && m->fits > 1) tell_apart(s, fit);
+  if (!s->no_memory && m->fits == 0) find_near(s);
+  return !s->no_memory || smma_fail(error, "out of memory");
+}
+
+bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
+                       smma_match *match, smma_error *error) {
+  search *s = calloc(1, sizeof *s);
+  bool done;
+  memset(match, 0, sizeof *match);
+  if (!s) return smma_fail(error, "out of memory");
+  s->data = data, s->match = match;
+  done = run(s, instruction, instructions, error);
+  for (size_t i = 0; i < s->sets; i++) {
+    smma_evaluator_free(s->set[i].evaluator);
+    free(s->set[i].tried);
+    free(s->set[i].place);
+  }
+  for (size_t i = 0; i < SAMPLES; i++) smma_match_elements_free(&s->elements[i]);
+  free(s);
+  if (!done) smma_match_free(match);
+  return done;
+}
+
+void smma_match_free(smma_match *m) {
+  for (size_t c = 0; c < m->classes; c++) {
+    free(m->class[c].member);
+    free(m->class[c].c);
+  }
+  for (size_t f = 0; f < m->fits; f++) smma_plan_release(m->fit[f].plan);
+  if (m->has_near) smma_plan_release(m->near.plan);
+  free(m->class);
+  memset(m, 0, sizeof *m);
+}
