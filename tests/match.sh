@@ -78,6 +78,12 @@ finds 'its lost tail' H100 f16 1032 f32 'cublaslt:13.1/H100 --algo 66 --stages 3
   --as cublaslt:13.1 --algo 66 --stages 35 --splitk 16
 finds 'CUTLASS 2.x' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 13 --splitk 3 --reduction 2' \
   --as cublaslt:13.1 --algo 12 --stages 13 --splitk 3 --reduction 2
+finds 'CUTLASS 2.x by eights' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 0' \
+  --as cublaslt:13.1 --algo 21 --stages 0
+runs 0 match a520.npy b520.npy d.npy --in f16
+check 'that is no kernel of nvjet' bash -c '! grep -q "algo 66" in/stdout'
+runs 2 plan --as cublaslt:13.1 --on H100 --instr mma.m16n8k8.f32.f16.f16.f32 -m 24 -n 20 -k 520 --algo 66 --stages 35
+check 'which does not multiply by mma.sync' grep -q 'algorithm 66 multiplies by wgmma on Hopper' in/stderr
 finds 'totals in FP16' GB200 f16 520 f16 'cublaslt:13.1/GB200 --algo 12 --stages 0 --splitk 4 --reduction 1' \
   --as cublaslt:13.1 --algo 12 --stages 0 --splitk 4 --reduction 1
 finds 'FP8 on an H100' H100 e4m3 512 f32 'cublaslt:12.8/H100 --algo 66 --stages 36' \

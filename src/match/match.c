@@ -48,8 +48,8 @@ typedef struct {
   const smma_match_data *data;
   smma_match *match;
   set set[SMMA_MAXIMUM_K + 1];
-  size_t sets, at;                                         /* the one whose recipes are tried */
-  const smma_instruction *of_library[SMMA_ARCH_COUNT + 1]; /* one of each architecture */
+  size_t sets, at; /* the one whose recipes are tried */
+  const smma_instruction *of_library[(SMMA_ARCH_COUNT + 1) * (SMMA_FAMILY_CUSTOM + 1)]; /* note_kind */
   size_t of_libraries;
   smma_match_elements elements[SAMPLES];
   size_t samples;    /* as many as there are elements for */
@@ -192,10 +192,10 @@ static bool classify(search *s, const smma_instruction *i) {
   return add_member(&m->class[m->classes++], i);
 }
 
-/* One instruction of each architecture, which is what a library's rules ask for. */
-static void note_architecture(search *s, const smma_instruction *i) {
+/* One instruction of each architecture and family, which is what a library's rules ask for. */
+static void note_kind(search *s, const smma_instruction *i) {
   for (size_t x = 0; x < s->of_libraries; x++)
-    if (s->of_library[x]->arch == i->arch) return;
+    if (s->of_library[x]->arch == i->arch && s->of_library[x]->family == i->family) return;
   if (i->d == SMMA_F32) s->of_library[s->of_libraries++] = i;
 }
 
@@ -204,7 +204,7 @@ static bool make_classes(search *s, const smma_instruction *const *instruction, 
   for (size_t i = 0; i < instructions; i++) {
     if (!may_compute(s->data, instruction[i])) continue;
     if (!classify(s, instruction[i])) return false;
-    note_architecture(s, instruction[i]);
+    note_kind(s, instruction[i]);
   }
   for (size_t c = 0, kept; c < m->classes; c = kept) {
     bool fits;

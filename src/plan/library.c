@@ -329,7 +329,8 @@ static bool find_kernel(maker *m) {
   return fail(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 
-/* Tensor cores of the library's GPU, or FP32 FMA for kernels that use CUDA cores. */
+/* Tensor cores of the library's GPU, or FP32 FMA for kernels that use CUDA cores. nvjet's kernels are of the GPU's own
+   generation, CUTLASS 2.x's of mma.sync, whose groups other instructions take, too. */
 static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == SMMA_F32;
@@ -338,6 +339,9 @@ static bool check_instruction(maker *m) {
                        m->with->algo, i->name);
   if (i->arch != gpus[m->from->on].arch || i->d != SMMA_F32)
     return fail(m, "%s is of %s instructions with D in f32, not of %s", m->from->name, gpus[m->from->on].name, i->name);
+  if (m->kernel->how == NVJET && i->family != SMMA_FAMILY_WGMMA && i->family != SMMA_FAMILY_TCGEN05)
+    return fail(m, "algorithm %d multiplies by wgmma on Hopper and by tcgen05.mma on Blackwell, not by %s",
+                m->with->algo, i->name);
   return true;
 }
 
