@@ -128,13 +128,22 @@ static smma_gemm_arguments arguments_of(const product *p, const char *kernel, in
   return g;
 }
 
-/* D's memory as `kernel` leaves it. */
-static smma_status compute(const product *p, const char *kernel, int threads, unsigned char *memory) {
+/* By a multiplier. */
+static smma_status multiply_kept(const product *p, const smma_gemm_arguments *g) {
+  smma_multiplier *multiplier;
+  smma_status status = smma_multiplier_create(p->instruction, g, &multiplier);
+  if (status == SMMA_OK) status = smma_multiplier_run(multiplier, g->m, g->a, g->scale_a, g->c, g->d);
+  smma_multiplier_free(multiplier);
+  return status;
+}
+
+/* D's memory as `kernel` leaves it. `kept`: with B kept, which families of small products do not compute. */
+static smma_status compute(const product *p, const char *kernel, int threads, bool kept, unsigned char *memory) {
   smma_gemm_arguments g = arguments_of(p, kernel, threads);
   memcpy(memory, p->before, p->d_bytes);
   g.d = memory + p->odd;
   if (p->of_c != C_ABSENT) g.c = p->of_c == C_IN_PLACE_OF_D ? memory + p->odd : p->c + p->odd;
-  return smma_gemm(p->instruction, &g);
+  return kept ? multiply_kept(p, &g) : smma_gemm(p->instruction, &g);
 }
 
 /* ---- Random products ---- */
@@ -176,7 +185,11 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
     case 1: with->m = 1 + random_below(g, 8), with->n = 1024 + random_below(g, 140); break;
     case 3:
     case 4:
-    case 5: with->m = 1 + random_below(g, 9), with->n = 1 + random_below(g, 200); break;
+    case 5:
+    case 11:
+    case 12:
+    case 13:
+    case 14: with->m = 1 + random_below(g, 9), with->n = 1 + random_below(g, 200); break;
     case 6:
     case 7: with->m = 1 + random_below(g, 200), with->n = 1 + random_below(g, 9); break;
     case 2:
@@ -327,10 +340,11 @@ static void print_differences(const product *p) {
 }
 
 /* Whether `kernel` leaves in D's memory what the core did. */
-static bool agrees(const product *p, const char *kernel, int threads) {
-  smma_status status = compute(p, kernel, threads, p->got);
+static bool agrees(const product *p, const char *kernel, int threads, bool kept) {
+  smma_status status = compute(p, kernel, threads, kept, p->got);
   if (status == SMMA_OK && memcmp(p->expected, p->got, p->d_bytes) == 0) return true;
   describe(p, kernel, threads);
+  if (kept) fprintf(stderr, "  by a multiplier\n");
   if (status == SMMA_OK)
     print_differences(p);
   else
@@ -436,13 +450,14 @@ static int threads_of(const product *p) { return p->seed % 19 == 7 ? 2 : 1; }
 
 bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, const char *kernel, size_t *outputs) {
   product p;
-  bool same = make_product(&p, instruction, seed) && compute(&p, "core", 1, p.expected) == SMMA_OK;
+  bool same = make_product(&p, instruction, seed) && compute(&p, "core", 1, false, p.expected) == SMMA_OK;
   size_t wrong = 0;
   const char *name;
   *outputs = p.with.m * p.with.n;
   if (!same) fprintf(stderr, "%s, seed %" PRIu64 ": no memory\n", instruction->name, seed);
   for (size_t i = 0; same && (name = smma_kernel_name(i)); i++)
-    if (!kernel || strcmp(kernel, name) == 0) wrong += !agrees(&p, name, threads_of(&p));
+    if (!kernel || strcmp(kernel, name) == 0)
+      wrong += !agrees(&p, name, threads_of(&p), false) || !agrees(&p, name, threads_of(&p), true);
   if (same) wrong += !check_lanes(&p, kernel);
   end_product(&p);
   return same && !wrong;
@@ -545,7 +560,7 @@ void kernel_digests(const smma_instruction *instruction, const kernel_run *runs,
     product p;
     failed = !digest_product(&p, instruction, theme) || failed;
     for (size_t r = 0; !failed && r < count; r++) {
-      failed = compute(&p, runs[r].kernel, runs[r].threads, p.got) != SMMA_OK;
+      failed = compute(&p, runs[r].kernel, runs[r].threads, false, p.got) != SMMA_OK;
       digest[r] = hash_elements(digest[r], &p);
     }
     end_product(&p);

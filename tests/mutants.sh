@@ -2,7 +2,7 @@
 # mutants.sh PROGRAM MUTATIONS: the comparison of kernels with the core notices every mutation of the table, in the
 # family that it names, and finds nothing without one.
 set -uo pipefail
-program=$1 table=$2 outputs=1500000 failed=0
+program=$1 table=$2 outputs=3000000 failed=0
 
 families=$(sed -n 's/^family: //p' "$table" | sort -u)
 while IFS= read -r family; do
