@@ -98,7 +98,7 @@ def _array(x: Any) -> Any:
     """PyTorch's tensors as arrays; None stays."""
     if x is None or not type(x).__module__.startswith("torch"):
         return x if x is None else np.asarray(x)
-    from softmma.torch import _array as array_of
+    from softmma.torch import array as array_of
 
     x = x.detach().cpu()
     return array_of(x) if x.is_floating_point() else x.numpy()

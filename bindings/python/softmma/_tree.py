@@ -152,9 +152,9 @@ class _Asker:
         """The element of the product of matrices, all of whose rows, and columns, are these."""
         matrices: list[Any] = [np.tile(a, (self.m, 1)), np.ascontiguousarray(np.tile(b[:, None], (1, self.n)))]
         if self.device is not None:
-            from softmma.torch import _tensor
+            from softmma.torch import tensor
 
-            matrices = [_tensor(x).to(self.device) for x in matrices]
+            matrices = [tensor(x).to(self.device) for x in matrices]
         self.calls += 1
         d = np.asarray(_array(self.f(*matrices)))
         if d.size != self.m * self.n:

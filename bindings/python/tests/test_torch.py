@@ -217,7 +217,7 @@ def multipliers(monkeypatch):
             super().__init__(*arguments, **options)
             made.append(self.shape)
 
-    monkeypatch.setattr(softmma.torch, "Multiplier", Counted)
+    monkeypatch.setattr(softmma.torch._emulate, "Multiplier", Counted)
     return made
 
 
@@ -388,7 +388,7 @@ def test_kept_weights_are_freed(format):
         for k in range(1, 17):
             torch.ones(1, k) @ layers[0].weight[:k]
         (views,) = emulation._kept.values()
-        assert len(views) == softmma.torch.MOST_VIEWS
+        assert len(views) == softmma.torch._emulate.MOST_VIEWS
     assert not emulation._kept
 
 

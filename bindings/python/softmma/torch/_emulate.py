@@ -1,12 +1,4 @@
-"""What would my model do on that GPU? The matrix products of PyTorch modules on the CPU as a matrix unit computes them.
-
-    with softmma.torch.emulate("MI300X", weights="e4m3fnuz", activations="e4m3fnuz") as emulation:
-        loss = criterion(model(x), y)
-        loss.backward()
-    print(emulation.report())
-
-Importing this module needs PyTorch.
-"""
+"""The context in which products are emulated."""
 
 from __future__ import annotations
 
@@ -27,39 +19,16 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma import _core
 from softmma._products import Multiplier, matmul, quantize, round
-from softmma._table import html_table, text_table
-from softmma._units import BLOCK_FORMATS, Instruction, chosen, dtype, formats, instructions
-
-__all__ = ["Emulated", "Emulation", "Report", "emulate"]
+from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
+from softmma.torch._operations import OPERATIONS
+from softmma.torch._report import Emulated, Report
+from softmma.torch._tensors import array, lines, tensor
 
 _BITS = {format.name: format.bits for format in formats()}
 BLOCK = 128
 """Elements along K that share a scale with scaling="block"."""
 MOST_VIEWS = 8
 """Views of one weight that are kept: several parts of it, and each transposed in a backward pass."""
-
-_UNSIGNED = {1: torch.uint8, 2: torch.uint16}
-
-
-class Emulated(NamedTuple):
-    """One kind of product: PyTorch's operation, what A and B were rounded to, on which instruction, and how often."""
-
-    operation: str
-    a: str
-    b: str
-    instruction: str
-    calls: int
-    multiplications: int
-
-
-class Report(list[Emulated]):
-    """What was emulated, shown as a table."""
-
-    def __repr__(self) -> str:
-        return text_table(Emulated._fields, self)
-
-    def _repr_html_(self) -> str:
-        return html_table(Emulated._fields, self)
 
 
 class _Factor(NamedTuple):
@@ -125,7 +94,7 @@ class Emulation(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        emulated = _OPERATIONS.get(func.overloadpacket)
+        emulated = OPERATIONS.get(func.overloadpacket)
         if emulated is None and torch.is_inference_mode_enabled():
             return self._decomposed(func, args, kwargs)
         tensors = [x for x in args if isinstance(x, torch.Tensor)]
@@ -189,10 +158,17 @@ class Emulation(TorchDispatchMode):
         (factor,) = self._factors(b, names, lambda make: [self._scaled(b, names[1], None, make)])
         return self._times(a, names[0], None, factor)
 
+    def product_as_is(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """A B in FP32, of operands in formats of the unit."""
+        names = [_core.format(array(x).dtype.name) for x in (a, b)]
+        self._count(operation, names, self._instruction(names), a, b)
+        (factor,) = self._factors(b, names, lambda make: [_Factor(make(array(b)), None)])
+        return tensor(factor.multiply(array(a)))
+
     def _times(self, a: torch.Tensor, name: str, axis: int | None, factor: _Factor) -> torch.Tensor:
         """A, too, is multiplied by its scale before it is rounded, and the result is divided by both."""
         scale = self._scale(a, name, axis)
-        d = _tensor(factor.multiply(_array(a if scale is None else a.float() * scale)))
+        d = tensor(factor.multiply(array(a if scale is None else a.float() * scale)))
         d = d if d.is_floating_point() else d.float()
         for each in (scale, factor.scale):
             if each is not None:
@@ -201,7 +177,7 @@ class Emulation(TorchDispatchMode):
 
     def _scaled(self, b: torch.Tensor, name: str, axis: int | None, make: Callable[..., Any]) -> _Factor:
         scale = self._scale(b, name, axis)
-        return _Factor(make(_array(b if scale is None else b.float() * scale)), scale)
+        return _Factor(make(array(b if scale is None else b.float() * scale)), scale)
 
     def _sum_of_blocks(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
         """Blocks of K, each with scales of its own for the rows of A and the columns of B, added in FP32."""
@@ -218,12 +194,12 @@ class Emulation(TorchDispatchMode):
 
     def _block_scaled(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
         def quantized(make: Callable[..., Any]) -> list[_Factor]:
-            y = quantize(_array(b), names[1], axis=-2)
+            y = quantize(array(b), names[1], axis=-2)
             return [_Factor(make(y.values, scale_b=y.scales), None)]
 
         (factor,) = self._factors(b, names, quantized)
-        x = quantize(_array(a), names[0])
-        return _tensor(factor.multiply(x.values, scale_a=x.scales))
+        x = quantize(array(a), names[0])
+        return tensor(factor.multiply(x.values, scale_a=x.scales))
 
     # ---- Weights that are kept ----
 
@@ -238,16 +214,16 @@ class Emulation(TorchDispatchMode):
         options: dict[str, Any] = {"promote_every": self.promote_every, "threads": self.threads, "in_dtype": in_dtype}
         options["on"] = self._instruction(names)
         weight = self._parameter(b) if self.keep_weights else None
-        lines = None if weight is None else _lines(b)
-        if lines is None:
+        rows = None if weight is None else lines(b)
+        if rows is None:
             return prepare(lambda y, **scales: partial(matmul, b=y, **options, **scales))
         views: dict[Any, _Kept] = self._kept.setdefault(weight, {})
         key = (*names, b.dtype, b.shape, b.stride(), b.storage_offset())
-        if key not in views or not _core.same_lines(views[key].lines, lines, self.threads):
+        if key not in views or not _core.same_lines(views[key].lines, rows, self.threads):
             views.pop(key, None)
             if len(views) == MOST_VIEWS:
                 del views[next(iter(views))]
-            views[key] = _Kept(lines.copy(), prepare(lambda y, **scales: Multiplier(y, **options, **scales).matmul))
+            views[key] = _Kept(rows.copy(), prepare(lambda y, **scales: Multiplier(y, **options, **scales).matmul))
         return views[key].factors
 
     def _instruction(self, names: Sequence[str]) -> Instruction:
@@ -280,79 +256,6 @@ class Emulation(TorchDispatchMode):
         key = (operation, names[0], names[1], i.name)
         self._calls[key] += 1
         self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
-
-
-def _lines(x: torch.Tensor) -> Any:
-    """The tensor's own memory as a matrix whose rows are contiguous; None if neither its rows nor its columns are."""
-    if x.dim() != 2 or 1 not in x.stride():
-        return None
-    return _array(x) if x.stride(1) == 1 else _array(x).T
-
-
-def _array(x: torch.Tensor) -> Any:
-    """The tensor's own memory as an array, also in dtypes that NumPy has not."""
-    x = x.detach()
-    if x.dtype in (torch.float64, torch.float32, torch.float16):
-        return x.numpy()
-    return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
-
-
-def _tensor(d: Any) -> torch.Tensor:
-    """The product of two vectors is a number."""
-    d = np.asarray(d)
-    if d.dtype.isbuiltin == 1:
-        return torch.from_numpy(d)
-    return torch.from_numpy(d.view(f"u{d.dtype.itemsize}")).view(getattr(torch, d.dtype.name))
-
-
-# ---- PyTorch's operations ----
-
-
-def _mm(mode: Emulation, name: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return mode.product(name, a, b).to(a.dtype)
-
-
-def _addmm(
-    mode: Emulation, name: str, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, beta: float = 1, alpha: float = 1
-) -> torch.Tensor:
-    """C, a bias mostly, is added behind the product, in FP32, as GPU libraries do."""
-    d = mode.product(name, a, b) * alpha
-    return (d if beta == 0 else d + beta * c).to(a.dtype)
-
-
-def _scaled_mm(
-    mode: Emulation,
-    name: str,
-    a: torch.Tensor,
-    b: torch.Tensor,
-    scale_a: torch.Tensor,
-    scale_b: torch.Tensor,
-    bias: torch.Tensor | None = None,
-    scale_result: torch.Tensor | None = None,
-    out_dtype: torch.dtype | None = None,
-    use_fast_accum: bool = False,
-) -> torch.Tensor:
-    """FP8 tensors as they are; factors for the whole or for rows of A and columns of B act on the FP32 result."""
-    names = [_core.format(_array(x).dtype.name) for x in (a, b)]
-    mode._count(name, names, mode._instruction(names), a, b)
-    (factor,) = mode._factors(b, names, lambda make: [_Factor(make(_array(b)), None)])
-    d = _tensor(factor.multiply(_array(a)))
-    d = d * scale_a * scale_b
-    if bias is not None:
-        d = d + bias
-    return (d if scale_result is None else d * scale_result).to(out_dtype or a.dtype)
-
-
-_OPERATIONS: dict[Any, Callable[..., torch.Tensor]] = {
-    torch.ops.aten.mm: _mm,
-    torch.ops.aten.bmm: _mm,
-    torch.ops.aten.mv: _mm,
-    torch.ops.aten.dot: _mm,
-    torch.ops.aten.addmm: _addmm,
-    torch.ops.aten.baddbmm: _addmm,
-    torch.ops.aten.addmv: _addmm,
-    torch.ops.aten._scaled_mm: _scaled_mm,
-}
 
 
 def emulate(

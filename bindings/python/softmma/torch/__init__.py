@@ -1,0 +1,15 @@
+"""What would my model do on that GPU? The matrix products of PyTorch modules on the CPU as a matrix unit computes them.
+
+    with softmma.torch.emulate("MI300X", weights="e4m3fnuz", activations="e4m3fnuz") as emulation:
+        loss = criterion(model(x), y)
+        loss.backward()
+    print(emulation.report())
+
+Importing this module needs PyTorch.
+"""
+
+from softmma.torch._emulate import Emulation, emulate
+from softmma.torch._report import Emulated, Report
+from softmma.torch._tensors import array, tensor
+
+__all__ = ["Emulated", "Emulation", "Report", "array", "emulate", "tensor"]
