@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from softmma._units import BLOCK_FORMATS, Instruction
 
 QUANTIZED_FORMATS = tuple(BLOCK_FORMATS)
 """What `quantize` takes."""
+
+products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
+"""While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
 
 
 def matmul(
@@ -74,10 +78,20 @@ def matmul(
 
     Source: ``smma_gemm`` of softmma/softmma.h; the arithmetic of each instruction is in docs/algorithms.
     """
-    return _core.matmul(
+    given = locals() if products_seen.get() is not None else {}
+    d = _core.matmul(
         a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, scaling, split_k, promote_every,
         handle_of(plan), bias, scale_d, threads, kernel,
     )  # fmt: skip
+    _seen(given, d)
+    return d
+
+
+def _seen(given: Mapping[str, Any], d: NDArray[Any], **of_a: Any) -> None:
+    """A product, where somebody looks on: an empty mapping says that nobody did when its arguments were there."""
+    seen = products_seen.get()
+    if seen is not None and given:
+        seen.append(({name: given[name] for name in _ARGUMENTS if name in given} | of_a, d))
 
 
 # What the extension module is called with for a product, in order, and what of it there is without A and C.
@@ -118,6 +132,7 @@ class Multiplier:
     def __init__(self, b: ArrayLike, **arguments: Any):
         given = _OF_B.bind(b, **arguments)
         given.apply_defaults()
+        self._given = given.arguments if products_seen.get() is not None else {}  # else B need not be kept
         self._handle, chosen, k, n, self.nbytes = _core.multiplier(*positional(given.arguments))
         self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         self.shape = k, n
@@ -127,7 +142,9 @@ class Multiplier:
 
         A's values are rounded to the instruction's format. Raises as `softmma.matmul`.
         """
-        return _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a)
+        d = _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a)
+        _seen(self._given, d, a=a, c=c, scale_a=scale_a)
+        return d
 
     def __repr__(self) -> str:
         return f"<multiplier of {self.shape[0]} x {self.shape[1]} on {self.instruction.arch} {self.instruction.name}>"

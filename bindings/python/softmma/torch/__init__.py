@@ -8,8 +8,23 @@
 Importing this module needs PyTorch.
 """
 
+from softmma.torch._compare import compare
+from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, Ranking
 from softmma.torch._emulate import Emulation, emulate
 from softmma.torch._report import Emulated, Report
 from softmma.torch._tensors import array, tensor
 
-__all__ = ["Emulated", "Emulation", "Report", "array", "emulate", "tensor"]
+__all__ = [
+    "Difference",
+    "Divergence",
+    "Emulated",
+    "Emulation",
+    "Layer",
+    "LayerTrace",
+    "Ranking",
+    "Report",
+    "array",
+    "compare",
+    "emulate",
+    "tensor",
+]

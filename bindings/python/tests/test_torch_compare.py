@@ -1,0 +1,476 @@
+"""Where runs of a PyTorch network on several targets part."""
+
+import dataclasses
+import doctest
+import json
+import math
+import random
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+
+import softmma
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch.compare is NOT tested")
+from softmma.torch import compare, emulate
+
+nn, F = torch.nn, torch.nn.functional
+FP8 = {"weights": "e4m3", "activations": "e4m3"}
+BF16 = "H100", {"weights": "bf16", "activations": "bf16"}
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def network():
+    return nn.Sequential(nn.Linear(64, 96), nn.ReLU(), nn.Linear(96, 10))
+
+
+@pytest.fixture
+def x():
+    return torch.randn(32, 64)
+
+
+def bits(x):
+    return x.detach().contiguous().numpy().view(np.uint8).reshape(*x.shape, -1)
+
+
+def by_hand(x, y):
+    """Bits that differ, greatest and relative difference."""
+    a, b = x.detach().double().numpy(), y.detach().double().numpy()
+    relative = math.sqrt(((a - b) ** 2).sum() / (b**2).sum())
+    return int((bits(x) != bits(y)).any(-1).sum()) if x.dtype == y.dtype else None, abs(a - b).max(), relative
+
+
+def outputs(model, x, **emulated):
+    """Each layer's output of a Sequential, computed without compare."""
+    found = []
+    with torch.no_grad(), emulate(**emulated):
+        for layer in model:
+            x = layer(x)
+            found.append(x)
+    return found
+
+
+def test_numbers_are_those_by_hand(network, x):
+    d = compare(network, x, ["A100", ("H100", FP8)])
+    assert d.targets == ("A100", "H100 weights=e4m3 activations=e4m3") and [layer.title for layer in d] == [
+        "0",
+        "1",
+        "2",
+    ]
+    runs = {"A100": outputs(network, x, on="A100"), d.targets[1]: outputs(network, x, on="H100", **FP8)}
+    double = nn.Sequential(nn.Linear(64, 96), nn.ReLU(), nn.Linear(96, 10)).double()
+    double.load_state_dict(network.state_dict())
+    runs["FP32"], runs["FP64"] = [], []
+    with torch.no_grad():
+        for run, model, y in ("FP32", network, x), ("FP64", double, x.double()):
+            for layer in model:
+                runs[run].append(y := layer(y))
+    for n, layer in enumerate(d):
+        assert layer.shape == tuple(runs["A100"][n].shape) and layer.dtype == "float32"
+        for (a, b), found in layer.difference.items():
+            differ, greatest, relative = by_hand(runs[a][n], runs[b][n])
+            assert found.greatest == greatest and found.relative == pytest.approx(relative, rel=1e-12)
+            assert differ is None or found.differ == differ
+            if greatest:
+                where = abs(runs[a][n].double() - runs[b][n].double())
+                assert where[found.at] == greatest
+    for run in ("FP32", *d.targets):
+        (ranking,) = [r for r in d.rankings if r.run == run and r.against == "FP64"]
+        best, best64 = (runs[each][-1].argmax(-1) for each in (run, "FP64"))
+        assert ranking.argmax == [(int(i),) for i in torch.nonzero(best != best64)[:, 0]] and ranking.positions == 32
+        assert d.argmax[""][run].tolist() == best.tolist()
+        order, order64 = (runs[each][-1].argsort(-1, descending=True)[:, :5] for each in (run, "FP64"))
+        assert ranking.order == [(int(i),) for i in torch.nonzero((order != order64).any(-1))[:, 0]]
+
+
+def test_equal_targets(network, x):
+    d = compare(network, x, ["A100", "L40S", "A100", {"again": "A100"}])
+    assert d.targets == ("A100", "L40S", "A100 (2)", "again") and d.first is None
+    for layer in d:
+        assert set(layer.cause.values()) == {"equal"}
+        assert all(layer.difference[p, q][:3] == (0, 0, 0) for p in d.targets for q in d.targets if p != q)
+    assert "all targets have the same bits" in repr(d) and "A100 = L40S = A100 (2) = again" in repr(d)
+    with pytest.raises(ValueError, match="no layer has other bits"):
+        d.trace()
+
+
+def test_first_and_trace(network, x):
+    d = compare(network, x, ["A100", "L40S", "H100"])
+    assert d.first is d[0] and d.first.parted == [("A100", "H100"), ("L40S", "H100")]
+    assert [layer.cause["A100", "H100"] for layer in d] == ["own", "inherited", "inherited"]
+    t = d.trace()
+    a, h = (outputs(network, x, on=on)[0] for on in ("A100", "H100"))
+    assert t.targets == ("A100", "H100") and t.cause == "own" and "this layer's own" in repr(t)
+    assert abs(a - h)[t.at] == abs(a - h).max() and t.element == t.at and (t.product, t.products) == (0, 1)
+    w = network[0].weight.detach().numpy()
+    expected = softmma.trace(x.numpy(), w.T, at=t.at, on=["A100", "H100"], in_dtype="bf16")
+    assert t.same_operands and t.trace.parting == expected.parting
+    for mine, theirs in zip(t.trace.targets, expected.targets):
+        assert mine.result == theirs.result and mine.instruction == theirs.instruction
+        np.testing.assert_array_equal(mine.steps, theirs.steps)
+    inherited = d.trace(2, between=("H100", "L40S"))
+    assert inherited.targets == ("L40S", "H100") and inherited.cause == "inherited" and not inherited.same_operands
+    assert "not this layer's alone" in repr(inherited)
+    assert "no product" in repr(d.trace("1"))
+    with pytest.raises(ValueError, match="have the same bits"):
+        d.trace(0, between=("A100", "L40S"))
+    with torch.no_grad():
+        network[0].weight += 1
+    with pytest.raises(ValueError, match="has changed"):
+        d.trace()
+
+
+@pytest.mark.parametrize("scaling", ["tensor", "block", "none"])
+def test_trace_of_narrow_formats(scaling):
+    """What the unit got, scaled as the emulation does."""
+    layer, x = nn.Linear(300, 7), torch.randn(2, 3, 300)
+    d = compare(layer, x, [(on, {**FP8, "scaling": scaling}) for on in ("H100", "B200")] + ["A100"])
+    t = d.trace(between=d.targets[:2])
+    assert t.same_operands and t.products == (3 if scaling == "block" else 1) and t.trace.parting is not None
+    assert t.trace.targets[0].result != t.trace.targets[1].result
+    other = d.trace(between=(d.targets[0], "A100"))
+    assert other.trace is None if scaling == "block" else not other.same_operands
+
+
+class Residual(nn.Module):
+    """Two branches: the first has operands whose sums are exact on any unit; only the second parts."""
+
+    def __init__(self):
+        super().__init__()
+        self.exact, self.other, self.last = (nn.Linear(16, 16, bias=False) for _ in range(3))
+        with torch.no_grad():
+            self.exact.weight.copy_(torch.eye(16))
+
+    def forward(self, x):
+        y = self.exact(x)
+        return self.last(y + x + self.other(x).relu()) + y
+
+
+def test_branches():
+    net, x = nn.Sequential(Residual(), nn.LayerNorm(16)), torch.randn(50, 16)
+    d = compare(net, x, ["MI300X", "H100"])
+    cause = {layer.title: layer.cause["MI300X", "H100"] for layer in d}
+    assert cause == {"0.exact": "equal", "0.other": "own", "0.last": "inherited", "0": "inside", "1": "inherited"}
+    assert d.first is d["0.other"]
+    alone = compare(net, x, ["MI300X", "H100"], isolate=True)
+    cause = {layer.title: layer.cause["MI300X", "H100"] for layer in alone}
+    assert cause == {"0.exact": "equal", "0.other": "own", "0.last": "own", "0": "equal", "1": "equal"}
+
+
+def test_isolated_layers_get_the_inputs_of_fp32(network, x):
+    d = compare(network, x, ["A100", ("H100", FP8)], isolate=True)
+    with torch.no_grad():
+        inner = network[1](network[0](x))
+        exact = F.linear(inner.double(), network[2].weight.double(), network[2].bias.double())
+        plain = network[2](inner)
+        with emulate("A100"):
+            a = network[2](inner)
+    found = d["2"].difference
+    assert found["A100", "FP64"].greatest == abs(a - exact).max()
+    assert found["FP32", "FP64"].greatest == abs(plain - exact).max()
+    assert found["A100", "FP32"][:2] == by_hand(a, plain)[:2]
+    assert d.isolated and d.rankings == () and "each layer alone" in repr(d)
+    t = d.trace("2")
+    assert t.cause == "own" and t.trace.targets[0].result == softmma.matmul(
+        inner.numpy()[t.at[:1]], network[2].weight.detach().numpy()[t.at[1]], on="A100", in_dtype="bf16"
+    )
+
+
+def test_isolated_outputs_of_all_kinds():
+    """Expanded, in place, of several tensors, without tensors."""
+
+    class Kinds(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.relu, self.lstm = nn.Linear(8, 8), nn.ReLU(inplace=True), nn.LSTM(8, 8)
+            self.wide, self.same, self.none = Expand(), nn.Identity(), Nothing()
+
+        def forward(self, x):
+            y, _ = self.lstm(self.relu(self.fc(x)))
+            self.none(y)
+            return self.fc(self.same(self.wide(y)) * 2)
+
+    class Expand(nn.Module):
+        def forward(self, x):
+            return (x[:, :1] * 1.1).expand(-1, 3, -1)
+
+    class Nothing(nn.Module):
+        def forward(self, x):
+            return None
+
+    d = compare(Kinds(), torch.randn(5, 3, 8), ["A100", "H100"], isolate=True)
+    assert [layer.title for layer in d if layer.cause["A100", "H100"] not in ("equal", "own")] == []
+    assert {"lstm[0]", "lstm[1][0]", "wide", "same", "fc", "fc #2"} <= {layer.title for layer in d}
+
+
+class Point(NamedTuple):
+    x: torch.Tensor
+    n: int
+
+
+@dataclasses.dataclass
+class Result:
+    logits: torch.Tensor
+    rest: tuple
+
+
+class Structured(nn.Module):
+    """Calls of one module, products outside modules, arguments by name, outputs in a dataclass."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(16, 16))
+        self.fc = nn.Linear(16, 16)
+
+    def forward(self, x, *, mask, point=None):
+        y = self.fc(self.fc(x @ self.w)) * mask
+        z = F.scaled_dot_product_attention(y, y, y)
+        return Result(torch.einsum("bij,kj->bik", z, self.w), (Point(z, 3), {"mask": mask, "none": None}))
+
+
+def test_structures():
+    x, mask = torch.randn(2, 5, 16), torch.rand(16) > 0.5
+    d = compare(Structured(), {"x": x, "mask": mask}, ["A100", "H100"])
+    assert [(layer.name, layer.operation, layer.call, layer.output) for layer in d] == [
+        ("", "matmul", 1, ""), ("fc", "Linear", 1, ""), ("fc", "Linear", 2, ""),
+        ("", "scaled_dot_product_attention", 1, ""), ("", "einsum", 1, ""), ("", "Structured", 1, ".logits"),
+        ("", "Structured", 1, ".rest[0].x"), ("", "Structured", 1, ".rest[1]['mask']"),
+    ]  # fmt: skip
+    assert d[-1].dtype == "bool" and d[-1].cause["A100", "H100"] == "equal"
+    assert {r.output for r in d.rankings} == {".logits", ".rest[0].x"}
+    assert d.first.operation == "matmul" and d.first.cause["A100", "H100"] == "own" and "(model) (matmul)" in repr(d)
+    t = d.trace()
+    assert t.at is not None and t.element == (t.at[0] * 5 + t.at[1], t.at[2]) and t.same_operands
+
+
+def test_states_and_random_numbers(x):
+    """BatchNorm and a counter change, dropout draws: each run the same, and nothing is left behind."""
+
+    class Stateful(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Sequential(nn.Linear(64, 16), nn.BatchNorm1d(16), nn.Dropout(0.5))
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            x += 1
+            noise = torch.rand(16) + torch.randn_like(x[:, :16]) + random.random() + np.random.rand()
+            return self.net(x) * torch.bernoulli(torch.full((16,), 0.5)) + noise
+
+    model = Stateful()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    kept, states = x.clone(), (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist())
+    d = compare(model, x, ["A100", "A100", "H100"])
+    assert model.calls == 0 and model.training and torch.equal(x, kept)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.equal(states[0], torch.get_rng_state()) and states[1] == random.getstate()
+    assert states[2] == np.random.get_state()[1].tolist() and torch.get_default_dtype() == torch.float32
+    assert d[-1].difference["A100", "A100 (2)"].differ == 0 and d[-1].difference["FP32", "FP64"].relative < 1e-5
+    assert d[-1].difference["A100", "FP64"].relative < 0.1
+    assert compare(model, x, ["A100"], seed=1)[-1].difference != d[-1].difference
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+
+
+def test_exceptions_leave_nothing(x):
+    class Fails(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(64, 8)
+
+        def forward(self, x):
+            try:
+                self.inner(x)
+            except AttributeError:
+                pass
+            if (y := self.fc(x)).dtype == torch.float32:
+                raise KeyError("no such thing")
+            return y
+
+    model, state = Fails(), torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="the model does not run in FP32: KeyError: 'no such thing'"):
+        compare(model, x, ["A100"])
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+    assert torch.equal(state, torch.get_rng_state()) and torch.get_default_dtype() == torch.float32
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def test_the_reference_is_in_double():
+    """A model that asks for float32 inside, and one in bfloat16."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(32, 32)
+            self.scale = torch.full((32,), 0.3)
+
+        def forward(self, x):
+            y = self.fc(x).float().to(torch.float32).type(torch.float32)
+            y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + torch.full((1,), 1e-6, dtype=torch.float32))
+            return F.softmax(y, -1, dtype=torch.float32) @ torch.eye(32) * self.scale
+
+    model, x = Norm(), torch.randn(6, 32)
+    d = compare(model, x, ["A100"])
+    y = F.linear(x.double(), model.fc.weight.double(), model.fc.bias.double())
+    y = F.softmax(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6), -1) * model.scale.double()
+    with torch.no_grad(), emulate("A100"):
+        a = model(x)
+    assert d[-1].difference["A100", "FP64"].greatest == pytest.approx(abs(a - y).max().item(), rel=1e-9) and not d.notes
+    half = compare(nn.Linear(32, 32).bfloat16(), x.bfloat16(), ["A100", "H100"])
+    assert half[0].dtype == "bfloat16" and half[0].difference["FP32", "FP64"].relative < 1e-6
+
+
+def test_special_values():
+    layer, x = nn.Linear(4, 3, bias=False), torch.randn(5, 4)
+    x[1, 1], x[2] = math.nan, torch.tensor([math.inf, 0, 0, 0])
+    d = compare(layer, x, ["A100", ("H100", {**FP8, "scaling": "none"})])
+    assert d[0].nan["A100"] == 3 and d[0].infinite["A100"] == 3 and d[0].difference["A100", "FP64"].left_out == 6
+    assert math.isfinite(d[0].difference["A100", "FP64"].relative) and "3 NaN, 3 inf" in repr(d)
+    json.loads(d.to_json())
+    zero = compare(nn.Linear(4, 3, bias=False), torch.zeros(2, 4), ["A100", "H100"])
+    assert zero[0].difference["A100", "FP64"][:3] == (0, 0, 0) and zero.first is None
+    empty = compare(layer, torch.zeros(0, 4), ["A100", "H100"])
+    assert empty[0].shape == (0, 3) and empty[0].difference["A100", "H100"] == (0, 0, 0, 0, None)
+
+
+def test_calls_that_are_not_in_all_runs():
+    """A branch that depends on the values."""
+
+    class Routed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.up, self.down = nn.Linear(64, 1), nn.Linear(64, 8), nn.Linear(64, 4)
+            self.least = 0.0
+
+        def forward(self, x):
+            return self.up(x) if self.fc(x).sum() > self.least else self.down(x[:1])
+
+    model, x = Routed(), torch.randn(16, 64)
+    sums = []
+    for formats in {}, FP8:
+        with torch.no_grad(), emulate("H100", **formats):
+            sums.append(model.fc(x).sum().item())
+    assert sums[0] != sums[1]
+    model.least = sum(sums) / 2
+    d = compare(model, x, ["H100", ("H100", FP8)])
+    causes = {layer.title: layer.cause[d.targets] for layer in d}
+    assert causes == {"fc": "own", "up": "missing", "down": "missing"}
+    assert d.first is d["fc"] and "missing" in repr(d) and json.loads(d.to_json())
+    assert d.trace("up").trace is None
+
+
+def test_inputs_that_are_not_tensors():
+    """A number, and a tensor in an object, are inputs as well."""
+
+    class Cache:
+        def __init__(self, x):
+            self.x = x
+
+    class Scaled(nn.Module):
+        def forward(self, x, scale, cache):
+            return x * scale + cache.x
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.scaled = nn.Linear(64, 1), Scaled()
+
+        def forward(self, x):
+            y = self.fc(x)
+            by_number = self.scaled(x, y.sum().item(), Cache(x))
+            return by_number + self.scaled(x, 1, Cache(y))
+
+    d = compare(Model(), torch.randn(3, 64), ["A100", ("H100", FP8)])
+    causes = [layer.cause[d.targets] for layer in d]
+    assert [layer.title for layer in d] == ["fc", "scaled", "scaled #2", "(model)"]
+    assert causes == ["own", "inherited", "inherited", "inside"]
+
+
+def test_targets(network, x):
+    """Everything that a target may be."""
+    unit = softmma.find("H100", "wgmma bf16")[0]
+    emulation = emulate("A100", weights="f16", activations="f16")
+    d = compare(network, (x,), ["H100", BF16, unit, {"mine": emulation, "dict": {"on": "H100", "weights": "bf16"}}])
+    assert d.targets == ("H100", "H100 weights=bf16 activations=bf16", unit.name, "mine", "dict")
+    assert d[0].groups(d.targets)[0] == [d.targets[0], d.targets[1], unit.name, "dict"]
+    assert len(emulation.report()) and compare(network, [x], "H100").targets == ("H100",)
+    assert compare(network, x, {"a": "MI300X", "b": "H100"}).targets == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "on", "error", "line"),
+    [
+        (lambda x: x, torch.ones(1), ["H100"], TypeError, "model is a function: compare takes a torch.nn.Module"),
+        (nn.Linear(2, 2), 3, ["H100"], TypeError, "inputs is a int"),
+        (nn.Linear(2, 2), torch.ones(2), [], ValueError, "it lists targets"),
+        (nn.Linear(2, 2), torch.ones(2), [3], TypeError, "3 is no target"),
+        (nn.Linear(2, 2), torch.ones(2), [()], TypeError, "is no target"),
+        (nn.Linear(2, 2), torch.ones(2), {"FP64": "H100"}, ValueError, "FP64 runs anyway"),
+        (nn.Linear(2, 2), torch.ones(2), ["H1000"], LookupError, "H1000"),
+        (nn.Linear(2, 2), torch.ones(2), [("H100", {"weights": "e9m9"})], LookupError, "e9m9"),
+        (nn.Linear(2, 2, device="meta"), torch.ones(2), ["H100"], ValueError, "weight is on meta"),
+        (nn.Linear(2, 2), torch.ones(2, device="meta"), ["H100"], ValueError, "inputs is on meta"),
+        (nn.Linear(2, 2), torch.ones(3), ["H100"], RuntimeError, "the model does not run in FP32: RuntimeError"),
+    ],
+)
+def test_bad_input(model, inputs, on, error, line):
+    with pytest.raises(error, match=line):
+        compare(model, inputs, on)
+
+
+def test_what_is_passed_on(network, x, tmp_path):
+    d = compare(network, x, ["A100", "H100", ("H100", FP8)])
+    data = json.loads(d.to_json(tmp_path / "d.json"))
+    assert json.loads((tmp_path / "d.json").read_text()) == data
+    assert data["first"] == 0 and len(data["layers"]) == 3 * 10 and data["targets"] == list(d.targets)
+    one = next(r for r in data["layers"] if (r["number"], r["run"], r["against"]) == (2, "H100", "A100"))
+    assert one["differ"] == d[2].difference["H100", "A100"].differ and one["cause"] == "inherited"
+    assert d._repr_html_().count("<table>") == 2 and "A100" in d.table("FP32") and d.table("A100") != d.table("FP32")
+    with pytest.raises(ValueError, match="the runs are FP64, FP32, A100"):
+        d.table("B200")
+    with pytest.raises(KeyError, match="there is no layer 'fc'"):
+        d["fc"]
+
+
+def test_pandas(network, x):
+    pytest.importorskip("pandas", reason="pandas is not installed: to_pandas is NOT tested")
+    d = compare(network, x, ["A100", "H100"])
+    frame = d.to_pandas()
+    assert len(frame) == 3 * 6
+    row = frame[(frame.number == 0) & (frame.run == "H100") & (frame.against == "FP64")].iloc[0]
+    assert row.greatest == d[0].difference["H100", "FP64"].greatest and row["shape"] == (32, 96)
+    assert len(d.to_pandas("rankings")) == 6
+    with pytest.raises(ValueError, match="layers and rankings"):
+        d.to_pandas("all")
+
+
+def test_plot(network, x, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: Divergence.plot is NOT tested")
+    compare(network, x, ["A100", "H100"]).plot(tmp_path / "d.svg")
+    assert (tmp_path / "d.svg").read_text().rstrip().endswith("</svg>")
+    compare(network, x, "A100").plot(tmp_path / "d.png")
+
+
+def test_files_and_parts(network, x, monkeypatch):
+    """Activations in a file, compared in parts, give the same."""
+    expected = compare(network, x, ["A100", ("H100", FP8)])
+    monkeypatch.setattr("softmma.torch._compare.CHUNK", 100)
+    found = compare(network, x, ["A100", ("H100", FP8)], memory=1000)
+    for a, b in zip(expected, found):
+        for pair, d in a.difference.items():
+            assert b.difference[pair]._replace(relative=0) == d._replace(relative=0)
+            assert b.difference[pair].relative == pytest.approx(d.relative, rel=1e-12)
+    assert found.bytes == expected.bytes > 1000
+
+
+def test_session():
+    """The sessions of the page, in which nothing but the FP32 run depends on the machine."""
+    result = doctest.testfile(str(REPOSITORY / "docs" / "networks.md"), False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted and not result.failed
