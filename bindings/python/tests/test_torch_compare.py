@@ -210,6 +210,24 @@ def test_isolated_outputs_of_all_kinds():
     assert {"lstm[0]", "lstm[1][0]", "wide", "same", "fc", "fc #2"} <= {layer.title for layer in d}
 
 
+def test_isolated_gradients_inside_a_model():
+    """A model that differentiates: the graph goes on through what was put in."""
+
+    class Force(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.out = nn.Linear(3, 8), nn.Linear(8, 1)
+
+        def forward(self, x):
+            with torch.enable_grad():
+                x = x.detach().requires_grad_()
+                return torch.autograd.grad(self.out(self.fc(x).tanh()).sum(), x)[0]
+
+    model, x = Force(), torch.randn(5, 3)
+    d = compare(model, x, ["A100", "H100"], isolate=True)
+    assert 0 < d[-1].difference["A100", "FP64"].relative < 0.01 and d[-1].difference["FP32", "FP64"].relative < 1e-6
+
+
 class Point(NamedTuple):
     x: torch.Tensor
     n: int
@@ -404,11 +422,18 @@ def test_targets(network, x):
     assert compare(network, x, {"a": "MI300X", "b": "H100"}).targets == ("a", "b")
 
 
+class Silent(nn.Module):
+    def forward(self, x):
+        return 3
+
+
 @pytest.mark.parametrize(
     ("model", "inputs", "on", "error", "line"),
     [
         (lambda x: x, torch.ones(1), ["H100"], TypeError, "model is a function: compare takes a torch.nn.Module"),
         (nn.Linear(2, 2), 3, ["H100"], TypeError, "inputs is a int"),
+        (nn.Sequential(), (), ["H100"], RuntimeError, "the model does not run in FP32: TypeError"),
+        (Silent(), torch.ones(2), ["H100"], ValueError, "the model returns no tensors"),
         (nn.Linear(2, 2), torch.ones(2), [], ValueError, "it lists targets"),
         (nn.Linear(2, 2), torch.ones(2), [3], TypeError, "3 is no target"),
         (nn.Linear(2, 2), torch.ones(2), [()], TypeError, "is no target"),

@@ -225,6 +225,8 @@ class _Recorder(TorchFunctionMode):
         self._counts: Counter[tuple[str, str]] = Counter()
         self._versions = {id(x): x._version for x in model.parameters() if not x.is_inference()}
         for name, module in model.named_modules():
+            if isinstance(module, torch.jit.ScriptModule):
+                continue  # has no hooks, and is not looked into
             module.register_forward_pre_hook(partial(self._enter_module, name), with_kwargs=True)
             module.register_forward_hook(self._leave_module, with_kwargs=True, always_call=True)
 
@@ -336,7 +338,7 @@ class _Recorder(TorchFunctionMode):
                     for axis, stride in enumerate(x.stride()):  # an expanded axis is one element
                         if stride == 0 and x.shape[axis] > 1:
                             x, wanted = x.narrow(axis, 0, 1), wanted.narrow(axis, 0, 1)
-                    x.copy_(wanted)
+                    x.data.copy_(wanted)  # a graph of gradients goes on through it
 
 
 @contextmanager
@@ -421,6 +423,8 @@ class _Comparing:
             kind = type(model).__name__
             if kind in ("OptimizedModule", "DistributedDataParallel", "DataParallel") and hasattr(model, wrapper):
                 model = getattr(model, wrapper)
+        if isinstance(model, torch.jit.ScriptModule):
+            raise TypeError("model is TorchScript, whose layers cannot be seen: compare takes the module it is made of")
         for name, x in (*model.named_parameters(), *model.named_buffers()):
             if x.device.type != "cpu":
                 raise ValueError(f"model: {name} is on {x.device}; emulation is on the CPU: model.cpu()")
@@ -530,6 +534,10 @@ def compare(
         for target in targets:
             runs.append(comparing.run(target.label, None, target, file=file, forced=forced).run)
         layers = _layers(runs, file)
+        if not layers:
+            raise ValueError(
+                "the model returns no tensors, and nothing that it calls does: there is nothing to compare"
+            )
         rankings, order = ([], {}) if isolate else _rankings(runs, file, top)
     finally:
         file.close()

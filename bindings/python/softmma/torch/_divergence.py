@@ -262,7 +262,7 @@ class Divergence(Sequence[Layer]):
             cells += [self._cell(layer, run, against) for run in shown]
             if several:
                 counts = [layer.difference[pair].differ for pair in layer.parted if pair in layer.difference]
-                cells.append(f"{max(counts)}" if counts else "0")
+                cells.append(f"{max(counts)}" if counts else "-" if layer.parted else "0")
                 causes = {layer.cause[pair] for pair in layer.parted}
                 cells.append(next((c for c in ("missing", "shape", "own", "inside", "inherited") if c in causes), ""))
                 cells.append(" | ".join(" = ".join(group) for group in layer.groups(self.targets)))
