@@ -263,7 +263,11 @@ def test_structures():
     ]  # fmt: skip
     assert d[-1].dtype == "bool" and d[-1].cause["A100", "H100"] == "equal"
     assert {r.output for r in d.rankings} == {".logits", ".rest[0].x"}
-    assert d.first.operation == "matmul" and d.first.cause["A100", "H100"] == "own" and "(model) (matmul)" in repr(d)
+    assert (
+        d.first.operation == "matmul"
+        and d.first.cause["A100", "H100"] == "own"
+        and "first: (model):matmul (matmul)" in repr(d)
+    )
     t = d.trace()
     assert t.at is not None and t.element == (t.at[0] * 5 + t.at[1], t.at[2]) and t.same_operands
 

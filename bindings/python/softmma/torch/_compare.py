@@ -177,7 +177,7 @@ class _File:
     """Activations: in memory up to a limit, all of them in a temporary file beyond."""
 
     def __init__(self, most: int):
-        self._file = tempfile.SpooledTemporaryFile(most)  # noqa: SIM115
+        self._file = tempfile.SpooledTemporaryFile(max(most, 1))  # noqa: SIM115
         self.bytes = 0
 
     def add(self, x: torch.Tensor) -> int:
@@ -406,7 +406,7 @@ def _target(label: str | None, what: Any) -> _Target:
     if places and isinstance(places[0], str):
         instructions(places[0])  # raises if there is no such GPU
     words = [str(getattr(x, "name", x)) for x in places]
-    words += [f"{key}={value}" for key, value in named.items()]
+    words += [f"{key}={value if len(str(value)) <= 24 else '...'}" for key, value in named.items()]
     return _Target(label or " ".join(words), (places, named))
 
 
@@ -587,7 +587,8 @@ def _layers(runs: Sequence[_Run], file: _File) -> list[Layer]:
         paths = dict.fromkeys(output.path for call in calls.values() for output in call.outputs)
         for path in paths:
             tensors = {label: output for label, call in calls.items() for output in call.outputs if output.path == path}
-            layers.append(_layer(key, path, labels, tensors, cause, file))
+            is_module = next(iter(calls.values())).is_module
+            layers.append(_layer(key, is_module, path, labels, tensors, cause, file))
     return layers
 
 
@@ -607,7 +608,13 @@ def _cause(x: _Run, y: _Run, key: _Key, kept: set[_Key]) -> str:
 
 
 def _layer(
-    key: _Key, path: str, labels: list[str], tensors: dict[str, _Output], cause: dict[tuple[str, str], str], file: _File
+    key: _Key,
+    is_module: bool,
+    path: str,
+    labels: list[str],
+    tensors: dict[str, _Output],
+    cause: dict[tuple[str, str], str],
+    file: _File,
 ) -> Layer:
     own = tensors.get(labels[1]) or next(iter(tensors.values()))
     of_targets = [tensors[label] for label in labels[2:] if label in tensors]
@@ -625,11 +632,8 @@ def _layer(
             why = "missing"
         causes[x, y] = why
     dtype = str((of_targets or [own])[0].dtype).removeprefix("torch.")
-    return Layer(*_named(key), path, own.shape, dtype, nan, infinite, difference, causes)
-
-
-def _named(key: _Key) -> tuple[str, int, str]:
-    return key[0], key[2], key[1]
+    name, operation, n = key
+    return Layer(name, n, operation, is_module, path, own.shape, dtype, nan, infinite, difference, causes)
 
 
 @dataclasses.dataclass

@@ -41,7 +41,8 @@ class Layer:
     """One output of one call of a module, or of a product that no module hands on as it is.
 
     ``name`` is the module's path, "" for the model itself; ``call`` counts its calls from 1; ``operation`` is the module's
-    class, or the function that was called in it; ``output`` says which tensor of the output, "" where it is one.
+    class, or with ``is_module`` False the function that was called in it; ``output`` says which tensor of the output, ""
+    where it is one.
 
     ``difference[x, y]`` is run x against run y, for any two runs that have this output in one shape, ``nan[x]`` and
     ``infinite[x]`` count a run's elements. ``cause[x, y]``, for targets x and y, is
@@ -56,6 +57,7 @@ class Layer:
     name: str
     call: int
     operation: str
+    is_module: bool
     output: str
     shape: tuple[int, ...]
     dtype: str
@@ -66,8 +68,9 @@ class Layer:
 
     @property
     def title(self) -> str:
-        """Name, number of the call from the second on, and which output."""
-        return f"{self.name or '(model)'}{f' #{self.call}' if self.call > 1 else ''}{self.output}"
+        """Name, of functions after a colon, number of the call from the second on, and which output."""
+        function = "" if self.is_module else f":{self.operation}"
+        return f"{self.name or '(model)'}{function}{f' #{self.call}' if self.call > 1 else ''}{self.output}"
 
     @property
     def size(self) -> int:
