@@ -24,7 +24,8 @@ from softmma import _core
 from softmma._close import assert_close
 from softmma._equal import Equality, equal
 from softmma._plans import Plan, plan, plan_libraries
-from softmma._products import QUANTIZED_FORMATS, Multiplier, Quantized, dot, matmul, quantize, round
+from softmma._products import Multiplier, dot, matmul, round
+from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._study import (
     ComparedUnit,
     Comparison,

@@ -1,4 +1,4 @@
-"""Products of matrices, dot-product-adds, rounding, block-scaled quantisation."""
+"""Products of matrices, dot-product-adds, rounding."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import inspect
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
-from softmma._units import BLOCK_FORMATS, Instruction
-
-QUANTIZED_FORMATS = tuple(BLOCK_FORMATS)
-"""What `quantize` takes."""
+from softmma._units import Instruction
 
 products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
 """While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
+
 
 
 def matmul(
@@ -192,42 +190,3 @@ def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = 
     softmma/softmma.h.
     """
     return _core.round(x, dtype, mode, overflow)
-
-
-class Quantized(NamedTuple):
-    """Elements in a narrow format, and the factors that blocks of them share."""
-
-    values: NDArray[Any]
-    scales: NDArray[Any]
-
-
-def quantize(x: ArrayLike, format: str, axis: int = -1) -> Quantized:
-    """Splits ``x`` into elements and scale factors of a block-scaled format, in blocks along ``axis``.
-
-    ``format``: "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4" (32 elements share a power of two), or
-    "nvfp4" (16 share a UE4M3 number). For a product, A is split along its last axis and B along the one before:
-
-        >>> import numpy as np, softmma
-        >>> a, b = np.full((2, 64), 3), np.full((64, 3), 3)
-        >>> qa, qb = softmma.quantize(a, "nvfp4"), softmma.quantize(b, "nvfp4", axis=-2)
-        >>> softmma.matmul(qa.values, qb.values, on="B200", scale_a=qa.scales, scale_b=qb.scales)[0].tolist()
-        [576.0, 576.0, 576.0]
-
-    A power of two is 2^(floor(log2(greatest magnitude of the block)) - e), e the exponent of the format's greatest
-    number (OCP Microscaling Formats 1.0, 6.3). NVFP4's factor is the greatest magnitude divided by 6, rounded to
-    nearest even; a tensor whose blocks need factors beyond UE4M3's 448, or far below its 2^-9, is divided by one
-    number before, and the product multiplied by it (``matmul``'s alpha).
-    Elements are quotients by the factor, in binary64, rounded to nearest even and saturated. A block with NaN or
-    infinity gets a factor of NaN.
-
-    Returns ``values``, of x's shape, and ``scales``, with one number for each block. Raises ValueError for a format
-    that there is not. Arithmetic: ``smma_round`` and ``smma_value`` of softmma/softmma.h.
-    """
-    if format not in BLOCK_FORMATS:
-        raise ValueError(f"format: {format!r} is none of {', '.join(BLOCK_FORMATS)}")
-    x = np.asarray(x)
-    if x.ndim == 0:
-        raise ValueError("x is a number; blocks lie along an axis of an array")
-    last = np.moveaxis(x, axis, -1)
-    values, scales = _core.quantize(last, *BLOCK_FORMATS[format])
-    return Quantized(np.moveaxis(values, -1, axis), np.moveaxis(scales, -1, axis))

@@ -88,7 +88,7 @@ def reference(x, format):
 @pytest.mark.parametrize("length", [1, 16, 32, 100])
 def test_quantize(generator, format, length):
     x = generator.standard_normal(length) * np.exp2(generator.integers(-3, 4, length))
-    q = softmma.quantize(x, format)
+    q = softmma.quantize(x, format, factor=1)
     values, scales = reference(x, format)
     assert q.values.astype(float).tolist() == values
     assert q.scales.astype(float).tolist() == scales
@@ -107,7 +107,7 @@ def test_quantize_along_an_axis(generator):
 def test_product_of_quantized(generator, format):
     """What the unit computes is the product of what quantisation left, as far as FP32 goes."""
     a, b = generator.standard_normal((4, 96)), generator.standard_normal((96, 5))
-    qa, qb = softmma.quantize(a, format), softmma.quantize(b, format, axis=-2)
+    qa, qb = softmma.quantize(a, format, factor=1), softmma.quantize(b, format, axis=-2, factor=1)
     block = {"nvfp4": 16}.get(format, 32)
     wide_a = qa.values.astype(float) * np.repeat(qa.scales.astype(float), block, axis=1)
     wide_b = qb.values.astype(float) * np.repeat(qb.scales.astype(float), block, axis=0)

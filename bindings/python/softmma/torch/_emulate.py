@@ -18,7 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma import _core
-from softmma._products import Multiplier, matmul, quantize, round
+from softmma._products import Multiplier, matmul, round
+from softmma._quantization import quantize
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
 from softmma.torch._operations import OPERATIONS
 from softmma.torch._report import Emulated, Report
@@ -195,11 +196,11 @@ class Emulation(TorchDispatchMode):
     def _block_scaled(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
         def quantized(make: Callable[..., Any]) -> list[_Factor]:
             y = quantize(array(b), names[1], axis=-2)
-            return [_Factor(make(y.values, scale_b=y.scales), None)]
+            return [_Factor(make(y.values, scale_b=y.scales), torch.tensor(y.factor))]
 
         (factor,) = self._factors(b, names, quantized)
         x = quantize(array(a), names[0])
-        return tensor(factor.multiply(x.values, scale_a=x.scales))
+        return tensor(factor.multiply(x.values, scale_a=x.scales)) * (torch.tensor(x.factor) * factor.scale)
 
     # ---- Weights that are kept ----
 

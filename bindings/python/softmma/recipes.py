@@ -1,0 +1,362 @@
+"""Recipes: how a network's tensors become a matrix unit's operands, by the names of the field.
+
+    >>> import numpy as np, softmma
+    >>> from softmma import recipes
+    >>> unit = recipes.Unit("H100", "fp8_rowwise")
+    >>> x, w = np.float32([[1, 2, 3]]), np.float32([[1e-6], [2e-6], [3e-6]])
+    >>> a = unit.prepare(x, "activations", "forward", "a")
+    >>> b = unit.prepare(w, "weights", "forward", "b")
+    >>> a.values.astype(float).tolist(), a.factor.tolist()
+    ([[128.0, 256.0, 384.0]], [[0.0078125]])
+    >>> unit.multiply(a, b).tolist()
+    [[1.4066696166992188e-05]]
+
+A layer has three products: forward, of activations and weights; dgrad, of gradients and weights; wgrad, of activations
+and gradients. A recipe says for each of the three kinds of tensors which format it is rounded to and what it is scaled
+by before. Scaling is in FP32, with one operation to a rounding, as documented with each granularity at `Operand`; the
+product is the unit's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._plans import Plan
+from softmma._products import Multiplier, matmul
+from softmma._quantization import HADAMARD, SCALINGS, History, Operand, Prepared, Side, Statistics, prepare
+from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
+
+__all__ = [
+    "HADAMARD",
+    "SCALINGS",
+    "History",
+    "Multiplied",
+    "Operand",
+    "Prepared",
+    "Recipe",
+    "Statistics",
+    "Unit",
+    "custom",
+    "prepare",
+    "recipe",
+    "recipes",
+]
+
+Role = Literal["weights", "activations", "gradients"]
+Product = Literal["forward", "dgrad", "wgrad", "other"]
+_BITS = {format.name: format.bits for format in formats()}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What becomes of weights, activations and gradients, and how products accumulate.
+
+    ``wgrad`` are the operands of the product of activations and gradients, where they differ; ``others`` is what
+    products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of
+    the instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the sum of FP8 products moves to
+    FP32, on Hopper, whose unit keeps 13 bits of it; other units have no need. ``source`` says whose recipe it is.
+    """
+
+    name: str
+    weights: Operand
+    activations: Operand
+    gradients: Operand
+    wgrad: tuple[Operand, Operand] | None = None
+    others: Operand | None = None
+    accumulate: str | None = None
+    promote: tuple[int, int] = (0, 0)
+    source: str = ""
+
+    def operand(self, role: Role, product: Product) -> Operand:
+        """What a tensor becomes in a product: "forward", "dgrad", "wgrad", or "other", without a weight."""
+        if product == "other" and self.others is not None:
+            return self.others
+        if product == "wgrad" and self.wgrad is not None and role != "weights":
+            return self.wgrad[role == "gradients"]
+        operand: Operand = getattr(self, role)
+        return operand
+
+    def __str__(self) -> str:
+        parts = [f"{role} {getattr(self, role)}" for role in ("weights", "activations", "gradients")]
+        return f"{self.name}: {', '.join(parts)}"
+
+
+# ---- Recipes by name ----
+
+_BF16 = Operand("bf16")
+_TRANSFORMER_ENGINE = "Transformer Engine 2 (NVIDIA, 2026)"
+
+
+def _plain(name: str, format: str, accumulate: str | None = None, source: str = "") -> Recipe:
+    operand = Operand(format)
+    return Recipe(name, operand, operand, operand, accumulate=accumulate, source=source)
+
+
+def _fp8(name: str, forward: Operand, backward: Operand, source: str, **more: Any) -> Recipe:
+    return Recipe(name, forward, forward, backward, others=_BF16, source=source, **more)
+
+
+def _tensorwise() -> Recipe:
+    return _fp8(
+        "fp8_tensorwise", Operand("e4m3", "tensor"), Operand("e5m2", "tensor"), promote=(0, 128),
+        source=f"{_TRANSFORMER_ENGINE}, Float8CurrentScaling",
+    )  # fmt: skip
+
+
+def _delayed(history: int = 1024) -> Recipe:
+    forward, backward = (Operand(format, "tensor", history=history) for format in ("e4m3", "e5m2"))
+    source = f"{_TRANSFORMER_ENGINE}, DelayedScaling: margin 0, amax_compute_algo 'max'"
+    return _fp8("fp8_delayed", forward, backward, promote=(0, 128), source=source)
+
+
+def _rowwise(wgrad: str = "e4m3") -> Recipe:
+    row = Operand("e4m3", "row", power_of_two=True)
+    source = "torchao (2026), Float8LinearConfig 'rowwise'"
+    if wgrad == "e4m3":
+        return _fp8("fp8_rowwise", row, row, source)
+    operand = Operand(wgrad)
+    return _fp8("fp8_rowwise", row, row, f"{source}_with_gw_hp", wgrad=(operand, operand))
+
+
+def _blockwise(power_of_two: bool = True) -> Recipe:
+    line, square = (Operand("e4m3", name, power_of_two=power_of_two) for name in ("1x128", "128x128"))
+    return Recipe(
+        "fp8_blockwise", square, line, line, others=_BF16,
+        source=f"{_TRANSFORMER_ENGINE}, Float8BlockScaling; without power_of_two DeepSeek-V3 Technical Report (2024), "
+        "3.3, and DeepGEMM",
+    )  # fmt: skip
+
+
+def _mx(name: str, format: str, backward: str | None = None, round_up: bool = False) -> Recipe:
+    forward, gradient = (Operand(f, "1x32", round_up=round_up) for f in (format, backward or format))
+    return _fp8(name, forward, gradient, "OCP Microscaling Formats 1.0 (2023); Transformer Engine 2, MXFP8BlockScaling")
+
+
+def _nvfp4(two_dimensional: bool = True, stochastic: bool = True, hadamard: bool = True) -> Recipe:
+    line = Operand("e2m1", "1x16")
+    gradient = replace(line, stochastic=stochastic)
+    return Recipe(
+        "nvfp4", Operand("e2m1", "16x16" if two_dimensional else "1x16"), line, gradient, others=_BF16,
+        wgrad=(replace(line, hadamard=hadamard), replace(gradient, hadamard=hadamard)),
+        source=f"{_TRANSFORMER_ENGINE}, NVFP4BlockScaling; NVIDIA, Pretraining Large Language Models with NVFP4 (2025)",
+    )  # fmt: skip
+
+
+def _weight_only(format: str, scaling: str, compute: str = "bf16") -> Recipe:
+    weights, rest = Operand(format, scaling, compute=compute), Operand(compute)
+    source = f"weights stored in {format}, {scaling}, multiplied out to {compute} before the product"
+    return Recipe(f"weight_only_{format}", weights, rest, rest, source=source)
+
+
+def _deepseek() -> Recipe:
+    return replace(_blockwise(power_of_two=False), name="deepseek")
+
+
+_RECIPES: dict[str, Callable[..., Recipe]] = {
+    "fp32": partial(_plain, "fp32", "f32"),
+    "tf32": partial(_plain, "tf32", "tf32"),
+    "bf16": partial(_plain, "bf16", "bf16"),
+    "fp16": partial(_plain, "fp16", "f16"),
+    "fp16_fp16": partial(_plain, "fp16_fp16", "f16", "f16"),
+    "fp8_tensorwise": _tensorwise,
+    "fp8_delayed": _delayed,
+    "fp8_rowwise": _rowwise,
+    "fp8_blockwise": _blockwise,
+    "deepseek": _deepseek,
+    "mxfp8": partial(_mx, "mxfp8", "e4m3"),
+    "mxfp6": partial(_mx, "mxfp6", "e2m3"),
+    "mxfp4": partial(_mx, "mxfp4", "e2m1"),
+    "nvfp4": _nvfp4,
+    "weight_only_s8": partial(_weight_only, "s8", "row"),
+    "weight_only_s4": partial(_weight_only, "s4", "1x128"),
+    "weight_only_e4m3": partial(_weight_only, "e4m3", "row"),
+    "weight_only_mxfp4": lambda compute="bf16": replace(
+        _weight_only("e2m1", "1x32", compute), name="weight_only_mxfp4"
+    ),
+    "weight_only_nvfp4": lambda compute="bf16": replace(
+        _weight_only("e2m1", "1x16", compute), name="weight_only_nvfp4"
+    ),
+}
+
+
+def recipes() -> list[Recipe]:
+    """All recipes that have a name."""
+    return [make() for make in _RECIPES.values()]
+
+
+def recipe(name: str | Recipe, **options: Any) -> Recipe:
+    """A recipe by name.
+
+    Options: ``history`` of "fp8_delayed" (1024); ``wgrad`` of "fp8_rowwise", a format for the gradients of weights that
+    needs no scaling ("bf16"); ``power_of_two`` of "fp8_blockwise" (True); ``backward``, a format for gradients, and
+    ``round_up`` (False) of "mxfp8", "mxfp6", "mxfp4"; ``two_dimensional``, ``stochastic``, ``hadamard`` of "nvfp4"
+    (True); ``compute`` of "weight_only_...", the format of products ("bf16"). All else: `dataclasses.replace`.
+
+    Raises LookupError for a name, TypeError for an option that there is not.
+    """
+    if isinstance(name, Recipe):
+        return replace(name, **options)
+    if name not in _RECIPES:
+        raise LookupError(f"recipe: {name!r} is none of {', '.join(_RECIPES)}")
+    try:
+        return _RECIPES[name](**options)
+    except TypeError:
+        raise TypeError(f"recipe {name} has no option {', '.join(options)}") from None
+
+
+def custom(
+    weights: Any, activations: Any, gradients: Any = None, scaling: str = "tensor", promote_every: int = 0
+) -> Recipe:
+    """A recipe of formats: block-scaled ones ("mxfp8_e4m3", "nvfp4"), or elements, with a scaling where they are narrow.
+
+    ``scaling`` is one of `SCALINGS`, or "block", "1x128", for formats of 8 bits or less.
+    """
+    scaling = "1x128" if scaling == "block" else scaling
+    if scaling not in ("tensor", "row", "1x128", "none"):
+        raise ValueError(f"scaling: {scaling!r} is none of tensor, row, block, none")
+
+    def operand(format: Any) -> Operand:
+        if format in BLOCK_FORMATS:
+            element, _, block = BLOCK_FORMATS[format]
+            return Operand(element, f"1x{block}")
+        name = _core.format(format)
+        return Operand(name, scaling if _BITS[name] <= 8 else "none")
+
+    w, x, g = (operand(format) for format in (weights, activations, gradients or activations))
+    if len({bool(each.block) for each in (w, x, g)}) == 2:
+        names = " x ".join(str(format) for format in (activations, weights))
+        raise ValueError(f"{names}: a block-scaled format goes with another one only")
+    return Recipe("custom", w, x, g, promote=(promote_every, promote_every))
+
+
+# ---- Products ----
+
+
+class Unit:
+    """A recipe on a GPU (or an `Instruction`, or a `Custom` unit): prepares operands and multiplies them.
+
+    FP8 is that of the GPU: E4M3FNUZ and E5M2FNUZ where it has no other. Raises LookupError for a GPU or a recipe that
+    there is not, and at the first use for formats that the unit does not multiply.
+    """
+
+    def __init__(self, on: Any, recipe_: str | Recipe = "bf16", *, threads: int = 0, seed: int = 0):
+        self.on = on
+        self.recipe = recipe(recipe_)
+        self.threads = threads
+        self.generator = np.random.default_rng(seed)
+        self._instructions: dict[tuple[Operand, Operand], Any] = {}
+        self._inputs = {x for i in instructions(on) for x in (i.a, i.b)} if isinstance(on, str) else None
+
+    def operand(self, role: Role, product: Product) -> Operand:
+        """What the recipe says, in formats of this GPU."""
+        operand = self.recipe.operand(role, product)
+        own = f"{operand.format}fnuz"
+        if self._inputs and operand.format not in self._inputs and own in self._inputs and not operand.block:
+            operand = replace(operand, format=own)
+        return operand
+
+    def prepare(
+        self, x: ArrayLike, role: Role, product: Product, side: Side, *, history: History | None = None,
+        measure: bool = False,
+    ) -> Prepared:  # fmt: skip
+        """`softmma.recipes.prepare` with the operand of this role. Stochastic rounding draws from the unit's seed."""
+        operand = self.operand(role, product)
+        across = operand.compute is not None and product == "dgrad"
+        return prepare(
+            x, operand, side, history=history, generator=self.generator, across=across, measure=measure
+        )  # fmt: skip
+
+    def instruction(self, a: Operand, b: Operand) -> Instruction:
+        """What multiplies A and B."""
+        if (a, b) not in self._instructions:
+            self._instructions[a, b] = self._choose(a, b)
+        found: Instruction = self._instructions[a, b]
+        return found
+
+    def _choose(self, a: Operand, b: Operand) -> Any:
+        if not isinstance(self.on, str):
+            return self.on
+        if bool(a.block) != bool(b.block) or a.hadamard != b.hadamard:
+            raise ValueError(f"{a} x {b}: both operands of a product, or neither, have {_shared(a, b)}")
+        if not a.block:
+            return chosen(self.on, None, (a.enters, b.enters), self.recipe.accumulate)
+        for i in instructions(self.on):
+            scale = "ue4m3" if a.block == 16 else "ue8m0"
+            if [i.a, i.b, i.d, i.scale, i.scale_block] == [a.format, b.format, "f32", scale, a.block]:
+                return i
+        raise LookupError(
+            f"{self.on} has no instruction for {a.format} x {b.format} with factors of {a.block} elements"
+        )
+
+    def arguments(self, a: Operand, b: Operand, product: Product) -> dict[str, Any]:
+        """`softmma.matmul`'s, without operands and factors."""
+        instruction = self.instruction(a, b)
+        arguments: dict[str, Any] = {"on": instruction, "threads": self.threads}
+        if not a.block:
+            arguments["in_dtype"] = a.enters, b.enters
+        columns = {SCALINGS[x.scaling][1] for x in (a, b) if x.compute is None}
+        if columns == {128}:
+            arguments["plan"] = _BLOCKS_OF_128
+        elif 128 in columns:
+            raise ValueError(f"{a} x {b}: both operands of a product, or neither, have factors of 128 elements along K")
+        else:
+            promote = self.recipe.promote[product in ("dgrad", "wgrad")]
+            eight = a.enters.startswith("e") and b.enters.startswith("e") and not a.block
+            everywhere = self.recipe.name == "custom"
+            if promote and (everywhere or (eight and getattr(instruction, "arch", "") == "hopper")):
+                arguments["promote_every"] = promote
+        return arguments
+
+    def multiply(self, a: Prepared, b: Prepared, product: Product = "forward") -> NDArray[Any]:
+        """A B in FP32 (FP64 for f64), (..., M, N); vectors' axes are gone."""
+        arguments = self.arguments(a.operand, b.operand, product)
+        if b.values.shape[-2] == 0:
+            arguments.pop("plan", None)  # of partial sums, which there are none of
+        scales = (a.scales, b.scales) if "plan" in arguments or a.operand.block else (None, None)
+        d = matmul(a.values, b.values, scale_a=scales[0], scale_b=scales[1], **arguments)
+        return finished(d, a, b)
+
+    def multiplier(self, b: Prepared, a: Operand, product: Product = "forward") -> Multiplied:
+        """B, a matrix, for many products with operands like A."""
+        return Multiplied(self, b, a, product)
+
+
+class Multiplied:
+    """A prepared B that is kept (`softmma.Multiplier`)."""
+
+    def __init__(self, unit: Unit, b: Prepared, a: Operand, product: Product):
+        self._kept = Multiplier(b.values, scale_b=b.scales, **unit.arguments(a, b.operand, product))
+        self._b = b._replace(values=np.empty(0), scales=None)
+        self.nbytes = self._kept.nbytes
+
+    def multiply(self, a: Prepared) -> NDArray[Any]:
+        """`Unit.multiply` of the same."""
+        return finished(self._kept.matmul(a.values, scale_a=a.scales), a, self._b)
+
+
+_BLOCKS_OF_128 = Plan(
+    {"name": "blocks of 128", "d": "f32", "sum": [{"deal": "every", "k": 128, "from": "zero", "with": "fma"}]}
+)
+
+
+def finished(d: NDArray[Any], a: Prepared, b: Prepared) -> NDArray[Any]:
+    """Behind the product: FP32, times both operands' factors, multiplied with each other first."""
+    d = np.asarray(d)
+    if d.dtype != np.float64:
+        d = d.astype(np.float32)
+    factors = [x.factor for x in (a, b) if x.factor is not None]
+    if factors:
+        with np.errstate(over="ignore", invalid="ignore"):
+            d = d * (factors[0] * factors[1] if len(factors) == 2 else factors[0])
+    return d.squeeze(tuple(axis for axis, x in ((-2, a), (-1, b)) if x.vector))
+
+
+def _shared(a: Operand, b: Operand) -> str:
+    return "a Hadamard transform" if a.hadamard != b.hadamard else f"factors of {a.block or b.block} elements"

@@ -1,0 +1,344 @@
+"""Recipes against their formulas, written down a second time for one element, row or block at a time."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import softmma
+from softmma import recipes
+
+F32 = np.float32
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(17)
+
+
+def bits(x):
+    return np.asarray(x).view(f"u{np.asarray(x).dtype.itemsize}")
+
+
+def scale_of(amax, greatest):
+    """Transformer Engine's compute_scale_from_amax."""
+    if amax == 0 or not np.isfinite(amax):
+        return F32(1)
+    with np.errstate(over="ignore"):
+        return min(F32(greatest) / F32(amax), np.finfo(F32).max)
+
+
+def cut(scale):
+    """The power of two at or below it."""
+    return F32(2.0 ** np.floor(np.log2(np.float64(scale))))
+
+
+def test_names():
+    for made in recipes.recipes():
+        assert recipes.recipe(made.name) == made and recipes.recipe(made) is not None
+        assert made.source or made.name in ("fp32", "tf32", "bf16", "fp16", "fp16_fp16")
+        assert made.name in str(made)
+    assert recipes.recipe("fp8_delayed", history=3).activations.history == 3
+    assert recipes.recipe("fp8_rowwise", wgrad="bf16").operand("gradients", "wgrad") == recipes.Operand("bf16")
+    with pytest.raises(LookupError, match="recipe: 'fp9' is none of fp32, tf32, bf16"):
+        recipes.recipe("fp9")
+    with pytest.raises(TypeError, match="recipe bf16 has no option margin"):
+        recipes.recipe("bf16", margin=1)
+    with pytest.raises(ValueError, match="scaling: '1x64' is none of none, tensor, row, 1x128"):
+        recipes.Operand("e4m3", "1x64")
+    with pytest.raises(LookupError, match="format: 'e9m9' is none of f64"):
+        recipes.Operand("e9m9")
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize("scaling", ["tensor", "row", "1x128", "128x128"])
+@pytest.mark.parametrize("power_of_two", [False, True])
+def test_fp32_factors(generator, side, scaling, power_of_two):
+    x = (generator.standard_normal((150, 300)) * np.exp(generator.standard_normal((150, 1)) * 4)).astype(F32)
+    x[3], x[4, 5], x[140, 290] = 0, np.inf, np.nan
+    operand = recipes.Operand("e4m3", scaling, power_of_two=power_of_two)
+    p = recipes.prepare(x if side == "a" else x.T, operand, side)
+    values = p.values if side == "a" else p.values.T
+    factor = p.factor if side == "a" or p.factor is None else p.factor.T
+    scales = p.scales if side == "a" or p.scales is None else p.scales.T
+    rows, columns = {"tensor": (150, 300), "row": (1, 300), "1x128": (1, 128), "128x128": (128, 128)}[scaling]
+    for r in range(0, 150, rows):
+        for k in range(0, 300, columns):
+            block = x[r : r + rows, k : k + columns]
+            scale = scale_of(np.abs(block).max(), 448)
+            scale = cut(scale) if power_of_two else scale
+            with np.errstate(over="ignore"):
+                expected = softmma.round(block * scale, "e4m3")
+            assert (bits(values[r : r + rows, k : k + columns]) == bits(expected)).all()
+            if columns == 128:
+                assert (scales[r : r + rows, k // 128] == F32(1) / scale).all() and factor is None
+            else:
+                assert factor[min(r, len(factor) - 1), 0] == F32(1) / scale and scales is None
+
+
+def test_fp8_tensorwise_product(generator):
+    """scale = 448 / amax, and the product times 1 / scale of both."""
+    x, w = generator.standard_normal((5, 70)).astype(F32) * F32(1e-3), generator.standard_normal((70, 6)).astype(F32)
+    unit = recipes.Unit("H100", "fp8_tensorwise")
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    sa, sb = scale_of(np.abs(x).max(), 448), scale_of(np.abs(w).max(), 448)
+    expected = softmma.matmul(softmma.round(x * sa, "e4m3"), softmma.round(w * sb, "e4m3")) * (
+        (F32(1) / sa) * (F32(1) / sb)
+    )
+    np.testing.assert_array_equal(unit.multiply(a, b), expected)
+    assert expected.dtype == F32
+    np.testing.assert_array_equal(unit.multiplier(b, a.operand).multiply(a), expected)
+    # Backward products of FP8 leave Hopper's unit every 128 of K; gradients are E5M2.
+    g = generator.standard_normal((5, 300)).astype(F32)
+    v = generator.standard_normal((300, 6)).astype(F32)
+    a, b = unit.prepare(g, "gradients", "dgrad", "a"), unit.prepare(v, "weights", "dgrad", "b")
+    assert a.operand.format == "e5m2"
+    behind = a.factor * b.factor
+    fast = softmma.matmul(a.values, b.values)
+    slow = softmma.matmul(a.values, b.values, promote_every=128)
+    np.testing.assert_array_equal(unit.multiply(a, b, "dgrad"), slow * behind)
+    np.testing.assert_array_equal(unit.multiply(a, b, "forward"), fast * behind)
+    assert (fast != slow).any()
+
+
+def test_blockwise_product(generator):
+    """Partial sums of 128 times both factors, added in FP32 by FMA."""
+    x, w = generator.standard_normal((3, 300)).astype(F32), generator.standard_normal((300, 4)).astype(F32)
+    for name in "fp8_blockwise", "deepseek":
+        unit = recipes.Unit("H100", name)
+        a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+        expected = np.zeros((3, 4), F32)
+        for block in range(3):
+            k = slice(128 * block, 128 * block + 128)
+            part = softmma.matmul(a.values[:, k], b.values[k])
+            factor = a.scales[:, block, None] * b.scales[None, block]
+            for i in np.ndindex(3, 4):  # one rounding: exact in fractions
+                exact = Fraction(float(factor[i])) * Fraction(float(part[i])) + Fraction(float(expected[i]))
+                expected[i] = F32(float(exact))
+        np.testing.assert_array_equal(unit.multiply(a, b), expected)
+    assert np.array_equal(
+        np.log2(recipes.Unit("H100", "fp8_blockwise").prepare(x, "activations", "forward", "a").scales) % 1,
+        np.zeros((3, 3)),
+    )
+
+
+@pytest.mark.parametrize("format", ["e4m3", "e5m2", "e2m3", "e3m2", "e2m1"])
+@pytest.mark.parametrize("round_up", [False, True])
+def test_powers_of_two(generator, format, round_up):
+    greatest = float(softmma.round(np.inf, format))
+    x = (generator.standard_normal((40, 64)) * np.exp2(generator.integers(-140, 120, (40, 1)))).astype(F32)
+    x[1], x[2, 3] = 0, np.nan
+    x[5, :32] = [greatest] * 32  # amax / max is a power of two
+    p = recipes.prepare(x, recipes.Operand(format, "1x32", round_up=round_up), "a")
+    for r in range(40):
+        for block in range(2):
+            part = x[r, 32 * block : 32 * block + 32]
+            amax = float(np.abs(part).max())
+            if np.isnan(amax):
+                assert np.isnan(float(p.scales[r, block]))
+                continue
+            if amax == 0:
+                e = -127
+            elif round_up:
+                e = int(np.ceil(np.log2(float(F32(amax) * F32(1 / greatest)))))
+            else:
+                e = int(np.floor(np.log2(amax)) - np.floor(np.log2(greatest)))
+            e = min(max(e, -127), 127)
+            assert float(p.scales[r, block]) == 2.0**e
+            expected = softmma.round(part.astype(float) / 2.0**e, format)
+            assert (bits(p.values[r, 32 * block : 32 * block + 32]) == bits(expected)).all()
+
+
+@pytest.mark.parametrize("magnitude", [1e-30, 1e-4, 1.0, 1e6, 1e30])
+@pytest.mark.parametrize("scaling", ["1x16", "16x16"])
+def test_nvfp4(generator, magnitude, scaling):
+    x = (generator.standard_normal((40, 70)) * magnitude).astype(F32)
+    x[3], x[20:, 32:48] = 0, x[20:, 32:48] * F32(1e-9)
+    p = recipes.prepare(x, recipes.Operand("e2m1", scaling), "a", measure=True)
+    largest = np.abs(x).max()
+    encode = F32(6 * 448) / largest
+    assert p.factor.shape == (1, 1) and p.factor[0, 0] == largest / F32(6 * 448)
+    rows = 16 if scaling == "16x16" else 1
+    became = np.zeros(x.shape)
+    for r in range(0, 40, rows):
+        for block in range(5):
+            at = slice(r, r + rows), slice(16 * block, 16 * block + 16)
+            amax = np.abs(x[at]).max()
+            factor = softmma.round(amax * (encode * (F32(1) / F32(6))), "e4m3")
+            assert (p.scales[r : r + rows, block].astype(float) == float(factor)).all()
+            if float(factor):
+                scale = F32(1) / (F32(factor) * (F32(1) / encode))
+                assert (bits(p.values[at]) == bits(softmma.round(x[at] * scale, "e2m1"))).all()
+            else:
+                assert not p.values[at].astype(float).any()
+            became[at] = p.values[at].astype(float) * float(factor) * float(p.factor[0, 0])
+    s = p.statistics
+    assert s.zeros == ((became == 0) & (x != 0)).sum() and s.elements == x.size and s.nan == s.infinite == 0
+    assert 0 < s.error < 0.02 * s.norm
+
+
+def test_nvfp4_keeps_gradients(generator):
+    """What was lost before there was a factor of the tensor: magnitudes beyond a UE4M3 factor's range."""
+    x = generator.standard_normal((64, 256))
+    for magnitude in 1e-30, 1e-4, 1, 1e6, 1e30:
+        q = softmma.quantize(x * magnitude, "nvfp4")
+        back = q.values.astype(float) * np.repeat(q.scales.astype(float), 16, 1) * float(q.factor)
+        assert np.linalg.norm(back - x * magnitude) < 0.1 * np.linalg.norm(x * magnitude)
+    one = softmma.quantize(x * 1e-4, "nvfp4", factor=1)
+    assert one.factor == 1 and not one.values.astype(float).any()
+
+
+def test_nvfp4_product(generator):
+    x, w = generator.standard_normal((5, 64)).astype(F32) * F32(1e5), generator.standard_normal((64, 6)).astype(F32)
+    unit = recipes.Unit("B200", "nvfp4")
+    a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(w, "weights", "forward", "b")
+    d = softmma.matmul(a.values, b.values, on="B200", scale_a=a.scales, scale_b=b.scales)
+    np.testing.assert_array_equal(unit.multiply(a, b), d * (a.factor * b.factor))
+    assert a.operand.scaling == "1x16" and b.operand.scaling == "16x16"
+
+
+def test_stochastic_rounding():
+    """Each of the two neighbours, in shares as near as the distances; what is exact stays."""
+    x = np.repeat(F32([[1.0, 1.125, 4.5, -2.75, 0.1, 6.0]]), 20000, 0)
+    operand = recipes.Operand("e2m1", stochastic=True)
+    p = recipes.prepare(x, operand, "a", generator=np.random.default_rng(0))
+    found = p.values.astype(float)
+    shares = {1.0: (1.0, 1.0, 0), 1.125: (1.0, 1.5, 0.25), 4.5: (4.0, 6.0, 0.25), -2.75: (-3.0, -2.0, 0.25),
+              0.1: (0.0, 0.5, 0.2), 6.0: (6.0, 6.0, 0)}  # fmt: skip
+    for column, (low, high, share) in enumerate(shares.values()):
+        assert set(found[:, column]) == {low, high}
+        up = int((found[:, column] == high).sum()) if high != low else 0
+        assert abs(up - 20000 * share) < 5 * np.sqrt(20000 * share * (1 - share)) + 1  # five standard deviations
+    again = recipes.prepare(x, operand, "a", generator=np.random.default_rng(0))
+    assert (bits(again.values) == bits(p.values)).all()
+    with pytest.raises(ValueError, match="needs a generator"):
+        recipes.prepare(x, operand, "a")
+
+
+@pytest.mark.parametrize("k", [16, 40, 64])
+def test_hadamard(generator, k):
+    """An orthogonal matrix of blocks: the product stays, and a matrix of Sylvester's makes the same numbers."""
+    h = np.ones((1, 1))
+    while len(h) < 16:
+        h = np.block([[h, h], [h, -h]])
+    h = recipes.HADAMARD[:, None] * h / 4
+    assert (h @ h.T == np.eye(16)).all()
+    x, y = generator.integers(-8, 9, (3, k)).astype(F32), generator.integers(-8, 9, (k, 4)).astype(F32)
+    operand = recipes.Operand("f32", hadamard=True)
+    a, b = recipes.prepare(x, operand, "a"), recipes.prepare(y, operand, "b")
+    padded = np.pad(x, ((0, 0), (0, -k % 16)))
+    expected = (padded.reshape(3, -1, 16) @ h).reshape(3, -1)
+    np.testing.assert_array_equal(a.values, expected)
+    np.testing.assert_array_equal(a.values.astype(float) @ b.values, x.astype(float) @ y)
+
+
+def test_delayed_scaling():
+    """The scale comes from uses before; zeros and infinities leave it."""
+    unit = recipes.Unit("H100", recipes.recipe("fp8_delayed", history=2))
+    history = recipes.History(2)
+    seen = []
+    for amax in 4.0, 1.0, 0.5, 0.25, np.inf, 0.25, 0.25:
+        p = unit.prepare(F32([[amax, 0]]), "activations", "forward", "a", history=history, measure=True)
+        seen.append(float(p.factor[0, 0]))
+    f = [float(F32(1) / (F32(448) / F32(amax))) for amax in (4, 4, 1, 0.5)]
+    assert seen == [1, *f, f[3], f[3]] and history.scale == F32(448) / F32(0.25)
+    p = unit.prepare(F32([[1000, 1]]), "activations", "forward", "a", history=recipes.History(2), measure=True)
+    assert p.statistics.saturated == 1 and float(p.values[0, 0]) == 448
+    with pytest.raises(ValueError, match="needs a history"):
+        unit.prepare(F32([[1]]), "activations", "forward", "a")
+
+
+@pytest.mark.parametrize("name", ["s8", "s4", "e4m3", "mxfp4", "nvfp4"])
+def test_weight_only(generator, name):
+    """The same numbers forward and in dgrad, where the weight is multiplied along its other axis."""
+    w, x = generator.standard_normal((130, 48)).astype(F32), generator.standard_normal((3, 130)).astype(F32)
+    unit = recipes.Unit("A100", f"weight_only_{name}")
+    b, across = unit.prepare(w, "weights", "forward", "b"), unit.prepare(w.T, "weights", "dgrad", "b")
+    assert b.factor is None and b.scales is None and (bits(b.values) == bits(across.values.T)).all()
+    d = unit.multiply(unit.prepare(x, "activations", "forward", "a"), b)
+    np.testing.assert_array_equal(d, softmma.matmul(x, b.values.astype(F32), on="A100", in_dtype="bf16"))
+    error = np.linalg.norm(b.values.astype(float) - w) / np.linalg.norm(w)
+    assert 0 < error < {"s8": 0.02, "e4m3": 0.05}.get(name, 0.2)
+    if name == "s4":
+        scale = scale_of(np.abs(w[:128, 0]).max(), 7)
+        expected = np.clip(np.rint(w[:128, 0] * scale), -8, 7) * (F32(1) / scale)
+        np.testing.assert_array_equal(b.values[:128, 0], softmma.round(expected, "bf16"))
+
+
+@pytest.mark.parametrize("recipe", [r.name for r in recipes.recipes()])
+def test_every_recipe_multiplies(generator, recipe):
+    """Near the exact product; vectors, batches and emptiness, with operands that are kept, too."""
+    on = {"fp32": "MI300X", "mxfp8": "B200", "mxfp6": "B200", "mxfp4": "B200", "nvfp4": "B200"}.get(recipe, "H100")
+    unit = recipes.Unit(on, recipe)
+    x, w = generator.standard_normal((2, 3, 160)).astype(F32), generator.standard_normal((160, 5)).astype(F32)
+
+    def product(x, w, of="forward", roles=("activations", "weights")):
+        history = recipes.History(9), recipes.History(9)
+        sides = zip((x, w), roles, ("a", "b"), history)
+        a, b = (unit.prepare(y, role, of, side, history=each) for y, role, side, each in sides)
+        d = unit.multiply(a, b, of)
+        if w.ndim == 2 and len(w):
+            np.testing.assert_array_equal(unit.multiplier(b, a.operand, of).multiply(a), d)
+        return d
+
+    for of, roles in (("forward", ("activations", "weights")), ("dgrad", ("gradients", "weights")),
+                      ("wgrad", ("gradients", "activations")), ("other", ("activations", "activations"))):  # fmt: skip
+        d = product(x, w, of, roles)
+        assert d.shape == (2, 3, 5) and d.dtype == F32
+        assert np.linalg.norm(d - x @ w) < 0.25 * np.linalg.norm(x @ w)
+    assert product(x[0, 0], w).shape == (5,) and product(x[0], w[:, 0]).shape == (3,)
+    assert product(x[0, 0], w[:, 0]).shape == ()
+    assert product(x[:, :0], w).shape == (2, 0, 5)
+    assert not product(x[..., :0], w[:0]).any()
+
+
+def test_units_own_fp8(generator):
+    """MI300X has E4M3FNUZ, whose greatest number is 240."""
+    x = generator.standard_normal((3, 64)).astype(F32)
+    for on, format in ("MI300X", "e4m3fnuz"), ("H100", "e4m3"):
+        p = recipes.Unit(on, "fp8_rowwise").prepare(x, "activations", "forward", "a")
+        assert p.operand.format == format
+    with pytest.raises(LookupError, match="A100 has no instruction for e4m3 x e4m3"):
+        unit = recipes.Unit("A100", "fp8_tensorwise")
+        unit.multiply(*(unit.prepare(x[:, :3], "weights", "forward", side) for side in "ab"))
+    with pytest.raises(LookupError, match="H100 has no instruction for e2m1 x e2m1 with factors of 16 elements"):
+        unit = recipes.Unit("H100", "nvfp4")
+        unit.multiply(*(unit.prepare(x[:, :3], "weights", "forward", side) for side in "ab"))
+
+
+def test_operands_that_do_not_go_together():
+    x = np.ones((16, 16), F32)
+    cases = [
+        ("nvfp4", replace(recipes.recipe("nvfp4"), weights=recipes.Operand("e4m3")), "factors of 16 elements"),
+        ("blocks", replace(recipes.recipe("deepseek"), weights=recipes.Operand("e4m3")), "factors of 128 elements"),
+        ("hadamard", replace(recipes.recipe("bf16"), weights=recipes.Operand("bf16", hadamard=True)), "Hadamard"),
+    ]
+    for _, recipe, message in cases:
+        unit = recipes.Unit("B200", recipe)
+        a, b = unit.prepare(x, "activations", "forward", "a"), unit.prepare(x, "weights", "forward", "b")
+        with pytest.raises(ValueError, match=message):
+            unit.multiply(a, b)
+    with pytest.raises(ValueError, match="a block-scaled format goes with another one only"):
+        recipes.custom("nvfp4", "e4m3")
+
+
+def test_statistics():
+    x = F32([[1000, -1e-9, 0, np.nan, np.inf, 1, 3.3, 500]])
+    s = recipes.prepare(x, recipes.Operand("e4m3"), "a", measure=True).statistics
+    assert s[:5] == (8, 1, 3, 0, 1)  # infinity saturates, as 1000 and 500 do
+    assert s.norm == float(1000.0**2 + 1e-18 + 1 + np.float64(F32(3.3)) ** 2 + 500.0**2)
+    s = recipes.prepare(F32([[1e6, np.inf, 1e-9]]), recipes.Operand("f16"), "a", measure=True).statistics
+    assert s[:5] == (3, 1, 0, 2, 0)
+
+
+@pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
+def test_as_the_command_quantises(generator, format):
+    """The C library's own, of which the command's `gemm --in` makes use: one level, in binary64."""
+    x = generator.standard_normal((50, 100)) * np.exp2(generator.integers(-6, 6, (50, 1)))
+    if format != "nvfp4":
+        x *= np.exp2(generator.integers(-130, 110, (50, 1)))
+        x[3], x[4, 50], x[5, 1] = 0, np.nan, np.inf
+    q = softmma.quantize(x, format, factor=1)
+    values, scales = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
+    assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all()
