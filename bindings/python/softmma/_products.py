@@ -19,7 +19,6 @@ products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = Co
 """While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
 
 
-
 def matmul(
     a: ArrayLike,
     b: ArrayLike,

@@ -85,6 +85,12 @@ class Recipe:
 
     def __str__(self) -> str:
         parts = [f"{role} {getattr(self, role)}" for role in ("weights", "activations", "gradients")]
+        if self.wgrad is not None:
+            parts.append(f"in wgrad {self.wgrad[0]} and {self.wgrad[1]}")
+        if self.others is not None:
+            parts.append(f"others {self.others}")
+        if self.accumulate is not None:
+            parts.append(f"sums {self.accumulate}")
         return f"{self.name}: {', '.join(parts)}"
 
 
@@ -136,7 +142,14 @@ def _blockwise(power_of_two: bool = True) -> Recipe:
 
 def _mx(name: str, format: str, backward: str | None = None, round_up: bool = False) -> Recipe:
     forward, gradient = (Operand(f, "1x32", round_up=round_up) for f in (format, backward or format))
-    return _fp8(name, forward, gradient, "OCP Microscaling Formats 1.0 (2023); Transformer Engine 2, MXFP8BlockScaling")
+    return _fp8(name, forward, gradient, "OCP Microscaling Formats 1.0 (2023)")
+
+
+def _mxfp8(backward: str = "e4m3", round_up: bool = True) -> Recipe:
+    return replace(
+        _mx("mxfp8", "e4m3", backward, round_up),
+        source=f"{_TRANSFORMER_ENGINE}, MXFP8BlockScaling; without round_up OCP Microscaling Formats 1.0 (2023)",
+    )
 
 
 def _nvfp4(two_dimensional: bool = True, stochastic: bool = True, hadamard: bool = True) -> Recipe:
@@ -170,7 +183,7 @@ _RECIPES: dict[str, Callable[..., Recipe]] = {
     "fp8_rowwise": _rowwise,
     "fp8_blockwise": _blockwise,
     "deepseek": _deepseek,
-    "mxfp8": partial(_mx, "mxfp8", "e4m3"),
+    "mxfp8": _mxfp8,
     "mxfp6": partial(_mx, "mxfp6", "e2m3"),
     "mxfp4": partial(_mx, "mxfp4", "e2m1"),
     "nvfp4": _nvfp4,
@@ -196,7 +209,7 @@ def recipe(name: str | Recipe, **options: Any) -> Recipe:
 
     Options: ``history`` of "fp8_delayed" (1024); ``wgrad`` of "fp8_rowwise", a format for the gradients of weights that
     needs no scaling ("bf16"); ``power_of_two`` of "fp8_blockwise" (True); ``backward``, a format for gradients, and
-    ``round_up`` (False) of "mxfp8", "mxfp6", "mxfp4"; ``two_dimensional``, ``stochastic``, ``hadamard`` of "nvfp4"
+    ``round_up`` of "mxfp8" (True), "mxfp6", "mxfp4" (False); ``two_dimensional``, ``stochastic``, ``hadamard`` of "nvfp4"
     (True); ``compute`` of "weight_only_...", the format of products ("bf16"). All else: `dataclasses.replace`.
 
     Raises LookupError for a name, TypeError for an option that there is not.

@@ -11,7 +11,7 @@ from conftest import REPOSITORY
 EXAMPLES = REPOSITORY / "examples" / "python"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/trees.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/recipes.md", "docs/trees.md"])
 def test_sessions(monkeypatch, page):
     monkeypatch.chdir(REPOSITORY)
     result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)
