@@ -139,6 +139,32 @@ def test_trace_of_narrow_formats(scaling):
     assert other.trace is None if scaling == "block" else not other.same_operands
 
 
+@pytest.mark.parametrize(
+    "shapes", [((8, 8, 40), (40, 9)), ((8, 40), (8, 40, 8)), ((8, 40), (40, 8)), ((2, 3, 8, 40), (3, 40, 8))]
+)
+def test_trace_of_matmul(shapes):
+    """PyTorch multiplies transposed matrices where the second operand is a batch: then the place is the product's own."""
+
+    class Product(nn.Module):
+        def forward(self, x, y):
+            return x @ y
+
+    x, y = (torch.randn(shape) for shape in shapes)
+    d = compare(Product(), (x, y), ["A100", "H100"])
+    t = d.trace()
+    results = []
+    for on in "A100", "H100":
+        with emulate(on):
+            results.append(x @ y)
+    if t.at is not None:
+        assert [target.result for target in t.trace.targets] == [result[t.at] for result in results]
+    else:
+        assert shapes[1] == (8, 40, 8)
+    values = {(a.item(), h.item()) for a, h in zip(*(result.flatten() for result in results))}
+    assert tuple(float(target.result) for target in t.trace.targets) in values and t.same_operands
+    assert t.trace.targets[0].result != t.trace.targets[1].result
+
+
 class Residual(nn.Module):
     """Two branches: the first has operands whose sums are exact on any unit; only the second parts."""
 

@@ -764,9 +764,10 @@ def _retrace(
         if before is None or again is None or (again.inputs, again.digest) != (before.inputs, before.digest):
             raise ValueError(f"{layer.title} on {label} is not what it was: the model, or an emulation, has changed")
         output = again.returned[[x.path for x in before.outputs].index(layer.output)]
-        found.append((recorder.seen, output))
+        inner = again if again.hands_on is None else recorder.run.calls[again.hands_on]
+        found.append((recorder.seen, output, "" if inner.is_module else inner.key[1]))
     file.close()
-    (seen, output), (other, other_output) = found
+    (seen, output, function), (other, other_output, _) = found
     if not seen or not other:
         return LayerTrace(layer, pair, cause, f"{why}; no product of a unit is computed in it")
     if [d.shape for _, d in seen] != [d.shape for _, d in other]:
@@ -779,7 +780,7 @@ def _retrace(
     parting = [n for n, ((_, d), (_, e)) in enumerate(zip(seen, other)) if d.tobytes() != e.tobytes()]
     product = parting[0] if parting else 0
     at = None
-    if all(np.size(d) == output.numel() for _, d in seen):
+    if all(_in_order(function, d, output) for _, d in seen):
         flat = worst(output.double().numpy(), other_output.double().numpy())
         at = tuple(map(int, np.unravel_index(flat, tuple(output.shape))))
         here = [n for n in parting if np.ravel(seen[n][1])[flat].tobytes() != np.ravel(other[n][1])[flat].tobytes()]
@@ -790,6 +791,18 @@ def _retrace(
     rows = [_row(arguments, d, element) for arguments, d in (seen[product], other[product])]
     traced, same = _trace_of(rows, pair)
     return LayerTrace(layer, pair, cause, why, at, product, len(seen), element, same, traced)
+
+
+def _in_order(function: str, d: Any, output: torch.Tensor) -> bool:
+    """Whether the elements of a product, one after the other, are those of the function's output."""
+    shape = tuple(output.shape)
+    flat = (math.prod(shape[:-1]), *shape[-1:]), (math.prod(shape[:-2]), *shape[-2:])
+    if np.shape(d) not in (shape, *flat):
+        return False
+    # A vector or matrix times a batch is computed as the transposed product of the transposed operands.
+    if function == "matmul":
+        return np.ndim(d) != 2 or len(shape) < 3 or shape[-1] != shape[-2]
+    return function in ("linear", "mm", "bmm", "mv", "addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_", "dot")
 
 
 def _row(arguments: dict[str, Any], d: Any, element: tuple[int, ...]) -> dict[str, Any]:
