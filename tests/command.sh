@@ -455,6 +455,13 @@ check 'gemm quantises: D' holds D.npy "$(f32 180)"
 check 'gemm says what it quantises' says 'note: A, blocks\.npy: f32 quantised to nvfp4; 0 of 20 values changed$'
 runs 0 gemm --on B200 --in nvfp4 --transpose-a --transpose-b ones.npy blocks.npy -o D.npy
 check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
+zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
+# shellcheck disable=SC2086  # many zeros
+npy steep.npy '<f4' '(3, 20)' \
+  "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros 0.000001 0 0 0)"
+runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
+check 'gemm says which blocks have no factor' \
+  says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
   gemm --on B200 --in mxfp4 fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \

@@ -126,9 +126,30 @@ static smma_tensor products_of(const smma_blocks *b, bool along_rows, const smma
   return t;
 }
 
+static double greatest_of(smma_format format) {
+  return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+}
+
+/* Blocks whose numbers saturate or become zero, since no factor is as large, or as small, as they need. */
+static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool along_rows, const smma_block_format *f) {
+  const size_t columns = b->values.columns, k = along_rows ? columns : b->values.rows;
+  const double most = greatest_of(f->scale), of_elements = greatest_of(f->element);
+  size_t count = 0;
+  for (size_t i = 0; i < b->scales.rows * b->scales.columns; i++) {
+    const size_t vector = i / b->scales.columns, first = i % b->scales.columns * (size_t)f->block;
+    const double factor = smma_value(f->scale, ((const uint8_t *)b->scales.data)[i]);
+    double greatest = 0;
+    for (size_t n = first; n < k && n < first + (size_t)f->block; n++)
+      greatest = fmax(greatest, fabs(exact[along_rows ? vector * columns + n : n * columns + vector]));
+    count += (factor == 0 && greatest > 0) || (factor == most && greatest / most > of_elements);
+  }
+  return count;
+}
+
 smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *f,
                                   const char *what, const char *path, bool quiet) {
-  size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows, changed = 0;
+  size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows, changed = 0,
+         beyond;
   size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
   smma_blocks b = {
       smma_new_matrix(f->element, from->rows, from->columns), smma_new_matrix(f->scale, vectors, blocks), {0}};
@@ -152,6 +173,12 @@ smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, cons
   if (!quiet)
     smma_note("%s, %s: %s quantised to %s; %zu of %zu values changed", what, path, smma_format_text(from->format),
               smma_input_text(&formats, f->element, name), changed, from->rows * from->columns);
+  beyond = quiet ? 0 : blocks_beyond(&b, exact.data, along_rows, f);
+  if (beyond)
+    smma_note(
+        "%s, %s: %zu of %zu blocks saturated or became zero: %s has no factor for them; divide the matrix by a "
+        "number before, and multiply the result by it (--alpha)",
+        what, path, beyond, vectors * blocks, smma_format_text(f->scale));
   smma_tensor_free(&exact);
   return b;
 }
