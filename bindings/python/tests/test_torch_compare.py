@@ -357,17 +357,17 @@ def test_the_reference_is_in_double():
         def __init__(self):
             super().__init__()
             self.fc = nn.Linear(32, 32)
-            self.scale = torch.full((32,), 0.3)
+            self._constants = {"scale": [torch.full((32,), 0.3)], "eye": torch.eye(32)}
 
         def forward(self, x):
             y = self.fc(x).float().to(torch.float32).type(torch.float32)
             y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + torch.full((1,), 1e-6, dtype=torch.float32))
-            return F.softmax(y, -1, dtype=torch.float32) @ torch.eye(32) * self.scale
+            return F.softmax(y, -1, dtype=torch.float32) @ self._constants["eye"] * self._constants["scale"][0]
 
     model, x = Norm(), torch.randn(6, 32)
     d = compare(model, x, ["A100"])
     y = F.linear(x.double(), model.fc.weight.double(), model.fc.bias.double())
-    y = F.softmax(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6), -1) * model.scale.double()
+    y = F.softmax(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6), -1) * torch.full((32,), 0.3).double()
     with torch.no_grad(), emulate("A100"):
         a = model(x)
     assert d[-1].difference["A100", "FP64"].greatest == pytest.approx(abs(a - y).max().item(), rel=1e-9) and not d.notes
@@ -441,6 +441,36 @@ def test_inputs_that_are_not_tensors():
     assert causes == ["own", "inherited", "inherited", "inside"]
 
 
+def test_state_that_another_layer_left():
+    """What a module keeps, under any name, is an input as well."""
+
+    class Keeps(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self._last = None
+            self.gain = nn.Parameter(torch.ones(1))
+            self.computed = self.gain * 2
+
+        def forward(self, x):
+            y = x if self._last is None else x + self._last["x"][0]
+            self._last = {"x": [x]}
+            return y * self.computed
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.keeps = nn.Linear(64, 64), Keeps()
+
+        def forward(self, x):
+            return self.keeps(x) + self.keeps(self.fc(x)) + self.keeps(x)
+
+    d = compare(Model(), torch.randn(3, 64), ["A100", ("H100", FP8)])
+    causes = {layer.title: layer.cause[d.targets] for layer in d}
+    assert causes == {
+        "keeps": "equal", "fc": "own", "keeps #2": "inherited", "keeps #3": "inherited", "(model)": "inside"
+    }  # fmt: skip
+
+
 def test_targets(network, x):
     """Everything that a target may be."""
     unit = softmma.find("H100", "wgmma bf16")[0]
@@ -511,6 +541,14 @@ def test_plot(network, x, tmp_path):
     compare(network, x, ["A100", "H100"]).plot(tmp_path / "d.svg")
     assert (tmp_path / "d.svg").read_text().rstrip().endswith("</svg>")
     compare(network, x, "A100").plot(tmp_path / "d.png")
+
+
+def test_progress(network, x, capsys):
+    compare(network, x, ["A100", "H100"], progress=True)
+    err = capsys.readouterr().err
+    assert "A100: 6 of 6 calls, 0 s left" in err and "H100: 6 of 6" in err and err.count("\n") == 2
+    compare(network, x, ["A100"])
+    assert capsys.readouterr().err == ""
 
 
 def test_files_and_parts(network, x, monkeypatch):

@@ -7,7 +7,9 @@ import dataclasses
 import hashlib
 import math
 import random
+import sys
 import tempfile
+import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,6 +44,7 @@ _DRAWN = {"rand", "randn", "rand_like", "randn_like", "normal", "bernoulli", "mu
 _DRAWN_IN_PLACE = {
     "uniform_", "normal_", "exponential_", "cauchy_", "log_normal_", "geometric_", "bernoulli_", "random_",
 }  # fmt: skip
+_OF_MODULES = set(vars(torch.nn.Module()))
 
 
 # ---- What goes in and out ----
@@ -99,6 +102,11 @@ def _bytes(x: torch.Tensor) -> NDArray[np.uint8]:
     return found
 
 
+def _own(module: torch.nn.Module) -> dict[str, Any]:
+    """What a module has beside parameters, buffers, modules and hooks."""
+    return {name: value for name, value in vars(module).items() if name not in _OF_MODULES}
+
+
 def _content(x: Any, seen: set[int]) -> Iterator[Any]:
     """Tensors, arrays and scalars that a value is made of, also those in objects."""
     if x is None or isinstance(x, (torch.Tensor, np.ndarray, bool, int, float, complex, str, torch.dtype)):
@@ -106,8 +114,7 @@ def _content(x: Any, seen: set[int]) -> Iterator[Any]:
     elif id(x) not in seen:
         seen.add(id(x))
         if isinstance(x, torch.nn.Module):
-            yield from _content([x._buffers, x._modules], seen)
-            yield from _content({name: value for name, value in vars(x).items() if name[0] != "_"}, seen)
+            yield from _content([x._buffers, x._modules, _own(x)], seen)
         elif isinstance(x, Mapping):
             yield from (each for item in x.items() for value in item for each in _content(value, seen))
         elif isinstance(x, (tuple, list)):
@@ -216,10 +223,12 @@ class _Recorder(TorchFunctionMode):
         file: _File | None = None,
         forced: tuple[_Run, _File] | None = None,
         until: _Key | None = None,
+        told: Callable[[int], None] | None = None,
     ):
         super().__init__()
         self.run = _Run(label)
         self.wide, self.file, self.forced, self.until = wide, file, forced, until
+        self.told = told
         self.seen: list[Any] = []
         self._open: list[_Call] = []
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -316,6 +325,8 @@ class _Recorder(TorchFunctionMode):
             call.tensors = [(weakref.ref(x), None if x.is_inference() else x._version) for _, x in leaves]
         self.run.place[call.key] = len(self.run.calls)
         self.run.calls.append(call)
+        if self.told:
+            self.told(len(self.run.calls))
         if call.key == self.until:
             raise _Enough
 
@@ -441,17 +452,20 @@ class _Comparing:
 
     def run(self, label: str, wide: torch.dtype | None, target: _Target | None, **how: Any) -> _Recorder:
         """One run, on copies. Modules that the target's arguments name become the copy's."""
+        # What was computed of parameters and kept cannot be copied with its graph, which no run needs.
+        computed = [x for m in self.model.modules() for _, x in _leaves(_own(m)) if not x.is_leaf]
+        memo: dict[int, Any] = {id(x): x.detach().clone() for x in computed}
         try:
-            model, given = copy.deepcopy((self.model, _copied(target.arguments) if target else ((), {})))
+            model, given = copy.deepcopy((self.model, _copied(target.arguments) if target else ((), {})), memo)
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"model cannot be copied, and runs on copies: {_line(error)}") from error
         inputs = _mapped(self.inputs, lambda x: _in(x.clone(), wide))
         if wide:
             model._apply(lambda x: _in(x, wide))
             for module in model.modules():
-                for name, x in vars(module).items():
-                    if isinstance(x, torch.Tensor):
-                        vars(module)[name] = _in(x, wide)
+                for name, value in _own(module).items():
+                    if any(True for _ in _leaves(value)):
+                        vars(module)[name] = _mapped(value, lambda x: _in(x, wide))
         context: AbstractContextManager[Any] = nullcontext()
         if target is not None and isinstance(target.arguments, Emulation):
             context = target.arguments
@@ -496,6 +510,7 @@ def compare(
     seed: int = 0,
     top: int = 5,
     memory: int = 1 << 30,
+    progress: bool = False,
 ) -> Divergence:
     """Where a network's runs on several GPUs part: layer by layer, against FP32 and FP64, and in the order of outputs.
 
@@ -516,7 +531,8 @@ def compare(
     ``seed``: the model, its inputs and the generators stay as they were. Needed are one copy of the model at a time, in
     FP64 twice its size, and every layer's outputs of all runs, which beyond ``memory`` bytes go to a temporary file.
 
-    ``top`` is how many of an output's greatest elements count for its order (`Ranking`).
+    ``top`` is how many of an output's greatest elements count for its order (`Ranking`). With ``progress`` a line on stderr
+    says how many calls of the run have returned, and the time left for it.
 
     Raises TypeError and ValueError for what is no model, no input or no target, RuntimeError for a model that does not
     run in FP32 or FP64, and what `emulate` and the model raise.
@@ -532,7 +548,8 @@ def compare(
         fp64 = comparing.run(FP64, torch.float64, None, file=file, forced=forced).run
         runs = [fp64, fp32]
         for target in targets:
-            runs.append(comparing.run(target.label, None, target, file=file, forced=forced).run)
+            told = _progress(target.label, len(fp32.calls)) if progress else None
+            runs.append(comparing.run(target.label, None, target, file=file, forced=forced, told=told).run)
         layers = _layers(runs, file)
         if not layers:
             raise ValueError(
@@ -543,6 +560,22 @@ def compare(
         file.close()
     retrace = partial(_retrace, comparing, isolate, {t.label: t for t in targets}, {r.label: r for r in runs})
     return Divergence(layers, [t.label for t in targets], isolate, rankings, order, _notes(fp64), file.bytes, retrace)
+
+
+def _progress(label: str, calls: int) -> Callable[[int], None]:
+    """Tells how far a run is, in one line, at most once in half a second; the FP32 run had so many calls."""
+    start = last = time.monotonic()
+
+    def tell(done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if done >= calls or now > last + 0.5:
+            last = now
+            left = (now - start) / done * max(calls - done, 0)
+            end = "\n" if done == calls else ""
+            print(f"\r{label}: {done} of {calls} calls, {left:.0f} s left ", end=end, file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _notes(fp64: _Run) -> list[str]:
