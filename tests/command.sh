@@ -458,7 +458,7 @@ check 'gemm quantises transposed files' holds D.npy "$(f32 180)"
 zeros='0 0 0 0 0 0 0 0 0 0 0 0 0 0'
 # shellcheck disable=SC2086  # many zeros
 npy steep.npy '<f4' '(3, 20)' \
-  "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros 0.000001 0 0 0)"
+  "$(f32 2688 1 $zeros 2800 0 0 0 0 0 $zeros 0 0 0 0 -1000000 1 $zeros)bd378635$(f32 0 0 0)"
 runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
 check 'gemm says which blocks have no factor' \
   says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
