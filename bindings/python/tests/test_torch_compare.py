@@ -500,6 +500,7 @@ class Silent(nn.Module):
         (nn.Linear(2, 2), torch.ones(2), {"FP64": "H100"}, ValueError, "FP64 runs anyway"),
         (nn.Linear(2, 2), torch.ones(2), ["H1000"], LookupError, "H1000"),
         (nn.Linear(2, 2), torch.ones(2), [("H100", {"weights": "e9m9"})], LookupError, "e9m9"),
+        (nn.Linear(2, 2), torch.ones(2), {"mine": ("V100", FP8)}, LookupError, "mine: V100 has no instruction"),
         (nn.Linear(2, 2, device="meta"), torch.ones(2), ["H100"], ValueError, "weight is on meta"),
         (nn.Linear(2, 2), torch.ones(2, device="meta"), ["H100"], ValueError, "inputs is on meta"),
         (nn.Linear(2, 2), torch.ones(3), ["H100"], RuntimeError, "the model does not run in FP32: RuntimeError"),

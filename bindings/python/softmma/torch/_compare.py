@@ -488,6 +488,8 @@ class _Comparing:
             except Exception as error:
                 if target is None:
                     raise RuntimeError(f"the model does not run in {label}: {_line(error)}") from error
+                if type(error) in (LookupError, ValueError, TypeError, RuntimeError):
+                    raise type(error)(f"{label}: {error}") from error
                 raise
         return recorder
 
