@@ -133,10 +133,10 @@ def test_trace_of_narrow_formats(scaling):
     layer, x = nn.Linear(300, 7), torch.randn(2, 3, 300)
     d = compare(layer, x, [(on, {**FP8, "scaling": scaling}) for on in ("H100", "B200")] + ["A100"])
     t = d.trace(between=d.targets[:2])
-    assert t.same_operands and t.products == (3 if scaling == "block" else 1) and t.trace.parting is not None
+    assert t.same_operands and t.products == 1 and t.trace.parting is not None
     assert t.trace.targets[0].result != t.trace.targets[1].result
     other = d.trace(between=(d.targets[0], "A100"))
-    assert other.trace is None if scaling == "block" else not other.same_operands
+    assert not other.same_operands
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What would my model do on that GPU? The matrix products of PyTorch modules on the CPU as a matrix unit computes them.
 
-    with softmma.torch.emulate("MI300X", weights="e4m3fnuz", activations="e4m3fnuz") as emulation:
+    with softmma.torch.emulate("MI300X", "fp8_tensorwise") as emulation:
         loss = criterion(model(x), y)
         loss.backward()
     print(emulation.report())
@@ -11,18 +11,25 @@ Importing this module needs PyTorch.
 from softmma.torch._compare import compare
 from softmma.torch._divergence import Difference, Divergence, Layer, LayerTrace, Ranking
 from softmma.torch._emulate import Emulation, emulate
-from softmma.torch._report import Emulated, Report
+from softmma.torch._report import Emulated, Gradients, LayerReport, Outside, Products, Report, Rounded
 from softmma.torch._tensors import array, tensor
+from softmma.torch._wrapped import Wrapped
 
 __all__ = [
     "Difference",
     "Divergence",
     "Emulated",
     "Emulation",
+    "Gradients",
     "Layer",
+    "LayerReport",
     "LayerTrace",
+    "Outside",
+    "Products",
     "Ranking",
     "Report",
+    "Rounded",
+    "Wrapped",
     "array",
     "compare",
     "emulate",

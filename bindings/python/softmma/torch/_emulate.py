@@ -2,310 +2,530 @@
 
 from __future__ import annotations
 
-import weakref
+import copy
+import functools
+import threading
+import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from functools import partial, reduce
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch._ops import HigherOrderOperator
+from torch.nn import Module
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from softmma import _core
-from softmma._products import Multiplier, matmul, round
-from softmma._quantization import quantize
-from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
-from softmma.torch._operations import OPERATIONS
-from softmma.torch._report import Emulated, Report
-from softmma.torch._tensors import array, lines, tensor
+from softmma._units import Instruction, chosen
+from softmma.recipes import History, Recipe, Unit, custom
+from softmma.recipes import recipe as named
+from softmma.torch import _layers
+from softmma.torch._call import Call, Place
+from softmma.torch._layers import NO_MODULE, Layers, Pattern, patterns
+from softmma.torch._operations import EMULATED, outside
+from softmma.torch._report import Gradients, Outside, Products, Report
+from softmma.torch._roles import Roles
+from softmma.torch._wrapped import Wrapped
 
-_BITS = {format.name: format.bits for format in formats()}
-BLOCK = 128
-"""Elements along K that share a scale with scaling="block"."""
-MOST_VIEWS = 8
-"""Views of one weight that are kept: several parts of it, and each transposed in a backward pass."""
-
-
-class _Factor(NamedTuple):
-    """B or a part of its rows, rounded: what multiplies A by it, and the scale that results are divided by."""
-
-    multiply: Callable[..., Any]
-    scale: torch.Tensor | None
+_ADDING = ("addmm", "baddbmm", "addmv", "addbmm")
+_REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_disabled_torch_dispatch_impl") else None
 
 
-class _Kept(NamedTuple):
-    """What became of a weight that had these bits."""
+@dataclass
+class _Forward:
+    """What a node of the autograd graph keeps of the forward product: where it was, and whether its backward came.
 
-    lines: NDArray[Any]
-    factors: list[_Factor]
+    ``counted``: it was emulated; ``repeats``: its backward pass may repeat forward passes (checkpoints).
+    """
+
+    place: Place
+    counted: bool = False
+    repeats: bool = False
+    seen: bool = False
+
+
+class _Thread(threading.local):
+    """The contexts that a thread is in, and results whose autograd nodes are still to come."""
+
+    def __init__(self) -> None:
+        self.contexts: list[ExitStack] = []
+        self.pending: list[tuple[torch.Tensor, _Forward]] = []
 
 
 class Emulation(TorchDispatchMode):
-    """The context that `emulate` returns."""
+    """What `emulate` returns: a context, a decorator of functions, and what wraps modules."""
 
-    def __init__(
-        self,
-        on: str | Instruction,
-        roles: dict[str, str],
-        scaling: str,
-        promote_every: int,
-        threads: int,
-        keep_weights: bool,
-    ):
+    supports_higher_order_operators = True
+
+    def __init__(self, **options: Any):
         super().__init__()
-        self.on = on
-        self.roles = roles
-        self.scaling = scaling
-        self.promote_every = promote_every
-        self.threads = threads
-        self.keep_weights = keep_weights
-        self._parameters: dict[StorageWeakRef, Any] = {}  # weak references
-        self._kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: _Kept}
-        self._instructions: dict[tuple[str, ...], Instruction] = {}
-        self._calls: Counter[tuple[str, str, str, str]] = Counter()
-        self._multiplications: Counter[tuple[str, str, str, str]] = Counter()
-        self._forward: set[StorageWeakRef] = set()  # what went into products before any gradient
-        self._most = 1000
-        self._outside = ExitStack()
+        self._options = options
+        self.on = options["on"]
+        self.strict: bool = options["strict"]
+        self.statistics: bool = options["statistics"]
+        self.threads: int = options["threads"]
+        self.keep_weights: bool = options["keep_weights"]
+        self.attention: str = options["attention"]
+        self.attention_blocks: tuple[int, int] | None = options["attention_blocks"]
+        self.recipe: Recipe = options["recipe"]
+        listed = (self.recipe, *options["layers"].values())
+        units = {recipe: Unit(self.on, recipe, threads=self.threads, seed=options["seed"]) for recipe in listed}
+        self.unit = units[self.recipe]
+        choices: list[tuple[Pattern, Unit | None]] = [(pattern, None) for pattern in options["skip"]]
+        choices += [(pattern, units[recipe]) for pattern, recipe in options["layers"].items()]
+        self.layers = Layers(options["model"], choices)
+        self.roles = Roles()
+        self.kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: what is kept}
+        self._histories: dict[Any, History] = {}
+        self._products: dict[Any, Products] = {}
+        self._outside: Counter[tuple[str, str, str]] = Counter()
+        self._asked = self._seen = 0
+        self._thread = _Thread()
+        self._active = 0
+        self._lock = threading.RLock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy computes the same, and has counted nothing."""
+        return _made, (self._options,)
+
+    def __deepcopy__(self, memo: Any) -> Emulation:
+        return _made({**self._options, "model": copy.deepcopy(self._options["model"], memo)})
+
+    # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
-        # Fused attention and fused layers show no products; those that are made of products do.
-        self._outside.enter_context(sdpa_kernel(SDPBackend.MATH))
-        self._outside.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
-        torch.backends.mha.set_fastpath_enabled(False)
+        stack = ExitStack()
+        stack.enter_context(_library.set(self.attention))
+        _layers.watch()
+        stack.callback(_layers.unwatch)
+        stack.callback(_layers.forget, _layers.depth())
+        self._thread.contexts.append(stack)
+        with self._lock:
+            self._active += 1
         super().__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        self._outside.close()
-        self._forward.clear()
-        self._parameters.clear()
-        self._kept.clear()
+        self._mark()
+        self._thread.contexts.pop().close()
+        with self._lock:
+            self._active -= 1
+            if self._active:
+                return
+            self.kept.clear()
+            if self._seen == self._asked:
+                self.roles.clear()
+        if self.layers.unused and self._products and exception[:1] == (None,):
+            warnings.warn(f"no module answers to {self.layers.unused_text()}", RuntimeWarning, stacklevel=2)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """As a decorator."""
+        if isinstance(function, Module):
+            return self.wrap(function)
+
+        @functools.wraps(function)
+        def emulated(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return emulated
+
+    def wrap(self, model: Module) -> Wrapped:
+        """A module that runs ``model`` inside, forward and backward; ``module`` is the model, ``emulation`` this."""
+        self.layers.learn(model)
+        return Wrapped(model, self)
 
     def report(self) -> Report:
-        """What was emulated so far."""
-        return Report(Emulated(*key, calls, self._multiplications[key]) for key, calls in self._calls.items())
+        """What was emulated so far, and what was not."""
+        self._mark()
+        with self._lock:
+            rows = (Outside(*key, calls) for key, calls in self._outside.items())
+            return Report(self._products.values(), rows, Gradients(self._asked, self._seen))
+
+    # ---- Operations ----
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        emulated = OPERATIONS.get(func.overloadpacket)
-        if emulated is None and torch.is_inference_mode_enabled():
-            return self._decomposed(func, args, kwargs)
-        tensors = [x for x in args if isinstance(x, torch.Tensor)]
-        if emulated is None or not all(x.device.type == "cpu" and x.is_floating_point() for x in tensors):
+        if self._thread.pending:
+            self._mark()
+        if isinstance(func, HigherOrderOperator):
+            return self._leave(func, args, kwargs, func.name(), "higher-order operation: what it calls is not seen")
+        if not all(map(_plain, types)):
+            return NotImplemented  # what subclasses of tensors make of it comes here again
+        namespace, name, base, emulated = _named(func)
+        if emulated is None:
+            return self._other(func, namespace, name, args, kwargs)
+        why = self._why_not(base, args, kwargs)
+        if why == "":
             return func(*args, **kwargs)
-        out = kwargs.pop("out", None)
-        result = emulated(self, func.overloadpacket.__name__, *args, **kwargs)
-        return result if out is None else out.copy_(result)
+        place = self._place()
+        if why or place.unit is None:
+            return self._leave(func, args, kwargs, base, why or "skipped", place)
+        call = Call(self, base, place)
+        out = args[0] if base != name else kwargs.pop("out", None)
+        result = emulated(call, *args, **kwargs)
+        if out is not None:
+            result = out.copy_(result) if out.shape == result.shape else out.resize_(result.shape).copy_(result)
+        self._expect(result, place._replace(weighted=call.weighted or bool(place.backward and place.weighted)), True)
+        return result
+
+    def _other(self, func: Any, namespace: str, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """What is no product, or one that is not emulated."""
+        if torch.is_inference_mode_enabled():
+            result = self._decomposed(func, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        why = _outside(namespace, name)
+        if why is not None and _computes(args):
+            return self._leave(func, args, kwargs, name if namespace == "aten" else f"{namespace}::{name}", why)
+        result = func(*args, **kwargs)
+        if not name.endswith("_like"):
+            self.roles.derive((*args, *kwargs.values()), result)
+        if torch.is_grad_enabled():
+            self._expect_what_hides(args, result)
+        return result
 
     def _decomposed(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """In inference mode operations come whole (linear, attention): what they are made of comes here again.
-
-        Views that are made on the way do not know their base; whose they are the storage tells.
-        """
+        """In inference mode operations come whole (linear, attention): what they are made of comes here again."""
         for x in (*args, *kwargs.values()):
             if isinstance(x, torch.nn.Parameter):
-                self._parameters[StorageWeakRef(x.untyped_storage())] = weakref.ref(x)
+                self.roles.know(x, x)
         super().__enter__()
         try:
-            result = func.decompose(*args, **kwargs)
+            return func.decompose(*args, **kwargs)
         finally:
             super().__exit__(None, None, None)
-        return func(*args, **kwargs) if result is NotImplemented else result
 
-    # ---- Products ----
+    def _why_not(self, base: str, args: tuple[Any, ...], kwargs: Any) -> str | None:
+        """Why this call of an operation is not emulated; "" if there is nothing to report: nothing is computed."""
+        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+        for x in tensors:
+            if x.device.type == "meta":
+                return ""
+            if x.device.type != "cpu":
+                return f"on {x.device.type}"
+            if x.layout != torch.strided:
+                return str(x.layout).removeprefix("torch.")
+        operands = [x for x in args if isinstance(x, torch.Tensor)][: 3 if base.lstrip("_").startswith(_ADDING) else 2]
+        if any(x.numel() == 0 for x in operands):
+            return ""
+        kinds = {x.dtype for x in operands}
+        if base == "_int_mm":
+            return None if self._has_integers() else "the unit has no s8"
+        if base == "_scaled_mm":
+            return None if _factors_fit(*args, **kwargs) else "scale factors of blocks"
+        for kind in kinds:
+            if not kind.is_floating_point:
+                return str(kind).removeprefix("torch.")
+        if base.startswith("_scaled_dot_product") and self.attention != "flash":
+            return "fused attention"
+        return None if len(kinds) == 1 else ""  # which PyTorch refuses
 
-    def _parameter(self, x: torch.Tensor) -> torch.Tensor | None:
-        """What it is, or is a view of, if that is a parameter."""
-        whole = x if x._base is None else x._base
-        if isinstance(whole, torch.nn.Parameter):
-            return whole
-        known = self._parameters.get(StorageWeakRef(x.untyped_storage())) if self._parameters else None
-        return known() if known else None
+    def _has_integers(self) -> bool:
+        on = self.unit.on
+        if isinstance(on, Instruction):
+            return on.a == on.b == "s8"
+        try:
+            chosen(on, None, "s8", None)
+        except LookupError:
+            return False
+        return True
 
-    def _role(self, x: torch.Tensor, in_backward: bool) -> str:
-        """Parameters and their views are weights; in a backward pass what did not go forward is a gradient."""
-        if self._parameter(x) is not None:
-            return "weights"
-        storage = StorageWeakRef(x.untyped_storage())
-        if not in_backward:
-            self._forward.add(storage)
-            if len(self._forward) > self._most:
-                self._forward = {seen for seen in self._forward if not seen.expired()}
-                self._most = 2 * len(self._forward) + 1000
-        return "activations" if storage in self._forward else "gradients"
+    def _leave(
+        self, func: Any, args: tuple[Any, ...], kwargs: Any, name: str, why: str, place: Place | None = None
+    ) -> Any:
+        """What PyTorch computes, and the report says so."""
+        place = place or self._place()
+        if self.strict and place.unit is not None:
+            raise RuntimeError(f"strict: {name} in layer {place.layer} is not emulated: {why}")
+        with self._lock:
+            self._outside[place.layer, name, why] += 1
+        with _library.pytorchs():
+            result = func(*args, **kwargs)
+        self._expect(result, place)
+        return result
 
-    def product(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """A B in FP32 (FP64 for f64), from operands that are rounded as their roles say."""
-        if a.shape[-1] != b.shape[-2 if b.dim() > 1 else 0]:
-            raise ValueError(f"a is {tuple(a.shape)} and b is {tuple(b.shape)}: the columns of a must be the rows of b")
-        in_backward = torch._C._current_graph_task_id() != -1
-        names = [self.roles[self._role(x, in_backward)] for x in (a, b)]
-        blocks = [name for name in names if name in BLOCK_FORMATS]
-        if len(blocks) == 1:
-            raise ValueError(f"{names[0]} x {names[1]}: a block-scaled format goes with another one only")
-        self._count(operation, names, self._instruction(names), a, b)
-        if blocks:
-            return self._block_scaled(a, b, names)
-        if self.scaling == "block":
-            return self._sum_of_blocks(a, b, names)
-        (factor,) = self._factors(b, names, lambda make: [self._scaled(b, names[1], None, make)])
-        return self._times(a, names[0], None, factor)
+    def record(self, products: Products) -> None:
+        p = products
+        key = p.layer, p.product, p.operation, p.a.role, p.a.format, p.b.role, p.b.format, p.instruction
+        with self._lock:
+            if key not in self._products:
+                self._products[key] = p.empty()
+            self._products[key].add(p)
 
-    def product_as_is(self, operation: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """A B in FP32, of operands in formats of the unit."""
-        names = [_core.format(array(x).dtype.name) for x in (a, b)]
-        self._count(operation, names, self._instruction(names), a, b)
-        (factor,) = self._factors(b, names, lambda make: [_Factor(make(array(b)), None)])
-        return tensor(factor.multiply(array(a)))
+    def history(self, call: Call, operand: Any, role: str, product: str, side: str) -> History:
+        """Of delayed scaling, one for each operand of each product of a layer."""
+        key = call.unit, call.place.layer, call.operation, role, product, side
+        with self._lock:
+            return self._histories.setdefault(key, History(operand.history))
 
-    def _times(self, a: torch.Tensor, name: str, axis: int | None, factor: _Factor) -> torch.Tensor:
-        """A, too, is multiplied by its scale before it is rounded, and the result is divided by both."""
-        scale = self._scale(a, name, axis)
-        d = tensor(factor.multiply(array(a if scale is None else a.float() * scale)))
-        d = d if d.is_floating_point() else d.float()
-        for each in (scale, factor.scale):
-            if each is not None:
-                d = d / each
-        return d
+    def kept_weight(self, x: torch.Tensor) -> torch.Tensor | None:
+        """The parameter that it is, if what becomes of it is to be kept."""
+        return self.roles.parameter(x) if self.keep_weights and self._active else None
 
-    def _scaled(self, b: torch.Tensor, name: str, axis: int | None, make: Callable[..., Any]) -> _Factor:
-        scale = self._scale(b, name, axis)
-        return _Factor(make(array(b if scale is None else b.float() * scale)), scale)
+    # ---- Where a product is asked for, and its backward pass ----
 
-    def _sum_of_blocks(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
-        """Blocks of K, each with scales of its own for the rows of A and the columns of B, added in FP32."""
-        rows, columns = a if a.dim() > 1 else a[None], b if b.dim() > 1 else b[:, None]
-        blocks = range(0, max(rows.shape[-1], 1), BLOCK)
+    def _place(self) -> Place:
+        if not _in_backward():
+            modules = _layers.running()
+            return Place(self.layers.name(modules), self.layers.choice(modules, self.unit))
+        node = torch._C._current_autograd_node()
+        metadata: Any = {} if node is None else node.metadata
+        forward = metadata.get(self)
+        if forward is None:
+            return Place(NO_MODULE, self.unit, backward=True)
+        self._sees(forward)
+        place: Place = forward.place._replace(backward=True)
+        return place
 
-        def scaled(make: Callable[..., Any]) -> list[_Factor]:
-            return [self._scaled(columns[..., k : k + BLOCK, :], names[1], -2, make) for k in blocks]
+    def _expect(self, result: Any, place: Place, counted: bool = False) -> None:
+        """The node that autograd makes of a result, once it has, is to know where the product was."""
+        if torch.is_grad_enabled():
+            first = result[0] if isinstance(result, (tuple, list)) and result else result
+            if isinstance(first, torch.Tensor):
+                self._thread.pending.append((first, _Forward(place, counted, _hooks() is not None)))
 
-        factors = self._factors(columns, names, scaled)
-        parts = (self._times(rows[..., k : k + BLOCK], names[0], -1, factor) for k, factor in zip(blocks, factors))
-        d = reduce(torch.add, parts)
-        return d.squeeze([axis for axis, x in ((-2, a), (-1, b)) if x.dim() == 1])
+    def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
+        """Functions of one's own, and what checkpoints repeat, multiply where no product is seen now."""
+        for x in args:
+            if isinstance(x, torch.Tensor):
+                self.sees_result(x)
+        if _hooks() is not None and not _in_backward():
+            self._expect(result, self._place())
 
-    def _block_scaled(self, a: torch.Tensor, b: torch.Tensor, names: list[str]) -> torch.Tensor:
-        def quantized(make: Callable[..., Any]) -> list[_Factor]:
-            y = quantize(array(b), names[1], axis=-2)
-            return [_Factor(make(y.values, scale_b=y.scales), torch.tensor(y.factor))]
+    def sees_result(self, x: torch.Tensor) -> None:
+        """Of a module, or on its way into an operation."""
+        if isinstance(x.grad_fn, torch.autograd.function.BackwardCFunction):
+            self._know(x.grad_fn, _Forward(self._place(), repeats=True))
 
-        (factor,) = self._factors(b, names, quantized)
-        x = quantize(array(a), names[0])
-        return tensor(factor.multiply(x.values, scale_a=x.scales)) * (torch.tensor(x.factor) * factor.scale)
+    def _mark(self) -> None:
+        pending, self._thread.pending = self._thread.pending, []
+        for result, forward in pending:
+            if result.grad_fn is not None:
+                self._know(result.grad_fn, forward)
 
-    # ---- Weights that are kept ----
+    def _know(self, node: Any, forward: _Forward) -> None:
+        if self in node.metadata:
+            return
+        node.metadata[self] = forward
+        with self._lock:
+            self._asked += forward.counted
+        node.register_prehook(functools.partial(self._arrives, forward))
+        if forward.repeats:
+            node.register_hook(lambda *_: _layers.unwatch())
 
-    def _factors(
-        self, b: torch.Tensor, names: list[str], prepare: Callable[[Callable[..., Any]], list[_Factor]]
-    ) -> list[_Factor]:
-        """What `prepare` makes of B. Of a weight it is kept, and holds as long as the weight's bits are the same.
+    def _sees(self, forward: _Forward) -> None:
+        with self._lock:
+            self._seen += forward.counted and not forward.seen
+            forward.seen = True
 
-        Only the bits tell: PyTorch does not count writes through .data, NumPy's views or shared memory.
-        """
-        in_dtype = None if names[0] in BLOCK_FORMATS else tuple(names)
-        options: dict[str, Any] = {"promote_every": self.promote_every, "threads": self.threads, "in_dtype": in_dtype}
-        options["on"] = self._instruction(names)
-        weight = self._parameter(b) if self.keep_weights else None
-        rows = None if weight is None else lines(b)
-        if rows is None:
-            return prepare(lambda y, **scales: partial(matmul, b=y, **options, **scales))
-        views: dict[Any, _Kept] = self._kept.setdefault(weight, {})
-        key = (*names, b.dtype, b.shape, b.stride(), b.storage_offset())
-        if key not in views or not _core.same_lines(views[key].lines, rows, self.threads):
-            views.pop(key, None)
-            if len(views) == MOST_VIEWS:
-                del views[next(iter(views))]
-            views[key] = _Kept(rows.copy(), prepare(lambda y, **scales: Multiplier(y, **options, **scales).matmul))
-        return views[key].factors
+    def _arrives(self, forward: _Forward, gradients: Any) -> None:
+        """Autograd restores the thread's modes behind each node: outside of the context this holds for one."""
+        self._sees(forward)
+        if forward.repeats:
+            _layers.watch()
+        if self not in _get_current_dispatch_mode_stack():
+            torch._C._push_on_torch_dispatch_stack(self)
 
-    def _instruction(self, names: Sequence[str]) -> Instruction:
-        """What multiplies A and B in these formats."""
-        key = tuple(names)
-        if key not in self._instructions:
-            self._instructions[key] = self._choose(key)
-        return self._instructions[key]
 
-    def _choose(self, names: tuple[str, ...]) -> Instruction:
-        if isinstance(self.on, Instruction):
-            return self.on
-        if names[0] not in BLOCK_FORMATS:
-            return chosen(self.on, None, names, None)
-        (a, *scale), (b, *_) = (BLOCK_FORMATS[name] for name in names)
-        for i in instructions(self.on):
-            if [i.a, i.b, i.d, i.scale, i.scale_block] == [a, b, "f32", *scale]:
-                return i
-        raise LookupError(f"{self.on} has no block-scaled instruction for {names[0]} x {names[1]}")
+@functools.cache
+def _named(func: Any) -> tuple[str, str, str, Any]:
+    """An operation's namespace, name, name without the _ of those that write to their first argument; its emulation."""
+    namespace, _, name = func._schema.name.partition("::")
+    base = name.removesuffix("_")
+    return namespace, name, base, EMULATED.get(base) if namespace == "aten" else None
 
-    def _scale(self, x: torch.Tensor, name: str, axis: int | None = None) -> torch.Tensor | None:
-        """What makes the greatest magnitude, of all or along an axis, that of the format, where formats are narrow."""
-        if self.scaling == "none" or _BITS[name] > 8 or x.numel() == 0:
-            return None
-        greatest = float(round(np.inf, name, overflow="saturate"))
-        largest = (x.abs().max() if axis is None else x.abs().amax(axis, keepdim=True)).float()
-        return torch.where((largest > 0) & torch.isfinite(largest), greatest / largest, 1.0)
 
-    def _count(self, operation: str, names: list[str], i: Instruction, a: torch.Tensor, b: torch.Tensor) -> None:
-        key = (operation, names[0], names[1], i.name)
-        self._calls[key] += 1
-        self._multiplications[key] += a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
+@functools.cache
+def _plain(kind: Any) -> bool:
+    """A class of tensors that does not make other operations of operations."""
+    return kind.__torch_dispatch__ in (torch.Tensor.__torch_dispatch__, _REDISPATCHED)
+
+
+def _hooks() -> Any:
+    """Those of saved tensors: checkpoints are made of them."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True)
+
+
+def _in_backward() -> bool:
+    """In a backward pass, but not in a forward pass that it repeats."""
+    if torch._C._current_graph_task_id() == -1 or _layers.running():
+        return False
+    if not torch.is_grad_enabled():
+        return True
+    hooks = _hooks()
+    repeats = hooks is not None and "recomputation" in getattr(hooks[0], "__qualname__", "")
+    node = torch._C._current_autograd_node()
+    return not repeats and not (node is not None and node.name() == "CheckpointFunctionBackward")
+
+
+def _computes(args: tuple[Any, ...]) -> bool:
+    tensors = [x for x in args if isinstance(x, torch.Tensor)]
+    return not tensors or any(x.device.type != "meta" for x in tensors)
+
+
+def _factors_fit(
+    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor, *_: Any, **__: Any
+) -> bool:
+    """Of whole tensors, or of rows of A and columns of B."""
+    whole = scale_a.numel() == scale_b.numel() == 1
+    rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
+    return scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows)
+
+
+_outside = functools.cache(outside)
+
+
+class _Library:
+    """PyTorch's switches of fused forms, which show no products; the process's, so set while any thread emulates."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked: list[str] = []
+        self._before: Any = None
+
+    @contextmanager
+    def set(self, attention: str) -> Iterator[None]:
+        with self._lock:
+            if not self._asked:
+                self._before = self._get()
+            self._asked.append(attention)
+            self._put(*self._switches())
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._asked.remove(attention)
+                self._put(*(self._switches() if self._asked else self._before))
+
+    @contextmanager
+    def pytorchs(self) -> Iterator[None]:
+        """Its own convolutions, where it is left to itself."""
+        before = torch._C._get_mkldnn_enabled()
+        torch._C._set_mkldnn_enabled(before if self._before is None else self._before[-1])
+        try:
+            yield
+        finally:
+            torch._C._set_mkldnn_enabled(before)
+
+    def _switches(self) -> tuple[bool, ...]:
+        return self._asked[-1] == "flash", False, True, False, False, False
+
+    def _get(self) -> tuple[bool, ...]:
+        cuda = torch.backends.cuda
+        sdp = (
+            cuda.flash_sdp_enabled(),
+            cuda.mem_efficient_sdp_enabled(),
+            cuda.math_sdp_enabled(),
+            cuda.cudnn_sdp_enabled(),
+        )
+        return *sdp, torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled()
+
+    def _put(self, flash: bool, efficient: bool, math: bool, cudnn: bool, fastpath: bool, mkldnn: bool) -> None:
+        torch.backends.cuda.enable_flash_sdp(flash)
+        torch.backends.cuda.enable_mem_efficient_sdp(efficient)
+        torch.backends.cuda.enable_math_sdp(math)
+        torch.backends.cuda.enable_cudnn_sdp(cudnn)
+        torch.backends.mha.set_fastpath_enabled(fastpath)
+        torch._C._set_mkldnn_enabled(mkldnn)
+
+
+_library = _Library()
 
 
 def emulate(
     on: str | Instruction = "H100",
+    recipe: str | Recipe | None = None,
     *,
-    weights: Any = "bf16",
-    activations: Any = "bf16",
+    weights: Any = None,
+    activations: Any = None,
     gradients: Any = None,
-    scaling: str = "tensor",
-    promote_every: int = 0,
+    scaling: str | None = None,
+    promote_every: int | None = None,
+    skip: Any = (),
+    layers: Mapping[Pattern, str | Recipe] | None = None,
+    model: Module | None = None,
+    strict: bool = False,
+    statistics: bool = False,
+    attention: str = "products",
+    attention_blocks: tuple[int, int] | None = None,
+    seed: int = 0,
     threads: int = 0,
     keep_weights: bool = True,
 ) -> Emulation:
-    """A context in which products of CPU tensors are computed as a GPU's matrix unit does, forward and backward.
+    """Products of CPU tensors are computed as a GPU's matrix unit does, forward and backward: inside, as a context.
 
-    Emulated are mm, addmm, bmm, baddbmm, mv, addmv, dot and ``torch._scaled_mm``, and so what is made of them: linear,
-    matmul, einsum, attention (in its form of single products). Everything else is PyTorch's. Backward passes must run
-    inside, too.
+        with softmma.torch.emulate("H100", "fp8_tensorwise", skip=["lm_head"]) as emulation:
+            loss = model(x).square().mean()
+        loss.backward()
+        print(emulation.report())
 
-    ``weights``, ``activations`` and ``gradients`` (without it, as activations) are the formats to round to: weights
-    are parameters and views of them, gradients what a backward pass brings to a product, activations all else. With
-    ``scaling`` "tensor" a tensor for a format of 8 bits or less is multiplied before, in FP32, so that its greatest
-    magnitude is the format's (127 for "s8"), and the result divided. With "block" that happens for each row of A and
-    column of B in blocks of 128 along K, whose products are added in FP32. "none" leaves it. Block-scaled formats
-    ("mxfp8_e4m3", "nvfp4", ...) are scaled per block, along K, by `softmma.quantize`; all three must be such then.
-    ``torch._scaled_mm`` brings tensors and factors of its own.
+    ``@softmma.torch.emulate(...)`` makes it of a function, ``softmma.torch.emulate(...).wrap(model)`` of a module.
 
-    Weights that are B of a product (`Linear`; x @ w) are rounded once and kept with a copy of their bits, in
-    multipliers (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so
-    that any change is seen, however it was made. For each direction in which a weight is used, forward and backward, that takes its memory
-    once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
+    ``recipe`` is one of `softmma.recipes`, by name or as made by `softmma.recipes.recipe`. Without one, ``weights``,
+    ``activations`` ("bf16") and ``gradients`` (as activations) are formats, ``scaling`` ("tensor", "row", "block",
+    "none") what narrow ones are multiplied by, ``promote_every`` as in `softmma.matmul` (`softmma.recipes.custom`).
+    Weights are parameters, views of them and what is computed of them alone, gradients what a backward pass brings to
+    a product, activations all else.
 
-    Products accumulate as the unit does (``promote_every`` as in `softmma.matmul`); a bias is added in FP32; results
-    are rounded to the tensors' dtype.
+    Emulated are mm, bmm, mv, dot, addmm, baddbmm, addmv, addbmm, _int_mm, _scaled_mm and convolutions, and so what is
+    made of them: linear, matmul, einsum, recurrent layers, attention. Everything else is PyTorch's, and the report says
+    which products were: `Emulation.report`. With ``strict`` such a product raises RuntimeError. A backward pass is
+    emulated wherever it runs, if its forward pass was.
 
-    ``torch.compile``: what is compiled calls these operations, too, and is emulated, as long as the compiler does not
-    write products of its own (max-autotune, freezing): the report shows. Convolutions, integer and complex tensors, and
-    other devices than the CPU are left alone.
+    ``skip`` leaves layers to PyTorch, ``layers`` gives them other recipes. Patterns are of names ("*.attn.*"), module
+    classes, or functions of (name, module); the innermost module that one answers to decides. Names are those within
+    ``model``, or without it within the outermost module that runs.
 
-    Raises LookupError, inside, for formats that the unit does not multiply; ValueError for a scaling that there is
-    not.
+    ``statistics`` counts what becomes of each operand's elements. ``attention`` "flash" computes scaled dot-product
+    attention as FlashAttention-2 does, in blocks of ``attention_blocks`` rows of queries and of keys (without: the
+    library's). ``seed`` is that of stochastic rounding.
+
+    Weights that are B of a product are rounded once and kept with a copy of their bits, in multipliers
+    (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so that any
+    change is seen, however it was made. For each direction in which a weight is used, forward and backward, that takes
+    its memory once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
+
+    A bias is added in FP32; results are rounded to the tensors' dtype.
+
+    Raises LookupError for a recipe or format that there is not, and, inside, for formats that the unit does not
+    multiply; ValueError for other arguments that cannot be.
     """
-    if scaling not in ("tensor", "block", "none"):
-        raise ValueError(f"scaling: {scaling!r} is none of tensor, block, none")
-    roles = {"weights": weights, "activations": activations, "gradients": gradients or activations}
-    for role, format in roles.items():
-        roles[role] = format if format in BLOCK_FORMATS else _core.format(_name(format))
-    return Emulation(on, roles, scaling, promote_every, threads, keep_weights)
+    formats = {"weights": weights, "activations": activations, "gradients": gradients, "scaling": scaling}
+    formats["promote_every"] = promote_every
+    given = {name: value for name, value in formats.items() if value is not None}
+    if recipe is not None and given:
+        raise ValueError(f"recipe and {', '.join(given)}: a recipe says that; softmma.recipes.recipe makes variants")
+    if recipe is None:
+        made = custom(**{"weights": "bf16", "activations": "bf16", **{name: _name(x) for name, x in given.items()}})
+    else:
+        made = named(recipe)
+    if attention not in ("products", "flash"):
+        raise ValueError(f"attention: {attention!r} is neither products nor flash")
+    if attention_blocks is not None and (len(attention_blocks) != 2 or min(attention_blocks) < 1):
+        raise ValueError(f"attention_blocks: {attention_blocks!r} are no rows of queries and of keys")
+    return Emulation(
+        on=on,
+        recipe=made,
+        skip=patterns(skip, "skip"),
+        layers={pattern: named(r) for pattern, r in zip(patterns(layers or (), "layers"), (layers or {}).values())},
+        model=model,
+        strict=strict,
+        statistics=statistics,
+        attention=attention,
+        attention_blocks=attention_blocks,
+        seed=seed,
+        threads=threads,
+        keep_weights=keep_weights,
+    )
 
 
 def _name(format: Any) -> Any:
     return str(format).removeprefix("torch.") if isinstance(format, torch.dtype) else format
+
+
+def _made(options: Mapping[str, Any]) -> Emulation:
+    return Emulation(**options)

@@ -1,54 +1,131 @@
-"""PyTorch's operations that are products, made of products of two operands."""
+"""PyTorch's operations that are products: those that are emulated, made of products of two matrices, and the others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from softmma.torch import _attention, _convolutions
+
 if TYPE_CHECKING:
-    from softmma.torch._emulate import Emulation
+    from softmma.torch._call import Call
+
+Tensor = torch.Tensor
+aten = torch.ops.aten
 
 
-def _mm(mode: Emulation, name: str, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return mode.product(name, a, b).to(a.dtype)
+def _mm(call: Call, a: Tensor, b: Tensor, out_dtype: torch.dtype | None = None) -> Tensor:
+    return call.product(a, b).to(out_dtype or a.dtype)
 
 
 def _addmm(
-    mode: Emulation, name: str, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, beta: float = 1, alpha: float = 1
-) -> torch.Tensor:
+    call: Call,
+    c: Tensor,
+    a: Tensor,
+    b: Tensor,
+    out_dtype: torch.dtype | None = None,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+) -> Tensor:
     """C, a bias mostly, is added behind the product, in FP32, as GPU libraries do."""
-    d = mode.product(name, a, b) * alpha
-    return (d if beta == 0 else d + beta * c).to(a.dtype)
+    d = call.product(a, b)
+    d = d if alpha == 1 else d * alpha
+    if beta != 0:
+        d = d + c.expand(d.shape) if beta == 1 else d + beta * c.expand(d.shape)
+    return d.to(out_dtype or a.dtype)
+
+
+def _addmm_activation(
+    call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, use_gelu: bool = False
+) -> Tensor:
+    d = _addmm(call, c, a, b, beta=beta, alpha=alpha)
+    return torch.nn.functional.gelu(d, approximate="tanh") if use_gelu else d.relu()
+
+
+def _addbmm(call: Call, c: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Products of a batch, one behind the other onto C, as PyTorch does it on GPUs."""
+    for x, y in zip(a, b, strict=True):
+        c, beta = _addmm(call, c, x, y, beta=beta, alpha=alpha), 1
+    return c.clone() if len(a) == 0 else c
+
+
+def _int_mm(call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """Integers are exact on every unit that has them."""
+    return call.product_as_is(a, b)
 
 
 def _scaled_mm(
-    mode: Emulation,
-    name: str,
-    a: torch.Tensor,
-    b: torch.Tensor,
-    scale_a: torch.Tensor,
-    scale_b: torch.Tensor,
-    bias: torch.Tensor | None = None,
-    scale_result: torch.Tensor | None = None,
+    call: Call,
+    a: Tensor,
+    b: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
     out_dtype: torch.dtype | None = None,
     use_fast_accum: bool = False,
-) -> torch.Tensor:
-    """FP8 tensors as they are; factors for the whole or for rows of A and columns of B act on the FP32 result."""
-    d = mode.product_as_is(name, a, b) * scale_a * scale_b
+) -> Tensor:
+    """FP8 tensors as they are. Factors of tensors act as one (cuBLASLt), those of rows before those of columns."""
+    d = call.product_as_is(a, b, scaled=True, fast=use_fast_accum)
+    whole = scale_a.numel() == 1 == scale_b.numel()
+    d = d * (scale_a.float() * scale_b.float()).reshape(()) if whole else d * scale_a * scale_b
     if bias is not None:
         d = d + bias
     return (d if scale_result is None else d * scale_result).to(out_dtype or a.dtype)
 
 
-OPERATIONS: dict[Any, Callable[..., torch.Tensor]] = {
-    torch.ops.aten.mm: _mm,
-    torch.ops.aten.bmm: _mm,
-    torch.ops.aten.mv: _mm,
-    torch.ops.aten.dot: _mm,
-    torch.ops.aten.addmm: _addmm,
-    torch.ops.aten.baddbmm: _addmm,
-    torch.ops.aten.addmv: _addmm,
-    torch.ops.aten._scaled_mm: _scaled_mm,
+EMULATED: dict[str, Callable[..., Any]] = {
+    "mm": _mm,
+    "bmm": _mm,
+    "mv": _mm,
+    "dot": _mm,
+    "vdot": _mm,
+    "addmm": _addmm,
+    "baddbmm": _addmm,
+    "addmv": _addmm,
+    "_addmm_activation": _addmm_activation,
+    "addbmm": _addbmm,
+    "_int_mm": _int_mm,
+    "_scaled_mm": _scaled_mm,
+    "convolution": _convolutions.forward,
+    "convolution_backward": _convolutions.backward,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention.forward,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _attention.backward,
 }
+"""The names of aten's operations, without the _ of those that write to their first argument."""
+
+# What tells by an operation's name that it is made of products, and what that it only prepares, unpacks or chooses.
+_PRODUCTS = frozenset(
+    """
+    mm bmm addmm baddbmm addbmm sspaddmm hspmm smm int8pack int4pack mv addmv dot vdot
+    matmul addr ger linear qlinear conv convolution attention transformer rnn lstm gru
+    cdist euclidean trilinear bilinear geqrf ormqr orgqr spsolve linalg cholesky triangular
+    lu einsum int4mm
+    """.split()
+)
+_NO_PRODUCTS = frozenset(
+    """
+    prepack unpack pack reorder flatten choice cross diagonal norm check errors powsum
+    combination quantize thnn upsample vander vecdot
+    """.split()
+)
+_OWN_NAMESPACES = frozenset(
+    """
+    aten prims prim quantized _quantized quantization mkldnn mkl mkldnn_prepacked onednn
+    sparse inductor inductor_prims c10d _c10d_functional _c10d_functional_autograd fsdp symm_mem
+    profiler export static_runtime rngprims debugprims debug_mode_ops coor _native _native_aot
+    flex_gemm streams xnnpack _dtensor
+    """.split()
+)
+
+
+def outside(namespace: str, name: str) -> str | None:
+    """Why an operation that is not emulated is reported; None if it is no product."""
+    if namespace not in _OWN_NAMESPACES:
+        return "custom operation: what it computes is not seen"
+    words = {re.sub(r"\d+d$", "", word) for word in name.split("_")}  # conv2d is conv
+    return "not emulated" if words & _PRODUCTS and not words & _NO_PRODUCTS else None

@@ -1,0 +1,172 @@
+"""Which modules are running, what they are called, and what is chosen for them."""
+
+from __future__ import annotations
+
+import fnmatch
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch.nn import Module
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+Pattern = str | type | Callable[[str, Module], bool]
+_WRAPPERS = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module"}
+NO_MODULE = "-"
+"""The layer of products that no module asked for."""
+
+
+class _Running(threading.local):
+    """The modules whose forward runs in this thread, outermost first, each with the backward pass that it runs in."""
+
+    def __init__(self) -> None:
+        self.modules: list[tuple[Module, int]] = []
+
+
+_running = _Running()
+_lock = threading.Lock()
+_hooks: list[Any] = []
+_watching = 0
+
+
+def watch() -> None:
+    """From here on it is known which modules run, until `unwatch` was called as often."""
+    global _watching
+    with _lock:
+        _watching += 1
+        if _watching == 1:
+            # They fire for a compiled module as well, which is right here.
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
+            _hooks.append(register_module_forward_pre_hook(_enters))
+            _hooks.append(register_module_forward_hook(_leaves, always_call=True))
+
+
+def unwatch() -> None:
+    global _watching
+    with _lock:
+        _watching -= 1
+        while _watching == 0 and _hooks:
+            _hooks.pop().remove()
+
+
+def _enters(module: Module, arguments: Any) -> None:
+    if not torch.compiler.is_compiling() and not getattr(module, "runs_another", False):
+        _running.modules.append((module, torch._C._current_graph_task_id()))
+
+
+def _leaves(module: Module, arguments: Any, result: Any) -> None:
+    modules = _running.modules
+    if not torch.compiler.is_compiling() and any(module is running for running, _ in modules):
+        while modules.pop()[0] is not module:
+            pass
+    if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+        for mode in _get_current_dispatch_mode_stack():
+            if hasattr(mode, "sees_result"):
+                mode.sees_result(result)
+
+
+def depth() -> int:
+    return len(_running.modules)
+
+
+def forget(depth: int) -> None:
+    """Modules that began behind this depth are no longer running."""
+    del _running.modules[depth:]
+
+
+def running() -> list[Module]:
+    """The modules whose forward runs, outermost first, of those that run in the same backward pass, or in none."""
+    task = torch._C._current_graph_task_id()
+    return [module for module, its in _running.modules if its == task]
+
+
+class Layers:
+    """Names of modules, and the first choice whose pattern answers to a module or to one around it."""
+
+    def __init__(self, model: Module | None, choices: Iterable[tuple[Pattern, Any]]):
+        self.choices = list(choices)
+        self.unused = [pattern for pattern, _ in self.choices]
+        self._names: WeakKeyDictionary[Module, str] = WeakKeyDictionary()
+        self._chosen: WeakKeyDictionary[Module, list[Any]] = WeakKeyDictionary()
+        if model is not None:
+            self.learn(model)
+
+    def learn(self, model: Module) -> None:
+        """Names are those of this model, in which every pattern must have an answer."""
+        self._add(model, "")
+        for module in model.modules():
+            self._choice(module)
+        if self.unused:
+            raise ValueError(f"no module of the model answers to {self.unused_text()}; it has {self._examples()}")
+
+    def unused_text(self) -> str:
+        return ", ".join(repr(p) if isinstance(p, str) else getattr(p, "__name__", repr(p)) for p in self.unused)
+
+    def _add(self, root: Module, prefix: str) -> None:
+        model = _unwrapped(root)
+        self._names[root] = type(model).__name__
+        for name, module in model.named_modules():
+            self._names[module] = prefix + name if name else type(module).__name__
+
+    def _examples(self) -> str:
+        names = sorted(set(self._names.values()))
+        return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+    def name(self, modules: list[Module]) -> str:
+        """Within the model that was given, or else within the outermost module that runs; of others the class."""
+        if not modules:
+            return NO_MODULE
+        root = modules[0]
+        if root not in self._names:
+            self._add(root, f"{type(root).__name__}." if self._names else "")
+        return self._names.get(modules[-1], type(modules[-1]).__name__)
+
+    def choice(self, modules: list[Module], otherwise: Any) -> Any:
+        """Of the innermost module that a pattern answers to."""
+        if self.choices:
+            self.name(modules)
+            if modules and type(modules[-1]).__name__ == "OptimizedModule":
+                text = "a compiled module hides its layers: skip and layers act on it as a whole"
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+            for module in reversed(modules):
+                for value in self._choice(module):
+                    return value
+        return otherwise
+
+    def _choice(self, module: Module) -> list[Any]:
+        if module not in self._chosen:
+            self._chosen[module] = list(self._answers(module))[:1]
+        return self._chosen[module]
+
+    def _answers(self, module: Module) -> Iterator[Any]:
+        name = self._names.get(module, type(module).__name__)
+        for pattern, value in self.choices:
+            if _matches(pattern, name, module):
+                self.unused = [other for other in self.unused if other is not pattern]
+                yield value
+
+
+def _unwrapped(module: Module) -> Module:
+    """The model within what compiles or distributes it."""
+    while (inner := _WRAPPERS.get(type(module).__name__)) and isinstance(getattr(module, inner, None), Module):
+        module = getattr(module, inner)
+    return module
+
+
+def _matches(pattern: Pattern, name: str, module: Module) -> bool:
+    if isinstance(pattern, str):
+        return fnmatch.fnmatchcase(name, pattern)
+    return isinstance(module, pattern) if isinstance(pattern, type) else bool(pattern(name, module))
+
+
+def patterns(given: Any, what: str) -> list[Pattern]:
+    """One pattern or several."""
+    listed = [given] if isinstance(given, str) or callable(given) else list(given)
+    for pattern in listed:
+        if not (isinstance(pattern, str) or callable(pattern)):
+            raise TypeError(f"{what}: {pattern!r} is no name's pattern, module class or function of (name, module)")
+    return listed
