@@ -441,6 +441,49 @@ def test_inputs_that_are_not_tensors():
     assert causes == ["own", "inherited", "inherited", "inside"]
 
 
+def test_recipes_and_choices(network, x):
+    """Recipes by name; choices by module, class and name, which hold for the copies that run."""
+    recipe = softmma.recipes.recipe("fp8_tensorwise")
+    d = compare(network, x, [("H100", "fp8_delayed"), ("H100", recipe), ("B200", "nvfp4"), "H100"])
+    assert d.targets == ("H100 fp8_delayed", "H100 fp8_tensorwise", "B200 nvfp4", "H100")
+    errors = [d[-1].difference[run, "FP64"].relative for run in d.targets]
+    assert errors[3] < errors[0] < errors[2] and errors[3] < errors[1] < errors[2]
+    first = network[0]
+    skips = [("A100", {"skip": skip}) for skip in (["0"], lambda name, module: name == "0")]
+    skips += [
+        {"given": emulate("A100", skip=["0"], model=network)},
+        {"model": {"on": "A100", "skip": "0", "model": network}},
+    ]
+    d = compare(network, x, [*skips, "A100"])
+    assert len(d.targets) == 5 and d.first is d[0] and d[0].groups(d.targets) == [list(d.targets[:4]), ["A100"]]
+    assert d[0].difference["given", "FP32"].differ == 0 and network[0] is first
+    assert {row.why for row in d.reports["given"].outside} == {"skipped"} and not d.notes
+    with pytest.raises(TypeError, match=r"compare takes what is in it, model\.module"):
+        compare(emulate("A100").wrap(network), x, ["A100"])
+
+
+def test_convolutions_and_what_is_left():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.bilinear = nn.Conv2d(3, 8, 3, groups=1), nn.Bilinear(5, 5, 4)
+
+        def forward(self, x):
+            y = self.conv(x).mean((2, 3))[:, :5]
+            return self.bilinear(y, y)
+
+    model, x = Model(), torch.randn(2, 3, 9, 9)
+    d = compare(model, x, ["A100", "H100"])
+    assert d.first is d["conv"] and "A100: calls outside of the unit: " in d.notes[0] and "trilinear" in d.notes[0]
+    t = d.trace()
+    w = model.conv.weight.detach().permute(2, 3, 1, 0).reshape(-1, 8).numpy()
+    pixels = F.unfold(x, 3).mT.reshape(-1, 3, 9).mT.reshape(-1, 27).numpy()
+    assert t.at is None and t.same_operands
+    for target in t.trace.targets:
+        on = target.label
+        assert softmma.matmul(pixels, w, on=on, in_dtype="bf16")[t.element] == target.result
+
+
 def test_state_that_another_layer_left():
     """What a module keeps, under any name, is an input as well."""
 
@@ -478,7 +521,11 @@ def test_targets(network, x):
     d = compare(network, (x,), ["H100", BF16, unit, {"mine": emulation, "dict": {"on": "H100", "weights": "bf16"}}])
     assert d.targets == ("H100", "H100 weights=bf16 activations=bf16", unit.name, "mine", "dict")
     assert d[0].groups(d.targets)[0] == [d.targets[0], d.targets[1], unit.name, "dict"]
-    assert len(emulation.report()) and compare(network, [x], "H100").targets == ("H100",)
+    assert (
+        not emulation.report()
+        and d.reports["mine"][0].a == "f16"
+        and compare(network, [x], "H100").targets == ("H100",)
+    )
     assert compare(network, x, {"a": "MI300X", "b": "H100"}).targets == ("a", "b")
 
 

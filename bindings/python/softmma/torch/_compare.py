@@ -28,6 +28,8 @@ from softmma._trace import Trace, trace
 from softmma._units import Instruction, instructions
 from softmma.torch._divergence import FP32, FP64, Difference, Divergence, Layer, LayerTrace, Ranking, worst
 from softmma.torch._emulate import Emulation, emulate
+from softmma.torch._report import Report
+from softmma.torch._wrapped import Wrapped
 
 CHUNK = 1 << 20
 """Elements of a tensor that are compared at a time."""
@@ -229,6 +231,7 @@ class _Recorder(TorchFunctionMode):
         self.run = _Run(label)
         self.wide, self.file, self.forced, self.until = wide, file, forced, until
         self.told = told
+        self.report: Report | None = None
         self.seen: list[Any] = []
         self._open: list[_Call] = []
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -377,7 +380,7 @@ def _as_always(seed: int, wide: torch.dtype | None) -> Iterator[None]:
 
 
 class _Target(NamedTuple):
-    """What `emulate` is called with, or what it has returned."""
+    """What `emulate` is called with, or what it has returned, of which runs use copies."""
 
     label: str
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | Emulation
@@ -430,6 +433,8 @@ class _Comparing:
     def __init__(self, model: Any, inputs: Any, seed: int):
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"model is a {type(model).__name__}: compare takes a torch.nn.Module")
+        if isinstance(model, Wrapped):
+            raise TypeError("model is emulated already: compare takes what is in it, model.module")
         for wrapper in ("_orig_mod", "module"):  # torch.compile's; DistributedDataParallel's and DataParallel's
             kind = type(model).__name__
             if kind in ("OptimizedModule", "DistributedDataParallel", "DataParallel") and hasattr(model, wrapper):
@@ -456,7 +461,7 @@ class _Comparing:
         computed = [x for m in self.model.modules() for _, x in _leaves(_own(m)) if not x.is_leaf]
         memo: dict[int, Any] = {id(x): x.detach().clone() for x in computed}
         try:
-            model, given = copy.deepcopy((self.model, _copied(target.arguments) if target else ((), {})), memo)
+            model, given = copy.deepcopy((self.model, target and target.arguments), memo)
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"model cannot be copied, and runs on copies: {_line(error)}") from error
         inputs = _mapped(self.inputs, lambda x: _in(x.clone(), wide))
@@ -467,16 +472,14 @@ class _Comparing:
                     if any(True for _ in _leaves(value)):
                         vars(module)[name] = _mapped(value, lambda x: _in(x, wide))
         context: AbstractContextManager[Any] = nullcontext()
-        if target is not None and isinstance(target.arguments, Emulation):
-            context = target.arguments
-        elif target is not None:
-            context = emulate(*given[0], **given[1])
+        if given is not None:
+            context = given if isinstance(given, Emulation) else emulate(*given[0], **given[1])
         recorder = _Recorder(label, model, wide if wide == torch.float64 else None, **how)
         with ExitStack() as stack:
             stack.enter_context(_as_always(self.seed, wide))
             if wide:
                 stack.enter_context(torch.autocast("cpu", enabled=False))
-            stack.enter_context(context)
+            emulation = stack.enter_context(context)
             stack.enter_context(recorder)
             try:
                 if isinstance(inputs, Mapping):
@@ -491,12 +494,9 @@ class _Comparing:
                 if type(error) in (LookupError, ValueError, TypeError, RuntimeError):
                     raise type(error)(f"{label}: {error}") from error
                 raise
+        if isinstance(emulation, Emulation):
+            recorder.report = emulation.report()
         return recorder
-
-
-def _copied(arguments: Any) -> Any:
-    """An emulation is used as it is."""
-    return ((), {}) if isinstance(arguments, Emulation) else arguments
 
 
 def _line(error: BaseException) -> str:
@@ -549,9 +549,12 @@ def compare(
         forced = (fp32, file) if isolate else None
         fp64 = comparing.run(FP64, torch.float64, None, file=file, forced=forced).run
         runs = [fp64, fp32]
+        reports: dict[str, Any] = {}
         for target in targets:
             told = _progress(target.label, len(fp32.calls)) if progress else None
-            runs.append(comparing.run(target.label, None, target, file=file, forced=forced, told=told).run)
+            recorder = comparing.run(target.label, None, target, file=file, forced=forced, told=told)
+            runs.append(recorder.run)
+            reports[target.label] = recorder.report
         layers = _layers(runs, file)
         if not layers:
             raise ValueError(
@@ -561,7 +564,8 @@ def compare(
     finally:
         file.close()
     retrace = partial(_retrace, comparing, isolate, {t.label: t for t in targets}, {r.label: r for r in runs})
-    return Divergence(layers, [t.label for t in targets], isolate, rankings, order, _notes(fp64), file.bytes, retrace)
+    notes = _notes(fp64, reports)
+    return Divergence(layers, [t.label for t in targets], isolate, rankings, order, reports, notes, file.bytes, retrace)
 
 
 def _progress(label: str, calls: int) -> Callable[[int], None]:
@@ -580,8 +584,16 @@ def _progress(label: str, calls: int) -> Callable[[int], None]:
     return tell
 
 
-def _notes(fp64: _Run) -> list[str]:
+def _notes(fp64: _Run, reports: Mapping[str, Report]) -> list[str]:
     found = []
+    for label, report in reports.items():
+        outside: Counter[str] = Counter()
+        for row in report.outside:
+            if row.why != "skipped":
+                outside[f"{row.operation} ({row.why})"] += row.calls
+        if outside:
+            calls = ", ".join(f"{what}: {n}" for what, n in outside.items())
+            found.append(f"{label}: calls outside of the unit: {calls}")
     for call in fp64.calls:
         for output in call.outputs:
             if output.dtype.is_floating_point and output.dtype != torch.float64 and call.is_module:

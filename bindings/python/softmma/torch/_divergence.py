@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from softmma._table import html_table, text_table
 from softmma._trace import Trace
+from softmma.torch._report import Report
 
 FP64, FP32 = "FP64", "FP32"
 """The labels of the two runs that every comparison has."""
@@ -166,7 +167,7 @@ class Divergence(Sequence[Layer]):
 
     ``targets`` are the labels of the targets, ``runs`` those with FP64 and FP32 before them. ``rankings`` has what
     changes in the order of the model's outputs, ``argmax[output][run]`` and ``order[output][run]`` the places of the
-    greatest elements themselves. ``notes`` say what limits the comparison, ``bytes`` what of the activations was kept
+    greatest elements themselves. ``reports`` are the targets' `Emulation.report`; ``notes`` say what limits the comparison, ``bytes`` what of the activations was kept
     while it ran.
     """
 
@@ -177,6 +178,7 @@ class Divergence(Sequence[Layer]):
         isolated: bool,
         rankings: Sequence[Ranking],
         order: dict[str, dict[str, NDArray[Any]]],
+        reports: dict[str, Report],
         notes: Sequence[str],
         bytes: int,
         retrace: Callable[[Layer, tuple[str, str]], LayerTrace],
@@ -188,6 +190,7 @@ class Divergence(Sequence[Layer]):
         self.rankings = tuple(rankings)
         self.order = order
         self.argmax = {output: {run: top[..., 0] for run, top in runs.items()} for output, runs in order.items()}
+        self.reports = reports
         self.notes = tuple(notes)
         self.bytes = bytes
         self._retrace = retrace
