@@ -101,9 +101,9 @@ __version__ = _core.version()
 
 
 def __getattr__(name: str) -> ModuleType:
-    """softmma.torch, which needs PyTorch, is imported when it is used."""
-    if name == "torch":
-        return importlib.import_module("softmma.torch")
+    """softmma.jax and softmma.torch, which need JAX and PyTorch, are imported when they are used."""
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"softmma.{name}")
     raise AttributeError(f"module 'softmma' has no attribute {name!r}")
 
 
