@@ -28,7 +28,7 @@ def tables(tmp_path):
 
 def test_drift(tables):
     """The same sums give the same bits whatever is rounded; small causes are rounded away, large ones are not."""
-    drift, errors, first, cause = tables("drift.py")
+    drift, errors, first, cause, trained = tables("drift.py")
     for row in drift:
         assert (row["logits"] == 0) == (row["pair"] == "H100, B200")
     of = {(row["format"], row["pair"], row["way"]): row["last layer"] for row in drift}
@@ -42,6 +42,10 @@ def test_drift(tables):
     for row in cause:
         assert row["median, not rounded"] > 0
         assert row["t"] == "2^-24" or row["runs that drift"] == 0
+    for row in trained:
+        differ = 0 if row["pair"] == "H100, B200" else row["images"] if row["way"] == "FP32" else row["images"] // 4
+        assert row["images that differ"] <= differ and (row["way"] != "FP32" or row["images that differ"] == differ)
+        assert row["other answers"] == 0
 
 
 def test_fp22(tables):

@@ -79,6 +79,15 @@ def linear(side, k, seed):
     return generator.standard_normal((side, k)), generator.standard_normal((k, side)) / np.sqrt(k)
 
 
+def gradients(images):
+    """Of the digits network's second layer, for its weights and its activations: both factors of each product."""
+    pixels, labels, layers = digits(images)
+    _, first, second, outputs = forward(pixels, layers, np.matmul)
+    e = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+    g = (e / e.sum(axis=1, keepdims=True) - np.eye(outputs.shape[1])[labels]) @ layers[2].T * (second > 0)
+    return (first.T, g), (g, layers[1].T)
+
+
 def products(side, k, seed):
     """Pairs of matrices, of the digits network and as in a transformer, by name."""
     generator = np.random.default_rng(seed)
@@ -87,10 +96,13 @@ def products(side, k, seed):
     x, w = linear(side, k, seed)
     pixels, _, layers = digits(side)
     activations = forward(pixels, layers, np.matmul)
+    (x1, g1), (g2, w2) = gradients(max(256, k // 4))
     return {
         "digits, layer 1": (activations[0], layers[0][:, :side]),
         "digits, layer 2": (activations[1], layers[1][:, :side]),
         "digits, layer 3": (activations[2], layers[2]),
+        "gradient of weights": (x1[:side], g1[:, :side]),
+        "gradient of activations": (g2[:side], w2[:, :side]),
         "scores Q K^T": linear(side, 128, seed),
         "values P V": (p / p.sum(axis=1, keepdims=True), generator.standard_normal((k, side))),
         "linear": (x, w),

@@ -11,15 +11,19 @@ on both: FP64, rounded to what is stored. Three ways to run it take the rounding
 """
 
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from safetensors.numpy import load_file
 
 import claim
 import softmma
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 GPUS = {"bf16": ("A100", "H100", "B200", "MI300X"), "f16": ("V100", "A100", "H100", "B200", "MI300X")}
 WAYS = ("16 bits", "FP32 in between", "FP32")
+ENDS = WAYS[0], WAYS[-1]
 
 
 def pairs(format):
@@ -118,6 +122,33 @@ def exact(stored):
     return Arithmetic(
         lambda a, b: a.astype(float) @ b.astype(float), lambda x: softmma.round(x, stored) if stored else x
     )
+
+
+def digits(format, images):
+    """The trained digits network on pairs of GPUs: outputs of its layers that are not the same, and answers."""
+    weights = load_file(DATA / "digits-mlp.safetensors")
+    pixels = np.load(DATA / "digits.npy")[:images] / 16
+    layers = [softmma.round(weights[name], format) for name in sorted(weights)]
+
+    def outputs(arithmetic):
+        x = [pixels]
+        for w in layers[:-1]:
+            x.append(arithmetic.store(np.maximum(arithmetic.product(x[-1], w), 0)).astype(float))
+        return [*x[1:], arithmetic.product(x[-1], layers[-1]).astype(float)]
+
+    found = {(gpu, way): outputs(on_gpu(gpu, format, way)) for gpu in GPUS[format] for way in ENDS}
+    rows = []
+    for (one, other), way in [(pair, way) for pair in pairs(format) for way in ENDS]:
+        x, y = found[one, way], found[other, way]
+        row = {"format": format, "pair": f"{one}, {other}", "way": way}
+        for layer, (a, b) in enumerate(zip(x, y), 1):
+            row[f"layer {layer}: differ"] = int((a != b).sum())
+        row["images"] = images
+        row["images that differ"] = int((x[-2] != y[-2]).any(axis=1).sum())
+        row["logits"] = distance(x[-1], y[-1])
+        row["other answers"] = int((x[-1].argmax(axis=1) != y[-1].argmax(axis=1)).sum())
+        rows.append(row)
+    return rows
 
 
 def distance(x, y):
@@ -229,18 +260,20 @@ def trigger(size, format, runs, seed):
 def measure(small, seed):
     size = Size(4, 64, 16, 2, 500) if small else Size(24, 256, 32, 4, 1000)
     side, k, runs = (128, 512, 4) if small else (512, 2048, 8)
-    drifts, errors, first, causes = [], [], [], []
+    drifts, errors, first, causes, trained = [], [], [], [], []
     for format in GPUS:
         drift, error = drifts_and_errors(size, format, seed)
         drifts += drift
         errors += error
         first += first_product(format, side, k, seed)
         causes += trigger(size, format, runs, seed)
+        trained += digits(format, 256 if small else 1797)
     return {
         "Two GPUs, one network: relative distance": drifts,
         "Relative distance of the logits from FP64": errors,
         "The first product: outputs that round to different numbers (flip)": first,
         "Drift of the last layer over the size of its cause": causes,
+        "The trained digits network": trained,
     }
 
 
@@ -250,7 +283,7 @@ def median(rows, key, **where):
 
 
 def conclude(tables):
-    drift, errors, first, cause = tables.values()
+    drift, errors, first, cause, trained = tables.values()
     lines = []
     same = {row["pair"] for row in drift} - {row["pair"] for row in drift if row["logits"]}
     if same:
@@ -284,6 +317,14 @@ def conclude(tables):
             lines.append(
                 f"{format}: sums that are off by {row['t']} make {row['runs that drift']} of {row['runs']} runs drift"
                 f"{size}; without rounding by {row['median, not rounded']:.1e}."
+            )
+        of = [row for row in trained if row["format"] == format and row["pair"] not in same]
+        for way in ENDS:
+            rows = [row for row in of if row["way"] == way]
+            found = [max(row[key] for row in rows) for key in ("images that differ", "logits", "other answers")]
+            lines.append(
+                f"{format}, digits network, {way}: at most {found[0]} of {rows[0]['images']} images differ between two "
+                f"GPUs in what the last layer reads, logits by {found[1]:.1e}, {found[2]} answers."
             )
     return lines
 

@@ -156,10 +156,12 @@ def conclude(tables):
             for row in rows:
                 if row["format"] == format and row["iterations"] is not None and row["iterations"] <= n // 2:
                     counts.setdefault(row["condition"], []).append(row[key])
-            several = [c for c in counts.values() if len(c) > 1]
-            if several:
-                other = sum(len(set(c)) > 1 for c in several)
-                lines.append(f"{format}, {key}: GPUs differ in {other} of {len(several)} conditions.")
+            apart = [max(c) - min(c) for c in counts.values() if len(c) > 1 and None not in c]
+            if apart:
+                lines.append(
+                    f"{format}, {key}: GPUs differ by at most {max(apart)}, in {np.count_nonzero(apart)} of {len(apart)} "
+                    "conditions."
+                )
     for exponent in dict.fromkeys(row["condition"] for row in by_size):
         counts = {row["n"]: row["iterations"] for row in by_size if row["condition"] == exponent}
         lines.append(
