@@ -213,8 +213,8 @@ def _numbers(output: _Output) -> int:
 class _Recorder(TorchFunctionMode):
     """Sees what a model's modules, and the products in them, get and return.
 
-    With ``wide`` nothing is narrower than that dtype, but random numbers are drawn as without. ``file`` takes the outputs;
-    ``forced`` puts another run's outputs in the place of this one's. Behind the call ``until`` the run ends.
+    With ``wide`` nothing is narrower than that dtype, but random numbers are drawn as without. ``file`` takes the
+    outputs; ``forced`` puts another run's outputs in the place of this one's. Behind the call ``until`` the run ends.
     """
 
     def __init__(
@@ -449,8 +449,8 @@ class _Comparing:
                 raise ValueError(f"inputs{path} is on {x.device}; emulation is on the CPU: x.cpu()")
         if not isinstance(inputs, (torch.Tensor, tuple, list, Mapping)):
             raise TypeError(
-                f"inputs is a {type(inputs).__name__}: it is a tensor, a tuple of the model's arguments, or a mapping of "
-                "them by name"
+                f"inputs is a {type(inputs).__name__}: it is a tensor, a tuple of the model's arguments, or a mapping "
+                "of them by name"
             )
         self.model, self.seed = model, seed
         self.inputs = _mapped(inputs, lambda x: x.detach().clone())
@@ -516,13 +516,13 @@ def compare(
 ) -> Divergence:
     """Where a network's runs on several GPUs part: layer by layer, against FP32 and FP64, and in the order of outputs.
 
-    ``inputs`` is a tensor, a tuple or list of the model's arguments, or a mapping of them by name. ``on`` lists targets: what
-    `emulate` is called with, alone or as a tuple that a dict of keyword arguments may end ("H100", ("H100",
-    "fp8_delayed"), ("H100", {"weights": "e4m3", "activations": "e4m3"})), an `Instruction` or `Custom` unit, an
-    `Emulation`, or a dict of these by labels. FP32 is PyTorch's own run, of a copy in float32; FP64 that of a copy in
-    float64, in which the dtypes of float32 and less that the model asks for are float64 as well.
+    ``inputs`` is a tensor, a tuple or list of the model's arguments, or a mapping of them by name. ``on`` lists
+    targets: what `emulate` is called with, alone or as a tuple that a dict of keyword arguments may end ("H100",
+    ("H100", "fp8_delayed"), ("H100", {"weights": "e4m3", "activations": "e4m3"})), an `Instruction` or `Custom` unit,
+    an `Emulation`, or a dict of these by labels. FP32 is PyTorch's own run, of a copy in float32; FP64 that of a copy
+    in float64, in which the dtypes of float32 and less that the model asks for are float64 as well.
 
-    A layer is a call of a module, as often as there are calls, or a product in a module's code (matmul, linear, attention,
+    A layer is a call of a module, as often as there are calls, or a product in a module's code (matmul, attention,
     convolution, ...), each with every tensor that it returns. What hands on the tensors of another as they are is not
     listed beside it. They stand in the order in which they return.
 
@@ -533,8 +533,8 @@ def compare(
     ``seed``: the model, its inputs and the generators stay as they were. Needed are one copy of the model at a time, in
     FP64 twice its size, and every layer's outputs of all runs, which beyond ``memory`` bytes go to a temporary file.
 
-    ``top`` is how many of an output's greatest elements count for its order (`Ranking`). With ``progress`` a line on stderr
-    says how many calls of the run have returned, and the time left for it.
+    ``top`` is how many of an output's greatest elements count for its order (`Ranking`). With ``progress`` a line on
+    stderr says how many calls of the run have returned, and the time left for it.
 
     Raises TypeError and ValueError for what is no model, no input or no target, RuntimeError for a model that does not
     run in FP32 or FP64, and what `emulate` and the model raise.
@@ -606,7 +606,7 @@ def _notes(fp64: _Run, reports: Mapping[str, Report]) -> list[str]:
 
 
 def _kept(runs: Sequence[_Run]) -> list[_Key]:
-    """Calls that have a row: of a module and a product whose tensors it returns the module, of two modules the inner."""
+    """Calls that have a row: of a module and a product whose tensors it returns the module, of modules the inner."""
     dropped: Counter[_Key] = Counter()
     total: Counter[_Key] = Counter()
     for run in runs:

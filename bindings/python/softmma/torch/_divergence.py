@@ -24,10 +24,10 @@ FP64, FP32 = "FP64", "FP32"
 class Difference(NamedTuple):
     """One tensor in two runs, x against y.
 
-    ``greatest`` is the greatest \\|x - y|, ``relative`` the root of sum (x - y)^2 / sum y^2, both in FP64 over the elements that
-    are finite in both; ``left_out`` are the others. ``differ`` counts elements whose bits differ (values, where the
-    dtypes are not the same), so that 0 and -0 do. ``at`` is the element of ``greatest``; where one side only is not
-    finite, the first such element.
+    ``greatest`` is the greatest distance of two elements, ``relative`` the root of sum (x - y)^2 / sum y^2, both in
+    FP64 over the elements that are finite in both; ``left_out`` counts the others. ``differ`` counts elements whose
+    bits differ, so that 0 and -0 do (values, where the dtypes are not the same). ``at`` is the element of ``greatest``,
+    None where that is 0.
     """
 
     differ: int
@@ -41,9 +41,9 @@ class Difference(NamedTuple):
 class Layer:
     """One output of one call of a module, or of a product that no module hands on as it is.
 
-    ``name`` is the module's path, "" for the model itself; ``call`` counts its calls from 1; ``operation`` is the module's
-    class, or with ``is_module`` False the function that was called in it; ``output`` says which tensor of the output, ""
-    where it is one.
+    ``name`` is the module's path, "" for the model itself; ``call`` counts its calls from 1; ``operation`` is the
+    module's class, or with ``is_module`` False the function that was called in it; ``output`` says which tensor of the
+    output, "" where it is one.
 
     ``difference[x, y]`` is run x against run y, for any two runs that have this output in one shape, ``nan[x]`` and
     ``infinite[x]`` count a run's elements. ``cause[x, y]``, for targets x and y, is
@@ -119,9 +119,9 @@ class Ranking(NamedTuple):
 class LayerTrace(NamedTuple):
     """One element of a layer in two targets: ``at`` in the layer's output, where product and output have one shape.
 
-    ``element`` is its place in the ``product``-th (from 0) of ``products`` that the unit computes for the layer. ``trace`` is what
-    `softmma.trace` finds of it, of the operands as each target's unit got them; ``parting`` there is None, too, where
-    the two did not get the same. ``trace`` is None where ``why`` says so.
+    ``element`` is its place in the ``product``-th (from 0) of ``products`` that the unit computes for the layer.
+    ``trace`` is what `softmma.trace` finds of it, of the operands as each target's unit got them; ``parting`` there is
+    None, too, where the two did not get the same. ``trace`` is None where ``why`` says so.
     """
 
     layer: Layer
@@ -167,8 +167,8 @@ class Divergence(Sequence[Layer]):
 
     ``targets`` are the labels of the targets, ``runs`` those with FP64 and FP32 before them. ``rankings`` has what
     changes in the order of the model's outputs, ``argmax[output][run]`` and ``order[output][run]`` the places of the
-    greatest elements themselves. ``reports`` are the targets' `Emulation.report`; ``notes`` say what limits the comparison, ``bytes`` what of the activations was kept
-    while it ran.
+    greatest elements themselves. ``reports`` are the targets' `Emulation.report`; ``notes`` say what limits the
+    comparison, ``bytes`` what of the activations was kept while it ran.
     """
 
     def __init__(
@@ -300,8 +300,10 @@ class Divergence(Sequence[Layer]):
                          f"{CAUSES[first.cause[pair]]}")  # fmt: skip
         for r in self.rankings:
             if r.against == FP64:
-                lines.append(f"output{r.output}: {r.run}: argmax changes in {len(r.argmax)} of {r.positions} positions, "
-                             f"the first {r.top} in {len(r.order)}{_places(r.argmax)}")  # fmt: skip
+                changed = f"argmax changes in {len(r.argmax)} of {r.positions} positions"
+                lines.append(
+                    f"output{r.output}: {r.run}: {changed}, the first {r.top} in {len(r.order)}{_places(r.argmax)}"
+                )
         return [*lines, *(f"note: {note}" for note in self.notes)]
 
     def __repr__(self) -> str:
@@ -359,9 +361,9 @@ class Divergence(Sequence[Layer]):
         return text
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Relative differences from FP64 over the layers, and in how many elements two targets differ; needs matplotlib.
+        """Relative differences from FP64 over the layers, and in how many elements two targets differ.
 
-        Writes a picture in the format that the path's ending names, and returns matplotlib's figure.
+        Needs matplotlib. Writes a picture in the format that the path's ending names, and returns matplotlib's figure.
         """
         try:
             from matplotlib.figure import Figure
