@@ -99,6 +99,7 @@ def test_equal_targets(network, x):
     assert "all targets have the same bits" in repr(d) and "A100 = L40S = A100 (2) = again" in repr(d)
     with pytest.raises(ValueError, match="no layer has other bits"):
         d.trace()
+    assert compare(network, x, ["A100", "A100", {"A100 (2)": "A100"}]).targets == ("A100", "A100 (2)", "A100 (2) (2)")
 
 
 def test_first_and_trace(network, x):
@@ -143,7 +144,7 @@ def test_trace_of_narrow_formats(scaling):
     "shapes", [((8, 8, 40), (40, 9)), ((8, 40), (8, 40, 8)), ((8, 40), (40, 8)), ((2, 3, 8, 40), (3, 40, 8))]
 )
 def test_trace_of_matmul(shapes):
-    """PyTorch multiplies transposed matrices where the second operand is a batch: then the place is the product's own."""
+    """PyTorch multiplies transposed matrices where the second operand is a batch: the place is the product's then."""
 
     class Product(nn.Module):
         def forward(self, x, y):
@@ -373,6 +374,36 @@ def test_the_reference_is_in_double():
     assert d[-1].difference["A100", "FP64"].greatest == pytest.approx(abs(a - y).max().item(), rel=1e-9) and not d.notes
     half = compare(nn.Linear(32, 32).bfloat16(), x.bfloat16(), ["A100", "H100"])
     assert half[0].dtype == "bfloat16" and half[0].difference["FP32", "FP64"].relative < 1e-6
+
+
+def test_fp8_in_the_model():
+    """`torch._scaled_mm` multiplies what it gets; the reference has no FP8."""
+    if not hasattr(torch, "_scaled_mm"):
+        pytest.skip("this PyTorch has no _scaled_mm: FP8 in a model is NOT tested")
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("w", torch.randn(64, 32).to(torch.float8_e4m3fn))
+
+        def forward(self, x):
+            one = torch.ones(())
+            return torch._scaled_mm(
+                x.to(torch.float8_e4m3fn), self.w.t().contiguous().t()[:, :16], one, one * 2, out_dtype=torch.float32
+            )
+
+    model, x = Scaled(), torch.randn(16, 64)
+    try:
+        model(x)
+    except RuntimeError as error:
+        pytest.skip(f"this PyTorch does not compute _scaled_mm here, which is NOT tested: {error}")
+    d = compare(model, x, ["H100", "B200"])
+    exact = 2 * x.double() @ model.w[:, :16].double()
+    (layer,) = d
+    assert layer.operation in ("_scaled_mm", "Scaled")
+    with torch.no_grad(), emulate("H100"):
+        h = model(x)
+    assert layer.difference["H100", "FP64"].greatest == abs(h.double() - exact).max()
 
 
 def test_special_values():

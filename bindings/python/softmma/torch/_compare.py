@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import hashlib
+import itertools
 import math
 import random
 import sys
@@ -88,9 +89,27 @@ def _mapped(x: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def _in(x: torch.Tensor, wide: torch.dtype | None) -> torch.Tensor:
+    """In a wider dtype; FP8 is what some products take, and in FP64 alone another."""
     if wide is None or not (x.is_floating_point() or x.is_complex()):
         return x
+    if x.element_size() == 1 and wide != torch.float64:
+        return x
     return x.to(wide.to_complex() if x.is_complex() else wide)
+
+
+def _scaled_mm(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    scale_a: torch.Tensor,
+    scale_b: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    scale_result: torch.Tensor | None = None,
+    **_: Any,
+) -> torch.Tensor:
+    """PyTorch's, of operands in FP64, which that does not take."""
+    d = (a @ b) * scale_a * scale_b
+    d = d if bias is None else d + bias
+    return d if scale_result is None else d * scale_result
 
 
 def _bytes(x: torch.Tensor) -> NDArray[np.uint8]:
@@ -260,6 +279,7 @@ class _Recorder(TorchFunctionMode):
             if widened is not None:
                 return widened
             args, kwargs = self._wide_dtypes((args, kwargs))
+            func = _scaled_mm if name == "_scaled_mm" else func
         if name not in _PRODUCTS:
             return func(*args, **kwargs)
         name = name.strip("_").replace("rmatmul", "matmul")
@@ -395,14 +415,13 @@ def _targets(on: Any) -> list[_Target]:
     for each in on:
         for label, what in each.items() if isinstance(each, Mapping) else [(None, each)]:
             found.append(_target(label, what))
-    labels: Counter[str] = Counter()
-    named = []
+    named: list[_Target] = []
     for target in found:
         if target.label in (FP32, FP64):
             raise ValueError(f"on: {target.label} runs anyway; give the target another label")
-        labels[target.label] += 1
-        n = labels[target.label]
-        named.append(target if n == 1 else target._replace(label=f"{target.label} ({n})"))
+        taken = {other.label for other in named}
+        labels = (f"{target.label} ({n})" if n > 1 else target.label for n in itertools.count(1))
+        named.append(target._replace(label=next(label for label in labels if label not in taken)))
     return named
 
 
