@@ -627,7 +627,7 @@ def _operands(name: str, key: str, params: dict[str, Any], roles: list[_Role]) -
 
 
 def _place(equation: Any) -> str:
-    return source_info_util.summarize(equation.source_info)
+    return str(source_info_util.summarize(equation.source_info))
 
 
 def emulate(

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from softmma.torch._roles import ACTIVATIONS, GRADIENTS
 
 if TYPE_CHECKING:
     from softmma.torch._call import Call
-
-Tensor = torch.Tensor
 
 
 def library_blocks(width: int, backward: bool) -> tuple[int, int]:

@@ -17,11 +17,11 @@ from itertools import product as combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+from torch import Tensor
 
 if TYPE_CHECKING:
     from softmma.torch._call import Call
 
-Tensor = torch.Tensor
 Sizes = Sequence[int]
 
 

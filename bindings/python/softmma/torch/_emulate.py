@@ -373,7 +373,7 @@ def _factors_fit(
     """Of whole tensors, or of rows of A and columns of B."""
     whole = scale_a.numel() == scale_b.numel() == 1
     rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
-    return scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows)
+    return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
 
 
 _outside = functools.cache(outside)

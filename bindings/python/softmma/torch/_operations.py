@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from softmma.torch import _attention, _convolutions
 
 if TYPE_CHECKING:
     from softmma.torch._call import Call
 
-Tensor = torch.Tensor
 aten = torch.ops.aten
 
 
