@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -13,9 +14,9 @@ from softmma._plans import Plan
 from softmma._products import matmul
 from softmma._units import Instruction, chosen
 from softmma._quantization import Side
-from softmma.recipes import Operand, Prepared, Product, Role, Unit
+from softmma.recipes import Operand, Prepared, Product, Role, Statistics, Unit
 from softmma.torch._attention import library_blocks
-from softmma.torch._report import Products, Rounded
+from softmma.torch._report import Rounded
 from softmma.torch._roles import ACTIVATIONS, WEIGHTS
 from softmma.torch._tensors import array, lines, tensor
 
@@ -38,11 +39,21 @@ class Place(NamedTuple):
     weighted: bool | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What two tensors become in a product of theirs, how that is shown, and the instruction's name."""
+
+    product: Product
+    operands: tuple[Operand, Operand]
+    shown: tuple[Rounded, Rounded]
+    instruction: str
+
+
 class _Right(NamedTuple):
     """B: what multiplies A by it, what became of its elements, and of a weight that is kept the bits that it had."""
 
     multiply: Callable[[Prepared], NDArray[Any]]
-    examined: Rounded
+    examined: Statistics | None
     lines: NDArray[Any] | None = None
 
 
@@ -89,20 +100,26 @@ class Call:
         if a.dim() == b.dim() == 3 and len(a) == len(b) == 1 and c is None:
             return self.product(a[0], b[0], product, roles=roles, source=source)[None]
         roles = roles or (self.role(a), self.role(b))
-        product = product or self._product(roles)
-        operands = self.unit.operand(roles[0], product), self.unit.operand(roles[1], product)
-        instruction = self.unit.instruction(*operands)
-        left, examined = self._prepared(a, roles[0], product, "a")
+        kind = self._kind(roles, product or self._product(roles))
+        left, of_a = self._prepared(a, kind.operands[0], roles[0], kind.product, "a")
         if c is None:
-            right = self._right(b, roles[1], product, operands, source)
-            d = right.multiply(left)
+            right = self._right(b, kind, roles[1], source)
         else:
-            y, of_b = self._prepared(b, roles[1], product, "b")
-            right = _Right(lambda x: self._onto(x, y, array(c), product), of_b)
-            d = right.multiply(left)
-        self._record(product, examined, right.examined, instruction, a, b)
-        found = tensor(d)
+            y, of_b = self._prepared(b, kind.operands[1], roles[1], kind.product, "b")
+            right = _Right(lambda x: self._onto(x, y, array(c), kind.product), of_b)
+        found = tensor(right.multiply(left))
+        self._record(kind, of_a, right.examined, a, b)
         return found if found.is_floating_point() else found.float()
+
+    def _kind(self, roles: tuple[Role, Role], product: Product) -> Kind:
+        """What tensors of these roles become in a product, and what multiplies them."""
+        kinds: dict[Any, Kind] = self.emulation.kinds.setdefault(self.unit, {})
+        known = kinds.get((roles, product))
+        if known is None:
+            operands = self.unit.operand(roles[0], product), self.unit.operand(roles[1], product)
+            shown = Rounded.of(roles[0], operands[0]), Rounded.of(roles[1], operands[1])
+            known = kinds[roles, product] = Kind(product, operands, shown, self.unit.instruction(*operands).name)
+        return known
 
     def _onto(self, a: Prepared, b: Prepared, c: NDArray[Any], product: Product) -> NDArray[Any]:
         """C + A B, where the unit begins with C; factors of A and B would have to act before that."""
@@ -129,55 +146,56 @@ class Call:
         )
         hopper = scaled and getattr(instruction, "arch", "") == "hopper"
         named = Plan("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if hopper else None
-        of_a, of_b = (Rounded(self.role(each), format) for each, format in zip((a, b), formats))
-        self._record(self._product((self.role(a), self.role(b))), of_a, of_b, instruction, a, b)
+        roles = self.role(a), self.role(b)
+        shown = Rounded(roles[0], formats[0], formats[0]), Rounded(roles[1], formats[1], formats[1])
+        kind = Kind(self._product(roles), (Operand(formats[0]), Operand(formats[1])), shown, instruction.name)
+        self._record(kind, None, None, a, b)
         d = matmul(x, y, on=instruction, in_dtype=formats, plan=named, threads=self.emulation.threads)
         return tensor(d)
 
     # ---- Operands ----
 
-    def _prepared(self, x: torch.Tensor, role: Role, product: Product, side: Side) -> tuple[Prepared, Rounded]:
-        operand = self.unit.operand(role, product)
+    def _prepared(
+        self, x: torch.Tensor, operand: Operand, role: Role, product: Product, side: Side
+    ) -> tuple[Prepared, Statistics | None]:
+        values = array(x)
         if _only_rounds(operand) and not self.emulation.statistics:
             # Nothing but rounding, which the product itself does, with a warning of what overflows.
-            values = array(x)
             vector = values.ndim == 1
             values = values[None if side == "a" else (..., None)] if vector else values
-            return Prepared(values, None, None, operand, side, vector, None), Rounded.of(role, operand, None)
+            return Prepared(values, None, None, operand, side, vector, None), None
         history = self.emulation.history(self, operand, role, product, side) if operand.history else None
-        prepared = self.unit.prepare(array(x), role, product, side, history=history, measure=self.emulation.statistics)
-        return prepared, Rounded.of(role, operand, prepared.statistics)
+        prepared = self.unit.prepare(values, role, product, side, history=history, measure=self.emulation.statistics)
+        return prepared, prepared.statistics
 
-    def _right(
-        self, b: torch.Tensor, role: Role, product: Product, operands: tuple[Any, Any], source: torch.Tensor | None
-    ) -> _Right:
+    def _right(self, b: torch.Tensor, kind: Kind, role: Role, source: torch.Tensor | None) -> _Right:
         """Of a weight it is kept, and holds as long as the weight's bits are the same.
 
         Only the bits tell: PyTorch does not count writes through .data, NumPy's views or shared memory.
         """
+        product, (other, operand) = kind.product, kind.operands
         weight = self.emulation.kept_weight(b if source is None else source)
-        rows = None if weight is None or operands[1].history or operands[1].stochastic else lines(b)
+        rows = None if weight is None or operand.history or operand.stochastic else lines(b)
         if rows is None:
-            y, of_b = self._prepared(b, role, product, "b")
-            return _Right(lambda x: self.unit.multiply(x, y, product), of_b)
+            y, examined = self._prepared(b, operand, role, product, "b")
+            return _Right(lambda x: self.unit.multiply(x, y, product), examined)
         views: dict[Any, _Right] = self.emulation.kept.setdefault(weight, {})
-        key = (self.unit, operands, product, b.dtype, b.shape, b.stride(), b.storage_offset())
-        known = views[key].lines if key in views else None
-        if known is None or not _core.same_lines(known, rows, self.emulation.threads):
+        key = (kind, b.dtype, b.shape, b.stride(), b.storage_offset())
+        right = views.get(key)
+        if right is None or right.lines is None or not _core.same_lines(right.lines, rows, self.emulation.threads):
             views.pop(key, None)
             if len(views) == MOST_VIEWS:
                 del views[next(iter(views))]
-            y, of_b = self._prepared(b, role, product, "b")
-            views[key] = _Right(self.unit.multiplier(y, operands[0], product).multiply, of_b, rows.copy())
-        return views[key]
+            y, examined = self._prepared(b, operand, role, product, "b")
+            right = _Right(self.unit.multiplier(y, other, product).multiply, examined, rows.copy())
+            views[key] = right
+        return right
 
     def _record(
-        self, product: Product, a: Rounded, b: Rounded, instruction: Instruction, x: torch.Tensor, y: torch.Tensor
+        self, kind: Kind, of_a: Statistics | None, of_b: Statistics | None, a: torch.Tensor, b: torch.Tensor
     ) -> None:
-        multiplications = x.numel() * (y.shape[-1] if y.dim() > 1 else 1)
-        self.emulation.record(
-            Products(self.place.layer, product, self.operation, a, b, instruction.name, 1, multiplications)
-        )
+        multiplications = a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
+        self.emulation.record(self.place.layer, self.operation, kind, of_a, of_b, multiplications)
 
 
 def _only_rounds(x: Operand) -> bool:

@@ -19,10 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from softmma._units import Instruction, chosen
-from softmma.recipes import History, Recipe, Unit, custom
+from softmma.recipes import History, Recipe, Statistics, Unit, custom
 from softmma.recipes import recipe as named
 from softmma.torch import _layers
-from softmma.torch._call import Call, Place
+from softmma.torch._call import Call, Kind, Place
 from softmma.torch._layers import NO_MODULE, Layers, Pattern, patterns
 from softmma.torch._operations import EMULATED, outside
 from softmma.torch._report import Gradients, Outside, Products, Report
@@ -77,6 +77,7 @@ class Emulation(TorchDispatchMode):
         choices += [(pattern, units[recipe]) for pattern, recipe in options["layers"].items()]
         self.layers = Layers(options["model"], choices)
         self.roles = Roles()
+        self.kinds: dict[Unit, dict[Any, Kind]] = {}
         self.kept = WeakTensorKeyDictionary()  # of each parameter its views, {what tells them apart: what is kept}
         self._histories: dict[Any, History] = {}
         self._products: dict[Any, Products] = {}
@@ -153,11 +154,11 @@ class Emulation(TorchDispatchMode):
             self._mark()
         if isinstance(func, HigherOrderOperator):
             return self._leave(func, args, kwargs, func.name(), "higher-order operation: what it calls is not seen")
-        if not all(map(_plain, types)):
+        if types and not all(map(_plain, types)):
             return NotImplemented  # what subclasses of tensors make of it comes here again
-        namespace, name, base, emulated = _named(func)
+        name, base, emulated, why = _named(func)
         if emulated is None:
-            return self._other(func, namespace, name, args, kwargs)
+            return self._other(func, name, why, args, kwargs)
         why = self._why_not(base, args, kwargs)
         if why == "":
             return func(*args, **kwargs)
@@ -172,18 +173,17 @@ class Emulation(TorchDispatchMode):
         self._expect(result, place._replace(weighted=call.weighted or bool(place.backward and place.weighted)), True)
         return result
 
-    def _other(self, func: Any, namespace: str, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+    def _other(self, func: Any, name: str, why: str | None, args: tuple[Any, ...], kwargs: Any) -> Any:
         """What is no product, or one that is not emulated."""
         if torch.is_inference_mode_enabled():
             result = self._decomposed(func, args, kwargs)
             if result is not NotImplemented:
                 return result
-        why = _outside(namespace, name)
         if why is not None and _computes(args):
-            return self._leave(func, args, kwargs, name if namespace == "aten" else f"{namespace}::{name}", why)
+            return self._leave(func, args, kwargs, name, why)
         result = func(*args, **kwargs)
         if not name.endswith("_like"):
-            self.roles.derive((*args, *kwargs.values()), result)
+            self.roles.derive((*args, *kwargs.values()) if kwargs else args, result)
         if torch.is_grad_enabled():
             self._expect_what_hides(args, result)
         return result
@@ -248,13 +248,27 @@ class Emulation(TorchDispatchMode):
         self._expect(result, place)
         return result
 
-    def record(self, products: Products) -> None:
-        p = products
-        key = p.layer, p.product, p.operation, p.a.role, p.a.format, p.b.role, p.b.format, p.instruction
+    def record(
+        self,
+        layer: str,
+        operation: str,
+        kind: Kind,
+        of_a: Statistics | None,
+        of_b: Statistics | None,
+        multiplications: int,
+    ) -> None:
+        a, b = kind.shown
+        key = layer, kind.product, operation, a.role, a.rule, b.role, b.rule, kind.instruction
         with self._lock:
-            if key not in self._products:
-                self._products[key] = p.empty()
-            self._products[key].add(p)
+            row = self._products.get(key)
+            if row is None:
+                row = Products(layer, kind.product, operation, a.fresh(), b.fresh(), kind.instruction)
+                self._products[key] = row
+            row.calls += 1
+            row.multiplications += multiplications
+            for operand, counted in ((row.a, of_a), (row.b, of_b)):
+                if counted is not None:
+                    operand.add(counted)
 
     def history(self, call: Call, operand: Any, role: str, product: str, side: str) -> History:
         """Of delayed scaling, one for each operand of each product of a layer."""
@@ -332,11 +346,13 @@ class Emulation(TorchDispatchMode):
 
 
 @functools.cache
-def _named(func: Any) -> tuple[str, str, str, Any]:
-    """An operation's namespace, name, name without the _ of those that write to their first argument; its emulation."""
+def _named(func: Any) -> tuple[str, str, Any, str | None]:
+    """An operation's name, without the _ of those that write to their first argument; its emulation, or why not."""
     namespace, _, name = func._schema.name.partition("::")
     base = name.removesuffix("_")
-    return namespace, name, base, EMULATED.get(base) if namespace == "aten" else None
+    if namespace != "aten":
+        return func._schema.name, base, None, outside(namespace, name)
+    return name, base, EMULATED.get(base), outside(namespace, name)
 
 
 @functools.cache
@@ -374,9 +390,6 @@ def _factors_fit(
     whole = scale_a.numel() == scale_b.numel() == 1
     rows = scale_a.shape == (a.shape[0], 1) and scale_b.shape == (1, b.shape[1])
     return bool(scale_a.dtype == scale_b.dtype == torch.float32 and (whole or rows))
-
-
-_outside = functools.cache(outside)
 
 
 class _Library:

@@ -35,7 +35,10 @@ def _addmm(
     d = call.product(a, b)
     d = d if alpha == 1 else d * alpha
     if beta != 0:
-        d = d + c.expand(d.shape) if beta == 1 else d + beta * c.expand(d.shape)
+        shape = d.shape
+        d = d + c if beta == 1 else d + beta * c
+        if d.shape != shape:
+            raise RuntimeError(f"what is added is {tuple(c.shape)}, which does not broadcast to {tuple(shape)}")
     return d.to(out_dtype or a.dtype)
 
 

@@ -38,17 +38,26 @@ class Rounded:
     squares: float = field(default=0.0, repr=False)
 
     @classmethod
-    def of(cls, role: str, operand: Operand, counted: Statistics | None) -> Rounded:
+    def of(cls, role: str, operand: Operand) -> Rounded:
         format = _BLOCK_FORMATS.get((operand.format, operand.block), operand.format)
-        return cls(role, format, str(operand), *(() if counted is None else counted))
+        return cls(role, format, str(operand))
+
+    def fresh(self) -> Rounded:
+        return Rounded(self.role, self.format, self.rule)
 
     @property
     def error(self) -> float:
         return float(np.sqrt(self.errors / self.squares)) if self.squares else 0.0
 
-    def add(self, other: Rounded) -> None:
-        for name in ("elements", "zeros", "saturated", "infinite", "nan", "errors", "squares"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+    def add(self, counted: Statistics) -> None:
+        elements, zeros, saturated, infinite, nan, error, norm = counted
+        self.elements += elements
+        self.zeros += zeros
+        self.saturated += saturated
+        self.infinite += infinite
+        self.nan += nan
+        self.errors += error
+        self.squares += norm
 
     def to_dict(self) -> dict[str, Any]:
         names = ("role", "format", "rule", "elements", "zeros", "saturated", "infinite", "nan", "error")
@@ -67,17 +76,6 @@ class Products:
     instruction: str
     calls: int = 0
     multiplications: int = 0
-
-    def empty(self) -> Products:
-        """Of the same kind, none."""
-        a, b = (Rounded(x.role, x.format, x.rule) for x in (self.a, self.b))
-        return Products(self.layer, self.product, self.operation, a, b, self.instruction)
-
-    def add(self, other: Products) -> None:
-        self.a.add(other.a)
-        self.b.add(other.b)
-        self.calls += other.calls
-        self.multiplications += other.multiplications
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "a": self.a.to_dict(), "b": self.b.to_dict()}

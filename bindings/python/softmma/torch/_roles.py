@@ -23,8 +23,9 @@ class Roles:
     """
 
     def __init__(self) -> None:
-        self._parameters: dict[StorageWeakRef, Any] = {}  # weak references
-        self._forward: set[StorageWeakRef] = set()
+        # By the storage's address, which stays its own as long as there is a weak reference to it.
+        self._parameters: dict[int, tuple[StorageWeakRef, Any]] = {}  # and weak references to the parameters
+        self._forward: dict[int, StorageWeakRef] = {}
         self._most = 1000
 
     def clear(self) -> None:
@@ -36,13 +37,15 @@ class Roles:
         whole = x if x._base is None else x._base
         if type(whole) is not torch.Tensor and isinstance(whole, torch.nn.Parameter):
             return whole
-        known = self._parameters.get(StorageWeakRef(x.untyped_storage())) if self._parameters else None
-        return known() if known else None
+        known = self._parameters.get(x.untyped_storage()._cdata) if self._parameters else None
+        return known[1]() if known else None
 
     def know(self, x: torch.Tensor, parameter: torch.Tensor) -> None:
         """Views that are made in inference mode do not know their base; whose they are the storage tells."""
-        self._parameters[StorageWeakRef(x.untyped_storage())] = weakref.ref(parameter)
-        self._bound()
+        storage = x.untyped_storage()
+        if storage._cdata not in self._parameters or self._parameters[storage._cdata][1]() is not parameter:
+            self._parameters[storage._cdata] = StorageWeakRef(storage), weakref.ref(parameter)
+            self._bound()
 
     def derive(self, arguments: Iterable[Any], result: Any) -> None:
         """What an operation made of weights alone is weights."""
@@ -60,15 +63,15 @@ class Roles:
     def of(self, x: torch.Tensor, in_backward: bool) -> Role:
         if self.parameter(x) is not None:
             return WEIGHTS
-        storage = StorageWeakRef(x.untyped_storage())
-        if not in_backward:
-            self._forward.add(storage)
+        storage = x.untyped_storage()
+        if not in_backward and storage._cdata not in self._forward:
+            self._forward[storage._cdata] = StorageWeakRef(storage)
             self._bound()
-        return ACTIVATIONS if storage in self._forward else GRADIENTS
+        return ACTIVATIONS if storage._cdata in self._forward else GRADIENTS
 
     def _bound(self) -> None:
         """Storages that are gone are forgotten now and then."""
         if len(self._forward) + len(self._parameters) > self._most:
-            self._forward = {seen for seen in self._forward if not seen.expired()}
-            self._parameters = {seen: whose for seen, whose in self._parameters.items() if not seen.expired()}
+            self._forward = {at: seen for at, seen in list(self._forward.items()) if not seen.expired()}
+            self._parameters = {at: of for at, of in list(self._parameters.items()) if not of[0].expired()}
             self._most = 2 * (len(self._forward) + len(self._parameters)) + 1000
