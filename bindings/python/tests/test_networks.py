@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import socket
 import threading
 import warnings
 from collections import Counter
@@ -711,3 +712,76 @@ def test_scale_factors_of_blocks_are_reported():
         except (RuntimeError, ValueError, NotImplementedError):
             pass
     assert left(emulation) == {("_scaled_mm", "scale factors of blocks"): 1}
+
+
+# ---- Several processes, subclasses ----
+
+
+def train_in_parallel(rank, port, path):
+    import torch.distributed as distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+    distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(20, 30), nn.Tanh(), nn.Linear(30, 4))
+    parallel = DistributedDataParallel(network)
+    x = torch.randn(8, 20, generator=torch.Generator().manual_seed(1))
+    with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]) as emulation:
+        loss = parallel(x[4 * rank : 4 * rank + 4]).square().sum()
+    loss.backward()
+    layers = {p.layer for p in emulation.report().by_layer()}
+    torch.save((gradients(network), counts(emulation), layers, left(emulation)), f"{path}/{rank}.pt")
+    distributed.destroy_process_group()
+
+
+def test_distributed_data_parallel(network, x, tmp_path):
+    """Two processes over gloo: each emulates its half of the batch, and all-reduce takes the mean of gradients."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    torch.multiprocessing.spawn(train_in_parallel, (port, str(tmp_path)), nprocs=2)
+    halves = []
+    for half in x[:4], x[4:]:
+        network.zero_grad()
+        with softmma.torch.emulate("H100", "fp8_rowwise", skip=["2"]):
+            network(half).square().sum().backward()
+        halves.append(gradients(network))
+    for rank in 0, 1:
+        found, products, layers, outside = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
+        assert products == {"forward": 1, "wgrad": 1} and layers == {"0"} and outside[("addmm", "skipped")] == 1
+        for g, a, b in zip(found, *halves, strict=True):
+            assert torch.equal(g, (a + b) / 2)
+
+
+def test_subclasses_of_tensors(network, x):
+    """What a subclass makes of an operation is emulated; fake tensors compute nothing."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with torch.no_grad():
+        expected = softmma.torch.emulate("H100")(network.forward)(x)
+        rows = torch.nested.nested_tensor([x[:3], x[3:]], layout=torch.jagged)
+        with softmma.torch.emulate("H100") as emulation:
+            assert torch.equal(network(rows).values(), expected)
+    assert counts(emulation) == {"forward": 2} and not left(emulation)
+    with softmma.torch.emulate("H100", strict=True) as emulation, FakeTensorMode(allow_non_fake_inputs=True):
+        assert nn.Linear(3, 4)(torch.ones(2, 3)).shape == (2, 4)
+    assert not emulation.report() and not left(emulation)
+
+
+def test_functions_of_ones_own(x):
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a @ b
+
+        @staticmethod
+        def backward(ctx, gradient):
+            a, b = ctx.saved_tensors
+            return gradient @ b.T, a.T @ gradient
+
+    w = nn.Parameter(torch.randn(20, 5))
+    with softmma.torch.emulate("H100") as emulation:
+        loss = Product.apply(x, w).sum()
+    loss.backward()
+    assert counts(emulation) == {"forward": 1, "dgrad": 1, "wgrad": 1}

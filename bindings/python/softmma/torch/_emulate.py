@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import Module
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -47,11 +48,12 @@ class _Forward:
 
 
 class _Thread(threading.local):
-    """The contexts that a thread is in, and results whose autograd nodes are still to come."""
+    """The contexts that a thread is in, results whose autograd nodes are still to come, what subclasses are asked for."""
 
     def __init__(self) -> None:
         self.contexts: list[ExitStack] = []
         self.pending: list[tuple[torch.Tensor, _Forward]] = []
+        self.asked: list[Any] = []
 
 
 class Emulation(TorchDispatchMode):
@@ -154,9 +156,10 @@ class Emulation(TorchDispatchMode):
             self._mark()
         if isinstance(func, HigherOrderOperator):
             return self._leave(func, args, kwargs, func.name(), "higher-order operation: what it calls is not seen")
-        if types and not all(map(_plain, types)):
-            return NotImplemented  # what subclasses of tensors make of it comes here again
         name, base, emulated, why = _named(func)
+        for kind in types:
+            if not _plain(kind):
+                return self._of_subclass(kind, func, types, args, kwargs)
         if emulated is None:
             return self._other(func, name, why, args, kwargs)
         why = self._why_not(base, args, kwargs)
@@ -175,7 +178,7 @@ class Emulation(TorchDispatchMode):
 
     def _other(self, func: Any, name: str, why: str | None, args: tuple[Any, ...], kwargs: Any) -> Any:
         """What is no product, or one that is not emulated."""
-        if torch.is_inference_mode_enabled():
+        if torch.is_inference_mode_enabled() or (why is not None and not _nested(args)):
             result = self._decomposed(func, args, kwargs)
             if result is not NotImplemented:
                 return result
@@ -188,14 +191,38 @@ class Emulation(TorchDispatchMode):
             self._expect_what_hides(args, result)
         return result
 
+    def _of_subclass(self, kind: Any, func: Any, types: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """A subclass of tensors makes other operations of it, which come here again, or keeps them to itself."""
+        if issubclass(kind, FakeTensor):
+            return func(*args, **kwargs)
+        if func not in self._thread.asked:  # else it comes back as it was
+            self._thread.asked.append(func)
+            try:
+                with self._again():
+                    result = kind.__torch_dispatch__(func, types, args, kwargs)
+            finally:
+                self._thread.asked.pop()
+            if result is not NotImplemented:
+                return result
+        name, _, emulated, why = _named(func)
+        if emulated is None and why is None:
+            return func(*args, **kwargs)
+        return self._leave(func, args, kwargs, name, f"of {kind.__name__}: what it calls is not seen")
+
     def _decomposed(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """In inference mode operations come whole (linear, attention): what they are made of comes here again."""
+        """Where operations come whole (linear, attention): what they are made of comes here again."""
         for x in (*args, *kwargs.values()):
             if isinstance(x, torch.nn.Parameter):
                 self.roles.know(x, x)
+        with self._again():
+            return func.decompose(*args, **kwargs)
+
+    @contextmanager
+    def _again(self) -> Iterator[None]:
+        """The mode within its own dispatch."""
         super().__enter__()
         try:
-            return func.decompose(*args, **kwargs)
+            yield
         finally:
             super().__exit__(None, None, None)
 
@@ -207,8 +234,8 @@ class Emulation(TorchDispatchMode):
                 return ""
             if x.device.type != "cpu":
                 return f"on {x.device.type}"
-            if x.layout != torch.strided:
-                return str(x.layout).removeprefix("torch.")
+            if x.layout != torch.strided or x.is_nested:
+                return "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
         operands = [x for x in args if isinstance(x, torch.Tensor)][: 3 if base.lstrip("_").startswith(_ADDING) else 2]
         if any(x.numel() == 0 for x in operands):
             return ""
@@ -376,6 +403,10 @@ def _in_backward() -> bool:
     repeats = hooks is not None and "recomputation" in getattr(hooks[0], "__qualname__", "")
     node = torch._C._current_autograd_node()
     return not repeats and not (node is not None and node.name() == "CheckpointFunctionBackward")
+
+
+def _nested(args: tuple[Any, ...]) -> bool:
+    return any(isinstance(x, torch.Tensor) and x.is_nested for x in args)
 
 
 def _computes(args: tuple[Any, ...]) -> bool:
