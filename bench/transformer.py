@@ -3,20 +3,23 @@
     OMP_NUM_THREADS=1 python bench/transformer.py
 
 CPU time, the least of several passes but for the first, which makes the multipliers; of it the products (calls of the
-extension module that multiply) and the comparison of weights with their copies. Memory is the process's greatest.
+extension module that multiply), the comparison of weights with their copies, and all else, in which are PyTorch's other
+operations. MB are what is kept while the context lasts.
 """
 
-import resource
 import time
 from unittest.mock import patch
 
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import softmma
 from softmma import _core
 
-WIDTH, LAYERS, TOKENS, WORDS, PASSES = 384, 6, 32, 30522, 15
+WIDTH, LAYERS, TOKENS, WORDS, PASSES = 384, 6, 32, 30522, 25
+RUNS = [("H100", "bf16"), ("V100", "fp16"), ("MI300X", "bf16"), ("H100", "fp8_tensorwise"), ("B200", "nvfp4")]
 
 
 class Transformer(nn.Module):
@@ -44,56 +47,62 @@ class Timed:
             self.seconds += time.process_time() - start
 
 
-def megabytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+products = Timed(lambda func, *args, **kwargs: func(*args, **kwargs))
 
 
-def milliseconds(seconds):
-    return f"{1e3 * seconds:6.1f}"
+class Bare(TorchDispatchMode):
+    """Does nothing but to time products."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ in ("addmm", "bmm"):
+            return products(func, *args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
 
 
 def measured(run, *timed):
-    """Of the pass that takes least: its time, and that of the functions in it."""
+    """The least time of all passes, of the functions in them, and of what is left without these, in milliseconds."""
     passes = []
     for _ in range(PASSES):
         for each in timed:
             each.seconds = 0.0
         start = time.process_time()
         run()
-        passes.append((time.process_time() - start, *(each.seconds for each in timed)))
-    return min(passes)
+        took = time.process_time() - start
+        passes.append((took, *(each.seconds for each in timed), took - sum(each.seconds for each in timed)))
+    return [1e3 * min(column) for column in zip(*passes, strict=True)]
+
+
+def megabytes(emulation):
+    """What is kept of weights: their bits, and the multipliers."""
+    kept = [right for views in emulation.kept.values() for right in views.values()]
+    return sum(right.lines.nbytes + right.multiply.__self__.nbytes for right in kept) / 2**20
 
 
 def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model, x = Transformer().eval(), torch.randint(WORDS, (1, TOKENS))
-    parameters = sum(p.numel() for p in model.parameters())
+    size = 4 * sum(p.numel() for p in model.parameters()) / 2**20
     with torch.no_grad():
-        (alone,) = measured(lambda: model(x))
-        before = megabytes()
+        alone, _ = measured(lambda: model(x))
+        torch.backends.mha.set_fastpath_enabled(False)
+        with sdpa_kernel(SDPBackend.MATH), Bare():
+            *_, rest = measured(lambda: model(x), products)
         print(
-            f"{parameters / 1e6:.1f} million parameters, {4 * parameters / 2**20:.0f} MB; PyTorch alone {1e3 * alone:.1f} ms"
+            f"{size:.0f} MB of parameters; PyTorch alone {alone:.1f} ms, its other operations in a mode {rest:.1f} ms"
         )
-        print("GPU     recipe          first    later  of it products  comparison  all else")
-        for on, recipe in (
-            ("H100", "bf16"),
-            ("V100", "fp16"),
-            ("MI300X", "bf16"),
-            ("H100", "fp8_tensorwise"),
-            ("B200", "nvfp4"),
-        ):
+        print("GPU     recipe          first   later  products  comparison  all else  MB")
+        for on, recipe in RUNS:
             kept, single, same = (Timed(getattr(_core, name)) for name in ("multiplier_matmul", "matmul", "same_lines"))
             functions = patch.multiple(_core, multiplier_matmul=kept, matmul=single, same_lines=same)
-            with functions, softmma.torch.emulate(on, recipe, threads=1):
+            with functions, softmma.torch.emulate(on, recipe, threads=1) as emulation:
                 start = time.process_time()
                 model(x)
-                first = time.process_time() - start
-                later, *of_it = measured(lambda: model(x), kept, single, same)
-            products, comparison = of_it[0] + of_it[1], of_it[2]
-            times = [milliseconds(t) for t in (first, later, products, comparison, later - products - comparison)]
-            print(f"{on:7} {recipe:14} " + "  ".join(times))
-        print(f"memory beyond the model and PyTorch's own: {megabytes() - before:.0f} MB")
+                first = 1e3 * (time.process_time() - start)
+                later, by_kept, by_single, comparison, left = measured(lambda: model(x), kept, single, same)
+                memory = megabytes(emulation)
+            columns = f"{first:7.0f}  {later:6.1f}  {by_kept + by_single:8.1f}  {comparison:10.1f}  {left:8.1f}"
+            print(f"{on:7} {recipe:14} {columns}  {memory:3.0f}")
 
 
 if __name__ == "__main__":

@@ -363,7 +363,7 @@ def finished(d: NDArray[Any], a: Prepared, b: Prepared) -> NDArray[Any]:
     """Behind the product: FP32, times both operands' factors, multiplied with each other first."""
     d = np.asarray(d)
     if d.dtype != np.float64:
-        d = d.astype(np.float32)
+        d = d.astype(np.float32, copy=False)
     factors = [x.factor for x in (a, b) if x.factor is not None]
     if factors:
         with np.errstate(over="ignore", invalid="ignore"):

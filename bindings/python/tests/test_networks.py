@@ -580,6 +580,21 @@ def test_pictures_and_tables(network, x, tmp_path):
     assert len(table) == 5 and {"layer", "a_role", "b_error"} <= set(table.columns)
 
 
+def test_progress(network, x, capsys, monkeypatch):
+    monkeypatch.setattr(softmma.torch._progress.Progress, "EVERY", 0)
+    with softmma.torch.emulate("H100", progress=2 * 8 * 20 * 30) as emulation, torch.no_grad():
+        network(x)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and "1 products, 4.80e+03 multiplications in 0 s, 50 %, " in lines[0]
+    assert (
+        lines[1].endswith("layer 2")
+        and sum(row.multiplications for row in emulation.report()) == 8 * 20 * 30 + 8 * 30 * 4
+    )
+    with softmma.torch.emulate("H100", progress=True):
+        network(x)
+    assert "%" not in capsys.readouterr().err
+
+
 # ---- Recipes ----
 
 

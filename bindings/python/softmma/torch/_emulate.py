@@ -26,6 +26,7 @@ from softmma.torch import _layers
 from softmma.torch._call import Call, Kind, Place
 from softmma.torch._layers import NO_MODULE, Layers, Pattern, patterns
 from softmma.torch._operations import EMULATED, outside
+from softmma.torch._progress import Progress
 from softmma.torch._report import Gradients, Outside, Products, Report
 from softmma.torch._roles import Roles
 from softmma.torch._wrapped import Wrapped
@@ -85,6 +86,8 @@ class Emulation(TorchDispatchMode):
         self._products: dict[Any, Products] = {}
         self._outside: Counter[tuple[str, str, str]] = Counter()
         self._asked = self._seen = 0
+        progress = options["progress"]
+        self._progress = Progress(None if progress is True else progress) if progress else None
         self._thread = _Thread()
         self._active = 0
         self._lock = threading.RLock()
@@ -293,6 +296,8 @@ class Emulation(TorchDispatchMode):
                 self._products[key] = row
             row.calls += 1
             row.multiplications += multiplications
+            if self._progress:
+                self._progress.add(layer, multiplications)
             for operand, counted in ((row.a, of_a), (row.b, of_b)):
                 if counted is not None:
                     operand.add(counted)
@@ -496,6 +501,7 @@ def emulate(
     statistics: bool = False,
     attention: str = "products",
     attention_blocks: tuple[int, int] | None = None,
+    progress: bool | int = False,
     seed: int = 0,
     threads: int = 0,
     keep_weights: bool = True,
@@ -526,7 +532,8 @@ def emulate(
 
     ``statistics`` counts what becomes of each operand's elements. ``attention`` "flash" computes scaled dot-product
     attention as FlashAttention-2 does, in blocks of ``attention_blocks`` rows of queries and of keys (without: the
-    library's). ``seed`` is that of stochastic rounding.
+    library's). ``progress`` writes to stderr every few seconds how far a run is; the number of multiplications that it
+    will have, as a report counts them, gives the time left, too. ``seed`` is that of stochastic rounding.
 
     Weights that are B of a product are rounded once and kept with a copy of their bits, in multipliers
     (`softmma.Multiplier`), until the tensor dies or the context ends; each product compares the bits, so that any
@@ -561,6 +568,7 @@ def emulate(
         statistics=statistics,
         attention=attention,
         attention_blocks=attention_blocks,
+        progress=progress,
         seed=seed,
         threads=threads,
         keep_weights=keep_weights,
