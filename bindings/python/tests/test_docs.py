@@ -57,6 +57,8 @@ def test_notebooks(path):
     nbformat = pytest.importorskip("nbformat", reason="nbconvert is not installed: notebooks are NOT executed")
     nbclient = pytest.importorskip("nbclient", reason="nbconvert is not installed: notebooks are NOT executed")
     stored, executed = (nbformat.read(path, as_version=4) for _ in range(2))
+    for needed in stored.metadata.get("softmma", {}).get("needs", []):
+        pytest.importorskip(needed, reason=f"{needed} is not installed: {path.name} is NOT executed")
     nbclient.NotebookClient(executed, coalesce_streams=True, resources={"metadata": {"path": path.parent}}).execute()
     assert list(outputs(executed)) == list(outputs(stored))
     page = (REPOSITORY / "docs" / f"python-{path.stem}.md").read_text()
