@@ -29,6 +29,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 from numpy.typing import NDArray
 
+from softmma import _core
 from softmma._quantization import Side
 from softmma._table import html_table, text_table
 from softmma._units import Instruction
@@ -270,6 +271,8 @@ def _check(a: Any, b: Any, p: _Product) -> None:
     if not all(jnp.issubdtype(x.dtype, jnp.floating) for x in (a, b)):
         raise TypeError(f"{said}: a unit's products are of floating-point arrays")
     try:
+        for x in a, b:
+            _core.format(x.dtype)
         p.how.unit.arguments(*p.operands, p.kind)
     except (LookupError, ValueError) as error:
         raise type(error)(f"{said}, {p.kind} of {p.roles[0]} and {p.roles[1]}: {error.args[0]}") from None
@@ -288,7 +291,7 @@ def _eager(a: Any, b: Any, *, p: _Product) -> Any:
 
 
 def _lowered(ctx: Any, *operands: Any, p: _Product) -> Any:
-    """In compiled programs JAX calls back with its buffers as arrays.
+    """In compiled programs JAX calls back, with operands as NumPy's arrays.
 
     `jax.pure_callback` would make arrays of JAX of them, and wait for copies in the threads that compute: for ever, if
     all of these wait.
@@ -498,7 +501,7 @@ class Emulation:
 
     def _equation(self, equation: Any, roles: list[_Role], unknown: str | None) -> tuple[Any, list[_Role]]:
         name = equation.primitive.name
-        if "transpose(" in str(equation.source_info.name_stack):
+        if unknown is None and "transpose(" in str(equation.source_info.name_stack):
             unknown = _DERIVATIVE
         moved = roles[:1] if name == "dynamic_slice" else roles
         results = [_joined(moved)] * len(equation.outvars)
@@ -544,7 +547,7 @@ class Emulation:
         nothing: list[_Role] = ["activations"] * len(equation.outvars)
         results = [nothing]
         if name == "scan":
-            roles = self._carried(params["jaxpr"], roles, params["num_consts"], params["num_carry"], unknown)
+            roles = self._carried(params["jaxpr"], roles, *_consts_and_carry(params, roles), unknown)
         elif name == "while":
             conditions = params["cond_nconsts"]
             loop = params["body_jaxpr"], roles[conditions:], params["body_nconsts"], len(nothing)
@@ -595,17 +598,19 @@ class Emulation:
 
         def backward(*args: Any) -> Any:
             arrays = [x for x in args if isinstance(x, jax.Array)]
-            kinds: list[Any] = []
+            outline: list[Any] = []  # the tree of results, and its leaves as they are while they are traced
 
             def traced(*arrays: Any) -> list[Any]:
                 taken = iter(arrays)
                 results = function.call_wrapped(*(next(taken) if isinstance(x, jax.Array) else x for x in args))
-                kinds[:] = [None if isinstance(x, jax.Array) else x for x in results]
-                return [x for x in results if isinstance(x, jax.Array)]
+                leaves, tree = jax.tree.flatten(results)
+                outline[:] = tree, leaves
+                return [x for x in leaves if isinstance(x, jax.Array)]
 
             program = jax.make_jaxpr(traced)(*arrays)
             found = iter(jaxpr_as_fun(self._closed(program, ["activations"] * len(arrays), _DERIVATIVE))(*arrays))
-            return [next(found) if x is None else x for x in kinds]
+            tree, leaves = outline  # where they are no arrays, they are symbols of zeros
+            return jax.tree.unflatten(tree, [next(found) if isinstance(x, jax.Array) else x for x in leaves])
 
         return linear_util.wrap_init(backward if key == "bwd" else program, debug_info=function.debug_info)
 
@@ -614,6 +619,14 @@ def _joined(roles: Iterable[_Role]) -> _Role:
     """Of what is computed from these: of weights alone it is a weight."""
     found = set(roles) - {None}
     return None if not found else "weights" if found == {"weights"} else "activations"
+
+
+def _consts_and_carry(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int]:
+    """How many operands of a scan are these."""
+    if "ft_in" in params:  # JAX 0.12
+        consts, carry, _ = params["ft_in"].update(operands).unpack()
+        return len(list(consts)), len(list(carry))
+    return params["num_consts"], params["num_carry"]
 
 
 def _operands(name: str, key: str, params: dict[str, Any], roles: list[_Role]) -> list[_Role]:
@@ -627,7 +640,8 @@ def _operands(name: str, key: str, params: dict[str, Any], roles: list[_Role]) -
 
 
 def _place(equation: Any) -> str:
-    return str(source_info_util.summarize(equation.source_info))
+    """Where the user's code calls it, if JAX knows."""
+    return str(source_info_util.summarize(equation.source_info)) or "in a function of JAX"
 
 
 def emulate(

@@ -121,7 +121,9 @@ def test_dimension_numbers(generator, case, transform):
     assert all(np.array_equal(x, y) and x.dtype == y.dtype for x, y in zip(pull(g), pull_expected(g)))
 
 
-@pytest.mark.parametrize("case", NUMBERS)
+@pytest.mark.parametrize(
+    "case", ["vectors", "nothing is summed", "two are summed, turned", "two batches, last", "K = 0"]
+)
 def test_vmapped_dimension_numbers(generator, case):
     shape_a, shape_b, numbers = NUMBERS[case]
     dot = softmma.jax.dot_general("H100", "fp16")
@@ -530,6 +532,17 @@ def test_outside():
         softmma.jax.emulate(function, strict=True)(kernel)
 
 
+def test_linear_solve(generator):
+    """JAX multiplies by the matrix in derivatives alone, and how is not to be seen: outside, if roles matter."""
+    a, b = (jnp.asarray(generator.standard_normal((8, 8)), jnp.float32) for _ in range(2))
+    for recipe, outside in ("fp8_rowwise", True), ("fp16", False):
+        emulated = softmma.jax.emulate(jnp.linalg.solve, recipe=recipe, weights=0)
+        assert same(emulated(a, b), jnp.linalg.solve(a, b))
+        jax.grad(lambda a: emulated(a, b).sum())(a)  # noqa: B023
+        assert {"lu", "triangular_solve"} <= {row.operation for row in emulated.report().outside}
+        assert ("dot_general" in {row.operation for row in emulated.report().outside}) == outside
+
+
 def test_emulated_twice(generator):
     """The inner unit computes."""
     x = jnp.asarray(generator.standard_normal((4, 4)), jnp.float32)
@@ -587,6 +600,8 @@ def test_errors_are_raised_where_the_program_is_traced(transform):
         transform(lambda x: softmma.jax.dot_general("H100", "bf16")(x, x, LINEAR))(n)
     with pytest.raises(LookupError, match="H100 has no instruction for e2m1"):
         transform(lambda x: softmma.jax.dot_general("H100", "nvfp4")(x, x, LINEAR))(x)
+    with pytest.raises(LookupError, match="softmma.jax: float8_e4m3b11fnuz.*is no number format"):
+        transform(lambda x: softmma.jax.dot_general()(x, x, LINEAR))(x.astype("float8_e4m3b11fnuz"))
     with pytest.raises(TypeError, match="contracting dimensions"):
         transform(lambda x: softmma.jax.dot_general()(x, x[1:], LINEAR))(x)
 
