@@ -294,6 +294,43 @@ def test_checkpoints(network, x, reentrant, inside):
     assert {p.layer for p in emulation.report().by_layer()} == {"0"}
 
 
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_checkpoints_of_attention(reentrant):
+    """What is repeated behind the context is not fused either, and the switches are as before."""
+    torch.manual_seed(0)
+    layer, x = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0), torch.randn(3, 2, 16, requires_grad=True)
+    with softmma.torch.emulate("H100", strict=True) as plain:
+        layer(x).square().sum().backward()
+    expected = gradients(layer)
+    layer.zero_grad()
+    with softmma.torch.emulate("H100", strict=True) as emulation:
+        y = checkpoint(layer, x, use_reentrant=reentrant).square().sum()
+    y.backward()
+    assert all(torch.equal(g, h) for g, h in zip(gradients(layer), expected, strict=True))
+    assert counts(emulation)["wgrad"] == counts(plain)["wgrad"] == 4
+    assert torch.backends.cuda.flash_sdp_enabled() and torch.backends.mkldnn.enabled
+    assert not nn.modules.module._global_forward_hooks
+
+
+def test_errors_in_a_backward_pass_outside(x):
+    y = x.clone().requires_grad_()
+    with softmma.torch.emulate("H100", strict=True):
+        z = (y @ x.T).sum()
+    with softmma.torch.emulate("H100", skip=[nn.Linear]) as emulation:
+        d = torch.cdist(y, x).sum()
+    y.register_hook(lambda gradient: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        z.backward()
+    assert not torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    with (
+        softmma.torch.emulate("H100", strict=True) as other,
+        pytest.raises(RuntimeError, match="strict: _cdist_backward"),
+    ):
+        d.backward()
+    assert not torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    assert left(emulation) and not left(other)
+
+
 def test_forward_outside(network, x):
     """A backward pass inside, of a forward pass outside, is emulated, and its place is not known."""
     loss = network(x).square().sum()
@@ -365,8 +402,9 @@ def test_patterns_that_nothing_answers_to(model):
         softmma.torch.emulate("H100", skip="lm_haed"),
     ):
         model(torch.randn(1, 2, 8))
-    with pytest.raises(TypeError, match="3 is no name's pattern"):
-        softmma.torch.emulate("H100", skip=[3])
+    for wrong in 3, [3]:
+        with pytest.raises(TypeError, match="skip: 3 is no name's pattern"):
+            softmma.torch.emulate("H100", skip=wrong)
     with pytest.raises(LookupError, match="recipe"):
         softmma.torch.emulate("H100", "fp9")
     with pytest.raises(ValueError, match="recipe and weights: a recipe says that"):
@@ -671,6 +709,20 @@ def test_flash_attention_is_the_algorithm():
     total = total * shrink + torch.from_numpy(p).sum(1, keepdim=True).numpy()
     o = softmma.matmul(p, v[:16], o * shrink, **half) * (np.float32(1) / total)
     assert torch.equal(found[0, 0], torch.from_numpy(o))
+
+
+def test_flash_attention_with_shared_keys():
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, heads, 9, 8, requires_grad=True) for heads in (4, 2, 2))
+    found = []
+    for attention in "products", "flash":
+        q.grad = k.grad = v.grad = None
+        with softmma.torch.emulate("MI300X", **FORMATS, attention=attention, attention_blocks=(4, 8)):
+            y = nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        y.square().sum().backward()
+        found.append([y.detach(), q.grad, k.grad, v.grad])
+    for got, expected in zip(*found, strict=True):
+        torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_flash_attention_with_masks():

@@ -44,6 +44,7 @@ def forward(
     """O and the logarithm of the softmax's denominators."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     unit = scale if attn_mask is None else math.log(2)  # of exponents
+    k, v = (_for_each_head(x, q) for x in (k, v))
     o = torch.zeros(*q.shape[:-1], v.shape[-1])
     logarithm = torch.zeros(q.shape[:-1])
     rows, columns = call.attention_blocks(q.shape[-1], False)
@@ -80,6 +81,8 @@ def backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     unit = scale if attn_mask is None else math.log(2)  # of exponents
+    heads = k.shape[1]
+    k, v = (_for_each_head(x, q) for x in (k, v))
     along = (gradient.float() * o.float()).sum(-1, keepdim=True)
     dq, dk, dv = (torch.zeros(x.shape) for x in (q, k, v))
     rows, columns = call.attention_blocks(q.shape[-1], True)
@@ -95,7 +98,15 @@ def backward(
             ds = p * (dp - along[..., i, :])
             dq[..., i, :] += call.attention(ds, k[..., j, :], None, (GRADIENTS, ACTIVATIONS))
             dk[..., j, :] = call.attention(ds.mT, q[..., i, :], dk[..., j, :], (GRADIENTS, ACTIVATIONS))
-    return (dq * scale).to(q.dtype), (dk * scale).to(k.dtype), dv.to(v.dtype)
+    dk, dv = ((dk * scale).to(k.dtype), dv.to(v.dtype))
+    if heads != q.shape[1]:  # the library adds gradients of heads that share keys when they are rounded
+        dk, dv = (x.unflatten(1, (heads, -1)).sum(2) for x in (dk, dv))
+    return (dq * scale).to(q.dtype), dk, dv
+
+
+def _for_each_head(x: Tensor, q: Tensor) -> Tensor:
+    """Keys and values, which heads of queries may share."""
+    return x if x.shape[1] == q.shape[1] else x.repeat_interleave(q.shape[1] // x.shape[1], 1)
 
 
 def _blocks(size: int, block: int) -> Iterator[slice]:

@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -46,6 +46,7 @@ class _Forward:
     counted: bool = False
     repeats: bool = False
     seen: bool = False
+    repeating: list[ExitStack] = field(default_factory=list)
 
 
 class _Thread(threading.local):
@@ -102,16 +103,20 @@ class Emulation(TorchDispatchMode):
     # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
+        self._thread.contexts.append(self._watching())
+        with self._lock:
+            self._active += 1
+        super().__enter__()
+        return self
+
+    def _watching(self) -> ExitStack:
+        """Modules are watched, and PyTorch's fused forms off, until it is closed."""
         stack = ExitStack()
         stack.enter_context(_library.set(self.attention))
         _layers.watch()
         stack.callback(_layers.unwatch)
         stack.callback(_layers.forget, _layers.depth())
-        self._thread.contexts.append(stack)
-        with self._lock:
-            self._active += 1
-        super().__enter__()
-        return self
+        return stack
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -361,7 +366,7 @@ class Emulation(TorchDispatchMode):
             self._asked += forward.counted
         node.register_prehook(functools.partial(self._arrives, forward))
         if forward.repeats:
-            node.register_hook(lambda *_: _layers.unwatch())
+            node.register_hook(lambda *_: forward.repeating.pop().close() if forward.repeating else None)
 
     def _sees(self, forward: _Forward) -> None:
         with self._lock:
@@ -372,7 +377,7 @@ class Emulation(TorchDispatchMode):
         """Autograd restores the thread's modes behind each node: outside of the context this holds for one."""
         self._sees(forward)
         if forward.repeats:
-            _layers.watch()
+            forward.repeating.append(self._watching())
         if self not in _get_current_dispatch_mode_stack():
             torch._C._push_on_torch_dispatch_stack(self)
 
@@ -454,7 +459,7 @@ class _Library:
     def pytorchs(self) -> Iterator[None]:
         """Its own convolutions, where it is left to itself."""
         before = torch._C._get_mkldnn_enabled()
-        torch._C._set_mkldnn_enabled(before if self._before is None else self._before[-1])
+        torch._C._set_mkldnn_enabled(self._before[-1] if self._asked else before)
         try:
             yield
         finally:

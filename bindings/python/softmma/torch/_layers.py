@@ -165,7 +165,7 @@ def _matches(pattern: Pattern, name: str, module: Module) -> bool:
 
 def patterns(given: Any, what: str) -> list[Pattern]:
     """One pattern or several."""
-    listed = [given] if isinstance(given, str) or callable(given) else list(given)
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, type)) else [given]
     for pattern in listed:
         if not (isinstance(pattern, str) or callable(pattern)):
             raise TypeError(f"{what}: {pattern!r} is no name's pattern, module class or function of (name, module)")
