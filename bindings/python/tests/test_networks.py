@@ -659,6 +659,12 @@ def test_delayed_scaling_has_a_history_for_each_place(network, x):
         assert not torch.equal(first, second)
         with softmma.torch.emulate("H100", "fp8_tensorwise"):
             assert torch.equal(network(x * 1000), second)
+    small, large = nn.Parameter(torch.full((20, 3), 1e-3)), nn.Parameter(torch.full((20, 3), 1e3))
+    with torch.no_grad(), softmma.torch.emulate("H100", "fp8_delayed"):
+        for _ in range(2):
+            found = x @ small, (1e3 * x) @ large
+        with softmma.torch.emulate("H100", "fp8_tensorwise"):
+            assert torch.equal(found[0], x @ small) and torch.equal(found[1], (1e3 * x) @ large)
 
 
 # ---- Attention ----

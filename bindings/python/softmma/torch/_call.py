@@ -30,13 +30,14 @@ MOST_VIEWS = 8
 class Place(NamedTuple):
     """Where a product is asked for: ``weighted`` says of a backward pass whether the forward product had a weight.
 
-    ``unit`` is None where products are left to PyTorch.
+    ``unit`` is None where products are left to PyTorch, ``weight`` is the identity of the product's, 0 without.
     """
 
     layer: str
     unit: Unit | None
     backward: bool = False
     weighted: bool | None = None
+    weight: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,7 @@ class Call:
         assert place.unit is not None
         self.emulation, self.operation, self.place, self.unit = emulation, operation, place, place.unit
         self.weighted = False
+        self.weight = place.weight
 
     def role(self, x: torch.Tensor) -> Role:
         return self.emulation.roles.of(x, self.place.backward)
@@ -100,6 +102,8 @@ class Call:
         if a.dim() == b.dim() == 3 and len(a) == len(b) == 1 and c is None:
             return self.product(a[0], b[0], product, roles=roles, source=source)[None]
         roles = roles or (self.role(a), self.role(b))
+        if WEIGHTS in roles:
+            self.weight = id(self.emulation.roles.parameter((a, b)[roles.index(WEIGHTS)] if source is None else source))
         kind = self._kind(roles, product or self._product(roles))
         left, of_a = self._prepared(a, kind.operands[0], roles[0], kind.product, "a")
         if c is None:

@@ -181,7 +181,8 @@ class Emulation(TorchDispatchMode):
         result = emulated(call, *args, **kwargs)
         if out is not None:
             result = out.copy_(result) if out.shape == result.shape else out.resize_(result.shape).copy_(result)
-        self._expect(result, place._replace(weighted=call.weighted or bool(place.backward and place.weighted)), True)
+        weighted = call.weighted or bool(place.backward and place.weighted)
+        self._expect(result, place._replace(weighted=weighted, weight=call.weight), True)
         return result
 
     def _other(self, func: Any, name: str, why: str | None, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -275,7 +276,7 @@ class Emulation(TorchDispatchMode):
         """What PyTorch computes, and the report says so."""
         place = place or self._place()
         if self.strict and place.unit is not None:
-            raise RuntimeError(f"strict: {name} in layer {place.layer} is not emulated: {why}")
+            raise RuntimeError(f"strict: {name} in layer {place.layer} runs outside: {why}")
         with self._lock:
             self._outside[place.layer, name, why] += 1
         with _library.pytorchs():
@@ -308,8 +309,8 @@ class Emulation(TorchDispatchMode):
                     operand.add(counted)
 
     def history(self, call: Call, operand: Any, role: str, product: str, side: str) -> History:
-        """Of delayed scaling, one for each operand of each product of a layer."""
-        key = call.unit, call.place.layer, call.operation, role, product, side
+        """Of delayed scaling, one for each operand of each product of a layer and a weight."""
+        key = call.unit, call.place.layer, call.weight, call.operation, role, product, side
         with self._lock:
             return self._histories.setdefault(key, History(operand.history))
 
