@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -59,9 +60,10 @@ class Recipe:
     """What becomes of weights, activations and gradients, and how products accumulate.
 
     ``wgrad`` are the operands of the product of activations and gradients, where they differ; ``others`` is what
-    products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of
-    the instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the sum of FP8 products moves to
-    FP32, on Hopper, whose unit keeps 13 bits of it; other units have no need. ``source`` says whose recipe it is.
+    products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of the
+    instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the
+    sum of FP8 products moves to FP32, on Hopper, whose unit keeps 13 bits of it; other units have no need. ``source``
+    says whose recipe it is.
     """
 
     name: str
@@ -204,24 +206,26 @@ def recipes() -> list[Recipe]:
     return [make() for make in _RECIPES.values()]
 
 
-def recipe(name: str | Recipe, **options: Any) -> Recipe:
+def recipe(name: str | Recipe, /, **options: Any) -> Recipe:
     """A recipe by name.
 
     Options: ``history`` of "fp8_delayed" (1024); ``wgrad`` of "fp8_rowwise", a format for the gradients of weights that
     needs no scaling ("bf16"); ``power_of_two`` of "fp8_blockwise" (True); ``backward``, a format for gradients, and
     ``round_up`` of "mxfp8" (True), "mxfp6", "mxfp4" (False); ``two_dimensional``, ``stochastic``, ``hadamard`` of "nvfp4"
-    (True); ``compute`` of "weight_only_...", the format of products ("bf16"). All else: `dataclasses.replace`.
+    (True); ``compute`` of "weight_only_...", the format of products ("bf16"). All others are fields of `Recipe`, which
+    they replace.
 
     Raises LookupError for a name, TypeError for an option that there is not.
     """
-    if isinstance(name, Recipe):
-        return replace(name, **options)
-    if name not in _RECIPES:
+    if not isinstance(name, Recipe) and name not in _RECIPES:
         raise LookupError(f"recipe: {name!r} is none of {', '.join(_RECIPES)}")
-    try:
-        return _RECIPES[name](**options)
-    except TypeError:
-        raise TypeError(f"recipe {name} has no option {', '.join(options)}") from None
+    make: Callable[..., Recipe] = partial(replace, name) if isinstance(name, Recipe) else _RECIPES[name]
+    own = {option: value for option, value in options.items() if option in signature(make).parameters}
+    rest = {option: value for option, value in options.items() if option not in own}
+    unknown = [option for option in rest if option not in Recipe.__dataclass_fields__]
+    if unknown:
+        raise TypeError(f"recipe {name} has no option {', '.join(unknown)}")
+    return replace(make(**own), **rest)
 
 
 def custom(

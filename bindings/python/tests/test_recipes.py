@@ -41,6 +41,8 @@ def test_names():
         assert made.name in str(made)
     assert recipes.recipe("fp8_delayed", history=3).activations.history == 3
     assert recipes.recipe("fp8_rowwise", wgrad="bf16").operand("gradients", "wgrad") == recipes.Operand("bf16")
+    assert recipes.recipe("fp8_tensorwise", promote=(128, 128)).promote == (128, 128)
+    assert recipes.recipe(recipes.recipe("mxfp8"), promote=(128, 128), name="own").name == "own"
     with pytest.raises(LookupError, match="recipe: 'fp9' is none of fp32, tf32, bf16"):
         recipes.recipe("fp9")
     with pytest.raises(TypeError, match="recipe bf16 has no option margin"):
