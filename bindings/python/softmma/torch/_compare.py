@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import hashlib
 import itertools
 import math
-import random
 import sys
-import tempfile
 import time
-import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -22,379 +18,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.overrides import TorchFunctionMode
 
 from softmma._products import products_seen
 from softmma._trace import Trace, trace
 from softmma._units import Instruction, instructions
 from softmma.torch._divergence import FP32, FP64, Difference, Divergence, Layer, LayerTrace, Ranking, worst
 from softmma.torch._emulate import Emulation, emulate
+from softmma.torch._record import (
+    Enough,
+    File,
+    Key,
+    Output,
+    Recorder,
+    Run,
+    as_always,
+    converted,
+    count_of,
+    mapped,
+    state_of,
+    tensors_in,
+)
 from softmma.torch._report import Report
 from softmma.torch._wrapped import Wrapped
 
 CHUNK = 1 << 20
 """Elements of a tensor that are compared at a time."""
-
-_PRODUCTS = {
-    "linear", "bilinear", "matmul", "__matmul__", "__rmatmul__", "linalg_matmul", "mm", "bmm", "mv", "dot", "vdot",
-    "inner", "addmm", "addmm_", "addbmm", "addbmm_", "baddbmm", "baddbmm_", "addmv", "addmv_", "einsum", "tensordot",
-    "chain_matmul", "linalg_multi_dot", "scaled_dot_product_attention", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell",
-    "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "_scaled_mm", "_int_mm",
-}  # fmt: skip
-_NARROW = {"float", "half", "bfloat16"}
-_DRAWN = {"rand", "randn", "rand_like", "randn_like", "normal", "bernoulli", "multinomial", "poisson"}
-_DRAWN_IN_PLACE = {
-    "uniform_", "normal_", "exponential_", "cauchy_", "log_normal_", "geometric_", "bernoulli_", "random_",
-}  # fmt: skip
-_OF_MODULES = set(vars(torch.nn.Module()))
-
-
-# ---- What goes in and out ----
-
-
-def _leaves(x: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors of a structure, and where they are in it."""
-    if isinstance(x, torch.Tensor):
-        yield path, x
-    elif isinstance(x, Mapping):
-        for key, value in x.items():
-            yield from _leaves(value, f"{path}[{key!r}]")
-    elif isinstance(x, (tuple, list)):
-        names = getattr(x, "_fields", None)
-        for n, value in enumerate(x):
-            yield from _leaves(value, f"{path}.{names[n]}" if names else f"{path}[{n}]")
-    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
-        for each in dataclasses.fields(x):
-            yield from _leaves(getattr(x, each.name, None), f"{path}.{each.name}")
-
-
-def _mapped(x: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """A structure with other tensors, and containers of its own."""
-    if isinstance(x, torch.Tensor):
-        return change(x)
-    if isinstance(x, (tuple, list)):
-        values = [_mapped(value, change) for value in x]
-        return type(x)(*values) if hasattr(x, "_fields") else type(x)(values)
-    made: Any = x
-    if isinstance(x, Mapping):
-        made = copy.copy(x)
-        for key, value in x.items():
-            made[key] = _mapped(value, change)
-    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
-        made = copy.copy(x)
-        for each in dataclasses.fields(x):
-            object.__setattr__(made, each.name, _mapped(getattr(x, each.name), change))
-    return made
-
-
-def _in(x: torch.Tensor, wide: torch.dtype | None) -> torch.Tensor:
-    """In a wider dtype; FP8 is what some products take, and in FP64 alone another."""
-    if wide is None or not (x.is_floating_point() or x.is_complex()):
-        return x
-    if x.element_size() == 1 and wide != torch.float64:
-        return x
-    return x.to(wide.to_complex() if x.is_complex() else wide)
-
-
-def _scaled_mm(
-    a: torch.Tensor,
-    b: torch.Tensor,
-    scale_a: torch.Tensor,
-    scale_b: torch.Tensor,
-    bias: torch.Tensor | None = None,
-    scale_result: torch.Tensor | None = None,
-    **_: Any,
-) -> torch.Tensor:
-    """PyTorch's, of operands in FP64, which that does not take."""
-    d = (a @ b) * scale_a * scale_b
-    d = d if bias is None else d + bias
-    return d if scale_result is None else d * scale_result
-
-
-def _bytes(x: torch.Tensor) -> NDArray[np.uint8]:
-    """A tensor's elements in order."""
-    x = x.detach()
-    if x.is_quantized:
-        x = x.dequantize()
-    x = x.to_dense() if x.layout != torch.strided else x
-    x = x.resolve_conj().resolve_neg().contiguous()
-    found: NDArray[np.uint8] = (torch.view_as_real(x) if x.is_complex() else x).reshape(-1).view(torch.uint8).numpy()
-    return found
-
-
-def _own(module: torch.nn.Module) -> dict[str, Any]:
-    """What a module has beside parameters, buffers, modules and hooks."""
-    return {name: value for name, value in vars(module).items() if name not in _OF_MODULES}
-
-
-def _content(x: Any, seen: set[int]) -> Iterator[Any]:
-    """Tensors, arrays and scalars that a value is made of, also those in objects."""
-    if x is None or isinstance(x, (torch.Tensor, np.ndarray, bool, int, float, complex, str, torch.dtype)):
-        yield x
-    elif id(x) not in seen:
-        seen.add(id(x))
-        if isinstance(x, torch.nn.Module):
-            yield from _content([x._buffers, x._modules, _own(x)], seen)
-        elif isinstance(x, Mapping):
-            yield from (each for item in x.items() for value in item for each in _content(value, seen))
-        elif isinstance(x, (tuple, list)):
-            yield len(x)
-            yield from (each for value in x for each in _content(value, seen))
-        elif hasattr(x, "__dict__") and not callable(x):
-            yield from _content(vars(x), seen)
-
-
-def _digest(values: Iterable[Any]) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for x in values:
-        if isinstance(x, torch.Tensor):
-            digest.update(f"{tuple(x.shape)} {x.dtype};".encode())
-            digest.update(_bytes(x).data)
-        else:
-            digest.update(repr(x).encode() if not isinstance(x, np.ndarray) else x.tobytes())
-    return digest.digest()
-
-
-# ---- One run ----
-
-
-class _Output(NamedTuple):
-    """A tensor that a call returned, and where its bytes begin in the file."""
-
-    path: str
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-    begin: int
-
-
-_Key = tuple[str, str, int]
-"""A call: the module's path, its class or the function in it, and which of its calls."""
-
-
-@dataclasses.dataclass
-class _Call:
-    key: _Key
-    is_module: bool
-    begin: int  # calls that had returned before
-    inputs: bytes
-    outputs: list[_Output] = dataclasses.field(default_factory=list)
-    digest: bytes = b""
-    hands_on: int | None = None  # the call inside it whose tensors it returns as they are
-    tensors: list[Any] = dataclasses.field(default_factory=list)  # weak references and versions
-    returned: list[torch.Tensor] = dataclasses.field(default_factory=list)  # copies, for a trace
-
-
-@dataclasses.dataclass
-class _Run:
-    """What one run's calls returned, in the order in which they did."""
-
-    label: str
-    calls: list[_Call] = dataclasses.field(default_factory=list)
-    place: dict[_Key, int] = dataclasses.field(default_factory=dict)
-
-    def get(self, key: _Key) -> _Call | None:
-        return self.calls[self.place[key]] if key in self.place else None
-
-
-class _Enough(BaseException):
-    """The call that was waited for has returned: no exception that a model would handle."""
-
-
-class _File:
-    """Activations: in memory up to a limit, all of them in a temporary file beyond."""
-
-    def __init__(self, most: int):
-        self._file = tempfile.SpooledTemporaryFile(max(most, 1))  # noqa: SIM115
-        self.bytes = 0
-
-    def add(self, x: torch.Tensor) -> int:
-        begin = self.bytes
-        self._file.seek(begin)
-        self.bytes += self._file.write(_bytes(x).data)
-        return begin
-
-    def read(self, output: _Output, first: int, count: int) -> torch.Tensor:
-        """Elements of it; complex ones are two numbers."""
-        kind = output.dtype if not output.dtype.is_complex else output.dtype.to_real()
-        self._file.seek(output.begin + first * kind.itemsize)
-        data = bytearray(self._file.read(count * kind.itemsize))
-        return torch.frombuffer(data, dtype=kind) if data else torch.empty(0, dtype=kind)
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _numbers(output: _Output) -> int:
-    return math.prod(output.shape) * (2 if output.dtype.is_complex else 1)
-
-
-class _Recorder(TorchFunctionMode):
-    """Sees what a model's modules, and the products in them, get and return.
-
-    With ``wide`` nothing is narrower than that dtype, but random numbers are drawn as without. ``file`` takes the
-    outputs; ``forced`` puts another run's outputs in the place of this one's. Behind the call ``until`` the run ends.
-    """
-
-    def __init__(
-        self,
-        label: str,
-        model: torch.nn.Module,
-        wide: torch.dtype | None = None,
-        file: _File | None = None,
-        forced: tuple[_Run, _File] | None = None,
-        until: _Key | None = None,
-        told: Callable[[int], None] | None = None,
-    ):
-        super().__init__()
-        self.run = _Run(label)
-        self.wide, self.file, self.forced, self.until = wide, file, forced, until
-        self.told = told
-        self.report: Report | None = None
-        self.seen: list[Any] = []
-        self._open: list[_Call] = []
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._versions = {id(x): x._version for x in model.parameters() if not x.is_inference()}
-        for name, module in model.named_modules():
-            if isinstance(module, torch.jit.ScriptModule):
-                continue  # has no hooks, and is not looked into
-            module.register_forward_pre_hook(partial(self._enter_module, name), with_kwargs=True)
-            module.register_forward_hook(self._leave_module, with_kwargs=True, always_call=True)
-
-    # ---- Modules and functions ----
-
-    def _enter_module(self, name: str, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        with torch._C.DisableTorchFunction():
-            self._enter(name, type(module).__name__, (args, kwargs, module), True)
-
-    def _leave_module(self, module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        with torch._C.DisableTorchFunction():
-            self._leave(output)
-
-    def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
-        if self.wide:
-            widened = self._widened(name, func, args, kwargs)
-            if widened is not None:
-                return widened
-            args, kwargs = self._wide_dtypes((args, kwargs))
-            func = _scaled_mm if name == "_scaled_mm" else func
-        if name not in _PRODUCTS:
-            return func(*args, **kwargs)
-        name = name.strip("_").replace("rmatmul", "matmul")
-        self._enter(self._open[-1].key[0] if self._open else "", name, (args, kwargs), False)
-        output = None
-        try:
-            output = func(*args, **kwargs)
-        finally:
-            self._leave(output)
-        return output
-
-    def _wide_dtypes(self, x: Any) -> Any:
-        if isinstance(x, torch.dtype) and (x.is_floating_point or x.is_complex):
-            return self.wide.to_complex() if x.is_complex else self.wide  # type: ignore[union-attr]
-        if type(x) in (tuple, list):
-            return type(x)(self._wide_dtypes(value) for value in x)
-        return {key: self._wide_dtypes(value) for key, value in x.items()} if type(x) is dict else x
-
-    def _widened(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Roundings that the model asks for are left out; which random numbers there are depends on the dtype."""
-        if name in _NARROW and args:
-            return _in(args[0], self.wide)
-        if name not in _DRAWN and name not in _DRAWN_IN_PLACE:
-            return None
-        if name in ("rand", "randn"):
-            kwargs.setdefault("dtype", torch.float32)
-        narrow = _mapped(args, lambda x: x.float() if x.dtype == self.wide else x)
-        drawn = func(*narrow, **kwargs)
-        return args[0].copy_(drawn) if name in _DRAWN_IN_PLACE else _in(drawn, self.wide)
-
-    # ---- Calls ----
-
-    def _enter(self, name: str, operation: str, values: Any, is_module: bool) -> None:
-        self._counts[name, operation] += 1
-        key = name, operation, self._counts[name, operation]
-        # Parameters are the same in all runs, as long as nothing is written to them.
-        inputs = _digest(x for x in _content(values, set()) if not self._is_unchanged_parameter(x))
-        self._open.append(_Call(key, is_module, len(self.run.calls), inputs))
-        if key == self.until:
-            seen = products_seen.get()
-            self.seen = [] if seen is None else seen
-            self.seen.clear()
-
-    def _is_unchanged_parameter(self, x: Any) -> bool:
-        if not isinstance(x, torch.Tensor) or x.is_inference():
-            return False
-        whole = x if x._base is None else x._base
-        return self._versions.get(id(whole)) == whole._version if isinstance(whole, torch.nn.Parameter) else False
-
-    def _leave(self, output: Any) -> None:
-        call = self._open.pop()
-        leaves = list(_leaves(output))
-        call.hands_on = self._handed_on(call, [x for _, x in leaves])
-        if call.hands_on is not None:  # what that returned counts, before another run's output took its place
-            inner = self.run.calls[call.hands_on]
-            call.digest, call.tensors, call.returned = inner.digest, inner.tensors, inner.returned
-            call.outputs = [mine._replace(path=path) for mine, (path, _) in zip(inner.outputs, leaves)]
-        else:
-            call.digest = _digest(x for _, x in leaves)
-            if self.file:
-                call.outputs = [_Output(path, tuple(x.shape), x.dtype, self.file.add(x)) for path, x in leaves]
-            if self.until:
-                call.returned = [x.detach().clone() for _, x in leaves]
-            if self.forced:
-                self._force(call, leaves)
-            call.tensors = [(weakref.ref(x), None if x.is_inference() else x._version) for _, x in leaves]
-        self.run.place[call.key] = len(self.run.calls)
-        self.run.calls.append(call)
-        if self.told:
-            self.told(len(self.run.calls))
-        if call.key == self.until:
-            raise _Enough
-
-    def _handed_on(self, call: _Call, tensors: list[torch.Tensor]) -> int | None:
-        for n in reversed(range(call.begin, len(self.run.calls))):
-            inner = self.run.calls[n].tensors
-            if len(inner) == len(tensors) > 0 and all(
-                r() is x and (x.is_inference() or v == x._version) for x, (r, v) in zip(tensors, inner)
-            ):
-                return n
-        return None
-
-    def _force(self, call: _Call, leaves: list[tuple[str, torch.Tensor]]) -> None:
-        assert self.forced
-        other, file = self.forced[0].get(call.key), self.forced[1]
-        for (path, x), theirs in zip(leaves, other.outputs if other else []):
-            if (path, tuple(x.shape)) == (theirs.path, theirs.shape) and not x.dtype.is_complex:
-                wanted = file.read(theirs, 0, x.numel()).reshape(x.shape).to(x.dtype)
-                if not torch.equal(x, wanted):
-                    for axis, stride in enumerate(x.stride()):  # an expanded axis is one element
-                        if stride == 0 and x.shape[axis] > 1:
-                            x, wanted = x.narrow(axis, 0, 1), wanted.narrow(axis, 0, 1)
-                    x.data.copy_(wanted)  # a graph of gradients goes on through it
-
-
-@contextmanager
-def _as_always(seed: int, wide: torch.dtype | None) -> Iterator[None]:
-    """Random numbers of a seed, no fused layers that hide theirs; all as it was behind it."""
-    numbers, numpy_numbers = random.getstate(), np.random.get_state()
-    default, fast = torch.get_default_dtype(), torch.backends.mha.get_fastpath_enabled()
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.default_generator.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        torch.backends.mha.set_fastpath_enabled(False)
-        if wide == torch.float64:
-            torch.set_default_dtype(wide)
-        try:
-            yield
-        finally:
-            torch.set_default_dtype(default)
-            torch.backends.mha.set_fastpath_enabled(fast)
-            np.random.set_state(numpy_numbers)
-            random.setstate(numbers)
-
 
 # ---- Targets ----
 
@@ -463,7 +111,7 @@ class _Comparing:
         for name, x in (*model.named_parameters(), *model.named_buffers()):
             if x.device.type != "cpu":
                 raise ValueError(f"model: {name} is on {x.device}; emulation is on the CPU: model.cpu()")
-        for path, x in _leaves(inputs):
+        for path, x in tensors_in(inputs):
             if x.device.type != "cpu":
                 raise ValueError(f"inputs{path} is on {x.device}; emulation is on the CPU: x.cpu()")
         if not isinstance(inputs, (torch.Tensor, tuple, list, Mapping)):
@@ -472,30 +120,30 @@ class _Comparing:
                 "of them by name"
             )
         self.model, self.seed = model, seed
-        self.inputs = _mapped(inputs, lambda x: x.detach().clone())
+        self.inputs = mapped(inputs, lambda x: x.detach().clone())
 
-    def run(self, label: str, wide: torch.dtype | None, target: _Target | None, **how: Any) -> _Recorder:
+    def run(self, label: str, wide: torch.dtype | None, target: _Target | None, **how: Any) -> Recorder:
         """One run, on copies. Modules that the target's arguments name become the copy's."""
         # What was computed of parameters and kept cannot be copied with its graph, which no run needs.
-        computed = [x for m in self.model.modules() for _, x in _leaves(_own(m)) if not x.is_leaf]
+        computed = [x for m in self.model.modules() for _, x in tensors_in(state_of(m)) if not x.is_leaf]
         memo: dict[int, Any] = {id(x): x.detach().clone() for x in computed}
         try:
             model, given = copy.deepcopy((self.model, target and target.arguments), memo)
         except (RuntimeError, TypeError) as error:
             raise ValueError(f"model cannot be copied, and runs on copies: {_line(error)}") from error
-        inputs = _mapped(self.inputs, lambda x: _in(x.clone(), wide))
+        inputs = mapped(self.inputs, lambda x: converted(x.clone(), wide))
         if wide:
-            model._apply(lambda x: _in(x, wide))
+            model._apply(lambda x: converted(x, wide))
             for module in model.modules():
-                for name, value in _own(module).items():
-                    if any(True for _ in _leaves(value)):
-                        vars(module)[name] = _mapped(value, lambda x: _in(x, wide))
+                for name, value in state_of(module).items():
+                    if any(True for _ in tensors_in(value)):
+                        vars(module)[name] = mapped(value, lambda x: converted(x, wide))
         context: AbstractContextManager[Any] = nullcontext()
         if given is not None:
             context = given if isinstance(given, Emulation) else emulate(*given[0], **given[1])
-        recorder = _Recorder(label, model, wide if wide == torch.float64 else None, **how)
+        recorder = Recorder(label, model, wide if wide == torch.float64 else None, **how)
         with ExitStack() as stack:
-            stack.enter_context(_as_always(self.seed, wide))
+            stack.enter_context(as_always(self.seed, wide))
             if wide:
                 stack.enter_context(torch.autocast("cpu", enabled=False))
             emulation = stack.enter_context(context)
@@ -505,7 +153,7 @@ class _Comparing:
                     model(**inputs)
                 else:
                     model(*(inputs if isinstance(inputs, (tuple, list)) else (inputs,)))
-            except _Enough:
+            except Enough:
                 pass
             except Exception as error:
                 if target is None:
@@ -562,7 +210,7 @@ def compare(
     if top < 1:
         raise ValueError(f"top is {top}: it is at least 1")
     comparing = _Comparing(model, inputs, seed)
-    file = _File(memory)
+    file = File(memory)
     try:
         fp32 = comparing.run(FP32, torch.float32, None, file=file).run
         forced = (fp32, file) if isolate else None
@@ -603,7 +251,7 @@ def _progress(label: str, calls: int) -> Callable[[int], None]:
     return tell
 
 
-def _notes(fp64: _Run, reports: Mapping[str, Report]) -> list[str]:
+def _notes(fp64: Run, reports: Mapping[str, Report]) -> list[str]:
     found = []
     for label, report in reports.items():
         outside: Counter[str] = Counter()
@@ -624,10 +272,10 @@ def _notes(fp64: _Run, reports: Mapping[str, Report]) -> list[str]:
 # ---- Layers ----
 
 
-def _kept(runs: Sequence[_Run]) -> list[_Key]:
+def _kept(runs: Sequence[Run]) -> list[Key]:
     """Calls that have a row: of a module and a product whose tensors it returns the module, of modules the inner."""
-    dropped: Counter[_Key] = Counter()
-    total: Counter[_Key] = Counter()
+    dropped: Counter[Key] = Counter()
+    total: Counter[Key] = Counter()
     for run in runs:
         total.update(run.place.keys())
         gone = set()
@@ -640,7 +288,7 @@ def _kept(runs: Sequence[_Run]) -> list[_Key]:
     return [key for key in keys if dropped[key] < total[key]]
 
 
-def _layers(runs: Sequence[_Run], file: _File) -> list[Layer]:
+def _layers(runs: Sequence[Run], file: File) -> list[Layer]:
     keys = _kept(runs)
     kept = set(keys)
     labels = [run.label for run in runs]
@@ -658,7 +306,7 @@ def _layers(runs: Sequence[_Run], file: _File) -> list[Layer]:
     return layers
 
 
-def _cause(x: _Run, y: _Run, key: _Key, kept: set[_Key]) -> str:
+def _cause(x: Run, y: Run, key: Key, kept: set[Key]) -> str:
     mine, theirs = x.get(key), y.get(key)
     if mine is None or theirs is None:
         return "equal" if mine is theirs else "missing"
@@ -674,13 +322,13 @@ def _cause(x: _Run, y: _Run, key: _Key, kept: set[_Key]) -> str:
 
 
 def _layer(
-    key: _Key,
+    key: Key,
     is_module: bool,
     path: str,
     labels: list[str],
-    tensors: dict[str, _Output],
+    tensors: dict[str, Output],
     cause: dict[tuple[str, str], str],
-    file: _File,
+    file: File,
 ) -> Layer:
     own = tensors.get(labels[1]) or next(iter(tensors.values()))
     of_targets = [tensors[label] for label in labels[2:] if label in tensors]
@@ -735,13 +383,13 @@ class _Sum:
 
 
 def _differences(
-    file: _File, tensors: dict[str, _Output]
+    file: File, tensors: dict[str, Output]
 ) -> tuple[dict[tuple[str, str], Difference], dict[str, int], dict[str, int]]:
     """Of tensors of one shape every two, a part of the elements at a time."""
     sums = {pair: _Sum() for pair in combinations(tensors, 2)}
     nan, infinite = Counter(dict.fromkeys(tensors, 0)), Counter(dict.fromkeys(tensors, 0))
     one = next(iter(tensors.values()))
-    size = _numbers(one)
+    size = count_of(one)
     with np.errstate(over="ignore"):
         for first in range(0, size, CHUNK):
             parts = {label: file.read(x, first, min(CHUNK, size - first)) for label, x in tensors.items()}
@@ -769,7 +417,7 @@ def _raw(x: torch.Tensor) -> NDArray[Any]:
 # ---- The order of outputs ----
 
 
-def _rankings(runs: Sequence[_Run], file: _File, top: int) -> tuple[list[Ranking], dict[str, dict[str, NDArray[Any]]]]:
+def _rankings(runs: Sequence[Run], file: File, top: int) -> tuple[list[Ranking], dict[str, dict[str, NDArray[Any]]]]:
     """Of what the model itself returns, where that has a last axis of two elements or more."""
     found: list[Ranking] = []
     orders: dict[str, dict[str, NDArray[Any]]] = {}
@@ -802,7 +450,7 @@ def _retrace(
     comparing: _Comparing,
     isolate: bool,
     targets: dict[str, _Target],
-    runs: dict[str, _Run],
+    runs: dict[str, Run],
     layer: Layer,
     pair: tuple[str, str],
 ) -> LayerTrace:
@@ -816,7 +464,7 @@ def _retrace(
     }.get(cause, "")
     if cause in ("missing", "shape"):
         return LayerTrace(layer, pair, cause, f"cannot be traced: {cause}")
-    file = _File(1 << 30)
+    file = File(1 << 30)
     forced = (comparing.run(FP32, torch.float32, None, file=file).run, file) if isolate else None
     found = []
     for label in pair:
