@@ -140,9 +140,9 @@ class History:
         self.scale = np.float32(1)
 
     def update(self, amax: Any, greatest: float) -> None:
-        """Behind a use. Magnitudes of 0, infinity and NaN leave the scale."""
+        """Behind a use. NaN is passed over; where the greatest is 0 or infinite, the scale stays as it was."""
         self._amax.append(amax)
-        largest = max(self._amax)
+        largest = np.fmax.reduce(list(self._amax))
         if np.isfinite(largest) and largest > 0:
             self.scale = np.float32(_scale(np.float32(largest), greatest))
 
@@ -259,9 +259,8 @@ def prepare(
     """A tensor as an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
 
     ``history`` and ``generator`` belong to delayed scaling and to stochastic rounding. ``factor`` stands for NVFP4's
-    amax / (6 * 448), where that is known from elsewhere. With ``across`` factors are
-    shared along the other axis than K: weight-only weights are stored once, and multiplied along either. ``measure``:
-    the statistics, too.
+    amax / (6 * 448), where that is known from elsewhere. With ``across`` factors are shared along the other axis than K:
+    weight-only weights are stored once, and multiplied along either. ``measure``: the statistics, too.
 
     Raises ValueError for what is missing.
     """

@@ -62,8 +62,8 @@ class Recipe:
     ``wgrad`` are the operands of the product of activations and gradients, where they differ; ``others`` is what
     products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of the
     instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the
-    sum of FP8 products moves to FP32, on Hopper, whose unit keeps 13 bits of it; other units have no need. ``source``
-    says whose recipe it is.
+    sum of FP8 products moves to FP32, on the architecture ``promote_on``: Hopper, whose unit keeps 13 bits of it and
+    others have no need; None: on every unit, and of all formats. ``source`` says whose recipe it is.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Recipe:
     others: Operand | None = None
     accumulate: str | None = None
     promote: tuple[int, int] = (0, 0)
+    promote_on: str | None = "hopper"
     source: str = ""
 
     def operand(self, role: Role, product: Product) -> Operand:
@@ -250,7 +251,7 @@ def custom(
     if len({bool(each.block) for each in (w, x, g)}) == 2:
         names = " x ".join(str(format) for format in (activations, weights))
         raise ValueError(f"{names}: a block-scaled format goes with another one only")
-    return Recipe("custom", w, x, g, promote=(promote_every, promote_every))
+    return Recipe("custom", w, x, g, promote=(promote_every, promote_every), promote_on=None)
 
 
 # ---- Products ----
@@ -324,10 +325,9 @@ class Unit:
         elif 128 in columns:
             raise ValueError(f"{a} x {b}: both operands of a product, or neither, have factors of 128 elements along K")
         else:
-            promote = self.recipe.promote[product in ("dgrad", "wgrad")]
-            eight = a.enters.startswith("e") and b.enters.startswith("e") and not a.block
-            everywhere = self.recipe.name == "custom"
-            if promote and (everywhere or (eight and getattr(instruction, "arch", "") == "hopper")):
+            promote, where = self.recipe.promote[product in ("dgrad", "wgrad")], self.recipe.promote_on
+            narrow = not a.block and all(_BITS[x.enters] <= 8 for x in (a, b))
+            if promote and (where is None or (narrow and getattr(instruction, "arch", "") == where)):
                 arguments["promote_every"] = promote
         return arguments
 

@@ -102,6 +102,12 @@ def test_fp8_tensorwise_product(generator):
     np.testing.assert_array_equal(unit.multiply(a, b, "dgrad"), slow * behind)
     np.testing.assert_array_equal(unit.multiply(a, b, "forward"), fast * behind)
     assert (fast != slow).any()
+    everywhere = recipes.custom("e4m3", "e4m3", scaling="none", promote_every=128)
+    for recipe, on, differs in ((everywhere, "L40S", True), (replace(everywhere, promote_on="hopper"), "L40S", False)):
+        own = recipes.Unit(on, recipe)
+        x, y = own.prepare(g, "activations", "forward", "a"), own.prepare(v, "weights", "forward", "b")
+        one_chain = softmma.matmul(x.values, y.values, on=on)
+        assert (own.multiply(x, y) != one_chain).any() == differs
 
 
 def test_blockwise_product(generator):
@@ -245,6 +251,11 @@ def test_delayed_scaling():
         seen.append(float(p.factor[0, 0]))
     f = [float(F32(1) / (F32(448) / F32(amax))) for amax in (4, 4, 1, 0.5)]
     assert seen == [1, *f, f[3], f[3]] and history.scale == F32(448) / F32(0.25)
+    for order in (4, np.nan), (np.nan, 4):  # NaN is passed over, whenever it comes
+        history = recipes.History(3)
+        for amax in order:
+            unit.prepare(F32([[amax, 0]]), "activations", "forward", "a", history=history)
+        assert history.scale == F32(448) / F32(4)
     p = unit.prepare(F32([[1000, 1]]), "activations", "forward", "a", history=recipes.History(2), measure=True)
     assert p.statistics.saturated == 1 and float(p.values[0, 0]) == 448
     with pytest.raises(ValueError, match="needs a history"):
