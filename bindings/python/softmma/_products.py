@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core

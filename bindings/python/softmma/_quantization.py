@@ -82,8 +82,12 @@ class Operand:
             raise LookupError(f"format: {self.format!r} is none of {', '.join(_BITS)}, s4")
         if self.format == "s4" and self.compute is None:
             raise ValueError("s4 is a format to store: it needs one to compute in, as in weight_only_s4")
-        if self.history and self.scaling != "tensor":
-            raise ValueError(f"history goes with scaling 'tensor', not {self.scaling!r}")
+        if self.history and (self.history < 0 or self.scaling != "tensor"):
+            raise ValueError(
+                f"history: {self.history} uses and scaling {self.scaling!r}; it goes with 'tensor', from 1 on"
+            )
+        if SCALINGS[self.scaling][1] in (16, 32) and _BITS.get(self.format, 4) > 8:
+            raise ValueError(f"scaling {self.scaling!r} is of formats of 8 bits and less, not {self.format}")
 
     @property
     def block(self) -> int:
@@ -262,9 +266,15 @@ def prepare(
     amax / (6 * 448), where that is known from elsewhere. With ``across`` factors are shared along the other axis than K:
     weight-only weights are stored once, and multiplied along either. ``measure``: the statistics, too.
 
-    Raises ValueError for what is missing.
+    Raises ValueError for what is missing or no operand.
     """
     x = np.asarray(x)
+    if side not in ("a", "b"):
+        raise ValueError(f"side: {side!r} is none of a, b")
+    if x.ndim == 0 or x.dtype.kind in "cOSU":
+        raise ValueError(f"{side} is {'a number' if x.ndim == 0 else x.dtype}, not an array of real numbers")
+    if factor is not None and not 0 < np.float32(factor) <= _LARGEST / float(_SIX_TIMES_448):
+        raise ValueError(f"factor: {factor} is no positive FP32 number of which 6 * 448 times are one, too")
     vector = x.ndim == 1
     if vector:
         x = x[None] if side == "a" else x[:, None]

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,6 +79,9 @@ class Recipe:
 
     def operand(self, role: Role, product: Product) -> Operand:
         """What a tensor becomes in a product: "forward", "dgrad", "wgrad", or "other", without a weight."""
+        for what, name, allowed in (("role", role, get_args(Role)), ("product", product, get_args(Product))):
+            if name not in allowed:
+                raise ValueError(f"{what}: {name!r} is none of {', '.join(allowed)}")
         if product == "other" and self.others is not None:
             return self.others
         if product == "wgrad" and self.wgrad is not None and role != "weights":

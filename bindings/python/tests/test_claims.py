@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from conftest import REPOSITORY, bits
 
 CLAIMS = REPOSITORY / "examples" / "python" / "claims"

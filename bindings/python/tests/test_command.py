@@ -60,7 +60,13 @@ PRODUCTS = [
     ("MI300X", "e4m3fnuz", []),
     ("MI300X", "f32", []),
 ]
-KEYWORDS = {"--scaling": "scaling", "--split-k": "split_k", "--promote-every": "promote_every", "--alpha": "alpha", "--beta": "beta"}
+KEYWORDS = {
+    "--scaling": "scaling",
+    "--split-k": "split_k",
+    "--promote-every": "promote_every",
+    "--alpha": "alpha",
+    "--beta": "beta",
+}
 
 
 @pytest.mark.parametrize("gpu, format, options", PRODUCTS)

@@ -654,7 +654,7 @@ def test_recipes_train(recipe):
 
 def test_delayed_scaling_has_a_history_for_each_place(network, x):
     """The second pass is scaled by what the first one saw."""
-    with torch.no_grad(), softmma.torch.emulate("H100", "fp8_delayed") as emulation:
+    with torch.no_grad(), softmma.torch.emulate("H100", "fp8_delayed"):
         first, second = network(x * 1000), network(x * 1000)
         assert not torch.equal(first, second)
         with softmma.torch.emulate("H100", "fp8_tensorwise"):

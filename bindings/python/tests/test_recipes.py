@@ -355,3 +355,25 @@ def test_as_the_command_quantises(generator, format):
     q = softmma.quantize(x, format, factor=1)
     values, scales = softmma._core.quantize(x, *softmma._units.BLOCK_FORMATS[format])
     assert (bits(q.values) == bits(values)).all() and (bits(q.scales) == bits(scales)).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda x: recipes.Unit("H100").prepare(x, "weight", "forward", "a"), "role: 'weight' is none of weights, act"),
+        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forwards", "a"), "product: 'forwards' is none of forw"),
+        (lambda x: recipes.Unit("H100").prepare(x, "weights", "forward", "c"), "side: 'c' is none of a, b"),
+        (lambda x: recipes.Unit("H100").prepare(x[0, 0], "weights", "forward", "a"), "a is a number, not an array"),
+        (lambda x: recipes.Unit("H100").prepare(1j * x, "weights", "forward", "b"), "b is complex64, not an array"),
+        (lambda x: recipes.Unit("H100").prepare([["x"]], "weights", "forward", "b"), "b is <U1, not an array"),
+        (lambda x: softmma.quantize(x, "nvfp4", factor=0), "factor: 0 is no positive FP32 number"),
+        (lambda x: softmma.quantize(x, "nvfp4", factor=-1), "factor: -1 is no positive"),
+        (lambda x: softmma.quantize(x, "nvfp4", factor=np.nan), "factor: nan is no positive"),
+        (lambda x: softmma.quantize(x, "nvfp4", factor=1e38), "factor: 1e[+]38 is no positive"),
+        (lambda x: recipes.Operand("e4m3", "tensor", history=-1), "history: -1 uses"),
+        (lambda x: recipes.Operand("bf16", "1x32"), "scaling '1x32' is of formats of 8 bits and less, not bf16"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(np.ones((2, 32), F32))

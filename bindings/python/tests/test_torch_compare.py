@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from conftest import REPOSITORY
 
 import softmma
+from conftest import REPOSITORY
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch.compare is NOT tested")
 from softmma.torch import compare, emulate

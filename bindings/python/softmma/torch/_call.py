@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._products import matmul
-from softmma._units import Instruction, chosen
 from softmma._quantization import Side
+from softmma._units import Instruction, chosen
 from softmma.recipes import Operand, Prepared, Product, Role, Statistics, Unit
 from softmma.torch._attention import library_blocks
 from softmma.torch._report import Rounded
