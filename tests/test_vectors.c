@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/draws.h"
 #include "rows/check.h"
 #include "rows/generate.h"
 #include "support.h"
@@ -165,13 +166,28 @@ static int skip_shared(void) {
 
 /* ---- Generated rows ---- */
 
+/* What devices do: the numbers of a row drawn one after the other. */
+static void check_drawn(const smma_instruction *i, const smma_rows *rows, uint64_t seed, uint64_t first) {
+  const smma_operation o = smma_operation_of(i);
+  const smma_row_recipe recipe = smma_row_recipe_of(&o);
+  for (size_t n = 0; n < rows->capacity; n++) {
+    smma_draws draws = smma_draws_of(seed, first + n);
+    smma_row row, drawn;
+    smma_rows_get(rows, n, &row);
+    smma_fill_row(&draws, &recipe, smma_kind_of_row(first + n, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &drawn);
+    if (!smma_same_operands_in(&rows->layout, &row, &drawn))
+      fail_msg("%s: row %" PRIu64 " is another when drawn one number at a time", i->name, first + n);
+  }
+}
+
 /* FNV-1a of all operands of 800 rows, a hundred of each kind. */
 static uint64_t digest_of_generated(const smma_instruction *i) {
+  const uint64_t seed = UINT64_C(0x123456789abcdef), first = UINT64_C(0xffffff00);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   smma_rows rows;
   assert_true(smma_rows_allocate(i, 100 * SMMA_ROWS_KINDS, &rows));
-  smma_generate_rows(&rows, UINT64_C(0x123456789abcdef), UINT64_C(0xffffff00), rows.capacity, SMMA_ROWS_KINDS,
-                     SMMA_ROWS_RANDOM);
+  smma_generate_rows(&rows, seed, first, rows.capacity, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  check_drawn(i, &rows, seed, first);
   for (size_t n = 0; n < rows.capacity; n++) {
     smma_row row;
     smma_rows_get(&rows, n, &row);

@@ -1,31 +1,16 @@
-/* Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (Parallel Random Numbers: As Easy as 1,
- * 2, 3, SC 2011): 128 random bits that are a function of counter and key. */
+/* Philox (core/philox.h): many blocks of one key at once, on vectors. */
 #ifndef SMMA_HOST_PHILOX_H
 #define SMMA_HOST_PHILOX_H
 
 #include <stddef.h>
-#include <stdint.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
-typedef struct {
-  uint32_t word[4];
-} smma_philox_block;
+#include "core/philox.h"
 
-static inline smma_philox_block smma_philox(smma_philox_block x, uint64_t key) {
-  uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);
-  for (int round = 0; round < 10; round++) {
-    const uint64_t first = (uint64_t)0xd2511f53 * x.word[0], second = (uint64_t)0xcd9e8d57 * x.word[2];
-    x = (smma_philox_block){{(uint32_t)(second >> 32) ^ x.word[1] ^ low, (uint32_t)second,
-                             (uint32_t)(first >> 32) ^ x.word[3] ^ high, (uint32_t)first}};
-    low += 0x9e3779b9, high += 0xbb67ae85;
-  }
-  return x;
-}
-
-/* Many blocks of one key at once. */
-enum { SMMA_PHILOX_ROUNDS = 10, SMMA_PHILOX_STEP = 8 /* blocks are made in multiples of it */ };
+/* Blocks are made in multiples of it. */
+enum { SMMA_PHILOX_STEP = 8 };
 
 /* What a key is in each round. */
 typedef struct {

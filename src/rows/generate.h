@@ -2,19 +2,8 @@
 #ifndef SMMA_ROWS_GENERATE_H
 #define SMMA_ROWS_GENERATE_H
 
+#include "core/generated.h"
 #include "rows/rows.h"
-
-typedef enum {
-  SMMA_ROWS_RANDOM,       /* random bits */
-  SMMA_ROWS_NORMAL,       /* about N(0, 1): sums of twelve uniforms */
-  SMMA_ROWS_EDGE,         /* exponents and fractions at their ends, infinity, NaN */
-  SMMA_ROWS_ZEROS,        /* mostly zeros of both signs, the rest random or tiny */
-  SMMA_ROWS_TINY,         /* subnormals and the least normals */
-  SMMA_ROWS_CANCELLATION, /* terms that cancel in pairs, and c against the first */
-  SMMA_ROWS_ILL,          /* ill-conditioned sums: condition numbers from 1 to 10^12, as far as the formats reach */
-  SMMA_ROWS_NETWORK,      /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
-  SMMA_ROWS_KINDS
-} smma_row_kind;
 
 /* The first six, which `softmma gen` takes in turn. */
 enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };

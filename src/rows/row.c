@@ -24,29 +24,3 @@ bool smma_same_operands_in(const smma_row_layout *l, const smma_row *x, const sm
   }
   return true;
 }
-
-static void decode(smma_format format, const uint64_t *encoding, int count, smma_number *out) {
-  const smma_encoding f = smma_encoding_of(format);
-  for (int i = 0; i < count; i++) out[i] = smma_decode(f, encoding[i]);
-}
-
-void smma_row_decode(const smma_operation *o, const smma_row *row, smma_decoded *x) {
-  const int scales = smma_scale_count(o->k, o->scale_block);
-  decode(o->a, row->a, o->k, x->a);
-  decode(o->b, row->b, o->k, x->b);
-  decode(o->scale, row->scale_a, scales, x->scale_a);
-  decode(o->scale, row->scale_b, scales, x->scale_b);
-}
-
-uint64_t smma_row_compute(const smma_operation *o, const smma_row *row) {
-  smma_decoded x;
-  smma_row_decode(o, row, &x);
-  return smma_dot_add(o, smma_operands_of(&x), row->c);
-}
-
-bool smma_same_result(const smma_operation *o, uint64_t expected, uint64_t got) {
-  const smma_encoding d = smma_encoding_of(o->d);
-  if (expected == got) return true;
-  return o->rule.nan == SMMA_NAN_QUIET && smma_decode(d, expected).kind == SMMA_NAN &&
-         smma_decode(d, got).kind == SMMA_NAN;
-}

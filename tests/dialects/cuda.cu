@@ -1,5 +1,5 @@
 /* The core as CUDA C++: it compiles for the device unchanged. */
-#include "core/rule.h"
+#include "core/draws.h"
 
 /* d[i] = c[i] + the dot product of rows i of a and b, all decoded operands of an operation without scales. */
 extern "C" __global__ void dot_add(smma_operation operation, const smma_number *a, const smma_number *b,
@@ -13,4 +13,13 @@ extern "C" __global__ void dot_add(smma_operation operation, const smma_number *
 /* The same on the host, by the same compiler. */
 extern "C" uint64_t dot_add_on_host(const smma_operation *operation, smma_operands operands, uint64_t c) {
   return smma_dot_add(operation, operands, c);
+}
+
+/* Generated rows. */
+extern "C" __global__ void generate(smma_operation operation, uint64_t seed, smma_row *row, int count) {
+  int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) return;
+  smma_row_recipe recipe = smma_row_recipe_of(&operation);
+  smma_draws draws = smma_draws_of(seed, (uint64_t)i);
+  smma_fill_row(&draws, &recipe, smma_kind_of_row((uint64_t)i, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &row[i]);
 }

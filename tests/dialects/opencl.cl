@@ -1,5 +1,5 @@
 /* The core as OpenCL C: it compiles for the device unchanged. */
-#include "core/rule.h"
+#include "core/draws.h"
 
 /* d[i] = c[i] + the dot product of rows i of a and b, all decoded operands of an operation without scales. */
 kernel void dot_add(global const smma_operation *operation, global const smma_number *a, global const smma_number *b,
@@ -13,4 +13,15 @@ kernel void dot_add(global const smma_operation *operation, global const smma_nu
     y[k] = b[i * o.k + k];
   }
   d[i] = smma_dot_add(&o, operands, c[i]);
+}
+
+/* Generated rows. */
+kernel void generate(global const smma_operation *operation, ulong seed, global smma_row *rows) {
+  size_t i = get_global_id(0);
+  smma_operation o = *operation;
+  smma_row_recipe recipe = smma_row_recipe_of(&o);
+  smma_draws draws = smma_draws_of(seed, i);
+  smma_row row;
+  smma_fill_row(&draws, &recipe, smma_kind_of_row(i, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &row);
+  rows[i] = row;
 }

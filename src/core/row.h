@@ -1,0 +1,41 @@
+/* One row: the operands of one dot-product-add and its result, as encodings. */
+#ifndef SMMA_CORE_ROW_H
+#define SMMA_CORE_ROW_H
+
+#include "rule.h"
+
+/* Only the elements that the operation has are looked at. */
+typedef struct {
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], d;
+} smma_row;
+
+SMMA_CORE void smma_decode_codes(smma_format format, const uint64_t *code, int count, smma_number *out) {
+  smma_encoding f = smma_encoding_of(format);
+  int i;
+  for (i = 0; i < count; i++) out[i] = smma_decode(f, code[i]);
+}
+
+SMMA_CORE void smma_row_decode(const smma_operation *o, const smma_row *row, smma_decoded *x) {
+  int scales = smma_scale_count(o->k, o->scale_block);
+  smma_decode_codes(o->a, row->a, o->k, x->a);
+  smma_decode_codes(o->b, row->b, o->k, x->b);
+  smma_decode_codes(o->scale, row->scale_a, scales, x->scale_a);
+  smma_decode_codes(o->scale, row->scale_b, scales, x->scale_b);
+}
+
+/* d of the row as the model computes it. */
+SMMA_CORE uint64_t smma_row_compute(const smma_operation *o, const smma_row *row) {
+  smma_decoded x;
+  smma_row_decode(o, row, &x);
+  return smma_dot_add(o, smma_operands_of(&x), row->c);
+}
+
+/* Whether one result of the operation equals another: bit for bit, but any two NaNs where payloads are not known. */
+SMMA_CORE bool smma_same_result(const smma_operation *o, uint64_t expected, uint64_t got) {
+  smma_encoding d = smma_encoding_of(o->d);
+  if (expected == got) return true;
+  return o->rule.nan == SMMA_NAN_QUIET && smma_decode(d, expected).kind == SMMA_NAN &&
+         smma_decode(d, got).kind == SMMA_NAN;
+}
+
+#endif
