@@ -33,10 +33,15 @@ from softmma import _core
 from softmma._quantization import Side
 from softmma._table import html_table, text_table
 from softmma._units import Instruction
-from softmma.recipes import Operand, Prepared, Product, Recipe, Role, Unit
+from softmma.recipes import History, Operand, Prepared, Product, Recipe, Role, Unit
 from softmma.recipes import recipe as recipe_of
 
-__all__ = ["Emulated", "Emulation", "Outside", "Report", "dot_general", "emulate"]
+__all__ = [
+    "AmaxHistory", "Emulated", "Emulation", "Histories", "Outside", "Report", "conv_general_dilated", "dot_general",
+    "emulate", "histories",
+]  # fmt: skip
+
+_Pair = tuple[History | None, History | None]
 
 ROLES: tuple[Role, ...] = ("weights", "activations", "gradients")
 KINDS: tuple[Product, ...] = ("forward", "dgrad", "wgrad", "other")
@@ -114,8 +119,8 @@ class _Computing:
 
     recipe: Recipe
     on: str | Instruction
-    threads: int
-    seed: int
+    threads: int = 0
+    seed: int = 0
     record: _Record | None = None
 
     @cached_property
@@ -135,12 +140,35 @@ class _Computing:
         return unit
 
 
+class _Window(NamedTuple):
+    """An axis of a convolution: labels and sizes of pixels inside and outside, and of the filter's positions.
+
+    inside * spread = outside * stride - padding + position * dilation. A convolution reads inside and makes outside;
+    with lhs_dilation it is written as the one whose dgrad it is, the other way round, and dilation is negative.
+    """
+
+    inside: int
+    outside: int
+    position: int
+    sizes: tuple[int, int, int]
+    spread: int
+    stride: int
+    padding: int
+    dilation: int
+
+    def transposed(self) -> _Window:
+        """The same, with inside and outside in each other's place."""
+        inside, outside, position, (i, o, k), spread, stride, padding, dilation = self
+        return _Window(outside, inside, position, (o, i, k), stride, spread, -padding, -dilation)
+
+
 @dataclass(frozen=True)
 class _Product:
     """A product of two arrays whose axes have labels, as in an einsum, and how it is computed.
 
     Labels of both operands and of the result are the batch's. Those that vmap brought are `apart`: what an operand has
-    as a whole, such as a factor for the tensor, it has for each of their elements.
+    as a whole, such as a factor for the tensor, it has for each of their elements. A convolution has `windows`. Groups
+    are a batch; the arrays have their axis and the next in one.
     """
 
     a: tuple[int, ...]
@@ -152,6 +180,8 @@ class _Product:
     kind: Product
     dtype: np.dtype[Any]  # of the result
     how: _Computing
+    windows: tuple[_Window, ...] = ()
+    groups: tuple[int, int] | None = None  # the label, and how many
 
     @property
     def operands(self) -> tuple[Operand, Operand]:
@@ -181,16 +211,38 @@ class _Product:
 
     def with_vmapped(self, axes: Sequence[int | None]) -> _Product:
         """The product of operands that have another axis, where it is said; the result has it in front."""
-        label = max((*self.a, *self.b, -1)) + 1
-        a, b = (
-            labels if axis is None else (*labels[:axis], label, *labels[axis:])
-            for labels, axis in zip((self.a, self.b), axes)
-        )
+        label = max((*self.a, *self.b, *self.d, -1)) + 1
+
+        def vmapped(labels: tuple[int, ...], axis: int | None) -> tuple[int, ...]:
+            if axis is None:
+                return labels
+            if self.groups:
+                axis += labels.index(self.groups[0]) < axis
+            return (*labels[:axis], label, *labels[axis:])
+
+        a, b = (vmapped(labels, axis) for labels, axis in zip((self.a, self.b), axes))
         return replace(self, a=a, b=b, d=(label, *self.d), apart=self.apart | {label})
 
+    def sizes(self, a: Any, b: Any) -> dict[int, int]:
+        """Of all axes, from the operands."""
+        found: dict[int, int] = {}
+        for w in self.windows:
+            found.update(zip((w.inside, w.outside, w.position), w.sizes))
+        for labels, shape in (self.a, a.shape), (self.b, b.shape):
+            if self.groups:
+                label, count = self.groups
+                at = labels.index(label)
+                shape = (*shape[:at], count, shape[at] // count, *shape[at + 1 :])
+            found.update(zip(labels, shape))
+        return found
 
-def _sizes(p: _Product, a: Any, b: Any) -> dict[int, int]:
-    return dict(zip((*p.a, *p.b), (*a.shape, *b.shape)))
+    def shape(self, sizes: dict[int, int]) -> tuple[int, ...]:
+        """The result's."""
+        found = [sizes[label] for label in self.d]
+        if self.groups:
+            at = self.d.index(self.groups[0])
+            found[at : at + 2] = [found[at] * found[at + 1]]
+        return tuple(found)
 
 
 def _matrices(
@@ -206,9 +258,24 @@ def _matrices(
     return x.transpose([labels.index(label) for label in order]).reshape(shape)
 
 
-def _computed(p: _Product, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """The product, by the unit."""
-    size = _sizes(p, a, b)
+def _computed(p: _Product, a: NDArray[Any], b: NDArray[Any], histories: _Pair = (None, None)) -> NDArray[Any]:
+    """The product, by the unit: one, or those of a convolution."""
+    size = p.sizes(a, b)
+    a, b = (x.reshape([size[label] for label in labels]) for x, labels in ((a, p.a), (b, p.b)))
+    if not p.windows:
+        return _one(p, a, b, histories).reshape(p.shape(size))
+    d = np.zeros([size[label] for label in p.d], p.dtype)
+    for classes in pairs(*(_classes(w, p.d) for w in p.windows)):
+        part, x, y = _lowered_to_product(p, a, b, classes)
+        pixels = {w.inside if w.inside in p.d else w.outside: each.pixels for w, each in zip(p.windows, classes)}
+        found = _one(part, x, y, histories).transpose([part.d.index(label) for label in p.d])
+        d[tuple(pixels.get(label, slice(None)) for label in p.d)] = found
+    return d.reshape(p.shape(size))
+
+
+def _one(p: _Product, a: NDArray[Any], b: NDArray[Any], histories: _Pair) -> NDArray[Any]:
+    """A product of matrices."""
+    size = dict(zip((*p.a, *p.b), (*a.shape, *b.shape)))
     apart = [label for label in p.d if label in p.apart]
     batch = [label for label in p.d if label in p.a and label in p.b and label not in p.apart]
     rows = [label for label in p.d if label not in p.b and label not in p.apart]
@@ -217,7 +284,10 @@ def _computed(p: _Product, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.zeros([size[label] for label in p.d], p.dtype)
     x = _matrices(a, p.a, apart + batch, rows, p.summed)
     y = _matrices(b, p.b, apart + batch, p.summed, columns)
-    d = _one_by_one(p, x, y, len(apart), len(batch)) if any(map(_is_whole, p.operands)) else _multiplied(p, x, y)
+    if any(map(_is_whole, p.operands)):
+        d = _one_by_one(p, x, y, len(apart), len(batch), histories)
+    else:
+        d = _multiplied(p, x, y)
     order = (*apart, *batch, *rows, *columns)
     d = d.reshape([size[label] for label in order]).transpose([order.index(label) for label in p.d])
     if p.how.record:
@@ -226,22 +296,91 @@ def _computed(p: _Product, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(d, p.dtype, order="C")
 
 
+# ---- Convolutions: the products that GPU libraries lower them to, as in softmma.torch._convolutions ----
+
+
+class _Class(NamedTuple):
+    """Pixels of the result that the same positions of the filter reach, and from which pixels of the operand."""
+
+    pixels: slice
+    positions: NDArray[Any]
+    where: NDArray[Any]
+
+
+def _classes(w: _Window, d: tuple[int, ...]) -> list[_Class]:
+    """Strides bring no zeros into K; if positions are the result's, pixels are K, all in one class."""
+    inside, outside, count = w.sizes
+    along_filter = w.position in d
+    positions = np.arange(count)[:: 1 if w.dilation > 0 or along_filter else -1]
+    shift = positions * w.dilation - w.padding
+    size, factor, divisor = outside, w.stride, w.spread
+    if w.inside in d:
+        size, factor, divisor, shift = inside, w.spread, w.stride, -shift
+    step = 1 if along_filter else divisor // math.gcd(factor, divisor)
+    found = []
+    for first in range(min(step, size)):
+        where, remainder = np.divmod(np.arange(first, size, step)[:, None] * factor + shift, divisor)
+        where = np.where(remainder == 0, where, -1)
+        reach = np.full(count, True) if along_filter else remainder[0] == 0
+        found.append(_Class(slice(first, None, step), positions[reach], where[:, reach]))
+    return found
+
+
+def _lowered_to_product(
+    p: _Product, a: NDArray[Any], b: NDArray[Any], classes: tuple[_Class, ...]
+) -> tuple[_Product, NDArray[Any], NDArray[Any]]:
+    """The product of patches: K is the filter's positions, channels innermost; of wgrad the batch, pixels innermost."""
+    operands, labels = [a, b], [p.a, p.b]
+    for w, (_, positions, where) in zip(p.windows, classes):
+        taken, kept = (w.outside, w.inside) if w.inside in p.d else (w.inside, w.outside)
+        for i in range(2):
+            if taken in labels[i]:
+                axis = labels[i].index(taken)
+                operands[i] = _taken(operands[i], where, axis)
+                labels[i] = (*labels[i][:axis], kept, w.position, *labels[i][axis + 1 :])
+            elif w.position in labels[i]:
+                operands[i] = operands[i].take(positions, labels[i].index(w.position))
+    within = {*labels[0], *labels[1]}.difference(p.d)
+    summed = _in_order(p, [label for label in p.summed if label in within], within)
+    d = _in_order(p, p.d, set(p.d))
+    return replace(p, a=labels[0], b=labels[1], d=d, summed=summed, windows=()), operands[0], operands[1]
+
+
+def _in_order(p: _Product, labels: Sequence[int], those: set[int]) -> tuple[int, ...]:
+    """Positions, then labels of no window, then pixels."""
+    positions = [w.position for w in p.windows if w.position in those]
+    pixels = [label for w in p.windows for label in (w.inside, w.outside) if label in those]
+    return (*positions, *(label for label in labels if label not in positions + pixels), *pixels)
+
+
+def _taken(x: NDArray[Any], where: NDArray[Any], axis: int) -> NDArray[Any]:
+    """Pixels along an axis, which becomes two; zeros beyond the edges."""
+    size = x.shape[axis]
+    edge = np.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype)
+    return np.concatenate([x, edge], axis).take(np.where((where >= 0) & (where < size), where, size), axis)
+
+
+# ---- Operands ----
+
+
 def _is_whole(operand: Operand) -> bool:
     """Whether what becomes of an element depends on others than those of its row, column or block."""
     return operand.stochastic or operand.scaling in ("tensor", "1x16", "16x16")
 
 
-def _prepared(p: _Product, x: NDArray[Any], side: Side) -> Prepared:
+def _prepared(p: _Product, x: NDArray[Any], side: Side, histories: _Pair = (None, None)) -> Prepared:
     which = side == "b"
     unit = p.how.drawing_for(x) if p.operands[which].stochastic else p.how.unit
-    return unit.prepare(x, p.roles[which], p.kind, side)
+    return unit.prepare(x, p.roles[which], p.kind, side, history=histories[which])
 
 
 def _multiplied(p: _Product, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return p.how.unit.multiply(_prepared(p, x, "a"), _prepared(p, y, "b"), p.kind)
 
 
-def _one_by_one(p: _Product, x: NDArray[Any], y: NDArray[Any], apart: int, batch: int) -> NDArray[Any]:
+def _one_by_one(
+    p: _Product, x: NDArray[Any], y: NDArray[Any], apart: int, batch: int, histories: _Pair
+) -> NDArray[Any]:
     """The same, each element of the axes that are apart for itself; an operand that lacks an axis is prepared once."""
     shapes = [(1,) * (apart + batch + 2 - z.ndim) + z.shape for z in (x, y)]
     count = np.broadcast_shapes(*(shape[:apart] for shape in shapes))
@@ -251,9 +390,9 @@ def _one_by_one(p: _Product, x: NDArray[Any], y: NDArray[Any], apart: int, batch
     def prepared(z: NDArray[Any], index: tuple[int, ...], side: Side) -> Prepared:
         at = tuple(i if n > 1 else 0 for i, n in zip(index, z.shape))
         if z.shape[:apart] == count:
-            return _prepared(p, z[at], side)
+            return _prepared(p, z[at], side, histories)
         if (side, at) not in known:
-            known[side, at] = _prepared(p, z[at], side)
+            known[side, at] = _prepared(p, z[at], side, histories)
         return known[side, at]
 
     parts = [p.how.unit.multiply(prepared(x, i, "a"), prepared(y, i, "b"), p.kind) for i in np.ndindex(*count)]
@@ -280,8 +419,7 @@ def _check(a: Any, b: Any, p: _Product) -> None:
 
 def _outline(a: Any, b: Any, *, p: _Product) -> Any:
     _check(a, b, p)
-    sizes = _sizes(p, a, b)
-    return a.update(shape=tuple(sizes[label] for label in p.d), dtype=p.dtype, weak_type=False)
+    return a.update(shape=p.shape(p.sizes(a, b)), dtype=p.dtype, weak_type=False)
 
 
 def _eager(a: Any, b: Any, *, p: _Product) -> Any:
@@ -291,20 +429,24 @@ def _eager(a: Any, b: Any, *, p: _Product) -> Any:
 
 
 def _lowered(ctx: Any, *operands: Any, p: _Product) -> Any:
+    return _called_back(ctx, operands, p, lambda a, b: (_computed(p, a, b),))
+
+
+def _called_back(ctx: Any, operands: Any, p: _Product, compute: Callable[..., tuple[Any, ...]]) -> Any:
     """In compiled programs JAX calls back, with operands as NumPy's arrays.
 
     `jax.pure_callback` would make arrays of JAX of them, and wait for copies in the threads that compute: for ever, if
     all of these wait.
     """
 
-    def compute(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any]]:
+    def called(a: NDArray[Any], b: NDArray[Any], *more: NDArray[Any]) -> tuple[Any, ...]:
         try:
-            return (_computed(p, a, b),)
+            return compute(a, b, *more)
         except Exception as error:
             raise RuntimeError(f"softmma.jax: {p.kind} product of {a.shape} and {b.shape}: {error}") from None
 
     results, *_ = mlir.emit_python_callback(
-        ctx, compute, None, operands, ctx.avals_in, ctx.avals_out, has_side_effect=False
+        ctx, called, None, operands, ctx.avals_in, ctx.avals_out, has_side_effect=False
     )
     return results
 
@@ -328,41 +470,229 @@ batching.primitive_batchers[_product_p] = _batched
 ad.defbilinear(_product_p, _gradient_of_a, _gradient_of_b)
 
 
+# ---- Delayed scaling: an operation whose histories go in and come out ----
+
+
+class AmaxHistory(NamedTuple):
+    """Of an operand: the greatest magnitudes of its last uses, the newest behind, and the scale that follows from them.
+
+    Before there were so many, zeros stand for uses; an operand that has no delayed scaling has none.
+    """
+
+    amax: Any
+    scale: Any
+
+
+class Histories(NamedTuple):
+    """Of a product's operands, (lhs, rhs), and of its gradients': (gradient, rhs) and (lhs, gradient)."""
+
+    forward: tuple[AmaxHistory, AmaxHistory]
+    lhs: tuple[AmaxHistory, AmaxHistory]
+    rhs: tuple[AmaxHistory, AmaxHistory]
+
+
+def histories(recipe: str | Recipe = "fp8_delayed", *, weights: str | None = "rhs") -> Histories:
+    """Those of one place in a program, before the first use; ``weights`` as in `dot_general`.
+
+        dot = softmma.jax.dot_general("H100", "fp8_delayed")
+        layer = lambda w, h, x: dot(x, w, (((1,), (0,)), ((), ())), histories=h)
+        w, h = ..., softmma.jax.histories("fp8_delayed")
+        dw, h = jax.grad(lambda w, h: loss(layer(w, h, x)), (0, 1))(w, h)
+
+    The gradient with respect to histories is no gradient: it is the histories behind the step, forward and backward.
+    Where no gradient is asked for, they stay as they are. What JAX adds up in gradients must have histories of its
+    own: each place in a program, each turn of a loop (as `xs` of a scan), each element of a vmap, each device.
+    """
+    a, b = _roles_of(weights)
+    how = _Computing(recipe_of(recipe), "H100")
+    p = _Product((), (), (), (), frozenset(), (a, b), _kind((a, b)), np.dtype(np.float32), how)
+
+    def unused(p: _Product) -> tuple[AmaxHistory, AmaxHistory]:
+        a, b = (AmaxHistory(jnp.zeros(x.history, jnp.float32), jnp.ones((), jnp.float32)) for x in p.operands)
+        return a, b
+
+    return Histories(*(unused(q) for q in _with_gradients(p)))
+
+
+def _with_gradients(p: _Product) -> tuple[_Product, _Product, _Product]:
+    return p, p.gradient_of_a(p.dtype), p.gradient_of_b(p.dtype)
+
+
+_delayed_p: Any = Primitive("softmma_delayed_product")
+_delayed_p.multiple_results = True
+
+
+def _delayed(p: _Product, a: NDArray[Any], b: NDArray[Any], *before: NDArray[Any]) -> tuple[Any, ...]:
+    """The product, and amax and scale of both operands behind it."""
+    kept = History(len(before[0])), History(len(before[2]))
+    for history, amax, scale in zip(kept, before[::2], before[1::2]):
+        history._amax.extend(amax)
+        history.scale = np.float32(scale)
+    d = _computed(p, a, b, kept)
+    return d, *(np.asarray(x, np.float32) for history in kept for x in (list(history._amax), history.scale))
+
+
+def _delayed_outline(a: Any, b: Any, *before: Any, p: _Product) -> Any:
+    for amax, scale, operand in zip(before[::2], before[1::2], p.operands):
+        if (amax.shape, scale.shape) != ((operand.history,), ()) or amax.dtype != "f4" or scale.dtype != "f4":
+            raise ValueError(
+                f"softmma.jax: histories: {amax.str_short()} and {scale.str_short()} are none of {operand}:"
+                " begin with softmma.jax.histories(recipe, weights=...)"
+            )
+    return [_outline(a, b, p=p), *before]
+
+
+def _delayed_eager(*arrays: Any, p: _Product) -> Any:
+    arrays = tuple(jnp.asarray(x) for x in arrays)
+    _delayed_outline(*(jax.typeof(x) for x in arrays), p=p)
+    return [jnp.asarray(x) for x in _delayed(p, *(np.asarray(x) for x in arrays))]
+
+
+def _delayed_lowered(ctx: Any, *operands: Any, p: _Product) -> Any:
+    return _called_back(ctx, operands, p, lambda *arrays: _delayed(p, *arrays))
+
+
+def _delayed_batched(arrays: Sequence[Any], axes: Sequence[int | None], *, p: _Product) -> tuple[Any, list[int]]:
+    if None in axes[2:]:
+        raise ValueError(
+            "softmma.jax: histories: under vmap each element has its own; give them an axis, as jax.vmap's in_axes say,"
+            " or make one product of all elements"
+        )
+    of_elements = [jnp.moveaxis(x, axis, 0) for x, axis in zip(arrays, axes) if axis is not None]
+
+    def element(parts: list[Any]) -> Any:
+        taken = iter(parts)
+        return _delayed_p.bind(*(x if axis is None else next(taken) for x, axis in zip(arrays, axes)), p=p)
+
+    results = lax.map(element, of_elements)
+    return results, [0] * len(results)
+
+
+_delayed_p.def_abstract_eval(_delayed_outline)
+_delayed_p.def_impl(_delayed_eager)
+mlir.register_lowering(_delayed_p, _delayed_lowered)
+batching.primitive_batchers[_delayed_p] = _delayed_batched
+
+
+def _with_histories(p: _Product, a: Any, b: Any, histories: Histories) -> Any:
+    """The product, whose gradient with respect to histories is what they are behind it."""
+
+    def forward(a: Any, b: Any, before: Histories) -> tuple[Any, Any]:
+        d, *behind = _delayed_p.bind(a, b, *jax.tree.leaves(before.forward), p=p)
+        return d, (a, b, before, behind)
+
+    def backward(kept: Any, g: Any) -> tuple[Any, Any, Histories]:
+        a, b, before, behind = kept
+        of_a, *behind_a = _delayed_p.bind(g, b, *jax.tree.leaves(before.lhs), p=p.gradient_of_a(a.dtype))
+        of_b, *behind_b = _delayed_p.bind(a, g, *jax.tree.leaves(before.rhs), p=p.gradient_of_b(b.dtype))
+        return of_a, of_b, jax.tree.unflatten(jax.tree.structure(before), [*behind, *behind_a, *behind_b])
+
+    product: Any = jax.custom_vjp(lambda a, b, before: forward(a, b, before)[0])
+    product.defvjp(forward, backward)
+    return product(a, b, histories)
+
+
+# ---- JAX's operations that are products ----
+
+
+def _kind(roles: Sequence[Role | None]) -> Product:
+    return "forward" if "weights" in roles else "other"
+
+
 def _emulated(equation: Any, roles: Sequence[Role | None], how: _Computing) -> Any:
-    """The equation of the unit's product in the place of a dot_general's."""
+    """The equation of the unit's product in the place of one of JAX's."""
     x, y = (operand.aval for operand in equation.invars)
-    (summed_a, summed_b), (batch_a, batch_b) = equation.params["dimension_numbers"]
-    a = list(range(x.ndim))
-    b = list(range(x.ndim, x.ndim + y.ndim))
-    for i, j in (*zip(summed_a, summed_b), *zip(batch_a, batch_b)):
-        b[j] = a[i]
+    labels = _LABELS[equation.primitive.name](x, y, equation.outvars[0].aval, equation.params)
     p = _Product(
-        a=tuple(a),
-        b=tuple(b),
-        d=(
-            *(a[i] for i in batch_a),
-            *(label for label in a if label not in b),
-            *(label for label in b if label not in a),
-        ),
-        summed=tuple(a[i] for i in summed_a),
+        **labels,
         apart=frozenset(),
         roles=(roles[0] or "activations", roles[1] or "activations"),
-        kind="forward" if "weights" in roles else "other",
+        kind=_kind(roles),
         dtype=np.dtype(equation.outvars[0].aval.dtype),
         how=how,
     )
     return equation.replace(primitive=_product_p, params={"p": p})
 
 
+def _labels_of_product(x: Any, y: Any, _: Any, params: dict[str, Any]) -> dict[str, Any]:
+    (summed_a, summed_b), (batch_a, batch_b) = params["dimension_numbers"]
+    a = list(range(x.ndim))
+    b = list(range(x.ndim, x.ndim + y.ndim))
+    for i, j in (*zip(summed_a, summed_b), *zip(batch_a, batch_b)):
+        b[j] = a[i]
+    d = [a[i] for i in batch_a]
+    d += [label for label in a if label not in b]
+    d += [label for label in b if label not in a]
+    return {"a": tuple(a), "b": tuple(b), "d": tuple(d), "summed": tuple(a[i] for i in summed_a)}
+
+
+def _labels_of_convolution(x: Any, y: Any, z: Any, params: dict[str, Any]) -> dict[str, Any]:
+    batch, channels, filters, group = range(4)
+    lhs, rhs, out = params["dimension_numbers"]
+    axes = zip(lhs[2:], out[2:], rhs[2:])
+    numbers = zip(*(params[name] for name in ("lhs_dilation", "window_strides", "padding", "rhs_dilation")))
+    transposed = any(spread > 1 for spread in params["lhs_dilation"])
+    windows = []
+    for i, ((of_x, of_z, of_y), (spread, stride, (padding, _), dilation)) in enumerate(zip(axes, numbers)):
+        sizes = x.shape[of_x], z.shape[of_z], y.shape[of_y]
+        w = _Window(4 + 3 * i, 5 + 3 * i, 6 + 3 * i, sizes, spread, stride, padding, dilation)
+        windows.append(w.transposed() if transposed else w)
+
+    def labels(spec: Sequence[int], first: int, second: int, pixels: int) -> list[int]:
+        of_axes = dict(zip(spec, (first, second, *range(pixels, pixels + 3 * len(windows), 3))))
+        return [of_axes[axis] for axis in range(len(spec))]
+
+    a, b, d = labels(lhs, batch, channels, 4), labels(rhs, filters, channels, 6), labels(out, batch, filters, 5)
+    count = max(params["feature_group_count"], params["batch_group_count"])
+    if count > 1:
+        a.insert(a.index(channels if params["feature_group_count"] > 1 else batch), group)
+        b.insert(b.index(filters), group)
+        d.insert(d.index(filters), group)
+    return {
+        "a": tuple(a), "b": tuple(b), "d": tuple(d), "summed": (channels,), "windows": tuple(windows),
+        "groups": (group, count) if count > 1 else None,
+    }  # fmt: skip
+
+
+_LABELS: dict[str, Callable[[Any, Any, Any, dict[str, Any]], dict[str, Any]]] = {
+    "dot_general": _labels_of_product,
+    "conv_general_dilated": _labels_of_convolution,
+}
+"""Operations of JAX that are products of the unit."""
+
+
 def _computing(recipe: str | Recipe, on: str | Instruction, threads: int, seed: int) -> _Computing:
-    """Raises for what is no recipe, no GPU, or not to be had in JAX."""
+    """Raises for what is no recipe or no GPU."""
     how = _Computing(recipe_of(recipe), on, threads, seed)
-    if any(how.unit.operand(role, kind).history for role, kind in pairs(ROLES, KINDS)):
-        raise ValueError(
-            f"recipe {how.recipe.name!r}: delayed scaling keeps a history of magnitudes from call to call, which JAX's"
-            " functions do not; fp8_tensorwise scales by the tensor itself"
-        )
+    how.unit.operand("weights", "forward")
     return how
+
+
+def _roles_of(weights: str | None) -> list[Role]:
+    if weights not in ("lhs", "rhs", None):
+        raise ValueError(f"weights: {weights!r} is none of 'lhs', 'rhs', None")
+    return ["weights" if weights == side else "activations" for side in ("lhs", "rhs")]
+
+
+def _by_unit(
+    given: Callable[..., Any], lhs: Any, rhs: Any, roles: list[Role], how: _Computing, histories: Histories | None
+) -> Any:
+    """What an operation of JAX returns, by the unit."""
+    lhs, rhs = jnp.asarray(lhs), jnp.asarray(rhs)
+    program = jax.make_jaxpr(given)(lhs, rhs)
+    equations = [
+        _emulated(equation, roles, how) if equation.primitive.name in _LABELS else equation for equation in program.eqns
+    ]
+    p = next(equation.params["p"] for equation in equations if equation.primitive is _product_p)
+    if histories is not None:
+        return _with_histories(p, lhs, rhs, histories)
+    if any(operand.history for q in _with_gradients(p) for operand in q.operands):
+        raise ValueError(
+            f"recipe {how.recipe.name!r}: delayed scaling needs histories=, at first softmma.jax.histories(recipe);"
+            " their gradient is what they are behind the step"
+        )
+    emulated: Any = ClosedJaxpr(program.jaxpr.replace(eqns=equations), program.consts)
+    return jaxpr_as_fun(emulated)(lhs, rhs)[0]
 
 
 def dot_general(
@@ -390,13 +720,13 @@ def dot_general(
     in order, and summed axes as K in the order in which they are named. Under `jax.vmap` each element is computed as if
     alone, with factors of its own.
 
+    Delayed scaling ("fp8_delayed") takes another argument, ``histories``, whose gradient is what they are behind the
+    step: `histories`.
+
     Raises LookupError for a GPU or a recipe that there is not, and for formats that the unit does not multiply, where
-    the program is traced; ValueError for delayed scaling, whose history a function cannot keep.
+    the program is traced; ValueError for delayed scaling without histories.
     """
-    if weights not in ("lhs", "rhs", None):
-        raise ValueError(f"weights: {weights!r} is none of 'lhs', 'rhs', None")
-    how = _computing(recipe, on, threads, seed)
-    roles: list[Role] = ["weights" if weights == side else "activations" for side in ("lhs", "rhs")]
+    roles, how = _roles_of(weights), _computing(recipe, on, threads, seed)
 
     def product(
         lhs: Any,
@@ -404,28 +734,53 @@ def dot_general(
         dimension_numbers: Any,
         precision: Any = None,
         preferred_element_type: Any = None,
+        *,
+        histories: Histories | None = None,
         **options: Any,
     ) -> Any:
         def given(a: Any, b: Any) -> Any:
             return lax.dot_general(a, b, dimension_numbers, None, preferred_element_type, **options)
 
-        lhs, rhs = jnp.asarray(lhs), jnp.asarray(rhs)
-        program = jax.make_jaxpr(given)(lhs, rhs)
-        equations = [
-            _emulated(equation, roles, how) if equation.primitive is lax.dot_general_p else equation
-            for equation in program.eqns
-        ]
-        emulated: Any = ClosedJaxpr(program.jaxpr.replace(eqns=equations), program.consts)
-        return jaxpr_as_fun(emulated)(lhs, rhs)[0]
+        return _by_unit(given, lhs, rhs, roles, how, histories)
 
     return product
 
 
-# ---- Programs: each dot_general of a jaxpr becomes a product of the unit ----
+def conv_general_dilated(
+    on: str | Instruction = "H100",
+    recipe: str | Recipe = "bf16",
+    *,
+    weights: str | None = "rhs",
+    seed: int = 0,
+    threads: int = 0,
+) -> Callable[..., Any]:
+    """A function in the place of `jax.lax.conv_general_dilated`, as `dot_general` here is of `jax.lax.dot_general`.
+
+        layer = flax.linen.Conv(8, (3, 3), conv_general_dilated=softmma.jax.conv_general_dilated("H100", "bf16"))
+
+    Convolutions are the products that GPU libraries lower them to (implicit GEMM): K runs over the filter's positions
+    with channels innermost, in gradients of filters over the batch with pixels innermost. Groups are a batch. Neither
+    strides nor ``lhs_dilation``, a transposed convolution, bring zeros into K; only both at once do, for the filter's
+    gradient. With ``lhs_dilation`` positions run backwards: they are those of the filter before it was reversed.
+    """
+    roles, how = _roles_of(weights), _computing(recipe, on, threads, seed)
+
+    def convolution(
+        lhs: Any, rhs: Any, *args: Any, precision: Any = None, histories: Histories | None = None, **options: Any
+    ) -> Any:
+        def given(a: Any, b: Any) -> Any:
+            return lax.conv_general_dilated(a, b, *args, **options)
+
+        return _by_unit(given, lhs, rhs, roles, how, histories)
+
+    return convolution
+
+
+# ---- Programs: each product of a jaxpr becomes one of the unit ----
 
 # Operations that multiply and add, or of which JAX does not say what they do.
 _OUTSIDE = {
-    "approx_top_k", "cholesky", "conv_general_dilated", "custom_call", "eig", "eigh", "ffi_call", "fft",
+    "approx_top_k", "cholesky", "custom_call", "eig", "eigh", "ffi_call", "fft",
     "geqp3", "geqrf", "hessenberg", "householder_product", "io_callback", "lu", "pallas_call", "pure_callback", "qr",
     "ragged_dot", "ragged_dot_general", "scaled_dot", "scaled_matmul", "schur", "svd", "triangular_solve",
     "tridiagonal", "tridiagonal_solve", "xla_call_module",
@@ -505,7 +860,7 @@ class Emulation:
             unknown = _DERIVATIVE
         moved = roles[:1] if name == "dynamic_slice" else roles
         results = [_joined(moved)] * len(equation.outvars)
-        if name == "dot_general":
+        if name in _LABELS:
             equation = self._product(equation, roles, unknown)
         elif name in _OUTSIDE:
             self._leave(equation, name)
@@ -516,10 +871,10 @@ class Emulation:
 
     def _product(self, equation: Any, roles: list[_Role], unknown: str | None) -> Any:
         if not all(jnp.issubdtype(x.aval.dtype, jnp.floating) for x in (*equation.invars, *equation.outvars)):
-            self._leave(equation, "dot_general")
+            self._leave(equation, equation.primitive.name)
             return equation
         if unknown == _OPERANDS and not self._how.is_uniform:
-            self._leave(equation, "dot_general")
+            self._leave(equation, equation.primitive.name)
             return equation
         if unknown and not self._how.is_uniform:
             raise ValueError(
@@ -659,10 +1014,11 @@ def emulate(
         loss = softmma.jax.emulate(loss, "H100", "fp8_tensorwise", weights=0)
         step = jax.jit(jax.value_and_grad(loss))
 
-    Each dot_general (jax.numpy's matmul, dot, einsum, ... are made of it) of floating-point arrays becomes what
-    `dot_general` here computes, also in jit, scan, while, cond, remat, shard_map and custom derivatives. Convolutions,
-    products of integers and complex numbers, factorisations and operations that JAX cannot look into are left to JAX:
-    the `report` of what is returned names them, and with ``strict`` they raise NotImplementedError.
+    Each dot_general (jax.numpy's matmul, dot, einsum, ... are made of it) and each convolution of floating-point arrays
+    becomes what `dot_general` and `conv_general_dilated` here compute, also in jit, scan, while, cond, remat, shard_map
+    and custom derivatives. Products of integers and complex numbers, factorisations and operations that JAX cannot look
+    into are left to JAX: the `report` of what is returned names them, and with ``strict`` they raise
+    NotImplementedError.
 
     ``weights`` are the arguments whose arrays are weights, by position or name; so is what is computed of weights
     alone. All else is an activation, arrays that the function has from elsewhere, too. Where a recipe makes
@@ -674,6 +1030,12 @@ def emulate(
     Arrays are traced, as by `jax.jit`; other arguments stay what they are. Outside of `jax.jit` each call traces again.
     """
     how = _computing(recipe, on, threads, seed)
+    if any(how.unit.operand(role, kind).history for role, kind in pairs(ROLES, KINDS)):
+        raise ValueError(
+            f"recipe {how.recipe.name!r}: delayed scaling keeps a history of magnitudes for each place, which the"
+            " function does not take: softmma.jax.dot_general and conv_general_dilated do, as histories=;"
+            " fp8_tensorwise scales by the tensor itself"
+        )
     if weights is None:
         if not how.is_uniform:
             raise ValueError(

@@ -151,6 +151,256 @@ def test_order_of_k(generator):
     assert same(turned, softmma.matmul(x, y, on="V100", in_dtype="f16")) and not same(found, turned)
 
 
+# ---- Convolutions ----
+
+CONVOLUTIONS = {
+    "one axis": ((2, 3, 9), (4, 3, 3), {"window_strides": (1,), "padding": "VALID"}),
+    "strides, padding, rhs_dilation, groups, NHWC": (
+        (2, 9, 8, 4), (3, 2, 2, 6),
+        {"window_strides": (2, 3), "padding": [(1, 2), (0, 3)], "rhs_dilation": (2, 1), "feature_group_count": 2,
+         "dimension_numbers": ("NHWC", "HWIO", "NHWC")},
+    ),
+    "groups of the batch": (
+        (4, 3, 7, 8), (6, 3, 3, 2), {"window_strides": (2, 1), "padding": "SAME", "batch_group_count": 2},
+    ),
+    "groups of the batch, odd places": (
+        (3, 5, 2, 4), (6, 2, 3, 2),
+        {"window_strides": (2, 1), "padding": "SAME", "batch_group_count": 2,
+         "dimension_numbers": ("HWCN", "OIHW", "WNHC")},
+    ),
+    "lhs_dilation": (
+        (2, 3, 5, 6), (4, 3, 3, 2), {"window_strides": (1, 1), "padding": [(2, 1), (1, 2)], "lhs_dilation": (2, 3)},
+    ),
+    "strides and lhs_dilation": (
+        (2, 3, 5, 6), (4, 3, 3, 2), {"window_strides": (3, 2), "padding": [(2, 1), (1, 2)], "lhs_dilation": (2, 3)},
+    ),
+    "common divisors, rhs_dilation": (
+        (2, 3, 5, 6), (4, 3, 3, 2),
+        {"window_strides": (2, 4), "padding": [(2, 1), (-1, 2)], "lhs_dilation": (1, 2), "rhs_dilation": (1, 3)},
+    ),
+    "strides beyond the filter": ((2, 3, 9), (4, 3, 2), {"window_strides": (4,), "padding": [(3, 3)]}),
+    "negative padding": ((2, 3, 9, 9), (4, 3, 3, 2), {"window_strides": (2, 1), "padding": [(-2, -1), (-1, 2)]}),
+    "three axes": ((1, 2, 4, 3, 5), (2, 2, 3, 1, 2), {"window_strides": (2, 1, 3), "padding": "SAME"}),
+    "no axis": ((2, 3), (4, 3), {"window_strides": (), "padding": ()}),
+    "no axis, groups": ((2, 6), (4, 3), {"window_strides": (), "padding": (), "feature_group_count": 2}),
+    "no batch": ((0, 3, 9), (4, 3, 3), {"window_strides": (1,), "padding": "VALID"}),
+    "no channels": ((2, 0, 9), (4, 0, 3), {"window_strides": (1,), "padding": "VALID"}),
+    "no pixels outside": ((2, 3, 2), (4, 3, 3), {"window_strides": (1,), "padding": "VALID"}),
+}  # fmt: skip
+
+
+def convolution(case):
+    return lambda x, w: lax.conv_general_dilated(x, w, **CONVOLUTIONS[case][2])
+
+
+def convolution_by_unit(case, how=("H100", "fp16")):
+    return lambda x, w: softmma.jax.conv_general_dilated(*how)(x, w, **CONVOLUTIONS[case][2])
+
+
+def integers(generator, shape):
+    return jnp.asarray(generator.integers(-3, 4, shape), jnp.float32)
+
+
+def derivatives(f, g=None):
+    """What f returns and both gradients, of g or of the result itself."""
+
+    def found(x, w):
+        d, pull = jax.vjp(f, x, w)
+        return d, *pull(d if g is None else g)
+
+    return found
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_convolutions(generator, case, transform):
+    """Shapes and places of JAX's own, and on small integers its numbers, forward and backward."""
+    x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
+    outline = jax.eval_shape(convolution(case), x, w)
+    g = integers(generator, outline.shape)
+    found = transform(derivatives(convolution_by_unit(case), g))(x, w)
+    expected = derivatives(convolution(case), g)(x, w)
+    assert [y.dtype for y in found] == [y.dtype for y in expected]
+    assert all(np.array_equal(y, z) for y, z in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
+def test_derivatives_of_convolutions(generator, case):
+    """Of the second order, and of programs that JAX has differentiated: all are convolutions."""
+    x, w = (integers(generator, shape) for shape in CONVOLUTIONS[case][:2])
+
+    def loss(f):
+        return lambda x, w: (f(x, w) ** 2).sum()
+
+    def second(f):
+        return jax.grad(lambda x, w: sum((y**2).sum() for y in jax.grad(loss(f), (0, 1))(x, w)), (0, 1))(x, w)
+
+    expected = second(convolution(case))
+    exact = recipes.custom("f32", "f32")
+    for found in (
+        second(convolution_by_unit(case, ("MI300X", exact))),
+        second(softmma.jax.emulate(convolution(case), "MI300X", exact)),
+    ):
+        for y, z in zip(found, expected, strict=True):
+            np.testing.assert_allclose(y, z, rtol=1e-5)
+    inside = softmma.jax.emulate(jax.grad(loss(convolution(case)), (0, 1)))
+    for y, z in zip(inside(x, w), jax.grad(loss(convolution(case)), (0, 1))(x, w), strict=True):
+        np.testing.assert_allclose(y, z, rtol=1e-2, atol=1e-2 * np.abs(z).max())
+    assert not inside.report().outside
+    tangents = jax.jvp(convolution_by_unit(case), (x, w), (w.sum() * 0 + x, w))
+    assert all(np.array_equal(y, z) for y, z in zip(tangents, jax.jvp(convolution(case), (x, w), (x, w))))
+
+
+@pytest.mark.parametrize("recipe", ["bf16", "fp8_tensorwise", "fp8_blockwise"])
+@pytest.mark.parametrize("axes", [(0, None), (None, 2), (3, 1)])
+@pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
+def test_vmapped_convolutions(generator, recipe, axes, case):
+    """Each element as if alone."""
+    magnitudes = np.logspace(-3, 3, 2, dtype=np.float32)
+    arrays = []
+    for shape, axis in zip(CONVOLUTIONS[case], axes):
+        parts = generator.standard_normal((2, *shape)).astype(np.float32)
+        parts *= magnitudes.reshape(2, *[1] * len(shape))
+        arrays.append(parts[0] if axis is None else np.moveaxis(parts, 0, axis))
+    f = derivatives(convolution_by_unit(case, ("H100", recipe)))
+    parts = [[x if axis is None else np.take(x, i, axis) for i in range(2)] for x, axis in zip(arrays, axes)]
+    looped = jax.tree.map(lambda *each: jnp.stack(each), *[f(x, w) for x, w in zip(*parts)])
+    assert_same_trees(jax.vmap(f, axes)(*arrays), looped)
+
+
+def test_order_of_a_convolution(generator):
+    """K: positions, channels innermost; of a filter's gradient the batch, pixels innermost; no zeros of strides."""
+    x, w = (generator.standard_normal(s).astype(np.float32) for s in ((3, 40, 6, 5), (56, 40, 3, 2)))
+    f = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID"), "V100", "fp16")
+    d, pull = jax.vjp(f, x, w)
+    g = generator.standard_normal(d.shape).astype(np.float32)
+    dx, dw = pull(jnp.asarray(g))
+    patches = [[x[n, :, i : i + 3, j : j + 2] for i in range(4) for j in range(4)] for n in range(3)]
+    patches = np.asarray(patches).transpose(0, 1, 3, 4, 2).reshape(3 * 16, -1)
+    filters = w.transpose(2, 3, 1, 0).reshape(-1, 56)
+    product = lambda a, b: softmma.matmul(a, b, on="V100", in_dtype="f16")  # noqa: E731
+    assert same(d, product(patches, filters).reshape(3, 4, 4, 56).transpose(0, 3, 1, 2))
+    rows = g.transpose(0, 2, 3, 1).reshape(-1, 56)
+    assert same(dw, product(patches.T, rows).reshape(3, 2, 40, 56).transpose(3, 2, 0, 1))
+    around = np.pad(g, ((0, 0), (0, 0), (2, 2), (1, 1)))
+    pixel = around[1, :, 2:5, 3:5][:, ::-1, ::-1]  # those that pixel (2, 3) reaches, by positions
+    expected = product(pixel.transpose(1, 2, 0).reshape(1, -1), w.transpose(2, 3, 0, 1).reshape(-1, 40))
+    assert same(dx[1, :, 2, 3], expected[0])
+    strided = softmma.jax.emulate(lambda x, w: lax.conv_general_dilated(x, w, (2, 2), "VALID").sum(), weights=1)
+    jax.grad(strided)(x[:, :, :, :4], w[:, :, :2])
+    rows = {row.product: row for row in strided.report()}
+    assert rows["dgrad"].calls == 4 and rows["dgrad"].multiplications == rows["forward"].multiplications
+
+
+def test_transposed_convolutions_are_gradients(generator):
+    """With lhs_dilation: the products of a convolution with strides whose filter is reversed, in their order of K."""
+    x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 13, 9, 20), (3, 2, 20, 30)))
+    places = {"dimension_numbers": ("NHWC", "HWIO", "NHWC")}
+
+    def strided(x, w):
+        return lax.conv_general_dilated(x, w, (3, 2), [(1, 1), (0, 1)], **places)
+
+    def transposed(g, w):
+        w = w[::-1, ::-1].swapaxes(2, 3)
+        return lax.conv_general_dilated(g, w, (1, 1), [(1, 1), (1, 0)], lhs_dilation=(3, 2), **places)
+
+    d, pull = jax.vjp(softmma.jax.emulate(strided, "H100", "fp16"), x, w)
+    g = generator.standard_normal(d.shape).astype(np.float32)
+    dx, dw = pull(jnp.asarray(g))
+    found, pull = jax.vjp(softmma.jax.emulate(transposed, "H100", "fp16"), g, w)
+    dg, dw_too = pull(jnp.asarray(x))
+    assert same(found, dx) and same(dg, d) and same(dw_too, dw)
+    for strides, classes in (1, 2), (3, 2), (4, 1):  # of pixels that the same positions reach
+        every = softmma.jax.emulate(lambda g, s: lax.conv_general_dilated(g, w, s, [(2, 2)] * 2, (2, 1), **places))
+        every(d[..., :20], (strides, 1))
+        assert [row.calls for row in every.report()] == [classes]
+
+
+@pytest.mark.parametrize("recipe", ["bf16", "fp8_rowwise"])
+def test_convolutions_in_programs(generator, recipe):
+    """In loops and compiled, with roles, in dtypes of JAX; what is no product of the unit is said."""
+    x, w = (jnp.asarray(generator.standard_normal(s), jnp.bfloat16) for s in ((2, 8, 16), (8, 8, 3)))
+
+    def network(w, x):
+        step = lambda h, _: (jnp.tanh(lax.conv_general_dilated(h, w, (1,), "SAME")), None)  # noqa: E731
+        return lax.scan(step, x, None, length=2)[0]
+
+    emulated = softmma.jax.emulate(network, "H100", recipe, weights=0, strict=True)
+    d, pull = jax.vjp(jax.jit(emulated), w, x)
+    pull(d)
+    assert {row.product: row.calls for row in emulated.report()} == {"forward": 2, "dgrad": 2, "wgrad": 2}
+    conv = softmma.jax.conv_general_dilated("H100", recipe)
+    expected = jnp.tanh(conv(jnp.tanh(conv(x, w, (1,), "SAME")), w, (1,), "SAME"))
+    assert d.dtype == jnp.bfloat16 and same(d, expected)
+    wide = conv(x, w, (1,), "SAME", preferred_element_type=jnp.float32)
+    assert wide.dtype == np.float32 and same(wide.astype(jnp.bfloat16), conv(x, w, (1,), "SAME", precision="highest"))
+
+
+# ---- Delayed scaling ----
+
+
+def delayed(length=2):
+    return recipes.recipe("fp8_delayed", history=length)
+
+
+def test_delayed_scaling(generator):
+    """The scales of each use are those of the uses before it, as of `softmma.recipes.History`."""
+    how, unit = delayed(), recipes.Unit("H100", delayed())
+    dot = jax.jit(lambda x, w, h: softmma.jax.dot_general("H100", how)(x, w, LINEAR, histories=h))
+    places = {name: (recipes.History(2), recipes.History(2)) for name in ("forward", "lhs", "rhs")}
+
+    def by_hand(place, roles, kind, a, b):
+        sides = zip((a, b), roles, "ab", places[place])
+        return unit.multiply(*(unit.prepare(x, role, kind, s, history=h) for x, role, s, h in sides), kind)
+
+    kept = softmma.jax.histories(how)
+    w = generator.standard_normal((32, 4)).astype(np.float32)
+    for magnitude in 1, 1e3, 1e-3, 1e-6, np.inf, 0, 1:
+        x, g = (generator.standard_normal(s).astype(np.float32) for s in ((6, 32), (6, 4)))
+        with np.errstate(invalid="ignore"):
+            x[:, :3] *= np.float32(magnitude)
+        assert same(dot(x, w, kept), dot(x, w, kept))  # without a gradient nothing changes
+        d, pull = jax.vjp(dot, x, w, kept)
+        dx, dw, kept = pull(jnp.asarray(g))
+        assert same(d, by_hand("forward", ("activations", "weights"), "forward", x, w))
+        assert same(dx, by_hand("lhs", ("gradients", "weights"), "dgrad", g, w.T))
+        assert same(dw, by_hand("rhs", ("activations", "gradients"), "wgrad", x.T, g))
+        for name, both in places.items():
+            assert [h.scale for h in getattr(kept, name)] == [h.scale for h in both]
+    assert kept.forward[0].amax.shape == (2,) and softmma.jax.histories().lhs[0].amax.shape == (1024,)
+
+
+def test_histories_in_loops(generator):
+    """Each turn of a scan and each element of a vmap has its own."""
+    w = jnp.asarray(generator.standard_normal((3, 8, 8)), jnp.float32)
+    x = jnp.asarray(generator.standard_normal((5, 8)), jnp.float32)
+    dot, h = softmma.jax.dot_general("H100", delayed()), softmma.jax.histories(delayed())
+    stacked = jax.tree.map(lambda y: jnp.stack([y] * 3), h)
+    layer = lambda x, w, h: dot(x, w, LINEAR, histories=h)  # noqa: E731
+
+    def scanned(w, h):
+        return lax.scan(lambda x, each: (jax.checkpoint(layer)(x, *each), None), x, (w, h))[0].sum()
+
+    def unrolled(w, h):
+        y = x
+        for i in range(3):
+            y = layer(y, w[i], jax.tree.map(lambda each: each[i], h))  # noqa: B023
+        return y.sum()
+
+    assert_same_trees(jax.grad(scanned, (0, 1))(w, stacked), jax.grad(unrolled, (0, 1))(w, stacked))
+    _, behind = jax.grad(scanned, (0, 1))(w, stacked)
+
+    def step(x, w, h):
+        d, pull = jax.vjp(layer, x, w, h)
+        return d, pull(d)
+
+    looped = [step(x, w[i], jax.tree.map(lambda each: each[i], behind)) for i in range(3)]  # noqa: B023
+    found = jax.jit(jax.vmap(step, (None, 0, 0)))(x, w, behind)
+    assert_same_trees(found, jax.tree.map(lambda *each: jnp.stack(each), *looped))
+    with pytest.raises(ValueError, match="histories: under vmap each element has its own"):
+        jax.vmap(step, (None, 0, None))(x, w, h)
+
+
 # ---- Transformations ----
 
 
@@ -282,6 +532,9 @@ for g in shared(f), jax.jit(shared(f)), emulate(shared(lambda x, w: x @ w)), sha
 dx, dw = jax.jit(jax.grad(lambda x, w: (shared(f)(x, w) * 2).sum(), (0, 1)))(x, w)
 halves = [softmma.matmul(np.asarray(x)[i:i+2].T, np.full((2, 8), 2, "f4"), in_dtype="bf16") for i in (0, 2)]
 assert (dw == halves[0] + halves[1]).all()
+conv = lambda x, w: jax.lax.conv_general_dilated(x[..., None], w.T[..., None], (1,), "VALID")[..., 0]
+for g in emulate(shared(conv)), jax.jit(emulate(shared(conv))), shared(emulate(conv)):
+    assert (g(x, w) == d).all()
 for g in jax.pmap(f, in_axes=(0, None)), emulate(jax.pmap(lambda x, w: x @ w, in_axes=(0, None))):
     assert (g(x.reshape(2, 2, 16), w).reshape(4, 8) == d).all()
 for g in f, jax.jit(f):
@@ -505,12 +758,14 @@ def test_derivatives_inside(generator):
 
 def test_outside():
     """What is not emulated is said, and an error if that is asked for."""
-    image, kernel = jnp.ones((1, 8, 8, 3)), jnp.ones((3, 3, 3, 4))
+    image, kernel = jnp.ones((1, 8, 8, 3), jnp.complex64), jnp.ones((3, 3, 3, 4))
     numbers, complex_numbers = jnp.ones((2, 2), jnp.int32), jnp.ones((2, 2), jnp.complex64)
 
     def function(w):
         convolve = jax.jit(
-            lambda x: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+            lambda x: lax.conv_general_dilated(
+                x, w.astype(x.dtype), (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
         )
         return (
             convolve(image).sum() + (numbers @ numbers).sum(),
@@ -523,12 +778,12 @@ def test_outside():
         assert_same_trees(emulated(kernel), function(kernel))
     outside = {row.operation: row.arrays for row in emulated.report().outside}
     assert {"conv_general_dilated", "dot_general", "lu", "triangular_solve"} <= set(outside)
-    assert outside["conv_general_dilated"] == "float32[1,8,8,3], float32[3,3,3,4]"
+    assert outside["conv_general_dilated"] == "complex64[1,8,8,3], complex64[3,3,3,4]"
     assert {row.arrays for row in emulated.report().outside if row.operation == "dot_general"} == {
         "int32[2,2], int32[2,2]", "complex64[2,2], complex64[2,2]",
     }  # fmt: skip
     assert all(row.places == 1 for row in emulated.report().outside) and "not emulated" in repr(emulated.report())
-    with pytest.raises(NotImplementedError, match=r"test_jax.py:\d+.*: conv_general_dilated of float32"):
+    with pytest.raises(NotImplementedError, match=r"test_jax.py:\d+.*: conv_general_dilated of complex64"):
         softmma.jax.emulate(function, strict=True)(kernel)
 
 
@@ -612,7 +867,14 @@ def test_errors_of_arguments():
     with pytest.raises(LookupError, match="recipe: 'fp9' is none of"):
         softmma.jax.emulate(abs, recipe="fp9")
     with pytest.raises(ValueError, match="'fp8_delayed': delayed scaling keeps a history .* fp8_tensorwise scales"):
-        softmma.jax.dot_general(recipe="fp8_delayed")
+        softmma.jax.emulate(abs, recipe="fp8_delayed")
+    x = jnp.ones((4, 4))
+    with pytest.raises(ValueError, match="'fp8_delayed': delayed scaling needs histories=, at first softmma.jax.histo"):
+        softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR)
+    with pytest.raises(ValueError, match=r"float32\[2\] and float32\[\] are none of e4m3 tensor history 1024: begin"):
+        softmma.jax.dot_general(recipe="fp8_delayed")(x, x, LINEAR, histories=softmma.jax.histories(delayed()))
+    with pytest.raises(ValueError, match="weights: 'left' is none of"):
+        softmma.jax.histories(weights="left")
     with pytest.raises(ValueError, match="weights: 'left' is none of"):
         softmma.jax.dot_general(weights="left")
     with pytest.raises(ValueError, match="'fp8_tensorwise' treats weights in a way of their own: say which arguments"):
@@ -668,6 +930,87 @@ def test_as_in_pytorch(arrays, recipe):
     assert same(found, d.detach().numpy()) and same(dx, rows.grad.numpy()) and same(dw, weight.grad.numpy().T.copy())
 
 
+PYTORCHS = [
+    (False, 1, {}), (False, 2, {"stride": (2, 3), "padding": (0, 2), "dilation": (2, 1)}),
+    (False, 2, {"stride": 2, "groups": 2}), (False, 3, {"stride": 2, "padding": 1, "groups": 4}),
+    (True, 1, {"stride": 2}), (True, 2, {"stride": 2, "padding": 1, "output_padding": 1}),
+    (True, 2, {"stride": 2, "groups": 2, "dilation": 2}), (True, 3, {"stride": (1, 2, 3), "output_padding": (0, 1, 2)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("recipe", ["bf16", "fp8_tensorwise", "fp8_blockwise", "nvfp4", "weight_only_s4"])
+@pytest.mark.parametrize("transposed, rank, options", PYTORCHS)
+def test_convolutions_as_in_pytorch(generator, recipe, transposed, rank, options):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.jax is NOT compared with it")
+    where = ON.get(recipe, "H100"), deterministic(recipe)
+    numbers = {"stride": 1, "padding": 0, "dilation": 1, "output_padding": 0, **options}
+    groups = numbers.pop("groups", 1)
+    numbers = {name: y if isinstance(y, tuple) else (y,) * rank for name, y in numbers.items()}
+    x = generator.standard_normal((2, 20, *[7, 6, 5][:rank])).astype(np.float32)
+    x *= np.logspace(-2, 2, 20, dtype=np.float32).reshape(20, *[1] * rank)
+    shape = (20, 24 // groups, *[3] * rank) if transposed else (24, 20 // groups, *[3] * rank)
+    w = generator.standard_normal(shape).astype(np.float32)
+
+    def function(x, w):
+        padding = [(p, p) for p in numbers["padding"]]
+        if transposed:
+            w = jnp.flip(w, range(2, 2 + rank)).reshape(groups, -1, *w.shape[1:])
+            w = w.swapaxes(1, 2).reshape(24, -1, *w.shape[3:])
+            reach = [2 * d - p for d, p in zip(numbers["dilation"], numbers["padding"])]
+            padding = [(low, low + more) for low, more in zip(reach, numbers["output_padding"])]
+        strides, spread = ((1,) * rank, numbers["stride"])[:: -1 if not transposed else 1]
+        return lax.conv_general_dilated(x, w, strides, padding, spread, numbers["dilation"], feature_group_count=groups)
+
+    image, weight = torch.from_numpy(x).requires_grad_(), torch.nn.Parameter(torch.from_numpy(w))
+    with softmma.torch.emulate(*where) as emulation:
+        y = getattr(torch.nn.functional, f"conv{'_transpose' * transposed}{rank}d")(image, weight, **options)
+        g = generator.standard_normal(y.shape).astype(np.float32)
+        y.backward(torch.from_numpy(g))
+    emulated = softmma.jax.emulate(function, *where, weights=1)
+    d, pull = jax.vjp(emulated, x, w)
+    dx, dw = pull(jnp.asarray(g))
+    assert same(d, y.detach().numpy()) and same(dx, image.grad.numpy()) and same(dw, weight.grad.numpy())
+    for kind in "forward", "dgrad", "wgrad":
+        found, expected = (
+            sum(row.multiplications for row in report if row.product == kind)
+            for report in (emulated.report(), emulation.report())
+        )
+        assert found == expected
+
+
+def test_delayed_scaling_as_in_pytorch(generator):
+    """Steps of training a layer and a convolution, whose dgrad has several products: the same bits in each."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.jax is NOT compared with it")
+    how = delayed()
+    dot, conv = softmma.jax.dot_general("H100", how), softmma.jax.conv_general_dilated("H100", how)
+    matrix, filters = (generator.standard_normal(s).astype(np.float32) for s in ((24, 40), (8, 4, 3, 3)))
+    weight, kernel = torch.nn.Parameter(torch.from_numpy(matrix)), torch.nn.Parameter(torch.from_numpy(filters))
+    pytorchs = [
+        (lambda x: torch.nn.functional.linear(x, weight), weight),
+        (lambda x: torch.nn.functional.conv2d(x, kernel, stride=(2, 3), padding=(1, 0)), kernel),
+    ]
+    linear = (((1,), (1,)), ((), ()))
+    own = [
+        lambda x, w, h: dot(x, w, linear, histories=h),
+        lambda x, w, h: conv(x, w, (2, 3), [(1, 1), (0, 0)], histories=h),
+    ]
+    kept = [softmma.jax.histories(how)] * 2
+    emulation = softmma.torch.emulate("H100", how)
+    for magnitude in 1, 1e3, 1e-3, 1:
+        for i, (shape, w) in enumerate((((6, 40), matrix), ((2, 4, 9, 8), filters))):
+            x = generator.standard_normal(shape).astype(np.float32) * np.float32(magnitude)
+            leaf, (f, parameter) = torch.from_numpy(x).requires_grad_(), pytorchs[i]
+            parameter.grad = None
+            with emulation:
+                y = f(leaf)
+                g = generator.standard_normal(y.shape).astype(np.float32) * np.float32(magnitude)
+                y.backward(torch.from_numpy(g))
+            d, pull = jax.vjp(own[i], x, w, kept[i])
+            dx, dw, kept[i] = pull(jnp.asarray(g))
+            assert same(d, y.detach().numpy()) and same(dx, leaf.grad.numpy())
+            assert same(dw, parameter.grad.numpy())
+
+
 def test_flax(generator):
     nn = pytest.importorskip("flax.linen", reason="Flax is not installed: softmma.jax is NOT tested in it")
     x = jnp.asarray(generator.standard_normal((2, 5, 16)), jnp.float32)
@@ -678,3 +1021,33 @@ def test_flax(generator):
     assert same(layer.apply(parameters, x), expected)
     emulated = softmma.jax.emulate(nn.Dense(4).apply, "A100", "fp16")
     assert same(emulated(parameters, x), expected)
+    image = jnp.asarray(generator.standard_normal((2, 9, 9, 4)), jnp.float32)
+    options = {"strides": 2, "feature_group_count": 2}
+    layer = nn.Conv(6, (3, 3), **options, conv_general_dilated=softmma.jax.conv_general_dilated("A100", "fp16"))
+    parameters = layer.init(jax.random.key(0), image)
+    emulated = softmma.jax.emulate(nn.Conv(6, (3, 3), **options).apply, "A100", "fp16", strict=True)
+    assert same(layer.apply(parameters, image), emulated(parameters, image))
+
+
+def test_flax_overwrites_histories(generator):
+    """Flax's collection of what gradients replace holds them."""
+    nn = pytest.importorskip("flax.linen", reason="Flax is not installed: softmma.jax is NOT tested in it")
+    from flax.training.train_state import TrainState
+
+    optax = pytest.importorskip("optax")
+    dot = softmma.jax.dot_general("H100", delayed())
+
+    class Dense(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            w = self.param("kernel", nn.initializers.normal(1), (x.shape[-1], 4))
+            h = self.variable("_overwrite_with_gradient", "histories", softmma.jax.histories, delayed())
+            return dot(x, w, LINEAR, histories=h.value)
+
+    x = jnp.asarray(generator.standard_normal((8, 16)) * 100, jnp.float32)
+    state = TrainState.create(apply_fn=Dense().apply, params=Dense().init(jax.random.key(0), x), tx=optax.sgd(0.1))
+    first = state.apply_fn(state.params, x)
+    state = state.apply_gradients(grads=jax.grad(lambda p: (state.apply_fn(p, x) ** 2).sum() * 0)(state.params))
+    assert state.params["_overwrite_with_gradient"]["histories"].forward[0].scale == np.float32(448) / np.abs(x).max()
+    by_tensor = softmma.jax.dot_general("H100", "fp8_tensorwise")(x, state.params["params"]["kernel"], LINEAR)
+    assert same(state.apply_fn(state.params, x), by_tensor) and not same(first, by_tensor)
