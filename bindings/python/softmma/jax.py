@@ -539,7 +539,7 @@ def _delayed_outline(a: Any, b: Any, *before: Any, p: _Product) -> Any:
                 f"softmma.jax: histories: {amax.str_short()} and {scale.str_short()} are none of {operand}:"
                 " begin with softmma.jax.histories(recipe, weights=...)"
             )
-    return [_outline(a, b, p=p), *before]
+    return [_outline(a, b, p=p), *(a.update(shape=x.shape, dtype=x.dtype, weak_type=False) for x in before)]
 
 
 def _delayed_eager(*arrays: Any, p: _Product) -> Any:
@@ -683,8 +683,11 @@ def _by_unit(
     equations = [
         _emulated(equation, roles, how) if equation.primitive.name in _LABELS else equation for equation in program.eqns
     ]
-    p = next(equation.params["p"] for equation in equations if equation.primitive is _product_p)
+    at, product = next((i, equation) for i, equation in enumerate(equations) if equation.primitive is _product_p)
+    p = product.params["p"]
     if histories is not None:
+        operands: Any = ClosedJaxpr(program.jaxpr.replace(eqns=equations[:at], outvars=product.invars), program.consts)
+        lhs, rhs = jaxpr_as_fun(operands)(lhs, rhs)
         return _with_histories(p, lhs, rhs, histories)
     if any(operand.history for q in _with_gradients(p) for operand in q.operands):
         raise ValueError(

@@ -539,6 +539,21 @@ for g in jax.pmap(f, in_axes=(0, None)), emulate(jax.pmap(lambda x, w: x @ w, in
     assert (g(x.reshape(2, 2, 16), w).reshape(4, 8) == d).all()
 for g in f, jax.jit(f):
     assert (g(jax.device_put(x, NamedSharding(mesh, P("rows"))), w) == d).all()
+delayed, h = softmma.jax.dot_general("H100", "fp8_delayed"), softmma.jax.histories()
+layer = lambda x, w, h: delayed(x, w, (((1,), (0,)), ((), ())), histories=h)
+own = lambda x, w, h: layer(x, w, jax.tree.map(lambda each: each[0], h))
+two, places = jax.tree.map(lambda each: jax.numpy.stack([each] * 2), h), (P("rows"), P(), P("rows"))
+each = jax.shard_map(own, mesh=mesh, in_specs=places, out_specs=P("rows"))
+dw, found = jax.jit(jax.grad(lambda w, h: each(x, w, h).sum(), (0, 1)))(w, two)
+halves = [jax.grad(lambda w, h: layer(x[i:i+2], w, h).sum(), (0, 1))(w, h) for i in (0, 2)]
+expected = halves[0][0] + halves[1][0], jax.tree.map(lambda *each: jax.numpy.stack(each), halves[0][1], halves[1][1])
+assert all(jax.tree.leaves(jax.tree.map(lambda one, other: bool((one == other).all()), (dw, found), expected)))
+try:
+    one = jax.shard_map(layer, mesh=mesh, in_specs=(P("rows"), P(), P()), out_specs=P("rows"))
+    jax.grad(lambda h: one(x, w, h).sum())(h)
+    raise AssertionError("devices share histories")
+except ValueError as error:
+    assert "forward[0].amax" in str(error)
 square = jax.numpy.eye(16)
 assert (jax.jit(f, donate_argnums=0)(x + 0, square) == f(x, square)).all()
 """
