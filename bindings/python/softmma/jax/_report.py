@@ -1,0 +1,77 @@
+"""What was computed by the unit, and what was not."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from softmma._table import html_table, text_table
+from softmma.recipes import Product
+
+if TYPE_CHECKING:
+    from softmma.jax._products import Contraction
+
+KINDS: tuple[Product, ...] = ("forward", "dgrad", "wgrad", "other")
+
+
+class Emulated(NamedTuple):
+    """One kind of product: which, what A and B were in which format, on which instruction, and how often."""
+
+    product: Product
+    a: str
+    b: str
+    instruction: str
+    calls: int
+    multiplications: int
+
+
+class Outside(NamedTuple):
+    """What the unit did not compute: the operation, on which arrays, and in how many places of the program."""
+
+    operation: str
+    arrays: str
+    places: int
+
+
+class Report(list[Emulated]):
+    """What was emulated, and what was ``outside``, shown as tables."""
+
+    def __init__(self, rows: Iterable[Emulated] = (), outside: Iterable[Outside] = ()):
+        super().__init__(rows)
+        self.outside = list(outside)
+
+    def __repr__(self) -> str:
+        parts = [text_table(Emulated._fields, self)]
+        if self.outside:
+            parts.append("not emulated:\n" + text_table(Outside._fields, self.outside))
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        outside = html_table(Outside._fields, self.outside, "not emulated") if self.outside else ""
+        return html_table(Emulated._fields, self) + outside
+
+
+class Record:
+    """Counts products, in whichever threads JAX computes them."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[tuple[Product, str, str, str]] = Counter()
+        self.multiplications: Counter[tuple[Product, str, str, str]] = Counter()
+        self.outside: dict[tuple[str, str], set[str]] = {}
+        self._lock = threading.Lock()
+
+    def count(self, p: Contraction, sizes: dict[int, int]) -> None:
+        a, b = (f"{role} {operand}" for role, operand in zip(p.roles, p.operands))
+        key = (p.kind, a, b, p.how.unit.instruction(*p.operands).name)
+        with self._lock:
+            self.calls[key] += 1
+            self.multiplications[key] += math.prod(sizes.values())
+
+    def report(self) -> Report:
+        with self._lock:
+            rows = [Emulated(*key, calls, self.multiplications[key]) for key, calls in self.calls.items()]
+        rows.sort(key=lambda row: (KINDS.index(row.product), row))  # JAX may compute in any order
+        return Report(rows, [Outside(*key, len(places)) for key, places in self.outside.items()])
