@@ -39,9 +39,10 @@ typedef enum {
   SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
   SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
   SMMA_NO_MEMORY,
-  SMMA_STOPPED,     /* the caller's progress function asked for it */
-  SMMA_NO_KERNEL,   /* no kernel of that name, or not on this CPU */
-  SMMA_INVALID_PLAN /* a plan that this product cannot follow: smma_plan_check says why */
+  SMMA_STOPPED,      /* the caller's progress function asked for it */
+  SMMA_NO_KERNEL,    /* no kernel of that name, or not on this CPU; a device that cannot be used */
+  SMMA_INVALID_PLAN, /* a plan that this product cannot follow: smma_plan_check says why */
+  SMMA_DEVICE_FAILED /* a device: too little memory, lost, kernels that its driver cannot compile */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -298,7 +299,11 @@ typedef struct {
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
   int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used */
-  const char *kernel;   /* NULL: the fastest on this CPU; else a name of smma_kernel_name. D is the same with each */
+  /* NULL: the fastest on this CPU; else a name of smma_kernel_name, or a device: "opencl", "cuda", with a number behind
+   * where there are several ("cuda:1"). D is the same with each. */
+  const char *kernel;
+  char *message; /* where not NULL: one line on why a device cannot be used, or has failed */
+  size_t message_size;
   /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
    * which then returns SMMA_STOPPED with D partly written. It must not throw. */
   int (*progress)(size_t rows_done, size_t rows, void *context);
@@ -313,14 +318,29 @@ SMMA_API const char *smma_kernel_name(size_t index);
  * "core" where it has nothing faster for the instruction. NULL if there is no such kernel on this CPU. */
 SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel);
 
+/* ---- Devices ---- */
+
+/* What computes products besides this CPU, through the module of a driver: "opencl" or "cuda". */
+typedef struct {
+  size_t size;                 /* of this struct, set by the caller */
+  char name[128], driver[128]; /* "NVIDIA H200", "OpenCL 3.0 CUDA, driver 580.65" */
+  unsigned long long memory;   /* bytes */
+  int has_f64;                 /* without binary64 kernels are slow */
+} smma_device_info;
+
+/* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". SMMA_NO_KERNEL where there is
+ * none, or it cannot be used, with one line that says why. The device stays open until the process ends. */
+SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
+                                          size_t message_size);
+
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
  * promotion, all threads. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED, SMMA_NO_KERNEL. D is not touched on an error, but for SMMA_STOPPED. D may not overlap A, B or the
- * scales, nor C unless it is C: in place, D's format, order and leading dimension must be C's, or beta 0
- * (SMMA_INVALID_ARGUMENT). */
+ * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for SMMA_STOPPED. D may not
+ * overlap A, B or the scales, nor C unless it is C: in place, D's format, order and leading dimension must be C's, or
+ * beta 0 (SMMA_INVALID_ARGUMENT). */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 /* ---- Multipliers: one B, many products ---- */

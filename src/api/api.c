@@ -4,6 +4,7 @@
 
 #include "api/multiplier.h"
 #include "api/text.h"
+#include "device/device.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -22,8 +23,9 @@ const char *smma_status_text(smma_status status) {
     case SMMA_MISSING_SCALE: return "scale factors are missing, or the instruction takes none";
     case SMMA_NO_MEMORY: return "out of memory";
     case SMMA_STOPPED: return "stopped by the caller";
-    case SMMA_NO_KERNEL: return "there is no such kernel on this CPU";
+    case SMMA_NO_KERNEL: return "there is no such kernel on this CPU, or its device cannot be used";
     case SMMA_INVALID_PLAN: return "this product cannot follow the plan";
+    case SMMA_DEVICE_FAILED: return "the device failed";
   }
   return "unknown status";
 }
@@ -148,7 +150,9 @@ const char *smma_kernel_for(const smma_instruction *i, const char *kernel) {
   smma_operation o;
   const smma_kernel_family *family;
   const char *name;
+  char message[SMMA_DEVICE_MESSAGE];
   if (!i) return NULL;
+  if (smma_is_device_name(kernel)) return smma_device_open(kernel, message) ? kernel : NULL;
   o = smma_operation_of(i);
   if (!smma_choose_kernel(&o, kernel, &family, &name)) return NULL;
   return i->origin && !smma_catalogue_twin(i) ? "core" : name;

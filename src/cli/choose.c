@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/target.h"
+#include "device/device.h"
 
 static const smma_instruction *choose(const smma_target *target, const char *name, const char *in, const char *out) {
   if (name || target->custom) {
@@ -51,9 +52,11 @@ const char *smma_kernel_list(char text[128]) {
 
 void smma_check_kernel(const char *kernel) {
   const char *name;
-  char list[128];
+  char list[128], message[SMMA_DEVICE_MESSAGE];
   if (!kernel) return;
   for (size_t i = 0; (name = smma_kernel_name(i)); i++)
     if (strcmp(kernel, name) == 0) return;
+  if (smma_is_device_name(kernel) && !smma_device_open(kernel, message)) smma_die("--kernel: %s", message);
+  if (smma_is_device_name(kernel)) return;
   smma_die("--kernel: this CPU has no kernel '%s'; it has %s", kernel, smma_kernel_list(list));
 }

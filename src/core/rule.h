@@ -217,6 +217,14 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
   return smma_default_nan(smma_encoding_of(SMMA_F32));
 }
 
+/* x in another format, RNE, NaN as the rule has it; as it is in the same one. */
+SMMA_CORE uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x) {
+  smma_number number = smma_decode(smma_encoding_of(from), x);
+  if (from == to) return x;
+  if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
+  return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+}
+
 /* c in the format of d. */
 SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   if (o->c == o->d) return c;

@@ -4,13 +4,6 @@
 
 #include "host/load.h"
 
-uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x) {
-  smma_number number = smma_decode(smma_encoding_of(from), x);
-  if (from == to) return x;
-  if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
-  return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-}
-
 uint64_t smma_widen(const smma_multiplier *p, uint64_t accumulator) {
   return smma_reformat(&p->operation.rule, p->operation.d, p->outer, accumulator);
 }

@@ -8,9 +8,6 @@ static inline size_t smma_index_of(smma_order order, size_t leading, size_t i, s
   return order == SMMA_ROW_MAJOR ? i * leading + j : i + j * leading;
 }
 
-/* x in another format, RNE, NaN as the rule has it; as it is in the same one. */
-uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x);
-
 /* An accumulator in D's format from one in the outer format, and back. */
 uint64_t smma_narrow(const smma_multiplier *multiplier, uint64_t accumulator);
 uint64_t smma_widen(const smma_multiplier *multiplier, uint64_t accumulator);

@@ -1,6 +1,8 @@
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "gemm/device.h"
 #include "gemm/special.h"
 #include "plan/element.h"
 
@@ -137,6 +139,16 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
                             message, sizeof message);
 }
 
+/* The device that the arguments name. */
+static smma_status open_device(smma_multiplier *multiplier) {
+  const smma_gemm_arguments *g = &multiplier->with;
+  char message[SMMA_DEVICE_MESSAGE];
+  multiplier->device = smma_device_open(g->kernel, message);
+  if (multiplier->device) return SMMA_OK;
+  if (g->message) snprintf(g->message, g->message_size, "%s", message);
+  return SMMA_NO_KERNEL;
+}
+
 smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
                                  smma_multiplier *multiplier) {
   smma_gemm_arguments *g = &multiplier->with;
@@ -144,6 +156,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   smma_status status;
   const char *kernel;
   multiplier->kept = NULL;
+  multiplier->device = NULL, multiplier->family = NULL;
   multiplier->core_blocks = NULL;
   multiplier->operation = *operation;
   multiplier->operation.c = operation->d;
@@ -164,9 +177,14 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
-  if (!smma_choose_kernel(operation, g->kernel, &multiplier->family, &kernel)) return SMMA_NO_KERNEL;
-  multiplier->few = smma_few_family(operation, g->kernel);
-  multiplier->small = smma_small_family(operation, g->kernel);
+  if (smma_is_device_name(g->kernel)) {
+    status = open_device(multiplier);
+    if (status != SMMA_OK) return status;
+  } else if (!smma_choose_kernel(operation, g->kernel, &multiplier->family, &kernel)) {
+    return SMMA_NO_KERNEL;
+  }
+  multiplier->few = multiplier->family ? smma_few_family(operation, g->kernel) : NULL;
+  multiplier->small = multiplier->family ? smma_small_family(operation, g->kernel) : NULL;
   multiplier->classes = multiplier->family ? smma_special_family(operation, g->kernel) : NULL;
   multiplier->lanes = multiplier->family && smma_lanes_take(operation) ? smma_lane_function_here() : NULL;
   if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;

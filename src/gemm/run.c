@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gemm/arrange.h"
+#include "gemm/device.h"
 #include "gemm/fold.h"
 #include "gemm/gather.h"
 #include "gemm/row.h"
@@ -264,12 +265,6 @@ static void run_tile(const layout *l, workspace *w, size_t row, size_t column) {
   finish(&t);
 }
 
-/* No more than there are processors. */
-static int thread_count(const smma_multiplier *p) {
-  int threads = p->with.threads ? p->with.threads : smma_default_threads();
-  return threads > smma_most_threads() ? smma_most_threads() : threads;
-}
-
 /* Tiles of D, dealt out to threads. */
 typedef struct {
   const smma_multiplier *multiplier;
@@ -339,11 +334,12 @@ static bool is_tiny(const smma_multiplier *p) {
 static smma_status compute(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
   const bool small = (double)g->m * (double)g->n * (double)g->k <= SMALL_PRODUCTS;
-  const int threads = small ? 1 : thread_count(multiplier);
+  const int threads = small ? 1 : smma_threads(g->threads);
   smma_multiplier own = *multiplier;
   job j = {.multiplier = &own, .report = g->m};
   size_t rows;
   if (!g->m || !g->n) return SMMA_OK;
+  if (multiplier->device) return smma_compute_on_device(multiplier);
   if (is_tiny(multiplier)) own.family = own.small, own.few = NULL;
   if (is_better_turned(&own)) smma_turn_product(&own);
   if (own.few && own.with.m <= SMMA_FEW_ROWS) own.family = own.few;
@@ -391,7 +387,8 @@ size_t smma_kept_bytes(const smma_multiplier *p) {
 static bool keep_columns(smma_multiplier *p) {
   const size_t panel = kept_panel(p), panels = round_up(p->with.n, panel) / panel;
   const size_t bytes = smma_kept_bytes(p) / (panels ? panels : 1);
-  const int threads = panels * bytes < 1 << 20 ? 1 : thread_count(p); /* less takes no longer than waking threads */
+  const int threads =
+      panels * bytes < 1 << 20 ? 1 : smma_threads(p->with.threads); /* less takes no longer than waking threads */
   p->kept = smma_aligned_malloc(panels * bytes);
   if (!p->kept) return false;
   (void)threads; /* without OpenMP */

@@ -16,4 +16,10 @@ static inline int smma_default_threads(void) { return 1; }
 static inline int smma_most_threads(void) { return 1; }
 #endif
 
+/* As many as are asked for, 0: by default, and no more than there are processors. */
+static inline int smma_threads(int asked) {
+  const int threads = asked ? asked : smma_default_threads();
+  return threads > smma_most_threads() ? smma_most_threads() : threads;
+}
+
 #endif

@@ -1,0 +1,142 @@
+#define _GNU_SOURCE /* dladdr, which is not in POSIX */
+#include "device/device.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const smma_drivers[] = {"cuda", "opencl", NULL};
+
+/* An open device and its name's number. What is here is what the library keeps: opening takes too long for each
+ * product. */
+typedef struct entry {
+  smma_device device;
+  size_t index;
+  pthread_mutex_t used;
+  struct entry *next;
+} entry;
+
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static entry *opened;
+
+/* "NAME" or "NAME:INDEX". */
+static bool take_apart(const char *name, const char **driver, size_t *index) {
+  const size_t length = strcspn(name, ":");
+  char *end;
+  *index = 0;
+  for (*driver = NULL; name[length] == ':';) {
+    if (!isdigit((unsigned char)name[length + 1])) return false;
+    *index = strtoul(name + length + 1, &end, 10);
+    if (*end) return false;
+    break;
+  }
+  for (size_t i = 0; smma_drivers[i]; i++)
+    if (strlen(smma_drivers[i]) == length && strncmp(name, smma_drivers[i], length) == 0) *driver = smma_drivers[i];
+  return *driver;
+}
+
+bool smma_is_device_name(const char *name) {
+  const char *driver;
+  size_t index;
+  return name && take_apart(name, &driver, &index);
+}
+
+/* The folder of the file that has this code: the library, the command or Python's module. */
+static bool own_folder(char *folder, size_t size) {
+  Dl_info info;
+  char *slash;
+  if (!dladdr((void *)&opened, &info) || !info.dli_fname) return false;
+  snprintf(folder, size, "%s", info.dli_fname);
+  slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+  return slash != NULL;
+}
+
+/* softmma-engine-NAME.so: in $SOFTMMA_ENGINES, else beside this code, else where modules are installed. */
+static bool find_module(const char *name, char *path, size_t size) {
+  static const char *const places[] = {".", SMMA_ENGINE_FOLDER, "../" SMMA_ENGINE_FOLDER};
+  const char *folder = getenv("SOFTMMA_ENGINES");
+  char own[1024];
+  if (folder) {
+    snprintf(path, size, "%s/softmma-engine-%s.so", folder, name);
+    return access(path, R_OK) == 0;
+  }
+  for (size_t i = 0; i < sizeof places / sizeof *places && own_folder(own, sizeof own); i++) {
+    snprintf(path, size, "%s/%s/softmma-engine-%s.so", own, places[i], name);
+    if (access(path, R_OK) == 0) return true;
+  }
+  return false;
+}
+
+static const smma_driver *load_driver(const char *name, char message[SMMA_DEVICE_MESSAGE]) {
+  char path[2048];
+  void *module;
+  union {
+    void *symbol;
+    smma_driver_getter *get;
+  } found;
+  if (!find_module(name, path, sizeof path)) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "softmma-engine-%s.so is not there; SOFTMMA_ENGINES can name its folder",
+             name);
+    return NULL;
+  }
+  module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  found.symbol = module ? dlsym(module, "smma_driver_of_module") : NULL;
+  if (!found.symbol) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "%s", dlerror());
+    return NULL;
+  }
+  if (found.get()->abi == SMMA_DRIVER_ABI) return found.get();
+  snprintf(message, SMMA_DEVICE_MESSAGE, "softmma-engine-%s.so is of another version of SoftMMA", name);
+  return NULL;
+}
+
+static const smma_device *open_entry(const char *name, size_t index, char message[SMMA_DEVICE_MESSAGE]) {
+  entry *e = calloc(1, sizeof *e);
+  if (!e) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
+    return NULL;
+  }
+  e->index = index;
+  e->device.driver = load_driver(name, message);
+  if (e->device.driver) e->device.state = e->device.driver->open(index, &e->device.is, message);
+  if (!e->device.state) {
+    free(e);
+    return NULL;
+  }
+  pthread_mutex_init(&e->used, NULL);
+  e->next = opened, opened = e;
+  return &e->device;
+}
+
+const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]) {
+  const smma_device *device = NULL;
+  const char *driver;
+  size_t index;
+  if (!take_apart(name, &driver, &index)) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "'%.64s' is no device: cuda, opencl, or one of them with a number (cuda:1)",
+             name);
+    return NULL;
+  }
+  pthread_mutex_lock(&changing);
+  for (entry *e = opened; e && !device; e = e->next)
+    if (e->index == index && strcmp(e->device.driver->name, driver) == 0) device = &e->device;
+  if (!device) device = open_entry(driver, index, message);
+  pthread_mutex_unlock(&changing);
+  return device;
+}
+
+/* The entry that a device is the first member of. */
+static entry *entry_of(const smma_device *device) { return (entry *)device; }
+
+void smma_device_lock(const smma_device *device) { pthread_mutex_lock(&entry_of(device)->used); }
+void smma_device_unlock(const smma_device *device) { pthread_mutex_unlock(&entry_of(device)->used); }
+
+size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]) {
+  const smma_driver *d = load_driver(driver, message);
+  return d ? d->count(message) : 0;
+}

@@ -1,0 +1,47 @@
+/* What a plan does with sums between its chains: src/gemm/fold.c's tasks on a device. */
+#ifndef SMMA_DEVICE_FOLD_H
+#define SMMA_DEVICE_FOLD_H
+
+#include "device/kernels/words.h"
+
+/* x, rounded to a format and back. */
+SMMA_CORE uint64_t smma_round_through(const smma_rule *rule, smma_format outer, smma_format format, uint64_t x) {
+  return smma_reformat(rule, format, outer, smma_reformat(rule, outer, format, x));
+}
+
+/* An item is an element; `to` may be `from`. scale_a and scale_b: one factor for each row and each column. */
+SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_task f, SMMA_GLOBAL void *to,
+                             SMMA_GLOBAL const void *from, SMMA_GLOBAL const float *scale_a,
+                             SMMA_GLOBAL const float *scale_b) {
+  const smma_operation o = smma_operation_here(argument);
+  const smma_format outer = (smma_format)f.outer;
+  const smma_encoding format = smma_encoding_of(outer);
+  const int i = smma_item(1), j = smma_item(0), bytes = smma_code_bytes(outer);
+  const uint64_t at = (uint64_t)i * e.columns_apart + j;
+  uint64_t x, sum;
+  if (i >= e.rows || j >= e.columns) return;
+  if (f.clears) {
+    smma_write_code(to, bytes, at, 0);
+    return;
+  }
+  x = smma_read_code(from, bytes, at);
+  if (f.stored >= 0) x = smma_round_through(&o.rule, outer, (smma_format)f.stored, x);
+  sum = x;
+  if (f.folds) {
+    sum = smma_read_code(to, bytes, at);
+    if (f.scaled) {
+      const float row = scale_a[i], column = scale_b[j], value = smma_f32_of((uint32_t)x),
+                  t = smma_f32_of((uint32_t)sum);
+      sum = smma_f32_bits(f.fused ? smma_f32_fma(row * column, value, t) : smma_f32_fma(column, row * value, t));
+    } else if (outer == SMMA_S32) {
+      sum = smma_integer_encode(&o.rule.with.integer, (int64_t)(int32_t)sum + (int32_t)x);
+    } else {
+      sum = smma_ieee_add(format, o.rule.nan, sum, x);
+    }
+  }
+  if (f.total >= 0) sum = smma_round_through(&o.rule, outer, (smma_format)f.total, sum);
+  if (outer != SMMA_S32 && smma_decode(format, sum).kind == SMMA_NAN) sum = smma_nan_of(format, o.rule.nan);
+  smma_write_code(to, bytes, at, sum);
+}
+
+#endif

@@ -1,0 +1,6 @@
+/* Every kernel: what a driver compiles. */
+#include "device/kernels/core.h"
+#include "device/kernels/fold.h"
+#if !defined(SMMA_WIDTH) || SMMA_WIDTH > 0 /* with binary64 */
+#include "device/kernels/t_fdpa.h"
+#endif

@@ -1,0 +1,157 @@
+/* T-FDPA and FP8 by FP16 on a device: products as binary32, scaled to the unit of alignment and truncated to
+   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md.
+
+   An element whose exponents or operands are out of the ordinary stops: its accumulator and the step it had before go
+   to the core's kernel. */
+#ifndef SMMA_DEVICE_T_FDPA_H
+#define SMMA_DEVICE_T_FDPA_H
+
+#include "device/kernels/factors.h"
+
+/* Operands and their extents, where the item's elements begin. */
+typedef struct {
+  smma_extent e;
+  SMMA_GLOBAL const float *a, *b;
+  SMMA_GLOBAL const int16_t *a_exponent, *b_exponent;
+  int row, column;
+} smma_item_operands;
+
+/* Accumulators as binary32, and whether what they hold is right. */
+typedef struct {
+  smma_floats d[SMMA_ITEM_ROWS];
+  smma_ints good[SMMA_ITEM_ROWS];
+} smma_item_sums;
+
+/* The exponent of an accumulator's encoding, or of a zero or special one as of factors. */
+SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) {
+  const smma_ints magnitude = smma_bits(x) & 0x7fffffff;
+  const smma_ints e = smma_greater((magnitude >> 23) - 127, smma_ints_of(smma_minimum_exponent(f)));
+  const smma_ints finite = magnitude >= 0x7f800000 ? smma_ints_of(SMMA_SPECIAL_FACTOR) : e;
+  return magnitude == 0 ? smma_ints_of(2 * SMMA_ZERO_FACTOR) : finite;
+}
+
+/* x, exact, rounded to a format that binary32 holds. */
+SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding rounding, smma_doubles x) {
+  const smma_encoding f = smma_encoding_of(format);
+  const smma_ints last =
+      smma_greater(smma_exponent(x), smma_ints_of(smma_minimum_exponent(f))) - smma_ints_of(f.fraction_bits);
+  const smma_doubles scaled = x * smma_power(-last);
+  const smma_doubles kept = rounding == SMMA_ROUND_NEAREST_EVEN ? smma_rint(scaled) : smma_trunc(scaled);
+  const smma_floats y = smma_floats_of(kept * smma_power(last));
+  const smma_ints bits = smma_bits(y), magnitude = bits & 0x7fffffff;
+  const int limit = (int)smma_f32_bits(smma_f32_power(smma_minimum(1 << (f.exponent_bits - 1), 127)));
+  if (f.exponent_bits == 8) return y; /* conversion has made infinity of what is beyond */
+  return smma_floats_of_bits(magnitude >= limit ? (bits - magnitude) | 0x7f800000 : bits);
+}
+
+/* How many products a sum of 32 bits takes: each is below 2^(F + 2). */
+SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
+  int most = p->alignment_bits < 29 ? 1 << (29 - p->alignment_bits) : 1;
+  return count < most ? count : most;
+}
+
+/* One block. `bad` is set where the result is not to be relied on. */
+SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p, smma_item_operands x, int step,
+                                  int block, smma_item_sums *s) {
+  const smma_encoding d_format = smma_encoding_of(o->d);
+  const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
+  const int F = p->alignment_bits, count = smma_block_of(o), chunk = smma_products_in_word(p, count);
+  smma_ints greatest[SMMA_ITEM_ROWS];
+  smma_doubles total[SMMA_ITEM_ROWS];
+  smma_floats scale[SMMA_ITEM_ROWS];
+  int r, t, first;
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) greatest[r] = smma_accumulator_exponent(d_format, s->d[r]);
+  for (t = 0; t < count; t++) {
+    const int k = step * o->k + smma_product_index(o, block, t);
+    const smma_ints of_b = smma_load_shorts(x.b_exponent, (uint64_t)k * x.e.columns_apart + x.column);
+    SMMA_GLOBAL const int16_t *of_a = x.a_exponent + (uint64_t)k * x.e.rows_apart + x.row;
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) greatest[r] = smma_greater(greatest[r], of_b + (int)of_a[r]);
+  }
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    const smma_ints all_zero = greatest[r] < -SMMA_MOST_EXPONENT;
+    const smma_ints usual = (greatest[r] >= p->zero_exponent) & (greatest[r] <= 127);
+    const smma_ints emax = usual ? greatest[r] : smma_ints_of(127);
+    s->good[r] = s->good[r] & (usual | all_zero);
+    greatest[r] = emax;
+    scale[r] = smma_floats_of_bits((smma_lesser(F - emax, smma_ints_of(100)) + 127) << 23);
+    total[r] = smma_trunc(smma_doubles_of_floats(s->d[r]) * smma_power(F - emax));
+  }
+  for (first = 0; first < count; first += chunk) {
+    smma_ints sum[SMMA_ITEM_ROWS];
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] = smma_ints_of(0);
+    for (t = first; t < first + chunk; t++) {
+      const int k = step * o->k + smma_product_index(o, block, t);
+      const uint64_t at = (uint64_t)k * x.e.columns_apart + x.column, of_a = (uint64_t)k * x.e.rows_apart + x.row;
+      const smma_floats b = smma_load_floats(x.b, at);
+      if (narrow) {
+        for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] += smma_truncated(b * x.a[of_a + r] * scale[r]);
+      } else {
+        const smma_ints b_exponent = smma_load_shorts(x.b_exponent, at);
+        for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+          const smma_ints up = smma_greater(b_exponent + (int)x.a_exponent[of_a + r] - greatest[r], smma_ints_of(-100));
+          const smma_floats unit = smma_floats_of_bits((smma_lesser(up, smma_ints_of(0)) + (F + 127)) << 23);
+          sum[r] += smma_truncated(b * x.a[of_a + r] * unit);
+        }
+      }
+    }
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) total[r] += smma_doubles_of(sum[r]);
+  }
+  for (r = 0; r < SMMA_ITEM_ROWS; r++)
+    s->d[r] = smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F));
+}
+
+/* A step of the instruction. */
+SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  const int blocks = smma_blocks_per_step(o);
+  smma_floats c[SMMA_ITEM_ROWS];
+  int block, r;
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) c[r] = s->d[r];
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) s->d[r] = smma_floats_of_bits(smma_ints_of(0));
+  for (block = 0; block < blocks; block++) smma_t_fdpa_item(o, p, x, step, block, s);
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+      const smma_ints known = smma_accumulator_exponent(smma_encoding_of(o->d), c[r]) <= SMMA_MOST_EXPONENT;
+      s->good[r] = s->good[r] & known;
+      s->d[r] = o->d == SMMA_F32 ? s->d[r] + c[r]
+                                 : smma_round_lanes(o->d, SMMA_ROUND_NEAREST_EVEN,
+                                                    smma_doubles_of_floats(s->d[r]) + smma_doubles_of_floats(c[r]));
+    }
+}
+
+/* An item is SMMA_ITEM_ROWS rows and SMMA_WIDTH columns of D; accumulators are binary32. */
+SMMA_KERNEL smma_kernel_t_fdpa(smma_operation argument, smma_extent e, SMMA_GLOBAL const float *a,
+                               SMMA_GLOBAL const int16_t *a_exponent, SMMA_GLOBAL const float *b,
+                               SMMA_GLOBAL const int16_t *b_exponent, SMMA_GLOBAL float *accumulator,
+                               SMMA_GLOBAL int *from) {
+  const smma_operation o = smma_operation_here(argument);
+  const int row = smma_item(1) * SMMA_ITEM_ROWS, column = smma_item(0) * SMMA_WIDTH;
+  smma_item_operands x;
+  smma_item_sums s;
+  smma_floats d[SMMA_ITEM_ROWS];
+  smma_ints stopped[SMMA_ITEM_ROWS];
+  int r, step;
+  x.e = e, x.a = a, x.b = b, x.a_exponent = a_exponent, x.b_exponent = b_exponent, x.row = row, x.column = column;
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    d[r] = smma_load_floats(accumulator, (uint64_t)(row + r) * e.columns_apart + column);
+    stopped[r] = smma_ints_of(e.steps);
+  }
+  for (step = 0; step < e.steps; step++) {
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+      s.d[r] = d[r];
+      s.good[r] = stopped[r] == e.steps;
+    }
+    smma_t_fdpa_step(&o, x, step, &s);
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+      d[r] = s.good[r] ? s.d[r] : d[r];
+      stopped[r] = s.good[r] ? stopped[r] : smma_lesser(stopped[r], smma_ints_of(step));
+    }
+  }
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    smma_store_floats(accumulator, (uint64_t)(row + r) * e.columns_apart + column, d[r]);
+    smma_store_ints(from, (uint64_t)(row + r) * e.columns_apart + column, stopped[r]);
+  }
+}
+
+#endif

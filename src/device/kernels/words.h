@@ -1,0 +1,183 @@
+/* What kernels need from their language besides the core's words: C11 (tests), CUDA C++ or OpenCL C.
+
+   A kernel is called for each item of a grid of two axes and asks smma_item which one it is. Its first argument is the
+   operation, which OpenCL's programs have as a constant instead, so that compilers see formats and parameters.
+
+   A lane is an element of D. Kernels that compute lanes side by side are written with the types smma_floats,
+   smma_ints, smma_doubles of SMMA_WIDTH lanes: 1 where the device makes vectors of items by itself, vectors of OpenCL
+   on CPUs. What C and OpenCL say alike needs no word: + - * | & comparisons and x ? y : z, a lane each. */
+#ifndef SMMA_DEVICE_WORDS_H
+#define SMMA_DEVICE_WORDS_H
+
+#include "core/rule.h"
+#include "device/kernels/arguments.h"
+
+#if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
+
+#pragma OPENCL FP_CONTRACT OFF
+#define SMMA_KERNEL kernel void
+#define SMMA_GLOBAL global
+#define SMMA_DEVICE SMMA_CORE
+SMMA_CORE int smma_item(int axis) { return (int)get_global_id((uint)axis); }
+SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fma(a, b, c); }
+SMMA_CORE float smma_f32_of(uint32_t bits) { return as_float(bits); }
+SMMA_CORE uint32_t smma_f32_bits(float x) { return as_uint(x); }
+SMMA_CORE smma_operation smma_operation_here(smma_operation argument) {
+  union {
+    int word[sizeof(smma_operation) / sizeof(int)];
+    smma_operation operation;
+  } known = {{SMMA_OPERATION_WORDS}};
+  (void)argument;
+  return known.operation;
+}
+#if SMMA_WIDTH > 0
+#if SMMA_WIDTH == 1
+#define SMMA_LANES_OF(x) x
+#define SMMA_LANES_RTZ convert_int_rtz
+#else
+#define SMMA_JOIN(x, width, y) x##width##y
+#define SMMA_NAME(x, width, y) SMMA_JOIN(x, width, y)
+#define SMMA_LANES_OF(x) SMMA_NAME(x, SMMA_WIDTH, )
+#define SMMA_LANES_RTZ SMMA_NAME(convert_int, SMMA_WIDTH, _rtz)
+#endif
+typedef SMMA_LANES_OF(int) smma_ints;
+typedef SMMA_LANES_OF(float) smma_floats;
+typedef SMMA_LANES_OF(double) smma_doubles;
+typedef SMMA_LANES_OF(short) smma_shorts;
+SMMA_CORE smma_ints smma_ints_of(int x) { return (smma_ints)(x); }
+SMMA_CORE smma_ints smma_ints_of_shorts(smma_shorts x) { return SMMA_LANES_OF(convert_int)(x); }
+SMMA_CORE smma_ints smma_bits(smma_floats x) { return SMMA_LANES_OF(as_int)(x); }
+SMMA_CORE smma_floats smma_floats_of_bits(smma_ints x) { return SMMA_LANES_OF(as_float)(x); }
+SMMA_CORE smma_ints smma_truncated(smma_floats x) { return SMMA_LANES_RTZ(x); }
+SMMA_CORE smma_ints smma_greater(smma_ints x, smma_ints y) { return max(x, y); }
+SMMA_CORE smma_ints smma_lesser(smma_ints x, smma_ints y) { return min(x, y); }
+SMMA_CORE smma_doubles smma_doubles_of(smma_ints x) { return SMMA_LANES_OF(convert_double)(x); }
+SMMA_CORE smma_doubles smma_doubles_of_floats(smma_floats x) { return SMMA_LANES_OF(convert_double)(x); }
+SMMA_CORE smma_floats smma_floats_of(smma_doubles x) { return SMMA_LANES_OF(convert_float)(x); }
+SMMA_CORE smma_doubles smma_power(smma_ints n) {
+  return SMMA_LANES_OF(as_double)((SMMA_LANES_OF(convert_long)(n) + 1023) << 52);
+}
+SMMA_CORE smma_ints smma_exponent(smma_doubles x) {
+  return SMMA_LANES_OF(convert_int)(SMMA_LANES_OF(as_long)(x) >> 52 & 2047) - 1023;
+}
+SMMA_CORE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
+SMMA_CORE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
+SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
+#endif
+
+#elif defined(__CUDACC__)
+
+#define SMMA_KERNEL extern "C" __global__ void
+#define SMMA_GLOBAL
+static __device__ inline int smma_item(int axis) {
+  return (int)(axis ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x);
+}
+static __device__ inline float smma_f32_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+static __device__ inline float smma_f32_of(uint32_t bits) { return __uint_as_float(bits); }
+static __device__ inline uint32_t smma_f32_bits(float x) { return __float_as_uint(x); }
+static __device__ inline double smma_f64_of(uint64_t bits) { return __longlong_as_double((long long)bits); }
+static __device__ inline uint64_t smma_f64_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+#define SMMA_DEVICE static __device__ inline
+
+#else
+
+#include <math.h>
+#include <string.h>
+
+#define SMMA_KERNEL static void
+#define SMMA_GLOBAL
+static _Thread_local int smma_items_here[2]; /* set by what calls the kernel */
+SMMA_CORE int smma_item(int axis) { return smma_items_here[axis]; }
+SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
+SMMA_CORE float smma_f32_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+SMMA_CORE uint32_t smma_f32_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+SMMA_CORE double smma_f64_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+SMMA_CORE uint64_t smma_f64_bits(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+#define SMMA_DEVICE SMMA_CORE
+
+#endif
+
+#ifndef SMMA_WIDTH
+/* Not OpenCL C: the operation is the argument, and each item has one lane. */
+SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) { return argument; }
+typedef int smma_ints;
+typedef float smma_floats;
+typedef double smma_doubles;
+typedef int16_t smma_shorts;
+#define SMMA_WIDTH 1
+SMMA_DEVICE smma_ints smma_ints_of(int x) { return x; }
+SMMA_DEVICE smma_ints smma_ints_of_shorts(smma_shorts x) { return x; }
+SMMA_DEVICE smma_ints smma_bits(smma_floats x) { return (int)smma_f32_bits(x); }
+SMMA_DEVICE smma_floats smma_floats_of_bits(smma_ints x) { return smma_f32_of((uint32_t)x); }
+SMMA_DEVICE smma_ints smma_truncated(smma_floats x) { return (int)x; }
+SMMA_DEVICE smma_ints smma_greater(smma_ints x, smma_ints y) { return smma_maximum(x, y); }
+SMMA_DEVICE smma_ints smma_lesser(smma_ints x, smma_ints y) { return smma_minimum(x, y); }
+SMMA_DEVICE smma_doubles smma_doubles_of(smma_ints x) { return x; }
+SMMA_DEVICE smma_doubles smma_doubles_of_floats(smma_floats x) { return x; }
+SMMA_DEVICE smma_floats smma_floats_of(smma_doubles x) { return (float)x; }
+SMMA_DEVICE smma_doubles smma_power(smma_ints n) { return smma_f64_of((uint64_t)(n + 1023) << 52); }
+SMMA_DEVICE smma_ints smma_exponent(smma_doubles x) { return (int)(smma_f64_bits(x) >> 52 & 2047) - 1023; }
+SMMA_DEVICE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
+SMMA_DEVICE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
+SMMA_DEVICE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
+
+#endif
+
+#if SMMA_WIDTH > 0
+/* Lanes in memory; `index` is a multiple of their number. */
+SMMA_DEVICE smma_floats smma_load_floats(SMMA_GLOBAL const float *x, uint64_t index) {
+  return *(SMMA_GLOBAL const smma_floats *)(x + index);
+}
+SMMA_DEVICE void smma_store_floats(SMMA_GLOBAL float *x, uint64_t index, smma_floats value) {
+  *(SMMA_GLOBAL smma_floats *)(x + index) = value;
+}
+SMMA_DEVICE void smma_store_ints(SMMA_GLOBAL int *x, uint64_t index, smma_ints value) {
+  *(SMMA_GLOBAL smma_ints *)(x + index) = value;
+}
+SMMA_DEVICE smma_ints smma_load_shorts(SMMA_GLOBAL const int16_t *x, uint64_t index) {
+  return smma_ints_of_shorts(*(SMMA_GLOBAL const smma_shorts *)(x + index));
+}
+#endif
+
+/* ---- Encodings in their containers, of 1, 2, 4 or 8 bytes ---- */
+
+SMMA_CORE int smma_code_bytes(smma_format format) {
+  int bits = smma_encoding_of(format).bits;
+  return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+SMMA_CORE uint64_t smma_read_code(SMMA_GLOBAL const void *codes, int bytes, uint64_t index) {
+  switch (bytes) {
+    case 1: return ((SMMA_GLOBAL const uint8_t *)codes)[index];
+    case 2: return ((SMMA_GLOBAL const uint16_t *)codes)[index];
+    case 4: return ((SMMA_GLOBAL const uint32_t *)codes)[index];
+    default: return ((SMMA_GLOBAL const uint64_t *)codes)[index];
+  }
+}
+
+SMMA_CORE void smma_write_code(SMMA_GLOBAL void *codes, int bytes, uint64_t index, uint64_t code) {
+  switch (bytes) {
+    case 1: ((SMMA_GLOBAL uint8_t *)codes)[index] = (uint8_t)code; break;
+    case 2: ((SMMA_GLOBAL uint16_t *)codes)[index] = (uint16_t)code; break;
+    case 4: ((SMMA_GLOBAL uint32_t *)codes)[index] = (uint32_t)code; break;
+    default: ((SMMA_GLOBAL uint64_t *)codes)[index] = code; break;
+  }
+}
+
+#endif

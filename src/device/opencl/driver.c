@@ -1,0 +1,258 @@
+/* The driver of OpenCL devices: GPUs, and with PoCL CPUs. Kernels are compiled from source, which this module carries,
+   with the operation as a constant. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include "device/driver.h"
+
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The source without binary64, and for 1 and 16 lanes an item, made by the build. */
+static const char source_0[] = {
+#include "device_source_0.inc"
+};
+static const char source_1[] = {
+#include "device_source_1.inc"
+};
+static const char source_16[] = {
+#include "device_source_16.inc"
+};
+
+enum { MOST_DEVICES = 64, MOST_ARGUMENTS = 16 };
+
+typedef struct program {
+  smma_operation operation;
+  cl_program built;
+  struct program *next;
+} program;
+
+typedef struct {
+  cl_device_id id;
+  cl_context context;
+  cl_command_queue queue;
+  int width; /* lanes that an item computes; 0: it has no binary64 */
+  program *programs;
+} device;
+
+static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, cl_int error) {
+  const char *reason = "";
+  switch (error) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_INVALID_BUFFER_SIZE: reason = ": too little memory"; break;
+    case CL_OUT_OF_HOST_MEMORY: reason = ": too little memory on the host"; break;
+    case CL_DEVICE_NOT_AVAILABLE: reason = ": the device is not available any more"; break;
+    default: break;
+  }
+  snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: %s%s (error %d)", what, reason, (int)error);
+  return false;
+}
+
+/* Devices of all platforms, GPUs first. */
+static size_t find_devices(cl_device_id found[MOST_DEVICES], char message[SMMA_DEVICE_MESSAGE]) {
+  static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
+  cl_platform_id platform[MOST_DEVICES];
+  cl_uint platforms = 0;
+  size_t count = 0;
+  if (clGetPlatformIDs(MOST_DEVICES, platform, &platforms) != CL_SUCCESS || platforms == 0) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: no driver is installed (pocl-opencl-icd has one for CPUs)");
+    return 0;
+  }
+  if (platforms > MOST_DEVICES) platforms = MOST_DEVICES;
+  for (size_t t = 0; t < sizeof order / sizeof *order; t++)
+    for (cl_uint i = 0; i < platforms && count < MOST_DEVICES; i++) {
+      cl_uint more = 0;
+      const cl_uint room = (cl_uint)(MOST_DEVICES - count);
+      if (clGetDeviceIDs(platform[i], order[t], room, found + count, &more) == CL_SUCCESS)
+        count += more < room ? more : room;
+    }
+  if (!count) snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: its drivers have no device");
+  return count;
+}
+
+static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
+  cl_device_id found[MOST_DEVICES];
+  return find_devices(found, message);
+}
+
+static void describe(cl_device_id id, smma_device_description *is) {
+  cl_ulong memory = 0, largest = 0;
+  cl_device_fp_config doubles = 0;
+  char driver[64] = "", version[48] = "";
+  memset(is, 0, sizeof *is);
+  clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof is->name - 1, is->name, NULL);
+  clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+  clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
+  clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+  clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+  clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+  version[strcspn(version, "\n")] = 0;
+  snprintf(is->driver, sizeof is->driver, "%.47s, driver %.63s", version, driver);
+  is->memory = memory, is->largest = largest;
+  is->has_f64 = doubles != 0;
+}
+
+/* What kernels rest on: binary32 with subnormals, rounded to nearest, and its FMA. */
+static bool computes_right(cl_device_id id, const char *name, char message[SMMA_DEVICE_MESSAGE]) {
+  const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA | CL_FP_INF_NAN;
+  cl_device_fp_config has = 0;
+  cl_bool little = CL_FALSE;
+  clGetDeviceInfo(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof has, &has, NULL);
+  clGetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
+  if ((has & needed) == needed && little) return true;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: %.100s has no binary32 with subnormals and FMA, or big-endian memory",
+           name);
+  return false;
+}
+
+static void close_device(void *opened) {
+  device *d = opened;
+  for (program *p = d->programs, *next; p; p = next) {
+    next = p->next;
+    clReleaseProgram(p->built);
+    free(p);
+  }
+  if (d->queue) clReleaseCommandQueue(d->queue);
+  if (d->context) clReleaseContext(d->context);
+  free(d);
+}
+
+static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
+  cl_device_id found[MOST_DEVICES];
+  cl_device_type type = 0;
+  cl_int error;
+  const size_t count = find_devices(found, message);
+  device *d;
+  if (!count) return NULL;
+  if (index >= count) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: there is no device %zu; there are %zu, from 0 on", index, count);
+    return NULL;
+  }
+  describe(found[index], is);
+  if (!computes_right(found[index], is->name, message)) return NULL;
+  d = calloc(1, sizeof *d);
+  if (!d) {
+    fail(message, "a device cannot be opened", CL_OUT_OF_HOST_MEMORY);
+    return NULL;
+  }
+  d->id = found[index];
+  clGetDeviceInfo(d->id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+  d->width = !is->has_f64 ? 0 : type & CL_DEVICE_TYPE_CPU ? 16 : 1;
+  is->width = d->width;
+  d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &error);
+  if (error == CL_SUCCESS) d->queue = clCreateCommandQueue(d->context, d->id, 0, &error);
+  if (error == CL_SUCCESS) return d;
+  fail(message, "the device cannot be opened", error);
+  close_device(d);
+  return NULL;
+}
+
+static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  cl_int error;
+  cl_mem buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+  if (error == CL_SUCCESS) return buffer;
+  fail(message, "memory cannot be had", error);
+  return NULL;
+}
+
+static void release(void *opened, void *buffer) {
+  (void)opened;
+  if (buffer) clReleaseMemObject(buffer);
+}
+
+static bool write_buffer(void *opened, void *buffer, const void *from, size_t bytes,
+                         char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  const cl_int error = bytes ? clEnqueueWriteBuffer(d->queue, buffer, CL_TRUE, 0, bytes, from, 0, NULL, NULL) : 0;
+  return error == CL_SUCCESS || fail(message, "operands cannot be copied", error);
+}
+
+static bool read_buffer(void *opened, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  const cl_int error = bytes ? clEnqueueReadBuffer(d->queue, buffer, CL_TRUE, 0, bytes, to, 0, NULL, NULL) : 0;
+  return error == CL_SUCCESS || fail(message, "results cannot be copied", error);
+}
+
+/* ---- Programs ---- */
+
+static cl_program make_program(const device *d, const smma_operation *operation, cl_int *error) {
+  int word[sizeof *operation / sizeof(int)];
+  char constant[2048];
+  const char *text[2] = {constant, d->width == 16 ? source_16 : d->width == 1 ? source_1 : source_0};
+  size_t at;
+  memcpy(word, operation, sizeof *operation);
+  at = (size_t)snprintf(constant, sizeof constant, "#define SMMA_OPERATION_WORDS %d", word[0]);
+  for (size_t i = 1; i < sizeof word / sizeof *word; i++)
+    at += (size_t)snprintf(constant + at, sizeof constant - at, ", %d", word[i]);
+  snprintf(constant + at, sizeof constant - at, "\n");
+  return clCreateProgramWithSource(d->context, 2, text, NULL, error);
+}
+
+/* The compiler's first line, with what it was about. */
+static bool fail_build(const device *d, cl_program p, cl_int error, char message[SMMA_DEVICE_MESSAGE]) {
+  size_t size = 0;
+  char *log;
+  clGetProgramBuildInfo(p, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  log = calloc(size + 1, 1);
+  if (log) clGetProgramBuildInfo(p, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  if (log) log[strcspn(log, "\n")] = 0;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "OpenCL: the driver cannot compile the kernels (error %d): %.150s", (int)error,
+           log ? log : "");
+  free(log);
+  return false;
+}
+
+static bool same_operation(const smma_operation *x, const smma_operation *y) { return memcmp(x, y, sizeof *x) == 0; }
+
+static void *find_program(void *opened, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]) {
+  device *d = opened;
+  program *p;
+  cl_int error;
+  for (p = d->programs; p; p = p->next)
+    if (same_operation(&p->operation, operation)) return p;
+  p = calloc(1, sizeof *p);
+  if (!p) {
+    fail(message, "kernels cannot be compiled", CL_OUT_OF_HOST_MEMORY);
+    return NULL;
+  }
+  p->operation = *operation;
+  p->built = make_program(d, operation, &error);
+  if (error != CL_SUCCESS) {
+    fail(message, "kernels cannot be compiled", error);
+    free(p);
+    return NULL;
+  }
+  error = clBuildProgram(p->built, 1, &d->id, "", NULL, NULL);
+  if (error != CL_SUCCESS) {
+    fail_build(d, p->built, error, message);
+    clReleaseProgram(p->built);
+    free(p);
+    return NULL;
+  }
+  p->next = d->programs;
+  return d->programs = p;
+}
+
+static bool launch(void *opened, void *of, const char *name, const size_t items[2], size_t group,
+                   const smma_kernel_argument *argument, size_t count, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  const program *p = of;
+  const size_t local[2] = {group, 1};
+  cl_int error;
+  cl_kernel kernel = clCreateKernel(p->built, name, &error);
+  if (error != CL_SUCCESS) return fail(message, name, error);
+  for (size_t i = 0; i < count && error == CL_SUCCESS; i++)
+    error = argument[i].value ? clSetKernelArg(kernel, (cl_uint)i, argument[i].bytes, argument[i].value)
+                              : clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &argument[i].buffer);
+  if (error == CL_SUCCESS) error = clEnqueueNDRangeKernel(d->queue, kernel, 2, NULL, items, local, 0, NULL, NULL);
+  clReleaseKernel(kernel);
+  return error == CL_SUCCESS || fail(message, name, error);
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",     count_devices, open_device,  close_device, allocate,
+                                   release,         write_buffer, read_buffer,   find_program, launch};
+
+__attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
+const smma_driver *smma_driver_of_module(void) { return &driver; }

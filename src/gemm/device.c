@@ -1,0 +1,405 @@
+#include "gemm/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/kernels/arguments.h"
+#include "gemm/element.h"
+#include "gemm/gather.h"
+#include "gemm/kernel.h"
+#include "gemm/row.h"
+#include "host/load.h"
+#include "host/thread.h"
+
+/* Lines are padded to whole GRAINs, what items compute together; so many indices k are uploaded at a time, if not
+ * fewer. */
+enum { GRAIN = 64, DEPTH = 1024 };
+
+/* A device's buffers of a tile: accumulators and registers, where elements stopped, codes and factors of operands. */
+enum { OF_A, OF_B, OPERANDS };
+typedef struct {
+  void **sums, *from;
+  void *codes[OPERANDS], *values[OPERANDS], *exponents[OPERANDS], *scales[OPERANDS], *factors[OPERANDS];
+} buffers;
+
+/* A part of D, and the memory that its sums come from and go to. */
+typedef struct {
+  size_t row, column, rows, columns, rows_apart, columns_apart;
+  unsigned char *sums;
+} part;
+
+typedef struct {
+  const smma_multiplier *multiplier;
+  const smma_device *device;
+  const char *fast; /* the family's kernel; NULL: the core's alone */
+  void *program;
+  size_t rows, columns, steps; /* of the largest part; at a time */
+  size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
+  unsigned char *space; /* on the host: codes of an operand */
+  part *parts;
+  size_t count;
+  int threads;
+  char message[SMMA_DEVICE_MESSAGE];
+  buffers b;
+} job;
+
+static size_t least(size_t x, size_t y) { return x < y ? x : y; }
+static size_t most(size_t x, size_t y) { return x > y ? x : y; }
+static size_t padded(size_t x) { return (x + GRAIN - 1) / GRAIN * GRAIN; }
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+/* ---- Families ---- */
+
+static bool is_factor(smma_format format) {
+  return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
+}
+
+/* Formats of results that binary32 holds. */
+static bool is_short_sum(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  return f.specials == SMMA_SPECIALS_IEEE && f.bits <= 32 && f.exponent_bits <= 8;
+}
+
+static bool takes_t_fdpa(const smma_operation *o) {
+  const bool plain = o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16;
+  return plain && is_factor(o->a) && is_factor(o->b) && is_short_sum(o->d) && o->rule.with.t_fdpa.alignment_bits <= 26;
+}
+
+const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
+  return device->is.has_f64 && takes_t_fdpa(o) ? "smma_kernel_t_fdpa" : NULL;
+}
+
+/* ---- Sizes ---- */
+
+static size_t places(const job *j) { return 1 + j->multiplier->schedule.registers; }
+
+static size_t scales_at_once(const job *j) {
+  const smma_operation *o = &j->multiplier->operation;
+  return j->steps * (size_t)smma_scale_count(o->k, o->scale_block);
+}
+
+/* Of all buffers of a part, and of the largest of them. */
+static double part_bytes(const job *j, size_t rows, size_t columns, double *largest) {
+  const double sums = (double)padded(rows) * (double)padded(columns),
+               depth = (double)(j->steps * (size_t)j->multiplier->operation.k);
+  const double lines = (double)padded(rows) + (double)padded(columns);
+  const double codes = lines * depth * (double)most(j->code_bytes[OF_A], j->code_bytes[OF_B]);
+  *largest = sums * (double)j->sum_bytes;
+  if (*largest < lines * depth * 4) *largest = lines * depth * 4;
+  return sums * ((double)places(j) * (double)j->sum_bytes + 4) + codes + (j->fast ? lines * depth * 6 : 0) +
+         lines * ((double)scales_at_once(j) + 4);
+}
+
+/* Halves the longer side of a part until it fits. */
+static bool choose_sizes(job *j) {
+  const smma_multiplier *p = j->multiplier;
+  const smma_device_description *is = &j->device->is;
+  const size_t k = (size_t)p->operation.k;
+  double largest;
+  j->steps = least(p->steps, DEPTH / k ? DEPTH / k : 1);
+  j->rows = p->with.m, j->columns = p->with.n;
+  while (part_bytes(j, j->rows, j->columns, &largest) > 0.9 * (double)is->memory || largest > (double)is->largest) {
+    size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
+    if (*longer <= GRAIN) {
+      snprintf(j->message, sizeof j->message, "%s has too little memory for %zu rows and columns", is->name,
+               (size_t)GRAIN);
+      return false;
+    }
+    *longer = padded(*longer / 2);
+  }
+  return true;
+}
+
+/* Cuts D up. */
+static bool make_parts(job *j) {
+  const smma_multiplier *p = j->multiplier;
+  const size_t down = (p->with.m + j->rows - 1) / j->rows, across = (p->with.n + j->columns - 1) / j->columns;
+  j->parts = calloc(down * across, sizeof *j->parts);
+  if (!j->parts) return false;
+  for (j->count = 0; j->count < down * across; j->count++) {
+    part *t = &j->parts[j->count];
+    t->row = j->count / across * j->rows, t->column = j->count % across * j->columns;
+    t->rows = least(j->rows, p->with.m - t->row), t->columns = least(j->columns, p->with.n - t->column);
+    t->rows_apart = padded(t->rows), t->columns_apart = padded(t->columns);
+    t->sums = calloc(t->rows_apart * t->columns_apart, j->sum_bytes);
+    if (!t->sums) return j->count++, false;
+  }
+  return true;
+}
+
+/* ---- The device ---- */
+
+static bool allocate(job *j, size_t bytes, void **buffer) {
+  *buffer = j->device->driver->allocate(j->device->state, bytes, j->message);
+  return *buffer;
+}
+
+static bool allocate_all(job *j) {
+  const size_t sums = padded(j->rows) * padded(j->columns), depth = j->steps * (size_t)j->multiplier->operation.k;
+  bool done = allocate(j, sums * sizeof(int), &j->b.from);
+  for (size_t i = 0; i < places(j); i++) done = done && allocate(j, sums * j->sum_bytes, &j->b.sums[i]);
+  for (int i = 0; i < OPERANDS; i++) {
+    const size_t lines = padded(i == OF_A ? j->rows : j->columns);
+    done = done && allocate(j, lines * depth * j->code_bytes[i], &j->b.codes[i]) &&
+           allocate(j, lines * scales_at_once(j) * j->scale_bytes, &j->b.scales[i]) &&
+           allocate(j, lines * sizeof(float), &j->b.factors[i]) &&
+           allocate(j, j->fast ? lines * depth * sizeof(float) : 0, &j->b.values[i]) &&
+           allocate(j, j->fast ? lines * depth * sizeof(int16_t) : 0, &j->b.exponents[i]);
+  }
+  return done;
+}
+
+static void release_all(job *j) {
+  const smma_driver *driver = j->device->driver;
+  for (size_t i = 0; j->b.sums && i < places(j); i++) driver->release(j->device->state, j->b.sums[i]);
+  free(j->b.sums);
+  driver->release(j->device->state, j->b.from);
+  for (int i = 0; i < OPERANDS; i++) {
+    driver->release(j->device->state, j->b.codes[i]), driver->release(j->device->state, j->b.values[i]);
+    driver->release(j->device->state, j->b.exponents[i]), driver->release(j->device->state, j->b.scales[i]);
+    driver->release(j->device->state, j->b.factors[i]);
+  }
+}
+
+static bool launch(job *j, const char *kernel, size_t x, size_t y, size_t group, const smma_kernel_argument *arguments,
+                   size_t count) {
+  const size_t items[2] = {x, y};
+  return j->device->driver->launch(j->device->state, j->program, kernel, items, group, arguments, count, j->message);
+}
+
+#define VALUE(x) \
+  { NULL, &(x), sizeof(x) }
+#define BUFFER(x) \
+  { x, NULL, 0 }
+#define COUNT(x) (sizeof(x) / sizeof *(x))
+
+static smma_extent extent_of(const part *t, size_t steps) {
+  return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};
+}
+
+/* A task on buffers of accumulators, or of where elements stopped. */
+static bool fold(job *j, const part *t, smma_fold_task f, void *to, void *from) {
+  const smma_extent e = extent_of(t, 0);
+  const smma_kernel_argument arguments[] = {
+      VALUE(j->multiplier->operation), VALUE(e), VALUE(f), BUFFER(to), BUFFER(from), BUFFER(j->b.factors[OF_A]),
+      BUFFER(j->b.factors[OF_B])};
+  return launch(j, "smma_kernel_fold", t->columns_apart, t->rows, GRAIN, arguments, COUNT(arguments));
+}
+
+static bool clear(job *j, const part *t, smma_format format, void *buffer) {
+  return fold(j, t, (smma_fold_task){.outer = (int)format, .clears = 1}, buffer, buffer);
+}
+
+/* ---- Operands ---- */
+
+/* Codes of `lines` lines from `line` on, `count` indices from k on, side by side; what is not there is +0. */
+static void gather_codes(const job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t k, size_t count) {
+  const smma_multiplier *p = j->multiplier;
+  const smma_view *view = smma_view_of(p, of_a);
+  const size_t bytes = j->code_bytes[of_a ? OF_A : OF_B];
+  memset(j->space, 0, apart * count * bytes);
+#pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
+  for (size_t i = 0; i < lines; i += GRAIN) {
+    const size_t here = least(GRAIN, lines - i);
+    unsigned char *out = j->space + i * bytes;
+    if (view->factor == 1)
+      smma_gather(view, line + i, here, apart, k, count, out);
+    else
+      for (size_t x = 0; x < here; x++)
+        for (size_t y = 0; y < count; y++)
+          smma_store(bytes, out, y * apart + x, smma_code_at(p, of_a, line + i + x, k + y));
+  }
+}
+
+static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t first,
+                          size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t x = 0; x < lines; x++)
+      smma_store(j->scale_bytes, j->space, i * apart + x, smma_scale_code_at(j->multiplier, of_a, line + x, first + i));
+}
+
+/* One operand of some steps, as codes and as factors. */
+static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) {
+  const smma_operation *o = &j->multiplier->operation;
+  const smma_driver *driver = j->device->driver;
+  const int which = of_a ? OF_A : OF_B, lines_apart = (int)(of_a ? t->rows_apart : t->columns_apart), of = of_a;
+  const size_t k = (size_t)o->k, line = of_a ? t->row : t->column, lines = of_a ? t->rows : t->columns;
+  const size_t apart = (size_t)lines_apart, scales = (size_t)smma_scale_count(o->k, o->scale_block);
+  const smma_kernel_argument arguments[] = {VALUE(*o),
+                                            VALUE(of),
+                                            VALUE(lines_apart),
+                                            BUFFER(j->b.codes[which]),
+                                            BUFFER(j->b.values[which]),
+                                            BUFFER(j->b.exponents[which])};
+  if (scales) {
+    gather_scales(j, of_a, line, lines, apart, step * scales, steps * scales);
+    if (!driver->write(j->device->state, j->b.scales[which], j->space, apart * steps * scales * j->scale_bytes,
+                       j->message))
+      return false;
+  }
+  gather_codes(j, of_a, line, lines, apart, step * k, steps * k);
+  if (!driver->write(j->device->state, j->b.codes[which], j->space, apart * steps * k * j->code_bytes[which],
+                     j->message))
+    return false;
+  return !j->fast || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
+}
+
+/* ---- Steps ---- */
+
+static bool run_fast(job *j, const part *t, smma_extent e) {
+  const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
+                                            VALUE(e),
+                                            BUFFER(j->b.values[OF_A]),
+                                            BUFFER(j->b.exponents[OF_A]),
+                                            BUFFER(j->b.values[OF_B]),
+                                            BUFFER(j->b.exponents[OF_B]),
+                                            BUFFER(j->b.sums[0]),
+                                            BUFFER(j->b.from)};
+  const size_t width = (size_t)j->device->is.width, items = t->columns_apart / width;
+  return launch(j, j->fast, items, t->rows_apart / SMMA_ITEM_ROWS, width == 1 ? GRAIN : 1, arguments, COUNT(arguments));
+}
+
+static bool run_core(job *j, const part *t, smma_extent e) {
+  const int outer = (int)j->multiplier->outer;
+  const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
+                                            VALUE(e),
+                                            VALUE(outer),
+                                            BUFFER(j->b.codes[OF_A]),
+                                            BUFFER(j->b.codes[OF_B]),
+                                            BUFFER(j->b.scales[OF_A]),
+                                            BUFFER(j->b.scales[OF_B]),
+                                            BUFFER(j->b.sums[0]),
+                                            BUFFER(j->b.from)};
+  return launch(j, "smma_kernel_core", t->columns_apart, t->rows, GRAIN, arguments, COUNT(arguments));
+}
+
+static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
+  const smma_extent e = extent_of(t, steps);
+  if (!upload(j, t, true, step, steps) || !upload(j, t, false, step, steps)) return false;
+  if (j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from)) return false;
+  return run_core(j, t, e);
+}
+
+/* ---- Plans ---- */
+
+static void *place_of(const job *j, int place) { return j->b.sums[1 + place]; }
+
+/* The factors of the part of K that holds task->k. */
+static bool upload_factors(job *j, const part *t, const smma_task *task) {
+  const smma_multiplier *p = j->multiplier;
+  const size_t this = task->k / p->part_k, parts = (p->with.k + p->part_k - 1) / p->part_k;
+  float *factor = (float *)j->space;
+  for (int which = 0; which < OPERANDS; which++) {
+    const float *scale = which == OF_A ? p->with.scale_a : p->with.scale_b;
+    const size_t line = which == OF_A ? t->row : t->column, lines = which == OF_A ? t->rows : t->columns;
+    for (size_t i = 0; i < lines; i++) factor[i] = scale[(line + i) * parts + this];
+    if (!j->device->driver->write(j->device->state, j->b.factors[which], factor, lines * sizeof *factor, j->message))
+      return false;
+  }
+  return true;
+}
+
+static bool do_task(job *j, const part *t, const smma_task *task) {
+  const smma_fold_task f = {.outer = (int)j->multiplier->outer,
+                            .clears = task->kind == SMMA_TASK_CLEAR,
+                            .folds = task->kind == SMMA_TASK_FOLD,
+                            .scaled = task->kind == SMMA_TASK_FOLD && task->with != SMMA_WITH_ADD,
+                            .fused = task->with == SMMA_WITH_FMA,
+                            .stored = task->stored,
+                            .total = task->total};
+  if (f.scaled && !upload_factors(j, t, task)) return false;
+  if (!fold(j, t, f, place_of(j, task->to), place_of(j, task->from))) return false;
+  if (task->from != SMMA_IN_ACCUMULATOR || f.clears) return true;
+  return clear(j, t, j->multiplier->outer, place_of(j, SMMA_IN_ACCUMULATOR));
+}
+
+/* ---- Parts ---- */
+
+/* What happens to every row of a part on the host. */
+static void for_rows(const job *j, const part *t,
+                     void (*act)(const smma_multiplier *, size_t, size_t, size_t, void *)) {
+#pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
+  for (size_t i = 0; i < t->rows; i++) {
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    act(j->multiplier, t->row + i, t->column, t->columns, t->sums + i * t->columns_apart * j->sum_bytes);
+    smma_float_leave(state);
+  }
+}
+
+static bool begin(job *j, const part *t) {
+  const smma_multiplier *p = j->multiplier;
+  for (size_t i = 0; i < places(j); i++)
+    if (!clear(j, t, p->outer, j->b.sums[i])) return false;
+  if (!smma_starts_from_c(p)) return true;
+  for_rows(j, t, smma_start_row);
+  return j->device->driver->write(j->device->state, place_of(j, p->schedule.start), t->sums,
+                                  t->rows_apart * t->columns_apart * j->sum_bytes, j->message);
+}
+
+/* Tells how far the product is; false if it is to stop. */
+static bool tell(const job *j, size_t part_number, size_t step) {
+  const smma_gemm_arguments *g = &j->multiplier->with;
+  const double done = ((double)part_number + (double)step / (double)most(j->multiplier->steps, 1)) / (double)j->count;
+  return !g->progress || g->progress((size_t)(done * (double)g->m), g->m, g->progress_context) == 0;
+}
+
+static smma_status run_part(job *j, size_t number) {
+  const smma_multiplier *p = j->multiplier;
+  const smma_schedule *s = &p->schedule;
+  const part *t = &j->parts[number];
+  size_t task = 0;
+  if (!begin(j, t)) return SMMA_DEVICE_FAILED;
+  for (size_t step = 0;;) {
+    for (; task < s->tasks && s->task[task].step == step; task++)
+      if (!do_task(j, t, &s->task[task])) return SMMA_DEVICE_FAILED;
+    if (step == p->steps) break;
+    const size_t boundary = task < s->tasks ? least(s->task[task].step, p->steps) : p->steps;
+    const size_t steps = least(j->steps, boundary - step);
+    if (!run_steps(j, t, step, steps)) return SMMA_DEVICE_FAILED;
+    step += steps;
+    if (!tell(j, number, step)) return SMMA_STOPPED;
+  }
+  return j->device->driver->read(j->device->state, t->sums, place_of(j, s->result),
+                                 t->rows_apart * t->columns_apart * j->sum_bytes, j->message)
+             ? SMMA_OK
+             : SMMA_DEVICE_FAILED;
+}
+
+static smma_status run_parts(job *j) {
+  const smma_multiplier *p = j->multiplier;
+  const size_t depth = j->steps * (size_t)p->operation.k, lines = most(padded(j->rows), padded(j->columns));
+  smma_status status = SMMA_OK;
+  j->space = malloc(lines * (depth * most(j->code_bytes[OF_A], j->code_bytes[OF_B]) + sizeof(float)) + 64);
+  j->b.sums = calloc(places(j), sizeof *j->b.sums);
+  if (!j->space || !j->b.sums || !make_parts(j)) return SMMA_NO_MEMORY;
+  j->program = j->device->driver->program(j->device->state, &p->operation, j->message);
+  if (!j->program || !allocate_all(j)) return SMMA_DEVICE_FAILED;
+  for (size_t i = 0; i < j->count && status == SMMA_OK; i++) status = run_part(j, i);
+  for (size_t i = 0; i < j->count && status == SMMA_OK; i++) for_rows(j, &j->parts[i], smma_finish_row);
+  return status;
+}
+
+smma_status smma_compute_on_device(const smma_multiplier *p) {
+  const smma_operation *o = &p->operation;
+  const smma_gemm_arguments *g = &p->with;
+  job j = {.multiplier = p,
+           .device = p->device,
+           .fast = smma_device_kernel(p->device, o),
+           .sum_bytes = bytes_of(p->outer),
+           .code_bytes = {bytes_of(o->a), bytes_of(o->b)},
+           .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
+           .threads = smma_threads(g->threads)};
+  smma_status status = SMMA_DEVICE_FAILED;
+  if (choose_sizes(&j)) {
+    smma_device_lock(j.device);
+    status = run_parts(&j);
+    release_all(&j);
+    smma_device_unlock(j.device);
+  }
+  for (size_t i = 0; j.parts && i < j.count; i++) free(j.parts[i].sums);
+  free(j.parts);
+  free(j.space);
+  if (status == SMMA_DEVICE_FAILED && g->message) snprintf(g->message, g->message_size, "%s", j.message);
+  return status;
+}
