@@ -250,10 +250,14 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
 static bool run_fast(job *j, const part *t, smma_extent e) {
   const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
                                             VALUE(e),
+                                            BUFFER(j->b.codes[OF_A]),
+                                            BUFFER(j->b.codes[OF_B]),
                                             BUFFER(j->b.values[OF_A]),
                                             BUFFER(j->b.exponents[OF_A]),
                                             BUFFER(j->b.values[OF_B]),
                                             BUFFER(j->b.exponents[OF_B]),
+                                            BUFFER(j->b.scales[OF_A]),
+                                            BUFFER(j->b.scales[OF_B]),
                                             BUFFER(j->b.sums[0]),
                                             BUFFER(j->b.from)};
   const size_t width = (size_t)j->device->is.width, items = t->columns_apart / width;

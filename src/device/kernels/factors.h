@@ -36,4 +36,12 @@ SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SM
   exponent[at] = (int16_t)x.exponent;
 }
 
+/* What a fast kernel is called with: codes, values and exponents of A and B, codes of scale factors, accumulators in
+   the outer format, and where elements stopped. A macro, as OpenCL's kernels take no pointers in structs. */
+#define SMMA_FAST_KERNEL(name)                                                                                         \
+  SMMA_KERNEL name(smma_operation argument, smma_extent e, SMMA_GLOBAL const void *a_codes,                            \
+                   SMMA_GLOBAL const void *b_codes, SMMA_GLOBAL const float *a, SMMA_GLOBAL const int16_t *a_exponent, \
+                   SMMA_GLOBAL const float *b, SMMA_GLOBAL const int16_t *b_exponent, SMMA_GLOBAL const void *scale_a, \
+                   SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *accumulator, SMMA_GLOBAL int *from)
+
 #endif

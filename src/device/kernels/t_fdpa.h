@@ -121,10 +121,7 @@ SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x,
 }
 
 /* An item is SMMA_ITEM_ROWS rows and SMMA_WIDTH columns of D; accumulators are binary32. */
-SMMA_KERNEL smma_kernel_t_fdpa(smma_operation argument, smma_extent e, SMMA_GLOBAL const float *a,
-                               SMMA_GLOBAL const int16_t *a_exponent, SMMA_GLOBAL const float *b,
-                               SMMA_GLOBAL const int16_t *b_exponent, SMMA_GLOBAL float *accumulator,
-                               SMMA_GLOBAL int *from) {
+SMMA_FAST_KERNEL(smma_kernel_t_fdpa) {
   const smma_operation o = smma_operation_here(argument);
   const int row = smma_item(1) * SMMA_ITEM_ROWS, column = smma_item(0) * SMMA_WIDTH;
   smma_item_operands x;
@@ -132,9 +129,10 @@ SMMA_KERNEL smma_kernel_t_fdpa(smma_operation argument, smma_extent e, SMMA_GLOB
   smma_floats d[SMMA_ITEM_ROWS];
   smma_ints stopped[SMMA_ITEM_ROWS];
   int r, step;
+  (void)a_codes, (void)b_codes, (void)scale_a, (void)scale_b;
   x.e = e, x.a = a, x.b = b, x.a_exponent = a_exponent, x.b_exponent = b_exponent, x.row = row, x.column = column;
   for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-    d[r] = smma_load_floats(accumulator, (uint64_t)(row + r) * e.columns_apart + column);
+    d[r] = smma_load_floats((SMMA_GLOBAL const float *)accumulator, (uint64_t)(row + r) * e.columns_apart + column);
     stopped[r] = smma_ints_of(e.steps);
   }
   for (step = 0; step < e.steps; step++) {
@@ -149,7 +147,7 @@ SMMA_KERNEL smma_kernel_t_fdpa(smma_operation argument, smma_extent e, SMMA_GLOB
     }
   }
   for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-    smma_store_floats(accumulator, (uint64_t)(row + r) * e.columns_apart + column, d[r]);
+    smma_store_floats((SMMA_GLOBAL float *)accumulator, (uint64_t)(row + r) * e.columns_apart + column, d[r]);
     smma_store_ints(from, (uint64_t)(row + r) * e.columns_apart + column, stopped[r]);
   }
 }
