@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/rounding.h"
+#include "host/float.h"
 #include "host/load.h"
 #include "softmma/softmma.h"
 
@@ -20,12 +21,22 @@ typedef struct {
   range_end least, greatest; /* of `to` */
 } conversion;
 
-/* `outward`: infinity of the end's sign. */
-static range_end end_of_range(smma_format format, double outward) {
-  const double end = smma_value(format, smma_round(format, outward, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
-  const uint64_t inside = smma_round(format, nextafter(end, -outward), outward > 0 ? SMMA_ROUND_DOWN : SMMA_ROUND_UP,
-                                     SMMA_OVERFLOW_SATURATE);
-  return (range_end){end, end + (end - smma_value(format, inside)) / 2};
+/* The end's encoding, without ignored bits, and the one inside. */
+static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
+  const double end = smma_value(format, encoding << f.ignored_bits);
+  return (range_end){end, end + (end - smma_value(format, inside << f.ignored_bits)) / 2};
+}
+
+static range_end greatest_of(smma_format format, smma_encoding f) {
+  return end_at(format, f, smma_largest_fields(f), smma_largest_fields(f) - 1);
+}
+
+/* Two's complement has one number more there. */
+static range_end least_of(smma_format format, smma_encoding f) {
+  const uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits), fields = smma_largest_fields(f);
+  if (!f.sign_bits) return end_at(format, f, 0, 1);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return end_at(format, f, sign, sign + 1);
+  return end_at(format, f, sign + fields, sign + fields - 1);
 }
 
 /* Whether both are NaN, or the same value with the same sign. */
@@ -113,35 +124,133 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
   return true;
 }
 
-/* BLOCK numbers of f32 that are zero or become normal numbers of fewer bits; false, with nothing counted, if there are
-   others. What lies just below the least normal number, and has steps half as large, rounds to it with either. */
-static inline __attribute__((always_inline)) bool round_normals(const rounder *r, const void *from, void *to,
-                                                                size_t first, size_t to_bytes,
-                                                                smma_conversion *counts) {
-  const int shift = 23 - r->to_fraction_bits;
-  const uint32_t below_half = ((uint32_t)1 << (shift - 1)) - 1, lost = ((uint32_t)1 << shift) - 1;
-  const uint32_t least = (uint32_t)1 << r->to_fraction_bits, span = (uint32_t)r->to_largest - least;
-  const uint32_t rebias = (uint32_t)(126 + r->to_least) << r->to_fraction_bits;
-  const uint32_t sign_lost_of_zero = r->to_sign_of_zero ? 0 : (uint32_t)1 << 31;
-  uint32_t changed = 0, others = 0;
-  for (size_t i = first; i < first + BLOCK; i++) {
-    const uint32_t x = (uint32_t)smma_load(4, from, i), magnitude = x & 0x7fffffff;
-    const uint32_t rounded = ((magnitude + below_half + (magnitude >> shift & 1)) >> shift) - rebias;
-    others |= magnitude ? rounded - least > span : (x & sign_lost_of_zero) != 0;
-    changed += (magnitude & lost) != 0;
-    smma_store(to_bytes, to, i, ((magnitude ? rounded : 0) | (x >> 31) * (uint32_t)r->to_sign) << r->to_ignored);
-  }
-  counts->changed += others ? 0 : changed;
-  return !others;
+static inline uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
 }
 
-static bool round_block(const rounder *r, const void *from, void *to, size_t first, size_t to_bytes,
-                        smma_conversion *counts) {
-  switch (to_bytes) {
-    case 1: return round_normals(r, from, to, first, 1, counts);
-    case 2: return round_normals(r, from, to, first, 2, counts);
-    default: return round_normals(r, from, to, first, 4, counts);
+static inline float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* What more there is to know of a format that numbers of f32 are rounded to. */
+typedef struct {
+  rounder r;
+  float unit;                      /* its last bit is that of subnormals */
+  uint32_t least, largest, beyond; /* as f32: the least normal number, the greatest, half a step beyond it */
+  uint32_t most;                   /* fields that do not overflow, or saturate */
+} float_rounder;
+
+/* BLOCK numbers of f32 that become numbers of fewer bits; false, with nothing counted, if one is NaN, or overflows and
+   does not saturate. Subnormal results are rounded by an addition, which needs the usual floating-point mode. What lies
+   just below the least normal number, and has steps half as large, rounds to it with either. */
+static inline __attribute__((always_inline)) bool round_floats(const float_rounder *f, const void *from, void *to,
+                                                               size_t to_bytes, smma_conversion *counts) {
+  const rounder *r = &f->r;
+  const int shift = 23 - r->to_fraction_bits;
+  const uint32_t below_half = ((uint32_t)1 << (shift - 1)) - 1, lost = ((uint32_t)1 << shift) - 1;
+  const uint32_t to_largest = (uint32_t)r->to_largest, rebias = (uint32_t)(126 + r->to_least) << r->to_fraction_bits;
+  const uint32_t sign = (uint32_t)r->to_sign, signless = !r->to_sign_of_zero, keeps_sign = signless - 1;
+  const uint32_t least = f->least, largest = f->largest, beyond = f->beyond, most = f->most;
+  const uint32_t unit_bits = bits_of(f->unit), infinity = bits_of(INFINITY);
+  const int ignored = r->to_ignored;
+  const float unit = f->unit;
+  uint32_t changed = 0, zero = 0, saturated = 0, others = 0;
+  for (size_t i = 0; i < BLOCK; i++) {
+    const uint32_t x = (uint32_t)smma_load(4, from, i), magnitude = x & 0x7fffffff, negative = x >> 31;
+    const float sum = float_of(magnitude) + unit;
+    const uint32_t subnormal = bits_of(sum) - unit_bits, below = -(uint32_t)(magnitude < least);
+    const uint32_t normal = ((magnitude + below_half + (magnitude >> shift & 1)) >> shift) - rebias;
+    const uint32_t any = (subnormal & below) | (normal & ~below), rounded = any > to_largest ? to_largest : any;
+    const uint32_t differs = ((bits_of(sum - unit) ^ magnitude) & below) | (magnitude & lost & ~below);
+    const uint32_t some = -(uint32_t)(rounded != 0);
+    others |= (magnitude > infinity) | (any > most);
+    changed += (differs != 0) | (magnitude > largest) | (negative & ~some & signless);
+    zero += ~some & (magnitude != 0);
+    saturated += magnitude > beyond;
+    smma_store(to_bytes, to, i, (rounded | (sign & -negative & (some | keeps_sign))) << ignored);
   }
+  if (others) return false;
+  counts->changed += changed, counts->zero += zero, counts->saturated += saturated;
+  return true;
+}
+
+static inline __attribute__((always_inline)) bool round_block(const float_rounder *f, const void *from, void *to, size_t to_bytes, smma_conversion *counts) {
+  switch (to_bytes) {
+    case 1: return round_floats(f, from, to, 1, counts);
+    case 2: return round_floats(f, from, to, 2, counts);
+    default: return round_floats(f, from, to, 4, counts);
+  }
+}
+
+static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
+  const bool saturates = c->overflow == SMMA_OVERFLOW_SATURATE || c->to.specials == SMMA_SPECIALS_FINITE ||
+                         (c->overflow == SMMA_OVERFLOW_DEFAULT && c->to.bits <= 8);
+  return (float_rounder){.r = *r,
+                         .unit = ldexpf(1, r->to_least + 23 - r->to_fraction_bits),
+                         .least = bits_of(ldexpf(1, r->to_least)),
+                         .largest = bits_of((float)c->greatest.end),
+                         .beyond = bits_of((float)c->greatest.beyond),
+                         .most = saturates ? UINT32_MAX : (uint32_t)r->to_largest};
+}
+
+/* Fewer than BLOCK, among zeros, which count for nothing. */
+static inline __attribute__((always_inline)) bool round_few(const float_rounder *f, const void *from, void *to, size_t to_bytes, size_t count,
+                      smma_conversion *counts) {
+  uint32_t x[BLOCK] = {0}, y[BLOCK];
+  memcpy(x, from, count * sizeof *x);
+  if (!round_block(f, x, y, to_bytes, counts)) return false;
+  memcpy(to, y, count * to_bytes);
+  return true;
+}
+
+/* ---- Arrays ---- */
+
+/* `r`: how finite numbers are rounded; NULL: by the core. */
+static void convert_each(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
+                         smma_conversion *counts) {
+  const size_t from_bytes = smma_container_bytes(c->from), to_bytes = smma_container_bytes(c->to);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t x = smma_load(from_bytes, from, i);
+    uint64_t y;
+    if (!r || !round_finite(r, x, &y, counts)) y = convert(c, x, counts);
+    smma_store(to_bytes, to, i, y);
+  }
+}
+
+static inline __attribute__((always_inline)) void convert_vectors(const conversion *c, const rounder *r,
+                                                                  const void *from, void *to, size_t count,
+                                                                  smma_conversion *counts) {
+  const float_rounder f = float_rounder_to(c, r);
+  const size_t to_bytes = smma_container_bytes(c->to);
+  for (size_t first = 0; first < count; first += BLOCK) {
+    const size_t n = count - first < BLOCK ? count - first : BLOCK;
+    const void *x = (const unsigned char *)from + first * sizeof(float);
+    void *y = (unsigned char *)to + first * to_bytes;
+    if (n == BLOCK ? round_block(&f, x, y, to_bytes, counts) : round_few(&f, x, y, to_bytes, n, counts)) continue;
+    convert_each(c, r, x, y, n, counts);
+  }
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void convert_in_avx2(const conversion *c, const rounder *r, const void *from,
+                                                            void *to, size_t count, smma_conversion *counts) {
+  convert_vectors(c, r, from, to, count, counts);
+}
+#endif
+
+static void convert_floats(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
+                           smma_conversion *counts) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) {
+    convert_in_avx2(c, r, from, to, count, counts);
+    return;
+  }
+#endif
+  convert_vectors(c, r, from, to, count, counts);
 }
 
 smma_status smma_convert(smma_format from_format, const void *from, smma_format to_format, void *to, size_t count,
@@ -149,9 +258,9 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   conversion c = {
       from_format, to_format, smma_encoding_of(from_format), smma_encoding_of(to_format), rounding, overflow,
       {0, 0},      {0, 0}};
-  const size_t from_bytes = smma_container_bytes(c.from), to_bytes = smma_container_bytes(c.to);
   const bool fast = rounding == SMMA_ROUND_NEAREST_EVEN && is_floating(c.from) && is_floating(c.to);
-  const bool fewer = fast && from_format == SMMA_F32 && c.to.fraction_bits < 23;
+  void (*volatile floats)(const conversion *, const rounder *, const void *, void *, size_t, smma_conversion *) =
+      convert_floats; /* a call that stays where it is */
   smma_conversion counts = {0};
   rounder r;
   if ((unsigned)from_format >= SMMA_FORMAT_COUNT || (unsigned)to_format >= SMMA_FORMAT_COUNT)
@@ -159,17 +268,14 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   if ((count && (!from || !to)) || (unsigned)rounding > SMMA_ROUND_NEAREST_AWAY ||
       (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
     return SMMA_INVALID_ARGUMENT;
-  c.least = end_of_range(to_format, -INFINITY), c.greatest = end_of_range(to_format, INFINITY);
+  c.least = least_of(to_format, c.to), c.greatest = greatest_of(to_format, c.to);
   r = rounder_between(c.from, c.to);
-  for (size_t first = 0; first < count; first += BLOCK) {
-    const size_t end = count - first < BLOCK ? count : first + BLOCK;
-    if (fewer && end == first + BLOCK && round_block(&r, from, to, first, to_bytes, &counts)) continue;
-    for (size_t i = first; i < end; i++) {
-      const uint64_t x = smma_load(from_bytes, from, i);
-      uint64_t y;
-      if (!fast || !round_finite(&r, x, &y, &counts)) y = convert(&c, x, &counts);
-      smma_store(to_bytes, to, i, y);
-    }
+  if (fast && from_format == SMMA_F32 && c.to.fraction_bits < 23) {
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    floats(&c, &r, from, to, count, &counts);
+    smma_float_leave(state);
+  } else {
+    convert_each(&c, fast ? &r : NULL, from, to, count, &counts);
   }
   if (conversion_counts) *conversion_counts = counts;
   return SMMA_OK;

@@ -93,6 +93,26 @@ def explain(
 ) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def operand(
+    x: NDArray[Any],  # float32 or float64, (..., outer, inner) without gaps
+    k_inner: bool,
+    format: str,
+    factor: str | None,
+    rows: int,
+    columns: int,
+    power_of_two: bool,
+    round_up: bool,
+    compute: str | None,
+    given: float,
+    random: NDArray[np.float64] | None,
+    measure: bool,
+    threads: int,
+    /,
+) -> tuple[
+    NDArray[Any], NDArray[Any] | None, NDArray[Any] | None, float, tuple[int, int, int, int, float, float] | None
+]: ...
+def operand_scale(greatest: float, format: str) -> float: ...
+def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
 def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int]: ...
 def error(

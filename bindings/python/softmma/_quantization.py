@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -11,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softmma import _core
 from softmma._products import round
-from softmma._units import BLOCK_FORMATS, dtype, formats
+from softmma._units import BLOCK_FORMATS, formats
 
 Side = Literal["a", "b"]
 
@@ -33,9 +33,7 @@ HADAMARD = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1], 
 """Signs of the random Hadamard transform, those of Transformer Engine (get_wgrad_sign_vector)."""
 
 _BITS = {format.name: format.bits for format in formats()}
-_LARGEST = float(np.finfo(np.float32).max)
-_OF_INTEGERS = {"s4": 7.0, "s8": 127.0}
-_SIX_TIMES_448 = np.float32(6 * 448)
+_MOST = float(np.finfo(np.float32).max) / (6 * 448)
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Operand:
     def __post_init__(self) -> None:
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling: {self.scaling!r} is none of {', '.join(SCALINGS)}")
-        if self.format not in _BITS and self.format not in _OF_INTEGERS:
+        if self.format not in _BITS and self.format != "s4":
             raise LookupError(f"format: {self.format!r} is none of {', '.join(_BITS)}, s4")
         if self.format == "s4" and self.compute is None:
             raise ValueError("s4 is a format to store: it needs one to compute in, as in weight_only_s4")
@@ -99,6 +97,16 @@ class Operand:
     def enters(self) -> str:
         """The format in which it enters the product."""
         return self.compute or self.format
+
+    @property
+    def is_wide(self) -> bool:
+        """Elements stay what they are."""
+        return self.format in ("f64", "f32")
+
+    @property
+    def rounds_only(self) -> bool:
+        """To its format, to nearest even."""
+        return self.scaling == "none" and self.compute is None and not self.hadamard and not self.stochastic
 
     def __str__(self) -> str:
         words = [self.format, *([] if self.scaling == "none" else [self.scaling])]
@@ -140,113 +148,15 @@ class History:
     """Delayed scaling: the greatest magnitudes of a tensor's uses, and the scale that follows from them."""
 
     def __init__(self, length: int):
-        self._amax: deque[np.float32] = deque(maxlen=length)
-        self.scale = np.float32(1)
+        self._amax: deque[float] = deque(maxlen=length)
+        self.scale = 1.0
 
-    def update(self, amax: Any, greatest: float) -> None:
+    def update(self, amax: float, format: str) -> None:
         """Behind a use. NaN is passed over; where the greatest is 0 or infinite, the scale stays as it was."""
         self._amax.append(amax)
-        largest = np.fmax.reduce(list(self._amax))
+        largest = np.fmax.reduce(self._amax)
         if np.isfinite(largest) and largest > 0:
-            self.scale = np.float32(_scale(np.float32(largest), greatest))
-
-
-@cache
-def _greatest(format: str) -> float:
-    """The greatest finite number."""
-    return _OF_INTEGERS.get(format) or float(round(np.inf, format, overflow="saturate"))
-
-
-@cache
-def _beyond(format: str) -> float:
-    """The least magnitude that is not rounded to a finite one without saturation."""
-    greatest = _greatest(format)
-    if format in _OF_INTEGERS:
-        return greatest + 0.5
-    below = float(round(np.nextafter(greatest, 0), format, mode="toward-zero"))
-    return greatest + (greatest - below) / 2
-
-
-def _scale(amax: Any, greatest: float, power_of_two: bool = False) -> NDArray[Any]:
-    """max / amax, as `Operand` says."""
-    amax = np.asarray(amax, np.float32)
-    with np.errstate(all="ignore"):
-        scale = np.minimum(np.float32(greatest) / amax, np.float32(_LARGEST))
-    scale = np.where((amax > 0) & np.isfinite(amax), scale, np.float32(1)).astype(np.float32)
-    if power_of_two:
-        scale = (scale.view(np.uint32) & np.uint32(0xFF800000)).view(np.float32)
-    return np.asarray(scale)
-
-
-def _reciprocal(x: Any) -> NDArray[Any]:
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.asarray(np.float32(1) / x, np.float32)
-
-
-def _amax(x: NDArray[Any], rows: int | None, columns: int | None) -> NDArray[Any]:
-    """The greatest magnitude of each block of (..., rows, columns); of the tensor, (1, ..., 1), if rows is None."""
-    magnitude: NDArray[Any] = np.abs(x)
-    if rows is None:
-        return np.full((1,) * x.ndim, magnitude.max(initial=0))
-    if columns is None:
-        magnitude = magnitude.max(-1, initial=0, keepdims=True)
-    for axis, length in ((-2, rows), (-1, columns or 1)):
-        starts = np.arange(0, magnitude.shape[axis], length)
-        if length > 1 and len(starts):
-            magnitude = np.maximum.reduceat(magnitude, starts, axis)
-    return magnitude
-
-
-def _spread(x: NDArray[Any], shape: tuple[int, ...], rows: int | None, columns: int | None) -> NDArray[Any]:
-    """Blocks' numbers at their elements."""
-    if rows is not None and rows > 1:
-        x = np.repeat(x, rows, -2)[..., : shape[-2], :]
-    if columns is not None and columns > 1:
-        x = np.repeat(x, columns, -1)[..., : shape[-1]]
-    return x
-
-
-def _transformed(x: NDArray[Any]) -> NDArray[Any]:
-    """Blocks of 16 along K, the last filled with zeros, times the Hadamard matrix with signs, divided by 4."""
-    count = -(-x.shape[-1] // 16)
-    padded = np.zeros((*x.shape[:-1], 16 * count))
-    padded[..., : x.shape[-1]] = x
-    blocks = padded.reshape(*x.shape[:-1], count, 16) * HADAMARD
-    for half in (8, 4, 2, 1):
-        pairs = blocks.reshape(*blocks.shape[:-1], 8 // half, 2, half)
-        first, second = pairs[..., 0, :], pairs[..., 1, :]
-        blocks = np.stack([first + second, first - second], -2).reshape(blocks.shape)
-    transformed: NDArray[Any] = (blocks / 4).reshape(padded.shape).astype(np.float32)
-    return transformed
-
-
-def _rounded(x: NDArray[Any], operand: Operand, generator: np.random.Generator | None) -> NDArray[Any]:
-    """To the format, saturating where it is narrow; integers of 4 bits stay int8."""
-    if operand.format == "s4":
-        return np.asarray(np.clip(np.nan_to_num(np.rint(x)), -8, 7).astype(np.int8))
-    if not operand.stochastic:
-        return np.asarray(round(x, operand.format))
-    if generator is None:
-        raise ValueError("stochastic rounding needs a generator (numpy.random.default_rng(seed))")
-    below, above = (round(x, operand.format, mode=f"toward-{way}") for way in ("negative", "positive"))
-    low, high, exact = (np.asarray(y).astype(np.float64) for y in (below, above, x))
-    with np.errstate(invalid="ignore"):
-        up = generator.random(x.shape) * (high - low) < exact - low
-    return np.asarray(np.where(up, above, below))
-
-
-def _power_of_two_factors(amax: NDArray[Any], operand: Operand) -> NDArray[Any]:
-    """2^e for UE8M0, as `Operand` says; the least, 2^-127, for zeros, and NaN for a block with NaN or infinity."""
-    greatest = _greatest(operand.format)
-    # amax / max, or max's power of two: 0.5 <= mantissa < 1
-    divided = (
-        amax * np.float32(1 / greatest)
-        if operand.round_up
-        else amax.astype(np.float64) / 2 ** np.floor(np.log2(greatest))
-    )
-    mantissa, exponent = np.frexp(divided)
-    e = np.where(divided > 0, exponent - (mantissa == 0.5) if operand.round_up else exponent - 1, -127)
-    return np.where(np.isfinite(amax), np.exp2(np.clip(e, -127, 127).astype(np.float64)), np.nan)
+            self.scale = _core.operand_scale(largest, format)
 
 
 def prepare(
@@ -259,12 +169,14 @@ def prepare(
     factor: float | None = None,
     across: bool = False,
     measure: bool = False,
+    threads: int = 0,
 ) -> Prepared:
     """A tensor as an operand: A is (..., M, K) or (K,), B is (..., K, N) or (K,).
 
     ``history`` and ``generator`` belong to delayed scaling and to stochastic rounding. ``factor`` stands for NVFP4's
     amax / (6 * 448), where that is known from elsewhere. With ``across`` factors are shared along the other axis than K:
-    weight-only weights are stored once, and multiplied along either. ``measure``: the statistics, too.
+    weight-only weights are stored once, and multiplied along either. ``measure``: the statistics, too. ``threads`` (0:
+    all cores) do not change a result.
 
     Raises ValueError for what is missing or no operand.
     """
@@ -273,124 +185,56 @@ def prepare(
         raise ValueError(f"side: {side!r} is none of a, b")
     if x.ndim == 0 or x.dtype.kind in "cOSU":
         raise ValueError(f"{side} is {'a number' if x.ndim == 0 else x.dtype}, not an array of real numbers")
-    if factor is not None and not 0 < np.float32(factor) <= _LARGEST / float(_SIX_TIMES_448):
+    if factor is not None and not 0 < np.float32(factor) <= _MOST:
         raise ValueError(f"factor: {factor} is no positive FP32 number of which 6 * 448 times are one, too")
+    if operand.stochastic and generator is None:
+        raise ValueError("stochastic rounding needs a generator (numpy.random.default_rng(seed))")
+    if operand.history and history is None:
+        raise ValueError("delayed scaling needs a history (softmma.recipes.History)")
     vector = x.ndim == 1
     if vector:
         x = x[None] if side == "a" else x[:, None]
+    if operand.rounds_only and not measure:
+        values = x if operand.is_wide else np.asarray(round(x, operand.format))
+        return Prepared(values, None, None, operand, side, vector, None)
     k_last = (side == "a") != across
-    lines = x if k_last else x.swapaxes(-1, -2)
-    if operand.hadamard:
-        lines = _transformed(lines.astype(np.float32))
-    values, scales, behind, scaled, stands_for = _quantised(lines, operand, history, generator, factor)
-    if operand.compute is not None:
-        with np.errstate(invalid="ignore", over="ignore"):
-            values = np.asarray(round(values.astype(np.float32) * stands_for(), operand.compute))
-        scales = behind = None
-    statistics = None
-    if measure:
-        became = values.astype(np.float64) if operand.compute else values.astype(np.float64) * stands_for()
-        statistics = _statistics(lines, scaled, became, operand)
-    if not k_last:
+    x, k_inner, turned = _dense(x, operand, k_last)
+    lines = x.shape if k_inner else (*x.shape[:-2], x.shape[-1], x.shape[-2])
+    random = generator.random(lines) if generator is not None and operand.stochastic else None
+    given = factor or (history.scale if history is not None and operand.history else 0.0)
+    values, scales, behind, amax, counted = _core.operand(
+        x, k_inner, *_rule(operand, x.dtype == np.float64), given, random, measure, threads
+    )  # fmt: skip
+    if history is not None and operand.history:
+        history.update(amax, operand.format)
+    if turned:
         values = values.swapaxes(-1, -2)
+    if not k_last:
         scales = None if scales is None else scales.swapaxes(-1, -2)
         behind = None if behind is None else behind.swapaxes(-1, -2)
+    statistics = None if counted is None else Statistics(x.size, *counted)
     return Prepared(values, scales, behind, operand, side, vector, statistics)
 
 
-class _Quantised(NamedTuple):
-    values: NDArray[Any]
-    scales: NDArray[Any] | None
-    factor: NDArray[Any] | None
-    scaled: NDArray[Any]
-    """What was rounded to the values."""
-    stands_for: Callable[[], Any]
-    """What each value is to be multiplied by."""
+def _dense(x: NDArray[Any], operand: Operand, k_last: bool) -> tuple[NDArray[Any], bool, bool]:
+    """In FP32 or FP64 without gaps; whether K is its last axis then, and whether the last two are exchanged."""
+    if x.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float64 if operand.scaling == "none" and x.dtype.kind in "iub" else np.float32)
+    if operand.hadamard:
+        lines = np.ascontiguousarray(x if k_last else x.swapaxes(-1, -2), np.float32)
+        return _core.hadamard(lines, HADAMARD), True, not k_last
+    if not x.flags.c_contiguous and x.swapaxes(-1, -2).flags.c_contiguous:
+        return x.swapaxes(-1, -2), not k_last, True
+    return np.ascontiguousarray(x), k_last, False
 
 
-def _quantised(
-    x: NDArray[Any],
-    operand: Operand,
-    history: History | None,
-    generator: np.random.Generator | None,
-    factor_given: float | None,
-) -> _Quantised:
+@cache
+def _rule(operand: Operand, f64: bool) -> tuple[str, str | None, int, int, bool, bool, str | None]:
+    """For the extension module: formats of elements and factors, how many share one, and how."""
     rows, columns = SCALINGS[operand.scaling]
-    if operand.scaling == "none":
-        wide = operand.format in ("f64", "f32")
-        values = x if wide else _rounded(x, operand, generator)
-        return _Quantised(values, None, None, x, lambda: np.float32(1))
-    if columns != 32 or x.dtype != np.float64:
-        x = x.astype(np.float32)
-
-    def spread(numbers: NDArray[Any]) -> NDArray[Any]:
-        return _spread(numbers, x.shape, rows, columns)
-
-    amax = _amax(x, rows, columns)
-    scales = factor = None
-    with np.errstate(invalid="ignore", over="ignore"):
-        if columns == 32:
-            elements = _power_of_two_factors(amax, operand)
-            scales = elements.astype(dtype("ue8m0"))
-            scaled = x / spread(elements)
-        elif columns == 16:
-            scale, scales, factor = _two_levels(amax, factor_given)
-            elements = scales.astype(np.float32) * factor
-            scaled = x * spread(scale)
-        else:
-            scale = _tensor_scale(amax, operand, history)
-            elements = _reciprocal(scale)
-            scaled = x * spread(scale)
-            if columns == 128:
-                scales = elements
-            else:
-                factor = elements
-    if scales is not None:
-        scales = np.ascontiguousarray(_spread(scales, (*x.shape[:-1], scales.shape[-1]), rows, None))
-    return _Quantised(_rounded(scaled, operand, generator), scales, factor, scaled, lambda: spread(elements))
-
-
-def _tensor_scale(amax: NDArray[Any], operand: Operand, history: History | None) -> NDArray[Any]:
-    """Current scaling's, or delayed scaling's, whose history gains this use."""
-    greatest = _greatest(operand.format)
-    if not operand.history:
-        return _scale(amax, greatest, operand.power_of_two)
-    if history is None:
-        raise ValueError("delayed scaling needs a history (softmma.recipes.History)")
-    scale = np.full(amax.shape, history.scale)
-    history.update(amax.reshape(())[()], greatest)
-    return scale
-
-
-def _two_levels(amax: NDArray[Any], given: float | None) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """NVFP4's scales and factors of blocks, and the tensor's factor, from the blocks' greatest magnitudes."""
-    largest = amax.max(initial=0) if given is None else np.float32(given) * _SIX_TIMES_448
-    encode, factor = np.float32(1), np.float32(1)
-    if largest > 0 and np.isfinite(largest):
-        encode = min(_SIX_TIMES_448 / largest, np.float32(_LARGEST))
-        factor = largest / _SIX_TIMES_448
-    blocks = np.asarray(round(amax * (encode * np.float32(1 / 6)), "ue4m3"))
-    decode = blocks.astype(np.float32)
-    scale = np.minimum(_reciprocal(decode * _reciprocal(encode)), np.float32(_LARGEST))
-    scale = np.where(decode == 0, np.float32(0), scale)  # else elements that stand for nothing were the greatest
-    return scale, blocks, np.full((1,) * amax.ndim, factor, np.float32)
-
-
-def _statistics(x: NDArray[Any], scaled: NDArray[Any], became: NDArray[Any], operand: Operand) -> Statistics:
-    """Of a tensor x whose elements were scaled and became numbers of the format."""
-    exact = x.astype(np.float64)
-    finite = np.isfinite(exact) & np.isfinite(became)
-    narrow = operand.format in _OF_INTEGERS or _BITS[operand.format] <= 8
-    with np.errstate(invalid="ignore", over="ignore"):
-        return Statistics(
-            x.size,
-            int(((became == 0) & (exact != 0)).sum()),
-            int((np.abs(scaled) >= _beyond(operand.format)).sum()) if narrow else 0,
-            int(np.isinf(became).sum()),
-            int(np.isnan(became).sum()),
-            float(np.where(finite, np.square(became - exact), 0).sum()),
-            float(np.where(finite, np.square(exact), 0).sum()),
-        )
+    factor = None if columns == 0 else {16: "ue4m3", 32: "ue8m0"}.get(columns or 0, "f32")
+    format = ("f64" if f64 else "f32") if operand.is_wide and factor is None else operand.format
+    return format, factor, rows or 0, columns or 0, operand.power_of_two, operand.round_up, operand.compute
 
 
 # ---- Block-scaled formats ----

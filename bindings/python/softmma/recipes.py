@@ -291,7 +291,8 @@ class Unit:
         operand = self.operand(role, product)
         across = operand.compute is not None and product == "dgrad"
         return prepare(
-            x, operand, side, history=history, generator=self.generator, across=across, measure=measure
+            x, operand, side, history=history, generator=self.generator, across=across, measure=measure,
+            threads=self.threads,
         )  # fmt: skip
 
     def instruction(self, a: Operand, b: Operand) -> Instruction:

@@ -163,7 +163,7 @@ class Call:
         self, x: torch.Tensor, operand: Operand, role: Role, product: Product, side: Side
     ) -> tuple[Prepared, Statistics | None]:
         values = array(x)
-        if _only_rounds(operand) and not self.emulation.statistics:
+        if operand.rounds_only and not self.emulation.statistics:
             # Nothing but rounding, which the product itself does, with a warning of what overflows.
             vector = values.ndim == 1
             values = values[None if side == "a" else (..., None)] if vector else values
@@ -200,7 +200,3 @@ class Call:
     ) -> None:
         multiplications = a.numel() * (b.shape[-1] if b.dim() > 1 else 1)
         self.emulation.record(self.place.layer, self.operation, kind, of_a, of_b, multiplications)
-
-
-def _only_rounds(x: Operand) -> bool:
-    return x.scaling == "none" and x.compute is None and not x.hadamard and not x.stochastic

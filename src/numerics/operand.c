@@ -1,0 +1,515 @@
+#include "numerics/operand.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/format.h"
+#include "host/float.h"
+#include "host/load.h"
+#include "host/thread.h"
+
+enum { CHUNK = 1024, PARALLEL = 1 << 16 };
+
+typedef struct work {
+  const smma_operand_rule *rule;
+  smma_operand *operand;
+  size_t batch, outer, inner;        /* those of the operand; of a tensor with one factor one matrix */
+  size_t block_outer, block_inner;   /* elements that share a factor */
+  size_t strips, blocks, chunk;      /* of factors in a matrix: rows, columns; elements of a row at a time */
+  size_t bytes;                      /* of a value */
+  bool f64;                          /* scaled elements are */
+  double max, beyond;                /* the greatest number; the least magnitude that is not rounded to a finite one */
+  double *amax;                      /* of each block: the greatest magnitude */
+  float *scale, *element;            /* of each block: what elements are multiplied by before, and what they stand for */
+  unsigned char *code;               /* of each block: the factor as UE8M0 or UE4M3 */
+  float encode, factor;              /* of the tensor, where there are two levels */
+  smma_operand_statistics *measured; /* of each row; or NULL */
+  unsigned char *memory;             /* of each thread: `room` bytes */
+  size_t room;
+  int threads;
+} work;
+
+static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
+
+/* All tasks, on threads in the usual floating-point mode; a task is a call that stays within it. */
+static void run(const work *w, size_t tasks, void (*task)(const work *, size_t, void *)) {
+#pragma omp parallel num_threads(w->threads) if (w->threads > 1)
+  {
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    void *memory = w->memory + (size_t)smma_this_thread() * w->room;
+#pragma omp for schedule(static)
+    for (size_t i = 0; i < tasks; i++) task(w, i, memory);
+    smma_float_leave(state);
+  }
+}
+
+/* ---- Greatest magnitudes: NaN is greater than infinity ---- */
+
+static void magnitudes_f32(const float *x, size_t rows, size_t pitch, size_t count, uint32_t *greatest) {
+  memset(greatest, 0, count * sizeof *greatest);
+  for (size_t row = 0; row < rows; row++)
+    for (size_t i = 0; i < count; i++) {
+      uint32_t bits;
+      memcpy(&bits, x + row * pitch + i, sizeof bits);
+      bits &= 0x7fffffff;
+      greatest[i] = (int32_t)bits > (int32_t)greatest[i] ? bits : greatest[i];
+    }
+}
+
+static void magnitudes_f64(const double *x, size_t rows, size_t pitch, size_t count, uint64_t *greatest) {
+  memset(greatest, 0, count * sizeof *greatest);
+  for (size_t row = 0; row < rows; row++)
+    for (size_t i = 0; i < count; i++) {
+      uint64_t bits;
+      memcpy(&bits, x + row * pitch + i, sizeof bits);
+      bits &= INT64_MAX;
+      greatest[i] = bits > greatest[i] ? bits : greatest[i];
+    }
+}
+
+static float greatest_f32(const uint32_t *bits, size_t count) {
+  uint32_t greatest = 0;
+  float x;
+  for (size_t i = 0; i < count; i++) greatest = (int32_t)bits[i] > (int32_t)greatest ? bits[i] : greatest;
+  memcpy(&x, &greatest, sizeof x);
+  return x;
+}
+
+static double greatest_f64(const uint64_t *bits, size_t count) {
+  uint64_t greatest = 0;
+  double x;
+  for (size_t i = 0; i < count; i++) greatest = bits[i] > greatest ? bits[i] : greatest;
+  memcpy(&x, &greatest, sizeof x);
+  return x;
+}
+
+/* Of the blocks in one chunk of one strip. */
+static void find_greatest(const work *w, size_t task, void *memory) {
+  const size_t chunks = (w->inner + w->chunk - 1) / w->chunk, strip = task / chunks, first = task % chunks * w->chunk;
+  const size_t top = strip % w->strips * w->block_outer, rows = smaller(w->block_outer, w->outer - top);
+  const size_t at = (strip / w->strips * w->outer + top) * w->inner + first, count = smaller(w->chunk, w->inner - first);
+  double *amax = w->amax + strip * w->blocks + first / w->block_inner;
+  if (w->operand->f64)
+    magnitudes_f64((const double *)w->operand->x + at, rows, w->inner, count, memory);
+  else
+    magnitudes_f32((const float *)w->operand->x + at, rows, w->inner, count, memory);
+  for (size_t i = 0; i < count; i += w->block_inner) {
+    const size_t n = smaller(w->block_inner, count - i);
+    *amax++ = w->operand->f64 ? greatest_f64((uint64_t *)memory + i, n) : greatest_f32((uint32_t *)memory + i, n);
+  }
+}
+
+static size_t count_blocks(const work *w) { return w->batch * w->strips * w->blocks; }
+
+static double greatest_of_all(const work *w) {
+  double greatest = 0;
+  for (size_t i = 0; i < count_blocks(w); i++)
+    if (isnan(w->amax[i]) || w->amax[i] > greatest) greatest = w->amax[i];
+  return greatest;
+}
+
+/* ---- Factors ---- */
+
+static double greatest_number(smma_format format) {
+  if (format == SMMA_NO_FORMAT) return 7;
+  return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+}
+
+/* Without saturation. */
+static double least_beyond(smma_format format) {
+  const double max = greatest_number(format);
+  if (format == SMMA_NO_FORMAT || smma_is_integer(format)) return max + 0.5;
+  return max + (max - smma_value(format, smma_round(format, nextafter(max, 0), SMMA_ROUND_TOWARD_ZERO,
+                                                    SMMA_OVERFLOW_SATURATE))) / 2;
+}
+
+static float at_most(float x) { return x > FLT_MAX ? FLT_MAX : x; }
+
+static float scale_of(float amax, double max, bool power_of_two) {
+  float scale = amax > 0 && isfinite(amax) ? at_most((float)max / amax) : 1;
+  uint32_t bits;
+  memcpy(&bits, &scale, sizeof bits);
+  if (power_of_two) bits &= 0xff800000;
+  memcpy(&scale, &bits, sizeof scale);
+  return scale;
+}
+
+float smma_operand_scale(float greatest, smma_format format, bool power_of_two) {
+  return scale_of(greatest, greatest_number(format), power_of_two);
+}
+
+/* The exponent of a factor for UE8M0; the least for zeros. */
+static int exponent_of(const work *w, double amax) {
+  int exponent;
+  double mantissa;
+  if (!(amax > 0)) return -127;
+  if (w->rule->round_up) { /* in the precision of the elements */
+    const float part = (float)(1 / w->max);
+    mantissa = frexp(w->operand->f64 ? amax * part : (float)amax * part, &exponent);
+    if (mantissa == 0) return -127;
+    exponent -= mantissa == 0.5;
+  } else {
+    exponent = ilogb(amax) - ilogb(w->max);
+  }
+  return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
+}
+
+static void find_powers(const work *w, size_t block) {
+  if (isfinite(w->amax[block])) {
+    const int exponent = exponent_of(w, w->amax[block]);
+    w->element[block] = ldexpf(1, exponent), w->scale[block] = ldexpf(1, -exponent);
+    w->code[block] = (unsigned char)(exponent + 127);
+  } else {
+    w->element[block] = w->scale[block] = NAN;
+    w->code[block] = 255;
+  }
+}
+
+/* What is before and behind the rounding of factors to UE4M3, which is that of E4M3 for numbers without sign. */
+static void find_second_level(const work *w, size_t first, size_t count, float *wanted) {
+  const float sixth = w->encode * (float)(1. / 6);
+  for (size_t i = 0; i < count; i++) wanted[i] = (float)w->amax[first + i] * sixth;
+  smma_convert(SMMA_F32, wanted, SMMA_E4M3, w->code + first, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
+               NULL);
+  for (size_t i = first; i < first + count; i++) {
+    const float decode = (float)smma_value(SMMA_UE4M3, w->code[i]);
+    w->element[i] = decode * w->factor;
+    /* Else elements that stand for nothing were the greatest. */
+    w->scale[i] = decode == 0 ? 0 : at_most(1 / (decode * (1 / w->encode)));
+  }
+}
+
+static void find_factors(const work *w, size_t task, void *memory) {
+  const size_t first = task * CHUNK, count = smaller(CHUNK, count_blocks(w) - first);
+  if (w->rule->factor == SMMA_UE4M3) {
+    find_second_level(w, first, count, memory);
+    return;
+  }
+  for (size_t i = first; i < first + count; i++)
+    if (w->rule->factor == SMMA_UE8M0) {
+      find_powers(w, i);
+    } else {
+      w->scale[i] = w->rule->given ? w->rule->given : scale_of((float)w->amax[i], w->max, w->rule->power_of_two);
+      w->element[i] = 1 / w->scale[i];
+    }
+}
+
+/* NVFP4's factor of the tensor. */
+static void find_first_level(work *w) {
+  const float six_times_448 = 6 * 448;
+  const float greatest = w->rule->given ? w->rule->given * six_times_448 : (float)greatest_of_all(w);
+  const bool regular = greatest > 0 && isfinite(greatest);
+  w->encode = regular ? at_most(six_times_448 / greatest) : 1;
+  w->factor = regular ? greatest / six_times_448 : 1;
+}
+
+/* ---- Elements ---- */
+
+/* The factor's block of an element: its matrix, row and column. */
+static size_t block_at(const work *w, size_t matrix, size_t row, size_t column) {
+  return (matrix * w->strips + row / w->block_outer) * w->blocks + column / w->block_inner;
+}
+
+/* A NaN stays what it is, whatever the scale. */
+static inline float times_f32(float x, float scale) {
+  const float product = x * scale;
+  return x != x ? x : product;
+}
+
+static inline double times_f64(double x, double scale) {
+  const double product = x * scale;
+  return x != x ? x : product;
+}
+
+/* Each has a scale of its own, or all have the first. */
+static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
+  const float common = *scale;
+  if (own)
+    for (size_t i = 0; i < count; i++) y[i] = times_f32(x[i], scale[i]);
+  else
+    for (size_t i = 0; i < count; i++) y[i] = times_f32(x[i], common);
+}
+
+static void multiply_f64(const double *x, const float *scale, bool own, size_t count, double *y) {
+  for (size_t i = 0; i < count; i++) y[i] = times_f64(x[i], scale[own ? i : 0]);
+}
+
+/* The elements as numbers of the scaled ones' format: those of a row where they are, or in y. */
+static const void *numbers(const work *w, size_t at, void *y) {
+  const float *x = (const float *)w->operand->x + at;
+  const double *wide = (const double *)w->operand->x + at;
+  if (w->operand->f64 == w->f64) return w->f64 ? (const void *)wide : x;
+  for (size_t i = 0; i < w->inner; i++) {
+    if (w->f64)
+      ((double *)y)[i] = x[i];
+    else
+      ((float *)y)[i] = (float)wide[i];
+  }
+  return y;
+}
+
+/* The row times its scales, in y or where it is. */
+static const void *scaled(const work *w, size_t row, void *y) {
+  const void *x = numbers(w, row * w->inner, y);
+  const float *scale = w->scale + block_at(w, row / w->outer, row % w->outer, 0);
+  const bool own = w->block_inner == 1;
+  const size_t each = own ? w->inner : w->block_inner;
+  if (w->rule->factor == SMMA_NO_FORMAT) return x;
+  for (size_t i = 0; i < w->inner; i += each, scale++) {
+    const size_t count = smaller(each, w->inner - i);
+    if (w->f64)
+      multiply_f64((const double *)x + i, scale, own, count, (double *)y + i);
+    else
+      multiply_f32((const float *)x + i, scale, own, count, (float *)y + i);
+  }
+  return y;
+}
+
+static double number(const work *w, const void *y, size_t i) {
+  return w->f64 ? ((const double *)y)[i] : (double)((const float *)y)[i];
+}
+
+/* To one of the two neighbours, by the random number of the element's place in its line. */
+static void round_randomly(const work *w, size_t row, const void *y, unsigned char *values) {
+  const size_t outer = w->operand->outer, matrix = row / outer * outer * w->inner, r = row % outer;
+  for (size_t i = 0; i < w->inner; i++) {
+    const double exact = number(w, y, i);
+    const uint64_t low = smma_round(w->rule->format, exact, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT);
+    const uint64_t high = smma_round(w->rule->format, exact, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT);
+    const double below = smma_value(w->rule->format, low), above = smma_value(w->rule->format, high);
+    const double random = w->rule->random[matrix + (w->operand->k_inner ? r * w->inner + i : i * outer + r)];
+    smma_store(w->bytes, values, i, random * (above - below) < exact - below ? high : low);
+  }
+}
+
+static void round_to_four_bits(const work *w, const void *y, signed char *values) {
+  for (size_t i = 0; i < w->inner; i++) {
+    const double x = number(w, y, i);
+    values[i] = (signed char)(isnan(x) ? 0 : x < -8 ? -8 : x > 7 ? 7 : rint(x));
+  }
+}
+
+static void round_row(const work *w, size_t row, const void *y, void *values) {
+  if (w->rule->format == SMMA_NO_FORMAT)
+    round_to_four_bits(w, y, values);
+  else if (w->rule->random)
+    round_randomly(w, row, y, values);
+  else
+    smma_convert(w->f64 ? SMMA_F64 : SMMA_F32, y, w->rule->format, values, w->inner, SMMA_ROUND_NEAREST_EVEN,
+                 SMMA_OVERFLOW_DEFAULT, NULL);
+}
+
+/* An element's value times its factor. */
+static double value_at(const work *w, size_t row, const unsigned char *values, size_t i) {
+  const double value = w->rule->format == SMMA_NO_FORMAT
+                           ? (double)(signed char)values[i]
+                           : smma_value(w->rule->format, smma_load(w->bytes, values, i));
+  if (w->rule->factor == SMMA_NO_FORMAT) return value;
+  return value * w->element[block_at(w, row / w->outer, row % w->outer, i)];
+}
+
+/* Multiplied out, in FP32 but where factors are powers of two. */
+static void compute_row(const work *w, size_t row, const unsigned char *values, void *computed) {
+  const size_t bytes = smma_container_bytes(smma_encoding_of(w->rule->compute));
+  for (size_t i = 0; i < w->inner; i++) {
+    const double value = value_at(w, row, values, i);
+    smma_store(bytes, computed, i,
+               smma_round(w->rule->compute, w->rule->factor == SMMA_UE8M0 ? value : (float)value,
+                          SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+  }
+}
+
+static void measure(const work *w, double x, double y, double became, smma_operand_statistics *s) {
+  s->zeros += became == 0 && x != 0;
+  s->saturated += fabs(y) >= w->beyond;
+  s->infinite += isinf(became) != 0;
+  s->nan += isnan(became) != 0;
+  if (!isfinite(x) || !isfinite(became)) return;
+  s->error += (became - x) * (became - x);
+  s->norm += x * x;
+}
+
+static void measure_row(const work *w, size_t row, const void *y, const unsigned char *values, const void *computed) {
+  for (size_t i = 0; i < w->inner; i++) {
+    const size_t at = row * w->inner + i;
+    const double x = w->operand->f64 ? ((const double *)w->operand->x)[at] : ((const float *)w->operand->x)[at];
+    measure(w, x, number(w, y, i),
+            computed ? smma_value(w->rule->compute,
+                                  smma_load(smma_container_bytes(smma_encoding_of(w->rule->compute)), computed, i))
+                     : value_at(w, row, values, i),
+            &w->measured[row]);
+  }
+}
+
+/* In a thread's memory: the scaled row, and what is multiplied out. */
+static void make_row(const work *w, size_t row, void *memory) {
+  const bool computes = w->rule->compute != SMMA_NO_FORMAT;
+  const size_t bytes = computes ? smma_container_bytes(smma_encoding_of(w->rule->compute)) : w->bytes;
+  unsigned char *result = (unsigned char *)w->operand->values + row * w->inner * bytes;
+  unsigned char *values = computes ? (unsigned char *)memory + w->inner * sizeof(double) : result;
+  const void *y = scaled(w, row, memory);
+  round_row(w, row, y, values);
+  if (computes) compute_row(w, row, values, result);
+  if (w->measured) measure_row(w, row, y, values, computes ? result : NULL);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"), flatten)) static void make_row_in_avx2(const work *w, size_t row, void *memory) {
+  make_row(w, row, memory);
+}
+
+__attribute__((target("avx2"), flatten)) static void find_greatest_in_avx2(const work *w, size_t task, void *memory) {
+  find_greatest(w, task, memory);
+}
+
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+#else
+#define make_row_in_avx2 make_row
+#define find_greatest_in_avx2 find_greatest
+static bool has_avx2(void) { return false; }
+#endif
+
+/* ---- Results ---- */
+
+/* Of all blocks of a line. */
+static void give_scales(const work *w, size_t line, void *memory) {
+  const bool along = w->operand->k_inner;
+  const size_t lines = along ? w->outer : w->inner, blocks = along ? w->blocks : w->strips;
+  const size_t first = block_at(w, line / lines, along ? line % lines : 0, along ? 0 : line % lines);
+  (void)memory;
+  for (size_t i = 0; i < blocks; i++) {
+    const size_t block = first + i * (along ? 1 : w->blocks);
+    if (w->rule->factor == SMMA_F32)
+      ((float *)w->operand->scales)[line * blocks + i] = w->element[block];
+    else
+      ((unsigned char *)w->operand->scales)[line * blocks + i] = w->code[block];
+  }
+}
+
+static void add_statistics(const work *w) {
+  smma_operand_statistics *sum = &w->operand->statistics;
+  for (size_t row = 0; row < w->batch * w->outer; row++) {
+    const smma_operand_statistics *s = &w->measured[row];
+    sum->zeros += s->zeros, sum->saturated += s->saturated, sum->infinite += s->infinite, sum->nan += s->nan;
+    sum->error += s->error, sum->norm += s->norm;
+  }
+}
+
+/* Elements that share a factor: all of a tensor, for which a matrix's rows are the blocks at first; of a matrix. */
+static void divide(work *w) {
+  const smma_operand *o = w->operand;
+  const smma_operand_rule *rule = w->rule;
+  const size_t k = o->k_inner ? o->inner : o->outer, columns = rule->columns ? rule->columns : k + !k;
+  const bool whole = !rule->rows;
+  w->block_outer = whole ? 1 : o->k_inner ? rule->rows : columns;
+  w->block_inner = whole ? o->inner + !o->inner : o->k_inner ? columns : rule->rows;
+  w->strips = (o->outer + w->block_outer - 1) / w->block_outer;
+  w->blocks = (o->inner + w->block_inner - 1) / w->block_inner;
+  if (!rule->columns) *(o->k_inner ? &w->blocks : &w->strips) += !k; /* a factor of nothing */
+  w->chunk = w->block_inner < CHUNK ? CHUNK / w->block_inner * w->block_inner : w->block_inner;
+}
+
+static void become_one_block(work *w) {
+  w->amax[0] = greatest_of_all(w);
+  w->batch = w->strips = w->blocks = 1;
+  w->outer *= w->operand->batch;
+  w->block_outer = w->outer + !w->outer, w->block_inner = w->inner + !w->inner;
+}
+
+static void find_all_factors(work *w) {
+  run(w, w->batch * w->strips * ((w->inner + w->chunk - 1) / w->chunk),
+      has_avx2() ? find_greatest_in_avx2 : find_greatest);
+  if (!w->rule->rows) become_one_block(w);
+  w->operand->greatest = (float)w->amax[0];
+  if (w->rule->factor == SMMA_UE4M3) find_first_level(w);
+  run(w, (count_blocks(w) + CHUNK - 1) / CHUNK, find_factors);
+}
+
+static void give_factors(work *w) {
+  const smma_operand *o = w->operand;
+  if (o->scales) run(w, w->batch * (o->k_inner ? w->outer : w->inner), give_scales);
+  if (!o->factor) return;
+  if (w->rule->factor == SMMA_UE4M3)
+    *o->factor = w->factor;
+  else
+    memcpy(o->factor, w->element, count_blocks(w) * sizeof *o->factor);
+}
+
+static void make(work *w) {
+  if (w->rule->factor != SMMA_NO_FORMAT) {
+    find_all_factors(w);
+    give_factors(w);
+  }
+  run(w, w->batch * w->outer, has_avx2() ? make_row_in_avx2 : make_row);
+  if (w->measured) add_statistics(w);
+}
+
+static bool allocate(work *w) {
+  const size_t blocks = count_blocks(w) + 1, rows = w->batch * w->outer + 1;
+  const size_t most = w->inner > w->chunk ? w->inner : w->chunk;
+  w->room = 2 * sizeof(double) * (most + CHUNK);
+  w->memory = malloc(w->room * (size_t)w->threads);
+  w->amax = calloc(blocks, sizeof *w->amax);
+  w->scale = malloc(blocks * sizeof *w->scale);
+  w->element = malloc(blocks * sizeof *w->element);
+  w->code = malloc(blocks);
+  if (w->operand->measure) w->measured = calloc(rows, sizeof *w->measured);
+  return w->memory && w->amax && w->scale && w->element && w->code && !w->operand->measure == !w->measured;
+}
+
+static void release(work *w) {
+  free(w->memory);
+  free(w->amax);
+  free(w->scale);
+  free(w->element);
+  free(w->code);
+  free(w->measured);
+}
+
+static int threads_for(const smma_operand *o) {
+  const int wanted = o->threads ? o->threads : smma_default_threads();
+  if (o->batch * o->outer * o->inner < PARALLEL) return 1;
+  return wanted < smma_most_threads() ? wanted : smma_most_threads();
+}
+
+smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand) {
+  void (*volatile make_in_mode)(work *) = make; /* a call that stays where it is */
+  const smma_encoding f = smma_encoding_of(rule->format);
+  work w = {.rule = rule, .operand = operand, .batch = operand->batch, .outer = operand->outer};
+  smma_status status = SMMA_NO_MEMORY;
+  w.inner = operand->inner, w.bytes = smma_container_bytes(f), w.threads = threads_for(operand);
+  w.f64 = rule->factor == SMMA_UE8M0 ? operand->f64 || rule->random || rule->format == SMMA_UE8M0
+                                     : rule->factor == SMMA_NO_FORMAT && operand->f64;
+  w.max = greatest_number(rule->format), w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
+  operand->statistics = (smma_operand_statistics){0};
+  divide(&w);
+  if (allocate(&w)) {
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    make_in_mode(&w);
+    smma_float_leave(state);
+    status = SMMA_OK;
+  }
+  release(&w);
+  return status;
+}
+
+/* ---- Hadamard transform ---- */
+
+void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], float *y) {
+  const size_t blocks = (k + 15) / 16;
+  for (size_t i = 0; i < lines * blocks; i++) {
+    const size_t first = i % blocks * 16;
+    double z[16];
+    for (size_t j = 0; j < 16; j++) z[j] = (first + j < k ? x[i / blocks * k + first + j] : 0.) * signs[j];
+    for (size_t half = 8; half; half /= 2)
+      for (size_t j = 0; j < 16; j++)
+        if (!(j & half)) {
+          const double sum = z[j] + z[j + half], difference = z[j] - z[j + half];
+          z[j] = sum, z[j + half] = difference;
+        }
+    for (size_t j = 0; j < 16; j++) y[i * 16 + j] = (float)(z[j] / 4);
+  }
+}
