@@ -362,6 +362,15 @@ static void test_values_of_integers(void **state) {
 
 #define COUNT 2000
 
+/* As one element of FP64 is counted. */
+static bool saturates(smma_format to, double x, smma_rounding rounding, smma_overflow overflow) {
+  uint64_t bits, y;
+  smma_conversion lost;
+  memcpy(&bits, &x, sizeof bits);
+  assert_int_equal(smma_convert(SMMA_F64, &bits, to, &y, 1, rounding, overflow, &lost), SMMA_OK);
+  return lost.saturated;
+}
+
 /* Each element against smma_round, and the counts of what they became. */
 static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
                           smma_overflow overflow) {
@@ -380,12 +389,13 @@ static void check_convert(smma_format from, const uint64_t *x, smma_format to, s
     expected.nan += isnan(result);
     expected.infinite += isinf(result) != 0;
     expected.zero += result == 0 && value != 0;
+    expected.saturated += saturates(to, value, rounding, overflow);
   }
   if (lost.changed != expected.changed || lost.zero != expected.zero || lost.nan != expected.nan ||
-      lost.infinite != expected.infinite)
-    fail_msg("%s to %s: %zu changed, %zu zero, %zu infinite, %zu NaN expected; %zu, %zu, %zu, %zu counted",
+      lost.infinite != expected.infinite || lost.saturated != expected.saturated)
+    fail_msg("%s to %s: %zu changed, %zu zero, %zu infinite, %zu NaN, %zu saturated expected; %zu, %zu, %zu, %zu, %zu",
              smma_format_name(from), smma_format_name(to), expected.changed, expected.zero, expected.infinite,
-             expected.nan, lost.changed, lost.zero, lost.infinite, lost.nan);
+             expected.nan, expected.saturated, lost.changed, lost.zero, lost.infinite, lost.nan, lost.saturated);
   assert_true(lost.infinite + lost.saturated + lost.zero + lost.nan <= lost.changed);
 }
 

@@ -178,7 +178,8 @@ static inline __attribute__((always_inline)) bool round_floats(const float_round
   return true;
 }
 
-static inline __attribute__((always_inline)) bool round_block(const float_rounder *f, const void *from, void *to, size_t to_bytes, smma_conversion *counts) {
+static inline __attribute__((always_inline)) bool round_block(const float_rounder *f, const void *from, void *to,
+                                                              size_t to_bytes, smma_conversion *counts) {
   switch (to_bytes) {
     case 1: return round_floats(f, from, to, 1, counts);
     case 2: return round_floats(f, from, to, 2, counts);
@@ -198,8 +199,8 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
 }
 
 /* Fewer than BLOCK, among zeros, which count for nothing. */
-static inline __attribute__((always_inline)) bool round_few(const float_rounder *f, const void *from, void *to, size_t to_bytes, size_t count,
-                      smma_conversion *counts) {
+static inline __attribute__((always_inline)) bool round_few(const float_rounder *f, const void *from, void *to,
+                                                            size_t to_bytes, size_t count, smma_conversion *counts) {
   uint32_t x[BLOCK] = {0}, y[BLOCK];
   memcpy(x, from, count * sizeof *x);
   if (!round_block(f, x, y, to_bytes, counts)) return false;

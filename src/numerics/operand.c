@@ -16,16 +16,16 @@ enum { CHUNK = 1024, PARALLEL = 1 << 16 };
 typedef struct work {
   const smma_operand_rule *rule;
   smma_operand *operand;
-  size_t batch, outer, inner;        /* those of the operand; of a tensor with one factor one matrix */
-  size_t block_outer, block_inner;   /* elements that share a factor */
-  size_t strips, blocks, chunk;      /* of factors in a matrix: rows, columns; elements of a row at a time */
-  size_t bytes;                      /* of a value */
-  bool f64;                          /* scaled elements are */
-  double max, beyond;                /* the greatest number; the least magnitude that is not rounded to a finite one */
-  double *amax;                      /* of each block: the greatest magnitude */
-  float *scale, *element;            /* of each block: what elements are multiplied by before, and what they stand for */
-  unsigned char *code;               /* of each block: the factor as UE8M0 or UE4M3 */
-  float encode, factor;              /* of the tensor, where there are two levels */
+  size_t batch, outer, inner;      /* those of the operand; of a tensor with one factor one matrix */
+  size_t block_outer, block_inner; /* elements that share a factor */
+  size_t strips, blocks, chunk;    /* of factors in a matrix: rows, columns; elements of a row at a time */
+  size_t bytes;                    /* of a value */
+  bool f64;                        /* scaled elements are */
+  double max, beyond;              /* the greatest number; the least magnitude that is not rounded to a finite one */
+  double *amax;                    /* of each block: the greatest magnitude */
+  float *scale, *element;          /* of each block: what elements are multiplied by before, and what they stand for */
+  unsigned char *code;             /* of each block: the factor as UE8M0 or UE4M3 */
+  float encode, factor;            /* of the tensor, where there are two levels */
   smma_operand_statistics *measured; /* of each row; or NULL */
   unsigned char *memory;             /* of each thread: `room` bytes */
   size_t room;
@@ -90,7 +90,8 @@ static double greatest_f64(const uint64_t *bits, size_t count) {
 static void find_greatest(const work *w, size_t task, void *memory) {
   const size_t chunks = (w->inner + w->chunk - 1) / w->chunk, strip = task / chunks, first = task % chunks * w->chunk;
   const size_t top = strip % w->strips * w->block_outer, rows = smaller(w->block_outer, w->outer - top);
-  const size_t at = (strip / w->strips * w->outer + top) * w->inner + first, count = smaller(w->chunk, w->inner - first);
+  const size_t at = (strip / w->strips * w->outer + top) * w->inner + first,
+               count = smaller(w->chunk, w->inner - first);
   double *amax = w->amax + strip * w->blocks + first / w->block_inner;
   if (w->operand->f64)
     magnitudes_f64((const double *)w->operand->x + at, rows, w->inner, count, memory);
@@ -123,7 +124,8 @@ static double least_beyond(smma_format format) {
   const double max = greatest_number(format);
   if (format == SMMA_NO_FORMAT || smma_is_integer(format)) return max + 0.5;
   return max + (max - smma_value(format, smma_round(format, nextafter(max, 0), SMMA_ROUND_TOWARD_ZERO,
-                                                    SMMA_OVERFLOW_SATURATE))) / 2;
+                                                    SMMA_OVERFLOW_SATURATE))) /
+                   2;
 }
 
 static float at_most(float x) { return x > FLT_MAX ? FLT_MAX : x; }
@@ -304,9 +306,8 @@ static void round_row(const work *w, size_t row, const void *y, void *values) {
 
 /* An element's value times its factor. */
 static double value_at(const work *w, size_t row, const unsigned char *values, size_t i) {
-  const double value = w->rule->format == SMMA_NO_FORMAT
-                           ? (double)(signed char)values[i]
-                           : smma_value(w->rule->format, smma_load(w->bytes, values, i));
+  const double value = w->rule->format == SMMA_NO_FORMAT ? (double)(signed char)values[i]
+                                                         : smma_value(w->rule->format, smma_load(w->bytes, values, i));
   if (w->rule->factor == SMMA_NO_FORMAT) return value;
   return value * w->element[block_at(w, row / w->outer, row % w->outer, i)];
 }

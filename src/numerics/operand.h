@@ -11,13 +11,13 @@
 /* SMMA_NO_FORMAT as the format of elements: integers of 4 bits, each in a byte. */
 typedef struct {
   smma_format format;
-  smma_format factor;      /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 with one of the tensor in FP32; SMMA_NO_FORMAT: none */
-  size_t rows, columns;    /* lines, and elements along K, that share a factor; 0: all; both 0: the tensor */
-  bool power_of_two;       /* scales of SMMA_F32 are cut down to one */
-  bool round_up;           /* factors of SMMA_UE8M0 are the least that no element exceeds */
-  smma_format compute;     /* elements times factors are rounded to this format; SMMA_NO_FORMAT: they are not */
-  float given;             /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: from its greatest magnitude */
-  const double *random;    /* in [0, 1), for each element of each line: the upper neighbour's share; NULL: nearest even */
+  smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 with one of the tensor in FP32; SMMA_NO_FORMAT: none */
+  size_t rows, columns; /* lines, and elements along K, that share a factor; 0: all; both 0: the tensor */
+  bool power_of_two;    /* scales of SMMA_F32 are cut down to one */
+  bool round_up;        /* factors of SMMA_UE8M0 are the least that no element exceeds */
+  smma_format compute;  /* elements times factors are rounded to this format; SMMA_NO_FORMAT: they are not */
+  float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: from its greatest magnitude */
+  const double *random; /* in [0, 1), for each element of each line: the upper neighbour's share; NULL: nearest even */
 } smma_operand_rule;
 
 /* What became of elements. */
@@ -33,9 +33,10 @@ typedef struct {
   size_t batch, outer, inner;
   bool k_inner;
   void *values; /* as x */
-  void *scales; /* of each line, its blocks along K: FP32 if `columns` says of how many elements, UE8M0, UE4M3; or NULL */
-  float *factor;        /* of each line (`rows` = 1), or of the tensor; or NULL */
-  float greatest;       /* SMMA_F32 of the tensor: the greatest magnitude */
+  void *
+      scales; /* of each line, its blocks along K: FP32 if `columns` says of how many elements, UE8M0, UE4M3; or NULL */
+  float *factor;  /* of each line (`rows` = 1), or of the tensor; or NULL */
+  float greatest; /* SMMA_F32 of the tensor: the greatest magnitude */
   bool measure;
   smma_operand_statistics statistics; /* if measured */
   int threads;
@@ -44,8 +45,8 @@ typedef struct {
 /* What elements whose greatest magnitude is given are multiplied by (SMMA_F32). */
 float smma_operand_scale(float greatest, smma_format format, bool power_of_two);
 
-/* Blocks of 16 along K, the last filled with zeros, times signs, times the Hadamard matrix, by 4, in binary64, rounded to
-   FP32. x has lines of k elements, y of as many blocks as it takes. */
+/* Blocks of 16 along K, the last filled with zeros, times signs, times the Hadamard matrix, by 4, in binary64, rounded
+   to FP32. x has lines of k elements, y of as many blocks as it takes. */
 void smma_hadamard(const float *x, size_t lines, size_t k, const double signs[16], float *y);
 
 /* Errors: SMMA_NO_MEMORY. */

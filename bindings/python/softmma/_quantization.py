@@ -148,15 +148,15 @@ class History:
     """Delayed scaling: the greatest magnitudes of a tensor's uses, and the scale that follows from them."""
 
     def __init__(self, length: int):
-        self._amax: deque[float] = deque(maxlen=length)
-        self.scale = 1.0
+        self._amax: deque[np.float32] = deque(maxlen=length)
+        self.scale = np.float32(1)
 
     def update(self, amax: float, format: str) -> None:
         """Behind a use. NaN is passed over; where the greatest is 0 or infinite, the scale stays as it was."""
-        self._amax.append(amax)
+        self._amax.append(np.float32(amax))
         largest = np.fmax.reduce(self._amax)
         if np.isfinite(largest) and largest > 0:
-            self.scale = _core.operand_scale(largest, format)
+            self.scale = np.float32(_core.operand_scale(largest, format))
 
 
 def prepare(

@@ -345,6 +345,148 @@ def test_statistics():
     assert s[:5] == (3, 1, 0, 2, 0)
 
 
+# ---- The extension module's arithmetic on any arrays, in any layout ----
+
+
+def arrays(generator, shape):
+    """Numbers of every kind, a kind to an array."""
+    x = generator.standard_normal(shape)
+    yield x
+    yield x * 1e-30
+    yield np.where(generator.random(shape) < 0.5, 0, x) * 1e30
+    yield np.ldexp(x, generator.integers(-149, -120, shape))  # subnormals
+    yield x * np.exp2(generator.integers(-130, 120, shape))
+    yield np.where(generator.random(shape) < 0.5, 0.0, -0.0)
+    ends = [448, 464, 465, 6, 7, 5, 57344, 61440, 28, 30, 7.5, 0.25, 2.0**-10, 2.0**-9 * 1.5, 2688, 1 + 2.0**-23]
+    yield generator.choice(ends, shape) * np.exp2(generator.integers(-3, 4, shape))
+    specials = [np.nan, -np.nan, np.inf, -np.inf, 3.4e38, -3.4e38, 1e-45, 1e-38]
+    yield np.where(generator.random(shape) < 0.01, generator.choice(specials, shape), x)
+    yield generator.integers(0, 2**32, shape, dtype=np.uint32).view(F32)
+
+
+def spread(numbers, rows, columns, shape):
+    return np.repeat(np.repeat(numbers, rows, 0), columns, 1)[: shape[0], : shape[1]]
+
+
+def by_formula(x, operand):
+    """Values, each block's factor at its elements, and the tensor's, of lines along K, as `Operand` says."""
+    rows, columns = recipes.SCALINGS[operand.scaling]
+    rows, columns = rows or len(x), columns or x.shape[1]
+    padded = np.pad(np.abs(x), ((0, -len(x) % rows), (0, -x.shape[1] % columns)))
+    amax = padded.reshape(padded.shape[0] // rows, rows, -1, columns).max((1, 3))
+    greatest = {"s8": 127.0}.get(operand.format) or float(softmma.round(np.inf, operand.format, overflow="saturate"))
+    tensor = F32(1)
+    if columns == 32:
+        e = np.full(amax.shape, -127.0)
+        for i in np.argwhere((amax > 0) & np.isfinite(amax)):
+            exact = Fraction(float(amax[tuple(i)] * F32(1 / greatest) if operand.round_up else amax[tuple(i)]))
+            e[tuple(i)] = -200 if exact == 0 else np.floor(np.log2(float(exact)))
+            e[tuple(i)] += 1 if operand.round_up and exact > Fraction(2) ** int(e[tuple(i)]) else 0
+            e[tuple(i)] -= 0 if operand.round_up else np.floor(np.log2(greatest))
+        factor = np.where(np.isfinite(amax), np.exp2(np.clip(e, -127, 127)), np.nan)
+        at = spread(factor, rows, columns, x.shape)
+        scaled = np.where(np.isnan(x), x, x.astype(float) / at)
+    elif columns == 16:
+        largest, encode = amax.max(), F32(1)
+        if largest > 0 and np.isfinite(largest):
+            encode, tensor = min(F32(6 * 448) / largest, np.finfo(F32).max), largest / F32(6 * 448)
+        factor = softmma.round(amax * (encode * F32(1 / 6)), "e4m3").astype(F32)
+        scale = np.minimum(F32(1) / (factor * (F32(1) / encode)), np.finfo(F32).max)
+        at = spread(factor, rows, columns, x.shape)
+        scaled = np.where(np.isnan(x), x, x * spread(np.where(factor == 0, F32(0), scale), rows, columns, x.shape))
+    else:
+        scale = np.array([[scale_of(y, greatest) for y in line] for line in amax])
+        scale = np.array([[cut(y) for y in line] for line in scale]) if operand.power_of_two else scale
+        at = spread(F32(1) / scale, rows, columns, x.shape)
+        scaled = x * spread(scale, rows, columns, x.shape)
+    return softmma.round(scaled, operand.format), at, tensor
+
+
+OPERANDS = [
+    recipes.Operand(format, scaling, **more)
+    for scaling, options in {
+        "tensor": [{}], "row": [{}, {"power_of_two": True}], "1x128": [{}], "128x128": [{}, {"power_of_two": True}],
+        "1x32": [{}, {"round_up": True}], "32x32": [{}], "1x16": [{}], "16x16": [{}],
+    }.items()
+    for more in options
+    for format in {"1x16": ["e2m1"], "16x16": ["e2m1"]}.get(scaling, ["e4m3", "e5m2", "e2m1", "e4m3fnuz", "s8"])
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operand", OPERANDS, ids=str)
+@pytest.mark.parametrize("shape", [(35, 70), (1, 1), (130, 300), (17, 128)])
+def test_any_numbers(generator, operand, shape):
+    if shape[1] == 300:
+        shape = shape if operand.format == "e4m3" else (40, 7)
+    for number, x in enumerate(arrays(generator, shape)):
+        with np.errstate(all="ignore"):
+            x = x.astype(F32)
+            values, factors, tensor = by_formula(x, operand)
+        wide = np.zeros((shape[0], 2 * shape[1]), F32)
+        wide[:, ::2] = x
+        p = None
+        for way, y in enumerate((x, np.asfortranarray(x), wide[:, ::2], x[::-1][::-1], x.T.copy().T)):
+            p = recipes.prepare(y, operand, "a", threads=way % 3, measure=way == 1)
+            assert (bits(p.values) == bits(values)).all(), (number, way)
+            q = recipes.prepare(y.T, operand, "b", threads=1)
+            assert (bits(q.values) == bits(values.T)).all(), (number, way)
+            for one, other in ((p.scales, q.scales), (p.factor, q.factor)):
+                assert (one is None) == (other is None)
+                assert one is None or (bits(one) == bits(other.T)).all()
+        if p.scales is not None:
+            columns = recipes.SCALINGS[operand.scaling][1]
+            np.testing.assert_array_equal(p.scales.astype(float), factors[:, ::columns].astype(float))
+            assert p.scales.shape == (shape[0], -(-shape[1] // columns))
+        expected = tensor if p.factor is not None and p.scales is not None else factors[:, :1]
+        if p.factor is not None:
+            np.testing.assert_array_equal(p.factor, np.broadcast_to(expected, (shape[0], 1))[: len(p.factor)])
+
+
+def test_batches_and_dtypes(generator):
+    """Matrices of a batch have factors of their own but for the tensor's; numbers count in FP32, for 32 in FP64."""
+    x = generator.standard_normal((2, 3, 40, 70)) * np.exp2(generator.integers(-20, 20, (2, 3, 1, 1)))
+    for operand in OPERANDS:
+        for side in "ab":
+            p = recipes.prepare(x.astype(F32), operand, side)
+            if operand.scaling not in ("tensor", "1x16", "16x16"):
+                one = recipes.prepare(x[1, 2].astype(F32), operand, side)
+                for whole, part in zip(p[:3], one[:3], strict=True):
+                    assert part is None or (bits(whole[1, 2]) == bits(part)).all()
+            wide = recipes.prepare(x, operand, side)
+            if recipes.SCALINGS[operand.scaling][1] != 32:
+                assert (bits(wide.values) == bits(p.values)).all()
+            half = x.astype(np.float16)
+            q, r = recipes.prepare(half, operand, side), recipes.prepare(half.astype(F32), operand, side)
+            assert all(a is None or (bits(a) == bits(b)).all() for a, b in zip(q[:3], r[:3], strict=True))
+    q = recipes.prepare(x[0, 0], recipes.Operand("e4m3", "1x32"), "a")
+    exact = x[0, 0] / np.repeat(q.scales.astype(float), 32, 1)[:, :70]
+    assert (bits(q.values) == bits(softmma.round(exact, "e4m3"))).all()
+
+
+@pytest.mark.parametrize("operand", OPERANDS, ids=str)
+def test_threads(generator, operand):
+    x = generator.standard_normal((300, 400)).astype(F32)
+    one, two = (recipes.prepare(x, operand, "a", threads=threads, measure=True) for threads in (1, 2))
+    assert all(a is None or (bits(a) == bits(b)).all() for a, b in zip(one[:3], two[:3], strict=True))
+    assert one.statistics == two.statistics
+
+
+def test_stochastic_rounding_by_formula(generator):
+    """Up where the random number of the element's place among lines is below its distance from the lower neighbour."""
+    for x in arrays(generator, (20, 40)):
+        with np.errstate(all="ignore"):
+            x = x.astype(F32)
+        scaled = x * scale_of(np.abs(x).max(), 6)
+        below, above = (softmma.round(scaled, "e2m1", mode=f"toward-{way}") for way in ("negative", "positive"))
+        low, high = below.astype(float), above.astype(float)
+        with np.errstate(invalid="ignore"):
+            up = np.random.default_rng(5).random(x.shape) * (high - low) < scaled.astype(float) - low
+        operand = recipes.Operand("e2m1", "tensor", stochastic=True)
+        a = recipes.prepare(x, operand, "a", generator=np.random.default_rng(5))
+        b = recipes.prepare(x.T, operand, "b", generator=np.random.default_rng(5))
+        assert (bits(a.values) == bits(np.where(up, above, below))).all() and (bits(b.values.T) == bits(a.values)).all()
+
+
 @pytest.mark.parametrize("format", softmma.QUANTIZED_FORMATS)
 def test_as_the_command_quantises(generator, format):
     """The C library's own, of which the command's `gemm --in` makes use: one level, in binary64."""

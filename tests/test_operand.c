@@ -1,0 +1,151 @@
+/* Tensors as operands: the two layouts against each other and each element against its block's formula. What recipes
+   make of any numbers, and of stochastic rounding, Python's tests compare with formulas (test_recipes.py). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numerics/operand.h"
+#include "random.h"
+#include "support.h"
+
+enum { MOST = 3 * 70 * 70 };
+
+typedef struct {
+  unsigned char values[4 * MOST], scales[4 * MOST];
+  float factor[MOST];
+  smma_operand_statistics statistics;
+} made;
+
+static void fill(float *x, size_t count, uint64_t *seed) {
+  static const float specials[] = {0, -0.f, INFINITY, -INFINITY, NAN, 448, 464, 6, 7, 1e-45f, 3.4e38f};
+  const unsigned kind = random_below(seed, 5);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t bits = (uint32_t)random_bits(seed);
+    memcpy(&x[i], &bits, sizeof bits);
+    if (kind < 3) x[i] = ldexpf((float)((int)(bits >> 8) - (1 << 23)), (int)(bits & 15) - 30 - 40 * (int)kind);
+    if (kind == 3 || !random_below(seed, 300)) x[i] = specials[random_below(seed, 11)];
+  }
+}
+
+static void make(const smma_operand_rule *rule, smma_operand o, bool blocks, made *m) {
+  memset(m, 0, sizeof *m);
+  o.values = m->values, o.measure = true, o.threads = 2;
+  if (rule->compute == SMMA_NO_FORMAT && rule->factor != SMMA_NO_FORMAT) {
+    o.scales = blocks ? m->scales : NULL;
+    o.factor = !blocks || rule->factor == SMMA_UE4M3 ? m->factor : NULL;
+  }
+  assert_int_equal(smma_make_operand(rule, &o), SMMA_OK);
+  m->statistics = o.statistics;
+}
+
+/* Rows that lie along K, and the same as columns. */
+static void check_layouts(const smma_operand_rule *rule, const void *x, bool f64, size_t batch, size_t lines,
+                          size_t k) {
+  const size_t size = f64 ? sizeof(double) : sizeof(float);
+  const size_t bytes =
+      rule->compute == SMMA_BF16 || (rule->compute == SMMA_NO_FORMAT && rule->format == SMMA_F16) ? 2 : 1;
+  const bool blocks = rule->rows && rule->columns;
+  unsigned char *turned = malloc(batch * lines * k * size + 1);
+  made *one = malloc(sizeof *one), *other = malloc(sizeof *other);
+  assert_true(turned && one && other);
+  for (size_t b = 0; b < batch; b++)
+    for (size_t i = 0; i < lines; i++)
+      for (size_t j = 0; j < k; j++)
+        memcpy(turned + ((b * k + j) * lines + i) * size, (const char *)x + ((b * lines + i) * k + j) * size, size);
+  make(rule, (smma_operand){.x = x, .f64 = f64, .batch = batch, .outer = lines, .inner = k, .k_inner = true}, blocks,
+       one);
+  make(rule, (smma_operand){.x = turned, .f64 = f64, .batch = batch, .outer = k, .inner = lines}, blocks, other);
+  for (size_t b = 0; b < batch; b++)
+    for (size_t i = 0; i < lines; i++)
+      for (size_t j = 0; j < k; j++)
+        assert_memory_equal(one->values + ((b * lines + i) * k + j) * bytes,
+                            other->values + ((b * k + j) * lines + i) * bytes, bytes);
+  assert_memory_equal(one->scales, other->scales, sizeof one->scales);
+  assert_memory_equal(one->factor, other->factor, sizeof one->factor);
+  assert_int_equal(one->statistics.zeros, other->statistics.zeros);
+  assert_int_equal(one->statistics.saturated, other->statistics.saturated);
+  assert_int_equal(one->statistics.infinite, other->statistics.infinite);
+  assert_int_equal(one->statistics.nan, other->statistics.nan);
+  free(turned);
+  free(one);
+  free(other);
+}
+
+static void test_layouts(void **state) {
+  static const smma_format formats[] = {SMMA_E4M3, SMMA_E5M2, SMMA_E2M1, SMMA_E4M3FNUZ, SMMA_S8, SMMA_NO_FORMAT};
+  static const struct {
+    smma_format factor;
+    size_t rows, columns;
+  } shared[] = {{SMMA_NO_FORMAT, 0, 0}, {SMMA_F32, 0, 0},    {SMMA_F32, 1, 0},
+                {SMMA_F32, 1, 128},     {SMMA_F32, 32, 48},  {SMMA_UE8M0, 1, 32},
+                {SMMA_UE8M0, 32, 32},   {SMMA_UE4M3, 1, 16}, {SMMA_UE4M3, 16, 16}};
+  static const size_t shapes[][3] = {{1, 35, 70}, {3, 2, 33}, {1, 1, 1}, {2, 0, 5}, {1, 5, 0}, {1, 70, 3}, {0, 4, 4}};
+  static float x[MOST];
+  static double wide[MOST], random[MOST];
+  uint64_t seed = 3;
+  (void)state;
+  for (size_t i = 0; i < MOST; i++) random[i] = (double)random_below(&seed, 1 << 20) / (1 << 20);
+  for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+    for (size_t s = 0; s < sizeof shared / sizeof *shared; s++)
+      for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
+        const unsigned ways = random_below(&seed, 64);
+        const smma_operand_rule rule = {.format = formats[f],
+                                        .factor = shared[s].factor,
+                                        .rows = shared[s].rows,
+                                        .columns = shared[s].columns,
+                                        .power_of_two = ways & 1,
+                                        .round_up = ways & 2,
+                                        .compute = ways & 4 ? SMMA_BF16 : SMMA_NO_FORMAT,
+                                        .random = ways & 8 ? random : NULL};
+        fill(x, MOST, &seed);
+        for (size_t i = 0; i < MOST; i++) wide[i] = x[i];
+        check_layouts(&rule, ways & 16 ? (const void *)wide : x, ways & 16, shapes[n][0], shapes[n][1], shapes[n][2]);
+      }
+}
+
+/* FP32 factors of rows: the formula, an element at a time. */
+static void test_rows(void **state) {
+  static float x[40 * 70], factor[40];
+  static unsigned char values[40 * 70];
+  const smma_operand_rule rule = {.format = SMMA_E4M3, .factor = SMMA_F32, .rows = 1, .compute = SMMA_NO_FORMAT};
+  uint64_t seed = 5;
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    smma_operand o = {
+        .x = x, .batch = 1, .outer = 40, .inner = 70, .k_inner = true, .values = values, .factor = factor};
+    fill(x, 40 * 70, &seed);
+    assert_int_equal(smma_make_operand(&rule, &o), SMMA_OK);
+    for (size_t i = 0; i < 40; i++) {
+      float amax = 0, scale;
+      for (size_t j = 0; j < 70; j++)
+        amax = isnan(x[i * 70 + j]) || isnan(amax) ? NAN : fmaxf(amax, fabsf(x[i * 70 + j]));
+      scale = smma_operand_scale(amax, SMMA_E4M3, false);
+      assert_true(factor[i] == 1 / scale);
+      for (size_t j = 0; j < 70; j++)
+        assert_int_equal(values[i * 70 + j], smma_round(SMMA_E4M3, (double)(x[i * 70 + j] * scale),
+                                                        SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+    }
+  }
+  assert_true(smma_operand_scale(0, SMMA_E4M3, false) == 1 && smma_operand_scale(NAN, SMMA_E4M3, false) == 1);
+  assert_true(smma_operand_scale(3, SMMA_E4M3, true) == 128 && smma_operand_scale(INFINITY, SMMA_E4M3, true) == 1);
+}
+
+/* An orthogonal matrix: twice is the block again, when the signs are. */
+static void test_hadamard(void **state) {
+  static const double ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  float x[2 * 20], y[2 * 32], z[2 * 32];
+  (void)state;
+  for (int i = 0; i < 40; i++) x[i] = (float)(i % 7 - 3);
+  smma_hadamard(x, 2, 20, ones, y);
+  smma_hadamard(y, 2, 32, ones, z);
+  for (int i = 0; i < 64; i++) assert_true(z[i] == (i % 32 < 20 ? x[i / 32 * 20 + i % 32] : 0));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_hadamard),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
