@@ -201,7 +201,7 @@ def prepare(
     x, k_inner, turned = _dense(x, operand, k_last)
     lines = x.shape if k_inner else (*x.shape[:-2], x.shape[-1], x.shape[-2])
     random = generator.random(lines) if generator is not None and operand.stochastic else None
-    given = factor or (history.scale if history is not None and operand.history else 0.0)
+    given = float(history.scale) if history is not None and operand.history else factor or 0.0
     values, scales, behind, amax, counted = _core.operand(
         x, k_inner, *_rule(operand, x.dtype == np.float64), given, random, measure, threads
     )  # fmt: skip
