@@ -182,7 +182,6 @@ CONVOLUTIONS = {
     "negative padding": ((2, 3, 9, 9), (4, 3, 3, 2), {"window_strides": (2, 1), "padding": [(-2, -1), (-1, 2)]}),
     "three axes": ((1, 2, 4, 3, 5), (2, 2, 3, 1, 2), {"window_strides": (2, 1, 3), "padding": "SAME"}),
     "no axis": ((2, 3), (4, 3), {"window_strides": (), "padding": ()}),
-    "no axis, groups": ((2, 6), (4, 3), {"window_strides": (), "padding": (), "feature_group_count": 2}),
     "no batch": ((0, 3, 9), (4, 3, 3), {"window_strides": (1,), "padding": "VALID"}),
     "no channels": ((2, 0, 9), (4, 0, 3), {"window_strides": (1,), "padding": "VALID"}),
     "no pixels outside": ((2, 3, 2), (4, 3, 3), {"window_strides": (1,), "padding": "VALID"}),
@@ -222,6 +221,15 @@ def test_convolutions(generator, case, transform):
     expected = derivatives(convolution(case), g)(x, w)
     assert [y.dtype for y in found] == [y.dtype for y in expected]
     assert all(np.array_equal(y, z) for y, z in zip(found, expected, strict=True))
+
+
+def test_groups_without_an_axis(generator):
+    """As with an axis of one pixel; XLA of JAX 0.7 is wrong there."""
+    x, w = (generator.standard_normal(s).astype(np.float32) for s in ((2, 6), (4, 3)))
+    conv = softmma.jax.conv_general_dilated("H100", "fp8_tensorwise")
+    none = lambda x, w: conv(x, w, (), (), feature_group_count=2)  # noqa: E731
+    one = lambda x, w: conv(x[..., None], w[..., None], (1,), "VALID", feature_group_count=2)[..., 0]  # noqa: E731
+    assert_same_trees(derivatives(none)(x, w), derivatives(one)(x, w))
 
 
 @pytest.mark.parametrize("case", list(CONVOLUTIONS)[1:5])
@@ -553,7 +561,7 @@ try:
     jax.grad(lambda h: one(x, w, h).sum())(h)
     raise AssertionError("devices share histories")
 except ValueError as error:
-    assert "forward[0].amax" in str(error)
+    assert "forward[0].amax" in str(error) or "replicat" in str(error)  # JAX's words, of 0.7 the latter
 square = jax.numpy.eye(16)
 assert (jax.jit(f, donate_argnums=0)(x + 0, square) == f(x, square)).all()
 """
