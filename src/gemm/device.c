@@ -12,6 +12,8 @@
 #include "host/load.h"
 #include "host/thread.h"
 
+#define COUNT(x) (sizeof(x) / sizeof *(x))
+
 /* Lines are padded to whole GRAINs, what items compute together; so many indices k are uploaded at a time, if not
  * fewer. */
 enum { GRAIN = 64, DEPTH = 1024 };
@@ -66,8 +68,23 @@ static bool takes_t_fdpa(const smma_operation *o) {
   return plain && is_factor(o->a) && is_factor(o->b) && is_short_sum(o->d) && o->rule.with.t_fdpa.alignment_bits <= 26;
 }
 
+/* 16 truncated products fit 31 bits, what they and c add up to binary64. */
+static bool takes_tr_fdpa(const smma_operation *o) {
+  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+  const bool truncates = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
+  return truncates && is_factor(o->a) && is_factor(o->b) && p->alignment_bits <= 24 && p->block <= 16 &&
+         p->sum_bits >= p->alignment_bits && p->sum_bits <= 40;
+}
+
+static const struct {
+  bool (*takes)(const smma_operation *);
+  const char *kernel;
+} families[] = {{takes_t_fdpa, "smma_kernel_t_fdpa"}, {takes_tr_fdpa, "smma_kernel_tr_fdpa"}};
+
 const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
-  return device->is.has_f64 && takes_t_fdpa(o) ? "smma_kernel_t_fdpa" : NULL;
+  for (size_t i = 0; i < COUNT(families) && device->is.has_f64; i++)
+    if (families[i].takes(o)) return families[i].kernel;
+  return NULL;
 }
 
 /* ---- Sizes ---- */
@@ -172,7 +189,6 @@ static bool launch(job *j, const char *kernel, size_t x, size_t y, size_t group,
   { NULL, &(x), sizeof(x) }
 #define BUFFER(x) \
   { x, NULL, 0 }
-#define COUNT(x) (sizeof(x) / sizeof *(x))
 
 static smma_extent extent_of(const part *t, size_t steps) {
   return (smma_extent){(int)t->rows, (int)t->columns, (int)t->rows_apart, (int)t->columns_apart, (int)steps};

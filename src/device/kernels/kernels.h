@@ -3,4 +3,5 @@
 #include "device/kernels/fold.h"
 #if !defined(SMMA_WIDTH) || SMMA_WIDTH > 0 /* with binary64 */
 #include "device/kernels/t_fdpa.h"
+#include "device/kernels/tr_fdpa.h"
 #endif

@@ -1,48 +1,9 @@
 /* T-FDPA and FP8 by FP16 on a device: products as binary32, scaled to the unit of alignment and truncated to
-   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md.
-
-   An element whose exponents or operands are out of the ordinary stops: its accumulator and the step it had before go
-   to the core's kernel. */
+   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md. */
 #ifndef SMMA_DEVICE_T_FDPA_H
 #define SMMA_DEVICE_T_FDPA_H
 
-#include "device/kernels/factors.h"
-
-/* Operands and their extents, where the item's elements begin. */
-typedef struct {
-  smma_extent e;
-  SMMA_GLOBAL const float *a, *b;
-  SMMA_GLOBAL const int16_t *a_exponent, *b_exponent;
-  int row, column;
-} smma_item_operands;
-
-/* Accumulators as binary32, and whether what they hold is right. */
-typedef struct {
-  smma_floats d[SMMA_ITEM_ROWS];
-  smma_ints good[SMMA_ITEM_ROWS];
-} smma_item_sums;
-
-/* The exponent of an accumulator's encoding, or of a zero or special one as of factors. */
-SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) {
-  const smma_ints magnitude = smma_bits(x) & 0x7fffffff;
-  const smma_ints e = smma_greater((magnitude >> 23) - 127, smma_ints_of(smma_minimum_exponent(f)));
-  const smma_ints finite = magnitude >= 0x7f800000 ? smma_ints_of(SMMA_SPECIAL_FACTOR) : e;
-  return magnitude == 0 ? smma_ints_of(2 * SMMA_ZERO_FACTOR) : finite;
-}
-
-/* x, exact, rounded to a format that binary32 holds. */
-SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding rounding, smma_doubles x) {
-  const smma_encoding f = smma_encoding_of(format);
-  const smma_ints last =
-      smma_greater(smma_exponent(x), smma_ints_of(smma_minimum_exponent(f))) - smma_ints_of(f.fraction_bits);
-  const smma_doubles scaled = x * smma_power(-last);
-  const smma_doubles kept = rounding == SMMA_ROUND_NEAREST_EVEN ? smma_rint(scaled) : smma_trunc(scaled);
-  const smma_floats y = smma_floats_of(kept * smma_power(last));
-  const smma_ints bits = smma_bits(y), magnitude = bits & 0x7fffffff;
-  const int limit = (int)smma_f32_bits(smma_f32_power(smma_minimum(1 << (f.exponent_bits - 1), 127)));
-  if (f.exponent_bits == 8) return y; /* conversion has made infinity of what is beyond */
-  return smma_floats_of_bits(magnitude >= limit ? (bits - magnitude) | 0x7f800000 : bits);
-}
+#include "device/kernels/item.h"
 
 /* How many products a sum of 32 bits takes: each is below 2^(F + 2). */
 SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
@@ -120,36 +81,6 @@ SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x,
     }
 }
 
-/* An item is SMMA_ITEM_ROWS rows and SMMA_WIDTH columns of D; accumulators are binary32. */
-SMMA_FAST_KERNEL(smma_kernel_t_fdpa) {
-  const smma_operation o = smma_operation_here(argument);
-  const int row = smma_item(1) * SMMA_ITEM_ROWS, column = smma_item(0) * SMMA_WIDTH;
-  smma_item_operands x;
-  smma_item_sums s;
-  smma_floats d[SMMA_ITEM_ROWS];
-  smma_ints stopped[SMMA_ITEM_ROWS];
-  int r, step;
-  (void)a_codes, (void)b_codes, (void)scale_a, (void)scale_b;
-  x.e = e, x.a = a, x.b = b, x.a_exponent = a_exponent, x.b_exponent = b_exponent, x.row = row, x.column = column;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-    d[r] = smma_load_floats((SMMA_GLOBAL const float *)accumulator, (uint64_t)(row + r) * e.columns_apart + column);
-    stopped[r] = smma_ints_of(e.steps);
-  }
-  for (step = 0; step < e.steps; step++) {
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-      s.d[r] = d[r];
-      s.good[r] = stopped[r] == e.steps;
-    }
-    smma_t_fdpa_step(&o, x, step, &s);
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-      d[r] = s.good[r] ? s.d[r] : d[r];
-      stopped[r] = s.good[r] ? stopped[r] : smma_lesser(stopped[r], smma_ints_of(step));
-    }
-  }
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-    smma_store_floats((SMMA_GLOBAL float *)accumulator, (uint64_t)(row + r) * e.columns_apart + column, d[r]);
-    smma_store_ints(from, (uint64_t)(row + r) * e.columns_apart + column, stopped[r]);
-  }
-}
+SMMA_CHAIN_KERNEL(smma_kernel_t_fdpa, smma_t_fdpa_step)
 
 #endif

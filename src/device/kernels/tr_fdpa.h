@@ -1,0 +1,109 @@
+/* TR-FDPA and GTR-FDPA on a device: products as binary32, scaled to the unit of alignment and truncated to integers;
+   what rounds down is exact in binary64, as sums have 38 bits. Source: docs/algorithms/tr-fdpa.md, gtr-fdpa.md. */
+#ifndef SMMA_DEVICE_TR_FDPA_H
+#define SMMA_DEVICE_TR_FDPA_H
+
+#include "device/kernels/item.h"
+
+/* Below the exponent of every product that is not zero, and within what binary64 scales by. */
+enum { SMMA_NO_PRODUCT = -300 };
+
+/* Sums of products, in units of 2^(exponent - F). */
+typedef struct {
+  smma_doubles sum[SMMA_ITEM_ROWS];
+  smma_ints exponent[SMMA_ITEM_ROWS];
+} smma_item_products;
+
+/* Every `stride`-th product of a block from the `first` on, truncated. Of 16 products each is below 2^(F + 2). */
+SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_item_operands *x, int step, int block,
+                                         int first, int stride, smma_item_products *p, smma_item_sums *s) {
+  const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
+  const int F = o->rule.with.tr_fdpa.alignment_bits, count = smma_block_of(o);
+  smma_ints sum[SMMA_ITEM_ROWS];
+  smma_floats scale[SMMA_ITEM_ROWS];
+  int r, t;
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) p->exponent[r] = smma_ints_of(SMMA_NO_PRODUCT);
+  for (t = first; t < count; t += stride) {
+    const int k = step * o->k + smma_product_index(o, block, t);
+    const smma_ints of_b = smma_load_shorts(x->b_exponent, smma_at_column(x, k));
+    SMMA_GLOBAL const int16_t *of_a = x->a_exponent + smma_at_row(x, k);
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) p->exponent[r] = smma_greater(p->exponent[r], of_b + (int)of_a[r]);
+  }
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    s->good[r] = s->good[r] & (p->exponent[r] <= 126); /* then no product is infinite */
+    p->exponent[r] = smma_lesser(p->exponent[r], smma_ints_of(126));
+    scale[r] = smma_floats_of_bits((smma_lesser(F - p->exponent[r], smma_ints_of(100)) + 127) << 23);
+    sum[r] = smma_ints_of(0);
+  }
+  for (t = first; t < count; t += stride) {
+    const int k = step * o->k + smma_product_index(o, block, t);
+    const uint64_t at = smma_at_column(x, k), of_a = smma_at_row(x, k);
+    const smma_floats b = smma_load_floats(x->b, at);
+    if (narrow) {
+      for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] += smma_truncated(b * x->a[of_a + r] * scale[r]);
+    } else {
+      const smma_ints b_exponent = smma_load_shorts(x->b_exponent, at);
+      for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+        const smma_ints up =
+            smma_greater(b_exponent + (int)x->a_exponent[of_a + r] - p->exponent[r], smma_ints_of(-100));
+        const smma_floats unit = smma_floats_of_bits((smma_lesser(up, smma_ints_of(0)) + (F + 127)) << 23);
+        sum[r] += smma_truncated(b * x->a[of_a + r] * unit);
+      }
+    }
+  }
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) p->sum[r] = smma_doubles_of(sum[r]);
+}
+
+/* Sums of even and of odd k, rounded down at F bits below their common exponent, and added. */
+SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_products *other) {
+  int r;
+  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    const smma_ints exponent = smma_greater(p->exponent[r], other->exponent[r]);
+    p->sum[r] = smma_floor(p->sum[r] * smma_power(p->exponent[r] - exponent)) +
+                smma_floor(other->sum[r] * smma_power(other->exponent[r] - exponent));
+    p->exponent[r] = exponent;
+  }
+}
+
+/* Products and c, rounded down at their bits below E and added; the sum rounded. */
+SMMA_DEVICE smma_floats smma_tr_fdpa_add(const smma_operation *o, smma_doubles products, smma_ints exponent,
+                                         smma_floats c) {
+  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
+  const int F = p->alignment_bits, bits = p->sum_bits + (p->revision > 1);
+  const smma_ints own = smma_greater(((smma_bits(c) & 0x7fffffff) >> 23) - 127, smma_ints_of(-126));
+  const smma_ints emax = smma_greater(exponent, own);
+  const bool grouped = o->rule.algorithm == SMMA_GTR_FDPA;
+  const smma_floats heard = grouped ? smma_floats_of_bits(own < emax - (F + 1) ? smma_ints_of(0) : smma_bits(c)) : c;
+  const smma_doubles total =
+      smma_floor(products * smma_power(exponent - emax + (bits - F))) +
+      smma_floor(smma_doubles_of_floats(heard) * smma_power(F - emax)) * (double)(1 << (bits - F));
+  smma_ints last;
+  if (p->revision == 1) return smma_floats_of(total * smma_power(emax - bits));
+  last = smma_greater(smma_exponent(total) + emax - bits, smma_ints_of(-126)) - p->sum_bits;
+  return smma_floats_of(smma_floor(total * smma_power(emax - bits - last)) * smma_power(last));
+}
+
+/* A step of the instruction. */
+SMMA_DEVICE void smma_tr_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
+  const int blocks = smma_blocks_per_step(o);
+  int block, r;
+  for (block = 0; block < blocks; block++) {
+    smma_item_products p;
+    if (o->rule.algorithm == SMMA_GTR_FDPA) {
+      smma_item_products odd;
+      smma_truncated_products(o, &x, step, block, 0, 2, &p, s);
+      smma_truncated_products(o, &x, step, block, 1, 2, &odd, s);
+      smma_join_products_down(&p, &odd);
+    } else {
+      smma_truncated_products(o, &x, step, block, 0, 1, &p, s);
+    }
+    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+      s->good[r] = s->good[r] & ((smma_bits(s->d[r]) & 0x7fffffff) < 0x7f800000);
+      s->d[r] = smma_tr_fdpa_add(o, p.sum[r], p.exponent[r], s->d[r]);
+    }
+  }
+}
+
+SMMA_CHAIN_KERNEL(smma_kernel_tr_fdpa, smma_tr_fdpa_step)
+
+#endif
