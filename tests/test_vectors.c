@@ -167,16 +167,16 @@ static int skip_shared(void) {
 /* ---- Generated rows ---- */
 
 /* What devices do: the numbers of a row drawn one after the other. */
-static void check_drawn(const smma_instruction *i, const smma_rows *rows, uint64_t seed, uint64_t first) {
+static void check_drawn(const smma_instruction *i, const smma_rows *rows, smma_row_selection x) {
   const smma_operation o = smma_operation_of(i);
   const smma_row_recipe recipe = smma_row_recipe_of(&o);
   for (size_t n = 0; n < rows->capacity; n++) {
-    smma_draws draws = smma_draws_of(seed, first + n);
+    smma_draws draws = smma_draws_of(x.seed, x.first + n);
     smma_row row, drawn;
     smma_rows_get(rows, n, &row);
-    smma_fill_row(&draws, &recipe, smma_kind_of_row(first + n, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &drawn);
+    smma_fill_row(&draws, &recipe, smma_kind_of_row(&x, x.first + n), &drawn);
     if (!smma_same_operands_in(&rows->layout, &row, &drawn))
-      fail_msg("%s: row %" PRIu64 " is another when drawn one number at a time", i->name, first + n);
+      fail_msg("%s: row %" PRIu64 " is another when drawn one number at a time", i->name, x.first + n);
   }
 }
 
@@ -187,7 +187,7 @@ static uint64_t digest_of_generated(const smma_instruction *i) {
   smma_rows rows;
   assert_true(smma_rows_allocate(i, 100 * SMMA_ROWS_KINDS, &rows));
   smma_generate_rows(&rows, seed, first, rows.capacity, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
-  check_drawn(i, &rows, seed, first);
+  check_drawn(i, &rows, (smma_row_selection){seed, first, SMMA_ROWS_KINDS, 0});
   for (size_t n = 0; n < rows.capacity; n++) {
     smma_row row;
     smma_rows_get(&rows, n, &row);

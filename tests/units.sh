@@ -12,13 +12,14 @@ ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
 
 # ---- Which units there are ----
 
-gives 'units' 0 '^model +the model of each instruction$' units
+gives 'units' 0 '^model\[:DEVICE\] +the model of each instruction, on this CPU or on a device' units
 gives 'units: what can be used' 0 '^ +usable: SoftMMA' units
 gives 'units --json' 0 '"unit": "plugin"' units --json
 fails 'no unit' '--unit is missing' campaign
 fails 'unknown unit' "--unit: unknown unit 'modle'; nearest: model" campaign --unit modle
 fails 'a unit without its argument' '--unit: pipe: COMMAND is missing; write pipe:COMMAND' campaign --unit pipe
-fails 'a unit with an argument too many' '--unit: model takes no arguments' campaign --unit model:H100
+fails 'a unit with an argument too many' '--unit: x86 takes no arguments' campaign --unit x86:H100
+fails 'a model on no device' "--unit: model:H100: 'H100' is no device: cuda, opencl" campaign --unit model:H100
 fails 'no such file' '--unit: file:none\.txt: none\.txt: No such file' campaign --unit file:none.txt
 fails 'no such plug-in' '--unit: plugin:none\.so: ./none\.so: cannot open shared object' campaign --unit plugin:none.so
 fails 'a plug-in of another version' 'built for version 1 of softmma/unit\.h, this is version 2; build it again' \

@@ -20,8 +20,13 @@ typedef struct {
   size_t d_bytes;
 } work;
 
+static smma_row_selection selection_of(const smma_campaign *c, uint64_t first) {
+  return (smma_row_selection){c->seed, first, c->one_kind ? 0 : SMMA_ROWS_KINDS, (int)c->kind};
+}
+
 void smma_campaign_rows(const smma_campaign *c, uint64_t first, size_t count, smma_rows *rows) {
-  smma_generate_rows(rows, c->seed, first, count, c->one_kind ? 0 : SMMA_ROWS_KINDS, c->kind);
+  const smma_row_selection x = selection_of(c, first);
+  smma_generate_rows(rows, x.seed, x.first, count, x.kinds, (smma_row_kind)x.one);
 }
 
 static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w) {
@@ -51,15 +56,36 @@ static uint64_t rows_of(const smma_campaign *c) {
   return count < c->rows ? count : c->rows;
 }
 
-/* Operands of `count` rows from `first` on. */
-static void fill(work *w, uint64_t first, size_t count) {
-  const smma_unit *recording = recording_of(w->campaign);
+/* The unit of the two that makes generated rows itself, or NULL. */
+static const smma_unit *generating_of(const smma_campaign *c) {
+  if (smma_unit_generates(c->unit)) return c->unit;
+  return smma_unit_generates(c->against) ? c->against : NULL;
+}
+
+/* Rows made by one of the units, with its results where they belong. */
+static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, smma_error *error) {
+  const smma_row_selection x = selection_of(w->campaign, first);
+  unsigned char *d = w->rows.part[SMMA_PART_D];
+  if (!smma_unit_generate(u, &x, count, &w->rows, error)) return false;
+  if (u == w->campaign->unit) return true;
+  memcpy(w->expected, d, count * w->d_bytes);
+  memset(d, 0, count * w->d_bytes);
+  return true;
+}
+
+/* Operands of `count` rows from `first` on, and the results of `*asked`, which may be none of the units. */
+static bool fill(work *w, uint64_t first, size_t count, const smma_unit **asked, smma_error *error) {
+  const smma_campaign *c = w->campaign;
+  const smma_unit *recording = recording_of(c), *generating = generating_of(c);
+  *asked = NULL;
   if (recording) {
     size_t all;
     smma_rows_copy(&w->rows, 0, smma_recorded_rows(recording, &all), (size_t)first, count);
   } else if (!smma_units_stopped()) {
-    smma_campaign_rows(w->campaign, first, count, &w->rows);
+    if (generating) return *asked = generating, generate(w, generating, first, count, error);
+    smma_campaign_rows(c, first, count, &w->rows);
   }
+  return true;
 }
 
 static bool ask(smma_unit *u, const work *w, size_t count, void *d, smma_error *error) {
@@ -93,9 +119,11 @@ static bool take_example(const work *w, uint64_t first, size_t at, smma_campaign
 /* A batch of the campaign's rows; a unit counts them from the batch's start. */
 static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
   const smma_campaign *c = w->campaign;
+  const smma_unit *asked;
   smma_error why;
-  fill(w, first, count);
-  if (ask(c->unit, w, count, NULL, &why) && ask(c->against, w, count, w->expected, &why)) return true;
+  if (fill(w, first, count, &asked, &why) && (asked == c->unit || ask(c->unit, w, count, NULL, &why)) &&
+      (asked == c->against || ask(c->against, w, count, w->expected, &why)))
+    return true;
   return smma_fail(error, "%s; the batch is rows %llu to %llu", why.text, (unsigned long long)first,
                    (unsigned long long)(first + count - 1));
 }

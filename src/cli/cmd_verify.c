@@ -8,24 +8,27 @@
 #include "cli/values.h"
 #include "io/custom_file.h"
 #include "rows/check.h"
+#include "unit/unit.h"
 
 typedef struct {
   smma_check_totals totals;
   unsigned long long files;
   long long shown, most; /* mismatches printed, and how many may be */
+  smma_unit *unit;       /* NULL: the models */
   bool json;
   bool failed; /* a file could not be read; the others are still checked */
   json_t *mismatches;
   smma_progress progress;
 } verification;
 
-static void print_mismatch(const smma_mismatch *m) {
+/* `unit` computed it. */
+static void print_mismatch(const smma_mismatch *m, const char *unit) {
   const smma_vector_header *h = m->header;
   const smma_instruction *i =
       smma_resolve_instruction(h->arch, h->instruction, NULL); /* its own names need no quotes */
   char expected[24], got[24], value[2][40];
-  printf("%s:%llu: %s %s: the file says %s (%s), the model computes %s (%s)\n", m->path, m->line, h->arch,
-         h->instruction, smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]),
+  printf("%s:%llu: %s %s: the file says %s (%s), %s computes %s (%s)\n", m->path, m->line, h->arch, h->instruction,
+         smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]), unit,
          smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
   printf("  ");
   smma_print_dot_command(i, m->row);
@@ -37,7 +40,7 @@ static void report(const smma_mismatch *m, void *context) {
   char expected[24], got[24];
   if (v->shown++ >= v->most) return;
   if (!v->json)
-    print_mismatch(m);
+    print_mismatch(m, v->unit && v->unit->methods != &smma_unit_model ? v->unit->name : "the model");
   else
     json_array_append_new(
         v->mismatches,
@@ -46,13 +49,18 @@ static void report(const smma_mismatch *m, void *context) {
                   smma_hex_text(m->header->d, m->row->d, expected), "got", smma_hex_text(m->header->d, m->got, got)));
 }
 
+static bool ask_unit(const smma_instruction *i, const smma_batch *batch, void *context, smma_error *error) {
+  smma_unit *unit = ((verification *)context)->unit;
+  return smma_unit_computes(unit, i, error) && smma_unit_run(unit, i, batch, error);
+}
+
 static void show_progress(const smma_check_totals *totals, void *context) {
   smma_progress_show(&((verification *)context)->progress, totals->rows, 0);
 }
 
 static void check_stream(verification *v, FILE *stream, const char *path) {
   smma_error error;
-  smma_check_watcher watcher = {report, show_progress, v};
+  smma_check_watcher watcher = {v->unit ? ask_unit : NULL, report, show_progress, v};
   unsigned long long rows = v->totals.rows;
   if (!smma_check_stream(stream, path, &v->totals, &watcher, &error)) {
     smma_complain("%s", error.text);
@@ -99,9 +107,13 @@ static void check_path(verification *v, const char *path, bool named_by_user) {
 
 int smma_command_verify(int argc, const char **argv) {
   verification v = {.most = 10};
-  const char **paths;
+  const char **paths, *unit_name = NULL;
   int json = 0;
+  smma_unit unit;
+  smma_error error;
   struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
+       "what computes the rows: model, model:opencl, x86, cuda ... (see 'softmma units'); model without it", "UNIT"},
       {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &v.most, 0, "how many mismatches to print", "N"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
@@ -110,6 +122,8 @@ int smma_command_verify(int argc, const char **argv) {
                          "Directories are searched for .txt files with a vector file's header; - is standard input.\n"
                          "Any two NaNs are equal where the payload is not known (see 'softmma show').\n");
   if (v.most < 0) smma_die("--show: %lld is negative", v.most);
+  if (unit_name && !smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
+  if (unit_name) v.unit = &unit;
   v.json = json;
   v.mismatches = json ? json_array() : NULL;
   smma_progress_start(&v.progress, "rows", 1);
@@ -120,6 +134,7 @@ int smma_command_verify(int argc, const char **argv) {
       check_path(&v, *paths, true);
   }
   smma_progress_end();
+  if (v.unit) smma_unit_close(v.unit);
   if (v.failed && v.files == 0) return SMMA_EXIT_FAILED;
   if (v.files == 0) smma_die("no vector file found; a vector file is a .txt file with a '# instruction:' line");
   if (json) {

@@ -16,6 +16,16 @@ typedef enum {
   SMMA_ROWS_KINDS
 } smma_row_kind;
 
+/* Rows of a seed from `first` on: of the first `kinds` kinds in turn, or all of kind `one` if `kinds` is 0. */
+typedef struct {
+  uint64_t seed, first;
+  int32_t kinds, one;
+} smma_row_selection;
+
+SMMA_CORE smma_row_kind smma_kind_of_row(const smma_row_selection *x, uint64_t index) {
+  return (smma_row_kind)(x->kinds ? (int)(index % (uint64_t)x->kinds) : x->one);
+}
+
 /* What rows of an operation are made of. */
 typedef struct {
   smma_encoding a, b, c, scale;

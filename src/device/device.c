@@ -58,7 +58,7 @@ static bool own_folder(char *folder, size_t size) {
 
 /* softmma-engine-NAME.so: in $SOFTMMA_ENGINES, else beside this code, else where modules are installed. */
 static bool find_module(const char *name, char *path, size_t size) {
-  static const char *const places[] = {".", SMMA_ENGINE_FOLDER, "../" SMMA_ENGINE_FOLDER};
+  static const char *const places[] = {".", SMMA_ENGINE_FOLDER, ("../" SMMA_ENGINE_FOLDER)};
   const char *folder = getenv("SOFTMMA_ENGINES");
   char own[1024];
   if (folder) {

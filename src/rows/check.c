@@ -39,11 +39,15 @@ static void check_row(const check *c, const batch *b, size_t i) {
   }
 }
 
-static void check_batch(const check *c, batch *b) {
+static bool check_batch(const check *c, batch *b, smma_error *error) {
   const smma_batch all = smma_rows_batch(&b->rows, 0, b->count, b->got);
-  smma_dot_rows(b->rows.instruction, &all, 0);
+  if (!c->watcher->compute)
+    smma_dot_rows(b->rows.instruction, &all, 0);
+  else if (!c->watcher->compute(b->rows.instruction, &all, c->watcher->context, error))
+    return false;
   for (size_t i = 0; i < b->count; i++) check_row(c, b, i);
   b->count = 0;
+  return true;
 }
 
 /* The next rows, up to the batch's end. */
@@ -66,8 +70,9 @@ static smma_vector_status read_rows(smma_vector_reader *reader, batch *b, smma_e
 static bool check_rows(const check *c, smma_vector_reader *reader, batch *b, smma_error *error) {
   smma_vector_status status;
   do {
+    smma_error failed;
     status = read_rows(reader, b, error);
-    check_batch(c, b);
+    if (!check_batch(c, b, &failed)) return smma_fail(error, "%s: %s", c->path, failed.text);
   } while (status == SMMA_VECTOR_ROW);
   return status == SMMA_VECTOR_END;
 }

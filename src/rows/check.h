@@ -20,8 +20,10 @@ typedef struct {
   uint64_t got;
 } smma_mismatch;
 
-/* Whom smma_check_stream tells; either function may be NULL. */
+/* Whom smma_check_stream asks for results, and tells; each function may be NULL. */
 typedef struct {
+  /* d of the rows; without it, as the models compute it. */
+  bool (*compute)(const smma_instruction *instruction, const smma_batch *batch, void *context, smma_error *error);
   void (*mismatch)(const smma_mismatch *mismatch, void *context);
   void (*progress)(const smma_check_totals *totals, void *context); /* every some thousand rows */
   void *context;

@@ -137,20 +137,18 @@ static inline void smma_encode_normals(smma_encoding f, int exponent, int count,
 /* Which rows are made. */
 typedef struct {
   smma_row_recipe recipe;
-  uint64_t seed, first;
-  int kinds; /* in turn, or `one` */
-  smma_row_kind one;
+  smma_row_selection rows;
 } selection;
 
-/* Rows first + from to first + end - 1. */
+/* From row `from` on, counted from the first one. */
 static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
   stream s;
-  open_stream(&s, x->seed);
+  open_stream(&s, x->rows.seed);
   for (size_t i = from; i < end; i++) {
-    const uint64_t index = x->first + i;
+    const uint64_t index = x->rows.first + i;
     smma_draws draws = draws_of_row(&s, index);
     smma_row row;
-    smma_fill_row(&draws, &x->recipe, smma_kind_of_row(index, x->kinds, x->one), &row);
+    smma_fill_row(&draws, &x->recipe, smma_kind_of_row(&x->rows, index), &row);
     row.d = 0;
     smma_rows_put(rows, i, &row);
   }
@@ -194,7 +192,7 @@ void smma_generate_row(const smma_operation *o, uint64_t seed, uint64_t index, s
 
 void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t count, int kinds, smma_row_kind one) {
   const smma_operation o = smma_operation_of(rows->instruction);
-  const selection x = {smma_row_recipe_of(&o), seed, first, kinds, one};
+  const selection x = {smma_row_recipe_of(&o), {seed, first, kinds, (int)one}};
   fill_function *const fill = fill_function_here();
   if (count <= PART) { /* without OpenMP, whose calls cost more than some rows */
     fill(&x, 0, count, rows);

@@ -2,6 +2,7 @@
 #ifndef SMMA_UNIT_UNIT_H
 #define SMMA_UNIT_UNIT_H
 
+#include "core/generated.h"
 #include "io/error.h"
 #include "rows/rows.h"
 #include "softmma/unit.h"
@@ -38,6 +39,13 @@ bool smma_unit_run(smma_unit *unit, const smma_instruction *instruction, const s
 
 /* d of `count` rows from `first` on, into `d`, or into the rows if it is NULL. */
 bool smma_unit_ask(smma_unit *unit, const smma_rows *rows, size_t first, size_t count, void *d, smma_error *error);
+
+/* Whether the unit makes generated rows itself: models on a device do. */
+bool smma_unit_generates(const smma_unit *unit);
+
+/* The first `count` rows of a selection, and d of each by such a unit. */
+bool smma_unit_generate(const smma_unit *unit, const smma_row_selection *selection, size_t count, smma_rows *rows,
+                        smma_error *error);
 
 /* Whether the unit knows only rows of its own: those of a recording. */
 bool smma_unit_is_recording(const smma_unit *unit);

@@ -16,10 +16,10 @@ extern "C" uint64_t dot_add_on_host(const smma_operation *operation, smma_operan
 }
 
 /* Generated rows. */
-extern "C" __global__ void generate(smma_operation operation, uint64_t seed, smma_row *row, int count) {
+extern "C" __global__ void generate(smma_operation operation, smma_row_selection x, smma_row *row, int count) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;
   smma_row_recipe recipe = smma_row_recipe_of(&operation);
-  smma_draws draws = smma_draws_of(seed, (uint64_t)i);
-  smma_fill_row(&draws, &recipe, smma_kind_of_row((uint64_t)i, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &row[i]);
+  smma_draws draws = smma_draws_of(x.seed, x.first + (uint64_t)i);
+  smma_fill_row(&draws, &recipe, smma_kind_of_row(&x, x.first + (uint64_t)i), &row[i]);
 }

@@ -16,12 +16,12 @@ kernel void dot_add(global const smma_operation *operation, global const smma_nu
 }
 
 /* Generated rows. */
-kernel void generate(global const smma_operation *operation, ulong seed, global smma_row *rows) {
+kernel void generate(global const smma_operation *operation, smma_row_selection x, global smma_row *rows) {
   size_t i = get_global_id(0);
   smma_operation o = *operation;
   smma_row_recipe recipe = smma_row_recipe_of(&o);
-  smma_draws draws = smma_draws_of(seed, i);
+  smma_draws draws = smma_draws_of(x.seed, x.first + i);
   smma_row row;
-  smma_fill_row(&draws, &recipe, smma_kind_of_row(i, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM), &row);
+  smma_fill_row(&draws, &recipe, smma_kind_of_row(&x, x.first + i), &row);
   rows[i] = row;
 }

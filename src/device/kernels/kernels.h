@@ -1,6 +1,7 @@
 /* Every kernel: what a driver compiles. */
 #include "device/kernels/core.h"
 #include "device/kernels/fold.h"
+#include "device/kernels/rows.h"
 #if !defined(SMMA_WIDTH) || SMMA_WIDTH > 0 /* with binary64 */
 #include "device/kernels/t_fdpa.h"
 #include "device/kernels/tr_fdpa.h"

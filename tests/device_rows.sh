@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Rows on a device: the same rows, results and reports as on this CPU. Usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE}")
+modules=$(realpath "${2:?usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE}")
+device=${3:?usage: device_rows.sh SOFTMMA MODULE-FOLDER DEVICE}
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+ampere=(--on A100 --instr mma.m16n8k16.f32.f16.f16.f32)
+
+"$softmma" campaign --unit "model:$device" "${ampere[@]}" --rows 1 >in/first 2>&1
+if grep -qE 'is not there|no driver|no device|no GPU' in/first; then
+  echo "************ SKIPPED: rows were NOT tested on a device: $(cat in/first) ************" >&2
+  exit 77
+fi
+
+# ---- Campaigns ----
+
+gives 'the device against this CPU' 0 '^instructions=1 rows=70000 mismatches=0$' \
+  campaign --unit "model:$device" --against model "${ampere[@]}" --rows 70000 --seed 3
+gives 'and the reverse, with scale factors' 0 'mismatches=0$' campaign --unit model --against "model:$device" --on B200 \
+  --instr tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3 --rows 3000
+gives 'a row that is not decided at once' 0 'mismatches=0$' campaign --unit model --against "model:$device" --on MI100 \
+  --instr v_mfma_f32_32x32x8f16 --rows 3000 --kind edge
+
+# report AGAINST [OPTION]...: what differs from a wrong unit; without dates, how wide columns are, and what names devices
+report() {
+  local against=$1
+  shift
+  runs 1 campaign --unit "plugin:$modules/wrong_unit.so:bit" --against "$against" "${ampere[@]}" --rows 70000 "$@"
+  sed -E "s/model:$device/model/; s/ +/ /g; /SoftMMA's models|\"driver\"|\"date\"/d" in/stdout
+}
+report model >cpu.txt
+report "model:$device" >device.txt
+check 'mismatches are found' grep -qE 'mismatches=[1-9]' cpu.txt
+check 'and reported as those of the CPU' diff cpu.txt device.txt
+report model --json --kind normal >cpu.json
+report "model:$device" --json --kind normal >device.json
+check 'also as JSON' diff cpu.json device.json
+runs 0 campaign --unit "model:$device" --against model "${ampere[@]}" --rows 100 --resume state.json
+gives 'a campaign goes on' 0 '^instructions=1 rows=66000 mismatches=0$' \
+  campaign --unit "model:$device" --against model "${ampere[@]}" --rows 66000 --resume state.json
+
+# ---- Files ----
+
+"$softmma" gen "${ampere[@]}" --rows 9000 -o rows.txt
+gives 'rows of a file' 0 '^rows=9000 mismatches=0$' verify --unit "model:$device" rows.txt
+sed -E '3000s/.$/x/; 3000s/[0-8]x$/9/; 3000s/.x$/0/' rows.txt >wrong.txt
+runs 1 verify wrong.txt
+cp in/stdout cpu.txt
+runs 1 verify --unit "model:$device" wrong.txt
+check 'what differs is printed as by the CPU' diff cpu.txt in/stdout
+
+# ---- What cannot be ----
+
+fails 'no such device' "--unit: model:$device:99: .*there is no device 99" \
+  campaign --unit "model:$device:99" "${ampere[@]}"
+fails 'not a number' "'$device:x' is no device" verify --unit "model:$device:x" rows.txt
+
+finish
