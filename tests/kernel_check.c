@@ -35,6 +35,15 @@ const char *kernel_family_name(const smma_instruction *i) {
   return smma_model_name(rule);
 }
 
+size_t kernel_names(const char *wanted, const char *names[MOST_KERNELS]) {
+  const char *name;
+  size_t count = 0;
+  for (size_t i = 0; (name = smma_kernel_name(i)); i++)
+    if (!wanted || strcmp(wanted, name) == 0) names[count++] = name;
+  if (count == 0) names[count++] = wanted;
+  return count;
+}
+
 /* ---- A product ---- */
 
 typedef struct {
@@ -451,13 +460,12 @@ static int threads_of(const product *p) { return p->seed % 19 == 7 ? 2 : 1; }
 bool kernel_check_product(const smma_instruction *instruction, uint64_t seed, const char *kernel, size_t *outputs) {
   product p;
   bool same = make_product(&p, instruction, seed) && compute(&p, "core", 1, false, p.expected) == SMMA_OK;
-  size_t wrong = 0;
-  const char *name;
+  const char *names[MOST_KERNELS];
+  size_t wrong = 0, kernels = kernel_names(kernel, names);
   *outputs = p.with.m * p.with.n;
   if (!same) fprintf(stderr, "%s, seed %" PRIu64 ": no memory\n", instruction->name, seed);
-  for (size_t i = 0; same && (name = smma_kernel_name(i)); i++)
-    if (!kernel || strcmp(kernel, name) == 0)
-      wrong += !agrees(&p, name, threads_of(&p), false) || !agrees(&p, name, threads_of(&p), true);
+  for (size_t i = 0; same && i < kernels; i++)
+    wrong += !agrees(&p, names[i], threads_of(&p), false) || !agrees(&p, names[i], threads_of(&p), true);
   if (same) wrong += !check_lanes(&p, kernel);
   end_product(&p);
   return same && !wrong;
@@ -505,19 +513,19 @@ static void check_family(const kernel_amount *amount, const smma_instruction *co
 
 void kernel_check(const kernel_amount *amount, kernel_counts *counts) {
   static const smma_instruction *list[MOST_OPERATIONS], *members[MOST_REPEATS * MOST_OPERATIONS];
-  size_t operations = kernel_operations(list);
-  const char *name;
+  const char *names[MOST_KERNELS];
+  size_t operations = kernel_operations(list), kernels = kernel_names(amount->kernel, names);
   *counts = (kernel_counts){0};
-  for (size_t i = 0; (name = smma_kernel_name(i)); i++)
-    if (strcmp(name, "core") && is_wanted(amount->kernel, name))
-      index_in(name, counts->kernel, &counts->kernels, MOST_KERNELS);
+  for (size_t i = 0; i < kernels; i++)
+    if (strcmp(names[i], "core")) index_in(names[i], counts->kernel, &counts->kernels, MOST_KERNELS);
   for (size_t i = 0; i < operations; i++)
     if (is_wanted(amount->family, kernel_family_name(list[i])))
       index_in(kernel_family_name(list[i]), counts->family, &counts->families, MOST_FAMILIES);
   for (size_t f = 0; f < counts->families; f++) {
     size_t count = 0;
     for (size_t i = 0; i < operations; i++)
-      if (strcmp(counts->family[f], kernel_family_name(list[i])) == 0) count = add_operation(list[i], members, count);
+      if (strcmp(counts->family[f], kernel_family_name(list[i])) == 0 && (count == 0 || !amount->few))
+        count = add_operation(list[i], members, count);
     check_family(amount, members, count, counts);
   }
 }

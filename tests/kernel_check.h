@@ -27,9 +27,13 @@ typedef struct {
 } kernel_counts;
 
 typedef struct {
-  const char *family, *kernel; /* NULL: every one */
+  const char *family, *kernel; /* NULL: every one; a kernel may be a device, too */
   size_t outputs;              /* at least, of each family */
+  bool few;                    /* the first operation of each family stands for all */
 } kernel_amount;
+
+/* The kernels of this CPU, the core last, or the one that is wanted, which may be a device. Returns how many. */
+size_t kernel_names(const char *wanted, const char *names[MOST_KERNELS]);
 
 /* Compares products of every operation with the core: every theme of operands in each family, any layout and option,
    one thread and now and then two. A family ends with its first wrong product, which is described on standard error. */

@@ -1,7 +1,8 @@
 /* The kernels against the core, without a test framework.
 
-     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE] [--mutant N]
-       every family, or one, and the digests of a file; status 1 if anything differs
+     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE] [--few 1] [--mutant N]
+       every family, or one, and the digests of a file; with --few one operation of each family; status 1 if anything
+       differs. A device ("opencl") is a kernel, too: status 77 if it cannot be used
      kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
        one product of `check`
      kernel_program digests
@@ -21,19 +22,29 @@ int smma_mutant;
 static int usage(void) {
   fprintf(stderr,
           "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE]\n"
-          "                            [--mutant N]\n"
+          "                            [--few 1] [--mutant N]\n"
           "       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]\n"
           "       kernel_program digests\n");
   return 2;
 }
 
 /* By one kernel, or each. */
-static bool check_digests(const char *path, const char *kernel) {
+static bool check_digests(const char *path, const char *kernel, bool few) {
   kernel_run runs[MOST_KERNELS];
-  size_t count = 0;
-  for (size_t k = 0; smma_kernel_name(k); k++)
-    if (!kernel || strcmp(kernel, smma_kernel_name(k)) == 0) runs[count++] = (kernel_run){smma_kernel_name(k), 1};
-  return kernel_check_digests(path, runs, count, false);
+  const char *names[MOST_KERNELS];
+  const size_t count = kernel_names(kernel, names);
+  for (size_t k = 0; k < count; k++) runs[k] = (kernel_run){names[k], 1};
+  return kernel_check_digests(path, runs, count, few);
+}
+
+/* Whether a kernel or device is there; else a line says that it is not checked. */
+static bool is_usable(const char *kernel) {
+  char message[256] = "there is no such kernel";
+  smma_device_info info = {.size = sizeof info};
+  if (smma_kernel_for(smma_instruction_at(0), kernel)) return true;
+  smma_device_describe(kernel, 0, &info, message, sizeof message);
+  fprintf(stderr, "SKIPPED: %s: %s; it is NOT checked\n", kernel, message);
+  return false;
 }
 
 static int check(int count, char **option) {
@@ -50,14 +61,17 @@ static int check(int count, char **option) {
       amount.outputs = strtoul(option[i + 1], NULL, 10);
     else if (strcmp(option[i], "--digests") == 0)
       digests = option[i + 1];
+    else if (strcmp(option[i], "--few") == 0)
+      amount.few = atoi(option[i + 1]);
     else if (strcmp(option[i], "--mutant") == 0)
       smma_mutant = atoi(option[i + 1]);
     else
       return usage();
   }
+  if (amount.kernel && !is_usable(amount.kernel)) return 77;
   kernel_check(&amount, &counts);
   kernel_print_counts(&counts);
-  if (digests && !check_digests(digests, amount.kernel)) return 1;
+  if (digests && !check_digests(digests, amount.kernel, amount.few)) return 1;
   return counts.wrong_products || counts.families == 0 || counts.kernels == 0;
 }
 

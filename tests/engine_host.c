@@ -1,0 +1,130 @@
+/* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
+   tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module.
+
+   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has; SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as
+   where a device is lost. */
+#include "device/driver.h"
+#include "device/kernels/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VALUE(type, i) (*(const type *)x[i].value)
+#define BUFFER(i) x[i].buffer
+
+typedef void caller(const smma_kernel_argument *x);
+
+static void call_core(const smma_kernel_argument *x) {
+  smma_kernel_core(VALUE(smma_operation, 0), VALUE(smma_extent, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5),
+                   BUFFER(6), BUFFER(7), BUFFER(8));
+}
+
+static void call_fold(const smma_kernel_argument *x) {
+  smma_kernel_fold(VALUE(smma_operation, 0), VALUE(smma_extent, 1), VALUE(smma_fold_task, 2), BUFFER(3), BUFFER(4),
+                   BUFFER(5), BUFFER(6));
+}
+
+static void call_factors(const smma_kernel_argument *x) {
+  smma_kernel_factors(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5));
+}
+
+#define FAST(name)                                                                                             \
+  static void call_##name(const smma_kernel_argument *x) {                                                     \
+    smma_kernel_##name(VALUE(smma_operation, 0), VALUE(smma_extent, 1), BUFFER(2), BUFFER(3), BUFFER(4),       \
+                       BUFFER(5), BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10), BUFFER(11));         \
+  }
+FAST(t_fdpa)
+
+static const struct {
+  const char *name;
+  caller *call;
+  size_t arguments;
+} kernels[] = {
+    {"smma_kernel_core", call_core, 9},
+    {"smma_kernel_fold", call_fold, 7},
+    {"smma_kernel_factors", call_factors, 6},
+    {"smma_kernel_t_fdpa", call_t_fdpa, 12},
+};
+
+static size_t number_of(const char *variable) {
+  const char *text = getenv(variable);
+  return text ? strtoul(text, NULL, 10) : 0;
+}
+
+static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
+  (void)message;
+  return 1;
+}
+
+static int one_device; /* the address of which is the device */
+static size_t started;
+
+static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
+  const size_t memory = number_of("SOFTMMA_HOST_MEMORY");
+  if (index > 0) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "there is no device %zu; there is 1, from 0 on", index);
+    return NULL;
+  }
+  *is = (smma_device_description){.name = "this CPU", .driver = "the tests' driver", .has_f64 = true, .width = 1};
+  is->memory = is->largest = memory ? memory : (size_t)1 << 40;
+  return &one_device;
+}
+
+static void close_device(void *device) { (void)device; }
+
+static void *allocate(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  void *buffer = malloc(bytes + (bytes == 0));
+  (void)device;
+  if (!buffer) snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
+  return buffer;
+}
+
+static void release(void *device, void *buffer) {
+  (void)device;
+  free(buffer);
+}
+
+static bool write_buffer(void *device, void *buffer, const void *from, size_t bytes,
+                         char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)message;
+  memcpy(buffer, from, bytes);
+  return true;
+}
+
+static bool read_buffer(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)message;
+  memcpy(to, buffer, bytes);
+  return true;
+}
+
+static void *program(void *device, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)operation, (void)message;
+  return device;
+}
+
+static bool launch(void *device, void *of, const char *name, const size_t items[2], size_t group,
+                   const smma_kernel_argument *arguments, size_t count, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)of;
+  if (++started == number_of("SOFTMMA_HOST_FAILS")) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "the device is not available any more");
+    return false;
+  }
+  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+    if (strcmp(kernels[k].name, name) != 0) continue;
+    if (kernels[k].arguments != count || items[0] % group) break;
+    for (size_t y = 0; y < items[1]; y++)
+      for (size_t x = 0; x < items[0]; x++) {
+        smma_items_here[0] = (int)x, smma_items_here[1] = (int)y;
+        kernels[k].call(arguments);
+      }
+    return true;
+  }
+  snprintf(message, SMMA_DEVICE_MESSAGE, "%s is not called as it asks for", name);
+  return false;
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",     count_devices, open_device, close_device, allocate,
+                                   release,         write_buffer, read_buffer,   program,     launch};
+
+const smma_driver *smma_driver_of_module(void);
+__attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void) { return &driver; }
