@@ -1,13 +1,13 @@
 /* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
    tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module.
 
-   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has; SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as
-   where a device is lost. */
-#include "device/driver.h"
-#include "device/kernels/kernels.h"
-
+   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has; SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail,
+   as where a device is lost. */
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "device/driver.h"
+#include "device/kernels/kernels.h"
 
 #define VALUE(type, i) (*(const type *)x[i].value)
 #define BUFFER(i) x[i].buffer
@@ -28,10 +28,10 @@ static void call_factors(const smma_kernel_argument *x) {
   smma_kernel_factors(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5));
 }
 
-#define FAST(name)                                                                                             \
-  static void call_##name(const smma_kernel_argument *x) {                                                     \
-    smma_kernel_##name(VALUE(smma_operation, 0), VALUE(smma_extent, 1), BUFFER(2), BUFFER(3), BUFFER(4),       \
-                       BUFFER(5), BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10), BUFFER(11));         \
+#define FAST(name)                                                                                                  \
+  static void call_##name(const smma_kernel_argument *x) {                                                          \
+    smma_kernel_##name(VALUE(smma_operation, 0), VALUE(smma_extent, 1), BUFFER(2), BUFFER(3), BUFFER(4), BUFFER(5), \
+                       BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10), BUFFER(11));                         \
   }
 FAST(t_fdpa)
 

@@ -58,5 +58,6 @@ void smma_check_kernel(const char *kernel) {
     if (strcmp(kernel, name) == 0) return;
   if (smma_is_device_name(kernel) && !smma_device_open(kernel, message)) smma_die("--kernel: %s", message);
   if (smma_is_device_name(kernel)) return;
-  smma_die("--kernel: this CPU has no kernel '%s'; it has %s", kernel, smma_kernel_list(list));
+  smma_die("--kernel: this CPU has no kernel '%s'; it has %s; 'softmma version' lists devices, too", kernel,
+           smma_kernel_list(list));
 }

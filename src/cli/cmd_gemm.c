@@ -238,6 +238,7 @@ static smma_f64_product accurate_product(const product *p) {
   x.m = g->m, x.n = g->n, x.k = g->k, x.a = g->a, x.b = g->b, x.d = g->d;
   x.lda = g->lda, x.ldb = g->ldb, x.order_a = g->order_a, x.order_b = g->order_b;
   x.split_k = g->split_k, x.promote_every = g->promote_every, x.threads = g->threads, x.kernel = g->kernel;
+  x.message = g->message, x.message_size = g->message_size;
   x.progress = g->progress, x.progress_context = g->progress_context;
   return x;
 }
@@ -267,9 +268,11 @@ static int run(const gemm_options *o, const char **paths) {
   smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
   if (p.plan && smma_plan_check(p.plan, p.instruction, p.arguments.k, error.text, sizeof error.text) != SMMA_OK)
     smma_die("--plan: %s: %s", o->plan, error.text);
+  p.arguments.message = error.text, p.arguments.message_size = sizeof error.text;
+  error.text[0] = 0;
   status = multiply(&p);
   smma_progress_end();
-  if (status != SMMA_OK) smma_die("%s", smma_status_text(status));
+  if (status != SMMA_OK) smma_die("%s", error.text[0] ? error.text : smma_status_text(status));
   if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_F32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
   print_summary(o, &p, smma_seconds() - progress.started);

@@ -1,4 +1,5 @@
 #include "cli/choose.h"
+#include "device/device.h"
 
 static const char *compiler(void) {
 #if defined(__clang__)
@@ -25,6 +26,39 @@ static json_t *kernel_names(void) {
   return names;
 }
 
+/* What is done with a device, or instead of one with the reason why there is none. */
+typedef void device_action(const char *kernel, const smma_device_info *info, const char *why, void *context);
+
+static void for_devices(device_action *act, void *context) {
+  for (size_t d = 0; smma_drivers[d]; d++) {
+    char why[256] = "", kernel[64];
+    smma_device_info info = {.size = sizeof info};
+    const size_t count = smma_device_count(smma_drivers[d], why);
+    if (!count) act(smma_drivers[d], NULL, why, context);
+    for (size_t i = 0; i < count; i++) {
+      const bool usable = smma_device_describe(smma_drivers[d], i, &info, why, sizeof why) == SMMA_OK;
+      snprintf(kernel, sizeof kernel, "%s:%zu", smma_drivers[d], i);
+      act(kernel, usable ? &info : NULL, why, context);
+    }
+  }
+}
+
+static void add_device(const char *kernel, const smma_device_info *info, const char *why, void *context) {
+  json_array_append_new(context, info ? json_pack("{s:s, s:o, s:o, s:I, s:b}", "kernel", kernel, "name",
+                                                  smma_json_text(info->name), "driver", smma_json_text(info->driver),
+                                                  "memory", (json_int_t)info->memory, "binary64", info->has_f64)
+                                      : json_pack("{s:s, s:o}", "kernel", kernel, "why_not", smma_json_text(why)));
+}
+
+static void print_device(const char *kernel, const smma_device_info *info, const char *why, void *context) {
+  (void)context;
+  if (info)
+    printf("%-12s  %s, %.3g GB%s (%s)\n", kernel, info->name, (double)info->memory * 1e-9,
+           info->has_f64 ? "" : ", no FP64: slow", info->driver);
+  else
+    printf("%-12s  not to be had: %s\n", kernel, why);
+}
+
 /* Of which architectures 'list' shows nothing unless asked. */
 static void print_unlisted(void) {
   for (int i = 0; i < SMMA_ARCH_COUNT; i++)
@@ -38,14 +72,18 @@ int smma_command_version(int argc, const char **argv) {
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0, NULL);
   if (json) {
-    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler", compiler(),
-                              "openmp", has_openmp(), "kernels", kernel_names(), "jansson", JANSSON_VERSION,
-                              "instructions", (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
+    json_t *devices = json_array();
+    for_devices(add_device, devices);
+    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler",
+                              compiler(), "openmp", has_openmp(), "kernels", kernel_names(), "devices", devices,
+                              "jansson", JANSSON_VERSION, "instructions", (json_int_t)smma_instruction_count(),
+                              "architectures", SMMA_ARCH_COUNT));
   } else {
     printf("softmma %s\n", smma_version());
     printf("compiler      %s\n", compiler());
     printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
     printf("kernels       %s (of this CPU, fastest first)\n", smma_kernel_list(kernels));
+    for_devices(print_device, NULL);
     printf("jansson       %s\n", JANSSON_VERSION);
     printf("instructions  %zu on %d architectures", smma_instruction_count(), SMMA_ARCH_COUNT);
     print_unlisted();

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli/matrices.h"
+#include "device/device.h"
 
 /* What one measurement lasts at least, so that the clock's steps do not matter. */
 static const double least_seconds = 0.02;
@@ -28,6 +29,7 @@ typedef struct {
   smma_progress progress;
   size_t rows_before; /* rows done in the calls before, for the progress line */
   bool warming;       /* products end after a second */
+  char message[256];  /* of a device that fails */
 } session;
 
 /* ---- Operands ---- */
@@ -71,8 +73,9 @@ static int watch(size_t done, size_t rows, void *context) {
   return 0;
 }
 
-static void check(smma_status status) {
-  if (status != SMMA_OK && status != SMMA_STOPPED) smma_die("%s", smma_status_text(status));
+static void check(const session *s, smma_status status) {
+  if (status != SMMA_OK && status != SMMA_STOPPED)
+    smma_die("%s", s->message[0] ? s->message : smma_status_text(status));
 }
 
 static void make_subject(session *s, smma_data data, subject *x) {
@@ -84,9 +87,10 @@ static void make_subject(session *s, smma_data data, subject *x) {
   g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
   g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;
   g->threads = setup->threads, g->kernel = setup->kernel;
+  g->message = s->message, g->message_size = sizeof s->message;
   g->progress = watch, g->progress_context = s;
   x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
-  if (setup->call == SMMA_TIMING_MULTIPLIER) check(smma_multiplier_create(s->instruction, g, &x->multiplier));
+  if (setup->call == SMMA_TIMING_MULTIPLIER) check(s, smma_multiplier_create(s->instruction, g, &x->multiplier));
 }
 
 static void free_subject(subject *x) {
@@ -109,10 +113,11 @@ static void settle(const session *s) {
   if (s->setup->threads > 1) nanosleep(&pause, NULL);
 }
 
-/* Of this thread alone where there is no other. */
+/* Of this thread alone where nothing else computes. */
 static double now(const session *s) {
   struct timespec t;
-  clock_gettime(s->setup->threads > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
+  const bool alone = s->setup->threads == 1 && !smma_is_device_name(s->setup->kernel);
+  clock_gettime(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -130,7 +135,7 @@ static double measure(session *s, const subject *x) {
   double started;
   settle(s);
   started = now(s);
-  for (size_t i = 0; i < x->calls; i++) check(call(s, x));
+  for (size_t i = 0; i < x->calls; i++) check(s, call(s, x));
   s->rows_before += s->setup->m;
   return (now(s) - started) / (double)x->calls;
 }

@@ -26,8 +26,8 @@ static json_t *target_json(const smma_traced *u, size_t every) {
                      "on", smma_json_text(u->label), "arch", smma_json_text(smma_arch_name(u->instruction)),
                      "instruction", u->instruction->name, "in", u->inputs, "plan",
                      u->plan->plan ? smma_json_text(u->plan->text) : json_null(), "instructions",
-                     (json_int_t)t->schedule.steps, "folds", (json_int_t)t->folds, "in_order", t->in_order,
-                     "out", smma_format_text(t->d_format), "d", smma_hex_text(t->d_format, t->d, hex), "value",
+                     (json_int_t)t->schedule.steps, "folds", (json_int_t)t->folds, "in_order", t->in_order, "out",
+                     smma_format_text(t->d_format), "d", smma_hex_text(t->d_format, t->d, hex), "value",
                      smma_json_value(smma_value(t->d_format, t->d)));
   json_object_set_new(object, "exact",
                       t->has_best ? json_string(smma_hex_text(t->d_format, t->best, hex)) : json_null());

@@ -186,7 +186,7 @@ typedef struct {
   bool one_exact; /* all targets have the same exact sums */
   int digits, first_width;
   int exact_width, width[SMMA_MOST_TRACED]; /* of exact sums, and of each target's */
-  int k_width[SMMA_MOST_TRACED]; /* of targets that take k in another order; 0 */
+  int k_width[SMMA_MOST_TRACED];            /* of targets that take k in another order; 0 */
 } table;
 
 __attribute__((format(printf, 2, 3))) static void put(table *t, const char *format, ...) {

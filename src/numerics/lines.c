@@ -62,6 +62,7 @@ smma_status smma_take_product(const smma_f64_product *product, smma_gemm_argumen
   g->order_a = product->order_a, g->order_b = product->order_b, g->order_d = product->order_d;
   g->split_k = product->split_k, g->promote_every = product->promote_every;
   g->threads = product->threads, g->kernel = product->kernel;
+  g->message = product->message, g->message_size = product->message_size;
   g->progress = product->progress, g->progress_context = product->progress_context;
   status = smma_check_matrices(g);
   if (status == SMMA_OK && g->m && g->n && g->k && (g->d == g->a || g->d == g->b)) status = SMMA_INVALID_ARGUMENT;

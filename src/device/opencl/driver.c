@@ -79,7 +79,7 @@ static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
 static void describe(cl_device_id id, smma_device_description *is) {
   cl_ulong memory = 0, largest = 0;
   cl_device_fp_config doubles = 0;
-  char driver[64] = "", version[48] = "";
+  char driver[128] = "", version[128] = "";
   memset(is, 0, sizeof *is);
   clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof is->name - 1, is->name, NULL);
   clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
@@ -87,8 +87,7 @@ static void describe(cl_device_id id, smma_device_description *is) {
   clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
   clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
   clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
-  version[strcspn(version, "\n")] = 0;
-  snprintf(is->driver, sizeof is->driver, "%.47s, driver %.63s", version, driver);
+  snprintf(is->driver, sizeof is->driver, "%.80s, driver %.30s", version, driver);
   is->memory = memory, is->largest = largest;
   is->has_f64 = doubles != 0;
 }
