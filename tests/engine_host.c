@@ -28,22 +28,27 @@ static void call_factors(const smma_kernel_argument *x) {
   smma_kernel_factors(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5));
 }
 
+static void call_rows(const smma_kernel_argument *x) {
+  smma_kernel_rows(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(smma_row_selection, 2), VALUE(int, 3), BUFFER(4),
+                   BUFFER(5), BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9));
+}
+
 #define FAST(name)                                                                                                  \
   static void call_##name(const smma_kernel_argument *x) {                                                          \
     smma_kernel_##name(VALUE(smma_operation, 0), VALUE(smma_extent, 1), BUFFER(2), BUFFER(3), BUFFER(4), BUFFER(5), \
                        BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10), BUFFER(11));                         \
   }
 FAST(t_fdpa)
+FAST(tr_fdpa)
 
 static const struct {
   const char *name;
   caller *call;
   size_t arguments;
 } kernels[] = {
-    {"smma_kernel_core", call_core, 9},
-    {"smma_kernel_fold", call_fold, 7},
-    {"smma_kernel_factors", call_factors, 6},
-    {"smma_kernel_t_fdpa", call_t_fdpa, 12},
+    {"smma_kernel_core", call_core, 9},       {"smma_kernel_fold", call_fold, 7},
+    {"smma_kernel_factors", call_factors, 6}, {"smma_kernel_rows", call_rows, 10},
+    {"smma_kernel_t_fdpa", call_t_fdpa, 12},  {"smma_kernel_tr_fdpa", call_tr_fdpa, 12},
 };
 
 static size_t number_of(const char *variable) {
