@@ -1,12 +1,14 @@
 """What emulation takes of a forward pass of a transformer with 22 million parameters on one sentence of 32 tokens.
 
-    OMP_NUM_THREADS=1 python bench/transformer.py
+    OMP_NUM_THREADS=1 python bench/transformer.py [WIDTH LAYERS TOKENS]
 
 CPU time, the least of several passes but for the first, which makes the multipliers; of it the products (calls of the
-extension module that multiply), the comparison of weights with their copies, and all else, in which are PyTorch's other
-operations. MB are what is kept while the context lasts.
+extension module that multiply), the comparison of weights with their copies, quantisation, and all else, in which are
+PyTorch's other operations. What is beyond the products and these is added to the products. MB are what is kept while
+the context lasts.
 """
 
+import sys
 import time
 from unittest.mock import patch
 
@@ -18,15 +20,17 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import softmma
 from softmma import _core
 
-WIDTH, LAYERS, TOKENS, WORDS, PASSES = 384, 6, 32, 30522, 25
-RUNS = [("H100", "bf16"), ("V100", "fp16"), ("MI300X", "bf16"), ("H100", "fp8_tensorwise"), ("B200", "nvfp4")]
+WIDTH, LAYERS, TOKENS = map(int, sys.argv[1:]) if len(sys.argv) == 4 else (384, 6, 32)
+WORDS, PASSES = 30522, 25
+RUNS = [("H100", "bf16"), ("V100", "fp16"), ("MI300X", "bf16"), ("H100", "fp8_tensorwise"), ("H100", "deepseek"),
+        ("B200", "mxfp8"), ("B200", "nvfp4")]  # fmt: skip
 
 
 class Transformer(nn.Module):
     def __init__(self):
         super().__init__()
         self.words = nn.Embedding(WORDS, WIDTH)
-        layer = nn.TransformerEncoderLayer(WIDTH, 12, 4 * WIDTH, activation="gelu", batch_first=True)
+        layer = nn.TransformerEncoderLayer(WIDTH, WIDTH // 32, 4 * WIDTH, activation="gelu", batch_first=True)
         self.layers = nn.TransformerEncoder(layer, LAYERS)
 
     def forward(self, x):
@@ -91,18 +95,22 @@ def main():
         print(
             f"{size:.0f} MB of parameters; PyTorch alone {alone:.1f} ms, its other operations in a mode {rest:.1f} ms"
         )
-        print("GPU     recipe          first   later  products  comparison  all else  MB")
+        print("GPU     recipe          first   later  products  comparison  quantisation  all else  beyond   MB")
         for on, recipe in RUNS:
-            kept, single, same = (Timed(getattr(_core, name)) for name in ("multiplier_matmul", "matmul", "same_lines"))
-            functions = patch.multiple(_core, multiplier_matmul=kept, matmul=single, same_lines=same)
+            names = "multiplier_matmul", "matmul", "same_lines", "operand"
+            timed = kept, single, *_ = [Timed(getattr(_core, name)) for name in names]
+            functions = patch.multiple(_core, **dict(zip(names, timed, strict=True)))
             with functions, softmma.torch.emulate(on, recipe, threads=1) as emulation:
                 start = time.process_time()
                 model(x)
                 first = 1e3 * (time.process_time() - start)
-                later, by_kept, by_single, comparison, left = measured(lambda: model(x), kept, single, same)
+                later, by_kept, by_single, comparison, quantisation, left = measured(lambda: model(x), *timed)
                 memory = megabytes(emulation)
-            columns = f"{first:7.0f}  {later:6.1f}  {by_kept + by_single:8.1f}  {comparison:10.1f}  {left:8.1f}"
-            print(f"{on:7} {recipe:14} {columns}  {memory:3.0f}")
+            by_core = by_kept + by_single
+            columns = (
+                f"{first:7.0f}  {later:6.1f}  {by_core:8.1f}  {comparison:10.1f}  {quantisation:12.1f}  {left:8.1f}"
+            )
+            print(f"{on:7} {recipe:14} {columns}  {100 * (later - rest - by_core) / by_core:4.0f} %  {memory:3.0f}")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ typedef struct work {
   size_t bytes;                    /* of a value */
   bool f64;                        /* scaled elements are */
   double max, beyond;              /* the greatest number; the least magnitude that is not rounded to a finite one */
+  bool narrow;                     /* a byte, in which the sign stands before the magnitude: then `value` is known */
+  double value[256];               /* of each encoding */
   double *amax;                    /* of each block: the greatest magnitude */
   float *scale, *element;          /* of each block: what elements are multiplied by before, and what they stand for */
   unsigned char *code;             /* of each block: the factor as UE8M0 or UE4M3 */
@@ -274,16 +276,42 @@ static double number(const work *w, const void *y, size_t i) {
   return w->f64 ? ((const double *)y)[i] : (double)((const float *)y)[i];
 }
 
+/* The two neighbours of a number that lies between them. */
+typedef struct {
+  uint64_t low, high;
+  double below, above;
+} neighbours;
+
+static neighbours neighbours_of(const work *w, double exact) {
+  const uint64_t low = smma_round(w->rule->format, exact, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT);
+  const uint64_t high = smma_round(w->rule->format, exact, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT);
+  return (neighbours){low, high, smma_value(w->rule->format, low), smma_value(w->rule->format, high)};
+}
+
+/* Of a number whose nearest is known, where the sign stands before the magnitude: the other has a magnitude next to it.
+   What the format has, and what is beyond its range, is between nothing. */
+static neighbours neighbours_by_nearest(const work *w, double exact, uint64_t nearest) {
+  const double value = w->value[nearest];
+  const bool between = value != exact && fabs(exact) < w->max;
+  const uint64_t other = !between ? nearest : fabs(value) < fabs(exact) ? nearest + 1 : nearest - 1;
+  return value < exact ? (neighbours){nearest, other, value, w->value[other]}
+                       : (neighbours){other, nearest, w->value[other], value};
+}
+
+static void round_to_nearest(const work *w, const void *y, void *values) {
+  smma_convert(w->f64 ? SMMA_F64 : SMMA_F32, y, w->rule->format, values, w->inner, SMMA_ROUND_NEAREST_EVEN,
+               SMMA_OVERFLOW_DEFAULT, NULL);
+}
+
 /* To one of the two neighbours, by the random number of the element's place in its line. */
 static void round_randomly(const work *w, size_t row, const void *y, unsigned char *values) {
   const size_t outer = w->operand->outer, matrix = row / outer * outer * w->inner, r = row % outer;
+  if (w->narrow) round_to_nearest(w, y, values);
   for (size_t i = 0; i < w->inner; i++) {
     const double exact = number(w, y, i);
-    const uint64_t low = smma_round(w->rule->format, exact, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT);
-    const uint64_t high = smma_round(w->rule->format, exact, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT);
-    const double below = smma_value(w->rule->format, low), above = smma_value(w->rule->format, high);
+    const neighbours n = w->narrow ? neighbours_by_nearest(w, exact, values[i]) : neighbours_of(w, exact);
     const double random = w->rule->random[matrix + (w->operand->k_inner ? r * w->inner + i : i * outer + r)];
-    smma_store(w->bytes, values, i, random * (above - below) < exact - below ? high : low);
+    smma_store(w->bytes, values, i, random * (n.above - n.below) < exact - n.below ? n.high : n.low);
   }
 }
 
@@ -300,8 +328,7 @@ static void round_row(const work *w, size_t row, const void *y, void *values) {
   else if (w->rule->random)
     round_randomly(w, row, y, values);
   else
-    smma_convert(w->f64 ? SMMA_F64 : SMMA_F32, y, w->rule->format, values, w->inner, SMMA_ROUND_NEAREST_EVEN,
-                 SMMA_OVERFLOW_DEFAULT, NULL);
+    round_to_nearest(w, y, values);
 }
 
 /* An element's value times its factor. */
@@ -485,6 +512,8 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
   w.f64 = rule->factor == SMMA_UE8M0 ? operand->f64 || rule->random || rule->format == SMMA_UE8M0
                                      : rule->factor == SMMA_NO_FORMAT && operand->f64;
   w.max = greatest_number(rule->format), w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
+  w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
+  for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_value(rule->format, i);
   operand->statistics = (smma_operand_statistics){0};
   divide(&w);
   if (allocate(&w)) {

@@ -18,6 +18,11 @@ products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = Co
 """While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
 
 
+def is_unseen() -> bool:
+    """Nobody keeps results, so that whoever asked for a product may write to it."""
+    return products_seen.get() is None
+
+
 def matmul(
     a: ArrayLike,
     b: ArrayLike,

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan
-from softmma._products import Multiplier, matmul
+from softmma._products import Multiplier, is_unseen, matmul
 from softmma._quantization import HADAMARD, SCALINGS, History, Operand, Prepared, Side, Statistics, prepare
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
 
@@ -272,16 +272,20 @@ class Unit:
         self.recipe = recipe(recipe_)
         self.threads = threads
         self.generator = np.random.default_rng(seed)
+        self._operands: dict[tuple[Role, Product], Operand] = {}
         self._instructions: dict[tuple[Operand, Operand], Any] = {}
         self._inputs = {x for i in instructions(on) for x in (i.a, i.b)} if isinstance(on, str) else None
 
     def operand(self, role: Role, product: Product) -> Operand:
         """What the recipe says, in formats of this GPU."""
-        operand = self.recipe.operand(role, product)
-        own = f"{operand.format}fnuz"
-        if self._inputs and operand.format not in self._inputs and own in self._inputs and not operand.block:
-            operand = replace(operand, format=own)
-        return operand
+        known = self._operands.get((role, product))
+        if known is None:
+            known = self.recipe.operand(role, product)
+            own = f"{known.format}fnuz"
+            if self._inputs and known.format not in self._inputs and own in self._inputs and not known.block:
+                known = replace(known, format=own)
+            self._operands[role, product] = known
+        return known
 
     def prepare(
         self, x: ArrayLike, role: Role, product: Product, side: Side, *, history: History | None = None,
@@ -370,13 +374,14 @@ _BLOCKS_OF_128 = Plan(
 def finished(d: NDArray[Any], a: Prepared, b: Prepared) -> NDArray[Any]:
     """Behind the product: FP32, times both operands' factors, multiplied with each other first."""
     d = np.asarray(d)
-    if d.dtype != np.float64:
-        d = d.astype(np.float32, copy=False)
+    if d.dtype != np.float64 and d.dtype != np.float32:
+        d = d.astype(np.float32)
     factors = [x.factor for x in (a, b) if x.factor is not None]
     if factors:
         with np.errstate(over="ignore", invalid="ignore"):
-            d = d * (factors[0] * factors[1] if len(factors) == 2 else factors[0])
-    return d.squeeze(tuple(axis for axis, x in ((-2, a), (-1, b)) if x.vector))
+            factor = factors[0] * factors[1] if len(factors) == 2 else factors[0]
+            d = np.multiply(d, factor, out=d if is_unseen() else None)
+    return d.squeeze(tuple(axis for axis, x in ((-2, a), (-1, b)) if x.vector)) if a.vector or b.vector else d
 
 
 def _shared(a: Operand, b: Operand) -> str:

@@ -237,18 +237,16 @@ class Emulation(TorchDispatchMode):
 
     def _why_not(self, base: str, args: tuple[Any, ...], kwargs: Any) -> str | None:
         """Why this call of an operation is not emulated; "" if there is nothing to report: nothing is computed."""
-        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
-        for x in tensors:
-            if x.device.type == "meta":
+        operands = [x for x in args if isinstance(x, torch.Tensor)]
+        for x in (*operands, *kwargs.values()) if kwargs else operands:
+            if isinstance(x, torch.Tensor) and not (x.is_cpu and x.layout is torch.strided and not x.is_nested):
+                return _elsewhere(x)
+        del operands[_operands(base) :]
+        kinds = set()
+        for x in operands:
+            if x.numel() == 0:
                 return ""
-            if x.device.type != "cpu":
-                return f"on {x.device.type}"
-            if x.layout != torch.strided or x.is_nested:
-                return "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
-        operands = [x for x in args if isinstance(x, torch.Tensor)][: 3 if base.lstrip("_").startswith(_ADDING) else 2]
-        if any(x.numel() == 0 for x in operands):
-            return ""
-        kinds = {x.dtype for x in operands}
+            kinds.add(x.dtype)
         if base == "_int_mm":
             return None if self._has_integers() else "the unit has no s8"
         if base == "_scaled_mm":
@@ -391,6 +389,21 @@ def _named(func: Any) -> tuple[str, str, Any, str | None]:
     if namespace != "aten":
         return func._schema.name, base, None, outside(namespace, name)
     return name, base, EMULATED.get(base), outside(namespace, name)
+
+
+def _elsewhere(x: torch.Tensor) -> str:
+    """What a tensor is that is no plain array of this CPU's; "" if it has no numbers."""
+    if x.device.type == "meta":
+        return ""
+    if x.device.type != "cpu":
+        return f"on {x.device.type}"
+    return "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
+
+
+@functools.cache
+def _operands(base: str) -> int:
+    """How many tensors an operation computes with."""
+    return 3 if base.lstrip("_").startswith(_ADDING) else 2
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from softmma._products import is_unseen
 from softmma.torch import _attention, _convolutions
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def _addmm(
     d = d if alpha == 1 else d * alpha
     if beta != 0:
         shape = d.shape
-        d = d + c if beta == 1 else d + beta * c
+        if beta == 1 and c.dtype == d.dtype and c.shape == shape[-c.dim() :] and is_unseen():
+            d += c
+        else:
+            d = d + c if beta == 1 else d + beta * c
         if d.shape != shape:
             raise RuntimeError(f"what is added is {tuple(c.shape)}, which does not broadcast to {tuple(shape)}")
     return d.to(out_dtype or a.dtype)

@@ -21,7 +21,9 @@ def lines(x: torch.Tensor) -> Any:
 
 def array(x: torch.Tensor) -> Any:
     """The tensor's own memory as an array, also in dtypes that NumPy has not."""
-    x = x.detach().resolve_neg()
+    x = x.detach()
+    if x.is_neg():
+        x = x.resolve_neg()
     if x.dtype in (torch.float64, torch.float32, torch.float16, torch.int8):
         return x.numpy()
     return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
