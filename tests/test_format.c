@@ -374,9 +374,11 @@ static bool saturates(smma_format to, double x, smma_rounding rounding, smma_ove
 /* Each element against smma_round, and the counts of what they became. */
 static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
                           smma_overflow overflow) {
-  uint64_t y[COUNT];
+  uint64_t y[COUNT], uncounted[COUNT];
   smma_conversion lost, expected = {0};
   assert_int_equal(smma_convert(from, x, to, y, count, rounding, overflow, &lost), SMMA_OK);
+  assert_int_equal(smma_convert(from, x, to, uncounted, count, rounding, overflow, NULL), SMMA_OK);
+  assert_memory_equal(y, uncounted, count * smma_format_bytes(to));
   for (size_t i = 0; i < count; i++) {
     double value = smma_value(from, load_element(from, x, i)), result;
     uint64_t encoding = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);

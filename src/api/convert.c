@@ -19,6 +19,7 @@ typedef struct {
   smma_rounding rounding;
   smma_overflow overflow;
   range_end least, greatest; /* of `to` */
+  bool counted;              /* somebody asks what is lost */
 } conversion;
 
 /* The end's encoding, without ignored bits, and the one inside. */
@@ -142,13 +143,14 @@ typedef struct {
   float unit;                      /* its last bit is that of subnormals */
   uint32_t least, largest, beyond; /* as f32: the least normal number, the greatest, half a step beyond it */
   uint32_t most;                   /* fields that do not overflow, or saturate */
+  bool counted;
 } float_rounder;
 
 /* BLOCK numbers of f32 that become numbers of fewer bits; false, with nothing counted, if one is NaN, or overflows and
    does not saturate. Subnormal results are rounded by an addition, which needs the usual floating-point mode. What lies
    just below the least normal number, and has steps half as large, rounds to it with either. */
 static inline __attribute__((always_inline)) bool round_floats(const float_rounder *f, const void *from, void *to,
-                                                               size_t to_bytes, smma_conversion *counts) {
+                                                               size_t to_bytes, bool counted, smma_conversion *counts) {
   const rounder *r = &f->r;
   const int shift = 23 - r->to_fraction_bits;
   const uint32_t below_half = ((uint32_t)1 << (shift - 1)) - 1, lost = ((uint32_t)1 << shift) - 1;
@@ -168,9 +170,11 @@ static inline __attribute__((always_inline)) bool round_floats(const float_round
     const uint32_t differs = ((bits_of(sum - unit) ^ magnitude) & below) | (magnitude & lost & ~below);
     const uint32_t some = -(uint32_t)(rounded != 0);
     others |= (magnitude > infinity) | (any > most);
-    changed += (differs != 0) | (magnitude > largest) | (negative & ~some & signless);
-    zero += ~some & (magnitude != 0);
-    saturated += magnitude > beyond;
+    if (counted) {
+      changed += (differs != 0) | (magnitude > largest) | (negative & ~some & signless);
+      zero += ~some & (magnitude != 0);
+      saturated += magnitude > beyond;
+    }
     smma_store(to_bytes, to, i, (rounded | (sign & -negative & (some | keeps_sign))) << ignored);
   }
   if (others) return false;
@@ -180,10 +184,11 @@ static inline __attribute__((always_inline)) bool round_floats(const float_round
 
 static inline __attribute__((always_inline)) bool round_block(const float_rounder *f, const void *from, void *to,
                                                               size_t to_bytes, smma_conversion *counts) {
+  if (to_bytes == 1 && !f->counted) return round_floats(f, from, to, 1, false, counts);
   switch (to_bytes) {
-    case 1: return round_floats(f, from, to, 1, counts);
-    case 2: return round_floats(f, from, to, 2, counts);
-    default: return round_floats(f, from, to, 4, counts);
+    case 1: return round_floats(f, from, to, 1, true, counts);
+    case 2: return round_floats(f, from, to, 2, true, counts);
+    default: return round_floats(f, from, to, 4, true, counts);
   }
 }
 
@@ -195,7 +200,8 @@ static float_rounder float_rounder_to(const conversion *c, const rounder *r) {
                          .least = bits_of(ldexpf(1, r->to_least)),
                          .largest = bits_of((float)c->greatest.end),
                          .beyond = bits_of((float)c->greatest.beyond),
-                         .most = saturates ? UINT32_MAX : (uint32_t)r->to_largest};
+                         .most = saturates ? UINT32_MAX : (uint32_t)r->to_largest,
+                         .counted = c->counted};
 }
 
 /* Fewer than BLOCK, among zeros, which count for nothing. */
@@ -258,7 +264,7 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
                          smma_rounding rounding, smma_overflow overflow, smma_conversion *conversion_counts) {
   conversion c = {
       from_format, to_format, smma_encoding_of(from_format), smma_encoding_of(to_format), rounding, overflow,
-      {0, 0},      {0, 0}};
+      {0, 0},      {0, 0},    conversion_counts != NULL};
   const bool fast = rounding == SMMA_ROUND_NEAREST_EVEN && is_floating(c.from) && is_floating(c.to);
   void (*volatile floats)(const conversion *, const rounder *, const void *, void *, size_t, smma_conversion *) =
       convert_floats; /* a call that stays where it is */

@@ -21,9 +21,11 @@ typedef struct work {
   size_t strips, blocks, chunk;    /* of factors in a matrix: rows, columns; elements of a row at a time */
   size_t bytes;                    /* of a value */
   bool f64;                        /* scaled elements are */
+  int max_exponent;                /* of the greatest number */
   double max, beyond;              /* the greatest number; the least magnitude that is not rounded to a finite one */
   bool narrow;                     /* a byte, in which the sign stands before the magnitude: then `value` is known */
   double value[256];               /* of each encoding */
+  float factor_value[128];         /* of each encoding of UE4M3, if factors are in it */
   double *amax;                    /* of each block: the greatest magnitude */
   float *scale, *element;          /* of each block: what elements are multiplied by before, and what they stand for */
   unsigned char *code;             /* of each block: the factor as UE8M0 or UE4M3 */
@@ -156,15 +158,23 @@ static int exponent_of(const work *w, double amax) {
     if (mantissa == 0) return -127;
     exponent -= mantissa == 0.5;
   } else {
-    exponent = ilogb(amax) - ilogb(w->max);
+    exponent = ilogb(amax) - w->max_exponent;
   }
   return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
+}
+
+/* 2^exponent, from -127 to 127. */
+static float power(int exponent) {
+  const uint32_t bits = exponent == -127 ? (uint32_t)1 << 22 : (uint32_t)(exponent + 127) << 23;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
 static void find_powers(const work *w, size_t block) {
   if (isfinite(w->amax[block])) {
     const int exponent = exponent_of(w, w->amax[block]);
-    w->element[block] = ldexpf(1, exponent), w->scale[block] = ldexpf(1, -exponent);
+    w->element[block] = power(exponent), w->scale[block] = power(-exponent);
     w->code[block] = (unsigned char)(exponent + 127);
   } else {
     w->element[block] = w->scale[block] = NAN;
@@ -179,7 +189,7 @@ static void find_second_level(const work *w, size_t first, size_t count, float *
   smma_convert(SMMA_F32, wanted, SMMA_E4M3, w->code + first, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
                NULL);
   for (size_t i = first; i < first + count; i++) {
-    const float decode = (float)smma_value(SMMA_UE4M3, w->code[i]);
+    const float decode = w->factor_value[w->code[i]];
     w->element[i] = decode * w->factor;
     /* Else elements that stand for nothing were the greatest. */
     w->scale[i] = decode == 0 ? 0 : at_most(1 / (decode * (1 / w->encode)));
@@ -206,6 +216,7 @@ static void find_first_level(work *w) {
   const float six_times_448 = 6 * 448;
   const float greatest = w->rule->given ? w->rule->given * six_times_448 : (float)greatest_of_all(w);
   const bool regular = greatest > 0 && isfinite(greatest);
+  for (unsigned i = 0; i < 128; i++) w->factor_value[i] = (float)smma_value(SMMA_UE4M3, i);
   w->encode = regular ? at_most(six_times_448 / greatest) : 1;
   w->factor = regular ? greatest / six_times_448 : 1;
 }
@@ -217,16 +228,19 @@ static size_t block_at(const work *w, size_t matrix, size_t row, size_t column) 
   return (matrix * w->strips + row / w->block_outer) * w->blocks + column / w->block_inner;
 }
 
-/* A NaN stays what it is, whatever the scale. */
+/* A NaN stays what it is, whatever the scale; without a branch, for vectors. */
 static inline float times_f32(float x, float scale) {
   const float product = x * scale;
-  return x != x ? x : product;
+  uint32_t bits, result, stays;
+  memcpy(&bits, &x, sizeof bits);
+  memcpy(&result, &product, sizeof result);
+  stays = -(uint32_t)((bits & 0x7fffffff) > 0x7f800000);
+  result = (bits & stays) | (result & ~stays);
+  memcpy(&x, &result, sizeof x);
+  return x;
 }
 
-static inline double times_f64(double x, double scale) {
-  const double product = x * scale;
-  return x != x ? x : product;
-}
+static inline double times_f64(double x, double scale) { return isnan(x) ? x : x * scale; }
 
 /* Each has a scale of its own, or all have the first. */
 static void multiply_f32(const float *x, const float *scale, bool own, size_t count, float *y) {
@@ -511,7 +525,8 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
   w.inner = operand->inner, w.bytes = smma_container_bytes(f), w.threads = threads_for(operand);
   w.f64 = rule->factor == SMMA_UE8M0 ? operand->f64 || rule->random || rule->format == SMMA_UE8M0
                                      : rule->factor == SMMA_NO_FORMAT && operand->f64;
-  w.max = greatest_number(rule->format), w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
+  w.max = greatest_number(rule->format), w.max_exponent = ilogb(w.max);
+  w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
   w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
   for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_value(rule->format, i);
   operand->statistics = (smma_operand_statistics){0};
