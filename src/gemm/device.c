@@ -14,9 +14,9 @@
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
-/* Lines are padded to whole GRAINs, what items compute together; so many indices k are uploaded at a time, if not
- * fewer. */
-enum { GRAIN = 64, DEPTH = 1024 };
+/* Items compute whole GRAINs of lines; so many indices k are uploaded at a time, if not fewer, to a GPU and to a CPU's
+   caches. */
+enum { GRAIN = 64, DEPTH = 1024, CACHED_DEPTH = 128 };
 
 /* A device's buffers of a tile: accumulators and registers, where elements stopped, codes and factors of operands. */
 enum { OF_A, OF_B, OPERANDS };
@@ -49,6 +49,8 @@ typedef struct {
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 static size_t most(size_t x, size_t y) { return x > y ? x : y; }
 static size_t padded(size_t x) { return (x + GRAIN - 1) / GRAIN * GRAIN; }
+/* From an index k to the next: an odd number of GRAINs, as powers of two compete for the same lines of a cache. */
+static size_t apart_of(size_t lines) { return padded(lines) / GRAIN % 2 ? padded(lines) : padded(lines) + GRAIN; }
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
 /* ---- Families ---- */
@@ -98,13 +100,13 @@ static size_t scales_at_once(const job *j) {
 
 /* Of all buffers of a part, and of the largest of them. */
 static double part_bytes(const job *j, size_t rows, size_t columns, double *largest) {
-  const double sums = (double)padded(rows) * (double)padded(columns),
+  const double sums = (double)apart_of(rows) * (double)apart_of(columns),
                depth = (double)(j->steps * (size_t)j->multiplier->operation.k);
-  const double lines = (double)padded(rows) + (double)padded(columns);
+  const double lines = (double)apart_of(rows) + (double)apart_of(columns);
   const double codes = lines * depth * (double)most(j->code_bytes[OF_A], j->code_bytes[OF_B]);
   *largest = sums * (double)j->sum_bytes;
   if (*largest < lines * depth * 4) *largest = lines * depth * 4;
-  return sums * ((double)places(j) * (double)j->sum_bytes + 4) + codes + (j->fast ? lines * depth * 6 : 0) +
+  return sums * ((double)places(j) * (double)j->sum_bytes + 4) + codes + (j->fast ? lines * depth * 8 : 0) +
          lines * ((double)scales_at_once(j) + 4);
 }
 
@@ -112,9 +114,9 @@ static double part_bytes(const job *j, size_t rows, size_t columns, double *larg
 static bool choose_sizes(job *j) {
   const smma_multiplier *p = j->multiplier;
   const smma_device_description *is = &j->device->is;
-  const size_t k = (size_t)p->operation.k;
+  const size_t k = (size_t)p->operation.k, depth = is->width > 1 ? CACHED_DEPTH : DEPTH;
   double largest;
-  j->steps = least(p->steps, DEPTH / k ? DEPTH / k : 1);
+  j->steps = least(p->steps, depth / k ? depth / k : 1);
   j->rows = p->with.m, j->columns = p->with.n;
   while (part_bytes(j, j->rows, j->columns, &largest) > 0.9 * (double)is->memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
@@ -138,7 +140,7 @@ static bool make_parts(job *j) {
     part *t = &j->parts[j->count];
     t->row = j->count / across * j->rows, t->column = j->count % across * j->columns;
     t->rows = least(j->rows, p->with.m - t->row), t->columns = least(j->columns, p->with.n - t->column);
-    t->rows_apart = padded(t->rows), t->columns_apart = padded(t->columns);
+    t->rows_apart = apart_of(t->rows), t->columns_apart = apart_of(t->columns);
     t->sums = calloc(t->rows_apart * t->columns_apart, j->sum_bytes);
     if (!t->sums) return j->count++, false;
   }
@@ -153,16 +155,16 @@ static bool allocate(job *j, size_t bytes, void **buffer) {
 }
 
 static bool allocate_all(job *j) {
-  const size_t sums = padded(j->rows) * padded(j->columns), depth = j->steps * (size_t)j->multiplier->operation.k;
+  const size_t sums = apart_of(j->rows) * apart_of(j->columns), depth = j->steps * (size_t)j->multiplier->operation.k;
   bool done = allocate(j, sums * sizeof(int), &j->b.from);
   for (size_t i = 0; i < places(j); i++) done = done && allocate(j, sums * j->sum_bytes, &j->b.sums[i]);
   for (int i = 0; i < OPERANDS; i++) {
-    const size_t lines = padded(i == OF_A ? j->rows : j->columns);
+    const size_t lines = apart_of(i == OF_A ? j->rows : j->columns);
     done = done && allocate(j, lines * depth * j->code_bytes[i], &j->b.codes[i]) &&
            allocate(j, lines * scales_at_once(j) * j->scale_bytes, &j->b.scales[i]) &&
            allocate(j, lines * sizeof(float), &j->b.factors[i]) &&
            allocate(j, j->fast ? lines * depth * sizeof(float) : 0, &j->b.values[i]) &&
-           allocate(j, j->fast ? lines * depth * sizeof(int16_t) : 0, &j->b.exponents[i]);
+           allocate(j, j->fast ? lines * depth * sizeof(int) : 0, &j->b.exponents[i]);
   }
   return done;
 }
@@ -276,8 +278,10 @@ static bool run_fast(job *j, const part *t, smma_extent e) {
                                             BUFFER(j->b.scales[OF_B]),
                                             BUFFER(j->b.sums[0]),
                                             BUFFER(j->b.from)};
-  const size_t width = (size_t)j->device->is.width, items = t->columns_apart / width;
-  return launch(j, j->fast, items, t->rows_apart / SMMA_ITEM_ROWS, width == 1 ? GRAIN : 1, arguments, COUNT(arguments));
+  const size_t width = (size_t)j->device->is.width;
+  const size_t across = padded(t->columns) / width, down = padded(t->rows) / SMMA_ITEM_ROWS;
+  if (width == 1) return launch(j, j->fast, across, down, GRAIN, arguments, COUNT(arguments));
+  return launch(j, j->fast, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
 }
 
 static bool run_core(job *j, const part *t, smma_extent e) {
@@ -388,7 +392,7 @@ static smma_status run_part(job *j, size_t number) {
 
 static smma_status run_parts(job *j) {
   const smma_multiplier *p = j->multiplier;
-  const size_t depth = j->steps * (size_t)p->operation.k, lines = most(padded(j->rows), padded(j->columns));
+  const size_t depth = j->steps * (size_t)p->operation.k, lines = most(apart_of(j->rows), apart_of(j->columns));
   smma_status status = SMMA_OK;
   j->space = malloc(lines * (depth * most(j->code_bytes[OF_A], j->code_bytes[OF_B]) + sizeof(float)) + 64);
   j->b.sums = calloc(places(j), sizeof *j->b.sums);

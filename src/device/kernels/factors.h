@@ -17,7 +17,7 @@ SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) <
 
 /* An item is element item(1) along K of line item(0). Zero, infinity and NaN have the value 0. */
 SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SMMA_GLOBAL const void *codes,
-                                SMMA_GLOBAL float *value, SMMA_GLOBAL int16_t *exponent) {
+                                SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
   const smma_operation o = smma_operation_here(argument);
   const smma_format format = of_a ? o.a : o.b;
   const uint64_t at = (uint64_t)smma_item(1) * lines + smma_item(0);
@@ -33,15 +33,15 @@ SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SM
   power = (smma_has_narrow_exponents(format) ? x.exponent : 0) - x.fraction_bits;
   magnitude = (float)(int32_t)x.significand * smma_f32_power(power);
   value[at] = x.negative ? -magnitude : magnitude;
-  exponent[at] = (int16_t)x.exponent;
+  exponent[at] = x.exponent;
 }
 
 /* What a fast kernel is called with: codes, values and exponents of A and B, codes of scale factors, accumulators in
    the outer format, and where elements stopped. A macro, as OpenCL's kernels take no pointers in structs. */
-#define SMMA_FAST_KERNEL(name)                                                                                         \
-  SMMA_KERNEL name(smma_operation argument, smma_extent e, SMMA_GLOBAL const void *a_codes,                            \
-                   SMMA_GLOBAL const void *b_codes, SMMA_GLOBAL const float *a, SMMA_GLOBAL const int16_t *a_exponent, \
-                   SMMA_GLOBAL const float *b, SMMA_GLOBAL const int16_t *b_exponent, SMMA_GLOBAL const void *scale_a, \
+#define SMMA_FAST_KERNEL(name)                                                                                     \
+  SMMA_KERNEL name(smma_operation argument, smma_extent e, SMMA_GLOBAL const void *a_codes,                        \
+                   SMMA_GLOBAL const void *b_codes, SMMA_GLOBAL const float *a, SMMA_GLOBAL const int *a_exponent, \
+                   SMMA_GLOBAL const float *b, SMMA_GLOBAL const int *b_exponent, SMMA_GLOBAL const void *scale_a, \
                    SMMA_GLOBAL const void *scale_b, SMMA_GLOBAL void *accumulator, SMMA_GLOBAL int *from)
 
 #endif

@@ -6,12 +6,16 @@
 
 #include "device/kernels/factors.h"
 
+/* Neighbours in a row are items that GPUs compute together; CPUs, which compute one after another, find columns again
+   in their caches. */
+enum { SMMA_ROW_AXIS = SMMA_WIDTH > 1 ? 0 : 1 };
+
 /* Operands and their extents, where the item's elements begin. */
 typedef struct {
   smma_extent e;
   SMMA_GLOBAL const void *a_codes, *b_codes;
   SMMA_GLOBAL const float *a, *b;
-  SMMA_GLOBAL const int16_t *a_exponent, *b_exponent;
+  SMMA_GLOBAL const int *a_exponent, *b_exponent;
   SMMA_GLOBAL const void *scale_a, *scale_b;
   int row, column;
 } smma_item_operands;
@@ -63,7 +67,7 @@ typedef struct {
 
 SMMA_DEVICE void smma_begin_chains(const smma_item_operands *x, SMMA_GLOBAL const float *sums, smma_item_chains *c) {
   int r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     c->d[r] = smma_load_floats(sums, smma_at_sums(x, r));
     c->stopped[r] = smma_ints_of(x->e.steps);
   }
@@ -71,7 +75,7 @@ SMMA_DEVICE void smma_begin_chains(const smma_item_operands *x, SMMA_GLOBAL cons
 
 SMMA_DEVICE void smma_begin_step(const smma_item_operands *x, const smma_item_chains *c, smma_item_sums *s) {
   int r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     s->d[r] = c->d[r];
     s->good[r] = c->stopped[r] == x->e.steps;
   }
@@ -79,7 +83,7 @@ SMMA_DEVICE void smma_begin_step(const smma_item_operands *x, const smma_item_ch
 
 SMMA_DEVICE void smma_end_step(const smma_item_sums *s, int step, smma_item_chains *c) {
   int r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     c->d[r] = s->good[r] ? s->d[r] : c->d[r];
     c->stopped[r] = s->good[r] ? c->stopped[r] : smma_lesser(c->stopped[r], smma_ints_of(step));
   }
@@ -88,37 +92,37 @@ SMMA_DEVICE void smma_end_step(const smma_item_sums *s, int step, smma_item_chai
 SMMA_DEVICE void smma_end_chains(const smma_item_operands *x, const smma_item_chains *c, SMMA_GLOBAL float *sums,
                                  SMMA_GLOBAL int *from) {
   int r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     smma_store_floats(sums, smma_at_sums(x, r), c->d[r]);
     smma_store_ints(from, smma_at_sums(x, r), c->stopped[r]);
   }
 }
 
 /* A kernel whose items compute a step by `step_of`; accumulators have 32 bits. */
-#define SMMA_CHAIN_KERNEL(name, step_of)                               \
-  SMMA_FAST_KERNEL(name) {                                             \
-    const smma_operation o = smma_operation_here(argument);            \
-    const smma_item_operands x = {e,                                   \
-                                  a_codes,                             \
-                                  b_codes,                             \
-                                  a,                                   \
-                                  b,                                   \
-                                  a_exponent,                          \
-                                  b_exponent,                          \
-                                  scale_a,                             \
-                                  scale_b,                             \
-                                  smma_item(1) * SMMA_ITEM_ROWS,       \
-                                  smma_item(0) * SMMA_WIDTH};          \
-    smma_item_chains c;                                                \
-    smma_item_sums s;                                                  \
-    int step;                                                          \
-    smma_begin_chains(&x, (SMMA_GLOBAL const float *)accumulator, &c); \
-    for (step = 0; step < e.steps; step++) {                           \
-      smma_begin_step(&x, &c, &s);                                     \
-      step_of(&o, x, step, &s);                                        \
-      smma_end_step(&s, step, &c);                                     \
-    }                                                                  \
-    smma_end_chains(&x, &c, (SMMA_GLOBAL float *)accumulator, from);   \
+#define SMMA_CHAIN_KERNEL(name, step_of)                                      \
+  SMMA_FAST_KERNEL(name) {                                                    \
+    const smma_operation o = smma_operation_here(argument);                   \
+    const smma_item_operands x = {e,                                          \
+                                  a_codes,                                    \
+                                  b_codes,                                    \
+                                  a,                                          \
+                                  b,                                          \
+                                  a_exponent,                                 \
+                                  b_exponent,                                 \
+                                  scale_a,                                    \
+                                  scale_b,                                    \
+                                  smma_item(SMMA_ROW_AXIS) * SMMA_ITEM_ROWS,  \
+                                  smma_item(1 - SMMA_ROW_AXIS) * SMMA_WIDTH}; \
+    smma_item_chains c;                                                       \
+    smma_item_sums s;                                                         \
+    int step;                                                                 \
+    smma_begin_chains(&x, (SMMA_GLOBAL const float *)accumulator, &c);        \
+    for (step = 0; step < e.steps; step++) {                                  \
+      smma_begin_step(&x, &c, &s);                                            \
+      step_of(&o, x, step, &s);                                               \
+      smma_end_step(&s, step, &c);                                            \
+    }                                                                         \
+    smma_end_chains(&x, &c, (SMMA_GLOBAL float *)accumulator, from);          \
   }
 
 #endif

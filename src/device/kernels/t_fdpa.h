@@ -21,14 +21,14 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
   smma_doubles total[SMMA_ITEM_ROWS];
   smma_floats scale[SMMA_ITEM_ROWS];
   int r, t, first;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) greatest[r] = smma_accumulator_exponent(d_format, s->d[r]);
+  SMMA_EACH_ROW(r) greatest[r] = smma_accumulator_exponent(d_format, s->d[r]);
   for (t = 0; t < count; t++) {
     const int k = step * o->k + smma_product_index(o, block, t);
-    const smma_ints of_b = smma_load_shorts(x.b_exponent, (uint64_t)k * x.e.columns_apart + x.column);
-    SMMA_GLOBAL const int16_t *of_a = x.a_exponent + (uint64_t)k * x.e.rows_apart + x.row;
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) greatest[r] = smma_greater(greatest[r], of_b + (int)of_a[r]);
+    const smma_ints of_b = smma_load_ints(x.b_exponent, (uint64_t)k * x.e.columns_apart + x.column);
+    SMMA_GLOBAL const int *of_a = x.a_exponent + (uint64_t)k * x.e.rows_apart + x.row;
+    SMMA_EACH_ROW(r) greatest[r] = smma_greater(greatest[r], of_b + of_a[r]);
   }
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     const smma_ints all_zero = greatest[r] < -SMMA_MOST_EXPONENT;
     const smma_ints usual = (greatest[r] >= p->zero_exponent) & (greatest[r] <= 127);
     const smma_ints emax = usual ? greatest[r] : smma_ints_of(127);
@@ -39,26 +39,26 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
   }
   for (first = 0; first < count; first += chunk) {
     smma_ints sum[SMMA_ITEM_ROWS];
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] = smma_ints_of(0);
+    SMMA_EACH_ROW(r) sum[r] = smma_ints_of(0);
     for (t = first; t < first + chunk; t++) {
       const int k = step * o->k + smma_product_index(o, block, t);
       const uint64_t at = (uint64_t)k * x.e.columns_apart + x.column, of_a = (uint64_t)k * x.e.rows_apart + x.row;
       const smma_floats b = smma_load_floats(x.b, at);
       if (narrow) {
-        for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] += smma_truncated(b * x.a[of_a + r] * scale[r]);
+        SMMA_EACH_ROW(r) sum[r] += smma_truncated(b * x.a[of_a + r] * scale[r]);
       } else {
-        const smma_ints b_exponent = smma_load_shorts(x.b_exponent, at);
-        for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-          const smma_ints up = smma_greater(b_exponent + (int)x.a_exponent[of_a + r] - greatest[r], smma_ints_of(-100));
+        const smma_ints b_exponent = smma_load_ints(x.b_exponent, at);
+        SMMA_EACH_ROW(r) {
+          const smma_ints up = smma_greater(b_exponent + x.a_exponent[of_a + r] - greatest[r], smma_ints_of(-100));
           const smma_floats unit = smma_floats_of_bits((smma_lesser(up, smma_ints_of(0)) + (F + 127)) << 23);
           sum[r] += smma_truncated(b * x.a[of_a + r] * unit);
         }
       }
     }
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) total[r] += smma_doubles_of(sum[r]);
+    SMMA_EACH_ROW(r) total[r] += smma_doubles_of(sum[r]);
   }
-  for (r = 0; r < SMMA_ITEM_ROWS; r++)
-    s->d[r] = smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F));
+  SMMA_EACH_ROW(r)
+  s->d[r] = smma_round_lanes(p->output, p->rounding, total[r] * smma_power(greatest[r] - F));
 }
 
 /* A step of the instruction. */
@@ -67,12 +67,10 @@ SMMA_DEVICE void smma_t_fdpa_step(const smma_operation *o, smma_item_operands x,
   const int blocks = smma_blocks_per_step(o);
   smma_floats c[SMMA_ITEM_ROWS];
   int block, r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) c[r] = s->d[r];
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) s->d[r] = smma_floats_of_bits(smma_ints_of(0));
+  SMMA_EACH_ROW(r) c[r] = s->d[r];
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) SMMA_EACH_ROW(r) s->d[r] = smma_floats_of_bits(smma_ints_of(0));
   for (block = 0; block < blocks; block++) smma_t_fdpa_item(o, p, x, step, block, s);
-  if (o->rule.algorithm == SMMA_FP8_BY_FP16)
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  if (o->rule.algorithm == SMMA_FP8_BY_FP16) SMMA_EACH_ROW(r) {
       const smma_ints known = smma_accumulator_exponent(smma_encoding_of(o->d), c[r]) <= SMMA_MOST_EXPONENT;
       s->good[r] = s->good[r] & known;
       s->d[r] = o->d == SMMA_F32 ? s->d[r] + c[r]

@@ -22,14 +22,14 @@ SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_ite
   smma_ints sum[SMMA_ITEM_ROWS];
   smma_floats scale[SMMA_ITEM_ROWS];
   int r, t;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) p->exponent[r] = smma_ints_of(SMMA_NO_PRODUCT);
+  SMMA_EACH_ROW(r) p->exponent[r] = smma_ints_of(SMMA_NO_PRODUCT);
   for (t = first; t < count; t += stride) {
     const int k = step * o->k + smma_product_index(o, block, t);
-    const smma_ints of_b = smma_load_shorts(x->b_exponent, smma_at_column(x, k));
-    SMMA_GLOBAL const int16_t *of_a = x->a_exponent + smma_at_row(x, k);
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) p->exponent[r] = smma_greater(p->exponent[r], of_b + (int)of_a[r]);
+    const smma_ints of_b = smma_load_ints(x->b_exponent, smma_at_column(x, k));
+    SMMA_GLOBAL const int *of_a = x->a_exponent + smma_at_row(x, k);
+    SMMA_EACH_ROW(r) p->exponent[r] = smma_greater(p->exponent[r], of_b + of_a[r]);
   }
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     s->good[r] = s->good[r] & (p->exponent[r] <= 126); /* then no product is infinite */
     p->exponent[r] = smma_lesser(p->exponent[r], smma_ints_of(126));
     scale[r] = smma_floats_of_bits((smma_lesser(F - p->exponent[r], smma_ints_of(100)) + 127) << 23);
@@ -40,24 +40,23 @@ SMMA_DEVICE void smma_truncated_products(const smma_operation *o, const smma_ite
     const uint64_t at = smma_at_column(x, k), of_a = smma_at_row(x, k);
     const smma_floats b = smma_load_floats(x->b, at);
     if (narrow) {
-      for (r = 0; r < SMMA_ITEM_ROWS; r++) sum[r] += smma_truncated(b * x->a[of_a + r] * scale[r]);
+      SMMA_EACH_ROW(r) sum[r] += smma_truncated(b * x->a[of_a + r] * scale[r]);
     } else {
-      const smma_ints b_exponent = smma_load_shorts(x->b_exponent, at);
-      for (r = 0; r < SMMA_ITEM_ROWS; r++) {
-        const smma_ints up =
-            smma_greater(b_exponent + (int)x->a_exponent[of_a + r] - p->exponent[r], smma_ints_of(-100));
+      const smma_ints b_exponent = smma_load_ints(x->b_exponent, at);
+      SMMA_EACH_ROW(r) {
+        const smma_ints up = smma_greater(b_exponent + x->a_exponent[of_a + r] - p->exponent[r], smma_ints_of(-100));
         const smma_floats unit = smma_floats_of_bits((smma_lesser(up, smma_ints_of(0)) + (F + 127)) << 23);
         sum[r] += smma_truncated(b * x->a[of_a + r] * unit);
       }
     }
   }
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) p->sum[r] = smma_doubles_of(sum[r]);
+  SMMA_EACH_ROW(r) p->sum[r] = smma_doubles_of(sum[r]);
 }
 
 /* Sums of even and of odd k, rounded down at F bits below their common exponent, and added. */
 SMMA_DEVICE void smma_join_products_down(smma_item_products *p, const smma_item_products *other) {
   int r;
-  for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+  SMMA_EACH_ROW(r) {
     const smma_ints exponent = smma_greater(p->exponent[r], other->exponent[r]);
     p->sum[r] = smma_floor(p->sum[r] * smma_power(p->exponent[r] - exponent)) +
                 smma_floor(other->sum[r] * smma_power(other->exponent[r] - exponent));
@@ -97,7 +96,7 @@ SMMA_DEVICE void smma_tr_fdpa_step(const smma_operation *o, smma_item_operands x
     } else {
       smma_truncated_products(o, &x, step, block, 0, 1, &p, s);
     }
-    for (r = 0; r < SMMA_ITEM_ROWS; r++) {
+    SMMA_EACH_ROW(r) {
       s->good[r] = s->good[r] & ((smma_bits(s->d[r]) & 0x7fffffff) < 0x7f800000);
       s->d[r] = smma_tr_fdpa_add(o, p.sum[r], p.exponent[r], s->d[r]);
     }

@@ -17,6 +17,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #define SMMA_KERNEL kernel void
 #define SMMA_GLOBAL global
+#define SMMA_UNROLL _Pragma("unroll")
 #define SMMA_DEVICE SMMA_CORE
 SMMA_CORE int smma_item(int axis) { return (int)get_global_id((uint)axis); }
 SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fma(a, b, c); }
@@ -43,9 +44,7 @@ SMMA_CORE smma_operation smma_operation_here(smma_operation argument) {
 typedef SMMA_LANES_OF(int) smma_ints;
 typedef SMMA_LANES_OF(float) smma_floats;
 typedef SMMA_LANES_OF(double) smma_doubles;
-typedef SMMA_LANES_OF(short) smma_shorts;
 SMMA_CORE smma_ints smma_ints_of(int x) { return (smma_ints)(x); }
-SMMA_CORE smma_ints smma_ints_of_shorts(smma_shorts x) { return SMMA_LANES_OF(convert_int)(x); }
 SMMA_CORE smma_ints smma_bits(smma_floats x) { return SMMA_LANES_OF(as_int)(x); }
 SMMA_CORE smma_floats smma_floats_of_bits(smma_ints x) { return SMMA_LANES_OF(as_float)(x); }
 SMMA_CORE smma_ints smma_truncated(smma_floats x) { return SMMA_LANES_RTZ(x); }
@@ -60,15 +59,33 @@ SMMA_CORE smma_doubles smma_power(smma_ints n) {
 SMMA_CORE smma_ints smma_exponent(smma_doubles x) {
   return SMMA_LANES_OF(convert_int)(SMMA_LANES_OF(as_long)(x) >> 52 & 2047) - 1023;
 }
+#if SMMA_WIDTH == 1
 SMMA_CORE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
 SMMA_CORE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
 SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
+#else /* in few instructions, which libraries for vectors lack: the last bit of 1.5 * 2^52 counts one */
+typedef SMMA_LANES_OF(long) smma_longs;
+SMMA_CORE smma_longs smma_sign_of(smma_doubles x) { return SMMA_LANES_OF(as_long)(x) & LONG_MIN; }
+SMMA_CORE smma_doubles smma_with_sign(smma_doubles x, smma_longs sign) {
+  return SMMA_LANES_OF(as_double)(SMMA_LANES_OF(as_long)(x) | sign);
+}
+SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return smma_with_sign((x + 0x1.8p52) - 0x1.8p52, smma_sign_of(x)); }
+SMMA_CORE smma_doubles smma_floor(smma_doubles x) {
+  const smma_doubles y = (x + 0x1.8p52) - 0x1.8p52;
+  return y - SMMA_LANES_OF(as_double)((y > x) & as_long(1.0));
+}
+SMMA_CORE smma_doubles smma_trunc(smma_doubles x) {
+  const smma_doubles magnitude = SMMA_LANES_OF(as_double)(SMMA_LANES_OF(as_long)(x) & LONG_MAX);
+  return smma_with_sign(smma_floor(magnitude), smma_sign_of(x));
+}
+#endif
 #endif
 
 #elif defined(__CUDACC__)
 
 #define SMMA_KERNEL extern "C" __global__ void
 #define SMMA_GLOBAL
+#define SMMA_UNROLL _Pragma("unroll")
 static __device__ inline int smma_item(int axis) {
   return (int)(axis ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x);
 }
@@ -86,6 +103,7 @@ static __device__ inline uint64_t smma_f64_bits(double x) { return (uint64_t)__d
 
 #define SMMA_KERNEL static void
 #define SMMA_GLOBAL
+#define SMMA_UNROLL
 static _Thread_local int smma_items_here[2]; /* set by what calls the kernel */
 SMMA_CORE int smma_item(int axis) { return smma_items_here[axis]; }
 SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
@@ -119,10 +137,8 @@ SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) { return
 typedef int smma_ints;
 typedef float smma_floats;
 typedef double smma_doubles;
-typedef int16_t smma_shorts;
 #define SMMA_WIDTH 1
 SMMA_DEVICE smma_ints smma_ints_of(int x) { return x; }
-SMMA_DEVICE smma_ints smma_ints_of_shorts(smma_shorts x) { return x; }
 SMMA_DEVICE smma_ints smma_bits(smma_floats x) { return (int)smma_f32_bits(x); }
 SMMA_DEVICE smma_floats smma_floats_of_bits(smma_ints x) { return smma_f32_of((uint32_t)x); }
 SMMA_DEVICE smma_ints smma_truncated(smma_floats x) { return (int)x; }
@@ -140,6 +156,9 @@ SMMA_DEVICE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
 #endif
 
 #if SMMA_WIDTH > 0
+/* A loop over an item's rows. */
+#define SMMA_EACH_ROW(r) SMMA_UNROLL for (r = 0; r < SMMA_ITEM_ROWS; r++)
+
 /* Lanes in memory; `index` is a multiple of their number. */
 SMMA_DEVICE smma_floats smma_load_floats(SMMA_GLOBAL const float *x, uint64_t index) {
   return *(SMMA_GLOBAL const smma_floats *)(x + index);
@@ -150,8 +169,8 @@ SMMA_DEVICE void smma_store_floats(SMMA_GLOBAL float *x, uint64_t index, smma_fl
 SMMA_DEVICE void smma_store_ints(SMMA_GLOBAL int *x, uint64_t index, smma_ints value) {
   *(SMMA_GLOBAL smma_ints *)(x + index) = value;
 }
-SMMA_DEVICE smma_ints smma_load_shorts(SMMA_GLOBAL const int16_t *x, uint64_t index) {
-  return smma_ints_of_shorts(*(SMMA_GLOBAL const smma_shorts *)(x + index));
+SMMA_DEVICE smma_ints smma_load_ints(SMMA_GLOBAL const int *x, uint64_t index) {
+  return *(SMMA_GLOBAL const smma_ints *)(x + index);
 }
 #endif
 
