@@ -4,8 +4,8 @@
 
 CPU time, the least of several passes but for the first, which makes the multipliers; of it the products (calls of the
 extension module that multiply), the comparison of weights with their copies, quantisation, and all else, in which are
-PyTorch's other operations. What is beyond the products and these is added to the products. MB are what is kept while
-the context lasts.
+PyTorch's other operations. Beyond is what is neither products nor these, in percent of the products. MB are what is
+kept while the context lasts.
 """
 
 import sys
