@@ -38,6 +38,13 @@ static void call_rows(const smma_kernel_argument *x) {
     smma_kernel_##name(VALUE(smma_operation, 0), VALUE(smma_extent, 1), BUFFER(2), BUFFER(3), BUFFER(4), BUFFER(5), \
                        BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10), BUFFER(11));                         \
   }
+FAST(e_fdpa)
+FAST(fma_f32)
+FAST(fma_f64)
+FAST(ftz_addmul)
+FAST(ftz_fma)
+FAST(gst_fdpa)
+FAST(integer)
 FAST(t_fdpa)
 FAST(tr_fdpa)
 
@@ -46,9 +53,13 @@ static const struct {
   caller *call;
   size_t arguments;
 } kernels[] = {
-    {"smma_kernel_core", call_core, 9},       {"smma_kernel_fold", call_fold, 7},
-    {"smma_kernel_factors", call_factors, 6}, {"smma_kernel_rows", call_rows, 10},
-    {"smma_kernel_t_fdpa", call_t_fdpa, 12},  {"smma_kernel_tr_fdpa", call_tr_fdpa, 12},
+    {"smma_kernel_core", call_core, 9},        {"smma_kernel_fold", call_fold, 7},
+    {"smma_kernel_factors", call_factors, 6},  {"smma_kernel_rows", call_rows, 10},
+    {"smma_kernel_e_fdpa", call_e_fdpa, 12},   {"smma_kernel_fma_f32", call_fma_f32, 12},
+    {"smma_kernel_fma_f64", call_fma_f64, 12}, {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
+    {"smma_kernel_ftz_fma", call_ftz_fma, 12}, {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},
+    {"smma_kernel_integer", call_integer, 12}, {"smma_kernel_t_fdpa", call_t_fdpa, 12},
+    {"smma_kernel_tr_fdpa", call_tr_fdpa, 12},
 };
 
 static size_t number_of(const char *variable) {

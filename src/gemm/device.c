@@ -70,6 +70,13 @@ static bool takes_t_fdpa(const smma_operation *o) {
   return plain && is_factor(o->a) && is_factor(o->b) && is_short_sum(o->d) && o->rule.with.t_fdpa.alignment_bits <= 26;
 }
 
+/* Blocks of one pair of scale factors, powers of two. */
+static bool takes_st_fdpa(const smma_operation *o) {
+  const bool scaled = o->rule.algorithm == SMMA_ST_FDPA && o->scale == SMMA_UE8M0;
+  return scaled && o->scale_block % smma_block_of(o) == 0 && smma_encoding_of(o->a).exponent_bits <= 5 &&
+         smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && o->rule.with.t_fdpa.alignment_bits <= 26;
+}
+
 /* 16 truncated products fit 31 bits, what they and c add up to binary64. */
 static bool takes_tr_fdpa(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
@@ -78,10 +85,49 @@ static bool takes_tr_fdpa(const smma_operation *o) {
          p->sum_bits >= p->alignment_bits && p->sum_bits <= 40;
 }
 
+/* Groups of FP4 whose nonzero elements fit a word's bits, and sums of them binary32 with two scale factors. */
+static bool takes_gst_fdpa(const smma_operation *o) {
+  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
+  return o->rule.algorithm == SMMA_GST_FDPA && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 && p->group <= 16 &&
+         o->scale_block % p->group == 0 && (o->scale == SMMA_UE8M0 || o->scale == SMMA_UE4M3) && o->k / p->group <= 8 &&
+         is_short_sum(o->d) && p->fused.alignment_bits <= 36;
+}
+
+static bool takes_integer(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_INTEGER && smma_encoding_of(o->a).bits == 8 && smma_encoding_of(o->b).bits == 8;
+}
+
+static bool takes_ftz_addmul(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FTZ_ADDMUL && is_factor(o->a) && is_factor(o->b);
+}
+
+static bool takes_ftz_fma(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FTZ_FMA && is_factor(o->a) && is_factor(o->b);
+}
+
+static bool takes_e_fdpa(const smma_operation *o) {
+  const bool narrow = smma_encoding_of(o->a).exponent_bits <= 5 && smma_encoding_of(o->b).exponent_bits <= 5;
+  const int length = smma_block_of(o);
+  return o->rule.algorithm == SMMA_E_FDPA && is_factor(o->a) && is_factor(o->b) &&
+         (length == 2 || (length == 4 && narrow));
+}
+
+static bool takes_fma_f32(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F32 && o->b == SMMA_F32 && o->d == SMMA_F32;
+}
+
+static bool takes_fma_f64(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F64 && o->b == SMMA_F64 && o->d == SMMA_F64;
+}
+
 static const struct {
   bool (*takes)(const smma_operation *);
   const char *kernel;
-} families[] = {{takes_t_fdpa, "smma_kernel_t_fdpa"}, {takes_tr_fdpa, "smma_kernel_tr_fdpa"}};
+} families[] = {{takes_t_fdpa, "smma_kernel_t_fdpa"},   {takes_st_fdpa, "smma_kernel_t_fdpa"},
+                {takes_tr_fdpa, "smma_kernel_tr_fdpa"}, {takes_gst_fdpa, "smma_kernel_gst_fdpa"},
+                {takes_integer, "smma_kernel_integer"}, {takes_ftz_addmul, "smma_kernel_ftz_addmul"},
+                {takes_ftz_fma, "smma_kernel_ftz_fma"}, {takes_e_fdpa, "smma_kernel_e_fdpa"},
+                {takes_fma_f32, "smma_kernel_fma_f32"}, {takes_fma_f64, "smma_kernel_fma_f64"}};
 
 const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
   for (size_t i = 0; i < COUNT(families) && device->is.has_f64; i++)

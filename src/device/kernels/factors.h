@@ -15,25 +15,52 @@ SMMA_CORE bool smma_has_narrow_exponents(smma_format format) { return smma_encod
 /* 2^n for -126 <= n <= 127. */
 SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) << 23); }
 
-/* An item is element item(1) along K of line item(0). Zero, infinity and NaN have the value 0. */
+/* Which elements of a group of GST-FDPA, the first at `at`, are not zero: a bit each. */
+SMMA_CORE int smma_nonzero_elements(smma_format format, int group, SMMA_GLOBAL const void *codes, int lines,
+                                    uint64_t at) {
+  const smma_encoding f = smma_encoding_of(format);
+  const int bytes = smma_code_bytes(format);
+  int bits = 0, i;
+  for (i = 0; i < group; i++)
+    bits |= (smma_decode(f, smma_read_code(codes, bytes, at + (uint64_t)i * lines)).kind != SMMA_ZERO) << i;
+  return bits;
+}
+
+/* Whether the values of an operation's factors are those of the operands, subnormal and special ones, too. */
+SMMA_CORE bool smma_has_whole_values(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_E_FDPA || o->rule.algorithm == SMMA_FTZ_ADDMUL || o->rule.algorithm == SMMA_FTZ_FMA;
+}
+
+SMMA_CORE float smma_factor_value(const smma_operation *o, smma_format format, smma_number x) {
+  const int power = (smma_has_narrow_exponents(format) ? x.exponent : 0) - x.fraction_bits;
+  float magnitude;
+  if (o->rule.algorithm == SMMA_FTZ_ADDMUL) x = smma_flush_positive(x);
+  if (o->rule.algorithm == SMMA_FTZ_FMA) x = smma_flush_signed(x);
+  if (smma_has_whole_values(o))
+    return smma_f32_of(
+        (uint32_t)smma_encode_number(smma_encoding_of(SMMA_F32), x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
+  if (x.kind != SMMA_FINITE) return 0;
+  magnitude = (float)(int32_t)x.significand * smma_f32_power(power);
+  return x.negative ? -magnitude : magnitude;
+}
+
+/* An item is element item(1) along K of line item(0). Of GST-FDPA's groups the first exponent is
+   smma_nonzero_elements. */
 SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SMMA_GLOBAL const void *codes,
                                 SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
   const smma_operation o = smma_operation_here(argument);
   const smma_format format = of_a ? o.a : o.b;
+  const int group = o.rule.algorithm == SMMA_GST_FDPA ? o.rule.with.gst_fdpa.group : 0;
   const uint64_t at = (uint64_t)smma_item(1) * lines + smma_item(0);
   smma_number x = smma_decode(smma_encoding_of(format), smma_read_code(codes, smma_code_bytes(format), at));
-  float magnitude;
-  int power;
   if (o.rule.algorithm == SMMA_FP8_BY_FP16) x = smma_widen_to_f16(x);
-  if (x.kind != SMMA_FINITE) {
-    value[at] = 0;
+  value[at] = smma_factor_value(&o, format, x);
+  if (group && smma_item(1) % group == 0)
+    exponent[at] = smma_nonzero_elements(format, group, codes, lines, at);
+  else if (x.kind == SMMA_FINITE)
+    exponent[at] = x.exponent;
+  else
     exponent[at] = x.kind == SMMA_ZERO ? SMMA_ZERO_FACTOR : SMMA_SPECIAL_FACTOR;
-    return;
-  }
-  power = (smma_has_narrow_exponents(format) ? x.exponent : 0) - x.fraction_bits;
-  magnitude = (float)(int32_t)x.significand * smma_f32_power(power);
-  value[at] = x.negative ? -magnitude : magnitude;
-  exponent[at] = x.exponent;
 }
 
 /* What a fast kernel is called with: codes, values and exponents of A and B, codes of scale factors, accumulators in

@@ -45,6 +45,8 @@ SMMA_DEVICE smma_ints smma_accumulator_exponent(smma_encoding f, smma_floats x) 
   return magnitude == 0 ? smma_ints_of(2 * SMMA_ZERO_FACTOR) : finite;
 }
 
+SMMA_DEVICE smma_ints smma_is_finite(smma_floats x) { return (smma_bits(x) & 0x7fffffff) < 0x7f800000; }
+
 /* x, exact, rounded to a format that binary32 holds. */
 SMMA_DEVICE smma_floats smma_round_lanes(smma_format format, smma_rounding rounding, smma_doubles x) {
   const smma_encoding f = smma_encoding_of(format);
@@ -98,31 +100,28 @@ SMMA_DEVICE void smma_end_chains(const smma_item_operands *x, const smma_item_ch
   }
 }
 
+/* The item of a fast kernel. */
+#define SMMA_ITEM_HERE                                                                                              \
+  {                                                                                                                 \
+    e, a_codes, b_codes, a, b, a_exponent, b_exponent, scale_a, scale_b, smma_item(SMMA_ROW_AXIS) * SMMA_ITEM_ROWS, \
+        smma_item(1 - SMMA_ROW_AXIS) * SMMA_WIDTH                                                                   \
+  }
+
 /* A kernel whose items compute a step by `step_of`; accumulators have 32 bits. */
-#define SMMA_CHAIN_KERNEL(name, step_of)                                      \
-  SMMA_FAST_KERNEL(name) {                                                    \
-    const smma_operation o = smma_operation_here(argument);                   \
-    const smma_item_operands x = {e,                                          \
-                                  a_codes,                                    \
-                                  b_codes,                                    \
-                                  a,                                          \
-                                  b,                                          \
-                                  a_exponent,                                 \
-                                  b_exponent,                                 \
-                                  scale_a,                                    \
-                                  scale_b,                                    \
-                                  smma_item(SMMA_ROW_AXIS) * SMMA_ITEM_ROWS,  \
-                                  smma_item(1 - SMMA_ROW_AXIS) * SMMA_WIDTH}; \
-    smma_item_chains c;                                                       \
-    smma_item_sums s;                                                         \
-    int step;                                                                 \
-    smma_begin_chains(&x, (SMMA_GLOBAL const float *)accumulator, &c);        \
-    for (step = 0; step < e.steps; step++) {                                  \
-      smma_begin_step(&x, &c, &s);                                            \
-      step_of(&o, x, step, &s);                                               \
-      smma_end_step(&s, step, &c);                                            \
-    }                                                                         \
-    smma_end_chains(&x, &c, (SMMA_GLOBAL float *)accumulator, from);          \
+#define SMMA_CHAIN_KERNEL(name, step_of)                               \
+  SMMA_FAST_KERNEL(name) {                                             \
+    const smma_operation o = smma_operation_here(argument);            \
+    const smma_item_operands x = SMMA_ITEM_HERE;                       \
+    smma_item_chains c;                                                \
+    smma_item_sums s;                                                  \
+    int step;                                                          \
+    smma_begin_chains(&x, (SMMA_GLOBAL const float *)accumulator, &c); \
+    for (step = 0; step < e.steps; step++) {                           \
+      smma_begin_step(&x, &c, &s);                                     \
+      step_of(&o, x, step, &s);                                        \
+      smma_end_step(&s, step, &c);                                     \
+    }                                                                  \
+    smma_end_chains(&x, &c, (SMMA_GLOBAL float *)accumulator, from);   \
   }
 
 #endif

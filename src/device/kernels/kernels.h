@@ -3,6 +3,11 @@
 #include "device/kernels/fold.h"
 #include "device/kernels/rows.h"
 #if !defined(SMMA_WIDTH) || SMMA_WIDTH > 0 /* with binary64 */
+#include "device/kernels/e_fdpa.h"
+#include "device/kernels/fma.h"
+#include "device/kernels/ftz.h"
+#include "device/kernels/gst_fdpa.h"
+#include "device/kernels/integer.h"
 #include "device/kernels/t_fdpa.h"
 #include "device/kernels/tr_fdpa.h"
 #endif

@@ -1,9 +1,10 @@
-/* T-FDPA and FP8 by FP16 on a device: products as binary32, scaled to the unit of alignment and truncated to
-   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md. */
+/* T-FDPA, ST-FDPA and FP8 by FP16 on a device: products as binary32, scaled to the unit of alignment and truncated to
+   integers; sums, rounding and what lies between blocks in binary64, exact. Source: docs/algorithms/t-fdpa.md,
+   st-fdpa.md. */
 #ifndef SMMA_DEVICE_T_FDPA_H
 #define SMMA_DEVICE_T_FDPA_H
 
-#include "device/kernels/item.h"
+#include "device/kernels/scales.h"
 
 /* How many products a sum of 32 bits takes: each is below 2^(F + 2). */
 SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
@@ -17,11 +18,19 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
   const smma_encoding d_format = smma_encoding_of(o->d);
   const bool narrow = smma_has_narrow_exponents(o->a) && smma_has_narrow_exponents(o->b);
   const int F = p->alignment_bits, count = smma_block_of(o), chunk = smma_products_in_word(p, count);
-  smma_ints greatest[SMMA_ITEM_ROWS];
+  smma_ints greatest[SMMA_ITEM_ROWS], lift[SMMA_ITEM_ROWS]; /* by scale factors, one of each operand */
   smma_doubles total[SMMA_ITEM_ROWS];
   smma_floats scale[SMMA_ITEM_ROWS];
   int r, t, first;
-  SMMA_EACH_ROW(r) greatest[r] = smma_accumulator_exponent(d_format, s->d[r]);
+  SMMA_EACH_ROW(r) {
+    greatest[r] = smma_ints_of(2 * SMMA_ZERO_FACTOR);
+    lift[r] = smma_ints_of(0);
+    if (o->scale_block) {
+      const smma_item_scale factor = smma_scale_lanes(o, &x, step * o->k + smma_product_index(o, block, 0), r);
+      lift[r] = factor.exponent;
+      s->good[r] = s->good[r] & (factor.special == 0);
+    }
+  }
   for (t = 0; t < count; t++) {
     const int k = step * o->k + smma_product_index(o, block, t);
     const smma_ints of_b = smma_load_ints(x.b_exponent, (uint64_t)k * x.e.columns_apart + x.column);
@@ -29,12 +38,14 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
     SMMA_EACH_ROW(r) greatest[r] = smma_greater(greatest[r], of_b + of_a[r]);
   }
   SMMA_EACH_ROW(r) {
-    const smma_ints all_zero = greatest[r] < -SMMA_MOST_EXPONENT;
-    const smma_ints usual = (greatest[r] >= p->zero_exponent) & (greatest[r] <= 127);
-    const smma_ints emax = usual ? greatest[r] : smma_ints_of(127);
+    const smma_ints top = smma_greater(greatest[r] + lift[r], smma_accumulator_exponent(d_format, s->d[r]));
+    const smma_ints all_zero = top < -SMMA_MOST_EXPONENT;
+    const smma_ints usual = (top >= p->zero_exponent) & (top <= 127);
+    const smma_ints emax = usual ? top : smma_ints_of(127);
+    const smma_ints up = usual ? smma_greater(F + lift[r] - emax, smma_ints_of(-126)) : smma_ints_of(-126);
     s->good[r] = s->good[r] & (usual | all_zero);
     greatest[r] = emax;
-    scale[r] = smma_floats_of_bits((smma_lesser(F - emax, smma_ints_of(100)) + 127) << 23);
+    scale[r] = smma_floats_of_bits((smma_lesser(up, smma_ints_of(100)) + 127) << 23);
     total[r] = smma_trunc(smma_doubles_of_floats(s->d[r]) * smma_power(F - emax));
   }
   for (first = 0; first < count; first += chunk) {

@@ -97,7 +97,7 @@ SMMA_DEVICE void smma_tr_fdpa_step(const smma_operation *o, smma_item_operands x
       smma_truncated_products(o, &x, step, block, 0, 1, &p, s);
     }
     SMMA_EACH_ROW(r) {
-      s->good[r] = s->good[r] & ((smma_bits(s->d[r]) & 0x7fffffff) < 0x7f800000);
+      s->good[r] = s->good[r] & smma_is_finite(s->d[r]);
       s->d[r] = smma_tr_fdpa_add(o, p.sum[r], p.exponent[r], s->d[r]);
     }
   }

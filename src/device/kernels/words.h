@@ -44,9 +44,18 @@ SMMA_CORE smma_operation smma_operation_here(smma_operation argument) {
 typedef SMMA_LANES_OF(int) smma_ints;
 typedef SMMA_LANES_OF(float) smma_floats;
 typedef SMMA_LANES_OF(double) smma_doubles;
+typedef SMMA_LANES_OF(long) smma_longs;
+typedef SMMA_LANES_OF(uchar) smma_bytes;
 SMMA_CORE smma_ints smma_ints_of(int x) { return (smma_ints)(x); }
+SMMA_CORE smma_ints smma_ints_of_bytes(smma_bytes x) { return SMMA_LANES_OF(convert_int)(x); }
 SMMA_CORE smma_ints smma_bits(smma_floats x) { return SMMA_LANES_OF(as_int)(x); }
 SMMA_CORE smma_floats smma_floats_of_bits(smma_ints x) { return SMMA_LANES_OF(as_float)(x); }
+SMMA_CORE smma_floats smma_fused(smma_floats x, smma_floats y, smma_floats z) { return fma(x, y, z); }
+SMMA_CORE smma_floats smma_multiplied(smma_floats x, smma_floats y) { return x * y; }
+SMMA_CORE smma_ints smma_clamped_sum(smma_ints x, smma_ints y) { return add_sat(x, y); }
+SMMA_CORE smma_ints smma_wrapped_sum(smma_ints x, smma_ints y) {
+  return SMMA_LANES_OF(as_int)(SMMA_LANES_OF(as_uint)(x) + SMMA_LANES_OF(as_uint)(y));
+}
 SMMA_CORE smma_ints smma_truncated(smma_floats x) { return SMMA_LANES_RTZ(x); }
 SMMA_CORE smma_ints smma_greater(smma_ints x, smma_ints y) { return max(x, y); }
 SMMA_CORE smma_ints smma_lesser(smma_ints x, smma_ints y) { return min(x, y); }
@@ -59,12 +68,18 @@ SMMA_CORE smma_doubles smma_power(smma_ints n) {
 SMMA_CORE smma_ints smma_exponent(smma_doubles x) {
   return SMMA_LANES_OF(convert_int)(SMMA_LANES_OF(as_long)(x) >> 52 & 2047) - 1023;
 }
+SMMA_CORE smma_longs smma_double_bits(smma_doubles x) { return SMMA_LANES_OF(as_long)(x); }
+SMMA_CORE smma_doubles smma_doubles_of_bits(smma_longs x) { return SMMA_LANES_OF(as_double)(x); }
+SMMA_CORE smma_doubles smma_fused_doubles(smma_doubles x, smma_doubles y, smma_doubles z) { return fma(x, y, z); }
+SMMA_CORE smma_doubles smma_doubles_where(smma_ints which, smma_doubles x, smma_doubles y) {
+  return SMMA_LANES_OF(convert_long)(which) ? x : y;
+}
+SMMA_CORE smma_doubles smma_absolute(smma_doubles x) { return fabs(x); }
 #if SMMA_WIDTH == 1
 SMMA_CORE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
 SMMA_CORE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
 SMMA_CORE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
 #else /* in few instructions, which libraries for vectors lack: the last bit of 1.5 * 2^52 counts one */
-typedef SMMA_LANES_OF(long) smma_longs;
 SMMA_CORE smma_longs smma_sign_of(smma_doubles x) { return SMMA_LANES_OF(as_long)(x) & LONG_MIN; }
 SMMA_CORE smma_doubles smma_with_sign(smma_doubles x, smma_longs sign) {
   return SMMA_LANES_OF(as_double)(SMMA_LANES_OF(as_long)(x) | sign);
@@ -90,6 +105,8 @@ static __device__ inline int smma_item(int axis) {
   return (int)(axis ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x);
 }
 static __device__ inline float smma_f32_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+static __device__ inline float smma_f32_multiply(float a, float b) { return __fmul_rn(a, b); } /* never an FMA */
+static __device__ inline double smma_f64_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 static __device__ inline float smma_f32_of(uint32_t bits) { return __uint_as_float(bits); }
 static __device__ inline uint32_t smma_f32_bits(float x) { return __float_as_uint(x); }
 static __device__ inline double smma_f64_of(uint64_t bits) { return __longlong_as_double((long long)bits); }
@@ -107,6 +124,8 @@ static __device__ inline uint64_t smma_f64_bits(double x) { return (uint64_t)__d
 static _Thread_local int smma_items_here[2]; /* set by what calls the kernel */
 SMMA_CORE int smma_item(int axis) { return smma_items_here[axis]; }
 SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fmaf(a, b, c); }
+SMMA_CORE float smma_f32_multiply(float a, float b) { return a * b; }
+SMMA_CORE double smma_f64_fma(double a, double b, double c) { return fma(a, b, c); }
 SMMA_CORE float smma_f32_of(uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
@@ -137,10 +156,20 @@ SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) { return
 typedef int smma_ints;
 typedef float smma_floats;
 typedef double smma_doubles;
+typedef int64_t smma_longs;
+typedef uint8_t smma_bytes;
 #define SMMA_WIDTH 1
 SMMA_DEVICE smma_ints smma_ints_of(int x) { return x; }
+SMMA_DEVICE smma_ints smma_ints_of_bytes(smma_bytes x) { return x; }
 SMMA_DEVICE smma_ints smma_bits(smma_floats x) { return (int)smma_f32_bits(x); }
 SMMA_DEVICE smma_floats smma_floats_of_bits(smma_ints x) { return smma_f32_of((uint32_t)x); }
+SMMA_DEVICE smma_floats smma_fused(smma_floats x, smma_floats y, smma_floats z) { return smma_f32_fma(x, y, z); }
+SMMA_DEVICE smma_floats smma_multiplied(smma_floats x, smma_floats y) { return smma_f32_multiply(x, y); }
+SMMA_DEVICE smma_ints smma_clamped_sum(smma_ints x, smma_ints y) {
+  const int64_t sum = (int64_t)x + y;
+  return (int)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+}
+SMMA_DEVICE smma_ints smma_wrapped_sum(smma_ints x, smma_ints y) { return (int)((uint32_t)x + (uint32_t)y); }
 SMMA_DEVICE smma_ints smma_truncated(smma_floats x) { return (int)x; }
 SMMA_DEVICE smma_ints smma_greater(smma_ints x, smma_ints y) { return smma_maximum(x, y); }
 SMMA_DEVICE smma_ints smma_lesser(smma_ints x, smma_ints y) { return smma_minimum(x, y); }
@@ -149,6 +178,13 @@ SMMA_DEVICE smma_doubles smma_doubles_of_floats(smma_floats x) { return x; }
 SMMA_DEVICE smma_floats smma_floats_of(smma_doubles x) { return (float)x; }
 SMMA_DEVICE smma_doubles smma_power(smma_ints n) { return smma_f64_of((uint64_t)(n + 1023) << 52); }
 SMMA_DEVICE smma_ints smma_exponent(smma_doubles x) { return (int)(smma_f64_bits(x) >> 52 & 2047) - 1023; }
+SMMA_DEVICE smma_longs smma_double_bits(smma_doubles x) { return (int64_t)smma_f64_bits(x); }
+SMMA_DEVICE smma_doubles smma_doubles_of_bits(smma_longs x) { return smma_f64_of((uint64_t)x); }
+SMMA_DEVICE smma_doubles smma_fused_doubles(smma_doubles x, smma_doubles y, smma_doubles z) {
+  return smma_f64_fma(x, y, z);
+}
+SMMA_DEVICE smma_doubles smma_doubles_where(smma_ints which, smma_doubles x, smma_doubles y) { return which ? x : y; }
+SMMA_DEVICE smma_doubles smma_absolute(smma_doubles x) { return fabs(x); }
 SMMA_DEVICE smma_doubles smma_trunc(smma_doubles x) { return trunc(x); }
 SMMA_DEVICE smma_doubles smma_floor(smma_doubles x) { return floor(x); }
 SMMA_DEVICE smma_doubles smma_rint(smma_doubles x) { return rint(x); }
@@ -166,11 +202,20 @@ SMMA_DEVICE smma_floats smma_load_floats(SMMA_GLOBAL const float *x, uint64_t in
 SMMA_DEVICE void smma_store_floats(SMMA_GLOBAL float *x, uint64_t index, smma_floats value) {
   *(SMMA_GLOBAL smma_floats *)(x + index) = value;
 }
+SMMA_DEVICE smma_doubles smma_load_doubles(SMMA_GLOBAL const double *x, uint64_t index) {
+  return *(SMMA_GLOBAL const smma_doubles *)(x + index);
+}
+SMMA_DEVICE void smma_store_doubles(SMMA_GLOBAL double *x, uint64_t index, smma_doubles value) {
+  *(SMMA_GLOBAL smma_doubles *)(x + index) = value;
+}
 SMMA_DEVICE void smma_store_ints(SMMA_GLOBAL int *x, uint64_t index, smma_ints value) {
   *(SMMA_GLOBAL smma_ints *)(x + index) = value;
 }
 SMMA_DEVICE smma_ints smma_load_ints(SMMA_GLOBAL const int *x, uint64_t index) {
   return *(SMMA_GLOBAL const smma_ints *)(x + index);
+}
+SMMA_DEVICE smma_ints smma_load_bytes(SMMA_GLOBAL const uint8_t *x, uint64_t index) {
+  return smma_ints_of_bytes(*(SMMA_GLOBAL const smma_bytes *)(x + index));
 }
 #endif
 

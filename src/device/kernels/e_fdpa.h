@@ -1,0 +1,77 @@
+/* E-FDPA on a device: sums in binary64 that are exact or rounded to odd, so that binary32 rounds them as it would the
+   exact sum. Where infinity or NaN comes, elements stop. Source: docs/algorithms/e-fdpa.md; why sums are what they
+   should be: src/gemm/family/e_fdpa.h. */
+#ifndef SMMA_DEVICE_E_FDPA_H
+#define SMMA_DEVICE_E_FDPA_H
+
+#include "device/kernels/item.h"
+
+/* x + y rounded to odd: of an inexact sum, the neighbour toward zero where the error is of the other sign, and the last
+   bit set. */
+SMMA_DEVICE smma_doubles smma_add_odd(smma_doubles x, smma_doubles y) {
+  const smma_doubles sum = x + y, part = sum - x, error = (x - (sum - part)) + (y - part);
+  const smma_longs bits = smma_double_bits(sum), signs = bits ^ smma_double_bits(error);
+  return smma_doubles_of_bits(error != 0.0 ? (bits + (signs >> 63)) | 1 : bits);
+}
+
+/* The one that has the greater magnitude, and the other. */
+SMMA_DEVICE smma_doubles smma_greater_of(smma_doubles x, smma_doubles y) {
+  return smma_absolute(x) > smma_absolute(y) ? x : y;
+}
+SMMA_DEVICE smma_doubles smma_lesser_of(smma_doubles x, smma_doubles y) {
+  return smma_absolute(x) > smma_absolute(y) ? y : x;
+}
+
+/* Factors at index k of row r, and of the columns. */
+SMMA_DEVICE smma_doubles smma_row_double(const smma_item_operands *x, int k, int r) {
+  return smma_doubles_of_floats(smma_floats_of_bits(smma_ints_of((int)smma_f32_bits(x->a[smma_at_row(x, k) + r]))));
+}
+SMMA_DEVICE smma_doubles smma_column_doubles(const smma_item_operands *x, int k) {
+  return smma_doubles_of_floats(smma_load_floats(x->b, smma_at_column(x, k)));
+}
+
+/* c and the products of k and k + 1, NaN if one is special: the greatest two first. */
+SMMA_DEVICE smma_doubles smma_sum_of_two(const smma_item_operands *x, int k, int r, smma_doubles c) {
+  const smma_doubles p = smma_row_double(x, k, r) * smma_column_doubles(x, k),
+                     q = smma_row_double(x, k + 1, r) * smma_column_doubles(x, k + 1);
+  const smma_doubles most = smma_greater_of(p, q), rest = smma_lesser_of(p, q);
+  const smma_doubles special = (p - p) + (q - q);
+  return smma_add_odd(smma_add_odd(most, smma_greater_of(rest, c)), smma_lesser_of(rest, c)) + special;
+}
+
+/* c and four products, multiples of 2^-48 below 2^32. What `high` gains is a multiple of 2^-10, `low` is below 2^-8:
+   both are exact. */
+SMMA_DEVICE smma_doubles smma_sum_of_four(const smma_item_operands *x, int k, int r, smma_doubles c) {
+  const double anchor = 0x1.8p42;
+  const smma_doubles zero = c - c;
+  smma_doubles high = zero + anchor, low = zero, sum, part, error;
+  int i;
+  for (i = 0; i < 4; i++) {
+    const smma_doubles a = smma_row_double(x, k + i, r), b = smma_column_doubles(x, k + i), before = high;
+    high = smma_fused_doubles(a, b, before);
+    low += smma_fused_doubles(a, b, before - high);
+  }
+  high = high - anchor;
+  sum = high + low;
+  low = low - (sum - high);
+  high = sum;
+  sum = c + high;
+  part = sum - c;
+  error = (c - (sum - part)) + (high - part);
+  return smma_add_odd(sum, smma_add_odd(error, low));
+}
+
+/* A step of the instruction. */
+SMMA_DEVICE void smma_e_fdpa_step(const smma_operation *o, smma_item_operands x, int step, smma_item_sums *s) {
+  const int length = smma_block_of(o);
+  int r, k;
+  for (k = step * o->k; k < (step + 1) * o->k; k += length) SMMA_EACH_ROW(r) {
+      const smma_doubles c = smma_doubles_of_floats(s->d[r]) + 0.0; /* -0 counts as +0 */
+      s->d[r] = smma_floats_of(length == 4 ? smma_sum_of_four(&x, k, r, c) : smma_sum_of_two(&x, k, r, c));
+      s->good[r] = s->good[r] & smma_is_finite(s->d[r]);
+    }
+}
+
+SMMA_CHAIN_KERNEL(smma_kernel_e_fdpa, smma_e_fdpa_step)
+
+#endif
