@@ -53,10 +53,19 @@ cp in/stdout cpu.txt
 runs 1 verify --unit "model:$device" wrong.txt
 check 'what differs is printed as by the CPU' diff cpu.txt in/stdout
 
+gives 'rows are timed' 0 "mma.m16n8k16.f32.f16.f16.f32 +$device " \
+  bench "${ampere[@]}" --rows 100 --kernel "$device" -r 1
+
 # ---- What cannot be ----
 
 fails 'no such device' "--unit: model:$device:99: .*there is no device 99" \
   campaign --unit "model:$device:99" "${ampere[@]}"
 fails 'not a number' "'$device:x' is no device" verify --unit "model:$device:x" rows.txt
+if [ -n "${SOFTMMA_ENGINES-}" ]; then # the tests' own driver
+  SOFTMMA_HOST_BUFFER=1000 fails 'too little memory' "^softmma: rows.txt: model:$device: .*: too little memory" verify \
+    --unit "model:$device" rows.txt
+  SOFTMMA_HOST_FAILS=1 fails 'a lost device' 'is not available any more; the batch is rows 0 to 999' \
+    campaign --unit "model:$device" "${ampere[@]}" --rows 1000
+fi
 
 finish

@@ -1,8 +1,8 @@
 /* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
    tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module.
 
-   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has; SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail,
-   as where a device is lost. */
+   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
+   SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -89,7 +89,8 @@ static void *open_device(size_t index, smma_device_description *is, char message
 static void close_device(void *device) { (void)device; }
 
 static void *allocate(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
-  void *buffer = malloc(bytes + (bytes == 0));
+  const size_t most = number_of("SOFTMMA_HOST_BUFFER");
+  void *buffer = most && bytes > most ? NULL : malloc(bytes + (bytes == 0));
   (void)device;
   if (!buffer) snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
   return buffer;

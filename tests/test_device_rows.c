@@ -1,67 +1,12 @@
-/* Rows on a device: the kernels as C, behind a driver of its own, equal smma_generate_rows and smma_dot_rows. */
+/* Rows on a device equal those of smma_generate_rows and smma_dot_rows; by the driver that SOFTMMA_ENGINES names, in
+   little memory, too. */
 #include <stdlib.h>
 
-#include "device/kernels/rows.h"
 #include "device/rows.h"
 #include "rows/generate.h"
 #include "support.h"
 
-/* ---- A driver that calls kernels in a loop, and has little memory ---- */
-
-static size_t memory_left;
-
-static void *allocate(void *device, size_t bytes, char *message) {
-  (void)device;
-  if (bytes > memory_left) return strcpy(message, "no memory"), NULL;
-  return malloc(bytes);
-}
-
-static void release(void *device, void *buffer) {
-  (void)device;
-  free(buffer);
-}
-
-static bool write_buffer(void *device, void *buffer, const void *from, size_t bytes, char *message) {
-  (void)device, (void)message;
-  memcpy(buffer, from, bytes);
-  return true;
-}
-
-static bool read_buffer(void *device, void *to, void *buffer, size_t bytes, char *message) {
-  return write_buffer(device, to, buffer, bytes, message);
-}
-
-static void *program(void *device, const smma_operation *operation, char *message) {
-  (void)device, (void)message;
-  return (void *)operation;
-}
-
-static bool launch(void *device, void *of, const char *kernel, const size_t items[2], size_t group,
-                   const smma_kernel_argument *x, size_t count, char *message) {
-  const smma_operation *o = x[0].value;
-  (void)device, (void)of, (void)message;
-  assert_int_equal(items[0] % group, 0);
-  assert_string_equal(kernel, "smma_kernel_rows");
-  assert_int_equal(count, 10);
-  for (smma_items_here[0] = 0; smma_items_here[0] < (int)items[0]; smma_items_here[0]++)
-    smma_kernel_rows(*o, *(const int *)x[1].value, *(const smma_row_selection *)x[2].value, *(const int *)x[3].value,
-                     x[4].buffer, x[5].buffer, x[6].buffer, x[7].buffer, x[8].buffer, x[9].buffer);
-  return true;
-}
-
-static const smma_driver here = {.abi = SMMA_DRIVER_ABI,
-                                 .name = "here",
-                                 .allocate = allocate,
-                                 .release = release,
-                                 .write = write_buffer,
-                                 .read = read_buffer,
-                                 .program = program,
-                                 .launch = launch};
-static const smma_device host = {.driver = &here};
-
-/* ---- Rows ---- */
-
-enum { ROWS = 3000, PLENTY = 1 << 30 };
+enum { ROWS = 3000 };
 
 static void check_equal(const smma_instruction *i, const smma_rows *expected, const smma_rows *got, const char *what) {
   for (size_t n = 0; n < ROWS; n++) {
@@ -73,7 +18,7 @@ static void check_equal(const smma_instruction *i, const smma_rows *expected, co
   }
 }
 
-static void check(const smma_instruction *i, size_t memory) {
+static void check(const smma_device *on, const smma_instruction *i) {
   const smma_operation o = smma_operation_of(i);
   const smma_row_selection selection = {UINT64_C(0x123456789), UINT64_C(0xfffffe00), SMMA_ROWS_KINDS, 0};
   char message[SMMA_DEVICE_MESSAGE];
@@ -83,15 +28,14 @@ static void check(const smma_instruction *i, size_t memory) {
   cpu = smma_rows_batch(&expected, 0, ROWS, NULL), device = smma_rows_batch(&got, 0, ROWS, NULL);
   smma_generate_rows(&expected, selection.seed, selection.first, ROWS, selection.kinds, SMMA_ROWS_RANDOM);
   assert_int_equal(smma_dot_rows(i, &cpu, 1), SMMA_OK);
-  memory_left = memory;
-  assert_true(smma_device_rows(&host, &o, &selection, &device, message));
+  assert_true(smma_device_rows(on, &o, &selection, &device, message));
   check_equal(i, &expected, &got, "generated");
   memset(device.d, 0, ROWS * smma_part_stride(&got.layout.part[SMMA_PART_D]));
-  assert_true(smma_device_rows(&host, &o, NULL, &device, message));
+  assert_true(smma_device_rows(on, &o, NULL, &device, message));
   check_equal(i, &expected, &got, "computed");
   cpu.c = device.c = NULL;
   assert_int_equal(smma_dot_rows(i, &cpu, 1), SMMA_OK);
-  assert_true(smma_device_rows(&host, &o, NULL, &device, message));
+  assert_true(smma_device_rows(on, &o, NULL, &device, message));
   check_equal(i, &expected, &got, "without c");
   smma_rows_free(&expected);
   smma_rows_free(&got);
@@ -103,28 +47,43 @@ static void test_rows(void **state) {
 #include "cli/bench.def"
 #undef SMMA_BENCH
   };
+  char message[SMMA_DEVICE_MESSAGE];
+  const smma_device *device;
   (void)state;
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) check(find(known[i][0], known[i][1]), PLENTY);
+  device = smma_device_open("opencl", message);
+  if (!device) fail_msg("%s", message);
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) check(device, find(known[i][0], known[i][1]));
 }
 
-/* In parts where there is no room for all rows, and not at all where there is none for a few. */
-static void test_little_memory(void **state) {
-  const smma_instruction *i = find("H100", "wgmma.m64n256k16.f32.f16.f16");
-  const smma_operation o = smma_operation_of(i);
+/* ---- The library's function ---- */
+
+static void test_on_a_device(void **state) {
+  const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32"),
+                         *scaled = find("B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0");
   char message[SMMA_DEVICE_MESSAGE] = "";
-  smma_batch batch;
-  smma_rows rows;
+  smma_rows expected, got;
+  smma_batch cpu, device;
   (void)state;
-  check(i, 1 << 16);
-  assert_true(smma_rows_allocate(i, ROWS, &rows));
-  batch = smma_rows_batch(&rows, 0, ROWS, NULL);
-  memory_left = 1 << 8;
-  assert_false(smma_device_rows(&host, &o, NULL, &batch, message));
-  assert_string_equal(message, "no memory");
-  smma_rows_free(&rows);
+  assert_true(smma_rows_allocate(i, ROWS, &expected));
+  smma_generate_rows(&expected, 7, 0, ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  assert_true(smma_rows_allocate(i, ROWS, &got));
+  smma_rows_copy(&got, 0, &expected, 0, ROWS);
+  cpu = smma_rows_batch(&expected, 0, ROWS, NULL), device = smma_rows_batch(&got, 0, ROWS, NULL);
+  assert_int_equal(smma_dot_rows(i, &cpu, 0), SMMA_OK);
+  assert_int_equal(smma_dot_rows_on(NULL, i, &device, NULL, 0), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_dot_rows_on("opencl", scaled, &device, NULL, 0), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_dot_rows_on("avx2", i, &device, message, sizeof message), SMMA_NO_KERNEL);
+  assert_non_null(strstr(message, "'avx2' is no device"));
+  assert_int_equal(smma_dot_rows_on("opencl", i, &device, message, sizeof message), SMMA_OK);
+  check_equal(i, &expected, &got, "smma_dot_rows_on");
+  assert_int_equal(setenv("SOFTMMA_HOST_BUFFER", "1000", 1), 0);
+  assert_int_equal(smma_dot_rows_on("opencl", i, &device, message, sizeof message), SMMA_DEVICE_FAILED);
+  assert_string_equal(message, "too little memory");
+  smma_rows_free(&expected);
+  smma_rows_free(&got);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_little_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_on_a_device)};
   return cmocka_run_group_tests_name("rows on devices", tests, NULL, NULL);
 }

@@ -333,6 +333,11 @@ typedef struct {
 SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
                                           size_t message_size);
 
+/* As smma_dot_rows, on a device: "opencl", "cuda:1". Errors besides: SMMA_NO_KERNEL, SMMA_DEVICE_FAILED, both with one
+ * line in `message` unless that is NULL. */
+SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction *instruction, const smma_batch *batch,
+                                      char *message, size_t message_size);
+
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
  * promotion, all threads. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);

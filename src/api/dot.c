@@ -1,4 +1,7 @@
 /* smma_dot and smma_dot_rows: dot-product-adds of many lanes together, else by the core. */
+#include <stdio.h>
+
+#include "device/rows.h"
 #include "gemm/lanes.h"
 #include "host/float.h"
 #include "host/load.h"
@@ -148,6 +151,28 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t row = 0; row < batch->rows; row += SMMA_LANES) compute_rows(&p, function, row);
   return SMMA_OK;
+}
+
+smma_status smma_dot_rows_on(const char *device, const smma_instruction *i, const smma_batch *batch, char *message,
+                             size_t message_size) {
+  char why[SMMA_DEVICE_MESSAGE];
+  const smma_device *opened;
+  smma_operation o;
+  smma_status status;
+  if (!device || !i || !batch || batch->size != sizeof *batch) return SMMA_INVALID_ARGUMENT;
+  status = batch->rows ? check(i, batch) : SMMA_OK;
+  if (status != SMMA_OK) return status;
+  o = smma_operation_of(i);
+  opened = smma_device_open(device, why);
+  if (!opened) {
+    status = SMMA_NO_KERNEL;
+  } else {
+    smma_device_lock(opened);
+    if (!smma_device_rows(opened, &o, NULL, batch, why)) status = SMMA_DEVICE_FAILED;
+    smma_device_unlock(opened);
+  }
+  if (status != SMMA_OK && message) snprintf(message, message_size, "%s", why);
+  return status;
 }
 
 smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/timing.h"
+#include "device/device.h"
 #include "io/count.h"
 
 enum { MOST_CASES = 64, MOST_SHAPES = 16, MOST_DATA = 32, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000 };
@@ -115,9 +116,10 @@ static bench_shape read_shape(char *text) {
 
 static void choose_rows(bench *b) {
   const bench_options *o = b->options;
-  const char *other = o->sizes ? "--size" : o->shapes ? "--shape" : o->kernel ? "--kernel" : NULL;
+  const char *other = o->sizes ? "--size" : o->shapes ? "--shape" : NULL;
   char *list = o->rows, *item;
   long long rows;
+  if (o->kernel && !smma_is_device_name(o->kernel)) other = "--kernel";
   if (o->multiplier) other = "--multiplier";
   if (names_blas(o)) other = "--blas";
   if (other) smma_die("%s: --rows measures smma_dot_rows, which has none; leave it out", other);
@@ -259,7 +261,7 @@ static double products_of(const bench_shape *s) { return (double)s->m * (double)
 typedef struct {
   const bench_case *subject;
   const bench_shape *shape;
-  const char *kernel; /* NULL: of rows, which have none */
+  const char *kernel; /* NULL: of rows on this CPU, which have none */
   smma_data data;
   smma_timing timing;
 } result;
@@ -346,7 +348,7 @@ static void measure(bench *b, const bench_case *c, bench_shape s) {
   setup.blas = b->has_blas ? &b->blas : NULL;
   smma_time(c->instruction, &setup, timings);
   for (size_t d = 0; d < setup.data_count; d++) {
-    const char *kernel = b->call == SMMA_TIMING_ROWS ? NULL : smma_kernel_for(c->instruction, o->kernel);
+    const char *kernel = b->call == SMMA_TIMING_ROWS ? o->kernel : smma_kernel_for(c->instruction, o->kernel);
     const result r = {c, &s, kernel, data[d], timings[d]};
     if (o->json)
       print_object(b, &r);

@@ -125,7 +125,9 @@ static smma_status call(const session *s, const subject *x) {
   const smma_gemm_arguments *g = &x->product;
   switch (s->setup->call) {
     case SMMA_TIMING_MULTIPLIER: return smma_multiplier_run(x->multiplier, g->m, g->a, g->scale_a, g->c, g->d);
-    case SMMA_TIMING_ROWS: return smma_dot_rows(s->instruction, &x->rows, g->threads);
+    case SMMA_TIMING_ROWS:
+      return g->kernel ? smma_dot_rows_on(g->kernel, s->instruction, &x->rows, NULL, 0)
+                       : smma_dot_rows(s->instruction, &x->rows, g->threads);
     default: return smma_gemm(s->instruction, g);
   }
 }

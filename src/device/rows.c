@@ -8,7 +8,7 @@
 enum { A, B, C, SCALE_A, SCALE_B, D, PARTS };
 
 /* Rows that are computed at a time, if the device has room for as many; at least LEAST, and a multiple of GROUP. */
-enum { AT_ONCE = 1 << 18, LEAST = 1024, GROUP = 64 };
+enum { AT_ONCE = 1 << 18, LEAST = 256, GROUP = 64 };
 
 typedef struct {
   const smma_device *device;
