@@ -25,7 +25,8 @@ static void call_fold(const smma_kernel_argument *x) {
 }
 
 static void call_factors(const smma_kernel_argument *x) {
-  smma_kernel_factors(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5));
+  smma_kernel_factors(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(int, 2), BUFFER(3), BUFFER(4), BUFFER(5),
+                      BUFFER(6));
 }
 
 static void call_rows(const smma_kernel_argument *x) {
@@ -54,7 +55,7 @@ static const struct {
   size_t arguments;
 } kernels[] = {
     {"smma_kernel_core", call_core, 9},        {"smma_kernel_fold", call_fold, 7},
-    {"smma_kernel_factors", call_factors, 6},  {"smma_kernel_rows", call_rows, 10},
+    {"smma_kernel_factors", call_factors, 7},  {"smma_kernel_rows", call_rows, 10},
     {"smma_kernel_e_fdpa", call_e_fdpa, 12},   {"smma_kernel_fma_f32", call_fma_f32, 12},
     {"smma_kernel_fma_f64", call_fma_f64, 12}, {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
     {"smma_kernel_ftz_fma", call_ftz_fma, 12}, {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},

@@ -89,8 +89,8 @@ static bool takes_tr_fdpa(const smma_operation *o) {
 static bool takes_gst_fdpa(const smma_operation *o) {
   const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
   return o->rule.algorithm == SMMA_GST_FDPA && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 && p->group <= 16 &&
-         o->scale_block % p->group == 0 && (o->scale == SMMA_UE8M0 || o->scale == SMMA_UE4M3) && o->k / p->group <= 8 &&
-         is_short_sum(o->d) && p->fused.alignment_bits <= 36;
+         p->group >= 3 && o->scale_block % p->group == 0 && (o->scale == SMMA_UE8M0 || o->scale == SMMA_UE4M3) &&
+         o->k / p->group <= 8 && is_short_sum(o->d) && p->fused.alignment_bits <= 36;
 }
 
 static bool takes_integer(const smma_operation *o) {
@@ -294,6 +294,7 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
                                             VALUE(of),
                                             VALUE(lines_apart),
                                             BUFFER(j->b.codes[which]),
+                                            BUFFER(j->b.scales[which]),
                                             BUFFER(j->b.values[which]),
                                             BUFFER(j->b.exponents[which])};
   if (scales) {

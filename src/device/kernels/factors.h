@@ -15,14 +15,27 @@ SMMA_CORE bool smma_has_narrow_exponents(smma_format format) { return smma_encod
 /* 2^n for -126 <= n <= 127. */
 SMMA_CORE float smma_f32_power(int n) { return smma_f32_of((uint32_t)(n + 127) << 23); }
 
-/* Which elements of a group of GST-FDPA, the first at `at`, are not zero: a bit each. */
-SMMA_CORE int smma_nonzero_elements(smma_format format, int group, SMMA_GLOBAL const void *codes, int lines,
-                                    uint64_t at) {
+/* Of groups of GST-FDPA, in place of their first elements' exponents: which elements are not zero, a bit each; and of
+   the scale factor the exponent, or SMMA_SPECIAL_FACTOR, and the significand, its fraction bits not counted. */
+enum { SMMA_GROUP_NONZERO, SMMA_GROUP_EXPONENT, SMMA_GROUP_SIGNIFICAND, SMMA_GROUP_WORDS };
+
+/* One of these, of the group that begins at index k. Without specials, zeros are codes without exponent and fraction.
+ */
+SMMA_CORE int smma_group_word(const smma_operation *o, int word, smma_format format, int lines, int line, int k,
+                              SMMA_GLOBAL const void *codes, SMMA_GLOBAL const void *scales) {
   const smma_encoding f = smma_encoding_of(format);
-  const int bytes = smma_code_bytes(format);
   int bits = 0, i;
-  for (i = 0; i < group; i++)
-    bits |= (smma_decode(f, smma_read_code(codes, bytes, at + (uint64_t)i * lines)).kind != SMMA_ZERO) << i;
+  smma_number x;
+  if (word != SMMA_GROUP_NONZERO) {
+    x = smma_decode(smma_encoding_of(o->scale),
+                    smma_read_code(scales, 1, (uint64_t)(k / o->scale_block) * lines + line));
+    if (word == SMMA_GROUP_SIGNIFICAND) return (int)x.significand;
+    return x.kind == SMMA_NAN ? SMMA_SPECIAL_FACTOR : x.exponent;
+  }
+  for (i = 0; i < o->rule.with.gst_fdpa.group; i++) {
+    const uint64_t code = smma_read_code(codes, 1, (uint64_t)(k + i) * lines + line);
+    bits |= (smma_low_bits(code, f.exponent_bits + f.fraction_bits) != 0) << i;
+  }
   return bits;
 }
 
@@ -32,31 +45,31 @@ SMMA_CORE bool smma_has_whole_values(const smma_operation *o) {
 }
 
 SMMA_CORE float smma_factor_value(const smma_operation *o, smma_format format, smma_number x) {
-  const int power = (smma_has_narrow_exponents(format) ? x.exponent : 0) - x.fraction_bits;
-  float magnitude;
+  const bool whole = smma_has_whole_values(o);
+  float magnitude = 0;
   if (o->rule.algorithm == SMMA_FTZ_ADDMUL) x = smma_flush_positive(x);
   if (o->rule.algorithm == SMMA_FTZ_FMA) x = smma_flush_signed(x);
-  if (smma_has_whole_values(o))
-    return smma_f32_of(
-        (uint32_t)smma_encode_number(smma_encoding_of(SMMA_F32), x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
-  if (x.kind != SMMA_FINITE) return 0;
-  magnitude = (float)(int32_t)x.significand * smma_f32_power(power);
+  if (x.kind <= SMMA_FINITE)
+    magnitude = (float)(int32_t)x.significand * smma_f32_power(-x.fraction_bits) *
+                smma_f32_power(whole || smma_has_narrow_exponents(format) ? x.exponent : 0);
+  else if (whole)
+    magnitude = smma_f32_of(x.kind == SMMA_INFINITE ? 0x7f800000 : 0x7fc00000);
   return x.negative ? -magnitude : magnitude;
 }
 
-/* An item is element item(1) along K of line item(0). Of GST-FDPA's groups the first exponent is
-   smma_nonzero_elements. */
+/* An item is element item(1) along K of line item(0). */
 SMMA_KERNEL smma_kernel_factors(smma_operation argument, int of_a, int lines, SMMA_GLOBAL const void *codes,
-                                SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
+                                SMMA_GLOBAL const void *scales, SMMA_GLOBAL float *value, SMMA_GLOBAL int *exponent) {
   const smma_operation o = smma_operation_here(argument);
   const smma_format format = of_a ? o.a : o.b;
-  const int group = o.rule.algorithm == SMMA_GST_FDPA ? o.rule.with.gst_fdpa.group : 0;
-  const uint64_t at = (uint64_t)smma_item(1) * lines + smma_item(0);
+  const int line = smma_item(0), k = smma_item(1);
+  const int word = o.rule.algorithm == SMMA_GST_FDPA ? k % o.rule.with.gst_fdpa.group : SMMA_GROUP_WORDS;
+  const uint64_t at = (uint64_t)k * lines + line;
   smma_number x = smma_decode(smma_encoding_of(format), smma_read_code(codes, smma_code_bytes(format), at));
   if (o.rule.algorithm == SMMA_FP8_BY_FP16) x = smma_widen_to_f16(x);
   value[at] = smma_factor_value(&o, format, x);
-  if (group && smma_item(1) % group == 0)
-    exponent[at] = smma_nonzero_elements(format, group, codes, lines, at);
+  if (word < SMMA_GROUP_WORDS)
+    exponent[at] = smma_group_word(&o, word, format, lines, line, k - word, codes, scales);
   else if (x.kind == SMMA_FINITE)
     exponent[at] = x.exponent;
   else

@@ -4,7 +4,7 @@
 #ifndef SMMA_DEVICE_T_FDPA_H
 #define SMMA_DEVICE_T_FDPA_H
 
-#include "device/kernels/scales.h"
+#include "device/kernels/item.h"
 
 /* How many products a sum of 32 bits takes: each is below 2^(F + 2). */
 SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
@@ -12,7 +12,14 @@ SMMA_CORE int smma_products_in_word(const smma_t_fdpa *p, int count) {
   return count < most ? count : most;
 }
 
-/* One block. `bad` is set where the result is not to be relied on. */
+/* Of the UE8M0 scale factors of row r and of the columns that belong to index k, added; that of a special factor. */
+SMMA_DEVICE smma_ints smma_scale_exponent(const smma_operation *o, const smma_item_operands *x, int k, int r) {
+  const int a = ((SMMA_GLOBAL const uint8_t *)x->scale_a)[smma_at_row(x, k / o->scale_block) + r];
+  const smma_ints b = smma_load_bytes((SMMA_GLOBAL const uint8_t *)x->scale_b, smma_at_column(x, k / o->scale_block));
+  return smma_greater(b, smma_ints_of(a)) == 255 ? smma_ints_of(SMMA_SPECIAL_FACTOR) : b + (a - 2 * 127);
+}
+
+/* One block. `good` ends where the result is not to be relied on. */
 SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p, smma_item_operands x, int step,
                                   int block, smma_item_sums *s) {
   const smma_encoding d_format = smma_encoding_of(o->d);
@@ -26,9 +33,8 @@ SMMA_DEVICE void smma_t_fdpa_item(const smma_operation *o, const smma_t_fdpa *p,
     greatest[r] = smma_ints_of(2 * SMMA_ZERO_FACTOR);
     lift[r] = smma_ints_of(0);
     if (o->scale_block) {
-      const smma_item_scale factor = smma_scale_lanes(o, &x, step * o->k + smma_product_index(o, block, 0), r);
-      lift[r] = factor.exponent;
-      s->good[r] = s->good[r] & (factor.special == 0);
+      lift[r] = smma_scale_exponent(o, &x, step * o->k + smma_product_index(o, block, 0), r);
+      s->good[r] = s->good[r] & (lift[r] <= SMMA_MOST_EXPONENT);
     }
   }
   for (t = 0; t < count; t++) {

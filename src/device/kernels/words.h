@@ -35,11 +35,13 @@ SMMA_CORE smma_operation smma_operation_here(smma_operation argument) {
 #if SMMA_WIDTH == 1
 #define SMMA_LANES_OF(x) x
 #define SMMA_LANES_RTZ convert_int_rtz
+#define SMMA_LONGS_RTZ convert_long_rtz
 #else
 #define SMMA_JOIN(x, width, y) x##width##y
 #define SMMA_NAME(x, width, y) SMMA_JOIN(x, width, y)
 #define SMMA_LANES_OF(x) SMMA_NAME(x, SMMA_WIDTH, )
 #define SMMA_LANES_RTZ SMMA_NAME(convert_int, SMMA_WIDTH, _rtz)
+#define SMMA_LONGS_RTZ SMMA_NAME(convert_long, SMMA_WIDTH, _rtz)
 #endif
 typedef SMMA_LANES_OF(int) smma_ints;
 typedef SMMA_LANES_OF(float) smma_floats;
@@ -68,6 +70,9 @@ SMMA_CORE smma_doubles smma_power(smma_ints n) {
 SMMA_CORE smma_ints smma_exponent(smma_doubles x) {
   return SMMA_LANES_OF(convert_int)(SMMA_LANES_OF(as_long)(x) >> 52 & 2047) - 1023;
 }
+SMMA_CORE smma_floats smma_floats_of_ints(smma_ints x) { return SMMA_LANES_OF(convert_float)(x); }
+SMMA_CORE smma_longs smma_truncated_doubles(smma_doubles x) { return SMMA_LONGS_RTZ(x); }
+SMMA_CORE smma_doubles smma_doubles_of_longs(smma_longs x) { return SMMA_LANES_OF(convert_double)(x); }
 SMMA_CORE smma_longs smma_double_bits(smma_doubles x) { return SMMA_LANES_OF(as_long)(x); }
 SMMA_CORE smma_doubles smma_doubles_of_bits(smma_longs x) { return SMMA_LANES_OF(as_double)(x); }
 SMMA_CORE smma_doubles smma_fused_doubles(smma_doubles x, smma_doubles y, smma_doubles z) { return fma(x, y, z); }
@@ -178,6 +183,9 @@ SMMA_DEVICE smma_doubles smma_doubles_of_floats(smma_floats x) { return x; }
 SMMA_DEVICE smma_floats smma_floats_of(smma_doubles x) { return (float)x; }
 SMMA_DEVICE smma_doubles smma_power(smma_ints n) { return smma_f64_of((uint64_t)(n + 1023) << 52); }
 SMMA_DEVICE smma_ints smma_exponent(smma_doubles x) { return (int)(smma_f64_bits(x) >> 52 & 2047) - 1023; }
+SMMA_DEVICE smma_floats smma_floats_of_ints(smma_ints x) { return (float)x; }
+SMMA_DEVICE smma_longs smma_truncated_doubles(smma_doubles x) { return (int64_t)x; }
+SMMA_DEVICE smma_doubles smma_doubles_of_longs(smma_longs x) { return (double)x; }
 SMMA_DEVICE smma_longs smma_double_bits(smma_doubles x) { return (int64_t)smma_f64_bits(x); }
 SMMA_DEVICE smma_doubles smma_doubles_of_bits(smma_longs x) { return smma_f64_of((uint64_t)x); }
 SMMA_DEVICE smma_doubles smma_fused_doubles(smma_doubles x, smma_doubles y, smma_doubles z) {
