@@ -221,9 +221,13 @@ static json_t *baseline_json(const bench *b, const bench_case *c) {
 static void print_setting(const bench *b) {
   const bench_options *o = b->options;
   const bool rows = b->call == SMMA_TIMING_ROWS;
-  char model[128], name[96], rounds[64] = "each measured once";
+  char model[128], name[96], why[SMMA_DEVICE_MESSAGE], rounds[64] = "each measured once";
   if (o->repetitions > 1) snprintf(rounds, sizeof rounds, "medians of %d rounds", o->repetitions);
   printf("CPU       %s\n", smma_cpu_model(model));
+  if (smma_is_device_name(o->kernel)) {
+    const smma_device *device = smma_device_open(o->kernel, why);
+    printf("device    %s (%s)\n", device->is.name, device->is.driver);
+  }
   if (b->has_blas) printf("baseline  %s kernel: SGEMM, DGEMM for f64\n", blas_name(b, name));
   printf("threads   %d%s\n", o->threads, b->has_blas ? ", both sides on the same cores, in turn" : "");
   if (o->multiplier) printf("multiplier      keeps B; making it takes no part in the time\n");
