@@ -41,7 +41,7 @@ typedef struct {
   unsigned char *space; /* on the host: codes of an operand */
   part *parts;
   size_t count;
-  int threads;
+  int threads; /* on the host; one beside a device that is this CPU, whose time waiting threads would take */
   char message[SMMA_DEVICE_MESSAGE];
   buffers b;
 } job;
@@ -460,7 +460,7 @@ smma_status smma_compute_on_device(const smma_multiplier *p) {
            .sum_bytes = bytes_of(p->outer),
            .code_bytes = {bytes_of(o->a), bytes_of(o->b)},
            .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
-           .threads = smma_threads(g->threads)};
+           .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
   smma_status status = SMMA_DEVICE_FAILED;
   if (choose_sizes(&j)) {
     smma_device_lock(j.device);
