@@ -11,7 +11,7 @@
 #include "core/rule.h"
 
 /* Changes with whatever changes in this file. */
-enum { SMMA_DRIVER_ABI = 1 };
+enum { SMMA_DRIVER_ABI = 2 };
 
 enum { SMMA_DEVICE_MESSAGE = 256 };
 
@@ -21,6 +21,7 @@ typedef struct {
   uint64_t largest;            /* of one buffer */
   bool has_f64;                /* whether it computes binary64; without, only the core's kernel is to be had */
   int width;                   /* SMMA_WIDTH of its kernels: lanes that an item computes */
+  size_t shared;               /* bytes that a group shares, where the driver has the kernels of src/device/cuda */
 } smma_device_description;
 
 /* An argument of a kernel: a buffer, or `bytes` bytes at `value`. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/cuda/choice.h"
 #include "device/kernels/arguments.h"
 #include "gemm/element.h"
 #include "gemm/gather.h"
@@ -35,6 +36,8 @@ typedef struct {
   const smma_multiplier *multiplier;
   const smma_device *device;
   const char *fast; /* the family's kernel; NULL: the core's alone */
+  bool chained;     /* it is that of `chain`: its operands are panels, in `values`, and flags, in `exponents` */
+  smma_chain chain;
   void *program;
   size_t rows, columns, steps; /* of the largest part; at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
@@ -129,7 +132,13 @@ static const struct {
                 {takes_ftz_fma, "smma_kernel_ftz_fma"}, {takes_e_fdpa, "smma_kernel_e_fdpa"},
                 {takes_fma_f32, "smma_kernel_fma_f32"}, {takes_fma_f64, "smma_kernel_fma_f64"}};
 
+static bool takes_chain(const smma_device *device, const smma_operation *o, smma_chain *chain) {
+  return device->is.shared && smma_chain_of(o, chain) && (size_t)smma_chain_stage_bytes(chain) <= device->is.shared;
+}
+
 const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
+  smma_chain chain;
+  if (takes_chain(device, o, &chain)) return smma_chain_name(&chain);
   for (size_t i = 0; i < COUNT(families) && device->is.has_f64; i++)
     if (families[i].takes(o)) return families[i].kernel;
   return NULL;
@@ -144,15 +153,35 @@ static size_t scales_at_once(const job *j) {
   return j->steps * (size_t)smma_scale_count(o->k, o->scale_block);
 }
 
+/* How many panels of `depth` products there are of each line. */
+static int panels_of(const job *j, int depth) {
+  const int stage = smma_chain_stage(&j->chain);
+  return (depth + stage - 1) / stage * stage / CHAIN_DEPTH;
+}
+
+/* What the fast kernel reads of an operand of so many lines, and what of it is in `exponents`. */
+static size_t value_bytes(const job *j, size_t lines) {
+  const size_t depth = j->steps * (size_t)j->multiplier->operation.k, blocks = (lines + CHAIN_LINES - 1) / CHAIN_LINES;
+  if (j->chained) return blocks * (size_t)panels_of(j, (int)depth) * CHAIN_PANEL_BYTES;
+  return j->fast ? lines * depth * sizeof(float) : 0;
+}
+static size_t exponent_bytes(const job *j, size_t lines) {
+  if (j->chained) return lines + CHAIN_LINES;
+  return value_bytes(j, lines) / sizeof(float) * sizeof(int);
+}
+
 /* Of all buffers of a part, and of the largest of them. */
 static double part_bytes(const job *j, size_t rows, size_t columns, double *largest) {
   const double sums = (double)apart_of(rows) * (double)apart_of(columns),
                depth = (double)(j->steps * (size_t)j->multiplier->operation.k);
   const double lines = (double)apart_of(rows) + (double)apart_of(columns);
   const double codes = lines * depth * (double)most(j->code_bytes[OF_A], j->code_bytes[OF_B]);
+  const double values = (double)value_bytes(j, apart_of(rows)) + (double)value_bytes(j, apart_of(columns));
+  const double exponents = (double)exponent_bytes(j, apart_of(rows)) + (double)exponent_bytes(j, apart_of(columns));
   *largest = sums * (double)j->sum_bytes;
-  if (*largest < lines * depth * 4) *largest = lines * depth * 4;
-  return sums * ((double)places(j) * (double)j->sum_bytes + 4) + codes + (j->fast ? lines * depth * 8 : 0) +
+  if (*largest < codes) *largest = codes;
+  if (*largest < values) *largest = values;
+  return sums * ((double)places(j) * (double)j->sum_bytes + 4) + codes + values + exponents +
          lines * ((double)scales_at_once(j) + 4);
 }
 
@@ -209,8 +238,8 @@ static bool allocate_all(job *j) {
     done = done && allocate(j, lines * depth * j->code_bytes[i], &j->b.codes[i]) &&
            allocate(j, lines * scales_at_once(j) * j->scale_bytes, &j->b.scales[i]) &&
            allocate(j, lines * sizeof(float), &j->b.factors[i]) &&
-           allocate(j, j->fast ? lines * depth * sizeof(float) : 0, &j->b.values[i]) &&
-           allocate(j, j->fast ? lines * depth * sizeof(int) : 0, &j->b.exponents[i]);
+           allocate(j, value_bytes(j, lines), &j->b.values[i]) &&
+           allocate(j, exponent_bytes(j, lines), &j->b.exponents[i]);
   }
   return done;
 }
@@ -283,6 +312,24 @@ static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, si
       smma_store(j->scale_bytes, j->space, i * apart + x, smma_scale_code_at(j->multiplier, of_a, line + x, first + i));
 }
 
+/* Codes as the chain reads them. */
+static bool pack_panels(job *j, bool of_a, int lines, int depth) {
+  const int which = of_a ? OF_A : OF_B, of = of_a;
+  const size_t blocks = ((size_t)lines + CHAIN_LINES - 1) / CHAIN_LINES, flags = exponent_bytes(j, (size_t)lines);
+  const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
+                                            VALUE(of),
+                                            VALUE(lines),
+                                            VALUE(depth),
+                                            BUFFER(j->b.codes[which]),
+                                            BUFFER(j->b.scales[which]),
+                                            BUFFER(j->b.values[which]),
+                                            BUFFER(j->b.exponents[which])};
+  memset(j->space, 0, flags);
+  return j->device->driver->write(j->device->state, j->b.exponents[which], j->space, flags, j->message) &&
+         launch(j, "smma_chain_pack_panels", (size_t)panels_of(j, depth) * CHAIN_LINES, blocks, CHAIN_LINES, arguments,
+                COUNT(arguments));
+}
+
 /* One operand of some steps, as codes and as factors. */
 static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) {
   const smma_operation *o = &j->multiplier->operation;
@@ -307,6 +354,7 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
   if (!driver->write(j->device->state, j->b.codes[which], j->space, apart * steps * k * j->code_bytes[which],
                      j->message))
     return false;
+  if (j->chained) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
   return !j->fast || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
 }
 
@@ -331,6 +379,23 @@ static bool run_fast(job *j, const part *t, smma_extent e) {
   return launch(j, j->fast, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
 }
 
+static bool run_chain(job *j, const part *t, smma_extent e) {
+  const smma_operation *o = &j->multiplier->operation;
+  const int panels = panels_of(j, e.steps * o->k), bases = smma_chain_base_of(o->a) + smma_chain_base_of(o->b);
+  const smma_kernel_argument arguments[] = {VALUE(e),
+                                            VALUE(panels),
+                                            VALUE(bases),
+                                            BUFFER(j->b.values[OF_A]),
+                                            BUFFER(j->b.values[OF_B]),
+                                            BUFFER(j->b.exponents[OF_A]),
+                                            BUFFER(j->b.exponents[OF_B]),
+                                            BUFFER(j->b.sums[0]),
+                                            BUFFER(j->b.from)};
+  const size_t across = (t->columns_apart + CHAIN_LINES - 1) / CHAIN_LINES;
+  return launch(j, j->fast, across * CHAIN_THREADS, (t->rows_apart + CHAIN_LINES - 1) / CHAIN_LINES, CHAIN_THREADS,
+                arguments, COUNT(arguments));
+}
+
 static bool run_core(job *j, const part *t, smma_extent e) {
   const int outer = (int)j->multiplier->outer;
   const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
@@ -348,7 +413,7 @@ static bool run_core(job *j, const part *t, smma_extent e) {
 static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
   const smma_extent e = extent_of(t, steps);
   if (!upload(j, t, true, step, steps) || !upload(j, t, false, step, steps)) return false;
-  if (j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from)) return false;
+  if (j->chained ? !run_chain(j, t, e) : j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from)) return false;
   return run_core(j, t, e);
 }
 
@@ -462,6 +527,7 @@ smma_status smma_compute_on_device(const smma_multiplier *p) {
            .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
            .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
   smma_status status = SMMA_DEVICE_FAILED;
+  j.chained = takes_chain(j.device, o, &j.chain);
   if (choose_sizes(&j)) {
     smma_device_lock(j.device);
     status = run_parts(&j);

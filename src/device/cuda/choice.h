@@ -1,0 +1,81 @@
+/* Which operations a chain computes (chain.h), and what the host knows of its kernels. */
+#ifndef SMMA_DEVICE_CUDA_CHOICE_H
+#define SMMA_DEVICE_CUDA_CHOICE_H
+
+#include "core/rule.h"
+
+enum {
+  CHAIN_DEPTH = 16,     /* products of each line in a panel */
+  CHAIN_LINES = 128,    /* rows of A or columns of B in a panel */
+  CHAIN_ROWS = 8,       /* elements of one thread: rows 2g, 2g + 1 and those 16, 32 and 48 further of a warp's 64 */
+  CHAIN_COLUMNS = 8,    /* columns 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
+  CHAIN_BEGUN = 2,      /* columns that are begun together */
+  CHAIN_TOP = 62,       /* (exponent field of a sum of 16^e) / 4 where e is the greatest there can be */
+  CHAIN_SPAN = 29,      /* binades below its base that an element's exponent is right for */
+  CHAIN_LEAST = -101,   /* with emax so great no result is subnormal */
+  CHAIN_GREATEST = 100, /* with emax no greater 2^20 blocks do not overflow */
+  CHAIN_NARROW = 78,    /* the greatest sum of two deficits, and */
+  CHAIN_WIDE = 62,      /* where they saturate, the greatest that is right */
+  CHAIN_NO_BASE = -300, /* that of zeros, far below what any number may have */
+  CHAIN_BIAS = 1023,
+  CHAIN_THREADS = 256, /* of the block that computes 128 x 128 elements */
+  CHAIN_PANEL_BYTES = 28672
+};
+
+/* What does not change within a kernel. `wide`: bases are those of each block, for formats with 8 exponent bits, and
+   for scale factors; else one for all. */
+typedef struct {
+  int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
+  bool wide;
+} smma_chain;
+
+/* The greatest exponent of a format: the base of all its numbers. */
+SMMA_CORE int smma_chain_base_of(smma_format format) {
+  smma_encoding f = smma_encoding_of(format);
+  return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
+}
+
+/* Whether exponents and lowest bits of all the format's products fit with one base. */
+SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
+  smma_encoding f = smma_encoding_of(format);
+  int span = smma_chain_base_of(format) - smma_minimum_exponent(f);
+  return span <= CHAIN_SPAN && span + f.fraction_bits <= CHAIN_NARROW / 2;
+}
+
+/* The chain that computes an operation, as kernels.def has it; false if none does. */
+SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
+  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
+  const int block = smma_block_of(o), kept = smma_encoding_of(o->d).fraction_bits;
+  int wide;
+  if (o->rule.algorithm != SMMA_T_FDPA && o->rule.algorithm != SMMA_ST_FDPA) return false;
+  if (p->rounding != SMMA_ROUND_TOWARD_ZERO || o->d == SMMA_F16 || p->zero_exponent >= CHAIN_LEAST) return false;
+  if (smma_encoding_of(o->a).fraction_bits > 10 || smma_encoding_of(o->b).fraction_bits > 10) return false;
+  if (o->scale_block != 0 && o->scale_block != 32) return false;
+  wide = o->scale_block != 0 || !smma_chain_is_narrow(o->a) || !smma_chain_is_narrow(o->b);
+#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                    \
+  if (p->alignment_bits == F && block == L && kept == KEPT && wide <= WIDE) {                 \
+    chain->alignment_bits = F, chain->block = L, chain->kept = KEPT, chain->wide = WIDE != 0; \
+    return true;                                                                              \
+  }
+#include "device/cuda/kernels.def"
+#undef SMMA_CHAIN
+  return false;
+}
+
+/* Its kernel's name. */
+SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
+#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                           \
+  if (chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && chain->wide == WIDE) \
+    return "smma_chain_" #NAME;
+#include "device/cuda/kernels.def"
+#undef SMMA_CHAIN
+  return "";
+}
+
+/* Products of a line that are loaded at a time, and the shared memory that they take. */
+SMMA_CORE int smma_chain_stage(const smma_chain *p) { return smma_maximum(p->block, CHAIN_DEPTH); }
+SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) {
+  return smma_chain_stage(p) / CHAIN_DEPTH * 2 * CHAIN_PANEL_BYTES;
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* The driver of NVIDIA GPUs, through CUDA's driver API, whose library is looked for at run time: the module loads on
+   machines without one. Kernels are compiled ahead, with the operation as an argument. */
+#include "device/driver.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda/choice.h"
+
+/* The machine code of every target. */
+__asm__(".section .rodata\n.balign 16\nkernels_begin:\n.incbin \"" SMMA_CUDA_KERNELS "\"\n.byte 0\n.previous\n");
+extern const char kernels_begin[];
+
+enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
+
+/* cuda.h's names of versions: X(member, symbol, parameters). */
+#define FUNCTIONS(X)                                                                 \
+  X(init, "cuInit", (unsigned))                                                      \
+  X(version, "cuDriverGetVersion", (int *))                                          \
+  X(error_name, "cuGetErrorName", (CUresult, const char **))                         \
+  X(device_count, "cuDeviceGetCount", (int *))                                       \
+  X(device_get, "cuDeviceGet", (CUdevice *, int))                                    \
+  X(device_name, "cuDeviceGetName", (char *, int, CUdevice))                         \
+  X(device_memory, "cuDeviceTotalMem_v2", (size_t *, CUdevice))                      \
+  X(device_attribute, "cuDeviceGetAttribute", (int *, CUdevice_attribute, CUdevice)) \
+  X(retain, "cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice))                     \
+  X(release, "cuDevicePrimaryCtxRelease_v2", (CUdevice))                             \
+  X(make_current, "cuCtxSetCurrent", (CUcontext))                                    \
+  X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                            \
+  X(module_load, "cuModuleLoadData", (CUmodule *, const void *))                     \
+  X(module_unload, "cuModuleUnload", (CUmodule))                                     \
+  X(module_function, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *))  \
+  X(function_set, "cuFuncSetAttribute", (CUfunction, CUfunction_attribute, int))     \
+  X(allocate, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                              \
+  X(free_memory, "cuMemFree_v2", (CUdeviceptr))                                      \
+  X(to_device, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))               \
+  X(to_host, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))                       \
+  X(launch, "cuLaunchKernel",                                                        \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
+
+/* CUDA's library. */
+static struct {
+#define X(member, symbol, parameters) CUresult(*member) parameters;
+  FUNCTIONS(X)
+#undef X
+} cu;
+
+typedef struct {
+  CUdevice id;
+  CUcontext context;
+  CUmodule kernels;
+  int shared; /* bytes that a block can have */
+} device;
+
+static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, CUresult error) {
+  const char *name = "unknown error";
+  switch (error) {
+    case CUDA_ERROR_OUT_OF_MEMORY: name = "too little memory"; break;
+    case CUDA_ERROR_NO_BINARY_FOR_GPU: name = "this module was not built for such a GPU"; break;
+    case CUDA_ERROR_DEVICE_UNAVAILABLE: name = "another process has the GPU for itself"; break;
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ECC_UNCORRECTABLE: name = "the GPU has failed and is lost to this process"; break;
+    default:
+      if (cu.error_name) cu.error_name(error, &name);
+      break;
+  }
+  snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: %s: %s (error %d)", what, name, (int)error);
+  return false;
+}
+
+/* Opens CUDA's library, once; the callers hold the library's lock. */
+static bool load(char message[SMMA_DEVICE_MESSAGE]) {
+  static void *library;
+  void *found;
+  CUresult error;
+  int version = 0;
+  if (!library) library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: no driver of NVIDIA is installed (libcuda.so.1 is not there)");
+    return false;
+  }
+#define X(member, symbol, parameters)                                                            \
+  found = dlsym(library, symbol);                                                                \
+  memcpy(&cu.member, &found, sizeof found);                                                      \
+  if (!found) {                                                                                  \
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: the driver is too old: it has no %s", symbol); \
+    return false;                                                                                \
+  }
+  FUNCTIONS(X)
+#undef X
+  error = cu.init(0);
+  if (error == CUDA_ERROR_NO_DEVICE) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: the driver has no device");
+    return false;
+  }
+  if (error != CUDA_SUCCESS) return fail(message, "the driver does not start", error);
+  cu.version(&version);
+  if (version >= FIRST_DRIVER) return true;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: the driver is of CUDA %d.%d, and 12.0 is needed", version / 1000,
+           version % 1000 / 10);
+  return false;
+}
+
+static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
+  int count = 0;
+  if (!load(message)) return 0;
+  cu.device_count(&count);
+  if (count <= 0) snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: the driver has no device");
+  return count > 0 ? (size_t)count : 0;
+}
+
+static int attribute(const device *d, CUdevice_attribute which) {
+  int value = 0;
+  cu.device_attribute(&value, which, d->id);
+  return value;
+}
+
+/* GPUs for which kernels.cu compiles the chain: those with much binary64. */
+static bool has_chain(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
+
+static void describe(const device *d, smma_device_description *is) {
+  const int major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  const int minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  size_t free_bytes = 0, bytes = 0;
+  int version = 0;
+  memset(is, 0, sizeof *is);
+  cu.device_name(is->name, sizeof is->name, d->id);
+  cu.version(&version);
+  snprintf(is->driver, sizeof is->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10,
+           major, minor);
+  if (cu.memory_info(&free_bytes, &bytes) != CUDA_SUCCESS) cu.device_memory(&free_bytes, d->id);
+  is->memory = is->largest = free_bytes;
+  is->has_f64 = true;
+  is->width = 1;
+  if (has_chain(major, minor)) is->shared = (size_t)d->shared;
+}
+
+static void close_device(void *opened) {
+  device *d = opened;
+  if (d->context) cu.make_current(d->context);
+  if (d->kernels) cu.module_unload(d->kernels);
+  if (d->context) cu.release(d->id);
+  free(d);
+}
+
+static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
+  const size_t count = count_devices(message);
+  CUresult error;
+  device *d;
+  if (!count) return NULL;
+  if (index >= count) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: there is no device %zu; there are %zu, from 0 on", index, count);
+    return NULL;
+  }
+  d = calloc(1, sizeof *d);
+  if (!d) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: a device cannot be opened: too little memory on the host");
+    return NULL;
+  }
+  error = cu.device_get(&d->id, (int)index);
+  if (error == CUDA_SUCCESS) error = cu.retain(&d->context, d->id);
+  if (error == CUDA_SUCCESS) error = cu.make_current(d->context);
+  if (error == CUDA_SUCCESS) error = cu.module_load(&d->kernels, kernels_begin);
+  if (error == CUDA_SUCCESS) {
+    d->shared = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    describe(d, is);
+    return d;
+  }
+  fail(message, "the device cannot be opened", error);
+  close_device(d);
+  return NULL;
+}
+
+/* CUDA's calls are about the calling thread's context. */
+static bool enter(const device *d, char message[SMMA_DEVICE_MESSAGE]) {
+  const CUresult error = cu.make_current(d->context);
+  return error == CUDA_SUCCESS || fail(message, "the device cannot be used", error);
+}
+
+/* Buffers are addresses on the device. */
+static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  CUdeviceptr buffer = 0;
+  CUresult error;
+  if (!enter(opened, message)) return NULL;
+  error = cu.allocate(&buffer, bytes ? bytes : 1);
+  if (error == CUDA_SUCCESS) return (void *)(uintptr_t)buffer;
+  fail(message, "memory cannot be had", error);
+  return NULL;
+}
+
+static void release(void *opened, void *buffer) {
+  const device *d = opened;
+  if (!buffer) return;
+  cu.make_current(d->context);
+  cu.free_memory((CUdeviceptr)(uintptr_t)buffer);
+}
+
+static bool write_buffer(void *opened, void *buffer, const void *from, size_t bytes,
+                         char message[SMMA_DEVICE_MESSAGE]) {
+  CUresult error;
+  if (!enter(opened, message)) return false;
+  error = bytes ? cu.to_device((CUdeviceptr)(uintptr_t)buffer, from, bytes) : CUDA_SUCCESS;
+  return error == CUDA_SUCCESS || fail(message, "operands cannot be copied", error);
+}
+
+static bool read_buffer(void *opened, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+  CUresult error;
+  if (!enter(opened, message)) return false;
+  error = bytes ? cu.to_host(to, (CUdeviceptr)(uintptr_t)buffer, bytes) : CUDA_SUCCESS;
+  return error == CUDA_SUCCESS || fail(message, "results cannot be copied", error);
+}
+
+/* The same for every operation. */
+static void *find_program(void *opened, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)operation, (void)message;
+  return opened;
+}
+
+/* The shared memory that a chain's kernel is launched with: two stages, or one where there is room for one; 0 for other
+   kernels. */
+static int shared_bytes(const device *d, const char *name) {
+#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)             \
+  if (strcmp(name, "smma_chain_" #NAME) == 0) {        \
+    const smma_chain chain = {F, L, KEPT, WIDE};       \
+    const int bytes = smma_chain_stage_bytes(&chain);  \
+    return 2 * bytes <= d->shared ? 2 * bytes : bytes; \
+  }
+#include "device/cuda/kernels.def"
+#undef SMMA_CHAIN
+  return 0;
+}
+
+static bool launch(void *opened, void *of, const char *name, const size_t items[2], size_t group,
+                   const smma_kernel_argument *argument, size_t count, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  const int shared = shared_bytes(d, name);
+  void *value[MOST_ARGUMENTS];
+  CUfunction kernel;
+  CUresult error;
+  (void)of;
+  if (!enter(d, message)) return false;
+  /* A buffer's value is the address that stands for it. */
+  for (size_t i = 0; i < count; i++)
+    value[i] = argument[i].value ? (void *)argument[i].value : (void *)&argument[i].buffer;
+  error = cu.module_function(&kernel, d->kernels, name);
+  if (error == CUDA_SUCCESS && shared)
+    error = cu.function_set(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared);
+  if (error == CUDA_SUCCESS)
+    error = cu.launch(kernel, (unsigned)(items[0] / group), (unsigned)items[1], 1, (unsigned)group, 1, 1,
+                      (unsigned)shared, NULL, value, NULL);
+  return error == CUDA_SUCCESS || fail(message, name, error);
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, "cuda",       count_devices, open_device,  close_device, allocate,
+                                   release,         write_buffer, read_buffer,   find_program, launch};
+
+__attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
+const smma_driver *smma_driver_of_module(void) { return &driver; }

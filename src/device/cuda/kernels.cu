@@ -1,0 +1,196 @@
+/* What NVIDIA GPUs run: every kernel of src/device/kernels, and the chain's: packing, and products of 128 x 128
+   elements by 8 warps. */
+#include <cuda_pipeline_primitives.h>
+
+#include "device/cuda/pack.h"
+#include "device/kernels/kernels.h"
+
+static_assert(sizeof(smma_chain_panel) == CHAIN_PANEL_BYTES, "the host allocates panels");
+
+enum { WARP = 32 };
+
+/* One panel to each block, one line to each thread: of `depth` products. `special`: a flag for each line, which is set
+   where there are NaN and infinities. */
+extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, int lines, int depth, const void *codes,
+                                                  const uint8_t *scales, smma_chain_panel *panel, uint8_t *special) {
+  const int line = blockIdx.y * CHAIN_LINES + threadIdx.x, format_bytes = smma_code_bytes(of_a ? o.a : o.b);
+  const smma_format format = of_a ? o.a : o.b;
+  const smma_chain_operand operand = {
+      codes,        o.scale_block ? scales : nullptr, (uint64_t)lines, (uint64_t)depth, format,
+      format_bytes, smma_chain_base_of(format),       of_a != 0};
+  smma_chain chain;
+  if (!smma_chain_of(&o, &chain)) return;
+  if (smma_chain_pack(&chain, &operand, (uint64_t)line, (uint64_t)blockIdx.x * CHAIN_DEPTH,
+                      &panel[(uint64_t)blockIdx.y * gridDim.x + blockIdx.x]))
+    special[line] = 1;
+}
+
+/* Sums of 16^e over the products first..first + 7 of a panel; `rest`: of the first or the last four alone, or 0. For
+   rows r and columns c as mma has them: x[0], x[1] of row g, columns 2t and 2t + 1; x[2], x[3] of the row after it. */
+__device__ static inline void exponent_sums(uint32_t a0, uint32_t a1, uint32_t b, float x[4]) {
+  /* Where all products are zero the least number below zero remains, which else is cut off. */
+  const float none = -0x1p-149f;
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
+      : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+      : "r"(a0), "r"(a1), "r"(b), "f"(none));
+}
+
+/* The sums of a block for CHAIN_BEGUN columns of a thread. */
+template <int BLOCK>
+__device__ static inline void block_sums(const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
+                                         int warp_column, int first, int pair, int32_t *sum) {
+  const int lane = threadIdx.x % WARP;
+#pragma unroll
+  for (int k = first; k < first + BLOCK; k += 8) {
+    const int of_panel = k % CHAIN_DEPTH / 8; /* which half */
+    uint32_t y = b[k / CHAIN_DEPTH].exponent[(warp_column / 16 + pair / 2) * WARP + lane].of[of_panel].of[pair % 2];
+    if (BLOCK == 4 && lane % 4 / 2 != k % 8 / 4) y = 0; /* four of eight products */
+#pragma unroll
+    for (int i = 0; i < CHAIN_ROWS / 2; i++) {
+      const smma_pair x = a[k / CHAIN_DEPTH].exponent[(warp_row / 16 + i) * WARP + lane].of[of_panel];
+      float s[4];
+      exponent_sums(x.of[0], x.of[1], y, s);
+#pragma unroll
+      for (int e = 0; e < 4; e++) {
+        int32_t *to = &sum[(i * 2 + e / 2) * CHAIN_BEGUN + e % 2];
+        const int32_t bits = __float_as_int(s[e]);
+        *to = k == first ? bits : max(*to, bits);
+      }
+    }
+  }
+}
+
+/* Bytes of a panel that are read. */
+template <bool WIDE>
+__host__ __device__ constexpr int panel_bytes(bool of_a) {
+  return WIDE ? sizeof(smma_chain_panel)
+              : offsetof(smma_chain_panel, base) - (of_a ? 0 : sizeof(((smma_chain_panel *)0)->mask));
+}
+
+/* Shared memory of a stage: its panels of A and of B. */
+template <int PANELS>
+struct stage {
+  smma_chain_panel a[PANELS], b[PANELS];
+};
+
+template <bool WIDE>
+__device__ static inline void load(smma_chain_panel *to, const smma_chain_panel *from, bool of_a) {
+  constexpr int most = panel_bytes<WIDE>(true);
+#pragma unroll
+  for (int i = 0; i < most; i += CHAIN_THREADS * 16) {
+    const int at = i + threadIdx.x * 16;
+    if (at < panel_bytes<WIDE>(of_a)) __pipeline_memcpy_async((char *)to + at, (const char *)from + at, 16);
+  }
+}
+
+/* An element of a thread, in D. */
+struct element {
+  int row, column;
+  uint64_t index;
+  bool there;
+};
+
+__device__ static inline element element_of(const smma_extent &x, smma_chain_place_of_thread at, int e) {
+  element d;
+  d.row = blockIdx.y * CHAIN_LINES + smma_chain_row(at, e / CHAIN_COLUMNS);
+  d.column = blockIdx.x * CHAIN_LINES + smma_chain_column(at, e % CHAIN_COLUMNS);
+  d.index = (uint64_t)d.row * x.columns_apart + d.column;
+  d.there = d.row < x.rows && d.column < x.columns;
+  return d;
+}
+
+/* Bytes of shared memory that the launch gave. */
+__device__ static inline uint32_t shared_bytes() {
+  uint32_t bytes;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
+
+/* What a launch is about: `panels` of each line follow each other. Elements advance by all steps, or stay before the
+   first where the chain does not decide. */
+struct product {
+  smma_extent extent;
+  int panels, bases; /* bases: the sum of both, where they are not wide */
+  const smma_chain_panel *a, *b;
+  const uint8_t *special_a, *special_b;
+  float *accumulator;
+  int *from;
+};
+
+template <int F, int BLOCK, int KEPT, bool WIDE>
+__device__ static inline void advance(const product &x) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 /* the driver launches it nowhere else */
+  constexpr smma_chain chain = {F, BLOCK, KEPT, WIDE};
+  constexpr int panels = BLOCK > CHAIN_DEPTH ? BLOCK / CHAIN_DEPTH : 1;
+  extern __shared__ smma_four shared_memory[];
+  stage<panels> *shared = reinterpret_cast<stage<panels> *>(shared_memory);
+  const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const int warp_row = warp / 4 * 64, warp_column = warp % 4 * 32;
+  const smma_chain_place_of_thread at = {warp_row + lane / 4 * 2, warp_column + lane % 4 * 2};
+  const smma_chain_panel *a = x.a + (uint64_t)blockIdx.y * x.panels, *b = x.b + (uint64_t)blockIdx.x * x.panels;
+  const smma_chain_words words = smma_chain_words_of(&chain, x.panels < 0);
+  double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
+  uint64_t out = 0; /* a bit for each element */
+#pragma unroll
+  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
+    const element d = element_of(x.extent, at, e);
+    accumulator[e] = smma_chain_from(&chain, d.there ? x.accumulator[d.index] : 0);
+  }
+  const int stages = x.panels / panels;
+  /* One stage is loaded while another is computed, where there is room for two. */
+  const int ahead = shared_bytes() >= 2 * sizeof *shared;
+  auto fetch = [&](int s) {
+    stage<panels> *to = &shared[s & ahead];
+    if (s < stages)
+#pragma unroll
+      for (int i = 0; i < panels; i++) {
+        load<WIDE>(&to->a[i], a + s * panels + i, true);
+        load<WIDE>(&to->b[i], b + s * panels + i, false);
+      }
+    __pipeline_commit();
+  };
+  if (ahead) fetch(0);
+#pragma unroll 1
+  for (int s = 0; s < stages; s++) {
+    fetch(s + ahead);
+    if (ahead)
+      __pipeline_wait_prior(1);
+    else
+      __pipeline_wait_prior(0);
+    __syncthreads();
+    const stage<panels> *now = &shared[s & ahead];
+#pragma unroll 1
+    for (int first = 0; first < panels * CHAIN_DEPTH; first += BLOCK) {
+#pragma unroll
+      for (int pair = 0; pair < CHAIN_COLUMNS / CHAIN_BEGUN; pair++) {
+        int32_t sum[CHAIN_ROWS * CHAIN_BEGUN];
+        block_sums<BLOCK>(now->a, now->b, warp_row, warp_column, first, pair, sum);
+        smma_chain_begin(&chain, &words, now->a, now->b, at, first, pair, x.bases, sum, accumulator, &out);
+      }
+      smma_chain_products(&chain, now->a, now->b, at, first, accumulator);
+      smma_chain_end(&chain, &words, accumulator);
+    }
+    __syncthreads();
+  }
+  /* Where elements lie is computed anew: registers are few. */
+  smma_chain_place_of_thread same = at;
+  asm volatile("" : "+r"(same.row), "+r"(same.column));
+#pragma unroll
+  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
+    const element d = element_of(x.extent, same, e);
+    if (!d.there) continue;
+    const bool stays = (out >> e & 1) || x.special_a[d.row] || x.special_b[d.column] ||
+                       !smma_chain_takes(&chain, x.accumulator[d.index]);
+    if (!stays) x.accumulator[d.index] = (float)accumulator[e];
+    x.from[d.index] = stays ? 0 : x.extent.steps;
+  }
+#endif
+}
+
+#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                             \
+  extern "C" __global__ void __launch_bounds__(CHAIN_THREADS, 1) smma_chain_##NAME(                    \
+      smma_extent extent, int panels, int bases, const smma_chain_panel *a, const smma_chain_panel *b, \
+      const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {             \
+    advance<F, L, KEPT, WIDE>({extent, panels, bases, a, b, special_a, special_b, accumulator, from}); \
+  }
+#include "device/cuda/kernels.def"

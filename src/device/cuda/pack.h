@@ -1,0 +1,116 @@
+/* Operands as the chain reads them. */
+#ifndef SMMA_DEVICE_CUDA_PACK_H
+#define SMMA_DEVICE_CUDA_PACK_H
+
+#include "device/cuda/chain.h"
+
+/* Codes of A (B): code[k * lines + line], each of `bytes`; UE8M0 scale factors of 32 each, scale[k / 32 * lines +
+   line], or NULL. What lies behind is zero. */
+typedef struct {
+  const void *code;
+  const uint8_t *scale;
+  uint64_t lines, depth;
+  smma_format format;
+  int bytes, base; /* base: of all numbers, where the chain is not wide */
+  bool of_a;
+} smma_chain_operand;
+
+SMMA_CORE uint32_t smma_chain_code(const smma_chain_operand *o, uint64_t at) {
+  if (o->bytes == 1) return ((const uint8_t *)o->code)[at];
+  if (o->bytes == 2) return ((const uint16_t *)o->code)[at];
+  return ((const uint32_t *)o->code)[at];
+}
+
+SMMA_CORE smma_number smma_chain_number(const smma_chain_operand *o, uint64_t line, uint64_t k) {
+  smma_number x;
+  if (line >= o->lines || k >= o->depth) return smma_zero();
+  x = smma_decode(smma_encoding_of(o->format), smma_chain_code(o, k * o->lines + line));
+  if (!o->scale) return x;
+  return smma_product(x, smma_decode(smma_encoding_of(SMMA_UE8M0), o->scale[k / 32 * o->lines + line]));
+}
+
+/* The greatest exponent of `count` numbers from k on that are neither zero nor special. */
+SMMA_CORE int smma_chain_base(const smma_chain_operand *o, uint64_t line, uint64_t k, int count) {
+  int base = CHAIN_NO_BASE, i;
+  for (i = 0; i < count; i++) {
+    smma_number x = smma_chain_number(o, line, k + (uint64_t)i);
+    if (x.kind == SMMA_FINITE) base = smma_maximum(base, x.exponent);
+  }
+  return base;
+}
+
+/* The high word of a finite number, not zero, whose significand has at most 21 bits; the low one is zero. */
+SMMA_CORE uint32_t smma_chain_high_word(smma_number x) {
+  int length = smma_bit_length(x.significand), exponent = x.exponent - x.fraction_bits + length - 1;
+  uint32_t fraction = (uint32_t)(x.significand << (21 - length)) & 0xfffffu;
+  return (uint32_t)x.negative << 31 | (uint32_t)(exponent + CHAIN_BIAS) << 20 | fraction;
+}
+
+SMMA_CORE int smma_chain_lowest_bit(smma_number x) {
+  return x.exponent - x.fraction_bits + smma_bit_length(x.significand & (0 - x.significand)) - 1;
+}
+
+/* As bf16: 16^(exponent - base), such that products have 4 CHAIN_TOP and more as exponent field; below what is told
+   apart, the next. */
+SMMA_CORE uint32_t smma_chain_power(const smma_chain_operand *o, smma_number x, int base) {
+  int below = smma_minimum(base - x.exponent, CHAIN_SPAN + 1);
+  return x.kind == SMMA_ZERO ? 0 : (uint32_t)(127 + (o->of_a ? 61 : 60) - 4 * below) << 7;
+}
+
+/* Deficits of A make up what a sum needs to exceed 127. */
+SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_operand *o, smma_number x, int base) {
+  int reach = smma_chain_reach(p), deficit;
+  if (x.kind == SMMA_ZERO) return o->of_a ? 0 : (uint32_t)(reach + 1);
+  deficit = smma_minimum(base - smma_chain_lowest_bit(x), p->wide ? CHAIN_WIDE + 1 : CHAIN_NARROW / 2);
+  return (uint32_t)(o->of_a ? deficit + 127 - reach : deficit);
+}
+
+/* Packs CHAIN_DEPTH numbers of one line from `k` on; true if there are NaN or infinities, which become zero. */
+SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o, uint64_t line, uint64_t k,
+                               smma_chain_panel *panel) {
+  const int at = (int)(line % CHAIN_LINES), place = smma_chain_place(o->of_a, at), in_16 = at % 16;
+  int base = o->base, i;
+  uint32_t deficit = 0, sign = 0, mask = 0, power = 0;
+  bool special = false;
+  for (i = 0; i < CHAIN_DEPTH; i++) {
+    smma_number x = smma_chain_number(o, line, k + (uint64_t)i);
+    const int byte = i % 4 * 8, thread = i % 8 / 2, half = i / 8;
+    const uint64_t number = k + (uint64_t)i;
+    uint32_t high = 0;
+    if (p->wide && (i == 0 || number % (uint64_t)p->block == 0)) {
+      base = smma_chain_base(o, line, number - number % (uint64_t)p->block, p->block);
+      panel->base[i / 4][at] = base;
+    }
+    if (x.kind > SMMA_FINITE) {
+      special = true;
+      x.kind = SMMA_ZERO;
+    }
+    if (x.kind != SMMA_ZERO)
+      high = smma_chain_high_word(x);
+    else if (!o->of_a)
+      high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* below every grid, whatever it is multiplied with */
+    panel->value[i][at / 2].of[at % 2] = smma_double_of(high, 0);
+    power |= smma_chain_power(o, x, base) << i % 2 * 16;
+    if (i % 2) {
+      if (o->of_a)
+        panel->exponent[at / 16 * 32 + in_16 / 2 * 4 + thread].of[half].of[in_16 % 2] = power;
+      else
+        panel->exponent[at / 16 * 32 + in_16 % 8 * 4 + thread].of[half].of[in_16 / 8] = power;
+      power = 0;
+    }
+    deficit |= smma_chain_deficit(p, o, x, base) << byte;
+    if (x.kind != SMMA_ZERO) {
+      sign |= (uint32_t)x.negative << (byte + 7);
+      mask |= 1u << byte;
+    }
+    if (i % 4 == 3) {
+      panel->deficit[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = deficit;
+      panel->sign[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = sign;
+      panel->mask[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = mask;
+      deficit = sign = mask = 0;
+    }
+  }
+  return special;
+}
+
+#endif

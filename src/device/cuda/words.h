@@ -1,0 +1,115 @@
+/* What the chain needs besides the core's dialect: FP64 arithmetic in a given direction, bytes, and minima. On the host
+   for tests. */
+#ifndef SMMA_DEVICE_CUDA_WORDS_H
+#define SMMA_DEVICE_CUDA_WORDS_H
+
+#include "core/bits.h"
+
+#ifdef __CUDACC__
+
+#define SMMA_UNROLL _Pragma("unroll")
+#define SMMA_UNROLL_BY(N) _Pragma(SMMA_TEXT(unroll N))
+#define SMMA_TEXT(X) #X
+#define SMMA_ALIGN(N) __align__(N)
+
+#else
+
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#define SMMA_UNROLL
+#define SMMA_UNROLL_BY(N)
+#define SMMA_ALIGN(N) __attribute__((aligned(N)))
+
+#endif
+
+/* Numbers that are loaded together. */
+typedef struct SMMA_ALIGN(16) {
+  double of[2];
+} smma_two;
+
+typedef struct SMMA_ALIGN(8) {
+  uint32_t of[2];
+} smma_pair;
+
+typedef struct SMMA_ALIGN(16) {
+  smma_pair of[2];
+} smma_four;
+
+#ifdef __CUDA_ARCH__
+
+/* a b + c rounded down. */
+SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a, b, c); }
+/* x + y rounded toward zero. */
+SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); }
+/* x + y and x - y, exact where they are used; x - x is +0. */
+SMMA_CORE double smma_add(double x, double y) { return __dadd_rn(x, y); }
+SMMA_CORE double smma_subtract(double x, double y) { return __dsub_rn(x, y); }
+SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)__double2hiint(x); }
+SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)__double2loint(x); }
+SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) { return __hiloint2double((int)high, (int)low); }
+/* x | y, which compilers do not take apart. */
+SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) {
+  uint32_t r;
+  asm volatile("or.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
+  return r;
+}
+/* x + y within [0, z]. */
+SMMA_CORE int32_t smma_add_clamp(int32_t x, int32_t y, int32_t z) { return __viaddmin_s32_relu(x, y, z); }
+/* The highest byte four times. */
+SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return __byte_perm(x, 0, 0x3333); }
+/* z + the upper half of x y. */
+SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
+  return (int32_t)((uint32_t)__mulhi(x, y) + (uint32_t)z);
+}
+/* z + the products of four bytes. */
+SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) { return __dp4a(x, y, z); }
+
+#elif !defined(__CUDACC__)
+
+SMMA_CORE double smma_fma_down(double a, double b, double c) {
+  const int mode = fegetround();
+  volatile double x = a, y = b, z = c, r;
+  fesetround(FE_DOWNWARD);
+  r = fma(x, y, z);
+  fesetround(mode);
+  return r;
+}
+SMMA_CORE double smma_add_to_zero(double x, double y) {
+  const int mode = fegetround();
+  volatile double u = x, v = y, r;
+  fesetround(FE_TOWARDZERO);
+  r = u + v;
+  fesetround(mode);
+  return r;
+}
+SMMA_CORE double smma_add(double x, double y) { return x + y; }
+SMMA_CORE double smma_subtract(double x, double y) { return x - y; }
+SMMA_CORE uint64_t smma_double_bits(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)(smma_double_bits(x) >> 32); }
+SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)smma_double_bits(x); }
+SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) {
+  const uint64_t bits = (uint64_t)high << 32 | low;
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) { return x | y; }
+SMMA_CORE int32_t smma_add_clamp(int32_t x, int32_t y, int32_t z) { return smma_maximum(smma_minimum(x + y, z), 0); }
+SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return (x >> 24) * 0x01010101u; }
+SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
+  return (int32_t)((uint32_t)(((int64_t)x * y) >> 32) + (uint32_t)z);
+}
+SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) {
+  int i;
+  for (i = 0; i < 32; i += 8) z += (x >> i & 255) * (y >> i & 255);
+  return z;
+}
+
+#endif
+#endif

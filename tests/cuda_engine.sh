@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The engine of NVIDIA GPUs builds, its machine code is what was meant, and without a GPU it says so.
+# Usage: cuda_engine.sh NVCC SOURCE SOFTMMA; without nvcc or cuobjdump the status is 77.
+# SOFTMMA_CUDA_TARGETS='75;80;90;100;120' compiles for all targets, which takes four minutes; else for one.
+set -u
+skip() {
+  echo '**********************************************************************'
+  echo "SKIPPED: $1;"
+  echo 'the engine of NVIDIA GPUs was NOT compiled.'
+  echo '**********************************************************************'
+  exit 77
+}
+nvcc=${1:?usage: cuda_engine.sh NVCC SOURCE SOFTMMA} source=${2:?usage: cuda_engine.sh NVCC SOURCE SOFTMMA}
+softmma=${3:?usage: cuda_engine.sh NVCC SOURCE SOFTMMA}
+command -v "$nvcc" >/dev/null || skip 'nvcc is not there'
+command -v cuobjdump >/dev/null || skip 'cuobjdump is not there'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
+  -DSOFTMMA_CUDA_ENGINE_ARCHITECTURES="${SOFTMMA_CUDA_TARGETS:-90}" -DNVCC="$(command -v "$nvcc")" -DCMAKE_INSTALL_LIBDIR=lib \
+  >"$work/log" 2>&1 && cmake --build "$work" --target softmma_cuda >>"$work/log" 2>&1 || {
+  tail -n 20 "$work/log"
+  exit 1
+}
+python3 "$source/tests/chain_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
+
+! nvidia-smi -L >/dev/null 2>&1 || exit 0
+SOFTMMA_ENGINES=$work/lib/softmma "$softmma" campaign --unit model:cuda --on A100 \
+  --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1 >"$work/said" 2>&1 && exit 1
+cat "$work/said"
+[ "$(wc -l <"$work/said")" -eq 1 ] && grep -q 'CUDA: ' "$work/said"
