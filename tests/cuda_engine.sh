@@ -18,7 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
-  -DSOFTMMA_CUDA_ENGINE_ARCHITECTURES="${SOFTMMA_CUDA_TARGETS:-90}" -DNVCC="$(command -v "$nvcc")" -DCMAKE_INSTALL_LIBDIR=lib \
+  -DSOFTMMA_CUDA_ENGINE_ARCHITECTURES="${SOFTMMA_CUDA_TARGETS:-90}" -DNVCC="$(command -v "$nvcc")" \
+  -DCMAKE_INSTALL_LIBDIR=lib \
   >"$work/log" 2>&1 && cmake --build "$work" --target softmma_cuda >>"$work/log" 2>&1 || {
   tail -n 20 "$work/log"
   exit 1
