@@ -329,7 +329,8 @@ typedef struct {
 } smma_device_info;
 
 /* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". SMMA_NO_KERNEL where there is
- * none, or it cannot be used, with one line that says why. The device stays open until the process ends. */
+ * none, or it cannot be used, with one line that says why. The device stays open until the process ends; in a child
+ * that is forked meanwhile it cannot be used. */
 SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
                                           size_t message_size);
 

@@ -16,6 +16,7 @@ const char *const smma_drivers[] = {"cuda", "opencl", NULL};
 typedef struct entry {
   smma_device device;
   size_t index;
+  pid_t process; /* that opened it: drivers do not survive fork */
   pthread_mutex_t used;
   struct entry *next;
 } entry;
@@ -101,7 +102,7 @@ static const smma_device *open_entry(const char *name, size_t index, char messag
     snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
     return NULL;
   }
-  e->index = index;
+  e->index = index, e->process = getpid();
   e->device.driver = load_driver(name, message);
   if (e->device.driver) e->device.state = e->device.driver->open(index, &e->device.is, message);
   if (!e->device.state) {
@@ -112,6 +113,9 @@ static const smma_device *open_entry(const char *name, size_t index, char messag
   e->next = opened, opened = e;
   return &e->device;
 }
+
+/* The entry that a device is the first member of. */
+static entry *entry_of(const smma_device *device) { return (entry *)device; }
 
 const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_MESSAGE]) {
   const smma_device *device = NULL;
@@ -125,13 +129,16 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
   pthread_mutex_lock(&changing);
   for (entry *e = opened; e && !device; e = e->next)
     if (e->index == index && strcmp(e->device.driver->name, driver) == 0) device = &e->device;
-  if (!device) device = open_entry(driver, index, message);
+  if (!device)
+    device = open_entry(driver, index, message);
+  else if (entry_of(device)->process != getpid()) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "%.64s was opened before this process was forked, and does not survive that",
+             name);
+    device = NULL;
+  }
   pthread_mutex_unlock(&changing);
   return device;
 }
-
-/* The entry that a device is the first member of. */
-static entry *entry_of(const smma_device *device) { return (entry *)device; }
 
 void smma_device_lock(const smma_device *device) { pthread_mutex_lock(&entry_of(device)->used); }
 void smma_device_unlock(const smma_device *device) { pthread_mutex_unlock(&entry_of(device)->used); }

@@ -1,5 +1,7 @@
 """Products on devices: the same bits, and one line where there is none."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,19 @@ def test_batches_and_plans(generator, device):
     options = {"on": "H100", "promote_every": 64, "split_k": 2}
     expected = softmma.matmul(a, b, **options)
     assert expected.tobytes() == softmma.matmul(a, b, **options, kernel=device).tobytes()
+
+
+def test_fork(device):
+    """A device does not survive fork, and says so."""
+    child = os.fork()
+    if child == 0:
+        a = np.ones((1, 16), np.float16)
+        try:
+            softmma.matmul(a, a.T, on="H100", kernel=device)
+        except ValueError as error:
+            os._exit("forked" not in str(error))
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("name", ["cuda:99", "opencl:99"])
