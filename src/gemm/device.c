@@ -19,6 +19,9 @@
    caches. */
 enum { GRAIN = 64, DEPTH = 1024, CACHED_DEPTH = 128 };
 
+/* Of a part: CUDA's grids have at most 65535 along the second axis. */
+enum { MOST_ROWS = 65472 };
+
 /* A device's buffers of a tile: accumulators and registers, where elements stopped, codes and factors of operands. */
 enum { OF_A, OF_B, OPERANDS };
 typedef struct {
@@ -192,7 +195,7 @@ static bool choose_sizes(job *j) {
   const size_t k = (size_t)p->operation.k, depth = is->width > 1 ? CACHED_DEPTH : DEPTH;
   double largest;
   j->steps = least(p->steps, depth / k ? depth / k : 1);
-  j->rows = p->with.m, j->columns = p->with.n;
+  j->rows = least(p->with.m, MOST_ROWS), j->columns = p->with.n;
   while (part_bytes(j, j->rows, j->columns, &largest) > 0.9 * (double)is->memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
     if (*longer <= GRAIN) {
