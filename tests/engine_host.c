@@ -2,7 +2,8 @@
    tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module.
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
-   SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost. */
+   SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
+   bit of the N-th results that are read. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,8 +74,8 @@ static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
   return 1;
 }
 
-static int one_device; /* the address of which is the device */
-static size_t started;
+static int one_device;         /* the address of which is the device */
+static size_t started, copied; /* kernels, results */
 
 static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
   const size_t memory = number_of("SOFTMMA_HOST_MEMORY");
@@ -112,6 +113,7 @@ static bool write_buffer(void *device, void *buffer, const void *from, size_t by
 static bool read_buffer(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
   (void)device, (void)message;
   memcpy(to, buffer, bytes);
+  if (++copied == number_of("SOFTMMA_HOST_WRONG")) *(unsigned char *)to ^= 1;
   return true;
 }
 

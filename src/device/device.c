@@ -11,6 +11,11 @@
 
 const char *const smma_drivers[] = {"cuda", "opencl", NULL};
 
+typedef struct checked {
+  smma_operation operation;
+  struct checked *next;
+} checked;
+
 /* An open device and its name's number. What is here is what the library keeps: opening takes too long for each
  * product. */
 typedef struct entry {
@@ -18,6 +23,7 @@ typedef struct entry {
   size_t index;
   pid_t process; /* that opened it: drivers do not survive fork */
   pthread_mutex_t used;
+  checked *checked; /* operations */
   struct entry *next;
 } entry;
 
@@ -142,6 +148,24 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 
 void smma_device_lock(const smma_device *device) { pthread_mutex_lock(&entry_of(device)->used); }
 void smma_device_unlock(const smma_device *device) { pthread_mutex_unlock(&entry_of(device)->used); }
+
+bool smma_device_is_checked(const smma_device *device, const smma_operation *operation) {
+  const checked *c;
+  pthread_mutex_lock(&changing);
+  for (c = entry_of(device)->checked; c && memcmp(&c->operation, operation, sizeof *operation) != 0;) c = c->next;
+  pthread_mutex_unlock(&changing);
+  return c;
+}
+
+bool smma_device_set_checked(const smma_device *device, const smma_operation *operation) {
+  checked *c = malloc(sizeof *c);
+  if (!c) return false;
+  c->operation = *operation;
+  pthread_mutex_lock(&changing);
+  c->next = entry_of(device)->checked, entry_of(device)->checked = c;
+  pthread_mutex_unlock(&changing);
+  return true;
+}
 
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]) {
   const smma_driver *d = load_driver(driver, message);

@@ -20,6 +20,10 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 void smma_device_lock(const smma_device *device);
 void smma_device_unlock(const smma_device *device);
 
+/* Whether products of this operation were found right; and that they were, false without memory. */
+bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
+bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);
+
 /* How many devices the driver of that name has; 0 with the reason. Number `index` of them is named "NAME:index". */
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]);
 

@@ -519,7 +519,7 @@ static smma_status run_parts(job *j) {
   return status;
 }
 
-smma_status smma_compute_on_device(const smma_multiplier *p) {
+smma_status smma_compute_unchecked(const smma_multiplier *p) {
   const smma_operation *o = &p->operation;
   const smma_gemm_arguments *g = &p->with;
   job j = {.multiplier = p,
@@ -541,5 +541,17 @@ smma_status smma_compute_on_device(const smma_multiplier *p) {
   free(j.parts);
   free(j.space);
   if (status == SMMA_DEVICE_FAILED && g->message) snprintf(g->message, g->message_size, "%s", j.message);
+  return status;
+}
+
+smma_status smma_compute_on_device(const smma_multiplier *p) {
+  char message[SMMA_DEVICE_MESSAGE] = "";
+  smma_status status = SMMA_OK;
+  if (!smma_device_is_checked(p->device, &p->operation)) {
+    status = smma_check_device(p->device, &p->operation, message);
+    if (status == SMMA_OK && !smma_device_set_checked(p->device, &p->operation)) status = SMMA_NO_MEMORY;
+  }
+  if (status == SMMA_OK) return smma_compute_unchecked(p);
+  if (status == SMMA_DEVICE_FAILED && p->with.message) snprintf(p->with.message, p->with.message_size, "%s", message);
   return status;
 }

@@ -9,7 +9,13 @@
 /* The kernel that computes an operation fast on a device: its function's name; NULL for the core's. */
 const char *smma_device_kernel(const smma_device *device, const smma_operation *operation);
 
-/* SMMA_DEVICE_FAILED (with the arguments' message), SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. D is written at last. */
+/* SMMA_DEVICE_FAILED (with the arguments' message), SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. D is written at last.
+   Before its first product of an operation the device is checked. */
 smma_status smma_compute_on_device(const smma_multiplier *multiplier);
+smma_status smma_compute_unchecked(const smma_multiplier *multiplier);
+
+/* Whether the device's product of generated operands has the core's bits: drivers and their compilers are not ours. */
+smma_status smma_check_device(const smma_device *device, const smma_operation *operation,
+                              char message[SMMA_DEVICE_MESSAGE]);
 
 #endif

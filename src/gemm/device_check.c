@@ -1,0 +1,92 @@
+/* A device's first product of an operation: of generated rows, and with the core's bits, or the device is not used. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/draws.h"
+#include "gemm/device.h"
+#include "host/load.h"
+
+/* Of D; steps of the instruction. A part's columns and some more. */
+enum { LINES_OF_A = 40, LINES_OF_B = 72, STEPS = 3 };
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+/* The operands and both results, in one piece of memory. */
+typedef struct {
+  unsigned char *a, *b, *c, *scale_a, *scale_b, *expected, *got;
+} matrices;
+
+static size_t lay_out(const smma_operation *o, unsigned char *memory, matrices *x) {
+  const size_t depth = STEPS * (size_t)o->k, scales = STEPS * (size_t)smma_scale_count(o->k, o->scale_block);
+  const size_t sizes[] = {LINES_OF_A * depth * bytes_of(o->a),      LINES_OF_B * depth * bytes_of(o->b),
+                          LINES_OF_A * LINES_OF_B * bytes_of(o->c), LINES_OF_A * scales * bytes_of(o->scale),
+                          LINES_OF_B * scales * bytes_of(o->scale), LINES_OF_A * LINES_OF_B * bytes_of(o->d),
+                          LINES_OF_A * LINES_OF_B * bytes_of(o->d)};
+  unsigned char **part[] = {&x->a, &x->b, &x->c, &x->scale_a, &x->scale_b, &x->expected, &x->got};
+  size_t all = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    *part[i] = memory ? memory + all : NULL;
+    all += sizes[i];
+  }
+  return all;
+}
+
+static void store(smma_format format, unsigned char *array, size_t at, size_t count, const uint64_t *codes) {
+  for (size_t i = 0; i < count; i++) smma_store(bytes_of(format), array, at * count + i, codes[i]);
+}
+
+/* Every other line is ordinary, the rest of each kind in turn: what fast kernels decide, and what they leave. */
+static void fill(const smma_operation *o, const matrices *x) {
+  const smma_row_recipe recipe = smma_row_recipe_of(o);
+  for (size_t line = 0; line < LINES_OF_A + LINES_OF_B; line++)
+    for (size_t step = 0; step < STEPS; step++) {
+      const bool of_a = line < LINES_OF_A;
+      const size_t at = (of_a ? line : line - LINES_OF_A) * STEPS + step;
+      smma_draws draws = smma_draws_of(1, line * STEPS + step);
+      smma_row row;
+      smma_fill_row(&draws, &recipe, line % 2 ? SMMA_ROWS_NORMAL : (smma_row_kind)(line / 2 % SMMA_ROWS_KINDS), &row);
+      store(of_a ? o->a : o->b, of_a ? x->a : x->b, at, (size_t)recipe.k, of_a ? row.a : row.b);
+      store(o->scale, of_a ? x->scale_a : x->scale_b, at, (size_t)recipe.scales, of_a ? row.scale_a : row.scale_b);
+      for (size_t i = 0; !of_a && step == 0 && i < LINES_OF_A; i++)
+        smma_store(bytes_of(o->c), x->c, i * LINES_OF_B + line - LINES_OF_A, row.c);
+    }
+}
+
+/* On a device; by the core if it is NULL. */
+static smma_status multiply(const smma_operation *o, const matrices *x, const smma_device *device, void *d,
+                            char *message) {
+  smma_gemm_arguments g = {.size = sizeof g, .alpha = 1, .beta = 1, .threads = 1, .kernel = "core"};
+  smma_multiplier multiplier;
+  smma_status status;
+  g.m = LINES_OF_A, g.n = LINES_OF_B, g.k = STEPS * (size_t)o->k;
+  g.a = x->a, g.b = x->b, g.c = x->c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
+  if (o->scale_block) g.scale_a = x->scale_a, g.scale_b = x->scale_b;
+  g.message = message, g.message_size = SMMA_DEVICE_MESSAGE;
+  status = smma_multiplier_make(o, &g, &multiplier);
+  if (status != SMMA_OK) return status;
+  multiplier.device = device;
+  status = device ? smma_compute_unchecked(&multiplier) : smma_multiplier_compute(&multiplier);
+  smma_multiplier_end(&multiplier);
+  return status;
+}
+
+smma_status smma_check_device(const smma_device *device, const smma_operation *o, char message[SMMA_DEVICE_MESSAGE]) {
+  const size_t bytes = bytes_of(o->d), all = lay_out(o, NULL, &(matrices){0});
+  unsigned char *memory = calloc(all, 1);
+  size_t wrong = 0;
+  smma_status status;
+  matrices x;
+  if (!memory) return SMMA_NO_MEMORY;
+  lay_out(o, memory, &x);
+  fill(o, &x);
+  status = multiply(o, &x, NULL, x.expected, message);
+  if (status == SMMA_OK) status = multiply(o, &x, device, x.got, message);
+  for (size_t i = 0; status == SMMA_OK && i < LINES_OF_A * LINES_OF_B; i++)
+    wrong += memcmp(x.expected + i * bytes, x.got + i * bytes, bytes) != 0;
+  free(memory);
+  if (!wrong) return status;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "%.100s computes wrong: %zu of %d results of its check differ; it is not used",
+           device->is.name, wrong, LINES_OF_A * LINES_OF_B);
+  return SMMA_DEVICE_FAILED;
+}
