@@ -30,5 +30,7 @@ SOFTMMA_HOST_WRONG=1 fails 'a device that computes wrong' \
   '^softmma: this CPU computes wrong: 1 of 2880 results of its check differ; it is not used$' "${product[@]}" opencl
 SOFTMMA_ENGINES=/nowhere fails 'no module' 'softmma-engine-opencl.so is not there; SOFTMMA_ENGINES can name its folder$' \
   "${product[@]}" opencl
+SOFTMMA_HOST_ABORTS=1 gives 'a driver that ends processes' 0 \
+  '^opencl +not to be had: a process that asked its libraries for devices was ended by signal 6 ' version
 check 'nothing is written' test ! -e d.npy
 finish

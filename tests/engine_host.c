@@ -3,7 +3,7 @@
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
    SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
-   bit of the N-th results that are read. */
+   bit of the N-th results that are read; SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,6 +71,7 @@ static size_t number_of(const char *variable) {
 
 static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
   (void)message;
+  if (number_of("SOFTMMA_HOST_ABORTS")) abort();
   return 1;
 }
 

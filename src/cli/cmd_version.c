@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include "cli/choose.h"
 #include "device/device.h"
+#include "unit/child.h"
 
 static const char *compiler(void) {
 #if defined(__clang__)
@@ -29,17 +32,52 @@ static json_t *kernel_names(void) {
 /* What is done with a device, or instead of one with the reason why there is none. */
 typedef void device_action(const char *kernel, const smma_device_info *info, const char *why, void *context);
 
+static void for_devices_of(const char *driver, device_action *act, void *context) {
+  char why[SMMA_DEVICE_MESSAGE] = "", kernel[64];
+  smma_device_info info = {.size = sizeof info};
+  const size_t count = smma_device_count(driver, why);
+  if (!count) act(driver, NULL, why, context);
+  for (size_t i = 0; i < count; i++) {
+    const bool usable = smma_device_describe(driver, i, &info, why, sizeof why) == SMMA_OK;
+    snprintf(kernel, sizeof kernel, "%s:%zu", driver, i);
+    act(kernel, usable ? &info : NULL, why, context);
+  }
+}
+
+static void ignore_device(const char *kernel, const smma_device_info *info, const char *why, void *context) {
+  (void)kernel, (void)info, (void)why, (void)context;
+}
+
+/* A vendor's libraries may end the process that asks them for devices (PoCL does where there is no /sys), or hang: a
+   child asks first. */
+static bool can_be_asked(const char *driver, char why[SMMA_DEVICE_MESSAGE]) {
+  const double patience = 60;
+  char end[128];
+  int status = 0;
+  bool by_itself;
+  const pid_t child = smma_child_start();
+  if (!child) {
+    for_devices_of(driver, ignore_device, NULL);
+    _exit(0);
+  }
+  if (child < 0) return true;
+  by_itself = smma_child_end(child, patience, &status);
+  if (by_itself && status == 0) return true;
+  smma_child_end_text(status, end, sizeof end);
+  if (by_itself)
+    snprintf(why, SMMA_DEVICE_MESSAGE, "a process that asked its libraries for devices %s", end);
+  else
+    snprintf(why, SMMA_DEVICE_MESSAGE, "its libraries have not answered for %g seconds", patience);
+  return false;
+}
+
 static void for_devices(device_action *act, void *context) {
   for (size_t d = 0; smma_drivers[d]; d++) {
-    char why[256] = "", kernel[64];
-    smma_device_info info = {.size = sizeof info};
-    const size_t count = smma_device_count(smma_drivers[d], why);
-    if (!count) act(smma_drivers[d], NULL, why, context);
-    for (size_t i = 0; i < count; i++) {
-      const bool usable = smma_device_describe(smma_drivers[d], i, &info, why, sizeof why) == SMMA_OK;
-      snprintf(kernel, sizeof kernel, "%s:%zu", smma_drivers[d], i);
-      act(kernel, usable ? &info : NULL, why, context);
-    }
+    char why[SMMA_DEVICE_MESSAGE];
+    if (can_be_asked(smma_drivers[d], why))
+      for_devices_of(smma_drivers[d], act, context);
+    else
+      act(smma_drivers[d], NULL, why, context);
   }
 }
 
