@@ -68,7 +68,7 @@ fails 'verify without the file' 'gone\.json: cannot open: No such file' verify r
 
 # ---- Units and campaigns ----
 
-gives 'units' 0 '^custom:FILE +the model' units
+gives 'units' 0 '^custom:\[DEVICE:\]FILE +the model' units
 gives 'campaign with the model' 0 'mismatches=0$' campaign --unit model --on sticky.json --rows 300
 gives 'campaign of an exported instruction' 0 'mismatches=0$' \
   campaign --unit custom:ampere.json --on "${ampere[@]}" --rows 2000

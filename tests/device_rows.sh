@@ -43,6 +43,34 @@ runs 0 campaign --unit "model:$device" --against model "${ampere[@]}" --rows 100
 gives 'a campaign goes on' 0 '^instructions=1 rows=66000 mismatches=0$' \
   campaign --unit "model:$device" --against model "${ampere[@]}" --rows 66000 --resume state.json
 
+# ---- Two models on the device: rows do not leave it ----
+
+"$softmma" custom --from H100 --instr mma.m16n8k16.f32.f16.f16.f32 >hopper.json
+# two UNIT AGAINST [OPTION]...: without what is of the device alone
+two() {
+  local unit=$1 against=$2
+  shift 2
+  "$softmma" campaign --unit "$unit" --against "$against" "${ampere[@]}" --rows 140000 --seed 5 "$@" >in/stdout
+  sed -E "s/:$device\b//; s/ +/ /g; /^ *\^+$|SoftMMA's models|custom unit|\"driver\"|\"date\"/d" in/stdout
+}
+two model custom:hopper.json >cpu.txt
+two "model:$device" "custom:$device:hopper.json" >device.txt
+check 'they differ' grep -qE 'mismatches=[1-9]' cpu.txt
+check 'as on the CPU' diff cpu.txt device.txt
+two custom:hopper.json model --json --kind network >cpu.json
+two "custom:$device:hopper.json" "model:$device" --json --kind network >device.json
+check 'also as JSON, and the other way round' diff cpu.json device.json
+"$softmma" custom --from "${ampere[@]:1}" >ampere.json
+gives 'an operation and itself' 0 '^instructions=1 rows=70000 mismatches=0$' \
+  campaign --unit "model:$device" --against "custom:$device:0:ampere.json" "${ampere[@]}" --rows 70000
+
+examples=(sticky)
+[ -n "${SOFTMMA_ENGINES-}" ] && examples+=(exact hopper-nearest toolbox-b200-fp8) # which is not compiled for each
+for file in "${examples[@]}"; do
+  gives "rows of $file" 0 'mismatches=0$' campaign --unit "custom:$device:$source_directory/examples/custom/$file.json" \
+    --against model --on "$source_directory/examples/custom/$file.json" --rows 3000
+done
+
 # ---- Files ----
 
 "$softmma" gen "${ampere[@]}" --rows 9000 -o rows.txt
@@ -60,10 +88,16 @@ gives 'rows are timed' 0 "mma.m16n8k16.f32.f16.f16.f32 +$device " \
 
 fails 'no such device' "--unit: model:$device:99: .*there is no device 99" \
   campaign --unit "model:$device:99" "${ampere[@]}"
+fails 'no such device of a custom unit' "--unit: custom:$device:99:ampere.json: .*there is no device 99" \
+  campaign --unit "custom:$device:99:ampere.json" "${ampere[@]}"
 fails 'not a number' "'$device:x' is no device" verify --unit "model:$device:x" rows.txt
 if [ -n "${SOFTMMA_ENGINES-}" ]; then # the tests' own driver
   SOFTMMA_HOST_BUFFER=1000 fails 'too little memory' "^softmma: rows.txt: model:$device: .*: too little memory" verify \
     --unit "model:$device" rows.txt
+  SOFTMMA_HOST_WRONG=9 fails 'a device that is wrong' 'compares wrong: it finds 1 rows that differ, and there are 0; it' \
+    campaign --unit "model:$device" --against "custom:$device:ampere.json" "${ampere[@]}" --rows 70000
+  SOFTMMA_HOST_WRONG=1 fails 'a device that makes other rows' 'makes or computes other rows than this CPU; it is not' \
+    campaign --unit "model:$device" --against "custom:$device:ampere.json" "${ampere[@]}" --rows 70000
   SOFTMMA_HOST_FAILS=1 fails 'a lost device' 'is not available any more; the batch is rows 0 to 999' \
     campaign --unit "model:$device" "${ampere[@]}" --rows 1000
 fi

@@ -30,9 +30,19 @@ static void call_factors(const smma_kernel_argument *x) {
                       BUFFER(6));
 }
 
+static void call_generate(const smma_kernel_argument *x) {
+  smma_kernel_generate(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(smma_row_selection, 2), BUFFER(3), BUFFER(4),
+                       BUFFER(5), BUFFER(6), BUFFER(7));
+}
+
 static void call_rows(const smma_kernel_argument *x) {
-  smma_kernel_rows(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(smma_row_selection, 2), VALUE(int, 3), BUFFER(4),
-                   BUFFER(5), BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9));
+  smma_kernel_rows(VALUE(smma_operation, 0), VALUE(int, 1), BUFFER(2), BUFFER(3), BUFFER(4), BUFFER(5), BUFFER(6),
+                   BUFFER(7));
+}
+
+static void call_compare(const smma_kernel_argument *x) {
+  smma_kernel_compare(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(uint32_t, 2), VALUE(int, 3), BUFFER(4), BUFFER(5),
+                      BUFFER(6), BUFFER(7), BUFFER(8), BUFFER(9), BUFFER(10));
 }
 
 #define FAST(name)                                                                                                  \
@@ -56,7 +66,8 @@ static const struct {
   size_t arguments;
 } kernels[] = {
     {"smma_kernel_core", call_core, 9},        {"smma_kernel_fold", call_fold, 7},
-    {"smma_kernel_factors", call_factors, 7},  {"smma_kernel_rows", call_rows, 10},
+    {"smma_kernel_factors", call_factors, 7},  {"smma_kernel_generate", call_generate, 8},
+    {"smma_kernel_rows", call_rows, 8},        {"smma_kernel_compare", call_compare, 11},
     {"smma_kernel_e_fdpa", call_e_fdpa, 12},   {"smma_kernel_fma_f32", call_fma_f32, 12},
     {"smma_kernel_fma_f64", call_fma_f64, 12}, {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
     {"smma_kernel_ftz_fma", call_ftz_fma, 12}, {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 
 #include "device/rows.h"
+#include "random_unit.h"
 #include "rows/generate.h"
 #include "support.h"
 
-enum { ROWS = 3000 };
+enum { ROWS = 3000, CUSTOM_UNITS = 100 };
 
 static void check_equal(const smma_instruction *i, const smma_rows *expected, const smma_rows *got, const char *what) {
   for (size_t n = 0; n < ROWS; n++) {
@@ -55,6 +56,101 @@ static void test_rows(void **state) {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) check(device, find(known[i][0], known[i][1]));
 }
 
+/* ---- Compared on the device ---- */
+
+/* As the host finds them. */
+static smma_device_difference difference_of(const smma_operation o[2], const smma_row_selection *s, bool any_nan) {
+  const smma_encoding d = smma_encoding_of(o[0].d);
+  smma_device_difference found = {0, 0};
+  for (uint32_t n = ROWS; n-- > 0;) {
+    uint64_t x, y;
+    smma_row row;
+    smma_generate_row(&o[0], s->seed, s->first + n, smma_kind_of_row(s, s->first + n), &row);
+    x = smma_row_compute(&o[0], &row), y = smma_row_compute(&o[1], &row);
+    if (x == y || (any_nan && smma_decode(d, x).kind == SMMA_NAN && smma_decode(d, y).kind == SMMA_NAN)) continue;
+    found.rows++, found.first = n;
+  }
+  return found;
+}
+
+static void test_compare(void **state) {
+  const smma_row_selection selections[] = {{7, UINT64_C(0xffffff00), SMMA_ROWS_KINDS, 0},
+                                           {8, 3, 0, SMMA_ROWS_NETWORK}, /* of which few differ, none early */
+                                           {9, 0, 0, SMMA_ROWS_RANDOM}};
+  const smma_operation hopper = smma_operation_of(find("H100", "mma.m16n8k16.f32.f16.f16.f32"));
+  smma_operation other = hopper, with_nan = hopper;
+  char message[SMMA_DEVICE_MESSAGE];
+  const smma_device *device = smma_device_open("opencl", message);
+  (void)state;
+  if (!device) fail_msg("%s", message);
+  other.rule.with.t_fdpa.rounding = SMMA_ROUND_NEAREST_EVEN;
+  with_nan.rule.nan = SMMA_NAN_QUIET;
+  for (size_t n = 0; n < 6 * sizeof selections / sizeof *selections; n++) {
+    const smma_operation pairs[][2] = {{hopper, other}, {hopper, hopper}, {hopper, with_nan}}, *pair = pairs[n / 2 % 3];
+    const smma_row_selection *s = &selections[n / 6];
+    const smma_device_difference expected = difference_of(pair, s, n % 2);
+    smma_device_difference found;
+    assert_true(smma_device_compare(device, pair, n % 2, s, ROWS, &found, message));
+    assert_int_equal(found.rows, expected.rows);
+    if (found.rows) assert_int_equal(found.first, expected.first);
+    assert_true(pair[1].rule.with.t_fdpa.rounding == SMMA_ROUND_TOWARD_ZERO || found.rows > 0);
+  }
+}
+
+/* ---- Custom units ---- */
+
+/* A product; before the first of an operation a device must compute one of generated operands with the core's bits. */
+static void check_product(const smma_instruction *i) {
+  enum { MOST_BYTES = MOST_K * sizeof(double) };
+  const unsigned char zeros[MOST_BYTES] = {0};
+  unsigned char d[sizeof(double)];
+  char message[SMMA_DEVICE_MESSAGE] = "";
+  smma_gemm_arguments g = {.size = sizeof g, .m = 1, .n = 1, .alpha = 1, .beta = 1, .threads = 1, .kernel = "opencl"};
+  g.k = (size_t)i->k, g.a = g.b = zeros, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
+  if (i->scale_block) g.scale_a = g.scale_b = zeros;
+  g.message = message, g.message_size = sizeof message;
+  if (smma_gemm(i, &g) != SMMA_OK) {
+    char text[4096];
+    smma_custom_text(i, text, sizeof text);
+    fail_msg("%s\n%s", message, text);
+  }
+}
+
+/* A unit that sums as the catalogue's instructions do, in other formats and blocks: fast kernels compute it. */
+static smma_custom familiar_unit(uint64_t seed) {
+  static const int aligned[] = {13, 23, 24, 25};
+  smma_custom c = random_catalogue_unit(seed);
+  smma_rule *r = &c.named.rule;
+  switch (r->algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+    case SMMA_FP8_BY_FP16:
+      r->with.t_fdpa.alignment_bits = aligned[seed / SMMA_G_FDPA % 4];
+      r->with.t_fdpa.zero_exponent = -20 - (int)(seed % 114);
+      r->with.t_fdpa.rounding = c.instruction.d == SMMA_F16 ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
+      break;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA: r->with.tr_fdpa.alignment_bits = 24, r->with.tr_fdpa.sum_bits = 31; break;
+    default: break;
+  }
+  return c;
+}
+
+static void test_custom_units(void **state) {
+  char message[SMMA_DEVICE_MESSAGE];
+  const smma_device *device = smma_device_open("opencl", message);
+  (void)state;
+  if (!device) fail_msg("%s", message);
+  for (uint64_t u = 0; u < CUSTOM_UNITS; u++) {
+    const smma_custom c = u % 4 == 0 ? random_unit(u) : u % 4 == 1 ? random_catalogue_unit(u) : familiar_unit(u);
+    const smma_instruction *i = smma_custom_make(&c);
+    assert_non_null(i);
+    check_product(i);
+    if (u < 20) check(device, i);
+    smma_custom_free(i);
+  }
+}
+
 /* ---- The library's function ---- */
 
 static void test_on_a_device(void **state) {
@@ -84,6 +180,7 @@ static void test_on_a_device(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_on_a_device)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_compare),
+                                     cmocka_unit_test(test_custom_units), cmocka_unit_test(test_on_a_device)};
   return cmocka_run_group_tests_name("rows on devices", tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
 #include "unit/alike.h"
 #include "unit/recording.h"
 
-enum { BATCH = 65536 };
+/* Rows that are asked for together, and those that a device computes before it is relied on. */
+enum { BATCH = 65536, CHECKED = 4096 };
 
 /* A column of results beside the rows' own. */
 typedef struct {
@@ -128,6 +129,22 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
                    (unsigned long long)(first + count - 1));
 }
 
+/* A part of the campaign that the device of both units compares, and makes again here what differed first. */
+static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
+  const smma_campaign *c = w->campaign;
+  const smma_row_selection x = selection_of(c, result->rows);
+  smma_campaign_result r = *result;
+  smma_difference found;
+  if (!smma_units_compare(c->unit, c->against, w->instruction, &x, count, &found, error)) return false;
+  if (found.rows && !r.has_example &&
+      (!ask_both(w, r.rows + found.first, 1, error) || !take_example(w, r.rows + found.first, 0, &r, error)))
+    return false;
+  r.mismatches += found.rows;
+  r.rows += count;
+  *result = r;
+  return true;
+}
+
 /* One batch; `result` changes only if all of it was computed. */
 static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   smma_campaign_result r = *result;
@@ -145,6 +162,7 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
 bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_campaign_watcher *watcher, void *context,
                        smma_campaign_result *result, bool *stopped, smma_error *error) {
   const uint64_t rows = rows_of(c);
+  const size_t at_once = smma_units_compare_at_once(c->unit, c->against);
   bool done = true;
   work w;
   *stopped = false;
@@ -152,9 +170,17 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
     release(&w);
     return smma_fail(error, "no memory for %d rows of %s", BATCH, i->name);
   }
+  if (at_once && result->rows < rows) {
+    const smma_row_selection x = selection_of(c, 0);
+    done = smma_units_check_compare(c->unit, c->against, i, &x, CHECKED, error);
+  }
   while (done && !*stopped && result->rows < rows) {
     const uint64_t left = rows - result->rows;
-    done = run_batch(&w, left < BATCH ? (size_t)left : BATCH, result, error);
+    /* The first batch is asked again in other orders, of this side. */
+    if (at_once && result->checked)
+      done = compare_there(&w, left < at_once ? (size_t)left : at_once, result, error);
+    else
+      done = run_batch(&w, left < BATCH ? (size_t)left : BATCH, result, error);
     *stopped = done ? watcher(result, context) : smma_units_stopped();
   }
   release(&w);

@@ -1,14 +1,17 @@
 #include "device/rows.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "device/kernels/arguments.h"
 #include "host/load.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, D, PARTS };
 
-/* Rows that are computed at a time, if the device has room for as many; at least LEAST, and a multiple of GROUP. */
-enum { AT_ONCE = 1 << 18, LEAST = 256, GROUP = 64 };
+/* Rows that are computed at a time, if the device has room for as many; at least LEAST. */
+enum { AT_ONCE = 1 << 18, LEAST = SMMA_ROWS_TOGETHER, GROUP = 64 };
 
 typedef struct {
   const smma_device *device;
@@ -18,8 +21,14 @@ typedef struct {
   unsigned char *host[PARTS]; /* NULL where there is none */
   void *buffer[PARTS];
   size_t capacity;
+  smma_operation operation;
   char *message;
 } work;
+
+#define VALUE(x) \
+  { NULL, &(x), sizeof(x) }
+#define BUFFER(x) \
+  { x, NULL, 0 }
 
 static void set_sizes(work *w, const smma_operation *o) {
   const size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
@@ -47,15 +56,13 @@ static bool allocate(work *w) {
   return true;
 }
 
-/* Room for `count` rows, or for fewer. */
-static bool open_work(const smma_device *device, const smma_operation *o, const smma_batch *x, char *message, work *w) {
-  void *const host[PARTS] = {(void *)x->a, (void *)x->b, (void *)x->c, (void *)x->scale_a, (void *)x->scale_b, x->d};
-  *w = (work){.device = device, .driver = device->driver, .message = message};
-  memcpy(w->host, host, sizeof host);
+/* Room for so many rows, or for fewer. */
+static bool open_work(const smma_device *device, const smma_operation *o, size_t rows, char *message, work *w) {
+  *w = (work){.device = device, .driver = device->driver, .operation = *o, .message = message};
   set_sizes(w, o);
   w->program = w->driver->program(w->device->state, o, w->message);
   if (!w->program) return false;
-  w->capacity = x->rows < AT_ONCE ? x->rows : AT_ONCE;
+  w->capacity = rows < AT_ONCE ? rows : AT_ONCE;
   while (!allocate(w)) {
     if (w->capacity <= LEAST) return false;
     w->capacity /= 2;
@@ -75,20 +82,31 @@ static bool get(const work *w, int p, size_t first, size_t count) {
                          w->message);
 }
 
-/* Starts the kernel; without a selection, of the operands that it finds. */
-static bool launch(const work *w, const smma_operation *o, const smma_row_selection *selection, size_t count) {
-  enum { OTHERS = 4 };
-  const size_t items[2] = {(count + GROUP - 1) / GROUP * GROUP, 1};
-  const smma_row_selection none = {0, 0, 0, 0};
-  const int32_t rows = (int32_t)count, generated = selection != NULL;
-  smma_kernel_argument x[OTHERS + PARTS] = {{NULL, o, sizeof *o},
-                                            {NULL, &rows, sizeof rows},
-                                            {NULL, selection ? selection : &none, sizeof none},
-                                            {NULL, &generated, sizeof generated}};
-  /* Where rows have no such part nothing is read, but the kernel wants a buffer. */
-  for (int p = 0; p < PARTS; p++) x[OTHERS + p].buffer = w->buffer[w->bytes[p] ? p : D];
-  return w->driver->launch(w->device->state, w->program, "smma_kernel_rows", items, GROUP, x, OTHERS + PARTS,
-                           w->message);
+static bool launch(const work *w, void *program, const char *kernel, size_t count,
+                   const smma_kernel_argument *arguments, size_t argument_count) {
+  const size_t items[2] = {(count + SMMA_ROWS_TOGETHER - 1) / SMMA_ROWS_TOGETHER * SMMA_ROWS_TOGETHER, 1};
+  return w->driver->launch(w->device->state, program, kernel, items, GROUP, arguments, argument_count, w->message);
+}
+
+/* A kernel's argument; where rows have no such part nothing is read, but the kernel wants a buffer. */
+#define PART(w, p) BUFFER((w)->buffer[(w)->bytes[p] ? (p) : D])
+#define OPERANDS(w) PART(w, A), PART(w, B), PART(w, C), PART(w, SCALE_A), PART(w, SCALE_B)
+#define LAUNCH(w, program, kernel, count, arguments) \
+  launch(w, program, kernel, count, arguments, sizeof(arguments) / sizeof *(arguments))
+
+/* Operands of `count` rows of a selection from `first` on. */
+static bool generate(const work *w, const smma_row_selection *selection, size_t first, size_t count) {
+  const int32_t rows = (int32_t)count;
+  const smma_row_selection part = {selection->seed, selection->first + first, selection->kinds, selection->one};
+  const smma_kernel_argument arguments[] = {VALUE(w->operation), VALUE(rows), VALUE(part), OPERANDS(w)};
+  return LAUNCH(w, w->program, "smma_kernel_generate", count, arguments);
+}
+
+/* Their results. */
+static bool compute(const work *w, size_t count) {
+  const int32_t rows = (int32_t)count;
+  const smma_kernel_argument arguments[] = {VALUE(w->operation), VALUE(rows), OPERANDS(w), BUFFER(w->buffer[D])};
+  return LAUNCH(w, w->program, "smma_kernel_rows", count, arguments);
 }
 
 static bool put_zeros(work *w) {
@@ -101,29 +119,66 @@ static bool put_zeros(work *w) {
 }
 
 /* `now` rows from `first` on. */
-static bool compute_part(const work *w, const smma_operation *o, const smma_row_selection *selection, size_t first,
-                         size_t now) {
-  bool done = true;
-  if (selection) {
-    smma_row_selection part = *selection;
-    part.first += first;
-    done = launch(w, o, &part, now);
-    for (int p = 0; p < D && done; p++) done = get(w, p, first, now);
-  } else {
-    for (int p = 0; p < D && done; p++) done = put(w, p, first, now);
-    done = done && launch(w, o, NULL, now);
-  }
-  return done && get(w, D, first, now);
+static bool compute_part(const work *w, const smma_row_selection *selection, size_t first, size_t now) {
+  bool done = !selection || generate(w, selection, first, now);
+  for (int p = 0; p < D && done; p++) done = selection ? get(w, p, first, now) : put(w, p, first, now);
+  return done && compute(w, now) && get(w, D, first, now);
 }
 
 bool smma_device_rows(const smma_device *device, const smma_operation *o, const smma_row_selection *selection,
                       const smma_batch *batch, char message[SMMA_DEVICE_MESSAGE]) {
+  void *const host[PARTS] = {(void *)batch->a,       (void *)batch->b,       (void *)batch->c,
+                             (void *)batch->scale_a, (void *)batch->scale_b, batch->d};
   const size_t count = batch->rows;
   work w;
-  bool done;
-  done = open_work(device, o, batch, message, &w) && (selection || batch->c || put_zeros(&w));
+  bool done = open_work(device, o, count, message, &w);
+  memcpy(w.host, host, sizeof host);
+  done = done && (selection || batch->c || put_zeros(&w));
   for (size_t first = 0; first < count && done; first += w.capacity)
-    done = compute_part(&w, o, selection, first, count - first < w.capacity ? count - first : w.capacity);
+    done = compute_part(&w, selection, first, count - first < w.capacity ? count - first : w.capacity);
   release(&w);
+  return done;
+}
+
+/* What the kernel adds to, with the memory on the device. */
+typedef struct {
+  uint32_t rows, first;
+  void *buffer;
+} difference;
+
+/* Results of the last `count` rows, the first of which has a number, with those of another operation. */
+static bool compare(const work *w, void *other, const smma_operation *o, bool any_nan, size_t number, size_t count,
+                    const difference *d) {
+  const int32_t rows = (int32_t)count, either = any_nan;
+  const uint32_t first = (uint32_t)number;
+  const smma_kernel_argument arguments[] = {VALUE(*o),   VALUE(rows),          VALUE(first),     VALUE(either),
+                                            OPERANDS(w), BUFFER(w->buffer[D]), BUFFER(d->buffer)};
+  return LAUNCH(w, other, "smma_kernel_compare", count, arguments);
+}
+
+static bool compare_all(const work *w, const smma_operation *o, bool any_nan, const smma_row_selection *selection,
+                        size_t count, difference *d) {
+  enum { BYTES = offsetof(difference, buffer) };
+  void *state = w->device->state, *other = w->driver->program(state, o, w->message);
+  bool done = other && (d->buffer = w->driver->allocate(state, BYTES, w->message)) &&
+              w->driver->write(state, d->buffer, d, BYTES, w->message);
+  for (size_t first = 0; first < count && done; first += w->capacity) {
+    const size_t now = count - first < w->capacity ? count - first : w->capacity;
+    done = generate(w, selection, first, now) && compute(w, now) && compare(w, other, o, any_nan, first, now, d);
+  }
+  done = done && w->driver->read(state, d, d->buffer, BYTES, w->message);
+  w->driver->release(state, d->buffer);
+  return done;
+}
+
+bool smma_device_compare(const smma_device *device, const smma_operation operation[2], bool any_nan,
+                         const smma_row_selection *selection, size_t count, smma_device_difference *found,
+                         char message[SMMA_DEVICE_MESSAGE]) {
+  difference d = {0, UINT32_MAX, NULL};
+  work w;
+  const bool done = open_work(device, &operation[0], count, message, &w) &&
+                    compare_all(&w, &operation[1], any_nan, selection, count, &d);
+  release(&w);
+  *found = (smma_device_difference){d.rows, d.first};
   return done;
 }

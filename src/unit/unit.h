@@ -47,6 +47,24 @@ bool smma_unit_generates(const smma_unit *unit);
 bool smma_unit_generate(const smma_unit *unit, const smma_row_selection *selection, size_t count, smma_rows *rows,
                         smma_error *error);
 
+/* Whether both units are models on one device, which can then compare them without the rows leaving it: how many rows
+   at a time. 0 where not. */
+size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y);
+
+/* How many rows' results differ, as smma_same_result has it for the instruction, and which is the first. */
+typedef struct {
+  size_t rows, first;
+} smma_difference;
+
+/* Of the first `count` rows of a selection, by such units. */
+bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
+                        const smma_row_selection *selection, size_t count, smma_difference *found, smma_error *error);
+
+/* That rows, results and differences are the same as on this CPU, which is worth asking before all the others: drivers
+   and their compilers are not ours. */
+bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
+                              const smma_row_selection *selection, size_t count, smma_error *error);
+
 /* Whether the unit knows only rows of its own: those of a recording. */
 bool smma_unit_is_recording(const smma_unit *unit);
 
@@ -58,8 +76,5 @@ bool smma_units_stopped(void);
 /* The methods of each kind. */
 extern const smma_unit_methods smma_unit_model, smma_unit_custom, smma_unit_x86, smma_unit_cuda, smma_unit_hip,
     smma_unit_file, smma_unit_plugin, smma_unit_pipe;
-
-/* The rows by an instruction's model, on all cores of the machine; as smma_unit_methods.run. */
-int smma_unit_run_model(const smma_instruction *instruction, const smma_batch *batch, char *message, size_t size);
 
 #endif

@@ -18,4 +18,8 @@ typedef struct {
 /* Rows of D that an item of a fast kernel computes. */
 enum { SMMA_ITEM_ROWS = 4 };
 
+/* Items of kernels of rows are a multiple of this. Of as many, those that GPUs compute together make rows that are so
+   many apart, hence of one kind, as every eighth is. */
+enum { SMMA_ROWS_TOGETHER = 256, SMMA_ROWS_APART = 8 };
+
 #endif

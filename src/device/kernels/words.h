@@ -1,7 +1,7 @@
 /* What kernels need from their language besides the core's words: C11 (tests), CUDA C++ or OpenCL C.
 
    A kernel is called for each item of a grid of two axes and asks smma_item which one it is. Its first argument is the
-   operation, which OpenCL's programs have as a constant instead, so that compilers see formats and parameters.
+   operation, which programs of OpenCL and NVRTC have as a constant instead, so that compilers see formats and parameters.
 
    A lane is an element of D. Kernels that compute lanes side by side are written with the types smma_floats,
    smma_ints, smma_doubles of SMMA_WIDTH lanes: 1 where the device makes vectors of items by itself, vectors of OpenCL
@@ -23,14 +23,8 @@ SMMA_CORE int smma_item(int axis) { return (int)get_global_id((uint)axis); }
 SMMA_CORE float smma_f32_fma(float a, float b, float c) { return fma(a, b, c); }
 SMMA_CORE float smma_f32_of(uint32_t bits) { return as_float(bits); }
 SMMA_CORE uint32_t smma_f32_bits(float x) { return as_uint(x); }
-SMMA_CORE smma_operation smma_operation_here(smma_operation argument) {
-  union {
-    int word[sizeof(smma_operation) / sizeof(int)];
-    smma_operation operation;
-  } known = {{SMMA_OPERATION_WORDS}};
-  (void)argument;
-  return known.operation;
-}
+SMMA_CORE void smma_count_one(SMMA_GLOBAL uint32_t *x) { atomic_inc(x); }
+SMMA_CORE void smma_lower_to(SMMA_GLOBAL uint32_t *x, uint32_t y) { atomic_min(x, y); }
 #if SMMA_WIDTH > 0
 #if SMMA_WIDTH == 1
 #define SMMA_LANES_OF(x) x
@@ -116,6 +110,8 @@ static __device__ inline float smma_f32_of(uint32_t bits) { return __uint_as_flo
 static __device__ inline uint32_t smma_f32_bits(float x) { return __float_as_uint(x); }
 static __device__ inline double smma_f64_of(uint64_t bits) { return __longlong_as_double((long long)bits); }
 static __device__ inline uint64_t smma_f64_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+static __device__ inline void smma_count_one(uint32_t *x) { atomicAdd(x, 1u); }
+static __device__ inline void smma_lower_to(uint32_t *x, uint32_t y) { atomicMin(x, y); }
 #define SMMA_DEVICE static __device__ inline
 
 #else
@@ -151,13 +147,28 @@ SMMA_CORE uint64_t smma_f64_bits(double x) {
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+SMMA_CORE void smma_count_one(uint32_t *x) { ++*x; }
+SMMA_CORE void smma_lower_to(uint32_t *x, uint32_t y) { *x = *x < y ? *x : y; }
 #define SMMA_DEVICE SMMA_CORE
 
 #endif
 
+/* The operation: a constant of the program where it is compiled for one, else the argument. */
+SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) {
+#ifdef SMMA_OPERATION_WORDS
+  union {
+    int word[sizeof(smma_operation) / sizeof(int)];
+    smma_operation operation;
+  } known = {{SMMA_OPERATION_WORDS}};
+  (void)argument;
+  return known.operation;
+#else
+  return argument;
+#endif
+}
+
 #ifndef SMMA_WIDTH
-/* Not OpenCL C: the operation is the argument, and each item has one lane. */
-SMMA_DEVICE smma_operation smma_operation_here(smma_operation argument) { return argument; }
+/* Not OpenCL C: each item has one lane. */
 typedef int smma_ints;
 typedef float smma_floats;
 typedef double smma_doubles;
