@@ -87,8 +87,7 @@ static bool launch(const work *w, const smma_operation *o, const smma_row_select
                                             {NULL, &generated, sizeof generated}};
   /* Where rows have no such part nothing is read, but the kernel wants a buffer. */
   for (int p = 0; p < PARTS; p++) x[OTHERS + p].buffer = w->buffer[w->bytes[p] ? p : D];
-  return w->driver->launch(w->device->state, w->program, "smma_kernel_rows", items, GROUP, x, OTHERS + PARTS,
-                           w->message);
+  return smma_device_launch(w->device, w->program, "smma_kernel_rows", items, GROUP, x, OTHERS + PARTS, w->message);
 }
 
 static bool put_zeros(work *w) {
