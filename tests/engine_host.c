@@ -1,6 +1,5 @@
 /* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
-   tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module, or that of the driver
-   HOST_PLAYS.
+   tested, and runs under sanitizers, where there is no device. It stands in for the module of the driver HOST_PLAYS.
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
    SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
@@ -165,10 +164,6 @@ static bool stop_clock(void *device, double *seconds, char message[SMMA_DEVICE_M
   *seconds = seconds_now() - clock_started;
   return true;
 }
-
-#ifndef HOST_PLAYS
-#define HOST_PLAYS "opencl"
-#endif
 
 static const smma_driver driver = {SMMA_DRIVER_ABI, HOST_PLAYS,  count_devices, open_device, close_device,
                                    allocate,        release,     write_buffer,  read_buffer, program,
