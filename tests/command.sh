@@ -932,7 +932,8 @@ gives 'bench --on' 0 '^CDNA 3 xf32 ' "${bench[@]}" --on MI300X --size 4
 check 'bench --on measures no other' [ "$(grep -cE "$bench_line" in/stdout)" -eq "$(grep -c '^CDNA 3' in/stdout)" ]
 gives 'bench --json' 0 '^\{"on": "H100", "instr": "wgmma\.m64n8k16\.f32\.f16\.f16", "m": 3, "n": 4, "k": 5, '\
 '"multiplier": false, "threads": 1, "kernel": "[a-z0-9]+", "data": "normal", "seconds": [0-9.e-]+, "gmacs": [0-9.e-]+, '\
-'"slowdown": null, "baseline": null, "baseline_gmacs": null, "ratio": null\}$' \
+'"slowdown": null, "baseline": null, "baseline_gmacs": null, "ratio": null, "kernel_seconds": null, '\
+'"own_gmacs": null, "own_ratio": null\}$' \
   "${bench[@]}" --on H100 --in f16 --shape 3x4x5 --json
 gives 'bench of lists' 0 '"instr": "mma.m16n8k16.f32.f16.f16.f32", "m": 9,' \
   "${bench[@]}" --on A100 --instr HMMA.16816.F32,DMMA.884 --size 8,9 --json

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# What products on a device say, and leave, where it cannot be used; by the tests' own driver. Usage: device.sh SOFTMMA
+# What products on a device say, and leave, where it cannot be used; what bench calls cuBLAS with; by the tests' own
+# drivers. Usage: device.sh SOFTMMA CUBLAS
 set -u
 export LC_ALL=C
-softmma=$(realpath "${1:?usage: device.sh SOFTMMA}")
+softmma=$(realpath "${1:?usage: device.sh SOFTMMA CUBLAS}")
+cublas=$(realpath "${2:?usage: device.sh SOFTMMA CUBLAS}")
 source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
@@ -33,4 +35,34 @@ SOFTMMA_ENGINES=/nowhere fails 'no module' 'softmma-engine-opencl.so is not ther
 SOFTMMA_HOST_ABORTS=1 gives 'a driver that ends processes' 0 \
   '^opencl +not to be had: a process that asked its libraries for devices was ended by signal 6 ' version
 check 'nothing is written' test ! -e d.npy
+
+bench=(bench --kernel cuda --blas "$cublas" --repetitions 2 --shape 32x48x64)
+line='[0-9.]+ [mu]s( +[0-9.]+){4}'
+gives 'bench beside cuBLAS' 0 "^H100 +wgmma.* cuda +$line +[0-9.]+ +[0-9.]+$" "${bench[@]}" --on H100 --in f16
+check 'it says which' grep -q '^baseline  cuBLAS 13.0.2: SGEMM, DGEMM for f64; own: ' in/stdout
+# A call, and one in each round.
+called() {
+  check "cuBLAS is called for $1" [ "$(grep -cx "$2 scaled 1 0" in/stderr)" -eq 3 ]
+}
+called SGEMM 'cublasGemmEx 48 32 64 types 0 0 0 apart 64 64 48 by 68'
+called f16 'cublasGemmEx 48 32 64 types 2 2 0 apart 64 64 48 by 68'
+runs 0 "${bench[@]}" --on H100 --in bf16,tf32,f64,s8,e4m3,e5m2
+called bf16 'cublasGemmEx 48 32 64 types 14 14 0 apart 64 64 48 by 68'
+called tf32 'cublasGemmEx 48 32 64 types 0 0 0 apart 64 64 48 by 77'
+called DGEMM 'cublasGemmEx 48 32 64 types 1 1 1 apart 64 64 48 by 70'
+called s8 'cublasGemmEx 48 32 64 types 3 3 10 apart 64 64 48 by 72'
+called e4m3 'cublasLtMatmul 48 32 64 types 28 28 0 apart 64 64 48'
+called e5m2 'cublasLtMatmul 48 32 64 types 29 29 0 apart 64 64 48'
+number='[0-9.e+-]+'
+gives 'bench beside cuBLAS --json' 0 "\"baseline\": \"cuBLAS 13.0.2 SGEMM\", \"baseline_gmacs\": $number, \"ratio\": \
+$number, \"kernel_seconds\": $number, \"own_gmacs\": $number, \"own_ratio\": $number}" "${bench[@]}" --on A100 --in f16 --json
+gives 'formats that cuBLAS has not' 0 "MI300X .* cuda +$line +- +-$" "${bench[@]}" --on MI300X --in fp8_e4m3fnuz
+gives 'factors of blocks' 0 "B200 .* cuda +$line +- +-$" "${bench[@]}" --on B200 --in mxfp8_e4m3
+gives 'shapes that cuBLAS has not' 0 'H100 .* +- +-$' "${bench[@]}" --on H100 --in e4m3 --shape 2x3x5
+check 'and says so' grep -q 'note: nothing to compare e4m3 by e4m3 with: cuBLAS: it has no such product: status 15$' in/stderr
+gives 'bench without cuBLAS' 0 'cuda +[0-9.]+ [mu]s +[0-9.]+ +[0-9.]+$' "${bench[@]}" --blas none --on A100 --in f16
+gives 'rows on a device' 0 ' opencl +[0-9.]+ [mu]s +[0-9.]+ +[0-9.]+$' \
+  bench --kernel opencl --rows 100 --repetitions 1 --on A100 --in f16
+fails 'no cuBLAS' '--blas: none\.so: .*; name the file of cuBLAS, or none' bench --kernel cuda --blas none.so
+fails 'another library' '--blas: no cublasLtGetVersion in it, so this is no cuBLAS' bench --kernel cuda --blas libm.so.6
 finish

@@ -1,11 +1,12 @@
 /* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
-   tested, and runs under sanitizers, where there is no device. It stands in for OpenCL's module.
+   tested, and runs under sanitizers, where there is no device. It stands in for the module of the driver HOST_PLAYS.
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
    SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
    bit of the N-th results that are read; SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "device/driver.h"
 #include "device/kernels/kernels.h"
@@ -155,8 +156,29 @@ static bool launch(void *device, void *of, const char *name, const size_t items[
   return false;
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",     count_devices, open_device, close_device, allocate,
-                                   release,         write_buffer, read_buffer,   program,     launch};
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double clock_started;
+
+static bool start_clock(void *device, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)message;
+  clock_started = seconds_now();
+  return true;
+}
+
+static bool stop_clock(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)message;
+  *seconds = seconds_now() - clock_started;
+  return true;
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, HOST_PLAYS,  count_devices, open_device, close_device,
+                                   allocate,        release,     write_buffer,  read_buffer, program,
+                                   launch,          start_clock, stop_clock};
 
 const smma_driver *smma_driver_of_module(void);
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void) { return &driver; }

@@ -38,8 +38,10 @@ typedef struct {
   bench_shape shapes[MOST_SHAPES];
   smma_data data[MOST_DATA]; /* normal, and what is compared with it */
   size_t case_count, shape_count, data_count;
+  const smma_device *device; /* that is named as kernel; NULL: this CPU */
   smma_blas blas;
-  bool has_blas;
+  smma_cublas cublas;
+  bool has_blas, has_cublas; /* what is compared with: OpenBLAS, or cuBLAS by the device */
   smma_bar bars[MOST_CASES * MOST_SHAPES];
   size_t bar_count;
 } bench;
@@ -190,30 +192,41 @@ static void choose_data(bench *b) {
 
 static bool compares_data(const bench *b) { return b->data_count > 1; }
 
-/* --blas FILE must be there; the OpenBLAS of the system may be missing, which is noted. */
+/* Of a device of CUDA cuBLAS, else OpenBLAS. --blas FILE must be there; that of the system may be missing, which is
+   noted. */
 static void load_baseline(bench *b) {
   const bench_options *o = b->options;
   const char *core_type = smma_cpu_has_avx512() ? "SKYLAKEX" : NULL;
+  const bool on_cuda = b->device && strcmp(b->device->driver->name, "cuda") == 0;
   smma_error error;
   if (o->kernel && strcmp(o->kernel, "avx2") == 0) core_type = "HASWELL";
   if ((o->blas && !names_blas(o)) || compares_data(b) || b->call == SMMA_TIMING_ROWS) return;
-  b->has_blas = smma_blas_load(o->blas, core_type, o->threads, &b->blas, &error);
-  if (!b->has_blas && o->blas) smma_die("--blas: %s; name the file of an OpenBLAS, or none", error.text);
-  if (!b->has_blas) smma_note("nothing to compare with: %s", error.text);
+  if (on_cuda)
+    b->has_cublas = smma_cublas_load(o->blas, b->device, &b->cublas, &error);
+  else
+    b->has_blas = smma_blas_load(o->blas, core_type, o->threads, &b->blas, &error);
+  if (b->has_blas || b->has_cublas) return;
+  if (o->blas) smma_die("--blas: %s; name the file of %s, or none", error.text, on_cuda ? "cuBLAS" : "an OpenBLAS");
+  smma_note("nothing to compare with: %s", error.text);
 }
+
+static bool has_baseline(const bench *b) { return b->has_blas || b->has_cublas; }
 
 /* ---- Results ---- */
 
-/* "OpenBLAS 0.3.21 SkylakeX" */
+/* "OpenBLAS 0.3.21 SkylakeX", "cuBLAS 13.0.2" */
 static const char *blas_name(const bench *b, char text[96]) {
+  if (b->has_cublas) return b->cublas.name;
   snprintf(text, 96, "OpenBLAS %s %s", b->blas.version, b->blas.kernel);
   return text;
 }
 
+static const char *library(const bench *b) { return b->has_cublas ? "cuBLAS" : "OpenBLAS"; }
+
 /* The same with the function that is compared with; null without. */
 static json_t *baseline_json(const bench *b, const bench_case *c) {
   char name[96], text[128];
-  if (!b->has_blas) return json_null();
+  if (!has_baseline(b)) return json_null();
   snprintf(text, sizeof text, "%s %s", blas_name(b, name), c->instruction->a == SMMA_F64 ? "DGEMM" : "SGEMM");
   return smma_json_text(text);
 }
@@ -221,18 +234,18 @@ static json_t *baseline_json(const bench *b, const bench_case *c) {
 static void print_setting(const bench *b) {
   const bench_options *o = b->options;
   const bool rows = b->call == SMMA_TIMING_ROWS;
-  char model[128], name[96], why[SMMA_DEVICE_MESSAGE], rounds[64] = "each measured once";
+  char model[128], name[96], rounds[64] = "each measured once";
   if (o->repetitions > 1) snprintf(rounds, sizeof rounds, "medians of %d rounds", o->repetitions);
   printf("CPU       %s\n", smma_cpu_model(model));
-  if (smma_is_device_name(o->kernel)) {
-    const smma_device *device = smma_device_open(o->kernel, why);
-    printf("device    %s (%s)\n", device->is.name, device->is.driver);
-  }
+  if (b->device)
+    printf("device    %s (%s); kernels: their time by its clock\n", b->device->is.name, b->device->is.driver);
+  if (b->has_cublas)
+    printf("baseline  %s: SGEMM, DGEMM for f64; own: its product of the same formats; kernels alone\n", b->cublas.name);
   if (b->has_blas) printf("baseline  %s kernel: SGEMM, DGEMM for f64\n", blas_name(b, name));
   printf("threads   %d%s\n", o->threads, b->has_blas ? ", both sides on the same cores, in turn" : "");
   if (o->multiplier) printf("multiplier      keeps B; making it takes no part in the time\n");
   printf("figures   %s/s%s, %s\n", rows ? "million rows" : "billion products",
-         b->has_blas        ? " and their ratio"
+         has_baseline(b)    ? " and their ratio"
          : compares_data(b) ? ", and how many times as long as on normal data a call takes"
                             : "",
          rounds);
@@ -247,7 +260,9 @@ static void print_heading(const bench *b, const bench_shape *s) {
   if (compares_data(b)) printf("%-14s  ", "data");
   printf("%9s  %8s", "a call", "SoftMMA");
   if (compares_data(b)) printf("  %8s", "slowdown");
-  if (b->has_blas) printf("  %8s  %7s", "OpenBLAS", "ratio");
+  if (b->device) printf("  %8s", "kernels");
+  if (has_baseline(b)) printf("  %8s  %7s", library(b), "ratio");
+  if (b->has_cublas) printf("  %8s  %7s", "own", "ratio");
   putchar('\n');
 }
 
@@ -270,6 +285,13 @@ typedef struct {
   smma_timing timing;
 } result;
 
+static void print_compared(double amount, double seconds, double ratio) {
+  if (seconds > 0)
+    printf("  %8.3f  %7.4f", amount / seconds, ratio);
+  else
+    printf("  %8s  %7s", "-", "-");
+}
+
 static void print_row(const bench *b, const result *r) {
   const bool rows = b->call == SMMA_TIMING_ROWS;
   const double amount = rows ? (double)r->shape->m * 1e-6 : products_of(r->shape) * 1e-9;
@@ -278,7 +300,9 @@ static void print_row(const bench *b, const result *r) {
   if (compares_data(b)) printf("%-14s  ", smma_data_text(r->data, data));
   printf("%9s  %8.3f", time_text(r->timing.seconds, time), amount / r->timing.seconds);
   if (compares_data(b)) printf("  %8.2f", r->timing.slowdown);
-  if (b->has_blas) printf("  %8.3f  %7.4f", amount / r->timing.baseline_seconds, r->timing.ratio);
+  if (b->device) printf("  %8.3f", amount / r->timing.kernel_seconds);
+  if (has_baseline(b)) print_compared(amount, r->timing.baseline_seconds, r->timing.ratio);
+  if (b->has_cublas) print_compared(amount, r->timing.own_seconds, r->timing.own_ratio);
   putchar('\n');
   fflush(stdout);
 }
@@ -308,8 +332,11 @@ static void print_object(const bench *b, const result *r) {
   set(object, "gmacs", json_real(gmacs / t->seconds));
   set(object, "slowdown", number(compares_data(b), t->slowdown));
   set(object, "baseline", baseline_json(b, r->subject));
-  set(object, "baseline_gmacs", number(b->has_blas, gmacs / t->baseline_seconds));
-  set(object, "ratio", number(b->has_blas, t->ratio));
+  set(object, "baseline_gmacs", number(t->baseline_seconds > 0, gmacs / t->baseline_seconds));
+  set(object, "ratio", number(t->baseline_seconds > 0, t->ratio));
+  set(object, "kernel_seconds", number(b->device, t->kernel_seconds));
+  set(object, "own_gmacs", number(t->own_seconds > 0, gmacs / t->own_seconds));
+  set(object, "own_ratio", number(t->own_seconds > 0, t->own_ratio));
   json_dumpf(object, stdout, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
   putchar('\n');
   fflush(stdout);
@@ -328,7 +355,7 @@ static void add_bar(bench *b, const result *r) {
     snprintf(shape, sizeof shape, ", %zu x %zu x %zu", s->m, s->n, s->k);
   snprintf(bar->label, sizeof bar->label, "%s%s%s%s", c->title, *name ? " " : "", name, shape);
   bar->group = c->instruction->origin ? "custom" : smma_architectures[c->instruction->arch].vendor;
-  bar->value = b->has_blas ? r->timing.ratio : products_of(s) * 1e-9 / r->timing.seconds;
+  bar->value = has_baseline(b) ? r->timing.ratio : products_of(s) * 1e-9 / r->timing.seconds;
 }
 
 /* The data that the instruction's formats have. */
@@ -350,6 +377,7 @@ static void measure(bench *b, const bench_case *c, bench_shape s) {
   setup.m = s.m, setup.n = s.n, setup.k = s.k;
   setup.data = data, setup.data_count = data_of(b, c->instruction, data);
   setup.blas = b->has_blas ? &b->blas : NULL;
+  setup.device = b->device, setup.cublas = b->has_cublas ? &b->cublas : NULL;
   smma_time(c->instruction, &setup, timings);
   for (size_t d = 0; d < setup.data_count; d++) {
     const char *kernel = b->call == SMMA_TIMING_ROWS ? o->kernel : smma_kernel_for(c->instruction, o->kernel);
@@ -375,11 +403,12 @@ static void draw(const bench *b) {
   if (b->shape_count == 1) snprintf(size, sizeof size, "%zu x %zu x %zu, ", s->m, s->n, s->k);
   snprintf(subtitle, sizeof subtitle, "%s%d thread%s, %s", size, o->threads, o->threads > 1 ? "s" : "",
            smma_cpu_model(model));
-  if (b->has_blas) {
+  if (has_baseline(b)) {
     size_t used = strlen(subtitle);
     snprintf(subtitle + used, sizeof subtitle - used, "; %s", blas_name(b, name));
-    chart.axis = "ratio to OpenBLAS SGEMM (f64: DGEMM) on the same cores";
-    chart.reference = "OpenBLAS";
+    chart.axis = b->has_cublas ? "ratio to cuBLAS SGEMM (f64: DGEMM) on the same device"
+                               : "ratio to OpenBLAS SGEMM (f64: DGEMM) on the same cores";
+    chart.reference = library(b);
   }
   if (!smma_chart_draw(&chart, o->chart, &error)) smma_die("--chart: %s", error.text);
 }
@@ -396,8 +425,10 @@ static void prepare_chart(const bench *b) {
 
 static int run(const bench_options *o) {
   static bench b;
+  char message[SMMA_DEVICE_MESSAGE];
   b.options = o;
   smma_check_kernel(o->kernel);
+  if (smma_is_device_name(o->kernel)) b.device = smma_device_open(o->kernel, message);
   choose_cases(&b);
   choose_shapes(&b);
   choose_data(&b);
@@ -423,6 +454,10 @@ static const char *details(char *text, size_t size) {
       "instruction's formats. Both sides run in turn, in this process and on the same cores; OpenBLAS\n"
       "uses its AVX-512 kernel where the CPU has AVX-512, its AVX2 kernel with --kernel avx2.\n"
       "\n"
+      "On a device (--kernel opencl, cuda) kernels are figures for what its kernels take by its own\n"
+      "clock, without transfers. With cuda it is cuBLAS that is compared with, kernels with kernels:\n"
+      "its SGEMM, and its own product of the instruction's formats where it has one (tensor cores).\n"
+      "\n"
       "With --data normal data and those named are multiplied in turn, without OpenBLAS; slowdown is\n"
       "how many times as long they take. What a format does not have is left out. They are, of A and B:\n");
   for (int kind = 0; kind < SMMA_DATA_KINDS; kind++)
@@ -440,7 +475,7 @@ static const char *details(char *text, size_t size) {
 
 int smma_command_bench(int argc, const char **argv) {
   bench_options o = {.threads = 1, .repetitions = 5};
-  char text[4096];
+  char text[4608];
   int processors = smma_processor_count();
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture; alone: its families", "GPU"},
@@ -458,7 +493,8 @@ int smma_command_bench(int argc, const char **argv) {
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "SoftMMA's kernel; the fastest without it", "NAME"},
       {"repetitions", 'r', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.repetitions, 0, "of which medians are taken",
        "R"},
-      {"blas", 0, POPT_ARG_STRING, &o.blas, 0, "the OpenBLAS to compare with; the system's without it", "FILE|none"},
+      {"blas", 0, POPT_ARG_STRING, &o.blas, 0, "the OpenBLAS (cuBLAS) to compare with; the system's without it",
+       "FILE|none"},
       {"chart", 0, POPT_ARG_STRING, &o.chart, 0, "draw the ratios as bars, with gnuplot", "FILE.svg"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print one object a line", NULL},
       POPT_TABLEEND};

@@ -26,6 +26,7 @@ typedef struct {
   smma_tensor d;
   smma_tensor blas_a, blas_b, blas_d; /* the values of the first A and B in FP32 (FP64) */
   size_t blas_calls;
+  smma_cublas_product cublas, own; /* in FP32 (FP64), and in the instruction's formats; without `by`: not there */
   smma_progress progress;
   size_t rows_before; /* rows done in the calls before, for the progress line */
   bool warming;       /* products end after a second */
@@ -67,7 +68,8 @@ static void make_arrays(const session *s, smma_data data, subject *x) {
 
 static int watch(size_t done, size_t rows, void *context) {
   session *s = context;
-  const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count;
+  const size_t sides = s->setup->device ? 2 : 1; /* whole calls, and their kernels */
+  const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count * sides;
   if (s->warming) return smma_seconds() - s->progress.started > 1;
   smma_progress_show(&s->progress, s->rows_before + done, rows * measurements);
   return 0;
@@ -103,6 +105,23 @@ static void make_baseline(session *s) {
   const smma_format wide = is_wide(s->instruction) ? SMMA_F64 : SMMA_F32;
   s->blas_a = converted(&s->subjects[0].a, wide), s->blas_b = converted(&s->subjects[0].b, wide);
   s->blas_d = smma_new_matrix(wide, s->setup->m, s->setup->n);
+}
+
+/* What cuBLAS cannot multiply is noted. */
+static void make_on_device(session *s, const smma_tensor *a, const smma_tensor *b, smma_cublas_product *p) {
+  smma_error error;
+  if (!smma_cublas_prepare(s->setup->cublas, a, b, p, &error))
+    smma_note("nothing to compare %s by %s with: %s", smma_format_name(a->format), smma_format_name(b->format),
+              error.text);
+}
+
+/* Of FP32 and FP64 the baseline is the product of the same formats. Blocks with scale factors are left out. */
+static void make_cublas(session *s) {
+  const subject *x = &s->subjects[0];
+  make_baseline(s);
+  make_on_device(s, &s->blas_a, &s->blas_b, &s->cublas);
+  if (x->a.format != s->blas_a.format && !s->instruction->scale_block && smma_cublas_takes(x->a.format, x->b.format))
+    make_on_device(s, &x->a, &x->b, &s->own);
 }
 
 /* ---- Time ---- */
@@ -142,9 +161,27 @@ static double measure(session *s, const subject *x) {
   return (now(s) - started) / (double)x->calls;
 }
 
+/* Seconds that the device's kernels take in one. */
+static double measure_kernels(session *s, const subject *x) {
+  double seconds = 0;
+  smma_device_time(s->setup->device, &seconds);
+  check(s, call(s, x));
+  smma_device_time(s->setup->device, NULL);
+  s->rows_before += s->setup->m;
+  return seconds;
+}
+
+static double measure_cublas(const smma_cublas_product *p) {
+  double seconds = 0;
+  smma_error error;
+  if (p->by && !smma_cublas_run(p, &seconds, &error)) smma_die("%s", error.text);
+  return seconds;
+}
+
 static double measure_baseline(const session *s) {
   const smma_timing_setup *setup = s->setup;
   double started;
+  if (setup->cublas) return measure_cublas(&s->cublas);
   settle(s);
   started = now(s);
   for (size_t i = 0; i < s->blas_calls; i++)
@@ -188,35 +225,48 @@ static double median(double *values, int count) {
 
 /* Seconds of all rounds, those of one side behind those of another. */
 typedef struct {
-  double *data, *baseline; /* of each of the data; of OpenBLAS */
-  double *ratios;          /* room for one side's */
+  double *data, *kernels; /* of each of the data; of these the device's kernels */
+  double *baseline, *own; /* of OpenBLAS or cuBLAS; of cuBLAS's for the same formats */
+  double *ratios;         /* room for one side's */
 } rounds;
+
+/* The median of y / x, round by round. */
+static double median_ratio(const rounds *r, const double *y, const double *x, int count) {
+  for (int j = 0; j < count; j++) r->ratios[j] = y[j] / x[j];
+  return median(r->ratios, count);
+}
 
 static void summarise(const session *s, const rounds *r, smma_timing *timings) {
   const smma_timing_setup *setup = s->setup;
   const int count = setup->repetitions;
   /* The first data's come last: until then they are in the order of the rounds, as the others' measure. */
   for (size_t i = setup->data_count; i-- > 0;) {
-    double *seconds = r->data + i * (size_t)count;
-    timings[i] = (smma_timing){0};
-    for (int j = 0; j < count; j++) r->ratios[j] = seconds[j] / r->data[j];
-    timings[i].slowdown = median(r->ratios, count);
-    for (int j = 0; j < count; j++) r->ratios[j] = r->baseline[j] / seconds[j];
-    timings[i].ratio = median(r->ratios, count);
+    double *seconds = r->data + i * (size_t)count, *kernels = r->kernels + i * (size_t)count;
+    const double *compared = setup->cublas ? kernels : seconds;
+    timings[i] = (smma_timing){.slowdown = median_ratio(r, seconds, r->data, count),
+                               .ratio = median_ratio(r, r->baseline, compared, count),
+                               .own_ratio = median_ratio(r, r->own, compared, count)};
     timings[i].seconds = median(seconds, count);
+    timings[i].kernel_seconds = median(kernels, count);
   }
   timings[0].baseline_seconds = median(r->baseline, count);
+  timings[0].own_seconds = median(r->own, count);
 }
 
 static void time_rounds(session *s, smma_timing *timings) {
   const smma_timing_setup *setup = s->setup;
   const size_t count = (size_t)setup->repetitions;
-  rounds r = {.data = calloc((setup->data_count + 2) * count, sizeof *r.data)};
+  rounds r = {.data = calloc((2 * setup->data_count + 3) * count, sizeof *r.data)};
   if (!r.data) smma_die("no memory for %d repetitions", setup->repetitions);
-  r.baseline = r.data + setup->data_count * count, r.ratios = r.baseline + count;
+  r.kernels = r.data + setup->data_count * count, r.baseline = r.kernels + setup->data_count * count;
+  r.own = r.baseline + count, r.ratios = r.own + count;
   for (size_t round = 0; round < count; round++) {
-    for (size_t i = 0; i < setup->data_count; i++) r.data[i * count + round] = measure(s, &s->subjects[i]);
-    if (setup->blas) r.baseline[round] = measure_baseline(s);
+    for (size_t i = 0; i < setup->data_count; i++) {
+      r.data[i * count + round] = measure(s, &s->subjects[i]);
+      if (setup->device) r.kernels[i * count + round] = measure_kernels(s, &s->subjects[i]);
+    }
+    if (setup->blas || setup->cublas) r.baseline[round] = measure_baseline(s);
+    r.own[round] = measure_cublas(&s->own);
   }
   summarise(s, &r, timings);
   free(r.data);
@@ -229,11 +279,14 @@ void smma_time(const smma_instruction *instruction, const smma_timing_setup *set
   if (!s.subjects) smma_die("no memory for %zu kinds of data", setup->data_count);
   for (size_t i = 0; i < setup->data_count; i++) make_subject(&s, setup->data[i], &s.subjects[i]);
   if (setup->blas) make_baseline(&s);
+  if (setup->cublas) make_cublas(&s);
   warm_up(&s);
   s.rows_before = 0;
   smma_progress_start(&s.progress, "products", (double)setup->n * (double)setup->k);
   time_rounds(&s, timings);
   smma_progress_end();
+  smma_cublas_release(&s.cublas);
+  smma_cublas_release(&s.own);
   for (size_t i = 0; i < setup->data_count; i++) free_subject(&s.subjects[i]);
   for (smma_tensor *t[] = {&s.d, &s.blas_a, &s.blas_b, &s.blas_d}, **x = t; x < t + 4; x++) smma_tensor_free(*x);
   free(s.subjects);

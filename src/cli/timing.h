@@ -1,10 +1,11 @@
-/* The speed of one instruction: of whole products or of rows, on data of several kinds, or beside OpenBLAS; timed in
-   turn. */
+/* The speed of one instruction: of whole products or of rows, on data of several kinds, or beside OpenBLAS or cuBLAS;
+   timed in turn. */
 #ifndef SMMA_CLI_TIMING_H
 #define SMMA_CLI_TIMING_H
 
 #include "cli/blas.h"
 #include "cli/cli.h"
+#include "cli/cublas.h"
 #include "rows/data.h"
 
 typedef enum {
@@ -20,7 +21,9 @@ typedef struct {
   const char *kernel;    /* NULL: the fastest */
   const smma_data *data; /* that the instruction's formats have */
   size_t data_count;
-  const smma_blas *blas; /* NULL: none to compare with; else loaded for as many threads */
+  const smma_blas *blas;     /* NULL: none to compare with; else loaded for as many threads */
+  const smma_device *device; /* that `kernel` names; NULL: this CPU */
+  smma_cublas *cublas;       /* NULL: none to compare with; else loaded for the device */
 } smma_timing_setup;
 
 /* Medians over the repetitions. Ratios are medians of the repetitions' ratios, so that what slows the machine down for
@@ -28,14 +31,17 @@ typedef struct {
 typedef struct {
   double seconds;          /* of one call */
   double slowdown;         /* times as long as on the first data */
-  double baseline_seconds; /* OpenBLAS's; of the first data only, else 0 */
-  double ratio;            /* OpenBLAS's seconds to these; 0 without */
+  double kernel_seconds;   /* of these the device's kernels, by its clock; 0 on this CPU */
+  double baseline_seconds; /* OpenBLAS's, or of cuBLAS's kernel; of the first data only, else 0 */
+  double ratio;            /* those to these; of kernels with cuBLAS; 0 without */
+  double own_seconds;      /* of cuBLAS's kernel for the same formats; 0 where it has none */
+  double own_ratio;
 } smma_timing;
 
 /* Fills a timing for each of the data. Each runs once unmeasured (products for a second at most), then all in turn,
    `repetitions` times, each as often as takes a fiftieth of a second. With one thread the time is that thread's CPU
-   time, which others on the machine hardly change. OpenBLAS multiplies the values of the first data. Ends the program
-   with one line when memory runs out. */
+   time, which others on the machine hardly change. OpenBLAS and cuBLAS multiply the values of the first data. Ends the
+   program with one line when memory runs out. */
 void smma_time(const smma_instruction *instruction, const smma_timing_setup *setup, smma_timing *timings);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct entry {
   pid_t process; /* that opened it: drivers do not survive fork */
   pthread_mutex_t used;
   checked *checked; /* operations */
+  double *timing;   /* seconds that kernels take; NULL: they are not timed */
   struct entry *next;
 } entry;
 
@@ -148,6 +149,21 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 
 void smma_device_lock(const smma_device *device) { pthread_mutex_lock(&entry_of(device)->used); }
 void smma_device_unlock(const smma_device *device) { pthread_mutex_unlock(&entry_of(device)->used); }
+
+void smma_device_time(const smma_device *device, double *timing) { entry_of(device)->timing = timing; }
+
+bool smma_device_launch(const smma_device *device, void *program, const char *kernel, const size_t items[2],
+                        size_t group, const smma_kernel_argument *arguments, size_t count,
+                        char message[SMMA_DEVICE_MESSAGE]) {
+  const smma_driver *driver = device->driver;
+  double *timing = entry_of(device)->timing, seconds = 0;
+  if (timing && !driver->start_clock(device->state, message)) return false;
+  if (!driver->launch(device->state, program, kernel, items, group, arguments, count, message)) return false;
+  if (!timing) return true;
+  if (!driver->stop_clock(device->state, &seconds, message)) return false;
+  *timing += seconds;
+  return true;
+}
 
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation) {
   const checked *c;

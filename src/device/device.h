@@ -20,6 +20,13 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 void smma_device_lock(const smma_device *device);
 void smma_device_unlock(const smma_device *device);
 
+/* The driver's. While a device is timed (timing NULL: not), each kernel is waited for, and the seconds that it takes by
+   the device's clock are added to *timing. */
+bool smma_device_launch(const smma_device *device, void *program, const char *kernel, const size_t items[2],
+                        size_t group, const smma_kernel_argument *arguments, size_t count,
+                        char message[SMMA_DEVICE_MESSAGE]);
+void smma_device_time(const smma_device *device, double *timing);
+
 /* Whether products of this operation were found right; and that they were, false without memory. */
 bool smma_device_is_checked(const smma_device *device, const smma_operation *operation);
 bool smma_device_set_checked(const smma_device *device, const smma_operation *operation);

@@ -11,7 +11,7 @@
 #include "core/rule.h"
 
 /* Changes with whatever changes in this file. */
-enum { SMMA_DRIVER_ABI = 2 };
+enum { SMMA_DRIVER_ABI = 3 };
 
 enum { SMMA_DEVICE_MESSAGE = 256 };
 
@@ -49,6 +49,9 @@ typedef struct smma_driver {
   /* Starts `kernel` for items[0] x items[1] items, `group` of the first axis together, which divides them. */
   bool (*launch)(void *device, void *program, const char *kernel, const size_t items[2], size_t group,
                  const smma_kernel_argument *arguments, size_t count, char message[SMMA_DEVICE_MESSAGE]);
+  /* What is launched between the two takes so many seconds by the device's clock. The second waits for it. */
+  bool (*start_clock)(void *device, char message[SMMA_DEVICE_MESSAGE]);
+  bool (*stop_clock)(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]);
 } smma_driver;
 
 typedef const smma_driver *smma_driver_getter(void);

@@ -85,7 +85,7 @@ static bool get(const work *w, int p, size_t first, size_t count) {
 static bool launch(const work *w, void *program, const char *kernel, size_t count,
                    const smma_kernel_argument *arguments, size_t argument_count) {
   const size_t items[2] = {(count + SMMA_ROWS_TOGETHER - 1) / SMMA_ROWS_TOGETHER * SMMA_ROWS_TOGETHER, 1};
-  return w->driver->launch(w->device->state, program, kernel, items, GROUP, arguments, argument_count, w->message);
+  return smma_device_launch(w->device, program, kernel, items, GROUP, arguments, argument_count, w->message);
 }
 
 /* A kernel's argument; where rows have no such part nothing is read, but the kernel wants a buffer. */

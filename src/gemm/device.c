@@ -275,7 +275,7 @@ static void release_all(job *j) {
 static bool launch(job *j, const char *kernel, size_t x, size_t y, size_t group, const smma_kernel_argument *arguments,
                    size_t count) {
   const size_t items[2] = {x, y};
-  return j->device->driver->launch(j->device->state, j->program, kernel, items, group, arguments, count, j->message);
+  return smma_device_launch(j->device, j->program, kernel, items, group, arguments, count, j->message);
 }
 
 #define VALUE(x) \

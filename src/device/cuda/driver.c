@@ -38,6 +38,11 @@ enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
   X(free_memory, "cuMemFree_v2", (CUdeviceptr))                                      \
   X(to_device, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))               \
   X(to_host, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))                       \
+  X(event_create, "cuEventCreate", (CUevent *, unsigned))                            \
+  X(event_destroy, "cuEventDestroy_v2", (CUevent))                                   \
+  X(event_record, "cuEventRecord", (CUevent, CUstream))                              \
+  X(event_wait, "cuEventSynchronize", (CUevent))                                     \
+  X(event_time, "cuEventElapsedTime", (float *, CUevent, CUevent))                   \
   X(launch, "cuLaunchKernel",                                                        \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
 
@@ -52,7 +57,8 @@ typedef struct {
   CUdevice id;
   CUcontext context;
   CUmodule kernels;
-  int shared; /* bytes that a block can have */
+  int shared;               /* bytes that a block can have */
+  CUevent started, stopped; /* the clock */
 } device;
 
 static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, CUresult error) {
@@ -144,6 +150,8 @@ static void close_device(void *opened) {
   device *d = opened;
   if (d->context) cu.make_current(d->context);
   if (d->kernels) cu.module_unload(d->kernels);
+  if (d->started) cu.event_destroy(d->started);
+  if (d->stopped) cu.event_destroy(d->stopped);
   if (d->context) cu.release(d->id);
   free(d);
 }
@@ -166,6 +174,8 @@ static void *open_device(size_t index, smma_device_description *is, char message
   if (error == CUDA_SUCCESS) error = cu.retain(&d->context, d->id);
   if (error == CUDA_SUCCESS) error = cu.make_current(d->context);
   if (error == CUDA_SUCCESS) error = cu.module_load(&d->kernels, kernels_begin);
+  if (error == CUDA_SUCCESS) error = cu.event_create(&d->started, CU_EVENT_DEFAULT);
+  if (error == CUDA_SUCCESS) error = cu.event_create(&d->stopped, CU_EVENT_DEFAULT);
   if (error == CUDA_SUCCESS) {
     d->shared = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     describe(d, is);
@@ -256,8 +266,30 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   return error == CUDA_SUCCESS || fail(message, name, error);
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, "cuda",       count_devices, open_device,  close_device, allocate,
-                                   release,         write_buffer, read_buffer,   find_program, launch};
+/* In the queue of cuLaunchKernel, which is cuBLAS's, too. */
+static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  CUresult error;
+  if (!enter(d, message)) return false;
+  error = cu.event_record(d->started, NULL);
+  return error == CUDA_SUCCESS || fail(message, "kernels cannot be timed", error);
+}
+
+static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_MESSAGE]) {
+  const device *d = opened;
+  float milliseconds = 0;
+  CUresult error;
+  if (!enter(d, message)) return false;
+  error = cu.event_record(d->stopped, NULL);
+  if (error == CUDA_SUCCESS) error = cu.event_wait(d->stopped);
+  if (error == CUDA_SUCCESS) error = cu.event_time(&milliseconds, d->started, d->stopped);
+  *seconds = 1e-3 * (double)milliseconds;
+  return error == CUDA_SUCCESS || fail(message, "kernels cannot be timed", error);
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, "cuda",      count_devices, open_device, close_device,
+                                   allocate,        release,     write_buffer,  read_buffer, find_program,
+                                   launch,          start_clock, stop_clock};
 
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
 const smma_driver *smma_driver_of_module(void) { return &driver; }

@@ -31,7 +31,8 @@ typedef struct {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  int width; /* lanes that an item computes; 0: it has no binary64 */
+  int width;        /* lanes that an item computes; 0: it has no binary64 */
+  cl_event started; /* the clock */
   program *programs;
 } device;
 
@@ -142,7 +143,7 @@ static void *open_device(size_t index, smma_device_description *is, char message
   if (width) d->width = strcmp(width, "16") == 0 ? 16 : strcmp(width, "1") == 0;
   is->width = d->width, is->has_f64 = d->width > 0;
   d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &error);
-  if (error == CL_SUCCESS) d->queue = clCreateCommandQueue(d->context, d->id, 0, &error);
+  if (error == CL_SUCCESS) d->queue = clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &error);
   if (error == CL_SUCCESS) return d;
   fail(message, "the device cannot be opened", error);
   close_device(d);
@@ -252,8 +253,37 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   return error == CL_SUCCESS || fail(message, name, error);
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",     count_devices, open_device,  close_device, allocate,
-                                   release,         write_buffer, read_buffer,   find_program, launch};
+/* ---- The clock ---- */
+
+static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
+  device *d = opened;
+  const cl_int error = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &d->started);
+  return error == CL_SUCCESS || fail(message, "kernels cannot be timed", error);
+}
+
+static cl_int time_of(cl_event event, cl_ulong *nanoseconds) {
+  return clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *nanoseconds, nanoseconds, NULL);
+}
+
+static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_MESSAGE]) {
+  device *d = opened;
+  cl_ulong started = 0, stopped = 0;
+  cl_event event;
+  cl_int error = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &event);
+  if (error == CL_SUCCESS) {
+    error = clWaitForEvents(1, &event);
+    if (error == CL_SUCCESS) error = time_of(d->started, &started);
+    if (error == CL_SUCCESS) error = time_of(event, &stopped);
+    clReleaseEvent(event);
+  }
+  clReleaseEvent(d->started);
+  *seconds = 1e-9 * (double)(stopped - started);
+  return error == CL_SUCCESS || fail(message, "kernels cannot be timed", error);
+}
+
+static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",    count_devices, open_device, close_device,
+                                   allocate,        release,     write_buffer,  read_buffer, find_program,
+                                   launch,          start_clock, stop_clock};
 
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
 const smma_driver *smma_driver_of_module(void) { return &driver; }

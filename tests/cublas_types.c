@@ -1,0 +1,9 @@
+/* What src/cli/cublas.def says of cuBLAS against its headers: it compiles, or they differ. */
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#define SMMA_CUBLAS_TYPE(name, type) _Static_assert(sizeof(name) == sizeof(type), #name);
+#define SMMA_CUBLAS_CONSTANT(name, value) _Static_assert((int)name == (value), #name);
+#define SMMA_CUBLAS_FUNCTION(result, member, name, parameters) \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(name), result parameters), #name);
+#include "cli/cublas.def"
