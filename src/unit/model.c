@@ -197,7 +197,7 @@ static bool check_compare(const smma_unit *x, const smma_unit *y, const smma_row
 
 bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *i,
                               const smma_row_selection *selection, size_t count, smma_error *error) {
-  smma_rows rows[3] = {{NULL}};
+  smma_rows rows[3] = {{.instruction = NULL}};
   bool done = true;
   for (int n = 0; n < 3; n++) done = done && smma_rows_allocate(i, count, &rows[n]);
   done = done ? check_compare(x, y, selection, rows, error) : smma_fail(error, "out of memory");
