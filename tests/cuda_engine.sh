@@ -26,6 +26,15 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
 }
 python3 "$source/tests/chain_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
 
+# What NVRTC compiles on the user's machine.
+cc -std=c11 -D_POSIX_C_SOURCE=200809L -I "$source/src" -I "$source/include" -I "$work/generated" \
+  -isystem "$(dirname "$(command -v "$nvcc")")/../include" -o "$work/cuda_compile" \
+  "$source/tests/cuda_compile.c" "$source/src/device/cuda/compile.c" -ldl || exit 1
+targets=${SOFTMMA_CUDA_TARGETS:---few 90}
+# shellcheck disable=SC2086 # targets are words
+"$work/cuda_compile" ${targets//;/ }
+[ $? -eq 1 ] && exit 1
+
 ! nvidia-smi -L >/dev/null 2>&1 || exit 0
 SOFTMMA_ENGINES=$work/lib/softmma "$softmma" campaign --unit model:cuda --on A100 \
   --instr mma.m16n8k16.f32.f16.f16.f32 --rows 1 >"$work/said" 2>&1 && exit 1

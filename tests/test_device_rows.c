@@ -7,7 +7,7 @@
 #include "rows/generate.h"
 #include "support.h"
 
-enum { ROWS = 3000, CUSTOM_UNITS = 100 };
+enum { ROWS = 3000, CUSTOM_UNITS = 60 };
 
 static void check_equal(const smma_instruction *i, const smma_rows *expected, const smma_rows *got, const char *what) {
   for (size_t n = 0; n < ROWS; n++) {
@@ -146,7 +146,7 @@ static void test_custom_units(void **state) {
     const smma_instruction *i = smma_custom_make(&c);
     assert_non_null(i);
     check_product(i);
-    if (u < 20) check(device, i);
+    if (u < 12) check(device, i);
     smma_custom_free(i);
   }
 }

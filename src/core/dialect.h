@@ -17,7 +17,19 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return mul_hi(x,
 
 #elif defined(__CUDACC__)
 
+#ifdef __CUDACC_RTC__ /* which has no headers */
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define INT32_MAX 2147483647
+#define INT32_MIN (-INT32_MAX - 1)
+#else
 #include <stdint.h>
+#endif
 #define SMMA_CORE static __host__ __device__ inline
 SMMA_CORE int smma_leading_zeros(uint64_t x) {
 #ifdef __CUDA_ARCH__

@@ -1,5 +1,6 @@
 /* The driver of NVIDIA GPUs, through CUDA's driver API, whose library is looked for at run time: the module loads on
-   machines without one. Kernels are compiled ahead, with the operation as an argument. */
+   machines without one. Kernels are compiled ahead, with the operation as an argument; some for an operation, when they
+   are first launched. */
 #include "device/driver.h"
 
 #include <cuda.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "device/cuda/choice.h"
+#include "device/cuda/compile.h"
 
 /* The machine code of every target. */
 __asm__(".section .rodata\n.balign 16\nkernels_begin:\n.incbin \"" SMMA_CUDA_KERNELS "\"\n.byte 0\n.previous\n");
@@ -53,11 +55,21 @@ static struct {
 #undef X
 } cu;
 
+/* An operation's kernels, compiled when they are first launched. */
+typedef struct program {
+  smma_operation operation;
+  bool tried[SMMA_CUDA_PARTS];
+  CUmodule part[SMMA_CUDA_PARTS]; /* NULL: the kernels compiled ahead */
+  struct program *next;
+} program;
+
 typedef struct {
   CUdevice id;
   CUcontext context;
   CUmodule kernels;
-  int shared;               /* bytes that a block can have */
+  int shared;       /* bytes that a block can have */
+  int major, minor; /* compute capability */
+  program *programs;
   CUevent started, stopped; /* the clock */
 } device;
 
@@ -130,25 +142,29 @@ static int attribute(const device *d, CUdevice_attribute which) {
 static bool has_chain(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
 
 static void describe(const device *d, smma_device_description *is) {
-  const int major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  const int minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   size_t free_bytes = 0, bytes = 0;
   int version = 0;
   memset(is, 0, sizeof *is);
   cu.device_name(is->name, sizeof is->name, d->id);
   cu.version(&version);
   snprintf(is->driver, sizeof is->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10,
-           major, minor);
+           d->major, d->minor);
   if (cu.memory_info(&free_bytes, &bytes) != CUDA_SUCCESS) cu.device_memory(&free_bytes, d->id);
   is->memory = is->largest = free_bytes;
   is->has_f64 = true;
   is->width = 1;
-  if (has_chain(major, minor)) is->shared = (size_t)d->shared;
+  if (has_chain(d->major, d->minor)) is->shared = (size_t)d->shared;
 }
 
 static void close_device(void *opened) {
   device *d = opened;
   if (d->context) cu.make_current(d->context);
+  for (program *p = d->programs, *next; p; p = next) {
+    next = p->next;
+    for (int part = 0; part < SMMA_CUDA_PARTS; part++)
+      if (p->part[part]) cu.module_unload(p->part[part]);
+    free(p);
+  }
   if (d->kernels) cu.module_unload(d->kernels);
   if (d->started) cu.event_destroy(d->started);
   if (d->stopped) cu.event_destroy(d->stopped);
@@ -178,6 +194,8 @@ static void *open_device(size_t index, smma_device_description *is, char message
   if (error == CUDA_SUCCESS) error = cu.event_create(&d->stopped, CU_EVENT_DEFAULT);
   if (error == CUDA_SUCCESS) {
     d->shared = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    d->major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    d->minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     describe(d, is);
     return d;
   }
@@ -225,10 +243,32 @@ static bool read_buffer(void *opened, void *to, void *buffer, size_t bytes, char
   return error == CUDA_SUCCESS || fail(message, "results cannot be copied", error);
 }
 
-/* The same for every operation. */
 static void *find_program(void *opened, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]) {
-  (void)operation, (void)message;
-  return opened;
+  device *d = opened;
+  program *p;
+  for (p = d->programs; p; p = p->next)
+    if (memcmp(&p->operation, operation, sizeof *operation) == 0) return p;
+  p = calloc(1, sizeof *p);
+  if (!p) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "CUDA: too little memory on the host");
+    return NULL;
+  }
+  p->operation = *operation;
+  p->next = d->programs;
+  return d->programs = p;
+}
+
+/* The module that has a kernel for an operation. The driver may be older than NVRTC and not take its code. */
+static CUmodule module_with(const device *d, program *p, const char *name) {
+  const smma_cuda_part part = smma_cuda_part_of(name, &p->operation);
+  if (part == SMMA_CUDA_PARTS) return d->kernels;
+  if (!p->tried[part]) {
+    void *code = smma_cuda_compile(part, &p->operation, d->major, d->minor, NULL);
+    if (code && cu.module_load(&p->part[part], code) != CUDA_SUCCESS) p->part[part] = NULL;
+    free(code);
+    p->tried[part] = true;
+  }
+  return p->part[part] ? p->part[part] : d->kernels;
 }
 
 /* The shared memory that a chain's kernel is launched with: two stages, or one where there is room for one; 0 for other
@@ -252,12 +292,11 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
   void *value[MOST_ARGUMENTS];
   CUfunction kernel;
   CUresult error;
-  (void)of;
   if (!enter(d, message)) return false;
   /* A buffer's value is the address that stands for it. */
   for (size_t i = 0; i < count; i++)
     value[i] = argument[i].value ? (void *)argument[i].value : (void *)&argument[i].buffer;
-  error = cu.module_function(&kernel, d->kernels, name);
+  error = cu.module_function(&kernel, module_with(d, of, name), name);
   if (error == CUDA_SUCCESS && shared)
     error = cu.function_set(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared);
   if (error == CUDA_SUCCESS)

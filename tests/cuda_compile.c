@@ -1,0 +1,85 @@
+/* NVRTC compiles rows, and the core of custom units, for an operation; rows need no local memory but where they are
+   made. Usage: cuda_compile TARGET... (75, 90); status 77 without NVRTC. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda/compile.h"
+
+#define FORMATS(x, c_and_d) .a = x, .b = x, .c = c_and_d, .d = c_and_d, .scale = SMMA_NO_FORMAT
+
+static const struct {
+  const char *name;
+  smma_operation operation;
+} cases[] = {
+    {"T-FDPA of Hopper, K = 16",
+     {.rule = {SMMA_T_FDPA, SMMA_NAN_ALL_ONES, {.t_fdpa = {25, 16, -133, SMMA_F32, SMMA_ROUND_TOWARD_ZERO}}},
+      FORMATS(SMMA_F16, SMMA_F32),
+      .k = 16}},
+    {"T-FDPA of Hopper, K = 32",
+     {.rule = {SMMA_T_FDPA, SMMA_NAN_ALL_ONES, {.t_fdpa = {13, 32, -133, SMMA_E8M13, SMMA_ROUND_TOWARD_ZERO}}},
+      FORMATS(SMMA_E4M3, SMMA_F32),
+      .k = 32}},
+    {"TR-FDPA, K = 16",
+     {.rule = {SMMA_TR_FDPA, SMMA_NAN_QUIET, {.tr_fdpa = {24, 31, 8, 2}}}, FORMATS(SMMA_BF16, SMMA_F32), .k = 16}},
+    {"G-FDPA, K = 16",
+     {.rule = {SMMA_G_FDPA,
+               SMMA_NAN_QUIET,
+               {.g_fdpa = {.block = 16,
+                           .interleave = 16,
+                           .alignment_bits = 25,
+                           .sticky_bit = 1,
+                           .zero_exponent = SMMA_NO_EXPONENT,
+                           .output = SMMA_F32}}},
+      FORMATS(SMMA_F16, SMMA_F32),
+      .k = 16}},
+};
+
+/* What the compiler says of a kernel. Whether it takes no stack. */
+static bool report(const char *target, const char *name, const char *log, const char *kernel) {
+  char begin[80];
+  const char *at, *stack, *used;
+  snprintf(begin, sizeof begin, "entry function '%s'", kernel);
+  at = strstr(log, begin);
+  stack = at ? strstr(at, " bytes stack frame") : NULL;
+  used = stack ? strstr(stack, "Used ") : NULL;
+  if (!used) return printf("FAILED  sm_%s %s: nothing of %s in: %s\n", target, name, kernel, log), false;
+  while (stack[-1] >= '0' && stack[-1] <= '9') stack--;
+  printf("sm_%s %s: %s: %.*s; %.*s\n", target, name, kernel, (int)strcspn(stack, "\n,"), stack,
+         (int)strcspn(used, "\n,"), used);
+  return *stack == '0';
+}
+
+/* How much is not as it should be. */
+static int check(const char *target, size_t i, smma_cuda_part part) {
+  const int number = atoi(target);
+  char *log = NULL;
+  void *code = smma_cuda_compile(part, &cases[i].operation, number / 10, number % 10, &log);
+  int wrong = 0;
+  if (!code) {
+    printf("FAILED  sm_%s %s: %s\n", target, cases[i].name, log ? log : "no NVRTC");
+    wrong++;
+  } else if (part == SMMA_CUDA_CORE) {
+    report(target, cases[i].name, log, "smma_kernel_core");
+  } else {
+    report(target, cases[i].name, log, "smma_kernel_generate");
+    wrong += !report(target, cases[i].name, log, "smma_kernel_rows");
+    wrong += !report(target, cases[i].name, log, "smma_kernel_compare");
+  }
+  free(code);
+  free(log);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  const bool few = argc > 1 && strcmp(argv[1], "--few") == 0;
+  int wrong = 0;
+  if (!smma_cuda_has_compiler()) return puts("SKIPPED: there is no NVRTC"), 77;
+  for (int t = 1 + few; t < argc; t++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      const bool custom = cases[i].operation.rule.algorithm == SMMA_G_FDPA;
+      if (!few || custom) wrong += check(argv[t], i, SMMA_CUDA_ROWS);
+      if (!few && custom) wrong += check(argv[t], i, SMMA_CUDA_CORE);
+    }
+  return wrong > 0;
+}
