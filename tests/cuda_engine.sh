@@ -25,6 +25,7 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
   exit 1
 }
 python3 "$source/tests/chain_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
+python3 "$source/tests/fp4_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
 
 ! nvidia-smi -L >/dev/null 2>&1 || exit 0
 SOFTMMA_ENGINES=$work/lib/softmma "$softmma" campaign --unit model:cuda --on A100 \
