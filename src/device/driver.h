@@ -11,7 +11,7 @@
 #include "core/rule.h"
 
 /* Changes with whatever changes in this file. */
-enum { SMMA_DRIVER_ABI = 3 };
+enum { SMMA_DRIVER_ABI = 4 };
 
 enum { SMMA_DEVICE_MESSAGE = 256 };
 
@@ -22,6 +22,7 @@ typedef struct {
   bool has_f64;                /* whether it computes binary64; without, only the core's kernel is to be had */
   int width;                   /* SMMA_WIDTH of its kernels: lanes that an item computes */
   size_t shared;               /* bytes that a group shares, where the driver has the kernels of src/device/cuda */
+  bool fast_f64;               /* whether binary64 is half as fast as binary32, or a quarter */
 } smma_device_description;
 
 /* An argument of a kernel: a buffer, or `bytes` bytes at `value`. */

@@ -39,8 +39,8 @@ typedef struct {
   const smma_multiplier *multiplier;
   const smma_device *device;
   const char *fast; /* the family's kernel; NULL: the core's alone */
-  bool chained;     /* it is that of `chain`: its operands are panels, in `values`, and flags, in `exponents` */
-  smma_chain chain;
+  bool in_panels;   /* that it reads, in `values`, with flags, in `exponents` */
+  smma_panels panels;
   void *program;
   size_t rows, columns, steps; /* of the largest part; at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
@@ -148,13 +148,14 @@ static const struct {
                 {takes_ftz_fma, "smma_kernel_ftz_fma"}, {takes_e_fdpa, "smma_kernel_e_fdpa"},
                 {takes_fma_f32, "smma_kernel_fma_f32"}, {takes_fma_f64, "smma_kernel_fma_f64"}};
 
-static bool takes_chain(const smma_device *device, const smma_operation *o, smma_chain *chain) {
-  return device->is.shared && smma_chain_of(o, chain) && (size_t)smma_chain_stage_bytes(chain) <= device->is.shared;
+static bool takes_panels(const smma_device *device, const smma_operation *o, smma_panels *panels) {
+  return device->is.shared && smma_panels_of(o, device->is.fast_f64, panels) &&
+         (size_t)panels->shared <= device->is.shared;
 }
 
 const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
-  smma_chain chain;
-  if (takes_chain(device, o, &chain)) return smma_chain_name(&chain);
+  smma_panels panels;
+  if (takes_panels(device, o, &panels)) return panels.name;
   for (size_t i = 0; i < COUNT(families) && device->is.has_f64; i++)
     if (families[i].takes(o)) return families[i].kernel;
   return NULL;
@@ -171,18 +172,24 @@ static size_t scales_at_once(const job *j) {
 
 /* How many panels of `depth` products there are of each line. */
 static int panels_of(const job *j, int depth) {
-  const int stage = smma_chain_stage(&j->chain);
-  return (depth + stage - 1) / stage * stage / CHAIN_DEPTH;
+  const int stage = j->panels.stage;
+  return (depth + stage - 1) / stage * stage / j->panels.depth;
+}
+
+/* How many panels beside each other hold so many lines. */
+static size_t blocks_of(const job *j, size_t lines) {
+  const size_t of_panel = (size_t)j->panels.lines;
+  return (lines + of_panel - 1) / of_panel;
 }
 
 /* What the fast kernel reads of an operand of so many lines, and what of it is in `exponents`. */
 static size_t value_bytes(const job *j, size_t lines) {
-  const size_t depth = j->steps * (size_t)j->multiplier->operation.k, blocks = (lines + CHAIN_LINES - 1) / CHAIN_LINES;
-  if (j->chained) return blocks * (size_t)panels_of(j, (int)depth) * CHAIN_PANEL_BYTES;
+  const size_t depth = j->steps * (size_t)j->multiplier->operation.k;
+  if (j->in_panels) return blocks_of(j, lines) * (size_t)panels_of(j, (int)depth) * (size_t)j->panels.bytes;
   return j->fast ? lines * depth * sizeof(float) : 0;
 }
 static size_t exponent_bytes(const job *j, size_t lines) {
-  if (j->chained) return lines + CHAIN_LINES;
+  if (j->in_panels) return lines + (size_t)j->panels.lines;
   return value_bytes(j, lines) / sizeof(float) * sizeof(int);
 }
 
@@ -328,10 +335,10 @@ static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, si
       smma_store(j->scale_bytes, j->space, i * apart + x, smma_scale_code_at(j->multiplier, of_a, line + x, first + i));
 }
 
-/* Codes as the chain reads them. */
+/* Codes as the kernel reads them. */
 static bool pack_panels(job *j, bool of_a, int lines, int depth) {
   const int which = of_a ? OF_A : OF_B, of = of_a;
-  const size_t blocks = ((size_t)lines + CHAIN_LINES - 1) / CHAIN_LINES, flags = exponent_bytes(j, (size_t)lines);
+  const size_t flags = exponent_bytes(j, (size_t)lines), of_panel = (size_t)j->panels.lines;
   const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
                                             VALUE(of),
                                             VALUE(lines),
@@ -342,8 +349,8 @@ static bool pack_panels(job *j, bool of_a, int lines, int depth) {
                                             BUFFER(j->b.exponents[which])};
   memset(j->space, 0, flags);
   return j->device->driver->write(j->device->state, j->b.exponents[which], j->space, flags, j->message) &&
-         launch(j, "smma_chain_pack_panels", (size_t)panels_of(j, depth) * CHAIN_LINES, blocks, CHAIN_LINES, arguments,
-                COUNT(arguments));
+         launch(j, j->panels.pack, (size_t)panels_of(j, depth) * of_panel, blocks_of(j, (size_t)lines), of_panel,
+                arguments, COUNT(arguments));
 }
 
 /* One operand of some steps, as codes and as factors. */
@@ -370,7 +377,7 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
   if (!driver->write(j->device->state, j->b.codes[which], j->space, apart * steps * k * j->code_bytes[which],
                      j->message))
     return false;
-  if (j->chained) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
+  if (j->in_panels) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
   return !j->fast || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
 }
 
@@ -395,21 +402,20 @@ static bool run_fast(job *j, const part *t, smma_extent e) {
   return launch(j, j->fast, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
 }
 
-static bool run_chain(job *j, const part *t, smma_extent e) {
-  const smma_operation *o = &j->multiplier->operation;
-  const int panels = panels_of(j, e.steps * o->k), bases = smma_chain_base_of(o->a) + smma_chain_base_of(o->b);
+static bool run_panels(job *j, const part *t, smma_extent e) {
+  const int panels = panels_of(j, e.steps * j->multiplier->operation.k);
   const smma_kernel_argument arguments[] = {VALUE(e),
                                             VALUE(panels),
-                                            VALUE(bases),
+                                            VALUE(j->panels.number),
                                             BUFFER(j->b.values[OF_A]),
                                             BUFFER(j->b.values[OF_B]),
                                             BUFFER(j->b.exponents[OF_A]),
                                             BUFFER(j->b.exponents[OF_B]),
                                             BUFFER(j->b.sums[0]),
                                             BUFFER(j->b.from)};
-  const size_t across = (t->columns_apart + CHAIN_LINES - 1) / CHAIN_LINES;
-  return launch(j, j->fast, across * CHAIN_THREADS, (t->rows_apart + CHAIN_LINES - 1) / CHAIN_LINES, CHAIN_THREADS,
-                arguments, COUNT(arguments));
+  const size_t threads = (size_t)j->panels.threads;
+  return launch(j, j->fast, blocks_of(j, t->columns_apart) * threads, blocks_of(j, t->rows_apart), threads, arguments,
+                COUNT(arguments));
 }
 
 static bool run_core(job *j, const part *t, smma_extent e) {
@@ -429,7 +435,8 @@ static bool run_core(job *j, const part *t, smma_extent e) {
 static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
   const smma_extent e = extent_of(t, steps);
   if (!upload(j, t, true, step, steps) || !upload(j, t, false, step, steps)) return false;
-  if (j->chained ? !run_chain(j, t, e) : j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from)) return false;
+  if (j->in_panels ? !run_panels(j, t, e) : j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from))
+    return false;
   return run_core(j, t, e);
 }
 
@@ -543,7 +550,7 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
            .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
            .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
   smma_status status = SMMA_DEVICE_FAILED;
-  j.chained = takes_chain(j.device, o, &j.chain);
+  j.in_panels = takes_panels(j.device, o, &j.panels);
   if (choose_sizes(&j)) {
     smma_device_lock(j.device);
     status = run_parts(&j);

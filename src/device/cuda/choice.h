@@ -1,4 +1,4 @@
-/* Which operations a chain computes (chain.h), and what the host knows of its kernels. */
+/* Which operations the kernels of this folder compute (chain.h, fp4.h), and what the host knows of these. */
 #ifndef SMMA_DEVICE_CUDA_CHOICE_H
 #define SMMA_DEVICE_CUDA_CHOICE_H
 
@@ -45,7 +45,7 @@ SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
 /* The chain that computes an operation, as kernels.def has it; false if none does. */
 SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
-  const int block = smma_block_of(o), kept = smma_encoding_of(o->d).fraction_bits;
+  const int block = smma_block_of(o), kept = smma_encoding_of(p->output).fraction_bits;
   int wide;
   if (o->rule.algorithm != SMMA_T_FDPA && o->rule.algorithm != SMMA_ST_FDPA) return false;
   if (p->rounding != SMMA_ROUND_TOWARD_ZERO || o->d == SMMA_F16 || p->zero_exponent >= CHAIN_LEAST) return false;
@@ -76,6 +76,61 @@ SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
 SMMA_CORE int smma_chain_stage(const smma_chain *p) { return smma_maximum(p->block, CHAIN_DEPTH); }
 SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) {
   return smma_chain_stage(p) / CHAIN_DEPTH * 2 * CHAIN_PANEL_BYTES;
+}
+
+/* Of FP4. */
+enum {
+  FP4_GROUPS = 4, /* of a step */
+  FP4_GROUP = 16,
+  FP4_DEPTH = FP4_GROUPS * FP4_GROUP,
+  FP4_LINES = 64, /* rows of A or columns of B in a panel */
+  FP4_ROWS = 8,   /* elements of one thread */
+  FP4_COLUMNS = 4,
+  FP4_BEGUN = 4, /* rows whose sums are held together */
+  FP4_F = 35,
+  FP4_POWER = 8,   /* exponent field of a product of powers of both bases */
+  FP4_SPREAD = 18, /* the most between exponents of a line's scale factors in a step */
+  FP4_MOST = 45,   /* of their exponents: no result is subnormal or overflows */
+  FP4_THREADS = 128,
+  FP4_PANEL_BYTES = 7168
+};
+
+/* Fraction bits of the operation's terms if fp4.h computes it, else 0. */
+SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
+  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
+  if (o->rule.algorithm != SMMA_GST_FDPA || o->a != SMMA_E2M1 || o->b != SMMA_E2M1 || o->d != SMMA_F32) return 0;
+  if (p->group != FP4_GROUP || o->k != FP4_DEPTH || o->scale_block % FP4_GROUP != 0) return 0;
+  if (o->scale != SMMA_UE8M0 && o->scale != SMMA_UE4M3) return 0;
+  if (p->fused.alignment_bits != FP4_F || p->fused.zero_exponent >= -126) return 0;
+  if (p->fused.output != SMMA_F32 || p->fused.rounding != SMMA_ROUND_TOWARD_ZERO) return 0;
+  return 2 + 2 * smma_encoding_of(o->scale).fraction_bits;
+}
+
+/* What the host knows of a kernel that reads panels, each `bytes` for `lines` lines and `depth` products; so many of
+   these are read at a time. */
+typedef struct {
+  const char *pack, *name;
+  int lines, depth, stage, bytes, threads, shared;
+  int number; /* what the kernel is told of the operation: the sum of both bases, or fraction bits */
+} smma_panels;
+
+/* The kernel of an operation; false if there is none. `fast_f64`: on a device where binary64 is fast. */
+SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panels *p) {
+  const int fraction = smma_fp4_fraction(o);
+  smma_chain chain;
+  if (fraction) {
+    p->pack = "smma_fp4_pack_panels", p->name = "smma_fp4";
+    p->lines = FP4_LINES, p->depth = p->stage = FP4_DEPTH, p->bytes = FP4_PANEL_BYTES, p->threads = FP4_THREADS;
+    p->shared = 0; /* it has its own */
+    p->number = fraction;
+    return true;
+  }
+  if (!fast_f64 || !smma_chain_of(o, &chain)) return false;
+  p->pack = "smma_chain_pack_panels", p->name = smma_chain_name(&chain);
+  p->lines = CHAIN_LINES, p->depth = CHAIN_DEPTH, p->stage = smma_chain_stage(&chain), p->bytes = CHAIN_PANEL_BYTES;
+  p->threads = CHAIN_THREADS, p->shared = smma_chain_stage_bytes(&chain);
+  p->number = smma_chain_base_of(o->a) + smma_chain_base_of(o->b);
+  return true;
 }
 
 #endif

@@ -138,8 +138,8 @@ static int attribute(const device *d, CUdevice_attribute which) {
   return value;
 }
 
-/* GPUs for which kernels.cu compiles the chain: those with much binary64. */
-static bool has_chain(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
+/* GPUs for which kernels.cu compiles the chain. */
+static bool has_fast_f64(int major, int minor) { return minor == 0 && major >= 8 && major <= 10; }
 
 static void describe(const device *d, smma_device_description *is) {
   size_t free_bytes = 0, bytes = 0;
@@ -153,7 +153,8 @@ static void describe(const device *d, smma_device_description *is) {
   is->memory = is->largest = free_bytes;
   is->has_f64 = true;
   is->width = 1;
-  if (has_chain(d->major, d->minor)) is->shared = (size_t)d->shared;
+  is->shared = (size_t)d->shared;
+  is->fast_f64 = has_fast_f64(d->major, d->minor);
 }
 
 static void close_device(void *opened) {

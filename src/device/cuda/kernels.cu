@@ -1,7 +1,8 @@
-/* What NVIDIA GPUs run: every kernel of src/device/kernels, and the chain's: packing, and products of 128 x 128
+/* What NVIDIA GPUs run: every kernel of src/device/kernels, FP4's, and the chain's: packing, and products of 128 x 128
    elements by 8 warps. */
 #include <cuda_pipeline_primitives.h>
 
+#include "device/cuda/fp4_kernels.cuh"
 #include "device/cuda/pack.h"
 #include "device/kernels/kernels.h"
 

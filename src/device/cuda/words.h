@@ -41,6 +41,7 @@ typedef struct SMMA_ALIGN(16) {
 
 /* a b + c rounded down. */
 SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a, b, c); }
+SMMA_CORE double smma_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 /* x + y rounded toward zero. */
 SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); }
 /* x + y and x - y, exact where they are used; x - x is +0. */
@@ -65,6 +66,7 @@ SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
 }
 /* z + the products of four bytes. */
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) { return __dp4a(x, y, z); }
+SMMA_CORE int32_t smma_dot_signed_bytes(uint32_t x, uint32_t y, int32_t z) { return __dp4a((int)x, (int)y, z); }
 
 #elif !defined(__CUDACC__)
 
@@ -84,15 +86,16 @@ SMMA_CORE double smma_add_to_zero(double x, double y) {
   fesetround(mode);
   return r;
 }
+SMMA_CORE double smma_fma(double a, double b, double c) { return fma(a, b, c); }
 SMMA_CORE double smma_add(double x, double y) { return x + y; }
 SMMA_CORE double smma_subtract(double x, double y) { return x - y; }
-SMMA_CORE uint64_t smma_double_bits(double x) {
+SMMA_CORE uint64_t smma_both_words(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
-SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)(smma_double_bits(x) >> 32); }
-SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)smma_double_bits(x); }
+SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)(smma_both_words(x) >> 32); }
+SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)smma_both_words(x); }
 SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) {
   const uint64_t bits = (uint64_t)high << 32 | low;
   double x;
@@ -108,6 +111,11 @@ SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) {
   int i;
   for (i = 0; i < 32; i += 8) z += (x >> i & 255) * (y >> i & 255);
+  return z;
+}
+SMMA_CORE int32_t smma_dot_signed_bytes(uint32_t x, uint32_t y, int32_t z) {
+  int i;
+  for (i = 0; i < 32; i += 8) z += (int8_t)(x >> i & 255) * (int8_t)(y >> i & 255);
   return z;
 }
 
