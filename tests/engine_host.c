@@ -126,13 +126,14 @@ static int one_device;         /* the address of which is the device */
 static size_t started, copied; /* kernels, results */
 
 static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
-  const size_t memory = number_of("SOFTMMA_HOST_MEMORY");
+  const size_t memory = number_of("SOFTMMA_HOST_MEMORY"), most = number_of("SOFTMMA_HOST_BUFFER");
   if (index > 0) {
     snprintf(message, SMMA_DEVICE_MESSAGE, "there is no device %zu; there is 1, from 0 on", index);
     return NULL;
   }
   *is = (smma_device_description){.name = "this CPU", .driver = "the tests' driver", .has_f64 = true, .width = 1};
   is->memory = is->largest = memory ? memory : (size_t)1 << 40;
+  if (most) is->largest = most;
   return &one_device;
 }
 
