@@ -16,7 +16,7 @@ SMMA_KERNEL smma_kernel_gather(smma_gather_task t, SMMA_GLOBAL const void *from,
   uint64_t code = line < t.lines ? t.behind : 0;
   if (line < t.lines && k < t.count) {
     const uint64_t index = t.ordered ? order[k] : k;
-    code = index == UINT64_MAX ? 0 : smma_read_code(from, bytes, t.first + line * t.line_step + index * t.k_step);
+    code = index == ~(uint64_t)0 ? 0 : smma_read_code(from, bytes, t.first + line * t.line_step + index * t.k_step);
     if (t.scaled) code = smma_encode_product(f, smma_decode(f, code), smma_number_of_f64(t.factor));
   }
   smma_write_code(to, bytes, (uint64_t)item * t.apart + line, code);
