@@ -1,5 +1,6 @@
 /* A driver of devices that computes kernels on the host, an item after another: what is the same for all devices is
    tested, and runs under sanitizers, where there is no device. It stands in for the module of the driver HOST_PLAYS.
+   With HOST_ADDRESSES its memory has addresses that others may name, and that mean nothing to the host.
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
    SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
@@ -12,7 +13,17 @@
 #include "device/kernels/kernels.h"
 
 #define VALUE(type, i) (*(const type *)x[i].value)
-#define BUFFER(i) x[i].buffer
+#define BUFFER(i) here(x[i].buffer)
+
+/* Addresses of the device: the host's with a bit that no address of the host's has, so that it reads none by mistake.
+ */
+#ifdef HOST_ADDRESSES
+#define DEVICE_BIT ((uintptr_t)1 << 62)
+#else
+#define DEVICE_BIT 0
+#endif
+static void *here(const void *of_device) { return (void *)((uintptr_t)of_device & ~DEVICE_BIT); }
+static void *there(void *of_host) { return (void *)((uintptr_t)of_host | DEVICE_BIT); }
 
 typedef void caller(const smma_kernel_argument *x);
 
@@ -34,6 +45,20 @@ static void call_factors(const smma_kernel_argument *x) {
 static void call_generate(const smma_kernel_argument *x) {
   smma_kernel_generate(VALUE(smma_operation, 0), VALUE(int, 1), VALUE(smma_row_selection, 2), BUFFER(3), BUFFER(4),
                        BUFFER(5), BUFFER(6), BUFFER(7));
+}
+
+static void call_gather(const smma_kernel_argument *x) {
+  smma_kernel_gather(VALUE(smma_gather_task, 0), BUFFER(1), BUFFER(2), BUFFER(3));
+}
+
+static void call_start(const smma_kernel_argument *x) {
+  smma_kernel_start(VALUE(smma_operation, 0), VALUE(smma_extent, 1), VALUE(smma_part_place, 2), VALUE(int, 3),
+                    VALUE(uint64_t, 4), BUFFER(5), BUFFER(6));
+}
+
+static void call_finish(const smma_kernel_argument *x) {
+  smma_kernel_finish(VALUE(smma_operation, 0), VALUE(smma_extent, 1), VALUE(smma_finish_task, 2),
+                     VALUE(smma_part_place, 3), VALUE(smma_part_place, 4), BUFFER(5), BUFFER(6), BUFFER(7), BUFFER(8));
 }
 
 static void call_rows(const smma_kernel_argument *x) {
@@ -66,13 +91,23 @@ static const struct {
   caller *call;
   size_t arguments;
 } kernels[] = {
-    {"smma_kernel_core", call_core, 9},        {"smma_kernel_fold", call_fold, 7},
-    {"smma_kernel_factors", call_factors, 7},  {"smma_kernel_generate", call_generate, 8},
-    {"smma_kernel_rows", call_rows, 8},        {"smma_kernel_compare", call_compare, 11},
-    {"smma_kernel_e_fdpa", call_e_fdpa, 12},   {"smma_kernel_fma_f32", call_fma_f32, 12},
-    {"smma_kernel_fma_f64", call_fma_f64, 12}, {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
-    {"smma_kernel_ftz_fma", call_ftz_fma, 12}, {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},
-    {"smma_kernel_integer", call_integer, 12}, {"smma_kernel_t_fdpa", call_t_fdpa, 12},
+    {"smma_kernel_gather", call_gather, 4},
+    {"smma_kernel_start", call_start, 7},
+    {"smma_kernel_finish", call_finish, 9},
+    {"smma_kernel_core", call_core, 9},
+    {"smma_kernel_fold", call_fold, 7},
+    {"smma_kernel_factors", call_factors, 7},
+    {"smma_kernel_generate", call_generate, 8},
+    {"smma_kernel_rows", call_rows, 8},
+    {"smma_kernel_compare", call_compare, 11},
+    {"smma_kernel_e_fdpa", call_e_fdpa, 12},
+    {"smma_kernel_fma_f32", call_fma_f32, 12},
+    {"smma_kernel_fma_f64", call_fma_f64, 12},
+    {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
+    {"smma_kernel_ftz_fma", call_ftz_fma, 12},
+    {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},
+    {"smma_kernel_integer", call_integer, 12},
+    {"smma_kernel_t_fdpa", call_t_fdpa, 12},
     {"smma_kernel_tr_fdpa", call_tr_fdpa, 12},
 };
 
@@ -91,44 +126,78 @@ static int one_device;         /* the address of which is the device */
 static size_t started, copied; /* kernels, results */
 
 static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
-  const size_t memory = number_of("SOFTMMA_HOST_MEMORY");
+  const size_t memory = number_of("SOFTMMA_HOST_MEMORY"), most = number_of("SOFTMMA_HOST_BUFFER");
   if (index > 0) {
     snprintf(message, SMMA_DEVICE_MESSAGE, "there is no device %zu; there is 1, from 0 on", index);
     return NULL;
   }
   *is = (smma_device_description){.name = "this CPU", .driver = "the tests' driver", .has_f64 = true, .width = 1};
   is->memory = is->largest = memory ? memory : (size_t)1 << 40;
+  if (most) is->largest = most;
   return &one_device;
 }
 
 static void close_device(void *device) { (void)device; }
 
+typedef struct buffer {
+  unsigned char *memory;
+  size_t bytes;
+  struct buffer *next;
+} buffer;
+static buffer *buffers;
+
 static void *allocate(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
   const size_t most = number_of("SOFTMMA_HOST_BUFFER");
-  void *buffer = most && bytes > most ? NULL : malloc(bytes + (bytes == 0));
+  buffer *b = most && bytes > most ? NULL : malloc(sizeof *b);
   (void)device;
-  if (!buffer) snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
-  return buffer;
+  if (b) *b = (buffer){malloc(bytes + (bytes == 0)), bytes, buffers};
+  if (b && b->memory) return buffers = b, there(b->memory);
+  free(b);
+  snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
+  return NULL;
 }
 
-static void release(void *device, void *buffer) {
+static void release(void *device, void *of_device) {
   (void)device;
-  free(buffer);
+  for (buffer **b = &buffers, *gone; of_device && *b; b = &(*b)->next) {
+    if ((*b)->memory != here(of_device)) continue;
+    gone = *b, *b = gone->next;
+    free(gone->memory), free(gone);
+    return;
+  }
+  if (of_device) abort();
 }
 
-static bool write_buffer(void *device, void *buffer, const void *from, size_t bytes,
-                         char message[SMMA_DEVICE_MESSAGE]) {
+static bool write_buffer(void *device, void *to, const void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
   (void)device, (void)message;
-  memcpy(buffer, from, bytes);
+  memcpy(here(to), from, bytes);
   return true;
 }
 
-static bool read_buffer(void *device, void *to, void *buffer, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
+static bool read_buffer(void *device, void *to, void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
   (void)device, (void)message;
-  memcpy(to, buffer, bytes);
+  memcpy(to, here(from), bytes);
   if (++copied == number_of("SOFTMMA_HOST_WRONG")) *(unsigned char *)to ^= 1;
   return true;
 }
+
+#ifdef HOST_ADDRESSES
+static bool holds(void *device, const void *address, char message[SMMA_DEVICE_MESSAGE]) {
+  const unsigned char *at = here(address);
+  (void)device;
+  for (const buffer *b = buffers; b && at != address; b = b->next)
+    if (at >= b->memory && at < b->memory + b->bytes) return true;
+  snprintf(message, SMMA_DEVICE_MESSAGE, at == address ? "in the host's memory" : "in nobody's memory");
+  return false;
+}
+
+static bool wait_for_all(void *device, char message[SMMA_DEVICE_MESSAGE]) {
+  (void)device, (void)message;
+  return true;
+}
+
+static void leave(void *device) { (void)device; }
+#endif
 
 static void *program(void *device, const smma_operation *operation, char message[SMMA_DEVICE_MESSAGE]) {
   (void)operation, (void)message;
@@ -176,9 +245,24 @@ static bool stop_clock(void *device, double *seconds, char message[SMMA_DEVICE_M
   return true;
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, HOST_PLAYS,  count_devices, open_device, close_device,
-                                   allocate,        release,     write_buffer,  read_buffer, program,
-                                   launch,          start_clock, stop_clock};
+static const smma_driver driver = {.abi = SMMA_DRIVER_ABI,
+                                   .name = HOST_PLAYS,
+                                   .count = count_devices,
+                                   .open = open_device,
+                                   .close = close_device,
+                                   .allocate = allocate,
+                                   .release = release,
+                                   .write = write_buffer,
+                                   .read = read_buffer,
+                                   .program = program,
+                                   .launch = launch,
+#ifdef HOST_ADDRESSES
+                                   .holds = holds,
+                                   .wait = wait_for_all,
+                                   .leave = leave,
+#endif
+                                   .start_clock = start_clock,
+                                   .stop_clock = stop_clock};
 
 const smma_driver *smma_driver_of_module(void);
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void) { return &driver; }

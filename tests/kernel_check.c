@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_gemm.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -152,6 +153,7 @@ static smma_status compute(const product *p, const char *kernel, int threads, bo
   memcpy(memory, p->before, p->d_bytes);
   g.d = memory + p->odd;
   if (p->of_c != C_ABSENT) g.c = p->of_c == C_IN_PLACE_OF_D ? memory + p->odd : p->c + p->odd;
+  if (has_addresses(kernel)) return gemm_on_device(p->instruction, &g);
   return kept ? multiply_kept(p, &g) : smma_gemm(p->instruction, &g);
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# mutate.sh MUTATIONS SOURCE FOLDER: copies SOURCE/gemm to FOLDER/gemm and makes every mutation of the table one that
-# the variable smma_mutant chooses: mutation N computes its replacement where smma_mutant is N. One that does not apply
-# is left out, which mutants.sh notices.
+# mutate.sh MUTATIONS SOURCE FOLDER: copies gemm and device of SOURCE to FOLDER, with the tests' driver that computes by
+# them, and makes every mutation of the table one that the variable smma_mutant chooses: mutation N computes its
+# replacement where smma_mutant is N. One that does not apply is left out, which mutants.sh notices.
 set -euo pipefail
 table=$1 source=$2 folder=$3
 
-rm -rf "$folder/gemm"
+rm -rf "$folder"/{gemm,device}
 mkdir -p "$folder"
-cp -r "$source/gemm" "$folder/gemm"
+cp -r "$source"/{gemm,device} "$(dirname "$0")/engine_host.c" "$folder"
 
 number=0
 while IFS= read -r line; do
@@ -26,7 +26,7 @@ while IFS= read -r line; do
   esac
 done <"$table"
 
-for path in $(find "$folder/gemm" -name '*.[ch]'); do
+for path in $(find "$folder"/{gemm,device} -name '*.[ch]'); do
   grep -q smma_mutant "$path" || continue
   { echo 'extern int smma_mutant;'; cat "$path"; } >"$path.new"
   mv "$path.new" "$path"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_gemm.h"
 #include "isa/instruction.h"
 #include "plan/element.h"
 #include "support.h"
@@ -380,6 +381,10 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
     assert_int_equal(smma_gemm(p.instruction, g), SMMA_OK);
     check_elements(&p, members);
   }
+  g->kernel = "cuda"; /* the tests' own, with matrices in its memory */
+  memset(p.d, 0xee, sizeof p.d);
+  assert_int_equal(gemm_on_device(p.instruction, g), SMMA_OK);
+  check_elements(&p, members);
   g->kernel = NULL;
   memset(p.d, 0xee, sizeof p.d);
   assert_int_equal(smma_multiplier_create(p.instruction, g, &kept), SMMA_OK);

@@ -302,6 +302,11 @@ typedef struct {
   /* NULL: the fastest on this CPU; else a name of smma_kernel_name, or a device: "opencl", "cuda", with a number behind
    * where there are several ("cuda:1"). D is the same with each. */
   const char *kernel;
+  /* Whether all matrices, scale factors and the bias are in the memory of the device that `kernel` names ("cuda"; of
+   * other drivers' memory addresses mean nothing), aligned to their elements. They are read when all that was started
+   * on the device before is done, in any stream, and D is there on return. With CUDA memory is of the device's primary
+   * context, as its runtime's is. */
+  int on_device;
   char *message; /* where not NULL: one line on why a device cannot be used, or has failed */
   size_t message_size;
   /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
@@ -333,6 +338,18 @@ typedef struct {
  * that is forked meanwhile it cannot be used. */
 SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
                                           size_t message_size);
+
+/* Memory of a device ("cuda", "cuda:1"), for programs that have no other way to it: smma_gemm takes addresses of it
+ * with `on_device`. Copies are complete on return, and begin when all that was started on the device is done. Errors,
+ * each with one line in `message` unless that is NULL: SMMA_NO_KERNEL, for drivers whose memory has no addresses, too;
+ * SMMA_DEVICE_FAILED; SMMA_INVALID_ARGUMENT for memory that is not the device's. Release does nothing with NULL. */
+SMMA_API smma_status smma_device_allocate(const char *device, size_t bytes, void **memory, char *message,
+                                          size_t message_size);
+SMMA_API void smma_device_release(const char *device, void *memory);
+SMMA_API smma_status smma_device_write(const char *device, void *memory, const void *from, size_t bytes, char *message,
+                                       size_t message_size);
+SMMA_API smma_status smma_device_read(const char *device, void *to, const void *memory, size_t bytes, char *message,
+                                      size_t message_size);
 
 /* As smma_dot_rows, on a device: "opencl", "cuda:1". Errors besides: SMMA_NO_KERNEL, SMMA_DEVICE_FAILED, both with one
  * line in `message` unless that is NULL. */

@@ -1,6 +1,7 @@
 /* Multipliers that keep B: what smma_gemm makes for one product, with copies of B of its own. */
 #include "api/multiplier.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,12 @@ smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_ar
   if (!i || !arguments || !multiplier) return SMMA_INVALID_ARGUMENT;
   *multiplier = NULL;
   g = *arguments;
+  if (g.on_device) {
+    if (g.message)
+      snprintf(g.message, g.message_size,
+               "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
+    return SMMA_INVALID_ARGUMENT;
+  }
   g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
   if (g.n && g.k && !g.b) return SMMA_INVALID_ARGUMENT;
   if (i->scale_block || (g.plan && smma_plan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)

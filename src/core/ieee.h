@@ -50,6 +50,13 @@ SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflo
                      SMMA_ROUND_NEAREST_EVEN, policy);
 }
 
+/* x * y, rounded once to a format, its overflow the format's own. */
+SMMA_CORE uint64_t smma_encode_product(smma_encoding f, smma_number x, smma_number y) {
+  const smma_number product = smma_product(x, y);
+  if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_encode_exact(f, smma_exact_product(x, y), SMMA_OVERFLOW_DEFAULT);
+}
+
 /* x + y, rounded once. Bits are jammed only when the operands are 2^20 apart or more, where at most one bit
    cancels: jamming below bit 20 of 126 cannot change the rounding to 53. Sum of zeros: -0 only for both -0. */
 SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_exact x, smma_exact y) {

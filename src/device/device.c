@@ -148,7 +148,10 @@ const smma_device *smma_device_open(const char *name, char message[SMMA_DEVICE_M
 }
 
 void smma_device_lock(const smma_device *device) { pthread_mutex_lock(&entry_of(device)->used); }
-void smma_device_unlock(const smma_device *device) { pthread_mutex_unlock(&entry_of(device)->used); }
+void smma_device_unlock(const smma_device *device) {
+  if (device->driver->leave) device->driver->leave(device->state);
+  pthread_mutex_unlock(&entry_of(device)->used);
+}
 
 void smma_device_time(const smma_device *device, double *timing) { entry_of(device)->timing = timing; }
 

@@ -53,6 +53,13 @@ typedef struct smma_driver {
   /* What is launched between the two takes so many seconds by the device's clock. The second waits for it. */
   bool (*start_clock)(void *device, char message[SMMA_DEVICE_MESSAGE]);
   bool (*stop_clock)(void *device, double *seconds, char message[SMMA_DEVICE_MESSAGE]);
+  /* Where buffers are addresses that other libraries know, too; else these three are NULL. Whether kernels can use what
+     is at an address; `message` goes on behind "A is". What returns when everything that was started on the device is
+     done, whoever started it. And what gives the calling thread the state back that it had before it used the device.
+   */
+  bool (*holds)(void *device, const void *address, char message[SMMA_DEVICE_MESSAGE]);
+  bool (*wait)(void *device, char message[SMMA_DEVICE_MESSAGE]);
+  void (*leave)(void *device);
 } smma_driver;
 
 typedef const smma_driver *smma_driver_getter(void);

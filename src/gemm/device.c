@@ -9,6 +9,7 @@
 #include "gemm/element.h"
 #include "gemm/gather.h"
 #include "gemm/kernel.h"
+#include "gemm/resident.h"
 #include "gemm/row.h"
 #include "host/load.h"
 #include "host/thread.h"
@@ -32,7 +33,7 @@ typedef struct {
 /* A part of D, and the memory that its sums come from and go to. */
 typedef struct {
   size_t row, column, rows, columns, rows_apart, columns_apart;
-  unsigned char *sums;
+  unsigned char *sums; /* on the host; NULL where D is made of them on the device at once */
 } part;
 
 typedef struct {
@@ -45,6 +46,8 @@ typedef struct {
   size_t rows, columns, steps; /* of the largest part; at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
   unsigned char *space; /* on the host: codes of an operand */
+  bool resident;        /* matrices are in the device's memory */
+  smma_resident matrices;
   part *parts;
   size_t count;
   int threads; /* on the host; one beside a device that is this CPU, whose time waiting threads would take */
@@ -239,6 +242,7 @@ static bool make_parts(job *j) {
     t->row = j->count / across * j->rows, t->column = j->count % across * j->columns;
     t->rows = least(j->rows, p->with.m - t->row), t->columns = least(j->columns, p->with.n - t->column);
     t->rows_apart = apart_of(t->rows), t->columns_apart = apart_of(t->columns);
+    if (j->resident && down * across == 1) continue;
     t->sums = calloc(t->rows_apart * t->columns_apart, j->sum_bytes);
     if (!t->sums) return j->count++, false;
   }
@@ -272,6 +276,7 @@ static void release_all(job *j) {
   for (size_t i = 0; j->b.sums && i < places(j); i++) driver->release(j->device->state, j->b.sums[i]);
   free(j->b.sums);
   driver->release(j->device->state, j->b.from);
+  driver->release(j->device->state, j->matrices.order);
   for (int i = 0; i < OPERANDS; i++) {
     driver->release(j->device->state, j->b.codes[i]), driver->release(j->device->state, j->b.values[i]);
     driver->release(j->device->state, j->b.exponents[i]), driver->release(j->device->state, j->b.scales[i]);
@@ -353,10 +358,28 @@ static bool pack_panels(job *j, bool of_a, int lines, int depth) {
                 arguments, COUNT(arguments));
 }
 
+/* `count` scale factors of each line from the first on, in the device's buffer. */
+static bool fetch_scales(job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t first, size_t count) {
+  void *to = j->b.scales[of_a ? OF_A : OF_B];
+  if (j->resident)
+    return smma_resident_gather(&j->matrices, SMMA_RESIDENT_SCALES, of_a, line, lines, apart, first, count, to);
+  gather_scales(j, of_a, line, lines, apart, first, count);
+  return j->device->driver->write(j->device->state, to, j->space, apart * count * j->scale_bytes, j->message);
+}
+
+/* `count` elements of each line from index k on. */
+static bool fetch_codes(job *j, bool of_a, size_t line, size_t lines, size_t apart, size_t k, size_t count) {
+  const int which = of_a ? OF_A : OF_B;
+  void *to = j->b.codes[which];
+  if (j->resident)
+    return smma_resident_gather(&j->matrices, SMMA_RESIDENT_CODES, of_a, line, lines, apart, k, count, to);
+  gather_codes(j, of_a, line, lines, apart, k, count);
+  return j->device->driver->write(j->device->state, to, j->space, apart * count * j->code_bytes[which], j->message);
+}
+
 /* One operand of some steps, as codes and as factors. */
 static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) {
   const smma_operation *o = &j->multiplier->operation;
-  const smma_driver *driver = j->device->driver;
   const int which = of_a ? OF_A : OF_B, lines_apart = (int)(of_a ? t->rows_apart : t->columns_apart), of = of_a;
   const size_t k = (size_t)o->k, line = of_a ? t->row : t->column, lines = of_a ? t->rows : t->columns;
   const size_t apart = (size_t)lines_apart, scales = (size_t)smma_scale_count(o->k, o->scale_block);
@@ -367,16 +390,8 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
                                             BUFFER(j->b.scales[which]),
                                             BUFFER(j->b.values[which]),
                                             BUFFER(j->b.exponents[which])};
-  if (scales) {
-    gather_scales(j, of_a, line, lines, apart, step * scales, steps * scales);
-    if (!driver->write(j->device->state, j->b.scales[which], j->space, apart * steps * scales * j->scale_bytes,
-                       j->message))
-      return false;
-  }
-  gather_codes(j, of_a, line, lines, apart, step * k, steps * k);
-  if (!driver->write(j->device->state, j->b.codes[which], j->space, apart * steps * k * j->code_bytes[which],
-                     j->message))
-    return false;
+  if (scales && !fetch_scales(j, of_a, line, lines, apart, step * scales, steps * scales)) return false;
+  if (!fetch_codes(j, of_a, line, lines, apart, step * k, steps * k)) return false;
   if (j->in_panels) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
   return !j->fast || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
 }
@@ -452,6 +467,12 @@ static bool upload_factors(job *j, const part *t, const smma_task *task) {
   for (int which = 0; which < OPERANDS; which++) {
     const float *scale = which == OF_A ? p->with.scale_a : p->with.scale_b;
     const size_t line = which == OF_A ? t->row : t->column, lines = which == OF_A ? t->rows : t->columns;
+    if (j->resident) {
+      if (!smma_resident_gather(&j->matrices, SMMA_RESIDENT_FACTORS, which == OF_A, line, lines, padded(lines), this, 1,
+                                j->b.factors[which]))
+        return false;
+      continue;
+    }
     for (size_t i = 0; i < lines; i++) factor[i] = scale[(line + i) * parts + this];
     if (!j->device->driver->write(j->device->state, j->b.factors[which], factor, lines * sizeof *factor, j->message))
       return false;
@@ -486,11 +507,17 @@ static void for_rows(const job *j, const part *t,
   }
 }
 
+static smma_resident_part resident_part(const part *t) {
+  return (smma_resident_part){t->row, t->column, extent_of(t, 0)};
+}
+
 static bool begin(job *j, const part *t) {
   const smma_multiplier *p = j->multiplier;
+  const smma_resident_part place = resident_part(t);
   for (size_t i = 0; i < places(j); i++)
     if (!clear(j, t, p->outer, j->b.sums[i])) return false;
   if (!smma_starts_from_c(p)) return true;
+  if (j->resident) return smma_resident_start(&j->matrices, &place, place_of(j, p->schedule.start));
   for_rows(j, t, smma_start_row);
   return j->device->driver->write(j->device->state, place_of(j, p->schedule.start), t->sums,
                                   t->rows_apart * t->columns_apart * j->sum_bytes, j->message);
@@ -519,10 +546,23 @@ static smma_status run_part(job *j, size_t number) {
     step += steps;
     if (!tell(j, number, step)) return SMMA_STOPPED;
   }
+  if (!t->sums) return SMMA_OK;
   return j->device->driver->read(j->device->state, t->sums, place_of(j, s->result),
                                  t->rows_apart * t->columns_apart * j->sum_bytes, j->message)
              ? SMMA_OK
              : SMMA_DEVICE_FAILED;
+}
+
+/* D's part from its sums. */
+static bool finish(job *j, const part *t) {
+  const smma_driver *driver = j->device->driver;
+  const smma_resident_part place = resident_part(t);
+  void *sums = place_of(j, j->multiplier->schedule.result);
+  if (!j->resident) return for_rows(j, t, smma_finish_row), true;
+  if (t->sums &&
+      !driver->write(j->device->state, sums, t->sums, t->rows_apart * t->columns_apart * j->sum_bytes, j->message))
+    return false;
+  return smma_resident_finish(&j->matrices, &place, sums) && driver->wait(j->device->state, j->message);
 }
 
 static smma_status run_parts(job *j) {
@@ -533,9 +573,12 @@ static smma_status run_parts(job *j) {
   j->b.sums = calloc(places(j), sizeof *j->b.sums);
   if (!j->space || !j->b.sums || !make_parts(j)) return SMMA_NO_MEMORY;
   j->program = j->device->driver->program(j->device->state, &p->operation, j->message);
+  j->matrices = (smma_resident){.multiplier = p, .program = j->program, .message = j->message};
   if (!j->program || !allocate_all(j)) return SMMA_DEVICE_FAILED;
+  if (j->resident && !smma_resident_begin(&j->matrices)) return SMMA_DEVICE_FAILED;
   for (size_t i = 0; i < j->count && status == SMMA_OK; i++) status = run_part(j, i);
-  for (size_t i = 0; i < j->count && status == SMMA_OK; i++) for_rows(j, &j->parts[i], smma_finish_row);
+  for (size_t i = 0; i < j->count && status == SMMA_OK; i++)
+    if (!finish(j, &j->parts[i])) status = SMMA_DEVICE_FAILED;
   return status;
 }
 
@@ -547,20 +590,20 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
            .fast = smma_device_kernel(p->device, o),
            .sum_bytes = bytes_of(p->outer),
            .code_bytes = {bytes_of(o->a), bytes_of(o->b)},
+           .resident = g->on_device,
            .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
            .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
-  smma_status status = SMMA_DEVICE_FAILED;
+  smma_status status;
   j.in_panels = takes_panels(j.device, o, &j.panels);
-  if (choose_sizes(&j)) {
-    smma_device_lock(j.device);
-    status = run_parts(&j);
-    release_all(&j);
-    smma_device_unlock(j.device);
-  }
+  smma_device_lock(j.device);
+  status = j.resident ? smma_resident_check(p, j.message) : SMMA_OK;
+  if (status == SMMA_OK) status = choose_sizes(&j) ? run_parts(&j) : SMMA_DEVICE_FAILED;
+  release_all(&j);
+  smma_device_unlock(j.device);
   for (size_t i = 0; j.parts && i < j.count; i++) free(j.parts[i].sums);
   free(j.parts);
   free(j.space);
-  if (status == SMMA_DEVICE_FAILED && g->message) snprintf(g->message, g->message_size, "%s", j.message);
+  if (status != SMMA_OK && j.message[0] && g->message) snprintf(g->message, g->message_size, "%s", j.message);
   return status;
 }
 

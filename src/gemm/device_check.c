@@ -53,8 +53,8 @@ static void fill(const smma_operation *o, const matrices *x) {
     }
 }
 
-/* On a device; by the core if it is NULL. */
-static smma_status multiply(const smma_operation *o, const matrices *x, const smma_device *device, void *d,
+/* On a device; by the core if it is NULL. `there`: the matrices are in the device's memory. */
+static smma_status multiply(const smma_operation *o, const matrices *x, const smma_device *device, bool there, void *d,
                             char *message) {
   smma_gemm_arguments g = {.size = sizeof g, .alpha = 1, .beta = 1, .threads = 1, .kernel = "core"};
   smma_multiplier multiplier;
@@ -65,9 +65,32 @@ static smma_status multiply(const smma_operation *o, const matrices *x, const sm
   g.message = message, g.message_size = SMMA_DEVICE_MESSAGE;
   status = smma_multiplier_make(o, &g, &multiplier);
   if (status != SMMA_OK) return status;
-  multiplier.device = device;
+  multiplier.device = device, multiplier.with.on_device = there;
   status = device ? smma_compute_unchecked(&multiplier) : smma_multiplier_compute(&multiplier);
   smma_multiplier_end(&multiplier);
+  return status;
+}
+
+/* On the device, from and to its own memory where that has addresses: so more of its kernels are checked. */
+static smma_status multiply_there(const smma_operation *o, const matrices *x, unsigned char *memory, size_t bytes,
+                                  const smma_device *device, char *message) {
+  const smma_driver *driver = device->driver;
+  const size_t result = (size_t)(x->got - memory);
+  smma_status status = SMMA_DEVICE_FAILED;
+  unsigned char *copy;
+  matrices y;
+  if (!driver->holds) return multiply(o, x, device, false, x->got, message);
+  smma_device_lock(device);
+  copy = driver->allocate(device->state, bytes, message);
+  if (copy && driver->write(device->state, copy, memory, bytes, message)) status = SMMA_OK;
+  smma_device_unlock(device);
+  lay_out(o, copy, &y);
+  if (status == SMMA_OK) status = multiply(o, &y, device, true, y.got, message);
+  smma_device_lock(device);
+  if (status == SMMA_OK && !driver->read(device->state, x->got, copy + result, bytes - result, message))
+    status = SMMA_DEVICE_FAILED;
+  driver->release(device->state, copy);
+  smma_device_unlock(device);
   return status;
 }
 
@@ -80,8 +103,8 @@ smma_status smma_check_device(const smma_device *device, const smma_operation *o
   if (!memory) return SMMA_NO_MEMORY;
   lay_out(o, memory, &x);
   fill(o, &x);
-  status = multiply(o, &x, NULL, x.expected, message);
-  if (status == SMMA_OK) status = multiply(o, &x, device, x.got, message);
+  status = multiply(o, &x, NULL, false, x.expected, message);
+  if (status == SMMA_OK) status = multiply_there(o, &x, memory, all, device, message);
   for (size_t i = 0; status == SMMA_OK && i < LINES_OF_A * LINES_OF_B; i++)
     wrong += memcmp(x.expected + i * bytes, x.got + i * bytes, bytes) != 0;
   free(memory);

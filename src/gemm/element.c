@@ -21,10 +21,8 @@ static smma_number number_of(double value) {
 }
 
 uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor) {
-  smma_encoding f = smma_encoding_of(format);
-  smma_number x = smma_decode(f, encoding), y = number_of(factor), product = smma_product(x, y);
-  if (product.kind > SMMA_FINITE) return smma_encode_number(f, product, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  return smma_encode_exact(f, smma_exact_product(x, y), SMMA_OVERFLOW_DEFAULT);
+  const smma_encoding f = smma_encoding_of(format);
+  return smma_encode_product(f, smma_decode(f, encoding), number_of(factor));
 }
 
 /* RNE, then the overflow; the remainder of 2^32 is exact. */

@@ -149,6 +149,13 @@ static smma_status open_device(smma_multiplier *multiplier) {
   return SMMA_NO_KERNEL;
 }
 
+static smma_status refuse_host_kernel(const smma_gemm_arguments *g) {
+  if (g->message)
+    snprintf(g->message, g->message_size, "operands are in a device's memory, and the kernel is %s, not a device",
+             g->kernel ? g->kernel : "this CPU's");
+  return SMMA_INVALID_ARGUMENT;
+}
+
 smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,
                                  smma_multiplier *multiplier) {
   smma_gemm_arguments *g = &multiplier->with;
@@ -177,6 +184,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
   if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
+  if (g->on_device && !smma_is_device_name(g->kernel)) return refuse_host_kernel(g);
   if (smma_is_device_name(g->kernel)) {
     status = open_device(multiplier);
     if (status != SMMA_OK) return status;

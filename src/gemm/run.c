@@ -369,7 +369,7 @@ static smma_status arrange_and_compute(const smma_multiplier *multiplier) {
 
 smma_status smma_multiplier_compute(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
-  if (multiplier->schedule.in_order || !g->m || !g->n) return compute(multiplier);
+  if (multiplier->schedule.in_order || g->on_device || !g->m || !g->n) return compute(multiplier);
   return arrange_and_compute(multiplier);
 }
 

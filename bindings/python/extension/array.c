@@ -81,7 +81,12 @@ smma_format array_format_named(PyObject *object, const char *what) {
 }
 
 PyArrayObject *array_of(PyObject *object) {
-  PyArrayObject *array = (PyArrayObject *)PyArray_FROM_O(object), *native;
+  PyArrayObject *array, *native;
+  if (array_is_on_device(object)) {
+    PyErr_SetString(PyExc_TypeError, "an array in a device's memory: products alone take it");
+    return NULL;
+  }
+  array = (PyArrayObject *)PyArray_FROM_O(object);
   if (!array || !PyArray_ISBYTESWAPPED(array)) return array;
   native = (PyArrayObject *)PyArray_CastToType(array, PyArray_DescrNewByteorder(PyArray_DESCR(array), NPY_NATIVE), 0);
   Py_DECREF(array);
@@ -143,12 +148,16 @@ static bool warn_of_loss(const char *what, smma_format format, const smma_conver
                           what, smma_format_name(format), lost->infinite, lost->saturated, lost->zero, lost->nan) == 0;
 }
 
+bool array_holds(const PyArrayObject *array, smma_format format) {
+  const bool encodings = PyArray_ISUNSIGNED(array) && (size_t)PyArray_ITEMSIZE(array) == smma_format_bytes(format) &&
+                         !smma_is_integer(format);
+  return encodings || array_format_of(array) == format;
+}
+
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format) {
-  bool encodings = PyArray_ISUNSIGNED(array) && (size_t)PyArray_ITEMSIZE(array) == smma_format_bytes(format) &&
-                   !smma_is_integer((smma_format)format);
   smma_conversion lost;
   PyArrayObject *result;
-  if (encodings || array_format_of(array) == format) return array;
+  if (array_holds(array, format)) return array;
   array = as_known(array, what);
   if (!array) return NULL;
   result = convert(array, array_format_of(array), format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);

@@ -64,6 +64,17 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 /* The shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
 
+/* Whether a format's encodings are what the array's elements hold: nothing is rounded. */
+bool array_holds(const PyArrayObject *array, smma_format format);
+
+/* ---- Arrays in a device's memory (device.c) ---- */
+
+/* Whether an object is an array that describes memory of a device, which the host must not touch. */
+bool array_is_on_device(PyObject *object);
+
+/* A new one, dense, in memory of its own on the device of that name. Takes over `dtype`. */
+PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *shape, PyArray_Descr *dtype);
+
 /* ---- Instructions (instruction.c) ---- */
 
 /* What chooses an instruction. on: a GPU's name or an Instruction; instr: a name, an Instruction or None; in: a
@@ -120,6 +131,11 @@ PyObject *python_plan_text(PyObject *module, PyObject *handle);
 PyObject *python_library_plan(PyObject *module, PyObject *arguments);
 PyObject *python_plan_libraries(PyObject *module, PyObject *none);
 PyObject *python_matmul(PyObject *module, PyObject *arguments);
+PyObject *python_device_view(PyObject *module, PyObject *arguments);
+PyObject *python_device_read(PyObject *module, PyObject *arguments);
+PyObject *python_device_write(PyObject *module, PyObject *arguments);
+PyObject *python_from_dlpack(PyObject *module, PyObject *capsule);
+PyObject *python_to_dlpack(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_bound(PyObject *module, PyObject *arguments);

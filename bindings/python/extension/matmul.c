@@ -22,6 +22,7 @@ typedef struct {
   const smma_multiplier *multiplier; /* holds the elements of B and its scale factors; or NULL */
   PyArrayObject *operand[OPERANDS];  /* NULL: none */
   bool vector[OPERANDS];             /* A or B came with one axis */
+  bool on_device;                    /* arrays are in a device's memory */
   bool bounds;                       /* D is to hold bounds of its elements */
   smma_format stored;                /* what results with these bounds are rounded to */
   smma_format d, scale;              /* of D and of scale factors */
@@ -75,6 +76,13 @@ static bool is_laid_out(int operand, PyArrayObject *x) {
 static PyArrayObject *lay_out(int operand, PyArrayObject *x) {
   PyArrayObject *turned, *copy;
   if (is_laid_out(operand, x)) return x;
+  if (array_is_on_device((PyObject *)x)) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s: on a device nothing is rearranged: its last two axes must be a matrix in rows or columns%s",
+                 names[operand], operand >= SCALE_A ? ", K innermost and without gaps" : "");
+    Py_DECREF(x);
+    return NULL;
+  }
   turned = operand == SCALE_B ? (PyArrayObject *)PyArray_SwapAxes(x, -2, -1) : x;
   copy = turned ? (PyArrayObject *)PyArray_NewCopy(turned, NPY_CORDER) : NULL;
   if (turned != x) Py_XDECREF(turned);
@@ -178,6 +186,11 @@ static bool shape_c(product *p) {
   if (p->result_axes == batched.len && PyArray_NDIM(c) == 2 &&
       PyArray_CompareLists(PyArray_DIMS(c), shape + p->axes, 2))
     return true;
+  if (p->on_device &&
+      !(PyArray_NDIM(c) == p->result_axes && PyArray_CompareLists(PyArray_DIMS(c), p->result, p->result_axes))) {
+    PyErr_SetString(PyExc_ValueError, "c: on a device it is not broadcast; it must have the result's shape");
+    return false;
+  }
   c = p->operand[C] = array_spread(c, "c", p->result_axes, p->result);
   if (!c || p->result_axes == batched.len) return c != NULL;
   p->operand[C] = (PyArrayObject *)PyArray_Newshape(c, &batched, NPY_CORDER);
@@ -238,7 +251,9 @@ static bool make_result(product *p) {
   const npy_intp columns = columns_of(p->operand[B]) * (p->bounds ? BOUND_NUMBERS : 1);
   PyArray_Dims batched = matrices(p, rows_of(p->operand[A]), columns, shape);
   PyArray_Descr *dtype = array_dtype_of(p->bounds ? SMMA_F64 : p->d);
-  p->operand[D] = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, batched.len, shape, NULL, NULL, 0, NULL);
+  p->operand[D] = p->on_device ? array_allocate_on(p->with.kernel, batched.len, shape, dtype)
+                               : (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, batched.len, shape, NULL,
+                                                                       NULL, 0, NULL);
   return p->operand[D] != NULL;
 }
 
@@ -340,10 +355,31 @@ static bool compute(product *p) {
 
 /* ---- From and to Python ---- */
 
+/* On a device if all are there. */
+static bool find_place(product *p, PyObject *const object[OPERANDS], PyObject *bias) {
+  p->with.on_device = p->on_device = array_is_on_device(object[A]);
+  for (int x = 0; x <= OPERANDS; x++) {
+    PyObject *one = x < OPERANDS ? object[x] : bias;
+    if (x == D || one == Py_None || array_is_on_device(one) == p->on_device) continue;
+    PyErr_Format(PyExc_TypeError, "a is in a device's memory, and %s is not, or the reverse",
+                 x < OPERANDS ? names[x] : "the bias");
+    return false;
+  }
+  if (!p->on_device || p->with.kernel) return true;
+  PyErr_SetString(PyExc_ValueError, "arrays in a device's memory need kernel='cuda', or another device's number");
+  return false;
+}
+
+static PyArrayObject *array_anywhere(const product *p, PyObject *object) {
+  if (!p->on_device) return array_of(object);
+  Py_INCREF(object);
+  return (PyArrayObject *)object;
+}
+
 static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
   for (int x = 0; x < OPERANDS; x++) {
     if (x == D || object[x] == Py_None) continue;
-    p->operand[x] = array_of(object[x]);
+    p->operand[x] = array_anywhere(p, object[x]);
     if (!p->operand[x] || (x != C && !make_matrix(p, x))) return false;
   }
   return check_inner(p);
@@ -361,11 +397,20 @@ static bool choose(product *p, const choice *x) {
   return p->instruction != NULL;
 }
 
+/* What a device's memory must hold, as nothing is rounded there. */
+static bool is_encoded(PyArrayObject *x, const char *name, smma_format format) {
+  if (array_holds(x, format)) return true;
+  PyErr_Format(PyExc_TypeError, "%s: on a device values are not rounded: its dtype is %S, and %s is multiplied", name,
+               PyArray_DESCR(x), smma_format_name(format));
+  return false;
+}
+
 static bool encode_operands(product *p) {
   const smma_instruction *i = p->instruction;
   const smma_format format[OPERANDS] = {i->a, i->b, i->c, p->d, p->scale, p->scale};
   for (int x = 0; x < OPERANDS; x++) {
     if (!p->operand[x]) continue;
+    if (p->on_device && !is_encoded(p->operand[x], names[x], format[x])) return false;
     p->operand[x] = array_as(p->operand[x], names[x], format[x]);
     if (!p->operand[x]) return false;
   }
@@ -388,10 +433,10 @@ static PyObject *give_result(product *p) {
   PyObject *result;
   p->operand[D] = NULL;
   if (p->result_axes == PyArray_NDIM(d) && PyArray_CompareLists(PyArray_DIMS(d), p->result, p->result_axes))
-    return PyArray_Return(d);
+    return p->on_device ? (PyObject *)d : PyArray_Return(d);
   result = PyArray_Newshape(d, &final, NPY_CORDER);
   Py_DECREF(d);
-  return result ? PyArray_Return((PyArrayObject *)result) : NULL;
+  return result && !p->on_device ? PyArray_Return((PyArrayObject *)result) : result;
 }
 
 /* NULL: the default. */
@@ -434,12 +479,16 @@ static bool check_no_plan(const product *p, PyObject *bias) {
 static bool take_bias(product *p, PyObject *bias) {
   PyArrayObject *x;
   if (bias == Py_None) return true;
-  x = array_of(bias);
+  x = array_anywhere(p, bias);
   if (x && (PyArray_NDIM(x) != 1 || PyArray_DIM(x, 0) != columns_of(p->operand[B]))) {
     PyObject *shape = array_shape(x);
     if (shape)
       PyErr_Format(PyExc_ValueError, "bias is %S, but b has %zd columns", shape, (Py_ssize_t)columns_of(p->operand[B]));
     Py_XDECREF(shape);
+    Py_CLEAR(x);
+  }
+  if (x && p->on_device && (!is_encoded(x, "bias", SMMA_F32) || !PyArray_IS_C_CONTIGUOUS(x))) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "bias: on a device it must lie without gaps");
     Py_CLEAR(x);
   }
   x = x ? array_as(x, "bias", SMMA_F32) : NULL;
@@ -484,7 +533,9 @@ PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   choice x;
   (void)module;
   if (!read_arguments(arguments, &p, object, &x, &bias)) return NULL;
-  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias)) result = multiplied(&p);
+  if (find_place(&p, object, bias) && take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) &&
+      take_bias(&p, bias))
+    result = multiplied(&p);
   release_operands(&p);
   return result;
 }

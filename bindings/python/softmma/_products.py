@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from softmma import _core
+from softmma import _core, _devices
 from softmma._plans import Plan, handle_of
 from softmma._units import Instruction
 
@@ -74,16 +74,28 @@ def matmul(
     with ``split_k`` = S, K is cut into S slices whose results are added in FP32. ``threads`` (0: all cores) and
     ``kernel`` ("core": the reference) do not change a result.
 
+    **On a GPU**: with ``kernel`` "cuda" (or "cuda:1", ...) all arrays may be in that GPU's memory: of PyTorch, CuPy, JAX
+    or whatever has DLPack or ``__cuda_array_interface__``. They are read there, and the result is an array of A's
+    library in the same memory. Nothing is rounded, rearranged or broadcast there but the batch: each array has the
+    dtype of its format (or unsigned integers, encodings), its last two axes are a matrix in rows or columns, and C has
+    the result's shape.
+
     Returns an array in D's format. Raises LookupError if there is no such GPU, format or instruction, ValueError for
     shapes that do not fit, TypeError for a dtype that is no number format, MemoryError.
 
     Source: ``smma_gemm`` of softmma/softmma.h; the arithmetic of each instruction is in docs/algorithms.
     """
     given = locals() if products_seen.get() is not None else {}
+    device = _devices.number(kernel) if kernel is not None else None
+    like = a if device is not None and _devices.is_there(a) else None
+    if device is not None:
+        a, b, c, scale_a, scale_b, bias = map(_devices.view, (a, b, c, scale_a, scale_b, bias))
     d = _core.matmul(
         a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, scaling, split_k, promote_every,
         handle_of(plan), bias, scale_d, threads, kernel,
     )  # fmt: skip
+    if device is not None and like is not None:
+        d = _devices.back(d, like, device)
     _seen(given, d)
     return d
 

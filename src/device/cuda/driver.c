@@ -31,6 +31,7 @@ enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
   X(retain, "cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice))                     \
   X(release, "cuDevicePrimaryCtxRelease_v2", (CUdevice))                             \
   X(make_current, "cuCtxSetCurrent", (CUcontext))                                    \
+  X(get_current, "cuCtxGetCurrent", (CUcontext *))                                   \
   X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                            \
   X(module_load, "cuModuleLoadData", (CUmodule *, const void *))                     \
   X(module_unload, "cuModuleUnload", (CUmodule))                                     \
@@ -40,6 +41,8 @@ enum { MOST_ARGUMENTS = 16, FIRST_DRIVER = 12000 };
   X(free_memory, "cuMemFree_v2", (CUdeviceptr))                                      \
   X(to_device, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))               \
   X(to_host, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))                       \
+  X(of_address, "cuPointerGetAttribute", (void *, CUpointer_attribute, CUdeviceptr)) \
+  X(synchronize, "cuCtxSynchronize", (void))                                         \
   X(event_create, "cuEventCreate", (CUevent *, unsigned))                            \
   X(event_destroy, "cuEventDestroy_v2", (CUevent))                                   \
   X(event_record, "cuEventRecord", (CUevent, CUstream))                              \
@@ -71,6 +74,8 @@ typedef struct {
   int major, minor; /* compute capability */
   program *programs;
   CUevent started, stopped; /* the clock */
+  bool entered;             /* by a thread, whose context was this: */
+  CUcontext before;
 } device;
 
 static bool fail(char message[SMMA_DEVICE_MESSAGE], const char *what, CUresult error) {
@@ -157,9 +162,24 @@ static void describe(const device *d, smma_device_description *is) {
   is->fast_f64 = has_fast_f64(d->major, d->minor);
 }
 
+/* CUDA's calls are about the calling thread's context, which other libraries rely on. */
+static bool enter(device *d, char message[SMMA_DEVICE_MESSAGE]) {
+  CUresult error;
+  if (!d->entered) d->entered = cu.get_current(&d->before) == CUDA_SUCCESS;
+  error = cu.make_current(d->context);
+  return error == CUDA_SUCCESS || fail(message, "the device cannot be used", error);
+}
+
+static void leave(void *opened) {
+  device *d = opened;
+  if (d->entered) cu.make_current(d->before);
+  d->entered = false;
+}
+
 static void close_device(void *opened) {
   device *d = opened;
-  if (d->context) cu.make_current(d->context);
+  char ignored[SMMA_DEVICE_MESSAGE];
+  if (d->context) enter(d, ignored);
   for (program *p = d->programs, *next; p; p = next) {
     next = p->next;
     for (int part = 0; part < SMMA_CUDA_PARTS; part++)
@@ -169,6 +189,7 @@ static void close_device(void *opened) {
   if (d->kernels) cu.module_unload(d->kernels);
   if (d->started) cu.event_destroy(d->started);
   if (d->stopped) cu.event_destroy(d->stopped);
+  leave(d);
   if (d->context) cu.release(d->id);
   free(d);
 }
@@ -189,7 +210,7 @@ static void *open_device(size_t index, smma_device_description *is, char message
   }
   error = cu.device_get(&d->id, (int)index);
   if (error == CUDA_SUCCESS) error = cu.retain(&d->context, d->id);
-  if (error == CUDA_SUCCESS) error = cu.make_current(d->context);
+  if (error == CUDA_SUCCESS && !enter(d, message)) return close_device(d), NULL;
   if (error == CUDA_SUCCESS) error = cu.module_load(&d->kernels, kernels_begin);
   if (error == CUDA_SUCCESS) error = cu.event_create(&d->started, CU_EVENT_DEFAULT);
   if (error == CUDA_SUCCESS) error = cu.event_create(&d->stopped, CU_EVENT_DEFAULT);
@@ -198,17 +219,12 @@ static void *open_device(size_t index, smma_device_description *is, char message
     d->major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     d->minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     describe(d, is);
+    leave(d);
     return d;
   }
   fail(message, "the device cannot be opened", error);
   close_device(d);
   return NULL;
-}
-
-/* CUDA's calls are about the calling thread's context. */
-static bool enter(const device *d, char message[SMMA_DEVICE_MESSAGE]) {
-  const CUresult error = cu.make_current(d->context);
-  return error == CUDA_SUCCESS || fail(message, "the device cannot be used", error);
 }
 
 /* Buffers are addresses on the device. */
@@ -223,10 +239,8 @@ static void *allocate(void *opened, size_t bytes, char message[SMMA_DEVICE_MESSA
 }
 
 static void release(void *opened, void *buffer) {
-  const device *d = opened;
-  if (!buffer) return;
-  cu.make_current(d->context);
-  cu.free_memory((CUdeviceptr)(uintptr_t)buffer);
+  char ignored[SMMA_DEVICE_MESSAGE];
+  if (buffer && enter(opened, ignored)) cu.free_memory((CUdeviceptr)(uintptr_t)buffer);
 }
 
 static bool write_buffer(void *opened, void *buffer, const void *from, size_t bytes,
@@ -288,7 +302,7 @@ static int shared_bytes(const device *d, const char *name) {
 
 static bool launch(void *opened, void *of, const char *name, const size_t items[2], size_t group,
                    const smma_kernel_argument *argument, size_t count, char message[SMMA_DEVICE_MESSAGE]) {
-  const device *d = opened;
+  device *d = opened;
   const int shared = shared_bytes(d, name);
   void *value[MOST_ARGUMENTS];
   CUfunction kernel;
@@ -308,7 +322,7 @@ static bool launch(void *opened, void *of, const char *name, const size_t items[
 
 /* In the queue of cuLaunchKernel, which is cuBLAS's, too. */
 static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
-  const device *d = opened;
+  device *d = opened;
   CUresult error;
   if (!enter(d, message)) return false;
   error = cu.event_record(d->started, NULL);
@@ -316,7 +330,7 @@ static bool start_clock(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
 }
 
 static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_MESSAGE]) {
-  const device *d = opened;
+  device *d = opened;
   float milliseconds = 0;
   CUresult error;
   if (!enter(d, message)) return false;
@@ -327,9 +341,41 @@ static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_M
   return error == CUDA_SUCCESS || fail(message, "kernels cannot be timed", error);
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, "cuda",      count_devices, open_device, close_device,
-                                   allocate,        release,     write_buffer,  read_buffer, find_program,
-                                   launch,          start_clock, stop_clock};
+/* Memory that the driver manages for all devices counts as this one's. */
+static bool holds(void *opened, const void *address, char message[SMMA_DEVICE_MESSAGE]) {
+  device *d = opened;
+  const CUdeviceptr at = (CUdeviceptr)(uintptr_t)address;
+  CUmemorytype type = CU_MEMORYTYPE_HOST;
+  CUcontext context = NULL;
+  unsigned managed = 0;
+  int number = -1;
+  if (!enter(d, message)) return false;
+  if (cu.of_address(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "in the host's memory");
+    return false;
+  }
+  if (cu.of_address(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at) == CUDA_SUCCESS && managed) return true;
+  if (cu.of_address(&number, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS || number != (int)d->id) {
+    snprintf(message, SMMA_DEVICE_MESSAGE, "in the memory of cuda:%d", number);
+    return false;
+  }
+  /* What comes from a pool, or is mapped, belongs to no context. */
+  if (cu.of_address(&context, CU_POINTER_ATTRIBUTE_CONTEXT, at) != CUDA_SUCCESS || !context || context == d->context)
+    return true;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "of another context than the device's primary one, which CUDA's runtime has");
+  return false;
+}
+
+static bool wait_for_all(void *opened, char message[SMMA_DEVICE_MESSAGE]) {
+  CUresult error;
+  if (!enter(opened, message)) return false;
+  error = cu.synchronize();
+  return error == CUDA_SUCCESS || fail(message, "what was started on the device", error);
+}
+
+static const smma_driver driver = {
+    SMMA_DRIVER_ABI, "cuda",       count_devices, open_device, close_device, allocate, release,      write_buffer,
+    read_buffer,     find_program, launch,        start_clock, stop_clock,   holds,    wait_for_all, leave};
 
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
 const smma_driver *smma_driver_of_module(void) { return &driver; }

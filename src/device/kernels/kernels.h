@@ -2,6 +2,9 @@
 #include "device/kernels/core.h"
 #include "device/kernels/fold.h"
 #include "device/kernels/rows.h"
+#if !defined(__OPENCL_C_VERSION__) && !defined(__OPENCL_VERSION__) /* whose memory has no addresses */
+#include "device/kernels/matrix.h"
+#endif
 #if !defined(SMMA_WIDTH) || SMMA_WIDTH > 0 /* with binary64 */
 #include "device/kernels/e_fdpa.h"
 #include "device/kernels/fma.h"

@@ -281,9 +281,9 @@ static bool stop_clock(void *opened, double *seconds, char message[SMMA_DEVICE_M
   return error == CL_SUCCESS || fail(message, "kernels cannot be timed", error);
 }
 
-static const smma_driver driver = {SMMA_DRIVER_ABI, "opencl",    count_devices, open_device, close_device,
-                                   allocate,        release,     write_buffer,  read_buffer, find_program,
-                                   launch,          start_clock, stop_clock};
+static const smma_driver driver = {
+    SMMA_DRIVER_ABI, "opencl",     count_devices, open_device, close_device, allocate, release, write_buffer,
+    read_buffer,     find_program, launch,        start_clock, stop_clock,   NULL,     NULL,    NULL};
 
 __attribute__((visibility("default"))) const smma_driver *smma_driver_of_module(void);
 const smma_driver *smma_driver_of_module(void) { return &driver; }

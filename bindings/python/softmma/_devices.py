@@ -1,0 +1,79 @@
+"""Arrays in a GPU's memory: from the library that has them, and back to it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softmma import _core
+
+_CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
+_ANY_STREAM = -1  # the product waits for all of them
+
+
+def number(kernel: str | None) -> int | None:
+    """Of the CUDA device that a kernel names; None if it names none."""
+    name, _, index = (kernel or "").partition(":")
+    return (int(index) if index.isdigit() else 0) if name == "cuda" else None
+
+
+def is_there(x: Any) -> bool:
+    """Whether an object is an array in a GPU's memory."""
+    if isinstance(x, np.ndarray):
+        return False
+    if hasattr(x, "__dlpack_device__"):
+        return x.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED)
+    return hasattr(x, "__cuda_array_interface__")
+
+
+def view(x: Any) -> Any:
+    """The array's own memory, for the extension module alone; None stays None, and what is elsewhere what it is."""
+    if x is None or not is_there(x):
+        return x
+    if hasattr(x, "__dlpack__"):
+        return _core.from_dlpack(x.__dlpack__(stream=_ANY_STREAM))
+    about = x.__cuda_array_interface__
+    if about.get("mask") is not None:
+        raise TypeError("an array with a mask is no matrix")
+    address, _ = about["data"]
+    return _core.device_view(address or 0, tuple(about["shape"]), about.get("strides"), about["typestr"], x)
+
+
+class DeviceArray:
+    """A result in a GPU's memory, where no library is known that takes it: both protocols, and no numbers of its own."""
+
+    def __init__(self, memory: NDArray[Any], device: int):
+        self._memory, self._device = memory, device
+        self.shape, self.dtype = memory.shape, memory.dtype
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CUDA, self._device
+
+    def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
+        """What was computed is there: no stream has to wait."""
+        return _core.to_dlpack(self._memory, self._device)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self.dtype.isbuiltin != 1:
+            raise AttributeError(f"__cuda_array_interface__ has no {self.dtype}; DLPack may")
+        address = self._memory.__array_interface__["data"][0]
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (address, False), "strides": None, "version": 3}
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("an array in a GPU's memory; copy it to the host's first")
+
+    def __repr__(self) -> str:
+        return f"<array {self.shape} of {self.dtype} on cuda:{self._device}>"
+
+
+def back(d: NDArray[Any], like: Any, device: int) -> Any:
+    """A result as an array of the library that ``like`` is of."""
+    owned = DeviceArray(d, device)
+    space = like.__array_namespace__() if hasattr(like, "__array_namespace__") else None
+    space = space or sys.modules.get(type(like).__module__.partition(".")[0])
+    take = getattr(space, "from_dlpack", None)
+    return owned if take is None else take(owned)
