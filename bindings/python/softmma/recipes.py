@@ -267,10 +267,13 @@ class Unit:
     there is not, and at the first use for formats that the unit does not multiply.
     """
 
-    def __init__(self, on: Any, recipe_: str | Recipe = "bf16", *, threads: int = 0, seed: int = 0):
+    def __init__(
+        self, on: Any, recipe_: str | Recipe = "bf16", *, threads: int = 0, seed: int = 0, kernel: str | None = None
+    ):
         self.on = on
         self.recipe = recipe(recipe_)
         self.threads = threads
+        self.kernel = kernel
         self.generator = np.random.default_rng(seed)
         self._operands: dict[tuple[Role, Product], Operand] = {}
         self._instructions: dict[tuple[Operand, Operand], Any] = {}
@@ -324,7 +327,7 @@ class Unit:
     def arguments(self, a: Operand, b: Operand, product: Product) -> dict[str, Any]:
         """`softmma.matmul`'s, without operands and factors."""
         instruction = self.instruction(a, b)
-        arguments: dict[str, Any] = {"on": instruction, "threads": self.threads}
+        arguments: dict[str, Any] = {"on": instruction, "threads": self.threads, "kernel": self.kernel}
         if not a.block:
             arguments["in_dtype"] = a.enters, b.enters
         columns = {SCALINGS[x.scaling][1] for x in (a, b) if x.compute is None}

@@ -46,3 +46,25 @@ def command():
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="module")
+def cuda_driver(tmp_path_factory):
+    """The tests' driver, tests/engine_host.c, in place of CUDA's."""
+    compiler, engine = shutil.which("cc"), REPOSITORY / "tests/engine_host.c"
+    if not compiler or not engine.is_file():
+        pytest.skip("arrays in a device's memory are NOT tested: no compiler, or no tests/engine_host.c")
+    folder = tmp_path_factory.mktemp("engines")
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-ffp-contract=off",
+         '-DHOST_PLAYS="cuda"', "-DHOST_ADDRESSES", f"-I{REPOSITORY}/src", f"-I{REPOSITORY}/include", engine, "-lm",
+         "-o", folder / "softmma-engine-cuda.so"],
+        check=True,
+    )  # fmt: skip
+    before = os.environ.get("SOFTMMA_ENGINES")
+    os.environ["SOFTMMA_ENGINES"] = str(folder)
+    yield
+    if before is None:
+        del os.environ["SOFTMMA_ENGINES"]
+    else:
+        os.environ["SOFTMMA_ENGINES"] = before

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import types
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -15,29 +11,7 @@ import pytest
 import softmma
 from softmma import _core
 
-SOURCE = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def driver(tmp_path_factory):
-    """A module in place of CUDA's."""
-    compiler, engine = shutil.which("cc"), SOURCE / "tests/engine_host.c"
-    if not compiler or not engine.is_file():
-        pytest.skip("arrays in a device's memory are NOT tested: no compiler, or no tests/engine_host.c")
-    folder = tmp_path_factory.mktemp("engines")
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-ffp-contract=off",
-         '-DHOST_PLAYS="cuda"', "-DHOST_ADDRESSES", f"-I{SOURCE}/src", f"-I{SOURCE}/include", engine, "-lm",
-         "-o", folder / "softmma-engine-cuda.so"],
-        check=True,
-    )  # fmt: skip
-    before = os.environ.get("SOFTMMA_ENGINES")
-    os.environ["SOFTMMA_ENGINES"] = str(folder)
-    yield
-    if before is None:
-        del os.environ["SOFTMMA_ENGINES"]
-    else:
-        os.environ["SOFTMMA_ENGINES"] = before
+pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 
 class Array:

@@ -13,12 +13,12 @@ from softmma import _core
 from softmma._plans import Plan
 from softmma._products import matmul
 from softmma._quantization import Side
-from softmma._units import Instruction, chosen
+from softmma._units import Instruction, chosen, dtype
 from softmma.recipes import Operand, Prepared, Product, Role, Statistics, Unit
 from softmma.torch._attention import library_blocks
 from softmma.torch._report import Rounded
 from softmma.torch._roles import ACTIVATIONS, WEIGHTS
-from softmma.torch._tensors import array, lines, tensor
+from softmma.torch._tensors import array, encodings, is_there, lines, matrix, rounded, tensor
 
 if TYPE_CHECKING:
     from softmma.torch._emulate import Emulation
@@ -105,6 +105,12 @@ class Call:
         if WEIGHTS in roles:
             self.weight = id(self.emulation.roles.parameter((a, b)[roles.index(WEIGHTS)] if source is None else source))
         kind = self._kind(roles, product or self._product(roles))
+        found = self._product_there(a, b, kind) if c is None else None
+        if found is not None:
+            self._record(kind, None, None, a, b)
+            return found
+        device, source = a.device, b if source is None else source
+        a, b, c = a.cpu(), b.cpu(), c if c is None else c.cpu()  # what they become is computed in C, on the host
         left, of_a = self._prepared(a, kind.operands[0], roles[0], kind.product, "a")
         if c is None:
             right = self._right(b, kind, roles[1], source)
@@ -113,7 +119,20 @@ class Call:
             right = _Right(lambda x: self._onto(x, y, array(c), kind.product), of_b)
         found = tensor(right.multiply(left))
         self._record(kind, of_a, right.examined, a, b)
-        return found if found.is_floating_point() else found.float()
+        return (found if found.is_floating_point() else found.float()).to(device)
+
+    def _product_there(self, a: torch.Tensor, b: torch.Tensor, kind: Kind) -> torch.Tensor | None:
+        """Of tensors in a device's memory, whose values are only rounded, there; None of others."""
+        kernel = self.emulation.kernel
+        if self.emulation.statistics or not (is_there(a, kernel) and is_there(b, kernel)):
+            return None
+        if not all(x.rounds_only for x in kind.operands):
+            return None
+        x, y = (rounded(each, operand.format) for each, operand in zip((a, b), kind.operands, strict=True))
+        if x is None or y is None:
+            return None
+        d: Any = matmul(x, y, **self.unit.arguments(*kind.operands, kind.product))
+        return tensor(d) if d.is_floating_point() else d.float()
 
     def _kind(self, roles: tuple[Role, Role], product: Product) -> Kind:
         """What tensors of these roles become in a product, and what multiplies them."""
@@ -143,8 +162,9 @@ class Call:
         self, a: torch.Tensor, b: torch.Tensor, *, scaled: bool = False, fast: bool = False
     ) -> torch.Tensor:
         """A B of operands in formats of the unit, in FP32, of integers exact; ``scaled`` as `torch._scaled_mm` does."""
-        x, y = array(a), array(b)
-        formats = tuple(_core.format(each.dtype) for each in (x, y))
+        there = is_there(a, self.emulation.kernel) and is_there(b, self.emulation.kernel)
+        x, y = (encodings(matrix(each)) if there else array(each.cpu()) for each in (a, b))
+        formats = tuple(_core.format(dtype(str(each.dtype).removeprefix("torch."))) for each in (a, b))
         instruction = (
             self.unit.on if isinstance(self.unit.on, Instruction) else chosen(self.unit.on, None, formats, None)
         )
@@ -154,8 +174,9 @@ class Call:
         shown = Rounded(roles[0], formats[0], formats[0]), Rounded(roles[1], formats[1], formats[1])
         kind = Kind(self._product(roles), (Operand(formats[0]), Operand(formats[1])), shown, instruction.name)
         self._record(kind, None, None, a, b)
-        d = matmul(x, y, on=instruction, in_dtype=formats, plan=named, threads=self.emulation.threads)
-        return tensor(d)
+        of_emulation: dict[str, Any] = {"threads": self.emulation.threads, "kernel": self.emulation.kernel}
+        d = matmul(x, y, on=instruction, in_dtype=formats, plan=named, **of_emulation)
+        return tensor(d).to(a.device)
 
     # ---- Operands ----
 

@@ -105,7 +105,8 @@ def _fprop(call: Call, x: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
 def _dgrad(call: Call, y: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
     """For each class of pixels (groups, N in..., K) x (groups, K, channels): N, channels, in..."""
     channels = weight.shape[1] * g.groups
-    d = torch.zeros(y.shape[0], channels, *g.inside, dtype=torch.float64 if y.dtype == torch.float64 else torch.float32)
+    kind = torch.float64 if y.dtype == torch.float64 else torch.float32
+    d = torch.zeros(y.shape[0], channels, *g.inside, dtype=kind, device=y.device)
     filters, roles = _grouped(weight, g.groups), (call.role(y), call.role(weight))
     for residues in combinations(*map(range, g.stride)):
         columns = [_reaching(g, axis, residue) for axis, residue in enumerate(residues)]
@@ -113,7 +114,7 @@ def _dgrad(call: Call, y: Tensor, weight: Tensor, g: _Geometry) -> Tensor:
             continue
         part = filters
         for axis, (_, positions, _) in enumerate(columns):
-            part = part.index_select(3 + axis, positions)
+            part = part.index_select(3 + axis, positions.to(part.device))
         b = part.permute(0, *range(3, part.dim()), 1, 2).flatten(1, -2)
         a = _patches(y, [where for *_, where in columns], g.groups)
         found = call.product(a, b, roles=roles, source=weight)
@@ -156,7 +157,7 @@ def _patches(x: Tensor, where: list[Tensor], groups: int) -> Tensor:
         size = x.shape[2 + 2 * axis]
         x = torch.cat([x, torch.zeros_like(x.narrow(2 + 2 * axis, 0, 1) if size else x)], 2 + 2 * axis)
         inside = torch.where((pixels >= 0) & (pixels < size), pixels, size)
-        x = x.index_select(2 + 2 * axis, inside.flatten()).unflatten(2 + 2 * axis, tuple(inside.shape))
+        x = x.index_select(2 + 2 * axis, inside.flatten().to(x.device)).unflatten(2 + 2 * axis, tuple(inside.shape))
     x = x.unflatten(1, (groups, -1)).transpose(0, 1)  # groups, N, channels, pixels, positions, pixels, positions, ...
     rank = len(where)
     x = x.permute(0, 1, *(3 + 2 * i for i in range(rank)), *(4 + 2 * i for i in range(rank)), 2)

@@ -19,6 +19,7 @@ from torch.nn import Module
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from softmma._devices import number
 from softmma._units import Instruction, chosen
 from softmma.recipes import History, Recipe, Statistics, Unit, custom
 from softmma.recipes import recipe as named
@@ -29,6 +30,7 @@ from softmma.torch._operations import EMULATED, outside
 from softmma.torch._progress import Progress
 from softmma.torch._report import Gradients, Outside, Products, Report
 from softmma.torch._roles import Roles
+from softmma.torch._tensors import is_there
 from softmma.torch._wrapped import Wrapped
 
 _ADDING = ("addmm", "baddbmm", "addmv", "addbmm")
@@ -70,12 +72,14 @@ class Emulation(TorchDispatchMode):
         self.strict: bool = options["strict"]
         self.statistics: bool = options["statistics"]
         self.threads: int = options["threads"]
+        self.kernel: str | None = options["kernel"]
         self.keep_weights: bool = options["keep_weights"]
         self.attention: str = options["attention"]
         self.attention_blocks: tuple[int, int] | None = options["attention_blocks"]
         self.recipe: Recipe = options["recipe"]
         listed = (self.recipe, *options["layers"].values())
-        units = {recipe: Unit(self.on, recipe, threads=self.threads, seed=options["seed"]) for recipe in listed}
+        arguments = {"threads": self.threads, "seed": options["seed"], "kernel": self.kernel}
+        units = {recipe: Unit(self.on, recipe, **arguments) for recipe in listed}
         self.unit = units[self.recipe]
         choices: list[tuple[Pattern, Unit | None]] = [(pattern, None) for pattern in options["skip"]]
         choices += [(pattern, units[recipe]) for pattern, recipe in options["layers"].items()]
@@ -239,8 +243,10 @@ class Emulation(TorchDispatchMode):
         """Why this call of an operation is not emulated; "" if there is nothing to report: nothing is computed."""
         operands = [x for x in args if isinstance(x, torch.Tensor)]
         for x in (*operands, *kwargs.values()) if kwargs else operands:
-            if isinstance(x, torch.Tensor) and not (x.is_cpu and x.layout is torch.strided and not x.is_nested):
-                return _elsewhere(x)
+            if isinstance(x, torch.Tensor) and not (
+                (x.is_cpu or is_there(x, self.kernel)) and x.layout is torch.strided and not x.is_nested
+            ):
+                return _elsewhere(x, self.kernel)
         del operands[_operands(base) :]
         kinds = set()
         for x in operands:
@@ -391,11 +397,11 @@ def _named(func: Any) -> tuple[str, str, Any, str | None]:
     return name, base, EMULATED.get(base), outside(namespace, name)
 
 
-def _elsewhere(x: torch.Tensor) -> str:
-    """What a tensor is that is no plain array of this CPU's; "" if it has no numbers."""
+def _elsewhere(x: torch.Tensor, kernel: str | None) -> str:
+    """What a tensor is that is no plain array of this CPU's, or the kernel's; "" if it has no numbers."""
     if x.device.type == "meta":
         return ""
-    if x.device.type != "cpu":
+    if x.device.type != "cpu" and not is_there(x, kernel):
         return f"on {x.device.type}"
     return "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
 
@@ -524,8 +530,9 @@ def emulate(
     seed: int = 0,
     threads: int = 0,
     keep_weights: bool = True,
+    kernel: str | None = None,
 ) -> Emulation:
-    """Products of CPU tensors are computed as a GPU's matrix unit does, forward and backward: inside, as a context.
+    """Products of tensors are computed as a GPU's matrix unit does, forward and backward: inside, as a context.
 
         with softmma.torch.emulate("H100", "fp8_tensorwise", skip=["lm_head"]) as emulation:
             loss = model(x).square().mean()
@@ -559,6 +566,12 @@ def emulate(
     change is seen, however it was made. For each direction in which a weight is used, forward and backward, that takes
     its memory once more and the multiplier's. With ``keep_weights=False`` weights are rounded for each product.
 
+    With ``kernel`` "cuda" ("cuda:1", ...) that GPU computes, and tensors may be in its memory (without, they are the
+    CPU's). Where a recipe rounds operands and does nothing else to them (fp32, tf32, bf16, fp16, formats with scaling
+    "none"), they are rounded there by PyTorch and never leave it; nothing is said of values that overflow. What
+    has factors, a history, a transform or stochastic rounding, FP64 that is rounded, and what ``statistics`` counts is
+    copied to the host to be prepared. ``attention`` "flash" is for the CPU's kernels.
+
     A bias is added in FP32; results are rounded to the tensors' dtype.
 
     Raises LookupError for a recipe or format that there is not, and, inside, for formats that the unit does not
@@ -575,6 +588,8 @@ def emulate(
         made = named(recipe)
     if attention not in ("products", "flash"):
         raise ValueError(f"attention: {attention!r} is neither products nor flash")
+    if attention == "flash" and number(kernel) is not None:
+        raise ValueError(f"attention: 'flash' with kernel={kernel!r}: PyTorch's operation on GPUs is not emulated")
     if attention_blocks is not None and (len(attention_blocks) != 2 or min(attention_blocks) < 1):
         raise ValueError(f"attention_blocks: {attention_blocks!r} are no rows of queries and of keys")
     return Emulation(
@@ -591,6 +606,7 @@ def emulate(
         seed=seed,
         threads=threads,
         keep_weights=keep_weights,
+        kernel=kernel,
     )
 
 

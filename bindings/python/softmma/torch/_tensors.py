@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from softmma._devices import number
 from softmma._units import dtype
 
 _UNSIGNED = {1: torch.uint8, 2: torch.uint16}
@@ -29,8 +30,61 @@ def array(x: torch.Tensor) -> Any:
     return x.view(_UNSIGNED[x.element_size()]).numpy().view(dtype(str(x.dtype).removeprefix("torch.")))
 
 
+_FLOATS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+_FP8 = {
+    "e4m3": (torch.float8_e4m3fn, 448.0),
+    "e5m2": (torch.float8_e5m2, 57344.0),
+    "e4m3fnuz": (torch.float8_e4m3fnuz, 240.0),
+    "e5m2fnuz": (torch.float8_e5m2fnuz, 57344.0),
+}
+
+
+def is_there(x: torch.Tensor, kernel: str | None) -> bool:
+    """Whether a tensor is in the memory of the device that a kernel names."""
+    return x.is_cuda and x.device.index == number(kernel)
+
+
+def matrix(x: torch.Tensor) -> torch.Tensor:
+    """The tensor, or a copy where its last two axes are not a matrix in rows or columns."""
+    x = x.detach()
+    x = x.resolve_neg() if x.is_neg() else x
+    if x.dim() < 2:
+        return x.contiguous()
+    (rows, columns), (down, along) = x.shape[-2:], x.stride()[-2:]
+    return x if (along == 1 and down >= columns) or (down == 1 and along >= rows) else x.contiguous()
+
+
+def encodings(x: torch.Tensor) -> torch.Tensor:
+    """FP8 as bytes, which every version of PyTorch lends to others."""
+    return x.view(torch.uint8) if x.dtype.itemsize == 1 and x.dtype.is_floating_point else x
+
+
+def rounded(x: torch.Tensor, format: str) -> torch.Tensor | None:
+    """The tensor in a format, where it is: to nearest even, saturating in FP8, as `softmma.round`; or None.
+
+    None for formats that PyTorch has not, and for FP64, which PyTorch rounds to FP32 first.
+    """
+    x = matrix(x)
+    if x.dtype == _FLOATS.get(format):
+        return x
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        return None
+    if format in _FLOATS:
+        return x.to(_FLOATS[format])
+    if format in _FP8:
+        kind, most = _FP8[format]
+        return encodings(x.clamp(-most, most).to(kind))
+    if format != "tf32":
+        return None
+    bits = x.float().view(torch.int32)
+    kept = (bits + 0xFFF + (bits >> 13 & 1)) & ~0x1FFF
+    return torch.where(x.isnan(), 0x7FFFE000, kept).view(torch.uint32)
+
+
 def tensor(d: Any) -> torch.Tensor:
     """The product of two vectors is a number."""
+    if isinstance(d, torch.Tensor):
+        return d
     d = np.asarray(d)
     if d.dtype.isbuiltin == 1:
         return torch.from_numpy(d)
