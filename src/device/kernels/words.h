@@ -1,7 +1,8 @@
 /* What kernels need from their language besides the core's words: C11 (tests), CUDA C++ or OpenCL C.
 
    A kernel is called for each item of a grid of two axes and asks smma_item which one it is. Its first argument is the
-   operation, which programs of OpenCL and NVRTC have as a constant instead, so that compilers see formats and parameters.
+   operation, which programs of OpenCL and NVRTC have as a constant instead, so that compilers see formats and
+   parameters.
 
    A lane is an element of D. Kernels that compute lanes side by side are written with the types smma_floats,
    smma_ints, smma_doubles of SMMA_WIDTH lanes: 1 where the device makes vectors of items by itself, vectors of OpenCL
