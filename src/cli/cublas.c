@@ -41,6 +41,7 @@ static bool done(cublasStatus_t status, const char *what, smma_error *error) {
 
 bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *cublas, smma_error *error) {
   void *library = open_library(path, error);
+  char message[SMMA_DEVICE_MESSAGE];
   unsigned version;
   *cublas = (smma_cublas){.device = device};
   if (!library) return false;
@@ -50,6 +51,8 @@ bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *
 #include "cli/cublas.def"
   version = (unsigned)cublas->version();
   snprintf(cublas->name, sizeof cublas->name, "cuBLAS %u.%u.%u", version / 10000, version / 100 % 100, version % 100);
+  /* It starts on the device that this thread has used last. */
+  if (!device->driver->wait(device->state, message)) return smma_fail(error, "%s", message);
   return done(cublas->create(&cublas->handle), "it does not start", error);
 }
 
