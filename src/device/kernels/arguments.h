@@ -1,7 +1,8 @@
-/* Arguments of kernels that the host fills in: integers alone, which lie alike in every language. uint64_t is the
-   including file's. */
+/* Arguments of kernels that the host fills in: integers alone, which lie alike in every language. */
 #ifndef SMMA_DEVICE_ARGUMENTS_H
 #define SMMA_DEVICE_ARGUMENTS_H
+
+#include "core/dialect.h"
 
 /* What a kernel covers: elements (0..rows - 1, 0..columns - 1) of a part of D, and steps of the instruction. Element
    (i, j) is at i * columns_apart + j of accumulators. Of operands, element k of line i is at k * lines + i; there are
