@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cublas.h"
+#include "host_address.h"
 
 enum {
 #define SMMA_CUBLAS_TYPE(name, type)
@@ -38,14 +39,10 @@ static size_t bytes_of(const layout *x) {
   return (size_t)x->apart * x->columns * each;
 }
 
-static unsigned char *here(const void *of_device) {
-  return (unsigned char *)((uintptr_t)of_device & ~((uintptr_t)1 << 62));
-}
-
 static void multiply(const void *a, const layout *of_a, const void *b, const layout *of_b, void *d,
                      const layout *of_d) {
-  for (size_t i = 0; i < bytes_of(of_a); i++) seen ^= here(a)[i];
-  for (size_t i = 0; i < bytes_of(of_b); i++) seen ^= here(b)[i];
+  for (size_t i = 0; i < bytes_of(of_a); i++) seen ^= ((const unsigned char *)here(a))[i];
+  for (size_t i = 0; i < bytes_of(of_b); i++) seen ^= ((const unsigned char *)here(b))[i];
   memset(here(d), seen, bytes_of(of_d));
 }
 

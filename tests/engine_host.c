@@ -2,28 +2,20 @@
    tested, and runs under sanitizers, where there is no device. It stands in for the module of the driver HOST_PLAYS.
    With HOST_ADDRESSES its memory has addresses that others may name, and that mean nothing to the host.
 
-   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once;
-   SOFTMMA_HOST_FAILS=N lets the N-th start of a kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a
-   bit of the N-th results that are read; SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
+   SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once,
+   SOFTMMA_HOST_LEFT=BYTES all that it has when asked, fewer than it said; SOFTMMA_HOST_FAILS=N lets the N-th start of a
+   kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a bit of the N-th results that are read;
+   SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "device/driver.h"
 #include "device/kernels/kernels.h"
+#include "host_address.h"
 
 #define VALUE(type, i) (*(const type *)x[i].value)
 #define BUFFER(i) here(x[i].buffer)
-
-/* Addresses of the device: the host's with a bit that no address of the host's has, so that it reads none by mistake.
- */
-#ifdef HOST_ADDRESSES
-#define DEVICE_BIT ((uintptr_t)1 << 62)
-#else
-#define DEVICE_BIT 0
-#endif
-static void *here(const void *of_device) { return (void *)((uintptr_t)of_device & ~DEVICE_BIT); }
-static void *there(void *of_host) { return (void *)((uintptr_t)of_host | DEVICE_BIT); }
 
 typedef void caller(const smma_kernel_argument *x);
 
@@ -147,11 +139,21 @@ typedef struct buffer {
 static buffer *buffers;
 
 static void *allocate(void *device, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
-  const size_t most = number_of("SOFTMMA_HOST_BUFFER");
-  buffer *b = most && bytes > most ? NULL : malloc(sizeof *b);
+  const size_t most = number_of("SOFTMMA_HOST_BUFFER"), left = number_of("SOFTMMA_HOST_LEFT");
+  size_t used = bytes;
+  buffer *b;
+  for (b = buffers; b; b = b->next) used += b->bytes;
+  b = (most && bytes > most) || (left && used > left) ? NULL : malloc(sizeof *b);
   (void)device;
   if (b) *b = (buffer){malloc(bytes + (bytes == 0)), bytes, buffers};
-  if (b && b->memory) return buffers = b, there(b->memory);
+  if (b && b->memory) {
+    buffers = b;
+#ifdef HOST_ADDRESSES
+    return there(b->memory);
+#else
+    return b->memory;
+#endif
+  }
   free(b);
   snprintf(message, SMMA_DEVICE_MESSAGE, "too little memory");
   return NULL;

@@ -7,7 +7,7 @@ table=$1 source=$2 folder=$3
 
 rm -rf "$folder"/{gemm,device}
 mkdir -p "$folder"
-cp -r "$source"/{gemm,device} "$(dirname "$0")/engine_host.c" "$folder"
+cp -r "$source"/{gemm,device} "$(dirname "$0")"/{engine_host.c,host_address.h} "$folder"
 
 number=0
 while IFS= read -r line; do

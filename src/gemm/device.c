@@ -211,15 +211,15 @@ static double part_bytes(const job *j, size_t rows, size_t columns, double *larg
          lines * ((double)scales_at_once(j) + 4);
 }
 
-/* Halves the longer side of a part until it fits. */
-static bool choose_sizes(job *j) {
+/* Halves the longer side of a part until its buffers take no more than so much memory. */
+static bool choose_sizes(job *j, double memory) {
   const smma_multiplier *p = j->multiplier;
   const smma_device_description *is = &j->device->is;
   const size_t k = (size_t)p->operation.k, depth = is->width > 1 ? CACHED_DEPTH : DEPTH;
   double largest;
   j->steps = least(p->steps, depth / k ? depth / k : 1);
   j->rows = least(p->with.m, MOST_ROWS), j->columns = p->with.n;
-  while (part_bytes(j, j->rows, j->columns, &largest) > 0.9 * (double)is->memory || largest > (double)is->largest) {
+  while (part_bytes(j, j->rows, j->columns, &largest) > memory || largest > (double)is->largest) {
     size_t *longer = j->rows > j->columns ? &j->rows : &j->columns;
     if (*longer <= GRAIN) {
       snprintf(j->message, sizeof j->message, "%s has too little memory for %zu rows and columns", is->name,
@@ -271,17 +271,35 @@ static bool allocate_all(job *j) {
   return done;
 }
 
+static void release_buffer(job *j, void **buffer) {
+  j->device->driver->release(j->device->state, *buffer);
+  *buffer = NULL;
+}
+
 static void release_all(job *j) {
-  const smma_driver *driver = j->device->driver;
-  for (size_t i = 0; j->b.sums && i < places(j); i++) driver->release(j->device->state, j->b.sums[i]);
-  free(j->b.sums);
-  driver->release(j->device->state, j->b.from);
-  driver->release(j->device->state, j->matrices.order);
+  for (size_t i = 0; j->b.sums && i < places(j); i++) release_buffer(j, &j->b.sums[i]);
+  release_buffer(j, &j->b.from);
+  release_buffer(j, &j->matrices.order);
   for (int i = 0; i < OPERANDS; i++) {
-    driver->release(j->device->state, j->b.codes[i]), driver->release(j->device->state, j->b.values[i]);
-    driver->release(j->device->state, j->b.exponents[i]), driver->release(j->device->state, j->b.scales[i]);
-    driver->release(j->device->state, j->b.factors[i]);
+    release_buffer(j, &j->b.codes[i]), release_buffer(j, &j->b.values[i]), release_buffer(j, &j->b.exponents[i]);
+    release_buffer(j, &j->b.scales[i]), release_buffer(j, &j->b.factors[i]);
   }
+}
+
+/* The largest parts whose buffers can be had: others use the device's memory, too. */
+static bool claim_memory(job *j) {
+  double memory = 0.9 * (double)j->device->is.memory, largest;
+  if (!choose_sizes(j, memory)) return false;
+  while (!allocate_all(j)) {
+    char reason[SMMA_DEVICE_MESSAGE];
+    memcpy(reason, j->message, sizeof reason);
+    release_all(j);
+    memory = 0.5 * part_bytes(j, j->rows, j->columns, &largest);
+    if (choose_sizes(j, memory)) continue;
+    memcpy(j->message, reason, sizeof reason);
+    return false;
+  }
+  return true;
 }
 
 static bool launch(job *j, const char *kernel, size_t x, size_t y, size_t group, const smma_kernel_argument *arguments,
@@ -567,14 +585,17 @@ static bool finish(job *j, const part *t) {
 
 static smma_status run_parts(job *j) {
   const smma_multiplier *p = j->multiplier;
-  const size_t depth = j->steps * (size_t)p->operation.k, lines = most(apart_of(j->rows), apart_of(j->columns));
+  const smma_driver *driver = j->device->driver;
   smma_status status = SMMA_OK;
-  j->space = malloc(lines * (depth * most(j->code_bytes[OF_A], j->code_bytes[OF_B]) + sizeof(float)) + 64);
+  size_t depth, lines;
   j->b.sums = calloc(places(j), sizeof *j->b.sums);
-  if (!j->space || !j->b.sums || !make_parts(j)) return SMMA_NO_MEMORY;
-  j->program = j->device->driver->program(j->device->state, &p->operation, j->message);
+  if (!j->b.sums) return SMMA_NO_MEMORY;
+  j->program = driver->program(j->device->state, &p->operation, j->message);
+  if (!j->program || !claim_memory(j)) return SMMA_DEVICE_FAILED;
+  depth = j->steps * (size_t)p->operation.k, lines = most(apart_of(j->rows), apart_of(j->columns));
+  j->space = malloc(lines * (depth * most(j->code_bytes[OF_A], j->code_bytes[OF_B]) + sizeof(float)) + 64);
+  if (!j->space || !make_parts(j)) return SMMA_NO_MEMORY;
   j->matrices = (smma_resident){.multiplier = p, .program = j->program, .message = j->message};
-  if (!j->program || !allocate_all(j)) return SMMA_DEVICE_FAILED;
   if (j->resident && !smma_resident_begin(&j->matrices)) return SMMA_DEVICE_FAILED;
   for (size_t i = 0; i < j->count && status == SMMA_OK; i++) status = run_part(j, i);
   for (size_t i = 0; i < j->count && status == SMMA_OK; i++)
@@ -597,12 +618,13 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
   j.in_panels = takes_panels(j.device, o, &j.panels);
   smma_device_lock(j.device);
   status = j.resident ? smma_resident_check(p, j.message) : SMMA_OK;
-  if (status == SMMA_OK) status = choose_sizes(&j) ? run_parts(&j) : SMMA_DEVICE_FAILED;
+  if (status == SMMA_OK) status = run_parts(&j);
   release_all(&j);
   smma_device_unlock(j.device);
   for (size_t i = 0; j.parts && i < j.count; i++) free(j.parts[i].sums);
   free(j.parts);
   free(j.space);
+  free(j.b.sums);
   if (status != SMMA_OK && j.message[0] && g->message) snprintf(g->message, g->message_size, "%s", j.message);
   return status;
 }
