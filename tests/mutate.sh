@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# mutate.sh MUTATIONS SOURCE FOLDER: copies gemm and device of SOURCE to FOLDER, with the tests' driver that computes by
-# them, and makes every mutation of the table one that the variable smma_mutant chooses: mutation N computes its
+# mutate.sh MUTATIONS SOURCE FOLDER: copies gemm and device of SOURCE to FOLDER, with the tests that compute by device,
+# and makes every mutation of the table one that the variable smma_mutant chooses: mutation N computes its
 # replacement where smma_mutant is N. One that does not apply is left out, which mutants.sh notices.
 set -euo pipefail
 table=$1 source=$2 folder=$3
 
 rm -rf "$folder"/{gemm,device}
 mkdir -p "$folder"
-cp -r "$source"/{gemm,device} "$(dirname "$0")"/{engine_host.c,host_address.h} "$folder"
+cp -r "$source"/{gemm,device} "$(dirname "$0")"/{engine_host.c,host_address.h,test_chain.c,test_fp4.c} "$folder"
 
 number=0
 while IFS= read -r line; do

@@ -1,0 +1,11 @@
+/* Which mistake of tests/kernel_mutations.txt a program makes whose headers are mutated: SMMA_MUTANT of the
+   environment. */
+#include <stdlib.h>
+
+extern int smma_mutant;
+int smma_mutant;
+
+__attribute__((constructor)) static void choose(void) {
+  const char *number = getenv("SMMA_MUTANT");
+  if (number) smma_mutant = atoi(number);
+}
