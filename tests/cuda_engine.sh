@@ -25,7 +25,7 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
   exit 1
 }
 python3 "$source/tests/chain_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
-python3 "$source/tests/fp4_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
+python3 "$source/tests/tile_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
 
 # What NVRTC compiles on the user's machine.
 cc -std=c11 -D_POSIX_C_SOURCE=200809L -I "$source/src" -I "$source/include" -I "$work/generated" \

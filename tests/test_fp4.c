@@ -15,7 +15,7 @@ typedef struct {
   smma_operation o;
   kernel_operands x;
   smma_fp4_panel *a, *b;
-  uint8_t special_a[FP4_LINES], special_b[FP4_LINES];
+  uint8_t special_a[TILE_LINES], special_b[TILE_LINES];
 } product;
 
 typedef struct {
@@ -36,7 +36,7 @@ static smma_fp4_panel *pack(product *p, bool of_a, uint8_t *special) {
     for (size_t i = 0; i < K; i++) codes[i * lines + line] = (uint8_t)code[line * K + i];
     for (size_t s = 0; s < p->x.scales; s++) scales[s * lines + line] = (uint8_t)scale[line * p->x.scales + s];
   }
-  for (size_t line = 0; line < FP4_LINES; line++) {
+  for (size_t line = 0; line < TILE_LINES; line++) {
     special[line] = 0;
     for (size_t i = 0; i < STEPS; i++)
       if (smma_fp4_pack(&operand, line, i * FP4_DEPTH, panel + i)) special[line] = 1;
@@ -67,14 +67,14 @@ static uint32_t expected(const product *p, size_t i, size_t j) {
 }
 
 /* One thread's elements. */
-static void advance(const product *p, smma_fp4_thread at, double *c, outcome *r) {
+static void advance(const product *p, smma_tile_thread at, double *c, outcome *r) {
   for (int step = 0; step < STEPS; step++) {
     const smma_fp4_panel *a = p->a + step, *b = p->b + step;
-    int64_t sum[FP4_ROWS * FP4_COLUMNS];
-    for (int first = 0; first < FP4_ROWS; first += FP4_BEGUN)
-      smma_fp4_sums(a, b, at, first, smma_fp4_start(0), sum + first * FP4_COLUMNS);
-    for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++) {
-      const int row = smma_fp4_row(at, e / FP4_COLUMNS), column = smma_fp4_column(at, e % FP4_COLUMNS);
+    int64_t sum[TILE_ROWS * TILE_COLUMNS];
+    for (int first = 0; first < TILE_ROWS; first += FP4_BEGUN)
+      smma_fp4_sums(a, b, at, first, smma_fp4_start(0), sum + first * TILE_COLUMNS);
+    for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
+      const int row = smma_tile_row(at, e / TILE_COLUMNS), column = smma_tile_column(at, e % TILE_COLUMNS);
       r->steps++;
       if (!smma_fp4_add(smma_fp4_fraction(&p->o), a->word[row], b->word[column], a->power[row], b->power[column],
                         sum[e], &c[e]))
@@ -94,16 +94,16 @@ static outcome compare(const smma_instruction *instruction, unsigned theme, uint
   p.a = pack(&p, true, p.special_a);
   p.b = pack(&p, false, p.special_b);
   for (int thread = 0; thread < 32; thread++) {
-    const smma_fp4_thread at = {thread / 8, thread % 8};
-    double c[FP4_ROWS * FP4_COLUMNS];
-    for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++) {
-      const int i = smma_fp4_row(at, e / FP4_COLUMNS), j = smma_fp4_column(at, e % FP4_COLUMNS);
+    const smma_tile_thread at = {thread / 8, thread % 8};
+    double c[TILE_ROWS * TILE_COLUMNS];
+    for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
+      const int i = smma_tile_row(at, e / TILE_COLUMNS), j = smma_tile_column(at, e % TILE_COLUMNS);
       const float before = smma_f32_of((uint32_t)p.x.c[i * COLUMNS + j]);
       c[e] = smma_fp4_takes(before) ? (double)before : 0;
     }
     advance(&p, at, c, &r);
-    for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++) {
-      const size_t i = (size_t)smma_fp4_row(at, e / FP4_COLUMNS), j = (size_t)smma_fp4_column(at, e % FP4_COLUMNS);
+    for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
+      const size_t i = (size_t)smma_tile_row(at, e / TILE_COLUMNS), j = (size_t)smma_tile_column(at, e % TILE_COLUMNS);
       const uint32_t got = smma_f32_bits((float)c[e]), wanted = expected(&p, i, j);
       if (p.special_a[i] || p.special_b[j] || !smma_fp4_takes(smma_f32_of((uint32_t)p.x.c[i * COLUMNS + j]))) {
         r.left++;

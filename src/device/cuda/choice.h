@@ -78,20 +78,44 @@ SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) {
   return smma_chain_stage(p) / CHAIN_DEPTH * 2 * CHAIN_PANEL_BYTES;
 }
 
+/* Of a tile (tile.h). */
+enum {
+  TILE_LINES = 64, /* rows of A or columns of B in a panel */
+  TILE_ROWS = 8,   /* elements of one thread */
+  TILE_COLUMNS = 4,
+  TILE_THREADS = 128
+};
+
+/* Of sums in two numbers of binary32 (two_level.h). */
+enum {
+  TWO_DEPTH = 32,  /* products of each line in a panel */
+  TWO_REACH = 78,  /* the greatest sum of two deficits */
+  TWO_LEAST = -80, /* emax where there is neither a product nor c: below all others */
+  TWO_PANEL_BYTES = 22528
+};
+
+/* Whether sums in two numbers compute a chain, and its kernel's name. */
+SMMA_CORE bool smma_two_takes_chain(const smma_chain *chain) { return !chain->wide; }
+SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
+#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                    \
+  if (chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && !chain->wide) \
+    return "smma_"                                                                            \
+           "two_" #NAME;
+#include "device/cuda/kernels.def"
+#undef SMMA_CHAIN
+  return "";
+}
+
 /* Of FP4. */
 enum {
   FP4_GROUPS = 4, /* of a step */
   FP4_GROUP = 16,
   FP4_DEPTH = FP4_GROUPS * FP4_GROUP,
-  FP4_LINES = 64, /* rows of A or columns of B in a panel */
-  FP4_ROWS = 8,   /* elements of one thread */
-  FP4_COLUMNS = 4,
   FP4_BEGUN = 4, /* rows whose sums are held together */
   FP4_F = 35,
   FP4_POWER = 8,   /* exponent field of a product of powers of both bases */
   FP4_SPREAD = 18, /* the most between exponents of a line's scale factors in a step */
   FP4_MOST = 45,   /* of their exponents: no result is subnormal or overflows */
-  FP4_THREADS = 128,
   FP4_PANEL_BYTES = 7168
 };
 
@@ -120,16 +144,22 @@ SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panel
   smma_chain chain;
   if (fraction) {
     p->pack = "smma_fp4_pack_panels", p->name = "smma_fp4";
-    p->lines = FP4_LINES, p->depth = p->stage = FP4_DEPTH, p->bytes = FP4_PANEL_BYTES, p->threads = FP4_THREADS;
+    p->lines = TILE_LINES, p->depth = p->stage = FP4_DEPTH, p->bytes = FP4_PANEL_BYTES, p->threads = TILE_THREADS;
     p->shared = 0; /* it has its own */
     p->number = fraction;
     return true;
   }
-  if (!fast_f64 || !smma_chain_of(o, &chain)) return false;
+  if (!smma_chain_of(o, &chain)) return false;
+  p->number = smma_chain_base_of(o->a) + smma_chain_base_of(o->b);
+  if (!fast_f64) {
+    p->pack = "smma_two_pack_panels", p->name = smma_two_name(&chain);
+    p->lines = TILE_LINES, p->depth = p->stage = TWO_DEPTH, p->bytes = TWO_PANEL_BYTES, p->threads = TILE_THREADS;
+    p->shared = 0;
+    return smma_two_takes_chain(&chain);
+  }
   p->pack = "smma_chain_pack_panels", p->name = smma_chain_name(&chain);
   p->lines = CHAIN_LINES, p->depth = CHAIN_DEPTH, p->stage = smma_chain_stage(&chain), p->bytes = CHAIN_PANEL_BYTES;
   p->threads = CHAIN_THREADS, p->shared = smma_chain_stage_bytes(&chain);
-  p->number = smma_chain_base_of(o->a) + smma_chain_base_of(o->b);
   return true;
 }
 

@@ -13,35 +13,18 @@
 #ifndef SMMA_DEVICE_CUDA_FP4_H
 #define SMMA_DEVICE_CUDA_FP4_H
 
-#include "device/cuda/choice.h"
-#include "device/cuda/words.h"
+#include "device/cuda/tile.h"
 #include "device/kernels/words.h"
 
-/* One step of FP4_LINES lines. */
+/* One step of TILE_LINES lines. */
 typedef struct {
-  smma_four element[FP4_GROUPS][FP4_LINES];    /* a group's, doubled, a byte each */
-  smma_four weight[FP4_GROUPS][FP4_LINES / 4]; /* of smma_fp4_place */
-  smma_four power[FP4_LINES];                  /* 16^(exponent - base), of each group; 0: all zero */
-  smma_four word[FP4_LINES];                   /* FP4_BASE etc. */
+  smma_four element[FP4_GROUPS][TILE_LINES];    /* a group's, doubled, a byte each */
+  smma_four weight[FP4_GROUPS][TILE_LINES / 4]; /* of smma_tile_place */
+  smma_four power[TILE_LINES];                  /* 16^(exponent - base), of each group; 0: all zero */
+  smma_four word[TILE_LINES];                   /* FP4_BASE etc. */
 } smma_fp4_panel;
 
 enum { FP4_BASE, FP4_NONZERO, FP4_SCALES, FP4_NO_BASE = 1000, FP4_NO_EXPONENT = -500 };
-
-SMMA_CORE uint32_t smma_fp4_word(smma_four x, int i) { return x.of[i / 2].of[i % 2]; }
-
-/* A thread's elements: rows 0, 4, 8.. 28 and columns 0, 8, 16, 24 from here on. */
-typedef struct {
-  int row, column;
-} smma_fp4_thread;
-
-SMMA_CORE int smma_fp4_row(smma_fp4_thread at, int i) { return at.row + i * 4; }
-SMMA_CORE int smma_fp4_column(smma_fp4_thread at, int j) { return at.column + j * 8; }
-
-/* Where among 32 lines a line's weight lies, so that a thread's are together. */
-SMMA_CORE int smma_fp4_place(bool of_a, int line) {
-  const int in_32 = line % 32, apart = of_a ? 4 : 8;
-  return line - in_32 + in_32 % apart * (32 / apart) + in_32 / apart;
-}
 
 /* ---- Packing ---- */
 
@@ -61,7 +44,7 @@ SMMA_CORE uint32_t smma_fp4_doubled(uint32_t code) {
 
 /* Packs a step of a line, from index k on; true if it is the core's. */
 SMMA_CORE bool smma_fp4_pack(const smma_fp4_operand *o, uint64_t line, uint64_t k, smma_fp4_panel *panel) {
-  const int at = (int)(line % FP4_LINES), place = smma_fp4_place(o->of_a, at);
+  const int at = (int)(line % TILE_LINES), place = smma_tile_place(o->of_a, at);
   const bool there = line < o->lines && k < o->depth;
   uint32_t nonzero = 0, scales = 0;
   int base = FP4_NO_BASE, most = -FP4_NO_BASE, group, i;
@@ -118,19 +101,19 @@ SMMA_CORE int64_t smma_fp4_start(uint32_t zero) { return (int64_t)smma_in_regist
 
 /* The terms' sums of a step, in units of 2^(both bases - fraction), as the bits of a double with 1.5 * 2^52, of
    FP4_BEGUN rows from number `first` on. `start`: smma_fp4_start's. */
-SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, smma_fp4_thread at, int first,
+SMMA_CORE void smma_fp4_sums(const smma_fp4_panel *a, const smma_fp4_panel *b, smma_tile_thread at, int first,
                              int64_t start, int64_t *sum) {
-  const int row = (smma_fp4_place(true, at.row) + first) / 4, column = smma_fp4_place(false, at.column) / 4;
+  const int row = (smma_tile_place(true, at.row) + first) / 4, column = smma_tile_place(false, at.column) / 4;
   int group, i, j;
   SMMA_UNROLL for (group = 0; group < FP4_GROUPS; group++) {
     const smma_four of_a = a->weight[group][row], of_b = b->weight[group][column];
-    smma_four y[FP4_COLUMNS];
-    SMMA_UNROLL for (j = 0; j < FP4_COLUMNS; j++) y[j] = b->element[group][smma_fp4_column(at, j)];
+    smma_four y[TILE_COLUMNS];
+    SMMA_UNROLL for (j = 0; j < TILE_COLUMNS; j++) y[j] = b->element[group][smma_tile_column(at, j)];
     SMMA_UNROLL for (i = 0; i < FP4_BEGUN; i++) {
-      const smma_four x = a->element[group][smma_fp4_row(at, first + i)];
-      SMMA_UNROLL for (j = 0; j < FP4_COLUMNS; j++) {
-        int64_t *to = &sum[i * FP4_COLUMNS + j];
-        *to = (int64_t)(smma_fp4_dot(x, y[j]) * (int32_t)smma_fp4_word(of_a, i)) * (int32_t)smma_fp4_word(of_b, j) +
+      const smma_four x = a->element[group][smma_tile_row(at, first + i)];
+      SMMA_UNROLL for (j = 0; j < TILE_COLUMNS; j++) {
+        int64_t *to = &sum[i * TILE_COLUMNS + j];
+        *to = (int64_t)(smma_fp4_dot(x, y[j]) * (int32_t)smma_word(of_a, i)) * (int32_t)smma_word(of_b, j) +
               (group == 0 ? start : *to);
       }
     }
@@ -143,13 +126,13 @@ SMMA_CORE bool smma_fp4_add(int fraction, smma_four a, smma_four b, smma_four a_
   const uint32_t both = a.of[0].of[FP4_NONZERO] & b.of[0].of[FP4_NONZERO];
   const uint32_t bases = a.of[0].of[FP4_BASE] + b.of[0].of[FP4_BASE];
   const uint32_t high = smma_high_word(*c), magnitude = high & 0x7fffffffu;
-  float power = smma_f32_of(smma_fp4_word(a_power, 0)) * smma_f32_of(smma_fp4_word(b_power, 0));
+  float power = smma_f32_of(smma_word(a_power, 0)) * smma_f32_of(smma_word(b_power, 0));
   uint32_t greatest, place;
   double cut, start, terms, exact;
   bool again;
   int group;
   SMMA_UNROLL for (group = 1; group < FP4_GROUPS; group++) power =
-      smma_f32_of(smma_fp4_word(a_power, group)) * smma_f32_of(smma_fp4_word(b_power, group)) + power;
+      smma_f32_of(smma_word(a_power, group)) * smma_f32_of(smma_word(b_power, group)) + power;
   greatest = smma_f32_bits(power);
   again = ((both - 0x01010101u) & ~both & 0x80808080u) != 0;
   again = again | (greatest - 1 >= (uint32_t)(FP4_POWER + 4 * (FP4_F + 1 - fraction)) << 23);
@@ -184,7 +167,7 @@ SMMA_CORE bool smma_fp4_all_zero(smma_four x, smma_four y) {
   int word, byte;
   for (word = 0; word < 4; word++)
     for (byte = 0; byte < 32; byte += 8)
-      both |= (uint32_t)((smma_fp4_word(x, word) >> byte & 255) != 0 && (smma_fp4_word(y, word) >> byte & 255) != 0);
+      both |= (uint32_t)((smma_word(x, word) >> byte & 255) != 0 && (smma_word(y, word) >> byte & 255) != 0);
   return both == 0;
 }
 

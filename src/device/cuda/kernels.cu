@@ -1,9 +1,10 @@
-/* What NVIDIA GPUs run: every kernel of src/device/kernels, FP4's, and the chain's: packing, and products of 128 x 128
-   elements by 8 warps. */
+/* What NVIDIA GPUs run: every kernel of src/device/kernels, those of tiles, and the chain's: packing, and products of
+   128 x 128 elements by 8 warps. */
 #include <cuda_pipeline_primitives.h>
 
-#include "device/cuda/fp4_kernels.cuh"
+#include "device/cuda/fp4.cuh"
 #include "device/cuda/pack.h"
+#include "device/cuda/two_level.cuh"
 #include "device/kernels/kernels.h"
 
 static_assert(sizeof(smma_chain_panel) == CHAIN_PANEL_BYTES, "the host allocates panels");

@@ -47,6 +47,12 @@ SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); 
 /* x + y and x - y, exact where they are used; x - x is +0. */
 SMMA_CORE double smma_add(double x, double y) { return __dadd_rn(x, y); }
 SMMA_CORE double smma_subtract(double x, double y) { return __dsub_rn(x, y); }
+/* The same in binary32. */
+SMMA_CORE float smma_f32_add_to_zero(float x, float y) { return __fadd_rz(x, y); }
+SMMA_CORE float smma_f32_add_down(float x, float y) { return __fadd_rd(x, y); }
+SMMA_CORE float smma_f32_fma_to_zero(float a, float b, float c) { return __fmaf_rz(a, b, c); }
+SMMA_CORE float smma_f32_fma_down(float a, float b, float c) { return __fmaf_rd(a, b, c); }
+SMMA_CORE uint32_t smma_greater_word(uint32_t x, uint32_t y) { return umax(x, y); }
 SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)__double2hiint(x); }
 SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)__double2loint(x); }
 SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) { return __hiloint2double((int)high, (int)low); }
@@ -86,6 +92,19 @@ SMMA_CORE double smma_add_to_zero(double x, double y) {
   fesetround(mode);
   return r;
 }
+SMMA_CORE float smma_f32_fma_in(int rounding, float a, float b, float c) {
+  const int mode = fegetround();
+  volatile float x = a, y = b, z = c, r;
+  fesetround(rounding);
+  r = fmaf(x, y, z);
+  fesetround(mode);
+  return r;
+}
+SMMA_CORE float smma_f32_add_to_zero(float x, float y) { return smma_f32_fma_in(FE_TOWARDZERO, x, 1, y); }
+SMMA_CORE float smma_f32_add_down(float x, float y) { return smma_f32_fma_in(FE_DOWNWARD, x, 1, y); }
+SMMA_CORE float smma_f32_fma_to_zero(float a, float b, float c) { return smma_f32_fma_in(FE_TOWARDZERO, a, b, c); }
+SMMA_CORE float smma_f32_fma_down(float a, float b, float c) { return smma_f32_fma_in(FE_DOWNWARD, a, b, c); }
+SMMA_CORE uint32_t smma_greater_word(uint32_t x, uint32_t y) { return x > y ? x : y; }
 SMMA_CORE double smma_fma(double a, double b, double c) { return fma(a, b, c); }
 SMMA_CORE double smma_add(double x, double y) { return x + y; }
 SMMA_CORE double smma_subtract(double x, double y) { return x - y; }

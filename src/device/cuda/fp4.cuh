@@ -1,74 +1,43 @@
 /* FP4's kernels: packing, and products of 64 x 64 elements by 4 warps. */
-#ifndef SMMA_DEVICE_CUDA_FP4_KERNELS_CUH
-#define SMMA_DEVICE_CUDA_FP4_KERNELS_CUH
-
-#include <cuda_pipeline_primitives.h>
+#ifndef SMMA_DEVICE_CUDA_FP4_CUH
+#define SMMA_DEVICE_CUDA_FP4_CUH
 
 #include "device/cuda/fp4.h"
+#include "device/cuda/tile.cuh"
 
 static_assert(sizeof(smma_fp4_panel) == FP4_PANEL_BYTES, "the host allocates panels");
 
 /* As smma_chain_pack_panels. */
 extern "C" __global__ void smma_fp4_pack_panels(smma_operation o, int of_a, int lines, int depth, const uint8_t *codes,
                                                 const uint8_t *scales, smma_fp4_panel *panel, uint8_t *special) {
-  const int line = blockIdx.y * FP4_LINES + threadIdx.x;
+  const int line = blockIdx.y * TILE_LINES + threadIdx.x;
   const smma_fp4_operand operand = {codes, scales, (uint64_t)lines, (uint64_t)depth, o.scale, o.scale_block, of_a != 0};
   if (smma_fp4_pack(&operand, line, (uint64_t)blockIdx.x * FP4_DEPTH,
                     &panel[(uint64_t)blockIdx.y * gridDim.x + blockIdx.x]))
     special[line] = 1;
 }
 
-__device__ static inline void load_panel(smma_fp4_panel *to, const smma_fp4_panel *from) {
-#pragma unroll
-  for (int i = 0; i < FP4_PANEL_BYTES; i += FP4_THREADS * 16) {
-    const int at = i + threadIdx.x * 16;
-    if (at < FP4_PANEL_BYTES) __pipeline_memcpy_async((char *)to + at, (const char *)from + at, 16);
-  }
-}
-
-/* An element of a thread, in D. */
-struct fp4_element {
-  int row, column;
-  uint64_t index;
-  bool there;
-};
-
-__device__ static inline fp4_element fp4_element_of(const smma_extent &x, smma_fp4_thread at, int e) {
-  fp4_element d;
-  d.row = blockIdx.y * FP4_LINES + smma_fp4_row(at, e / FP4_COLUMNS);
-  d.column = blockIdx.x * FP4_LINES + smma_fp4_column(at, e % FP4_COLUMNS);
-  d.index = (uint64_t)d.row * x.columns_apart + d.column;
-  d.there = d.row < x.rows && d.column < x.columns;
-  return d;
-}
-
-/* Bits that the compiler does not keep each in a register. */
-__device__ static inline uint32_t together(uint32_t bits) {
-  asm volatile("" : "+r"(bits));
-  return bits;
-}
-
-/* The same, computed anew: registers are few. */
-__device__ static inline smma_fp4_thread anew(smma_fp4_thread at) {
-  asm volatile("" : "+r"(at.row), "+r"(at.column));
-  return at;
-}
+/* Tiles that a multiprocessor computes at a time: as many as registers do for. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+enum { FP4_TILES = 2 };
+#else
+enum { FP4_TILES = 3 };
+#endif
 
 /* Elements advance by all steps, or stay before the first where the core decides. Meanwhile `from` holds what is
    computed once more. */
-extern "C" __global__ void __launch_bounds__(FP4_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, FP4_TILES)
     smma_fp4(smma_extent extent, int steps, int fraction, const smma_fp4_panel *a, const smma_fp4_panel *b,
              const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {
   __shared__ smma_fp4_panel stage[2][2];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const smma_fp4_thread at = {warp / 2 * 32 + lane / 8, warp % 2 * 32 + lane % 8};
+  const smma_tile_thread at = thread_of_tile();
   const int64_t start = smma_fp4_start(steps < 0);
-  double c[FP4_ROWS * FP4_COLUMNS];
+  double c[TILE_ROWS * TILE_COLUMNS];
   uint32_t decides = 0; /* a bit for each element */
   a += (uint64_t)blockIdx.y * steps, b += (uint64_t)blockIdx.x * steps;
 #pragma unroll
-  for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++) {
-    const fp4_element d = fp4_element_of(extent, at, e);
+  for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
+    const tile_element d = element_of_tile(extent, at, e);
     const float before = d.there ? accumulator[d.index] : 0;
     const bool known = d.there & smma_fp4_takes(before) & !(special_a[d.row] | special_b[d.column]);
     decides |= (uint32_t)known << e;
@@ -91,14 +60,14 @@ extern "C" __global__ void __launch_bounds__(FP4_THREADS, 3)
     __pipeline_wait_prior(1);
     __syncthreads();
 #pragma unroll
-    for (int first = 0; first < FP4_ROWS; first += FP4_BEGUN) {
-      int64_t sum[FP4_BEGUN * FP4_COLUMNS];
+    for (int first = 0; first < TILE_ROWS; first += FP4_BEGUN) {
+      int64_t sum[FP4_BEGUN * TILE_COLUMNS];
       smma_fp4_sums(x, y, at, first, start, sum);
       __syncwarp(); /* what is read from here on takes no registers before */
 #pragma unroll
-      for (int i = 0; i < FP4_BEGUN * FP4_COLUMNS; i++) {
-        const int row = smma_fp4_row(at, first + i / FP4_COLUMNS), column = smma_fp4_column(at, i % FP4_COLUMNS);
-        const int e = first * FP4_COLUMNS + i;
+      for (int i = 0; i < FP4_BEGUN * TILE_COLUMNS; i++) {
+        const int row = smma_tile_row(at, first + i / TILE_COLUMNS), column = smma_tile_column(at, i % TILE_COLUMNS);
+        const int e = first * TILE_COLUMNS + i;
         again |= (uint32_t)smma_fp4_add(fraction, x->word[row], y->word[column], x->power[row], y->power[column],
                                         sum[i], &c[e])
                  << e;
@@ -107,27 +76,27 @@ extern "C" __global__ void __launch_bounds__(FP4_THREADS, 3)
     }
     again = together(again) & decides;
     if (again) {
-      const smma_fp4_thread same = anew(at);
+      const smma_tile_thread same = anew(at);
 #pragma unroll
-      for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++)
-        if (again >> e & 1) from[fp4_element_of(extent, same, e).index] = __float_as_int((float)c[e]);
+      for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++)
+        if (again >> e & 1) from[element_of_tile(extent, same, e).index] = __float_as_int((float)c[e]);
 #pragma unroll 1
       for (uint32_t rest = again; rest; rest &= rest - 1) {
         const int e = __ffs(rest) - 1;
-        const int row = smma_fp4_row(same, e / FP4_COLUMNS), column = smma_fp4_column(same, e % FP4_COLUMNS);
-        int *here = &from[fp4_element_of(extent, same, e).index];
+        const int row = smma_tile_row(same, e / TILE_COLUMNS), column = smma_tile_column(same, e % TILE_COLUMNS);
+        int *here = &from[element_of_tile(extent, same, e).index];
         *here = __float_as_int((float)smma_fp4_step(fraction, x, y, row, column, __int_as_float(*here)));
       }
 #pragma unroll
-      for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++)
-        if (again >> e & 1) c[e] = __int_as_float(from[fp4_element_of(extent, same, e).index]);
+      for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++)
+        if (again >> e & 1) c[e] = __int_as_float(from[element_of_tile(extent, same, e).index]);
     }
     __syncthreads();
   }
-  const smma_fp4_thread same = anew(at);
+  const smma_tile_thread same = anew(at);
 #pragma unroll
-  for (int e = 0; e < FP4_ROWS * FP4_COLUMNS; e++) {
-    const fp4_element d = fp4_element_of(extent, same, e);
+  for (int e = 0; e < TILE_ROWS * TILE_COLUMNS; e++) {
+    const tile_element d = element_of_tile(extent, same, e);
     if (!d.there) continue;
     if (decides >> e & 1) accumulator[d.index] = (float)c[e];
     from[d.index] = decides >> e & 1 ? extent.steps : 0;
