@@ -9,6 +9,9 @@ import subprocess
 import sys
 from collections import Counter
 
+# Instructions a product, of each kernel on compute capability 9.0 at most.
+MOST = {"25_16": 3.15, "24_8": 3.55, "23_4": 4.85, "13_32": 2.70, "13_16": 2.90, "25_32_wide": 3.25,
+        "25_16_wide": 4.0, "25_8_wide": 5.25, "24_8_wide": 5.25, "24_4_wide": 8.3}
 PER_THREAD = 64  # elements
 CLOCKS = 132 * 1.98e9  # of an H200's multiprocessors, a second
 # Results a clock of one multiprocessor of compute capability 9.0; what has no pipe here only takes issue slots.
@@ -62,9 +65,12 @@ def per_product(code, block):
             return 1
         if count("DFMA", span) and count("HMMA", span):  # over blocks
             return depth // block
-        if count("DFMA", span):
-            return PER_THREAD * block // count("DFMA", span)
-        return block // 4  # groups of four products
+        kind, all_of_block = ("DFMA", PER_THREAD * block) if count("DFMA", span) else ("IDP", PER_THREAD // 4 * block // 4)
+        within = [s for s in spans if s != span and span[0] <= s[0] and s[1] <= span[1]]
+        around = [s for s in spans if s != span and s[0] <= span[0] and span[1] <= s[1] and not count("HMMA", s)]
+        if within:  # over panels
+            return block // 16
+        return all_of_block // (block // 16 if around else 1) // count(kind, span)
 
     counts = Counter()
     for address, instruction in code:
@@ -84,7 +90,8 @@ def main(module, targets):
         if not kernel or targets and target not in targets:
             continue
         kernels += 1
-        counts = per_product(code, int(kernel[2]))
+        block = int(kernel[2])
+        counts = per_product(code, block)
         bound = {"issue": 128 / sum(counts.values())}
         for pipe, (rate, kinds) in PIPES.items():
             bound[pipe] = rate / max(1e-9, sum(n for kind, n in counts.items() if kind in kinds))
@@ -93,10 +100,13 @@ def main(module, targets):
         problems = []
         if local:
             problems.append(f"{local} accesses of local memory")
-        if not 1 <= counts["DFMA"] < 1.001:
+        if abs(counts["DFMA"] - 1 - 2 / block) > 0.001:
             problems.append(f"{counts['DFMA']:.3f} DFMA a product")
         if not 0.25 <= counts["IDP"] < 0.2501:
             problems.append(f"{counts['IDP']:.3f} IDP a product")
+        most = MOST.get(name.removeprefix("smma_chain_"), 0)
+        if target == "sm_90" and sum(counts.values()) > most:
+            problems.append(f"{sum(counts.values()):.2f} instructions a product, above {most}")
         wrong += len(problems)
         shown = ", ".join(f"{kind} {n:.2f}" for kind, n in counts.most_common(9))
         print(f"{'FAILED ' if problems else 'ok     '} {target} {name}: {sum(counts.values()):.2f} a product ({shown})"

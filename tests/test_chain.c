@@ -39,7 +39,7 @@ static uint32_t power_of(const smma_chain_panel *panel, bool of_a, int line, int
   return pair.of[of_a ? in_16 % 2 : in_16 / 8] >> k % 2 * 16 & 0xffff;
 }
 
-/* What the tensor core returns for at most eight of them, with the least number below zero: `by` computes it. */
+/* What the tensor core returns for at most eight of them: `by` computes it. */
 static float sum_of_powers(const smma_operation *by, const smma_chain_panel *a, const smma_chain_panel *b, int row,
                            int column, int first, int count) {
   smma_number x[8], y[8];
@@ -49,7 +49,7 @@ static float sum_of_powers(const smma_operation *by, const smma_chain_panel *a, 
     x[i] = smma_decode(bf16, i < count ? power_of(a, true, row, first % CHAIN_DEPTH + i) : 0);
     y[i] = smma_decode(bf16, i < count ? power_of(b, false, column, first % CHAIN_DEPTH + i) : 0);
   }
-  return float_of((uint32_t)smma_dot_add(by, operands, 0x80000001));
+  return float_of((uint32_t)smma_dot_add(by, operands, 0));
 }
 
 /* The greatest of a block's sums, as an integer. */
@@ -96,7 +96,7 @@ static smma_chain_panel *pack(product *p, bool of_a, uint8_t *special) {
     for (size_t i = 0; i < k; i++) memcpy(codes + (i * lines + line) * bytes, &code[line * k + i], bytes);
     for (size_t s = 0; s < p->x.scales; s++) scales[s * lines + line] = (uint8_t)scale[line * p->x.scales + s];
   }
-  p->bases += operand.base;
+  p->bases += operand.base * CHAIN_BINADE;
   for (size_t line = 0; line < CHAIN_LINES; line++)
     for (size_t i = 0; i < PANELS; i++)
       if (smma_chain_pack(&p->chain, &operand, line, i * CHAIN_DEPTH, panel + i)) special[line] = 1;
@@ -108,21 +108,23 @@ static smma_chain_panel *pack(product *p, bool of_a, uint8_t *special) {
 /* One thread's elements of the warp with the first 64 rows and 32 columns. */
 static void advance(const product *p, const smma_operation *by, int thread, double *accumulator, uint64_t *out) {
   const smma_chain_place_of_thread at = {thread / 4 * 2, thread % 4 * 2};
-  const smma_chain_words words = smma_chain_words_of(&p->chain, 0);
+  const smma_chain_words words = smma_chain_words_of(&p->chain, p->bases, 0);
   for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
     const int i = smma_chain_row(at, e / CHAIN_COLUMNS), j = smma_chain_column(at, e % CHAIN_COLUMNS);
-    accumulator[e] = smma_chain_from(&p->chain, float_of((uint32_t)p->x.c[i * COLUMNS + j]));
+    accumulator[e] = smma_chain_from(&p->chain, p->bases, float_of((uint32_t)p->x.c[i * COLUMNS + j]));
   }
   *out = 0;
   for (int first = 0; first < PANELS * CHAIN_DEPTH; first += p->chain.block) {
     const smma_chain_panel *a = p->a + first / CHAIN_DEPTH, *b = p->b + first / CHAIN_DEPTH;
     const int in_panel = first % CHAIN_DEPTH;
-    for (int pair = 0; pair < CHAIN_COLUMNS / CHAIN_BEGUN; pair++) {
-      int32_t sum[CHAIN_ROWS * CHAIN_BEGUN];
-      for (int e = 0; e < CHAIN_ROWS * CHAIN_BEGUN; e++)
-        sum[e] = sum_of_block(by, &p->chain, a, b, smma_chain_row(at, e / CHAIN_BEGUN),
-                              smma_chain_column(at, pair * CHAIN_BEGUN + e % CHAIN_BEGUN), in_panel);
-      smma_chain_begin(&p->chain, &words, a, b, at, in_panel, pair, p->bases, sum, accumulator, out);
+    for (int quadrant = 0; quadrant < 4; quadrant++) {
+      int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+      for (int e = 0; e < CHAIN_BEGUN * CHAIN_BEGUN; e++) {
+        const int all = smma_chain_element(quadrant, e / CHAIN_BEGUN, e % CHAIN_BEGUN);
+        sum[e] = sum_of_block(by, &p->chain, a, b, smma_chain_row(at, all / CHAIN_COLUMNS),
+                              smma_chain_column(at, all % CHAIN_COLUMNS), in_panel);
+      }
+      smma_chain_begin(&p->chain, &words, a, b, at, in_panel, quadrant, p->bases, sum, accumulator, out);
     }
     smma_chain_products(&p->chain, a, b, at, in_panel, accumulator);
     smma_chain_end(&p->chain, &words, accumulator);
@@ -170,9 +172,9 @@ static outcome compare(const smma_instruction *instruction, const smma_operation
     for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
       const size_t i = (size_t)smma_chain_row(at, e / CHAIN_COLUMNS);
       const size_t j = (size_t)smma_chain_column(at, e % CHAIN_COLUMNS);
-      const uint32_t got = bits_of((float)accumulator[e]), wanted = expected(&p, i, j);
+      const uint32_t got = bits_of((float)smma_chain_cut(&p.chain, accumulator[e])), wanted = expected(&p, i, j);
       if (out >> e & 1 || p.special_a[i] || p.special_b[j] ||
-          !smma_chain_takes(&p.chain, float_of((uint32_t)p.x.c[i * COLUMNS + j]))) {
+          !smma_chain_takes(&p.chain, p.bases, float_of((uint32_t)p.x.c[i * COLUMNS + j]))) {
         r.left++;
       } else if (r.decided++, got != wanted && r.wrong++ == 0) {
         const smma_instruction_info info = describe(instruction);

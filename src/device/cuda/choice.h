@@ -9,17 +9,19 @@ enum {
   CHAIN_LINES = 128,    /* rows of A or columns of B in a panel */
   CHAIN_ROWS = 8,       /* elements of one thread: rows 2g, 2g + 1 and those 16, 32 and 48 further of a warp's 64 */
   CHAIN_COLUMNS = 8,    /* columns 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
-  CHAIN_BEGUN = 2,      /* columns that are begun together */
+  CHAIN_BEGUN = 4,      /* rows and columns of a quadrant, which are begun together */
   CHAIN_TOP = 62,       /* (exponent field of a sum of 16^e) / 4 where e is the greatest there can be */
   CHAIN_SPAN = 29,      /* binades below its base that an element's exponent is right for */
-  CHAIN_LEAST = -101,   /* with emax so great no result is subnormal */
-  CHAIN_GREATEST = 100, /* with emax no greater 2^20 blocks do not overflow */
-  CHAIN_NARROW = 78,    /* the greatest sum of two deficits, and */
-  CHAIN_WIDE = 62,      /* where they saturate, the greatest that is right */
+  CHAIN_LEAST = -72,    /* with so great bases and CHAIN_SPAN no result is subnormal, and c <= 2^127 is within a byte */
+  CHAIN_GREATEST = 100, /* with bases no greater 2^20 blocks do not overflow */
+  CHAIN_NARROW = 39,    /* the greatest deficit, where they do not saturate, and */
+  CHAIN_ABOVE = 26,     /* binades above bases that c may then have, and some more: 167 + CHAIN_TOP + 26 is a byte */
   CHAIN_NO_BASE = -300, /* that of zeros, far below what any number may have */
   CHAIN_BIAS = 1023,
+  CHAIN_BINADE = 1 << 20, /* in the exponent field of a double's high word */
+  CHAIN_LEAST_SUM = (CHAIN_TOP - CHAIN_SPAN) << 25,
   CHAIN_THREADS = 256, /* of the block that computes 128 x 128 elements */
-  CHAIN_PANEL_BYTES = 28672
+  CHAIN_PANEL_BYTES = 26624
 };
 
 /* What does not change within a kernel. `wide`: bases are those of each block, for formats with 8 exponent bits, and
@@ -39,7 +41,7 @@ SMMA_CORE int smma_chain_base_of(smma_format format) {
 SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   int span = smma_chain_base_of(format) - smma_minimum_exponent(f);
-  return span <= CHAIN_SPAN && span + f.fraction_bits <= CHAIN_NARROW / 2;
+  return span <= CHAIN_SPAN && span + f.fraction_bits <= CHAIN_NARROW;
 }
 
 /* The chain that computes an operation, as kernels.def has it; false if none does. */
@@ -48,7 +50,8 @@ SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
   const int block = smma_block_of(o), kept = smma_encoding_of(p->output).fraction_bits;
   int wide;
   if (o->rule.algorithm != SMMA_T_FDPA && o->rule.algorithm != SMMA_ST_FDPA) return false;
-  if (p->rounding != SMMA_ROUND_TOWARD_ZERO || o->d == SMMA_F16 || p->zero_exponent >= CHAIN_LEAST) return false;
+  if (p->rounding != SMMA_ROUND_TOWARD_ZERO || o->d == SMMA_F16 || p->zero_exponent >= CHAIN_LEAST - CHAIN_SPAN)
+    return false;
   if (smma_encoding_of(o->a).fraction_bits > 10 || smma_encoding_of(o->b).fraction_bits > 10) return false;
   if (o->scale_block != 0 && o->scale_block != 32) return false;
   wide = o->scale_block != 0 || !smma_chain_is_narrow(o->a) || !smma_chain_is_narrow(o->b);
@@ -74,9 +77,8 @@ SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
 
 /* Products of a line that are loaded at a time, and the shared memory that they take. */
 SMMA_CORE int smma_chain_stage(const smma_chain *p) { return smma_maximum(p->block, CHAIN_DEPTH); }
-SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) {
-  return smma_chain_stage(p) / CHAIN_DEPTH * 2 * CHAIN_PANEL_BYTES;
-}
+SMMA_CORE int smma_chain_panels(const smma_chain *p) { return smma_chain_stage(p) / CHAIN_DEPTH; }
+SMMA_CORE int smma_chain_stage_bytes(const smma_chain *p) { return smma_chain_panels(p) * 2 * CHAIN_PANEL_BYTES; }
 
 /* Of a tile (tile.h). */
 enum {
@@ -135,7 +137,7 @@ SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
 typedef struct {
   const char *pack, *name;
   int lines, depth, stage, bytes, threads, shared;
-  int number; /* what the kernel is told of the operation: the sum of both bases, or fraction bits */
+  int number; /* what the kernel is told of the operation: the sum of both bases, as a field for the chain, or fraction bits */
 } smma_panels;
 
 /* The kernel of an operation; false if there is none. `fast_f64`: on a device where binary64 is fast. */
@@ -160,6 +162,7 @@ SMMA_CORE bool smma_panels_of(const smma_operation *o, bool fast_f64, smma_panel
   p->pack = "smma_chain_pack_panels", p->name = smma_chain_name(&chain);
   p->lines = CHAIN_LINES, p->depth = CHAIN_DEPTH, p->stage = smma_chain_stage(&chain), p->bytes = CHAIN_PANEL_BYTES;
   p->threads = CHAIN_THREADS, p->shared = smma_chain_stage_bytes(&chain);
+  p->number *= CHAIN_BINADE;
   return true;
 }
 

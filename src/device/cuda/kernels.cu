@@ -27,46 +27,41 @@ extern "C" __global__ void smma_chain_pack_panels(smma_operation o, int of_a, in
     special[line] = 1;
 }
 
-/* Sums of 16^e over the products first..first + 7 of a panel; `rest`: of the first or the last four alone, or 0. For
-   rows r and columns c as mma has them: x[0], x[1] of row g, columns 2t and 2t + 1; x[2], x[3] of the row after it. */
-__device__ static inline void exponent_sums(uint32_t a0, uint32_t a1, uint32_t b, float x[4]) {
-  /* Where all products are zero the least number below zero remains, which else is cut off. */
-  const float none = -0x1p-149f;
+/* Sums of 16^e over eight products, for rows and columns as mma has them: x[0], x[1] of row g, columns 2t and 2t + 1;
+ * x[2], x[3] of the row after it. */
+__device__ static inline void exponent_sums(smma_pair a, uint32_t b, float x[4]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
       : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-      : "r"(a0), "r"(a1), "r"(b), "f"(none));
+      : "r"(a.of[0]), "r"(a.of[1]), "r"(b), "f"(0.0f));
 }
 
-/* The sums of a block for CHAIN_BEGUN columns of a thread. */
+/* The sums of a block for a quadrant of a thread. */
 template <int BLOCK>
 __device__ static inline void block_sums(const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
-                                         int warp_column, int first, int pair, int32_t *sum) {
-  const int lane = threadIdx.x % WARP;
+                                         int warp_column, int first, int quadrant, int32_t *sum) {
+  const int lane = threadIdx.x % WARP, row = warp_row / 16 + quadrant / 2 * 2, column = warp_column / 16 + quadrant % 2;
 #pragma unroll
-  for (int k = first; k < first + BLOCK; k += 8) {
-    const int of_panel = k % CHAIN_DEPTH / 8; /* which half */
-    uint32_t y = b[k / CHAIN_DEPTH].exponent[(warp_column / 16 + pair / 2) * WARP + lane].of[of_panel].of[pair % 2];
-    if (BLOCK == 4 && lane % 4 / 2 != k % 8 / 4) y = 0; /* four of eight products */
+  for (int k = 0; k < BLOCK; k += 8) {
+    const int half = (first + k % CHAIN_DEPTH) / 8;
+    const smma_pair y = b[k / CHAIN_DEPTH].exponent[column * WARP + lane].of[half];
 #pragma unroll
-    for (int i = 0; i < CHAIN_ROWS / 2; i++) {
-      const smma_pair x = a[k / CHAIN_DEPTH].exponent[(warp_row / 16 + i) * WARP + lane].of[of_panel];
-      float s[4];
-      exponent_sums(x.of[0], x.of[1], y, s);
+    for (int i = 0; i < CHAIN_BEGUN / 2; i++) {
+      const smma_pair x = a[k / CHAIN_DEPTH].exponent[(row + i) * WARP + lane].of[half];
 #pragma unroll
-      for (int e = 0; e < 4; e++) {
-        int32_t *to = &sum[(i * 2 + e / 2) * CHAIN_BEGUN + e % 2];
-        const int32_t bits = __float_as_int(s[e]);
-        *to = k == first ? bits : max(*to, bits);
+      for (int j = 0; j < CHAIN_BEGUN / 2; j++) {
+        /* four of eight products */
+        const bool none = BLOCK == 4 && lane % 4 / 2 != first % 8 / 4;
+        float s[4];
+        exponent_sums(x, none ? 0 : y.of[j], s);
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+          int32_t *to = &sum[(i * 2 + e / 2) * CHAIN_BEGUN + j * 2 + e % 2];
+          const int32_t bits = __float_as_int(s[e]);
+          *to = k == 0 ? bits : max(*to, bits);
+        }
       }
     }
   }
-}
-
-/* Bytes of a panel that are read. */
-template <bool WIDE>
-__host__ __device__ constexpr int panel_bytes(bool of_a) {
-  return WIDE ? sizeof(smma_chain_panel)
-              : offsetof(smma_chain_panel, base) - (of_a ? 0 : sizeof(((smma_chain_panel *)0)->mask));
 }
 
 /* Shared memory of a stage: its panels of A and of B. */
@@ -75,14 +70,15 @@ struct stage {
   smma_chain_panel a[PANELS], b[PANELS];
 };
 
+/* A panel, by all threads. */
 template <bool WIDE>
-__device__ static inline void load(smma_chain_panel *to, const smma_chain_panel *from, bool of_a) {
-  constexpr int most = panel_bytes<WIDE>(true);
+__device__ static inline void load(smma_chain_panel *to, const smma_chain_panel *from) {
+  constexpr int bytes = WIDE ? sizeof(smma_chain_panel) : offsetof(smma_chain_panel, base), step = CHAIN_THREADS * 16;
+  const int at = threadIdx.x * 16;
 #pragma unroll
-  for (int i = 0; i < most; i += CHAIN_THREADS * 16) {
-    const int at = i + threadIdx.x * 16;
-    if (at < panel_bytes<WIDE>(of_a)) __pipeline_memcpy_async((char *)to + at, (const char *)from + at, 16);
-  }
+  for (int i = 0; i < bytes; i += step)
+    if (i + step <= bytes || at < bytes - i)
+      __pipeline_memcpy_async((char *)to + at + i, (const char *)from + at + i, 16);
 }
 
 /* An element of a thread, in D. */
@@ -112,7 +108,7 @@ __device__ static inline uint32_t shared_bytes() {
    first where the chain does not decide. */
 struct product {
   smma_extent extent;
-  int panels, bases; /* bases: the sum of both, where they are not wide */
+  int panels, bases; /* bases: the sum of both as a field, where they are not wide */
   const smma_chain_panel *a, *b;
   const uint8_t *special_a, *special_b;
   float *accumulator;
@@ -130,13 +126,13 @@ __device__ static inline void advance(const product &x) {
   const int warp_row = warp / 4 * 64, warp_column = warp % 4 * 32;
   const smma_chain_place_of_thread at = {warp_row + lane / 4 * 2, warp_column + lane % 4 * 2};
   const smma_chain_panel *a = x.a + (uint64_t)blockIdx.y * x.panels, *b = x.b + (uint64_t)blockIdx.x * x.panels;
-  const smma_chain_words words = smma_chain_words_of(&chain, x.panels < 0);
+  const smma_chain_words words = smma_chain_words_of(&chain, x.bases, x.panels < 0);
   double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
   uint64_t out = 0; /* a bit for each element */
 #pragma unroll
   for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
     const element d = element_of(x.extent, at, e);
-    accumulator[e] = smma_chain_from(&chain, d.there ? x.accumulator[d.index] : 0);
+    accumulator[e] = smma_chain_from(&chain, x.bases, d.there ? x.accumulator[d.index] : 0);
   }
   const int stages = x.panels / panels;
   /* One stage is loaded while another is computed, where there is room for two. */
@@ -146,8 +142,8 @@ __device__ static inline void advance(const product &x) {
     if (s < stages)
 #pragma unroll
       for (int i = 0; i < panels; i++) {
-        load<WIDE>(&to->a[i], a + s * panels + i, true);
-        load<WIDE>(&to->b[i], b + s * panels + i, false);
+        load<WIDE>(&to->a[i], a + s * panels + i);
+        load<WIDE>(&to->b[i], b + s * panels + i);
       }
     __pipeline_commit();
   };
@@ -164,10 +160,10 @@ __device__ static inline void advance(const product &x) {
 #pragma unroll 1
     for (int first = 0; first < panels * CHAIN_DEPTH; first += BLOCK) {
 #pragma unroll
-      for (int pair = 0; pair < CHAIN_COLUMNS / CHAIN_BEGUN; pair++) {
-        int32_t sum[CHAIN_ROWS * CHAIN_BEGUN];
-        block_sums<BLOCK>(now->a, now->b, warp_row, warp_column, first, pair, sum);
-        smma_chain_begin(&chain, &words, now->a, now->b, at, first, pair, x.bases, sum, accumulator, &out);
+      for (int quadrant = 0; quadrant < 4; quadrant++) {
+        int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+        block_sums<BLOCK>(now->a, now->b, warp_row, warp_column, first, quadrant, sum);
+        smma_chain_begin(&chain, &words, now->a, now->b, at, first, quadrant, x.bases, sum, accumulator, &out);
       }
       smma_chain_products(&chain, now->a, now->b, at, first, accumulator);
       smma_chain_end(&chain, &words, accumulator);
@@ -182,8 +178,8 @@ __device__ static inline void advance(const product &x) {
     const element d = element_of(x.extent, same, e);
     if (!d.there) continue;
     const bool stays = (out >> e & 1) || x.special_a[d.row] || x.special_b[d.column] ||
-                       !smma_chain_takes(&chain, x.accumulator[d.index]);
-    if (!stays) x.accumulator[d.index] = (float)accumulator[e];
+                       !smma_chain_takes(&chain, x.bases, x.accumulator[d.index]);
+    if (!stays) x.accumulator[d.index] = (float)smma_chain_cut(&chain, accumulator[e]);
     x.from[d.index] = stays ? 0 : x.extent.steps;
   }
 #endif

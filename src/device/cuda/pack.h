@@ -39,9 +39,10 @@ SMMA_CORE int smma_chain_base(const smma_chain_operand *o, uint64_t line, uint64
   return base;
 }
 
-/* The high word of a finite number, not zero, whose significand has at most 21 bits; the low one is zero. */
-SMMA_CORE uint32_t smma_chain_high_word(smma_number x) {
-  int length = smma_bit_length(x.significand), exponent = x.exponent - x.fraction_bits + length - 1;
+/* The high word of a finite number, not zero, whose significand has at most 21 bits, times 2^scale; the low one is
+   zero. */
+SMMA_CORE uint32_t smma_chain_high_word(smma_number x, int scale) {
+  int length = smma_bit_length(x.significand), exponent = x.exponent - x.fraction_bits + length - 1 + scale;
   uint32_t fraction = (uint32_t)(x.significand << (21 - length)) & 0xfffffu;
   return (uint32_t)x.negative << 31 | (uint32_t)(exponent + CHAIN_BIAS) << 20 | fraction;
 }
@@ -61,7 +62,7 @@ SMMA_CORE uint32_t smma_chain_power(const smma_chain_operand *o, smma_number x, 
 SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_operand *o, smma_number x, int base) {
   int reach = smma_chain_reach(p), deficit;
   if (x.kind == SMMA_ZERO) return o->of_a ? 0 : (uint32_t)(reach + 1);
-  deficit = smma_minimum(base - smma_chain_lowest_bit(x), p->wide ? CHAIN_WIDE + 1 : CHAIN_NARROW / 2);
+  deficit = smma_minimum(base - smma_chain_lowest_bit(x), p->wide ? reach + 1 : CHAIN_NARROW);
   return (uint32_t)(o->of_a ? deficit + 127 - reach : deficit);
 }
 
@@ -70,7 +71,7 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
                                smma_chain_panel *panel) {
   const int at = (int)(line % CHAIN_LINES), place = smma_chain_place(o->of_a, at), in_16 = at % 16;
   int base = o->base, i;
-  uint32_t deficit = 0, sign = 0, mask = 0, power = 0;
+  uint32_t deficit = 0, sign = 0, power = 0;
   bool special = false;
   for (i = 0; i < CHAIN_DEPTH; i++) {
     smma_number x = smma_chain_number(o, line, k + (uint64_t)i);
@@ -79,14 +80,14 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
     uint32_t high = 0;
     if (p->wide && (i == 0 || number % (uint64_t)p->block == 0)) {
       base = smma_chain_base(o, line, number - number % (uint64_t)p->block, p->block);
-      panel->base[i / 4][at] = base;
+      panel->base[i / 4][at] = base * CHAIN_BINADE;
     }
     if (x.kind > SMMA_FINITE) {
       special = true;
       x.kind = SMMA_ZERO;
     }
     if (x.kind != SMMA_ZERO)
-      high = smma_chain_high_word(x);
+      high = smma_chain_high_word(x, o->of_a ? p->alignment_bits - 52 : 0);
     else if (!o->of_a)
       high = (uint32_t)(CHAIN_BIAS - 1000) << 20; /* below every grid, whatever it is multiplied with */
     panel->value[i][at / 2].of[at % 2] = smma_double_of(high, 0);
@@ -99,15 +100,11 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
       power = 0;
     }
     deficit |= smma_chain_deficit(p, o, x, base) << byte;
-    if (x.kind != SMMA_ZERO) {
-      sign |= (uint32_t)x.negative << (byte + 7);
-      mask |= 1u << byte;
-    }
+    if (x.kind != SMMA_ZERO) sign |= (uint32_t)x.negative << (byte + 7);
     if (i % 4 == 3) {
       panel->deficit[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = deficit;
       panel->sign[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = sign;
-      panel->mask[i / 4][place / 4].of[place % 4 / 2].of[place % 2] = mask;
-      deficit = sign = mask = 0;
+      deficit = sign = 0;
     }
   }
   return special;

@@ -41,6 +41,8 @@ typedef struct SMMA_ALIGN(16) {
 
 /* a b + c rounded down. */
 SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a, b, c); }
+/* The same toward zero, and exact where it is used; x - x is +0. */
+SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 SMMA_CORE double smma_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 /* x + y rounded toward zero. */
 SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); }
@@ -56,19 +58,37 @@ SMMA_CORE uint32_t smma_greater_word(uint32_t x, uint32_t y) { return umax(x, y)
 SMMA_CORE uint32_t smma_high_word(double x) { return (uint32_t)__double2hiint(x); }
 SMMA_CORE uint32_t smma_low_word(double x) { return (uint32_t)__double2loint(x); }
 SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) { return __hiloint2double((int)high, (int)low); }
+/* The greater of |x| and y, which is positive, with the sign bit of x. Both are patterns of finite binary32. */
+SMMA_CORE uint32_t smma_greater_with_sign(uint32_t x, uint32_t y) {
+#if __CUDA_ARCH__ >= 860
+  float r;
+  asm("max.xorsign.abs.f32 %0, %1, %2;" : "=f"(r) : "f"(__uint_as_float(x)), "f"(__uint_as_float(y)));
+  return __float_as_uint(r);
+#else
+  return max(x & 0x7fffffffu, y) | (x & 0x80000000u);
+#endif
+}
+SMMA_CORE uint32_t smma_lesser_unsigned(uint32_t x, uint32_t y) { return min(x, y); }
+SMMA_CORE uint32_t smma_greater_unsigned(uint32_t x, uint32_t y) { return max(x, y); }
 /* x | y, which compilers do not take apart. */
 SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) {
   uint32_t r;
   asm volatile("or.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
   return r;
 }
-/* x + y within [0, z]. */
-SMMA_CORE int32_t smma_add_clamp(int32_t x, int32_t y, int32_t z) { return __viaddmin_s32_relu(x, y, z); }
+/* Of y, which is below 2^24, y where the sign bit of x is zero, else y - 2^24. */
+SMMA_CORE int32_t smma_extend_sign(uint32_t x, uint32_t y) {
+  int32_t r;
+  asm("prmt.b32 %0, %1, %2, 0xb654;" : "=r"(r) : "r"(x), "r"(y));
+  return r;
+}
 /* The highest byte four times. */
 SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return __byte_perm(x, 0, 0x3333); }
 /* z + the upper half of x y. */
-SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
-  return (int32_t)((uint32_t)__mulhi(x, y) + (uint32_t)z);
+SMMA_CORE uint32_t smma_high_product_add(int32_t x, int32_t y, uint32_t z) {
+  uint32_t r;
+  asm("mad.hi.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z));
+  return r;
 }
 /* z + the products of four bytes. */
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) { return __dp4a(x, y, z); }
@@ -76,14 +96,16 @@ SMMA_CORE int32_t smma_dot_signed_bytes(uint32_t x, uint32_t y, int32_t z) { ret
 
 #elif !defined(__CUDACC__)
 
-SMMA_CORE double smma_fma_down(double a, double b, double c) {
+SMMA_CORE double smma_fma_in(int direction, double a, double b, double c) {
   const int mode = fegetround();
   volatile double x = a, y = b, z = c, r;
-  fesetround(FE_DOWNWARD);
+  fesetround(direction);
   r = fma(x, y, z);
   fesetround(mode);
   return r;
 }
+SMMA_CORE double smma_fma_down(double a, double b, double c) { return smma_fma_in(FE_DOWNWARD, a, b, c); }
+SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return smma_fma_in(FE_TOWARDZERO, a, b, c); }
 SMMA_CORE double smma_add_to_zero(double x, double y) {
   const int mode = fegetround();
   volatile double u = x, v = y, r;
@@ -121,11 +143,17 @@ SMMA_CORE double smma_double_of(uint32_t high, uint32_t low) {
   memcpy(&x, &bits, sizeof x);
   return x;
 }
+SMMA_CORE uint32_t smma_greater_with_sign(uint32_t x, uint32_t y) {
+  uint32_t magnitude = x & 0x7fffffffu;
+  return (magnitude > y ? magnitude : y) | (x & 0x80000000u);
+}
+SMMA_CORE uint32_t smma_lesser_unsigned(uint32_t x, uint32_t y) { return x < y ? x : y; }
+SMMA_CORE uint32_t smma_greater_unsigned(uint32_t x, uint32_t y) { return x > y ? x : y; }
 SMMA_CORE uint32_t smma_in_register(uint32_t x, uint32_t y) { return x | y; }
-SMMA_CORE int32_t smma_add_clamp(int32_t x, int32_t y, int32_t z) { return smma_maximum(smma_minimum(x + y, z), 0); }
+SMMA_CORE int32_t smma_extend_sign(uint32_t x, uint32_t y) { return (int32_t)y - (int32_t)(x >> 31 << 24); }
 SMMA_CORE uint32_t smma_repeat_high_byte(uint32_t x) { return (x >> 24) * 0x01010101u; }
-SMMA_CORE int32_t smma_high_product_add(int32_t x, int32_t y, int32_t z) {
-  return (int32_t)((uint32_t)(((int64_t)x * y) >> 32) + (uint32_t)z);
+SMMA_CORE uint32_t smma_high_product_add(int32_t x, int32_t y, uint32_t z) {
+  return (uint32_t)(((int64_t)x * y) >> 32) + z;
 }
 SMMA_CORE uint32_t smma_dot_bytes(uint32_t x, uint32_t y, uint32_t z) {
   int i;
