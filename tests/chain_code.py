@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 
 # Instructions a product, of each kernel on compute capability 9.0 at most.
-MOST = {"25_16": 3.15, "24_8": 3.55, "23_4": 4.85, "13_32": 2.70, "13_16": 2.90, "25_32_wide": 3.25,
-        "25_16_wide": 4.0, "25_8_wide": 5.25, "24_8_wide": 5.25, "24_4_wide": 8.3}
+MOST = {"25_16": 3.15, "24_8": 3.55, "23_4": 4.85, "13_32": 2.70, "13_16": 2.90, "25_32_wide": 3.3,
+        "25_16_wide": 4.0, "25_8_wide": 5.3, "24_8_wide": 5.3, "24_4_wide": 8.3}
 PER_THREAD = 64  # elements
 CLOCKS = 132 * 1.98e9  # of an H200's multiprocessors, a second
 # Results a clock of one multiprocessor of compute capability 9.0; what has no pipe here only takes issue slots.
@@ -65,7 +65,9 @@ def per_product(code, block):
             return 1
         if count("DFMA", span) and count("HMMA", span):  # over blocks
             return depth // block
-        kind, all_of_block = ("DFMA", PER_THREAD * block) if count("DFMA", span) else ("IDP", PER_THREAD // 4 * block // 4)
+        kind, all_of_block = "DFMA", PER_THREAD * block
+        if not count("DFMA", span):
+            kind, all_of_block = "IDP", PER_THREAD // 4 * block // 4  # of a quadrant, four products each
         within = [s for s in spans if s != span and span[0] <= s[0] and s[1] <= span[1]]
         around = [s for s in spans if s != span and s[0] <= span[0] and span[1] <= s[1] and not count("HMMA", s)]
         if within:  # over panels

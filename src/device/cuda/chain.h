@@ -149,6 +149,20 @@ SMMA_CORE int smma_chain_element(int quadrant, int i, int j) {
   return (quadrant / 2 * CHAIN_BEGUN + i) * CHAIN_COLUMNS + quadrant % 2 * CHAIN_BEGUN + j;
 }
 
+/* Counts which of four products are negative and not on the grid, for a quadrant. */
+SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_panel *b, int row, int column, int group,
+                                const uint32_t *limit, uint32_t *count) {
+  const smma_four row_deficit = a->deficit[group][row], column_deficit = b->deficit[group][column];
+  const smma_four row_sign = a->sign[group][row], column_sign = b->sign[group][column];
+  int i, j;
+  SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
+    const int e = i * CHAIN_BEGUN + j;
+    uint32_t above = row_deficit.of[i / 2].of[i % 2] + column_deficit.of[j / 2].of[j % 2] + limit[e];
+    uint32_t negative = row_sign.of[i / 2].of[i % 2] ^ column_sign.of[j / 2].of[j % 2];
+    count[e] = smma_dot_bytes(above & negative, 0x04040404, count[e]);
+  }
+}
+
 /* Begins a block of CHAIN_BEGUN rows and columns, those of a quadrant: accumulators take the place of c. `first`: the
    block's first product; panels follow each other where blocks are longer. `bases` counts where they are not wide.
    Marks what is out of range. */
@@ -187,16 +201,13 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
     count[e] = 0;
   }
   SMMA_UNROLL_BY(1)
-  for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++)
-      SMMA_UNROLL_BY(2) for (k = first; k < first + smma_minimum(p->block, CHAIN_DEPTH); k += 4) {
-    const smma_four row_deficit = a->deficit[k / 4][row], column_deficit = b->deficit[k / 4][column];
-    const smma_four row_sign = a->sign[k / 4][row], column_sign = b->sign[k / 4][column];
-    SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-      const int e = i * CHAIN_BEGUN + j;
-      uint32_t above = row_deficit.of[i / 2].of[i % 2] + column_deficit.of[j / 2].of[j % 2] + limit[e];
-      uint32_t negative = row_sign.of[i / 2].of[i % 2] ^ column_sign.of[j / 2].of[j % 2];
-      count[e] = smma_dot_bytes(above & negative, 0x04040404, count[e]);
-    }
+  for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++) {
+    const int end = first + smma_minimum(p->block, CHAIN_DEPTH);
+    /* Registers are fewer where bases are wide. */
+    if (p->wide)
+      SMMA_UNROLL_BY(1) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
+    else
+      SMMA_UNROLL_BY(2) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
   }
   SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
     const int e = i * CHAIN_BEGUN + j, all = smma_chain_element(quadrant, i, j);
@@ -210,15 +221,15 @@ SMMA_CORE void smma_chain_products(const smma_chain *p, const smma_chain_panel *
   int i, j, k, panel;
   SMMA_UNROLL_BY(1)
   for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++)
-      SMMA_UNROLL_BY(8) for (k = first; k < first + smma_minimum(p->block, CHAIN_DEPTH); k++) {
-    smma_two x[CHAIN_ROWS / 2], y[CHAIN_COLUMNS / 2];
-    SMMA_UNROLL for (i = 0; i < CHAIN_ROWS / 2; i++) x[i] = a->value[k][smma_chain_row(at, 2 * i) / 2];
-    SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS / 2; j++) y[j] = b->value[k][smma_chain_column(at, 2 * j) / 2];
-    SMMA_UNROLL for (i = 0; i < CHAIN_ROWS; i++) SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS; j++) {
-      double *sum = &accumulator[i * CHAIN_COLUMNS + j];
-      *sum = smma_fma_down(x[i / 2].of[i % 2], y[j / 2].of[j % 2], *sum);
+    SMMA_UNROLL_BY(8) for (k = first; k < first + smma_minimum(p->block, CHAIN_DEPTH); k++) {
+      smma_two x[CHAIN_ROWS / 2], y[CHAIN_COLUMNS / 2];
+      SMMA_UNROLL for (i = 0; i < CHAIN_ROWS / 2; i++) x[i] = a->value[k][smma_chain_row(at, 2 * i) / 2];
+      SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS / 2; j++) y[j] = b->value[k][smma_chain_column(at, 2 * j) / 2];
+      SMMA_UNROLL for (i = 0; i < CHAIN_ROWS; i++) SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS; j++) {
+        double *sum = &accumulator[i * CHAIN_COLUMNS + j];
+        *sum = smma_fma_down(x[i / 2].of[i % 2], y[j / 2].of[j % 2], *sum);
+      }
     }
-  }
 }
 
 SMMA_CORE void smma_chain_end(const smma_chain *p, const smma_chain_words *w, double *accumulator) {

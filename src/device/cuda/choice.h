@@ -137,7 +137,7 @@ SMMA_CORE int smma_fp4_fraction(const smma_operation *o) {
 typedef struct {
   const char *pack, *name;
   int lines, depth, stage, bytes, threads, shared;
-  int number; /* what the kernel is told of the operation: the sum of both bases, as a field for the chain, or fraction bits */
+  int number; /* what the kernel is told: the sum of both bases, as a field for the chain, or fraction bits */
 } smma_panels;
 
 /* The kernel of an operation; false if there is none. `fast_f64`: on a device where binary64 is fast. */
