@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "isa/compose.h"
 #include "random.h"
 
 static int one_of(uint64_t *state, const int *list, int count) { return list[random_below(state, (unsigned)count)]; }
@@ -106,7 +107,8 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER:
-    case SMMA_G_FDPA: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
+    case SMMA_G_FDPA:
+    case SMMA_COMPOSITION: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
   if (rule->algorithm == SMMA_GST_FDPA) {
     rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);
@@ -176,6 +178,89 @@ smma_custom random_any_unit(uint64_t seed) {
         break;
       default: break;
     }
+  } while (!smma_custom_check(&c, &fault));
+  return c;
+}
+
+/* ---- Compositions ---- */
+
+/* One more often than not. */
+static int usually(uint64_t *state, int usual, int otherwise) { return random_below(state, 4) ? usual : otherwise; }
+
+static void settle_cut(uint64_t *state, smma_cut *cut) {
+  cut->brings = (smma_brings)usually(state, SMMA_BRINGS_OWN, (int)random_below(state, 3));
+  cut->offset = usually(state, 0, random_between(state, -4, 4));
+  cut->least = usually(state, SMMA_NONE, random_between(state, -30, 5));
+  cut->zero_exponent = random_below(state, 2)   ? SMMA_NO_EXPONENT
+                       : random_below(state, 2) ? SMMA_OWN_EXPONENT
+                                                : random_between(state, -160, 20);
+  cut->bits = random_below(state, 5) ? random_between(state, 0, 40) : SMMA_EXACT_ALIGNMENT;
+  if (random_below(state, 20) == 0) cut->bits = random_between(state, 60, 100);
+  cut->drop = usually(state, SMMA_NONE, random_between(state, 0, 40));
+}
+
+static smma_step random_step(uint64_t *state, int count, bool last, smma_format d) {
+  static const int outputs[] = {SMMA_F32, SMMA_F16, SMMA_BF16, SMMA_F64, SMMA_E8M13, SMMA_E5M2, SMMA_E4M3, SMMA_E2M1};
+  smma_step s;
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    smma_set_key_of_step(&s, key, random_value(state, key));
+  s.window = random_below(state, 2) ? count : random_divisor(state, count);
+  s.take = random_divisor(state, s.window);
+  s.turn = random_divisor(state, s.take);
+  s.join = last ? SMMA_JOIN_CHAIN : (smma_join)random_below(state, 3);
+  if (s.join == SMMA_JOIN_TREE) {
+    s.take = count % 2 ? count : 2, s.turn = random_divisor(state, s.take);
+    for (s.window = s.take; count % (s.window * s.take) == 0 && s.window * s.take <= count && s.take > 1;)
+      s.window *= s.take;
+  }
+  s.start = s.join == SMMA_JOIN_CHAIN && !last ? (smma_start)random_below(state, 2) : SMMA_START_NOTHING;
+  s.chains = s.join == SMMA_JOIN_CHAIN && !last ? random_divisor(state, count / s.take) : 1;
+  s.stride = s.join == SMMA_JOIN_CHAIN ? random_divisor(state, count / s.take) : 1;
+  s.reference = usually(state, SMMA_NONE, random_between(state, -30, 20));
+  settle_cut(state, &s.term);
+  s.accumulator = s.term;
+  if (s.join == SMMA_JOIN_CHAIN && random_below(state, 2)) settle_cut(state, &s.accumulator);
+  s.opposing = (smma_opposing)usually(state, SMMA_OPPOSING_EXACT, SMMA_OPPOSING_COMPLEMENT);
+  s.width = usually(state, SMMA_NONE, random_between(state, 2, 60));
+  s.narrow_bits = usually(state, SMMA_NONE, random_between(state, 0, 52));
+  s.output = last ? d : random_below(state, 2) ? SMMA_NO_FORMAT : (smma_format)one_of(state, outputs, 8);
+  if (s.join != SMMA_JOIN_CHAIN) s.opposing = SMMA_OPPOSING_EXACT;
+  if (s.term.bits == SMMA_EXACT_ALIGNMENT || s.accumulator.bits == SMMA_EXACT_ALIGNMENT) {
+    s.width = SMMA_NONE, s.opposing = SMMA_OPPOSING_EXACT;
+    if (s.output == SMMA_NO_FORMAT) s.output = SMMA_F32;
+  }
+  if (s.output == SMMA_NO_FORMAT) s.narrow_bits = SMMA_NONE;
+  return s;
+}
+
+smma_custom random_composition(uint64_t seed) {
+  static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 64};
+  smma_custom c;
+  smma_custom_fault fault;
+  smma_composition *p = &c.named.rule.with.composition;
+  uint64_t state = seed ^ UINT64_C(0x57e95000000000);
+  do {
+    int count;
+    memset(&c, 0, sizeof c);
+    c.instruction.name = "random";
+    c.named.rule.algorithm = SMMA_COMPOSITION;
+    set_keys(&state, &c);
+    c.instruction.d = random_below(&state, 2) ? SMMA_F32 : c.instruction.d;
+    if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
+    c.instruction.k = count = one_of(&state, lengths, 11);
+    if (count % 16 || random_below(&state, 3)) c.instruction.scale = SMMA_NO_FORMAT, c.instruction.scale_block = 0;
+    if (c.instruction.scale_block) c.instruction.scale_block = 16 * random_divisor(&state, count / 16);
+    p->subnormal_a = (smma_subnormal_policy)usually(&state, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_a);
+    p->subnormal_b = (smma_subnormal_policy)usually(&state, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_b);
+    p->widen = (smma_format)usually(&state, SMMA_NO_FORMAT, (int)p->widen);
+    p->product_limit = usually(&state, SMMA_NONE, random_between(&state, -4, 128));
+    p->scaled_step = usually(&state, 0, 1);
+    do {
+      p->step[p->steps] = random_step(&state, count, false, c.instruction.d);
+      count = smma_composition_nodes(p, c.instruction.k, ++p->steps);
+    } while (p->steps < SMMA_MAXIMUM_STEPS - 1 && random_below(&state, 2));
+    p->step[p->steps++] = random_step(&state, count, true, c.instruction.d);
+    p->step[p->steps - 1].start = SMMA_START_C;
   } while (!smma_custom_check(&c, &fault));
   return c;
 }

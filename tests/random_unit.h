@@ -13,4 +13,7 @@ smma_custom random_catalogue_unit(uint64_t seed);
 /* Of any algorithm and K; of every four, three in formats of many exponents, in which an order can be seen. */
 smma_custom random_any_unit(uint64_t seed);
 
+/* Compositions: of one to six steps, every key at random, usual values more often. */
+smma_custom random_composition(uint64_t seed);
+
 #endif

@@ -267,7 +267,7 @@ static void list_formats(operation_list *list) {
 
 static void print_operation(const smma_operation *o) {
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   printf("%s a=%s b=%s c=%s d=%s k=%d", smma_model_name(&o->rule), smma_format_text(o->a), smma_format_text(o->b),
          smma_format_text(o->c), smma_format_text(o->d), o->k);
   if (o->scale_block) printf(" scale=%s per %d", smma_format_text(o->scale), o->scale_block);

@@ -29,9 +29,13 @@ typedef enum {
 typedef enum {
   SMMA_ROUND_NEAREST_EVEN = 0,
   SMMA_ROUND_TOWARD_ZERO = 1,
-  SMMA_ROUND_DOWN = 2,        /* toward minus infinity */
-  SMMA_ROUND_UP = 3,          /* toward plus infinity */
-  SMMA_ROUND_NEAREST_AWAY = 4 /* ties away from zero */
+  SMMA_ROUND_DOWN = 2,         /* toward minus infinity */
+  SMMA_ROUND_UP = 3,           /* toward plus infinity */
+  SMMA_ROUND_NEAREST_AWAY = 4, /* ties away from zero */
+  SMMA_ROUND_NEAREST_ZERO = 5, /* ties toward zero */
+  SMMA_ROUND_NEAREST_UP = 6,   /* ties toward plus infinity */
+  SMMA_ROUND_NEAREST_DOWN = 7, /* ties toward minus infinity */
+  SMMA_ROUND_TO_ODD = 8        /* toward zero, and the last bit is set if that lost anything */
 } smma_rounding;
 
 /* The formats of a product's matrices. A and B with scale factors have these in one format, for as many elements. */

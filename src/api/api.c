@@ -64,7 +64,7 @@ static size_t append(char *text, size_t size, size_t length, const char *part) {
 
 size_t smma_parameters(const smma_instruction *i, char *text, size_t size) {
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   size_t length = 0;
   size = smma_start_text(text, size);
   for (int p = 0; i && smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) {

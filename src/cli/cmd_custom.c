@@ -3,20 +3,10 @@
 
 #include "cli/describe.h"
 #include "io/custom_file.h"
+#include "isa/compose.h"
 #include "isa/custom.h"
 
 /* ---- What a unit computes, in words ---- */
-
-static const char *direction_words(smma_rounding direction) {
-  switch (direction) {
-    case SMMA_ROUND_NEAREST_EVEN: return "to nearest, ties to even";
-    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
-    case SMMA_ROUND_DOWN: return "toward negative";
-    case SMMA_ROUND_UP: return "toward positive";
-    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
-  }
-  return "";
-}
 
 static const char *subnormal_words(smma_subnormal_policy policy) {
   switch (policy) {
@@ -44,7 +34,7 @@ static void print_alignment(const smma_g_fdpa *p) {
     return;
   }
   printf("  The terms of a block are aligned: each is rounded %s at %d bits below the greatest exponent",
-         direction_words(p->alignment_rounding), p->alignment_bits);
+         smma_rounding_words(p->alignment_rounding), p->alignment_bits);
   printf("%s.\n  A product has the exponent of %s; ", p->sticky_bit ? ", with one sticky bit" : "",
          p->product_exponent == SMMA_EXPONENT_NORMALIZED ? "its leading bit" : "its factors, added");
   if (p->zero_exponent == SMMA_NO_EXPONENT)
@@ -56,7 +46,7 @@ static void print_alignment(const smma_g_fdpa *p) {
 static void print_result(const smma_rule *rule, const smma_g_fdpa *p) {
   static const char *const overflow[] = {"becomes infinity", "is the greatest finite magnitude",
                                          "becomes what IEEE 754 says for the direction"};
-  printf("  The sum is rounded once, %s to %s. Overflow %s. Subnormal results %s.\n", direction_words(p->rounding),
+  printf("  The sum is rounded once, %s to %s. Overflow %s. Subnormal results %s.\n", smma_rounding_words(p->rounding),
          smma_format_text(p->output), overflow[p->overflow], subnormal_words(p->subnormal_outputs));
   printf("  A zero sum %s. NaN is %s.\n",
          p->zero_sign == SMMA_ZERO_IEEE ? "has the sign that IEEE 754 gives it" : "is +0",
@@ -66,13 +56,89 @@ static void print_result(const smma_rule *rule, const smma_g_fdpa *p) {
   else
     printf(
         "  The first block starts from +0, each block's result is a term of the next; c is added last, rounded %s.\n",
-        direction_words(p->c_rounding));
+        smma_rounding_words(p->c_rounding));
+}
+
+/* ---- Compositions ---- */
+
+static void print_cut(const char *what, const smma_cut *cut) {
+  char zero[32];
+  printf("    %s ", what);
+  if (cut->bits == SMMA_EXACT_ALIGNMENT)
+    printf("are not cut");
+  else
+    printf("are rounded %s at %d bits below the reference exponent", smma_rounding_words(cut->rounding), cut->bits);
+  printf("; they bring %s", cut->brings == SMMA_BRINGS_NOTHING      ? "no exponent"
+                            : cut->brings == SMMA_BRINGS_NORMALIZED ? "the exponent of their leading bit"
+                                                                    : "their own exponent");
+  if (cut->offset) printf(" %+d", cut->offset);
+  if (cut->least != SMMA_NONE) printf(", at least %d", cut->least);
+  if (cut->brings != SMMA_BRINGS_NOTHING)
+    printf("; a zero brings %s", smma_key_value(smma_find_step_key("zero_exponent", strlen("zero_exponent")),
+                                                cut->zero_exponent, zero, sizeof zero));
+  if (cut->drop != SMMA_NONE) printf("; what brings less than the reference - %d is dropped", cut->drop);
+  printf(".\n");
+}
+
+static void print_groups(const smma_step *s, int count) {
+  if (s->take == 1 && s->join == SMMA_JOIN_APART)
+    printf("each of the %d nodes by itself", count);
+  else
+    printf("%d nodes, %d to a sum", count, s->take);
+  if (s->turn != s->take) printf(", dealt out in turns of %d", s->turn);
+  if (s->window != count) printf(" within each %d", s->window);
+  if (s->join == SMMA_JOIN_TREE)
+    printf(", again and again until %d %s left", count / s->window, count > s->window ? "are" : "is");
+  if (s->join != SMMA_JOIN_CHAIN) return;
+  if (s->chains > 1) printf(", in %d chains", s->chains);
+  printf(", each with the sum before it; the first with %s", s->start == SMMA_START_C      ? "c"
+                                                             : s->start == SMMA_START_ZERO ? "+0"
+                                                                                           : "none");
+  if (s->stride > 1) printf("; every %d-th sum first", s->stride);
+  if (s->descending) printf("; the last first");
+}
+
+static void print_result_of(const smma_step *s) {
+  if (s->width != SMMA_NONE)
+    printf("    The sum has %d bits and %s.\n", s->width,
+           s->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
+  if (s->output == SMMA_NO_FORMAT) {
+    printf("    The sum is not rounded.\n");
+    return;
+  }
+  printf("    The sum is rounded ");
+  if (s->narrow_bits != SMMA_NONE)
+    printf("%s to %d fraction bits%s, then ", smma_rounding_words(s->narrow_rounding), s->narrow_bits,
+           s->narrow_subnormals ? "" : " whatever its exponent");
+  printf("%s to %s. Subnormal results %s%s.\n", smma_rounding_words(s->rounding), smma_format_text(s->output),
+         subnormal_words(s->subnormal_outputs), s->early_underflow ? ", as they are before the last rounding" : "");
+}
+
+static void print_steps(const smma_instruction *i, const smma_composition *p) {
+  printf("  Products are exact. Subnormal a %s, b %s, c %s.\n", subnormal_words(p->subnormal_a),
+         subnormal_words(p->subnormal_b), subnormal_words(p->subnormal_c));
+  if (p->widen != SMMA_NO_FORMAT) printf("  Factors have their exponents in %s.\n", smma_format_text(p->widen));
+  if (p->product_limit != SMMA_NONE) printf("  Products of 2^%d or more are infinite.\n", p->product_limit);
+  for (int step = 0; step < p->steps; step++) {
+    const smma_step *s = &p->step[step];
+    printf("  Step %d: ", step + 1);
+    print_groups(s, smma_composition_nodes(p, i->k, step));
+    printf(".\n");
+    if (s->reference != SMMA_NONE) printf("    The reference exponent is %d.\n", s->reference);
+    print_cut("Terms", &s->term);
+    if (s->join == SMMA_JOIN_CHAIN) print_cut("Sums before", &s->accumulator);
+    if (s->opposing == SMMA_OPPOSING_COMPLEMENT)
+      printf("    Terms whose sign is not that of the sum before count one unit less, zeros, too.\n");
+    print_result_of(s);
+    if (i->scale_block && p->scaled_step == step + 1) printf("    Then scale factors multiply.\n");
+  }
 }
 
 static void print_words(const smma_instruction *i) {
   const smma_rule *rule = &i->rule->rule;
   const smma_instruction *twin = smma_catalogue_twin(i);
   if (twin) printf("%-14s%s %s\n", "the same as", smma_arch_name(twin), twin->name);
+  if (rule->algorithm == SMMA_COMPOSITION) print_steps(i, &rule->with.composition);
   if (rule->algorithm != SMMA_G_FDPA) return;
   print_products(i, &rule->with.g_fdpa);
   print_alignment(&rule->with.g_fdpa);
@@ -95,18 +161,33 @@ static int check_file(const char *path, bool json) {
 }
 
 static int write_text(const smma_instruction *i) {
-  char text[4096];
-  smma_custom_text(i, text, sizeof text);
+  const size_t length = smma_custom_text(i, NULL, 0);
+  char *text = malloc(length + 1);
+  if (!text) smma_die("out of memory");
+  smma_custom_text(i, text, length + 1);
   fputs(text, stdout);
+  free(text);
   return smma_finish_output(SMMA_EXIT_EQUAL);
+}
+
+/* The instruction as a composition. */
+static int write_steps(const smma_instruction *i) {
+  const smma_operation o = smma_operation_of(i);
+  smma_custom custom = smma_custom_of(i);
+  custom.instruction.rule = &custom.named;
+  custom.named.rule.algorithm = SMMA_COMPOSITION;
+  if (!smma_compose(&o, &custom.named.rule.with.composition))
+    smma_die("--steps: %s cannot be written in steps", i->name);
+  return write_text(&custom.instruction);
 }
 
 int smma_command_custom(int argc, const char **argv) {
   const char *gpu = NULL, *name = NULL, **paths;
-  int json = 0;
+  int json = 0, steps = 0;
   struct poptOption options[] = {
       {"from", 0, POPT_ARG_STRING, &gpu, 0, "the GPU or architecture whose instruction is written", "GPU"},
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"steps", 0, POPT_ARG_NONE, &steps, 0, "write it as a composition of steps", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print what a file describes as JSON", NULL},
       POPT_TABLEEND};
   paths =
@@ -114,8 +195,9 @@ int smma_command_custom(int argc, const char **argv) {
                          "FILE: a custom unit as JSON; other commands take it for --on, and custom:FILE as a unit.\n"
                          "Example: softmma custom --from H100 --instr HGMMA.64x8x16.F32 > unit.json\n");
   if (!gpu && name) smma_die("--instr: it goes with --from GPU");
+  if (!gpu && steps) smma_die("--steps: it goes with --from GPU");
   if (gpu && *paths) smma_die("unexpected argument '%s': with --from a description is written, not read", *paths);
-  if (gpu) return write_text(smma_require_instruction(gpu, name, "--instr"));
+  if (gpu) return (steps ? write_steps : write_text)(smma_require_instruction(gpu, name, "--instr"));
   if (!*paths) smma_die("a file is missing: softmma custom FILE, or --from GPU --instr NAME");
   return check_file(*paths, json);
 }

@@ -245,7 +245,7 @@ static size_t count_of_arch(const smma_match_class *class, size_t i) {
 static void print_class(const smma_match_class *class) {
   const smma_rule *rule = &class->member[0]->rule->rule;
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   for (size_t i = 0; i < class->members; i++) {
     if (!is_first_of_arch(class, i)) continue;
     printf("%s%s %s", i ? ", " : "", smma_arch_name(class->member[i]), class->member[i]->name);

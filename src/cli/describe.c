@@ -29,7 +29,7 @@ static json_t *parameter_value(const char *text) {
 static json_t *parameters(const smma_rule *rule) {
   json_t *object = json_object();
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   for (int p = 0; smma_parameter(rule, p, &name, value, sizeof value); p++)
     json_object_set_new(object, name, parameter_value(value));
   return object;

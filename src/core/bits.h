@@ -47,6 +47,22 @@ SMMA_CORE smma_bits128 smma_shift_left_bits128(smma_bits128 x, int n) {
   return r;
 }
 
+SMMA_CORE bool smma_bits128_is_zero(smma_bits128 x) { return (x.high | x.low) == 0; }
+
+/* x * 2^-n for n >= 0, toward zero; 0 from n = 128 on. */
+SMMA_CORE smma_bits128 smma_shift_right_bits128(smma_bits128 x, int n) {
+  smma_bits128 r;
+  if (n == 0) return x;
+  r.low = n < 64 ? x.low >> n | x.high << (64 - n) : smma_shift_right(x.high, n - 64);
+  r.high = smma_shift_right(x.high, n);
+  return r;
+}
+
+/* Whether one of the n >= 0 low bits of x is set. */
+SMMA_CORE bool smma_has_low_bits128(smma_bits128 x, int n) {
+  return smma_low_bits(x.low, n) != 0 || (n > 64 && smma_low_bits(x.high, n - 64) != 0);
+}
+
 /* x * 2^-n for n >= 0; bits that leave are remembered in the lowest one ("jamming"). */
 SMMA_CORE smma_bits128 smma_shift_right_jam_bits128(smma_bits128 x, int n) {
   smma_bits128 r;
@@ -80,7 +96,7 @@ SMMA_CORE smma_bits128 smma_add_bits128(smma_bits128 x, smma_bits128 y) {
   return r;
 }
 
-/* x - y for y <= x. */
+/* x - y, modulo 2^128. */
 SMMA_CORE smma_bits128 smma_subtract_bits128(smma_bits128 x, smma_bits128 y) {
   smma_bits128 r;
   r.low = x.low - y.low;

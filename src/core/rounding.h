@@ -30,6 +30,10 @@ SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, 
     case SMMA_ROUND_DOWN: return negative && (half_unit || rest);
     case SMMA_ROUND_UP: return !negative && (half_unit || rest);
     case SMMA_ROUND_NEAREST_AWAY: return half_unit;
+    case SMMA_ROUND_NEAREST_ZERO: return half_unit && rest;
+    case SMMA_ROUND_NEAREST_UP: return half_unit && (rest || !negative);
+    case SMMA_ROUND_NEAREST_DOWN: return half_unit && (rest || negative);
+    case SMMA_ROUND_TO_ODD: return !odd && (half_unit || rest);
     default: return false;
   }
 }

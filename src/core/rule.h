@@ -3,6 +3,7 @@
 #ifndef SMMA_CORE_RULE_H
 #define SMMA_CORE_RULE_H
 
+#include "composition.h"
 #include "e_fdpa.h"
 #include "ftz.h"
 #include "g_fdpa.h"
@@ -23,7 +24,8 @@ typedef enum {
   SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
   SMMA_FTZ_FMA,
   SMMA_INTEGER,
-  SMMA_G_FDPA /* of custom units */
+  SMMA_G_FDPA,     /* of custom units */
+  SMMA_COMPOSITION /* of custom units */
 } smma_algorithm;
 
 typedef struct {
@@ -37,6 +39,7 @@ typedef struct {
     smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
     smma_integer integer;
     smma_g_fdpa g_fdpa;
+    smma_composition composition;
   } with;
 } smma_rule;
 
@@ -83,7 +86,8 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
     case SMMA_G_FDPA: return r->with.g_fdpa.block;
     case SMMA_GST_FDPA:
-    case SMMA_INTEGER: return k;
+    case SMMA_INTEGER:
+    case SMMA_COMPOSITION: return k;
     case SMMA_FMA:
     case SMMA_FTZ_FMA: break;
   }
@@ -101,7 +105,8 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA: break;
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:
@@ -133,7 +138,8 @@ SMMA_CORE int smma_dealt_products(const smma_operation *o) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER:
+    case SMMA_COMPOSITION: break;
   }
   return smma_block_of(o);
 }
@@ -171,7 +177,8 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER:
+    case SMMA_COMPOSITION: break;
   }
   return smma_product(x.a[k], x.b[k]);
 }
@@ -212,7 +219,8 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
     case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA: break;
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break;
   }
   return smma_default_nan(smma_encoding_of(SMMA_F32));
 }
@@ -259,6 +267,20 @@ SMMA_CORE uint64_t smma_g_fdpa_dot(const smma_operation *o, smma_operands x, uin
   return smma_g_fdpa_add_c(p, f, o->rule.nan, smma_fused_chain(o, x, 0), c);
 }
 
+/* A composition, with c in the format of d. */
+SMMA_CORE uint64_t smma_composition_dot(const smma_operation *o, smma_operands x, uint64_t c) {
+  const smma_composition *p = &o->rule.with.composition;
+  const smma_node addend = smma_node_of(smma_flush(p->subnormal_c, smma_decode(smma_encoding_of(o->d), c)), c);
+  smma_node node[SMMA_MAXIMUM_K];
+  int count = o->k, step, i;
+  for (i = 0; i < count; i++) node[i] = smma_composition_product(p, x.a[i], x.b[i]);
+  for (step = 0; step <= p->steps; step++) {
+    if (step > 0) count = smma_take_step(&p->step[step - 1], o->rule.nan, o->d, addend, node, count);
+    if (step == p->scaled_step) smma_scale_nodes(node, count, o->k, o->scale_block, x.scale_a, x.scale_b);
+  }
+  return node[0].code;
+}
+
 /* d = f(c, a, b): one dot-product-add. c and d are encodings. */
 SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
   c = smma_widen_c(o, c);
@@ -268,6 +290,7 @@ SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64
     case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);
     case SMMA_FP8_BY_FP16: return smma_ieee_add(smma_encoding_of(o->d), o->rule.nan, smma_fused_chain(o, x, 0), c);
     case SMMA_G_FDPA: return smma_g_fdpa_dot(o, x, c);
+    case SMMA_COMPOSITION: return smma_composition_dot(o, x, c);
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:

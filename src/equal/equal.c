@@ -29,9 +29,9 @@ bool smma_prove_equal(const smma_instruction *x, const smma_instruction *y, int 
 #define ADD(...) smma_append_text(text, size, __VA_ARGS__)
 
 /* The value of a rule's parameter as it is told, or NULL. */
-static const char *parameter(const smma_rule *r, const char *wanted, char value[32]) {
+static const char *parameter(const smma_rule *r, const char *wanted, char value[SMMA_PARAMETER_SIZE]) {
   const char *name;
-  for (int p = 0; smma_parameter(r, p, &name, value, 32); p++)
+  for (int p = 0; smma_parameter(r, p, &name, value, SMMA_PARAMETER_SIZE); p++)
     if (strcmp(name, wanted) == 0) return value;
   return NULL;
 }
@@ -39,7 +39,7 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
-  char one[32], other[32];
+  char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
   if (of_x->algorithm != of_y->algorithm) {
     ADD("the algorithm (%s and %s)", smma_model_name(of_x), smma_model_name(of_y));
     comma = ", ";
@@ -90,7 +90,8 @@ static void add_form(const smma_operation *o, const smma_form *form, char *text,
     case SMMA_E_FDPA:
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA: break;
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break;
   }
   ADD("both compute every %d products by the same rule", form->step);
 }
@@ -100,7 +101,7 @@ static void add_idle(const smma_instruction *x, const smma_instruction *y, char 
   const smma_form form[2] = {smma_form_of(&o[0]), smma_form_of(&o[1])};
   const int last_product = smma_last_bit_of_products(&o[0]), last_sum = smma_last_bit_of_sums(&o[0]);
   const int last = last_product < last_sum ? last_product : last_sum;
-  char one[32], other[32];
+  char one[SMMA_PARAMETER_SIZE], other[SMMA_PARAMETER_SIZE];
   if (form[0].exact || form[1].exact) ADD(". F cuts nothing with these formats");
   if (!parameter(&x->rule->rule, "e_zero", one) || !parameter(&y->rule->rule, "e_zero", other) ||
       strcmp(one, other) == 0 || form[0].exact)
@@ -282,6 +283,7 @@ static void tell_within(const smma_operation *o, char *text, size_t size) {
       return;
     case SMMA_FTZ_ADDMUL: ADD("the two products that are added first, of which addition has no order"); return;
     case SMMA_INTEGER: ADD("the %d products of one instruction, whose sum is exact", o->k); return;
+    case SMMA_COMPOSITION:
     case SMMA_FMA:
     case SMMA_FTZ_FMA: return;
   }

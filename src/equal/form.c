@@ -54,7 +54,8 @@ static smma_format output_of(const smma_operation *o) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER:
+    case SMMA_COMPOSITION: break;
   }
   return o->d;
 }
@@ -106,7 +107,8 @@ static bool as_general(const smma_operation *o, smma_g_fdpa *g) {
     case SMMA_GTR_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER:
+    case SMMA_COMPOSITION: break;
   }
   return false;
 }
@@ -176,7 +178,8 @@ static bool is_chained(const smma_operation *o, int *step) {
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
-    case SMMA_G_FDPA: break;
+    case SMMA_G_FDPA:
+    case SMMA_COMPOSITION: break;
   }
   return false;
 }
@@ -271,7 +274,8 @@ bool smma_zeros_add_nothing(const smma_operation *o) {
     case SMMA_GST_FDPA:
     case SMMA_E_FDPA:
     case SMMA_FP8_BY_FP16:
-    case SMMA_FTZ_FMA: break;
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break;
   }
   return false;
 }

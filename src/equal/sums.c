@@ -122,7 +122,8 @@ static bool has_no_order(const smma_operation *o) {
     case SMMA_GST_FDPA:
     case SMMA_FTZ_ADDMUL:
     case SMMA_GTR_FDPA:
-    case SMMA_FTZ_FMA: break;
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break;
   }
   return false;
 }

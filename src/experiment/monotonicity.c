@@ -51,7 +51,8 @@ static void read_rule(subject *s) {
     case SMMA_FTZ_ADDMUL:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER:
-    case SMMA_G_FDPA: break;
+    case SMMA_G_FDPA:
+    case SMMA_COMPOSITION: break;
   }
 }
 

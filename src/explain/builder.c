@@ -41,21 +41,10 @@ smma_power_text smma_text_of_power(int exponent) {
   return power;
 }
 
-const char *smma_explain_direction(smma_rounding direction) {
-  switch (direction) {
-    case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
-    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
-    case SMMA_ROUND_DOWN: return "toward negative";
-    case SMMA_ROUND_UP: return "toward positive";
-    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
-  }
-  return "";
-}
-
 void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size) {
   char name[16];
   smma_rounding_to_text(direction, format, name, sizeof name);
-  snprintf(text, size, "%s, %s", name, smma_explain_direction(direction));
+  snprintf(text, size, "%s, %s", name, smma_rounding_words(direction));
 }
 
 bool smma_explain_starts_from_zero(const smma_operation *o) {

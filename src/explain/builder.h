@@ -50,9 +50,6 @@ void smma_explain_general_block(smma_explain_builder *b, int block, const smma_n
 /* Whether the first block starts from +0 and c joins last. */
 bool smma_explain_starts_from_zero(const smma_operation *operation);
 
-/* "toward zero" */
-const char *smma_explain_direction(smma_rounding direction);
-
 /* "RZ-FP32, toward zero". */
 void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size);
 
@@ -61,6 +58,7 @@ uint64_t smma_explain_fused(smma_explain_builder *b);
 uint64_t smma_explain_fma(smma_explain_builder *b);
 uint64_t smma_explain_ftz_addmul(smma_explain_builder *b);
 uint64_t smma_explain_ftz_fma(smma_explain_builder *b);
+uint64_t smma_explain_composition(smma_explain_builder *b);
 
 /* G-FDPA, around its blocks: c as it comes in; and d = x + c, x the blocks' sum, where c joins last (else x). */
 void smma_explain_flush_c(smma_explain_builder *b);

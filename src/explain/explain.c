@@ -40,6 +40,7 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
     case SMMA_G_FDPA: smma_explain_flush_c(b); return smma_explain_join_c(b, smma_explain_fused(b));
+    case SMMA_COMPOSITION: return smma_explain_composition(b);
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:
@@ -54,8 +55,13 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
 /* A block of L products takes at most four stages and 2 L + 6 rows (GTR-FDPA: even, odd, join, c), or 2 L steps. */
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
-  e->stage = calloc(4 * blocks + 2, sizeof *e->stage);
-  e->rows = calloc(blocks * (2 * block + 6), sizeof *e->rows);
+  size_t stages = 4 * blocks + 2, rows = blocks * (2 * block + 6);
+  if (o->rule.algorithm == SMMA_COMPOSITION) { /* a step has at most K sums, of K nodes and as many accumulators */
+    stages = (size_t)o->rule.with.composition.steps * (size_t)o->k;
+    rows = 2 * stages;
+  }
+  e->stage = calloc(stages, sizeof *e->stage);
+  e->rows = calloc(rows, sizeof *e->rows);
   e->steps = calloc(2 * (size_t)o->k + 2, sizeof *e->steps);
   return e->stage && e->rows && e->steps;
 }

@@ -114,7 +114,8 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_FP8_BY_FP16: add_noted_block(b, block, term, count, result); break;
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA: break; /* explained step by step: steps.c */
+    case SMMA_FTZ_FMA:
+    case SMMA_COMPOSITION: break; /* explained step by step: steps.c */
   }
 }
 

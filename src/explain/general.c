@@ -29,7 +29,7 @@ static void add_aligned(smma_explain_builder *b, int block, int emax, const smma
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
   snprintf(stage->title, sizeof stage->title, "%s: emax = %d; products and c rounded %s at F = %d bits below it (%s)%s",
-           where, emax, smma_explain_direction(p->alignment_rounding), p->alignment_bits,
+           where, emax, smma_rounding_words(p->alignment_rounding), p->alignment_bits,
            smma_text_of_power(emax - p->alignment_bits).text, p->sticky_bit ? ", and one sticky bit" : "");
   add_terms(b, block, term, count);
   stage->sum_exponent = emax - p->alignment_bits - p->sticky_bit;

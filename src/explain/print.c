@@ -11,7 +11,7 @@
 smma_explain_heading smma_explain_heading_of(const smma_operation *o) {
   smma_explain_heading heading;
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   size_t size = sizeof heading.model, length;
   length = (size_t)snprintf(heading.model, size, "%s", smma_model_name(&o->rule));
   for (int i = 0; length < size && smma_parameter(&o->rule, i, &name, value, sizeof value); i++)

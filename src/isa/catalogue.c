@@ -1,6 +1,6 @@
 #include "isa/catalogue.h"
 
-#include "isa/key.h"
+#include "isa/compose.h"
 
 const smma_architecture smma_architectures[SMMA_ARCH_COUNT] = {
 #define SMMA_ARCHITECTURE(symbol, name, title, vendor, listed) {name, title, vendor, listed, &smma_table_##symbol},
@@ -42,7 +42,7 @@ bool smma_same_rule(const smma_rule *x, const smma_rule *y) {
   if (x->algorithm != y->algorithm || x->nan != y->nan) return false;
   for (const smma_key *key = NULL; (key = smma_next_key(x->algorithm, key));)
     if (key->of_rule && smma_key_of_rule(x, key) != smma_key_of_rule(y, key)) return false;
-  return true;
+  return x->algorithm != SMMA_COMPOSITION || smma_same_composition(&x->with.composition, &y->with.composition);
 }
 
 bool smma_same_operation(const smma_instruction *x, const smma_instruction *y) {

@@ -46,11 +46,16 @@ const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction)
 /* "RNE", "RZ", "RD", "RU", "RNA" (ties away from zero). */
 const char *smma_rounding_name(smma_rounding direction);
 
+/* "toward zero". */
+const char *smma_rounding_words(smma_rounding direction);
+
 /* "RZ-FP32", "RNE-BF16". */
 void smma_rounding_to_text(smma_rounding direction, smma_format format, char *text, size_t size);
 
 /* The model's name ("T-FDPA") and its parameters in the symbols of docs/algorithms: name and value of the i-th, or
-   false past the last. */
+   false past the last. A step of a composition is one: "step1", "take:8,join:chain,...". SMMA_PARAMETER_SIZE bytes hold
+   any value. */
+enum { SMMA_PARAMETER_SIZE = 1024 };
 const char *smma_model_name(const smma_rule *rule);
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/compose.h"
+
 int smma_custom_get(const smma_custom *custom, const smma_key *key) {
   int value;
   if (key->of_rule) return smma_key_of_rule(&custom->named.rule, key);
@@ -31,6 +33,7 @@ static bool fail(smma_custom_fault *fault, const char *key, const char *format, 
   va_list arguments;
   va_start(arguments, format);
   fault->key = key;
+  fault->step = -1;
   vsnprintf(fault->text, sizeof fault->text, format, arguments);
   va_end(arguments);
   return false;
@@ -103,7 +106,7 @@ static bool check_output(const smma_instruction *i, smma_format output, smma_cus
 static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_rule *rule = &custom->named.rule;
   smma_encoding d = smma_encoding_of(custom->instruction.d);
-  if (rule->nan != SMMA_NAN_ALL_ONES || rule->algorithm == SMMA_INTEGER) return true;
+  if (rule->nan != SMMA_NAN_ALL_ONES || d.specials == SMMA_SPECIALS_INTEGER) return true;
   if (rule->algorithm == SMMA_FTZ_ADDMUL)
     return fail(fault, "nan", "%s has no other NaN; allowed: quiet", smma_model_name(rule));
   if (d.specials == SMMA_SPECIALS_IEEE || d.specials == SMMA_SPECIALS_ONE_NAN) return true;
@@ -149,6 +152,107 @@ static bool check_general(const smma_instruction *i, const smma_g_fdpa *p, smma_
   return check_output(i, p->output, fault);
 }
 
+/* ---- Compositions ---- */
+
+static bool check_step_ranges(const smma_step *s, smma_custom_fault *fault) {
+  char allowed[256];
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    if (!smma_key_allows(key, smma_key_of_step(s, key)))
+      return fail(fault, key->key, "out of range; allowed: %s", smma_key_allowed(key, allowed, sizeof allowed));
+  return true;
+}
+
+static bool is_power(int x, int of) {
+  while (of > 1 && x % of == 0) x /= of;
+  return x == 1;
+}
+
+/* How `count` nodes are dealt out. */
+static bool check_dealing(const smma_step *s, int count, smma_custom_fault *fault) {
+  const bool chain = s->join == SMMA_JOIN_CHAIN;
+  if (!divides(fault, "window", s->window, "the number of nodes", count, 1)) return false;
+  if (!divides(fault, "take", s->take, "window", s->window, 1)) return false;
+  if (!divides(fault, "turn", s->turn, "take", s->take, 1)) return false;
+  if (s->join == SMMA_JOIN_TREE && !is_power(s->window, s->take))
+    return fail(fault, "window", "a tree of %d needs a power of that, and not %d", s->take, s->window);
+  if (!chain && s->start != SMMA_START_NOTHING)
+    return fail(fault, "start", "only chains start from anything; allowed: nothing");
+  if (!chain && s->chains > 1) return fail(fault, "chains", "\"join\" is not \"chain\"; allowed: 1");
+  if (!divides(fault, "chains", s->chains, "the number of groups", count / s->take, 1)) return false;
+  return divides(fault, "stride", s->stride, "the number of groups", chain ? count / s->take : 1, 1);
+}
+
+static bool is_cut(const smma_cut *cut) { return cut->bits != SMMA_EXACT_ALIGNMENT; }
+
+static bool check_sum(const smma_step *s, smma_custom_fault *fault) {
+  const bool cut = is_cut(&s->term) && is_cut(&s->accumulator);
+  if (!cut && s->width != SMMA_NONE) return fail(fault, "width", "exact sums have all bits; allowed: none");
+  if (!cut && s->output == SMMA_NO_FORMAT)
+    return fail(fault, "output", "an exact sum is rounded in its step; allowed: a format");
+  if (!cut && s->opposing != SMMA_OPPOSING_EXACT)
+    return fail(fault, "opposing", "exact terms have no last bit; allowed: exact");
+  if (s->join != SMMA_JOIN_CHAIN && s->opposing != SMMA_OPPOSING_EXACT)
+    return fail(fault, "opposing", "there is no accumulator; allowed: exact");
+  if (s->output == SMMA_NO_FORMAT && s->narrow_bits != SMMA_NONE)
+    return fail(fault, "narrow_bits", "there is no output; allowed: none");
+  return true;
+}
+
+static bool is_ieee(smma_format format) { return smma_encoding_of(format).specials == SMMA_SPECIALS_IEEE; }
+
+static int fraction_bits_of(smma_format format) { return smma_encoding_of(format).fraction_bits; }
+
+/* An operand's NaN goes through every step to d. */
+static bool check_operand_nan(const smma_instruction *i, const smma_composition *p, int step,
+                              smma_custom_fault *fault) {
+  const smma_format output = p->step[step].output;
+  const int fraction_bits = fraction_bits_of(output);
+  const smma_format of[] = {i->a, i->b, i->d};
+  if (!is_ieee(output)) return fail(fault, "output", "%s has no NaN of operands", smma_format_text(output));
+  for (int n = 0; n < 3; n++)
+    if (fraction_bits_of(of[n]) > fraction_bits)
+      return fail(fault, "output", "%s has no room for a NaN of %s", smma_format_text(output), smma_format_text(of[n]));
+  while (step-- > 0)
+    if (fraction_bits_of(p->step[step].output) > fraction_bits)
+      return fail(fault, "output", "%s has no room for a NaN of step %d", smma_format_text(output), step + 1);
+  return true;
+}
+
+static bool check_step(const smma_custom *custom, int step, int count, smma_custom_fault *fault) {
+  const smma_composition *p = &custom->named.rule.with.composition;
+  const smma_step *s = &p->step[step];
+  if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_sum(s, fault)) return false;
+  if (custom->named.rule.nan == SMMA_NAN_OPERAND && s->output != SMMA_NO_FORMAT &&
+      !check_operand_nan(&custom->instruction, p, step, fault))
+    return false;
+  return step < p->steps - 1 || check_output(&custom->instruction, s->output, fault);
+}
+
+static bool check_composition(const smma_custom *custom, smma_custom_fault *fault) {
+  const smma_composition *p = &custom->named.rule.with.composition;
+  const smma_instruction *i = &custom->instruction;
+  int starts = 0;
+  if (p->steps < 1) return fail(fault, "steps", "there are none; allowed: 1 to %d", SMMA_MAXIMUM_STEPS);
+  if (p->scaled_step >= p->steps)
+    return fail(fault, "scaled_step", "the last step's result is d; allowed: 0 to %d", p->steps - 1);
+  if (i->scale_block && (i->a == SMMA_F64 || i->b == SMMA_F64))
+    return fail(fault, "scale", "products of f64 take no scale factors; allowed: none");
+  for (int step = 0; step < p->steps; step++) {
+    const bool fits = check_step(custom, step, smma_composition_nodes(p, i->k, step), fault);
+    fault->step = step;
+    if (!fits) return false;
+    starts += p->step[step].start == SMMA_START_C;
+  }
+  fault->step = -1;
+  if (smma_composition_nodes(p, i->k, p->steps) != 1)
+    return fail(fault, "steps", "%d sums are left after the last one; it must leave 1",
+                smma_composition_nodes(p, i->k, p->steps));
+  if (starts != 1) return fail(fault, "steps", "c starts %d chains; allowed: one, by \"start\": \"c\"", starts);
+  if (i->scale_block && p->scaled_step && i->scale_block % (i->k / smma_composition_nodes(p, i->k, p->scaled_step)))
+    return fail(fault, "scaled_step", "its results have products of several blocks of scale factors");
+  return true;
+}
+
 static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -172,6 +276,7 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
                     tr->alignment_bits);
       return check_block(i, tr->block, fault);
     case SMMA_G_FDPA: return check_general(i, &rule->with.g_fdpa, fault);
+    case SMMA_COMPOSITION: return check_composition(custom, fault);
     case SMMA_FMA:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER: return true;
@@ -210,6 +315,19 @@ static void settle(smma_custom *c) {
   if (rule->algorithm == SMMA_GST_FDPA) rule->with.gst_fdpa.fused.block = c->instruction.k / rule->with.gst_fdpa.group;
 }
 
+/* A composition that is one of the other algorithms becomes that one, for which there are fast kernels, proofs and a
+   name. */
+static void recognise(smma_custom *c) {
+  smma_custom other = *c;
+  smma_custom_fault fault;
+  smma_operation o;
+  other.instruction.rule = &c->named;
+  o = smma_operation_of(&other.instruction);
+  if (c->named.rule.algorithm != SMMA_COMPOSITION || !smma_recognise(&o, &other.named.rule)) return;
+  other.instruction.rule = NULL;
+  if (smma_custom_check(&other, &fault)) c->named.rule = other.named.rule;
+}
+
 const smma_instruction *smma_custom_make(const smma_custom *custom) {
   const char *origin = custom->instruction.origin ? custom->instruction.origin : "custom";
   size_t name_size = strlen(custom->instruction.name) + 1, origin_size = strlen(origin) + 1;
@@ -226,6 +344,7 @@ const smma_instruction *smma_custom_make(const smma_custom *custom) {
   made->instruction.family = SMMA_FAMILY_CUSTOM;
   made->instruction.rule = &made->named;
   made->named.evidence = made->named.questions = no_texts;
+  recognise(made);
   settle(made);
   return &made->instruction;
 }

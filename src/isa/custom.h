@@ -11,9 +11,11 @@ typedef struct {
   smma_named_rule named;
 } smma_custom;
 
-/* What is wrong with a description: at which key, and a line that names the allowed values. */
+/* What is wrong with a description: at which key, of which step (-1: of none), and a line that names the allowed
+   values. */
 typedef struct {
   const char *key;
+  int step;
   char text[512];
 } smma_custom_fault;
 

@@ -1,7 +1,9 @@
-/* The JSON form of a custom unit: one flat object of words, whole numbers and flags. */
+/* The JSON form of a custom unit: one object of words, whole numbers and flags, with a list of such objects for the
+   steps of a composition. */
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/compose.h"
 #include "isa/custom.h"
 #include "isa/json.h"
 #include "isa/nearest.h"
@@ -57,88 +59,141 @@ static bool read_algorithm(reader *r) {
 static bool value_of(const smma_key *key, const smma_json_value *m, int *value) {
   switch (key->kind) {
     case SMMA_KEY_INTEGER:
-      if (m->kind == SMMA_JSON_WORD) return *value = key->meaning, key->word && smma_json_is(m, key->word);
-      return m->kind == SMMA_JSON_NUMBER && smma_json_int(m, value);
+      if (m->kind == SMMA_JSON_NUMBER) return smma_json_int(m, value);
+      break;
     case SMMA_KEY_FLAG: return *value = *m->text.at == 't', m->kind == SMMA_JSON_FLAG;
     case SMMA_KEY_FORMAT:
-      for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
-        if (smma_json_is(m, smma_format_text((smma_format)*value))) return key->formats >> *value & 1;
-      return false;
     case SMMA_KEY_CHOICE:
-    case SMMA_KEY_ROUNDING:
-      for (*value = 0; key->choices[*value]; ++*value)
-        if (smma_json_is(m, key->choices[*value])) return true;
+    case SMMA_KEY_ROUNDING: break;
   }
-  return false;
+  return m->kind == SMMA_JSON_WORD && smma_key_word(key, smma_json_span(m).at, smma_json_span(m).length, value);
 }
 
-static bool fail_unknown(reader *r, const smma_json_value *m) {
-  const smma_rule *rule = &r->custom.named.rule;
-  char list[512] = "softmma-unit, name, algorithm", word[64], nearest_list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
+/* Walks keys: those of a rule, or of a step where there is no rule. */
+static const smma_key *next_key(const smma_rule *rule, const smma_key *previous) {
+  return rule ? smma_next_key(rule->algorithm, previous) : smma_next_step_key(previous);
+}
+
+static bool fail_unknown(reader *r, const smma_json_value *m, const smma_rule *rule) {
+  char list[1024] = "", word[64], nearest_list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   smma_nearest nearest;
   snprintf(word, sizeof word, "%.*s", SMMA_SHOWN(m->key));
   smma_nearest_start(&nearest, word);
-  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
-    size_t used = strlen(list);
+  if (rule) smma_append_text(list, sizeof list, "softmma-unit, name, algorithm");
+  if (rule && rule->algorithm == SMMA_COMPOSITION) smma_append_text(list, sizeof list, ", steps");
+  for (const smma_key *key = NULL; (key = next_key(rule, key));) {
     smma_nearest_consider(&nearest, key->key, key->key);
-    snprintf(list + used, sizeof list - used, ", %s", key->key);
+    smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", key->key);
   }
   smma_nearest_list(&nearest, nearest_list, sizeof nearest_list);
-  return FAIL(r, m->key.at - 1, "%s has no key \"%s\"; nearest: %s; allowed: %s", smma_model_name(rule), word,
-              nearest_list, list);
+  return FAIL(r, m->key.at - 1, "%s has no key \"%s\"; nearest: %s; allowed: %s",
+              rule ? smma_model_name(rule) : "a step", word, nearest_list, list);
 }
 
-static bool is_head(smma_span key) {
-  return smma_span_is(key, "softmma-unit") || smma_span_is(key, "name") || smma_span_is(key, "algorithm");
+static bool is_head(const smma_rule *rule, smma_span key) {
+  return smma_span_is(key, "softmma-unit") || smma_span_is(key, "name") || smma_span_is(key, "algorithm") ||
+         (rule->algorithm == SMMA_COMPOSITION && smma_span_is(key, "steps"));
 }
 
-static bool read_members(reader *r) {
+/* What keys are set in: a step, or the unit. */
+typedef struct {
+  const smma_json_value *object;
+  const smma_rule *rule; /* NULL: of a step */
+  smma_step *step;
+} level;
+
+static void set(reader *r, const level *l, const smma_key *key, int value) {
+  if (l->step)
+    smma_set_key_of_step(l->step, key, value);
+  else
+    smma_custom_set(&r->custom, key, value);
+}
+
+static int get(const reader *r, const level *l, const smma_key *key) {
+  return l->step ? smma_key_of_step(l->step, key) : smma_custom_get(&r->custom, key);
+}
+
+static const smma_key *find_key(const level *l, const char *name, size_t length) {
+  return l->step ? smma_find_step_key(name, length) : smma_find_key(l->rule->algorithm, name, length);
+}
+
+static bool read_members(reader *r, const level *l) {
   char allowed[256];
-  for (const smma_json_value *m = smma_json_first(&r->json, r->json.value); m; m = smma_json_next(&r->json, m)) {
-    const smma_key *key = smma_find_key(r->custom.named.rule.algorithm, m->key.at, m->key.length);
+  for (const smma_json_value *m = smma_json_first(&r->json, l->object); m; m = smma_json_next(&r->json, m)) {
+    const smma_key *key = find_key(l, m->key.at, m->key.length);
     const smma_span shown = smma_json_span(m);
     int value;
-    if (is_head(m->key)) continue;
-    if (!key) return fail_unknown(r, m);
+    if (l->rule && is_head(l->rule, m->key)) continue;
+    if (!key) return fail_unknown(r, m, l->rule);
     if (!value_of(key, m, &value))
       return FAIL(r, m->text.at, "\"%s\" cannot be %.*s; allowed: %s", key->key, SMMA_SHOWN(shown),
                   smma_key_allowed(key, allowed, sizeof allowed));
-    smma_custom_set(&r->custom, key, value);
+    set(r, l, key, value);
   }
   return true;
 }
 
 /* Where a key takes another's value, that one comes first or is given. */
-static bool fill_in(reader *r) {
-  smma_algorithm algorithm = r->custom.named.rule.algorithm;
+static bool fill_in(reader *r, const level *l) {
   char allowed[256];
-  for (const smma_key *key = NULL; (key = smma_next_key(algorithm, key));) {
-    if (find(r, key->key)) continue;
+  for (const smma_key *key = NULL; (key = next_key(l->rule, key));) {
+    if (smma_json_find(&r->json, l->object, key->key)) continue;
     if (key->like) {
-      const smma_key *like = smma_find_key(algorithm, key->like, strlen(key->like));
-      if (!find(r, key->like) && like->otherwise == SMMA_KEY_REQUIRED) continue; /* it is missed in its turn */
-      smma_custom_set(&r->custom, key, smma_custom_get(&r->custom, like));
+      const smma_key *like = find_key(l, key->like, strlen(key->like));
+      if (!smma_json_find(&r->json, l->object, key->like) && like->otherwise == SMMA_KEY_REQUIRED)
+        continue; /* it is missed in its turn */
+      set(r, l, key, get(r, l, like));
     } else if (key->otherwise == SMMA_KEY_REQUIRED) {
-      return FAIL(r, end_of(r), "\"%s\" is missing; allowed: %s", key->key,
+      return FAIL(r, smma_json_end(l->object), "\"%s\" is missing; allowed: %s", key->key,
                   smma_key_allowed(key, allowed, sizeof allowed));
     } else {
-      smma_custom_set(&r->custom, key, key->otherwise);
+      set(r, l, key, key->otherwise);
     }
   }
   return true;
 }
 
+/* Behind what else the unit has: a window of all nodes takes their number. */
+static bool read_steps(reader *r) {
+  smma_composition *p = &r->custom.named.rule.with.composition;
+  const smma_json_value *list = find(r, "steps");
+  if (r->custom.named.rule.algorithm != SMMA_COMPOSITION) return true;
+  if (!list || list->kind != SMMA_JSON_LIST)
+    return FAIL(r, list ? list->text.at : end_of(r), "\"steps\" %s; allowed: a list of 1 to %d objects",
+                list ? "is no list" : "is missing", SMMA_MAXIMUM_STEPS);
+  for (const smma_json_value *m = smma_json_first(&r->json, list); m; m = smma_json_next(&r->json, m)) {
+    const level l = {m, NULL, &p->step[p->steps]};
+    if (m->kind != SMMA_JSON_OBJECT) return FAIL(r, m->text.at, "a step is an object: { \"take\": 8, ... }");
+    if (p->steps == SMMA_MAXIMUM_STEPS) return FAIL(r, m->text.at, "more than %d steps", SMMA_MAXIMUM_STEPS);
+    if (!read_members(r, &l) || !fill_in(r, &l)) return false;
+    if (l.step->window == SMMA_NONE) l.step->window = smma_composition_nodes(p, r->custom.instruction.k, p->steps);
+    p->steps++;
+  }
+  return true;
+}
+
+/* Where what is wrong stands. */
+static const smma_json_value *find_fault(const reader *r, const smma_custom_fault *fault) {
+  const smma_json_value *m = fault->step < 0 ? NULL : smma_json_first(&r->json, find(r, "steps"));
+  for (int step = 0; step < fault->step; step++) m = smma_json_next(&r->json, m);
+  return fault->step < 0 ? find(r, fault->key) : smma_json_find(&r->json, m, fault->key);
+}
+
 static bool check(reader *r) {
   smma_custom_fault fault;
   const smma_json_value *m;
+  char step[16] = "";
   if (smma_custom_check(&r->custom, &fault)) return true;
-  m = find(r, fault.key);
-  return FAIL(r, m ? m->text.at : end_of(r), "\"%s\": %s", fault.key, fault.text);
+  m = find_fault(r, &fault);
+  if (fault.step >= 0) snprintf(step, sizeof step, "step %d, ", fault.step + 1);
+  return FAIL(r, m ? m->text.at : end_of(r), "%s\"%s\": %s", step, fault.key, fault.text);
 }
 
 static const smma_instruction *made_of(reader *r) {
+  const level whole = {r->json.value, &r->custom.named.rule, NULL};
   const smma_instruction *made;
-  if (!read_version(r) || !read_name(r) || !read_algorithm(r) || !read_members(r) || !fill_in(r) || !check(r))
+  if (!read_version(r) || !read_name(r) || !read_algorithm(r) || !read_members(r, &whole) || !fill_in(r, &whole) ||
+      !read_steps(r) || !check(r))
     return NULL;
   made = smma_custom_make(&r->custom);
   if (!made) FAIL(r, r->json.start, "out of memory");
@@ -157,18 +212,25 @@ const smma_instruction *smma_custom_read(const char *origin, const char *text, s
 /* ---- Writing ---- */
 
 static void put_value(smma_json_writer *w, const smma_key *key, int value) {
-  switch (key->kind) {
-    case SMMA_KEY_INTEGER:
-      if (key->word && value == key->meaning)
-        smma_json_put(w, "\"%s\"", key->word);
-      else
-        smma_json_put(w, "%d", value);
-      break;
-    case SMMA_KEY_FORMAT: smma_json_put(w, "\"%s\"", smma_format_text((smma_format)value)); break;
-    case SMMA_KEY_CHOICE:
-    case SMMA_KEY_ROUNDING: smma_json_put(w, "\"%s\"", key->choices[value]); break;
-    case SMMA_KEY_FLAG: smma_json_put(w, "%s", value ? "true" : "false"); break;
+  char text[32];
+  const bool quoted =
+      key->kind != SMMA_KEY_FLAG && !(key->kind == SMMA_KEY_INTEGER && value >= key->least && value <= key->most);
+  smma_json_put(w, quoted ? "\"%s\": \"%s\"" : "\"%s\": %s", key->key, smma_key_value(key, value, text, sizeof text));
+}
+
+/* A step without what it need not say. */
+static void put_step(smma_json_writer *w, const smma_composition *p, int k, int step) {
+  const char *comma = "";
+  smma_json_put(w, "%s\n    { ", step ? "," : "");
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));) {
+    const int value = smma_key_of_step(&p->step[step], key);
+    if (smma_step_key_is_told(p, k, step, key)) {
+      smma_json_put(w, "%s", comma);
+      put_value(w, key, value);
+      comma = ", ";
+    }
   }
+  smma_json_put(w, " }");
 }
 
 size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t size) {
@@ -179,8 +241,14 @@ size_t smma_custom_write(const smma_instruction *instruction, char *text, size_t
                 instruction->name, smma_model_name(&custom.named.rule));
   for (const smma_key *key = NULL; (key = smma_next_key(custom.named.rule.algorithm, key));) {
     if (smma_custom_left_out(&custom, key)) continue;
-    smma_json_put(&w, ",\n  \"%s\": ", key->key);
+    smma_json_put(&w, ",\n  ");
     put_value(&w, key, smma_custom_get(&custom, key));
+  }
+  if (custom.named.rule.algorithm == SMMA_COMPOSITION) {
+    const smma_composition *p = &custom.named.rule.with.composition;
+    smma_json_put(&w, ",\n  \"steps\": [");
+    for (int step = 0; step < p->steps; step++) put_step(&w, p, instruction->k, step);
+    smma_json_put(&w, "\n  ]");
   }
   smma_json_put(&w, "\n}\n");
   return w.length;

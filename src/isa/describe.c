@@ -3,7 +3,7 @@
 
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
-#include "isa/key.h"
+#include "isa/compose.h"
 
 const char *smma_model_name(const smma_rule *rule) {
   switch (rule->algorithm) {
@@ -19,6 +19,7 @@ const char *smma_model_name(const smma_rule *rule) {
     case SMMA_FTZ_FMA: return "FTZ-FMA";
     case SMMA_INTEGER: return "INTEGER";
     case SMMA_G_FDPA: return "G-FDPA";
+    case SMMA_COMPOSITION: return "composition";
   }
   return "";
 }
@@ -30,6 +31,25 @@ const char *smma_rounding_name(smma_rounding direction) {
     case SMMA_ROUND_DOWN: return "RD";
     case SMMA_ROUND_UP: return "RU";
     case SMMA_ROUND_NEAREST_AWAY: return "RNA";
+    case SMMA_ROUND_NEAREST_ZERO: return "RNZ";
+    case SMMA_ROUND_NEAREST_UP: return "RNU";
+    case SMMA_ROUND_NEAREST_DOWN: return "RND";
+    case SMMA_ROUND_TO_ODD: return "RO";
+  }
+  return "";
+}
+
+const char *smma_rounding_words(smma_rounding direction) {
+  switch (direction) {
+    case SMMA_ROUND_NEAREST_EVEN: return "to nearest even";
+    case SMMA_ROUND_TOWARD_ZERO: return "toward zero";
+    case SMMA_ROUND_DOWN: return "toward negative";
+    case SMMA_ROUND_UP: return "toward positive";
+    case SMMA_ROUND_NEAREST_AWAY: return "to nearest, ties away from zero";
+    case SMMA_ROUND_NEAREST_ZERO: return "to nearest, ties toward zero";
+    case SMMA_ROUND_NEAREST_UP: return "to nearest, ties toward positive";
+    case SMMA_ROUND_NEAREST_DOWN: return "to nearest, ties toward negative";
+    case SMMA_ROUND_TO_ODD: return "to odd";
   }
   return "";
 }
@@ -85,6 +105,20 @@ static const char *order_of(const smma_rule *rule) {
   return rule->algorithm == SMMA_FTZ_FMA ? "descending" : NULL;
 }
 
+/* A step in the words of custom units, which say what is not usual. */
+static bool step_parameter(const smma_composition *p, int step, const char **name, char *value, size_t size) {
+  static const char *const names[SMMA_MAXIMUM_STEPS] = {"step1", "step2", "step3", "step4", "step5", "step6"};
+  char text[32];
+  if (step >= p->steps) return false;
+  *name = names[step];
+  value[0] = 0;
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    if (smma_step_key_is_told(p, 0, step, key))
+      smma_append_text(value, size, "%s%s:%s", *value ? "," : "", key->key,
+                       smma_key_value(key, smma_key_of_step(&p->step[step], key), text, sizeof text));
+  return true;
+}
+
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size) {
   const char *order = order_of(rule);
   if (order && i-- == 0) {
@@ -98,5 +132,5 @@ bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value
     value_to_text(rule, key, value, size);
     return true;
   }
-  return false;
+  return rule->algorithm == SMMA_COMPOSITION && step_parameter(&rule->with.composition, i, name, value, size);
 }

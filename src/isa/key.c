@@ -10,7 +10,8 @@
 #define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
 #define DOWN (A(TR_FDPA) | A(GTR_FDPA))
 #define EVERY (~0u)
-#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA)))                   /* integers have none, that of FTZ-FMA is an operand's */
+#define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
+#define STEPS A(COMPOSITION)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
 #define F(name) (1u << SMMA_FORMAT_##name)
@@ -22,17 +23,26 @@
 
 static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                         "toward-positive", "nearest-away", NULL};
+static const char *const every_rounding[] = {
+    "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
+    "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
 static const char *const nans[] = {"all-ones", "quiet", NULL};
+static const char *const every_nan[] = {"all-ones", "quiet", "operand", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const joins[] = {"first", "last", NULL};
 static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
 static const char *const integer_overflows[] = {"wrap", "saturate", NULL};
 static const char *const subnormals[] = {"kept", "to-signed-zero", "to-positive-zero", NULL};
 static const char *const zeros[] = {"positive", "ieee", NULL};
+static const char *const brings[] = {"own", "normalized", "none", NULL};
+static const char *const ways_to_join[] = {"apart", "tree", "chain", NULL};
+static const char *const starts[] = {"nothing", "zero", "c", NULL};
+static const char *const opposing[] = {"exact", "complement", NULL};
 
 #define OF_INSTRUCTION(name) .member = offsetof(smma_instruction, name)
 #define OF_RULE(name) .of_rule = true, .member = offsetof(smma_rule, name)
 #define WITH(name) OF_RULE(with.name)
+#define OF_STEP(name) .member = offsetof(smma_step, name)
 
 /* Behind the limits: what it is where it is not given, and how it is told of in a rule's description. */
 #define NUMBER(name, has, place, from, to, ...) \
@@ -43,11 +53,15 @@ static const char *const zeros[] = {"positive", "ieee", NULL};
   { .key = name, .algorithms = has, .kind = SMMA_KEY_CHOICE, place, .choices = words, __VA_ARGS__ }
 #define ROUNDING(name, has, place, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = roundings, __VA_ARGS__ }
+#define EVERY_ROUNDING(name, has, place, ...) \
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = every_rounding, __VA_ARGS__ }
 #define FLAG(name, has, place, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_FLAG, place, .most = 1, __VA_ARGS__ }
 #define NEEDED .otherwise = SMMA_KEY_REQUIRED
 #define ELSE(value) .otherwise = value
 #define AS(key) .like = key
+#define WORD(text, value) .word = text, .meaning = value
+#define NO_LIMIT WORD("none", SMMA_NONE)
 #define TOLD(name) .symbol = name
 #define TOLD_IF_OTHER(name) .symbol = name, .told_if_other = true
 
@@ -61,25 +75,29 @@ static const smma_key keys[] = {
     FORMAT("a", A(GST_FDPA), OF_INSTRUCTION(a), F(e2m1), NEEDED),
     FORMAT("a", A(FP8_BY_FP16), OF_INSTRUCTION(a), FP8, NEEDED),
     FORMAT("a", A(INTEGER), OF_INSTRUCTION(a), INTEGERS, NEEDED),
+    FORMAT("a", STEPS, OF_INSTRUCTION(a), OPERANDS | F(f64) | INTEGERS, NEEDED),
     FORMAT("a", EVERY, OF_INSTRUCTION(a), OPERANDS, NEEDED),
     FORMAT("b", A(FMA), OF_INSTRUCTION(b), OPERANDS | F(f64), NEEDED),
     FORMAT("b", A(GST_FDPA), OF_INSTRUCTION(b), F(e2m1), NEEDED),
     FORMAT("b", A(FP8_BY_FP16), OF_INSTRUCTION(b), FP8, NEEDED),
     FORMAT("b", A(INTEGER), OF_INSTRUCTION(b), INTEGERS, NEEDED),
+    FORMAT("b", STEPS, OF_INSTRUCTION(b), OPERANDS | F(f64) | INTEGERS, NEEDED),
     FORMAT("b", EVERY, OF_INSTRUCTION(b), OPERANDS, NEEDED),
     FORMAT("c", A(INTEGER), OF_INSTRUCTION(c), F(s32), AS("d")),
+    FORMAT("c", STEPS, OF_INSTRUCTION(c), OPERANDS | F(f64) | F(s32), AS("d")),
     FORMAT("c", EVERY, OF_INSTRUCTION(c), OPERANDS | F(f64), AS("d")),
     FORMAT("d", A(FMA), OF_INSTRUCTION(d), FLOATS | F(f64), NEEDED),
     FORMAT("d", SINGLE, OF_INSTRUCTION(d), F(f32), NEEDED),
     FORMAT("d", A(FP8_BY_FP16), OF_INSTRUCTION(d), F(f32) | F(f16), NEEDED),
     FORMAT("d", A(G_FDPA), OF_INSTRUCTION(d), OPERANDS | F(f64), NEEDED),
     FORMAT("d", A(INTEGER), OF_INSTRUCTION(d), F(s32), NEEDED),
+    FORMAT("d", STEPS, OF_INSTRUCTION(d), OPERANDS | F(f64) | F(s32), NEEDED),
     FORMAT("d", EVERY, OF_INSTRUCTION(d), FLOATS, NEEDED),
     FORMAT("scale", A(ST_FDPA), OF_INSTRUCTION(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
-    FORMAT("scale", A(G_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
+    FORMAT("scale", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
     NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("scale_block", A(G_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, ELSE(0)),
+    NUMBER("scale_block", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, ELSE(0)),
 
     NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F")),
     NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
@@ -128,9 +146,70 @@ static const smma_key keys[] = {
     CHOICE("subnormal_outputs", A(G_FDPA), WITH(g_fdpa.subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
            TOLD_IF_OTHER("outputs")),
     CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE), TOLD_IF_OTHER("zero")),
+
+    CHOICE("subnormal_a", STEPS, WITH(composition.subnormal_a), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+           TOLD_IF_OTHER("a")),
+    CHOICE("subnormal_b", STEPS, WITH(composition.subnormal_b), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+           TOLD_IF_OTHER("b")),
+    CHOICE("subnormal_c", STEPS, WITH(composition.subnormal_c), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
+           TOLD_IF_OTHER("c")),
+    FORMAT("widen", STEPS, WITH(composition.widen), FLOATS, ELSE(SMMA_NO_FORMAT), TOLD_IF_OTHER("widen"),
+           WORD("none", SMMA_NO_FORMAT)),
+    NUMBER("product_limit", STEPS, WITH(composition.product_limit), -1000, 1000, ELSE(SMMA_NONE),
+           TOLD_IF_OTHER("limit"), NO_LIMIT),
+    FLAG("limit_joins", STEPS, WITH(composition.limit_joins), ELSE(0), TOLD_IF_OTHER("limit_joins")),
+    NUMBER("scaled_step", STEPS, WITH(composition.scaled_step), 0, SMMA_MAXIMUM_STEPS - 1, ELSE(0),
+           TOLD_IF_OTHER("scaled_step")),
+
+    CHOICE("nan", STEPS, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", HAS_NAN, OF_RULE(nan), nans, ELSE(SMMA_NAN_QUIET)),
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
+
+/* How terms of a class come into a sum; `otherwise`(value, key) is what a key is where it is not given. */
+#define CUT(class, before, otherwise)                                                                             \
+  CHOICE(before "exponent", STEPS, OF_STEP(class.brings), brings, otherwise(SMMA_BRINGS_OWN, "exponent")),        \
+      NUMBER(before "exponent_offset", STEPS, OF_STEP(class.offset), -100, 100, otherwise(0, "exponent_offset")), \
+      NUMBER(before "least_exponent", STEPS, OF_STEP(class.least), -2000, 2000,                                   \
+             otherwise(SMMA_NONE, "least_exponent"), NO_LIMIT),                                                   \
+      NUMBER(before "zero_exponent", STEPS, OF_STEP(class.zero_exponent), -2000, 2000,                            \
+             otherwise(SMMA_NO_EXPONENT, "zero_exponent"), WORD("none", SMMA_NO_EXPONENT), .other_word = "own",   \
+             .other_meaning = SMMA_OWN_EXPONENT),                                                                 \
+      NUMBER(before "alignment_bits", STEPS, OF_STEP(class.bits), 0, 100,                                         \
+             otherwise(SMMA_KEY_REQUIRED, "alignment_bits"), WORD("exact", SMMA_EXACT_ALIGNMENT)),                \
+      EVERY_ROUNDING(before "alignment_rounding", STEPS, OF_STEP(class.rounding),                                 \
+                     otherwise(SMMA_ROUND_TOWARD_ZERO, "alignment_rounding")),                                    \
+      NUMBER(before "drop", STEPS, OF_STEP(class.drop), 0, 200, otherwise(SMMA_NONE, "drop"), NO_LIMIT)
+#define GIVEN(value, key) ELSE(value)
+#define AS_OF_TERMS(value, key) AS(key)
+
+/* A window of all nodes is written as their number once that is known. */
+static const smma_key step_keys[] = {
+    NUMBER("take", STEPS, OF_STEP(take), 1, SMMA_MAXIMUM_K, NEEDED),
+    NUMBER("turn", STEPS, OF_STEP(turn), 1, SMMA_MAXIMUM_K, AS("take")),
+    NUMBER("window", STEPS, OF_STEP(window), 1, SMMA_MAXIMUM_K, ELSE(SMMA_NONE), WORD("all", SMMA_NONE)),
+    CHOICE("join", STEPS, OF_STEP(join), ways_to_join, NEEDED),
+    CHOICE("start", STEPS, OF_STEP(start), starts, ELSE(SMMA_START_NOTHING)),
+    NUMBER("chains", STEPS, OF_STEP(chains), 1, SMMA_MAXIMUM_K, ELSE(1)),
+    NUMBER("stride", STEPS, OF_STEP(stride), 1, SMMA_MAXIMUM_K, ELSE(1)),
+    FLAG("descending", STEPS, OF_STEP(descending), ELSE(0)),
+    NUMBER("reference", STEPS, OF_STEP(reference), -2000, 2000, ELSE(SMMA_NONE), WORD("greatest", SMMA_NONE)),
+    CUT(term, "", GIVEN),
+    CUT(accumulator, "accumulator_", AS_OF_TERMS),
+    CHOICE("opposing", STEPS, OF_STEP(opposing), opposing, ELSE(SMMA_OPPOSING_EXACT)),
+    NUMBER("width", STEPS, OF_STEP(width), 2, SMMA_MOST_TERM_BITS, ELSE(SMMA_NONE), NO_LIMIT),
+    CHOICE("width_overflow", STEPS, OF_STEP(width_overflow), integer_overflows, ELSE(SMMA_INTEGER_WRAPS)),
+    NUMBER("narrow_bits", STEPS, OF_STEP(narrow_bits), 0, 52, ELSE(SMMA_NONE), NO_LIMIT),
+    EVERY_ROUNDING("narrow_rounding", STEPS, OF_STEP(narrow_rounding), ELSE(SMMA_ROUND_NEAREST_EVEN)),
+    FLAG("narrow_subnormals", STEPS, OF_STEP(narrow_subnormals), ELSE(1)),
+    FORMAT("output", STEPS, OF_STEP(output), OUTPUTS | F(s32), NEEDED, WORD("none", SMMA_NO_FORMAT)),
+    EVERY_ROUNDING("rounding", STEPS, OF_STEP(rounding), ELSE(SMMA_ROUND_NEAREST_EVEN)),
+    CHOICE("overflow", STEPS, OF_STEP(overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY)),
+    CHOICE("subnormal_outputs", STEPS, OF_STEP(subnormal_outputs), subnormals, ELSE(SMMA_SUBNORMALS_KEPT)),
+    FLAG("early_underflow", STEPS, OF_STEP(early_underflow), ELSE(0)),
+    CHOICE("zero_sign", STEPS, OF_STEP(zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE)),
+};
+enum { STEP_KEYS = sizeof step_keys / sizeof step_keys[0] };
 
 _Static_assert(sizeof(smma_format) == sizeof(int) && sizeof(smma_rounding) == sizeof(int),
                "members are read and written as int");
@@ -146,6 +225,27 @@ const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous
   for (const smma_key *key = previous ? previous + 1 : keys; key < keys + KEYS; key++)
     if (key->algorithms >> algorithm & 1 && smma_find_key(algorithm, key->key, strlen(key->key)) == key) return key;
   return NULL;
+}
+
+const smma_key *smma_find_step_key(const char *name, size_t length) {
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    if (strlen(key->key) == length && memcmp(key->key, name, length) == 0) return key;
+  return NULL;
+}
+
+const smma_key *smma_next_step_key(const smma_key *previous) {
+  const smma_key *key = previous ? previous + 1 : step_keys;
+  return key < step_keys + STEP_KEYS ? key : NULL;
+}
+
+int smma_key_of_step(const smma_step *step, const smma_key *key) {
+  int value;
+  memcpy(&value, (const char *)step + key->member, sizeof value);
+  return value;
+}
+
+void smma_set_key_of_step(smma_step *step, const smma_key *key, int value) {
+  memcpy((char *)step + key->member, &value, sizeof value);
 }
 
 int smma_key_of_rule(const smma_rule *rule, const smma_key *key) {
@@ -171,6 +271,7 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
     case SMMA_KEY_INTEGER:
       smma_append_text(text, size, "%d to %d", key->least, key->most);
       if (key->word) smma_append_text(text, size, " or \"%s\"", key->word);
+      if (key->other_word) smma_append_text(text, size, " or \"%s\"", key->other_word);
       break;
     case SMMA_KEY_FORMAT:
       for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
@@ -178,6 +279,7 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
         smma_append_text(text, size, "%s%s", comma, smma_format_text((smma_format)f));
         comma = ", ";
       }
+      if (key->word) smma_append_text(text, size, "%s%s", comma, key->word);
       break;
     case SMMA_KEY_CHOICE:
     case SMMA_KEY_ROUNDING:
@@ -192,7 +294,9 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
 bool smma_key_allows(const smma_key *key, int value) {
   int choices = 0;
   switch (key->kind) {
-    case SMMA_KEY_FORMAT: return value >= 0 && value < SMMA_FORMAT_COUNT && key->formats >> value & 1;
+    case SMMA_KEY_FORMAT:
+      if (key->word && value == key->meaning) return true;
+      return value >= 0 && value < SMMA_FORMAT_COUNT && key->formats >> value & 1;
     case SMMA_KEY_CHOICE:
     case SMMA_KEY_ROUNDING:
       while (key->choices[choices]) choices++;
@@ -200,5 +304,36 @@ bool smma_key_allows(const smma_key *key, int value) {
     case SMMA_KEY_INTEGER:
     case SMMA_KEY_FLAG: break;
   }
-  return (value >= key->least && value <= key->most) || (key->word && value == key->meaning);
+  return (value >= key->least && value <= key->most) || (key->word && value == key->meaning) ||
+         (key->other_word && value == key->other_meaning);
+}
+
+static bool is_word(const char *text, const char *word, size_t length) {
+  return text && strlen(text) == length && memcmp(text, word, length) == 0;
+}
+
+bool smma_key_word(const smma_key *key, const char *word, size_t length, int *value) {
+  if (is_word(key->word, word, length)) return *value = key->meaning, true;
+  if (is_word(key->other_word, word, length)) return *value = key->other_meaning, true;
+  if (key->kind == SMMA_KEY_FORMAT)
+    for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
+      if (is_word(smma_format_text((smma_format)*value), word, length)) return key->formats >> *value & 1;
+  if (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)
+    for (*value = 0; key->choices[*value]; ++*value)
+      if (is_word(key->choices[*value], word, length)) return true;
+  return false;
+}
+
+const char *smma_key_value(const smma_key *key, int value, char *text, size_t size) {
+  const char *word = NULL;
+  if (key->word && value == key->meaning) word = key->word;
+  if (key->other_word && value == key->other_meaning) word = key->other_word;
+  if (!word && key->kind == SMMA_KEY_FORMAT) word = smma_format_text((smma_format)value);
+  if (!word && (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)) word = key->choices[value];
+  if (!word && key->kind == SMMA_KEY_FLAG) word = value ? "true" : "false";
+  if (word)
+    snprintf(text, size, "%s", word);
+  else
+    snprintf(text, size, "%d", value);
+  return text;
 }

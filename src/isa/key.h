@@ -17,11 +17,13 @@ typedef struct {
   const char *key;     /* in a custom unit's JSON */
   unsigned algorithms; /* that have it: bit SMMA_ALGORITHM */
   smma_key_kind kind;
-  bool of_rule;  /* else of the instruction */
-  size_t member; /* where its int, or enumeration, is in smma_rule or smma_instruction */
+  bool of_rule;  /* else of the instruction, or of a step */
+  size_t member; /* where its int, or enumeration, is in smma_rule, smma_instruction or smma_step */
   int least, most;
-  const char *word; /* what an integer's key may say instead, which stands for `meaning`; or NULL */
+  const char *word; /* what a number's or format's key may say instead, which stands for `meaning`; or NULL */
   int meaning;
+  const char *other_word; /* one more; or NULL */
+  int other_meaning;
   unsigned formats;           /* bit SMMA_FORMAT_NAME */
   const char *const *choices; /* ended by NULL */
   const char *like;           /* the key whose value it takes where it is not given; or NULL */
@@ -40,6 +42,20 @@ const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous
 
 /* Among those of an algorithm; NULL if it has none of that name. */
 const smma_key *smma_find_key(smma_algorithm algorithm, const char *name, size_t length);
+
+/* The same of a step of a composition. */
+const smma_key *smma_next_step_key(const smma_key *previous);
+const smma_key *smma_find_step_key(const char *name, size_t length);
+
+/* The value of such a key. */
+int smma_key_of_step(const smma_step *step, const smma_key *key);
+void smma_set_key_of_step(smma_step *step, const smma_key *key, int value);
+
+/* A value as custom units write it: "25", "exact", "toward-zero", "f32", "true" (returns `text`). */
+const char *smma_key_value(const smma_key *key, int value, char *text, size_t size);
+
+/* The value that a word stands for; false if it stands for none. */
+bool smma_key_word(const smma_key *key, const char *word, size_t length, int *value);
 
 /* The value of a key of the rule. */
 int smma_key_of_rule(const smma_rule *rule, const smma_key *key);

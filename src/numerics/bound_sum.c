@@ -487,6 +487,9 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         rounding.limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
       add_apart(o, a, b, slack, &rounding, s);
       return;
+    case SMMA_COMPOSITION: /* nothing is known */
+      for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
+      return;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_GST_FDPA:

@@ -136,7 +136,7 @@ static PyObject *parameter_value(const char *text) {
 static PyObject *parameters(const smma_instruction *instruction) {
   PyObject *dictionary = PyDict_New();
   const char *name;
-  char value[32];
+  char value[SMMA_PARAMETER_SIZE];
   for (int i = 0; dictionary && smma_parameter(&instruction->rule->rule, i, &name, value, sizeof value); i++) {
     PyObject *object = parameter_value(value);
     if (!object || PyDict_SetItemString(dictionary, name, object) < 0) Py_CLEAR(dictionary);

@@ -1,0 +1,468 @@
+/* Compositions: a dot-product-add as a list of steps, each of which fuses nodes into fewer, until one is left. The
+   rules of the catalogue are compositions, too (isa/compose.h). Source: docs/algorithms/composition.md. */
+#ifndef SMMA_CORE_COMPOSITION_H
+#define SMMA_CORE_COMPOSITION_H
+
+#include "g_fdpa.h"
+#include "integer.h"
+
+#define SMMA_MAXIMUM_STEPS 6
+
+/* No such limit, offset or rounding. */
+#define SMMA_NONE (-100000)
+
+/* A zero that brings the exponent that its encoding has (of a product, the sum of its factors'). */
+#define SMMA_OWN_EXPONENT (-100001)
+
+/* The most bits that a term has in units of its sum, where that does not wrap: one that is greater counts as this. */
+#define SMMA_MOST_TERM_BITS 120
+
+/* What a term brings to the reference exponent. */
+typedef enum {
+  SMMA_BRINGS_OWN,        /* of products, the sum of the factors'; of unrounded sums, their reference */
+  SMMA_BRINGS_NORMALIZED, /* that of the leading bit */
+  SMMA_BRINGS_NOTHING
+} smma_brings;
+
+/* How terms of one class come into a sum. */
+typedef struct {
+  smma_brings brings;
+  int offset;        /* added to what is brought */
+  int least;         /* and what is brought is not less than this; SMMA_NONE */
+  int zero_exponent; /* of zeros; SMMA_NO_EXPONENT, SMMA_OWN_EXPONENT */
+  int bits;          /* kept below the reference exponent; SMMA_EXACT_ALIGNMENT: all */
+  smma_rounding rounding;
+  int drop; /* a term that brings less than the reference less this counts as zero; SMMA_NONE */
+} smma_cut;
+
+typedef enum {
+  SMMA_JOIN_APART, /* every group for itself */
+  SMMA_JOIN_TREE,  /* again and again, until a window is one node */
+  SMMA_JOIN_CHAIN  /* each group with an accumulator, the sum before it */
+} smma_join;
+
+typedef enum { SMMA_START_NOTHING, SMMA_START_ZERO, SMMA_START_C } smma_start;
+
+/* How terms are added whose sign is not the accumulator's. */
+typedef enum {
+  SMMA_OPPOSING_EXACT,
+  SMMA_OPPOSING_COMPLEMENT /* by the complement of their bits: one unit less; zeros, too */
+} smma_opposing;
+
+typedef struct {
+  int take;   /* nodes to a group */
+  int turn;   /* consecutive nodes that a group takes in its turn */
+  int window; /* nodes that are dealt to groups at a time */
+  smma_join join;
+  smma_start start; /* of the first chain; the others start from zero if this does not start from nothing */
+  int chains;       /* to which groups are dealt in turn; the sum of each is a node */
+  int stride;       /* the order of groups: 0, stride, 2 stride, ..., 1, 1 + stride, ... */
+  int descending;   /* that order reversed */
+  int reference;    /* the reference exponent; SMMA_NONE: the greatest that is brought */
+  smma_cut term, accumulator;
+  smma_opposing opposing;
+  int width; /* bits of the sum, its sign one of them; SMMA_NONE */
+  smma_integer_overflow width_overflow;
+  int narrow_bits; /* fraction bits to which the sum is rounded first; SMMA_NONE */
+  smma_rounding narrow_rounding;
+  int narrow_subnormals; /* 1: no finer than the output's subnormals would be */
+  smma_format output;    /* SMMA_NO_FORMAT: the sum is not rounded to any */
+  smma_rounding rounding;
+  smma_sum_overflow overflow;
+  smma_subnormal_policy subnormal_outputs;
+  int early_underflow; /* 1: results are subnormal if they are before they are rounded to the output */
+  smma_zero_sign zero_sign;
+} smma_step;
+
+typedef struct {
+  smma_subnormal_policy subnormal_a, subnormal_b, subnormal_c;
+  smma_format widen; /* the format in which factors have their exponents; SMMA_NO_FORMAT: their own */
+  int product_limit; /* products of magnitude 2^this and more are infinite; SMMA_NONE */
+  int limit_joins;   /* 1: only when they are added to an accumulator, and nothing else is special there */
+  int scaled_step;   /* whose results scale factors multiply; 0: products */
+  int steps;
+  smma_step step[SMMA_MAXIMUM_STEPS];
+} smma_composition;
+
+/* (-1)^negative * significand * 2^(exponent - fraction_bits); of a NaN the significand is an operand's, or zero. */
+typedef struct {
+  smma_bits128 significand;
+  uint64_t code; /* in the output's format, if the node was rounded to one */
+  int32_t exponent;
+  int16_t fraction_bits;
+  uint8_t kind, negative;
+  uint8_t beyond; /* of products above the limit in it: 1 positive, 2 negative */
+} smma_node;
+
+SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
+  smma_node n;
+  n.significand.high = 0;
+  n.significand.low = x.significand;
+  n.code = code;
+  n.exponent = x.exponent;
+  n.fraction_bits = x.fraction_bits;
+  n.kind = x.kind;
+  n.negative = x.negative;
+  n.beyond = 0;
+  return n;
+}
+
+/* A NaN that no operand is. */
+SMMA_CORE smma_node smma_node_invalid(void) {
+  smma_node n = smma_node_of(smma_zero(), 0);
+  n.kind = SMMA_NAN;
+  return n;
+}
+
+/* Exponent of the leading bit; of a sum that cancelled, its own. */
+SMMA_CORE int smma_node_leading_exponent(smma_node n) {
+  if (smma_bits128_is_zero(n.significand)) return n.exponent;
+  return smma_bit_length_bits128(n.significand) - 1 + n.exponent - n.fraction_bits;
+}
+
+/* ---- Products ---- */
+
+/* x * y, exact; of two NaN the first. Bound: a significand of y of 2^64, of x and y of 2^128. */
+SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
+  const smma_bits128 low = smma_multiply_bits128(x.significand.low, y.significand);
+  smma_node p = x;
+  if (x.kind == SMMA_NAN) return x;
+  if (y.kind == SMMA_NAN) return smma_node_of(y, 0);
+  p.significand.low = low.low;
+  p.significand.high = low.high + x.significand.high * y.significand;
+  p.exponent = x.exponent + y.exponent;
+  p.fraction_bits = (int16_t)(x.fraction_bits + y.fraction_bits);
+  p.negative = x.negative ^ y.negative;
+  if (x.kind == SMMA_INFINITE || y.kind == SMMA_INFINITE) {
+    if (x.kind == SMMA_ZERO || y.kind == SMMA_ZERO) return smma_node_invalid();
+    p.kind = SMMA_INFINITE;
+  } else {
+    p.kind = x.kind < y.kind ? x.kind : y.kind;
+  }
+  return p;
+}
+
+SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_subnormal_policy policy, smma_number x) {
+  smma_encoding f = smma_encoding_of(p->widen);
+  x = smma_flush(policy, x);
+  if (p->widen == SMMA_NO_FORMAT || x.kind != SMMA_FINITE) return x;
+  return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
+}
+
+SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_number a, smma_number b) {
+  smma_node n = smma_node_product(smma_node_of(smma_composition_factor(p, p->subnormal_a, a), 0),
+                                  smma_composition_factor(p, p->subnormal_b, b));
+  if (p->product_limit == SMMA_NONE || n.kind != SMMA_FINITE || smma_node_leading_exponent(n) < p->product_limit)
+    return n;
+  if (p->limit_joins)
+    n.beyond = n.negative ? 2 : 1;
+  else
+    n.kind = SMMA_INFINITE;
+  return n;
+}
+
+/* ---- One sum: `count` terms, the accumulator behind those that a group takes ---- */
+
+SMMA_CORE const smma_cut *smma_cut_of(const smma_step *s, int i) { return i < s->take ? &s->term : &s->accumulator; }
+
+SMMA_CORE int smma_brought_exponent(const smma_cut *cut, smma_node n) {
+  int e = cut->brings == SMMA_BRINGS_NORMALIZED ? smma_node_leading_exponent(n) : n.exponent;
+  if (n.kind == SMMA_ZERO) e = cut->zero_exponent == SMMA_OWN_EXPONENT ? n.exponent : cut->zero_exponent;
+  if (cut->brings == SMMA_BRINGS_NOTHING || e <= SMMA_NO_EXPONENT) return SMMA_NO_EXPONENT;
+  return smma_maximum(e + cut->offset, cut->least);
+}
+
+/* Where no term brings an exponent, the greatest of those that are not zero. */
+SMMA_CORE int smma_reference_exponent(const smma_step *s, const smma_node *term, int count) {
+  int e = SMMA_NO_EXPONENT, own = SMMA_NO_EXPONENT, i;
+  if (s->reference != SMMA_NONE) return s->reference;
+  for (i = 0; i < count; i++) {
+    e = smma_maximum(e, smma_brought_exponent(smma_cut_of(s, i), term[i]));
+    if (term[i].kind == SMMA_FINITE) own = smma_maximum(own, term[i].exponent);
+  }
+  return e == SMMA_NO_EXPONENT ? own : e;
+}
+
+SMMA_CORE bool smma_is_dropped(const smma_step *s, int i, smma_node term, int reference) {
+  const smma_cut *cut = smma_cut_of(s, i);
+  const int e = smma_brought_exponent(cut, term);
+  return cut->drop != SMMA_NONE && e != SMMA_NO_EXPONENT && e < reference - cut->drop;
+}
+
+/* |x| in units of 2^unit, rounded; modulo 2^128. */
+SMMA_CORE smma_bits128 smma_rounded_magnitude(smma_node x, int unit, smma_rounding direction) {
+  const int shift = unit - (x.exponent - x.fraction_bits);
+  const smma_bits128 zero = {0, 0}, one = {0, 1};
+  smma_bits128 kept;
+  bool half_unit, rest;
+  if (shift <= -128) return zero;
+  if (shift <= 0) return smma_shift_left_bits128(x.significand, -shift);
+  kept = smma_shift_right_bits128(x.significand, shift);
+  half_unit = smma_shift_right_bits128(x.significand, shift - 1).low & 1;
+  rest = smma_has_low_bits128(x.significand, shift - 1);
+  return smma_rounds_up(direction, x.negative, kept.low & 1, half_unit, rest) ? smma_add_bits128(kept, one) : kept;
+}
+
+/* Fraction bits of a sum of cut terms. */
+SMMA_CORE int smma_sum_bits(const smma_step *s, int count) {
+  return count > s->take ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
+}
+
+/* The i-th term in units of 2^(reference - sum_bits), in two's complement; `frame`: of its negative. */
+SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, smma_node x, int reference, int sum_bits, bool frame) {
+  const smma_cut *cut = smma_cut_of(s, i);
+  const bool wraps = s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_WRAPS;
+  const smma_bits128 zero = {0, 0}, one = {0, 1};
+  smma_bits128 term = {0, 0};
+  if (x.kind == SMMA_ZERO || smma_bits128_is_zero(x.significand) || smma_is_dropped(s, i, x, reference))
+    term = zero;
+  else if (!wraps && smma_node_leading_exponent(x) - (reference - sum_bits) >= SMMA_MOST_TERM_BITS)
+    term = smma_shift_left_bits128(one, SMMA_MOST_TERM_BITS);
+  else
+    term =
+        smma_shift_left_bits128(smma_rounded_magnitude(x, reference - cut->bits, cut->rounding), sum_bits - cut->bits);
+  if ((x.negative != 0) == frame) return term;
+  term = smma_subtract_bits128(zero, term);
+  return s->opposing == SMMA_OPPOSING_COMPLEMENT ? smma_subtract_bits128(term, one) : term;
+}
+
+/* What so many bits hold of x, in two's complement. */
+SMMA_CORE smma_bits128 smma_limit_width(smma_bits128 x, int width, smma_integer_overflow overflow) {
+  const smma_bits128 zero = {0, 0}, one = {0, 1}, end = smma_shift_left_bits128(one, width - 1);
+  const smma_bits128 above = smma_add_bits128(x, end);
+  const smma_bits128 held = smma_shift_right_bits128(smma_shift_left_bits128(above, 128 - width), 128 - width);
+  if (above.high == held.high && above.low == held.low) return x;
+  if (overflow == SMMA_INTEGER_WRAPS) return smma_subtract_bits128(held, end);
+  return x.high >> 63 ? smma_subtract_bits128(zero, end) : smma_subtract_bits128(end, one);
+}
+
+/* The sum of cut terms that are not special, as a node that has its reference exponent. */
+SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int count) {
+  const int reference = smma_reference_exponent(s, term, count), bits = smma_sum_bits(s, count);
+  const smma_bits128 zero = {0, 0};
+  smma_node n = smma_node_of(smma_zero(), 0);
+  bool frame = s->opposing == SMMA_OPPOSING_COMPLEMENT && term[count - 1].negative;
+  int i;
+  for (i = 0; i < count; i++) {
+    if (term[i].kind != SMMA_ZERO) n.kind = SMMA_FINITE;
+    n.beyond |= term[i].beyond;
+  }
+  n.exponent = reference;
+  n.fraction_bits = (int16_t)bits;
+  if (n.kind == SMMA_ZERO) return n;
+  for (i = 0; i < count; i++)
+    n.significand = smma_add_bits128(n.significand, smma_cut_term(s, i, term[i], reference, bits, frame));
+  if (s->width != SMMA_NONE) n.significand = smma_limit_width(n.significand, s->width, s->width_overflow);
+  n.negative = (uint8_t)(n.significand.high >> 63);
+  if (n.negative) n.significand = smma_subtract_bits128(zero, n.significand);
+  if (!smma_bits128_is_zero(n.significand)) n.negative ^= frame;
+  return n;
+}
+
+SMMA_CORE bool smma_is_exact(const smma_step *s, int count) { return smma_sum_bits(s, count) == SMMA_EXACT_ALIGNMENT; }
+
+/* The same of terms of which some are not cut: as far as roundings see it. */
+SMMA_CORE smma_leading smma_uncut_sum(const smma_step *s, const smma_node *term, int count) {
+  const int reference = smma_reference_exponent(s, term, count);
+  smma_wide sum;
+  int i;
+  smma_wide_clear(&sum);
+  for (i = 0; i < count; i++) {
+    const smma_cut *cut = smma_cut_of(s, i);
+    const int last = term[i].exponent - term[i].fraction_bits, unit = smma_maximum(last, reference - cut->bits);
+    const smma_bits128 kept = smma_rounded_magnitude(term[i], unit, cut->rounding);
+    if (term[i].kind == SMMA_ZERO || smma_is_dropped(s, i, term[i], reference)) continue;
+    smma_wide_add(&sum, term[i].negative, kept.low, unit);
+    if (kept.high) smma_wide_add(&sum, term[i].negative, kept.high, unit + 64);
+  }
+  return smma_wide_leading(&sum);
+}
+
+SMMA_CORE smma_leading smma_leading_of(smma_node n) {
+  const int more = smma_maximum(smma_bit_length_bits128(n.significand) - 64, 0);
+  smma_leading x;
+  x.significand = smma_shift_right_bits128(n.significand, more).low;
+  x.exponent = n.exponent - n.fraction_bits + more;
+  x.negative = n.negative;
+  x.sticky = smma_has_low_bits128(n.significand, more);
+  return x;
+}
+
+/* Whether a sum of these terms that is zero is -0. */
+SMMA_CORE bool smma_is_negative_zero(const smma_step *s, const smma_node *term, int count) {
+  bool positive = false, negative = false;
+  int i;
+  if (s->zero_sign == SMMA_ZERO_POSITIVE) return false;
+  for (i = 0; i < count; i++) {
+    positive = positive || !term[i].negative || term[i].kind != SMMA_ZERO;
+    negative = negative || term[i].negative || term[i].kind != SMMA_ZERO;
+  }
+  return positive && negative ? s->rounding == SMMA_ROUND_DOWN : negative;
+}
+
+SMMA_CORE int smma_leading_exponent(smma_leading x) { return x.exponent + smma_bit_length(x.significand) - 1; }
+
+/* x with so many fraction bits, or with those above 2^last. */
+SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_rounding direction) {
+  const int last = smma_maximum(smma_leading_exponent(x), least) - bits, shift = last - x.exponent;
+  uint64_t kept;
+  if (x.significand == 0 || shift <= 0) return x;
+  kept = smma_shift_right(x.significand, shift);
+  x.significand =
+      kept + smma_rounds_up(direction, x.negative, kept & 1, shift <= 64 && (x.significand >> (shift - 1) & 1),
+                            x.sticky || smma_low_bits(x.significand, shift - 1) != 0);
+  x.exponent = last;
+  x.sticky = false;
+  return x;
+}
+
+/* The code of a sum that is not special. */
+SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, const smma_node *term, int count) {
+  const smma_encoding f = smma_encoding_of(s->output);
+  const int least = smma_minimum_exponent(f);
+  const bool away_from_infinity =
+      s->rounding == SMMA_ROUND_TOWARD_ZERO || s->rounding == (sum.negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
+  const bool saturates =
+      s->overflow == SMMA_SUM_SATURATES || (s->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
+  uint64_t code;
+  if (sum.significand == 0) sum.negative = smma_is_negative_zero(s, term, count);
+  if (s->narrow_bits != SMMA_NONE)
+    sum = smma_narrowed(sum, s->narrow_bits, s->narrow_subnormals ? least : SMMA_NONE, s->narrow_rounding);
+  if (s->early_underflow && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT && sum.significand &&
+      smma_leading_exponent(sum) < least)
+    sum.significand = 0, sum.sticky = false;
+  code = smma_encode(f, sum.negative, sum.significand, sum.exponent, sum.sticky, s->rounding,
+                     saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
+  return smma_flush_encoding(s->subnormal_outputs, f, code);
+}
+
+/* The first NaN of an operand; else the NaN or infinity that the terms make, or SMMA_FINITE. */
+SMMA_CORE smma_node smma_special_node(const smma_step *s, const smma_node *term, int count) {
+  smma_node special = smma_node_of(smma_zero(), 0);
+  uint8_t beyond = 0;
+  int i;
+  special.kind = SMMA_FINITE;
+  for (i = 0; i < count; i++) {
+    beyond |= term[i].beyond;
+    if (term[i].kind == SMMA_NAN && !smma_bits128_is_zero(term[i].significand)) return term[i];
+  }
+  for (i = 0; i < count; i++) {
+    if (term[i].kind <= SMMA_FINITE) continue;
+    if (term[i].kind == SMMA_NAN || (special.kind == SMMA_INFINITE && special.negative != term[i].negative))
+      return smma_node_invalid();
+    special = term[i];
+  }
+  if (special.kind != SMMA_FINITE || beyond == 0 || s->join != SMMA_JOIN_CHAIN) return special;
+  if (beyond == 3) return smma_node_invalid();
+  special.kind = SMMA_INFINITE;
+  special.negative = beyond == 2;
+  return special;
+}
+
+SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, smma_nan_policy nan) {
+  smma_number x = smma_zero();
+  x.kind = special.kind;
+  x.negative = special.negative;
+  x.significand = special.significand.low;
+  x.fraction_bits = special.fraction_bits;
+  return nan == SMMA_NAN_OPERAND && x.kind == SMMA_NAN && x.significand ? smma_quieted(f, x)
+                                                                        : smma_encode_special(f, x, nan);
+}
+
+/* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
+SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
+  const smma_encoding f = smma_encoding_of(s->output);
+  smma_node n = smma_special_node(s, term, count);
+  uint64_t code;
+  if (s->output == SMMA_NO_FORMAT && n.kind != SMMA_FINITE) return n;
+  if (n.kind != SMMA_FINITE) {
+    code = smma_special_code(f, n, nan);
+  } else if (smma_is_exact(s, count)) {
+    code = smma_composed_code(s, smma_uncut_sum(s, term, count), term, count);
+  } else {
+    n = smma_cut_sum(s, term, count);
+    if (s->output == SMMA_NO_FORMAT) return n;
+    code = smma_composed_code(s, smma_leading_of(n), term, count);
+  }
+  return smma_node_of(smma_decode(f, code), code);
+}
+
+/* ---- Steps ---- */
+
+/* The place of the i-th node of a group, of nodes that are dealt to groups of `take` in windows. */
+SMMA_CORE int smma_dealt_index(int take, int turn, int window, int group, int i) {
+  const int groups = window / take, first = group / groups * window, place = group % groups;
+  return first + (i / turn * groups + place) * turn + i % turn;
+}
+
+/* The group that a chain takes as its i-th. */
+SMMA_CORE int smma_chain_group(const smma_step *s, int groups, int chain, int i) {
+  const int visit = i * s->chains + chain, rows = groups / s->stride;
+  const int group = visit / rows + visit % rows * s->stride;
+  return s->descending ? groups - 1 - group : group;
+}
+
+/* Of `count` nodes those in groups fused, each group for itself; returns how many there are then. */
+SMMA_CORE int smma_fuse_apart(const smma_step *s, smma_nan_policy nan, int window, smma_node *node, int count) {
+  smma_node term[SMMA_MAXIMUM_K], fused[SMMA_MAXIMUM_K];
+  const int groups = count / s->take;
+  int group, i;
+  for (group = 0; group < groups; group++) {
+    for (i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, window, group, i)];
+    fused[group] = smma_fuse(s, nan, term, s->take);
+  }
+  for (group = 0; group < groups; group++) node[group] = fused[group];
+  return groups;
+}
+
+SMMA_CORE int smma_fuse_tree(const smma_step *s, smma_nan_policy nan, smma_node *node, int count) {
+  int window;
+  for (window = s->window; window > 1; window /= s->take) count = smma_fuse_apart(s, nan, window, node, count);
+  return count;
+}
+
+/* An accumulator of +0, with the exponent that d's format gives it. */
+SMMA_CORE smma_node smma_node_zero(smma_format d) { return smma_node_of(smma_decode(smma_encoding_of(d), 0), 0); }
+
+SMMA_CORE int smma_fuse_chains(const smma_step *s, smma_nan_policy nan, smma_format d, smma_node c, smma_node *node,
+                               int count) {
+  smma_node term[SMMA_MAXIMUM_K + 1], fused[SMMA_MAXIMUM_K];
+  const int groups = count / s->take, length = groups / s->chains;
+  int chain, link, i;
+  for (chain = 0; chain < s->chains; chain++) {
+    smma_node accumulator = chain == 0 && s->start == SMMA_START_C ? c : smma_node_zero(d);
+    for (link = 0; link < length; link++) {
+      const int group = smma_chain_group(s, groups, chain, link);
+      const bool alone = link == 0 && s->start == SMMA_START_NOTHING;
+      for (i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, s->window, group, i)];
+      term[s->take] = accumulator;
+      accumulator = smma_fuse(s, nan, term, alone ? s->take : s->take + 1);
+    }
+    fused[chain] = accumulator;
+  }
+  for (chain = 0; chain < s->chains; chain++) node[chain] = fused[chain];
+  return s->chains;
+}
+
+/* One step; returns how many nodes there are then. */
+SMMA_CORE int smma_take_step(const smma_step *s, smma_nan_policy nan, smma_format d, smma_node c, smma_node *node,
+                             int count) {
+  switch (s->join) {
+    case SMMA_JOIN_APART: return smma_fuse_apart(s, nan, s->window, node, count);
+    case SMMA_JOIN_TREE: return smma_fuse_tree(s, nan, node, count);
+    case SMMA_JOIN_CHAIN: break;
+  }
+  return smma_fuse_chains(s, nan, d, c, node, count);
+}
+
+/* Every node times the scale factors of its first product: a and b hold one for scale_block products. */
+SMMA_CORE void smma_scale_nodes(smma_node *node, int count, int k, int scale_block, const smma_number *scale_a,
+                                const smma_number *scale_b) {
+  int i;
+  for (i = 0; i < count && scale_block; i++) {
+    const int s = k / count * i / scale_block;
+    node[i] = smma_node_product(node[i], smma_product(scale_a[s], scale_b[s]));
+  }
+}
+
+#endif

@@ -1,0 +1,256 @@
+/* Compositions: step after step, every sum of it with its terms aligned or exact. */
+#include <string.h>
+
+#include "explain/builder.h"
+#include "isa/key.h"
+
+/* A node with the name under which it was made. */
+typedef struct {
+  smma_node node;
+  char label[24];
+  int k; /* of a product; else -1 */
+} named;
+
+/* The sum that is explained. */
+typedef struct {
+  smma_explain_builder *builder;
+  const smma_step *step;
+  char where[64]; /* "step 2 of 3, sum 1 of 4" */
+  const named *term;
+  int count; /* of terms, the accumulator the last if there are more than a group takes */
+} sum;
+
+/* A node as far as 64 bits show it. */
+static smma_number number_of(smma_node n) {
+  const smma_leading x = smma_leading_of(n);
+  return (smma_number){.significand = x.significand,
+                       .exponent = n.exponent,
+                       .fraction_bits = (int16_t)(n.exponent - x.exponent),
+                       .kind = n.kind,
+                       .negative = n.negative};
+}
+
+static void add_terms(const sum *s) {
+  for (int i = 0; i < s->count; i++) {
+    const named *term = &s->term[i];
+    smma_explain_row *row = smma_explain_add_row(s->builder, term->label, number_of(term->node));
+    row->exponent = smma_brought_exponent(smma_cut_of(s->step, i), term->node);
+    row->counts = row->exponent != SMMA_NO_EXPONENT;
+    if (!row->counts) row->exponent = term->node.exponent;
+    if (term->k < 0) continue;
+    row->product = true;
+    smma_explain_factors(row->factors, sizeof row->factors,
+                         (smma_number[]){s->builder->x.a[term->k], s->builder->x.b[term->k]}, 2);
+  }
+}
+
+static bool fits(smma_bits128 x) { return x.high == 0 && x.low >> 62 == 0; }
+
+static int64_t signed_value(smma_bits128 magnitude, bool negative) {
+  return negative ? -(int64_t)magnitude.low : (int64_t)magnitude.low;
+}
+
+/* Rows of the stage as they are added; false if one, or the sum, has more bits than are drawn. */
+static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_node total) {
+  const int bits = smma_sum_bits(s->step, s->count);
+  const smma_bits128 zero = {0, 0};
+  const bool frame = s->step->opposing == SMMA_OPPOSING_COMPLEMENT && term[s->count - 1].negative;
+  if (!fits(total.significand)) return false;
+  for (int i = 0; i < s->count; i++) {
+    const smma_cut *cut = smma_cut_of(s->step, i);
+    smma_bits128 kept = smma_cut_term(s->step, i, term[i], total.exponent, bits, frame);
+    const bool below = kept.high >> 63;
+    if (below) kept = smma_subtract_bits128(zero, kept);
+    if (!fits(kept)) return false;
+    stage->row[i].cut =
+        s->step->opposing == SMMA_OPPOSING_COMPLEMENT ? total.exponent - bits : total.exponent - cut->bits;
+    stage->row[i].kept = signed_value(kept, below != frame) >> (stage->row[i].cut - (total.exponent - bits));
+    stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN;
+  }
+  stage->emax = total.exponent;
+  stage->sum = signed_value(total.significand, total.negative);
+  stage->sum_exponent = total.exponent - bits;
+  return true;
+}
+
+static void tell_cut(const char *what, const smma_cut *cut, int reference, char *text, size_t size) {
+  if (cut->bits == SMMA_EXACT_ALIGNMENT)
+    smma_append_text(text, size, "; %s exact", what);
+  else
+    smma_append_text(text, size, "; %s rounded %s at %d bits below it (%s)", what,
+                     smma_rounding_words(cut->rounding), cut->bits, smma_text_of_power(reference - cut->bits).text);
+}
+
+static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
+  smma_append_text(text, size, ": E = %d", reference);
+  tell_cut("terms", &s->step->term, reference, text, size);
+  if (s->count > s->step->take) tell_cut("the accumulator", &s->step->accumulator, reference, text, size);
+}
+
+/* What becomes of the sum, besides its rounding to the output. */
+static void note_sum(const smma_step *p, char *note, size_t size) {
+  if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
+    smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too; ");
+  if (p->width != SMMA_NONE)
+    smma_append_text(note, size, "the sum has %d bits and %s; ", p->width,
+                     p->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
+  if (p->narrow_bits != SMMA_NONE)
+    smma_append_text(note, size, "first rounded %s to %d fraction bits; ", smma_rounding_words(p->narrow_rounding),
+                     p->narrow_bits);
+  if (p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) smma_append_text(note, size, "a subnormal result becomes zero; ");
+  if (*note) note[strlen(note) - 2] = 0;
+}
+
+static smma_stage *explain_special(const sum *s) {
+  smma_stage *stage = smma_explain_add_stage(s->builder, SMMA_STAGE_NOTE);
+  snprintf(stage->title, sizeof stage->title, "%s: special values decide, without arithmetic", s->where);
+  for (int i = 0; i < s->count; i++) {
+    const smma_node *n = &s->term[i].node;
+    const bool finite = n->kind <= SMMA_FINITE;
+    if (finite && !n->beyond) continue;
+    smma_append_text(stage->note, sizeof stage->note, "%s%s %s", *stage->note ? ", " : "", s->term[i].label,
+                     finite                ? "has a product beyond the limit"
+                     : n->kind == SMMA_NAN ? "is NaN"
+                     : n->negative         ? "is -infinity"
+                                           : "is +infinity");
+  }
+  return stage;
+}
+
+/* Of terms that are not cut, or of which some are. */
+static smma_stage *explain_exact(const sum *s, const smma_node *term) {
+  const bool cut = s->step->term.bits != s->step->accumulator.bits && s->count > s->step->take;
+  smma_stage *stage = smma_explain_add_stage(s->builder, cut ? SMMA_STAGE_NOTE : SMMA_STAGE_EXACT);
+  snprintf(stage->title, sizeof stage->title, "%s%s", s->where, cut ? "" : ": exact");
+  if (cut) tell_cuts(s, smma_reference_exponent(s->step, term, s->count), stage->title, sizeof stage->title);
+  if (!cut) add_terms(s);
+  note_sum(s->step, stage->note, sizeof stage->note);
+  return stage;
+}
+
+static smma_stage *explain_cut(const sum *s, const smma_node *term) {
+  const smma_node total = smma_cut_sum(s->step, term, s->count);
+  smma_stage *stage = smma_explain_add_stage(s->builder, total.kind == SMMA_ZERO ? SMMA_STAGE_NOTE : SMMA_STAGE_ALIGN);
+  snprintf(stage->title, sizeof stage->title, "%s%s", s->where, total.kind == SMMA_ZERO ? ": every term is zero" : "");
+  if (total.kind == SMMA_ZERO) return stage;
+  tell_cuts(s, total.exponent, stage->title, sizeof stage->title);
+  add_terms(s);
+  note_sum(s->step, stage->note, sizeof stage->note);
+  if (align(s, stage, term, total)) return stage;
+  stage->kind = SMMA_STAGE_NOTE;
+  smma_append_text(stage->note, sizeof stage->note, "%smore bits than are drawn", *stage->note ? "; " : "");
+  return stage;
+}
+
+static smma_node explain_sum(const sum *s) {
+  const smma_step *step = s->step;
+  smma_node term[SMMA_MAXIMUM_K + 1], result;
+  smma_stage *stage;
+  for (int i = 0; i < s->count; i++) term[i] = s->term[i].node;
+  result = smma_fuse(step, s->builder->operation->rule.nan, term, s->count);
+  if (smma_special_node(step, term, s->count).kind != SMMA_FINITE)
+    stage = explain_special(s);
+  else if (smma_is_exact(step, s->count))
+    stage = explain_exact(s, term);
+  else
+    stage = explain_cut(s, term);
+  if (step->output == SMMA_NO_FORMAT) return result;
+  smma_explain_rounding(step->rounding, step->output, stage->rounding, sizeof stage->rounding);
+  stage->result_format = step->output;
+  stage->result = result.code;
+  return result;
+}
+
+/* ---- Steps ---- */
+
+typedef struct {
+  smma_explain_builder *builder;
+  int step, sums; /* the step's number, and of its sums */
+  named node[SMMA_MAXIMUM_K];
+  int count;
+} walk;
+
+static const smma_composition *composition_of(const walk *w) { return &w->builder->operation->rule.with.composition; }
+
+/* The next sum of a step, named after it. */
+static named next_sum(walk *w, const named *term, int count) {
+  const smma_composition *p = composition_of(w);
+  sum s = {.builder = w->builder, .step = &p->step[w->step], .term = term, .count = count};
+  named result = {.k = -1};
+  snprintf(s.where, sizeof s.where, "step %d of %d, sum %d", w->step + 1, p->steps, ++w->sums);
+  snprintf(result.label, sizeof result.label, "sum %d.%d", w->step + 1, w->sums);
+  result.node = explain_sum(&s);
+  return result;
+}
+
+static void take_group(const walk *w, int window, int group, named *term) {
+  const smma_step *s = &composition_of(w)->step[w->step];
+  for (int i = 0; i < s->take; i++) term[i] = w->node[smma_dealt_index(s->take, s->turn, window, group, i)];
+}
+
+static void explain_apart(walk *w, int window) {
+  const int take = composition_of(w)->step[w->step].take, groups = w->count / take;
+  named term[SMMA_MAXIMUM_K], fused[SMMA_MAXIMUM_K];
+  for (int group = 0; group < groups; group++) {
+    take_group(w, window, group, term);
+    fused[group] = next_sum(w, term, take);
+  }
+  memcpy(w->node, fused, (size_t)groups * sizeof *fused);
+  w->count = groups;
+}
+
+static void explain_chains(walk *w) {
+  const smma_step *s = &composition_of(w)->step[w->step];
+  const smma_operation *o = w->builder->operation;
+  const smma_number c = smma_flush(composition_of(w)->subnormal_c, smma_decode(smma_encoding_of(o->d), w->builder->c));
+  const int groups = w->count / s->take;
+  named term[SMMA_MAXIMUM_K + 1], fused[SMMA_MAXIMUM_K];
+  for (int chain = 0; chain < s->chains; chain++) {
+    named sum = {.node = smma_node_zero(o->d), .label = "start", .k = -1};
+    if (chain == 0 && s->start == SMMA_START_C) sum = (named){smma_node_of(c, w->builder->c), "c", -1};
+    for (int link = 0; link < groups / s->chains; link++) {
+      take_group(w, s->window, smma_chain_group(s, groups, chain, link), term);
+      term[s->take] = sum;
+      sum = next_sum(w, term, link == 0 && s->start == SMMA_START_NOTHING ? s->take : s->take + 1);
+    }
+    fused[chain] = sum;
+  }
+  memcpy(w->node, fused, (size_t)s->chains * sizeof *fused);
+  w->count = s->chains;
+}
+
+static void explain_step(walk *w) {
+  const smma_step *s = &composition_of(w)->step[w->step];
+  w->sums = 0;
+  switch (s->join) {
+    case SMMA_JOIN_APART: explain_apart(w, s->window); return;
+    case SMMA_JOIN_TREE:
+      for (int window = s->window; window > 1; window /= s->take) explain_apart(w, window);
+      return;
+    case SMMA_JOIN_CHAIN: explain_chains(w); return;
+  }
+}
+
+static void scale(walk *w) {
+  const smma_operation *o = w->builder->operation;
+  smma_node node[SMMA_MAXIMUM_K];
+  for (int i = 0; i < w->count; i++) node[i] = w->node[i].node;
+  smma_scale_nodes(node, w->count, o->k, o->scale_block, w->builder->x.scale_a, w->builder->x.scale_b);
+  for (int i = 0; i < w->count; i++) w->node[i].node = node[i];
+}
+
+uint64_t smma_explain_composition(smma_explain_builder *b) {
+  const smma_operation *o = b->operation;
+  walk w = {.builder = b, .count = o->k};
+  for (int k = 0; k < o->k; k++) {
+    named *n = &w.node[k];
+    *n = (named){smma_composition_product(composition_of(&w), b->x.a[k], b->x.b[k]), "", k};
+    snprintf(n->label, sizeof n->label, "a[%d]*b[%d]", k, k);
+  }
+  for (int step = 0; step <= composition_of(&w)->steps; step++) {
+    w.step = step - 1;
+    if (step > 0) explain_step(&w);
+    if (step == composition_of(&w)->scaled_step) scale(&w);
+  }
+  return w.node[0].node.code;
+}

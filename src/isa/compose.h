@@ -1,0 +1,29 @@
+/* Every rule as a composition (docs/algorithms/composition.md). */
+#ifndef SMMA_ISA_COMPOSE_H
+#define SMMA_ISA_COMPOSE_H
+
+#include "core/rule.h"
+#include "isa/key.h"
+
+/* The composition that computes what the operation does; false if there is none: blocks of GTR-FDPA with an odd number
+   of products. */
+bool smma_compose(const smma_operation *operation, smma_composition *composition);
+
+/* The rule of the catalogue's algorithms, or G-FDPA, that is this operation's composition; false if none is. */
+bool smma_recognise(const smma_operation *operation, smma_rule *rule);
+
+/* A composition of no steps whose operands and products are as they are. */
+smma_composition smma_no_steps(void);
+
+/* How many nodes there are before a step, from 0 on; 0 where a step before it does not fit what it takes. */
+int smma_composition_nodes(const smma_composition *composition, int k, int step);
+
+/* Whether a custom unit's text must say the key: its value is not what it is where it is not given. */
+bool smma_step_key_is_told(const smma_composition *composition, int k, int step, const smma_key *key);
+
+bool smma_same_composition(const smma_composition *x, const smma_composition *y);
+
+/* A step that is one exact sum of all of `count` nodes, rounded to nearest even as IEEE 754 has it. */
+smma_step smma_exact_step(int count, smma_format output);
+
+#endif
