@@ -45,6 +45,43 @@ for algorithm in $(allowed '{"softmma-unit": 1, "name": "x", "algorithm": "?"}')
   done
 done
 
+# A composition without the parts of it that are asked about.
+head='"softmma-unit": 1, "name": "x", "algorithm": "composition", "a": "f16", "b": "f16", "d": "f32", "k": 8'
+for key in $(allowed "{$head, \"steps\": [{\"?\": 1}]}"); do
+  check "docs/custom-units.md explains $key of steps" grep -qE "[\`\"]${key}[\`\"]" "$source_directory/docs/custom-units.md"
+done
+
+# ---- Compositions ----
+
+# wrong_steps NAME REGEX STEPS: what a list of steps is told that cannot be.
+wrong_steps() {
+  echo "{$head, \"steps\": $3}" >steps.json
+  fails "steps: $1" "^softmma: steps\.json:1:[0-9]+: $2" custom steps.json
+}
+wrong_steps 'none' '"steps": there are none; allowed: 1 to 6$' '[]'
+wrong_steps 'no list' '"steps" is no list; allowed: a list of 1 to 6 objects$' '3'
+wrong_steps 'no object' 'a step is an object: ' '[3]'
+step='"take": 8, "alignment_bits": 24, "output": "f32"'
+wrong_steps 'no c' '"steps": c starts 0 chains; allowed: one, by "start": "c"$' "[{$step, \"join\": \"chain\"}]"
+wrong_steps 'too much taken' 'step 1, "take": 3 does not divide window, which is 8; allowed: 1, 2, 4, 8$' \
+  '[{"take": 3, "join": "apart", "alignment_bits": 24, "output": "none"}]'
+wrong_steps 'too many sums' '"steps": 2 sums are left after the last one; it must leave 1$' \
+  '[{"take": 4, "join": "chain", "start": "c", "chains": 2, "alignment_bits": 24, "output": "f32"}]'
+wrong_steps 'exact and unrounded' 'step 1, "output": an exact sum is rounded in its step; allowed: a format$' \
+  '[{"take": 8, "join": "apart", "alignment_bits": "exact", "output": "none"}]'
+wrong_steps 'no accumulator' 'step 1, "accumulator_alignment_bits": only chains have an accumulator; ' \
+  "[{$step, \"join\": \"apart\", \"accumulator_alignment_bits\": 3}]"
+gives 'a composition in words' 0 '^  Step 1: 16 nodes, 1 to a sum, in 4 chains, .* the first with c\.$' custom four-chains.json
+gives 'its sums are explained' 0 '^step 2 of 2, sum 3: exact$' \
+  explain --on four-chains.json --a '1 2 3 4 0*12' --b '1*16' --c 5
+gives 'its tree' 0 '4 additions in a row, each of a product' tree --on four-chains.json
+gives 'an instruction in steps' 0 '"steps": \[$' custom --from MI300X --instr v_mfma_f32_16x16x16_f16 --steps
+cp in/stdout steps.json
+gives 'is recognised' 0 '^the same as +cdna3 v_mfma_f32_16x16x16_f16$' custom steps.json
+sed -i 's/"narrow_bits": 31/"narrow_bits": 30/' steps.json
+gives 'is another with another number' 0 '^model +composition' custom steps.json
+fails '--steps without --from' '--steps: it goes with --from GPU' custom --steps steps.json
+
 # ---- Wherever --on is ----
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"

@@ -63,7 +63,7 @@ static void print_architecture(const smma_architecture *arch) {
 }
 
 void smma_print_instruction(const smma_instruction *i) {
-  char scale[32], parameters[256];
+  char scale[32], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   bool any_alias = false;
   smma_parameters(i, parameters, sizeof parameters);
   printf("%-14s%s\n", "instruction", i->name);
@@ -74,7 +74,7 @@ void smma_print_instruction(const smma_instruction *i) {
   printf("%-14s%d x %d x %d (M x N x K)\n", "shape", i->m, i->n, i->k);
   printf("%-14sa %s, b %s, c %s, d %s%s%s\n", "formats", smma_format_text(i->a), smma_format_text(i->b),
          smma_format_text(i->c), smma_format_text(i->d), i->scale_block ? ", scales " : "", smma_scale_text(i, scale));
-  printf("%-14s%s: %s\n", "model", smma_model_name(&i->rule->rule), parameters);
+  printf("%-14s%s%s%s\n", "model", smma_model_name(&i->rule->rule), *parameters ? ": " : "", parameters);
   printf("%-14s%s\n", "rule", i->rule->name);
   print_texts("evidence", i->rule->evidence);
   print_texts("open", i->rule->questions);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "explain/builder.h"
+#include "isa/catalogue.h"
 #include "isa/key.h"
 
 /* A node with the name under which it was made. */
@@ -77,8 +78,8 @@ static void tell_cut(const char *what, const smma_cut *cut, int reference, char 
   if (cut->bits == SMMA_EXACT_ALIGNMENT)
     smma_append_text(text, size, "; %s exact", what);
   else
-    smma_append_text(text, size, "; %s rounded %s at %d bits below it (%s)", what,
-                     smma_rounding_words(cut->rounding), cut->bits, smma_text_of_power(reference - cut->bits).text);
+    smma_append_text(text, size, "; %s rounded %s at %d bits below it (%s)", what, smma_rounding_words(cut->rounding),
+                     cut->bits, smma_text_of_power(reference - cut->bits).text);
 }
 
 static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
@@ -206,14 +207,14 @@ static void explain_chains(walk *w) {
   const int groups = w->count / s->take;
   named term[SMMA_MAXIMUM_K + 1], fused[SMMA_MAXIMUM_K];
   for (int chain = 0; chain < s->chains; chain++) {
-    named sum = {.node = smma_node_zero(o->d), .label = "start", .k = -1};
-    if (chain == 0 && s->start == SMMA_START_C) sum = (named){smma_node_of(c, w->builder->c), "c", -1};
+    named before = {.node = smma_node_zero(o->d), .label = "start", .k = -1};
+    if (chain == 0 && s->start == SMMA_START_C) before = (named){smma_node_of(c, w->builder->c), "c", -1};
     for (int link = 0; link < groups / s->chains; link++) {
       take_group(w, s->window, smma_chain_group(s, groups, chain, link), term);
-      term[s->take] = sum;
-      sum = next_sum(w, term, link == 0 && s->start == SMMA_START_NOTHING ? s->take : s->take + 1);
+      term[s->take] = before;
+      before = next_sum(w, term, link == 0 && s->start == SMMA_START_NOTHING ? s->take : s->take + 1);
     }
-    fused[chain] = sum;
+    fused[chain] = before;
   }
   memcpy(w->node, fused, (size_t)s->chains * sizeof *fused);
   w->count = s->chains;

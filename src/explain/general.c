@@ -1,5 +1,6 @@
 /* G-FDPA: its blocks, aligned or exact, and c where it joins last. */
 #include "explain/builder.h"
+#include "isa/catalogue.h"
 
 static const smma_g_fdpa *parameters(const smma_explain_builder *b) { return &b->operation->rule.with.g_fdpa; }
 

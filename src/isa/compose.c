@@ -55,7 +55,10 @@ static smma_step truncating_chain(const smma_t_fdpa *p, int count, int block, sm
   return step;
 }
 
-static void add(smma_composition *to, smma_step step) { to->step[to->steps++] = step; }
+static void add(smma_composition *to, smma_step step) {
+  if (step.join != SMMA_JOIN_CHAIN) step.accumulator = step.term; /* there is none */
+  to->step[to->steps++] = step;
+}
 
 static void compose_fp8_by_fp16(const smma_operation *o, smma_composition *to) {
   smma_step step = truncating_chain(&o->rule.with.t_fdpa, o->k, smma_block_of(o), SMMA_START_ZERO);

@@ -184,6 +184,15 @@ static bool check_dealing(const smma_step *s, int count, smma_custom_fault *faul
 
 static bool is_cut(const smma_cut *cut) { return cut->bits != SMMA_EXACT_ALIGNMENT; }
 
+/* Keys that say nothing have the values that they have when left out: of the accumulator where there is none. */
+static bool check_idle(const smma_step *s, smma_custom_fault *fault) {
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
+    if (s->join != SMMA_JOIN_CHAIN && key->like && strncmp(key->key, "accumulator_", strlen("accumulator_")) == 0 &&
+        smma_key_of_step(s, key) != smma_key_of_step(s, smma_find_step_key(key->like, strlen(key->like))))
+      return fail(fault, key->key, "only chains have an accumulator; allowed: nothing, or as \"%s\"", key->like);
+  return true;
+}
+
 static bool check_sum(const smma_step *s, smma_custom_fault *fault) {
   const bool cut = is_cut(&s->term) && is_cut(&s->accumulator);
   if (!cut && s->width != SMMA_NONE) return fail(fault, "width", "exact sums have all bits; allowed: none");
@@ -221,7 +230,8 @@ static bool check_operand_nan(const smma_instruction *i, const smma_composition 
 static bool check_step(const smma_custom *custom, int step, int count, smma_custom_fault *fault) {
   const smma_composition *p = &custom->named.rule.with.composition;
   const smma_step *s = &p->step[step];
-  if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_sum(s, fault)) return false;
+  if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_idle(s, fault) || !check_sum(s, fault))
+    return false;
   if (custom->named.rule.nan == SMMA_NAN_OPERAND && s->output != SMMA_NO_FORMAT &&
       !check_operand_nan(&custom->instruction, p, step, fault))
     return false;

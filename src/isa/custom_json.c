@@ -182,7 +182,7 @@ static const smma_json_value *find_fault(const reader *r, const smma_custom_faul
 static bool check(reader *r) {
   smma_custom_fault fault;
   const smma_json_value *m;
-  char step[16] = "";
+  char step[24] = "";
   if (smma_custom_check(&r->custom, &fault)) return true;
   m = find_fault(r, &fault);
   if (fault.step >= 0) snprintf(step, sizeof step, "step %d, ", fault.step + 1);
