@@ -21,7 +21,7 @@ typedef struct {
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
 static void make_plan(row_plan *p, const smma_instruction *i, const smma_batch *batch) {
-  p->operation = smma_operation_of(i);
+  smma_set_operation(&p->operation, i);
   p->batch = batch;
   p->k = (size_t)i->k;
   p->scales = (size_t)smma_scale_count(i->k, i->scale_block);

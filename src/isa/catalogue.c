@@ -1,5 +1,7 @@
 #include "isa/catalogue.h"
 
+#include <string.h>
+
 #include "isa/compose.h"
 
 const smma_architecture smma_architectures[SMMA_ARCH_COUNT] = {
@@ -27,15 +29,20 @@ const char *smma_arch_name(const smma_instruction *i) {
   return i->origin ? i->origin : smma_architectures[i->arch].name;
 }
 
+void smma_set_operation(smma_operation *o, const smma_instruction *i) {
+  const smma_rule *rule = &i->rule->rule;
+  if (rule->algorithm == SMMA_COMPOSITION)
+    o->rule = *rule;
+  else
+    memcpy(&o->rule, rule, offsetof(smma_rule, with) + sizeof rule->with.g_fdpa); /* the longest of the others */
+  o->a = i->a, o->b = i->b, o->c = i->c, o->d = i->d, o->scale = i->scale;
+  o->k = i->k, o->scale_block = i->scale_block;
+}
+
 smma_operation smma_operation_of(const smma_instruction *i) {
-  return (smma_operation){.rule = i->rule->rule,
-                          .a = i->a,
-                          .b = i->b,
-                          .c = i->c,
-                          .d = i->d,
-                          .scale = i->scale,
-                          .k = i->k,
-                          .scale_block = i->scale_block};
+  smma_operation o = {.k = 0};
+  smma_set_operation(&o, i);
+  return o;
 }
 
 bool smma_same_rule(const smma_rule *x, const smma_rule *y) {

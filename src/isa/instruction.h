@@ -73,6 +73,10 @@ const char *smma_arch_name(const smma_instruction *instruction);
 /* What the core needs of an instruction. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
+/* The same into what need not be zero; of the rule only what its algorithm has. Compositions are long: this is for where
+   nanoseconds count. */
+void smma_set_operation(smma_operation *operation, const smma_instruction *instruction);
+
 /* Whether two rules have the same algorithm and parameters. */
 bool smma_same_rule(const smma_rule *x, const smma_rule *y);
 
