@@ -3,30 +3,17 @@
    IEEE 754-2019, sections 5.4 and 6.3; Intel SDM, VDPBF16PS. */
 #include "oracle.h"
 
-#include <gmp.h>
+#include "oracle_number.h"
 
-/* Operands are multiples of 2^-1152 (the least is 2^-1074, of f64); products and sums of 2^-2304. */
-#define OPERAND_UNIT 1152
+/* Products and sums are multiples of 2^-2304. */
 #define SUM_UNIT (2 * OPERAND_UNIT)
-
-/* No product takes part in the maximum. */
-#define NO_EXPONENT (-1000000)
-
-typedef enum { FINITE, INFINITE, NOT_A_NUMBER } class_of_value;
-
-typedef struct {
-  mpz_t value; /* of a finite one, in units */
-  int exponent;
-  class_of_value class;
-  bool negative; /* also of zeros and infinities */
-} quantity;
 
 static struct {
   bool ready;
   quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
   quantity term[SMMA_MAXIMUM_K + 1]; /* of one block; c is the last */
   quantity pair[2];                  /* the operands of an IEEE addition */
-  mpz_t sum, part, aligned, quotient, remainder;
+  mpz_t sum, part, aligned, quotient;
 } work;
 
 static void prepare_quantities(quantity *q, int count) {
@@ -41,112 +28,19 @@ static void prepare(void) {
   prepare_quantities(work.scale_b, SMMA_MAXIMUM_K);
   prepare_quantities(work.term, SMMA_MAXIMUM_K + 1);
   prepare_quantities(work.pair, 2);
-  mpz_inits(work.sum, work.part, work.aligned, work.quotient, work.remainder, NULL);
+  mpz_inits(work.sum, work.part, work.aligned, work.quotient, NULL);
   work.ready = true;
-}
-
-/* Formats. */
-
-/* Which encodings are no finite numbers. */
-typedef enum {
-  OF_GREATEST_EXPONENT, /* infinity with a fraction of zero, NaN with any other */
-  ALL_ONES,             /* one magnitude is NaN */
-  MINUS_ZERO,           /* the code of -0 is NaN */
-  NO_SPECIALS,
-  OF_POWERS, /* powers of two, without zero; all ones is NaN */
-  OF_INTEGERS
-} specials_of_format;
-
-typedef struct {
-  int exponent_bits, fraction_bits, low_bits; /* low_bits: stored below the fraction, read as zero */
-  bool is_signed;
-  int least_exponent; /* of the least normal number; of powers, of the least */
-  specials_of_format specials;
-} layout;
-
-/* From the standards, not from core/format.def. There is no default: the compiler names the format that is missing. */
-static layout layout_of(smma_format format) {
-  switch (format) {
-    case SMMA_F64: return (layout){11, 52, 0, true, -1022, OF_GREATEST_EXPONENT};
-    case SMMA_F32: return (layout){8, 23, 0, true, -126, OF_GREATEST_EXPONENT};
-    case SMMA_E8M13: return (layout){8, 13, 10, true, -126, OF_GREATEST_EXPONENT};
-    case SMMA_TF32: return (layout){8, 10, 13, true, -126, OF_GREATEST_EXPONENT};
-    case SMMA_BF16: return (layout){8, 7, 0, true, -126, OF_GREATEST_EXPONENT};
-    case SMMA_F16: return (layout){5, 10, 0, true, -14, OF_GREATEST_EXPONENT};
-    case SMMA_E5M2: return (layout){5, 2, 0, true, -14, OF_GREATEST_EXPONENT};
-    case SMMA_E5M2FNUZ: return (layout){5, 2, 0, true, -15, MINUS_ZERO};
-    case SMMA_E4M3: return (layout){4, 3, 0, true, -6, ALL_ONES};
-    case SMMA_E4M3FNUZ: return (layout){4, 3, 0, true, -7, MINUS_ZERO};
-    case SMMA_UE4M3: return (layout){4, 3, 0, false, -6, ALL_ONES};
-    case SMMA_E3M2: return (layout){3, 2, 0, true, -2, NO_SPECIALS};
-    case SMMA_E2M3: return (layout){2, 3, 0, true, 0, NO_SPECIALS};
-    case SMMA_E2M1: return (layout){2, 1, 0, true, 0, NO_SPECIALS};
-    case SMMA_UE8M0: return (layout){8, 0, 0, false, -127, OF_POWERS};
-    case SMMA_S8: return (layout){0, 7, 0, true, 0, OF_INTEGERS};
-    case SMMA_U8: return (layout){0, 8, 0, false, 0, OF_INTEGERS};
-    case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
-    case SMMA_NO_FORMAT: break;
-  }
-  return (layout){0, 0, 0, false, 0, NO_SPECIALS};
-}
-
-static int least_exponent(smma_format format) { return layout_of(format).least_exponent; }
-
-static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent, uint64_t fraction) {
-  bool last_exponent = exponent + 1 == UINT64_C(1) << f.exponent_bits;
-  bool last_fraction = fraction + 1 == UINT64_C(1) << f.fraction_bits;
-  switch (f.specials) {
-    case OF_GREATEST_EXPONENT: return !last_exponent ? FINITE : fraction ? NOT_A_NUMBER : INFINITE;
-    case ALL_ONES:
-    case OF_POWERS: return last_exponent && last_fraction ? NOT_A_NUMBER : FINITE;
-    case MINUS_ZERO: return negative && exponent == 0 && fraction == 0 ? NOT_A_NUMBER : FINITE;
-    case NO_SPECIALS:
-    case OF_INTEGERS: break;
-  }
-  return FINITE;
-}
-
-/* Two's complement: the first bit of a signed one counts negative. */
-static void decode_integer(quantity *q, layout f, uint64_t encoding) {
-  int bits = f.fraction_bits + f.is_signed;
-  q->negative = f.is_signed && encoding >> (bits - 1);
-  q->class = FINITE;
-  q->exponent = 0;
-  mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
-  mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
-}
-
-static void decode(quantity *q, smma_format format, uint64_t encoding) {
-  layout f = layout_of(format);
-  uint64_t fields = encoding >> f.low_bits;
-  uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
-  uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
-  bool hidden_one = exponent > 0 || f.specials == OF_POWERS;
-  if (f.specials == OF_INTEGERS) {
-    decode_integer(q, f, encoding);
-    return;
-  }
-  q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
-  q->class = class_of_fields(f, q->negative, exponent, fraction);
-  q->exponent = f.least_exponent;
-  if (f.specials == OF_POWERS)
-    q->exponent += (int)exponent;
-  else if (exponent > 0)
-    q->exponent += (int)exponent - 1;
-  mpz_set_ui(q->value, fraction + (hidden_one ? UINT64_C(1) << f.fraction_bits : 0));
-  mpz_mul_2exp(q->value, q->value, (mp_bitcnt_t)(OPERAND_UNIT + q->exponent - f.fraction_bits));
-  if (q->negative) mpz_neg(q->value, q->value);
 }
 
 bool oracle_is_nan(smma_format format, uint64_t encoding) {
   prepare();
-  decode(&work.pair[0], format, encoding);
+  oracle_decode(&work.pair[0], format, encoding);
   return work.pair[0].class == NOT_A_NUMBER;
 }
 
 /* An operand of the sum itself: c, in units of a sum. */
 static void decode_summand(quantity *q, smma_format format, uint64_t encoding) {
-  decode(q, format, encoding);
+  oracle_decode(q, format, encoding);
   mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
 }
 
@@ -157,60 +51,24 @@ static int exponent_of(const mpz_t x) { return (int)mpz_sizeinbase(x, 2) - 1 - S
 
 /* x becomes a multiple of 2^last. */
 static void round_at(mpz_t x, int last, smma_rounding direction) {
-  mp_bitcnt_t bits = (mp_bitcnt_t)(last + SUM_UNIT);
-  if (last <= -SUM_UNIT) return;
-  if (direction == SMMA_ROUND_TOWARD_ZERO) {
-    mpz_tdiv_q_2exp(work.quotient, x, bits);
-  } else if (direction == SMMA_ROUND_UP) {
-    mpz_cdiv_q_2exp(work.quotient, x, bits);
-  } else if (direction == SMMA_ROUND_NEAREST_AWAY) { /* an odd number of halves goes away from zero */
-    mpz_tdiv_q_2exp(work.quotient, x, bits - 1);
-    mpz_set_si(work.remainder, mpz_odd_p(work.quotient) ? mpz_sgn(x) : 0);
-    mpz_add(work.quotient, work.quotient, work.remainder);
-    mpz_tdiv_q_2exp(work.quotient, work.quotient, 1);
-  } else {
-    mpz_fdiv_q_2exp(work.quotient, x, bits);
-    mpz_fdiv_r_2exp(work.remainder, x, bits);
-    if (direction == SMMA_ROUND_NEAREST_EVEN && mpz_tstbit(work.remainder, bits - 1) &&
-        (mpz_scan1(work.remainder, 0) < bits - 1 || mpz_odd_p(work.quotient)))
-      mpz_add_ui(work.quotient, work.quotient, 1);
-  }
-  mpz_mul_2exp(x, work.quotient, bits);
-}
-
-static uint64_t sign_bit(smma_format format, bool negative) {
-  layout f = layout_of(format);
-  return negative ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.low_bits) : 0;
-}
-
-static uint64_t infinity(smma_format format, bool negative) {
-  layout f = layout_of(format);
-  uint64_t ones = (UINT64_C(1) << f.exponent_bits) - 1;
-  return sign_bit(format, negative) | ones << (f.fraction_bits + f.low_bits);
-}
-
-/* Bits 0 to 30 of f32 and e8m13, 0 to 14 of f16; or infinity with the first fraction bit set. */
-static uint64_t nan_result(smma_format format, smma_nan_policy policy) {
-  layout f = layout_of(format);
-  if (policy == SMMA_NAN_ALL_ONES) return sign_bit(format, true) - 1;
-  return infinity(format, false) | UINT64_C(1) << (f.fraction_bits + f.low_bits - 1);
+  if (last > -SUM_UNIT) oracle_round(x, (mp_bitcnt_t)(last + SUM_UNIT), direction);
 }
 
 /* x rounded once to an IEEE-like format; an exact zero takes the sign given. x is used up. */
 static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
-  layout f = layout_of(format);
-  int least = least_exponent(format), top;
+  layout f = oracle_layout(format);
+  int least = oracle_layout(format).least_exponent, top;
   bool negative = mpz_sgn(x) < 0;
   uint64_t fields;
-  if (mpz_sgn(x) == 0) return sign_bit(format, negative_zero);
+  if (mpz_sgn(x) == 0) return oracle_sign_bit(format, negative_zero);
   round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
-  if (mpz_sgn(x) == 0) return sign_bit(format, negative);
+  if (mpz_sgn(x) == 0) return oracle_sign_bit(format, negative);
   top = exponent_of(x);
-  if (top > 1 - least) return infinity(format, negative); /* the greatest exponent is 1 - least */
+  if (top > 1 - least) return oracle_infinity(format, negative); /* the greatest exponent is 1 - least */
   mpz_tdiv_q_2exp(work.quotient, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
   fields = mpz_get_ui(work.quotient); /* of the magnitude */
   if (top >= least) fields += ((uint64_t)(top - least + 1) << f.fraction_bits) - (UINT64_C(1) << f.fraction_bits);
-  return sign_bit(format, negative) | fields << f.low_bits;
+  return oracle_sign_bit(format, negative) | fields << f.low_bits;
 }
 
 /* The encoding of a special sum of the terms, if it is special. */
@@ -221,9 +79,9 @@ static bool special_sum(const quantity *term, int count, smma_format format, smm
     if (term[i].class == INFINITE) infinite[term[i].negative] = true;
   }
   if (nan || (infinite[0] && infinite[1]))
-    *d = nan_result(format, policy);
+    *d = oracle_nan(format, policy);
   else
-    *d = infinity(format, infinite[1]);
+    *d = oracle_infinity(format, infinite[1]);
   return nan || infinite[0] || infinite[1];
 }
 
@@ -254,7 +112,7 @@ static void scale_by_powers(quantity *p, const quantity *scale_a, const quantity
 /* The exponent that a value has once it is held in a wider format. */
 static void normalize(quantity *q, int unit, smma_format wider) {
   if (mpz_sgn(q->value) != 0)
-    q->exponent = smma_maximum((int)mpz_sizeinbase(q->value, 2) - 1 - unit, least_exponent(wider));
+    q->exponent = smma_maximum((int)mpz_sizeinbase(q->value, 2) - 1 - unit, oracle_layout(wider).least_exponent);
 }
 
 /* Truncated sums: T-FDPA, ST-FDPA, GST-FDPA, FP8 by FP16. */
@@ -460,14 +318,6 @@ static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
 
 static uint64_t flushed(uint64_t f32) { return (f32 >> 23 & 0xff) == 0 ? f32 & 0x80000000 : f32; }
 
-/* Numbers below the least normal one of `format`, -0 among them, become zero: +0 or of their own sign. */
-static void flush_operand(quantity *q, smma_format format, bool keep_sign) {
-  if (q->class != FINITE) return;
-  if (mpz_sgn(q->value) && (int)mpz_sizeinbase(q->value, 2) - 1 - OPERAND_UNIT >= least_exponent(format)) return;
-  mpz_set_ui(q->value, 0);
-  q->negative = keep_sign && q->negative;
-}
-
 static uint64_t flushing_add(uint64_t x, uint64_t y) { return flushed(add(x, y, SMMA_F32, SMMA_NAN_QUIET)); }
 
 static uint64_t flushing_multiply(const quantity *a, const quantity *b) {
@@ -489,8 +339,8 @@ static uint64_t ftz_addmul(const smma_operation *o, uint64_t c) {
   int pairwise = o->rule.with.ftz_addmul.pairwise;
   uint64_t d = (flushed(c) & 0x7fffffff) == 0 ? 0 : c;
   for (int k = 0; k < o->k; k++) {
-    flush_operand(&work.a[k], o->a, false);
-    flush_operand(&work.b[k], o->b, false);
+    oracle_flush(&work.a[k], o->a, SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
+    oracle_flush(&work.b[k], o->b, SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
   }
   for (int k = 0; k < o->k; k += pairwise) d = flushing_add(d, pairwise_sum(&work.a[k], &work.b[k], pairwise));
   return d;
@@ -508,15 +358,15 @@ static bool tiny_sum(void) {
 
 /* An operand's NaN in FP32: sign, fraction at the left, and the bit that makes it quiet. */
 static uint64_t quiet_f32(const quantity *q, smma_format format, uint64_t encoding) {
-  layout f = layout_of(format);
+  layout f = oracle_layout(format);
   uint64_t fraction = (encoding >> f.low_bits) % (UINT64_C(1) << f.fraction_bits);
-  return sign_bit(SMMA_F32, q->negative) | 0x7fc00000 | fraction << (23 - f.fraction_bits);
+  return oracle_sign_bit(SMMA_F32, q->negative) | 0x7fc00000 | fraction << (23 - f.fraction_bits);
 }
 
 /* A step without NaN among its operands; those that it makes, of 0 * infinity and infinity - infinity, have a sign. */
 static uint64_t flushing_fma(const quantity *a, const quantity *b) {
   multiply(&work.pair[0], a, b);
-  if (tiny_sum()) return sign_bit(SMMA_F32, mpz_sgn(work.part) < 0);
+  if (tiny_sum()) return oracle_sign_bit(SMMA_F32, mpz_sgn(work.part) < 0);
   uint64_t d = pair_sum(SMMA_F32, SMMA_NAN_QUIET);
   return d == 0x7fc00000 ? 0xffc00000 : d;
 }
@@ -525,8 +375,8 @@ static uint64_t flushing_fma(const quantity *a, const quantity *b) {
 static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c) {
   uint64_t d = flushed(c);
   for (int k = o->k - 1; k >= 0; k--) {
-    flush_operand(&work.a[k], o->a, true);
-    flush_operand(&work.b[k], o->b, true);
+    oracle_flush(&work.a[k], o->a, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+    oracle_flush(&work.b[k], o->b, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
     decode_summand(&work.pair[1], SMMA_F32, d);
     if (work.a[k].class == NOT_A_NUMBER)
       d = quiet_f32(&work.a[k], o->a, a[k]);
@@ -555,41 +405,9 @@ static uint64_t integer(const smma_operation *o, uint64_t c) {
 
 /* G-FDPA. */
 
-/* x, of which only the magnitude counts, becomes the greatest finite value; its encoding without the sign. */
-static uint64_t greatest(mpz_t x, smma_format format) {
-  layout f = layout_of(format);
-  bool small = f.exponent_bits + f.fraction_bits < 8; /* of the others the greatest is below infinity */
-  uint64_t fields = small ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits) : infinity(format, false) >> f.low_bits;
-  quantity *q = &work.pair[0];
-  do {
-    decode_summand(q, format, --fields << f.low_bits);
-  } while (q->class != FINITE);
-  mpz_set(x, q->value);
-  return fields << f.low_bits;
-}
-
-static uint64_t general_nan(smma_format format, smma_nan_policy policy) {
-  switch (layout_of(format).specials) {
-    case OF_GREATEST_EXPONENT: return nan_result(format, policy);
-    case ALL_ONES:
-    case OF_POWERS: return sign_bit(format, true) - 1;
-    case MINUS_ZERO: return sign_bit(format, true);
-    case NO_SPECIALS: return greatest(work.part, format);
-    case OF_INTEGERS: break;
-  }
-  return 0;
-}
-
-/* Where a format has no infinity: NaN; where it has no NaN: the greatest number. */
-static uint64_t general_infinity(smma_format format, bool negative) {
-  specials_of_format specials = layout_of(format).specials;
-  if (specials == OF_GREATEST_EXPONENT) return infinity(format, negative);
-  return sign_bit(format, negative) | general_nan(format, SMMA_NAN_QUIET); /* of MINUS_ZERO that is the sign */
-}
-
 static uint64_t general_zero(const smma_g_fdpa *p, smma_format format, bool negative) {
-  bool no_sign = layout_of(format).specials == MINUS_ZERO;
-  return sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
+  bool no_sign = oracle_layout(format).specials == MINUS_ZERO;
+  return oracle_sign_bit(format, negative && !no_sign && p->subnormal_outputs != SMMA_SUBNORMALS_TO_POSITIVE_ZERO);
 }
 
 static bool saturates(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
@@ -605,22 +423,23 @@ static bool saturates(const smma_g_fdpa *p, smma_rounding direction, bool negati
 /* x rounded once; it is used up. */
 static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format, smma_rounding direction,
                                bool negative_zero) {
-  layout f = layout_of(format);
-  int least = least_exponent(format), top;
+  layout f = oracle_layout(format);
+  int least = oracle_layout(format).least_exponent, top;
   bool negative = mpz_sgn(x) < 0;
   uint64_t largest;
   if (mpz_sgn(x) == 0) return general_zero(p, format, negative_zero);
   round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
   if (mpz_sgn(x) == 0) return general_zero(p, format, negative);
-  largest = greatest(work.part, format);
-  if (mpz_cmpabs(x, work.part) > 0)
-    return saturates(p, direction, negative) ? sign_bit(format, negative) | largest
-                                             : general_infinity(format, negative);
+  largest = oracle_greatest(format);
+  decode_summand(&work.pair[0], format, largest);
+  if (mpz_cmpabs(x, work.pair[0].value) > 0)
+    return saturates(p, direction, negative) ? oracle_sign_bit(format, negative) | largest
+                                             : oracle_infinity(format, negative);
   top = exponent_of(x);
   if (top < least && p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) return general_zero(p, format, negative);
   mpz_tdiv_q_2exp(x, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
-  return sign_bit(format, negative) | (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits))
-                                          << f.low_bits;
+  return oracle_sign_bit(format, negative) |
+         (mpz_get_ui(x) + ((uint64_t)smma_maximum(top - least, 0) << f.fraction_bits)) << f.low_bits;
 }
 
 /* IEEE 754, section 6.3: x + x keeps the sign of a zero x, other zero sums are -0 only rounding toward negative. */
@@ -639,11 +458,11 @@ static bool zero_sum_is_negative(const smma_g_fdpa *p, smma_rounding direction, 
 static uint64_t general_special(const quantity *term, int count, smma_format format, smma_nan_policy policy) {
   bool infinite[2] = {false, false};
   for (int i = 0; i < count; i++) {
-    if (term[i].class == NOT_A_NUMBER) return general_nan(format, policy);
+    if (term[i].class == NOT_A_NUMBER) return oracle_nan(format, policy);
     if (term[i].class == INFINITE) infinite[term[i].negative] = true;
   }
-  if (infinite[0] && infinite[1]) return general_nan(format, policy);
-  return general_infinity(format, infinite[1]);
+  if (infinite[0] && infinite[1]) return oracle_nan(format, policy);
+  return oracle_infinity(format, infinite[1]);
 }
 
 static bool any_special(const quantity *term, int count) {
@@ -695,10 +514,6 @@ static void general_product(const smma_operation *o, quantity *term, int k) {
     term->exponent = exponent_of(term->value);
 }
 
-static void general_flush(quantity *q, smma_format format, smma_subnormal_policy policy) {
-  if (policy != SMMA_SUBNORMALS_KEPT) flush_operand(q, format, policy == SMMA_SUBNORMALS_TO_SIGNED_ZERO);
-}
-
 /* Whether k belongs to a block: `interleave` k in turn go to each. */
 static bool is_in_block(const smma_g_fdpa *p, int k, int block, int blocks) {
   return k / p->interleave % blocks == block;
@@ -709,21 +524,21 @@ static uint64_t g_fdpa(const smma_operation *o, uint64_t c) {
   bool first = p->c_joins == SMMA_C_JOINS_FIRST;
   uint64_t d = 0;
   for (int k = 0; k < o->k; k++) {
-    general_flush(&work.a[k], o->a, p->subnormal_inputs);
-    general_flush(&work.b[k], o->b, p->subnormal_inputs);
+    oracle_flush(&work.a[k], o->a, p->subnormal_inputs);
+    oracle_flush(&work.b[k], o->b, p->subnormal_inputs);
   }
   for (int block = 0; block < o->k / p->block; block++) {
     int count = 0;
     for (int k = 0; k < o->k; k++)
       if (is_in_block(p, k, block, o->k / p->block)) general_product(o, &work.term[count++], k);
-    decode(&work.term[count], o->d, block == 0 && first ? c : d);
-    if (block == 0) general_flush(&work.term[count], o->d, p->subnormal_inputs);
+    oracle_decode(&work.term[count], o->d, block == 0 && first ? c : d);
+    if (block == 0) oracle_flush(&work.term[count], o->d, p->subnormal_inputs);
     mpz_mul_2exp(work.term[count].value, work.term[count].value, OPERAND_UNIT);
     d = general_block(o, work.term, count + 1);
   }
   if (first) return d;
-  decode(&work.term[0], o->d, c);
-  general_flush(&work.term[0], o->d, p->subnormal_inputs);
+  oracle_decode(&work.term[0], o->d, c);
+  oracle_flush(&work.term[0], o->d, p->subnormal_inputs);
   mpz_mul_2exp(work.term[0].value, work.term[0].value, OPERAND_UNIT);
   decode_summand(&work.term[1], o->d, d);
   if (any_special(work.term, 2)) return general_special(work.term, 2, o->d, o->rule.nan);
@@ -745,14 +560,15 @@ static uint64_t widened(const smma_operation *o, uint64_t c) {
 
 uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                         const uint64_t *scale_a, const uint64_t *scale_b) {
+  if (o->rule.algorithm == SMMA_COMPOSITION) return oracle_composition(o, a, b, c, scale_a, scale_b);
   prepare();
   for (int k = 0; k < o->k; k++) {
-    decode(&work.a[k], o->a, a[k]);
-    decode(&work.b[k], o->b, b[k]);
+    oracle_decode(&work.a[k], o->a, a[k]);
+    oracle_decode(&work.b[k], o->b, b[k]);
   }
   for (int s = 0; o->scale_block > 0 && s < o->k / o->scale_block; s++) {
-    decode(&work.scale_a[s], o->scale, scale_a[s]);
-    decode(&work.scale_b[s], o->scale, scale_b[s]);
+    oracle_decode(&work.scale_a[s], o->scale, scale_a[s]);
+    oracle_decode(&work.scale_b[s], o->scale, scale_b[s]);
   }
   c = widened(o, c);
   switch (o->rule.algorithm) {
@@ -768,6 +584,7 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_FTZ_FMA: return ftz_fma(o, a, b, c);
     case SMMA_INTEGER: return integer(o, c);
     case SMMA_G_FDPA: return g_fdpa(o, c);
+    case SMMA_COMPOSITION: break;
   }
   return 0;
 }

@@ -1,0 +1,140 @@
+#include "oracle_number.h"
+
+/* From the standards, not from core/format.def. There is no default: the compiler names the format that is missing. */
+layout oracle_layout(smma_format format) {
+  switch (format) {
+    case SMMA_F64: return (layout){11, 52, 0, true, -1022, OF_GREATEST_EXPONENT};
+    case SMMA_F32: return (layout){8, 23, 0, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_E8M13: return (layout){8, 13, 10, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_TF32: return (layout){8, 10, 13, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_BF16: return (layout){8, 7, 0, true, -126, OF_GREATEST_EXPONENT};
+    case SMMA_F16: return (layout){5, 10, 0, true, -14, OF_GREATEST_EXPONENT};
+    case SMMA_E5M2: return (layout){5, 2, 0, true, -14, OF_GREATEST_EXPONENT};
+    case SMMA_E5M2FNUZ: return (layout){5, 2, 0, true, -15, MINUS_ZERO};
+    case SMMA_E4M3: return (layout){4, 3, 0, true, -6, ALL_ONES};
+    case SMMA_E4M3FNUZ: return (layout){4, 3, 0, true, -7, MINUS_ZERO};
+    case SMMA_UE4M3: return (layout){4, 3, 0, false, -6, ALL_ONES};
+    case SMMA_E3M2: return (layout){3, 2, 0, true, -2, NO_SPECIALS};
+    case SMMA_E2M3: return (layout){2, 3, 0, true, 0, NO_SPECIALS};
+    case SMMA_E2M1: return (layout){2, 1, 0, true, 0, NO_SPECIALS};
+    case SMMA_UE8M0: return (layout){8, 0, 0, false, -127, OF_POWERS};
+    case SMMA_S8: return (layout){0, 7, 0, true, 0, OF_INTEGERS};
+    case SMMA_U8: return (layout){0, 8, 0, false, 0, OF_INTEGERS};
+    case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
+    case SMMA_NO_FORMAT: break;
+  }
+  return (layout){0, 0, 0, false, 0, NO_SPECIALS};
+}
+
+static class_of_value class_of_fields(layout f, bool negative, uint64_t exponent, uint64_t fraction) {
+  bool last_exponent = exponent + 1 == UINT64_C(1) << f.exponent_bits;
+  bool last_fraction = fraction + 1 == UINT64_C(1) << f.fraction_bits;
+  switch (f.specials) {
+    case OF_GREATEST_EXPONENT: return !last_exponent ? FINITE : fraction ? NOT_A_NUMBER : INFINITE;
+    case ALL_ONES:
+    case OF_POWERS: return last_exponent && last_fraction ? NOT_A_NUMBER : FINITE;
+    case MINUS_ZERO: return negative && exponent == 0 && fraction == 0 ? NOT_A_NUMBER : FINITE;
+    case NO_SPECIALS:
+    case OF_INTEGERS: break;
+  }
+  return FINITE;
+}
+
+/* Two's complement: the first bit of a signed one counts negative. */
+static void decode_integer(quantity *q, layout f, uint64_t encoding) {
+  int bits = f.fraction_bits + f.is_signed;
+  q->negative = f.is_signed && encoding >> (bits - 1);
+  q->class = FINITE;
+  q->exponent = 0;
+  mpz_set_si(q->value, (long)encoding - (q->negative ? 1L << bits : 0));
+  mpz_mul_2exp(q->value, q->value, OPERAND_UNIT);
+}
+
+void oracle_decode(quantity *q, smma_format format, uint64_t encoding) {
+  layout f = oracle_layout(format);
+  uint64_t fields = encoding >> f.low_bits;
+  uint64_t fraction = fields % (UINT64_C(1) << f.fraction_bits);
+  uint64_t exponent = (fields >> f.fraction_bits) % (UINT64_C(1) << f.exponent_bits);
+  bool hidden_one = exponent > 0 || f.specials == OF_POWERS;
+  if (f.specials == OF_INTEGERS) {
+    decode_integer(q, f, encoding);
+    return;
+  }
+  q->negative = f.is_signed && (fields >> f.fraction_bits >> f.exponent_bits & 1);
+  q->class = class_of_fields(f, q->negative, exponent, fraction);
+  q->exponent = f.least_exponent;
+  if (f.specials == OF_POWERS)
+    q->exponent += (int)exponent;
+  else if (exponent > 0)
+    q->exponent += (int)exponent - 1;
+  mpz_set_ui(q->value, fraction + (hidden_one ? UINT64_C(1) << f.fraction_bits : 0));
+  mpz_mul_2exp(q->value, q->value, (mp_bitcnt_t)(OPERAND_UNIT + q->exponent - f.fraction_bits));
+  if (q->negative) mpz_neg(q->value, q->value);
+}
+
+void oracle_flush(quantity *q, smma_format format, smma_subnormal_policy policy) {
+  int least = oracle_layout(format).least_exponent;
+  if (q->class != FINITE || policy == SMMA_SUBNORMALS_KEPT) return;
+  if (mpz_sgn(q->value) && (int)mpz_sizeinbase(q->value, 2) - 1 - OPERAND_UNIT >= least) return;
+  mpz_set_ui(q->value, 0);
+  q->negative = q->negative && policy == SMMA_SUBNORMALS_TO_SIGNED_ZERO;
+}
+
+/* Rounded down, and up again: mpz_tstbit and mpz_scan1 see two's complement, in which the last bits are what is above
+   the multiple below. */
+void oracle_round(mpz_t x, mp_bitcnt_t bits, smma_rounding direction) {
+  const bool negative = mpz_sgn(x)<0, half = bits> 0 && mpz_tstbit(x, bits - 1);
+  const bool less = mpz_sgn(x) && mpz_scan1(x, 0) + 1 < bits, exact = !half && !less; /* less than the half, too */
+  bool odd, up = false;
+  mpz_fdiv_q_2exp(x, x, bits);
+  odd = mpz_odd_p(x);
+  switch (direction) {
+    case SMMA_ROUND_NEAREST_EVEN: up = half && (less || odd); break;
+    case SMMA_ROUND_NEAREST_AWAY: up = half && (less || !negative); break;
+    case SMMA_ROUND_NEAREST_ZERO: up = half && (less || negative); break;
+    case SMMA_ROUND_NEAREST_UP: up = half; break;
+    case SMMA_ROUND_NEAREST_DOWN: up = half && less; break;
+    case SMMA_ROUND_TOWARD_ZERO: up = negative && !exact; break;
+    case SMMA_ROUND_UP: up = !exact; break;
+    case SMMA_ROUND_DOWN: break;
+    case SMMA_ROUND_TO_ODD: up = !odd && !exact; break;
+  }
+  if (up) mpz_add_ui(x, x, 1);
+  mpz_mul_2exp(x, x, bits);
+}
+
+uint64_t oracle_sign_bit(smma_format format, bool negative) {
+  layout f = oracle_layout(format);
+  return negative ? UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.low_bits) : 0;
+}
+
+uint64_t oracle_greatest(smma_format format) {
+  layout f = oracle_layout(format);
+  uint64_t ones = (UINT64_C(1) << (f.exponent_bits + f.fraction_bits)) - 1;
+  if (f.specials == OF_GREATEST_EXPONENT) ones -= UINT64_C(1) << f.fraction_bits;
+  if (f.specials == ALL_ONES || f.specials == OF_POWERS) ones--;
+  return ones << f.low_bits;
+}
+
+/* All ones: bits 0 to 30 of f32 and e8m13, 0 to 14 of f16. */
+uint64_t oracle_nan(smma_format format, smma_nan_policy policy) {
+  layout f = oracle_layout(format);
+  switch (f.specials) {
+    case OF_GREATEST_EXPONENT:
+      if (policy == SMMA_NAN_ALL_ONES) return oracle_sign_bit(format, true) - 1;
+      return oracle_infinity(format, false) | UINT64_C(1) << (f.fraction_bits + f.low_bits - 1);
+    case ALL_ONES:
+    case OF_POWERS: return oracle_sign_bit(format, true) - 1;
+    case MINUS_ZERO: return oracle_sign_bit(format, true);
+    case NO_SPECIALS: return oracle_greatest(format);
+    case OF_INTEGERS: break;
+  }
+  return 0;
+}
+
+uint64_t oracle_infinity(smma_format format, bool negative) {
+  layout f = oracle_layout(format);
+  uint64_t sign = oracle_sign_bit(format, negative), ones = (UINT64_C(1) << f.exponent_bits) - 1;
+  if (f.specials == OF_GREATEST_EXPONENT) return sign | ones << (f.fraction_bits + f.low_bits);
+  return sign | oracle_nan(format, SMMA_NAN_QUIET); /* of MINUS_ZERO that is the sign */
+}
