@@ -184,83 +184,108 @@ smma_custom random_any_unit(uint64_t seed) {
 
 /* ---- Compositions ---- */
 
-/* One more often than not. */
-static int usually(uint64_t *state, int usual, int otherwise) { return random_below(state, 4) ? usual : otherwise; }
-
-static void settle_cut(uint64_t *state, smma_cut *cut) {
-  cut->brings = (smma_brings)usually(state, SMMA_BRINGS_OWN, (int)random_below(state, 3));
-  cut->offset = usually(state, 0, random_between(state, -4, 4));
-  cut->least = usually(state, SMMA_NONE, random_between(state, -30, 5));
-  cut->zero_exponent = random_below(state, 2)   ? SMMA_NO_EXPONENT
-                       : random_below(state, 2) ? SMMA_OWN_EXPONENT
-                                                : random_between(state, -160, 20);
-  cut->bits = random_below(state, 5) ? random_between(state, 0, 40) : SMMA_EXACT_ALIGNMENT;
-  if (random_below(state, 20) == 0) cut->bits = random_between(state, 60, 100);
-  cut->drop = usually(state, SMMA_NONE, random_between(state, 0, 40));
+/* `otherwise` one time in `n`. */
+static int mostly(uint64_t *state, int n, int usual, int otherwise) {
+  return random_below(state, (unsigned)n) ? usual : otherwise;
 }
 
-static smma_step random_step(uint64_t *state, int count, bool last, smma_format d) {
-  static const int outputs[] = {SMMA_F32, SMMA_F16, SMMA_BF16, SMMA_F64, SMMA_E8M13, SMMA_E5M2, SMMA_E4M3, SMMA_E2M1};
+/* Exponents and cuts near those of terms: what is far above them leaves nothing of a sum to tell by. */
+static void settle_cut(uint64_t *state, smma_cut *cut) {
+  cut->brings = (smma_brings)mostly(state, 4, SMMA_BRINGS_OWN, (int)random_below(state, 3));
+  cut->offset = mostly(state, 4, 0, random_between(state, -4, 4));
+  cut->least = mostly(state, 6, SMMA_NONE, random_between(state, -140, 5));
+  cut->zero_exponent = random_below(state, 2)   ? SMMA_NO_EXPONENT
+                       : random_below(state, 2) ? SMMA_OWN_EXPONENT
+                                                : random_between(state, -160, 10);
+  cut->bits = random_below(state, 6) ? random_between(state, 4, 32) : SMMA_EXACT_ALIGNMENT;
+  if (random_below(state, 12) == 0) cut->bits = random_between(state, 0, 100);
+  cut->drop = mostly(state, 4, SMMA_NONE, random_between(state, 0, 24));
+}
+
+static void settle_dealing(uint64_t *state, smma_step *s, int count) {
+  s->window = random_below(state, 2) ? count : random_divisor(state, count);
+  s->take = random_divisor(state, s->window);
+  if (s->join == SMMA_JOIN_TREE) {
+    s->take = count % 2 ? count : 2;
+    for (s->window = s->take; s->take > 1 && count % (s->window * s->take) == 0 && random_below(state, 4);)
+      s->window *= s->take;
+  }
+  s->turn = random_divisor(state, s->take);
+}
+
+/* Of those before the last, whose sums `c` may start, too. */
+static void settle_chains(uint64_t *state, smma_step *s, int groups, bool last, bool c) {
+  const bool chain = s->join == SMMA_JOIN_CHAIN;
+  s->stride = chain ? random_divisor(state, groups) : 1;
+  s->chains = chain && !last ? random_divisor(state, groups) : 1;
+  s->start = chain ? (smma_start)random_below(state, 2) : SMMA_START_NOTHING;
+  if (c) s->start = SMMA_START_C;
+}
+
+/* A step that leaves several sums, or, as the last one, d. */
+static smma_step random_step(uint64_t *state, int count, bool last, bool c, smma_format d) {
+  static const int outputs[] = {SMMA_F32, SMMA_F32,   SMMA_F32,  SMMA_F16,  SMMA_BF16, SMMA_TF32,
+                                SMMA_F64, SMMA_E8M13, SMMA_E5M2, SMMA_E4M3, SMMA_E2M1, SMMA_S32};
   smma_step s;
   for (const smma_key *key = NULL; (key = smma_next_step_key(key));)
     smma_set_key_of_step(&s, key, random_value(state, key));
-  s.window = random_below(state, 2) ? count : random_divisor(state, count);
-  s.take = random_divisor(state, s.window);
-  s.turn = random_divisor(state, s.take);
-  s.join = last ? SMMA_JOIN_CHAIN : (smma_join)random_below(state, 3);
-  if (s.join == SMMA_JOIN_TREE) {
-    s.take = count % 2 ? count : 2, s.turn = random_divisor(state, s.take);
-    for (s.window = s.take; count % (s.window * s.take) == 0 && s.window * s.take <= count && s.take > 1;)
-      s.window *= s.take;
-  }
-  s.start = s.join == SMMA_JOIN_CHAIN && !last ? (smma_start)random_below(state, 2) : SMMA_START_NOTHING;
-  s.chains = s.join == SMMA_JOIN_CHAIN && !last ? random_divisor(state, count / s.take) : 1;
-  s.stride = s.join == SMMA_JOIN_CHAIN ? random_divisor(state, count / s.take) : 1;
-  s.reference = usually(state, SMMA_NONE, random_between(state, -30, 20));
+  s.join = c ? SMMA_JOIN_CHAIN : (smma_join)random_below(state, 3);
+  settle_dealing(state, &s, count);
+  settle_chains(state, &s, count / s.take, last, c);
+  if (last && s.join == SMMA_JOIN_APART) s.take = s.window = count, s.turn = random_divisor(state, count);
+  s.reference = mostly(state, 8, SMMA_NONE, random_between(state, -20, 20));
   settle_cut(state, &s.term);
   s.accumulator = s.term;
   if (s.join == SMMA_JOIN_CHAIN && random_below(state, 2)) settle_cut(state, &s.accumulator);
-  s.opposing = (smma_opposing)usually(state, SMMA_OPPOSING_EXACT, SMMA_OPPOSING_COMPLEMENT);
-  s.width = usually(state, SMMA_NONE, random_between(state, 2, 60));
-  s.narrow_bits = usually(state, SMMA_NONE, random_between(state, 0, 52));
-  s.output = last ? d : random_below(state, 2) ? SMMA_NO_FORMAT : (smma_format)one_of(state, outputs, 8);
-  if (s.join != SMMA_JOIN_CHAIN) s.opposing = SMMA_OPPOSING_EXACT;
+  s.opposing = (smma_opposing)(s.join == SMMA_JOIN_CHAIN && random_below(state, 3) == 0);
+  s.output = last ? d : random_below(state, 2) ? SMMA_NO_FORMAT : (smma_format)one_of(state, outputs, 12);
+  if (s.output == SMMA_F32 && random_below(state, 6) == 0) s.output = SMMA_E8M13;
+  s.width = mostly(state, 6, SMMA_NONE, random_between(state, 12, 60));
   if (s.term.bits == SMMA_EXACT_ALIGNMENT || s.accumulator.bits == SMMA_EXACT_ALIGNMENT) {
     s.width = SMMA_NONE, s.opposing = SMMA_OPPOSING_EXACT;
     if (s.output == SMMA_NO_FORMAT) s.output = SMMA_F32;
   }
+  s.narrow_bits = mostly(state, 3, SMMA_NONE, random_between(state, 0, 30));
   if (s.output == SMMA_NO_FORMAT) s.narrow_bits = SMMA_NONE;
   return s;
 }
 
+static void settle_operands(uint64_t *state, smma_custom *c) {
+  static const int lengths[] = {1, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 32, 64};
+  smma_instruction *i = &c->instruction;
+  smma_composition *p = &c->named.rule.with.composition;
+  if (random_below(state, 3)) widen(state, c);
+  if (random_below(state, 2)) i->c = i->d;
+  i->k = one_of(state, lengths, 13);
+  if (i->k % 16 || random_below(state, 2)) i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
+  if (i->scale_block) i->scale_block = 16 * random_divisor(state, i->k / 16);
+  p->subnormal_a = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_a);
+  p->subnormal_b = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_b);
+  p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);
+  p->widen = (smma_format)mostly(state, 5, SMMA_NO_FORMAT, (int)p->widen);
+  p->product_limit = mostly(state, 5, SMMA_NONE, random_between(state, 0, 130));
+}
+
 smma_custom random_composition(uint64_t seed) {
-  static const int lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 16, 32, 64};
   smma_custom c;
   smma_custom_fault fault;
   smma_composition *p = &c.named.rule.with.composition;
   uint64_t state = seed ^ UINT64_C(0x57e95000000000);
   do {
-    int count;
+    int count, steps = random_between(&state, 1, 3), start;
+    if (random_below(&state, 8) == 0) steps = random_between(&state, 4, SMMA_MAXIMUM_STEPS);
+    start = random_below(&state, 3) ? steps - 1 : random_between(&state, 0, steps - 1);
     memset(&c, 0, sizeof c);
     c.instruction.name = "random";
     c.named.rule.algorithm = SMMA_COMPOSITION;
     set_keys(&state, &c);
-    c.instruction.d = random_below(&state, 2) ? SMMA_F32 : c.instruction.d;
-    if (random_below(&state, 2)) c.instruction.c = c.instruction.d;
-    c.instruction.k = count = one_of(&state, lengths, 11);
-    if (count % 16 || random_below(&state, 3)) c.instruction.scale = SMMA_NO_FORMAT, c.instruction.scale_block = 0;
-    if (c.instruction.scale_block) c.instruction.scale_block = 16 * random_divisor(&state, count / 16);
-    p->subnormal_a = (smma_subnormal_policy)usually(&state, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_a);
-    p->subnormal_b = (smma_subnormal_policy)usually(&state, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_b);
-    p->widen = (smma_format)usually(&state, SMMA_NO_FORMAT, (int)p->widen);
-    p->product_limit = usually(&state, SMMA_NONE, random_between(&state, -4, 128));
-    p->scaled_step = usually(&state, 0, 1);
-    do {
-      p->step[p->steps] = random_step(&state, count, false, c.instruction.d);
-      count = smma_composition_nodes(p, c.instruction.k, ++p->steps);
-    } while (p->steps < SMMA_MAXIMUM_STEPS - 1 && random_below(&state, 2));
-    p->step[p->steps++] = random_step(&state, count, true, c.instruction.d);
-    p->step[p->steps - 1].start = SMMA_START_C;
+    settle_operands(&state, &c);
+    for (count = c.instruction.k; p->steps < steps && count;
+         count = smma_composition_nodes(p, c.instruction.k, p->steps)) {
+      p->step[p->steps] = random_step(&state, count, p->steps == steps - 1, p->steps == start, c.instruction.d);
+      p->steps++;
+    }
+    p->scaled_step = c.instruction.scale_block ? random_between(&state, 0, steps - 1) : 0;
   } while (!smma_custom_check(&c, &fault));
   return c;
 }

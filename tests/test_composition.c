@@ -1,0 +1,202 @@
+/* Compositions: every rule of the catalogue and random custom units in that form compute what their own code computes;
+   random compositions against the oracle; the JSON form there and back; explanations. SOFTMMA_COMPOSITIONS sets how
+   many random ones there are, SOFTMMA_COMPOSITION_ROWS how many rows of each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "isa/compose.h"
+#include "isa/custom.h"
+#include "operands.h"
+#include "oracle.h"
+#include "random_unit.h"
+#include "support.h"
+
+#define SEED 91
+#define EXPLAINED 8
+#define TEXT 16384
+
+static int number_of(const char *variable, int otherwise) {
+  const char *text = getenv(variable);
+  int count = text ? atoi(text) : 0;
+  return count > 0 ? count : otherwise;
+}
+
+static int unit_count(void) { return number_of("SOFTMMA_COMPOSITIONS", 600); }
+static int row_count(void) { return number_of("SOFTMMA_COMPOSITION_ROWS", 400); }
+
+static smma_row row_of(const smma_operation *o, uint64_t row) {
+  operand_row r;
+  smma_row x;
+  operands_generate(o, SEED, row, &r);
+  memcpy(x.a, r.a, sizeof x.a);
+  memcpy(x.b, r.b, sizeof x.b);
+  memcpy(x.scale_a, r.scale_a, sizeof x.scale_a);
+  memcpy(x.scale_b, r.scale_b, sizeof x.scale_b);
+  x.c = r.c;
+  return x;
+}
+
+static const char *text_of(const smma_instruction *i) {
+  static char text[TEXT];
+  assert_true(smma_custom_text(i, text, sizeof text) < sizeof text);
+  return text;
+}
+
+static const smma_instruction *parse(const char *text) {
+  char message[1024];
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
+  if (!i) fail_msg("%s\n%s", message, text);
+  return i;
+}
+
+static void check_explanation(const smma_operation *o, const smma_row *x) {
+  FILE *nowhere = fopen("/dev/null", "w");
+  smma_explanation e;
+  assert_non_null(nowhere);
+  assert_true(smma_explain(o, x, &e));
+  assert_true(e.result == smma_row_compute(o, x));
+  smma_explain_print(nowhere, o, &e, 120);
+  fclose(nowhere);
+  smma_explanation_free(&e);
+}
+
+static void expect(const smma_instruction *i, const smma_row *x, uint64_t row, uint64_t expected, uint64_t got) {
+  if (expected == got) return;
+  print_dot(i, x, expected, got);
+  fail_msg("row %" PRIu64 " of\n%s", row, text_of(i));
+}
+
+/* The instruction as a composition, whose rule `c` holds; false if it is none. */
+static bool compose(const smma_instruction *i, smma_custom *c) {
+  const smma_operation o = smma_operation_of(i);
+  *c = smma_custom_of(i);
+  if (!smma_compose(&o, &c->named.rule.with.composition)) return false;
+  c->named.rule.algorithm = SMMA_COMPOSITION;
+  c->instruction.rule = &c->named;
+  return true;
+}
+
+/* In that form it computes the same and, read from it, is itself again. */
+static void check_composed(const smma_instruction *i, int rows) {
+  const smma_operation o = smma_operation_of(i);
+  const smma_instruction *back;
+  smma_operation p;
+  smma_custom c;
+  if (!compose(i, &c)) {
+    assert_int_equal(o.rule.algorithm, SMMA_GTR_FDPA);
+    return;
+  }
+  p = smma_operation_of(&c.instruction);
+  for (int row = 0; row < rows; row++) {
+    const smma_row x = row_of(&o, (uint64_t)row);
+    expect(&c.instruction, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
+    if (row < EXPLAINED) check_explanation(&p, &x);
+  }
+  back = parse(text_of(&c.instruction));
+  if (back->rule->rule.algorithm == SMMA_COMPOSITION) fail_msg("not recognised:\n%s", text_of(&c.instruction));
+  p = smma_operation_of(back);
+  for (int row = 0; row < EXPLAINED; row++) {
+    const smma_row x = row_of(&o, (uint64_t)row);
+    expect(back, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
+  }
+  smma_custom_free(back);
+}
+
+static bool is_new(size_t index) {
+  for (size_t earlier = 0; earlier < index; earlier++)
+    if (smma_same_operation(smma_instruction_at(earlier), smma_instruction_at(index))) return false;
+  return true;
+}
+
+static void test_catalogue(void **state) {
+  (void)state;
+  for (size_t index = 0; index < smma_instruction_count(); index++)
+    if (is_new(index)) check_composed(smma_instruction_at(index), row_count());
+}
+
+static void test_random_units(void **state) {
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    const smma_custom c = random_any_unit((uint64_t)u);
+    const smma_instruction *i = smma_custom_make(&c);
+    assert_non_null(i);
+    check_composed(i, row_count() / 4);
+    smma_custom_free(i);
+  }
+}
+
+/* Written, read, and written again it is the same, or the other algorithm that it is. */
+static void check_text(const smma_instruction *i) {
+  char text[TEXT];
+  const smma_instruction *back;
+  const smma_operation o = smma_operation_of(i);
+  smma_operation p;
+  snprintf(text, sizeof text, "%s", text_of(i));
+  back = parse(text);
+  p = smma_operation_of(back);
+  if (p.rule.algorithm == SMMA_COMPOSITION) {
+    assert_string_equal(text, text_of(back));
+    assert_true(smma_same_operation(i, back));
+  }
+  for (int row = 0; row < EXPLAINED; row++) {
+    const smma_row x = row_of(&o, (uint64_t)row);
+    expect(i, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
+  }
+  smma_custom_free(back);
+}
+
+static void test_random_compositions(void **state) {
+  (void)state;
+  for (int u = 0; u < unit_count(); u++) {
+    smma_custom c = random_composition((uint64_t)u);
+    smma_operation o;
+    c.instruction.rule = &c.named;
+    o = smma_operation_of(&c.instruction);
+    check_text(&c.instruction);
+    for (int row = 0; row < row_count() / 4; row++) {
+      const uint64_t number = (uint64_t)u * (uint64_t)row_count() + (uint64_t)row;
+      const smma_row x = row_of(&o, number);
+      expect(&c.instruction, &x, number, oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b),
+             smma_row_compute(&o, &x));
+      if (row < EXPLAINED) check_explanation(&o, &x);
+    }
+  }
+}
+
+/* A member without a key would not be compared, described, read or written. */
+static void test_every_member_has_a_key(void **state) {
+  size_t bytes = 0;
+  (void)state;
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));) bytes += sizeof(int);
+  assert_int_equal(bytes, sizeof(smma_step));
+}
+
+static void test_every_key_counts(void **state) {
+  (void)state;
+  for (uint64_t u = 0; u < 50; u++) {
+    smma_custom c = random_composition(u), other = c;
+    smma_composition *p = &other.named.rule.with.composition;
+    c.instruction.rule = &c.named;
+    other.instruction.rule = &other.named;
+    for (int step = 0; step < p->steps; step++)
+      for (const smma_key *key = NULL; (key = smma_next_step_key(key));) {
+        const int value = smma_key_of_step(&p->step[step], key);
+        assert_true(smma_same_operation(&c.instruction, &other.instruction));
+        smma_set_key_of_step(&p->step[step], key, value ^ 1);
+        if (smma_same_operation(&c.instruction, &other.instruction)) fail_msg("%s is not compared", key->key);
+        smma_set_key_of_step(&p->step[step], key, value);
+      }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_catalogue),           cmocka_unit_test(test_random_units),
+      cmocka_unit_test(test_random_compositions), cmocka_unit_test(test_every_member_has_a_key),
+      cmocka_unit_test(test_every_key_counts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
