@@ -387,10 +387,10 @@ static int take_step(const smma_operation *o, const smma_step *s, int count, nod
   switch (s->join) {
     case SMMA_JOIN_CHAIN: return sum_chains(o, s, count, x);
     case SMMA_JOIN_APART: return sum_apart(o, s, s->window, count, x);
-    case SMMA_JOIN_TREE:
-      for (int window = s->window; window > 1; window /= s->take) count = sum_apart(o, s, window, count, x);
-      break;
+    case SMMA_JOIN_TREE: break;
   }
+  count = sum_apart(o, s, s->window, count, x);
+  for (int window = s->window / s->take; window > 1; window /= s->take) count = sum_apart(o, s, window, count, x);
   return count;
 }
 

@@ -152,6 +152,7 @@ static size_t parameter_bytes(smma_algorithm algorithm) {
     case SMMA_GTR_FDPA: return sizeof(smma_tr_fdpa);
     case SMMA_INTEGER: return sizeof(smma_integer);
     case SMMA_G_FDPA: return sizeof(smma_g_fdpa);
+    case SMMA_COMPOSITION: return offsetof(smma_composition, steps); /* steps have keys of their own */
     case SMMA_FMA:
     case SMMA_FTZ_FMA: break;
   }
