@@ -42,7 +42,7 @@ LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c))
 NEW := $(filter-out $(patsubst {source}/%,%,$(wildcard {source}/src/*/*.c)),$(wildcard src/*/*.c))
 COMMAND := $(patsubst %.c,%.o,$(sort $(NEW) $(wildcard src/probe/*.c src/campaign/*.c) src/cli/main.c \\
   src/cli/command.c src/cli/cmd_probe.c src/cli/cmd_diff.c src/experiment/experiment.c))
-test_oracle: $(LIBRARY) tests/oracle.o tests/operands.o tests/test_oracle.o
+test_oracle: $(LIBRARY) $(patsubst %.c,%.o,$(wildcard tests/oracle*.c)) tests/operands.o tests/test_oracle.o
 test_format: $(LIBRARY) tests/support.o tests/test_format.o
 test_catalogue: $(LIBRARY) tests/support.o tests/test_catalogue.o
 test_oracle test_format test_catalogue:

@@ -185,7 +185,7 @@ static void set_product(node *p, const smma_operation *o, int k, uint64_t a, uin
     p->class = INFINITE;
 }
 
-static void scale(const smma_operation *o, node *x, int count, const uint64_t *scale_a, const uint64_t *scale_b) {
+static void scale_nodes(const smma_operation *o, node *x, int count, const uint64_t *scale_a, const uint64_t *scale_b) {
   for (int i = 0; i < count; i++) {
     int block = x[i].k / o->scale_block;
     set_number(&work.a, o->scale, scale_a[block], o->scale, SMMA_SUBNORMALS_KEPT, o->scale);
@@ -222,7 +222,7 @@ static bool special_sum(const smma_step *s, const terms *t, node *sum) {
 }
 
 /* e(x), or NO_EXPONENT. */
-static int brought(const smma_cut *cut, const node *x) {
+static int brought_exponent(const smma_cut *cut, const node *x) {
   int e = x->exponent;
   if (cut->brings == SMMA_BRINGS_NOTHING || (x->zero && cut->zero_exponent == SMMA_NO_EXPONENT)) return NO_EXPONENT;
   if (x->zero && cut->zero_exponent != SMMA_OWN_EXPONENT) e = cut->zero_exponent;
@@ -235,15 +235,15 @@ static int reference(const smma_step *s, const terms *t) {
   int greatest = NO_EXPONENT, own = NO_EXPONENT;
   if (s->reference != SMMA_NONE) return s->reference;
   for (int i = 0; i < t->count; i++) {
-    greatest = smma_maximum(greatest, brought(cut_of(s, i), t->term[i]));
+    greatest = smma_maximum(greatest, brought_exponent(cut_of(s, i), t->term[i]));
     if (!t->term[i]->zero) own = smma_maximum(own, t->term[i]->exponent);
   }
   return greatest == NO_EXPONENT ? own : greatest;
 }
 
 /* work.cut becomes t(x); no more than work.limit, unless that is zero. */
-static void cut(const smma_cut *cut, const node *x, int e) {
-  int own = brought(cut, x);
+static void set_cut(const smma_cut *cut, const node *x, int e) {
+  int own = brought_exponent(cut, x);
   mpz_set(work.cut, x->value);
   if (cut->bits != SMMA_EXACT_ALIGNMENT) round_at(work.cut, e - cut->bits, cut->rounding);
   if (cut->drop != SMMA_NONE && own != NO_EXPONENT && own < e - cut->drop) mpz_set_ui(work.cut, 0);
@@ -268,7 +268,7 @@ static void limit_width(mpz_t x, int width, smma_integer_overflow overflow, int 
 }
 
 /* work.total becomes S. */
-static void total(const smma_step *s, const terms *t, int e) {
+static void set_total(const smma_step *s, const terms *t, int e) {
   bool accumulates = t->count > s->take;
   int bits = accumulates ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits; /* the greatest is "exact" */
   bool exact = bits == SMMA_EXACT_ALIGNMENT;
@@ -280,7 +280,7 @@ static void total(const smma_step *s, const terms *t, int e) {
     mpz_set_ui(work.limit, 0);
     if (!exact && (s->width == SMMA_NONE || s->width_overflow != SMMA_INTEGER_WRAPS))
       mpz_setbit(work.limit, (mp_bitcnt_t)(UNIT + e - bits + MOST_BITS));
-    cut(cut_of(s, i), x, e);
+    set_cut(cut_of(s, i), x, e);
     mpz_add(work.total, work.total, work.cut);
     if (!complement || x->negative == negative) continue;
     mpz_set_ui(work.cut, 0);
@@ -321,7 +321,7 @@ static void set_sum(const smma_operation *o, const smma_step *s, const terms *t,
   if (zero)
     mpz_set_ui(work.total, 0);
   else
-    total(s, t, e);
+    set_total(s, t, e);
   if (s->output != SMMA_NO_FORMAT) {
     set_result(s, encode(s, work.total, negative_zero), sum);
     return;
@@ -404,7 +404,7 @@ uint64_t oracle_composition(const smma_operation *o, const uint64_t *a, const ui
   for (int k = 0; k < o->k; k++) set_product(&work.product[k], o, k, a[k], b[k]);
   for (int step = 0; step <= p->steps; step++) {
     if (step > 0) count = take_step(o, &p->step[step - 1], count, work.product);
-    if (step == p->scaled_step && o->scale_block) scale(o, work.product, count, scale_a, scale_b);
+    if (step == p->scaled_step && o->scale_block) scale_nodes(o, work.product, count, scale_a, scale_b);
   }
   return work.product[0].code;
 }
