@@ -262,8 +262,8 @@ static void settle_operands(uint64_t *state, smma_custom *c) {
   p->subnormal_a = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_a);
   p->subnormal_b = (smma_subnormal_policy)mostly(state, 3, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_b);
   p->subnormal_c = (smma_subnormal_policy)mostly(state, 2, SMMA_SUBNORMALS_KEPT, (int)p->subnormal_c);
-  p->widen = (smma_format)mostly(state, 5, SMMA_NO_FORMAT, (int)p->widen);
-  p->product_limit = mostly(state, 5, SMMA_NONE, random_between(state, 0, 130));
+  p->widen = (smma_format)mostly(state, 8, SMMA_NO_FORMAT, (int)p->widen);
+  p->product_limit = mostly(state, 8, SMMA_NONE, random_between(state, 0, 130));
 }
 
 smma_custom random_composition(uint64_t seed) {
