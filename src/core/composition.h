@@ -15,7 +15,7 @@
 #define SMMA_OWN_EXPONENT (-100001)
 
 /* The most bits that a term has in units of its sum, where that does not wrap: one that is greater counts as this. */
-#define SMMA_MOST_TERM_BITS 120
+#define SMMA_MOST_TERM_BITS 112
 
 /* What a term brings to the reference exponent. */
 typedef enum {
@@ -84,14 +84,15 @@ typedef struct {
   smma_step step[SMMA_MAXIMUM_STEPS];
 } smma_composition;
 
-/* (-1)^negative * significand * 2^(exponent - fraction_bits); of a NaN the significand is an operand's, or zero. */
+/* (-1)^negative * significand * 2^(exponent - fraction_bits); of a NaN sign and significand are an operand's. */
 typedef struct {
   smma_bits128 significand;
   uint64_t code; /* in the output's format, if the node was rounded to one */
   int32_t exponent;
   int16_t fraction_bits;
   uint8_t kind, negative;
-  uint8_t beyond; /* of products above the limit in it: 1 positive, 2 negative */
+  uint8_t beyond;  /* of products above the limit in it: 1 positive, 2 negative */
+  uint8_t invalid; /* a NaN that no operand is */
 } smma_node;
 
 SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
@@ -103,14 +104,14 @@ SMMA_CORE smma_node smma_node_of(smma_number x, uint64_t code) {
   n.fraction_bits = x.fraction_bits;
   n.kind = x.kind;
   n.negative = x.negative;
-  n.beyond = 0;
+  n.beyond = n.invalid = 0;
   return n;
 }
 
-/* A NaN that no operand is. */
 SMMA_CORE smma_node smma_node_invalid(void) {
   smma_node n = smma_node_of(smma_zero(), 0);
   n.kind = SMMA_NAN;
+  n.invalid = 1;
   return n;
 }
 
@@ -145,7 +146,7 @@ SMMA_CORE smma_node smma_node_product(smma_node x, smma_number y) {
 SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_subnormal_policy policy, smma_number x) {
   smma_encoding f = smma_encoding_of(p->widen);
   x = smma_flush(policy, x);
-  if (p->widen == SMMA_NO_FORMAT || x.kind != SMMA_FINITE) return x;
+  if (p->widen == SMMA_NO_FORMAT || x.kind > SMMA_FINITE) return x;
   return smma_decode(f, smma_encode_number(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY));
 }
 
@@ -208,10 +209,17 @@ SMMA_CORE int smma_sum_bits(const smma_step *s, int count) {
   return count > s->take ? smma_maximum(s->term.bits, s->accumulator.bits) : s->term.bits;
 }
 
-/* The i-th term in units of 2^(reference - sum_bits), in two's complement; `frame`: of its negative. */
-SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, smma_node x, int reference, int sum_bits, bool frame) {
+/* Whether terms that oppose the accumulator, if there is one, are added as complements. */
+SMMA_CORE bool smma_complements(const smma_step *s, int count) {
+  return s->opposing == SMMA_OPPOSING_COMPLEMENT && count > s->take;
+}
+
+/* The i-th of `count` terms in units of 2^(reference - its fraction bits), in two's complement; `frame`: of its
+ * negative. */
+SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, int count, smma_node x, int reference, bool frame) {
   const smma_cut *cut = smma_cut_of(s, i);
   const bool wraps = s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_WRAPS;
+  const int sum_bits = smma_sum_bits(s, count);
   const smma_bits128 zero = {0, 0}, one = {0, 1};
   smma_bits128 term = {0, 0};
   if (x.kind == SMMA_ZERO || smma_bits128_is_zero(x.significand) || smma_is_dropped(s, i, x, reference))
@@ -223,7 +231,7 @@ SMMA_CORE smma_bits128 smma_cut_term(const smma_step *s, int i, smma_node x, int
         smma_shift_left_bits128(smma_rounded_magnitude(x, reference - cut->bits, cut->rounding), sum_bits - cut->bits);
   if ((x.negative != 0) == frame) return term;
   term = smma_subtract_bits128(zero, term);
-  return s->opposing == SMMA_OPPOSING_COMPLEMENT ? smma_subtract_bits128(term, one) : term;
+  return smma_complements(s, count) ? smma_subtract_bits128(term, one) : term;
 }
 
 /* What so many bits hold of x, in two's complement. */
@@ -241,7 +249,7 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
   const int reference = smma_reference_exponent(s, term, count), bits = smma_sum_bits(s, count);
   const smma_bits128 zero = {0, 0};
   smma_node n = smma_node_of(smma_zero(), 0);
-  bool frame = s->opposing == SMMA_OPPOSING_COMPLEMENT && term[count - 1].negative;
+  const bool frame = smma_complements(s, count) && term[count - 1].negative;
   int i;
   for (i = 0; i < count; i++) {
     if (term[i].kind != SMMA_ZERO) n.kind = SMMA_FINITE;
@@ -251,7 +259,7 @@ SMMA_CORE smma_node smma_cut_sum(const smma_step *s, const smma_node *term, int 
   n.fraction_bits = (int16_t)bits;
   if (n.kind == SMMA_ZERO) return n;
   for (i = 0; i < count; i++)
-    n.significand = smma_add_bits128(n.significand, smma_cut_term(s, i, term[i], reference, bits, frame));
+    n.significand = smma_add_bits128(n.significand, smma_cut_term(s, i, count, term[i], reference, frame));
   if (s->width != SMMA_NONE) n.significand = smma_limit_width(n.significand, s->width, s->width_overflow);
   n.negative = (uint8_t)(n.significand.high >> 63);
   if (n.negative) n.significand = smma_subtract_bits128(zero, n.significand);
@@ -320,8 +328,8 @@ SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_r
 SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, const smma_node *term, int count) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int least = smma_minimum_exponent(f);
-  const bool away_from_infinity =
-      s->rounding == SMMA_ROUND_TOWARD_ZERO || s->rounding == (sum.negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
+  const bool away_from_infinity = s->rounding == SMMA_ROUND_TOWARD_ZERO || s->rounding == SMMA_ROUND_TO_ODD ||
+                                  s->rounding == (sum.negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
   const bool saturates =
       s->overflow == SMMA_SUM_SATURATES || (s->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
   uint64_t code;
@@ -344,7 +352,7 @@ SMMA_CORE smma_node smma_special_node(const smma_step *s, const smma_node *term,
   special.kind = SMMA_FINITE;
   for (i = 0; i < count; i++) {
     beyond |= term[i].beyond;
-    if (term[i].kind == SMMA_NAN && !smma_bits128_is_zero(term[i].significand)) return term[i];
+    if (term[i].kind == SMMA_NAN && !term[i].invalid) return term[i];
   }
   for (i = 0; i < count; i++) {
     if (term[i].kind <= SMMA_FINITE) continue;
@@ -365,8 +373,8 @@ SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, smma_na
   x.negative = special.negative;
   x.significand = special.significand.low;
   x.fraction_bits = special.fraction_bits;
-  return nan == SMMA_NAN_OPERAND && x.kind == SMMA_NAN && x.significand ? smma_quieted(f, x)
-                                                                        : smma_encode_special(f, x, nan);
+  return nan == SMMA_NAN_OPERAND && x.kind == SMMA_NAN && !special.invalid ? smma_quieted(f, x)
+                                                                           : smma_encode_special(f, x, nan);
 }
 
 /* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
@@ -416,8 +424,11 @@ SMMA_CORE int smma_fuse_apart(const smma_step *s, smma_nan_policy nan, int windo
 }
 
 SMMA_CORE int smma_fuse_tree(const smma_step *s, smma_nan_policy nan, smma_node *node, int count) {
-  int window;
-  for (window = s->window; window > 1; window /= s->take) count = smma_fuse_apart(s, nan, window, node, count);
+  int window = s->window;
+  do {
+    count = smma_fuse_apart(s, nan, window, node, count);
+    window /= s->take;
+  } while (window > 1);
   return count;
 }
 
@@ -455,13 +466,13 @@ SMMA_CORE int smma_take_step(const smma_step *s, smma_nan_policy nan, smma_forma
   return smma_fuse_chains(s, nan, d, c, node, count);
 }
 
-/* Every node times the scale factors of its first product: a and b hold one for scale_block products. */
+/* Every node, of as many consecutive products, times their scale factors. */
 SMMA_CORE void smma_scale_nodes(smma_node *node, int count, int k, int scale_block, const smma_number *scale_a,
                                 const smma_number *scale_b) {
   int i;
   for (i = 0; i < count && scale_block; i++) {
     const int s = k / count * i / scale_block;
-    node[i] = smma_node_product(node[i], smma_product(scale_a[s], scale_b[s]));
+    node[i] = smma_node_product(smma_node_product(node[i], scale_a[s]), scale_b[s]);
   }
 }
 

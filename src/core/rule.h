@@ -235,9 +235,11 @@ SMMA_CORE uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_f
 
 /* c in the format of d. */
 SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
+  const smma_encoding d = smma_encoding_of(o->d);
+  const smma_number x = smma_decode(smma_encoding_of(o->c), c);
   if (o->c == o->d) return c;
-  return smma_encode_number(smma_encoding_of(o->d), smma_decode(smma_encoding_of(o->c), c), SMMA_ROUND_NEAREST_EVEN,
-                            SMMA_OVERFLOW_INFINITY);
+  if (x.kind == SMMA_NAN && o->rule.nan == SMMA_NAN_OPERAND) return smma_quieted(d, x);
+  return smma_encode_number(d, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* A chain of fused sums: each block's result is the next one's c. */

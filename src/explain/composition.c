@@ -55,16 +55,16 @@ static int64_t signed_value(smma_bits128 magnitude, bool negative) {
 static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_node total) {
   const int bits = smma_sum_bits(s->step, s->count);
   const smma_bits128 zero = {0, 0};
-  const bool frame = s->step->opposing == SMMA_OPPOSING_COMPLEMENT && term[s->count - 1].negative;
+  const bool complements = smma_complements(s->step, s->count);
+  const bool frame = complements && term[s->count - 1].negative;
   if (!fits(total.significand)) return false;
   for (int i = 0; i < s->count; i++) {
     const smma_cut *cut = smma_cut_of(s->step, i);
-    smma_bits128 kept = smma_cut_term(s->step, i, term[i], total.exponent, bits, frame);
+    smma_bits128 kept = smma_cut_term(s->step, i, s->count, term[i], total.exponent, frame);
     const bool below = kept.high >> 63;
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
-    stage->row[i].cut =
-        s->step->opposing == SMMA_OPPOSING_COMPLEMENT ? total.exponent - bits : total.exponent - cut->bits;
+    stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits;
     stage->row[i].kept = signed_value(kept, below != frame) >> (stage->row[i].cut - (total.exponent - bits));
     stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN;
   }
@@ -226,7 +226,8 @@ static void explain_step(walk *w) {
   switch (s->join) {
     case SMMA_JOIN_APART: explain_apart(w, s->window); return;
     case SMMA_JOIN_TREE:
-      for (int window = s->window; window > 1; window /= s->take) explain_apart(w, window);
+      explain_apart(w, s->window);
+      for (int window = s->window / s->take; window > 1; window /= s->take) explain_apart(w, window);
       return;
     case SMMA_JOIN_CHAIN: explain_chains(w); return;
   }

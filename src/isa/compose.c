@@ -258,6 +258,12 @@ static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   return (algorithm == SMMA_FTZ_FMA) == (o->rule.nan == SMMA_NAN_OPERAND);
 }
 
+static bool are_allowed(const smma_rule *rule) {
+  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));)
+    if (key->of_rule && !smma_key_allows(key, smma_key_of_rule(rule, key))) return false;
+  return true;
+}
+
 bool smma_recognise(const smma_operation *o, smma_rule *rule) {
   const smma_composition *p = &o->rule.with.composition;
   smma_operation other = *o;
@@ -265,8 +271,8 @@ bool smma_recognise(const smma_operation *o, smma_rule *rule) {
   for (smma_algorithm algorithm = SMMA_FMA; algorithm < SMMA_COMPOSITION; algorithm++) {
     other.rule = (smma_rule){.algorithm = algorithm, .nan = o->rule.nan};
     guess(p, &other.rule);
-    if (!goes_with(algorithm, o) || smma_block_of(&other) < 1 || o->k % smma_block_of(&other) ||
-        !smma_compose(&other, &composed) || !smma_same_composition(&composed, p))
+    if (!goes_with(algorithm, o) || !are_allowed(&other.rule) || smma_block_of(&other) < 1 ||
+        o->k % smma_block_of(&other) || !smma_compose(&other, &composed) || !smma_same_composition(&composed, p))
       continue;
     *rule = other.rule;
     return true;

@@ -216,14 +216,44 @@ static bool check_operand_nan(const smma_instruction *i, const smma_composition 
                               smma_custom_fault *fault) {
   const smma_format output = p->step[step].output;
   const int fraction_bits = fraction_bits_of(output);
-  const smma_format of[] = {i->a, i->b, i->d};
+  const smma_format of[] = {i->a, i->b, i->d, i->scale};
   if (!is_ieee(output)) return fail(fault, "output", "%s has no NaN of operands", smma_format_text(output));
-  for (int n = 0; n < 3; n++)
+  for (int n = 0; n < 4; n++)
     if (fraction_bits_of(of[n]) > fraction_bits)
       return fail(fault, "output", "%s has no room for a NaN of %s", smma_format_text(output), smma_format_text(of[n]));
   while (step-- > 0)
     if (fraction_bits_of(p->step[step].output) > fraction_bits)
       return fail(fault, "output", "%s has no room for a NaN of step %d", smma_format_text(output), step + 1);
+  return true;
+}
+
+/* Integers have neither subnormals nor a leading bit. */
+static bool check_integers(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
+  const bool kept[] = {p->subnormal_a == SMMA_SUBNORMALS_KEPT, p->subnormal_b == SMMA_SUBNORMALS_KEPT,
+                       p->subnormal_c == SMMA_SUBNORMALS_KEPT};
+  const smma_format of[] = {i->a, i->b, i->d};
+  const char *const keys[] = {"subnormal_a", "subnormal_b", "subnormal_c"};
+  for (int n = 0; n < 3; n++)
+    if (smma_is_integer(of[n]) && !kept[n]) return fail(fault, keys[n], "integers are never subnormal; allowed: kept");
+  return true;
+}
+
+static bool check_integer_output(const smma_step *s, smma_custom_fault *fault) {
+  if (!smma_is_integer(s->output)) return true;
+  if (s->subnormal_outputs != SMMA_SUBNORMALS_KEPT)
+    return fail(fault, "subnormal_outputs", "integers are never subnormal; allowed: kept");
+  return s->narrow_bits == SMMA_NONE || fail(fault, "narrow_bits", "integers have no fraction; allowed: none");
+}
+
+/* Scale factors multiply sums of consecutive products that share them. */
+static bool check_scaled_step(const smma_instruction *i, const smma_composition *p, smma_custom_fault *fault) {
+  if (p->scaled_step >= p->steps)
+    return fail(fault, "scaled_step", "the last step's result is d; allowed: 0 to %d", p->steps - 1);
+  for (int step = 0; i->scale_block && step < p->scaled_step; step++)
+    if (p->step[step].join == SMMA_JOIN_CHAIN || p->step[step].turn != p->step[step].take)
+      return fail(fault, "scaled_step", "step %d does not add consecutive products; allowed: 0 to %d", step + 1, step);
+  if (i->scale_block && i->scale_block % (i->k / smma_composition_nodes(p, i->k, p->scaled_step)))
+    return fail(fault, "scaled_step", "its sums have products of several blocks of scale factors");
   return true;
 }
 
@@ -243,8 +273,7 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   const smma_instruction *i = &custom->instruction;
   int starts = 0;
   if (p->steps < 1) return fail(fault, "steps", "there are none; allowed: 1 to %d", SMMA_MAXIMUM_STEPS);
-  if (p->scaled_step >= p->steps)
-    return fail(fault, "scaled_step", "the last step's result is d; allowed: 0 to %d", p->steps - 1);
+  if (!check_integers(i, p, fault)) return false;
   if (i->scale_block && (i->a == SMMA_F64 || i->b == SMMA_F64))
     return fail(fault, "scale", "products of f64 take no scale factors; allowed: none");
   for (int step = 0; step < p->steps; step++) {
@@ -258,9 +287,7 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
     return fail(fault, "steps", "%d sums are left after the last one; it must leave 1",
                 smma_composition_nodes(p, i->k, p->steps));
   if (starts != 1) return fail(fault, "steps", "c starts %d chains; allowed: one, by \"start\": \"c\"", starts);
-  if (i->scale_block && p->scaled_step && i->scale_block % (i->k / smma_composition_nodes(p, i->k, p->scaled_step)))
-    return fail(fault, "scaled_step", "its results have products of several blocks of scale factors");
-  return true;
+  return check_scaled_step(i, p, fault);
 }
 
 static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault) {
