@@ -5,8 +5,8 @@
    hundred bits below exponents of -2100 or those, and a hundred more for each of six steps. */
 #define UNIT 4096
 
-/* Units of the greatest term: 2^120. */
-#define MOST_BITS 120
+/* Units of the greatest term: 2^112. */
+#define MOST_BITS 112
 
 typedef struct {
   mpz_t value; /* of a finite one, in units */

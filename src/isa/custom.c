@@ -260,7 +260,8 @@ static bool check_scaled_step(const smma_instruction *i, const smma_composition 
 static bool check_step(const smma_custom *custom, int step, int count, smma_custom_fault *fault) {
   const smma_composition *p = &custom->named.rule.with.composition;
   const smma_step *s = &p->step[step];
-  if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_idle(s, fault) || !check_sum(s, fault))
+  if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_idle(s, fault) ||
+      !check_sum(s, fault) || !check_integer_output(s, fault))
     return false;
   if (custom->named.rule.nan == SMMA_NAN_OPERAND && s->output != SMMA_NO_FORMAT &&
       !check_operand_nan(&custom->instruction, p, step, fault))
