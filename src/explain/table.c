@@ -56,7 +56,7 @@ static void put_line(FILE *stream, char *line) {
 }
 
 static void put_row(FILE *stream, const smma_table *t, const smma_table_row *row, int from, int to) {
-  char line[512];
+  char line[SMMA_RULER_SIZE + 512];
   int length = snprintf(line, sizeof line, "%c %-*s", row->marked ? '>' : ' ', t->label_width, row->label);
   const char *bits = (int)strlen(row->bits) > from ? row->bits + from : "";
   if (t->factors_width)
