@@ -190,7 +190,8 @@ int smma_command_campaign(int argc, const char **argv) {
   campaign c = {.what = {.unit = &unit, .against = &against}};
   struct poptOption options[] = {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
-       "the unit to test: model[:DEVICE], custom:[DEVICE:]FILE, x86, cuda, hip, file:FILE, plugin:FILE, pipe:COMMAND", "UNIT"},
+       "the unit to test: model[:DEVICE], custom:[DEVICE:]FILE, x86, cuda, hip, file:FILE, plugin:FILE, pipe:COMMAND",
+       "UNIT"},
       {"against", 0, POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &against_name, 0, "the unit to compare it with",
        "UNIT"},
       {"on", 0, POPT_ARG_STRING, &gpu, 0, "instructions of this GPU or architecture only", "GPU"},

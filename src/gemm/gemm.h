@@ -48,7 +48,7 @@ struct smma_multiplier {
   smma_lane_function *lanes;         /* computes what the family leaves; NULL: the core does */
   unsigned char *kept; /* what b shows, where the multiplier has a copy: smma_multiplier_keep_columns; else NULL */
   const struct smma_device *device; /* that computes steps; NULL: this machine's CPU */
-  size_t *core_blocks; /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
+  size_t *core_blocks;              /* grows by the fused blocks (or steps) that the family leaves; NULL: uncounted */
 };
 
 /* A if `of_a`, else B. */
