@@ -54,11 +54,12 @@ size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y);
 /* How many rows' results differ, as smma_same_result has it for the instruction, and which is the first. */
 typedef struct {
   size_t rows, first;
-} smma_difference;
+} smma_unit_difference;
 
 /* Of the first `count` rows of a selection, by such units. */
 bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
-                        const smma_row_selection *selection, size_t count, smma_difference *found, smma_error *error);
+                        const smma_row_selection *selection, size_t count, smma_unit_difference *found,
+                        smma_error *error);
 
 /* That rows, results and differences are the same as on this CPU, which is worth asking before all the others: drivers
    and their compilers are not ours. */
