@@ -134,7 +134,7 @@ static bool compare_there(work *w, size_t count, smma_campaign_result *result, s
   const smma_campaign *c = w->campaign;
   const smma_row_selection x = selection_of(c, result->rows);
   smma_campaign_result r = *result;
-  smma_unit_difference found;
+  smma_rows_difference found;
   if (!smma_units_compare(c->unit, c->against, w->instruction, &x, count, &found, error)) return false;
   if (found.rows && !r.has_example &&
       (!ask_both(w, r.rows + found.first, 1, error) || !take_example(w, r.rows + found.first, 0, &r, error)))

@@ -141,7 +141,7 @@ size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y) {
 }
 
 bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *i,
-                        const smma_row_selection *selection, size_t count, smma_unit_difference *found,
+                        const smma_row_selection *selection, size_t count, smma_rows_difference *found,
                         smma_error *error) {
   const model *m = model_of(x), *n = model_of(y);
   const smma_operation o = smma_operation_of(i),
@@ -152,7 +152,7 @@ bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instr
   smma_device_lock(m->device);
   done = smma_device_compare(m->device, both, o.rule.nan == SMMA_NAN_QUIET, selection, count, &on_device, why);
   smma_device_unlock(m->device);
-  *found = (smma_unit_difference){on_device.rows, on_device.first};
+  *found = (smma_rows_difference){on_device.rows, on_device.first};
   return done || smma_fail(error, "%s: %s: %s", x->name, i->name, why);
 }
 
@@ -174,8 +174,8 @@ static bool same_rows(const smma_unit *u, const smma_row_selection *selection, s
   return true;
 }
 
-static smma_unit_difference difference_of(const smma_operation *o, const smma_rows *x, const smma_rows *y) {
-  smma_unit_difference d = {0, 0};
+static smma_rows_difference difference_of(const smma_operation *o, const smma_rows *x, const smma_rows *y) {
+  smma_rows_difference d = {0, 0};
   for (size_t i = x->capacity; i-- > 0;)
     if (!smma_same_result(o, smma_rows_result(x, i), smma_rows_result(y, i))) d.rows++, d.first = i;
   return d;
@@ -186,7 +186,7 @@ static bool check_compare(const smma_unit *x, const smma_unit *y, const smma_row
                           smma_rows rows[3], smma_error *error) {
   const smma_instruction *i = rows[0].instruction;
   const smma_operation o = smma_operation_of(i);
-  smma_unit_difference found, expected;
+  smma_rows_difference found, expected;
   if (!same_rows(x, selection, &rows[0], &rows[1], error) || !same_rows(y, selection, &rows[0], &rows[2], error) ||
       !smma_units_compare(x, y, i, selection, rows[0].capacity, &found, error))
     return false;

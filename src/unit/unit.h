@@ -54,11 +54,11 @@ size_t smma_units_compare_at_once(const smma_unit *x, const smma_unit *y);
 /* How many rows' results differ, as smma_same_result has it for the instruction, and which is the first. */
 typedef struct {
   size_t rows, first;
-} smma_unit_difference;
+} smma_rows_difference;
 
 /* Of the first `count` rows of a selection, by such units. */
 bool smma_units_compare(const smma_unit *x, const smma_unit *y, const smma_instruction *instruction,
-                        const smma_row_selection *selection, size_t count, smma_unit_difference *found,
+                        const smma_row_selection *selection, size_t count, smma_rows_difference *found,
                         smma_error *error);
 
 /* That rows, results and differences are the same as on this CPU, which is worth asking before all the others: drivers
