@@ -41,7 +41,7 @@ _FP8 = {
 
 def is_there(x: torch.Tensor, kernel: str | None) -> bool:
     """Whether a tensor is in the memory of the device that a kernel names."""
-    return x.is_cuda and x.device.index == number(kernel)
+    return bool(x.is_cuda and x.device.index == number(kernel))
 
 
 def matrix(x: torch.Tensor) -> torch.Tensor:
