@@ -75,6 +75,9 @@ gives 'a composition in words' 0 '^  Step 1: 16 nodes, 1 to a sum, in 4 chains, 
 gives 'its sums are explained' 0 '^step 2 of 2, sum 3: exact$' \
   explain --on four-chains.json --a '1 2 3 4 0*12' --b '1*16' --c 5
 gives 'its tree' 0 '4 additions in a row, each of a product' tree --on four-chains.json
+gives 'its errors are measured against exact sums' 0 '^exact results: \|x\| 50 % [1-9]' \
+  tolerance --on four-chains.json --in bf16 --shape 32x32x128
+check 'and have no bound' grep -q '4096 elements have no bound: .*composition' in/stdout
 gives 'an instruction in steps' 0 '"steps": \[$' custom --from MI300X --instr v_mfma_f32_16x16x16_f16 --steps
 cp in/stdout steps.json
 gives 'is recognised' 0 '^the same as +cdna3 v_mfma_f32_16x16x16_f16$' custom steps.json

@@ -43,14 +43,22 @@ static void print_alignment(const smma_g_fdpa *p) {
     printf("a zero has %d.\n", p->zero_exponent);
 }
 
+static const char *const overflow_words[] = {"becomes infinity", "is the greatest finite magnitude",
+                                             "becomes what IEEE 754 says for the direction"};
+
+static const char *zero_words(smma_zero_sign sign) {
+  return sign == SMMA_ZERO_IEEE ? "has the sign that IEEE 754 gives it" : "is +0";
+}
+
+static const char *nan_words(smma_nan_policy nan) {
+  if (nan == SMMA_NAN_OPERAND) return "the first of the operands', made quiet";
+  return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "the format's quiet NaN";
+}
+
 static void print_result(const smma_rule *rule, const smma_g_fdpa *p) {
-  static const char *const overflow[] = {"becomes infinity", "is the greatest finite magnitude",
-                                         "becomes what IEEE 754 says for the direction"};
   printf("  The sum is rounded once, %s to %s. Overflow %s. Subnormal results %s.\n", smma_rounding_words(p->rounding),
-         smma_format_text(p->output), overflow[p->overflow], subnormal_words(p->subnormal_outputs));
-  printf("  A zero sum %s. NaN is %s.\n",
-         p->zero_sign == SMMA_ZERO_IEEE ? "has the sign that IEEE 754 gives it" : "is +0",
-         rule->nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "the format's quiet NaN");
+         smma_format_text(p->output), overflow_words[p->overflow], subnormal_words(p->subnormal_outputs));
+  printf("  A zero sum %s. NaN is %s.\n", zero_words(p->zero_sign), nan_words(rule->nan));
   if (p->c_joins == SMMA_C_JOINS_FIRST)
     printf("  c is a term of the first block, each block's result one of the next.\n");
   else
@@ -112,13 +120,17 @@ static void print_result_of(const smma_step *s) {
            s->narrow_subnormals ? "" : " whatever its exponent");
   printf("%s to %s. Subnormal results %s%s.\n", smma_rounding_words(s->rounding), smma_format_text(s->output),
          subnormal_words(s->subnormal_outputs), s->early_underflow ? ", as they are before the last rounding" : "");
+  printf("    Overflow %s. A zero sum %s.\n", overflow_words[s->overflow], zero_words(s->zero_sign));
 }
 
 static void print_steps(const smma_instruction *i, const smma_composition *p) {
   printf("  Products are exact. Subnormal a %s, b %s, c %s.\n", subnormal_words(p->subnormal_a),
          subnormal_words(p->subnormal_b), subnormal_words(p->subnormal_c));
   if (p->widen != SMMA_NO_FORMAT) printf("  Factors have their exponents in %s.\n", smma_format_text(p->widen));
-  if (p->product_limit != SMMA_NONE) printf("  Products of 2^%d or more are infinite.\n", p->product_limit);
+  if (p->product_limit != SMMA_NONE)
+    printf("  Products of 2^%d or more are infinite%s.\n", p->product_limit,
+           p->limit_joins ? " where they are added to a sum before, and nothing else there is special" : "");
+  printf("  NaN is %s.\n", nan_words(i->rule->rule.nan));
   for (int step = 0; step < p->steps; step++) {
     const smma_step *s = &p->step[step];
     printf("  Step %d: ", step + 1);

@@ -65,7 +65,8 @@ static void print_errors(const smma_tolerance_study *x) {
     unbounded += t->unbounded, special += t->special;
   }
   printf("bound: the greatest of all elements' bounds, which no result of the unit can exceed (docs/tolerance.md)\n");
-  if (unbounded) printf("%zu elements have no bound, because a sum of theirs may overflow\n", unbounded);
+  if (unbounded)
+    printf("%zu elements have no bound: a sum of theirs may overflow, or the unit is a composition\n", unbounded);
   if (special) printf("%zu elements are left out, because operands of theirs are NaN or infinite\n", special);
 }
 

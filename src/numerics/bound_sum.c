@@ -487,7 +487,8 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         rounding.limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
       add_apart(o, a, b, slack, &rounding, s);
       return;
-    case SMMA_COMPOSITION: /* nothing is known */
+    case SMMA_COMPOSITION: /* of the unit nothing is known, but the exact sum goes on */
+      add_one_by_one(o, &rounding, a, b, slack, s);
       for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
       return;
     case SMMA_T_FDPA:
