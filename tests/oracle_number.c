@@ -20,6 +20,8 @@ layout oracle_layout(smma_format format) {
     case SMMA_UE8M0: return (layout){8, 0, 0, false, -127, OF_POWERS};
     case SMMA_S8: return (layout){0, 7, 0, true, 0, OF_INTEGERS};
     case SMMA_U8: return (layout){0, 8, 0, false, 0, OF_INTEGERS};
+    case SMMA_S4: return (layout){0, 3, 0, true, 0, OF_INTEGERS};
+    case SMMA_U4: return (layout){0, 4, 0, false, 0, OF_INTEGERS};
     case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
     case SMMA_NO_FORMAT: break;
   }

@@ -665,7 +665,7 @@ static void test_wrong_formats(void **state) {
   assert_null(smma_find_by_formats(NULL, &formats, message, sizeof message));
   assert_null(smma_find_by_formats("H100", NULL, message, sizeof message));
   for (int field = 0; field < 4; field++) {
-    const smma_format none[] = {SMMA_E8M13, SMMA_NO_FORMAT, (smma_format)18, (smma_format)-1};
+    const smma_format none[] = {SMMA_E8M13, SMMA_NO_FORMAT, (smma_format)SMMA_FORMAT_COUNT, (smma_format)-1};
     for (size_t n = 0; n < sizeof none / sizeof none[0]; n++) {
       wrong = (smma_formats){SMMA_E2M1, SMMA_E2M1, SMMA_F32, SMMA_UE8M0, 32};
       assert_non_null(smma_find_by_formats("B200", &wrong, message, sizeof message));

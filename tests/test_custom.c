@@ -324,6 +324,67 @@ static void test_gemm(void **state) {
   }
 }
 
+/* ---- Integers ---- */
+
+/* Of the low bits of a byte, the others of which do not count. */
+static int integer_of(smma_format format, unsigned char byte) {
+  const int bits = smma_format_bits(format), x = byte & ((1 << bits) - 1);
+  return smma_format_name(format)[0] == 's' && x >> (bits - 1) ? x - (1 << bits) : x;
+}
+
+enum { INTEGER_M = 9, INTEGER_N = 37, INTEGER_K = 150 };
+
+/* A product in steps of 32, as C has it. */
+static void check_integers(const smma_instruction *i, const char *kernel, bool saturates, uint64_t *state) {
+  static unsigned char a[INTEGER_M * INTEGER_K], b[INTEGER_K * INTEGER_N];
+  static int32_t c[INTEGER_M * INTEGER_N], d[INTEGER_M * INTEGER_N];
+  const smma_instruction_info info = describe(i);
+  smma_gemm_arguments g;
+  for (int x = 0; x < INTEGER_M * INTEGER_K; x++) a[x] = (unsigned char)random_bits(state);
+  for (int x = 0; x < INTEGER_K * INTEGER_N; x++) b[x] = (unsigned char)random_bits(state);
+  for (int x = 0; x < INTEGER_M * INTEGER_N; x++)
+    c[x] = x % 3 ? (int32_t)random_bits(state)
+                 : (int32_t)((random_bits(state) & 1 ? INT32_MIN : INT32_MAX) ^ (int32_t)(random_bits(state) & 0xfff));
+  smma_gemm_defaults(&g);
+  g.m = INTEGER_M, g.n = INTEGER_N, g.k = INTEGER_K;
+  g.a = a, g.b = b, g.c = c, g.d = d, g.kernel = kernel;
+  assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  for (int m = 0; m < INTEGER_M; m++)
+    for (int n = 0; n < INTEGER_N; n++) {
+      int64_t sum = c[m * INTEGER_N + n];
+      for (int k = 0; k < INTEGER_K; k++) {
+        sum += integer_of(info.a, a[m * INTEGER_K + k]) * integer_of(info.b, b[k * INTEGER_N + n]);
+        if (saturates && (k % 32 == 31 || k == INTEGER_K - 1))
+          sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+      }
+      if (d[m * INTEGER_N + n] != (int32_t)(uint32_t)sum)
+        fail_msg("%s x %s by %s: %d at %d, %d, expected %d", smma_format_name(info.a), smma_format_name(info.b), kernel,
+                 d[m * INTEGER_N + n], m, n, (int32_t)(uint32_t)sum);
+    }
+}
+
+static void test_integers(void **state) {
+  static const char *const formats[] = {"s8", "u8", "s4", "u4"};
+  enum { FORMATS = sizeof formats / sizeof *formats };
+  uint64_t random = SEED;
+  const char *kernel;
+  (void)state;
+  for (int f = 0; f < 2 * FORMATS * FORMATS; f++) {
+    const bool saturates = f % 2;
+    const smma_instruction *i;
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"INTEGER\", \"k\": 32, \"a\": \"%s\", "
+             "\"b\": \"%s\", \"d\": \"s32\", \"overflow\": \"%s\"}",
+             formats[f / 2 % FORMATS], formats[f / 2 / FORMATS], saturates ? "saturate" : "wrap");
+    i = parse(text);
+    for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_integers(i, kernel, saturates, &random);
+    check_integers(i, NULL, saturates, &random);
+    check_integers(i, "core", saturates, &random);
+    smma_custom_free(i);
+  }
+}
+
 /* ---- Complaints ---- */
 
 #define HEAD "{\n  \"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": "
@@ -457,6 +518,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalogue),
       cmocka_unit_test(test_random_units),
+      cmocka_unit_test(test_integers),
       cmocka_unit_test(test_random_catalogue_units),
       cmocka_unit_test(test_contains_t_fdpa),
       cmocka_unit_test(test_contains_cdna3_toward_zero),

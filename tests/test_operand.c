@@ -72,7 +72,7 @@ static void check_layouts(const smma_operand_rule *rule, const void *x, bool f64
 }
 
 static void test_layouts(void **state) {
-  static const smma_format formats[] = {SMMA_E4M3, SMMA_E5M2, SMMA_E2M1, SMMA_E4M3FNUZ, SMMA_S8, SMMA_NO_FORMAT};
+  static const smma_format formats[] = {SMMA_E4M3, SMMA_E5M2, SMMA_E2M1, SMMA_E4M3FNUZ, SMMA_S8, SMMA_S4};
   static const struct {
     smma_format factor;
     size_t rows, columns;

@@ -240,12 +240,12 @@ static void list_ftz_fma(operation_list *list) { add(list, ftz_fma()); }
 
 /* m8n8k16, m16n8k32 and MFMA's shortest. */
 static void list_integer(operation_list *list) {
-  static const smma_format formats[] = {F(s8), F(u8)};
+  static const smma_format formats[] = {F(s8), F(u8), F(s4), F(u4)};
   static const int lengths[] = {4, 16, 32, 64};
-  for (int i = 0; i < 32; i++) {
+  for (int i = 0; i < 128; i++) {
     smma_operation o =
-        operation(SMMA_INTEGER, SMMA_NAN_QUIET, formats[i / 2 % 2], formats[i % 2], F(s32), F(s32), lengths[i / 8]);
-    o.rule.with.integer.overflow = i / 4 % 2 ? SMMA_INTEGER_SATURATES : SMMA_INTEGER_WRAPS;
+        operation(SMMA_INTEGER, SMMA_NAN_QUIET, formats[i / 4 % 4], formats[i % 4], F(s32), F(s32), lengths[i / 32]);
+    o.rule.with.integer.overflow = i / 16 % 2 ? SMMA_INTEGER_SATURATES : SMMA_INTEGER_WRAPS;
     add(list, o);
   }
 }

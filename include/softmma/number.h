@@ -23,6 +23,8 @@ typedef enum {
   SMMA_U8 = 15,
   SMMA_S32 = 16,
   SMMA_E8M13 = 17, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8: no operand */
+  SMMA_S4 = 18,
+  SMMA_U4 = 19,
   SMMA_NO_FORMAT = 255
 } smma_format;
 

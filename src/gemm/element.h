@@ -15,6 +15,23 @@ uint64_t smma_widen(const smma_multiplier *multiplier, uint64_t accumulator);
 /* factor * x, rounded once to x's format. */
 uint64_t smma_scaled(smma_format format, uint64_t encoding, double factor);
 
+/* How integers of at most 8 bits are read: the bits that count, and the one among them that is the sign, or 0. */
+typedef struct {
+  uint32_t mask, sign;
+} smma_integer_code;
+
+static inline smma_integer_code smma_integer_code_of(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  smma_integer_code code;
+  code.mask = ((uint32_t)1 << f.bits) - 1;
+  code.sign = (uint32_t)f.sign_bits << f.bits >> 1;
+  return code;
+}
+
+static inline int32_t smma_integer_value(smma_integer_code f, uint32_t code) {
+  return (int32_t)((code & f.mask) ^ f.sign) - (int32_t)f.sign;
+}
+
 /* A double as the instruction holds an integer, in a thread that rounds to nearest. */
 uint64_t smma_integer_of(const smma_integer *integer, double x);
 

@@ -4,7 +4,9 @@
 
 static bool is_ieee(smma_format format) { return smma_encoding_of(format).specials == SMMA_SPECIALS_IEEE; }
 
-static bool is_integer_factor(smma_format format) { return format == SMMA_S8 || format == SMMA_U8; }
+static bool is_integer_factor(smma_format format) {
+  return smma_is_integer(format) && smma_encoding_of(format).bits <= 8;
+}
 
 /* Factors of a fused sum: numbers of few enough bits. */
 static bool is_factor(smma_format format) {

@@ -64,6 +64,9 @@ static const synonym synonyms[] = {
     {"i8", SMMA_S8},
     {"int8", SMMA_S8},
     {"uint8", SMMA_U8},
+    {"i4", SMMA_S4},
+    {"int4", SMMA_S4},
+    {"uint4", SMMA_U4},
     {"i32", SMMA_S32},
     {"int32", SMMA_S32},
 };

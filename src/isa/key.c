@@ -19,7 +19,7 @@
 #define OPERANDS (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1))
 #define FLOATS (F(f32) | F(f16) | F(bf16))
 #define OUTPUTS (OPERANDS | F(f64) | F(e8m13))
-#define INTEGERS (F(s8) | F(u8))
+#define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4))
 
 static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                         "toward-positive", "nearest-away", NULL};

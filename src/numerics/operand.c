@@ -119,14 +119,13 @@ static double greatest_of_all(const work *w) {
 /* ---- Factors ---- */
 
 static double greatest_number(smma_format format) {
-  if (format == SMMA_NO_FORMAT) return 7;
   return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
 /* Without saturation. */
 static double least_beyond(smma_format format) {
   const double max = greatest_number(format);
-  if (format == SMMA_NO_FORMAT || smma_is_integer(format)) return max + 0.5;
+  if (smma_is_integer(format)) return max + 0.5;
   return max + (max - smma_value(format, smma_round(format, nextafter(max, 0), SMMA_ROUND_TOWARD_ZERO,
                                                     SMMA_OVERFLOW_SATURATE))) /
                    2;
@@ -329,17 +328,8 @@ static void round_randomly(const work *w, size_t row, const void *y, unsigned ch
   }
 }
 
-static void round_to_four_bits(const work *w, const void *y, signed char *values) {
-  for (size_t i = 0; i < w->inner; i++) {
-    const double x = number(w, y, i);
-    values[i] = (signed char)(isnan(x) ? 0 : x < -8 ? -8 : x > 7 ? 7 : rint(x));
-  }
-}
-
 static void round_row(const work *w, size_t row, const void *y, void *values) {
-  if (w->rule->format == SMMA_NO_FORMAT)
-    round_to_four_bits(w, y, values);
-  else if (w->rule->random)
+  if (w->rule->random)
     round_randomly(w, row, y, values);
   else
     round_to_nearest(w, y, values);
@@ -347,8 +337,7 @@ static void round_row(const work *w, size_t row, const void *y, void *values) {
 
 /* An element's value times its factor. */
 static double value_at(const work *w, size_t row, const unsigned char *values, size_t i) {
-  const double value = w->rule->format == SMMA_NO_FORMAT ? (double)(signed char)values[i]
-                                                         : smma_value(w->rule->format, smma_load(w->bytes, values, i));
+  const double value = smma_value(w->rule->format, smma_load(w->bytes, values, i));
   if (w->rule->factor == SMMA_NO_FORMAT) return value;
   return value * w->element[block_at(w, row / w->outer, row % w->outer, i)];
 }

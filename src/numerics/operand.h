@@ -8,7 +8,6 @@
 
 #include "softmma/softmma.h"
 
-/* SMMA_NO_FORMAT as the format of elements: integers of 4 bits, each in a byte. */
 typedef struct {
   smma_format format;
   smma_format factor;   /* SMMA_F32, SMMA_UE8M0, SMMA_UE4M3 with one of the tensor in FP32; SMMA_NO_FORMAT: none */

@@ -31,16 +31,16 @@ static const char *row_of_overflows(const smma_operation *o, int index, smma_row
   static const char *const what[] = {"one product above the range", "four above the range, and back",
                                      "eight above the range, and back", "sixteen above the range, and back"};
   const int products = index == 0 ? 1 : 2 << index;
-  const uint64_t minus_one = 0xff;
-  const bool a_has_sign = o->a == SMMA_S8, b_has_sign = o->b == SMMA_S8;
+  const smma_encoding a = smma_encoding_of(o->a), b = smma_encoding_of(o->b);
   if (index == (int)(sizeof what / sizeof *what) || 2 * products > o->k) return NULL;
   clear_row(o, row);
   row->c = smma_largest_fields(smma_encoding_of(o->c));
   for (int k = 0; k < products; k++) set_product(row, k, 1, 1);
   if (index == 0) return what[0];
-  if (!a_has_sign && !b_has_sign) return NULL;
+  if (!a.sign_bits && !b.sign_bits) return NULL;
   for (int k = products; k < 2 * products; k++)
-    set_product(row, k, a_has_sign ? minus_one : 1, a_has_sign ? 1 : minus_one);
+    set_product(row, k, a.sign_bits ? smma_low_bits(~UINT64_C(0), a.bits) : 1,
+                a.sign_bits ? 1 : smma_low_bits(~UINT64_C(0), b.bits));
   return what[index];
 }
 

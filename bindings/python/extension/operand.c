@@ -9,10 +9,10 @@ static PyArrayObject *new_array(PyArray_Descr *dtype, int axes, const npy_intp *
   return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, dtype, axes, shape, NULL, NULL, 0, NULL);
 }
 
-/* NULL is no format; "s4", which has no encodings of its own, is the library's SMMA_NO_FORMAT, too. */
+/* NULL is no format. */
 static bool format_of(const char *name, smma_format *format) {
   *format = name ? smma_format_find(name) : SMMA_NO_FORMAT;
-  if (*format != SMMA_NO_FORMAT || !name || strcmp(name, "s4") == 0) return true;
+  if (*format != SMMA_NO_FORMAT || !name) return true;
   PyErr_Format(PyExc_LookupError, "format: '%s' is none", name);
   return false;
 }
@@ -25,7 +25,7 @@ static bool make_arrays(const smma_operand_rule *rule, const PyArrayObject *x, c
   const bool blocks = rule->rows && rule->columns;
   npy_intp shape[MOST_AXES], ones[MOST_AXES];
   for (int i = 0; i < axes; i++) shape[i] = PyArray_DIM(x, i), ones[i] = 1;
-  made[0] = new_array(array_dtype_of(enters == SMMA_NO_FORMAT ? SMMA_S8 : enters), axes, shape);
+  made[0] = new_array(array_dtype_of(enters), axes, shape);
   if (!made[0]) return false;
   if (rule->factor == SMMA_NO_FORMAT || rule->compute != SMMA_NO_FORMAT) return true;
   shape[axes - 2] = (npy_intp)(o->k_inner ? o->outer : o->inner);

@@ -76,15 +76,13 @@ class Operand:
     def __post_init__(self) -> None:
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling: {self.scaling!r} is none of {', '.join(SCALINGS)}")
-        if self.format not in _BITS and self.format != "s4":
-            raise LookupError(f"format: {self.format!r} is none of {', '.join(_BITS)}, s4")
-        if self.format == "s4" and self.compute is None:
-            raise ValueError("s4 is a format to store: it needs one to compute in, as in weight_only_s4")
+        if self.format not in _BITS:
+            raise LookupError(f"format: {self.format!r} is none of {', '.join(_BITS)}")
         if self.history and (self.history < 0 or self.scaling != "tensor"):
             raise ValueError(
                 f"history: {self.history} uses and scaling {self.scaling!r}; it goes with 'tensor', from 1 on"
             )
-        if SCALINGS[self.scaling][1] in (16, 32) and _BITS.get(self.format, 4) > 8:
+        if SCALINGS[self.scaling][1] in (16, 32) and _BITS[self.format] > 8:
             raise ValueError(f"scaling {self.scaling!r} is of formats of 8 bits and less, not {self.format}")
 
     @property

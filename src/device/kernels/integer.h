@@ -1,4 +1,4 @@
-/* INTEGER on a device: products of 8-bit integers and the sums of a step's, below 2^24, as binary32; accumulators as
+/* INTEGER on a device: products of integers of at most 8 bits and the sums of a step's, below 2^24, as binary32; accumulators as
    integers. Source: docs/algorithms/integer.md. */
 #ifndef SMMA_DEVICE_INTEGER_H
 #define SMMA_DEVICE_INTEGER_H

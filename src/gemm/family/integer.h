@@ -1,5 +1,5 @@
-/* INTEGER: blocks of D in registers, one accumulator an element. Two factors of 8 bits in 16 each make a lane; their
-   two products are below 2^17 and add up exactly in it.
+/* INTEGER: blocks of D in registers, one accumulator an element. Two factors of 8 bits at most in 16 each make a lane;
+   their two products are below 2^17 and add up exactly in it.
 
    Sums that wrap may do so in any order and at any time. Where they are clamped, an accumulator further from the ends
    of its range than all products of a run together can take it needs no care; else each step is added with a look at
@@ -20,21 +20,19 @@ static size_t integer_bytes(const smma_operation *o) { return integer_pairs(o) *
 static bool integer_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0; }
 
 /* Two elements as halves of a word. */
-static inline int32_t integer_pair(bool is_signed, uint32_t even, uint32_t odd) {
-  if (is_signed) even = (uint32_t)(int8_t)even, odd = (uint32_t)(int8_t)odd;
-  return (int32_t)((even & 0xffff) | odd << 16);
+static inline int32_t integer_pair(smma_integer_code f, uint32_t even, uint32_t odd) {
+  return (int32_t)(((uint32_t)smma_integer_value(f, even) & 0xffff) | (uint32_t)smma_integer_value(f, odd) << 16);
 }
 
 /* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
 static inline __attribute__((always_inline)) void integer_pack_step(const smma_fetch *f, size_t vectors, int32_t *out) {
   const smma_operation *o = &f->multiplier->operation;
-  const bool is_signed = (f->of_a ? o->a : o->b) == SMMA_S8;
+  const smma_integer_code format = smma_integer_code_of(f->of_a ? o->a : o->b);
   uint32_t code[SMMA_MOST_PRODUCTS * SMMA_MOST_VECTORS];
   smma_fetch_codes(f, code);
   for (size_t pair = 0; pair < integer_pairs(o); pair++)
     for (size_t v = 0; v < vectors; v++)
-      out[pair * vectors + v] =
-          integer_pair(is_signed, code[2 * pair * vectors + v], code[(2 * pair + 1) * vectors + v]);
+      out[pair * vectors + v] = integer_pair(format, code[2 * pair * vectors + v], code[(2 * pair + 1) * vectors + v]);
 }
 
 /* Groups of `vectors`, each with all steps. */
