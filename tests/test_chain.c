@@ -1,13 +1,10 @@
-/* The chain of src/device/cuda, which NVIDIA GPUs run, as host code: the same bits as the core, or left to it. */
-#include <math.h>
-#include <stdio.h>
+/* The chains of src/device/cuda, which NVIDIA GPUs run. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "device/cuda/down.h"
 #include "device/cuda/pack.h"
-#include "isa/catalogue.h"
-#include "kernel_check.h"
-#include "kernel_operands.h"
+#include "device/kernels/words.h"
+#include "panel_product.h"
 #include "support.h"
 
 /* Of so many operations one is tested. Sanitizers are slow. */
@@ -15,19 +12,7 @@
 #define CHAIN_EVERY 1
 #endif
 
-enum { ROWS = 64, COLUMNS = 32, PANELS = 4 };
-
-static uint32_t bits_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-static float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+enum { ROWS = 64, COLUMNS = 32, PANELS = 4, K = PANELS * CHAIN_DEPTH };
 
 /* ---- Sums of 16^e ---- */
 
@@ -40,8 +25,8 @@ static uint32_t power_of(const smma_chain_panel *panel, bool of_a, int line, int
 }
 
 /* What the tensor core returns for at most eight of them: `by` computes it. */
-static float sum_of_powers(const smma_operation *by, const smma_chain_panel *a, const smma_chain_panel *b, int row,
-                           int column, int first, int count) {
+static uint32_t sum_of_powers(const smma_operation *by, const smma_chain_panel *a, const smma_chain_panel *b, int row,
+                              int column, int first, int count) {
   smma_number x[8], y[8];
   smma_operands operands = {x, y, NULL, NULL};
   smma_encoding bf16 = smma_encoding_of(SMMA_BF16);
@@ -49,173 +34,131 @@ static float sum_of_powers(const smma_operation *by, const smma_chain_panel *a, 
     x[i] = smma_decode(bf16, i < count ? power_of(a, true, row, first % CHAIN_DEPTH + i) : 0);
     y[i] = smma_decode(bf16, i < count ? power_of(b, false, column, first % CHAIN_DEPTH + i) : 0);
   }
-  return float_of((uint32_t)smma_dot_add(by, operands, 0));
+  return (uint32_t)smma_dot_add(by, operands, 0);
 }
 
 /* The greatest of a block's sums, as an integer. */
 static int32_t sum_of_block(const smma_operation *by, const smma_chain *p, const smma_chain_panel *a,
                             const smma_chain_panel *b, int row, int column, int first) {
+  const int length = smma_chain_length(p), count = smma_minimum(length, 8);
   int32_t most = INT32_MIN;
-  for (int k = first; k < first + p->block; k += 8) {
-    const int count = p->block < 8 ? p->block : 8;
-    float sum = sum_of_powers(by, a + k / CHAIN_DEPTH, b + k / CHAIN_DEPTH, row, column, k, count);
-    int32_t bits = (int32_t)bits_of(sum);
-    if (bits > most) most = bits;
-  }
+  for (int k = first; k < first + length; k += 8)
+    most =
+        smma_maximum(most, (int32_t)sum_of_powers(by, a + k / CHAIN_DEPTH, b + k / CHAIN_DEPTH, row, column, k, count));
   return most;
 }
 
 /* ---- Products ---- */
 
 typedef struct {
-  smma_operation o;
+  smma_operation by; /* the tensor core of exponents */
   smma_chain chain;
-  kernel_operands x;
+  smma_chain_words words;
   smma_chain_panel *a, *b;
-  uint8_t special_a[CHAIN_LINES], special_b[CHAIN_LINES];
   int bases;
-} product;
+} chained;
 
-static void *zeroed(size_t count, size_t size) {
-  void *memory = NULL;
-  assert_int_equal(posix_memalign(&memory, 16, count * size), 0);
-  memset(memory, 0, count * size);
-  return memory;
-}
-
-/* Codes of one operand as [k][line], packed. */
-static smma_chain_panel *pack(product *p, bool of_a, uint8_t *special) {
-  const uint64_t *code = of_a ? p->x.a : p->x.b, *scale = of_a ? p->x.scale_a : p->x.scale_b;
+static smma_chain_panel *pack(const panel_product *p, const smma_chain *chain, bool of_a, uint8_t *special) {
   const smma_format format = of_a ? p->o.a : p->o.b;
-  const size_t lines = of_a ? ROWS : COLUMNS, k = p->x.k, bytes = (size_t)(smma_encoding_of(format).bits + 7) / 8;
-  uint8_t *codes = zeroed(k * lines, bytes), *scales = zeroed(k * lines, 1);
-  smma_chain_panel *panel = zeroed(PANELS, sizeof *panel);
-  smma_chain_operand operand = {codes,      scale ? scales : NULL,      lines, k, format,
-                                (int)bytes, smma_chain_base_of(format), of_a};
-  for (size_t line = 0; line < lines; line++) {
-    for (size_t i = 0; i < k; i++) memcpy(codes + (i * lines + line) * bytes, &code[line * k + i], bytes);
-    for (size_t s = 0; s < p->x.scales; s++) scales[s * lines + line] = (uint8_t)scale[line * p->x.scales + s];
-  }
-  p->bases += operand.base * CHAIN_BINADE;
+  uint8_t *codes = panel_codes(p, of_a), *scales = panel_scales(p, of_a);
+  smma_chain_panel *panel = panel_memory(PANELS, sizeof *panel);
+  const smma_chain_operand operand = {
+      codes, scales, of_a ? ROWS : COLUMNS, K, format, panel_code_bytes(format), smma_chain_base_of(format), of_a};
   for (size_t line = 0; line < CHAIN_LINES; line++)
     for (size_t i = 0; i < PANELS; i++)
-      if (smma_chain_pack(&p->chain, &operand, line, i * CHAIN_DEPTH, panel + i)) special[line] = 1;
+      if (smma_chain_pack(chain, &operand, line, i * CHAIN_DEPTH, panel + i)) special[line] = 1;
   free(codes);
   free(scales);
   return panel;
 }
 
-/* One thread's elements of the warp with the first 64 rows and 32 columns. */
-static void advance(const product *p, const smma_operation *by, int thread, double *accumulator, uint64_t *out) {
-  const smma_chain_place_of_thread at = {thread / 4 * 2, thread % 4 * 2};
-  const smma_chain_words words = smma_chain_words_of(&p->chain, p->bases, 0);
-  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
-    const int i = smma_chain_row(at, e / CHAIN_COLUMNS), j = smma_chain_column(at, e % CHAIN_COLUMNS);
-    accumulator[e] = smma_chain_from(&p->chain, p->bases, float_of((uint32_t)p->x.c[i * COLUMNS + j]));
-  }
-  *out = 0;
-  for (int first = 0; first < PANELS * CHAIN_DEPTH; first += p->chain.block) {
-    const smma_chain_panel *a = p->a + first / CHAIN_DEPTH, *b = p->b + first / CHAIN_DEPTH;
-    const int in_panel = first % CHAIN_DEPTH;
-    for (int quadrant = 0; quadrant < 4; quadrant++) {
-      int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
-      for (int e = 0; e < CHAIN_BEGUN * CHAIN_BEGUN; e++) {
-        const int all = smma_chain_element(quadrant, e / CHAIN_BEGUN, e % CHAIN_BEGUN);
-        sum[e] = sum_of_block(by, &p->chain, a, b, smma_chain_row(at, all / CHAIN_COLUMNS),
-                              smma_chain_column(at, all % CHAIN_COLUMNS), in_panel);
-      }
-      smma_chain_begin(&p->chain, &words, a, b, at, in_panel, quadrant, p->bases, sum, accumulator, out);
+/* Adds the products of a block, or of one of its sums, from `first` on, in those columns of a thread that are summed
+   together. */
+static void sum_up(const chained *p, smma_chain_place_of_thread at, int first, int part, double *accumulator,
+                   uint64_t *out) {
+  const smma_chain *chain = &p->chain;
+  const smma_chain_panel *a = p->a + first / CHAIN_DEPTH, *b = p->b + first / CHAIN_DEPTH;
+  const smma_chain_place_of_thread here = {at.row, at.column + part * 16};
+  for (int quadrant = part; quadrant < 4; quadrant += CHAIN_COLUMNS / smma_chain_columns(chain)) {
+    int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+    for (int e = 0; e < CHAIN_BEGUN * CHAIN_BEGUN; e++) {
+      const int all = smma_chain_element(quadrant, e / CHAIN_BEGUN, e % CHAIN_BEGUN);
+      sum[e] = sum_of_block(&p->by, chain, a, b, smma_chain_row(at, all / CHAIN_COLUMNS),
+                            smma_chain_column(at, all % CHAIN_COLUMNS), first % CHAIN_DEPTH);
     }
-    smma_chain_products(&p->chain, a, b, at, in_panel, accumulator);
-    smma_chain_end(&p->chain, &words, accumulator);
+    smma_chain_begin(chain, &p->words, a, b, at, first % CHAIN_DEPTH, quadrant, p->bases, sum, accumulator, out);
   }
+  smma_chain_products(chain, a, b, here, first % CHAIN_DEPTH, accumulator);
 }
 
-/* What the core computes of element (i, j). */
-static uint32_t expected(const product *p, size_t i, size_t j) {
-  const smma_operation *o = &p->o;
-  const size_t k = p->x.k, scales = p->x.scales, of_step = (size_t)smma_scale_count(o->k, o->scale_block);
-  uint64_t d = p->x.c[i * COLUMNS + j];
-  smma_decoded x;
-  for (size_t step = 0; step < k / (size_t)o->k; step++) {
-    for (size_t e = 0; e < (size_t)o->k; e++) {
-      x.a[e] = smma_decode(smma_encoding_of(o->a), p->x.a[i * k + step * (size_t)o->k + e]);
-      x.b[e] = smma_decode(smma_encoding_of(o->b), p->x.b[j * k + step * (size_t)o->k + e]);
-    }
-    for (size_t s = 0; s < of_step; s++) {
-      x.scale_a[s] = smma_decode(smma_encoding_of(o->scale), p->x.scale_a[i * scales + step * of_step + s]);
-      x.scale_b[s] = smma_decode(smma_encoding_of(o->scale), p->x.scale_b[j * scales + step * of_step + s]);
-    }
-    d = smma_dot_add(o, smma_operands_of(&x), d);
+/* One thread's elements of the warp with the first 64 rows and 32 columns: as T-FDPA has them, whose accumulators take
+   the place of c, ... */
+static uint64_t advance(const chained *p, smma_chain_place_of_thread at, float *c) {
+  double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
+  uint64_t out = 0;
+  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) accumulator[e] = smma_chain_from(&p->chain, p->bases, c[e]);
+  for (int first = 0; first < K; first += p->chain.block) {
+    sum_up(p, at, first, 0, accumulator, &out);
+    smma_chain_end(&p->chain, &p->words, accumulator);
   }
-  return (uint32_t)d;
+  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) c[e] = (float)smma_chain_cut(&p->chain, accumulator[e]);
+  return out;
 }
 
-typedef struct {
-  size_t decided, left, wrong;
-} outcome;
+/* ... and as what rounds down has. */
+static uint64_t advance_down(const chained *p, smma_chain_place_of_thread at, float *c) {
+  const int sums = smma_chain_sums(&p->chain), parts = CHAIN_COLUMNS / smma_chain_columns(&p->chain);
+  uint64_t out = 0;
+  for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) c[e] = (float)smma_chain_from(&p->chain, p->bases, c[e]);
+  for (int first = 0; first < K; first += p->chain.block)
+    for (int part = 0; part < parts; part++) {
+      double sum[2][CHAIN_ROWS * CHAIN_COLUMNS];
+      for (int s = 0; s < sums; s++) sum_up(p, at, first + s * smma_chain_length(&p->chain), part, sum[s], &out);
+      smma_down_end(&p->chain, &p->words, part, sum[0], sum[sums - 1], c);
+    }
+  return out;
+}
 
-static outcome compare(const smma_instruction *instruction, const smma_operation *by, unsigned theme, uint64_t seed) {
-  outcome r = {0, 0, 0};
-  product p = {.o = smma_operation_of(instruction)};
-  assert_true(smma_chain_of(&p.o, &p.chain));
-  assert_true(kernel_operands_make(&p.o, ROWS, COLUMNS, PANELS * CHAIN_DEPTH, theme, seed, &p.x));
-  for (size_t e = 0; e < ROWS * COLUMNS; e++) p.x.c[e] = smma_widen_c(&p.o, p.x.c[e]);
-  p.o.c = p.o.d;
-  p.a = pack(&p, true, p.special_a);
-  p.b = pack(&p, false, p.special_b);
+static bool takes(const smma_operation *o) {
+  smma_chain chain;
+  return smma_chain_of(o, &chain);
+}
+
+static void compute(panel_product *p) {
+  static const char *const units[] = {"A100", "H100"};
+  const char *unit = units[(p->seed + p->theme) % 2];
+  uint8_t special_a[CHAIN_LINES] = {0}, special_b[CHAIN_LINES] = {0};
+  chained x = {.by = smma_operation_of(find(unit, "mma.m16n8k8.f32.bf16.bf16.f32"))};
+  assert_true(smma_chain_of(&p->o, &x.chain));
+  x.bases = (smma_chain_base_of(p->o.a) + smma_chain_base_of(p->o.b)) * CHAIN_BINADE;
+  x.words = smma_chain_words_of(&x.chain, x.bases, 0);
+  x.a = pack(p, &x.chain, true, special_a);
+  x.b = pack(p, &x.chain, false, special_b);
   for (int thread = 0; thread < 32; thread++) {
     const smma_chain_place_of_thread at = {thread / 4 * 2, thread % 4 * 2};
-    double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
+    float c[CHAIN_ROWS * CHAIN_COLUMNS];
+    int index[CHAIN_ROWS * CHAIN_COLUMNS];
     uint64_t out;
-    advance(&p, by, thread, accumulator, &out);
     for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
-      const size_t i = (size_t)smma_chain_row(at, e / CHAIN_COLUMNS);
-      const size_t j = (size_t)smma_chain_column(at, e % CHAIN_COLUMNS);
-      const uint32_t got = bits_of((float)smma_chain_cut(&p.chain, accumulator[e])), wanted = expected(&p, i, j);
-      if (out >> e & 1 || p.special_a[i] || p.special_b[j] ||
-          !smma_chain_takes(&p.chain, p.bases, float_of((uint32_t)p.x.c[i * COLUMNS + j]))) {
-        r.left++;
-      } else if (r.decided++, got != wanted && r.wrong++ == 0) {
-        const smma_instruction_info info = describe(instruction);
-        print_error("%s %s, %s, seed %d: element %zu %zu is %08x, not %08x\n", info.arch, info.name,
-                    kernel_theme_name(theme), (int)seed, i, j, got, wanted);
-      }
+      const int i = smma_chain_row(at, e / CHAIN_COLUMNS), j = smma_chain_column(at, e % CHAIN_COLUMNS);
+      index[e] = i * COLUMNS + j;
+      c[e] = smma_f32_of((uint32_t)p->x.c[index[e]]);
+      p->left[index[e]] = special_a[i] || special_b[j] || !smma_chain_takes(&x.chain, x.bases, c[e]);
+    }
+    out = x.chain.rule == SMMA_T_FDPA ? advance(&x, at, c) : advance_down(&x, at, c);
+    for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
+      p->left[index[e]] |= out >> e & 1;
+      p->got[index[e]] = smma_f32_bits(c[e]);
     }
   }
-  free(p.a);
-  free(p.b);
-  kernel_operands_free(&p.x);
-  return r;
+  free(x.a);
+  free(x.b);
 }
 
-/* Every operation of the catalogue that a chain computes, on operands of every theme. */
 static void test_against_core(void **state) {
-  static const smma_instruction *list[MOST_OPERATIONS];
-  const size_t count = kernel_operations(list);
-  static const char *const units[] = {"A100", "H100"};
-  smma_operation by[2];
-  outcome of_theme[THEMES] = {0};
-  size_t chains = 0, wrong = 0;
+  const panel_test test = {ROWS, COLUMNS, K, CHAIN_EVERY, 1, takes, compute};
   (void)state;
-  for (int u = 0; u < 2; u++) by[u] = smma_operation_of(find(units[u], "mma.m16n8k8.f32.bf16.bf16.f32"));
-  for (size_t i = 0; i < count && !wrong; i++) {
-    const smma_operation o = smma_operation_of(list[i]);
-    smma_chain chain;
-    if (!smma_chain_of(&o, &chain)) continue;
-    if (chains++ % CHAIN_EVERY) continue;
-    for (unsigned theme = 0; theme < THEMES; theme++) {
-      const outcome r = compare(list[i], &by[(chains + theme) % 2], theme, chains);
-      of_theme[theme].decided += r.decided, of_theme[theme].left += r.left;
-      wrong += r.wrong;
-    }
-  }
-  for (unsigned theme = 0; theme < THEMES; theme++)
-    print_message("%-14s %9zu decided, %9zu left\n", kernel_theme_name(theme), of_theme[theme].decided,
-                  of_theme[theme].left);
-  print_message("%zu operations\n", chains);
-  assert_int_equal(wrong, 0);
-  assert_int_equal(of_theme[THEME_ORDINARY].left, 0);
+  panel_test_against_core(&test);
 }
 
 int main(void) {

@@ -44,7 +44,9 @@ SMMA_CORE int smma_chain_place(bool of_a, int line) {
 SMMA_CORE int smma_chain_reach(const smma_chain *p) { return p->wide ? CHAIN_TOP : CHAIN_TOP + p->alignment_bits; }
 
 /* No sum is greater: of L products below 4 2^F, as many units for floors, and c below 2 2^F. */
-SMMA_CORE int64_t smma_chain_greatest(const smma_chain *p) { return (int64_t)(4 * p->block + 3) << p->alignment_bits; }
+SMMA_CORE int64_t smma_chain_greatest(const smma_chain *p) {
+  return (int64_t)(4 * smma_chain_length(p) + 3) << p->alignment_bits;
+}
 
 /* The large number's high word, with room for carries out of the low one, and its low word. */
 SMMA_CORE uint32_t smma_chain_high(const smma_chain *p, uint32_t x) {
@@ -93,7 +95,12 @@ SMMA_CORE uint32_t smma_chain_limit(const smma_chain *p, const smma_chain_words 
   return smma_repeat_high_byte(smma_lesser_unsigned(emax * 16 - smma_chain_least(p, bases), most));
 }
 
-/* The large number, with c's sign, and `count` / 512 and c on its grid. */
+/* The large number, with `count` / 512 on its grid. */
+SMMA_CORE double smma_chain_start_apart(const smma_chain *p, const smma_chain_words *w, uint32_t emax, uint32_t count) {
+  return smma_double_of(smma_chain_high(p, emax), smma_high_product_add((int32_t)count, (int32_t)w->unit, w->low));
+}
+
+/* The same with c's sign, and c on its grid. */
 SMMA_CORE double smma_chain_start(const smma_chain *p, const smma_chain_words *w, uint32_t emax, double c,
                                   uint32_t count) {
   uint32_t low = smma_high_product_add((int32_t)count, smma_extend_sign(emax, w->unit), w->low);
@@ -149,6 +156,12 @@ SMMA_CORE int smma_chain_element(int quadrant, int i, int j) {
   return (quadrant / 2 * CHAIN_BEGUN + i) * CHAIN_COLUMNS + quadrant % 2 * CHAIN_BEGUN + j;
 }
 
+/* Where its sum is among those of the columns that are summed at a time. */
+SMMA_CORE int smma_chain_sum(const smma_chain *p, int quadrant, int i, int j) {
+  const int columns = smma_chain_columns(p);
+  return (quadrant / 2 * CHAIN_BEGUN + i) * columns + (quadrant % 2 * CHAIN_BEGUN + j) % columns;
+}
+
 /* Counts which of four products are negative and not on the grid, for a quadrant. */
 SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_panel *b, int row, int column, int group,
                                 const uint32_t *limit, uint32_t *count) {
@@ -163,9 +176,9 @@ SMMA_CORE void smma_chain_count(const smma_chain_panel *a, const smma_chain_pane
   }
 }
 
-/* Begins a block of CHAIN_BEGUN rows and columns, those of a quadrant: accumulators take the place of c. `first`: the
-   block's first product; panels follow each other where blocks are longer. `bases` counts where they are not wide.
-   Marks what is out of range. */
+/* Begins a block of CHAIN_BEGUN rows and columns, those of a quadrant: accumulators take the place of c, if it is
+   summed with products. `first`: the block's first product; panels follow each other where blocks are longer. `bases`
+   counts where they are not wide. Marks what is out of range. */
 SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, const smma_chain_panel *a,
                                 const smma_chain_panel *b, smma_chain_place_of_thread at, int first, int quadrant,
                                 int32_t bases, const int32_t *sum, double *accumulator, uint64_t *out) {
@@ -196,37 +209,41 @@ SMMA_CORE void smma_chain_begin(const smma_chain *p, const smma_chain_words *w, 
     }
   SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
     const int e = i * CHAIN_BEGUN + j;
-    emax[e] = smma_greater_with_sign(smma_high_word(accumulator[smma_chain_element(quadrant, i, j)]), emax[e]);
+    if (p->rule == SMMA_T_FDPA)
+      emax[e] = smma_greater_with_sign(smma_high_word(accumulator[smma_chain_sum(p, quadrant, i, j)]), emax[e]);
     limit[e] = smma_chain_limit(p, w, emax[e], base[e]);
     count[e] = 0;
   }
   SMMA_UNROLL_BY(1)
   for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++) {
-    const int end = first + smma_minimum(p->block, CHAIN_DEPTH);
-    /* Registers are fewer where bases are wide. */
-    if (p->wide)
+    const int end = first + smma_minimum(smma_chain_length(p), CHAIN_DEPTH);
+    /* Registers are fewer where bases are wide, and where c is held beside sums. */
+    if (p->wide || p->rule != SMMA_T_FDPA)
       SMMA_UNROLL_BY(1) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
     else
       SMMA_UNROLL_BY(2) for (k = first; k < end; k += 4) smma_chain_count(a, b, row, column, k / 4, limit, count);
   }
   SMMA_UNROLL for (i = 0; i < CHAIN_BEGUN; i++) SMMA_UNROLL for (j = 0; j < CHAIN_BEGUN; j++) {
-    const int e = i * CHAIN_BEGUN + j, all = smma_chain_element(quadrant, i, j);
-    accumulator[all] = smma_chain_start(p, w, emax[e], accumulator[all], count[e]);
+    const int e = i * CHAIN_BEGUN + j;
+    double *sum_of = &accumulator[smma_chain_sum(p, quadrant, i, j)];
+    *sum_of = p->rule == SMMA_T_FDPA ? smma_chain_start(p, w, emax[e], *sum_of, count[e])
+                                     : smma_chain_start_apart(p, w, emax[e], count[e]);
   }
 }
 
-/* A block's products. */
+/* A block's products, of smma_chain_columns columns from here on. */
 SMMA_CORE void smma_chain_products(const smma_chain *p, const smma_chain_panel *a, const smma_chain_panel *b,
                                    smma_chain_place_of_thread at, int first, double *accumulator) {
+  const int columns = smma_chain_columns(p), length = smma_minimum(smma_chain_length(p), CHAIN_DEPTH);
   int i, j, k, panel;
   SMMA_UNROLL_BY(1)
   for (panel = 0; panel < smma_chain_panels(p); panel++, a++, b++)
-    SMMA_UNROLL_BY(8) for (k = first; k < first + smma_minimum(p->block, CHAIN_DEPTH); k++) {
+    SMMA_UNROLL_BY(8) for (k = first; k < first + length; k++) {
       smma_two x[CHAIN_ROWS / 2], y[CHAIN_COLUMNS / 2];
       SMMA_UNROLL for (i = 0; i < CHAIN_ROWS / 2; i++) x[i] = a->value[k][smma_chain_row(at, 2 * i) / 2];
-      SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS / 2; j++) y[j] = b->value[k][smma_chain_column(at, 2 * j) / 2];
-      SMMA_UNROLL for (i = 0; i < CHAIN_ROWS; i++) SMMA_UNROLL for (j = 0; j < CHAIN_COLUMNS; j++) {
-        double *sum = &accumulator[i * CHAIN_COLUMNS + j];
+      SMMA_UNROLL for (j = 0; j < columns / 2; j++) y[j] = b->value[k][smma_chain_column(at, 2 * j) / 2];
+      SMMA_UNROLL for (i = 0; i < CHAIN_ROWS; i++) SMMA_UNROLL for (j = 0; j < columns; j++) {
+        double *sum = &accumulator[i * columns + j];
         *sum = smma_fma_down(x[i / 2].of[i % 2], y[j / 2].of[j % 2], *sum);
       }
     }

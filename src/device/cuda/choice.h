@@ -1,17 +1,19 @@
-/* Which operations the kernels of this folder compute (chain.h, fp4.h), and what the host knows of these. */
+/* Which operations the kernels of this folder compute (chain.h, down.h, two_level.h, fp4.h), and what the host knows of
+ * these. */
 #ifndef SMMA_DEVICE_CUDA_CHOICE_H
 #define SMMA_DEVICE_CUDA_CHOICE_H
 
 #include "core/rule.h"
 
 enum {
-  CHAIN_DEPTH = 16,     /* products of each line in a panel */
-  CHAIN_LINES = 128,    /* rows of A or columns of B in a panel */
-  CHAIN_ROWS = 8,       /* elements of one thread: rows 2g, 2g + 1 and those 16, 32 and 48 further of a warp's 64 */
-  CHAIN_COLUMNS = 8,    /* columns 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
-  CHAIN_BEGUN = 4,      /* rows and columns of a quadrant, which are begun together */
-  CHAIN_TOP = 62,       /* (exponent field of a sum of 16^e) / 4 where e is the greatest there can be */
-  CHAIN_SPAN = 29,      /* binades below its base that an element's exponent is right for */
+  CHAIN_DEPTH = 16,       /* products of each line in a panel */
+  CHAIN_LINES = 128,      /* rows of A or columns of B in a panel */
+  CHAIN_ROWS = 8,         /* elements of one thread: rows 2g, 2g + 1 and those 16, 32 and 48 further of a warp's 64 */
+  CHAIN_COLUMNS = 8,      /* columns 2t, 2t + 1, and those 8, 16 and 24 further, of a warp's 32 */
+  CHAIN_BEGUN = 4,        /* rows and columns of a quadrant, which are begun together */
+  CHAIN_TOP = 62,         /* (exponent field of a sum of 16^e) / 4 where e is the greatest there can be */
+  CHAIN_SPAN = 29,        /* binades below its base that an element's exponent is right for, beside any other; */
+  CHAIN_NARROW_SPAN = 30, /* where bases are not wide: products' are above CHAIN_TOP below both */
   CHAIN_LEAST = -72,    /* with so great bases and CHAIN_SPAN no result is subnormal, and c <= 2^127 is within a byte */
   CHAIN_GREATEST = 100, /* with bases no greater 2^20 blocks do not overflow */
   CHAIN_NARROW = 39,    /* the greatest deficit, where they do not saturate, and */
@@ -20,6 +22,7 @@ enum {
   CHAIN_BIAS = 1023,
   CHAIN_BINADE = 1 << 20, /* in the exponent field of a double's high word */
   CHAIN_LEAST_SUM = (CHAIN_TOP - CHAIN_SPAN) << 25,
+  CHAIN_SUM = 31,      /* fraction bits of sums that round down */
   CHAIN_THREADS = 256, /* of the block that computes 128 x 128 elements */
   CHAIN_PANEL_BYTES = 26624
 };
@@ -27,6 +30,7 @@ enum {
 /* What does not change within a kernel. `wide`: bases are those of each block, for formats with 8 exponent bits, and
    for scale factors; else one for all. */
 typedef struct {
+  smma_algorithm rule;             /* ST-FDPA's is T-FDPA */
   int alignment_bits, block, kept; /* F, L, and the fraction bits of results */
   bool wide;
 } smma_chain;
@@ -41,38 +45,63 @@ SMMA_CORE int smma_chain_base_of(smma_format format) {
 SMMA_CORE bool smma_chain_is_narrow(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   int span = smma_chain_base_of(format) - smma_minimum_exponent(f);
-  return span <= CHAIN_SPAN && span + f.fraction_bits <= CHAIN_NARROW;
+  return span <= CHAIN_NARROW_SPAN && span + f.fraction_bits <= CHAIN_NARROW;
+}
+
+/* The chain of an operation, if it is of kernels.def; false where there is none. */
+SMMA_CORE bool smma_chain_asked(const smma_operation *o, smma_chain *chain) {
+  const smma_t_fdpa *t = &o->rule.with.t_fdpa;
+  const smma_tr_fdpa *tr = &o->rule.with.tr_fdpa;
+  chain->block = smma_block_of(o);
+  chain->wide = o->scale_block != 0 || !smma_chain_is_narrow(o->a) || !smma_chain_is_narrow(o->b);
+  if (smma_encoding_of(o->a).fraction_bits > 10 || smma_encoding_of(o->b).fraction_bits > 10) return false;
+  if (o->scale_block != 0 && o->scale_block != 32) return false;
+  switch (o->rule.algorithm) {
+    case SMMA_T_FDPA:
+    case SMMA_ST_FDPA:
+      chain->rule = SMMA_T_FDPA;
+      chain->alignment_bits = t->alignment_bits;
+      chain->kept = smma_encoding_of(t->output).fraction_bits;
+      return t->rounding == SMMA_ROUND_TOWARD_ZERO && o->d != SMMA_F16 && t->zero_exponent < CHAIN_LEAST - CHAIN_SPAN;
+    case SMMA_TR_FDPA:
+    case SMMA_GTR_FDPA:
+      chain->rule = o->rule.algorithm;
+      chain->alignment_bits = tr->alignment_bits;
+      chain->kept = smma_encoding_of(SMMA_F32).fraction_bits;
+      return tr->sum_bits == CHAIN_SUM && tr->revision == 2;
+    default: return false;
+  }
 }
 
 /* The chain that computes an operation, as kernels.def has it; false if none does. */
 SMMA_CORE bool smma_chain_of(const smma_operation *o, smma_chain *chain) {
-  const smma_t_fdpa *p = &o->rule.with.t_fdpa;
-  const int block = smma_block_of(o), kept = smma_encoding_of(p->output).fraction_bits;
-  int wide;
-  if (o->rule.algorithm != SMMA_T_FDPA && o->rule.algorithm != SMMA_ST_FDPA) return false;
-  if (p->rounding != SMMA_ROUND_TOWARD_ZERO || o->d == SMMA_F16 || p->zero_exponent >= CHAIN_LEAST - CHAIN_SPAN)
-    return false;
-  if (smma_encoding_of(o->a).fraction_bits > 10 || smma_encoding_of(o->b).fraction_bits > 10) return false;
-  if (o->scale_block != 0 && o->scale_block != 32) return false;
-  wide = o->scale_block != 0 || !smma_chain_is_narrow(o->a) || !smma_chain_is_narrow(o->b);
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                    \
-  if (p->alignment_bits == F && block == L && kept == KEPT && wide <= WIDE) {                 \
-    chain->alignment_bits = F, chain->block = L, chain->kept = KEPT, chain->wide = WIDE != 0; \
-    return true;                                                                              \
+  if (!smma_chain_asked(o, chain)) return false;
+#define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
+  if (chain->rule == RULE && chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && \
+      (int)chain->wide <= WIDE) {                                                                      \
+    chain->wide = WIDE != 0;                                                                           \
+    return true;                                                                                       \
   }
 #include "device/cuda/kernels.def"
-#undef SMMA_CHAIN
   return false;
 }
 
 /* Its kernel's name. */
 SMMA_CORE const char *smma_chain_name(const smma_chain *chain) {
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                           \
-  if (chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && chain->wide == WIDE) \
+#define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                       \
+  if (chain->rule == RULE && chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && \
+      chain->wide == WIDE)                                                                             \
     return "smma_chain_" #NAME;
 #include "device/cuda/kernels.def"
-#undef SMMA_CHAIN
   return "";
+}
+
+/* Sums of products in a block, of even and of odd k where they are two, and the products of each; columns of a thread
+   that are summed at a time: fewer where c is held beside sums, as registers are. */
+SMMA_CORE int smma_chain_sums(const smma_chain *p) { return p->rule == SMMA_GTR_FDPA ? 2 : 1; }
+SMMA_CORE int smma_chain_length(const smma_chain *p) { return p->block / smma_chain_sums(p); }
+SMMA_CORE int smma_chain_columns(const smma_chain *p) {
+  return p->rule == SMMA_T_FDPA ? CHAIN_COLUMNS : CHAIN_COLUMNS / 2;
 }
 
 /* Products of a line that are loaded at a time, and the shared memory that they take. */
@@ -97,14 +126,13 @@ enum {
 };
 
 /* Whether sums in two numbers compute a chain, and its kernel's name. */
-SMMA_CORE bool smma_two_takes_chain(const smma_chain *chain) { return !chain->wide; }
+SMMA_CORE bool smma_two_takes_chain(const smma_chain *chain) { return chain->rule == SMMA_T_FDPA && !chain->wide; }
 SMMA_CORE const char *smma_two_name(const smma_chain *chain) {
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                    \
-  if (chain->alignment_bits == F && chain->block == L && chain->kept == KEPT && !chain->wide) \
-    return "smma_"                                                                            \
+#define SMMA_TWO(F, L, KEPT, NAME)                                            \
+  if (chain->alignment_bits == F && chain->block == L && chain->kept == KEPT) \
+    return "smma_"                                                            \
            "two_" #NAME;
 #include "device/cuda/kernels.def"
-#undef SMMA_CHAIN
   return "";
 }
 

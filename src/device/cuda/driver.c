@@ -289,14 +289,13 @@ static CUmodule module_with(const device *d, program *p, const char *name) {
 /* The shared memory that a chain's kernel is launched with: two stages, or one where there is room for one; 0 for other
    kernels. */
 static int shared_bytes(const device *d, const char *name) {
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)             \
+#define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)       \
   if (strcmp(name, "smma_chain_" #NAME) == 0) {        \
-    const smma_chain chain = {F, L, KEPT, WIDE};       \
+    const smma_chain chain = {RULE, F, L, KEPT, WIDE}; \
     const int bytes = smma_chain_stage_bytes(&chain);  \
     return 2 * bytes <= d->shared ? 2 * bytes : bytes; \
   }
 #include "device/cuda/kernels.def"
-#undef SMMA_CHAIN
   return 0;
 }
 

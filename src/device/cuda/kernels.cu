@@ -2,6 +2,7 @@
    128 x 128 elements by 8 warps. */
 #include <cuda_pipeline_primitives.h>
 
+#include "device/cuda/down.h"
 #include "device/cuda/fp4.cuh"
 #include "device/cuda/pack.h"
 #include "device/cuda/two_level.cuh"
@@ -115,10 +116,66 @@ struct product {
   int *from;
 };
 
-template <int F, int BLOCK, int KEPT, bool WIDE>
+/* A thread's elements between blocks, by one block from the panels' `first` product on: as T-FDPA's chains go on from
+   them, ... */
+template <int BLOCK>
+__device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
+                                               const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
+                                               int warp_column, smma_chain_place_of_thread at, int first, int bases,
+                                               double *accumulator, uint64_t *out) {
+#pragma unroll
+  for (int quadrant = 0; quadrant < 4; quadrant++) {
+    int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+    block_sums<BLOCK>(a, b, warp_row, warp_column, first, quadrant, sum);
+    smma_chain_begin(&chain, &words, a, b, at, first, quadrant, bases, sum, accumulator, out);
+  }
+  smma_chain_products(&chain, a, b, at, first, accumulator);
+  smma_chain_end(&chain, &words, accumulator);
+}
+
+/* ... and as those of TR-FDPA and GTR-FDPA are added to them. */
+template <int BLOCK>
+__device__ static inline void advance_by_block(const smma_chain &chain, const smma_chain_words &words,
+                                               const smma_chain_panel *a, const smma_chain_panel *b, int warp_row,
+                                               int warp_column, smma_chain_place_of_thread at, int first, int bases,
+                                               float *c, uint64_t *out) {
+  constexpr int SUMS = BLOCK > 8 ? 2 : 1, LENGTH = BLOCK / SUMS;
+  const int parts = CHAIN_COLUMNS / smma_chain_columns(&chain);
+  auto sum_up = [&](int part, int k, double *accumulator) {
+    const smma_chain_place_of_thread here = {at.row, at.column + part * 16};
+#pragma unroll
+    for (int quadrant = part; quadrant < 4; quadrant += parts) {
+      int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
+      block_sums<LENGTH>(a, b, warp_row, warp_column, k, quadrant, sum);
+      smma_chain_begin(&chain, &words, a, b, at, k, quadrant, bases, sum, accumulator, out);
+    }
+    smma_chain_products(&chain, a, b, here, k, accumulator);
+  };
+#pragma unroll
+  for (int part = 0; part < parts; part++) {
+    double even[CHAIN_ROWS * CHAIN_COLUMNS], odd[CHAIN_ROWS * CHAIN_COLUMNS];
+    sum_up(part, first, even);
+    if (SUMS == 2) sum_up(part, first + LENGTH, odd);
+    __syncwarp(); /* what is read from here on takes no registers before */
+    smma_down_end(&chain, &words, part, even, odd, c);
+    __syncwarp();
+  }
+}
+
+/* What a thread holds of an element between blocks. */
+template <smma_algorithm RULE>
+struct held {
+  typedef float type;
+};
+template <>
+struct held<SMMA_T_FDPA> {
+  typedef double type;
+};
+
+template <smma_algorithm RULE, int F, int BLOCK, int KEPT, bool WIDE>
 __device__ static inline void advance(const product &x) {
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 /* the driver launches it nowhere else */
-  constexpr smma_chain chain = {F, BLOCK, KEPT, WIDE};
+  constexpr smma_chain chain = {RULE, F, BLOCK, KEPT, WIDE};
   constexpr int panels = BLOCK > CHAIN_DEPTH ? BLOCK / CHAIN_DEPTH : 1;
   extern __shared__ smma_four shared_memory[];
   stage<panels> *shared = reinterpret_cast<stage<panels> *>(shared_memory);
@@ -127,7 +184,7 @@ __device__ static inline void advance(const product &x) {
   const smma_chain_place_of_thread at = {warp_row + lane / 4 * 2, warp_column + lane % 4 * 2};
   const smma_chain_panel *a = x.a + (uint64_t)blockIdx.y * x.panels, *b = x.b + (uint64_t)blockIdx.x * x.panels;
   const smma_chain_words words = smma_chain_words_of(&chain, x.bases, x.panels < 0);
-  double accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
+  typename held<RULE>::type accumulator[CHAIN_ROWS * CHAIN_COLUMNS];
   uint64_t out = 0; /* a bit for each element */
 #pragma unroll
   for (int e = 0; e < CHAIN_ROWS * CHAIN_COLUMNS; e++) {
@@ -158,16 +215,9 @@ __device__ static inline void advance(const product &x) {
     __syncthreads();
     const stage<panels> *now = &shared[s & ahead];
 #pragma unroll 1
-    for (int first = 0; first < panels * CHAIN_DEPTH; first += BLOCK) {
-#pragma unroll
-      for (int quadrant = 0; quadrant < 4; quadrant++) {
-        int32_t sum[CHAIN_BEGUN * CHAIN_BEGUN];
-        block_sums<BLOCK>(now->a, now->b, warp_row, warp_column, first, quadrant, sum);
-        smma_chain_begin(&chain, &words, now->a, now->b, at, first, quadrant, x.bases, sum, accumulator, &out);
-      }
-      smma_chain_products(&chain, now->a, now->b, at, first, accumulator);
-      smma_chain_end(&chain, &words, accumulator);
-    }
+    for (int first = 0; first < panels * CHAIN_DEPTH; first += BLOCK)
+      advance_by_block<BLOCK>(chain, words, now->a, now->b, warp_row, warp_column, at, first, x.bases, accumulator,
+                              &out);
     __syncthreads();
   }
   /* Where elements lie is computed anew: registers are few. */
@@ -185,10 +235,10 @@ __device__ static inline void advance(const product &x) {
 #endif
 }
 
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME)                                                             \
-  extern "C" __global__ void __launch_bounds__(CHAIN_THREADS, 1) smma_chain_##NAME(                    \
-      smma_extent extent, int panels, int bases, const smma_chain_panel *a, const smma_chain_panel *b, \
-      const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {             \
-    advance<F, L, KEPT, WIDE>({extent, panels, bases, a, b, special_a, special_b, accumulator, from}); \
+#define SMMA_CHAIN(RULE, F, L, KEPT, WIDE, NAME)                                                             \
+  extern "C" __global__ void __launch_bounds__(CHAIN_THREADS, 1) smma_chain_##NAME(                          \
+      smma_extent extent, int panels, int bases, const smma_chain_panel *a, const smma_chain_panel *b,       \
+      const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {                   \
+    advance<RULE, F, L, KEPT, WIDE>({extent, panels, bases, a, b, special_a, special_b, accumulator, from}); \
   }
 #include "device/cuda/kernels.def"

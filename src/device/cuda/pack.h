@@ -66,6 +66,12 @@ SMMA_CORE uint32_t smma_chain_deficit(const smma_chain *p, const smma_chain_oper
   return (uint32_t)(o->of_a ? deficit + 127 - reach : deficit);
 }
 
+/* The i-th product of a panel: in order of k, or those of even k before those of odd k. */
+SMMA_CORE int smma_chain_product(const smma_chain *p, int i) {
+  const int sums = smma_chain_sums(p), length = CHAIN_DEPTH / sums;
+  return i % length * sums + i / length;
+}
+
 /* Packs CHAIN_DEPTH numbers of one line from `k` on; true if there are NaN or infinities, which become zero. */
 SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o, uint64_t line, uint64_t k,
                                smma_chain_panel *panel) {
@@ -74,9 +80,9 @@ SMMA_CORE bool smma_chain_pack(const smma_chain *p, const smma_chain_operand *o,
   uint32_t deficit = 0, sign = 0, power = 0;
   bool special = false;
   for (i = 0; i < CHAIN_DEPTH; i++) {
-    smma_number x = smma_chain_number(o, line, k + (uint64_t)i);
+    const uint64_t number = k + (uint64_t)smma_chain_product(p, i);
     const int byte = i % 4 * 8, thread = i % 8 / 2, half = i / 8;
-    const uint64_t number = k + (uint64_t)i;
+    smma_number x = smma_chain_number(o, line, number);
     uint32_t high = 0;
     if (p->wide && (i == 0 || number % (uint64_t)p->block == 0)) {
       base = smma_chain_base(o, line, number - number % (uint64_t)p->block, p->block);

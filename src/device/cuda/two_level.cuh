@@ -24,7 +24,7 @@ template <int F, int BLOCK, int KEPT>
 __device__ static inline void advance_in_two(const smma_extent &extent, int panels, int bases, const smma_two_panel *a,
                                              const smma_two_panel *b, const uint8_t *special_a,
                                              const uint8_t *special_b, float *accumulator, int *from) {
-  constexpr smma_chain chain = {F, BLOCK, KEPT, false};
+  constexpr smma_chain chain = {SMMA_T_FDPA, F, BLOCK, KEPT, false};
   __shared__ smma_two_panel shared[2];
   const smma_two_panel *x = &shared[0], *y = &shared[1];
   const smma_tile_thread at = thread_of_tile();
@@ -58,17 +58,12 @@ __device__ static inline void advance_in_two(const smma_extent &extent, int pane
   }
 }
 
-#define SMMA_TWO_1(F, L, KEPT, NAME)
-#define SMMA_TWO_0(F, L, KEPT, NAME)                                                                               \
+#define SMMA_TWO(F, L, KEPT, NAME)                                                                                 \
   extern "C" __global__ void __launch_bounds__(TILE_THREADS, 2)                                                    \
       smma_two_##NAME(smma_extent extent, int panels, int bases, const smma_two_panel *a, const smma_two_panel *b, \
                       const uint8_t *special_a, const uint8_t *special_b, float *accumulator, int *from) {         \
     advance_in_two<F, L, KEPT>(extent, panels, bases, a, b, special_a, special_b, accumulator, from);              \
   }
-#define SMMA_CHAIN(F, L, KEPT, WIDE, NAME) SMMA_TWO_##WIDE(F, L, KEPT, NAME)
 #include "device/cuda/kernels.def"
-#undef SMMA_CHAIN
-#undef SMMA_TWO_0
-#undef SMMA_TWO_1
 
 #endif

@@ -44,8 +44,9 @@ SMMA_CORE double smma_fma_down(double a, double b, double c) { return __fma_rd(a
 /* The same toward zero, and exact where it is used; x - x is +0. */
 SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return __fma_rz(a, b, c); }
 SMMA_CORE double smma_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
-/* x + y rounded toward zero. */
+/* x + y rounded toward zero, and down. */
 SMMA_CORE double smma_add_to_zero(double x, double y) { return __dadd_rz(x, y); }
+SMMA_CORE double smma_add_down(double x, double y) { return __dadd_rd(x, y); }
 /* x + y and x - y, exact where they are used; x - x is +0. */
 SMMA_CORE double smma_add(double x, double y) { return __dadd_rn(x, y); }
 SMMA_CORE double smma_subtract(double x, double y) { return __dsub_rn(x, y); }
@@ -106,14 +107,8 @@ SMMA_CORE double smma_fma_in(int direction, double a, double b, double c) {
 }
 SMMA_CORE double smma_fma_down(double a, double b, double c) { return smma_fma_in(FE_DOWNWARD, a, b, c); }
 SMMA_CORE double smma_fma_to_zero(double a, double b, double c) { return smma_fma_in(FE_TOWARDZERO, a, b, c); }
-SMMA_CORE double smma_add_to_zero(double x, double y) {
-  const int mode = fegetround();
-  volatile double u = x, v = y, r;
-  fesetround(FE_TOWARDZERO);
-  r = u + v;
-  fesetround(mode);
-  return r;
-}
+SMMA_CORE double smma_add_to_zero(double x, double y) { return smma_fma_in(FE_TOWARDZERO, x, 1, y); }
+SMMA_CORE double smma_add_down(double x, double y) { return smma_fma_in(FE_DOWNWARD, x, 1, y); }
 SMMA_CORE float smma_f32_fma_in(int rounding, float a, float b, float c) {
   const int mode = fegetround();
   volatile float x = a, y = b, z = c, r;
