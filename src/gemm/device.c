@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda/choice.h"
 #include "device/kernels/arguments.h"
+#include "gemm/device_choice.h"
 #include "gemm/element.h"
 #include "gemm/gather.h"
 #include "gemm/kernel.h"
@@ -39,9 +39,7 @@ typedef struct {
 typedef struct {
   const smma_multiplier *multiplier;
   const smma_device *device;
-  const char *fast; /* the family's kernel; NULL: the core's alone */
-  bool in_panels;   /* that it reads, in `values`, with flags, in `exponents` */
-  smma_panels panels;
+  smma_device_choice fast; /* reads panels from `values`, and flags from `exponents` */
   void *program;
   size_t rows, columns, steps; /* of the largest part; at a time */
   size_t sum_bytes, code_bytes[OPERANDS], scale_bytes;
@@ -62,108 +60,6 @@ static size_t padded(size_t x) { return (x + GRAIN - 1) / GRAIN * GRAIN; }
 static size_t apart_of(size_t lines) { return padded(lines) / GRAIN % 2 ? padded(lines) : padded(lines) + GRAIN; }
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 
-/* ---- Families ---- */
-
-static bool is_factor(smma_format format) {
-  return !smma_is_integer(format) && smma_encoding_of(format).fraction_bits <= 10;
-}
-
-/* Of exponents of one width, narrow or wide: see smma_has_narrow_exponents. */
-static bool are_factors_alike(const smma_operation *o) {
-  const bool narrow[] = {smma_encoding_of(o->a).exponent_bits <= 5, smma_encoding_of(o->b).exponent_bits <= 5};
-  return is_factor(o->a) && is_factor(o->b) && narrow[0] == narrow[1];
-}
-
-/* Formats of results that binary32 holds. */
-static bool is_short_sum(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
-  return f.specials == SMMA_SPECIALS_IEEE && f.bits <= 32 && f.exponent_bits <= 8;
-}
-
-/* Sums as the catalogue has them; those of other custom units are the core's. */
-static bool is_known_sum(const smma_t_fdpa *p) {
-  const smma_rounding rounding = p->output == SMMA_F16 ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
-  const bool aligned = p->alignment_bits == 13 || (p->alignment_bits >= 23 && p->alignment_bits <= 25);
-  return aligned && p->rounding == rounding && p->zero_exponent <= -20 && p->zero_exponent >= -133 &&
-         (p->block & (p->block - 1)) == 0;
-}
-
-static bool takes_t_fdpa(const smma_operation *o) {
-  const bool plain = o->rule.algorithm == SMMA_T_FDPA || o->rule.algorithm == SMMA_FP8_BY_FP16;
-  return plain && are_factors_alike(o) && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
-}
-
-/* Blocks of one pair of scale factors, powers of two. */
-static bool takes_st_fdpa(const smma_operation *o) {
-  const bool scaled = o->rule.algorithm == SMMA_ST_FDPA && o->scale == SMMA_UE8M0;
-  return scaled && o->scale_block % smma_block_of(o) == 0 && smma_encoding_of(o->a).exponent_bits <= 5 &&
-         smma_encoding_of(o->b).exponent_bits <= 5 && is_short_sum(o->d) && is_known_sum(&o->rule.with.t_fdpa);
-}
-
-/* 16 truncated products fit 31 bits, what they and c add up to binary64. */
-static bool takes_tr_fdpa(const smma_operation *o) {
-  const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
-  const bool truncates = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
-  return truncates && are_factors_alike(o) && p->alignment_bits == 24 && p->sum_bits == 31 && p->block <= 16;
-}
-
-/* Groups of FP4 whose nonzero elements fit a word's bits, and sums of them binary32 with two scale factors. */
-static bool takes_gst_fdpa(const smma_operation *o) {
-  const smma_gst_fdpa *p = &o->rule.with.gst_fdpa;
-  return o->rule.algorithm == SMMA_GST_FDPA && o->a == SMMA_E2M1 && o->b == SMMA_E2M1 && p->group == 16 &&
-         (o->scale == SMMA_UE8M0 || o->scale == SMMA_UE4M3) && o->d == SMMA_F32 && p->fused.alignment_bits == 35 &&
-         p->fused.rounding == SMMA_ROUND_TOWARD_ZERO && p->fused.zero_exponent == -139;
-}
-
-static bool takes_integer(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_INTEGER && smma_encoding_of(o->a).bits <= 8 && smma_encoding_of(o->b).bits <= 8;
-}
-
-static bool takes_ftz_addmul(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FTZ_ADDMUL && is_factor(o->a) && is_factor(o->b);
-}
-
-static bool takes_ftz_fma(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FTZ_FMA && is_factor(o->a) && is_factor(o->b);
-}
-
-static bool takes_e_fdpa(const smma_operation *o) {
-  const bool narrow = smma_encoding_of(o->a).exponent_bits <= 5 && smma_encoding_of(o->b).exponent_bits <= 5;
-  const int length = smma_block_of(o);
-  return o->rule.algorithm == SMMA_E_FDPA && is_factor(o->a) && is_factor(o->b) &&
-         (length == 2 || (length == 4 && narrow));
-}
-
-static bool takes_fma_f32(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F32 && o->b == SMMA_F32 && o->d == SMMA_F32;
-}
-
-static bool takes_fma_f64(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F64 && o->b == SMMA_F64 && o->d == SMMA_F64;
-}
-
-static const struct {
-  bool (*takes)(const smma_operation *);
-  const char *kernel;
-} families[] = {{takes_t_fdpa, "smma_kernel_t_fdpa"},   {takes_st_fdpa, "smma_kernel_t_fdpa"},
-                {takes_tr_fdpa, "smma_kernel_tr_fdpa"}, {takes_gst_fdpa, "smma_kernel_gst_fdpa"},
-                {takes_integer, "smma_kernel_integer"}, {takes_ftz_addmul, "smma_kernel_ftz_addmul"},
-                {takes_ftz_fma, "smma_kernel_ftz_fma"}, {takes_e_fdpa, "smma_kernel_e_fdpa"},
-                {takes_fma_f32, "smma_kernel_fma_f32"}, {takes_fma_f64, "smma_kernel_fma_f64"}};
-
-static bool takes_panels(const smma_device *device, const smma_operation *o, smma_panels *panels) {
-  return device->is.shared && smma_panels_of(o, device->is.fast_f64, panels) &&
-         (size_t)panels->shared <= device->is.shared;
-}
-
-const char *smma_device_kernel(const smma_device *device, const smma_operation *o) {
-  smma_panels panels;
-  if (takes_panels(device, o, &panels)) return panels.name;
-  for (size_t i = 0; i < COUNT(families) && device->is.has_f64; i++)
-    if (families[i].takes(o)) return families[i].kernel;
-  return NULL;
-}
-
 /* ---- Sizes ---- */
 
 static size_t places(const job *j) { return 1 + j->multiplier->schedule.registers; }
@@ -175,24 +71,24 @@ static size_t scales_at_once(const job *j) {
 
 /* How many panels of `depth` products there are of each line. */
 static int panels_of(const job *j, int depth) {
-  const int stage = j->panels.stage;
-  return (depth + stage - 1) / stage * stage / j->panels.depth;
+  const int stage = j->fast.panels.stage;
+  return (depth + stage - 1) / stage * stage / j->fast.panels.depth;
 }
 
 /* How many panels beside each other hold so many lines. */
 static size_t blocks_of(const job *j, size_t lines) {
-  const size_t of_panel = (size_t)j->panels.lines;
+  const size_t of_panel = (size_t)j->fast.panels.lines;
   return (lines + of_panel - 1) / of_panel;
 }
 
 /* What the fast kernel reads of an operand of so many lines, and what of it is in `exponents`. */
 static size_t value_bytes(const job *j, size_t lines) {
   const size_t depth = j->steps * (size_t)j->multiplier->operation.k;
-  if (j->in_panels) return blocks_of(j, lines) * (size_t)panels_of(j, (int)depth) * (size_t)j->panels.bytes;
-  return j->fast ? lines * depth * sizeof(float) : 0;
+  if (j->fast.in_panels) return blocks_of(j, lines) * (size_t)panels_of(j, (int)depth) * (size_t)j->fast.panels.bytes;
+  return j->fast.kernel ? lines * depth * sizeof(float) : 0;
 }
 static size_t exponent_bytes(const job *j, size_t lines) {
-  if (j->in_panels) return lines + (size_t)j->panels.lines;
+  if (j->fast.in_panels) return lines + (size_t)j->fast.panels.lines;
   return value_bytes(j, lines) / sizeof(float) * sizeof(int);
 }
 
@@ -361,7 +257,7 @@ static void gather_scales(const job *j, bool of_a, size_t line, size_t lines, si
 /* Codes as the kernel reads them. */
 static bool pack_panels(job *j, bool of_a, int lines, int depth) {
   const int which = of_a ? OF_A : OF_B, of = of_a;
-  const size_t flags = exponent_bytes(j, (size_t)lines), of_panel = (size_t)j->panels.lines;
+  const size_t flags = exponent_bytes(j, (size_t)lines), of_panel = (size_t)j->fast.panels.lines;
   const smma_kernel_argument arguments[] = {VALUE(j->multiplier->operation),
                                             VALUE(of),
                                             VALUE(lines),
@@ -372,7 +268,7 @@ static bool pack_panels(job *j, bool of_a, int lines, int depth) {
                                             BUFFER(j->b.exponents[which])};
   memset(j->space, 0, flags);
   return j->device->driver->write(j->device->state, j->b.exponents[which], j->space, flags, j->message) &&
-         launch(j, j->panels.pack, (size_t)panels_of(j, depth) * of_panel, blocks_of(j, (size_t)lines), of_panel,
+         launch(j, j->fast.panels.pack, (size_t)panels_of(j, depth) * of_panel, blocks_of(j, (size_t)lines), of_panel,
                 arguments, COUNT(arguments));
 }
 
@@ -410,8 +306,8 @@ static bool upload(job *j, const part *t, bool of_a, size_t step, size_t steps) 
                                             BUFFER(j->b.exponents[which])};
   if (scales && !fetch_scales(j, of_a, line, lines, apart, step * scales, steps * scales)) return false;
   if (!fetch_codes(j, of_a, line, lines, apart, step * k, steps * k)) return false;
-  if (j->in_panels) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
-  return !j->fast || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
+  if (j->fast.in_panels) return pack_panels(j, of_a, lines_apart, (int)(steps * k));
+  return !j->fast.kernel || launch(j, "smma_kernel_factors", apart, steps * k, GRAIN, arguments, COUNT(arguments));
 }
 
 /* ---- Steps ---- */
@@ -431,24 +327,24 @@ static bool run_fast(job *j, const part *t, smma_extent e) {
                                             BUFFER(j->b.from)};
   const size_t width = (size_t)j->device->is.width;
   const size_t across = padded(t->columns) / width, down = padded(t->rows) / SMMA_ITEM_ROWS;
-  if (width == 1) return launch(j, j->fast, across, down, GRAIN, arguments, COUNT(arguments));
-  return launch(j, j->fast, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
+  if (width == 1) return launch(j, j->fast.kernel, across, down, GRAIN, arguments, COUNT(arguments));
+  return launch(j, j->fast.kernel, down, across, 1, arguments, COUNT(arguments)); /* see SMMA_ROW_AXIS */
 }
 
 static bool run_panels(job *j, const part *t, smma_extent e) {
   const int panels = panels_of(j, e.steps * j->multiplier->operation.k);
   const smma_kernel_argument arguments[] = {VALUE(e),
                                             VALUE(panels),
-                                            VALUE(j->panels.number),
+                                            VALUE(j->fast.panels.number),
                                             BUFFER(j->b.values[OF_A]),
                                             BUFFER(j->b.values[OF_B]),
                                             BUFFER(j->b.exponents[OF_A]),
                                             BUFFER(j->b.exponents[OF_B]),
                                             BUFFER(j->b.sums[0]),
                                             BUFFER(j->b.from)};
-  const size_t threads = (size_t)j->panels.threads;
-  return launch(j, j->fast, blocks_of(j, t->columns_apart) * threads, blocks_of(j, t->rows_apart), threads, arguments,
-                COUNT(arguments));
+  const size_t threads = (size_t)j->fast.panels.threads;
+  return launch(j, j->fast.kernel, blocks_of(j, t->columns_apart) * threads, blocks_of(j, t->rows_apart), threads,
+                arguments, COUNT(arguments));
 }
 
 static bool run_core(job *j, const part *t, smma_extent e) {
@@ -468,7 +364,9 @@ static bool run_core(job *j, const part *t, smma_extent e) {
 static bool run_steps(job *j, const part *t, size_t step, size_t steps) {
   const smma_extent e = extent_of(t, steps);
   if (!upload(j, t, true, step, steps) || !upload(j, t, false, step, steps)) return false;
-  if (j->in_panels ? !run_panels(j, t, e) : j->fast ? !run_fast(j, t, e) : !clear(j, t, SMMA_F32, j->b.from))
+  if (j->fast.in_panels ? !run_panels(j, t, e)
+      : j->fast.kernel  ? !run_fast(j, t, e)
+                        : !clear(j, t, SMMA_F32, j->b.from))
     return false;
   return run_core(j, t, e);
 }
@@ -608,14 +506,13 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   job j = {.multiplier = p,
            .device = p->device,
-           .fast = smma_device_kernel(p->device, o),
+           .fast = smma_device_choose(&p->device->is, o),
            .sum_bytes = bytes_of(p->outer),
            .code_bytes = {bytes_of(o->a), bytes_of(o->b)},
            .resident = g->on_device,
            .scale_bytes = o->scale_block ? bytes_of(o->scale) : 0,
            .threads = p->device->is.width > 1 ? 1 : smma_threads(g->threads)};
   smma_status status;
-  j.in_panels = takes_panels(j.device, o, &j.panels);
   smma_device_lock(j.device);
   status = j.resident ? smma_resident_check(p, j.message) : SMMA_OK;
   if (status == SMMA_OK) status = run_parts(&j);
