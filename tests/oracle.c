@@ -305,6 +305,130 @@ static uint64_t tr_fdpa(const smma_operation *o, uint64_t d) {
   return d;
 }
 
+/* RDNA 3 (C-FDPA) and RDNA 4 (GD-FDPA). */
+
+static bool has_exponents_of_f32(smma_format format) { return oracle_layout(format).least_exponent == -126; }
+
+/* NaN of factors, then of products, then c's, then infinities with c. */
+static bool rdna_special(const smma_operation *o, const int *k, int count, uint64_t before, uint64_t *d) {
+  const smma_format output = o->rule.with.c_fdpa.output;
+  uint64_t of_products;
+  if (!special_sum(work.term, count + 1, output, o->rule.nan, d)) return false;
+  if (o->rule.nan != SMMA_NAN_BY_SOURCE && o->rule.nan != SMMA_NAN_MARKED) return true;
+  if (oracle_is_nan(output, *d))
+    *d = o->rule.nan == SMMA_NAN_MARKED ? oracle_marked_nan(output)
+                                        : oracle_nan(output, SMMA_NAN_QUIET) | oracle_sign_bit(output, true);
+  for (int i = 0; i < count; i++)
+    if (work.a[k[i]].class == NOT_A_NUMBER || work.b[k[i]].class == NOT_A_NUMBER) {
+      *d = oracle_marked_nan(output);
+      return true;
+    }
+  special_sum(work.term, count, output, SMMA_NAN_QUIET, &of_products);
+  if (work.term[count].class == NOT_A_NUMBER && !oracle_is_nan(output, of_products))
+    *d = before | oracle_nan(output, SMMA_NAN_QUIET);
+  return true;
+}
+
+/* floor(log2 |c|), not below the least exponent of the output, which zero has. */
+static int rdna_exponent_of_c(const smma_c_fdpa *p, const quantity *c) {
+  const int least = oracle_layout(p->output).least_exponent;
+  return mpz_sgn(c->value) ? smma_maximum(exponent_of(c->value), least) : least;
+}
+
+/* work.sum in units becomes that in units of the grid's last bit: RDNA 3 adds opposing magnitudes' complements. */
+static bool rdna3_sum(const smma_c_fdpa *p, int count) {
+  const quantity *c = &work.term[count];
+  int grid = NO_EXPONENT;
+  bool zero = mpz_sgn(c->value) == 0;
+  mpz_set_ui(work.sum, 0);
+  for (int i = 0; i < count; i++)
+    if (mpz_sgn(work.term[i].value)) grid = smma_maximum(grid, work.term[i].exponent), zero = false;
+  if (zero) return false;
+  grid = smma_maximum(grid - p->alignment_bits, rdna_exponent_of_c(p, c) - p->c_bits);
+  for (int i = 0; i <= count; i++) {
+    mpz_abs(work.aligned, work.term[i].value);
+    round_at(work.aligned, grid, SMMA_ROUND_TOWARD_ZERO);
+    if (work.term[i].negative == c->negative) {
+      mpz_add(work.sum, work.sum, work.aligned);
+    } else {
+      mpz_sub(work.sum, work.sum, work.aligned);
+      mpz_set_ui(work.aligned, 0);
+      mpz_setbit(work.aligned, (mp_bitcnt_t)(SUM_UNIT + grid));
+      mpz_sub(work.sum, work.sum, work.aligned);
+    }
+  }
+  if (c->negative) mpz_neg(work.sum, work.sum);
+  return true;
+}
+
+static void rdna4_sum(const smma_c_fdpa *p, int count) {
+  quantity *c = &work.term[count];
+  const int group = smma_minimum(p->group, count), least = rdna_exponent_of_c(p, c);
+  int grid = least - p->c_bits;
+  for (int first = 0; first < count; first += group) {
+    int greatest = NO_EXPONENT;
+    for (int i = first; i < first + group; i++)
+      if (mpz_sgn(work.term[i].value)) greatest = smma_maximum(greatest, work.term[i].exponent);
+    if (greatest != NO_EXPONENT) grid = smma_maximum(grid, greatest - p->alignment_bits);
+    for (int i = first; greatest != NO_EXPONENT && i < first + group; i++)
+      round_at(work.term[i].value, greatest - p->alignment_bits, SMMA_ROUND_DOWN);
+  }
+  mpz_set(work.sum, c->value);
+  round_at(work.sum, grid, SMMA_ROUND_DOWN);
+  if (grid > least) mpz_set_ui(work.sum, 0);
+  for (int first = 0; first < count; first += group) {
+    mpz_set_ui(work.aligned, 0);
+    for (int i = first; i < first + group; i++) mpz_add(work.aligned, work.aligned, work.term[i].value);
+    round_at(work.aligned, grid, SMMA_ROUND_DOWN);
+    mpz_add(work.sum, work.sum, work.aligned);
+  }
+}
+
+static uint64_t rdna_output(const smma_c_fdpa *p, bool flushes) {
+  const smma_format format = p->output == SMMA_BF16 ? SMMA_F32 : p->output;
+  uint64_t d;
+  if (flushes && mpz_sgn(work.sum)) {
+    round_at(work.sum, exponent_of(work.sum) - 23, SMMA_ROUND_NEAREST_EVEN);
+    if (exponent_of(work.sum) < -126) return 0;
+  }
+  d = encode(work.sum, format, SMMA_ROUND_NEAREST_EVEN, false);
+  if (d == oracle_sign_bit(format, true)) d = 0;
+  if (p->overflow == SMMA_SUM_SATURATES && (d | oracle_sign_bit(format, true)) == oracle_infinity(format, true)) d--;
+  return p->output == SMMA_BF16 ? d >> 16 : d;
+}
+
+static uint64_t rdna_step(const smma_operation *o, const int *k, int count, uint64_t before) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const bool third = o->rule.algorithm == SMMA_C_FDPA;
+  quantity *c = &work.term[count];
+  uint64_t d;
+  for (int i = 0; i < count; i++) multiply(&work.term[i], &work.a[k[i]], &work.b[k[i]]);
+  decode_summand(c, p->output, before);
+  if (third && has_exponents_of_f32(p->output) && c->class == FINITE && mpz_sgn(c->value) &&
+      exponent_of(c->value) < -126)
+    mpz_set_ui(c->value, 0);
+  if (rdna_special(o, k, count, before, &d)) return d;
+  if (third && !rdna3_sum(p, count)) return 0;
+  if (!third) rdna4_sum(p, count);
+  return rdna_output(p, third && has_exponents_of_f32(p->output));
+}
+
+static uint64_t rdna(const smma_operation *o, uint64_t d) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const int block = smma_minimum(p->block, o->k);
+  int k[SMMA_MAXIMUM_K];
+  for (int i = 0; i < o->k && o->rule.algorithm == SMMA_C_FDPA; i++) {
+    if (has_exponents_of_f32(o->a)) oracle_flush(&work.a[i], o->a, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+    if (has_exponents_of_f32(o->b)) oracle_flush(&work.b[i], o->b, SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+  }
+  for (int first = 0; first < p->stride; first++)
+    for (int at = first; at < o->k / block; at += p->stride) {
+      for (int i = 0; i < block; i++) k[i] = at * block + i;
+      d = rdna_step(o, k, block, d);
+    }
+  return d;
+}
+
 /* FMA, and operations that flush subnormals. */
 
 static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
@@ -392,15 +516,22 @@ static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64
 
 /* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped. */
 
-static uint64_t integer(const smma_operation *o, uint64_t c) {
+/* c and the products of stage 0 or 1, of each sixteen one eight; or of all for stage -1. */
+static uint64_t integer_stage(const smma_operation *o, uint64_t c, int stage) {
   decode_summand(&work.term[0], SMMA_S32, c);
   mpz_set(work.sum, work.term[0].value);
-  for (int k = 0; k < o->k; k++) mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
+  for (int k = 0; k < o->k; k++)
+    if (stage < 0 || k % 16 / 8 == stage) mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
   mpz_tdiv_q_2exp(work.sum, work.sum, SUM_UNIT);
   if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MAX) > 0) return 0x7fffffff;
   if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MIN) < 0) return 0x80000000;
   mpz_fdiv_r_2exp(work.sum, work.sum, 32);
   return mpz_get_ui(work.sum);
+}
+
+static uint64_t integer(const smma_operation *o, uint64_t c) {
+  if (!o->rule.with.integer.two_stages) return integer_stage(o, c, -1);
+  return integer_stage(o, integer_stage(o, c, 0), 1);
 }
 
 /* G-FDPA. */
@@ -583,6 +714,8 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_FP8_BY_FP16: return fp8_by_fp16(o, c);
     case SMMA_FTZ_FMA: return ftz_fma(o, a, b, c);
     case SMMA_INTEGER: return integer(o, c);
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return rdna(o, c);
     case SMMA_G_FDPA: return g_fdpa(o, c);
     case SMMA_COMPOSITION: break;
   }

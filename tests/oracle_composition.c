@@ -15,6 +15,7 @@ typedef struct {
   bool negative;     /* also of zeros, infinities and NaN */
   bool zero;         /* not a sum that cancelled */
   bool brought;      /* a NaN: by an operand */
+  bool marked;       /* that: by a term of the sum, and such NaN are marked */
   uint64_t fraction; /* of that, 52 bits */
   bool beyond[2];    /* in it are products above the limit: positive, negative ones */
   uint64_t code;     /* of a number of a format */
@@ -117,6 +118,7 @@ static uint64_t encode(const smma_step *s, mpz_t x, bool negative) {
   if (s->narrow_bits != SMMA_NONE)
     round_at(x, smma_maximum(leading(x), s->narrow_subnormals ? least : NO_EXPONENT) - s->narrow_bits,
              s->narrow_rounding);
+  if (mpz_sgn(x) == 0 && s->zero_sign == SMMA_ZERO_POSITIVE) return encode_zero(s, false);
   subnormal = mpz_sgn(x) && leading(x) < least;
   if (mpz_sgn(x)) round_at(x, is_integer ? 0 : smma_maximum(leading(x), least) - f.fraction_bits, s->rounding);
   if (mpz_sgn(x) == 0) return encode_zero(s, negative);
@@ -140,7 +142,8 @@ static uint64_t encode_special(smma_format format, const node *x, smma_nan_polic
     return oracle_greatest(format) + x->negative; /* one more is the least */
   if (f.specials == OF_INTEGERS) return policy == SMMA_NAN_ALL_ONES ? oracle_greatest(format) : 0;
   if (x->class == INFINITE) return oracle_infinity(format, x->negative);
-  if (policy != SMMA_NAN_OPERAND) return oracle_nan(format, policy);
+  if (policy == SMMA_NAN_QUIET || policy == SMMA_NAN_ALL_ONES) return oracle_nan(format, policy);
+  if (x->marked || (policy == SMMA_NAN_MARKED && !x->brought)) return oracle_marked_nan(format);
   return oracle_sign_bit(format, x->brought ? x->negative : true) | oracle_nan(format, SMMA_NAN_QUIET) |
          (x->brought ? x->fraction >> (52 - f.fraction_bits) << f.low_bits : 0);
 }
@@ -199,10 +202,10 @@ static void scale_nodes(const smma_operation *o, node *x, int count, const uint6
 
 static const smma_cut *cut_of(const smma_step *s, int i) { return i < s->take ? &s->term : &s->accumulator; }
 
-/* The special sum of the terms, if it is special. */
-static bool special_sum(const smma_step *s, const terms *t, node *sum) {
+/* The special sum of the first `count` terms, if it is special. */
+static bool special_terms(const smma_step *s, const terms *t, int count, node *sum) {
   bool infinite[2] = {false, false}, beyond[2] = {false, false}, nan = false;
-  for (int i = 0; i < t->count; i++) {
+  for (int i = 0; i < count; i++) {
     const node *x = t->term[i];
     if (x->class == NOT_A_NUMBER && x->brought) {
       sum->class = NOT_A_NUMBER, sum->brought = true, sum->negative = x->negative, sum->fraction = x->fraction;
@@ -218,6 +221,25 @@ static bool special_sum(const smma_step *s, const terms *t, node *sum) {
   sum->negative = infinite[1];
   sum->brought = false;
   sum->beyond[0] = beyond[0], sum->beyond[1] = beyond[1];
+  return sum->class != FINITE;
+}
+
+/* The same of all, where a NaN of the terms that a group takes may come first. */
+static bool special_sum(const smma_step *s, smma_nan_policy policy, const terms *t, node *sum) {
+  const bool marks = policy == SMMA_NAN_BY_SOURCE || policy == SMMA_NAN_MARKED;
+  bool made = false, brought = false;
+  const node *last = t->term[t->count - 1];
+  for (int i = 0; i < s->take; i++) brought |= t->term[i]->class == NOT_A_NUMBER && t->term[i]->brought;
+  if (marks && !brought && t->count > s->take) {
+    const smma_step plain = {.join = SMMA_JOIN_APART};
+    made = special_terms(&plain, t, s->take, sum) && sum->class == NOT_A_NUMBER;
+  }
+  if (made && last->class == NOT_A_NUMBER) {
+    sum->marked = false;
+    return true;
+  }
+  special_terms(s, t, t->count, sum);
+  sum->marked = marks && brought;
   return sum->class != FINITE;
 }
 
@@ -313,7 +335,7 @@ static void set_sum(const smma_operation *o, const smma_step *s, const terms *t,
   bool zero = true, negative_zero = zero_is_negative(s, t);
   int e;
   for (int i = 0; i < t->count; i++) zero = zero && is_zero(t->term[i]);
-  if (special_sum(s, t, sum)) {
+  if (special_sum(s, o->rule.nan, t, sum)) {
     if (s->output != SMMA_NO_FORMAT) set_result(s, encode_special(s->output, sum, o->rule.nan), sum);
     return;
   }

@@ -134,6 +134,15 @@ uint64_t oracle_nan(smma_format format, smma_nan_policy policy) {
   return 0;
 }
 
+/* ffc00a3d in f32, fe3d in f16, fffd in bf16; in formats of one NaN that. */
+uint64_t oracle_marked_nan(smma_format format) {
+  layout f = oracle_layout(format);
+  uint64_t nan = oracle_nan(format, SMMA_NAN_QUIET);
+  if (f.specials == ALL_ONES || f.specials == OF_POWERS) return nan | oracle_sign_bit(format, true);
+  if (f.specials != OF_GREATEST_EXPONENT) return nan;
+  return oracle_sign_bit(format, true) | nan | 0xa3d % (UINT64_C(1) << f.fraction_bits) << f.low_bits;
+}
+
 uint64_t oracle_infinity(smma_format format, bool negative) {
   layout f = oracle_layout(format);
   uint64_t sign = oracle_sign_bit(format, negative), ones = (UINT64_C(1) << f.exponent_bits) - 1;

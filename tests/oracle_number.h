@@ -54,6 +54,7 @@ uint64_t oracle_sign_bit(smma_format format, bool negative);
 uint64_t oracle_greatest(smma_format format);
 uint64_t oracle_infinity(smma_format format, bool negative);
 uint64_t oracle_nan(smma_format format, smma_nan_policy policy);
+uint64_t oracle_marked_nan(smma_format format);
 
 /* docs/algorithms/composition.md, of decoded operands. */
 uint64_t oracle_composition(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,

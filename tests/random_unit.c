@@ -107,10 +107,18 @@ static void settle_catalogue(uint64_t *state, smma_custom *c) {
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_G_FDPA:
     case SMMA_COMPOSITION: i->scale = SMMA_NO_FORMAT, i->scale_block = 0;
   }
-  if (rule->algorithm == SMMA_GST_FDPA) {
+  if (rule->algorithm == SMMA_INTEGER && i->k % 16) rule->with.integer.two_stages = 0;
+  if (rule->algorithm == SMMA_C_FDPA || rule->algorithm == SMMA_GD_FDPA) {
+    smma_c_fdpa *p = &rule->with.c_fdpa;
+    p->output = i->d;
+    p->stride = random_divisor(state, i->k / p->block);
+    if (rule->algorithm == SMMA_GD_FDPA) p->group = random_divisor(state, p->block);
+  } else if (rule->algorithm == SMMA_GST_FDPA) {
     rule->with.gst_fdpa.group = random_divisor(state, i->scale_block);
     rule->with.gst_fdpa.fused.output = i->d;
   } else if (smma_find_key(rule->algorithm, "output", strlen("output"))) {

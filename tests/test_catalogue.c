@@ -7,7 +7,7 @@
 #include "support.h"
 
 #define MESSAGE 1024
-#define MOST_NAMES 512
+#define MOST_NAMES 1024
 
 /* ---- tests/catalogue.txt: "arch name", N as small as its family has it ---- */
 

@@ -151,6 +151,8 @@ static size_t parameter_bytes(smma_algorithm algorithm) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return sizeof(smma_tr_fdpa);
     case SMMA_INTEGER: return sizeof(smma_integer);
+    case SMMA_C_FDPA: return offsetof(smma_c_fdpa, group);
+    case SMMA_GD_FDPA: return sizeof(smma_c_fdpa);
     case SMMA_G_FDPA: return sizeof(smma_g_fdpa);
     case SMMA_COMPOSITION: return offsetof(smma_composition, steps); /* steps have keys of their own */
     case SMMA_FMA:

@@ -1031,7 +1031,7 @@ static void test_vectors_round_trip(void **state) {
 
 static void test_vectors_widest_row(void **state) {
   (void)state;
-  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K, 1, 0};
+  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K, 1, 0, 0, 0, 0};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;

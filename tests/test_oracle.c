@@ -225,6 +225,40 @@ static void list_gtr_fdpa(operation_list *list) {
   for (int i = 0; i < 4; i++) add_rounded_down(list, SMMA_GTR_FDPA, fnuz[i / 2], fnuz[i % 2], 16);
 }
 
+static smma_operation opposing(smma_algorithm algorithm, smma_format a, smma_format b, smma_format d, int k, int block,
+                               int group, int stride) {
+  smma_operation o = operation(algorithm, SMMA_NAN_BY_SOURCE, a, b, d, d, k);
+  o.rule.with.c_fdpa = (smma_c_fdpa){24, 26, block, stride, d, SMMA_SUM_TO_INFINITY, group};
+  return o;
+}
+
+/* Each output, both overflows, and other factors than the units have. */
+static void list_c_fdpa(operation_list *list) {
+  static const smma_format factors[] = {F(f16), F(bf16), F(f32), F(e5m2)}, outputs[] = {F(f32), F(f16), F(bf16)};
+  for (int i = 0; i < 12; i++) {
+    smma_operation o = opposing(SMMA_C_FDPA, factors[i / 3], factors[i / 3], outputs[i % 3], 16, 2, 2, 1);
+    add(list, o);
+    o.rule.with.c_fdpa.overflow = SMMA_SUM_SATURATES;
+    o.rule.with.c_fdpa.block = 4;
+    o.rule.with.c_fdpa.stride = 2;
+    o.a = F(f16);
+    add(list, o);
+  }
+}
+
+static void list_gd_fdpa(operation_list *list) {
+  static const smma_format factors[] = {F(f16), F(bf16), F(f32), F(e4m3)}, outputs[] = {F(f32), F(f16), F(bf16)};
+  for (int i = 0; i < 12; i++) {
+    smma_operation o = opposing(SMMA_GD_FDPA, factors[i / 3], factors[i / 3], outputs[i % 3], 16, 4, 2, 1 + i % 2);
+    add(list, o);
+    o.rule.nan = SMMA_NAN_MARKED;
+    o.rule.with.c_fdpa.overflow = SMMA_SUM_SATURATES;
+    o.rule.with.c_fdpa.group = 4;
+    o.b = F(e5m2);
+    add(list, o);
+  }
+}
+
 static void list_fma(operation_list *list) {
   for (int k = 1; k <= 16; k *= 2) {
     add(list, amd(SMMA_FMA, F(f32), F(f32), k));
@@ -246,6 +280,9 @@ static void list_integer(operation_list *list) {
     smma_operation o =
         operation(SMMA_INTEGER, SMMA_NAN_QUIET, formats[i / 4 % 4], formats[i % 4], F(s32), F(s32), lengths[i / 32]);
     o.rule.with.integer.overflow = i / 16 % 2 ? SMMA_INTEGER_SATURATES : SMMA_INTEGER_WRAPS;
+    add(list, o);
+    if (o.k % 16) continue;
+    o.rule.with.integer.two_stages = 1;
     add(list, o);
   }
 }
@@ -362,6 +399,8 @@ ORACLE_TEST(e_fdpa)
 ORACLE_TEST(ftz_addmul)
 ORACLE_TEST(tr_fdpa)
 ORACLE_TEST(gtr_fdpa)
+ORACLE_TEST(c_fdpa)
+ORACLE_TEST(gd_fdpa)
 ORACLE_TEST(fma)
 ORACLE_TEST(ftz_fma)
 ORACLE_TEST(integer)
@@ -564,6 +603,40 @@ static void test_notices_rounding_down(void **state) {
   }
 }
 
+static void test_notices_opposing(void **state) {
+  const smma_operation all[] = {opposing(SMMA_C_FDPA, F(bf16), F(bf16), F(f32), 16, 2, 2, 1),
+                                opposing(SMMA_GD_FDPA, F(f16), F(f16), F(f16), 16, 4, 2, 1)};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    smma_operation other = all[i];
+    other.rule.algorithm = i ? SMMA_C_FDPA : SMMA_GD_FDPA;
+    assert_noticed(&all[i], &other);
+    for (int step = -1; step <= 1; step += 2) {
+      other = all[i];
+      other.rule.with.c_fdpa.alignment_bits += step;
+      assert_noticed(&all[i], &other);
+      other = all[i];
+      other.rule.with.c_fdpa.c_bits += step;
+      assert_noticed(&all[i], &other);
+    }
+    other = all[i];
+    other.rule.with.c_fdpa.block = 8;
+    assert_noticed(&all[i], &other);
+    other = all[i];
+    other.rule.with.c_fdpa.stride = 2;
+    assert_noticed(&all[i], &other);
+    other = all[i];
+    other.rule.nan = SMMA_NAN_MARKED;
+    assert_noticed(&all[i], &other);
+  }
+  smma_operation other = all[1];
+  other.rule.with.c_fdpa.group = 4;
+  assert_noticed(&all[1], &other);
+  other = all[1];
+  other.rule.with.c_fdpa.overflow = SMMA_SUM_SATURATES;
+  assert_noticed(&all[1], &other);
+}
+
 static void test_notices_order_of_sums(void **state) {
   smma_operation exact = first_of(list_e_fdpa), pairs = first_of(list_ftz_addmul), fma = first_of(list_ftz_fma), other;
   (void)state;
@@ -585,6 +658,10 @@ static void test_notices_overflow_of_integers(void **state) {
   is_unsigned.a = F(u8);
   assert_noticed(&wraps, &saturates);
   assert_noticed(&wraps, &is_unsigned);
+  saturates.k = 32;
+  smma_operation stages = saturates;
+  stages.rule.with.integer.two_stages = 1;
+  assert_noticed(&saturates, &stages);
 }
 
 /* An argument is a pattern of the tests to run. */
@@ -603,6 +680,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_ftz_addmul),
       cmocka_unit_test(test_tr_fdpa),
       cmocka_unit_test(test_gtr_fdpa),
+      cmocka_unit_test(test_c_fdpa),
+      cmocka_unit_test(test_gd_fdpa),
       cmocka_unit_test(test_fma),
       cmocka_unit_test(test_ftz_fma),
       cmocka_unit_test(test_integer),
@@ -622,6 +701,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_notices_zero_exponent),
       cmocka_unit_test(test_notices_output_and_block),
       cmocka_unit_test(test_notices_rounding_down),
+      cmocka_unit_test(test_notices_opposing),
       cmocka_unit_test(test_notices_order_of_sums),
       cmocka_unit_test(test_notices_overflow_of_integers),
   };

@@ -105,6 +105,15 @@ static expectation expect(const smma_operation *o) {
       e.alignment = "toward zero";
       e.alignment_c = "down";
       return e;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
+      e.products = smma_block_of(o);
+      e.alignment_bits = o->rule.with.c_fdpa.alignment_bits;
+      if (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT)
+        e.subnormals = e.subnormal_results = "become zero";
+      if (o->d == SMMA_BF16) e.output = "toward zero";
+      if (o->rule.algorithm == SMMA_GD_FDPA) e.alignment = "down", e.alignment_c = "down";
+      return e;
     case SMMA_FP8_BY_FP16:
       e = of_fused(o, &o->rule.with.t_fdpa);
       e.c_joins = "after all products";

@@ -19,6 +19,7 @@
 #define RECORDED_ROWS 23600
 #define HARDWARE_ROWS 70000
 #define MODEL_ROWS 31968
+#define RDNA_ROWS 18239
 
 static void print_mismatch(const smma_mismatch *m, void *context) {
   int *reports = context;
@@ -153,6 +154,7 @@ static void test_recorded_rows(void **state) { (void)state, check_folder(OWN_VEC
 static void test_corruption(void **state) { (void)state, walk(OWN_VECTORS, notice_corruption); }
 static void test_hardware_rows(void **state) { (void)state, check_shared("hardware", HARDWARE_ROWS); }
 static void test_model_rows(void **state) { (void)state, check_shared("model", MODEL_ROWS); }
+static void test_rdna_rows(void **state) { (void)state, check_shared("rdna", RDNA_ROWS); }
 
 static int skip_shared(void) {
   print_error(
@@ -308,6 +310,7 @@ int main(void) {
   const struct CMUnitTest shared[] = {
       cmocka_unit_test(test_hardware_rows),
       cmocka_unit_test(test_model_rows),
+      cmocka_unit_test(test_rdna_rows),
   };
   int failed = cmocka_run_group_tests_name("own vectors", own, NULL, NULL);
   if (failed) return failed;

@@ -52,6 +52,9 @@ static const char *zero_words(smma_zero_sign sign) {
 
 static const char *nan_words(smma_nan_policy nan) {
   if (nan == SMMA_NAN_OPERAND) return "the first of the operands', made quiet";
+  if (smma_marks_nan(nan))
+    return nan == SMMA_NAN_MARKED ? "c's, made quiet, or else that of factors (0xa3d)"
+                                  : "that of factors (0xa3d), c's, made quiet, or the negative quiet one";
   return nan == SMMA_NAN_ALL_ONES ? "all ones but for the sign" : "the format's quiet NaN";
 }
 

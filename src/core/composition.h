@@ -332,10 +332,12 @@ SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, cons
                                   s->rounding == (sum.negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
   const bool saturates =
       s->overflow == SMMA_SUM_SATURATES || (s->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
+  const bool is_zero = sum.significand == 0;
   uint64_t code;
-  if (sum.significand == 0) sum.negative = smma_is_negative_zero(s, term, count);
   if (s->narrow_bits != SMMA_NONE)
     sum = smma_narrowed(sum, s->narrow_bits, s->narrow_subnormals ? least : SMMA_NONE, s->narrow_rounding);
+  if (is_zero || (s->zero_sign == SMMA_ZERO_POSITIVE && sum.significand == 0))
+    sum.negative = smma_is_negative_zero(s, term, count);
   if (s->early_underflow && s->subnormal_outputs != SMMA_SUBNORMALS_KEPT && sum.significand &&
       smma_leading_exponent(sum) < least)
     sum.significand = 0, sum.sticky = false;
@@ -345,21 +347,30 @@ SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, cons
 }
 
 /* The first NaN of an operand; else the NaN or infinity that the terms make, or SMMA_FINITE. */
-SMMA_CORE smma_node smma_special_node(const smma_step *s, const smma_node *term, int count) {
+SMMA_CORE smma_node smma_special_terms(const smma_node *term, int count) {
   smma_node special = smma_node_of(smma_zero(), 0);
-  uint8_t beyond = 0;
   int i;
   special.kind = SMMA_FINITE;
-  for (i = 0; i < count; i++) {
-    beyond |= term[i].beyond;
+  for (i = 0; i < count; i++)
     if (term[i].kind == SMMA_NAN && !term[i].invalid) return term[i];
-  }
   for (i = 0; i < count; i++) {
     if (term[i].kind <= SMMA_FINITE) continue;
     if (term[i].kind == SMMA_NAN || (special.kind == SMMA_INFINITE && special.negative != term[i].negative))
       return smma_node_invalid();
     special = term[i];
   }
+  return special;
+}
+
+/* The same of a sum, and what products beyond the limit make. Where NaN of terms are marked, what they make comes
+   before the accumulator. */
+SMMA_CORE smma_node smma_special_node(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
+  smma_node special = smma_special_terms(term, smma_marks_nan(nan) ? s->take : count);
+  uint8_t beyond = 0;
+  int i;
+  if (smma_marks_nan(nan) && count > s->take && special.kind != SMMA_NAN)
+    special = term[s->take].kind == SMMA_NAN ? term[s->take] : smma_special_terms(term, count);
+  for (i = 0; i < count; i++) beyond |= term[i].beyond;
   if (special.kind != SMMA_FINITE || beyond == 0 || s->join != SMMA_JOIN_CHAIN) return special;
   if (beyond == 3) return smma_node_invalid();
   special.kind = SMMA_INFINITE;
@@ -367,24 +378,25 @@ SMMA_CORE smma_node smma_special_node(const smma_step *s, const smma_node *term,
   return special;
 }
 
-SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, smma_nan_policy nan) {
+/* `of_terms`: no accumulator's. */
+SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, bool of_terms, smma_nan_policy nan) {
   smma_number x = smma_zero();
   x.kind = special.kind;
   x.negative = special.negative;
   x.significand = special.significand.low;
   x.fraction_bits = special.fraction_bits;
-  return nan == SMMA_NAN_OPERAND && x.kind == SMMA_NAN && !special.invalid ? smma_quieted(f, x)
-                                                                           : smma_encode_special(f, x, nan);
+  if (x.kind != SMMA_NAN || special.invalid || smma_has_one_nan(nan)) return smma_encode_special(f, x, nan);
+  return of_terms && smma_marks_nan(nan) ? smma_marked_nan(f) : smma_quieted(f, x);
 }
 
 /* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
 SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
   const smma_encoding f = smma_encoding_of(s->output);
-  smma_node n = smma_special_node(s, term, count);
+  smma_node n = smma_special_node(s, nan, term, count);
   uint64_t code;
   if (s->output == SMMA_NO_FORMAT && n.kind != SMMA_FINITE) return n;
   if (n.kind != SMMA_FINITE) {
-    code = smma_special_code(f, n, nan);
+    code = smma_special_code(f, n, smma_special_terms(term, s->take).kind == SMMA_NAN, nan);
   } else if (smma_is_exact(s, count)) {
     code = smma_composed_code(s, smma_uncut_sum(s, term, count), term, count);
   } else {

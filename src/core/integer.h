@@ -13,6 +13,7 @@ typedef enum {
 
 typedef struct {
   smma_integer_overflow overflow;
+  int two_stages; /* 1, RDNA 4: after the even eights of k, and after the odd ones; 0: after all */
 } smma_integer;
 
 /* An integer as s32 holds it. */
@@ -21,8 +22,8 @@ SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
   return smma_encode_sum(smma_encoding_of(SMMA_S32), sum, 0, SMMA_ROUND_TOWARD_ZERO);
 }
 
-/* The whole K at once: products and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude, so
-   64 of them are below 2^22, and with c below 2^32. */
+/* All products of a stage at once, and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude,
+   so 64 of them are below 2^22, and with c below 2^32. */
 SMMA_CORE uint64_t smma_integer_sum(const smma_integer *p, const smma_number *term, int count) {
   int64_t sum = 0;
   int i;

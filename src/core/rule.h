@@ -3,6 +3,7 @@
 #ifndef SMMA_CORE_RULE_H
 #define SMMA_CORE_RULE_H
 
+#include "c_fdpa.h"
 #include "composition.h"
 #include "e_fdpa.h"
 #include "ftz.h"
@@ -24,6 +25,8 @@ typedef enum {
   SMMA_FP8_BY_FP16, /* FP8 mma.sync on Hopper and Blackwell, widened to FP16 */
   SMMA_FTZ_FMA,
   SMMA_INTEGER,
+  SMMA_C_FDPA,
+  SMMA_GD_FDPA,
   SMMA_G_FDPA,     /* of custom units */
   SMMA_COMPOSITION /* of custom units */
 } smma_algorithm;
@@ -38,6 +41,7 @@ typedef struct {
     smma_ftz_addmul ftz_addmul;
     smma_tr_fdpa tr_fdpa; /* SMMA_TR_FDPA, SMMA_GTR_FDPA */
     smma_integer integer;
+    smma_c_fdpa c_fdpa; /* SMMA_C_FDPA, SMMA_GD_FDPA */
     smma_g_fdpa g_fdpa;
     smma_composition composition;
   } with;
@@ -84,9 +88,11 @@ SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return r->with.tr_fdpa.block;
     case SMMA_FTZ_ADDMUL: return r->with.ftz_addmul.pairwise;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return r->with.c_fdpa.block;
     case SMMA_G_FDPA: return r->with.g_fdpa.block;
+    case SMMA_INTEGER: return r->with.integer.two_stages ? k / 2 : k;
     case SMMA_GST_FDPA:
-    case SMMA_INTEGER:
     case SMMA_COMPOSITION: return k;
     case SMMA_FMA:
     case SMMA_FTZ_FMA: break;
@@ -115,6 +121,8 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
     case SMMA_GTR_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_G_FDPA: return true;
   }
   return false;
@@ -124,11 +132,14 @@ SMMA_CORE bool smma_is_fused(const smma_operation *o) {
 SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fused(o) ? o->k / smma_block_of(o) : 1; }
 
 /* How many consecutive k go to each block in turn: all of a block, if they are not dealt out. FP8 by FP16 deals out
-   pairs: with two blocks, k mod 4 < 2 to the first. */
+   pairs: with two blocks, k mod 4 < 2 to the first; INTEGER in two stages eights. */
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FP8_BY_FP16: return 2;
     case SMMA_G_FDPA: return o->rule.with.g_fdpa.interleave;
+    case SMMA_INTEGER:
+      if (o->rule.with.integer.two_stages) return 8;
+      break;
     case SMMA_FMA:
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -138,15 +149,26 @@ SMMA_CORE int smma_dealt_products(const smma_operation *o) {
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_COMPOSITION: break;
   }
   return smma_block_of(o);
 }
 
-/* The k of the i-th product of a block. */
-SMMA_CORE int smma_product_index(const smma_operation *o, int block, int i) {
-  int length = smma_block_of(o), dealt = smma_dealt_products(o);
+/* Which block of consecutive products is the n-th: C-FDPA and GD-FDPA may take them in strides. */
+SMMA_CORE int smma_block_in_order(const smma_operation *o, int n) {
+  const bool strides = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
+  const int stride = strides ? o->rule.with.c_fdpa.stride : 1;
+  int rows;
+  if (stride == 1) return n;
+  rows = o->k / smma_block_of(o) / stride;
+  return n / rows + n % rows * stride;
+}
+
+/* The k of the i-th product of the n-th block. */
+SMMA_CORE int smma_product_index(const smma_operation *o, int n, int i) {
+  int length = smma_block_of(o), dealt = smma_dealt_products(o), block = smma_block_in_order(o, n);
   if (dealt == length) return block * length + i;
   return (i / dealt * (o->k / length) + block) * dealt + i % dealt;
 }
@@ -169,6 +191,10 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
     case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
     case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
     case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
+    case SMMA_C_FDPA:
+      return smma_marked_product(smma_flush(smma_c_fdpa_subnormals(o->a), x.a[k]),
+                                 smma_flush(smma_c_fdpa_subnormals(o->b), x.b[k]));
+    case SMMA_GD_FDPA: return smma_marked_product(x.a[k], x.b[k]);
     case SMMA_FMA:
     case SMMA_T_FDPA:
     case SMMA_GST_FDPA:
@@ -202,6 +228,7 @@ SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int blo
   term[count] = smma_decode(smma_encoding_of(o->d), accumulator);
   if (o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA)
     smma_tr_fdpa_overflow(&o->rule.with.tr_fdpa, term, count + 1);
+  if (o->rule.algorithm == SMMA_C_FDPA) term[count] = smma_flush(smma_c_fdpa_subnormals(o->d), term[count]);
   return count + 1;
 }
 
@@ -216,6 +243,8 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
     case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
     case SMMA_INTEGER: return smma_integer_sum(&r->with.integer, term, count);
+    case SMMA_C_FDPA: return smma_c_fdpa_sum(&r->with.c_fdpa, r->nan, term, count);
+    case SMMA_GD_FDPA: return smma_gd_fdpa_sum(&r->with.c_fdpa, r->nan, term, count);
     case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
@@ -238,7 +267,7 @@ SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   const smma_encoding d = smma_encoding_of(o->d);
   const smma_number x = smma_decode(smma_encoding_of(o->c), c);
   if (o->c == o->d) return c;
-  if (x.kind == SMMA_NAN && o->rule.nan == SMMA_NAN_OPERAND) return smma_quieted(d, x);
+  if (x.kind == SMMA_NAN && !smma_has_one_nan(o->rule.nan)) return smma_quieted(d, x);
   return smma_encode_number(d, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
@@ -299,7 +328,9 @@ SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64
     case SMMA_E_FDPA:
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
-    case SMMA_INTEGER: break;
+    case SMMA_INTEGER:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: break;
   }
   return smma_fused_chain(o, x, c);
 }

@@ -9,15 +9,39 @@
 
 /* What NaN a unit returns. */
 typedef enum {
-  SMMA_NAN_ALL_ONES, /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
-  SMMA_NAN_QUIET,    /* payload not known: the format's quiet NaN stands for any */
-  SMMA_NAN_OPERAND   /* x86: that of an operand, made quiet; the quiet NaN with a sign where no operand is NaN */
+  SMMA_NAN_ALL_ONES,  /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
+  SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN stands for any */
+  SMMA_NAN_OPERAND,   /* x86: that of an operand, made quiet; the quiet NaN with a sign where no operand is NaN */
+  SMMA_NAN_BY_SOURCE, /* RDNA: of factors the marked NaN, before all; that of an accumulator, made quiet, unless
+                         products make one; else the quiet NaN with a sign */
+  SMMA_NAN_MARKED     /* RDNA 4, FP8: the same, the marked NaN also where no operand is NaN */
 } smma_nan_policy;
+
+/* Whether every NaN of a unit is the same. */
+SMMA_CORE bool smma_has_one_nan(smma_nan_policy policy) {
+  return policy == SMMA_NAN_ALL_ONES || policy == SMMA_NAN_QUIET;
+}
+
+/* Whether NaN of factors and of accumulators are told apart. */
+SMMA_CORE bool smma_marks_nan(smma_nan_policy policy) {
+  return policy == SMMA_NAN_BY_SOURCE || policy == SMMA_NAN_MARKED;
+}
+
+/* RDNA's NaN of factors: negative and quiet, with the low bits of 0xa3d. */
+SMMA_CORE uint64_t smma_marked_nan(smma_encoding f) {
+  const uint64_t payload = f.specials == SMMA_SPECIALS_IEEE ? smma_low_bits(0xa3d, f.fraction_bits) : 0;
+  return smma_default_nan(f) | smma_sign_and_fields(f, true, payload);
+}
 
 /* The NaN that a unit makes where no operand is one. */
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
-  if (policy == SMMA_NAN_QUIET) return smma_default_nan(f);
-  if (policy == SMMA_NAN_OPERAND) return smma_default_nan(f) | smma_sign_and_fields(f, true, 0);
+  switch (policy) {
+    case SMMA_NAN_QUIET: return smma_default_nan(f);
+    case SMMA_NAN_OPERAND:
+    case SMMA_NAN_BY_SOURCE: return smma_default_nan(f) | smma_sign_and_fields(f, true, 0);
+    case SMMA_NAN_MARKED: return smma_marked_nan(f);
+    case SMMA_NAN_ALL_ONES: break;
+  }
   return smma_low_bits(~(uint64_t)0, f.bits - 1);
 }
 

@@ -69,6 +69,8 @@ static int cut_of(uint64_t *state, const smma_rule *r, int otherwise) {
     case SMMA_GST_FDPA: return r->with.gst_fdpa.fused.alignment_bits;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return below(state, 2) ? r->with.tr_fdpa.alignment_bits : r->with.tr_fdpa.sum_bits;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return below(state, 2) ? r->with.c_fdpa.alignment_bits : r->with.c_fdpa.c_bits;
     case SMMA_G_FDPA:
       return r->with.g_fdpa.alignment_bits == SMMA_EXACT_ALIGNMENT ? otherwise : r->with.g_fdpa.alignment_bits;
     case SMMA_COMPOSITION: {

@@ -72,6 +72,11 @@ static void add_form(const smma_operation *o, const smma_form *form, char *text,
     case SMMA_GTR_FDPA:
       ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
       return;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
+      if (!form->chained) break;
+      ADD("both are one chain over k, %d products and the sum before them at a time, by the same rule", form->step);
+      return;
     case SMMA_FTZ_ADDMUL:
       ADD("both add %d products, then the sum before them, by the same rule", r->with.ftz_addmul.pairwise);
       if (form->chained) ADD("; no sum in between is -0, which the next instruction would read as +0");
@@ -82,7 +87,7 @@ static void add_form(const smma_operation *o, const smma_form *form, char *text,
       else if (form->chained)
         ADD("no product is negative: sums only grow, and clamped once or at every step they end alike");
       else
-        ADD("both add the sum before and %d products exactly, then clamp", o->k);
+        ADD("both add the sum before and %d products exactly, then clamp", smma_block_of(o));
       return;
     case SMMA_FMA:
     case SMMA_T_FDPA:
@@ -273,8 +278,13 @@ static void tell_within(const smma_operation *o, char *text, size_t size) {
     case SMMA_E_FDPA:
     case SMMA_TR_FDPA:
     case SMMA_FP8_BY_FP16:
+    case SMMA_C_FDPA:
     case SMMA_G_FDPA:
       if (block > 1) ADD("the %d products of each fused sum, which has no order", block);
+      return;
+    case SMMA_GD_FDPA:
+      ADD("the %d products of each group, and the groups of each %d products, which a sum joins",
+          smma_minimum(o->rule.with.c_fdpa.group, block), block);
       return;
     case SMMA_GTR_FDPA: ADD("even k among themselves and odd k among themselves, of each %d", block); return;
     case SMMA_GST_FDPA:
@@ -282,7 +292,7 @@ static void tell_within(const smma_operation *o, char *text, size_t size) {
           o->rule.with.gst_fdpa.group);
       return;
     case SMMA_FTZ_ADDMUL: ADD("the two products that are added first, of which addition has no order"); return;
-    case SMMA_INTEGER: ADD("the %d products of one instruction, whose sum is exact", o->k); return;
+    case SMMA_INTEGER: ADD("the %d products of one sum, which is exact", block); return;
     case SMMA_COMPOSITION:
     case SMMA_FMA:
     case SMMA_FTZ_FMA: return;

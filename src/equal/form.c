@@ -48,6 +48,8 @@ static smma_format output_of(const smma_operation *o) {
     case SMMA_FP8_BY_FP16: return o->rule.with.t_fdpa.output;
     case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.output;
     case SMMA_G_FDPA: return o->rule.with.g_fdpa.output;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return o->rule.with.c_fdpa.output;
     case SMMA_FMA:
     case SMMA_E_FDPA:
     case SMMA_FTZ_ADDMUL:
@@ -108,6 +110,8 @@ static bool as_general(const smma_operation *o, smma_g_fdpa *g) {
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
     case SMMA_INTEGER:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_COMPOSITION: break;
   }
   return false;
@@ -171,6 +175,8 @@ static bool is_chained(const smma_operation *o, int *step) {
     case SMMA_GTR_FDPA: *step = smma_block_of(o); return true;
     case SMMA_FTZ_ADDMUL: *step = o->rule.with.ftz_addmul.pairwise; return flushes_no_sum(o);
     case SMMA_INTEGER: *step = 1; return clamps_alike(o);
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: *step = smma_block_of(o); return o->rule.with.c_fdpa.stride == 1;
     case SMMA_FMA:
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -187,12 +193,17 @@ static bool is_chained(const smma_operation *o, int *step) {
 static void set_block(smma_rule *r, int block) {
   if (r->algorithm == SMMA_FP8_BY_FP16) r->with.t_fdpa.block = block;
   if (r->algorithm == SMMA_TR_FDPA || r->algorithm == SMMA_GTR_FDPA) r->with.tr_fdpa.block = block;
+  if (r->algorithm == SMMA_C_FDPA || r->algorithm == SMMA_GD_FDPA) {
+    r->with.c_fdpa.block = block;
+    r->with.c_fdpa.group = smma_minimum(r->with.c_fdpa.group, block);
+  }
 }
 
 smma_form smma_form_of(const smma_operation *o) {
   smma_form form = {.rule = o->rule};
   smma_g_fdpa g;
   form.rule.nan = SMMA_NAN_QUIET;
+  if (smma_any_order(o)) form.rule.with.integer.two_stages = 0;
   if (!as_general(o, &g)) {
     set_block(&form.rule, smma_block_of(o));
     form.chained = is_chained(o, &form.step);
@@ -260,6 +271,13 @@ static bool tr_keeps_sums(const smma_operation *o) {
   return p->alignment_bits >= 23 && reach_of_products(o, false).least - p->sum_bits - 1 >= reach_of(SMMA_F32).last;
 }
 
+/* The sum before keeps its fraction bits, and is not -0, as the upper half of a negative FP32 number may be. Of C-FDPA
+   zeros may oppose it. */
+static bool gd_keeps_sums(const smma_operation *o) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  return p->output != SMMA_BF16 && p->c_bits >= smma_encoding_of(p->output).fraction_bits;
+}
+
 bool smma_zeros_add_nothing(const smma_operation *o) {
   const smma_form form = smma_form_of(o);
   switch (form.rule.algorithm) {
@@ -267,6 +285,7 @@ bool smma_zeros_add_nothing(const smma_operation *o) {
     case SMMA_G_FDPA: return general_keeps_sums(o, &form.rule.with.g_fdpa);
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return tr_keeps_sums(o);
+    case SMMA_GD_FDPA: return gd_keeps_sums(o);
     case SMMA_FTZ_ADDMUL: return flushes_no_sum(o);
     case SMMA_FMA:
     case SMMA_T_FDPA:
@@ -275,6 +294,7 @@ bool smma_zeros_add_nothing(const smma_operation *o) {
     case SMMA_E_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_FTZ_FMA:
+    case SMMA_C_FDPA:
     case SMMA_COMPOSITION: break;
   }
   return false;

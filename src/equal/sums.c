@@ -117,7 +117,9 @@ static bool has_no_order(const smma_operation *o) {
     case SMMA_TR_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:
+    case SMMA_C_FDPA:
     case SMMA_G_FDPA: return true;
+    case SMMA_GD_FDPA: return o->rule.with.c_fdpa.group >= smma_block_of(o);
     case SMMA_FMA:
     case SMMA_GST_FDPA:
     case SMMA_FTZ_ADDMUL:
@@ -175,7 +177,7 @@ static bool round_to(smma_sums *s, int format, size_t *sum) {
 static bool add(const maker *m, const smma_task *t, size_t part, size_t *total) {
   smma_sums *s = m->sums;
   const smma_sum_facts x = s->facts[*total], y = s->facts[part];
-  const bool turn = m->operation->rule.nan != SMMA_NAN_OPERAND && part < *total;
+  const bool turn = smma_has_one_nan(m->operation->rule.nan) && part < *total;
   const size_t added[] = {ADDED, turn ? part : *total, turn ? *total : part};
   const size_t scaled[] = {SCALED, (size_t)t->with, t->k, *total, part};
   const smma_format outer = smma_outer_format(m->operation->d);

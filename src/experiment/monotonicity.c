@@ -46,6 +46,8 @@ static void read_rule(subject *s) {
     case SMMA_GST_FDPA: s->alignment_bits = rule->with.gst_fdpa.fused.alignment_bits; break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: s->alignment_bits = rule->with.tr_fdpa.alignment_bits; break;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: s->alignment_bits = rule->with.c_fdpa.alignment_bits; break;
     case SMMA_FMA:
     case SMMA_E_FDPA:
     case SMMA_FTZ_ADDMUL:

@@ -66,7 +66,7 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     if (!fits(kept)) return false;
     stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits;
     stage->row[i].kept = signed_value(kept, below != frame) >> (stage->row[i].cut - (total.exponent - bits));
-    stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN;
+    stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
   }
   stage->emax = total.exponent;
   stage->sum = signed_value(total.significand, total.negative);
@@ -83,15 +83,21 @@ static void tell_cut(const char *what, const smma_cut *cut, int reference, char 
 }
 
 static void tell_cuts(const sum *s, int reference, char *text, size_t size) {
+  const smma_cut *term = &s->step->term, *accumulator = &s->step->accumulator;
+  const bool alike = term->bits == accumulator->bits && term->rounding == accumulator->rounding;
   smma_append_text(text, size, ": E = %d", reference);
+  if (alike && s->count > s->step->take) {
+    tell_cut("all", term, reference, text, size);
+    return;
+  }
   tell_cut("terms", &s->step->term, reference, text, size);
   if (s->count > s->step->take) tell_cut("the accumulator", &s->step->accumulator, reference, text, size);
 }
 
-/* What becomes of the sum, besides its rounding to the output. */
+/* What becomes of the sum, besides its rounding to the output; what complements are on a line of its own. */
 static void note_sum(const smma_step *p, char *note, size_t size) {
   if (p->opposing == SMMA_OPPOSING_COMPLEMENT)
-    smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too; ");
+    smma_append_text(note, size, "terms whose sign is not the accumulator's count one unit less, zeros, too\n  ");
   if (p->width != SMMA_NONE)
     smma_append_text(note, size, "the sum has %d bits and %s; ", p->width,
                      p->width_overflow == SMMA_INTEGER_WRAPS ? "wraps" : "saturates");
@@ -99,7 +105,14 @@ static void note_sum(const smma_step *p, char *note, size_t size) {
     smma_append_text(note, size, "first rounded %s to %d fraction bits; ", smma_rounding_words(p->narrow_rounding),
                      p->narrow_bits);
   if (p->subnormal_outputs != SMMA_SUBNORMALS_KEPT) smma_append_text(note, size, "a subnormal result becomes zero; ");
-  if (*note) note[strlen(note) - 2] = 0;
+  for (size_t end = strlen(note); end > 0 && strchr(" ;\n", note[end - 1]); end--) note[end - 1] = 0;
+}
+
+/* A term that brings too little counts as zero. */
+static void note_dropped(const sum *s, const smma_node *term, int reference, char *note, size_t size) {
+  for (int i = 0; i < s->count; i++)
+    if (term[i].kind == SMMA_FINITE && smma_is_dropped(s->step, i, term[i], reference))
+      smma_append_text(note, size, "%s%s counts as 0, so far below the sum", *note ? "\n  " : "", s->term[i].label);
 }
 
 static smma_stage *explain_special(const sum *s) {
@@ -137,6 +150,7 @@ static smma_stage *explain_cut(const sum *s, const smma_node *term) {
   tell_cuts(s, total.exponent, stage->title, sizeof stage->title);
   add_terms(s);
   note_sum(s->step, stage->note, sizeof stage->note);
+  note_dropped(s, term, total.exponent, stage->note, sizeof stage->note);
   if (align(s, stage, term, total)) return stage;
   stage->kind = SMMA_STAGE_NOTE;
   smma_append_text(stage->note, sizeof stage->note, "%smore bits than are drawn", *stage->note ? "; " : "");
@@ -149,7 +163,7 @@ static smma_node explain_sum(const sum *s) {
   smma_stage *stage;
   for (int i = 0; i < s->count; i++) term[i] = s->term[i].node;
   result = smma_fuse(step, s->builder->operation->rule.nan, term, s->count);
-  if (smma_special_node(step, term, s->count).kind != SMMA_FINITE)
+  if (smma_special_node(step, s->builder->operation->rule.nan, term, s->count).kind != SMMA_FINITE)
     stage = explain_special(s);
   else if (smma_is_exact(step, s->count))
     stage = explain_exact(s, term);

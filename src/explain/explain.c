@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/builder.h"
+#include "isa/compose.h"
 
 /* The exact sum, and how far the result is from it. */
 static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
@@ -33,6 +34,20 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   e->lost = d.kind > SMMA_FINITE ? NAN : smma_wide_value(&sum);
 }
 
+/* Without a drawing of its own: as a composition. */
+static uint64_t explain_as_steps(smma_explain_builder *b) {
+  smma_operation steps = *b->operation;
+  smma_explain_builder of_steps = *b;
+  uint64_t result;
+  smma_compose(b->operation, &steps.rule.with.composition);
+  steps.rule.algorithm = SMMA_COMPOSITION;
+  of_steps.operation = &steps;
+  result = smma_explain_composition(&of_steps);
+  b->rows_used = of_steps.rows_used;
+  b->steps_used = of_steps.steps_used;
+  return result;
+}
+
 static uint64_t explain_algorithm(smma_explain_builder *b) {
   switch (b->operation->rule.algorithm) {
     case SMMA_FMA: return smma_explain_fma(b);
@@ -40,6 +55,8 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
     case SMMA_FTZ_FMA: return smma_explain_ftz_fma(b);
     case SMMA_FP8_BY_FP16: return smma_explain_last_addition(b, smma_explain_fused(b), b->c);
     case SMMA_G_FDPA: smma_explain_flush_c(b); return smma_explain_join_c(b, smma_explain_fused(b));
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return explain_as_steps(b);
     case SMMA_COMPOSITION: return smma_explain_composition(b);
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -56,8 +73,10 @@ static uint64_t explain_algorithm(smma_explain_builder *b) {
 static bool allocate(const smma_operation *o, smma_explanation *e) {
   size_t block = (size_t)smma_block_of(o), blocks = (size_t)o->k / block;
   size_t stages = 4 * blocks + 2, rows = blocks * (2 * block + 6);
-  if (o->rule.algorithm == SMMA_COMPOSITION) { /* a step has at most K sums, of K nodes and as many accumulators */
-    stages = (size_t)o->rule.with.composition.steps * (size_t)o->k;
+  const bool as_steps = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
+  if (as_steps || o->rule.algorithm == SMMA_COMPOSITION) { /* a step has at most K sums, of K nodes and as many
+                                                              accumulators */
+    stages = (as_steps ? 2 : (size_t)o->rule.with.composition.steps) * (size_t)o->k;
     rows = 2 * stages;
   }
   e->stage = calloc(stages, sizeof *e->stage);

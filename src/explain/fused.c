@@ -115,6 +115,8 @@ static void add_block(smma_explain_builder *b, int block, const smma_number *ter
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
     case SMMA_FTZ_FMA:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_COMPOSITION: break; /* explained step by step: steps.c */
   }
 }

@@ -54,7 +54,8 @@ static bool takes_gst_fdpa(const smma_operation *o) {
 }
 
 static bool takes_integer(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_INTEGER && smma_encoding_of(o->a).bits <= 8 && smma_encoding_of(o->b).bits <= 8;
+  return o->rule.algorithm == SMMA_INTEGER && !o->rule.with.integer.two_stages && smma_encoding_of(o->a).bits <= 8 &&
+         smma_encoding_of(o->b).bits <= 8;
 }
 
 static bool takes_ftz_addmul(const smma_operation *o) {

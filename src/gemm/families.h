@@ -2,6 +2,7 @@
 #ifndef SMMA_GEMM_FAMILIES_H
 #define SMMA_GEMM_FAMILIES_H
 
+#include "gemm/family/c_fdpa.h"
 #include "gemm/family/e_fdpa.h"
 #include "gemm/family/fma.h"
 #include "gemm/family/fp8_by_f16.h"
@@ -18,7 +19,7 @@
 
 static const smma_kernel_family *const families[] = {
     &t_fdpa_family,     &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family, &fma_f32_family, &fma_f64_family,
-    &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, NULL};
+    &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, &c_fdpa_family, NULL};
 
 static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
 

@@ -17,7 +17,9 @@ static bool takes_formats(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA: return o->a == o->d && o->b == o->d && o->c == o->d && (o->d == SMMA_F32 || o->d == SMMA_F64);
     case SMMA_FTZ_FMA: return o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->c == SMMA_F32 && o->d == SMMA_F32;
-    case SMMA_INTEGER: return is_integer_factor(o->a) && is_integer_factor(o->b) && o->c == o->d && o->d == SMMA_S32;
+    case SMMA_INTEGER:
+      if (o->rule.with.integer.two_stages) return false;
+      return is_integer_factor(o->a) && is_integer_factor(o->b) && o->c == o->d && o->d == SMMA_S32;
     case SMMA_ST_FDPA: return is_factor(o->a) && is_factor(o->b) && o->scale == SMMA_UE8M0;
     case SMMA_GST_FDPA: return o->a == SMMA_E2M1 && o->b == SMMA_E2M1;
     case SMMA_FP8_BY_FP16:
@@ -28,6 +30,8 @@ static bool takes_formats(const smma_operation *o) {
     case SMMA_GTR_FDPA:
     case SMMA_E_FDPA: return is_factor(o->a) && is_factor(o->b) && o->d == SMMA_F32;
     case SMMA_T_FDPA: return is_factor(o->a) && is_factor(o->b);
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_G_FDPA:
     case SMMA_COMPOSITION: break;
   }

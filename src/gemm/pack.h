@@ -76,9 +76,10 @@ static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t
 static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
   const smma_operation *o = &f->multiplier->operation;
   const size_t first = f->step * (size_t)o->k;
-  const bool dealt = smma_dealt_products(o) != smma_block_of(o);
+  const bool dealt = f->length == smma_block_of(o) && smma_dealt_products(o) != f->length;
+  const int block = f->length == smma_block_of(o) ? smma_block_in_order(o, f->block) : f->block;
   for (int i = 0; i < f->length; i++)
-    k[i] = first + (size_t)(dealt ? smma_product_index(o, f->block, i) : f->block * f->length + i);
+    k[i] = first + (size_t)(dealt ? smma_product_index(o, f->block, i) : block * f->length + i);
 }
 
 /* +0 behind the matrix. Formats of at most 32 bits. */

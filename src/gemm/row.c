@@ -173,7 +173,7 @@ void smma_start_row(const smma_multiplier *p, size_t i, size_t j, size_t count, 
     for (size_t x = 0; x < count; x += PART)
       start_part(p, i, j + x, count - x < PART ? count - x : PART, (unsigned char *)start + x * bytes);
   /* Where the rule's NaN is an operand's, C's is one. */
-  if (p->operation.rule.nan != SMMA_NAN_OPERAND) smma_unify_nan(p, start, count);
+  if (smma_has_one_nan(p->operation.rule.nan)) smma_unify_nan(p, start, count);
 }
 
 bool smma_is_finite_row(const float *x, size_t count) {

@@ -199,12 +199,13 @@ void smma_special_take(smma_special *s) {
 static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
   const smma_multiplier *p = s->multiplier;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);
-  if (isnan(special)) {
+  const bool one_nan = smma_has_one_nan(p->operation.rule.nan);
+  if (isnan(special) && one_nan) {
     const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), p->operation.rule.nan);
     memcpy(accumulator, &nan, sizeof nan);
-  } else if (is_finite(*accumulator) || *accumulator == special) {
+  } else if (!isnan(special) && (is_finite(*accumulator) || *accumulator == special)) {
     *accumulator = special;
-  } else { /* the sum became infinite, too: what comes first counts */
+  } else { /* the sum became infinite, too: what comes first counts; so of NaN that are not all the same */
     const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, s->step, last - s->step};
     *accumulator = 0;
     if (s->from_c) smma_start_row(p, s->row + i, s->column + j, 1, accumulator);

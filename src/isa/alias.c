@@ -153,6 +153,41 @@ static bool mfma_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
+/* Whether the wave size counts: in RDNA 4's WMMA, but for integers that wrap. */
+static bool wave_counts(const smma_instruction *i) {
+  const bool wraps = is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_WRAPS;
+  return i->arch == SMMA_ARCH_rdna4 && i->k > 4 && !wraps;
+}
+
+/* The name with a wave size and FP16_OVFL wherever they change nothing: behind the mnemonic and integer types
+   ".w32" or ".w64", then ".ovfl" or ".clamp". And the compiler's builtins. */
+static bool wmma_names(const smma_instruction *i, const visitor *v) {
+  static const char *const waves[] = {"", ".w32", ".w64"};
+  const char *in_wave64 = strstr(i->name, ".w64"), *end = strstr(i->name, ".ovfl"), *last;
+  const bool saturates = end != NULL, counts = i->d == SMMA_F16;
+  char base[ALIAS_SIZE];
+  int length;
+  if (!end) end = strstr(i->name, ".clamp");
+  last = end ? end : i->name + strlen(i->name);
+  length = (int)((in_wave64 ? in_wave64 : last) - i->name);
+  snprintf(base, sizeof base, "%.*s", length, i->name);
+  for (int wave = 0; wave < 3; wave++) {
+    if (wave_counts(i) && (wave == 2) != (in_wave64 != NULL)) continue;
+    if (wave != (in_wave64 ? 2 : 0)) /* not the name itself */
+      if (say(v, "%s%s%s", base, waves[wave], last)) return true;
+    if (!saturates && !counts && !is_integer(i) && say(v, "%s%s.ovfl", base, waves[wave])) return true;
+    if (wave == 0 || *last || is_integer(i) || i->k <= 4) continue;
+    if (say(v, "__builtin_amdgcn_%s_w%d%s", base + strlen("v_"), wave == 2 ? 64 : 32,
+            i->arch == SMMA_ARCH_rdna4 ? "_gfx12" : ""))
+      return true;
+  }
+  if (strcmp(base, "v_dot2_f32_f16") == 0 && (say(v, "v_dot2acc_f32_f16") || say(v, "__builtin_amdgcn_fdot2")))
+    return true;
+  if (strncmp(base, "v_dot2_", strlen("v_dot2_")) == 0 && !saturates)
+    return say(v, "__builtin_amdgcn_f%s", base + strlen("v_"));
+  return strncmp(base, "v_dot4_", strlen("v_dot4_")) == 0 && say(v, "__builtin_amdgcn_%s", base + strlen("v_"));
+}
+
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
   switch (i->family) {
@@ -160,6 +195,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_WGMMA: return wgmma_names(i, &v);
     case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);
+    case SMMA_FAMILY_WMMA: return wmma_names(i, &v);
     case SMMA_FAMILY_VECTOR: break;
     case SMMA_FAMILY_CUSTOM: return false;
   }

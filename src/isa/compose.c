@@ -149,12 +149,60 @@ static bool compose_tr_fdpa(const smma_operation *o, smma_composition *to) {
 }
 
 static void compose_integer(const smma_operation *o, smma_composition *to) {
-  smma_step step = chain(o->k, o->k, SMMA_START_C, o->d);
+  smma_step step = chain(o->k, smma_block_of(o), SMMA_START_C, o->d);
+  step.turn = smma_dealt_products(o);
   step.reference = 0;
   step.term = step.accumulator = cut_at(0, SMMA_ROUND_TOWARD_ZERO, SMMA_NO_EXPONENT);
   step.width = smma_encoding_of(o->d).bits;
   step.width_overflow = o->rule.with.integer.overflow;
   add(to, step);
+}
+
+/* C counts from its leading bit, as one of Fc bits; the sum is rounded to the output, or to FP32 before BF16. */
+static smma_step chain_below_c(const smma_operation *o, int count, int take) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const int least = smma_minimum_exponent(smma_encoding_of(p->output));
+  smma_step step = chain(count, take, SMMA_START_C, p->output);
+  step.stride = p->stride;
+  step.term = step.accumulator = cut_at(p->alignment_bits, SMMA_ROUND_TOWARD_ZERO, SMMA_NO_EXPONENT);
+  step.accumulator.brings = SMMA_BRINGS_NORMALIZED;
+  step.accumulator.offset = p->alignment_bits - p->c_bits;
+  step.accumulator.least = least + step.accumulator.offset;
+  step.accumulator.zero_exponent = least;
+  step.narrow_bits = smma_encoding_of(p->output == SMMA_F16 ? SMMA_F16 : SMMA_F32).fraction_bits;
+  step.narrow_rounding = SMMA_ROUND_NEAREST_EVEN;
+  if (p->output == SMMA_BF16) step.rounding = SMMA_ROUND_TOWARD_ZERO;
+  step.overflow = p->overflow;
+  step.zero_sign = SMMA_ZERO_POSITIVE;
+  return step;
+}
+
+static void compose_c_fdpa(const smma_operation *o, smma_composition *to) {
+  smma_step step = chain_below_c(o, o->k, smma_block_of(o));
+  to->subnormal_a = smma_c_fdpa_subnormals(o->a);
+  to->subnormal_b = smma_c_fdpa_subnormals(o->b);
+  to->subnormal_c = smma_c_fdpa_subnormals(o->d);
+  step.opposing = SMMA_OPPOSING_COMPLEMENT;
+  if (to->subnormal_c != SMMA_SUBNORMALS_KEPT) {
+    step.narrow_subnormals = 0;
+    step.early_underflow = 1;
+    step.subnormal_outputs = SMMA_SUBNORMALS_TO_POSITIVE_ZERO;
+  }
+  add(to, step);
+}
+
+static void compose_gd_fdpa(const smma_operation *o, smma_composition *to) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const int block = smma_block_of(o), group = smma_minimum(p->group, block);
+  smma_step groups = smma_exact_step(group, SMMA_NO_FORMAT);
+  smma_step sum = chain_below_c(o, o->k / group, block / group);
+  groups.window = o->k;
+  groups.term = cut_at(p->alignment_bits, SMMA_ROUND_DOWN, SMMA_NO_EXPONENT);
+  groups.zero_sign = SMMA_ZERO_POSITIVE;
+  sum.term.rounding = sum.accumulator.rounding = SMMA_ROUND_DOWN;
+  sum.accumulator.drop = p->c_bits;
+  add(to, groups);
+  add(to, sum);
 }
 
 static void compose_g_fdpa(const smma_operation *o, smma_composition *to) {
@@ -191,6 +239,8 @@ bool smma_compose(const smma_operation *o, smma_composition *to) {
     case SMMA_FP8_BY_FP16: compose_fp8_by_fp16(o, to); break;
     case SMMA_FTZ_FMA: compose_ftz_fma(o, to); break;
     case SMMA_INTEGER: compose_integer(o, to); break;
+    case SMMA_C_FDPA: compose_c_fdpa(o, to); break;
+    case SMMA_GD_FDPA: compose_gd_fdpa(o, to); break;
     case SMMA_G_FDPA: compose_g_fdpa(o, to); break;
     case SMMA_COMPOSITION: *to = o->rule.with.composition; break;
   }
@@ -226,6 +276,18 @@ static smma_g_fdpa general_of(const smma_composition *p) {
   };
 }
 
+static smma_c_fdpa below_c_of(const smma_composition *p) {
+  const smma_step *last = &p->step[p->steps - 1];
+  const int group = p->steps > 1 ? p->step[0].take : last->take;
+  return (smma_c_fdpa){.alignment_bits = last->term.bits,
+                       .c_bits = last->term.bits - last->accumulator.offset,
+                       .block = p->steps > 1 ? group * last->take : group,
+                       .stride = last->stride,
+                       .output = last->output,
+                       .overflow = last->overflow,
+                       .group = group};
+}
+
 static smma_tr_fdpa rounding_down_of(const smma_composition *p) {
   const smma_step *last = &p->step[p->steps - 1];
   const int revision = last->narrow_bits == SMMA_NONE ? 1 : 2;
@@ -243,7 +305,12 @@ static void guess(const smma_composition *p, smma_rule *rule) {
     case SMMA_FTZ_ADDMUL: rule->with.ftz_addmul.pairwise = p->step[1].window; break;
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: rule->with.tr_fdpa = rounding_down_of(p); break;
-    case SMMA_INTEGER: rule->with.integer.overflow = p->step[0].width_overflow; break;
+    case SMMA_INTEGER:
+      rule->with.integer.overflow = p->step[0].width_overflow;
+      rule->with.integer.two_stages = p->step[0].take < p->step[0].window;
+      break;
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: rule->with.c_fdpa = below_c_of(p); break;
     case SMMA_G_FDPA: rule->with.g_fdpa = general_of(p); break;
     case SMMA_FMA:
     case SMMA_FTZ_FMA:
@@ -255,7 +322,8 @@ static void guess(const smma_composition *p, smma_rule *rule) {
 static bool goes_with(smma_algorithm algorithm, const smma_operation *o) {
   const bool needs_scales = algorithm == SMMA_ST_FDPA || algorithm == SMMA_GST_FDPA;
   if (o->scale_block ? !needs_scales && algorithm != SMMA_G_FDPA : needs_scales) return false;
-  return (algorithm == SMMA_FTZ_FMA) == (o->rule.nan == SMMA_NAN_OPERAND);
+  if (algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA) return o->rule.nan != SMMA_NAN_OPERAND;
+  return algorithm == SMMA_FTZ_FMA ? o->rule.nan == SMMA_NAN_OPERAND : smma_has_one_nan(o->rule.nan);
 }
 
 static bool are_allowed(const smma_rule *rule) {

@@ -212,13 +212,15 @@ static bool is_ieee(smma_format format) { return smma_encoding_of(format).specia
 static int fraction_bits_of(smma_format format) { return smma_encoding_of(format).fraction_bits; }
 
 /* An operand's NaN goes through every step to d. */
-static bool check_operand_nan(const smma_instruction *i, const smma_composition *p, int step,
-                              smma_custom_fault *fault) {
+static bool check_operand_nan(const smma_custom *custom, int step, smma_custom_fault *fault) {
+  const smma_instruction *i = &custom->instruction;
+  const smma_composition *p = &custom->named.rule.with.composition;
   const smma_format output = p->step[step].output;
   const int fraction_bits = fraction_bits_of(output);
-  const smma_format of[] = {i->a, i->b, i->d, i->scale};
+  const smma_format of[] = {i->d, i->a, i->b, i->scale};
+  const int kept = smma_marks_nan(custom->named.rule.nan) ? 1 : 4; /* of factors marked NaN keep nothing */
   if (!is_ieee(output)) return fail(fault, "output", "%s has no NaN of operands", smma_format_text(output));
-  for (int n = 0; n < 4; n++)
+  for (int n = 0; n < kept; n++)
     if (fraction_bits_of(of[n]) > fraction_bits)
       return fail(fault, "output", "%s has no room for a NaN of %s", smma_format_text(output), smma_format_text(of[n]));
   while (step-- > 0)
@@ -263,8 +265,8 @@ static bool check_step(const smma_custom *custom, int step, int count, smma_cust
   if (!check_step_ranges(s, fault) || !check_dealing(s, count, fault) || !check_idle(s, fault) ||
       !check_sum(s, fault) || !check_integer_output(s, fault))
     return false;
-  if (custom->named.rule.nan == SMMA_NAN_OPERAND && s->output != SMMA_NO_FORMAT &&
-      !check_operand_nan(&custom->instruction, p, step, fault))
+  if (!smma_has_one_nan(custom->named.rule.nan) && s->output != SMMA_NO_FORMAT &&
+      !check_operand_nan(custom, step, fault))
     return false;
   return step < p->steps - 1 || check_output(&custom->instruction, s->output, fault);
 }
@@ -291,6 +293,26 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   return check_scaled_step(i, p, fault);
 }
 
+/* Blocks come in strides; of GD-FDPA groups fill a block. */
+static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smma_custom_fault *fault) {
+  const smma_c_fdpa *p = &rule->with.c_fdpa;
+  const int block = smma_minimum(p->block, i->k);
+  if (rule->nan == SMMA_NAN_OPERAND)
+    return fail(fault, "nan", "%s does not keep operands' NaN; allowed: all-ones, quiet, by-source, marked",
+                smma_model_name(rule));
+  if (p->overflow == SMMA_SUM_BY_DIRECTION)
+    return fail(fault, "overflow", "%s rounds to nearest; allowed: infinity, saturate", smma_model_name(rule));
+  return check_block(i, p->block, fault) && check_output(i, p->output, fault) &&
+         (rule->algorithm == SMMA_C_FDPA || p->group >= block ||
+          divides(fault, "group", p->group, "block", block, 1)) &&
+         (p->stride == 1 || divides(fault, "stride", p->stride, "k / block", i->k / block, 1));
+}
+
+/* Stages take eights in turn. */
+static bool check_two_stages(const smma_instruction *i, smma_custom_fault *fault) {
+  return i->k % 16 == 0 || fail(fault, "k", "%d is no multiple of 16, of which two stages take eights in turn", i->k);
+}
+
 static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault) {
   const smma_instruction *i = &custom->instruction;
   const smma_rule *rule = &custom->named.rule;
@@ -313,11 +335,13 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
         return fail(fault, "sum_bits", "%d is less than alignment_bits; allowed: %d to 40", tr->sum_bits,
                     tr->alignment_bits);
       return check_block(i, tr->block, fault);
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA: return check_opposing(i, rule, fault);
     case SMMA_G_FDPA: return check_general(i, &rule->with.g_fdpa, fault);
     case SMMA_COMPOSITION: return check_composition(custom, fault);
     case SMMA_FMA:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: return true;
+    case SMMA_FTZ_FMA: return true;
+    case SMMA_INTEGER: return !rule->with.integer.two_stages || check_two_stages(i, fault);
   }
   return false;
 }

@@ -18,6 +18,8 @@ const char *smma_model_name(const smma_rule *rule) {
     case SMMA_FP8_BY_FP16: return "FP8-by-FP16";
     case SMMA_FTZ_FMA: return "FTZ-FMA";
     case SMMA_INTEGER: return "INTEGER";
+    case SMMA_C_FDPA: return "C-FDPA";
+    case SMMA_GD_FDPA: return "GD-FDPA";
     case SMMA_G_FDPA: return "G-FDPA";
     case SMMA_COMPOSITION: return "composition";
   }

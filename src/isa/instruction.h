@@ -24,6 +24,7 @@ typedef enum {
   SMMA_FAMILY_WGMMA,
   SMMA_FAMILY_TCGEN05,
   SMMA_FAMILY_MFMA,
+  SMMA_FAMILY_WMMA, /* RDNA: v_wmma and v_dot */
   SMMA_FAMILY_VECTOR,
   SMMA_FAMILY_CUSTOM
 } smma_family;

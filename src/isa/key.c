@@ -9,6 +9,7 @@
 #define A(name) (1u << SMMA_##name)
 #define TRUNCATED (A(T_FDPA) | A(ST_FDPA) | A(FP8_BY_FP16))
 #define DOWN (A(TR_FDPA) | A(GTR_FDPA))
+#define OPPOSING (A(C_FDPA) | A(GD_FDPA))
 #define EVERY (~0u)
 #define HAS_NAN (~(A(INTEGER) | A(FTZ_FMA))) /* integers have none, that of FTZ-FMA is an operand's */
 #define STEPS A(COMPOSITION)
@@ -27,7 +28,7 @@ static const char *const every_rounding[] = {
     "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
 static const char *const nans[] = {"all-ones", "quiet", NULL};
-static const char *const every_nan[] = {"all-ones", "quiet", "operand", NULL};
+static const char *const every_nan[] = {"all-ones", "quiet", "operand", "by-source", "marked", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const joins[] = {"first", "last", NULL};
 static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
@@ -115,11 +116,21 @@ static const smma_key keys[] = {
     NUMBER("pairwise", A(FTZ_ADDMUL), WITH(ftz_addmul.pairwise), 2, 4, NEEDED, TOLD("P")),
 
     CHOICE("overflow", A(INTEGER), WITH(integer.overflow), integer_overflows, NEEDED, TOLD("overflow")),
+    FLAG("two_stages", A(INTEGER), WITH(integer.two_stages), ELSE(0), TOLD_IF_OTHER("two_stages")),
 
     NUMBER("alignment_bits", DOWN, WITH(tr_fdpa.alignment_bits), 0, 30, NEEDED, TOLD("F")),
     NUMBER("sum_bits", DOWN, WITH(tr_fdpa.sum_bits), 23, 40, NEEDED, TOLD("F2")),
     NUMBER("block", DOWN, WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
     NUMBER("revision", DOWN, WITH(tr_fdpa.revision), 1, 2, ELSE(2), TOLD("revision")),
+
+    NUMBER("alignment_bits", OPPOSING, WITH(c_fdpa.alignment_bits), 0, 40, NEEDED, TOLD("F")),
+    NUMBER("c_bits", OPPOSING, WITH(c_fdpa.c_bits), 0, 40, NEEDED, TOLD("Fc")),
+    NUMBER("block", OPPOSING, WITH(c_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("group", A(GD_FDPA), WITH(c_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("G")),
+    NUMBER("stride", OPPOSING, WITH(c_fdpa.stride), 1, SMMA_MAXIMUM_K, ELSE(1), TOLD_IF_OTHER("stride")),
+    FORMAT("output", OPPOSING, WITH(c_fdpa.output), FLOATS, AS("d"), TOLD("output")),
+    CHOICE("overflow", OPPOSING, WITH(c_fdpa.overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY),
+           TOLD_IF_OTHER("overflow")),
 
     NUMBER("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F"),
            .word = "exact", .meaning = SMMA_EXACT_ALIGNMENT),
@@ -161,7 +172,7 @@ static const smma_key keys[] = {
     NUMBER("scaled_step", STEPS, WITH(composition.scaled_step), 0, SMMA_MAXIMUM_STEPS - 1, ELSE(0),
            TOLD_IF_OTHER("scaled_step")),
 
-    CHOICE("nan", STEPS, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
+    CHOICE("nan", STEPS | OPPOSING, OF_RULE(nan), every_nan, ELSE(SMMA_NAN_QUIET)),
     CHOICE("nan", HAS_NAN, OF_RULE(nan), nans, ELSE(SMMA_NAN_QUIET)),
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };

@@ -44,7 +44,7 @@ static const size_t count_without_model = sizeof without_model / sizeof without_
 
 /* The name behind a vendor's brand: "NVIDIA GeForce RTX 4090" is "RTX 4090". */
 static const char *without_brand(const char *name) {
-  static const char *const brands[] = {"nvidia ", "geforce ", "tesla ", "amd ", "instinct "};
+  static const char *const brands[] = {"nvidia ", "geforce ", "tesla ", "amd ", "instinct ", "radeon ", "ai ", "pro "};
   for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++) {
     size_t length = strlen(brands[i]), j;
     for (j = 0; j < length && smma_lower(name[j]) == brands[i][j]; j++) continue;

@@ -56,6 +56,14 @@
 #define MFMA(arch, name, other, m, n, k, d, a, b, rule) \
   SMMA_ROW(arch, MFMA, name, other, m, n, k, d, a, b, d, none, 0, rule)
 
+/* name with its modifiers, M, N, K, then formats */
+#define WMMA(arch, name, m, n, k, d, a, b, rule) SMMA_ROW(arch, WMMA, name, NULL, m, n, k, d, a, b, d, none, 0, rule)
+
+/* The types as they are behind the name; that wraps, and that saturates. */
+#define WMMA_INTEGER(a, b, arch, name, k, rule)               \
+  WMMA(arch, name "." #a "." #b, 16, 16, k, s32, a, b, rule), \
+      WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)
+
 /* Every pair of FP8, of FP8, FP6 and FP4, and of 8-bit integers. */
 #define SMMA_FP8_PAIRS(ROW, ...) \
   ROW(e4m3, e4m3, __VA_ARGS__), ROW(e4m3, e5m2, __VA_ARGS__), ROW(e5m2, e4m3, __VA_ARGS__), ROW(e5m2, e5m2, __VA_ARGS__)
@@ -69,6 +77,9 @@
 
 #define SMMA_S8_PAIRS(ROW, ...) \
   ROW(s8, s8, __VA_ARGS__), ROW(s8, u8, __VA_ARGS__), ROW(u8, s8, __VA_ARGS__), ROW(u8, u8, __VA_ARGS__)
+
+#define SMMA_S4_PAIRS(ROW, ...) \
+  ROW(s4, s4, __VA_ARGS__), ROW(s4, u4, __VA_ARGS__), ROW(u4, s4, __VA_ARGS__), ROW(u4, u4, __VA_ARGS__)
 
 #define SMMA_N_FROM_48(ROW, ...)                                                                                 \
   ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), \

@@ -33,6 +33,15 @@
       .tr_fdpa = { F, F2, L, revision }        \
     }                                          \
   }
+#define OPPOSING(algorithm, nan, L, G, stride, format, overflow)                         \
+  {                                                                                      \
+    SMMA_##algorithm, SMMA_NAN_##nan, {                                                  \
+      .c_fdpa = { 24, 26, L, stride, SMMA_FORMAT_NAMED(format), SMMA_SUM_##overflow, G } \
+    }                                                                                    \
+  }
+#define C_FDPA(format, overflow) OPPOSING(C_FDPA, BY_SOURCE, 2, 0, 1, format, overflow)
+#define GD_FDPA(stride, format, overflow) OPPOSING(GD_FDPA, BY_SOURCE, 4, 2, stride, format, overflow)
+#define GD_FDPA_FP8(stride) OPPOSING(GD_FDPA, MARKED, 4, 4, stride, f32, TO_INFINITY)
 #define E_FDPA(L)                  \
   {                                \
     SMMA_E_FDPA, SMMA_NAN_QUIET, { \
@@ -45,12 +54,13 @@
       .ftz_addmul = { P }              \
     }                                  \
   }
-#define INTEGER(overflow)                    \
-  {                                          \
-    SMMA_INTEGER, SMMA_NAN_QUIET, {          \
-      .integer = { SMMA_INTEGER_##overflow } \
-    }                                        \
+#define INTEGER_IN(two_stages, overflow)                 \
+  {                                                      \
+    SMMA_INTEGER, SMMA_NAN_QUIET, {                      \
+      .integer = { SMMA_INTEGER_##overflow, two_stages } \
+    }                                                    \
   }
+#define INTEGER(overflow) INTEGER_IN(0, overflow)
 #define FMA() \
   { .algorithm = SMMA_FMA, .nan = SMMA_NAN_QUIET }
 #define FTZ_FMA() \

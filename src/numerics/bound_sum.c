@@ -48,6 +48,8 @@ smma_bound_factor smma_bound_factor_of(const smma_operation *o, smma_number x, s
   smma_bound_factor f;
   smma_number read = o->rule.algorithm == SMMA_FP8_BY_FP16 ? smma_widen_to_f16(x) : x;
   read = smma_flush(flush_of(&o->rule), read);
+  if (o->rule.algorithm == SMMA_C_FDPA && x.exponent == smma_minimum_exponent(smma_encoding_of(SMMA_F32)))
+    read = smma_flush_signed(read);
   f.value = value_of(x) * value_of(scale);
   f.used = value_of(read) * value_of(scale);
   f.unit = unit_of(read) * unit_of(scale);
@@ -356,6 +358,64 @@ static void round_down_block(const smma_rule *r, const terms *t, const accumulat
   s->fraction_bits = smma_encoding_of(SMMA_F32).fraction_bits;
 }
 
+/* ---- C-FDPA, GD-FDPA ---- */
+
+/* In the sign of c every term of C-FDPA is at most one unit less: cut, or the complement of what opposes. What agrees
+   with c and has no bits below a unit is as it is; a zero c has either sign. */
+static void lose_to_complements(const terms *t, const accumulator *c, double q, smma_bound_sum *s, int lane) {
+  double loss = c->last < q && c->most > 0 ? q : 0;
+  for (int i = 0; i < t->count; i++) {
+    const double value = t->value[i][lane];
+    const bool agrees = (c->from > 0 && value > 0) || (c->to < 0 && value < 0);
+    loss += agrees && t->unit[i][lane] >= q ? 0 : q;
+  }
+  if (c->to >= 0) s->below[lane] += loss;
+  if (c->from <= 0) s->above[lane] += loss;
+}
+
+/* Products are rounded down in their group, groups and c under the common unit; a c below it counts as zero. */
+static void lose_downward(const smma_c_fdpa *p, const terms *t, const accumulator *c, double q, smma_bound_sum *s,
+                          int lane) {
+  const int length = smma_minimum(p->group, t->count);
+  for (int first = 0; first < t->count; first += length) {
+    double lead = 0, unit;
+    for (int i = first; i < first + length; i++) lead = larger(lead, t->lead[i][lane]);
+    unit = lead * power(-p->alignment_bits);
+    for (int i = first; i < first + length; i++)
+      if (t->unit[i][lane] < unit) s->below[lane] += unit;
+    if (lead > 0 && unit < q) s->below[lane] += q;
+  }
+  if (c->most > 0 && c->last < q) s->below[lane] += q;
+  if (c->from < 0) s->above[lane] += smaller(-c->from, q);
+}
+
+static void add_below_c(const smma_operation *o, const terms *t, const accumulator c[LANES], double slack,
+                        smma_bound_sum *s) {
+  const smma_c_fdpa *p = &o->rule.with.c_fdpa;
+  const smma_format wide = p->output == SMMA_BF16 ? SMMA_F32 : p->output;
+  const smma_bound_rounding half = smma_bound_rounding_to(SMMA_BF16, SMMA_ROUND_TOWARD_ZERO);
+  smma_bound_rounding rounding = smma_bound_rounding_to(wide, SMMA_ROUND_NEAREST_EVEN);
+  double lead[LANES];
+  rounding.flushes = o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT;
+  if (p->overflow != SMMA_SUM_TO_INFINITY)
+    rounding.limit = smma_bound_rounding_to(wide, SMMA_ROUND_DOWN).limit; /* beyond it a sum may saturate */
+  greatest_leads(t, 0, 1, lead);
+  for (int j = 0; j < LANES; j++) {
+    const double q =
+        larger(lead[j] * power(-p->alignment_bits), larger(c[j].lead_most, rounding.least) * power(-p->c_bits));
+    if (lead[j] > 0 || c[j].most > 0) {
+      if (o->rule.algorithm == SMMA_C_FDPA)
+        lose_to_complements(t, &c[j], q, s, j);
+      else
+        lose_downward(p, t, &c[j], q, s, j);
+    }
+    s->unit[j] = 0;
+    smma_bound_round(s, j, slack, &rounding);
+    if (wide != p->output) smma_bound_round(s, j, slack, &half);
+  }
+  s->fraction_bits = smma_encoding_of(p->output).fraction_bits;
+}
+
 /* ---- Operations that round one after another ---- */
 
 /* A number on its way: the value and what roundings have done to it. */
@@ -433,19 +493,23 @@ static void flush_accumulator(const smma_bound_rounding *r, double slack, smma_b
   for (int j = 0; j < LANES; j++) smma_bound_round(s, j, slack, &flush);
 }
 
+static bool adds_below_c(const smma_rule *r) { return r->algorithm == SMMA_C_FDPA || r->algorithm == SMMA_GD_FDPA; }
+
 static void add_blocks(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
                        smma_bound_sum *s) {
   const bool rounds_down = o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA;
-  const fused f = rounds_down ? (fused){0} : fused_of(&o->rule);
+  const fused f = rounds_down || adds_below_c(&o->rule) ? (fused){0} : fused_of(&o->rule);
   const double least = power(smma_minimum_exponent(smma_encoding_of(o->d)));
   accumulator c[LANES];
   terms t;
-  t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT;
+  t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT || o->rule.algorithm == SMMA_C_FDPA;
   for (int block = 0; block < smma_blocks_per_step(o); block++) {
     for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
     take_terms(o, a, b, block, s, &t);
     if (f.normalized) normalize_leads(&t);
-    if (rounds_down)
+    if (adds_below_c(&o->rule))
+      add_below_c(o, &t, c, slack, s);
+    else if (rounds_down)
       round_down_block(&o->rule, &t, c, slack, s);
     else
       fuse(&f, &t, c, slack, s);
@@ -472,7 +536,8 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
                      smma_bound_sum *s) {
   const smma_g_fdpa *g = &o->rule.with.g_fdpa;
   smma_bound_rounding rounding = smma_bound_rounding_to(o->d, SMMA_ROUND_NEAREST_EVEN);
-  const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT;
+  const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
+                       (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT);
   if (flushes) flush_accumulator(&rounding, slack, s);
   switch (o->rule.algorithm) {
     case SMMA_FMA: add_one_by_one(o, &rounding, a, b, slack, s); return;
@@ -497,6 +562,8 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
     case SMMA_E_FDPA:
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
+    case SMMA_C_FDPA:
+    case SMMA_GD_FDPA:
     case SMMA_INTEGER: break;
   }
   add_blocks(o, a, b, slack, s);

@@ -172,6 +172,28 @@ static bool ask_whether_alone(smma_subject *s, bool *come_through) {
   return true;
 }
 
+/* Whether X and -X at any two places, the first or the last product one of them, leave nothing. */
+static bool ask_whether_cancelled(smma_subject *s, bool *cancel) {
+  const int n = s->instruction->k + 1;
+  const smma_span span = common_span(s);
+  smma_row rows[4 * SUMMANDS];
+  size_t count = 0;
+  *cancel = true;
+  for (int base = 0; base<n - 1; base += n> 2 ? n - 2 : 1)
+    for (int j = 0; j < n; j++)
+      for (int sign = -1; sign <= 1 && j != base; sign += 2) {
+        rows[count] = smma_blank_row(s);
+        smma_place(s, &rows[count], base, sign, span.large);
+        smma_place(s, &rows[count++], j, -sign, span.large);
+      }
+  if (!smma_ask_subject(s, rows, count)) return false;
+  for (size_t r = 0; r < count; r++) {
+    const smma_dyadic d = smma_result(s, &rows[r]);
+    *cancel = *cancel && d.kind == SMMA_IS_DYADIC && d.significand == 0;
+  }
+  return true;
+}
+
 /* Where nothing is known every product is a block, and the first is any. */
 static void forget(smma_examination *x) {
   x->first.known = false;
@@ -186,13 +208,15 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   static _Thread_local relations r, swapped, negative;
   const smma_span span = common_span(s);
   smma_first_sum at_end;
-  bool alone;
+  bool alone, cancel;
   forget(x);
   /* Beside X the small number must be lost where it is added before X is gone. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
   if (!ask_whether_alone(s, &alone)) return false;
   if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
+  if (!ask_whether_cancelled(s, &cancel)) return false;
+  if (!cancel) return smma_cannot_tell(f, "a number and its negative leave something, by which small ones are hidden");
   if (!ask_relations(s, k - 1, false, false, &r)) return false;
   find_first_sum(&r, &at_end);
   if (!ask_relations(s, 0, false, false, &r)) return false;

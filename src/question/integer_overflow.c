@@ -8,7 +8,7 @@ enum { WRAPS = 0 };
 
 /* Clamped after so many products, in order from c on. */
 static uint64_t clamped_after(const smma_operation *model, smma_operands x, uint64_t c, int products) {
-  const smma_integer p = {products == WRAPS ? SMMA_INTEGER_WRAPS : SMMA_INTEGER_SATURATES};
+  const smma_integer p = {.overflow = products == WRAPS ? SMMA_INTEGER_WRAPS : SMMA_INTEGER_SATURATES};
   const int length = products == WRAPS || products > model->k ? model->k : products;
   smma_number term[SMMA_MAXIMUM_K + 1];
   for (int k = 0; k < model->k; k += length) {

@@ -33,7 +33,8 @@ static const char *row_of_roundings(const smma_operation *o, int index, smma_row
 
 static bool has_fine_products(const smma_instruction *i) {
   const smma_operation o = smma_operation_of(i);
-  return is_f16_output(i) && reaches(&o, -27);
+  const bool cuts_below_c = o.rule.algorithm == SMMA_C_FDPA || o.rule.algorithm == SMMA_GD_FDPA;
+  return is_f16_output(i) && !cuts_below_c && reaches(&o, -27);
 }
 
 const smma_question smma_question_f16_subnormal_rounding = {"f16-subnormal-rounding",

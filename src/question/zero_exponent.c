@@ -3,7 +3,9 @@
 #include "question/question.h"
 
 /* FP8 and narrower inputs cannot show it: their products are multiples of 2^-32, which nothing below cuts off. */
-static bool is_f16_to_f16(const smma_instruction *i) { return i->a == SMMA_F16 && is_f16_output(i); }
+static bool is_f16_to_f16(const smma_instruction *i) {
+  return i->a == SMMA_F16 && is_f16_output(i) && i->rule->rule.algorithm == SMMA_T_FDPA;
+}
 
 static uint64_t with_zero_exponent(const smma_operation *model, smma_operands x, uint64_t c, int parameter) {
   smma_operation o = *model;

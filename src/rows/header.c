@@ -1,8 +1,10 @@
 /* Vector files' headers and the instructions that they name. */
 #include <stdio.h>
+#include <string.h>
 
 #include "io/custom_file.h"
 #include "isa/catalogue.h"
+#include "isa/key.h"
 #include "rows/text.h"
 
 /* The first key of which header and instruction say different formats, as a line; false if there is none. */
@@ -20,9 +22,23 @@ static bool formats_disagree(const smma_vector_header *h, const smma_instruction
   return false;
 }
 
+/* The instruction with what AMD writes apart from its name: integer types, wave size, overflow mode, clamp. */
+static void name_of(const smma_vector_header *h, char *name, size_t size) {
+  const size_t length = strlen(h->instruction);
+  const bool untyped = length > 4 && strncmp(h->instruction + length - 4, "_iu", 3) == 0;
+  snprintf(name, size, "%s", h->instruction);
+  if (untyped) smma_append_text(name, size, ".%s.%s", smma_format_text(h->a), smma_format_text(h->b));
+  if (h->wave) smma_append_text(name, size, ".w%d", h->wave);
+  if (h->fp16_ovfl) smma_append_text(name, size, ".ovfl");
+  if (h->clamp) smma_append_text(name, size, ".clamp");
+}
+
 const smma_instruction *smma_instruction_of_header(const smma_vector_header *h, const char *path, smma_error *error) {
   smma_error why;
-  const smma_instruction *i = smma_resolve_instruction(h->arch, h->instruction, &why);
+  char name[sizeof h->instruction + 64];
+  const smma_instruction *i;
+  name_of(h, name, sizeof name);
+  i = smma_resolve_instruction(h->arch, name, &why);
   if (!i) {
     smma_fail(error, "%s: line %llu: %s", path, h->line, why.text);
     return NULL;

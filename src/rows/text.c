@@ -30,6 +30,9 @@ typedef enum {
   KEY_D,
   KEY_SCALE, /* from here on not required */
   KEY_RECORDED_ON,
+  KEY_WAVE, /* modifiers of AMD's instructions that their names do not say */
+  KEY_FP16_OVFL,
+  KEY_CLAMP,
   KEY_COUNT
 } header_key;
 
@@ -41,7 +44,10 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_C] = "c",
                                                  [KEY_D] = "d",
                                                  [KEY_SCALE] = "scale",
-                                                 [KEY_RECORDED_ON] = "recorded on"};
+                                                 [KEY_RECORDED_ON] = "recorded on",
+                                                 [KEY_WAVE] = "wave",
+                                                 [KEY_FP16_OVFL] = "fp16_ovfl",
+                                                 [KEY_CLAMP] = "clamp"};
 
 struct smma_vector_reader {
   FILE *stream;
@@ -183,6 +189,18 @@ static bool parse_scale(smma_vector_reader *reader, span value, smma_error *erro
   return fail_at(reader, value.text, error, "expected a scale like 'ue8m0 per 32'");
 }
 
+/* One of two numbers. */
+static bool parse_modifier(const smma_vector_reader *reader, span value, int one, int other, int *to,
+                           smma_error *error) {
+  char words[2][8];
+  snprintf(words[0], sizeof words[0], "%d", one);
+  snprintf(words[1], sizeof words[1], "%d", other);
+  *to = equals(value, words[1]) ? other : one;
+  return equals(value, words[0]) || equals(value, words[1]) ||
+         fail_at(reader, value.text, error, "'%.*s' is neither %d nor %d", (int)(value.length < 64 ? value.length : 64),
+                 value.text, one, other);
+}
+
 static bool parse_value(smma_vector_reader *reader, header_key key, span value, smma_error *error) {
   smma_vector_header *header = &reader->header;
   switch (key) {
@@ -196,6 +214,9 @@ static bool parse_value(smma_vector_reader *reader, header_key key, span value, 
     case KEY_C: return parse_format(reader, value, &header->c, error);
     case KEY_D: return parse_format(reader, value, &header->d, error);
     case KEY_SCALE: return parse_scale(reader, value, error);
+    case KEY_WAVE: return parse_modifier(reader, value, 32, 64, &header->wave, error);
+    case KEY_FP16_OVFL: return parse_modifier(reader, value, 0, 1, &header->fp16_ovfl, error);
+    case KEY_CLAMP: return parse_modifier(reader, value, 0, 1, &header->clamp, error);
     default: header->k = parse_count(value); break;
   }
   if (header->k > 0) return true;

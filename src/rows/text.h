@@ -16,6 +16,8 @@ typedef struct {
   char recorded_on[128];            /* empty when the header has none */
   smma_format a, b, c, d, scale;    /* scale: SMMA_NO_FORMAT without scales */
   int k, scale_block;               /* scale_block: 0 without scales */
+  int wave;                         /* AMD RDNA: 32, 64, or 0 where the header does not say */
+  int fp16_ovfl, clamp;             /* AMD RDNA: 1 if set */
   unsigned long long line;          /* where the header names the instruction, from 1; not written */
 } smma_vector_header;
 

@@ -104,6 +104,20 @@ static bool find_partner(fused_sum *s, int *partner) {
   return true;
 }
 
+/* What is cut off with the last term must cut that off, too, beside M at it and at y, outside; else the parts are none.
+ */
+static bool confirm_first_part(fused_sum *s, int y) {
+  const int x = s->count - 1;
+  bool together[SMMA_MOST_SUMMANDS];
+  int other = 0;
+  while (other < x && s->part[other] != 0) other++;
+  if (other == x || s->part[y] == 0) return true;
+  if (!find_together(s, other, y, together)) return false;
+  s->comparable &= together[x];
+  s->checks += (size_t)s->count - 2;
+  return true;
+}
+
 /* The part of the last term, number 0: what is cut off both with it and y, and with it and z, where z is in neither's
    part. */
 static bool find_first_part(fused_sum *s, bool *found) {
@@ -120,7 +134,7 @@ static bool find_first_part(fused_sum *s, bool *found) {
   for (int i = 0; i < s->count; i++)
     if (with_y[i] && with_z[i]) s->part[i] = 0;
   *found = true;
-  return true;
+  return confirm_first_part(s, s->part[y] == 0 ? z : y);
 }
 
 /* The part of term x: what is cut off with it and the last term, but is in no part yet. */

@@ -34,7 +34,7 @@ SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, 
     smma_decode_line(o.scale, scale_a, e.rows_apart, i, step * scales, scales, x.scale_a);
     smma_decode_line(o.scale, scale_b, e.columns_apart, j, step * scales, scales, x.scale_b);
     d = smma_dot_add(&o, smma_operands_of(&x), d);
-    if (o.rule.nan != SMMA_NAN_OPERAND && smma_decode(d_format, d).kind == SMMA_NAN) break;
+    if (smma_has_one_nan(o.rule.nan) && smma_decode(d_format, d).kind == SMMA_NAN) break;
   }
   smma_write_code(accumulator, bytes, at, smma_reformat(&o.rule, o.d, (smma_format)outer, d));
 }

@@ -45,7 +45,7 @@ SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_
   x = smma_read_code(from, smma_code_bytes(format), smma_at_place(c, i, j));
   if (beta != one) x = smma_encode_product(f, smma_decode(f, x), smma_number_of_f64(beta));
   x = smma_reformat(&o.rule, o.d, outer, smma_reformat(&o.rule, format, o.d, x));
-  if (o.rule.nan != SMMA_NAN_OPERAND) x = smma_with_one_nan(&o.rule, outer, x);
+  if (smma_has_one_nan(o.rule.nan)) x = smma_with_one_nan(&o.rule, outer, x);
   smma_write_code(sums, smma_code_bytes(outer), (uint64_t)i * e.columns_apart + j, x);
 }
 

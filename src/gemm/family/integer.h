@@ -66,16 +66,20 @@ static void integer_block(const int32_t *a, const int32_t *b, size_t pairs, int3
   UNROLL for (int i = 0; i < INTEGER_SUMS; i++) vi_store(d + i * LANES, sum[i]);
 }
 
-/* One step of products, clamped: where the sum wraps, the end of the range on the accumulator's side. */
-static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, const int32_t *b, size_t pairs,
+enum { INTEGER_ALL_STAGES = -1 };
+
+/* One step of products, or the even or odd eights of them (`stage` 0, 1), clamped: where the sum wraps, the end of the
+ * range on the accumulator's side. */
+static __attribute__((noinline)) void integer_clamped_step(const int32_t *a, const int32_t *b, size_t pairs, int stage,
                                                            int32_t *d) {
   for (int i = 0; i < INTEGER_SUMS; i++) {
     const vi before = vi_load(d + i * LANES);
     const vi end = vi_xor(vi_shift_down_by(before, vi_set(31)), vi_set(INT32_MAX));
     vi step = vi_set(0), sum;
     for (size_t pair = 0; pair < pairs; pair++)
-      step = vi_dot2(step, vi_set(a[pair * INTEGER_ROWS + (size_t)i / INTEGER_VECTORS]),
-                     vi_load(b + pair * INTEGER_COLUMNS + i % INTEGER_VECTORS * LANES));
+      if (stage == INTEGER_ALL_STAGES || (int)(pair / 4 % 2) == stage)
+        step = vi_dot2(step, vi_set(a[pair * INTEGER_ROWS + (size_t)i / INTEGER_VECTORS]),
+                       vi_load(b + pair * INTEGER_COLUMNS + i % INTEGER_VECTORS * LANES));
     sum = vi_add(before, step);
     vi_store(d + i * LANES, vi_select(vi_less(vi_overflow(sum, before, step), vi_set(0)), end, sum));
   }
@@ -94,6 +98,7 @@ static bool integer_needs_care(const int32_t *d, size_t products) {
 
 static void integer_run(const smma_run *r) {
   const smma_operation *o = &r->multiplier->operation;
+  const int first = o->rule.with.integer.two_stages ? 0 : INTEGER_ALL_STAGES, last = first == 0 ? 1 : first;
   const bool clamps = o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES;
   const size_t pairs = integer_pairs(o), steps = r->last - r->first, packed = r->packed_steps * pairs;
   const int32_t *b = (const int32_t *)r->b + r->first * pairs * INTEGER_COLUMNS;
@@ -102,7 +107,8 @@ static void integer_run(const smma_run *r) {
     int32_t *d = (int32_t *)r->accumulator + i * INTEGER_COLUMNS;
     if (clamps && integer_needs_care(d, steps * (size_t)o->k))
       for (size_t step = 0; step < steps; step++)
-        integer_clamped_step(a + step * pairs * INTEGER_ROWS, b + step * pairs * INTEGER_COLUMNS, pairs, d);
+        for (int stage = first; stage <= last; stage++)
+          integer_clamped_step(a + step * pairs * INTEGER_ROWS, b + step * pairs * INTEGER_COLUMNS, pairs, stage, d);
     else
       integer_block(a, b, steps * pairs, d);
   }

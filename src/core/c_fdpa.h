@@ -1,0 +1,162 @@
+/* C-FDPA and GD-FDPA: products cut below their greatest exponent, c below its leading bit, on the coarser of both
+   grids; terms that oppose c as complements (RDNA 3), or groups of products rounded down (RDNA 4).
+   Source: docs/algorithms/c-fdpa.md and gd-fdpa.md. */
+#ifndef SMMA_CORE_C_FDPA_H
+#define SMMA_CORE_C_FDPA_H
+
+#include "g_fdpa.h"
+
+typedef struct {
+  int alignment_bits; /* F: bits kept of products below their greatest exponent */
+  int c_bits;         /* Fc: bits kept below the leading bit of c */
+  int block;          /* L: products in one fused sum */
+  int stride;         /* blocks come in the order 0, stride, 2 stride, ..., 1, 1 + stride, ... */
+  smma_format output;
+  smma_sum_overflow overflow;
+  int group; /* G, GD-FDPA: products that are cut together */
+} smma_c_fdpa;
+
+/* ---- Special values ---- */
+
+/* Its significand tells whether a NaN is a factor's: 1, or 0 of infinity times zero. */
+SMMA_CORE smma_number smma_marked_product(smma_number a, smma_number b) {
+  smma_number p = smma_product(a, b);
+  if (p.kind == SMMA_NAN) p.significand = a.kind == SMMA_NAN || b.kind == SMMA_NAN;
+  return p;
+}
+
+/* NaN of factors comes first, then what products make, then c's, then infinities with c. */
+SMMA_CORE bool smma_c_fdpa_special(smma_encoding f, smma_nan_policy nan, const smma_number *term, int count,
+                                   uint64_t *d) {
+  const smma_number c = term[count - 1], products = smma_special_sum(term, count - 1);
+  const smma_number all = smma_special_sum(term, count);
+  int i;
+  if (all.kind == SMMA_FINITE) return false;
+  *d = smma_encode_special(f, all, nan);
+  if (!smma_marks_nan(nan)) return true;
+  for (i = 0; i < count - 1; i++)
+    if (term[i].kind == SMMA_NAN && term[i].significand) *d = smma_marked_nan(f);
+  if (products.kind != SMMA_NAN && c.kind == SMMA_NAN) *d = smma_quieted(f, c);
+  return true;
+}
+
+/* ---- Subnormals ---- */
+
+/* C-FDPA knows no subnormals of formats that have the exponents of FP32. */
+SMMA_CORE smma_subnormal_policy smma_c_fdpa_subnormals(smma_format format) {
+  return smma_minimum_exponent(smma_encoding_of(format)) == smma_minimum_exponent(smma_encoding_of(SMMA_F32))
+             ? SMMA_SUBNORMALS_TO_SIGNED_ZERO
+             : SMMA_SUBNORMALS_KEPT;
+}
+
+/* ---- Alignment ---- */
+
+/* The greatest exponent of products that are not zero. */
+SMMA_CORE int smma_c_fdpa_greatest_exponent(const smma_number *product, int count) {
+  int e = SMMA_NO_EXPONENT, i;
+  for (i = 0; i < count; i++)
+    if (product[i].kind == SMMA_FINITE) e = smma_maximum(e, product[i].exponent);
+  return e;
+}
+
+/* Of the leading bit of c, not below the output's least exponent, which zero brings. */
+SMMA_CORE int smma_c_fdpa_exponent_of_c(const smma_c_fdpa *p, smma_number c) {
+  const int least = smma_minimum_exponent(smma_encoding_of(p->output));
+  if (c.kind == SMMA_ZERO) return least;
+  return smma_maximum(smma_bit_length(c.significand) - 1 + c.exponent - c.fraction_bits, least);
+}
+
+/* ---- The output ---- */
+
+/* Whether |sum| * 2^unit is below the least normal number of FP32 after rounding to 24 bits of any exponent. */
+SMMA_CORE bool smma_is_tiny_in_f32(uint64_t sum, int unit) {
+  const smma_encoding f32 = smma_encoding_of(SMMA_F32);
+  const int lead = smma_bit_length(sum) - 1;
+  const uint64_t scaled = smma_encode(f32, false, sum, -lead, false, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  return smma_decode(f32, scaled).exponent + lead + unit < smma_minimum_exponent(f32);
+}
+
+/* sum * 2^unit to nearest even; BF16 is the upper half of FP32. What becomes zero is +0; with `flushes` subnormals do.
+ */
+SMMA_CORE uint64_t smma_c_fdpa_round(const smma_c_fdpa *p, bool negative, uint64_t sum, int unit, bool flushes) {
+  const bool halved = p->output == SMMA_BF16;
+  const smma_encoding f = smma_encoding_of(halved ? SMMA_F32 : p->output);
+  uint64_t d;
+  if (sum == 0 || (flushes && smma_is_tiny_in_f32(sum, unit))) return 0;
+  d = smma_encode(f, negative, sum, unit, false, SMMA_ROUND_NEAREST_EVEN,
+                  p->overflow == SMMA_SUM_SATURATES ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
+  if (smma_decode(f, d).kind == SMMA_ZERO) return 0;
+  return halved ? d >> 16 : d;
+}
+
+/* ---- C-FDPA ---- */
+
+/* A term in the sign of c; what opposes it as the complement of its bits: one unit less, zeros, too. */
+SMMA_CORE int64_t smma_complement_term(smma_number x, int unit, bool negative_c) {
+  const bool opposes = (x.negative != 0) != negative_c;
+  x.negative = 0;
+  return opposes ? ~smma_align(x, unit, 0) : smma_align(x, unit, 0);
+}
+
+/* One block of C-FDPA: `count` terms, products and c last. Bound: products below 2^(F + 3) units, c below 2^(Fc + 2):
+   with F <= 40, Fc <= 40 and L <= 64 the sum stays below 2^50. */
+SMMA_CORE uint64_t smma_c_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  const smma_encoding f = smma_encoding_of(p->output);
+  const smma_number c = term[count - 1];
+  const int products = smma_c_fdpa_greatest_exponent(term, count - 1);
+  const int unit = smma_maximum(products - p->alignment_bits, smma_c_fdpa_exponent_of_c(p, c) - p->c_bits);
+  int64_t sum = 0;
+  uint64_t d;
+  int i;
+  if (smma_c_fdpa_special(f, nan, term, count, &d)) return d;
+  if (products == SMMA_NO_EXPONENT && c.kind == SMMA_ZERO) return 0;
+  for (i = 0; i < count; i++) sum += smma_complement_term(term[i], unit, c.negative);
+  return smma_c_fdpa_round(p, (sum < 0) != (c.negative != 0), smma_magnitude(sum), unit,
+                           smma_c_fdpa_subnormals(p->output) != SMMA_SUBNORMALS_KEPT);
+}
+
+/* ---- GD-FDPA ---- */
+
+/* The products of a group, each rounded down F bits below their greatest exponent, and added. */
+SMMA_CORE smma_number smma_gd_fdpa_group(const smma_c_fdpa *p, const smma_number *product, int count) {
+  smma_number sum = smma_zero();
+  int64_t total = 0;
+  int i;
+  sum.exponent = smma_c_fdpa_greatest_exponent(product, count);
+  sum.fraction_bits = (int16_t)p->alignment_bits;
+  if (sum.exponent == SMMA_NO_EXPONENT) return sum;
+  for (i = 0; i < count; i++) total += smma_align_down(product[i], sum.exponent, p->alignment_bits);
+  sum.kind = SMMA_FINITE; /* a sum that is zero, too: it has an exponent */
+  sum.negative = total < 0;
+  sum.significand = smma_magnitude(total);
+  return sum;
+}
+
+/* A c that is less than a unit does not count, where its least exponent is, too. */
+SMMA_CORE bool smma_gd_fdpa_ignores(const smma_c_fdpa *p, smma_number c, int unit) {
+  return smma_c_fdpa_exponent_of_c(p, c) < unit;
+}
+
+SMMA_CORE int smma_gd_fdpa_unit(const smma_c_fdpa *p, const smma_number *group, int groups, smma_number c) {
+  return smma_maximum(smma_c_fdpa_greatest_exponent(group, groups) - p->alignment_bits,
+                      smma_c_fdpa_exponent_of_c(p, c) - p->c_bits);
+}
+
+/* One block of GD-FDPA: `count` terms, products and c last. Bound: as C-FDPA. */
+SMMA_CORE uint64_t smma_gd_fdpa_sum(const smma_c_fdpa *p, smma_nan_policy nan, const smma_number *term, int count) {
+  const smma_encoding f = smma_encoding_of(p->output);
+  const smma_number c = term[count - 1];
+  const int length = smma_minimum(p->group, count - 1), groups = (count - 1) / length;
+  smma_number group[SMMA_MAXIMUM_K];
+  int64_t sum = 0;
+  uint64_t d;
+  int unit, i;
+  if (smma_c_fdpa_special(f, nan, term, count, &d)) return d;
+  for (i = 0; i < groups; i++) group[i] = smma_gd_fdpa_group(p, term + i * length, length);
+  unit = smma_gd_fdpa_unit(p, group, groups, c);
+  for (i = 0; i < groups; i++) sum += smma_align_down(group[i], unit, 0);
+  if (!smma_gd_fdpa_ignores(p, c, unit)) sum += smma_align_down(c, unit, 0);
+  return smma_c_fdpa_round(p, sum < 0, smma_magnitude(sum), unit, false);
+}
+
+#endif
