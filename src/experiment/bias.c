@@ -38,7 +38,11 @@ static const trial trials[] = {{"f16 down", "MI300X", "v_mfma_f32_32x32x8_f16", 
                                {"xf32 toward zero", NULL, TOWARD_ZERO("tf32", "4"), C_INSIDE},
                                {"bf8 down patched", "MI300X", "v_mfma_f32_32x32x16_bf8_bf8", C_INSIDE},
                                {"bf8 down c outside", "MI300X", "v_mfma_f32_32x32x16_bf8_bf8", C_OUTSIDE},
-                               {"f16 H100", "H100", "wgmma.m64n8k16.f32.f16.f16", C_INSIDE}};
+                               {"f16 H100", "H100", "wgmma.m64n8k16.f32.f16.f16", C_INSIDE},
+                               {"f16 RDNA 3", "RX 7900 XTX", "v_wmma_f32_16x16x16_f16", C_INSIDE},
+                               {"bf16 RDNA 3", "RX 7900 XTX", "v_wmma_f32_16x16x16_bf16", C_INSIDE},
+                               {"f16 RDNA 4", "RX 9070 XT", "v_wmma_f32_16x16x16_f16", C_INSIDE},
+                               {"bf16 RDNA 4", "RX 9070 XT", "v_wmma_f32_16x16x16_bf16", C_INSIDE}};
 enum { TRIALS = sizeof trials / sizeof *trials };
 
 /* A row of the table has the lower end of its bin; the middle one is around zero. Deltas beyond the outer bins are
