@@ -115,7 +115,7 @@ static int choose_exponent(generator *g, smma_encoding d) {
   }
 }
 
-static void generate_scales(row_state *s, operand_row *r) {
+static void generate_scales(row_state *s, smma_row *r) {
   const smma_operation *o = s->o;
   smma_encoding f = smma_encoding_of(o->scale);
   operand_kind kind = s->kind == OPERANDS_SPARSE || s->kind == OPERANDS_CANCELLATION ? OPERANDS_NEAR : s->kind;
@@ -128,7 +128,7 @@ static void generate_scales(row_state *s, operand_row *r) {
   }
 }
 
-static void generate_elements(row_state *s, operand_row *r) {
+static void generate_elements(row_state *s, smma_row *r) {
   smma_encoding a = smma_encoding_of(s->o->a), b = smma_encoding_of(s->o->b);
   int products = s->exponent - s->scale_exponent;
   for (int k = 0; k < s->o->k; k++) {
@@ -139,15 +139,16 @@ static void generate_elements(row_state *s, operand_row *r) {
   }
 }
 
-/* -x; of unsigned integers x itself. */
+/* -x; without a sign x itself. */
 static uint64_t negated(smma_encoding f, uint64_t x) {
   uint64_t sign = UINT64_C(1) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
-  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
+  if (!f.sign_bits) return x;
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(0 - x, f.bits);
   return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && (x | sign) == sign ? 0 : x ^ sign;
 }
 
 /* Products k repeat earlier ones with a's sign turned; a few stay as they are. */
-static void cancel(row_state *s, operand_row *r) {
+static void cancel(row_state *s, smma_row *r) {
   smma_encoding a = smma_encoding_of(s->o->a);
   for (int k = 1; k < s->o->k; k++) {
     int from = one_in(&s->g, 3) ? random_between(&s->g, 0, k - 1) : k - 1;
@@ -158,7 +159,7 @@ static void cancel(row_state *s, operand_row *r) {
 }
 
 /* The product k with its scales, in a double: exact for every format but f64. */
-static double product_at(const smma_operation *o, const operand_row *r, int k) {
+static double product_at(const smma_operation *o, const smma_row *r, int k) {
   double p =
       value_of(smma_decode(smma_encoding_of(o->a), r->a[k])) * value_of(smma_decode(smma_encoding_of(o->b), r->b[k]));
   if (o->scale_block > 0) {
@@ -169,7 +170,7 @@ static double product_at(const smma_operation *o, const operand_row *r, int k) {
   return p;
 }
 
-static uint64_t generate_c(row_state *s, const operand_row *r) {
+static uint64_t generate_c(row_state *s, const smma_row *r) {
   smma_encoding f = smma_encoding_of(s->o->c);
   generator *g = &s->g;
   double sum = 0, one;
@@ -192,7 +193,7 @@ static uint64_t generate_c(row_state *s, const operand_row *r) {
   }
 }
 
-void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, operand_row *r) {
+void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, smma_row *r) {
   row_state s = {.g = mixed_bits(mixed_bits(seed) + row), .o = o, .kind = (operand_kind)(row % OPERAND_KINDS)};
   static const int spreads[] = {0, 1, 3, 8, 14};
   s.specials = one_in(&s.g, 8);
@@ -203,4 +204,10 @@ void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, ope
   generate_elements(&s, r);
   if (s.kind == OPERANDS_CANCELLATION) cancel(&s, r);
   r->c = mostly_finite(&s, smma_encoding_of(o->c), generate_c(&s, r));
+}
+
+smma_row operands_row(const smma_operation *o, uint64_t seed, uint64_t row) {
+  smma_row r;
+  operands_generate(o, seed, row, &r);
+  return r;
 }

@@ -2,11 +2,7 @@
 #ifndef SOFTMMA_TESTS_OPERANDS_H
 #define SOFTMMA_TESTS_OPERANDS_H
 
-#include "core/rule.h"
-
-typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
-} operand_row;
+#include "core/row.h"
 
 /* The kinds take turns: row r is of kind r mod OPERAND_KINDS. */
 typedef enum {
@@ -21,6 +17,8 @@ typedef enum {
   OPERAND_KINDS
 } operand_kind;
 
-void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, operand_row *r);
+/* All but d. */
+void operands_generate(const smma_operation *o, uint64_t seed, uint64_t row, smma_row *r);
+smma_row operands_row(const smma_operation *o, uint64_t seed, uint64_t row);
 
 #endif

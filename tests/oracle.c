@@ -13,6 +13,7 @@ static struct {
   quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
   quantity term[SMMA_MAXIMUM_K + 1]; /* of one block; c is the last */
   quantity pair[2];                  /* the operands of an IEEE addition */
+  quantity greatest;                 /* of a format */
   mpz_t sum, part, aligned, quotient;
 } work;
 
@@ -28,6 +29,7 @@ static void prepare(void) {
   prepare_quantities(work.scale_b, SMMA_MAXIMUM_K);
   prepare_quantities(work.term, SMMA_MAXIMUM_K + 1);
   prepare_quantities(work.pair, 2);
+  prepare_quantities(&work.greatest, 1);
   mpz_inits(work.sum, work.part, work.aligned, work.quotient, NULL);
   work.ready = true;
 }
@@ -54,21 +56,13 @@ static void round_at(mpz_t x, int last, smma_rounding direction) {
   if (last > -SUM_UNIT) oracle_round(x, (mp_bitcnt_t)(last + SUM_UNIT), direction);
 }
 
-/* x rounded once to an IEEE-like format; an exact zero takes the sign given. x is used up. */
+static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format, smma_rounding direction,
+                               bool negative_zero);
+
+/* x rounded once; an exact zero takes the sign given. x is used up. */
 static uint64_t encode(mpz_t x, smma_format format, smma_rounding direction, bool negative_zero) {
-  layout f = oracle_layout(format);
-  int least = oracle_layout(format).least_exponent, top;
-  bool negative = mpz_sgn(x) < 0;
-  uint64_t fields;
-  if (mpz_sgn(x) == 0) return oracle_sign_bit(format, negative_zero);
-  round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
-  if (mpz_sgn(x) == 0) return oracle_sign_bit(format, negative);
-  top = exponent_of(x);
-  if (top > 1 - least) return oracle_infinity(format, negative); /* the greatest exponent is 1 - least */
-  mpz_tdiv_q_2exp(work.quotient, x, (mp_bitcnt_t)(smma_maximum(top, least) - f.fraction_bits + SUM_UNIT));
-  fields = mpz_get_ui(work.quotient); /* of the magnitude */
-  if (top >= least) fields += ((uint64_t)(top - least + 1) << f.fraction_bits) - (UINT64_C(1) << f.fraction_bits);
-  return oracle_sign_bit(format, negative) | fields << f.low_bits;
+  static const smma_g_fdpa plainly = {.overflow = SMMA_SUM_TO_INFINITY, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
+  return general_encode(&plainly, x, format, direction, negative_zero);
 }
 
 /* The encoding of a special sum of the terms, if it is special. */
@@ -562,8 +556,8 @@ static uint64_t general_encode(const smma_g_fdpa *p, mpz_t x, smma_format format
   round_at(x, smma_maximum(exponent_of(x), least) - f.fraction_bits, direction);
   if (mpz_sgn(x) == 0) return general_zero(p, format, negative);
   largest = oracle_greatest(format);
-  decode_summand(&work.pair[0], format, largest);
-  if (mpz_cmpabs(x, work.pair[0].value) > 0)
+  decode_summand(&work.greatest, format, largest);
+  if (mpz_cmpabs(x, work.greatest.value) > 0)
     return saturates(p, direction, negative) ? oracle_sign_bit(format, negative) | largest
                                              : oracle_infinity(format, negative);
   top = exponent_of(x);

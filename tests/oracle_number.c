@@ -1,5 +1,41 @@
 #include "oracle_number.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softmma/softmma.h"
+
+/* What a name says that spells a format out: docs/custom-units.md. */
+static layout layout_of_name(const char *name) {
+  layout f = {0, 0, 0, name[0] != 'u', 0, OF_GREATEST_EXPONENT};
+  const char *at = name + !f.is_signed, *word = strrchr(name, '-');
+  int bits, bias;
+  if (sscanf(name, "s%d", &bits) == 1 || sscanf(name, "u%d", &bits) == 1)
+    return (layout){0, bits - f.is_signed, 0, f.is_signed, 0, OF_INTEGERS};
+  if (sscanf(at, "e%dm%d", &f.exponent_bits, &f.fraction_bits) != 2) abort();
+  if (strncmp(at, "e4m3", 4) == 0 && !isdigit((unsigned char)at[4])) f.specials = ALL_ONES;
+  if (strncmp(name, "e3m2", 4) == 0 || strncmp(name, "e2m3", 4) == 0 || strncmp(name, "e2m1", 4) == 0)
+    if (!isdigit((unsigned char)name[4])) f.specials = NO_SPECIALS;
+  if (word && strcmp(word, "-ieee") == 0) f.specials = OF_GREATEST_EXPONENT;
+  if (word && strcmp(word, "-nan") == 0) f.specials = ALL_ONES;
+  if (word && strcmp(word, "-fnuz") == 0) f.specials = MINUS_ZERO;
+  if (word && strcmp(word, "-finite") == 0) f.specials = NO_SPECIALS;
+  bias = (1 << f.exponent_bits) / 2 - (f.specials == MINUS_ZERO ? 0 : 1);
+  word = strstr(name, "-bias");
+  if (word) bias = atoi(word + strlen("-bias"));
+  f.least_exponent = 1 - bias;
+  return f;
+}
+
+static layout spelled_layout(smma_format format) {
+  static _Thread_local smma_format last;
+  static _Thread_local layout f;
+  if (last != format) f = layout_of_name(smma_format_name(format)), last = format;
+  return f;
+}
+
 /* From the standards, not from core/format.def. There is no default: the compiler names the format that is missing. */
 layout oracle_layout(smma_format format) {
   switch (format) {
@@ -23,8 +59,10 @@ layout oracle_layout(smma_format format) {
     case SMMA_S4: return (layout){0, 3, 0, true, 0, OF_INTEGERS};
     case SMMA_U4: return (layout){0, 4, 0, false, 0, OF_INTEGERS};
     case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
-    case SMMA_NO_FORMAT: break;
+    case SMMA_NO_FORMAT:
+    case SMMA_SPELLED_FORMATS: break;
   }
+  if (format > SMMA_SPELLED_FORMATS) return spelled_layout(format);
   return (layout){0, 0, 0, false, 0, NO_SPECIALS};
 }
 

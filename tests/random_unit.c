@@ -1,8 +1,10 @@
 #include "random_unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "isa/compose.h"
+#include "isa/format_name.h"
 #include "random.h"
 
 static int one_of(uint64_t *state, const int *list, int count) { return list[random_below(state, (unsigned)count)]; }
@@ -15,12 +17,35 @@ static int random_divisor(uint64_t *state, int of) {
   return d;
 }
 
+/* As a name spells it out, so that those of the table are those. */
+smma_format random_spelled_format(uint64_t *state) {
+  static const char *const words[] = {"", "", "", "-ieee", "-nan", "-fnuz", "-finite"};
+  for (;;) {
+    const int exponent_bits = random_between(state, 1, random_below(state, 3) ? 8 : 11);
+    const int fraction_bits = random_between(state, 0, 15 - exponent_bits);
+    char name[40], bias[16] = "";
+    smma_format format;
+    if (random_below(state, 4) == 0) snprintf(bias, sizeof bias, "-bias%d", random_between(state, -20, 140));
+    snprintf(name, sizeof name, "%se%dm%d%s%s", random_below(state, 4) ? "" : "u", exponent_bits, fraction_bits, bias,
+             words[random_below(state, 7)]);
+    if (random_below(state, 8) == 0)
+      snprintf(name, sizeof name, "%s%d", random_below(state, 2) ? "s" : "u", random_between(state, 2, 8));
+    format = smma_format_from_text(name);
+    if (format != SMMA_NO_FORMAT) return format;
+  }
+}
+
 /* Any allowed value of a key. */
 static int random_value(uint64_t *state, const smma_key *key) {
   int count = 0, format;
+  smma_format spelled;
   switch (key->kind) {
-    case SMMA_KEY_FORMAT: do { format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
-      } while (!(key->formats >> format & 1));
+    case SMMA_KEY_FORMAT:
+      for (int tries = random_below(state, 3) ? 0 : 40; tries > 0; tries--)
+        if (key->formats & smma_format_bit(spelled = random_spelled_format(state))) return (int)spelled;
+      do {
+        format = random_between(state, 0, SMMA_FORMAT_COUNT - 1);
+      } while (!(key->formats & smma_format_bit((smma_format)format)));
       return format;
     case SMMA_KEY_CHOICE:
     case SMMA_KEY_ROUNDING:

@@ -16,4 +16,7 @@ smma_custom random_any_unit(uint64_t seed);
 /* Compositions: of one to six steps, every key at random, usual values more often. */
 smma_custom random_composition(uint64_t seed);
 
+/* Any format that a name spells out; where that has the parameters of a usual one, that. */
+smma_format random_spelled_format(uint64_t *state);
+
 #endif

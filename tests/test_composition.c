@@ -27,18 +27,6 @@ static int number_of(const char *variable, int otherwise) {
 static int unit_count(void) { return number_of("SOFTMMA_COMPOSITIONS", 600); }
 static int row_count(void) { return number_of("SOFTMMA_COMPOSITION_ROWS", 400); }
 
-static smma_row row_of(const smma_operation *o, uint64_t row) {
-  operand_row r;
-  smma_row x;
-  operands_generate(o, SEED, row, &r);
-  memcpy(x.a, r.a, sizeof x.a);
-  memcpy(x.b, r.b, sizeof x.b);
-  memcpy(x.scale_a, r.scale_a, sizeof x.scale_a);
-  memcpy(x.scale_b, r.scale_b, sizeof x.scale_b);
-  x.c = r.c;
-  return x;
-}
-
 static const char *text_of(const smma_instruction *i) {
   static char text[TEXT];
   assert_true(smma_custom_text(i, text, sizeof text) < sizeof text);
@@ -91,7 +79,7 @@ static void check_composed(const smma_instruction *i, int rows) {
   }
   p = smma_operation_of(&c.instruction);
   for (int row = 0; row < rows; row++) {
-    const smma_row x = row_of(&o, (uint64_t)row);
+    const smma_row x = operands_row(&o, SEED, (uint64_t)row);
     expect(&c.instruction, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
     if (row < EXPLAINED) check_explanation(&p, &x);
   }
@@ -99,7 +87,7 @@ static void check_composed(const smma_instruction *i, int rows) {
   if (back->rule->rule.algorithm == SMMA_COMPOSITION) fail_msg("not recognised:\n%s", text_of(&c.instruction));
   p = smma_operation_of(back);
   for (int row = 0; row < EXPLAINED; row++) {
-    const smma_row x = row_of(&o, (uint64_t)row);
+    const smma_row x = operands_row(&o, SEED, (uint64_t)row);
     expect(back, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
   }
   smma_custom_free(back);
@@ -142,7 +130,7 @@ static void check_text(const smma_instruction *i) {
     assert_true(smma_same_operation(i, back));
   }
   for (int row = 0; row < EXPLAINED; row++) {
-    const smma_row x = row_of(&o, (uint64_t)row);
+    const smma_row x = operands_row(&o, SEED, (uint64_t)row);
     expect(i, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
   }
   smma_custom_free(back);
@@ -158,7 +146,7 @@ static void test_random_compositions(void **state) {
     check_text(&c.instruction);
     for (int row = 0; row < row_count() / 4; row++) {
       const uint64_t number = (uint64_t)u * (uint64_t)row_count() + (uint64_t)row;
-      const smma_row x = row_of(&o, number);
+      const smma_row x = operands_row(&o, SEED, number);
       expect(&c.instruction, &x, number, oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b),
              smma_row_compute(&o, &x));
       if (row < EXPLAINED) check_explanation(&o, &x);

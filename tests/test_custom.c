@@ -61,18 +61,6 @@ static const smma_instruction *there_and_back(const smma_instruction *i) {
   return back;
 }
 
-static smma_row row_of(const smma_operation *o, uint64_t row) {
-  operand_row r;
-  smma_row x;
-  operands_generate(o, SEED, row, &r);
-  memcpy(x.a, r.a, sizeof x.a);
-  memcpy(x.b, r.b, sizeof x.b);
-  memcpy(x.scale_a, r.scale_a, sizeof x.scale_a);
-  memcpy(x.scale_b, r.scale_b, sizeof x.scale_b);
-  x.c = r.c;
-  return x;
-}
-
 /* Every instruction of the catalogue survives, and computes the same. */
 static void test_catalogue(void **state) {
   (void)state;
@@ -82,7 +70,7 @@ static void test_catalogue(void **state) {
     assert_non_null(smma_catalogue_twin(back));
     assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_for(back, NULL));
     for (uint64_t row = 0; row < 8; row++) {
-      smma_row x = row_of(&o, row);
+      smma_row x = operands_row(&o, SEED, row);
       assert_true(dot(i, &x) == dot(back, &x));
     }
     smma_custom_free(back);
@@ -97,7 +85,7 @@ static void check_against_oracle(const smma_instruction *i, uint64_t first_row) 
   smma_operation o = smma_operation_of(i);
   char text[4096];
   for (uint64_t row = first_row; row < first_row + ROWS; row++) {
-    smma_row x = row_of(&o, row);
+    smma_row x = operands_row(&o, SEED, row);
     uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b), got = dot(i, &x);
     if (expected == got) continue;
     print_dot(i, &x, expected, got);
@@ -108,7 +96,7 @@ static void check_against_oracle(const smma_instruction *i, uint64_t first_row) 
 
 static void check_explanation(const smma_instruction *i, uint64_t row) {
   smma_operation o = smma_operation_of(i);
-  smma_row x = row_of(&o, row);
+  smma_row x = operands_row(&o, SEED, row);
   smma_explanation e;
   FILE *nowhere = fopen("/dev/null", "w");
   assert_non_null(nowhere);
@@ -239,7 +227,7 @@ static void test_contains_t_fdpa(void **state) {
     if (!smma_custom_check(&c, &fault)) fail_msg("%s: %s %s", i->name, fault.key, fault.text);
     general = make(&c);
     for (uint64_t row = 0; row < 500; row++) {
-      smma_row x = row_of(&o, row);
+      smma_row x = operands_row(&o, SEED, row);
       if (dot(i, &x) != dot(general, &x)) print_dot(i, &x, dot(i, &x), dot(general, &x));
       assert_true(dot(i, &x) == dot(general, &x));
     }
@@ -287,7 +275,7 @@ static void test_contains_cdna3_toward_zero(void **state) {
 static void check_gemm(const smma_instruction *i) {
   smma_operation o = smma_operation_of(i);
   smma_instruction_info info = describe(i);
-  smma_row x[2] = {row_of(&o, 2), row_of(&o, 5)};
+  smma_row x[2] = {operands_row(&o, SEED, 2), operands_row(&o, SEED, 5)};
   uint64_t a[2 * SMMA_MAXIMUM_K], b[2 * SMMA_MAXIMUM_K], scale_a[2 * SMMA_MAXIMUM_K], scale_b[2 * SMMA_MAXIMUM_K],
       c = 0, d = 0, expected;
   int scales = info.scale_block ? info.k / info.scale_block : 0;

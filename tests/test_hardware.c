@@ -44,7 +44,7 @@ static void random_row(const smma_operation *o, uint64_t row, smma_row *x) {
 }
 
 static void adversarial_row(const smma_operation *o, uint64_t row, smma_row *x) {
-  operand_row r;
+  smma_row r;
   operands_generate(o, 1, row, &r);
   for (int k = 0; k < 2; k++) x->a[k] = r.a[k], x->b[k] = r.b[k];
   x->c = r.c;

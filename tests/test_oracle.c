@@ -318,7 +318,7 @@ static void print_encodings(const char *name, const uint64_t *x, int count) {
   printf("\n");
 }
 
-static void print_row(const smma_operation *o, const operand_row *r) {
+static void print_row(const smma_operation *o, const smma_row *r) {
   int scales = o->scale_block ? o->k / o->scale_block : 0;
   print_encodings("a", r->a, o->k);
   print_encodings("b", r->b, o->k);
@@ -332,7 +332,7 @@ static void decode_all(smma_format format, const uint64_t *x, int count, smma_nu
   for (int i = 0; i < count; i++) decoded[i] = smma_decode(f, x[i]);
 }
 
-static uint64_t core_dot_add(const smma_operation *o, const operand_row *r) {
+static uint64_t core_dot_add(const smma_operation *o, const smma_row *r) {
   smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
   smma_operands x = {a, b, scale_a, scale_b};
   int scales = o->scale_block ? o->k / o->scale_block : 0;
@@ -348,8 +348,7 @@ static bool same_result(const smma_operation *o, uint64_t x, uint64_t y) {
   return x == y || (o->rule.nan == SMMA_NAN_QUIET && oracle_is_nan(o->d, x) && oracle_is_nan(o->d, y));
 }
 
-static bool same_on_row(const smma_operation *o, const operand_row *r, const char *where, uint64_t number,
-                        int *reports) {
+static bool same_on_row(const smma_operation *o, const smma_row *r, const char *where, uint64_t number, int *reports) {
   uint64_t expected = oracle_dot_add(o, r->a, r->b, r->c, r->scale_a, r->scale_b), got = core_dot_add(o, r);
   if (same_result(o, expected, got)) return true;
   if ((*reports)++ < MOST_REPORTS) {
@@ -371,7 +370,7 @@ static void check_operations(void (*fill)(operation_list *)) {
   rows = (rows_per_test() + (uint64_t)list.count - 1) / (uint64_t)list.count;
   for (int i = 0; i < list.count; i++) {
     for (uint64_t n = 0; n < rows; n++, row++) {
-      operand_row r;
+      smma_row r;
       operands_generate(&list.of[i], SEED, row, &r);
       mismatches += !same_on_row(&list.of[i], &r, "row", row, &reports);
     }
@@ -414,7 +413,7 @@ static void test_oracle_fma(void **state) {
   uint64_t rows = rows_per_test();
   (void)state;
   for (uint64_t row = 0; row < rows; row++) {
-    operand_row r;
+    smma_row r;
     uint32_t bits[4];
     uint64_t result;
     float x[3];
@@ -440,9 +439,9 @@ static void test_oracle_fma(void **state) {
 /* Rows that random operands seldom reach. */
 static void test_zeros_of_flushing_rules(void **state) {
   /* c + p0 is flushed to -0; then a = -0 is read as +0 and gives +0. Source: MMA-Sim, section IV-B. */
-  operand_row cdna2 = {{0x0080, 0, 0x8000, 0x8000}, {0x3f80, 0, 0x3f80, 0x3f80}, 0x80800001, {0}, {0}};
+  smma_row cdna2 = {.a = {0x0080, 0, 0x8000, 0x8000}, .b = {0x3f80, 0, 0x3f80, 0x3f80}, .c = 0x80800001};
   /* 2^-126 less a little more than 2^-151, recorded on x86: flushed before it could round to 2^-126. */
-  operand_row x86 = {{0x99ff, 0x19ff}, {0x1981, 0x1981}, 0x00800000, {0}, {0}};
+  smma_row x86 = {.a = {0x99ff, 0x19ff}, .b = {0x1981, 0x1981}, .c = 0x00800000};
   smma_operation pairs = amd(SMMA_FTZ_ADDMUL, F(bf16), F(bf16), 4), fma = ftz_fma();
   int reports = 0;
   (void)state;
@@ -457,7 +456,7 @@ static void test_zeros_of_flushing_rules(void **state) {
 static uint64_t mismatches_of_all_pairs(const smma_operation *o, uint64_t *rows, int *reports) {
   uint64_t codes_a = UINT64_C(1) << smma_encoding_of(o->a).bits, codes_b = UINT64_C(1) << smma_encoding_of(o->b).bits;
   uint64_t mismatches = 0;
-  operand_row r;
+  smma_row r;
   memset(&r, 0, sizeof r);
   for (int s = 0; s < SMMA_MAXIMUM_K; s++) r.scale_a[s] = r.scale_b[s] = o->scale == F(ue4m3) ? 0x38 : 127;
   for (uint64_t a = 0; a < codes_a; a++) {
@@ -505,7 +504,7 @@ EXHAUSTIVE_TEST(integer)
 
 static void assert_noticed(const smma_operation *o, const smma_operation *other) {
   for (uint64_t row = 0; row < CONTROL_ROWS; row++) {
-    operand_row r;
+    smma_row r;
     operands_generate(o, SEED, row, &r);
     if (!same_result(o, oracle_dot_add(o, r.a, r.b, r.c, r.scale_a, r.scale_b), core_dot_add(other, &r))) return;
   }

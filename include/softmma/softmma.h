@@ -56,13 +56,14 @@ SMMA_API const char *smma_version(void);
 /* "f16"; "none" for SMMA_NO_FORMAT and anything unknown. */
 SMMA_API const char *smma_format_name(smma_format format);
 
-/* By name or usual synonym ("f16", "half", "float8_e4m3fn"); SMMA_NO_FORMAT if there is none. */
+/* By name or usual synonym ("f16", "half", "float8_e4m3fn"), or spelled out ("e3m4", "e4m3-bias11-fnuz", "s5": see
+ * docs/custom-units.md); SMMA_NO_FORMAT if there is none. One format has one number, however it is called. */
 SMMA_API smma_format smma_format_find(const char *name);
 
 /* Bytes of one element: 1, 2, 4 or 8; 0 for SMMA_NO_FORMAT. */
 SMMA_API size_t smma_format_bytes(smma_format format);
 
-/* Bits of an encoding, counting ignored ones: 4 to 64; 0 for SMMA_NO_FORMAT. */
+/* Bits of an encoding, counting ignored ones: 2 to 64; 0 for SMMA_NO_FORMAT. */
 SMMA_API int smma_format_bits(smma_format format);
 
 /* Rounds a value to a format and returns its encoding. NaN becomes the format's quiet NaN with the sign kept (FNUZ:

@@ -4,6 +4,7 @@
 #include "core/rounding.h"
 #include "host/float.h"
 #include "host/load.h"
+#include "isa/format_name.h"
 #include "softmma/softmma.h"
 
 /* ---- By the core: any value, any rounding ---- */
@@ -270,14 +271,13 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
       convert_floats; /* a call that stays where it is */
   smma_conversion counts = {0};
   rounder r;
-  if ((unsigned)from_format >= SMMA_FORMAT_COUNT || (unsigned)to_format >= SMMA_FORMAT_COUNT)
-    return SMMA_INVALID_ARGUMENT;
+  if (!smma_is_format(from_format) || !smma_is_format(to_format)) return SMMA_INVALID_ARGUMENT;
   if ((count && (!from || !to)) || (unsigned)rounding > SMMA_ROUND_NEAREST_AWAY ||
       (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
     return SMMA_INVALID_ARGUMENT;
   c.least = least_of(to_format, c.to), c.greatest = greatest_of(to_format, c.to);
   r = rounder_between(c.from, c.to);
-  if (fast && from_format == SMMA_F32 && c.to.fraction_bits < 23) {
+  if (fast && from_format == SMMA_F32 && c.to.fraction_bits < 23 && !smma_is_spelled(to_format)) {
     const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
     floats(&c, &r, from, to, count, &counts);
     smma_float_leave(state);

@@ -7,7 +7,7 @@
 #include "isa/format_name.h"
 #include "softmma/softmma.h"
 
-static bool known(smma_format format) { return (unsigned)format < SMMA_FORMAT_COUNT; }
+static bool known(smma_format format) { return smma_is_format(format); }
 
 static bool known_rounding(smma_rounding rounding) { return (unsigned)rounding <= SMMA_ROUND_NEAREST_AWAY; }
 

@@ -39,7 +39,7 @@ static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
   const smma_encoding f = smma_encoding_of(format);
   const uint64_t fraction = smma_low_bits(~UINT64_C(0), f.fraction_bits) << f.ignored_bits;
   const uint64_t exponents = smma_low_bits(~UINT64_C(0), f.exponent_bits) << (f.fraction_bits + f.ignored_bits);
-  const uint64_t one = (uint64_t)f.bias << (f.fraction_bits + f.ignored_bits);
+  const uint64_t one = smma_encode_one(f, false) & exponents, as_one = (x & ~exponents) | one;
   const uint64_t sign = (uint64_t)(f.sign_bits != 0) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   int count = 0;
   if (smma_is_integer(format)) return simpler_integers(f, x, form);
@@ -49,7 +49,7 @@ static int simpler_forms(smma_format format, uint64_t x, uint64_t form[FORMS]) {
     form[count++] = x & (x - 1);                                              /* without its last bit */
     form[count++] = (x & ~fraction) | (x & fraction & (~(x & fraction) + 1)); /* without all others */
   }
-  if ((x & exponents) != one) form[count++] = (x & ~exponents) | one;
+  if (as_one != x && smma_decode(f, as_one).kind == SMMA_FINITE) form[count++] = as_one;
   if (x & sign) form[count++] = x & ~sign;
   return count;
 }

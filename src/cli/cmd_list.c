@@ -50,21 +50,30 @@ static json_t *floating(smma_encoding f, int number) {
   return f.specials == SMMA_SPECIALS_INTEGER ? json_null() : json_integer(number);
 }
 
-static int list_formats(bool json) {
+/* `width`: of names. */
+static void list_format(smma_format format, int width, bool json, json_t *array) {
+  const char *name = smma_format_text(format);
+  const smma_encoding f = smma_encoding_of(format);
+  if (!json && f.specials == SMMA_SPECIALS_INTEGER)
+    printf("%-*s  %4d  %8s  %8s  %4s\n", width, name, f.bits, "-", "-", "-");
+  else if (!json)
+    printf("%-*s  %4d  %8d  %8d  %4d\n", width, name, f.bits, f.exponent_bits, f.fraction_bits, f.bias);
+  json_array_append_new(array, json_pack("{s:s, s:i, s:o, s:o, s:o}", "name", name, "bits", f.bits, "exponent_bits",
+                                         floating(f, f.exponent_bits), "fraction_bits", floating(f, f.fraction_bits),
+                                         "bias", floating(f, f.bias)));
+}
+
+/* Those that are named; without names those of the table. */
+static int list_formats(const char **names, bool json) {
   json_t *array = json_array();
-  if (!json) printf("%-10s  %4s  %8s  %8s  %4s\n", "format", "bits", "exponent", "fraction", "bias");
-  for (int format = 0; format < SMMA_FORMAT_COUNT; format++) {
-    const char *name = smma_format_text((smma_format)format);
-    smma_encoding f = smma_encoding_of((smma_format)format);
-    if (!smma_is_operand_format((smma_format)format)) continue;
-    if (!json && f.specials == SMMA_SPECIALS_INTEGER)
-      printf("%-10s  %4d  %8s  %8s  %4s\n", name, f.bits, "-", "-", "-");
-    else if (!json)
-      printf("%-10s  %4d  %8d  %8d  %4d\n", name, f.bits, f.exponent_bits, f.fraction_bits, f.bias);
-    json_array_append_new(array, json_pack("{s:s, s:i, s:o, s:o, s:o}", "name", name, "bits", f.bits, "exponent_bits",
-                                           floating(f, f.exponent_bits), "fraction_bits", floating(f, f.fraction_bits),
-                                           "bias", floating(f, f.bias)));
-  }
+  const bool all = !*names;
+  int width = 10;
+  for (const char **name = names; *name; name++)
+    width = smma_maximum(width, (int)strlen(smma_format_text(smma_require_format(*name, "--formats"))));
+  if (!json) printf("%-*s  %4s  %8s  %8s  %4s\n", width, "format", "bits", "exponent", "fraction", "bias");
+  for (; *names; names++) list_format(smma_format_from_text(*names), width, json, array);
+  for (int format = 0; all && format < SMMA_FORMAT_COUNT; format++)
+    if (smma_is_operand_format((smma_format)format)) list_format((smma_format)format, width, json, array);
   if (json)
     smma_print_json(array);
   else
@@ -122,17 +131,22 @@ int smma_command_list(int argc, const char **argv) {
       {"on", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &arch_name, 0, NULL, NULL},
       {"all", 0, POPT_ARG_NONE, &all, 0, "a line for every N of wgmma and tcgen05", NULL},
       {"gpus", 0, POPT_ARG_NONE, &list_of_gpus, 0, "the names of GPUs and targets that --on takes instead", NULL},
-      {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "the number formats instead", NULL},
+      {"formats", 0, POPT_ARG_NONE, &list_of_formats, 0, "the number formats instead: all of the table, or these",
+       NULL},
       {"experiments", 0, POPT_ARG_NONE, &experiments, 0, "what 'softmma campaign --open' asks instead", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON: every instruction with aliases and evidence", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "cdna3-r1, the first published model of CDNA 3, is listed when asked for by name.\n");
+  const char **names =
+      smma_parse_options(argc, argv, options, 0, argc,
+                         "cdna3-r1, the first published model of CDNA 3, is listed when asked for by name.\n"
+                         "Behind --formats may stand names of formats, also of those that are spelled out:\n"
+                         "[u]eXmY[-biasN][-ieee|-nan|-fnuz|-finite] of X exponent and Y fraction bits, sN and uN.\n");
+  if (*names && !list_of_formats) smma_die("unexpected argument '%s'", *names);
   only = arch_name ? (int)smma_require_arch(arch_name, "--arch") : -1;
   if (list_of_gpus + list_of_formats + experiments > 1)
     smma_die("--gpus, --formats and --experiments are lists of their own; ask for one");
   if (list_of_gpus) return list_gpus(only, json);
-  if (list_of_formats) return list_formats(json);
+  if (list_of_formats) return list_formats(names, json);
   if (experiments) return list_experiments(json);
   return list_instructions(only, all, json);
 }

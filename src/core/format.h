@@ -28,8 +28,31 @@ typedef struct {
   smma_specials specials;
 } smma_encoding;
 
+/* Formats that are not in the table have their parameters in their number: fraction bits (4 bits), exponent bits (4),
+   sign (1), special encodings (3), bias (12). */
+#define SMMA_LEAST_BIAS (-2048)
+#define SMMA_SPELLED_FORMAT(sign_bits, exponent_bits, fraction_bits, bias, specials)                     \
+  ((smma_format)((int)SMMA_SPELLED_FORMATS | (fraction_bits) | (exponent_bits) << 4 | (sign_bits) << 8 | \
+                 (int)(specials) << 9 | ((bias)-SMMA_LEAST_BIAS) << 12))
+
+SMMA_CORE bool smma_is_spelled(smma_format format) { return (unsigned)format >> 24 == 1; }
+
+SMMA_CORE smma_encoding smma_spelled_encoding(smma_format format) {
+  const int x = (int)format;
+  smma_encoding f;
+  f.fraction_bits = x & 15;
+  f.exponent_bits = x >> 4 & 15;
+  f.sign_bits = x >> 8 & 1;
+  f.specials = (smma_specials)(x >> 9 & 7);
+  f.bias = (x >> 12 & 4095) + SMMA_LEAST_BIAS;
+  f.bits = f.sign_bits + f.exponent_bits + f.fraction_bits;
+  f.ignored_bits = 0;
+  return f;
+}
+
 SMMA_CORE smma_encoding smma_encoding_of(smma_format format) {
   smma_encoding f = {0, 0, 0, 0, 0, 0, SMMA_SPECIALS_IEEE};
+  if (smma_is_spelled(format)) return smma_spelled_encoding(format);
   switch (format) {
 #define SMMA_FORMAT(symbol, name, stored, ignored, sign, exponent, fraction, exponent_bias, special) \
   case SMMA_##symbol:                                                                                \
@@ -43,7 +66,8 @@ SMMA_CORE smma_encoding smma_encoding_of(smma_format format) {
     break;
 #include "format.def"
 #undef SMMA_FORMAT
-    case SMMA_NO_FORMAT: break;
+    case SMMA_NO_FORMAT:
+    case SMMA_SPELLED_FORMATS: break;
   }
   return f;
 }
@@ -65,6 +89,12 @@ SMMA_CORE uint64_t smma_largest_fields(smma_encoding f) {
     case SMMA_SPECIALS_POWERS_OF_TWO: return ones - 1;
     default: return ones;
   }
+}
+
+/* Whether all numbers are multiples of f32's least one, and below 2^128. */
+SMMA_CORE bool smma_is_in_range_of_f32(smma_encoding f) {
+  int greatest = (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
+  return smma_minimum_exponent(f) - f.fraction_bits >= -149 && greatest <= 127;
 }
 
 typedef enum { SMMA_ZERO, SMMA_FINITE, SMMA_INFINITE, SMMA_NAN } smma_kind;

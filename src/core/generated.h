@@ -88,10 +88,12 @@ SMMA_CORE uint64_t smma_assemble(smma_fields f, uint64_t sign, uint64_t exponent
          (fraction & f.fraction) << f.fraction_at;
 }
 
+/* Without a sign as it is. */
 SMMA_CORE uint64_t smma_negated(smma_encoding f, uint64_t x) {
   uint64_t sign = (uint64_t)1 << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
   bool zero = (x & (sign - 1)) == 0;
-  if (f.specials == SMMA_SPECIALS_INTEGER) return f.sign_bits ? smma_low_bits(0 - x, f.bits) : x;
+  if (!f.sign_bits) return x;
+  if (f.specials == SMMA_SPECIALS_INTEGER) return smma_low_bits(0 - x, f.bits);
   return f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && zero ? x : x ^ sign;
 }
 

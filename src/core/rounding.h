@@ -14,6 +14,7 @@ SMMA_CORE uint64_t smma_sign_and_fields(smma_encoding f, bool negative, uint64_t
 /* What a magnitude above the greatest finite one becomes. */
 SMMA_CORE uint64_t smma_overflowed(smma_encoding f, bool negative, smma_overflow overflow) {
   uint64_t fields = smma_largest_fields(f);
+  if (negative && !f.sign_bits) return 0;
   if (f.specials == SMMA_SPECIALS_INTEGER) return smma_sign_and_fields(f, negative, fields + negative);
   if (overflow == SMMA_OVERFLOW_DEFAULT) overflow = f.bits <= 8 ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
   if (overflow == SMMA_OVERFLOW_SATURATE || f.specials == SMMA_SPECIALS_FINITE)
@@ -66,6 +67,11 @@ SMMA_CORE uint64_t smma_encode(smma_encoding f, bool negative, uint64_t signific
   fields = ((uint64_t)(smma_maximum(top, least) - least) << f.fraction_bits) + kept;
   if (fields > smma_largest_fields(f)) return smma_overflowed(f, negative, overflow);
   return smma_sign_and_fields(f, negative, fields);
+}
+
+/* The number nearest to (-1)^negative. */
+SMMA_CORE uint64_t smma_encode_one(smma_encoding f, bool negative) {
+  return smma_encode(f, negative, 1, 0, false, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
 }
 
 /* A decoded number of any kind. */

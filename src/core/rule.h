@@ -54,6 +54,14 @@ typedef struct {
   int scale_block; /* elements that share a scale factor; 0 without scales */
 } smma_operation;
 
+/* Whether a format is one of the table, or an integer: the floating-point formats that are spelled out have exponents
+   and significands of any range, which is the core's alone. */
+SMMA_CORE bool smma_is_usual(smma_format format) { return !smma_is_spelled(format) || smma_is_integer(format); }
+
+SMMA_CORE bool smma_has_usual_formats(const smma_operation *o) {
+  return smma_is_usual(o->a) && smma_is_usual(o->b) && smma_is_usual(o->c) && smma_is_usual(o->d);
+}
+
 /* Scale factors of a, or of b, that k elements have. */
 SMMA_CORE int smma_scale_count(int k, int scale_block) { return scale_block ? k / scale_block : 0; }
 

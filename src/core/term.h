@@ -42,7 +42,7 @@ SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
     case SMMA_NAN_MARKED: return smma_marked_nan(f);
     case SMMA_NAN_ALL_ONES: break;
   }
-  return smma_low_bits(~(uint64_t)0, f.bits - 1);
+  return smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
 /* A NaN in a format that is at least as wide, made quiet: sign and payload stay, the payload at the left. */

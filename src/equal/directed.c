@@ -43,7 +43,7 @@ static uint64_t end(uint64_t *state, smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
   const bool negative = below(state, 2);
   const uint64_t greatest = smma_largest_fields(f), normal = (uint64_t)1 << f.fraction_bits;
-  const uint64_t one = smma_is_integer(format) ? 1 : (uint64_t)f.bias << f.fraction_bits;
+  const uint64_t one = smma_encode_one(f, false) >> f.ignored_bits;
   const uint64_t near = greatest - (uint64_t)below(state, 65536);
   const uint64_t fields[] = {0, 1, normal, normal | normal >> 1, one, greatest, greatest - 1, near};
   return smma_sign_and_fields(f, negative, fields[below(state, 8)] & greatest);
@@ -53,10 +53,7 @@ static uint64_t zero(smma_format format, bool negative) {
   return smma_sign_and_fields(smma_encoding_of(format), negative, 0);
 }
 
-static uint64_t minus_one(smma_format format) {
-  const smma_encoding f = smma_encoding_of(format);
-  return smma_sign_and_fields(f, true, smma_is_integer(format) ? 1 : (uint64_t)f.bias << f.fraction_bits);
-}
+static uint64_t minus_one(smma_format format) { return smma_encode_one(smma_encoding_of(format), true); }
 
 /* ---- Terms ---- */
 

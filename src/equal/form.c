@@ -278,11 +278,16 @@ static bool gd_keeps_sums(const smma_operation *o) {
   return p->output != SMMA_BF16 && p->c_bits >= smma_encoding_of(p->output).fraction_bits;
 }
 
+/* A negative sum that overflows becomes a NaN with a sign, which the next step's has not. */
+static bool overflows_to_nan(const smma_operation *o) {
+  return smma_encoding_of(o->d).specials == SMMA_SPECIALS_ONE_NAN && o->rule.nan != SMMA_NAN_QUIET;
+}
+
 bool smma_zeros_add_nothing(const smma_operation *o) {
   const smma_form form = smma_form_of(o);
   switch (form.rule.algorithm) {
     case SMMA_INTEGER: return true;
-    case SMMA_G_FDPA: return general_keeps_sums(o, &form.rule.with.g_fdpa);
+    case SMMA_G_FDPA: return !overflows_to_nan(o) && general_keeps_sums(o, &form.rule.with.g_fdpa);
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA: return tr_keeps_sums(o);
     case SMMA_GD_FDPA: return gd_keeps_sums(o);
@@ -317,7 +322,8 @@ bool smma_zeros_keep_sums(const smma_operation *o) {
   const smma_form form = smma_form_of(o);
   const smma_g_fdpa *g = &form.rule.with.g_fdpa;
   if (form.rule.algorithm != SMMA_G_FDPA) return smma_zeros_add_nothing(o);
-  return general_joins_plainly(g) && alignment_keeps_sums(o, g) && exact_zero_is_positive(g, true);
+  return !overflows_to_nan(o) && general_joins_plainly(g) && alignment_keeps_sums(o, g) &&
+         exact_zero_is_positive(g, true);
 }
 
 bool smma_zeros_in_block_are_idle(const smma_operation *o, bool began_off) {

@@ -42,7 +42,7 @@ smma_power_text smma_text_of_power(int exponent) {
 }
 
 void smma_explain_rounding(smma_rounding direction, smma_format format, char *text, size_t size) {
-  char name[16];
+  char name[48];
   smma_rounding_to_text(direction, format, name, sizeof name);
   snprintf(text, size, "%s, %s", name, smma_rounding_words(direction));
 }

@@ -81,7 +81,7 @@ void smma_explanation_free(smma_explanation *explanation);
 
 /* "T-FDPA, F = 25, ..." and "d = c + sum of a[k]*b[k], K = 16, ...". */
 typedef struct {
-  char model[4096], formats[160];
+  char model[4096], formats[256];
 } smma_explain_heading;
 smma_explain_heading smma_explain_heading_of(const smma_operation *operation);
 

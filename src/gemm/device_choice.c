@@ -96,6 +96,7 @@ static bool takes_panels(const smma_device_description *device, const smma_opera
 
 smma_device_choice smma_device_choose(const smma_device_description *device, const smma_operation *o) {
   smma_device_choice choice = {0};
+  if (!smma_has_usual_formats(o)) return choice;
   choice.in_panels = takes_panels(device, o, &choice.panels);
   if (choice.in_panels) choice.kernel = choice.panels.name;
   for (size_t i = 0; i < COUNT(families) && device->has_f64 && !choice.kernel; i++)

@@ -27,6 +27,7 @@ static const smma_kernel *kernel_of(const char *name) {
 }
 
 static const smma_kernel_family *first_that_takes(const smma_operation *operation, const smma_kernel_family *const *f) {
+  if (!smma_has_usual_formats(operation)) return NULL;
   while (*f && !(*f)->takes(operation)) f++;
   return *f;
 }

@@ -41,7 +41,7 @@ static bool takes_formats(const smma_operation *o) {
 /* Results are IEEE's, or integers. */
 bool smma_lanes_take(const smma_operation *o) {
   const bool encodes = o->d == SMMA_S32 || o->d == SMMA_F64 || (is_ieee(o->c) && is_ieee(o->d) && o->c != SMMA_F64);
-  return encodes && takes_formats(o);
+  return encodes && smma_has_usual_formats(o) && takes_formats(o);
 }
 
 static const smma_kernel *kernel_here(void) {

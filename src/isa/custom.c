@@ -1,5 +1,6 @@
 #include "isa/custom.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,20 +78,26 @@ static bool check_scales(const smma_custom *custom, smma_custom_fault *fault) {
   return true;
 }
 
+/* The greatest number. */
+static double greatest_of(smma_encoding f) {
+  const smma_number x = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
+  return ldexp((double)x.significand, x.exponent - x.fraction_bits);
+}
+
 /* Whether every value of x, infinity and NaN is one of y's. */
 static bool format_holds(smma_format outer, smma_format inner) {
   smma_encoding y = smma_encoding_of(outer), x = smma_encoding_of(inner);
   if (outer == inner) return true;
-  return y.specials == SMMA_SPECIALS_IEEE && y.fraction_bits >= x.fraction_bits &&
-         (y.exponent_bits > x.exponent_bits ||
-          (y.exponent_bits == x.exponent_bits && x.specials == SMMA_SPECIALS_IEEE));
+  return y.specials == SMMA_SPECIALS_IEEE && y.sign_bits >= x.sign_bits && y.fraction_bits >= x.fraction_bits &&
+         smma_minimum_exponent(y) - y.fraction_bits <= smma_minimum_exponent(x) - x.fraction_bits &&
+         greatest_of(y) >= greatest_of(x);
 }
 
 static bool check_c(const smma_instruction *i, smma_custom_fault *fault) {
   char list[128] = "";
   if (format_holds(i->d, i->c)) return true;
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
-    if (smma_operand_formats() >> f & 1 && format_holds(i->d, (smma_format)f))
+    if (smma_operand_formats() & smma_format_bit((smma_format)f) && format_holds(i->d, (smma_format)f))
       smma_append_text(list, sizeof list, "%s%s", *list ? ", " : "", smma_format_text((smma_format)f));
   return fail(fault, "c", "%s has values that d, %s, has not; allowed: %s", smma_format_text(i->c),
               smma_format_text(i->d), list);

@@ -1,6 +1,10 @@
 #include "isa/format_name.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "isa/ascii.h"
 
@@ -69,13 +73,192 @@ static const synonym synonyms[] = {
     {"uint4", SMMA_U4},
     {"i32", SMMA_S32},
     {"int32", SMMA_S32},
+    {"int2", SMMA_SPELLED_FORMAT(1, 0, 1, 0, SMMA_SPECIALS_INTEGER)},
+    {"uint2", SMMA_SPELLED_FORMAT(0, 0, 2, -1, SMMA_SPECIALS_INTEGER)},
+    {"float8_e3m4", SMMA_SPELLED_FORMAT(1, 3, 4, 3, SMMA_SPECIALS_IEEE)},
+    {"float8_e4m3", SMMA_SPELLED_FORMAT(1, 4, 3, 7, SMMA_SPECIALS_IEEE)},
+    {"float8_e4m3b11fnuz", SMMA_SPELLED_FORMAT(1, 4, 3, 11, SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO)},
 };
 
-const char *smma_format_text(smma_format format) {
-  return (int)format >= 0 && (int)format < SMMA_FORMAT_COUNT ? names[format] : "none";
+/* ---- Formats that are spelled out ---- */
+
+enum { MOST_BITS = 16, LEAST_INTEGER = 2, MOST_INTEGER = 8, NAME_SIZE = 32 };
+
+static const char *const specials_words[] = {[SMMA_SPECIALS_IEEE] = "ieee",
+                                             [SMMA_SPECIALS_ONE_NAN] = "nan",
+                                             [SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO] = "fnuz",
+                                             [SMMA_SPECIALS_FINITE] = "finite"};
+enum { SPECIALS_WORDS = sizeof specials_words / sizeof *specials_words };
+
+/* Whether an operand's format of the table has as many bits of everything. */
+static bool has_shape(smma_format format, smma_encoding x) {
+  const smma_encoding y = smma_encoding_of(format);
+  return smma_is_operand_format(format) && y.ignored_bits == 0 &&
+         (y.specials == SMMA_SPECIALS_INTEGER) == (x.specials == SMMA_SPECIALS_INTEGER) && y.sign_bits == x.sign_bits &&
+         y.exponent_bits == x.exponent_bits && y.fraction_bits == x.fraction_bits;
 }
 
-bool smma_is_operand_format(smma_format format) { return format != SMMA_E8M13 && (unsigned)format < SMMA_FORMAT_COUNT; }
+/* What a name without a word means: as in the table, else as IEEE 754 has it. */
+static smma_specials usual_specials(smma_encoding x) {
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
+    if (has_shape((smma_format)f, x)) return smma_encoding_of((smma_format)f).specials;
+  return SMMA_SPECIALS_IEEE;
+}
+
+static int usual_bias(int exponent_bits, smma_specials specials) {
+  return (1 << (exponent_bits - 1)) - (specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
+}
+
+/* Why these parameters are no format's; NULL if they are. */
+static const char *fault_of(smma_encoding f) {
+  smma_number most;
+  if (f.specials == SMMA_SPECIALS_INTEGER) {
+    if (f.exponent_bits || f.bias != 1 - f.fraction_bits) return "an integer has no exponent";
+    return f.bits < LEAST_INTEGER || f.bits > MOST_INTEGER ? "integers have 2 to 8 bits" : NULL;
+  }
+  if ((int)f.specials >= SPECIALS_WORDS) return "no such special encodings";
+  if (f.exponent_bits < 1 || f.exponent_bits > 11) return "an exponent has 1 to 11 bits";
+  if (f.bits < 2 || f.bits > MOST_BITS) return "sign, exponent and fraction have 2 to 16 bits together";
+  if (f.specials == SMMA_SPECIALS_IEEE && f.fraction_bits == 0)
+    return "infinity and NaN take a fraction bit; say -nan, -fnuz or -finite";
+  if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO && !f.sign_bits) return "without a sign there is no -0 for NaN";
+  if (smma_largest_fields(f) >> f.fraction_bits == 0) return "it has no normal number";
+  most = smma_decode(f, smma_largest_fields(f));
+  if (1 - f.bias - f.fraction_bits < -1074 || most.exponent > 1023) return "it has numbers that f64 has not";
+  return NULL;
+}
+
+/* The format of the table that is the same; SMMA_NO_FORMAT if there is none. */
+static smma_format of_table(smma_encoding x) {
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
+    const smma_encoding y = smma_encoding_of((smma_format)f);
+    if (has_shape((smma_format)f, x) && y.bias == x.bias && y.specials == x.specials) return (smma_format)f;
+  }
+  return SMMA_NO_FORMAT;
+}
+
+/* Takes `word` from the front of what is left. */
+static bool take(const char **at, const char *end, const char *word) {
+  const size_t length = strlen(word);
+  if ((size_t)(end - *at) < length || memcmp(*at, word, length) != 0) return false;
+  *at += length;
+  return true;
+}
+
+/* A number of at most four digits, without zeros before it. */
+static bool take_number(const char **at, const char *end, int *number) {
+  const char *first = *at;
+  for (*number = 0; *at < end && **at >= '0' && **at <= '9' && *at - first < 4; ++*at)
+    *number = 10 * *number + (**at - '0');
+  return *at > first && (*first != '0' || *at == first + 1);
+}
+
+static bool take_specials(const char **at, const char *end, smma_specials *specials) {
+  for (int s = 0; s < SPECIALS_WORDS; s++)
+    if (take(at, end, specials_words[s])) return *specials = (smma_specials)s, true;
+  return false;
+}
+
+/* Whether the text is of the form, and what it says. */
+static bool read_integer(const char *at, const char *end, smma_encoding *f) {
+  f->sign_bits = take(&at, end, "s");
+  if (!f->sign_bits && !take(&at, end, "u")) return false;
+  if (!take_number(&at, end, &f->bits) || at != end || f->bits > 99) return false;
+  f->fraction_bits = f->bits - f->sign_bits;
+  f->bias = 1 - f->fraction_bits;
+  f->specials = SMMA_SPECIALS_INTEGER;
+  return true;
+}
+
+static bool read_floating(const char *at, const char *end, smma_encoding *f) {
+  bool biased, negative = false;
+  f->sign_bits = !take(&at, end, "u");
+  if (!take(&at, end, "e") || !take_number(&at, end, &f->exponent_bits) || !take(&at, end, "m") ||
+      !take_number(&at, end, &f->fraction_bits))
+    return false;
+  f->bits = f->sign_bits + f->exponent_bits + f->fraction_bits;
+  biased = take(&at, end, "-bias");
+  if (biased) negative = take(&at, end, "-");
+  if (biased && !take_number(&at, end, &f->bias)) return false;
+  if (negative) f->bias = -f->bias;
+  f->specials = usual_specials(*f);
+  if (take(&at, end, "-") && !take_specials(&at, end, &f->specials)) return false;
+  if (!biased && f->exponent_bits >= 1 && f->exponent_bits <= MOST_BITS)
+    f->bias = usual_bias(f->exponent_bits, f->specials);
+  return at == end;
+}
+
+static bool is_name(const char *name, const char *text, size_t length) {
+  return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+smma_format smma_spelled_from_text(const char *text, size_t length, char *why, size_t size) {
+  const char *end = text + length, *fault;
+  smma_encoding f = {0, 0, 0, 0, 0, 0, SMMA_SPECIALS_IEEE};
+  smma_format known;
+  if (size) *why = 0;
+  if (!read_integer(text, end, &f) && !read_floating(text, end, &f)) return SMMA_NO_FORMAT;
+  known = of_table(f);
+  if (known != SMMA_NO_FORMAT) return known;
+  fault = fault_of(f);
+  if (!fault) return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
+  if (size && !is_name(names[SMMA_E8M13], text, length))
+    snprintf(why, size, "%.*s: %s", (int)(length < 40 ? length : 40), text, fault);
+  return SMMA_NO_FORMAT;
+}
+
+static void spell(smma_format format, char name[NAME_SIZE]) {
+  const smma_encoding f = smma_encoding_of(format);
+  char bias[16] = "";
+  if (f.specials == SMMA_SPECIALS_INTEGER) {
+    snprintf(name, NAME_SIZE, "%s%d", f.sign_bits ? "s" : "u", f.bits);
+    return;
+  }
+  if (f.bias != usual_bias(f.exponent_bits, f.specials)) snprintf(bias, sizeof bias, "-bias%d", f.bias);
+  snprintf(name, NAME_SIZE, "%se%dm%d%s%s%s", f.sign_bits ? "" : "u", f.exponent_bits, f.fraction_bits, bias,
+           f.specials == usual_specials(f) ? "" : "-",
+           f.specials == usual_specials(f) ? "" : specials_words[f.specials]);
+}
+
+/* Names that somebody asked for, so that they stay. */
+typedef struct spelled_name {
+  smma_format format;
+  char name[NAME_SIZE];
+  struct spelled_name *next;
+} spelled_name;
+
+enum { LISTS = 256 };
+static _Atomic(spelled_name *) spelled_names[LISTS];
+
+static const char *name_of_spelled(smma_format format) {
+  _Atomic(spelled_name *) *list = &spelled_names[(unsigned)format * 2654435761u >> 24];
+  spelled_name *first = atomic_load(list), *made;
+  for (const spelled_name *n = first; n; n = n->next)
+    if (n->format == format) return n->name;
+  made = malloc(sizeof *made);
+  if (!made) return "a format, for whose name there is no memory";
+  made->format = format;
+  spell(format, made->name);
+  do {
+    for (const spelled_name *n = made->next = first; n; n = n->next)
+      if (n->format == format) return free(made), n->name;
+  } while (!atomic_compare_exchange_weak(list, &first, made));
+  return made->name;
+}
+
+/* ---- Names ---- */
+
+const char *smma_format_text(smma_format format) {
+  if ((unsigned)format < SMMA_FORMAT_COUNT) return names[format];
+  return smma_is_format(format) ? name_of_spelled(format) : "none";
+}
+
+bool smma_is_format(smma_format format) {
+  if ((unsigned)format < SMMA_FORMAT_COUNT) return true;
+  return smma_is_spelled(format) && !fault_of(smma_encoding_of(format));
+}
+
+bool smma_is_operand_format(smma_format format) { return format != SMMA_E8M13 && smma_is_format(format); }
 
 /* But for the case of letters. */
 static bool same_text(const char *x, const char *y) {
@@ -84,9 +267,12 @@ static bool same_text(const char *x, const char *y) {
 }
 
 smma_format smma_format_from_text(const char *text) {
+  char lower[NAME_SIZE];
+  size_t length;
   for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
     if (smma_is_operand_format((smma_format)format) && same_text(text, names[format])) return (smma_format)format;
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
     if (same_text(text, synonyms[i].text)) return synonyms[i].format;
-  return SMMA_NO_FORMAT;
+  for (length = 0; text[length] && length < sizeof lower; length++) lower[length] = smma_lower(text[length]);
+  return smma_spelled_from_text(lower, length, NULL, 0);
 }

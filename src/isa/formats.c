@@ -29,10 +29,18 @@ static bool answers_to(const smma_block_format *format, const char *name) {
 }
 
 void smma_explain_unknown_format(const char *name, bool blocks, char *message, size_t size) {
-  size_t used = (size_t)snprintf(message, size, "unknown format '%.100s'; formats are ", name);
+  char why[160];
+  size_t used;
+  smma_spelled_from_text(name, strlen(name), why, sizeof why);
+  if (*why) {
+    snprintf(message, size, "%s", why);
+    return;
+  }
+  used = (size_t)snprintf(message, size, "unknown format '%.100s'; formats are ", name);
   for (int f = 0; f < SMMA_FORMAT_COUNT && used < size; f++)
     if (smma_is_operand_format((smma_format)f))
       used += (size_t)snprintf(message + used, size - used, "%s%s", f ? ", " : "", smma_format_text((smma_format)f));
+  if (used < size) used += (size_t)snprintf(message + used, size - used, ", [u]eXmY, sN, uN");
   for (size_t f = 0; blocks && f < smma_block_format_count && used < size; f++)
     used += (size_t)snprintf(message + used, size - used, ", %s", smma_block_formats[f].name);
 }

@@ -15,12 +15,24 @@
 #define STEPS A(COMPOSITION)
 #define SINGLE (A(E_FDPA) | A(FTZ_ADDMUL) | DOWN | A(FTZ_FMA)) /* with FP32 results */
 
+/* Formats that are spelled out, in sets of formats: integers; floating point whose values f32 has, with a sign, or
+   without; and that needs f64. */
+enum { SPELLED_INTEGER = 28, SPELLED_SIGNED, SPELLED_UNSIGNED, SPELLED_WIDE };
+_Static_assert(SMMA_FORMAT_COUNT <= (int)SPELLED_INTEGER, "a set of formats is one word");
+
 #define F(name) (1u << SMMA_FORMAT_##name)
+#define SPELLED(kind) (1u << SPELLED_##kind)
+#define TABLE(formats) ((formats) & (SPELLED(INTEGER) - 1))
 #define FP8 (F(e4m3) | F(e5m2))
-#define OPERANDS (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1))
+#define RESULTS                                                                                          \
+  (F(f32) | F(tf32) | F(f16) | F(bf16) | FP8 | F(e4m3fnuz) | F(e5m2fnuz) | F(e3m2) | F(e2m3) | F(e2m1) | \
+   SPELLED(SIGNED))
+#define OPERANDS (RESULTS | SPELLED(UNSIGNED))
+#define WIDE (F(f64) | SPELLED(WIDE))
 #define FLOATS (F(f32) | F(f16) | F(bf16))
-#define OUTPUTS (OPERANDS | F(f64) | F(e8m13))
-#define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4))
+#define SUMS (FLOATS | SPELLED(SIGNED))
+#define OUTPUTS (RESULTS | F(f64) | F(e8m13))
+#define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4) | SPELLED(INTEGER))
 
 static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                         "toward-positive", "nearest-away", NULL};
@@ -72,28 +84,31 @@ static const smma_key keys[] = {
     NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
     NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),
     NUMBER("k", EVERY, OF_INSTRUCTION(k), 1, SMMA_MAXIMUM_K, NEEDED),
-    FORMAT("a", A(FMA), OF_INSTRUCTION(a), OPERANDS | F(f64), NEEDED),
+    FORMAT("a", A(FMA), OF_INSTRUCTION(a), OPERANDS | WIDE, NEEDED),
     FORMAT("a", A(GST_FDPA), OF_INSTRUCTION(a), F(e2m1), NEEDED),
     FORMAT("a", A(FP8_BY_FP16), OF_INSTRUCTION(a), FP8, NEEDED),
     FORMAT("a", A(INTEGER), OF_INSTRUCTION(a), INTEGERS, NEEDED),
-    FORMAT("a", STEPS, OF_INSTRUCTION(a), OPERANDS | F(f64) | INTEGERS, NEEDED),
+    FORMAT("a", STEPS, OF_INSTRUCTION(a), OPERANDS | WIDE | INTEGERS, NEEDED),
+    FORMAT("a", OPPOSING, OF_INSTRUCTION(a), TABLE(OPERANDS), NEEDED),
     FORMAT("a", EVERY, OF_INSTRUCTION(a), OPERANDS, NEEDED),
-    FORMAT("b", A(FMA), OF_INSTRUCTION(b), OPERANDS | F(f64), NEEDED),
+    FORMAT("b", A(FMA), OF_INSTRUCTION(b), OPERANDS | WIDE, NEEDED),
     FORMAT("b", A(GST_FDPA), OF_INSTRUCTION(b), F(e2m1), NEEDED),
     FORMAT("b", A(FP8_BY_FP16), OF_INSTRUCTION(b), FP8, NEEDED),
     FORMAT("b", A(INTEGER), OF_INSTRUCTION(b), INTEGERS, NEEDED),
-    FORMAT("b", STEPS, OF_INSTRUCTION(b), OPERANDS | F(f64) | INTEGERS, NEEDED),
+    FORMAT("b", STEPS, OF_INSTRUCTION(b), OPERANDS | WIDE | INTEGERS, NEEDED),
+    FORMAT("b", OPPOSING, OF_INSTRUCTION(b), TABLE(OPERANDS), NEEDED),
     FORMAT("b", EVERY, OF_INSTRUCTION(b), OPERANDS, NEEDED),
     FORMAT("c", A(INTEGER), OF_INSTRUCTION(c), F(s32), AS("d")),
-    FORMAT("c", STEPS, OF_INSTRUCTION(c), OPERANDS | F(f64) | F(s32), AS("d")),
-    FORMAT("c", EVERY, OF_INSTRUCTION(c), OPERANDS | F(f64), AS("d")),
-    FORMAT("d", A(FMA), OF_INSTRUCTION(d), FLOATS | F(f64), NEEDED),
+    FORMAT("c", STEPS, OF_INSTRUCTION(c), OPERANDS | WIDE | F(s32), AS("d")),
+    FORMAT("c", EVERY, OF_INSTRUCTION(c), OPERANDS | WIDE, AS("d")),
+    FORMAT("d", A(FMA), OF_INSTRUCTION(d), SUMS | F(f64), NEEDED),
     FORMAT("d", SINGLE, OF_INSTRUCTION(d), F(f32), NEEDED),
     FORMAT("d", A(FP8_BY_FP16), OF_INSTRUCTION(d), F(f32) | F(f16), NEEDED),
-    FORMAT("d", A(G_FDPA), OF_INSTRUCTION(d), OPERANDS | F(f64), NEEDED),
+    FORMAT("d", A(G_FDPA), OF_INSTRUCTION(d), RESULTS | F(f64), NEEDED),
     FORMAT("d", A(INTEGER), OF_INSTRUCTION(d), F(s32), NEEDED),
-    FORMAT("d", STEPS, OF_INSTRUCTION(d), OPERANDS | F(f64) | F(s32), NEEDED),
-    FORMAT("d", EVERY, OF_INSTRUCTION(d), FLOATS, NEEDED),
+    FORMAT("d", STEPS, OF_INSTRUCTION(d), RESULTS | F(f64) | F(s32), NEEDED),
+    FORMAT("d", OPPOSING, OF_INSTRUCTION(d), FLOATS, NEEDED),
+    FORMAT("d", EVERY, OF_INSTRUCTION(d), SUMS, NEEDED),
     FORMAT("scale", A(ST_FDPA), OF_INSTRUCTION(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
     FORMAT("scale", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
@@ -267,6 +282,26 @@ int smma_key_of_rule(const smma_rule *rule, const smma_key *key) {
 
 unsigned smma_operand_formats(void) { return OPERANDS | F(f64); }
 
+unsigned smma_format_bit(smma_format format) {
+  const smma_encoding f = smma_encoding_of(format);
+  if (!smma_is_format(format)) return 0;
+  if (!smma_is_spelled(format)) return 1u << format;
+  if (smma_is_integer(format)) return SPELLED(INTEGER);
+  return !smma_is_in_range_of_f32(f) ? SPELLED(WIDE) : f.sign_bits ? SPELLED(SIGNED) : SPELLED(UNSIGNED);
+}
+
+/* The formats that are spelled out, as lists of what is allowed name them. */
+static const char *spelled_words(unsigned formats) {
+  switch (formats >> SPELLED_INTEGER) {
+    case 0: return "";
+    case SPELLED(INTEGER) >> SPELLED_INTEGER: return ", s2 to s8, u2 to u8";
+    case SPELLED(SIGNED) >> SPELLED_INTEGER: return ", eXmY within f32";
+    case (SPELLED(SIGNED) | SPELLED(UNSIGNED)) >> SPELLED_INTEGER: return ", eXmY and ueXmY within f32";
+    case (SPELLED(SIGNED) | SPELLED(UNSIGNED) | SPELLED(WIDE)) >> SPELLED_INTEGER: return ", eXmY, ueXmY";
+    default: return ", eXmY, ueXmY, s2 to s8, u2 to u8";
+  }
+}
+
 void smma_append_text(char *text, size_t size, const char *format, ...) {
   size_t used = strlen(text);
   va_list arguments;
@@ -286,10 +321,11 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size) {
       break;
     case SMMA_KEY_FORMAT:
       for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-        if (!(key->formats >> f & 1)) continue;
+        if (!(key->formats & smma_format_bit((smma_format)f))) continue;
         smma_append_text(text, size, "%s%s", comma, smma_format_text((smma_format)f));
         comma = ", ";
       }
+      smma_append_text(text, size, "%s", spelled_words(key->formats));
       if (key->word) smma_append_text(text, size, "%s%s", comma, key->word);
       break;
     case SMMA_KEY_CHOICE:
@@ -307,7 +343,7 @@ bool smma_key_allows(const smma_key *key, int value) {
   switch (key->kind) {
     case SMMA_KEY_FORMAT:
       if (key->word && value == key->meaning) return true;
-      return value >= 0 && value < SMMA_FORMAT_COUNT && key->formats >> value & 1;
+      return key->formats & smma_format_bit((smma_format)value);
     case SMMA_KEY_CHOICE:
     case SMMA_KEY_ROUNDING:
       while (key->choices[choices]) choices++;
@@ -326,9 +362,13 @@ static bool is_word(const char *text, const char *word, size_t length) {
 bool smma_key_word(const smma_key *key, const char *word, size_t length, int *value) {
   if (is_word(key->word, word, length)) return *value = key->meaning, true;
   if (is_word(key->other_word, word, length)) return *value = key->other_meaning, true;
-  if (key->kind == SMMA_KEY_FORMAT)
+  if (key->kind == SMMA_KEY_FORMAT) {
     for (*value = 0; *value < SMMA_FORMAT_COUNT; ++*value)
-      if (is_word(smma_format_text((smma_format)*value), word, length)) return key->formats >> *value & 1;
+      if (is_word(smma_format_text((smma_format)*value), word, length))
+        return key->formats & smma_format_bit((smma_format)*value);
+    *value = (int)smma_spelled_from_text(word, length, NULL, 0);
+    return key->formats & smma_format_bit((smma_format)*value);
+  }
   if (key->kind == SMMA_KEY_CHOICE || key->kind == SMMA_KEY_ROUNDING)
     for (*value = 0; key->choices[*value]; ++*value)
       if (is_word(key->choices[*value], word, length)) return true;

@@ -24,7 +24,7 @@ typedef struct {
   int meaning;
   const char *other_word; /* one more; or NULL */
   int other_meaning;
-  unsigned formats;           /* bit SMMA_FORMAT_NAME */
+  unsigned formats;           /* the bits of smma_format_bit */
   const char *const *choices; /* ended by NULL */
   const char *like;           /* the key whose value it takes where it is not given; or NULL */
   int otherwise;              /* else its value; SMMA_KEY_REQUIRED: it must be given */
@@ -67,7 +67,11 @@ const char *smma_key_allowed(const smma_key *key, char *text, size_t size);
 /* More text behind what is there. */
 void smma_append_text(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Floating-point formats that can be operands. */
+/* Floating-point formats of the table that can be operands. */
 unsigned smma_operand_formats(void);
+
+/* A format's bit in sets of formats: bit SMMA_FORMAT_NAME; those that are spelled out have one in common with their
+   like. */
+unsigned smma_format_bit(smma_format format);
 
 #endif

@@ -9,7 +9,7 @@ static bool place_unnormalised(const smma_subject *s, smma_row *row, int k, bool
   if (!smma_place(s, &a, k, negative ? -3 : 3, exponent - 1)) return false;
   const smma_number power = smma_decode(smma_encoding_of(i->b), a.b[k]);
   row->a[k] = a.a[k];
-  row->b[k] = smma_encode(smma_encoding_of(i->b), false, 3, power.exponent - 1, false, SMMA_ROUND_TOWARD_ZERO,
+  row->b[k] = smma_encode(smma_encoding_of(i->b), power.negative, 3, power.exponent - 1, false, SMMA_ROUND_TOWARD_ZERO,
                           SMMA_OVERFLOW_SATURATE);
   return smma_is_exactly(smma_dyadic_of((int64_t)smma_decode(smma_encoding_of(i->b), row->b[k]).significand,
                                         power.exponent - power.fraction_bits),

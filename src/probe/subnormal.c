@@ -25,15 +25,17 @@ typedef struct {
 
 static uint64_t sign_of(smma_format format) { return smma_sign_and_fields(smma_encoding_of(format), true, 0); }
 
-/* The same with all signs turned. */
+/* The same with all signs turned, those of products in the factor that has one. */
 static void add_negative(const smma_examination *x, questions *q) {
   const smma_instruction *i = x->subject.instruction;
+  const uint64_t of_a = sign_of(i->a), of_b = of_a ? 0 : sign_of(i->b);
   question n = q->list[q->count - 1];
+  if (!of_a && !of_b) return;
   smma_row *rows[] = {&n.row, &n.control, &n.depth};
   for (int r = 0; r < 3; r++) {
     for (int k = 0; k < i->k; k++)
       if (smma_decode(smma_encoding_of(i->a), rows[r]->a[k]).kind != SMMA_ZERO)
-        rows[r]->a[k] = rows[r]->a[k] ^ sign_of(i->a);
+        rows[r]->a[k] ^= of_a, rows[r]->b[k] ^= of_b;
     if (smma_decode(smma_encoding_of(i->c), rows[r]->c).kind != SMMA_ZERO) rows[r]->c = rows[r]->c ^ sign_of(i->c);
   }
   n.significand = -n.significand;

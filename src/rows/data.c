@@ -97,6 +97,10 @@ static dice dice_of(smma_part_id part, size_t index) {
 
 static int greatest_exponent(smma_encoding f) { return (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias; }
 
+static uint64_t sign_of(smma_encoding f, const dice *x) {
+  return (x->bits >> 63 & (uint64_t)f.sign_bits) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
+}
+
 /* A number of this exponent, which is brought into the format's normal range, and random sign and fraction. */
 static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   const int least = smma_minimum_exponent(f), greatest = greatest_exponent(f);
@@ -106,7 +110,7 @@ static uint64_t at_exponent(smma_encoding f, const dice *x, int exponent) {
   if (exponent > greatest) exponent = greatest;
   fields = (uint64_t)(exponent + f.bias) << f.fraction_bits | fraction;
   if (fields > smma_largest_fields(f)) fields = smma_largest_fields(f);
-  return (fields | (x->bits >> 63) << (f.exponent_bits + f.fraction_bits)) << f.ignored_bits;
+  return (fields << f.ignored_bits) | sign_of(f, x);
 }
 
 /* Random bits; what is not finite loses the highest bit of its exponent (NaN for negative zero: becomes zero). */
@@ -115,10 +119,6 @@ static uint64_t finite(smma_encoding f, const dice *x) {
   if (smma_decode(f, encoding).kind <= SMMA_FINITE) return encoding;
   if (f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO) return 0;
   return encoding ^ (uint64_t)1 << (f.exponent_bits + f.fraction_bits + f.ignored_bits - 1);
-}
-
-static uint64_t sign_of(smma_encoding f, const dice *x) {
-  return (x->bits >> 63) << (f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
 static uint64_t infinity(smma_encoding f, const dice *x) {

@@ -93,9 +93,9 @@ static inline double exact_double(int64_t x) {
   return double_of(code_of(offset) + (uint64_t)x) - offset;
 }
 
-/* smma_encode of sum * 2^exponent to nearest even, saturating, for sums below 2^51 and formats with sign, exponent and
-   at most 51 fraction bits, without branches: a power of two whose last bit has the value of the result's is added, and
-   what it gains is the result's significand. */
+/* smma_encode of sum * 2^exponent to nearest even, saturating, for sums below 2^51 and formats with sign, exponent, at
+   most 51 fraction bits and subnormals below 2^200, without branches: a power of two whose last bit has the value of
+   the result's is added, and what it gains is the result's significand. */
 static inline void encode_floats(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
   const uint64_t largest = smma_largest_fields(f), has_zero = f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
   const uint64_t least = (uint64_t)(1023 + smma_minimum_exponent(f) - exponent);
@@ -120,7 +120,7 @@ static inline void encode_doubles(int exponent, int count, const int64_t *sum, u
 }
 
 static inline void smma_encode_normals(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
-  if (f.sign_bits && f.exponent_bits) {
+  if (f.sign_bits && f.exponent_bits && smma_minimum_exponent(f) <= 200) {
     if (f.fraction_bits > 51)
       encode_doubles(exponent + smma_normal_exponent(f), count, sum, out);
     else

@@ -44,14 +44,16 @@ bool smma_place_subnormal_c_in(const smma_instruction *i, smma_row *row, int64_t
   return encode(i->c, significand, exponent, true, &row->c);
 }
 
-/* The exponent is shared as evenly as both formats allow. */
+/* The exponent is shared as evenly as both formats allow; b has the sign where a has none. */
 static bool place_product(const smma_instruction *i, smma_row *row, int k, int64_t significand, int exponent) {
   const smma_encoding b = smma_encoding_of(i->b);
+  const int64_t sign_of_b = significand < 0 && !smma_encoding_of(i->a).sign_bits ? -1 : 1;
   const int reach = (1 << b.exponent_bits) + (exponent < 0 ? -exponent : exponent);
   for (int step = 0; step <= reach; step++)
     for (int sign = -1; sign <= 1; sign += 2) {
       const int of_b = exponent / 2 + sign * step;
-      if (encode(i->b, 1, of_b, false, &row->b[k]) && encode(i->a, significand, exponent - of_b, false, &row->a[k]))
+      if (encode(i->b, sign_of_b, of_b, false, &row->b[k]) &&
+          encode(i->a, sign_of_b * significand, exponent - of_b, false, &row->a[k]))
         return true;
     }
   return false;

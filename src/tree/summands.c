@@ -55,6 +55,9 @@ bool smma_choose_summands(const smma_instruction *i, smma_summands *s, smma_erro
   const range outer = intersection(range_of(i->c), range_of(i->d));
   *s = (smma_summands){.instruction = i, .count = i->k + 1, .products = 1};
   if (smma_is_integer(i->d)) return smma_fail(why, "sums of integers are exact: no rounding shows their order");
+  if (!smma_encoding_of(i->a).sign_bits && !smma_encoding_of(i->b).sign_bits)
+    return smma_fail(why, "products of %s and %s have no sign: none cancels another", smma_format_text(i->a),
+                     smma_format_text(i->b));
   if (choose_range(s, intersection(outer, product_range(i, false)))) return true;
   smma_fail(why, "the products of %s and %s span only %d bits, too few for a rounding to show their order",
             smma_format_text(i->a), smma_format_text(i->b), s->huge - s->one);
@@ -85,6 +88,7 @@ static void put_product(const smma_summands *s, const smma_tree_question *q, int
                         smma_row *row) {
   const smma_instruction *i = s->instruction;
   const range a = range_of(i->a), b = range_of(i->b);
+  const bool a_has_sign = smma_encoding_of(i->a).sign_bits;
   const int k = index * s->products + q->product[index], lean = q->lean[index];
   int of_a, of_b;
   if (s->products > 1) {
@@ -97,8 +101,8 @@ static void put_product(const smma_summands *s, const smma_tree_question *q, int
     exponent = of_product;
   }
   split(exponent, lean, a, b, &of_a, &of_b);
-  row->a[k] = power(i->a, of_a, negative);
-  row->b[k] = power(i->b, of_b, false);
+  row->a[k] = power(i->a, of_a, negative && a_has_sign);
+  row->b[k] = power(i->b, of_b, negative && !a_has_sign);
 }
 
 smma_tree_question smma_pair_question(const smma_summands *s, int plus, int minus, smma_summand others) {

@@ -4,6 +4,28 @@
 
 static PyArray_Descr *dtypes[SMMA_FORMAT_COUNT];
 
+/* Formats that are spelled out which have a dtype. */
+enum { MOST_SPELLED = 16 };
+static struct {
+  smma_format format;
+  PyArray_Descr *dtype;
+} spelled[MOST_SPELLED];
+
+/* Where a format's dtype is, or goes if it has none; NULL where there is no room for one that is spelled out. */
+static PyArray_Descr **place_of(smma_format format) {
+  int i = 0;
+  if (!smma_is_spelled(format)) return &dtypes[format];
+  while (i < MOST_SPELLED && spelled[i].dtype && spelled[i].format != format) i++;
+  if (i == MOST_SPELLED) return NULL;
+  if (!spelled[i].dtype) spelled[i].format = format;
+  return &spelled[i].dtype;
+}
+
+static PyArray_Descr *dtype_of(smma_format format) {
+  PyArray_Descr **place = place_of(format);
+  return place ? *place : NULL;
+}
+
 /* Formats whose encodings are also those of another format, which has the dtype; SMMA_F64 stands for none. */
 static const smma_format kin[SMMA_FORMAT_COUNT] = {
     [SMMA_TF32] = SMMA_F32, [SMMA_E8M13] = SMMA_F32, [SMMA_UE4M3] = SMMA_E4M3};
@@ -13,9 +35,10 @@ static void learn(PyArray_Descr *dtype) {
   PyObject *name = PyObject_GetAttrString((PyObject *)dtype, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
   smma_format format = smma_format_find(text);
-  if (format != SMMA_NO_FORMAT && !dtypes[format]) {
+  PyArray_Descr **place = format == SMMA_NO_FORMAT ? NULL : place_of(format);
+  if (place && !*place) {
     Py_INCREF(dtype);
-    dtypes[format] = dtype;
+    *place = dtype;
   }
   Py_XDECREF(name);
   Py_DECREF(dtype);
@@ -45,18 +68,21 @@ bool array_learn_dtypes(void) {
 /* Without a dtype of its own, encodings are unsigned numbers. */
 PyArray_Descr *array_dtype_of(smma_format format) {
   static const int unsigned_types[] = {[1] = NPY_UINT8, [2] = NPY_UINT16, [4] = NPY_UINT32, [8] = NPY_UINT64};
-  if (!dtypes[format]) return PyArray_DescrFromType(unsigned_types[smma_format_bytes(format)]);
-  Py_INCREF(dtypes[format]);
-  return dtypes[format];
+  PyArray_Descr *dtype = dtype_of(format);
+  if (!dtype) return PyArray_DescrFromType(unsigned_types[smma_format_bytes(format)]);
+  Py_INCREF(dtype);
+  return dtype;
 }
 
 bool array_same_dtype(smma_format one, smma_format other) {
-  return other != SMMA_NO_FORMAT && dtypes[one] && dtypes[one] == dtypes[other];
+  return other != SMMA_NO_FORMAT && dtype_of(one) && dtype_of(one) == dtype_of(other);
 }
 
 static smma_format format_of_type(int type) {
   for (int format = 0; format < SMMA_FORMAT_COUNT; format++)
     if (dtypes[format] && dtypes[format]->type_num == type) return (smma_format)format;
+  for (int i = 0; i < MOST_SPELLED; i++)
+    if (spelled[i].dtype && spelled[i].dtype->type_num == type) return spelled[i].format;
   return SMMA_NO_FORMAT;
 }
 

@@ -119,6 +119,7 @@ PyObject *python_gpus(PyObject *module, PyObject *none);
 PyObject *python_formats(PyObject *module, PyObject *none);
 PyObject *python_block_formats(PyObject *module, PyObject *none);
 PyObject *python_format(PyObject *module, PyObject *object);
+PyObject *python_dtype(PyObject *module, PyObject *object);
 PyObject *python_catalogue(PyObject *module, PyObject *gpu);
 PyObject *python_find_instruction(PyObject *module, PyObject *arguments);
 PyObject *python_describe(PyObject *module, PyObject *handle);

@@ -87,6 +87,13 @@ PyObject *python_format(PyObject *module, PyObject *object) {
   return format == SMMA_NO_FORMAT ? NULL : PyUnicode_FromString(smma_format_name(format));
 }
 
+/* That of arrays in a format. */
+PyObject *python_dtype(PyObject *module, PyObject *object) {
+  smma_format format = array_format_named(object, "format");
+  (void)module;
+  return format == SMMA_NO_FORMAT ? NULL : (PyObject *)array_dtype_of(format);
+}
+
 /* SMMA_ARCH_COUNT with an exception. */
 static smma_arch_id arch_of(PyObject *gpu) {
   char message[MESSAGE_SIZE];

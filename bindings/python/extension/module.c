@@ -38,6 +38,7 @@ static PyMethodDef functions[] = {
     {"formats", python_formats, METH_NOARGS, NULL},
     {"block_formats", python_block_formats, METH_NOARGS, NULL},
     {"format", python_format, METH_O, NULL},
+    {"dtype", python_dtype, METH_O, NULL},
     {"catalogue", python_catalogue, METH_O, NULL},
     {"find_instruction", python_find_instruction, METH_VARARGS, NULL},
     {"choose", python_choose, METH_VARARGS, NULL},

@@ -27,7 +27,8 @@ class Format(NamedTuple):
     """A number format: its bits, the bytes that an element takes in an array, and the dtype of such arrays.
 
     Formats without a dtype of their own share one: tf32 is float32 with 13 ignored bits, ue4m3 is float8_e4m3fn
-    without a sign.
+    without a sign. Others are spelled out ("e3m4", "e4m3-bias11-fnuz", "s5": docs/custom-units.md), and those of them
+    that ml_dtypes lacks are encodings in unsigned integers.
     """
 
     name: str
@@ -169,12 +170,11 @@ def formats() -> list[Format]:
 
 
 def dtype(format: Any) -> np.dtype[Any]:
-    """The dtype of arrays in a format, given by name ("e4m3", "half", "float8_e5m2", ...) or by a dtype.
+    """The dtype of arrays in a format, given by name ("e4m3", "half", "float8_e5m2", "e3m4", ...) or by a dtype.
 
     Raises LookupError if there is no such format.
     """
-    name = _core.format(format)
-    return next(f.dtype for f in formats() if f.name == name)
+    return _core.dtype(format)
 
 
 def instruction(on: str, name: str) -> Instruction:

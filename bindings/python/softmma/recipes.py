@@ -248,7 +248,7 @@ def custom(
             element, _, block = BLOCK_FORMATS[format]
             return Operand(element, f"1x{block}")
         name = _core.format(format)
-        return Operand(name, scaling if _BITS[name] <= 8 else "none")
+        return Operand(name, scaling if _BITS.get(name, 16) <= 8 else "none")
 
     w, x, g = (operand(format) for format in (weights, activations, gradients or activations))
     if len({bool(each.block) for each in (w, x, g)}) == 2:

@@ -126,3 +126,40 @@ def test_blocks_of_zeros_and_of_none():
         softmma.quantize([1], "mxfp5")
     with pytest.raises(ValueError, match="x is a number"):
         softmma.quantize(1, "mxfp4")
+
+
+def test_formats_spelled_out(generator):
+    """As ml_dtypes where it has them; else encodings, which a table of all values explains."""
+    x = generator.standard_normal(4000) * 4
+    for name, kind in ("e3m4", ml_dtypes.float8_e3m4), ("e4m3-ieee", ml_dtypes.float8_e4m3):
+        assert softmma.dtype(name) == kind
+        inside = x[np.abs(x) <= float(ml_dtypes.finfo(kind).max)]
+        np.testing.assert_array_equal(bits(softmma.round(inside, name)), bits(inside.astype(kind)))
+    assert softmma.dtype("e4m3-bias11-fnuz") == ml_dtypes.float8_e4m3b11fnuz
+    assert softmma.round([-1, 7.4, 9], "s4").astype(int).tolist() == [-1, 7, 7]
+    assert softmma.dtype("s4") == ml_dtypes.int4 and softmma.dtype("u2") == ml_dtypes.uint2
+    assert softmma.dtype("e5m10") == np.float16 and softmma.dtype("e6m9") == np.uint16
+
+    codes = softmma.round(x, "e2m4-finite")
+    values = np.arange(64) / np.float64(16)
+    values = np.where(values < 1, values, (1 + values % 1) * np.exp2(values // 1 - 1))
+    values[:16] = np.arange(16) / 16
+    table = np.concatenate([values, -values])
+    assert codes.dtype == np.uint8
+    nearest = np.abs(table[None, :] - np.clip(x, -values[-1], values[-1])[:, None]).min(1)
+    np.testing.assert_array_equal(np.abs(table[codes] - np.clip(x, -values[-1], values[-1])), nearest)
+    with pytest.raises(LookupError, match="e12m3"):
+        softmma.dtype("e12m3")
+
+
+def test_custom_unit_in_formats_spelled_out(generator):
+    """Products are those of the values, and operands may be numbers or encodings."""
+    unit = softmma.Custom(
+        {"name": "x", "algorithm": "G-FDPA", "k": 16, "a": "e2m4-finite", "b": "e3m4", "d": "f32",
+         "alignment_bits": "exact"}
+    )  # fmt: skip
+    a, b = generator.integers(-7, 8, (5, 32)) / 4, generator.integers(-15, 16, (32, 9)) / 8
+    d = softmma.matmul(a, b, on=unit)
+    np.testing.assert_array_equal(d, (a @ b).astype(np.float32))
+    codes = softmma.round(a, "e2m4-finite")
+    np.testing.assert_array_equal(softmma.matmul(codes, softmma.round(b, "e3m4"), on=unit), d)
