@@ -64,7 +64,7 @@ smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding dir
   const smma_number largest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
   smma_bound_rounding r = {
       power(smma_minimum_exponent(f)), power(-f.fraction_bits), value_of(largest), f.fraction_bits, direction, false};
-  if (direction == SMMA_ROUND_TOWARD_ZERO) r.limit = power(largest.exponent + 1);
+  if (direction == SMMA_ROUND_TOWARD_ZERO) r.limit += power(largest.exponent - f.fraction_bits);
   if (direction == SMMA_ROUND_NEAREST_EVEN || direction == SMMA_ROUND_NEAREST_AWAY)
     r.limit += power(largest.exponent - f.fraction_bits - 1);
   if (format == SMMA_F64) r.limit = DBL_MAX;
@@ -125,6 +125,7 @@ void smma_bound_round(smma_bound_sum *s, int lane, double slack, const smma_boun
 typedef struct {
   int count;
   bool flushes; /* operands may be read as zero */
+  bool is_long; /* products may have more bits than a double */
   double value[SMMA_MAXIMUM_K][LANES], lead[SMMA_MAXIMUM_K][LANES], unit[SMMA_MAXIMUM_K][LANES];
 } terms;
 
@@ -132,6 +133,12 @@ typedef struct {
 static void note_flush(double exact, double used, double *below, double *above) {
   *below += larger(exact - used, 0);
   *above += larger(used - exact, 0);
+}
+
+/* Whether products with their scale factors have more bits than a double: of f32 with ue4m3. */
+static bool has_long_products(const smma_operation *o) {
+  const int scales = o->scale_block ? 2 * (smma_encoding_of(o->scale).fraction_bits + 1) : 0;
+  return smma_encoding_of(o->a).fraction_bits + smma_encoding_of(o->b).fraction_bits + 2 + scales > 53;
 }
 
 /* Adds the product of k to the exact sum, and what the unit makes of it to the terms as number i. */
@@ -145,6 +152,7 @@ static void take_product(const smma_bound_factor *a, const smma_bound_factors *b
     t->lead[i][j] = a->lead * b->lead[j];
     t->unit[i][j] = a->unit * b->unit[j];
   }
+  for (int j = 0; t->is_long && j < LANES; j++) s->low[j] += fma(a->value, b->value[j], -(a->value * b->value[j]));
   for (int j = 0; t->flushes && j < LANES; j++)
     if (a->value != a->used || b->value[j] != b->used[j])
       note_flush(a->value * b->value[j], t->value[i][j], &s->below[j], &s->above[j]);
@@ -444,7 +452,7 @@ static void add_pairwise(const smma_operation *o, const smma_bound_rounding *f32
                          const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const int width = o->rule.with.ftz_addmul.pairwise;
   terms t;
-  t.flushes = true;
+  t.flushes = true, t.is_long = false;
   for (int k = 0; k < o->k; k += width) {
     for (int i = 0; i < width; i++) take_product(&a[k + i], &b[k + i], s, &t, i);
     for (int j = 0; j < LANES; j++) {
@@ -457,6 +465,9 @@ static void add_pairwise(const smma_operation *o, const smma_bound_rounding *f32
     }
   }
 }
+
+/* Whether products can be beyond a double's range, or have more bits. */
+static bool is_wide(smma_format format) { return !smma_is_in_range_of_f32(smma_encoding_of(format)); }
 
 /* Products of FP64, which a double does not hold; what is lost below its least number. */
 static void add_wide_product(const smma_bound_factor *a, const smma_bound_factors *b, smma_bound_sum *s) {
@@ -472,10 +483,11 @@ static void add_one_by_one(const smma_operation *o, const smma_bound_rounding *r
                            const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool last_first = o->rule.algorithm == SMMA_FTZ_FMA;
   terms t;
-  t.count = 1, t.flushes = last_first;
+  const bool wide = is_wide(o->a) || is_wide(o->b);
+  t.count = 1, t.flushes = last_first, t.is_long = has_long_products(o);
   for (int i = 0; i < o->k; i++) {
     const int k = last_first ? o->k - 1 - i : i;
-    if (o->a == SMMA_F64) {
+    if (wide) {
       add_wide_product(&a[k], &b[k], s);
     } else {
       take_product(&a[k], &b[k], s, &t, 0);
@@ -503,6 +515,7 @@ static void add_blocks(const smma_operation *o, const smma_bound_factor *a, cons
   accumulator c[LANES];
   terms t;
   t.flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT || o->rule.algorithm == SMMA_C_FDPA;
+  t.is_long = has_long_products(o);
   for (int block = 0; block < smma_blocks_per_step(o); block++) {
     for (int j = 0; j < LANES; j++) c[j] = accumulator_of(s, j, slack, least);
     take_terms(o, a, b, block, s, &t);
