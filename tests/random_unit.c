@@ -322,3 +322,153 @@ smma_custom random_composition(uint64_t seed) {
   } while (!smma_custom_check(&c, &fault));
   return c;
 }
+
+/* ---- Compositions as published units are ---- */
+
+/* How terms are cut in one unit, the same in all its steps; a chance of 1 in n of what few units do. */
+static smma_cut realistic_cut(uint64_t *state, int fraction_bits) {
+  static const int roundings[] = {SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_TOWARD_ZERO,
+                                  SMMA_ROUND_DOWN,        SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TO_ODD,
+                                  SMMA_ROUND_NEAREST_AWAY};
+  return (smma_cut){
+      .brings = random_below(state, 4) ? SMMA_BRINGS_OWN : SMMA_BRINGS_NORMALIZED,
+      .least = SMMA_NONE,
+      .zero_exponent = mostly(state, 3, SMMA_NO_EXPONENT,
+                              random_below(state, 2) ? SMMA_OWN_EXPONENT : random_between(state, -140, -120)),
+      .bits = fraction_bits + random_between(state, -1, 10),
+      .rounding = (smma_rounding)one_of(state, roundings, 7),
+      .drop = mostly(state, 10, SMMA_NONE, random_between(state, 20, 30))};
+}
+
+static smma_step realistic_step(smma_join join, int take, int window, smma_format output, smma_cut cut) {
+  smma_step s = smma_exact_step(take, output);
+  s.join = join;
+  s.window = window;
+  s.term = s.accumulator = cut;
+  return s;
+}
+
+static smma_step realistic_chain(int nodes, int take, smma_start start, smma_format output, smma_cut cut) {
+  smma_step s = realistic_step(SMMA_JOIN_CHAIN, take, nodes, output, cut);
+  s.start = start;
+  return s;
+}
+
+static void add_step(smma_composition *p, smma_step s) { p->step[p->steps++] = s; }
+
+static int power_of_two_up_to(uint64_t *state, int most) {
+  int x = 1;
+  while (2 * x <= most && random_below(state, 3)) x *= 2;
+  return x;
+}
+
+/* Chains of blocks, with c or before it; two stages; halves of even and odd products; trees, near and far; several
+   chains; leaves that are rounded; fixed point. */
+static void realistic_steps(uint64_t *state, smma_custom *c) {
+  const int k = c->instruction.k, fraction_bits = smma_encoding_of(c->instruction.d).fraction_bits;
+  const smma_format d = c->instruction.d;
+  const smma_cut cut = realistic_cut(state, fraction_bits), whole = smma_exact_step(1, d).term;
+  const smma_cut second = random_below(state, 2) ? cut : realistic_cut(state, fraction_bits);
+  const smma_cut exact = random_below(state, 2) ? whole : cut;
+  const int block = k / power_of_two_up_to(state, k), lanes = 2 * power_of_two_up_to(state, k / 2);
+  smma_composition *p = &c->named.rule.with.composition;
+  smma_step s;
+  switch (random_below(state, 8)) {
+    case 0: add_step(p, realistic_chain(k, block, SMMA_START_C, d, exact)); break;
+    case 1:
+      add_step(p, realistic_chain(k, block, random_below(state, 2) ? SMMA_START_ZERO : SMMA_START_NOTHING, d, exact));
+      add_step(p, realistic_chain(1, 1, SMMA_START_C, d, whole));
+      break;
+    case 2:
+      add_step(p, realistic_step(SMMA_JOIN_APART, block, k, SMMA_NO_FORMAT, cut));
+      add_step(p, realistic_chain(k / block, power_of_two_up_to(state, k / block), SMMA_START_C, d, second));
+      break;
+    case 3:
+      s = realistic_step(SMMA_JOIN_APART, k / 2, k, SMMA_NO_FORMAT, cut);
+      s.turn = 1;
+      add_step(p, s);
+      add_step(p, realistic_step(SMMA_JOIN_APART, 2, 2, SMMA_NO_FORMAT, second));
+      add_step(p, realistic_chain(1, 1, SMMA_START_C, d, second));
+      break;
+    case 4:
+      if (random_below(state, 2)) add_step(p, realistic_step(SMMA_JOIN_APART, 1, k, d, whole));
+      s = realistic_step(SMMA_JOIN_TREE, 2, lanes, d, whole);
+      s.turn = 1 + (int)random_below(state, 2);
+      add_step(p, s);
+      add_step(p, realistic_chain(k / lanes, 1, SMMA_START_C, d, whole));
+      break;
+    case 5:
+      s = realistic_chain(k, k / lanes, SMMA_START_NOTHING, d, exact);
+      s.take = power_of_two_up_to(state, k / lanes);
+      s.chains = lanes;
+      add_step(p, s);
+      add_step(p, realistic_step(SMMA_JOIN_TREE, 2, lanes, d, whole));
+      add_step(p, realistic_chain(1, 1, SMMA_START_C, d, whole));
+      break;
+    case 6:
+      s = realistic_chain(k, block, SMMA_START_C, d, cut);
+      s.opposing = SMMA_OPPOSING_COMPLEMENT;
+      add_step(p, s);
+      break;
+    default:
+      s = realistic_chain(k, k, SMMA_START_C, d, cut);
+      s.reference = random_between(state, 0, 12);
+      s.term.bits = s.accumulator.bits = random_between(state, 12, 40);
+      s.width = random_between(state, s.term.bits + s.reference + 1, s.term.bits + s.reference + 8);
+      s.width_overflow = (smma_integer_overflow)random_below(state, 2);
+      add_step(p, s);
+  }
+}
+
+/* What is the same in every step that rounds to a format. */
+static void realistic_outputs(uint64_t *state, smma_custom *c) {
+  static const int roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO,
+                                  SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_DOWN,         SMMA_ROUND_TO_ODD,
+                                  SMMA_ROUND_NEAREST_AWAY};
+  smma_composition *p = &c->named.rule.with.composition;
+  const smma_rounding rounding = (smma_rounding)one_of(state, roundings, 7);
+  const smma_subnormal_policy flush =
+      (smma_subnormal_policy)mostly(state, 4, SMMA_SUBNORMALS_KEPT, random_between(state, 1, 2));
+  const smma_zero_sign zero_sign = (smma_zero_sign)random_below(state, 2);
+  const smma_sum_overflow overflow =
+      (smma_sum_overflow)mostly(state, 4, SMMA_SUM_TO_INFINITY, random_between(state, 1, 2));
+  for (smma_step *s = p->step; s < p->step + p->steps; s++) {
+    s->zero_sign = zero_sign;
+    if (s->output == SMMA_NO_FORMAT) continue;
+    s->rounding = rounding;
+    s->overflow = overflow;
+    s->subnormal_outputs = flush;
+    if (s == p->step + p->steps - 1 && random_below(state, 5) == 0) {
+      s->narrow_bits = smma_encoding_of(s->output).fraction_bits + random_between(state, 1, 8);
+      s->narrow_rounding = SMMA_ROUND_DOWN;
+    }
+  }
+  p->subnormal_a = p->subnormal_b = flush;
+  p->subnormal_c = random_below(state, 2) ? flush : SMMA_SUBNORMALS_KEPT;
+  c->named.rule.nan = random_below(state, 2) ? SMMA_NAN_QUIET : SMMA_NAN_ALL_ONES;
+}
+
+smma_custom random_realistic_unit(uint64_t seed) {
+  static const smma_format formats[][3] = {{SMMA_F16, SMMA_F16, SMMA_F32},    {SMMA_F16, SMMA_F16, SMMA_F32},
+                                           {SMMA_BF16, SMMA_BF16, SMMA_F32},  {SMMA_F16, SMMA_F16, SMMA_F16},
+                                           {SMMA_BF16, SMMA_BF16, SMMA_BF16}, {SMMA_TF32, SMMA_TF32, SMMA_F32},
+                                           {SMMA_E4M3, SMMA_E4M3, SMMA_F32},  {SMMA_E5M2, SMMA_E4M3, SMMA_F32},
+                                           {SMMA_E4M3, SMMA_E5M2, SMMA_F16},  {SMMA_F32, SMMA_F32, SMMA_F32}};
+  static const int lengths[] = {4, 8, 8, 16, 16, 32};
+  smma_custom c;
+  smma_custom_fault fault;
+  uint64_t state = seed ^ UINT64_C(0x9ea1000000000000);
+  do {
+    const smma_format *f = formats[random_below(&state, 10)];
+    memset(&c, 0, sizeof c);
+    c.instruction =
+        (smma_instruction){.name = "realistic", .m = 16, .n = 8, .a = f[0], .b = f[1], .c = f[2], .d = f[2]};
+    c.instruction.scale = SMMA_NO_FORMAT;
+    c.instruction.k = one_of(&state, lengths, 6);
+    c.named.rule.algorithm = SMMA_COMPOSITION;
+    c.named.rule.with.composition = smma_no_steps();
+    realistic_steps(&state, &c);
+    realistic_outputs(&state, &c);
+  } while (!smma_custom_check(&c, &fault));
+  return c;
+}

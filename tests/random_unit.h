@@ -19,4 +19,7 @@ smma_custom random_composition(uint64_t seed);
 /* Any format that a name spells out; where that has the parameters of a usual one, that. */
 smma_format random_spelled_format(uint64_t *state);
 
+/* Compositions as published units are: their formats, structures, and cuts; one thing at a time that none of them has. */
+smma_custom random_realistic_unit(uint64_t seed);
+
 #endif

@@ -88,7 +88,7 @@ static void print_values(const smma_instruction *i, const char *unit, uint64_t d
 static void print_example(const campaign *c, const smma_report_result *r) {
   const smma_row *row = &r->result.example;
   printf("  row %llu, from 1, was the first; as simple as it goes:\n  ", (unsigned long long)r->result.first + 1);
-  smma_print_dot_command(r->instruction, row);
+  smma_print_dot_command(stdout, r->instruction, row);
   putchar('\n');
   print_values(r->instruction, c->what.unit->name, row->d);
   print_values(r->instruction, c->what.against->name, r->result.expected);

@@ -46,7 +46,7 @@ static void print_difference(const subject s[2], const smma_unit_difference *d) 
       printf("  %s: %s | %s\n", smma_probes[i].title, d->examination[0]->findings[i].value,
              d->examination[1]->findings[i].value);
   printf("smallest row found, %d terms\n  ", d->terms);
-  smma_print_dot_command(d->as, &d->row);
+  smma_print_dot_command(stdout, d->as, &d->row);
   putchar('\n');
   print_value(d->as, width, s[0].label, d->row.d);
   print_value(d->as, width, s[1].label, d->expected);

@@ -75,7 +75,7 @@ static void print_one(const probing *p, bool witness) {
     printf("%-*s  %s\n", WIDTH, smma_probes[i].title, text);
     if (!witness || !f->has_witness) continue;
     printf("  ");
-    smma_print_dot_command(s->instruction, &f->witness);
+    smma_print_dot_command(stdout, s->instruction, &f->witness);
     putchar('\n');
   }
 }

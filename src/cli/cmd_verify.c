@@ -31,7 +31,7 @@ static void print_mismatch(const smma_mismatch *m, const char *unit) {
          smma_hex_text(h->d, m->row->d, expected), smma_value_text(h->d, m->row->d, value[0]), unit,
          smma_hex_text(h->d, m->got, got), smma_value_text(h->d, m->got, value[1]));
   printf("  ");
-  smma_print_dot_command(i, m->row);
+  smma_print_dot_command(stdout, i, m->row);
   putchar('\n');
 }
 

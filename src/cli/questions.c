@@ -54,7 +54,7 @@ static void print_answer(const smma_trial *t, const smma_trial_result *r) {
   for (int index = 0; index < t->results; index++) print_result(t, r, index);
   if (r->different == t->rows) return;
   printf("  ");
-  smma_print_dot_command(t->instruction, &r->example);
+  smma_print_dot_command(stdout, t->instruction, &r->example);
   putchar('\n');
 }
 

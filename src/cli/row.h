@@ -6,7 +6,7 @@
 #include "rows/generate.h"
 
 /* "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'", which computes the row; no line's end. */
-void smma_print_dot_command(const smma_instruction *instruction, const smma_row *row);
+void smma_print_dot_command(FILE *stream, const smma_instruction *instruction, const smma_row *row);
 
 /* The drawing of `dot --explain`, as wide as the terminal. */
 void smma_print_explanation(const smma_instruction *instruction, const smma_row *row);

@@ -1,0 +1,136 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/choose.h"
+#include "cli/inference.h"
+#include "cli/output.h"
+#include "unit/recording.h"
+
+typedef struct {
+  const char *model, *proof, *next, *page;
+  int json;
+} outputs;
+
+/* ---- Files ---- */
+
+static void require_files(const outputs *o) {
+  const char *const path[] = {o->model, o->proof, o->next, o->page};
+  static const char *const option[] = {"--output", "--proof", "--next", "--page"};
+  for (int n = 0; n < 4; n++) {
+    if (!path[n]) continue;
+    smma_require_file(path[n], option[n], "the report");
+    smma_require_writable(path[n], option[n]);
+  }
+  if (o->proof && !o->model) smma_die("--proof: its rows are of the model's file; give -o, too");
+}
+
+static int write_model(const char *path, const smma_inference *found) {
+  static char text[1 << 16];
+  const smma_instruction *unit = smma_inferred_unit(found, "inferred");
+  smma_output output;
+  smma_begin_output(path, "--output", &output);
+  smma_custom_write(unit, text, sizeof text);
+  smma_custom_release(unit);
+  fputs(text, output.stream);
+  return smma_end_output(&output, "--output");
+}
+
+static int write_rows(const char *path, const char *option, const char *model, const smma_infer_request *request,
+                      const smma_inference *found, bool undecided) {
+  smma_output output;
+  smma_begin_output(path, option, &output);
+  smma_write_inference_rows(output.stream, model, request, found, undecided);
+  return smma_end_output(&output, option);
+}
+
+static int write_page(const char *path, const smma_infer_request *request, const smma_inference *found) {
+  smma_output output;
+  smma_begin_output(path, "--page", &output);
+  smma_write_inference_page(output.stream, request, found);
+  return smma_end_output(&output, "--page");
+}
+
+/* A model that is not the unit's is written, too: it is the best there is, and the report says so. */
+static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found) {
+  int status = SMMA_EXIT_EQUAL;
+  if (o->page) status = write_page(o->page, request, found);
+  if (found->outcome == SMMA_IS_NO_FUNCTION) return status;
+  if (o->model && status == SMMA_EXIT_EQUAL) status = write_model(o->model, found);
+  if (o->proof && status == SMMA_EXIT_EQUAL) status = write_rows(o->proof, "--proof", o->model, request, found, false);
+  if (o->next && status == SMMA_EXIT_EQUAL) status = write_rows(o->next, "--next", NULL, request, found, true);
+  return status;
+}
+
+/* ---- The command ---- */
+
+static void tell(const char *line, void *context) {
+  (void)context;
+  fprintf(stderr, "infer: %s\n", line);
+}
+
+int smma_command_infer(int argc, const char **argv) {
+  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *record = NULL;
+  long long fresh = 1000000, neighbours = 50000, seed = 0;
+  double seconds = 540;
+  outputs o = {NULL, NULL, NULL, NULL, 0};
+  static smma_inference found;
+  smma_infer_request request = {0};
+  smma_unit unit;
+  smma_error error;
+  int status;
+  struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0,
+       "the black box: cuda, hip, x86, plugin:FILE, pipe:COMMAND, file:ROWS, model", "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K its rows have", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
+      {"output", 'o', POPT_ARG_STRING, &o.model, 0, "write the model, a custom unit", "MODEL.json"},
+      {"proof", 0, POPT_ARG_STRING, &o.proof, 0, "write the rows that shut out other values, for verify", "FILE"},
+      {"next", 0, POPT_ARG_STRING, &o.next, 0, "of a recording: write rows to record next", "FILE"},
+      {"page", 0, POPT_ARG_STRING, &o.page, 0, "write the report as a page", "FILE.html"},
+      {"record", 0, POPT_ARG_STRING, &record, 0, "keep answers in this file; if it is there, go on from it", "FILE"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0, "rows of another seed, in the end", "N"},
+      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
+       "rows searched for one that shows a neighbouring value", "N"},
+      {"seconds", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &seconds, 0, "for everything", "S"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
+      POPT_TABLEEND};
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Asks a unit of which nothing is known but formats and K, and finds a model that computes the same\n"
+      "bits: a custom unit, with rows that shut out the values next to its parameters'. Exit status 0:\n"
+      "found; 1: no model has all rows, or the unit is no function; 2: failed, or no time was left.\n"
+      "Example: softmma infer --unit plugin:./unit.so --on H100 --in f16 -o model.json\n");
+  if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
+  if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
+  if (!(seconds > 0)) smma_die("--seconds: %g is not positive", seconds);
+  smma_require_option(unit_name, "--unit", "plugin:./unit.so");
+  gpu = smma_require_option(gpu, "--on", "H100");
+  request.instruction = smma_choose_instruction(gpu, name, in, out);
+  require_files(&o);
+  if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
+  if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);
+  if (o.next && !smma_unit_is_recording(&unit)) smma_die("--next: %s can be asked itself", unit_name);
+  if (record && smma_unit_is_recording(&unit)) smma_die("--record: %s is a recording already", unit_name);
+  request.unit = &unit;
+  request.record = record;
+  request.seed = (uint64_t)seed;
+  request.fresh = (uint64_t)fresh;
+  request.neighbours = (uint64_t)neighbours;
+  request.seconds = seconds;
+  request.tell = isatty(STDERR_FILENO) ? tell : NULL;
+  if (!smma_infer(&request, &found, &error)) smma_die("%s", error.text);
+  status = write_files(&o, &request, &found);
+  if (o.json)
+    smma_print_json(smma_inference_json(&request, &found));
+  else
+    smma_print_inference(&request, &found);
+  if (status == SMMA_EXIT_EQUAL && found.outcome != SMMA_INFERRED)
+    status = found.outcome == SMMA_INFER_STOPPED ? SMMA_EXIT_FAILED : SMMA_EXIT_DIFFERENT;
+  smma_free_inference(&found);
+  smma_unit_close(&unit);
+  return smma_finish_output(status);
+}

@@ -1,0 +1,129 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/choose.h"
+#include "cli/output.h"
+#include "cli/row.h"
+#include "cli/values.h"
+#include "equal/apart.h"
+#include "rows/text.h"
+
+enum { MOST_ROWS = 10000 };
+
+typedef struct {
+  smma_unit unit[SMMA_MOST_APART];
+  int units;
+} subjects;
+
+static void add_unit(subjects *s, const char *name, const char *option, const smma_instruction *i) {
+  smma_unit *u = &s->unit[s->units];
+  smma_error error;
+  if (s->units == SMMA_MOST_APART) smma_die("%s: at most %d units together", option, SMMA_MOST_APART);
+  if (!smma_unit_open(name, u, &error)) smma_die("%s: %s", option, error.text);
+  if (smma_unit_is_recording(u)) smma_die("%s: %s knows only its own rows", option, name);
+  if (!smma_unit_computes(u, i, &error)) smma_die("%s: %s: %s", option, name, error.text);
+  s->units++;
+}
+
+/* Each row with what every unit gives. */
+static void write_rows(FILE *stream, const smma_instruction *i, const subjects *s, const smma_apart *apart) {
+  const smma_row_layout layout = smma_row_layout_of(i);
+  smma_vector_header header;
+  smma_vector_header_of(i, &header);
+  smma_vector_write_header(stream, &header);
+  for (size_t r = 0; r < apart->count; r++) {
+    smma_row row;
+    char hex[24];
+    fprintf(stream, "# %d different results:", apart->distinct[r]);
+    for (int u = 0; u < s->units; u++)
+      fprintf(stream, "%s %s %s", u ? "," : "", s->unit[u].name,
+              smma_hex_text(i->d, apart->other[r * (size_t)s->units + (size_t)u], hex));
+    fputc('\n', stream);
+    smma_rows_get(&apart->rows, r, &row);
+    smma_vector_write_row(stream, &layout, &row);
+  }
+}
+
+/* On standard error: standard output may be the rows. */
+static void report(const subjects *s, const smma_apart *apart, long long searched) {
+  for (int x = 0; x < s->units; x++)
+    for (int y = x + 1; y < s->units; y++)
+      if (!apart->told[x][y])
+        smma_note("no row of %lld searched tells %s from %s", searched, s->unit[x].name, s->unit[y].name);
+}
+
+static json_t *apart_json(const smma_instruction *i, const subjects *s, const smma_apart *apart) {
+  json_t *units = json_array(), *rows = json_array(), *open = json_array();
+  for (int u = 0; u < s->units; u++) json_array_append_new(units, smma_json_text(s->unit[u].name));
+  for (size_t r = 0; r < apart->count; r++) {
+    json_t *row = json_object();
+    smma_row operands;
+    smma_rows_get(&apart->rows, r, &operands);
+    smma_add_operands(row, i, &operands);
+    json_object_set_new(row, "d", smma_hex_array(i->d, apart->other + r * (size_t)s->units, s->units));
+    json_object_set_new(row, "different", json_integer(apart->distinct[r]));
+    json_array_append_new(rows, row);
+  }
+  for (int x = 0; x < s->units; x++)
+    for (int y = x + 1; y < s->units; y++)
+      if (!apart->told[x][y]) json_array_append_new(open, json_pack("[i, i]", x, y));
+  return json_pack("{s:s, s:s, s:o, s:o, s:o}", "arch", smma_arch_name(i), "instr", i->name, "units", units, "rows",
+                   rows, "not_told_apart", open);
+}
+
+int smma_command_next(int argc, const char **argv) {
+  const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *path = "-", **against = NULL;
+  long long rows = 16, searched = 200000, seed = 0;
+  int json = 0, status = SMMA_EXIT_EQUAL;
+  static subjects s;
+  smma_apart_search search = {.units = 0};
+  smma_apart apart;
+  smma_error error;
+  struct poptOption options[] = {
+      {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "a unit: model, custom:FILE, plugin:FILE, pipe:COMMAND, ...",
+       "UNIT"},
+      {"against", 0, POPT_ARG_ARGV, &against, 0, "another one; may be given again, 15 in all", "UNIT"},
+      {"on", 0, POPT_ARG_STRING, &gpu, 0, "the GPU, or the file of a unit, whose formats and K the rows have", "GPU"},
+      {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
+      {"in", 0, POPT_ARG_STRING, &in, 0, "or the preferred one with A and B in this format, or A,B", "FORMAT"},
+      {"out", 0, POPT_ARG_STRING, &out, 0, "and D in that", "FORMAT"},
+      {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows at most", "N"},
+      {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &searched, 0, "rows to search for a pair", "N"},
+      {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
+      {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &path, 0, "the file to write; -: standard output",
+       "FILE"},
+      {"json", 0, POPT_ARG_NONE, &json, 0, "print the rows as JSON instead", NULL},
+      POPT_TABLEEND};
+  smma_parse_options(argc, argv, options, 0, 0,
+                     "Rows whose results decide between units, for whoever can ask the real one: a vector file, d the\n"
+                     "first unit's, the row that tells the most apart first. Exit status 0: every two are told apart;\n"
+                     "1: some are not, in the rows that were searched.\n"
+                     "Example: softmma next --unit custom:a.json --against custom:b.json --on a.json -o rows.txt\n");
+  if (rows < 1 || rows > MOST_ROWS) smma_die("--rows: %lld; it takes 1 to %d", rows, MOST_ROWS);
+  if (searched < 1) smma_die("--search: %lld; it takes at least 1", searched);
+  smma_require_option(unit_name, "--unit", "model");
+  if (!against) smma_die("--against is missing; for example --against custom:unit.json");
+  gpu = smma_require_option(gpu, "--on", "H100");
+  search.as = smma_choose_instruction(gpu, name, in, out);
+  add_unit(&s, unit_name, "--unit", search.as);
+  for (const char **other = against; *other; other++) add_unit(&s, *other, "--against", search.as);
+  for (; search.units < s.units; search.units++) search.unit[search.units] = &s.unit[search.units];
+  search.rows = (uint64_t)searched;
+  search.seed = (uint64_t)seed;
+  search.wanted = (size_t)rows;
+  if (!json && !smma_is_standard_output(path)) smma_require_writable(path, "--output");
+  if (!smma_find_apart(&search, &apart, &error)) smma_die("%s", error.text);
+  report(&s, &apart, searched);
+  if (json) {
+    smma_print_json(apart_json(search.as, &s, &apart));
+  } else {
+    smma_output output;
+    smma_begin_output(path, "--output", &output);
+    write_rows(output.stream, search.as, &s, &apart);
+    status = smma_end_output(&output, "--output");
+  }
+  if (status == SMMA_EXIT_EQUAL && !apart.all_told) status = SMMA_EXIT_DIFFERENT;
+  smma_free_apart(&apart);
+  for (int u = 0; u < s.units; u++) smma_unit_close(&s.unit[u]);
+  return smma_finish_output(status);
+}

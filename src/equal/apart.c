@@ -1,0 +1,159 @@
+#include "equal/apart.h"
+
+#include <stdlib.h>
+
+#include "equal/witness.h"
+#include "host/load.h"
+#include "rows/generate.h"
+
+/* Rows that all units are asked; behind them there is room for one more of each pair. */
+enum { POOL = 16384, PAIRS = SMMA_MOST_APART * (SMMA_MOST_APART - 1) / 2 };
+
+typedef struct {
+  const smma_apart_search *search;
+  smma_operation operation;
+  smma_rows pool;
+  size_t count;
+  uint64_t *result; /* as smma_apart's */
+  smma_error *error;
+} work;
+
+static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
+
+static bool differ(const work *w, size_t row, int x, int y) {
+  const uint64_t *result = w->result + row * (size_t)w->search->units;
+  return !smma_same_result(&w->operation, result[x], result[y]);
+}
+
+/* What every unit gives for rows from `first` on. */
+static bool ask(work *w, size_t first, size_t count) {
+  const smma_apart_search *s = w->search;
+  const size_t bytes = smma_container_bytes(smma_encoding_of(s->as->d));
+  unsigned char *d = malloc(count * bytes);
+  bool good = d || out_of_memory(w->error);
+  for (int u = 0; good && u < s->units; u++) {
+    good = smma_unit_ask(s->unit[u], &w->pool, first, count, d, w->error);
+    for (size_t i = 0; good && i < count; i++)
+      w->result[(first + i) * (size_t)s->units + (size_t)u] = smma_load(bytes, d, i);
+  }
+  free(d);
+  return good;
+}
+
+/* Half generated, half made for sums that are cut at 4, 8, ... bits. */
+static void fill(work *w) {
+  enum { CUTS = 9 };
+  smma_rule rule[CUTS];
+  smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  for (int n = 0; n < CUTS; n++) {
+    rule[n] = (smma_rule){.algorithm = SMMA_G_FDPA};
+    rule[n].with.g_fdpa.alignment_bits = 4 + 4 * n;
+    rule[n].with.g_fdpa.block = w->search->as->k;
+  }
+  for (size_t i = POOL / 2; i < POOL; i++) {
+    const smma_search search = {
+        .as = w->search->as, .rule = {&rule[i % CUTS], &rule[i % CUTS]}, .seed = w->search->seed};
+    smma_row row = {.d = 0};
+    smma_directed_row(&search, i, &row);
+    smma_rows_put(&w->pool, i, &row);
+  }
+  w->count = POOL;
+}
+
+static bool is_told_in_pool(const work *w, int x, int y) {
+  for (size_t i = 0; i < w->count; i++)
+    if (differ(w, i, x, y)) return true;
+  return false;
+}
+
+/* A pair that no row of the pool tells apart gets a row of its own, if one is found. */
+static bool seek_pair(work *w, int x, int y) {
+  const smma_apart_search *s = w->search;
+  const smma_search search = {.unit = {s->unit[x], s->unit[y]},
+                              .as = s->as,
+                              .rule = {&s->as->rule->rule, &s->as->rule->rule},
+                              .rows = s->rows,
+                              .seed = s->seed};
+  smma_witness witness;
+  if (is_told_in_pool(w, x, y)) return true;
+  if (!smma_find_witness(&search, &witness, w->error)) return false;
+  if (!witness.found) return true;
+  smma_rows_put(&w->pool, w->count++, &witness.row);
+  return ask(w, w->count - 1, 1);
+}
+
+/* ---- Choosing ---- */
+
+static int distinct_of(const work *w, size_t row) {
+  int distinct = 0;
+  for (int x = 0; x < w->search->units; x++) {
+    bool is_new = true;
+    for (int y = 0; y < x; y++) is_new = is_new && differ(w, row, y, x);
+    distinct += is_new;
+  }
+  return distinct;
+}
+
+static int newly_told(const work *w, const smma_apart *apart, size_t row) {
+  int told = 0;
+  for (int x = 0; x < w->search->units; x++)
+    for (int y = x + 1; y < w->search->units; y++) told += !apart->told[x][y] && differ(w, row, x, y);
+  return told;
+}
+
+static void take(work *w, smma_apart *apart, size_t row) {
+  const size_t units = (size_t)w->search->units, at = apart->count++;
+  smma_rows_copy(&apart->rows, at, &w->pool, row, 1);
+  for (size_t u = 0; u < units; u++) apart->other[at * units + u] = w->result[row * units + u];
+  smma_store(apart->rows.layout.part[SMMA_PART_D].bytes, apart->rows.part[SMMA_PART_D], at, apart->other[at * units]);
+  apart->distinct[at] = distinct_of(w, row);
+  for (int x = 0; x < w->search->units; x++)
+    for (int y = x + 1; y < w->search->units; y++) apart->told[x][y] |= differ(w, row, x, y);
+}
+
+/* Those that tell the most pairs which none before tells; then those with the most different results. */
+static void choose(work *w, smma_apart *apart) {
+  bool *taken = calloc(w->count, sizeof *taken);
+  while (taken && apart->count < w->search->wanted) {
+    size_t best = w->count;
+    int most = 0;
+    for (size_t i = 0; i < w->count; i++) {
+      const int worth = taken[i] ? 0 : newly_told(w, apart, i) * (SMMA_MOST_APART + 1) + distinct_of(w, i);
+      if (!taken[i] && distinct_of(w, i) > 1 && worth > most) most = worth, best = i;
+    }
+    if (best == w->count) break;
+    taken[best] = true;
+    take(w, apart, best);
+  }
+  free(taken);
+}
+
+bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *error) {
+  work w = {.search = s, .operation = smma_operation_of(s->as), .error = error};
+  bool good;
+  *apart = (smma_apart){.all_told = true};
+  w.result = malloc((POOL + PAIRS) * (size_t)s->units * sizeof *w.result);
+  apart->other = malloc(s->wanted * (size_t)s->units * sizeof *apart->other);
+  apart->distinct = malloc(s->wanted * sizeof *apart->distinct);
+  good = (w.result && apart->other && apart->distinct && smma_rows_allocate(s->as, POOL + PAIRS, &w.pool) &&
+          smma_rows_allocate(s->as, s->wanted, &apart->rows)) ||
+         out_of_memory(error);
+  if (good) fill(&w);
+  good = good && ask(&w, 0, POOL);
+  for (int x = 0; good && x < s->units; x++)
+    for (int y = x + 1; good && y < s->units; y++) good = seek_pair(&w, x, y);
+  if (good) choose(&w, apart);
+  for (int x = 0; x < s->units; x++)
+    for (int y = x + 1; y < s->units; y++) apart->all_told = apart->all_told && apart->told[x][y];
+  smma_rows_free(&w.pool);
+  free(w.result);
+  return good;
+}
+
+void smma_free_apart(smma_apart *apart) {
+  smma_rows_free(&apart->rows);
+  free(apart->other);
+  free(apart->distinct);
+  apart->other = NULL;
+  apart->distinct = NULL;
+}

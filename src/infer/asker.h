@@ -1,0 +1,28 @@
+/* A unit as a search asks it: rows counted, kept and, from a record of an earlier search, not asked twice. */
+#ifndef SMMA_INFER_ASKER_H
+#define SMMA_INFER_ASKER_H
+
+#include <stdio.h>
+
+#include "unit/unit.h"
+
+typedef struct {
+  smma_unit *unit;
+  const smma_instruction *instruction;
+  uint64_t rows, calls; /* asked so far, with those that the record answered */
+  FILE *record;         /* to which answers are added as a vector file; NULL: none */
+  smma_rows known;      /* the record's when the search began, which are those that it asks first */
+  size_t known_count;
+  smma_error *error;
+} smma_asking;
+
+/* d of the first `count` rows, into the rows. A search asks the same rows in the same order each time, so that what a
+   record has of them is not asked again. False with one line if the unit fails, or the record is another search's. */
+bool smma_asking_run(smma_asking *asking, smma_rows *rows, size_t count);
+
+/* The answers in a file, if it is there, and from now on those that are new behind them. False with one line if the
+   file is of other rows' instruction, or cannot be written. */
+bool smma_asking_open_record(smma_asking *asking, const char *path);
+void smma_asking_close_record(smma_asking *asking);
+
+#endif

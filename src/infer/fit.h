@@ -1,0 +1,82 @@
+/* A composition fitted to samples: one parameter after another, or a few together, takes the value with which the
+   fewest rows disagree, until none makes fewer. */
+#ifndef SMMA_INFER_FIT_H
+#define SMMA_INFER_FIT_H
+
+#include "infer/samples.h"
+#include "isa/custom.h"
+
+typedef struct {
+  const smma_samples *samples;
+  smma_custom model; /* a composition */
+  size_t wrong;      /* rows of those looked at that disagree */
+  size_t *order;     /* the samples, those that disagree first */
+  size_t looked;     /* at so many of them */
+  size_t capacity;
+  uint64_t tried; /* models */
+  struct smma_fit_models *models;
+} smma_fit;
+
+/* `instruction` says formats and K. False without memory. */
+bool smma_fit_open(const smma_samples *samples, const smma_instruction *instruction, smma_fit *fit);
+void smma_fit_close(smma_fit *fit);
+
+/* Looks at `looked` of the samples, evenly; all if there are fewer. False without memory. */
+bool smma_fit_look_at(smma_fit *fit, size_t looked);
+
+/* Begins with a composition; false if it is none that these formats can have. */
+bool smma_fit_start(smma_fit *fit, const smma_composition *composition);
+
+/* Whoever may end a search early; `stop` may be NULL. */
+typedef struct {
+  bool (*stop)(void *context);
+  void *context;
+} smma_fit_watch;
+
+/* Tries every value of one parameter after another, once; whether fewer rows disagree now. */
+bool smma_fit_sweep(smma_fit *fit, smma_fit_watch watch);
+
+/* Tries how all steps cut and round alike: where nothing is known yet. */
+void smma_fit_grid(smma_fit *fit);
+
+/* Tries parameters alone, and those that move together, until nothing makes fewer rows disagree. */
+void smma_fit_descend(smma_fit *fit, smma_fit_watch watch);
+
+/* The same, and several at random if few rows disagree. */
+void smma_fit_improve(smma_fit *fit, smma_fit_watch watch);
+
+/* Gives keys the values that they have where they are not given, as long as no more rows disagree; exponents of which
+   both classes have the same offset take it into the bits that are kept. */
+void smma_fit_simplify(smma_fit *fit);
+
+/* Values next to one that are worth telling from it: of a number the next lower and higher that the composition can
+   have, and words; of a word some numbers; of the others all. `step` -1: a key of the whole composition. Returns their
+   number. */
+enum { SMMA_MOST_NEIGHBOURS = 24 };
+int smma_fit_neighbours(const smma_fit *fit, int step, const smma_key *key, int neighbour[SMMA_MOST_NEIGHBOURS]);
+
+/* The keys of a composition that rows can show, without operands' formats and NaN: of a step, or of the whole (-1).
+   NULL behind the last. */
+const smma_key *smma_fit_next_key(const smma_fit *fit, int step, const smma_key *previous);
+
+/* Such a key's value, and the model with another. */
+int smma_fit_value(const smma_fit *fit, int step, const smma_key *key);
+smma_composition smma_fit_with(const smma_fit *fit, int step, const smma_key *key, int value);
+
+/* Whether it has begun; the model's composition. */
+bool smma_fit_has_model(const smma_fit *fit);
+const smma_composition *smma_fit_composition(const smma_fit *fit);
+
+/* A composition as an operation with the fit's formats and K. */
+smma_operation smma_fit_operation(const smma_fit *fit, const smma_composition *composition);
+
+/* Samples of those looked at that disagree, counted up to `most` + 1. */
+size_t smma_fit_count(const smma_fit *fit, const smma_composition *composition, size_t most);
+
+/* Whether no more than `most` disagree, which a glance at some tells of most; and how many do. */
+bool smma_fit_is_near(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
+
+/* Whether units of these formats can have it. */
+bool smma_fit_allows(const smma_fit *fit, const smma_composition *composition);
+
+#endif

@@ -1,0 +1,359 @@
+#include "infer/infer.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "campaign/campaign.h"
+#include "host/thread.h"
+#include "infer/inference.h"
+#include "infer/search.h"
+#include "isa/compose.h"
+#include "rows/generate.h"
+#include "unit/recording.h"
+
+/* Rows that are asked before anything is known; then of each round; of which so many that differ join the samples. */
+enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
+enum { FRESH_AT_ONCE = 65536 };
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_time_up(void *context) {
+  const smma_inference_work *x = context;
+  return smma_units_stopped() || seconds() > x->until;
+}
+
+smma_fit_watch smma_inference_watch(smma_inference_work *x) { return (smma_fit_watch){is_time_up, x}; }
+
+void smma_inference_tell(const smma_inference_work *x, const char *format, ...) {
+  char line[512];
+  va_list arguments;
+  if (!x->request->tell) return;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  x->request->tell(line, x->request->context);
+}
+
+bool smma_inference_ask(smma_inference_work *x, smma_rows *rows, size_t count) {
+  const double before = seconds();
+  const bool good = smma_asking_run(&x->asking, rows, count);
+  x->found->unit_seconds += seconds() - before;
+  return good;
+}
+
+static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
+
+/* ---- Samples ---- */
+
+bool smma_inference_learn(smma_inference_work *x, smma_rows *rows, size_t count) {
+  return smma_inference_ask(x, rows, count) &&
+         (smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error));
+}
+
+/* Rows made for a rule's bits, from number `first` of them on. */
+static void make_directed(const smma_inference_work *x, const smma_rule *rule, uint64_t seed, uint64_t first,
+                          size_t count, smma_rows *rows, size_t at) {
+  const smma_search search = {.as = &x->as, .rule = {rule, rule}, .seed = seed};
+  for (size_t i = 0; i < count; i++) {
+    smma_row row = {.d = 0};
+    smma_directed_row(&search, first + i, &row);
+    smma_rows_put(rows, at + i, &row);
+  }
+}
+
+/* For sums that are cut after 4, 8, ... bits; so many of each. */
+static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
+  for (int guess = 0; guess < GUESSES; guess++) {
+    smma_rule rule = {.algorithm = SMMA_G_FDPA};
+    rule.with.g_fdpa.alignment_bits = 4 + 4 * guess;
+    rule.with.g_fdpa.block = x->as.k;
+    make_directed(x, &rule, seed, (uint64_t)guess * count, count, rows, at + (size_t)guess * count);
+  }
+}
+
+static bool learn_directed(smma_inference_work *x) {
+  smma_rows rows;
+  bool good = smma_rows_allocate(x->request->instruction, GUESSES * ROWS_OF_GUESS, &rows) || out_of_memory(x->error);
+  if (good) make_guesses(x, x->request->seed, ROWS_OF_GUESS, &rows, 0);
+  good = good && smma_inference_learn(x, &rows, GUESSES * ROWS_OF_GUESS);
+  smma_rows_free(&rows);
+  return good;
+}
+
+/* Generated rows, and whether the unit is a function: the same ones again. */
+static bool learn_and_check(smma_inference_work *x) {
+  smma_inference *found = x->found;
+  const double before = seconds();
+  smma_rows rows;
+  bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || out_of_memory(x->error);
+  if (good) {
+    smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    good = smma_inference_learn(x, &rows, FIRST_ROWS) &&
+           smma_check_alike(x->request->unit, &rows, FIRST_ROWS, &found->alike, x->error);
+  }
+  if (good) {
+    x->asking.calls++;
+    found->rows += found->alike.asked;
+    found->unit_seconds += seconds() - before;
+    if (found->alike.not_repeated + found->alike.not_alike) {
+      found->outcome = SMMA_IS_NO_FUNCTION;
+      smma_rows_get(&rows, found->alike.row, &found->unlike);
+    }
+  }
+  smma_rows_free(&rows);
+  return good;
+}
+
+static int compare_rows(const void *one, const void *other) {
+  return memcmp(*(const smma_row *const *)one, *(const smma_row *const *)other, offsetof(smma_row, d));
+}
+
+/* Whether two rows of a recording have the same operands and other results. */
+static bool check_recording(smma_inference_work *x) {
+  const size_t count = x->samples.count;
+  const smma_operation o = smma_operation_of(&x->as);
+  smma_row *row = calloc(count, sizeof *row);
+  const smma_row **order = malloc(count * sizeof(smma_row *));
+  const bool good = (row && order) || out_of_memory(x->error);
+  for (size_t i = 0; good && i < count; i++) smma_rows_get(&x->samples.rows, i, &row[i]), order[i] = &row[i];
+  if (good) qsort(order, count, sizeof *order, compare_rows);
+  for (size_t i = 1; good && i < count; i++)
+    if (compare_rows(&order[i - 1], &order[i]) == 0 && !smma_same_result(&o, order[i - 1]->d, order[i]->d)) {
+      x->found->outcome = SMMA_IS_NO_FUNCTION;
+      x->found->unlike = *order[i];
+      x->found->alike = (smma_alikeness){.asked = count,
+                                         .not_alike = 1,
+                                         .row = (size_t)(order[i - 1] - row),
+                                         .place = (size_t)(order[i] - row),
+                                         .batch = count};
+      break;
+    }
+  free(row);
+  free(order);
+  return good;
+}
+
+static bool learn_recording(smma_inference_work *x) {
+  size_t count;
+  const smma_rows *rows = smma_recorded_rows(x->request->unit, &count);
+  x->found->recording = true;
+  if (count == 0) return smma_fail(x->error, "the recording has no rows");
+  x->asking.rows = count;
+  return (smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error)) && check_recording(x);
+}
+
+static bool learn_first(smma_inference_work *x) {
+  smma_inference_tell(x, "asking: is it a function of its operands?");
+  if (smma_unit_is_recording(x->request->unit)) return learn_recording(x);
+  return learn_and_check(x) && (x->found->outcome == SMMA_IS_NO_FUNCTION || learn_directed(x));
+}
+
+/* ---- Fitting ---- */
+
+/* Every sample; the model that there is first, if there is one. */
+static bool fit(smma_inference_work *x) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  smma_fit *f = &x->fit;
+  if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
+  if (smma_fit_has_model(f)) smma_fit_improve(f, watch);
+  if (smma_fit_has_model(f) && f->wrong == 0) return true;
+  smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
+  if (!smma_search_shapes(f, watch)) return out_of_memory(x->error);
+  smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, x->samples.count);
+  return true;
+}
+
+/* The first rows for which the model has other results join the samples. */
+static bool join_misfits(smma_inference_work *x, const smma_rows *rows, size_t count, size_t *wrong) {
+  const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+  size_t joined = 0;
+  bool *differs = calloc(count, sizeof *differs);
+  bool good = differs != NULL;
+  if (!good) return out_of_memory(x->error);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
+  for (size_t i = 0; i < count; i++) {
+    smma_row row;
+    smma_rows_get(rows, i, &row);
+    differs[i] = !smma_same_result(&o, row.d, smma_row_compute(&o, &row));
+  }
+  *wrong = 0;
+  for (size_t i = 0; i < count && good; i++) {
+    if (!differs[i]) continue;
+    ++*wrong;
+    if (joined++ < MOST_JOINING) good = smma_samples_add(&x->samples, rows, i, 1) || out_of_memory(x->error);
+  }
+  free(differs);
+  return good;
+}
+
+/* New rows, half of them made for the model's own bits, until the model has them all; then the outcome stays what it
+   is. */
+static bool refine(smma_inference_work *x) {
+  smma_rows rows;
+  size_t wrong = 1;
+  bool good = smma_rows_allocate(x->request->instruction, ROUND_ROWS, &rows) || out_of_memory(x->error);
+  for (int round = 0; good && wrong && x->fit.wrong == 0 && round < MOST_ROUNDS && !is_time_up(x); round++) {
+    const uint64_t seed = x->request->seed + (uint64_t)++x->rounds;
+    smma_generate_rows(&rows, seed, 0, ROUND_ROWS / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    make_directed(x, &x->fit.model.named.rule, seed, 0, ROUND_ROWS / 4, &rows, ROUND_ROWS / 2);
+    make_guesses(x, seed, ROUND_ROWS / 4 / GUESSES, &rows, ROUND_ROWS - ROUND_ROWS / 4 / GUESSES * GUESSES);
+    good = smma_inference_ask(x, &rows, ROUND_ROWS) && join_misfits(x, &rows, ROUND_ROWS, &wrong);
+    if (!good || !wrong) break;
+    x->found->rounds++;
+    smma_inference_tell(x, "refining: %zu of %d new rows disagree", wrong, ROUND_ROWS);
+    good = fit(x);
+  }
+  smma_rows_free(&rows);
+  return good;
+}
+
+/* ---- What the model is ---- */
+
+/* An instruction of the catalogue whose rule no row searched tells from the model takes the model's place: it is the
+   same in known words. */
+static bool name_model(smma_inference_work *x) {
+  const smma_instruction *own = x->request->instruction;
+  x->found->same = NULL;
+  for (size_t n = 0; n <= smma_catalogue_count(); n++) {
+    const smma_instruction *i = n ? smma_catalogue_at(n - 1) : own;
+    smma_composition p;
+    smma_operation o = smma_operation_of(i);
+    smma_witness witness;
+    if (i->origin || i->k != own->k || i->a != own->a || i->b != own->b || i->c != own->c || i->d != own->d ||
+        i->scale != own->scale || i->scale_block != own->scale_block || !smma_compose(&o, &p) ||
+        smma_fit_count(&x->fit, &p, 0) > 0)
+      continue;
+    if (!smma_inference_find_witness(x, &p, &witness)) return false;
+    if (witness.found) continue;
+    x->found->same = i;
+    return smma_fit_start(&x->fit, &p) || smma_fail(x->error, "%s is no composition", i->name);
+  }
+  return true;
+}
+
+/* The policy with which every NaN among the samples is the unit's. */
+static void find_nan(smma_inference_work *x) {
+  static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_OPERAND, SMMA_NAN_QUIET};
+  const smma_encoding d = smma_encoding_of(x->as.d);
+  smma_custom_fault fault;
+  x->found->nan_known = false;
+  for (int n = 0; n < 3 && !x->found->nan_known; n++) {
+    smma_operation o;
+    x->fit.model.named.rule.nan = policies[n];
+    if (!smma_custom_check(&x->fit.model, &fault)) continue;
+    o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+    x->found->nan_known = true;
+    for (size_t i = 0; i < x->samples.count && x->found->nan_known; i++) {
+      const uint64_t got = smma_rows_result(&x->samples.rows, i);
+      if (smma_decode(d, got).kind == SMMA_NAN) x->found->nan_known = smma_sample_computed(&x->samples, &o, i) == got;
+    }
+  }
+  if (!x->found->nan_known) x->fit.model.named.rule.nan = SMMA_NAN_QUIET;
+}
+
+/* ---- The last rows ---- */
+
+static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
+  smma_inference *found = x->found;
+  smma_rows rows;
+  bool good = smma_rows_allocate(x->request->instruction, FRESH_AT_ONCE, &rows) || out_of_memory(x->error);
+  found->fresh = 0;
+  *wrong = 0;
+  while (good && !*wrong && found->fresh < x->request->fresh && !is_time_up(x)) {
+    const uint64_t left = x->request->fresh - found->fresh;
+    size_t count = left < FRESH_AT_ONCE ? (size_t)left : FRESH_AT_ONCE;
+    const double before = seconds();
+    if (found->fresh == 0 && count > ROUND_ROWS)
+      count = ROUND_ROWS; /* of a slow unit not many more than there is time for */
+    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error) && join_misfits(x, &rows, count, wrong);
+    found->unit_seconds += seconds() - before;
+    if (good && !*wrong) found->fresh += count;
+    if (good) smma_inference_tell(x, "proving: %llu new rows agree", (unsigned long long)found->fresh);
+  }
+  smma_rows_free(&rows);
+  return good;
+}
+
+/* ---- All of it ---- */
+
+static bool has_ended(smma_inference_work *x) { return x->fit.wrong > 0 || is_time_up(x); }
+
+/* The model in the end, its proof and fresh rows; whatever disagrees begins another turn. */
+static bool conclude(smma_inference_work *x) {
+  size_t wrong = 1;
+  for (int turn = 0; turn < MOST_ROUNDS && wrong && !has_ended(x); turn++) {
+    if (!refine(x)) return false;
+    if (has_ended(x)) break;
+    if (!x->found->recording && !smma_inference_ask_rivals(x, &wrong)) return false;
+    if (wrong && !x->found->recording) {
+      if (!fit(x)) return false;
+      continue;
+    }
+    if (!name_model(x)) return false;
+    if (!x->found->same) smma_fit_simplify(&x->fit);
+    if (!smma_inference_prove(x, &wrong)) return false;
+    if (wrong && !fit(x)) return false;
+    if (wrong || has_ended(x)) continue;
+    find_nan(x);
+    if (!x->found->recording && !ask_fresh(x, &wrong)) return false;
+    if (wrong && !fit(x)) return false;
+    x->agrees = !wrong && (x->found->recording || x->found->fresh > 0 || x->request->fresh == 0);
+  }
+  return true;
+}
+
+static bool infer(smma_inference_work *x) {
+  smma_inference *found = x->found;
+  if (!learn_first(x)) return false;
+  if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
+  if (!fit(x) || !conclude(x)) return false;
+  found->outcome = x->agrees ? SMMA_INFERRED : is_time_up(x) ? SMMA_INFER_STOPPED : SMMA_NOT_INFERRED;
+  return x->agrees || x->fit.wrong == 0 || smma_inference_examine_misfit(x);
+}
+
+/* The instruction, of which any two NaN are the same. */
+static void take_instruction(smma_inference_work *x) {
+  x->as = *x->request->instruction;
+  x->any_nan = *x->as.rule;
+  x->any_nan.rule.nan = SMMA_NAN_QUIET;
+  x->as.rule = &x->any_nan;
+}
+
+bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_error *error) {
+  smma_inference_work x = {.request = request, .found = found, .error = error, .started = seconds()};
+  bool good;
+  *found = (smma_inference){.outcome = SMMA_NOT_INFERRED};
+  x.until = x.started + request->seconds;
+  x.asking = (smma_asking){.unit = request->unit, .instruction = request->instruction, .error = error};
+  take_instruction(&x);
+  good = !request->record || smma_asking_open_record(&x.asking, request->record);
+  good = good && ((smma_samples_open(&x.as, &x.samples) && smma_fit_open(&x.samples, &x.as, &x.fit) &&
+                   smma_rows_allocate(request->instruction, 256, &found->proof)) ||
+                  out_of_memory(error));
+  good = good && smma_unit_open("model", &x.models, error) && infer(&x);
+  found->model = x.fit.model;
+  found->samples = x.samples.count;
+  found->wrong = x.fit.wrong;
+  found->rows += x.asking.rows;
+  found->calls = x.asking.calls;
+  found->tried = x.fit.tried;
+  found->seconds = seconds() - x.started;
+  if (x.models.methods) smma_unit_close(&x.models);
+  smma_fit_close(&x.fit);
+  smma_samples_close(&x.samples);
+  smma_asking_close_record(&x.asking);
+  return good;
+}
+
+void smma_free_inference(smma_inference *found) {
+  free(found->neighbour);
+  smma_rows_free(&found->proof);
+  found->neighbour = NULL;
+}

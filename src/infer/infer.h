@@ -1,0 +1,81 @@
+/* A model of a unit that can only be asked, found without looking at any: whether it is a function, the shape of its
+   sum, its parameters, and rows that shut out their neighbouring values.
+
+   The loop is counterexample-guided synthesis with distinguishing inputs (Jha, Gulwani, Seshia, Tiwari, Oracle-guided
+   component-based program synthesis, 2010) over compositions (core/composition.h). */
+#ifndef SMMA_INFER_INFER_H
+#define SMMA_INFER_INFER_H
+
+#include "infer/asker.h"
+#include "isa/custom.h"
+#include "unit/alike.h"
+
+typedef enum {
+  SMMA_INFERRED,       /* the model has every bit of every row that was asked */
+  SMMA_NOT_INFERRED,   /* no model that was tried has; the best of them */
+  SMMA_IS_NO_FUNCTION, /* the same row had two results */
+  SMMA_INFER_STOPPED   /* the time is up, or somebody said so; the best model so far */
+} smma_infer_outcome;
+
+typedef struct {
+  smma_unit *unit;
+  const smma_instruction *instruction; /* formats, K and name of the rows; its rule is not looked at */
+  const char *record;                  /* the file of answers, or NULL */
+  uint64_t seed;
+  uint64_t fresh;                                /* rows of another seed that the model must have in the end */
+  uint64_t neighbours;                           /* rows to be searched for one that shows a neighbouring value */
+  double seconds;                                /* for everything */
+  void (*tell)(const char *line, void *context); /* what is known so far; or NULL */
+  void *context;
+} smma_infer_request;
+
+/* One parameter, and a value next to the model's. */
+typedef struct {
+  int step; /* -1: of the whole composition */
+  const smma_key *key;
+  int value, other;
+  enum {
+    SMMA_SHUT_OUT, /* by row `row` of the proof, for which the unit gives the model's d */
+    SMMA_FREE,     /* no row of those searched tells them apart */
+    SMMA_UNDECIDED /* rows tell them apart, but the recording has none: row `row` of the proof would, d is the model's
+                    */
+  } is;
+  size_t row;
+  uint64_t other_d; /* what the other value gives there */
+} smma_infer_neighbour;
+
+/* Rows that the model does not have; nothing was counted (asked 0) if it has all that it was fitted to. */
+typedef struct {
+  uint64_t asked, wrong; /* fresh rows of all kinds */
+  uint64_t of_kind[SMMA_ROWS_KINDS], wrong_of[SMMA_ROWS_KINDS];
+  int examples;
+  smma_row example[16];  /* as simple as they go, the simplest first; d is the unit's */
+  uint64_t expected[16]; /* the model's */
+} smma_infer_misfit;
+
+typedef struct {
+  smma_infer_outcome outcome;
+  smma_custom model;     /* a composition; its instruction has the formats, and "inferred" for a name */
+  size_t samples, wrong; /* rows that the model was fitted to, and those of them that it has not */
+  uint64_t rows, calls;  /* asked, without the fresh ones */
+  uint64_t fresh;        /* rows of another seed, all of which the model has */
+  int rounds;            /* in which counterexamples were found */
+  uint64_t tried;        /* models */
+  bool nan_known;        /* whether every NaN is the model's, sign and payload, too */
+  bool recording;
+  const smma_instruction *same; /* an instruction of the catalogue which no row searched tells from it; or NULL */
+  smma_infer_neighbour *neighbour;
+  size_t neighbours;
+  smma_rows proof; /* rows with the unit's d */
+  size_t proof_count;
+  smma_infer_misfit misfit;
+  smma_alikeness alike; /* and the row of which the unit gave two results */
+  smma_row unlike;
+  double seconds, unit_seconds; /* all of them, and those that the unit took */
+} smma_inference;
+
+/* False with one line if the unit fails; free what it found in both cases. */
+bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_error *error);
+void smma_free_inference(smma_inference *found);
+
+#endif

@@ -1,0 +1,158 @@
+/* Rows that shut out the neighbours of a model's parameters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/campaign.h"
+#include "campaign/chain.h"
+#include "infer/inference.h"
+#include "isa/compose.h"
+
+/* ---- Two compositions ---- */
+
+/* A composition as a unit; all of it must stay as long as the unit. */
+typedef struct {
+  smma_custom custom;
+  smma_unit unit;
+} model;
+
+static bool open_model(smma_inference_work *x, const smma_composition *p, model *m) {
+  m->custom = x->fit.model;
+  m->custom.instruction = x->as;
+  m->custom.named.rule = (smma_rule){.algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET};
+  m->custom.named.rule.with.composition = *p;
+  m->custom.instruction.rule = &m->custom.named;
+  return smma_chain_open(&x->models, &m->custom.instruction, &x->as, x->as.k, &m->unit, x->error);
+}
+
+bool smma_inference_find_witness(smma_inference_work *x, const smma_composition *other, smma_witness *witness) {
+  model one, two;
+  bool good = open_model(x, smma_fit_composition(&x->fit), &one);
+  if (!good) return false;
+  good = open_model(x, other, &two);
+  if (good) {
+    const smma_search search = {.unit = {&one.unit, &two.unit},
+                                .as = &x->as,
+                                .rule = {&one.custom.named.rule, &two.custom.named.rule},
+                                .rows = x->request->neighbours,
+                                .seed = x->request->seed};
+    good = smma_find_witness(&search, witness, x->error);
+    smma_unit_close(&two.unit);
+  }
+  smma_unit_close(&one.unit);
+  return good;
+}
+
+/* ---- One neighbour ---- */
+
+static int terms_of(const smma_instruction *i, const smma_row *row) {
+  int terms = row->c != 0;
+  for (int k = 0; k < i->k; k++) terms += row->a[k] || row->b[k];
+  return terms;
+}
+
+/* The sample of the fewest terms that disagrees with a composition. */
+static bool find_sample(const smma_inference_work *x, const smma_composition *other, smma_row *row) {
+  const smma_operation o = smma_fit_operation(&x->fit, other);
+  int least = 0;
+  bool found = false;
+  for (size_t i = 0; i < x->samples.count; i++) {
+    smma_row sample;
+    int terms;
+    if (smma_sample_agrees(&x->samples, &o, i)) continue;
+    smma_rows_get(&x->samples.rows, i, &sample);
+    terms = terms_of(&x->as, &sample);
+    if (found && terms >= least) continue;
+    found = true;
+    least = terms;
+    *row = sample;
+  }
+  return found;
+}
+
+/* The same row made small, as far as both models still differ. */
+static bool minimise(smma_inference_work *x, const smma_composition *other, smma_row *row, uint64_t *other_d) {
+  model one, two;
+  bool good = open_model(x, smma_fit_composition(&x->fit), &one);
+  if (!good) return false;
+  good = open_model(x, other, &two);
+  if (good) {
+    good = smma_minimise(&one.unit, &two.unit, &x->as, row, other_d, x->error);
+    smma_unit_close(&two.unit);
+  }
+  smma_unit_close(&one.unit);
+  return good;
+}
+
+static bool add_neighbour(smma_inference_work *x, const smma_infer_neighbour *n) {
+  smma_inference *found = x->found;
+  smma_infer_neighbour *all = realloc(found->neighbour, (found->neighbours + 1) * sizeof *all);
+  if (!all) return smma_fail(x->error, "out of memory");
+  found->neighbour = all;
+  all[found->neighbours++] = *n;
+  return true;
+}
+
+static bool add_row(smma_inference_work *x, const smma_row *row, size_t *at) {
+  smma_inference *found = x->found;
+  if (found->proof_count == found->proof.capacity && !smma_rows_grow(&found->proof, 2 * found->proof.capacity))
+    return smma_fail(x->error, "out of memory");
+  *at = found->proof_count++;
+  smma_rows_put(&found->proof, *at, row);
+  return true;
+}
+
+/* A sample shows it, or a row that is searched; of a recording only samples decide. */
+static bool examine(smma_inference_work *x, smma_infer_neighbour *n) {
+  const smma_composition other = smma_fit_with(&x->fit, n->step, n->key, n->other);
+  const smma_operation o = smma_fit_operation(&x->fit, &other);
+  smma_witness witness;
+  smma_row row;
+  if (find_sample(x, &other, &row)) {
+    n->is = SMMA_SHUT_OUT;
+    n->other_d = smma_row_compute(&o, &row);
+    if (!x->found->recording && !minimise(x, &other, &row, &n->other_d)) return false;
+    return add_row(x, &row, &n->row) && add_neighbour(x, n);
+  }
+  if (!smma_inference_find_witness(x, &other, &witness)) return false;
+  n->is = !witness.found ? SMMA_FREE : x->found->recording ? SMMA_UNDECIDED : SMMA_SHUT_OUT;
+  n->other_d = witness.other;
+  return (!witness.found || add_row(x, &witness.row, &n->row)) && add_neighbour(x, n);
+}
+
+static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {
+  int value[SMMA_MOST_NEIGHBOURS];
+  const int count = smma_fit_neighbours(&x->fit, step, key, value);
+  for (int i = 0; i < count; i++) {
+    smma_infer_neighbour n = {.step = step, .key = key, .value = smma_fit_value(&x->fit, step, key), .other = value[i]};
+    if (!examine(x, &n)) return false;
+  }
+  return true;
+}
+
+/* ---- All ---- */
+
+/* What the unit gives for the rows of the proof. Those for which it is not what the model gives become samples. */
+static bool ask(smma_inference_work *x, size_t *wrong) {
+  const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+  smma_rows *proof = &x->found->proof;
+  if (!smma_inference_ask(x, proof, x->found->proof_count)) return false;
+  for (size_t i = 0; i < x->found->proof_count; i++) {
+    smma_row row;
+    smma_rows_get(proof, i, &row);
+    if (smma_same_result(&o, row.d, smma_row_compute(&o, &row))) continue;
+    ++*wrong;
+    if (!smma_samples_add(&x->samples, proof, i, 1)) return smma_fail(x->error, "out of memory");
+  }
+  return true;
+}
+
+bool smma_inference_prove(smma_inference_work *x, size_t *wrong) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  smma_inference *found = x->found;
+  *wrong = found->neighbours = found->proof_count = 0;
+  smma_inference_tell(x, "proving: rows that shut out neighbouring values");
+  for (int step = -1; step < smma_fit_composition(&x->fit)->steps; step++)
+    for (const smma_key *key = NULL; (key = smma_fit_next_key(&x->fit, step, key)) && !watch.stop(watch.context);)
+      if (!examine_key(x, step, key)) return false;
+  return found->recording || ask(x, wrong);
+}

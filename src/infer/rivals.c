@@ -1,0 +1,119 @@
+/* Other models that agree with all samples: each is told from the model by a row that the unit is asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/inference.h"
+#include "infer/shape.h"
+#include "isa/catalogue.h"
+
+/* Those that are fitted, and those of which rows are sought. */
+enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
+
+typedef struct {
+  smma_composition model;
+  size_t wrong;
+} rival;
+
+static int compare(const void *one, const void *other) {
+  const rival *x = one, *y = other;
+  return (x->wrong > y->wrong) - (x->wrong < y->wrong);
+}
+
+static int add(const smma_fit *f, rival *all, int count, const smma_composition *p) {
+  const size_t most = f->looked / 16; /* none that disagree with more is near enough */
+  if (count == MOST_CANDIDATES || !smma_fit_allows(f, p) || smma_same_composition(p, smma_fit_composition(f)))
+    return count;
+  for (int n = 0; n < count; n++)
+    if (smma_same_composition(&all[n].model, p)) return count;
+  all[count].model = *p;
+  return count + smma_fit_is_near(f, p, most, &all[count].wrong);
+}
+
+/* Rules of the catalogue with these formats and K. */
+static int add_known(const smma_inference_work *x, rival *all, int count) {
+  smma_operation o = smma_operation_of(&x->as);
+  for (size_t n = 0; n < smma_catalogue_count(); n++) {
+    smma_composition p;
+    o.rule = smma_catalogue_at(n)->rule->rule;
+    o.rule.nan = SMMA_NAN_QUIET;
+    if (smma_block_of(&o) > 0 && o.k % smma_block_of(&o) == 0 && smma_compose(&o, &p))
+      count = add(&x->fit, all, count, &p);
+  }
+  return count;
+}
+
+/* The values of the model's last step in other shapes. */
+static int add_shapes(const smma_inference_work *x, rival *all, int count) {
+  const smma_composition *model = smma_fit_composition(&x->fit);
+  const smma_step *last = &model->step[model->steps - 1];
+  const smma_start_values values = {last->term.bits, last->term.rounding, last->rounding};
+  smma_composition *shape = malloc(SMMA_MOST_SHAPES * sizeof *shape);
+  const int shapes = shape ? smma_make_shapes(x->as.k, x->as.scale_block, x->as.d, shape) : 0;
+  for (int n = 0; n < shapes; n++) {
+    smma_composition p = smma_shape_with(&shape[n], x->as.d, values);
+    p.subnormal_a = model->subnormal_a;
+    p.subnormal_b = model->subnormal_b;
+    p.subnormal_c = model->subnormal_c;
+    for (smma_step *s = p.step; s < p.step + p.steps; s++) {
+      s->zero_sign = last->zero_sign;
+      s->overflow = last->overflow;
+      if (s->output != SMMA_NO_FORMAT) s->subnormal_outputs = last->subnormal_outputs;
+    }
+    count = add(&x->fit, all, count, &p);
+  }
+  free(shape);
+  return count;
+}
+
+/* The nearest ones as near as they come. */
+static void fit_nearest(smma_inference_work *x, rival *all, int count) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  const smma_composition model = *smma_fit_composition(&x->fit);
+  for (int n = 0, fitted = 0; n < count && fitted < MOST_FITTED && !watch.stop(watch.context); n++) {
+    if (all[n].wrong == 0) continue;
+    smma_fit_start(&x->fit, &all[n].model);
+    while (x->fit.wrong && smma_fit_sweep(&x->fit, watch)) continue;
+    all[n].model = *smma_fit_composition(&x->fit);
+    all[n].wrong = x->fit.wrong;
+    fitted++;
+  }
+  smma_fit_start(&x->fit, &model);
+}
+
+bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  rival *all = malloc(MOST_CANDIDATES * sizeof *all);
+  int count = 0;
+  smma_rows rows;
+  size_t asked = 0;
+  bool good = smma_rows_allocate(x->request->instruction, MOST_RIVALS, &rows) && all;
+  *wrong = 0;
+  if (!good) smma_fail(x->error, "out of memory");
+  if (good) {
+    count = add_shapes(x, all, add_known(x, all, 0));
+    qsort(all, (size_t)count, sizeof *all, compare);
+    fit_nearest(x, all, count);
+    for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {
+      smma_witness witness = {.found = false};
+      if (all[n].wrong == 0) good = smma_inference_find_witness(x, &all[n].model, &witness);
+      if (good && witness.found) smma_rows_put(&rows, asked++, &witness.row);
+    }
+  }
+  if (good && asked) {
+    smma_inference_tell(x, "refining: %zu other models agree with all rows so far; asking for rows that tell", asked);
+    good = smma_inference_learn(x, &rows, asked) &&
+           (smma_fit_look_at(&x->fit, SIZE_MAX) || smma_fail(x->error, "out of memory"));
+    *wrong = x->fit.wrong;
+  }
+  if (good && *wrong) /* one of them may have been right */
+    for (int n = 0; n < count && x->fit.wrong; n++) {
+      const smma_composition model = *smma_fit_composition(&x->fit);
+      const size_t before = x->fit.wrong;
+      if (all[n].wrong) continue;
+      smma_fit_start(&x->fit, &all[n].model);
+      if (x->fit.wrong > before) smma_fit_start(&x->fit, &model);
+    }
+  smma_rows_free(&rows);
+  free(all);
+  return good;
+}

@@ -1,0 +1,105 @@
+/* Units at random, of which infer knows nothing but formats and K: each is found exactly, or it is said that it is not;
+   and recordings of them, whose rows leave something open. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "campaign/chain.h"
+#include "equal/witness.h"
+#include "infer/infer.h"
+#include "random_unit.h"
+#include "support.h"
+
+/* Rows of another seed, and others sought, that must not tell what was found from the unit. */
+enum { UNITS = 12, FRESH = 20000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
+
+#define MOST_SECONDS 300.0
+
+typedef struct {
+  int found, not_found, wrong;
+  double seconds;
+} tally;
+
+/* "FROM-TO", by hand. */
+static void range_of_units(int *from, int *to) {
+  const char *text = getenv("SOFTMMA_INFERRED_UNITS");
+  *from = 0, *to = UNITS;
+  if (text) assert_int_equal(sscanf(text, "%d-%d", from, to), 2);
+}
+
+/* A row that tells two instructions apart, if one of those that are searched does. */
+static bool differ(const smma_instruction *i, const smma_instruction *other, smma_unit *models) {
+  smma_error error;
+  smma_unit custom = *models, second;
+  smma_witness witness;
+  const smma_search search = {.unit = {&custom, &second},
+                              .as = i,
+                              .rule = {&i->rule->rule, &other->rule->rule},
+                              .rows = JUDGED_ROWS,
+                              .seed = 77};
+  assert_true(smma_chain_open(models, other, i, i->k, &second, &error));
+  assert_true(smma_find_witness(&search, &witness, &error));
+  smma_unit_close(&second);
+  return witness.found;
+}
+
+static void print_unit(const smma_instruction *i, int number, const char *what) {
+  static char text[1 << 16];
+  smma_custom_write(i, text, sizeof text);
+  printf("unit %d: %s\n%s", number, what, text);
+}
+
+/* NaN are compared only where the model claims to know them. */
+static void judge(smma_unit *models, int number, tally *count) {
+  smma_custom custom = random_realistic_unit((uint64_t)number), model;
+  const smma_instruction *i = smma_custom_make(&custom), *other;
+  const smma_infer_request request = {.unit = models,
+                                      .instruction = i,
+                                      .seed = (uint64_t)number,
+                                      .fresh = FRESH,
+                                      .neighbours = NEIGHBOURS,
+                                      .seconds = MOST_SECONDS};
+  smma_inference found;
+  smma_error error;
+  if (!smma_infer(&request, &found, &error)) fail_msg("unit %d: %s", number, error.text);
+  model = found.model;
+  model.instruction.name = "inferred";
+  other = smma_custom_make(&model);
+  assert_non_null(other);
+  count->seconds += found.seconds;
+  if (found.outcome != SMMA_INFERRED) {
+    count->not_found++;
+    printf("unit %d: not found, %.1f s, %zu of %zu rows disagree\n", number, found.seconds, found.wrong, found.samples);
+    if (getenv("SOFTMMA_INFERRED_UNITS")) print_unit(i, number, "it is"), print_unit(other, number, "found");
+  } else if (differ(i, other, models)) {
+    count->wrong++;
+    print_unit(i, number, "a wrong claim; it is");
+    print_unit(other, number, "found");
+  } else {
+    count->found++;
+    if (getenv("SOFTMMA_INFERRED_UNITS")) printf("unit %d: %.1f s\n", number, found.seconds), fflush(stdout);
+  }
+  smma_free_inference(&found);
+  smma_custom_release(other);
+  smma_custom_release(i);
+}
+
+static void test_random_units(void **state) {
+  tally count = {0};
+  smma_unit models;
+  smma_error error;
+  int from, to;
+  (void)state;
+  range_of_units(&from, &to);
+  assert_true(smma_unit_open("model", &models, &error));
+  for (int u = from; u < to; u++) judge(&models, u, &count);
+  smma_unit_close(&models);
+  printf("%d units: %d found, %d not found, %d wrong claims; %.1f s each\n", to - from, count.found, count.not_found,
+         count.wrong, count.seconds / (to - from));
+  assert_int_equal(count.wrong, 0);
+  assert_true(count.found * 100 >= (to - from) * 95);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_units)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
