@@ -193,19 +193,13 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
 
 static void print_no_function(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
-  if (f->recording) {
-    fprintf(stream,
-            "no function of its operands: rows %zu and %zu of the recording have the same operands and other results\n",
-            a->row + 1, a->place + 1);
-  } else {
-    fprintf(stream,
-            "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same "
-            "batch at the same place\n",
-            (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
-            (unsigned long long)a->not_repeated);
-    fprintf(stream, "first seen: row %zu, %s place %zu of %zu\n", a->row, a->at_once ? "asked again at" : "at",
-            a->place, a->batch);
-  }
+  fprintf(stream,
+          "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same batch "
+          "at the same place\n",
+          (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
+          (unsigned long long)a->not_repeated);
+  fprintf(stream, "first seen: row %zu, %s place %zu of %zu\n", a->row, a->at_once ? "asked again at" : "at", a->place,
+          a->batch);
   fprintf(stream, "  ");
   smma_print_dot_command(stream, i, &f->unlike);
   fputc('\n', stream);

@@ -110,42 +110,13 @@ static bool learn_and_check(smma_inference_work *x) {
   return good;
 }
 
-static int compare_rows(const void *one, const void *other) {
-  return memcmp(*(const smma_row *const *)one, *(const smma_row *const *)other, offsetof(smma_row, d));
-}
-
-/* Whether two rows of a recording have the same operands and other results. */
-static bool check_recording(smma_inference_work *x) {
-  const size_t count = x->samples.count;
-  const smma_operation o = smma_operation_of(&x->as);
-  smma_row *row = calloc(count, sizeof *row);
-  const smma_row **order = malloc(count * sizeof(smma_row *));
-  const bool good = (row && order) || out_of_memory(x->error);
-  for (size_t i = 0; good && i < count; i++) smma_rows_get(&x->samples.rows, i, &row[i]), order[i] = &row[i];
-  if (good) qsort(order, count, sizeof *order, compare_rows);
-  for (size_t i = 1; good && i < count; i++)
-    if (compare_rows(&order[i - 1], &order[i]) == 0 && !smma_same_result(&o, order[i - 1]->d, order[i]->d)) {
-      x->found->outcome = SMMA_IS_NO_FUNCTION;
-      x->found->unlike = *order[i];
-      x->found->alike = (smma_alikeness){.asked = count,
-                                         .not_alike = 1,
-                                         .row = (size_t)(order[i - 1] - row),
-                                         .place = (size_t)(order[i] - row),
-                                         .batch = count};
-      break;
-    }
-  free(row);
-  free(order);
-  return good;
-}
-
 static bool learn_recording(smma_inference_work *x) {
   size_t count;
   const smma_rows *rows = smma_recorded_rows(x->request->unit, &count);
   x->found->recording = true;
   if (count == 0) return smma_fail(x->error, "the recording has no rows");
   x->asking.rows = count;
-  return (smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error)) && check_recording(x);
+  return smma_samples_add(&x->samples, rows, 0, count) || out_of_memory(x->error);
 }
 
 static bool learn_first(smma_inference_work *x) {
@@ -289,7 +260,7 @@ static bool has_ended(smma_inference_work *x) { return x->fit.wrong > 0 || is_ti
 static bool conclude(smma_inference_work *x) {
   size_t wrong = 1;
   for (int turn = 0; turn < MOST_ROUNDS && wrong && !has_ended(x); turn++) {
-    if (!refine(x)) return false;
+    if (!x->found->recording && !refine(x)) return false;
     if (has_ended(x)) break;
     if (!x->found->recording && !smma_inference_ask_rivals(x, &wrong)) return false;
     if (wrong && !x->found->recording) {
@@ -315,7 +286,9 @@ static bool infer(smma_inference_work *x) {
   if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
   if (!fit(x) || !conclude(x)) return false;
   found->outcome = x->agrees ? SMMA_INFERRED : is_time_up(x) ? SMMA_INFER_STOPPED : SMMA_NOT_INFERRED;
-  return x->agrees || x->fit.wrong == 0 || smma_inference_examine_misfit(x);
+  if (x->agrees || x->fit.wrong == 0) return true;
+  find_nan(x);
+  return smma_inference_examine_misfit(x);
 }
 
 /* The instruction, of which any two NaN are the same. */

@@ -25,7 +25,7 @@ static void keep(const smma_inference_work *x, const smma_row *row, uint64_t exp
   m->expected[at] = expected;
 }
 
-static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *model) {
+static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit, smma_unit *model) {
   smma_infer_misfit *m = &x->found->misfit;
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   m->asked = ROWS;
@@ -40,7 +40,7 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *mode
     m->wrong++;
     m->wrong_of[kind]++;
     if (m->examples == MOST_EXAMPLES) continue;
-    if (!smma_minimise(x->request->unit, model, &x->as, &row, &expected, x->error)) return false;
+    if (!smma_minimise(unit, model, &x->as, &row, &expected, x->error)) return false;
     keep(x, &row, expected);
   }
   return true;
@@ -63,20 +63,25 @@ static void count_recorded(smma_inference_work *x) {
 bool smma_inference_examine_misfit(smma_inference_work *x) {
   smma_custom custom = x->fit.model;
   smma_rows rows;
-  smma_unit model;
+  smma_unit unit, model;
   bool good;
   x->found->misfit = (smma_infer_misfit){0};
   if (x->found->recording) return count_recorded(x), true;
   custom.instruction = x->as;
   custom.instruction.rule = &custom.named;
   custom.named.rule.nan = SMMA_NAN_QUIET;
-  if (!smma_chain_open(&x->models, &custom.instruction, &x->as, x->as.k, &model, x->error)) return false;
+  if (!smma_chain_open(x->request->unit, x->request->instruction, &x->as, x->as.k, &unit, x->error)) return false;
+  if (!smma_chain_open(&x->models, &custom.instruction, &x->as, x->as.k, &model, x->error)) {
+    smma_unit_close(&unit);
+    return false;
+  }
   good = smma_rows_allocate(x->request->instruction, ROWS, &rows) || smma_fail(x->error, "out of memory");
   if (good) {
     smma_generate_rows(&rows, ~x->request->seed, 0, ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
-    good = smma_inference_ask(x, &rows, ROWS) && count(x, &rows, &model);
+    good = smma_inference_ask(x, &rows, ROWS) && count(x, &rows, &unit, &model);
   }
   smma_rows_free(&rows);
   smma_unit_close(&model);
+  smma_unit_close(&unit);
   return good;
 }

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# infer and next, as a user runs them. Usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: infer.sh SOFTMMA FOLDER_OF_PLUGINS}") plugin=$(realpath "${2:?}")/wrong_unit.so
+source_directory=$(realpath "$(dirname "$0")/..")
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+
+instr=mma.m16n8k16.f32.f16.f16.f32
+few=(--rows 20000 --search 4000)
+
+# ---- A unit that is found ----
+
+gives 'a unit is found' 0 '^volta mma.m8n8k4.f32.f16.f16.f32 on model: found$' \
+  infer --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" -o v100.json --proof proof.txt --page v100.html
+cp in/stdout report
+check 'it is the rule' grep -qx 'model: T-FDPA F=23 L=4 rho=RZ-FP32 e_zero=-131' report
+check 'it is named' grep -q 'tells it from mma.m8n8k4.f32.f16.f16.f32 of volta' report
+check 'values next to it are shut out' grep -qE '^step 1  alignment_bits +23 +22, 24, exact' report
+gives 'the proof is replayed' 0 'mismatches=0$' verify proof.txt
+sed -i 's/"alignment_bits": 23/"alignment_bits": 24/' v100.json
+gives 'and fails for another value' 1 'mismatches=[1-9]' verify proof.txt
+check 'the page is one' grep -q '<h2>Order of the sum</h2>' v100.html
+check 'with a picture' grep -q '<svg' v100.html
+
+# ---- Records ----
+
+search=(infer --unit model --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --json --record answers.txt)
+gives 'a search keeps its answers' 0 . "${search[@]}"
+jq 'del(.seconds, .unit_seconds, .calls)' in/stdout >first.json
+rows=$(grep -vc '^#' answers.txt)
+check 'all of them' [ "$rows" -gt 5000 ]
+head -c -20 answers.txt | head -n -1000 >cut.txt && mv cut.txt answers.txt
+gives 'it goes on from what is left' 0 . "${search[@]}"
+check 'and finds the same' diff first.json <(jq 'del(.seconds, .unit_seconds, .calls)' in/stdout)
+check 'and keeps as many' [ "$(grep -vc '^#' answers.txt)" = "$rows" ]
+check 'the record of another seed' runs 2 "${search[@]}" --seed 5
+check 'is refused' grep -q 'of another seed or unit' in/stderr
+
+# ---- Units that are none ----
+
+for way in moody place every17; do
+  gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr
+done
+gives 'one lane narrower' 2 ': stopped$' infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 15
+check 'it is told where' grep -qE '^the simplest [0-9]+: all with a product at k = 5; ' in/stdout
+
+# ---- Recordings ----
+
+"$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 300 -o recorded.txt
+gives 'a recording' 0 'on file:recorded.txt: found$' infer --unit file:recorded.txt --on V100 \
+  --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
+check 'leaves something open' grep -qE ', [1-9][0-9]* that these rows leave open$' in/stdout
+check 'and says what to ask' [ "$(grep -vc '^#' next.txt)" -gt 0 ]
+
+# ---- next ----
+
+"$softmma" custom --from H100 --instr $instr >25.json
+sed 's/"alignment_bits": 25/"alignment_bits": 24/' 25.json >24.json
+sed 's/"alignment_bits": 25/"alignment_bits": 26/' 25.json >26.json
+gives 'three units' 0 '^# 3 different results: custom:25.json [0-9a-f]*, custom:24.json [0-9a-f]*, custom:26.json [0-9a-f]*$' \
+  next --unit custom:25.json --against custom:24.json --against custom:26.json --on 25.json -n 2
+check 'rows for verify' runs 0 next --unit custom:25.json --against custom:24.json --on H100 --instr $instr -o ask.txt
+gives 'of the first' 0 '^rows=16 mismatches=0$' verify ask.txt
+gives 'and not of the other' 1 '^rows=16 mismatches=16$' verify --unit custom:24.json ask.txt
+gives 'a unit and itself' 1 '^# arch' next --unit custom:25.json --against custom:25.json --on 25.json --search 2000
+check 'it is said' grep -q 'no row of 2000 searched tells custom:25.json from custom:25.json' in/stderr
+
+# ---- Errors ----
+
+fails 'without a unit' '--unit is missing|--unit' infer --on H100 --in f16
+fails 'without a second unit' '--against is missing' next --unit model --on H100 --in f16
+fails 'a proof without a model' '--proof: .* give -o, too' infer --unit model --on V100 --in f16 --proof p.txt
+fails 'a record of a recording' '--record: .* is a recording already' \
+  infer --unit file:recorded.txt --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --record r.txt
+fails 'rows to ask of a unit that can be asked' '--next: model can be asked itself' infer --unit model --on V100 --in f16 --next n.txt
+fails 'no time' '--seconds: 0 is not positive' infer --unit model --on V100 --in f16 --seconds 0
+finish
