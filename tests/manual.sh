@@ -18,10 +18,10 @@ commands=$("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
 
 # options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value
-# (popt writes '--set NAME=VALUE')
+# (popt writes '--set NAME=VALUE', and '--against UNIT' where that may be given again)
 options_of() {
   "$softmma" "$1" --help | sed -n '/^Options:/,/^Help:/p' |
-    sed -E 's/^( +.*--[a-z-]+) ([A-Z]+=)/\1=\2/' |
+    sed -E 's/^( +.*--[a-z-]+) ([A-Z])/\1=\2/' |
     sed -nE 's/^ {2}(-[A-Za-z]), (--[a-z-]+)(=?).*/\1\3\n\2\3/p; s/^ {6}(--[a-z-]+)(=?).*/\1\2/p'
 }
 
