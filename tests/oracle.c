@@ -683,8 +683,8 @@ static uint64_t widened(const smma_operation *o, uint64_t c) {
   return encode(x->value, o->d, SMMA_ROUND_NEAREST_EVEN, x->negative);
 }
 
-uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
-                        const uint64_t *scale_a, const uint64_t *scale_b) {
+static uint64_t rule_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
+                             const uint64_t *scale_a, const uint64_t *scale_b) {
   if (o->rule.algorithm == SMMA_COMPOSITION) return oracle_composition(o, a, b, c, scale_a, scale_b);
   prepare();
   for (int k = 0; k < o->k; k++) {
@@ -714,4 +714,13 @@ uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64
     case SMMA_COMPOSITION: break;
   }
   return 0;
+}
+
+/* Where a format without infinity has NaN for sums that overflow, the unit's NaN is without their sign. */
+uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
+                        const uint64_t *scale_a, const uint64_t *scale_b) {
+  const uint64_t d = rule_dot_add(o, a, b, c, scale_a, scale_b);
+  const bool has_several = o->rule.nan != SMMA_NAN_ALL_ONES && o->rule.nan != SMMA_NAN_QUIET;
+  if (has_several || !oracle_is_nan(o->d, d) || oracle_layout(o->d).specials != ALL_ONES) return d;
+  return oracle_nan(o->d, o->rule.nan);
 }

@@ -23,13 +23,15 @@ smma_format random_spelled_format(uint64_t *state) {
   for (;;) {
     const int exponent_bits = random_between(state, 1, random_below(state, 3) ? 8 : 11);
     const int fraction_bits = random_between(state, 0, 15 - exponent_bits);
+    const char *sign = random_below(state, 4) ? "" : "u", *word = words[random_below(state, 7)];
     char name[40], bias[16] = "";
     smma_format format;
     if (random_below(state, 4) == 0) snprintf(bias, sizeof bias, "-bias%d", random_between(state, -20, 140));
-    snprintf(name, sizeof name, "%se%dm%d%s%s", random_below(state, 4) ? "" : "u", exponent_bits, fraction_bits, bias,
-             words[random_below(state, 7)]);
-    if (random_below(state, 8) == 0)
-      snprintf(name, sizeof name, "%s%d", random_below(state, 2) ? "s" : "u", random_between(state, 2, 8));
+    snprintf(name, sizeof name, "%se%dm%d%s%s", sign, exponent_bits, fraction_bits, bias, word);
+    if (random_below(state, 8) == 0) {
+      sign = random_below(state, 2) ? "s" : "u";
+      snprintf(name, sizeof name, "%s%d", sign, random_between(state, 2, 8));
+    }
     format = smma_format_from_text(name);
     if (format != SMMA_NO_FORMAT) return format;
   }

@@ -41,6 +41,11 @@ static const struct {
     {"A100", "mma.m16n8k16.satfinite.s32.s8.s8.s32", NULL},
     {"B200", "tcgen05.m64n8k32.satfinite.s32.u8.u8", NULL},
     {"MI100", "v_mfma_i32_4x4x4i8", NULL},
+    {"rdna3", "v_wmma_f16_16x16x16_f16", NULL},
+    {"rdna3", "v_wmma_bf16_16x16x16_bf16", NULL},
+    {"rdna4", "v_wmma_f16_16x16x16_f16.ovfl", NULL},
+    {"rdna4", "v_wmma_f32_16x16x16_fp8_bf8", NULL},
+    {"rdna4", "v_wmma_i32_16x16x16_iu4.s4.u4.clamp", NULL},
 };
 
 /* ---- A product and its operands ---- */
@@ -162,7 +167,7 @@ static uint64_t run_step(const product *p, const smma_instruction *instruction, 
 
 /* An integer as s32 holds it. */
 static double in_range(const product *p, double x) {
-  if (strstr(p->info.name, "satfinite")) return fmin(fmax(x, INT32_MIN), INT32_MAX);
+  if (strstr(p->info.name, "satfinite") || strstr(p->info.name, "clamp")) return fmin(fmax(x, INT32_MIN), INT32_MAX);
   return x - 0x1p32 * floor((x + 0x1p31) / 0x1p32);
 }
 

@@ -334,11 +334,11 @@ static uint64_t element(const product *p, const smma_schedule *s, size_t i, size
   }
   for (size_t x = 0; x < parts; x++)
     part_a[x] = bits_of(p->scale_a[i * parts + x]), part_b[x] = bits_of(p->scale_b[j * parts + x]);
-  if (p->plan->starts_from_c) e.start = smma_plan_round(o.c, SMMA_F32, o.rule.nan, c);
-  with.c = (uint32_t)smma_plan_round(o.c, SMMA_F32, o.rule.nan, c);
+  if (p->plan->starts_from_c) e.start = smma_reformat(o.c, SMMA_F32, o.rule.nan, c);
+  with.c = (uint32_t)smma_reformat(o.c, SMMA_F32, o.rule.nan, c);
   sum = smma_plan_sum(&e, registers, NULL, NULL);
   sum = smma_plan_finish(p->plan, o.rule.nan, &with, (uint32_t)sum);
-  return smma_plan_round(SMMA_F32, smma_plan_d(p->plan, p->instruction), o.rule.nan, sum);
+  return smma_reformat(SMMA_F32, smma_plan_d(p->plan, p->instruction), o.rule.nan, sum);
 }
 
 static void check_elements(const product *p, const char *members) {

@@ -71,6 +71,11 @@ static json_t *apart_json(const smma_instruction *i, const subjects *s, const sm
                    rows, "not_told_apart", open);
 }
 
+static void free_words(const char **words) {
+  for (const char **word = words; *word; word++) free((void *)*word);
+  free((void *)words);
+}
+
 int smma_command_next(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *path = "-", **against = NULL;
   long long rows = 16, searched = 200000, seed = 0;
@@ -125,5 +130,6 @@ int smma_command_next(int argc, const char **argv) {
   if (status == SMMA_EXIT_EQUAL && !apart.all_told) status = SMMA_EXIT_DIFFERENT;
   smma_free_apart(&apart);
   for (int u = 0; u < s.units; u++) smma_unit_close(&s.unit[u]);
+  free_words(against);
   return smma_finish_output(status);
 }

@@ -64,7 +64,7 @@ static smma_row row_of(const element *e, size_t step, bool *zeros) {
     *zeros = *zeros && (smma_decode(smma_encoding_of(o->a), row.a[i]).kind == SMMA_ZERO ||
                         smma_decode(smma_encoding_of(o->b), row.b[i]).kind == SMMA_ZERO);
   }
-  row.c = smma_plan_round(e->outer, o->d, o->rule.nan, *e->place);
+  row.c = smma_reformat(e->outer, o->d, o->rule.nan, *e->place);
   return row;
 }
 
@@ -211,9 +211,9 @@ static void begin(element *e, const smma_operand_options *o, const char *plan) {
 static uint64_t finish(const element *e, uint64_t sum, uint64_t c) {
   const smma_nan_policy nan = e->operation.rule.nan;
   const smma_epilogue_operands with = {0x3f800000, 0x3f800000,
-                                       (uint32_t)smma_plan_round(e->instruction->c, SMMA_F32, nan, c), 0, 0x3f800000};
+                                       (uint32_t)smma_reformat(e->instruction->c, SMMA_F32, nan, c), 0, 0x3f800000};
   if (e->plan.plan->epilogues) sum = smma_plan_finish(e->plan.plan, nan, &with, (uint32_t)sum);
-  return smma_plan_round(e->outer, smma_plan_d(e->plan.plan, e->instruction), nan, sum);
+  return smma_reformat(e->outer, smma_plan_d(e->plan.plan, e->instruction), nan, sum);
 }
 
 /* The sum by the core, which notes each result in e->results. */
@@ -242,7 +242,7 @@ void smma_explain_planned(const char *label, const smma_instruction *i, const ch
   if (o->c) smma_read_list(o->c, "--c", i->c, o->hex, 1, &c);
   e.operation.c = e.operation.d;
   if (e.plan.plan->starts_from_c)
-    start = smma_plan_round(i->d, e.outer, i->rule->rule.nan, smma_plan_round(i->c, i->d, i->rule->rule.nan, c));
+    start = smma_reformat(i->d, e.outer, i->rule->rule.nan, smma_reformat(i->c, i->d, i->rule->rule.nan, c));
   sum = compute(&e, start);
   (e.place - SMMA_IN_ACCUMULATOR)[e.schedule.start] = start;
   tell_all(&e);

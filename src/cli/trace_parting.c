@@ -102,7 +102,7 @@ static void draw(const smma_traced *u, size_t event, size_t count, drawn *d) {
 /* Whether it ends in what the trace has. */
 static bool is_right(const smma_trace *t, size_t event, const drawn *d) {
   const smma_operation *o = &d->operation;
-  return smma_plan_round(o->d, t->outer, o->rule.nan, d->explanation.result) == t->event[event].encoding;
+  return smma_reformat(o->d, t->outer, o->rule.nan, d->explanation.result) == t->event[event].encoding;
 }
 
 /* Both, where they start from the same sum and add the same products one behind another. */

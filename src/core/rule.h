@@ -262,21 +262,14 @@ SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, i
   return smma_default_nan(smma_encoding_of(SMMA_F32));
 }
 
-/* x in another format, RNE, NaN as the rule has it; as it is in the same one. */
-SMMA_CORE uint64_t smma_reformat(const smma_rule *rule, smma_format from, smma_format to, uint64_t x) {
-  smma_number number = smma_decode(smma_encoding_of(from), x);
+/* x in another format, RNE; NaN is the unit's, or where a unit has several keeps its sign and, quiet, its payload. As
+   it is in the same format. */
+SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x) {
+  const smma_encoding f = smma_encoding_of(to);
+  const smma_number number = smma_decode(smma_encoding_of(from), x);
   if (from == to) return x;
-  if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), rule->nan);
-  return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-}
-
-/* c in the format of d. */
-SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
-  const smma_encoding d = smma_encoding_of(o->d);
-  const smma_number x = smma_decode(smma_encoding_of(o->c), c);
-  if (o->c == o->d) return c;
-  if (x.kind == SMMA_NAN && !smma_has_one_nan(o->rule.nan)) return smma_quieted(d, x);
-  return smma_encode_number(d, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  if (number.kind == SMMA_NAN) return smma_has_one_nan(nan) ? smma_nan_of(f, nan) : smma_quieted(f, number);
+  return smma_encode_number(f, number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* A chain of fused sums: each block's result is the next one's c. */
@@ -320,9 +313,13 @@ SMMA_CORE uint64_t smma_composition_dot(const smma_operation *o, smma_operands x
   return node[0].code;
 }
 
-/* d = f(c, a, b): one dot-product-add. c and d are encodings. */
-SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
-  c = smma_widen_c(o, c);
+/* c in the format of d. */
+SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
+  return smma_reformat(o->c, o->d, o->rule.nan, c);
+}
+
+/* The rule, with c in the format of d. */
+SMMA_CORE uint64_t smma_rule_dot(const smma_operation *o, smma_operands x, uint64_t c) {
   switch (o->rule.algorithm) {
     case SMMA_FMA: return smma_fma_chain(o, x, c);
     case SMMA_FTZ_ADDMUL: return smma_ftz_addmul_dot(&o->rule.with.ftz_addmul, x.a, x.b, o->k, c);
@@ -341,6 +338,19 @@ SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64
     case SMMA_GD_FDPA: break;
   }
   return smma_fused_chain(o, x, c);
+}
+
+/* A rule's result as the unit returns it: a sum that overflowed to the NaN of a format without infinity has a sign,
+   which a unit with one NaN does not show. */
+SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
+  const smma_encoding f = smma_encoding_of(o->d);
+  if (f.specials != SMMA_SPECIALS_ONE_NAN || !smma_has_one_nan(o->rule.nan)) return d;
+  return smma_decode(f, d).kind == SMMA_NAN ? smma_nan_of(f, o->rule.nan) : d;
+}
+
+/* d = f(c, a, b): one dot-product-add. c and d are encodings. */
+SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
+  return smma_returned(o, smma_rule_dot(o, x, smma_widen_c(o, c)));
 }
 
 #endif

@@ -45,10 +45,11 @@ SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   return smma_low_bits(~(uint64_t)0, f.exponent_bits + f.fraction_bits + f.ignored_bits);
 }
 
-/* A NaN in a format that is at least as wide, made quiet: sign and payload stay, the payload at the left. */
+/* A NaN in another format, made quiet: sign and payload stay, the payload at the left. */
 SMMA_CORE uint64_t smma_quieted(smma_encoding f, smma_number nan) {
-  uint64_t payload = smma_low_bits(nan.significand, nan.fraction_bits) << (f.fraction_bits - nan.fraction_bits);
-  return smma_default_nan(f) | smma_sign_and_fields(f, nan.negative, payload);
+  const uint64_t payload = smma_low_bits(nan.significand, nan.fraction_bits);
+  const int wider = f.fraction_bits - nan.fraction_bits;
+  return smma_default_nan(f) | smma_sign_and_fields(f, nan.negative, wider < 0 ? payload >> -wider : payload << wider);
 }
 
 /* The exact product, not normalised. Bound: significands of at most 32 bits each (every format but f64). */

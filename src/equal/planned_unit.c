@@ -44,7 +44,7 @@ static uint64_t compute(const smma_planned_unit *u, workspace *w, const smma_row
   const smma_format outer = smma_outer_format(u->operation.d);
   const smma_planned_factors *f = &u->factors;
   const smma_format d = u->operation.d;
-  const uint64_t c = u->takes_c ? row->c : 0, start = smma_plan_round(u->as->c, d, nan, c);
+  const uint64_t c = u->takes_c ? row->c : 0, start = smma_reformat(u->as->c, d, nan, c);
   smma_decoded x;
   smma_row_decode(&rows, row, &x);
   for (int i = 0; i < smma_scale_count(rows.k, rows.scale_block); i++)
@@ -58,14 +58,14 @@ static uint64_t compute(const smma_planned_unit *u, workspace *w, const smma_row
                                .part_a = u->part[0],
                                .part_b = u->part[1],
                                .part_k = u->part_k,
-                               .start = u->starts_from_c ? smma_plan_round(d, outer, nan, start) : 0};
+                               .start = u->starts_from_c ? smma_reformat(d, outer, nan, start) : 0};
   uint64_t sum = smma_plan_sum(&e, w->registers, NULL, NULL);
   if (u->plan->epilogues) {
-    const smma_epilogue_operands with = {f->alpha, f->beta, (uint32_t)smma_plan_round(u->as->c, SMMA_F32, nan, c),
+    const smma_epilogue_operands with = {f->alpha, f->beta, (uint32_t)smma_reformat(u->as->c, SMMA_F32, nan, c),
                                          f->bias, f->scale_d};
     sum = smma_plan_finish(u->plan, nan, &with, (uint32_t)sum);
   }
-  return known_nan(u, smma_plan_round(outer, u->as->d, nan, sum));
+  return known_nan(u, smma_reformat(outer, u->as->d, nan, sum));
 }
 
 /* ---- The unit ---- */

@@ -95,7 +95,7 @@ bool smma_explain(const smma_operation *operation, const smma_row *row, smma_exp
   }
   smma_row_decode(operation, row, &x);
   explanation->result_format = operation->d;
-  explanation->result = explain_algorithm(&builder);
+  explanation->result = smma_returned(operation, explain_algorithm(&builder));
   compare_with_exact(&builder, row->c);
   return true;
 }

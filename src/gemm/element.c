@@ -5,11 +5,11 @@
 #include "host/load.h"
 
 uint64_t smma_widen(const smma_multiplier *p, uint64_t accumulator) {
-  return smma_reformat(&p->operation.rule, p->operation.d, p->outer, accumulator);
+  return smma_reformat(p->operation.d, p->outer, p->operation.rule.nan, accumulator);
 }
 
 uint64_t smma_narrow(const smma_multiplier *p, uint64_t accumulator) {
-  return smma_reformat(&p->operation.rule, p->outer, p->operation.d, accumulator);
+  return smma_reformat(p->outer, p->operation.d, p->operation.rule.nan, accumulator);
 }
 
 static smma_number number_of(double value) {

@@ -83,20 +83,21 @@ static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count
   convert_as(to_half, nan, x, count, y);
 }
 
-/* To another format, NaN as the rule has it; as they are to the same one. */
+/* smma_reformat of each. */
 static void convert(const smma_rule *rule, smma_format from, smma_format to, const void *x, size_t count, void *y) {
   const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(to), rule->nan);
+  const bool one = smma_has_one_nan(rule->nan);
   if (from == to)
     memcpy(y, x, count * bytes_of(to));
-  else if ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32))
+  else if (one && ((from == SMMA_F32 && to == SMMA_F16) || (from == SMMA_F16 && to == SMMA_F32)))
     convert_half(to == SMMA_F16, nan, x, count, y);
-  else if (from == SMMA_F32 && to == SMMA_BF16)
+  else if (one && from == SMMA_F32 && to == SMMA_BF16)
     for (size_t i = 0; i < count; i++) smma_store(2, y, i, bfloat_of((uint32_t)smma_load(4, x, i), nan));
-  else if (from == SMMA_BF16 && to == SMMA_F32)
+  else if (one && from == SMMA_BF16 && to == SMMA_F32)
     for (size_t i = 0; i < count; i++) smma_store(4, y, i, float_of_bfloat((uint32_t)smma_load(2, x, i), nan));
   else
     for (size_t i = 0; i < count; i++)
-      smma_store(bytes_of(to), y, i, smma_reformat(rule, from, to, smma_load(bytes_of(from), x, i)));
+      smma_store(bytes_of(to), y, i, smma_reformat(from, to, rule->nan, smma_load(bytes_of(from), x, i)));
 }
 
 void smma_unify_nan(const smma_multiplier *p, void *encodings, size_t count) {
@@ -243,7 +244,7 @@ static void linear(const smma_multiplier *p, const float *c, size_t count, float
 /* To the finite range of a format. */
 static void clamp(const smma_multiplier *p, smma_format format, size_t count, float *x) {
   const uint64_t largest = smma_largest_fields(smma_encoding_of(format));
-  const uint32_t bits = (uint32_t)smma_reformat(&p->operation.rule, format, SMMA_F32, largest);
+  const uint32_t bits = (uint32_t)smma_reformat(format, SMMA_F32, p->operation.rule.nan, largest);
   float most;
   memcpy(&most, &bits, sizeof most);
   for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i];

@@ -287,7 +287,7 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
     w->with.starts_from_c = true;
     smma_start_row(&w->with, 0, 0, SAMPLE, sum);
     for (size_t i = 0; i < SAMPLE; i++)
-      smma_store(bytes, c, i, smma_reformat(rule, outer, d, smma_load(bytes_of(outer), sum, i)));
+      smma_store(bytes, c, i, smma_reformat(outer, d, rule->nan, smma_load(bytes_of(outer), sum, i)));
   }
   for (size_t at = 0; at < count;) {
     const smma_instruction *i = count - at >= wide ? &w->wide : &w->step;
@@ -298,7 +298,7 @@ static void compute_chain(const smma_evaluator *e, worker *w, const segment *s, 
     at += (size_t)i->k;
   }
   for (size_t i = 0; i < SAMPLE; i++)
-    smma_store(bytes_of(outer), sum, i, smma_reformat(rule, d, outer, smma_load(bytes, c, i)));
+    smma_store(bytes_of(outer), sum, i, smma_reformat(d, outer, rule->nan, smma_load(bytes, c, i)));
 }
 
 static size_t place_of(const smma_evaluator *e, smma_match_key key) {

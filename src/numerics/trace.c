@@ -254,7 +254,7 @@ static uint64_t addend_of(const tracer *t) {
   uint64_t c;
   if (!m->with.c || m->with.beta == 0) return 0;
   c = smma_load(smma_container_bytes(smma_encoding_of(m->c_format)), m->with.c, 0);
-  return smma_plan_round(m->c_format, m->outer, m->operation.rule.nan, c);
+  return smma_reformat(m->c_format, m->outer, m->operation.rule.nan, c);
 }
 
 /* What the operation makes of the exact sum; roundings nothing. */
@@ -342,7 +342,7 @@ static void finish(tracer *t, uint64_t sum) {
     operate_exactly(t, &m->epilogue[i]);
     hold(t, SMMA_TRACE_EPILOGUE, i, m->outer, sum);
   }
-  trace->d = smma_plan_round(m->outer, m->d_format, m->operation.rule.nan, sum);
+  trace->d = smma_reformat(m->outer, m->d_format, m->operation.rule.nan, sum);
   find_best(t);
   if (m->d_format != m->outer) hold(t, SMMA_TRACE_STORE, 0, m->d_format, trace->d);
 }
@@ -475,7 +475,7 @@ uint64_t smma_trace_addend(const smma_trace *trace, size_t event) {
     if (e->kind == SMMA_TRACE_INSTRUCTION || began) x = e->encoding;
     if (e->kind == SMMA_TRACE_INSTRUCTION || began || left) break;
   }
-  return smma_plan_round(trace->outer, o->d, o->rule.nan, x);
+  return smma_reformat(trace->outer, o->d, o->rule.nan, x);
 }
 
 /* ---- Two traces ---- */

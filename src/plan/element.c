@@ -2,13 +2,6 @@
 
 #include <string.h>
 
-uint64_t smma_plan_round(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x) {
-  const smma_number number = smma_decode(smma_encoding_of(from), x);
-  if (from == to) return x;
-  if (number.kind == SMMA_NAN) return smma_nan_of(smma_encoding_of(to), nan);
-  return smma_encode_number(smma_encoding_of(to), number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-}
-
 /* ---- The sum ---- */
 
 typedef struct {
@@ -37,7 +30,7 @@ static void do_step(run *r, size_t step) {
   const size_t k = (size_t)o->k, scales = (size_t)smma_scale_count(o->k, o->scale_block);
   const size_t *index = e->schedule->k + step * k;
   smma_decoded x;
-  uint64_t d = smma_plan_round(r->outer, o->d, nan, r->accumulator);
+  uint64_t d = smma_reformat(r->outer, o->d, nan, r->accumulator);
   for (size_t i = 0; i < k; i++) {
     const bool there = index[i] != SMMA_NO_PRODUCT;
     x.a[i] = there ? e->a[index[i]] : zero_of(o->a);
@@ -46,13 +39,13 @@ static void do_step(run *r, size_t step) {
   for (size_t i = 0; i < scales; i++) x.scale_a[i] = e->block_a[step * scales + i];
   for (size_t i = 0; i < scales; i++) x.scale_b[i] = e->block_b[step * scales + i];
   d = smma_dot_add(o, smma_operands_of(&x), d);
-  r->accumulator = smma_plan_round(o->d, r->outer, nan, d);
+  r->accumulator = smma_reformat(o->d, r->outer, nan, d);
 }
 
 static uint64_t rounded(const run *r, int to, uint64_t x) {
   const smma_nan_policy nan = r->e->operation.rule.nan;
   if (to == SMMA_STORED_AS_IS) return x;
-  return smma_plan_round((smma_format)to, r->outer, nan, smma_plan_round(r->outer, (smma_format)to, nan, x));
+  return smma_reformat((smma_format)to, r->outer, nan, smma_reformat(r->outer, (smma_format)to, nan, x));
 }
 
 static uint64_t add(const run *r, uint64_t x, uint64_t y) {
@@ -109,7 +102,7 @@ static uint32_t clamped(uint32_t x, smma_format format, smma_nan_policy nan) {
   const smma_encoding f = smma_encoding_of(SMMA_F32), to = smma_encoding_of(format);
   const smma_number number = smma_decode(f, x);
   uint64_t limit = smma_largest_fields(to), most;
-  most = smma_plan_round(format, SMMA_F32, nan, limit);
+  most = smma_reformat(format, SMMA_F32, nan, limit);
   if (number.kind == SMMA_NAN) return x;
   return (x & 0x7fffffff) > most ? (uint32_t)most | (x & 0x80000000) : x;
 }
@@ -129,7 +122,7 @@ uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma
       case SMMA_EPILOGUE_SCALE_D: x = smma_ieee_multiply(f, nan, number, scale_d); break;
       case SMMA_EPILOGUE_RELU: x = number.kind != SMMA_NAN && number.negative ? 0 : x; break;
       case SMMA_EPILOGUE_ROUND:
-        x = smma_plan_round(e->format, SMMA_F32, nan, smma_plan_round(SMMA_F32, e->format, nan, x));
+        x = smma_reformat(e->format, SMMA_F32, nan, smma_reformat(SMMA_F32, e->format, nan, x));
         break;
       case SMMA_EPILOGUE_CLAMP: x = clamped((uint32_t)x, e->format, nan); break;
     }

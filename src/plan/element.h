@@ -30,7 +30,4 @@ typedef struct {
 /* The epilogue of a sum in f32: f32. */
 uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma_epilogue_operands *with, uint32_t sum);
 
-/* x, which is of the format `from`, in another one: RNE, beyond the range infinity. */
-uint64_t smma_plan_round(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x);
-
 #endif

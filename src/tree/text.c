@@ -48,8 +48,7 @@ static void print_node(FILE *stream, const smma_tree *t, int node, char *prefix)
 }
 
 void smma_print_tree(FILE *stream, const smma_tree *t) {
-  char prefix[3 * MOST_DEPTH + 1] = "     ";
+  char prefix[4 + 3 * MOST_DEPTH + 1] = "    ";
   fputs("d = ", stream);
-  prefix[4] = 0;
   print_node(stream, t, t->root, prefix);
 }

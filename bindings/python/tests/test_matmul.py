@@ -381,7 +381,7 @@ def test_errors():
         np.ones((2, 2), np.float32),
         np.ones((2, 2), "f"),
     )
-    fails(LookupError, "in_dtype: 'e4m4' is no number format", a, a.T, in_dtype="e4m4")
+    fails(LookupError, "in_dtype: 'e9m9' is no number format", a, a.T, in_dtype="e9m9")
     fails(LookupError, "nearest", a, a.T, instr="wgmma.m65")
     fails(ValueError, "in_dtype: .* computes f16 x f16", a, a.T, instr="HMMA.16816.F32", in_dtype="bf16")
     fails(ValueError, "out_dtype: .* computes", a, a.T, instr="HMMA.16816.F32", out_dtype="f16")

@@ -27,7 +27,7 @@ SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, 
   uint64_t d;
   int step;
   if (i >= e.rows || j >= e.columns || from[at] >= e.steps) return;
-  d = smma_reformat(&o.rule, (smma_format)outer, o.d, smma_read_code(accumulator, bytes, at));
+  d = smma_reformat((smma_format)outer, o.d, o.rule.nan, smma_read_code(accumulator, bytes, at));
   for (step = from[at]; step < e.steps; step++) {
     smma_decode_line(o.a, a, e.rows_apart, i, step * o.k, o.k, x.a);
     smma_decode_line(o.b, b, e.columns_apart, j, step * o.k, o.k, x.b);
@@ -36,7 +36,7 @@ SMMA_KERNEL smma_kernel_core(smma_operation argument, smma_extent e, int outer, 
     d = smma_dot_add(&o, smma_operands_of(&x), d);
     if (smma_has_one_nan(o.rule.nan) && smma_decode(d_format, d).kind == SMMA_NAN) break;
   }
-  smma_write_code(accumulator, bytes, at, smma_reformat(&o.rule, o.d, (smma_format)outer, d));
+  smma_write_code(accumulator, bytes, at, smma_reformat(o.d, (smma_format)outer, o.rule.nan, d));
 }
 
 #endif

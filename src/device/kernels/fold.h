@@ -6,7 +6,7 @@
 
 /* x, rounded to a format and back. */
 SMMA_CORE uint64_t smma_round_through(const smma_rule *rule, smma_format outer, smma_format format, uint64_t x) {
-  return smma_reformat(rule, format, outer, smma_reformat(rule, outer, format, x));
+  return smma_reformat(format, outer, rule->nan, smma_reformat(outer, format, rule->nan, x));
 }
 
 /* An item is an element; `to` may be `from`. scale_a and scale_b: one factor for each row and each column. */

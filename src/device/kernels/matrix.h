@@ -44,7 +44,7 @@ SMMA_KERNEL smma_kernel_start(smma_operation argument, smma_extent e, smma_part_
   if (i >= e.rows || j >= e.columns) return;
   x = smma_read_code(from, smma_code_bytes(format), smma_at_place(c, i, j));
   if (beta != one) x = smma_encode_product(f, smma_decode(f, x), smma_number_of_f64(beta));
-  x = smma_reformat(&o.rule, o.d, outer, smma_reformat(&o.rule, format, o.d, x));
+  x = smma_reformat(o.d, outer, o.rule.nan, smma_reformat(format, o.d, o.rule.nan, x));
   if (smma_has_one_nan(o.rule.nan)) x = smma_with_one_nan(&o.rule, outer, x);
   smma_write_code(sums, smma_code_bytes(outer), (uint64_t)i * e.columns_apart + j, x);
 }
@@ -81,7 +81,7 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
         x = smma_f32_of((uint32_t)smma_round_through(rule, SMMA_F32, format, smma_f32_bits(x)));
         break;
       default: {
-        const float most = smma_f32_of((uint32_t)smma_reformat(rule, format, SMMA_F32, largest));
+        const float most = smma_f32_of((uint32_t)smma_reformat(format, SMMA_F32, rule->nan, largest));
         x = x > most ? most : x < -most ? -most : x;
       }
     }
@@ -101,7 +101,7 @@ SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_fini
   if (i >= e.rows || j >= e.columns) return;
   x = smma_read_code(sums, smma_code_bytes(outer), (uint64_t)i * e.columns_apart + j);
   if (t.reads_c)
-    y = smma_reformat(&o.rule, of_c, outer, smma_read_code(c, smma_code_bytes(of_c), smma_at_place(c_place, i, j)));
+    y = smma_reformat(of_c, outer, o.rule.nan, smma_read_code(c, smma_code_bytes(of_c), smma_at_place(c_place, i, j)));
   if (t.count) {
     if (outer == SMMA_S32)
       x = smma_finished_integer(&o.rule.with.integer, smma_finished_double(&t, (int32_t)x, (int32_t)y));
@@ -111,7 +111,7 @@ SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_fini
       x = smma_f32_bits(smma_finished_float(&o.rule, &t, smma_f32_of((uint32_t)x), smma_f32_of((uint32_t)y), j, bias));
     x = smma_with_one_nan(&o.rule, outer, x);
   }
-  smma_write_code(d, smma_code_bytes(of_d), smma_at_place(d_place, i, j), smma_reformat(&o.rule, outer, of_d, x));
+  smma_write_code(d, smma_code_bytes(of_d), smma_at_place(d_place, i, j), smma_reformat(outer, of_d, o.rule.nan, x));
 }
 
 #endif
