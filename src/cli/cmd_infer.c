@@ -5,6 +5,7 @@
 #include "cli/choose.h"
 #include "cli/inference.h"
 #include "cli/output.h"
+#include "infer/report.h"
 #include "unit/recording.h"
 
 typedef struct {
@@ -29,6 +30,7 @@ static int write_model(const char *path, const smma_inference *found) {
   static char text[1 << 16];
   const smma_instruction *unit = smma_inferred_unit(found, "inferred");
   smma_output output;
+  if (!unit) smma_die("out of memory");
   smma_begin_output(path, "--output", &output);
   smma_custom_write(unit, text, sizeof text);
   smma_custom_release(unit);

@@ -6,21 +6,16 @@
 #include "cli/row.h"
 #include "cli/values.h"
 #include "explain/picture.h"
+#include "infer/report.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
 #include "rows/text.h"
 #include "tree/find.h"
 #include "tree/text.h"
 
-static const char *const outcomes[] = {"found", "not found", "no function", "stopped"};
-
-const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name) {
-  smma_custom custom = found->model;
-  const smma_instruction *unit;
-  custom.instruction.name = name;
-  custom.instruction.origin = NULL;
-  custom.instruction.other_name = NULL;
-  unit = smma_custom_make(&custom);
+/* Released with smma_custom_release; or the end of the program without memory. */
+static const smma_instruction *inferred_unit(const smma_inference *found) {
+  const smma_instruction *unit = smma_inferred_unit(found, "inferred");
   if (!unit) smma_die("out of memory");
   return unit;
 }
@@ -56,12 +51,6 @@ static void list_values(const smma_inference *f, size_t from, int is, char text[
   }
 }
 
-static size_t next_key(const smma_inference *f, size_t at) {
-  const smma_infer_neighbour *n = &f->neighbour[at];
-  while (at < f->neighbours && f->neighbour[at].key == n->key && f->neighbour[at].step == n->step) at++;
-  return at;
-}
-
 static size_t count_neighbours(const smma_inference *f, int is) {
   size_t count = 0;
   for (size_t i = 0; i < f->neighbours; i++) count += (int)f->neighbour[i].is == is;
@@ -72,14 +61,14 @@ static size_t count_neighbours(const smma_inference *f, int is) {
 
 /* Whether a row shuts out all of a key's neighbours, or none. */
 static bool are_all(const smma_inference *f, size_t at, int is) {
-  for (size_t i = at; i < next_key(f, at); i++)
+  for (size_t i = at; i < smma_next_inferred_key(f, at); i++)
     if ((int)f->neighbour[i].is != is) return false;
   return true;
 }
 
 /* "all others" of words; a list of numbers. */
 static const char *shown_values(const smma_inference *f, size_t at, int is, char text[LIST]) {
-  if (f->neighbour[at].key->kind != SMMA_KEY_INTEGER && next_key(f, at) - at > 2 && are_all(f, at, is))
+  if (f->neighbour[at].key->kind != SMMA_KEY_INTEGER && smma_next_inferred_key(f, at) - at > 2 && are_all(f, at, is))
     return "all others";
   list_values(f, at, is, text);
   return *text ? text : "-";
@@ -89,7 +78,7 @@ static void print_parameters(FILE *stream, const smma_inference *f) {
   bool some = false;
   fprintf(stream, "\n%-6s  %-30s %-18s %-30s %-24s%s\n", "", "parameter", "value", "shut out by a row",
           "no row searched shows", f->recording ? " left open" : "");
-  for (size_t i = 0; i < f->neighbours; i = next_key(f, i)) {
+  for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char place[16], value[64], shut[LIST], is_free[LIST], open[LIST];
     if (are_all(f, i, SMMA_FREE)) continue;
@@ -99,7 +88,7 @@ static void print_parameters(FILE *stream, const smma_inference *f) {
     fprintf(stream, "%s%s\n", f->recording ? " " : "", f->recording ? shown_values(f, i, SMMA_UNDECIDED, open) : "");
   }
   fprintf(stream, "\nno row searched shows any other value of:");
-  for (size_t i = 0; i < f->neighbours; i = next_key(f, i)) {
+  for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     char place[16];
     if (!are_all(f, i, SMMA_FREE)) continue;
     fprintf(stream, "%s %s (%s)", some ? "," : "", f->neighbour[i].key->key, place_of(f->neighbour[i].step, place));
@@ -116,66 +105,9 @@ static void print_row(FILE *stream, const smma_instruction *i, const smma_row *r
   fprintf(stream, ", the model %s %s\n", smma_hex_text(i->d, expected, hex), smma_value_text(i->d, expected, value));
 }
 
-typedef struct {
-  bool product[SMMA_MAXIMUM_K], every[SMMA_MAXIMUM_K], with_c, without_c;
-  int least, greatest; /* exponents of the greatest products */
-  bool finite;
-} misfit_class;
-
-/* Where and at which exponents the simplest rows have something else than zeros. */
-static misfit_class classify(const smma_instruction *i, const smma_infer_misfit *m) {
-  misfit_class c = {.least = 100000, .greatest = -100000};
-  for (int k = 0; k < i->k; k++) c.every[k] = m->examples > 0;
-  for (int n = 0; n < m->examples; n++) {
-    int top = -100000;
-    for (int k = 0; k < i->k; k++) {
-      const smma_number a = smma_decode(smma_encoding_of(i->a), m->example[n].a[k]),
-                        b = smma_decode(smma_encoding_of(i->b), m->example[n].b[k]);
-      const bool is = a.kind != SMMA_ZERO && b.kind != SMMA_ZERO;
-      c.product[k] |= is;
-      c.every[k] &= is;
-      if (is && a.kind == SMMA_FINITE && b.kind == SMMA_FINITE && a.exponent + b.exponent > top)
-        top = a.exponent + b.exponent;
-    }
-    if (smma_decode(smma_encoding_of(i->c), m->example[n].c).kind == SMMA_ZERO)
-      c.without_c = true;
-    else
-      c.with_c = true;
-    if (top == -100000) continue;
-    c.finite = true;
-    if (top < c.least) c.least = top;
-    if (top > c.greatest) c.greatest = top;
-  }
-  return c;
-}
-
-static void list_places(const smma_instruction *i, const bool *is, char text[LIST]) {
-  *text = 0;
-  for (int k = 0; k < i->k; k++)
-    if (is[k]) smma_append_text(text, LIST, "%s%d", *text ? ", " : "", k);
-}
-
-static void describe_class(const smma_instruction *i, const smma_infer_misfit *m, char *text, size_t size) {
-  const misfit_class c = classify(i, m);
-  char list[LIST];
-  snprintf(text, size, "the simplest %d: ", m->examples);
-  list_places(i, c.every, list);
-  if (*list) smma_append_text(text, size, "all with a product at k = %s; ", list);
-  list_places(i, c.product, list);
-  smma_append_text(text, size, "products at k = %s; ", *list ? list : "none");
-  if (c.finite && c.least == c.greatest)
-    smma_append_text(text, size, "the greatest always of exponent %d; ", c.least);
-  else if (c.finite)
-    smma_append_text(text, size, "the greatest of exponents %d to %d; ", c.least, c.greatest);
-  smma_append_text(text, size, "%s",
-                   c.with_c && c.without_c ? "with c and without"
-                   : c.with_c              ? "c is never zero"
-                                           : "c is zero");
-}
-
 static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_infer_misfit *m = &f->misfit;
-  char text[2 * LIST + 200];
+  char text[SMMA_MISFIT_SIZE];
   fprintf(stream, "\nthe best model disagrees with %llu of %llu %s rows", (unsigned long long)m->wrong,
           (unsigned long long)m->asked, f->recording ? "recorded" : "new");
   for (int kind = 0; kind < SMMA_ROWS_KINDS && !f->recording; kind++)
@@ -186,18 +118,19 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
     fprintf(stream, "%s\n", "no new row shows it; only rows that were made for its own bits do");
     return;
   }
-  describe_class(i, m, text, sizeof text);
+  smma_describe_misfit(i, m, text);
   fprintf(stream, "%s\n", text);
   for (int n = 0; n < m->examples && n < 4; n++) print_row(stream, i, &m->example[n], m->expected[n]);
 }
 
 static void print_no_function(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
-  fprintf(stream,
-          "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same batch "
-          "at the same place\n",
-          (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
-          (unsigned long long)a->not_repeated);
+  fprintf(
+      stream,
+      "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same batch "
+      "at the same place\n",
+      (unsigned long long)(a->not_repeated + a->not_alike), (unsigned long long)a->asked,
+      (unsigned long long)a->not_repeated);
   fprintf(stream, "first seen: row %zu, %s place %zu of %zu\n", a->row, a->at_once ? "asked again at" : "at", a->place,
           a->batch);
   fprintf(stream, "  ");
@@ -208,12 +141,12 @@ static void print_no_function(FILE *stream, const smma_instruction *i, const smm
 static void print_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit;
   char text[4096];
-  fprintf(stream, "%s %s on %s: %s\n", smma_arch_name(i), i->name, r->unit->name, outcomes[f->outcome]);
+  fprintf(stream, "%s %s on %s: %s\n", smma_arch_name(i), i->name, r->unit->name, smma_infer_outcome_text(f->outcome));
   if (f->outcome == SMMA_IS_NO_FUNCTION) {
     print_no_function(stream, i, f);
     return;
   }
-  unit = smma_inferred_unit(f, "inferred");
+  unit = inferred_unit(f);
   describe(&unit->rule->rule, text, sizeof text);
   fprintf(stream, "model: %s\n", text);
   smma_custom_release(unit);
@@ -259,10 +192,9 @@ static json_t *row_json(const smma_instruction *i, const smma_row *row, uint64_t
 }
 
 static json_t *neighbour_json(const smma_instruction *i, const smma_inference *f, const smma_infer_neighbour *n) {
-  static const char *const words[] = {"shut out", "free", "undecided"};
   char value[64];
-  json_t *object =
-      json_pack("{s:s, s:s}", "value", smma_key_value(n->key, n->other, value, sizeof value), "is", words[n->is]);
+  json_t *object = json_pack("{s:s, s:s}", "value", smma_key_value(n->key, n->other, value, sizeof value), "is",
+                             smma_infer_neighbour_text(n->is));
   smma_row row;
   if (n->is == SMMA_FREE) return object;
   smma_rows_get(&f->proof, n->row, &row);
@@ -272,11 +204,11 @@ static json_t *neighbour_json(const smma_instruction *i, const smma_inference *f
 
 static json_t *parameters_json(const smma_instruction *i, const smma_inference *f) {
   json_t *array = json_array();
-  for (size_t at = 0; at < f->neighbours; at = next_key(f, at)) {
+  for (size_t at = 0; at < f->neighbours; at = smma_next_inferred_key(f, at)) {
     const smma_infer_neighbour *n = &f->neighbour[at];
     char value[64];
     json_t *neighbours = json_array();
-    for (size_t x = at; x < next_key(f, at); x++)
+    for (size_t x = at; x < smma_next_inferred_key(f, at); x++)
       json_array_append_new(neighbours, neighbour_json(i, f, &f->neighbour[x]));
     json_array_append_new(
         array, json_pack("{s:o, s:s, s:s, s:o}", "step", n->step < 0 ? json_null() : json_integer(n->step + 1), "key",
@@ -289,16 +221,16 @@ static json_t *parameters_json(const smma_instruction *i, const smma_inference *
 static json_t *misfit_json(const smma_instruction *i, const smma_inference *f) {
   const smma_infer_misfit *m = &f->misfit;
   json_t *kinds = json_object(), *rows = json_array();
-  char text[2 * LIST + 200];
+  char text[SMMA_MISFIT_SIZE];
   if (!m->asked) return json_decref(kinds), json_decref(rows), json_null();
   for (int kind = 0; kind < SMMA_ROWS_KINDS && !f->recording; kind++)
     json_object_set_new(kinds, smma_row_kind_text((smma_row_kind)kind),
                         json_pack("[I, I]", (json_int_t)m->wrong_of[kind], (json_int_t)m->of_kind[kind]));
   for (int n = 0; n < m->examples; n++)
     json_array_append_new(rows, row_json(i, &m->example[n], m->expected[n], "model"));
-  describe_class(i, m, text, sizeof text);
+  smma_describe_misfit(i, m, text);
   return json_pack("{s:I, s:I, s:o, s:s, s:o}", "asked", (json_int_t)m->asked, "wrong", (json_int_t)m->wrong, "kinds",
-                   kinds, "class", m->examples ? text : "", "rows", rows);
+                   kinds, "class", text, "rows", rows);
 }
 
 static json_t *no_function_json(const smma_instruction *i, const smma_inference *f) {
@@ -312,8 +244,7 @@ static json_t *no_function_json(const smma_instruction *i, const smma_inference 
 
 json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f) {
   static char text[1 << 16];
-  static const char *const nans[] = {"all-ones", "quiet", "operand"};
-  const smma_instruction *i = r->instruction, *unit = smma_inferred_unit(f, "inferred");
+  const smma_instruction *i = r->instruction, *unit = inferred_unit(f);
   json_t *model = json_null();
   char words[4096];
   if (f->outcome != SMMA_IS_NO_FUNCTION && smma_custom_write(unit, text, sizeof text) < sizeof text)
@@ -322,13 +253,14 @@ json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f
   smma_custom_release(unit);
   return json_pack(
       "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "arch",
-      smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome", outcomes[f->outcome],
-      "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words, "same_as",
-      f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows", (json_int_t)f->rows,
-      "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds", (json_int_t)f->rounds, "tried",
-      (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong", (json_int_t)f->wrong, "seconds", f->seconds,
-      "unit_seconds", f->unit_seconds, "nan", f->nan_known ? json_string(nans[f->model.named.rule.nan]) : json_null(),
-      "parameters", parameters_json(i, f), "misfit", misfit_json(i, f), "no_function", no_function_json(i, f));
+      smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
+      smma_infer_outcome_text(f->outcome), "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words,
+      "same_as", f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows",
+      (json_int_t)f->rows, "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds",
+      (json_int_t)f->rounds, "tried", (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong",
+      (json_int_t)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds, "nan",
+      f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "parameters", parameters_json(i, f), "misfit",
+      misfit_json(i, f), "no_function", no_function_json(i, f));
 }
 
 /* ---- Rows ---- */
@@ -408,7 +340,7 @@ static void put_parameters(FILE *stream, const smma_inference *f) {
           "<h2>Parameters</h2>\n<table><tr><th></th><th>parameter</th><th>value</th><th>shut out by a row</th>"
           "<th>no row searched shows</th>%s</tr>\n",
           f->recording ? "<th>not decided by these rows</th>" : "");
-  for (size_t i = 0; i < f->neighbours; i = next_key(f, i)) {
+  for (size_t i = 0; i < f->neighbours; i = smma_next_inferred_key(f, i)) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char place[16], value[64], list[LIST];
     fputs("<tr>", stream);
@@ -424,7 +356,7 @@ static void put_parameters(FILE *stream, const smma_inference *f) {
 
 /* The order in which the model adds, and a row that shuts out a value of how it cuts. */
 static void put_pictures(FILE *stream, const smma_inference *f) {
-  const smma_instruction *unit = smma_inferred_unit(f, "inferred");
+  const smma_instruction *unit = inferred_unit(f);
   const smma_operation operation = smma_operation_of(unit);
   smma_tree tree;
   smma_unit models;

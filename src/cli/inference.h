@@ -5,10 +5,6 @@
 #include "cli/cli.h"
 #include "infer/infer.h"
 
-/* The model as an instruction of its own, named `name`; or the end of the program without memory. Release it with
-   smma_custom_release. */
-const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
-
 void smma_print_inference(const smma_infer_request *request, const smma_inference *found);
 json_t *smma_inference_json(const smma_infer_request *request, const smma_inference *found);
 

@@ -99,18 +99,43 @@ PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
+/* An instruction's handle, which frees it if it is a custom unit: a new reference. */
+PyObject *handle_of(const smma_instruction *instruction);
+
+/* A number where the text is one, else the text. */
+PyObject *parameter_value(const char *text);
+
 /* ---- Plans (plan.c) ---- */
 
 /* The library's plan of a handle; NULL for None. */
 bool plan_of(PyObject *handle, const smma_plan **plan);
 
-/* ---- Units (probe.c) ---- */
+/* ---- Units (unit.c) ---- */
 
-/* A function of Python that computes d of rows; it must outlive the unit. */
-smma_unit unit_of_function(PyObject *function);
+/* From here on other threads run, and units, between rows, see Control-C and functions' exceptions. */
+typedef struct {
+  PyThreadState *thread;
+  bool watched;
+} suspended;
+
+suspended suspend_python(void);
+bool resume_python(suspended before);
+
+/* Between the two: what this thread's units do is to end, as there is an exception. */
+void stop_units(void);
+
+/* Once, when the module is made. */
+void watch_units(void);
+
+/* A function that computes d of rows, which must outlive the unit; a unit's name; None: the models. False with an
+   exception, or with `error` alone. */
+bool open_unit(PyObject *object, smma_unit *unit, smma_error *error);
 
 /* `count` encodings as an array of the format's dtype: a new reference. */
 PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_intp count);
+
+/* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
+PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
 
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
@@ -155,6 +180,7 @@ PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
+PyObject *python_infer(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

@@ -36,19 +36,22 @@ static PyObject *row_of(const smma_unit_difference *d) {
                        array_of_encodings(i->d, &d->expected, 1), scale_a, scale_b);
 }
 
-/* With a function the thread keeps the GIL; without one others go on. */
+/* A function takes the place of the first one's model. */
 static bool find(const smma_instruction *const i[2], const char *const label[2], PyObject *function, uint64_t rows,
                  uint64_t seed, smma_unit_difference *d, smma_error *error) {
-  smma_unit model, unit = unit_of_function(function);
-  PyThreadState *thread = function == Py_None ? PyEval_SaveThread() : NULL;
-  bool done = smma_unit_open("model", &model, error);
+  smma_unit unit, model;
+  suspended before;
+  bool done = open_unit(function, &unit, error);
+  if (!done) return false;
+  before = suspend_python();
+  done = smma_unit_open("model", &model, error);
   if (done) {
-    const smma_side side[2] = {{label[0], function == Py_None ? &model : &unit, i[0]}, {label[1], &model, i[1]}};
+    const smma_side side[2] = {{label[0], &unit, i[0]}, {label[1], &model, i[1]}};
     done = smma_find_unit_difference(side, rows, seed, d, error);
     smma_unit_close(&model);
   }
-  if (thread) PyEval_RestoreThread(thread);
-  return done;
+  smma_unit_close(&unit);
+  return resume_python(before) && done;
 }
 
 /* (which instruction's rows, terms, row or None, features, (normal rows, differing), (rows of all kinds, differing)) */

@@ -29,13 +29,12 @@ static PyObject *row_of(const smma_witness *w, const size_t *place, size_t k, co
 static PyObject *plain(const smma_planned x[2], uint64_t rows, uint64_t seed, smma_error *error) {
   smma_equality *e = malloc(sizeof *e);
   PyObject *result = NULL;
-  PyThreadState *thread;
+  suspended before;
   bool done;
   if (!e) return PyErr_NoMemory();
-  thread = PyEval_SaveThread();
+  before = suspend_python();
   done = smma_find_equality(x[0].instruction, x[1].instruction, rows, seed, e, error);
-  PyEval_RestoreThread(thread);
-  if (done) {
+  if (resume_python(before) && done) {
     const bool proved = e->answer == SMMA_PROVED;
     const smma_witness *w = proved ? &e->filled : &e->witness;
     result = Py_BuildValue("(ssinsKN)", answers[e->answer], e->why, proved ? e->multiple : 1, (Py_ssize_t)0, "",
@@ -48,13 +47,12 @@ static PyObject *plain(const smma_planned x[2], uint64_t rows, uint64_t seed, sm
 static PyObject *planned(const smma_planned x[2], size_t k, uint64_t rows, uint64_t seed, smma_error *error) {
   smma_planned_equality *e = malloc(sizeof *e);
   PyObject *result = NULL;
-  PyThreadState *thread;
+  suspended before;
   bool done;
   if (!e) return PyErr_NoMemory();
-  thread = PyEval_SaveThread();
+  before = suspend_python();
   done = smma_find_planned_equality(x, k, rows, seed, e, error);
-  PyEval_RestoreThread(thread);
-  if (done)
+  if (resume_python(before) && done)
     result = Py_BuildValue("(ssinsKN)", answers[e->answer], e->why, 1, (Py_ssize_t)e->k, e->neutral,
                            (unsigned long long)e->row.witness.rows,
                            row_of(&e->row.witness, e->row.place, e->row.k, e->row.with));

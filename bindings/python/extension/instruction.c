@@ -21,7 +21,7 @@ PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
 
 static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetPointer(capsule, capsule_name)); }
 
-static PyObject *handle_of(const smma_instruction *instruction) {
+PyObject *handle_of(const smma_instruction *instruction) {
   return PyCapsule_New((void *)instruction, capsule_name, release);
 }
 
@@ -133,8 +133,7 @@ static PyObject *texts(const char *const *text) {
   return tuple;
 }
 
-/* A number where the parameter is one. */
-static PyObject *parameter_value(const char *text) {
+PyObject *parameter_value(const char *text) {
   char *end;
   long number = strtol(text, &end, 10);
   return *end ? PyUnicode_FromString(text) : PyLong_FromLong(number);

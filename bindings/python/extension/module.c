@@ -74,6 +74,7 @@ static PyMethodDef functions[] = {
     {"probe", python_probe, METH_VARARGS, NULL},
     {"diff", python_diff, METH_VARARGS, NULL},
     {"equal", python_equal, METH_VARARGS, NULL},
+    {"infer", python_infer, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -84,5 +85,6 @@ PyMODINIT_FUNC PyInit__core(void);
 
 PyMODINIT_FUNC PyInit__core(void) {
   import_array();
+  watch_units();
   return array_learn_dtypes() ? PyModule_Create(&definition) : NULL;
 }

@@ -23,6 +23,7 @@ from types import ModuleType
 from softmma import _core
 from softmma._close import assert_close
 from softmma._equal import Equality, equal
+from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
@@ -66,6 +67,7 @@ __all__ = [
     "Finding",
     "Format",
     "Gpu",
+    "Inference",
     "Instruction",
     "InstructionList",
     "Multiplier",
@@ -85,6 +87,7 @@ __all__ = [
     "find",
     "formats",
     "gpus",
+    "infer",
     "instruction",
     "instructions",
     "matmul",

@@ -145,3 +145,14 @@ def equal(
     seed: int,
     /,
 ) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
+def infer(
+    unit: Callable[..., ArrayLike] | str,
+    instruction: object,
+    fresh: int,
+    neighbours: int,
+    seconds: float,
+    seed: int,
+    record: str | bytes | None,
+    progress: Callable[[str], object] | None,
+    /,
+) -> dict[str, Any]: ...

@@ -1,4 +1,4 @@
-"""The sessions of docs/python.md, and the examples."""
+"""The sessions of the pages, and the examples."""
 
 import doctest
 import subprocess
@@ -12,7 +12,7 @@ from conftest import REPOSITORY
 EXAMPLES = REPOSITORY / "examples" / "python"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/recipes.md", "docs/trees.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/infer.md", "docs/python.md", "docs/recipes.md", "docs/trees.md"])
 def test_sessions(monkeypatch, page):
     monkeypatch.chdir(REPOSITORY)
     result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -163,6 +164,15 @@ def test_diff_of_what_is_not_alike():
         softmma.diff(["A100", "H100"], rows=0)
     with pytest.raises(LookupError):
         softmma.diff(["A100", "H1000"])
+
+
+def test_interrupt():
+    """Control-C ends a search of minutes."""
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        softmma.diff(["A100", "L40S"], rows=10**10)
+    timer.join()
 
 
 def test_diff_after_fork():

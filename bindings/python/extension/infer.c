@@ -1,0 +1,185 @@
+/* A model of a unit that can only be asked: a function, or a unit's name. */
+#include "infer/infer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "infer/report.h"
+#include "rows/generate.h"
+#include "unit/recording.h"
+
+typedef unsigned long long count;
+
+/* ---- Rows ---- */
+
+static PyObject *part_of(const smma_rows *rows, int part, smma_format format, size_t number) {
+  const smma_part *p = &rows->layout.part[part];
+  if (!p->count) Py_RETURN_NONE;
+  return array_of_batch(format, rows->part[part], number, part == SMMA_PART_C || part == SMMA_PART_D ? 0 : p->count);
+}
+
+/* (a, b, c, d, scale factors of a, of b), the latter None without. */
+static PyObject *arrays_of(const smma_rows *r, size_t number) {
+  const smma_instruction *i = r->instruction;
+  return Py_BuildValue("(NNNNNN)", part_of(r, SMMA_PART_A, i->a, number), part_of(r, SMMA_PART_B, i->b, number),
+                       part_of(r, SMMA_PART_C, i->c, number), part_of(r, SMMA_PART_D, i->d, number),
+                       part_of(r, SMMA_PART_SCALE_A, i->scale, number),
+                       part_of(r, SMMA_PART_SCALE_B, i->scale, number));
+}
+
+static PyObject *arrays_of_few(const smma_instruction *i, const smma_row *row, int number) {
+  PyObject *arrays;
+  smma_rows rows;
+  if (!smma_rows_allocate(i, number ? (size_t)number : 1, &rows)) return PyErr_NoMemory();
+  for (int n = 0; n < number; n++) smma_rows_put(&rows, (size_t)n, &row[n]);
+  arrays = arrays_of(&rows, (size_t)number);
+  smma_rows_free(&rows);
+  return arrays;
+}
+
+/* ---- What was found ---- */
+
+static PyObject *value_of(const smma_key *key, int value) {
+  char text[64];
+  return parameter_value(smma_key_value(key, value, text, sizeof text));
+}
+
+/* Appends to a list, NULL to none; NULL with an exception. Takes over both. */
+static PyObject *appended(PyObject *list, PyObject *item) {
+  if (!item || (list && PyList_Append(list, item) < 0)) Py_CLEAR(list);
+  Py_XDECREF(item);
+  return list;
+}
+
+/* (value, status, row of the proof or None, d with that value or None) */
+static PyObject *neighbour_of(const smma_instruction *i, const smma_infer_neighbour *n) {
+  const char *status = smma_infer_neighbour_text(n->is);
+  if (n->is == SMMA_FREE) return Py_BuildValue("(NsOO)", value_of(n->key, n->other), status, Py_None, Py_None);
+  return Py_BuildValue("(NsnN)", value_of(n->key, n->other), status, (Py_ssize_t)n->row,
+                       array_of_encodings(i->d, &n->other_d, 1));
+}
+
+/* [(step from 1, 0: all, name, value, [neighbour])] */
+static PyObject *parameters_of(const smma_instruction *i, const smma_inference *f) {
+  PyObject *list = PyList_New(0);
+  for (size_t at = 0, end; list && at < f->neighbours; at = end) {
+    const smma_infer_neighbour *n = &f->neighbour[at];
+    PyObject *neighbours = PyList_New(0);
+    end = smma_next_inferred_key(f, at);
+    for (size_t x = at; neighbours && x < end; x++)
+      neighbours = appended(neighbours, neighbour_of(i, &f->neighbour[x]));
+    list = appended(
+        list,
+        neighbours ? Py_BuildValue("(isNN)", n->step + 1, n->key->key, value_of(n->key, n->value), neighbours) : NULL);
+  }
+  return list;
+}
+
+/* [(kind, wrong, asked)]; none of a recording, whose rows have no kinds. */
+static PyObject *kinds_of(const smma_infer_misfit *m) {
+  PyObject *list = PyList_New(0);
+  for (int kind = 0; list && kind < SMMA_ROWS_KINDS; kind++)
+    if (m->of_kind[kind])
+      list = appended(list, Py_BuildValue("(sKK)", smma_row_kind_text((smma_row_kind)kind), (count)m->wrong_of[kind],
+                                          (count)m->of_kind[kind]));
+  return list;
+}
+
+/* (asked, wrong, kinds, what the simplest have in common, those rows, what the model gives), or None. */
+static PyObject *misfit_of(const smma_instruction *i, const smma_infer_misfit *m) {
+  char text[SMMA_MISFIT_SIZE];
+  if (!m->asked) Py_RETURN_NONE;
+  smma_describe_misfit(i, m, text);
+  return Py_BuildValue("(KKNsNN)", (count)m->asked, (count)m->wrong, kinds_of(m), text,
+                       arrays_of_few(i, m->example, m->examples), array_of_encodings(i->d, m->expected, m->examples));
+}
+
+/* (asked, others in the same batch, others elsewhere, row, place, of so many, at once, the row), or None. */
+static PyObject *no_function_of(const smma_instruction *i, const smma_inference *f) {
+  const smma_alikeness *a = &f->alike;
+  if (f->outcome != SMMA_IS_NO_FUNCTION) Py_RETURN_NONE;
+  return Py_BuildValue("(KKKnnnNN)", (count)a->asked, (count)a->not_repeated, (count)a->not_alike, (Py_ssize_t)a->row,
+                       (Py_ssize_t)a->place, (Py_ssize_t)a->batch, PyBool_FromLong(a->at_once),
+                       arrays_of_few(i, &f->unlike, 1));
+}
+
+static PyObject *model_of(const smma_inference *f) {
+  const smma_instruction *unit;
+  if (f->outcome == SMMA_IS_NO_FUNCTION) Py_RETURN_NONE;
+  unit = smma_inferred_unit(f, "inferred");
+  return unit ? handle_of(unit) : PyErr_NoMemory();
+}
+
+static PyObject *found_of(const smma_infer_request *r, const smma_inference *f) {
+  const smma_instruction *i = r->instruction;
+  return Py_BuildValue("{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d}",
+                       "outcome", smma_infer_outcome_text(f->outcome), "model", model_of(f), "same",
+                       f->same ? handle_of(f->same) : Py_NewRef(Py_None), "nan", smma_inferred_nan(f), "parameters",
+                       parameters_of(i, f), "proof", arrays_of(&f->proof, f->proof_count), "misfit",
+                       misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows", (count)f->rows, "calls",
+                       (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried", (count)f->tried,
+                       "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds, "unit_seconds",
+                       f->unit_seconds);
+}
+
+/* ---- Searching ---- */
+
+static void tell(const char *line, void *progress) {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  if (!PyErr_Occurred()) {
+    PyObject *returned = PyObject_CallFunction(progress, "s", line);
+    if (!returned) stop_units();
+    Py_XDECREF(returned);
+  }
+  PyGILState_Release(gil);
+}
+
+/* Of a unit that is open. */
+static PyObject *search(smma_infer_request *r, smma_error *error) {
+  smma_inference *found;
+  PyObject *result = NULL;
+  suspended before;
+  bool done;
+  if (!smma_unit_computes(r->unit, r->instruction, error)) return PyErr_SetString(PyExc_ValueError, error->text), NULL;
+  if (r->record && smma_unit_is_recording(r->unit))
+    return PyErr_Format(PyExc_ValueError, "record: %s is a recording already", r->unit->name);
+  found = calloc(1, sizeof *found);
+  if (!found) return PyErr_NoMemory();
+  before = suspend_python();
+  done = smma_infer(r, found, error);
+  if (resume_python(before)) {
+    if (done)
+      result = found_of(r, found);
+    else
+      PyErr_SetString(PyExc_RuntimeError, error->text);
+  }
+  smma_free_inference(found);
+  free(found);
+  return result;
+}
+
+/* Of a function or a unit's name, Instruction, rows of another seed, rows searched, seconds, seed, the record's path
+   or None, and a function that is told what goes on, or None. */
+PyObject *python_infer(PyObject *module, PyObject *arguments) {
+  PyObject *object, *instruction, *progress, *result;
+  smma_infer_request r = {.seed = 0};
+  count fresh, neighbours, seed;
+  smma_unit unit;
+  smma_error error = {""};
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOKKdKzO", &object, &instruction, &fresh, &neighbours, &r.seconds, &seed, &r.record,
+                        &progress) ||
+      !(r.instruction = instruction_of(instruction)))
+    return NULL;
+  r.unit = &unit;
+  r.fresh = fresh, r.neighbours = neighbours, r.seed = seed;
+  if (progress != Py_None) r.tell = tell, r.context = progress;
+  if (!open_unit(object, &unit, &error)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, error.text);
+    return NULL;
+  }
+  result = search(&r, &error);
+  smma_unit_close(&unit);
+  return result;
+}

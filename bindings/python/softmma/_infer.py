@@ -1,0 +1,289 @@
+"""A model of a unit that can only be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._table import html_table, text_table
+from softmma._units import Custom, Instruction, chosen
+
+
+class Rows(NamedTuple):
+    """Rows of operands with their results: a and b are (rows, K), c and d (rows,), in the instruction's formats.
+
+    Scale factors are (rows, K / scale_block), None where the instruction takes none.
+    """
+
+    a: NDArray[Any]
+    b: NDArray[Any]
+    c: NDArray[Any]
+    d: NDArray[Any]
+    scale_a: NDArray[Any] | None
+    scale_b: NDArray[Any] | None
+
+
+class Neighbour(NamedTuple):
+    """A value next to that of a parameter of the model."""
+
+    value: int | str
+    status: str
+    """"shut out" by a row of the unit; "free": no row of those searched tells it from the model's; "undecided": a row
+    would, but the recording does not have it."""
+    row: int | None
+    """Which row of the proof; None for one that is free."""
+    d: Any
+    """What this value makes of that row."""
+
+
+class Parameter(NamedTuple):
+    """One parameter of the model, as custom units name it."""
+
+    name: str
+    step: int | None
+    """Of the sum, from 1, if it is written in steps; None: of all of it."""
+    value: int | str
+    neighbours: tuple[Neighbour, ...]
+
+    def values(self, status: str) -> tuple[int | str, ...]:
+        """The neighbouring values of a status."""
+        return tuple(n.value for n in self.neighbours if n.status == status)
+
+    @property
+    def _is_free(self) -> bool:
+        return len(self.values("free")) == len(self.neighbours)
+
+    def _listed(self, status: str) -> str:
+        values = self.values(status)
+        if len(values) == len(self.neighbours) > 2 and all(isinstance(x, str) for x in (self.value, *values)):
+            return "all others"
+        return ", ".join(map(str, values)) or "-"
+
+
+class Misfit(NamedTuple):
+    """Rows that the best model does not have."""
+
+    asked: int
+    wrong: int
+    kinds: Mapping[str, tuple[int, int]]
+    """How many of each kind of generated rows are wrong, and were asked; empty for a recording."""
+    where: str
+    """What the simplest ones have in common."""
+    rows: Rows
+    """The simplest ones, the simplest first, with the unit's d."""
+    model: NDArray[Any]
+    """What the model makes of these."""
+
+    @property
+    def share(self) -> float:
+        """Of the rows asked those that are wrong."""
+        return self.wrong / self.asked
+
+
+class NoFunction(NamedTuple):
+    """A row that had two results."""
+
+    asked: int
+    """Results that were compared with the row's first one."""
+    not_repeated: int
+    """Of these, others in the same batch, asked again."""
+    not_alike: int
+    """Others at another place, or beside other rows."""
+    row: int
+    """The first such row, by its number among the first ones asked."""
+    place: int
+    batch: int
+    """It stood at this place, from 0, of so many rows,"""
+    at_once: bool
+    """in the batch that was asked again, or in another."""
+    operands: Rows
+    """The row, with the d that it had first."""
+
+
+def _place(p: Parameter) -> str:
+    return "all" if p.step is None else f"step {p.step}"
+
+
+@dataclass(frozen=True, repr=False)
+class Inference:
+    """What `infer` found; it is true only where the model has every bit of every row asked, and prints as a report."""
+
+    unit: str
+    instruction: Instruction
+    """Whose rows the unit was asked for."""
+    outcome: str
+    """"found", "not found", "no function" or "stopped"."""
+    model: Custom | None
+    """The model, or the best there is; taken wherever an instruction is. None for what is no function."""
+    same: Instruction | None
+    """An instruction of the catalogue from which no row searched tells the model."""
+    nan: str | None
+    """The custom unit's word for what NaN are; None: their sign and payload cannot be told."""
+    parameters: tuple[Parameter, ...]
+    proof: Rows
+    """Rows that shut out neighbouring values, with the unit's d; those that would, of a recording, with the model's."""
+    misfit: Misfit | None
+    no_function: NoFunction | None
+    rows: int
+    calls: int
+    """Rows asked, and in how many calls."""
+    fresh: int
+    """Rows of another seed asked in the end, all of which the model has."""
+    rounds: int
+    """Times that new rows refuted a model."""
+    tried: int
+    """Models."""
+    samples: int
+    wrong: int
+    """Rows that the model was fitted to, and those of them that it does not have."""
+    seconds: float
+    unit_seconds: float
+    """All of them, and those that the unit took."""
+
+    def __bool__(self) -> bool:
+        return self.outcome == "found"
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self.instruction.arch} {self.instruction.name} on {self.unit}: {self.outcome}"
+        if self.no_function:
+            n = self.no_function
+            yield f"{n.not_repeated + n.not_alike} of {n.asked} results were others when asked again"
+            yield f"first seen: row {n.row}, {'asked again at' if n.at_once else 'at'} place {n.place} of {n.batch}"
+        if self.model:
+            yield f"model: {self.model._model_text()}"
+        if self.same:
+            yield f"no row searched tells it from {self.same.name} of {self.same.arch}, in whose words it is"
+        yield (
+            f"asked: {self.rows} rows in {self.calls} calls"
+            + (f", then {self.fresh} of another seed, which all agree" if self.fresh and self else "")
+            + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
+        )
+        if self.misfit:
+            m = self.misfit
+            kinds = ", ".join(f"{kind} {wrong / asked:.3%}" for kind, (wrong, asked) in m.kinds.items())
+            yield f"the best model disagrees with {m.wrong} of {m.asked} rows" + (f": {kinds}" if kinds else "")
+            yield m.where or "no new row shows it; only rows that were made for its own bits do"
+        if self.outcome == "stopped":
+            yield f"stopped: the model disagrees with {self.wrong} of the {self.samples} rows that it was fitted to; give more seconds"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Parameters that some row shows, with what is left open only where something is."""
+        columns = {"shut out": "shut out by a row", "free": "no row searched shows", "undecided": "left open"}
+        if not any(p.values("undecided") for p in self.parameters):
+            del columns["undecided"]
+        rows = [
+            [_place(p), p.name, str(p.value), *(p._listed(status) for status in columns)]
+            for p in self.parameters
+            if not p._is_free
+        ]
+        return ["", "parameter", "value", *columns.values()], rows
+
+    def _free(self) -> str:
+        free = ", ".join(f"{p.name} ({_place(p)})" for p in self.parameters if p._is_free)
+        return f"no row searched shows any other value of: {free or 'none'}"
+
+    def __repr__(self) -> str:
+        shown = ["", text_table(*self._table()), "", self._free()] if self.parameters else []
+        return "\n".join([*self._lines(), *shown])
+
+    def _repr_html_(self) -> str:
+        lines = [*self._lines(), *([self._free()] if self.parameters else [])]
+        return html_table(*self._table(), "; ".join(lines))
+
+
+def infer(
+    unit: Callable[..., ArrayLike] | str,
+    *,
+    on: str | Instruction = "H100",
+    instr: str | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    k: int | None = None,
+    rows: int = 1000000,
+    search: int = 50000,
+    seconds: float = 540,
+    seed: int = 0,
+    record: str | os.PathLike[str] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Inference:
+    """Finds a model of a unit that can only be asked: a custom unit with the same bits, and rows that prove it.
+
+    ``unit`` is a function as for `probe`: ``unit(a, b, c)`` returns d, (rows,), for a and b of (rows, K) and c of
+    (rows,), in the instruction's formats; with scale factors ``unit(a, b, c, scale_a, scale_b)``, which are (rows,
+    K / scale_block). It is called with 1 to 65,536 rows, which are its own to keep; d of another dtype is rounded to
+    the format. Or it is the name of a unit as ``softmma units`` lists them: "plugin:FILE", "pipe:COMMAND", "cuda",
+    "custom:FILE", "file:ROWS" for recorded rows, "model".
+
+    The instruction (f16 inputs, if nothing else is asked for) says which formats and which K, ``k`` which other K from
+    1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
+
+    ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
+    ``seconds`` are for everything. ``record`` is a file in which answers are kept; if it is there, the search goes on
+    from it. ``progress`` is called with a line on what goes on.
+
+        >>> import numpy as np, softmma
+        >>> def unit(a, b, c):
+        ...     return softmma.dot(a, b, c, on="V100", instr="mma.m8n8k4.f32.f16.f16.f32")
+        >>> found = softmma.infer(unit, on="V100", in_dtype="f16", rows=5000, search=2000)
+        >>> found.outcome, found.model.parameters["F"]
+        ('found', 23)
+
+    A unit of which no model has all rows is "not found", one that gives two results for a row "no function"; when the
+    time is up, the search is "stopped" (docs/infer.md).
+
+    Raises LookupError as `matmul` does, what the functions raise, KeyboardInterrupt, ValueError for results of a wrong
+    shape or a unit that does not compute such rows, and RuntimeError where a unit fails or the record is another
+    search's. Source: ``softmma infer`` searches in the same way.
+    """
+    if not (isinstance(unit, str) or callable(unit)):
+        raise TypeError(f"unit is {unit!r}; give a function of (a, b, c), or the name of a unit")
+    if rows < 0 or search < 1 or not seconds > 0 or not 0 <= seed < 2**63:
+        raise ValueError(
+            f"rows is {rows}, search {search}, seconds {seconds}, seed {seed}; search is at least 1, seconds are "
+            "positive, a seed is from 0 to 2**63 - 1"
+        )
+    i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
+    if k is not None and k != i.k:
+        if unit == "model":
+            raise ValueError(f"k is {k}: a model of {i.name} has K = {i.k}; leave it out")
+        i = _of_other_k(i, k)
+    name = unit if isinstance(unit, str) else getattr(unit, "__name__", "a function")
+    path = None if record is None else os.fspath(record)
+    found = _core.infer(unit, i, rows, search, seconds, seed, path, progress)
+    model, same, misfit, no_function = (found.pop(x) for x in ("model", "same", "misfit", "no_function"))
+    return Inference(
+        unit=name,
+        instruction=i,
+        model=None if model is None else Custom(Instruction(*_core.describe(model)).to_custom()),
+        same=None if same is None else Instruction(*_core.describe(same)),
+        parameters=tuple(_parameter(*x) for x in found.pop("parameters")),
+        proof=Rows(*found.pop("proof")),
+        misfit=None if misfit is None else _misfit(*misfit),
+        no_function=None if no_function is None else NoFunction._make([*no_function[:-1], Rows(*no_function[-1])]),
+        **found,
+    )
+
+
+def _of_other_k(i: Instruction, k: int) -> Custom:
+    """Rows of another length; their rule, a chain in d's format, is nobody's."""
+    formats = {name: getattr(i, name) for name in "abcd"}
+    scale = {"scale": i.scale, "scale_block": i.scale_block} if i.scale else {}
+    step = {"take": k, "join": "chain", "start": "c", "alignment_bits": "exact", "output": i.d}
+    name = ".".join([f"k{k}", *formats.values()])
+    return Custom({"name": name, "algorithm": "composition", "k": k, **formats, **scale, "steps": [step]})
+
+
+def _parameter(step: int, name: str, value: int | str, neighbours: list[tuple[Any, ...]]) -> Parameter:
+    made = (Neighbour(v, status, row, None if d is None else d[0]) for v, status, row, d in neighbours)
+    return Parameter(name, step or None, value, tuple(made))
+
+
+def _misfit(
+    asked: int, wrong: int, kinds: list[tuple[str, int, int]], where: str, rows: tuple[Any, ...], model: NDArray[Any]
+) -> Misfit:
+    return Misfit(asked, wrong, {kind: (w, n) for kind, w, n in kinds}, where, Rows(*rows), model)

@@ -1,0 +1,100 @@
+#include "infer/report.h"
+
+#include <stdio.h>
+
+/* ---- Words ---- */
+
+const char *smma_infer_outcome_text(smma_infer_outcome outcome) {
+  static const char *const texts[] = {"found", "not found", "no function", "stopped"};
+  return texts[outcome];
+}
+
+const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name) {
+  smma_custom custom = found->model;
+  custom.instruction.name = name;
+  custom.instruction.origin = NULL;
+  custom.instruction.other_name = NULL;
+  return smma_custom_make(&custom);
+}
+
+const char *smma_inferred_nan(const smma_inference *found) {
+  const smma_key *key = smma_find_key(SMMA_COMPOSITION, "nan", 3);
+  return found->nan_known ? key->choices[found->model.named.rule.nan] : NULL;
+}
+
+/* ---- Neighbours ---- */
+
+const char *smma_infer_neighbour_text(int is) {
+  static const char *const texts[] = {"shut out", "free", "undecided"};
+  return texts[is];
+}
+
+size_t smma_next_inferred_key(const smma_inference *f, size_t at) {
+  const smma_infer_neighbour *n = &f->neighbour[at];
+  while (at < f->neighbours && f->neighbour[at].key == n->key && f->neighbour[at].step == n->step) at++;
+  return at;
+}
+
+/* ---- Rows that the model does not have ---- */
+
+enum { LIST = 400 };
+
+typedef struct {
+  bool product[SMMA_MAXIMUM_K], every[SMMA_MAXIMUM_K], with_c, without_c;
+  int least, greatest; /* exponents of the greatest products */
+  bool finite;
+} misfit_class;
+
+/* Where and at which exponents the simplest rows have something else than zeros. */
+static misfit_class classify(const smma_instruction *i, const smma_infer_misfit *m) {
+  misfit_class c = {.least = 100000, .greatest = -100000};
+  for (int k = 0; k < i->k; k++) c.every[k] = m->examples > 0;
+  for (int n = 0; n < m->examples; n++) {
+    int top = -100000;
+    for (int k = 0; k < i->k; k++) {
+      const smma_number a = smma_decode(smma_encoding_of(i->a), m->example[n].a[k]),
+                        b = smma_decode(smma_encoding_of(i->b), m->example[n].b[k]);
+      const bool is = a.kind != SMMA_ZERO && b.kind != SMMA_ZERO;
+      c.product[k] |= is;
+      c.every[k] &= is;
+      if (is && a.kind == SMMA_FINITE && b.kind == SMMA_FINITE && a.exponent + b.exponent > top)
+        top = a.exponent + b.exponent;
+    }
+    if (smma_decode(smma_encoding_of(i->c), m->example[n].c).kind == SMMA_ZERO)
+      c.without_c = true;
+    else
+      c.with_c = true;
+    if (top == -100000) continue;
+    c.finite = true;
+    if (top < c.least) c.least = top;
+    if (top > c.greatest) c.greatest = top;
+  }
+  return c;
+}
+
+static void list_places(const smma_instruction *i, const bool *is, char text[LIST]) {
+  *text = 0;
+  for (int k = 0; k < i->k; k++)
+    if (is[k]) smma_append_text(text, LIST, "%s%d", *text ? ", " : "", k);
+}
+
+void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m, char text[SMMA_MISFIT_SIZE]) {
+  enum { size = SMMA_MISFIT_SIZE };
+  const misfit_class c = classify(i, m);
+  char list[LIST];
+  *text = 0;
+  if (!m->examples) return;
+  snprintf(text, size, "the simplest %d: ", m->examples);
+  list_places(i, c.every, list);
+  if (*list) smma_append_text(text, size, "all with a product at k = %s; ", list);
+  list_places(i, c.product, list);
+  smma_append_text(text, size, "products at k = %s; ", *list ? list : "none");
+  if (c.finite && c.least == c.greatest)
+    smma_append_text(text, size, "the greatest always of exponent %d; ", c.least);
+  else if (c.finite)
+    smma_append_text(text, size, "the greatest of exponents %d to %d; ", c.least, c.greatest);
+  smma_append_text(text, size, "%s",
+                   c.with_c && c.without_c ? "with c and without"
+                   : c.with_c              ? "c is never zero"
+                                           : "c is zero");
+}
