@@ -43,8 +43,10 @@ check 'is refused' grep -q 'of another seed or unit' in/stderr
 for way in moody place every17; do
   gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr
 done
-gives 'one lane narrower' 2 ': stopped$' infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 15
-check 'it is told where' grep -qE '^the simplest [0-9]+: all with a product at k = 5; ' in/stdout
+# Time may end it under sanitizers.
+"$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 40 >lane
+check 'one lane narrower' grep -qE ': (not found|stopped)$' lane
+check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
 
 # ---- Recordings ----
 

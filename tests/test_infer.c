@@ -10,7 +10,7 @@
 #include "support.h"
 
 /* Rows of another seed, and others sought, that must not tell what was found from the unit. */
-enum { UNITS = 12, FRESH = 20000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
+enum { UNITS = 12, FRESH = 100000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 #define MOST_SECONDS 300.0
 

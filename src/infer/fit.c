@@ -96,12 +96,21 @@ static void put_wrong_first(smma_fit *f) {
 bool smma_fit_look_at(smma_fit *f, size_t looked) {
   const size_t count = f->samples->count;
   size_t *order = f->capacity < count ? realloc(f->order, count * sizeof *order) : f->order;
+  size_t hard, evenly;
   if (count && !order) return false;
   if (f->capacity < count) f->order = order, f->capacity = count;
   f->looked = looked < count ? looked : count;
-  for (size_t i = 0; i < f->looked; i++) f->order[i] = i * STRIDE % f->looked * count / f->looked;
+  hard = f->looked == count ? 0 : f->hards < SMMA_MOST_HARD ? f->hards : SMMA_MOST_HARD;
+  if (hard > f->looked / 2) hard = f->looked / 2;
+  evenly = f->looked - hard;
+  for (size_t i = 0; i < hard; i++) f->order[i] = f->hard[(f->hards - 1 - i) % SMMA_MOST_HARD];
+  for (size_t i = 0; i < evenly; i++) f->order[hard + i] = i * STRIDE % evenly * count / evenly;
   if (composition_of(f)->steps) put_wrong_first(f);
   return true;
+}
+
+void smma_fit_remember_misfits(smma_fit *f) {
+  for (size_t i = 0; i < f->wrong && i < SMMA_MOST_HARD / 8; i++) f->hard[f->hards++ % SMMA_MOST_HARD] = f->order[i];
 }
 
 bool smma_fit_allows(const smma_fit *f, const smma_composition *p) {
@@ -328,6 +337,12 @@ static bool move_flushes(smma_fit *f) {
   return take_best(f);
 }
 
+/* Of a step, but for its place in the sum, which is the shape's. */
+static const smma_key *next_movable_key(const smma_key *key) {
+  while ((key = smma_next_step_key(key)) && key->member < offsetof(smma_step, reference)) continue;
+  return key;
+}
+
 /* Of the composition itself, without operands, scale factors and NaN. */
 static const smma_key *next_whole_key(const smma_key *key) {
   while ((key = smma_next_key(SMMA_COMPOSITION, key)))
@@ -337,13 +352,40 @@ static const smma_key *next_whole_key(const smma_key *key) {
 
 static bool has_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
-static bool sweep_single(smma_fit *f, smma_fit_watch watch) {
+/* Keys that few units need are tried where the others do not mend anything. */
+static bool is_rare(const smma_key *key) {
+  static const size_t rare[] = {offsetof(smma_step, term.offset),
+                                offsetof(smma_step, accumulator.offset),
+                                offsetof(smma_step, term.least),
+                                offsetof(smma_step, accumulator.least),
+                                offsetof(smma_step, term.drop),
+                                offsetof(smma_step, accumulator.drop),
+                                offsetof(smma_step, width),
+                                offsetof(smma_step, width_overflow),
+                                offsetof(smma_step, narrow_subnormals),
+                                offsetof(smma_step, output),
+                                offsetof(smma_step, early_underflow)};
+  for (size_t n = 0; n < sizeof rare / sizeof rare[0]; n++)
+    if (key->member == rare[n]) return true;
+  return false;
+}
+
+/* Of the steps, the last one first; and, with the rare ones, of the whole. */
+static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = false;
   for (int step = composition_of(f)->steps - 1; step >= 0; step--)
-    for (const smma_key *key = NULL; f->wrong && (key = smma_next_step_key(key)) && !has_stopped(watch);)
-      better |= move_one(f, step, key);
-  for (const smma_key *key = NULL; f->wrong && (key = next_whole_key(key)) && !has_stopped(watch);)
+    for (const smma_key *key = NULL; f->wrong && (key = next_movable_key(key)) && !has_stopped(watch);)
+      if (is_rare(key) == rare) better |= move_one(f, step, key);
+  for (const smma_key *key = NULL; rare && f->wrong && (key = next_whole_key(key)) && !has_stopped(watch);)
     better |= move_whole(f, key);
+  return better;
+}
+
+/* Of all steps, and flushes. */
+static bool sweep_all(smma_fit *f, smma_fit_watch watch) {
+  bool better = move_flushes(f);
+  for (const smma_key *key = NULL; f->wrong && (key = next_movable_key(key)) && !has_stopped(watch);)
+    better |= move_all(f, key);
   return better;
 }
 
@@ -365,13 +407,9 @@ static bool sweep_together(smma_fit *f, smma_fit_watch watch) {
                                          {"opposing", "alignment_bits"},
                                          {"opposing", "rounding"},
                                          {"drop", "alignment_bits"},
-                                         {"output", "rounding"},
-                                         {"stride", "take"},
-                                         {"turn", "window"}};
+                                         {"output", "rounding"}};
   enum { PAIRS = sizeof pairs / sizeof pairs[0] };
-  bool better = move_flushes(f);
-  for (const smma_key *key = NULL; f->wrong && (key = smma_next_step_key(key)) && !has_stopped(watch);)
-    better |= move_all(f, key);
+  bool better = sweep_all(f, watch);
   for (int step = composition_of(f)->steps - 1; step >= 0; step--)
     for (int n = 0; n < PAIRS && f->wrong && !has_stopped(watch); n++)
       better |= move_two(f, step, pairs[n][0], pairs[n][1]);
@@ -380,7 +418,7 @@ static bool sweep_together(smma_fit *f, smma_fit_watch watch) {
 
 /* ---- At random ---- */
 
-enum { ROUNDS_AT_RANDOM = 24, MOST_TOGETHER = 4 };
+enum { ROUNDS_AT_RANDOM = 8, MOST_TOGETHER = 4 };
 
 /* SplitMix64. */
 static uint64_t draw(uint64_t *state) {
@@ -407,11 +445,11 @@ static int random_value(const smma_fit *f, const smma_composition *p, const smma
 }
 
 static const smma_key *random_step_key(uint64_t *state) {
-  const smma_key *key = smma_next_step_key(NULL);
+  const smma_key *key = next_movable_key(NULL);
   static int count;
   if (!count)
-    for (const smma_key *k = NULL; (k = smma_next_step_key(k));) count++;
-  for (int n = below(state, count); n > 0; n--) key = smma_next_step_key(key);
+    for (const smma_key *k = NULL; (k = next_movable_key(k));) count++;
+  for (int n = below(state, count); n > 0; n--) key = next_movable_key(key);
   return key;
 }
 
@@ -440,11 +478,16 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   return false;
 }
 
-bool smma_fit_sweep(smma_fit *f, smma_fit_watch watch) { return sweep_single(f, watch); }
+bool smma_fit_sweep(smma_fit *f, smma_fit_watch watch) {
+  const bool better = sweep_all(f, watch);
+  return sweep_single(f, false, watch) || better;
+}
 
 void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
   do {
-    while (f->wrong && sweep_single(f, watch)) continue;
+    do {
+      while (f->wrong && sweep_single(f, false, watch)) continue;
+    } while (f->wrong && sweep_single(f, true, watch));
   } while (f->wrong && !has_stopped(watch) && sweep_together(f, watch));
 }
 
@@ -452,42 +495,6 @@ void smma_fit_improve(smma_fit *f, smma_fit_watch watch) {
   do {
     smma_fit_descend(f, watch);
   } while (f->wrong && f->wrong * 8 < f->looked && !has_stopped(watch) && move_at_random(f, watch));
-}
-
-/* ---- A first grid ---- */
-
-/* The same in every step; cuts only where there are any. */
-static void propose_everywhere(smma_fit *f, int bits, smma_rounding alignment, smma_rounding rounding,
-                               smma_opposing opposing, int reference) {
-  smma_composition p = *composition_of(f);
-  for (smma_step *s = p.step; s < p.step + p.steps; s++) {
-    const bool cut = s->term.bits != SMMA_EXACT_ALIGNMENT;
-    s->rounding = rounding;
-    if (!cut) continue;
-    s->reference = reference;
-    s->term.bits = bits;
-    s->term.rounding = alignment;
-    if (s->join == SMMA_JOIN_CHAIN) s->opposing = opposing;
-    s->accumulator = s->term;
-  }
-  propose(f, &p);
-}
-
-void smma_fit_grid(smma_fit *f) {
-  static const smma_rounding rounding[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_DOWN,
-                                           SMMA_ROUND_TO_ODD, SMMA_ROUND_NEAREST_AWAY};
-  const int fraction_bits = smma_encoding_of(f->model.instruction.d).fraction_bits;
-  f->models->count = 0;
-  for (int r = 0; r < 5; r++)
-    for (int a = 0; a < 5; a++)
-      for (int beyond = -2; beyond <= 12; beyond++)
-        for (int opposing = SMMA_OPPOSING_EXACT; opposing <= SMMA_OPPOSING_COMPLEMENT; opposing++)
-          propose_everywhere(f, fraction_bits + beyond, rounding[a], rounding[r], (smma_opposing)opposing, SMMA_NONE);
-  for (int r = 0; r < 5; r++)
-    for (int a = 0; a < 5; a++)
-      for (int bits = 0; bits <= 60; bits += 4)
-        propose_everywhere(f, bits, rounding[a], rounding[r], SMMA_OPPOSING_EXACT, 0);
-  take_best(f);
 }
 
 /* ---- The simplest of those that agree as well ---- */

@@ -6,6 +6,9 @@
 #include "infer/samples.h"
 #include "isa/custom.h"
 
+/* Samples that once disagreed with a model are looked at again and again. */
+enum { SMMA_MOST_HARD = 256 };
+
 typedef struct {
   const smma_samples *samples;
   smma_custom model; /* a composition */
@@ -13,7 +16,9 @@ typedef struct {
   size_t *order;     /* the samples, those that disagree first */
   size_t looked;     /* at so many of them */
   size_t capacity;
-  uint64_t tried; /* models */
+  size_t hard[SMMA_MOST_HARD]; /* the last of them */
+  size_t hards;                /* how many there were */
+  uint64_t tried;              /* models */
   struct smma_fit_models *models;
 } smma_fit;
 
@@ -21,8 +26,12 @@ typedef struct {
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *instruction, smma_fit *fit);
 void smma_fit_close(smma_fit *fit);
 
-/* Looks at `looked` of the samples, evenly; all if there are fewer. False without memory. */
+/* Looks at `looked` of the samples: the hard ones, at most half of them, and others evenly; all if there are fewer.
+   False without memory. */
 bool smma_fit_look_at(smma_fit *fit, size_t looked);
+
+/* Some of the samples looked at that disagree with the model are hard from now on. */
+void smma_fit_remember_misfits(smma_fit *fit);
 
 /* Begins with a composition; false if it is none that these formats can have. */
 bool smma_fit_start(smma_fit *fit, const smma_composition *composition);
@@ -33,11 +42,9 @@ typedef struct {
   void *context;
 } smma_fit_watch;
 
-/* Tries every value of one parameter after another, once; whether fewer rows disagree now. */
+/* Tries every value of one parameter after another, once, but for rare parameters and the shape's; whether fewer rows
+   disagree now. */
 bool smma_fit_sweep(smma_fit *fit, smma_fit_watch watch);
-
-/* Tries how all steps cut and round alike: where nothing is known yet. */
-void smma_fit_grid(smma_fit *fit);
 
 /* Tries parameters alone, and those that move together, until nothing makes fewer rows disagree. */
 void smma_fit_descend(smma_fit *fit, smma_fit_watch watch);

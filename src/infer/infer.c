@@ -15,7 +15,8 @@
 
 /* Rows that are asked before anything is known; then of each round; of which so many that differ join the samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
-enum { FRESH_AT_ONCE = 65536 };
+/* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
+enum { FRESH_AT_ONCE = 65536, NEARLY = 16 };
 
 static double seconds(void) {
   struct timespec t;
@@ -122,21 +123,51 @@ static bool learn_recording(smma_inference_work *x) {
 static bool learn_first(smma_inference_work *x) {
   smma_inference_tell(x, "asking: is it a function of its operands?");
   if (smma_unit_is_recording(x->request->unit)) return learn_recording(x);
-  return learn_and_check(x) && (x->found->outcome == SMMA_IS_NO_FUNCTION || learn_directed(x));
+  return learn_and_check(x) &&
+         (x->found->outcome == SMMA_IS_NO_FUNCTION || (learn_directed(x) && smma_inference_weigh_shapes(x)));
 }
 
 /* ---- Fitting ---- */
+
+/* Shapes by the rows that disagree with the model, where they are few: the structure may be another that only few rows
+   show. */
+static bool reweigh_shapes(smma_inference_work *x) {
+  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / NEARLY || x->found->recording || x->reweighed || x->odd >= 0)
+    return true;
+  x->reweighed = true;
+  return smma_inference_weigh_shapes(x);
+}
+
+/* All shapes; the model that there is stays if it is better. */
+static bool search(smma_inference_work *x, bool thoroughly) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  smma_fit *f = &x->fit;
+  const bool had_model = smma_fit_look_at(f, SIZE_MAX) && smma_fit_has_model(f);
+  const smma_composition model = *smma_fit_composition(f);
+  const size_t wrong = f->wrong;
+  if (!smma_search_shapes(f, x->shapes, thoroughly, watch)) return false;
+  if (!had_model || f->wrong <= wrong) return true;
+  smma_fit_start(f, &model);
+  if (thoroughly) smma_fit_improve(f, watch);
+  return true;
+}
 
 /* Every sample; the model that there is first, if there is one. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
-  if (smma_fit_has_model(f)) smma_fit_improve(f, watch);
-  if (smma_fit_has_model(f) && f->wrong == 0) return true;
-  smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
-  if (!smma_search_shapes(f, watch)) return out_of_memory(x->error);
-  smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, x->samples.count);
+  if (smma_fit_has_model(f)) {
+    smma_fit_remember_misfits(f);
+    smma_fit_descend(f, watch);
+  }
+  for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0);
+       thoroughly++) {
+    smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
+    if (!search(x, thoroughly)) return out_of_memory(x->error);
+    smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
+    if (!reweigh_shapes(x)) return false;
+  }
   return true;
 }
 
@@ -228,7 +259,7 @@ static void find_nan(smma_inference_work *x) {
   if (!x->found->nan_known) x->fit.model.named.rule.nan = SMMA_NAN_QUIET;
 }
 
-/* ---- The last rows ---- */
+/* ---- The last rows: half of them generated, half made for the model's own bits ---- */
 
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
@@ -242,7 +273,8 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
     const double before = seconds();
     if (found->fresh == 0 && count > ROUND_ROWS)
       count = ROUND_ROWS; /* of a slow unit not many more than there is time for */
-    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
     good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error) && join_misfits(x, &rows, count, wrong);
     found->unit_seconds += seconds() - before;
     if (good && !*wrong) found->fresh += count;
@@ -303,9 +335,13 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   smma_inference_work x = {.request = request, .found = found, .error = error, .started = seconds()};
   bool good;
   *found = (smma_inference){.outcome = SMMA_NOT_INFERRED};
+  x.odd = -1;
   x.until = x.started + request->seconds;
   x.asking = (smma_asking){.unit = request->unit, .instruction = request->instruction, .error = error};
   take_instruction(&x);
+  x.shapes = malloc(sizeof *x.shapes);
+  if (!x.shapes) return out_of_memory(error);
+  smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes);
   good = !request->record || smma_asking_open_record(&x.asking, request->record);
   good = good && ((smma_samples_open(&x.as, &x.samples) && smma_fit_open(&x.samples, &x.as, &x.fit) &&
                    smma_rows_allocate(request->instruction, 256, &found->proof)) ||
@@ -320,6 +356,7 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   found->seconds = seconds() - x.started;
   if (x.models.methods) smma_unit_close(&x.models);
   smma_fit_close(&x.fit);
+  free(x.shapes);
   smma_samples_close(&x.samples);
   smma_asking_close_record(&x.asking);
   return good;

@@ -48,6 +48,7 @@ typedef struct {
 typedef struct {
   uint64_t asked, wrong; /* fresh rows of all kinds */
   uint64_t of_kind[SMMA_ROWS_KINDS], wrong_of[SMMA_ROWS_KINDS];
+  int odd; /* the product that is unlike the others: its place alone refutes every shape; -1: none */
   int examples;
   smma_row example[16];  /* as simple as they go, the simplest first; d is the unit's */
   uint64_t expected[16]; /* the model's */

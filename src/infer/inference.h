@@ -5,6 +5,7 @@
 #include "equal/witness.h"
 #include "infer/fit.h"
 #include "infer/infer.h"
+#include "infer/shape.h"
 
 typedef struct {
   const smma_infer_request *request;
@@ -14,10 +15,13 @@ typedef struct {
   smma_named_rule any_nan;
   smma_samples samples;
   smma_fit fit;
-  smma_unit models; /* computes any instruction */
+  smma_shapes *shapes; /* that nothing refutes */
+  smma_unit models;    /* computes any instruction */
   double started, until;
+  int odd; /* the product that is unlike the others; -1 */
   int rounds;
-  bool agrees; /* the model has everything */
+  bool reweighed; /* shapes, by rows that disagree with the model of the first ones */
+  bool agrees;    /* the model has everything */
   smma_error *error;
 } smma_inference_work;
 
@@ -28,6 +32,10 @@ void smma_inference_tell(const smma_inference_work *work, const char *format, ..
 /* Asks the unit; the same, and the rows become samples. */
 bool smma_inference_ask(smma_inference_work *work, smma_rows *rows, size_t count);
 bool smma_inference_learn(smma_inference_work *work, smma_rows *rows, size_t count);
+
+/* Asks the unit for rows whose products change places, which refutes shapes, and puts likely ones first. Where there is
+   a model, rows that disagree with it show what others did not. */
+bool smma_inference_weigh_shapes(smma_inference_work *work);
 
 /* A row that tells a composition from the model, if one of those that are searched does; d is the model's. */
 bool smma_inference_find_witness(smma_inference_work *work, const smma_composition *other, smma_witness *witness);

@@ -65,7 +65,7 @@ bool smma_inference_examine_misfit(smma_inference_work *x) {
   smma_rows rows;
   smma_unit unit, model;
   bool good;
-  x->found->misfit = (smma_infer_misfit){0};
+  x->found->misfit = (smma_infer_misfit){.odd = x->odd};
   if (x->found->recording) return count_recorded(x), true;
   custom.instruction = x->as;
   custom.instruction.rule = &custom.named;

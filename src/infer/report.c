@@ -84,7 +84,8 @@ void smma_describe_misfit(const smma_instruction *i, const smma_infer_misfit *m,
   char list[LIST];
   *text = 0;
   if (!m->examples) return;
-  snprintf(text, size, "the simplest %d: ", m->examples);
+  if (m->odd >= 0) smma_append_text(text, size, "the product at k = %d is unlike the others; ", m->odd);
+  smma_append_text(text, size, "the simplest %d: ", m->examples);
   list_places(i, c.every, list);
   if (*list) smma_append_text(text, size, "all with a product at k = %s; ", list);
   list_places(i, c.product, list);

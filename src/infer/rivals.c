@@ -47,10 +47,8 @@ static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   const smma_step *last = &model->step[model->steps - 1];
   const smma_start_values values = {last->term.bits, last->term.rounding, last->rounding};
-  smma_composition *shape = malloc(SMMA_MOST_SHAPES * sizeof *shape);
-  const int shapes = shape ? smma_make_shapes(x->as.k, x->as.scale_block, x->as.d, shape) : 0;
-  for (int n = 0; n < shapes; n++) {
-    smma_composition p = smma_shape_with(&shape[n], x->as.d, values);
+  for (int n = 0; n < x->shapes->count; n++) {
+    smma_composition p = smma_shape_with(&x->shapes->shape[n], x->as.d, values);
     p.subnormal_a = model->subnormal_a;
     p.subnormal_b = model->subnormal_b;
     p.subnormal_c = model->subnormal_c;
@@ -61,7 +59,29 @@ static int add_shapes(const smma_inference_work *x, rival *all, int count) {
     }
     count = add(&x->fit, all, count, &p);
   }
-  free(shape);
+  return count;
+}
+
+/* Sums of cut terms and exact sums that are rounded twice have the same results for most rows: each in the other's
+   place. */
+static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
+  const smma_composition *model = smma_fit_composition(&x->fit);
+  for (int step = 0; step < model->steps; step++)
+    for (int more = -1; more <= 1; more++) {
+      smma_composition p = *model;
+      smma_step *s = &p.step[step];
+      if (s->term.bits != SMMA_EXACT_ALIGNMENT) {
+        s->narrow_bits = s->term.bits + more;
+        s->narrow_rounding = s->term.rounding;
+        s->term.bits = s->accumulator.bits = SMMA_EXACT_ALIGNMENT;
+        s->term.rounding = s->accumulator.rounding = SMMA_ROUND_TOWARD_ZERO;
+      } else if (s->narrow_bits != SMMA_NONE) {
+        s->term.bits = s->accumulator.bits = s->narrow_bits + more;
+        s->term.rounding = s->accumulator.rounding = s->narrow_rounding;
+        s->narrow_bits = SMMA_NONE;
+      }
+      count = add(&x->fit, all, count, &p);
+    }
   return count;
 }
 
@@ -90,7 +110,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   *wrong = 0;
   if (!good) smma_fail(x->error, "out of memory");
   if (good) {
-    count = add_shapes(x, all, add_known(x, all, 0));
+    count = add_narrowed(x, all, add_shapes(x, all, add_known(x, all, 0)));
     qsort(all, (size_t)count, sizeof *all, compare);
     fit_nearest(x, all, count);
     for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {

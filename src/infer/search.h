@@ -1,11 +1,13 @@
-/* The composition that agrees with samples, sought among all shapes. */
+/* The composition that agrees with samples, sought among shapes. */
 #ifndef SMMA_INFER_SEARCH_H
 #define SMMA_INFER_SEARCH_H
 
 #include "infer/fit.h"
+#include "infer/shape.h"
 
 /* Leaves the model with which the fewest samples disagree in `fit`, which looks at all of them then. It ends with the
-   first that all agree with, or when the watch stops it. False without memory. */
-bool smma_search_shapes(smma_fit *fit, smma_fit_watch watch);
+   first that all agree with, or when the watch stops it. `thoroughly`: parameters are moved at random, too, where the
+   others lead nowhere. False without memory. */
+bool smma_search_shapes(smma_fit *fit, const smma_shapes *shapes, bool thoroughly, smma_fit_watch watch);
 
 #endif

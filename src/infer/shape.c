@@ -1,10 +1,11 @@
 #include "infer/shape.h"
 
+#include <string.h>
+
 typedef struct {
   int k, scale_block;
   smma_format d;
-  smma_composition *shape;
-  int count;
+  smma_shapes *shapes;
 } maker;
 
 /* ---- Steps ---- */
@@ -36,13 +37,13 @@ static void put(maker *m, const smma_step *step, int steps) {
   if (steps > SMMA_MAXIMUM_STEPS) return;
   for (int s = 0; s < steps; s++) shape.step[s] = step[s];
   shape.steps = steps;
-  for (int scaled = 0; scaled < (m->scale_block ? steps : 1) && m->count < SMMA_MOST_SHAPES; scaled++) {
+  for (int scaled = 0; scaled < (m->scale_block ? steps : 1) && m->shapes->count < SMMA_MOST_SHAPES; scaled++) {
     const int nodes = smma_composition_nodes(&shape, m->k, scaled);
     if (scaled && (step[scaled - 1].join == SMMA_JOIN_CHAIN || step[scaled - 1].turn != step[scaled - 1].take ||
                    !nodes || m->scale_block % (m->k / nodes)))
       break;
     shape.scaled_step = scaled;
-    m->shape[m->count++] = shape;
+    m->shapes->shape[m->shapes->count++] = shape;
   }
 }
 
@@ -168,8 +169,9 @@ static void put_lanes(maker *m) {
     }
 }
 
-int smma_make_shapes(int k, int scale_block, smma_format d, smma_composition shape[SMMA_MOST_SHAPES]) {
-  maker m = {k, scale_block, d, shape, 0};
+void smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes) {
+  maker m = {k, scale_block, d, shapes};
+  memset(shapes, 0, sizeof *shapes);
   put_chains(&m, NULL, 0, k);
   put_unrounded(&m);
   put_with_c_last(&m, NULL, 0, k);
@@ -177,7 +179,13 @@ int smma_make_shapes(int k, int scale_block, smma_format d, smma_composition sha
   put_trees(&m);
   put_unrounded_trees(&m);
   put_lanes(&m);
-  return m.count;
+}
+
+int smma_shapes_likely(const smma_shapes *shapes) {
+  int least = shapes->count ? shapes->against[0] : 0;
+  for (int n = 1; n < shapes->count; n++)
+    if (shapes->against[n] < least) least = shapes->against[n];
+  return least + SMMA_SHAPES_LITTLE;
 }
 
 smma_composition smma_shape_with(const smma_composition *shape, smma_format d, smma_start_values values) {

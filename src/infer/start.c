@@ -1,0 +1,144 @@
+#include "infer/start.h"
+
+#include <stdlib.h>
+
+#include "host/thread.h"
+
+/* Ways in which all steps of a shape cut and round alike; models that are built of them. */
+enum { MOST_WAYS = 4096, FAMILIES = 4, OF_FAMILY = 2 };
+
+/* All of them are compared on one part of the rows in so many, the promising ones on all. */
+enum { FIRST = 4, PROMISING = 256 };
+
+typedef struct {
+  enum { CUT_OWN, CUT_NORMALIZED, NARROWED, FIXED } family;
+  smma_brings brings;
+  int reference, bits; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
+  smma_rounding alignment, rounding, narrow_rounding;
+  smma_opposing opposing;
+  int narrow_bits;
+  size_t wrong;
+} way;
+
+typedef struct {
+  way *all;
+  int count;
+} ways;
+
+static void add(ways *w, way x) {
+  if (w->count < MOST_WAYS) w->all[w->count++] = x;
+}
+
+static const smma_rounding roundings[] = {SMMA_ROUND_NEAREST_EVEN, SMMA_ROUND_TOWARD_ZERO,  SMMA_ROUND_DOWN,
+                                          SMMA_ROUND_TO_ODD,       SMMA_ROUND_NEAREST_AWAY, SMMA_ROUND_UP};
+enum { ROUNDINGS = sizeof roundings / sizeof roundings[0] };
+
+static void add_cut(ways *w, int fraction_bits, bool chains) {
+  for (int bits = fraction_bits - 2; bits <= fraction_bits + 12; bits++)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int a = 0; a < ROUNDINGS; a++)
+        for (int opposing = 0; opposing <= chains; opposing++)
+          for (int normalized = 0; normalized <= 1; normalized++)
+            add(w, (way){.family = normalized ? CUT_NORMALIZED : CUT_OWN,
+                         .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
+                         .reference = SMMA_NONE,
+                         .bits = bits,
+                         .alignment = roundings[a],
+                         .rounding = roundings[r],
+                         .opposing = (smma_opposing)opposing,
+                         .narrow_bits = SMMA_NONE});
+}
+
+static void add_narrowed(ways *w, int fraction_bits) {
+  for (int more = 0; more <= 10; more++)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int n = 0; n < (more ? ROUNDINGS : 1); n++)
+        add(w, (way){.family = NARROWED,
+                     .reference = SMMA_NONE,
+                     .bits = SMMA_EXACT_ALIGNMENT,
+                     .alignment = SMMA_ROUND_TOWARD_ZERO,
+                     .rounding = roundings[r],
+                     .narrow_rounding = roundings[n],
+                     .narrow_bits = more ? fraction_bits + more : SMMA_NONE});
+}
+
+/* Bits below units of one. */
+static void add_fixed(ways *w) {
+  for (int bits = 0; bits <= 60; bits += 2)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int a = 0; a < (bits ? ROUNDINGS : 1); a++)
+        add(w, (way){.family = FIXED,
+                     .bits = bits,
+                     .alignment = roundings[a],
+                     .rounding = roundings[r],
+                     .narrow_bits = SMMA_NONE});
+}
+
+static smma_composition composed(const smma_composition *shape, smma_format d, const way *x) {
+  const bool is_integer = smma_is_integer(d);
+  smma_composition p = *shape;
+  for (smma_step *s = p.step; s < p.step + p.steps; s++) {
+    const bool unrounded = s->output == SMMA_NO_FORMAT;
+    s->reference = x->reference;
+    s->rounding = x->rounding;
+    s->term.brings = x->brings;
+    s->term.rounding = x->alignment;
+    s->term.bits = x->bits;
+    if (unrounded && x->bits == SMMA_EXACT_ALIGNMENT) s->term.bits = 2 * smma_encoding_of(d).fraction_bits;
+    s->accumulator = s->term;
+    s->zero_sign = SMMA_ZERO_POSITIVE;
+    if (s->join == SMMA_JOIN_CHAIN) s->opposing = x->opposing;
+    if (s == p.step + p.steps - 1) s->narrow_bits = x->narrow_bits, s->narrow_rounding = x->narrow_rounding;
+    if (is_integer && x->family == FIXED) s->width = smma_encoding_of(d).bits;
+  }
+  return p;
+}
+
+static int compare(const void *one, const void *other) {
+  const way *x = one, *y = other;
+  if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
+  return (x > y) - (x < y);
+}
+
+/* The best of each family, in that order; then the best first. */
+static int take_best(const smma_fit *f, const smma_composition *shape, const ways *w,
+                     smma_candidate best[SMMA_MOST_STARTS]) {
+  int taken[FAMILIES] = {0}, count = 0;
+  for (int n = 0; n < w->count && count < SMMA_MOST_STARTS; n++) {
+    const way *x = &w->all[n];
+    if (x->wrong == SIZE_MAX || taken[x->family]++ >= OF_FAMILY) continue;
+    best[count++] = (smma_candidate){composed(shape, f->model.instruction.d, x), x->wrong};
+  }
+  return count;
+}
+
+/* Rows that disagree, of so many; the best first. */
+static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *w, size_t looked) {
+  smma_fit some = *f;
+  some.looked = looked;
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
+  for (int n = 0; n < w->count; n++) {
+    const smma_composition p = composed(shape, f->model.instruction.d, &w->all[n]);
+    w->all[n].wrong = smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
+  }
+  qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
+}
+
+int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]) {
+  const smma_format d = f->model.instruction.d;
+  const int fraction_bits = smma_encoding_of(d).fraction_bits;
+  ways w = {malloc(MOST_WAYS * sizeof *w.all), 0};
+  bool chains = false;
+  int count;
+  if (!w.all) return -1;
+  for (int s = 0; s < shape->steps; s++) chains = chains || shape->step[s].join == SMMA_JOIN_CHAIN;
+  if (!smma_is_integer(d)) add_cut(&w, fraction_bits, chains);
+  add_narrowed(&w, fraction_bits);
+  add_fixed(&w);
+  count_wrong(f, shape, &w, f->looked / FIRST);
+  if (w.count > PROMISING) w.count = PROMISING;
+  count_wrong(f, shape, &w, f->looked);
+  count = take_best(f, shape, &w, best);
+  free(w.all);
+  return count;
+}

@@ -1,0 +1,434 @@
+/* Shapes and the unit's symmetries: products that change places. Where that changes d, a shape in which it cannot is
+   refuted; where it never does, one in which it could is less likely. No parameter has to be known for it. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/thread.h"
+#include "infer/inference.h"
+#include "rows/generate.h"
+
+/* Rows in which each permutation is tried; permutations in one call; calls at most. */
+enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SEED_OF_BASE = 0x5717 };
+
+typedef struct {
+  unsigned char from[SMMA_MAXIMUM_K]; /* the product that comes to each place */
+  bool asked, changes;
+} permutation;
+
+/* ---- What a permutation is to a shape ---- */
+
+static uint64_t mixed(uint64_t x) {
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+/* Hashes of trees in which the terms of a sum have no order. `strictly`: sums are alike if nothing can tell them apart,
+   whatever the parameters are; else if some parameters make them so: an accumulator is a term like others then, and
+   what passes alone through a step is what it was. */
+typedef struct {
+  const smma_step *step;
+  int number;
+  bool strictly;
+} hasher;
+
+enum { HASH_OF_C = 1001, HASH_OF_ZERO, HASH_OF_STEP };
+
+static uint64_t hash_of_sum(const hasher *h, const uint64_t *term, int count, bool has_accumulator,
+                            uint64_t accumulator) {
+  uint64_t sum = 0;
+  if (!h->strictly && accumulator == HASH_OF_ZERO) has_accumulator = false;
+  if (!h->strictly && count == 1 && !has_accumulator) return term[0];
+  for (int i = 0; i < count; i++) sum += mixed(term[i]);
+  if (has_accumulator) sum += h->strictly ? mixed(mixed(accumulator) + HASH_OF_STEP) : mixed(accumulator);
+  return mixed(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
+}
+
+static int hash_apart(const hasher *h, int window, uint64_t *node, int count) {
+  const smma_step *s = h->step;
+  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
+  const int groups = count / s->take;
+  for (int group = 0; group < groups; group++) {
+    for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, window, group, i)];
+    sum[group] = hash_of_sum(h, term, s->take, false, 0);
+  }
+  memcpy(node, sum, (size_t)groups * sizeof *sum);
+  return groups;
+}
+
+static int hash_chains(const hasher *h, uint64_t *node, int count) {
+  const smma_step *s = h->step;
+  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
+  const int groups = count / s->take;
+  for (int chain = 0; chain < s->chains; chain++) {
+    uint64_t accumulator = chain == 0 && s->start == SMMA_START_C ? HASH_OF_C : HASH_OF_ZERO;
+    for (int link = 0; link < groups / s->chains; link++) {
+      const int group = smma_chain_group(s, groups, chain, link);
+      for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, s->window, group, i)];
+      accumulator = hash_of_sum(h, term, s->take, link > 0 || s->start != SMMA_START_NOTHING, accumulator);
+    }
+    sum[chain] = accumulator;
+  }
+  memcpy(node, sum, (size_t)s->chains * sizeof *sum);
+  return s->chains;
+}
+
+static uint64_t hash_of_shape(const smma_composition *p, int k, const unsigned char *from, bool strictly) {
+  uint64_t node[SMMA_MAXIMUM_K];
+  int count = k;
+  for (int i = 0; i < k; i++) node[i] = (uint64_t)from[i] + 1;
+  for (int n = 0; n < p->steps; n++) {
+    const smma_step *s = &p->step[n];
+    const hasher h = {s, n, strictly};
+    int window = s->window;
+    if (s->join == SMMA_JOIN_CHAIN) {
+      count = hash_chains(&h, node, count);
+      continue;
+    }
+    do {
+      count = hash_apart(&h, window, node, count);
+      window /= s->take;
+    } while (s->join == SMMA_JOIN_TREE && window > 1);
+  }
+  return node[0];
+}
+
+typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
+
+static int effect_of(const smma_composition *p, int k, const permutation *x) {
+  static const unsigned char same[SMMA_MAXIMUM_K] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+  if (hash_of_shape(p, k, x->from, true) == hash_of_shape(p, k, same, true)) return CAN_STAY;
+  return hash_of_shape(p, k, x->from, false) == hash_of_shape(p, k, same, false) ? CAN_CHANGE | CAN_STAY : CAN_CHANGE;
+}
+
+/* ---- Permutations ---- */
+
+static bool moves(const permutation *x, int k) { return x->from[k] != k; }
+
+static permutation identity(int k) {
+  permutation x = {.asked = false};
+  for (int i = 0; i < k; i++) x.from[i] = (unsigned char)i;
+  return x;
+}
+
+static void swap(permutation *x, int i, int j) {
+  const unsigned char kept = x->from[i];
+  x->from[i] = x->from[j];
+  x->from[j] = kept;
+}
+
+static int add(permutation *all, int count, const permutation *x, int k) {
+  for (int n = 0; n < count; n++)
+    if (memcmp(all[n].from, x->from, (size_t)k) == 0) return count;
+  if (count < MOST_PERMUTATIONS) all[count++] = *x;
+  return count;
+}
+
+/* Two of `count` parts of `size` products change places; `apart`: products of a part are `count` apart. */
+static int add_parts(permutation *all, int have, int k, int size, bool apart, int one, int other) {
+  permutation x = identity(k);
+  const int count = k / size;
+  for (int i = 0; i < size; i++)
+    swap(&x, apart ? i * count + one : one * size + i, apart ? i * count + other : other * size + i);
+  return add(all, have, &x, k);
+}
+
+/* Single products, and parts of neighbours, or of every n-th, beside each other, with the first and halfway. */
+static int make_permutations(int k, permutation *all) {
+  int have = 0;
+  permutation reversed = identity(k);
+  for (int i = 0; i < k / 2; i++) swap(&reversed, i, k - 1 - i);
+  have = add(all, have, &reversed, k);
+  for (int size = k / 2; size > 0; size--) {
+    const int parts = k % size ? 0 : k / size;
+    for (int apart = 0; apart <= (size > 1); apart++)
+      for (int part = 1; part < parts; part++) {
+        have = add_parts(all, have, k, size, apart, part - 1, part);
+        have = add_parts(all, have, k, size, apart, 0, part);
+        if (part >= 2) have = add_parts(all, have, k, size, apart, part - 2, part);
+        if (part >= parts / 2) have = add_parts(all, have, k, size, apart, part - parts / 2, part);
+      }
+  }
+  return have;
+}
+
+/* ---- Rows ---- */
+
+static double product_of(const smma_instruction *i, const smma_row *row, int k) {
+  return smma_value(i->a, row->a[k]) * smma_value(i->b, row->b[k]);
+}
+
+static void negate(smma_format format, uint64_t *code) {
+  *code = smma_round(format, -smma_value(format, *code), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+}
+
+/* The greatest product once more with the other sign, in the place of another one, where it can be written. */
+static void cancel(const smma_instruction *i, smma_row *row, int number) {
+  int greatest = 0, other;
+  for (int k = 1; k < i->k; k++) {
+    const double x = product_of(i, row, k), y = product_of(i, row, greatest);
+    if (x * x > y * y) greatest = k;
+  }
+  other = (greatest + 1 + number % (i->k > 1 ? i->k - 1 : 1)) % i->k;
+  row->a[other] = row->a[greatest];
+  row->b[other] = row->b[greatest];
+  negate(i->a, &row->a[other]);
+}
+
+/* One scale factor is that of all, so that products may change places. */
+static void put(smma_rows *base, size_t at, smma_row *row) {
+  const int scales = smma_scale_count(base->instruction->k, base->instruction->scale_block);
+  for (int s = 1; s < scales; s++) row->scale_a[s] = row->scale_a[0], row->scale_b[s] = row->scale_b[0];
+  smma_rows_put(base, at, row);
+}
+
+/* Generated ones, in half of which the greatest product cancels. */
+static void make_base(const smma_inference_work *x, smma_rows *base) {
+  smma_generate_rows(base, x->request->seed ^ SEED_OF_BASE, 0, BASE_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  for (int r = 0; r < BASE_ROWS; r++) {
+    smma_row row;
+    smma_rows_get(base, (size_t)r, &row);
+    if (r % 2 && x->as.k > 1) cancel(&x->as, &row, r / 2);
+    put(base, (size_t)r, &row);
+  }
+}
+
+/* The rows that disagree with the model, and the same with a product or c negated: what they show of the structure
+   others do not. */
+static void make_base_of_misfits(const smma_inference_work *x, smma_rows *base) {
+  const size_t misfits = x->fit.wrong;
+  for (size_t r = 0; r < BASE_ROWS; r++) {
+    smma_row row;
+    smma_rows_get(&x->samples.rows, x->fit.order[r % misfits], &row);
+    if (r >= misfits) {
+      const size_t k = (r - misfits) % ((size_t)x->as.k + 1);
+      negate(k < (size_t)x->as.k ? x->as.a : x->as.c, k < (size_t)x->as.k ? &row.a[k] : &row.c);
+    }
+    put(base, r, &row);
+  }
+}
+
+static void permute(const smma_rows *base, int k, const permutation *x, smma_rows *rows, size_t at) {
+  for (size_t r = 0; r < BASE_ROWS; r++) {
+    smma_row row, other;
+    smma_rows_get(base, r, &row);
+    other = row;
+    for (int i = 0; i < k; i++) other.a[i] = row.a[x->from[i]], other.b[i] = row.b[x->from[i]];
+    smma_rows_put(rows, at + r, &other);
+  }
+}
+
+/* ---- Asking ---- */
+
+/* What is known: what each permutation is to each shape, and how much speaks against it. */
+typedef struct {
+  permutation *permutation;
+  int permutations;
+  unsigned char (*effect)[SMMA_MOST_SHAPES];
+  bool refuted[SMMA_MOST_SHAPES];
+  int before[SMMA_MOST_SHAPES]; /* what spoke against it before these rows */
+} knowledge;
+
+static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 4)
+  for (int p = 0; p < known->permutations; p++)
+    for (int n = 0; n < shapes->count; n++)
+      known->effect[p][n] = (unsigned char)effect_of(&shapes->shape[n], k, &known->permutation[p]);
+}
+
+static bool changes(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at) {
+  for (size_t r = 0; r < BASE_ROWS; r++)
+    if (!smma_same_result(o, smma_rows_result(base, r), smma_rows_result(rows, at + r))) return true;
+  return false;
+}
+
+/* How many of the likely shapes are wrong about what most of them are right about. */
+static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
+  const int most = smma_shapes_likely(shapes);
+  int likely = 0, can_stay = 0, can_change = 0;
+  for (int n = 0; n < shapes->count; n++) {
+    const int e = known->refuted[n] || shapes->against[n] > most ? 0 : known->effect[at][n];
+    likely += e != 0, can_stay += (e & CAN_STAY) != 0, can_change += (e & CAN_CHANGE) != 0;
+  }
+  return likely - (can_stay > can_change ? can_stay : can_change);
+}
+
+static void judge(smma_shapes *shapes, knowledge *known, int at, bool changed) {
+  known->permutation[at].changes = changed;
+  for (int n = 0; n < shapes->count; n++) {
+    const int e = known->effect[at][n];
+    if (changed)
+      known->refuted[n] |= !(e & CAN_CHANGE);
+    else
+      shapes->against[n] += !(e & CAN_STAY);
+  }
+}
+
+/* The permutation not asked yet that tells the shapes apart best; -1: none does. */
+static int best_of(const smma_shapes *shapes, const knowledge *known) {
+  int best = -1, most = 0;
+  for (int n = 0; n < known->permutations; n++) {
+    const int w = known->permutation[n].asked ? 0 : worth(shapes, known, n);
+    if (w > most) most = w, best = n;
+  }
+  return best;
+}
+
+/* So many that tell the shapes apart best. */
+static int choose(const smma_shapes *shapes, knowledge *known, int which[AT_ONCE]) {
+  int count = 0;
+  for (int at; count < AT_ONCE && (at = best_of(shapes, known)) >= 0;) {
+    known->permutation[at].asked = true;
+    which[count++] = at;
+  }
+  return count;
+}
+
+/* Those not asked yet in which only two products change places. */
+static int choose_pairs(knowledge *known, int products, int which[AT_ONCE]) {
+  int count = 0;
+  for (int n = 0; n < known->permutations && count < AT_ONCE; n++) {
+    int moved = 0;
+    for (int k = 0; k < products; k++) moved += moves(&known->permutation[n], k);
+    if (moved != 2 || known->permutation[n].asked) continue;
+    known->permutation[n].asked = true;
+    which[count++] = n;
+  }
+  return count;
+}
+
+/* Asks the unit for these in one call. */
+static bool ask(smma_inference_work *x, knowledge *known, const int *which, int count, const smma_rows *base,
+                smma_rows *rows) {
+  const smma_operation o = smma_operation_of(&x->as);
+  for (int n = 0; n < count; n++) permute(base, x->as.k, &known->permutation[which[n]], rows, (size_t)n * BASE_ROWS);
+  if (!smma_inference_ask(x, rows, (size_t)count * BASE_ROWS)) return false;
+  for (int n = 0; n < count; n++) judge(x->shapes, known, which[n], changes(&o, base, rows, (size_t)n * BASE_ROWS));
+  return true;
+}
+
+static bool ask_best(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
+  int which[AT_ONCE];
+  for (int call = 0; call < MOST_CALLS; call++) {
+    const int count = choose(x->shapes, known, which);
+    if (count == 0) break;
+    if (!ask(x, known, which, count, base, rows)) return false;
+  }
+  return true;
+}
+
+/* ---- A product that is unlike the others ---- */
+
+/* What is known of shapes from permutations that leave product k in its place; NONE: from all. Returns the least that
+   speaks against any. */
+enum { NONE = -1 };
+
+static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
+  int least = INT_MAX;
+  for (int n = 0; n < shapes->count; n++) {
+    known->refuted[n] = false;
+    shapes->against[n] = 0;
+    for (int p = 0; p < known->permutations; p++) {
+      const permutation *x = &known->permutation[p];
+      if (!x->asked || (k != NONE && moves(x, k))) continue;
+      if (x->changes)
+        known->refuted[n] |= !(known->effect[p][n] & CAN_CHANGE);
+      else
+        shapes->against[n] += !(known->effect[p][n] & CAN_STAY);
+    }
+    if (!known->refuted[n]) least = smma_minimum(least, shapes->against[n]);
+  }
+  return least;
+}
+
+/* Where no shape is likely: beside which product one is, if it is one. */
+static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
+  int which[AT_ONCE], least = judge_beside(x->shapes, known, NONE), odd = NONE;
+  if (least <= SMMA_SHAPES_LITTLE) return true;
+  for (int count; (count = choose_pairs(known, x->as.k, which)) > 0;)
+    if (!ask(x, known, which, count, base, rows)) return false;
+  for (int k = 0; k < x->as.k; k++) {
+    const int beside = judge_beside(x->shapes, known, k);
+    if (beside <= SMMA_SHAPES_LITTLE && beside < least) least = beside, odd = k;
+  }
+  judge_beside(x->shapes, known, odd);
+  if (odd == NONE) return true;
+  x->odd = odd;
+  smma_inference_tell(x, "structure: the product at k = %d is unlike the others", odd);
+  for (int n = 0; n < known->permutations; n++)
+    if (moves(&known->permutation[n], odd)) known->permutation[n].asked = true;
+  return ask_best(x, known, base, rows);
+}
+
+/* Rows that show nothing of a shape speak against it without reason: the least counts. */
+static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
+  int kept = 0;
+  for (int n = 0; n < shapes->count; n++) {
+    if (known->refuted[n]) continue;
+    shapes->shape[kept] = shapes->shape[n];
+    shapes->against[kept++] = smma_minimum(shapes->against[n], known->before[n]);
+  }
+  if (kept) shapes->count = kept;
+}
+
+/* Those first against which the least is said; in their order else. */
+static void put_likely_first(smma_shapes *shapes) {
+  for (int n = 1; n < shapes->count; n++) {
+    const smma_composition shape = shapes->shape[n];
+    const int against = shapes->against[n];
+    int at = n;
+    for (; at > 0 && shapes->against[at - 1] > against; at--) {
+      shapes->shape[at] = shapes->shape[at - 1];
+      shapes->against[at] = shapes->against[at - 1];
+    }
+    shapes->shape[at] = shape;
+    shapes->against[at] = against;
+  }
+}
+
+bool smma_inference_weigh_shapes(smma_inference_work *x) {
+  const smma_instruction *i = x->request->instruction;
+  knowledge *known = calloc(1, sizeof *known);
+  smma_rows base = {.capacity = 0}, rows = {.capacity = 0};
+  bool good = known != NULL;
+  if (good) {
+    known->permutation = malloc(MOST_PERMUTATIONS * sizeof *known->permutation);
+    known->effect = malloc(MOST_PERMUTATIONS * sizeof *known->effect);
+    good = known->permutation && known->effect && smma_rows_allocate(i, BASE_ROWS, &base) &&
+           smma_rows_allocate(i, AT_ONCE * BASE_ROWS, &rows);
+  }
+  if (!good) smma_fail(x->error, "out of memory");
+  if (good) {
+    known->permutations = make_permutations(i->k, known->permutation);
+    for (int n = 0; n < x->shapes->count; n++) {
+      known->before[n] = x->fit.wrong ? x->shapes->against[n] : INT_MAX;
+      x->shapes->against[n] = 0;
+    }
+    find_effects(x->shapes, i->k, known);
+    if (x->fit.wrong)
+      make_base_of_misfits(x, &base);
+    else
+      make_base(x, &base);
+  }
+  good = good && smma_inference_learn(x, &base, BASE_ROWS);
+  good = good && ask_best(x, known, &base, &rows);
+  good = good && set_one_product_apart(x, known, &base, &rows);
+  if (good) {
+    const int before = x->shapes->count;
+    leave_out_refuted(x->shapes, known);
+    put_likely_first(x->shapes);
+    smma_inference_tell(x, "structure: %d of %d shapes are left", x->shapes->count, before);
+  }
+  smma_rows_free(&base);
+  smma_rows_free(&rows);
+  if (known) {
+    free(known->permutation);
+    free(known->effect);
+  }
+  free(known);
+  return good;
+}
