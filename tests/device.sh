@@ -26,12 +26,23 @@ fails 'no number' "--kernel: this CPU has no kernel 'opencl:x'; it has .*, core;
   "${product[@]}" opencl:x
 SOFTMMA_HOST_MEMORY=1000 fails 'too little memory' '^softmma: this CPU has too little memory for 64 rows and columns$' \
   "${product[@]}" opencl
-SOFTMMA_HOST_FAILS=4 fails 'a lost device' '^softmma: the device is not available any more$' "${product[@]}" opencl
-SOFTMMA_HOST_FAILS=10 fails 'lost later' '^softmma: the device is not available any more$' "${product[@]}" opencl
+SOFTMMA_HOST_LOST=4 fails 'a lost device' '^softmma: the device is not available any more$' "${product[@]}" opencl
+SOFTMMA_HOST_LOST=16 fails 'lost later' '^softmma: the device is not available any more$' "${product[@]}" opencl
 SOFTMMA_HOST_WRONG=1 fails 'a device that computes wrong' \
   '^softmma: this CPU computes wrong: 1 of 2880 results of its check differ; it is not used$' "${product[@]}" opencl
 SOFTMMA_ENGINES=/nowhere fails 'no module' 'softmma-engine-opencl.so is not there; SOFTMMA_ENGINES can name its folder$' \
   "${product[@]}" opencl
+SOFTMMA_HOST_NONE=1 fails 'no device' "^softmma: --kernel: the tests' driver has no device$" "${product[@]}" opencl
+for kernel in opencl cuda:0; do
+  SOFTMMA_HOST_NONE=1 fails "bench without a device, $kernel" "^softmma: --kernel: the tests' driver has no device$" \
+    bench --kernel $kernel
+  SOFTMMA_ENGINES=/nowhere fails "bench without the module of $kernel" '^softmma: --kernel: softmma-engine-.* is not there' \
+    bench --kernel $kernel --rows 100
+done
+SOFTMMA_HOST_NONE=1 gives 'a driver without devices' 0 "^opencl +not to be had: the tests' driver has no device$" version
+SOFTMMA_HOST_NO_F64=1 gives 'a device without binary64' 0 'opencl kernel' "${product[@]}" opencl
+SOFTMMA_HOST_NO_F64=1 gives 'which is said' 0 '^opencl:0 .*, no FP64: slow' version
+rm -f d.npy
 SOFTMMA_HOST_ABORTS=1 gives 'a driver that ends processes' 0 \
   '^opencl +not to be had: a process that asked its libraries for devices was ended by signal 6 ' version
 check 'nothing is written' test ! -e d.npy

@@ -108,8 +108,12 @@ if [ -n "${SOFTMMA_ENGINES-}" ]; then # the tests' own driver
     campaign --unit "model:$device" --against "custom:$device:ampere.json" "${ampere[@]}" --rows 70000
   SOFTMMA_HOST_WRONG=1 fails 'a device that makes other rows' 'makes or computes other rows than this CPU; it is not' \
     campaign --unit "model:$device" --against "custom:$device:ampere.json" "${ampere[@]}" --rows 70000
-  SOFTMMA_HOST_FAILS=1 fails 'a lost device' 'is not available any more; the batch is rows 0 to 999' \
+  SOFTMMA_HOST_LOST=1 fails 'a lost device' 'is not available any more; the batch is rows 0 to 999' \
     campaign --unit "model:$device" "${ampere[@]}" --rows 1000
+  SOFTMMA_HOST_LOST=100 fails 'lost later' ': the device is not available any more$' \
+    campaign --unit "model:$device" "${ampere[@]}" --rows 300000
+  SOFTMMA_HOST_NO_F64=1 gives 'a device without binary64' 0 'mismatches=0$' \
+    campaign --unit "model:$device" --against model "${ampere[@]}" --rows 1000
 fi
 
 finish

@@ -3,8 +3,9 @@
    With HOST_ADDRESSES its memory has addresses that others may name, and that mean nothing to the host.
 
    SOFTMMA_HOST_MEMORY=BYTES is all the memory that it has, SOFTMMA_HOST_BUFFER=BYTES the most that it gives at once,
-   SOFTMMA_HOST_LEFT=BYTES all that it has when asked, fewer than it said; SOFTMMA_HOST_FAILS=N lets the N-th start of a
-   kernel fail, as where a device is lost; SOFTMMA_HOST_WRONG=N turns a bit of the N-th results that are read;
+   SOFTMMA_HOST_LEFT=BYTES all that it has when asked, fewer than it said; SOFTMMA_HOST_LOST=N loses the device at the
+   N-th copy or start of a kernel since the variable was set; SOFTMMA_HOST_NO_F64=1 is a device without binary64;
+   SOFTMMA_HOST_WRONG=N turns a bit of the N-th results that are read; SOFTMMA_HOST_NONE=1 has no device;
    SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ FAST(integer)
 FAST(t_fdpa)
 FAST(tr_fdpa)
 
+enum { OF_FAST = 12 }; /* arguments: of no other kernel */
 static const struct {
   const char *name;
   caller *call;
@@ -92,15 +94,15 @@ static const struct {
     {"smma_kernel_generate", call_generate, 8},
     {"smma_kernel_rows", call_rows, 8},
     {"smma_kernel_compare", call_compare, 11},
-    {"smma_kernel_e_fdpa", call_e_fdpa, 12},
-    {"smma_kernel_fma_f32", call_fma_f32, 12},
-    {"smma_kernel_fma_f64", call_fma_f64, 12},
-    {"smma_kernel_ftz_addmul", call_ftz_addmul, 12},
-    {"smma_kernel_ftz_fma", call_ftz_fma, 12},
-    {"smma_kernel_gst_fdpa", call_gst_fdpa, 12},
-    {"smma_kernel_integer", call_integer, 12},
-    {"smma_kernel_t_fdpa", call_t_fdpa, 12},
-    {"smma_kernel_tr_fdpa", call_tr_fdpa, 12},
+    {"smma_kernel_e_fdpa", call_e_fdpa, OF_FAST},
+    {"smma_kernel_fma_f32", call_fma_f32, OF_FAST},
+    {"smma_kernel_fma_f64", call_fma_f64, OF_FAST},
+    {"smma_kernel_ftz_addmul", call_ftz_addmul, OF_FAST},
+    {"smma_kernel_ftz_fma", call_ftz_fma, OF_FAST},
+    {"smma_kernel_gst_fdpa", call_gst_fdpa, OF_FAST},
+    {"smma_kernel_integer", call_integer, OF_FAST},
+    {"smma_kernel_t_fdpa", call_t_fdpa, OF_FAST},
+    {"smma_kernel_tr_fdpa", call_tr_fdpa, OF_FAST},
 };
 
 static size_t number_of(const char *variable) {
@@ -109,21 +111,34 @@ static size_t number_of(const char *variable) {
 }
 
 static size_t count_devices(char message[SMMA_DEVICE_MESSAGE]) {
-  (void)message;
   if (number_of("SOFTMMA_HOST_ABORTS")) abort();
-  return 1;
+  if (!number_of("SOFTMMA_HOST_NONE")) return 1;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "the tests' driver has no device");
+  return 0;
 }
 
-static int one_device;         /* the address of which is the device */
-static size_t started, copied; /* kernels, results */
+static int one_device; /* the address of which is the device */
+static size_t copied;  /* results */
+
+/* Whether the device is lost from this call on. */
+static bool is_lost(char message[SMMA_DEVICE_MESSAGE]) {
+  static size_t lost_at, calls;
+  const size_t n = number_of("SOFTMMA_HOST_LOST");
+  if (n != lost_at) lost_at = n, calls = 0;
+  if (n == 0 || ++calls < n) return false;
+  snprintf(message, SMMA_DEVICE_MESSAGE, "the device is not available any more");
+  return true;
+}
 
 static void *open_device(size_t index, smma_device_description *is, char message[SMMA_DEVICE_MESSAGE]) {
   const size_t memory = number_of("SOFTMMA_HOST_MEMORY"), most = number_of("SOFTMMA_HOST_BUFFER");
+  if (count_devices(message) == 0) return NULL;
   if (index > 0) {
     snprintf(message, SMMA_DEVICE_MESSAGE, "there is no device %zu; there is 1, from 0 on", index);
     return NULL;
   }
-  *is = (smma_device_description){.name = "this CPU", .driver = "the tests' driver", .has_f64 = true, .width = 1};
+  *is = (smma_device_description){.name = "this CPU", .driver = "the tests' driver", .width = 1};
+  is->has_f64 = !number_of("SOFTMMA_HOST_NO_F64");
   is->memory = is->largest = memory ? memory : (size_t)1 << 40;
   if (most) is->largest = most;
   return &one_device;
@@ -171,13 +186,15 @@ static void release(void *device, void *of_device) {
 }
 
 static bool write_buffer(void *device, void *to, const void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
-  (void)device, (void)message;
+  (void)device;
+  if (is_lost(message)) return false;
   memcpy(here(to), from, bytes);
   return true;
 }
 
 static bool read_buffer(void *device, void *to, void *from, size_t bytes, char message[SMMA_DEVICE_MESSAGE]) {
-  (void)device, (void)message;
+  (void)device;
+  if (is_lost(message)) return false;
   memcpy(to, here(from), bytes);
   if (++copied == number_of("SOFTMMA_HOST_WRONG")) *(unsigned char *)to ^= 1;
   return true;
@@ -209,13 +226,11 @@ static void *program(void *device, const smma_operation *operation, char message
 static bool launch(void *device, void *of, const char *name, const size_t items[2], size_t group,
                    const smma_kernel_argument *arguments, size_t count, char message[SMMA_DEVICE_MESSAGE]) {
   (void)device, (void)of;
-  if (++started == number_of("SOFTMMA_HOST_FAILS")) {
-    snprintf(message, SMMA_DEVICE_MESSAGE, "the device is not available any more");
-    return false;
-  }
+  if (is_lost(message)) return false;
   for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
     if (strcmp(kernels[k].name, name) != 0) continue;
     if (kernels[k].arguments != count || items[0] % group) break;
+    if (kernels[k].arguments == OF_FAST && number_of("SOFTMMA_HOST_NO_F64")) break;
     for (size_t y = 0; y < items[1]; y++)
       for (size_t x = 0; x < items[0]; x++) {
         smma_items_here[0] = (int)x, smma_items_here[1] = (int)y;

@@ -1,5 +1,8 @@
-/* Operands in a device's memory: what is refused, in one line, and leaves D as it is. Products are compared in
-   kernel_check.c and test_plan.c. SOFTMMA_ENGINES names the tests' driver that plays CUDA's. */
+/* What devices, and operands in their memory, are refused for, and where they are lost: one line, and D as it is.
+   Products are compared in kernel_check.c and test_plan.c. SOFTMMA_ENGINES names the tests' drivers that play OpenCL's
+   and CUDA's. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device_gemm.h"
@@ -70,7 +73,83 @@ static void test_memory(void **state) {
   smma_device_release("cuda", memory), smma_device_release("cuda", NULL);
 }
 
+/* ---- Lost devices ---- */
+
+enum { LINES = 100, COLUMNS = 70, DEPTH = 3 * K, D_BYTES = LINES * COLUMNS * 4, MOST_CALLS = 1000 };
+
+/* D's bytes, wherever it is. */
+static void take_d(const smma_gemm_arguments *g, unsigned char *to) {
+  if (g->on_device)
+    assert_int_equal(smma_device_read(g->kernel, to, g->d, D_BYTES, NULL, 0), SMMA_OK);
+  else
+    memcpy(to, g->d, D_BYTES);
+}
+
+/* The product with the device lost at every call of its driver in turn, until it needs no more: how many those are. */
+static int lose(const smma_gemm_arguments *g, const unsigned char *expected, bool d_stays) {
+  const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32");
+  unsigned char before[D_BYTES], after[D_BYTES];
+  int calls;
+  assert_int_equal(smma_gemm(i, g), SMMA_OK); /* the operation is checked only once */
+  take_d(g, after);
+  assert_memory_equal(after, expected, D_BYTES);
+  memset(before, 0x5a, sizeof before);
+  for (calls = 1; calls < MOST_CALLS; calls++) {
+    char number[20];
+    smma_status status;
+    if (g->on_device)
+      assert_int_equal(smma_device_write(g->kernel, g->d, before, D_BYTES, NULL, 0), SMMA_OK);
+    else
+      memcpy(g->d, before, D_BYTES);
+    snprintf(number, sizeof number, "%d", calls);
+    setenv("SOFTMMA_HOST_LOST", number, 1);
+    message[0] = 0;
+    status = smma_gemm(i, g);
+    unsetenv("SOFTMMA_HOST_LOST");
+    take_d(g, after);
+    if (status == SMMA_OK) break;
+    assert_int_equal(status, SMMA_DEVICE_FAILED);
+    assert_string_equal(message, "the device is not available any more");
+    if (d_stays) assert_memory_equal(after, before, D_BYTES);
+  }
+  assert_memory_equal(after, expected, D_BYTES);
+  return calls - 1;
+}
+
+static void test_lost(void **state) {
+  static unsigned char a[LINES * DEPTH * 2], b[DEPTH * COLUMNS * 2], d[D_BYTES], expected[D_BYTES];
+  smma_gemm_arguments g;
+  int at_once, in_parts, there;
+  (void)state;
+  for (size_t i = 0; i < sizeof a; i++) a[i] = (unsigned char)(37 * i % 101);
+  for (size_t i = 0; i < sizeof b; i++) b[i] = (unsigned char)(53 * i % 103);
+  smma_gemm_defaults(&g);
+  g.m = LINES, g.n = COLUMNS, g.k = DEPTH, g.a = a, g.b = b, g.d = expected, g.kernel = "core";
+  g.message = message, g.message_size = sizeof message;
+  assert_int_equal(smma_gemm(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &g), SMMA_OK);
+
+  g.kernel = "opencl", g.d = d;
+  at_once = lose(&g, expected, true);
+  setenv("SOFTMMA_HOST_LEFT", "150000", 1);
+  in_parts = lose(&g, expected, true);
+  unsetenv("SOFTMMA_HOST_LEFT");
+  assert_true(at_once >= 8); /* operands, what makes factors of them, both kernels, D */
+  assert_true(in_parts >= 2 * at_once);
+
+  g.kernel = "cuda", g.on_device = 1;
+  g.a = allocate(sizeof a), g.b = allocate(sizeof b), g.d = allocate(D_BYTES);
+  assert_int_equal(smma_device_write("cuda", (void *)g.a, a, sizeof a, NULL, 0), SMMA_OK);
+  assert_int_equal(smma_device_write("cuda", (void *)g.b, b, sizeof b, NULL, 0), SMMA_OK);
+  there = lose(&g, expected, true);
+  assert_true(there >= 8);
+  setenv("SOFTMMA_HOST_LEFT", "200000", 1);
+  assert_true(lose(&g, expected, false) >= 2 * there); /* a part of D may be there */
+  unsetenv("SOFTMMA_HOST_LEFT");
+  smma_device_release("cuda", (void *)g.a), smma_device_release("cuda", (void *)g.b), smma_device_release("cuda", g.d);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests_name("memory of devices", tests, NULL, NULL);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_lost)};
+  return cmocka_run_group_tests_name("what devices refuse", tests, NULL, NULL);
 }
