@@ -1,5 +1,6 @@
 /* NVRTC compiles rows, and the core of custom units, for an operation; rows need no local memory but where they are
    made. Usage: cuda_compile TARGET... (75, 90); status 77 without NVRTC. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,15 @@
 #include "device/cuda/compile.h"
 
 #define FORMATS(x, c_and_d) .a = x, .b = x, .c = c_and_d, .d = c_and_d, .scale = SMMA_NO_FORMAT
+
+#define LONG_CUT \
+  { .offset = SMMA_NONE, .least = SMMA_NONE, .zero_exponent = SMMA_NONE, .bits = 112, .drop = SMMA_NONE }
+#define LONG                                                                                                         \
+  {                                                                                                                  \
+    .take = 16, .turn = 16, .window = 16, .chains = -2147483647, .stride = -2147483647, .descending = INT_MIN,       \
+    .reference = SMMA_NONE, .term = LONG_CUT, .accumulator = LONG_CUT, .width = SMMA_NONE, .narrow_bits = SMMA_NONE, \
+    .narrow_subnormals = INT_MIN, .output = SMMA_F32, .early_underflow = INT_MIN                                     \
+  }
 
 static const struct {
   const char *name;
@@ -33,7 +43,25 @@ static const struct {
                            .output = SMMA_F32}}},
       FORMATS(SMMA_F16, SMMA_F32),
       .k = 16}},
+    {"C-FDPA, K = 16",
+     {.rule = {SMMA_C_FDPA,
+               SMMA_NAN_QUIET,
+               {.c_fdpa = {.alignment_bits = 24, .c_bits = 24, .block = 2, .stride = 1, .output = SMMA_F32}}},
+      FORMATS(SMMA_F16, SMMA_F32),
+      .k = 16}},
+    {"a composition whose words are long, K = 16",
+     {.rule = {SMMA_COMPOSITION,
+               SMMA_NAN_QUIET,
+               {.composition = {.widen = SMMA_NO_FORMAT,
+                                .product_limit = SMMA_NONE,
+                                .steps = SMMA_MAXIMUM_STEPS,
+                                .step = {LONG, LONG, LONG, LONG, LONG, LONG}}}},
+      FORMATS(SMMA_F16, SMMA_F32),
+      .k = 16}},
 };
+
+/* Of these the core computes products. */
+static bool is_of_core(const smma_operation *o) { return smma_cuda_part_of("smma_kernel_core", o) == SMMA_CUDA_CORE; }
 
 /* What the compiler says of a kernel. Whether it takes no stack. */
 static bool report(const char *target, const char *name, const char *log, const char *kernel) {
@@ -63,7 +91,8 @@ static int check(const char *target, size_t i, smma_cuda_part part) {
     report(target, cases[i].name, log, "smma_kernel_core");
   } else {
     report(target, cases[i].name, log, "smma_kernel_generate");
-    const bool must = cases[i].operation.k == 16 && cases[i].operation.rule.algorithm != SMMA_TR_FDPA;
+    const smma_algorithm algorithm = cases[i].operation.rule.algorithm;
+    const bool must = cases[i].operation.k == 16 && (algorithm == SMMA_T_FDPA || algorithm == SMMA_G_FDPA);
     wrong += !report(target, cases[i].name, log, "smma_kernel_rows") && must;
     wrong += !report(target, cases[i].name, log, "smma_kernel_compare") && must;
   }
@@ -78,9 +107,9 @@ int main(int argc, char **argv) {
   if (!smma_cuda_has_compiler()) return puts("SKIPPED: there is no NVRTC"), 77;
   for (int t = 1 + few; t < argc; t++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-      const bool custom = cases[i].operation.rule.algorithm == SMMA_G_FDPA;
-      if (!few || custom) wrong += check(argv[t], i, SMMA_CUDA_ROWS);
-      if (!few && custom) wrong += check(argv[t], i, SMMA_CUDA_CORE);
+      const bool of_core = is_of_core(&cases[i].operation);
+      if (!few || cases[i].operation.rule.algorithm == SMMA_G_FDPA) wrong += check(argv[t], i, SMMA_CUDA_ROWS);
+      if (!few && of_core) wrong += check(argv[t], i, SMMA_CUDA_CORE);
     }
   return wrong > 0;
 }

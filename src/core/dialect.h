@@ -57,4 +57,12 @@ SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 6
 SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((unsigned __int128)x * y >> 64); }
 
 #endif
+
+/* A rule's algorithm. Where kernels are compiled for one operation it is a constant: compilers drop the other
+   algorithms before they judge what is too long to be inlined, and without that nothing of an operation is constant. */
+#ifdef SMMA_OPERATION_ALGORITHM
+#define SMMA_ALGORITHM(rule) ((void)(rule), SMMA_OPERATION_ALGORITHM)
+#else
+#define SMMA_ALGORITHM(rule) (rule)->algorithm
+#endif
 #endif

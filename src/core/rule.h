@@ -54,6 +54,9 @@ typedef struct {
   int scale_block; /* elements that share a scale factor; 0 without scales */
 } smma_operation;
 
+/* The algorithm: see SMMA_ALGORITHM. */
+SMMA_CORE smma_algorithm smma_algorithm_of(const smma_rule *r) { return (smma_algorithm)SMMA_ALGORITHM(r); }
+
 /* Whether a format is one of the table, or an integer: the floating-point formats that are spelled out have exponents
    and significands of any range, which is the core's alone. */
 SMMA_CORE bool smma_is_usual(smma_format format) { return !smma_is_spelled(format) || smma_is_integer(format); }
@@ -88,7 +91,7 @@ SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
 
 /* L: the most products that one fused sum takes. */
 SMMA_CORE int smma_block_limit(const smma_rule *r, int k) {
-  switch (r->algorithm) {
+  switch (smma_algorithm_of(r)) {
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_FP8_BY_FP16: return r->with.t_fdpa.block;
@@ -116,7 +119,7 @@ SMMA_CORE int smma_block_of(const smma_operation *o) {
 
 /* Whether smma_fused_terms and smma_fused_sum compute the operation's blocks. */
 SMMA_CORE bool smma_is_fused(const smma_operation *o) {
-  switch (o->rule.algorithm) {
+  switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FMA:
     case SMMA_FTZ_ADDMUL:
     case SMMA_FTZ_FMA:
@@ -142,7 +145,7 @@ SMMA_CORE int smma_blocks_per_step(const smma_operation *o) { return smma_is_fus
 /* How many consecutive k go to each block in turn: all of a block, if they are not dealt out. FP8 by FP16 deals out
    pairs: with two blocks, k mod 4 < 2 to the first; INTEGER in two stages eights. */
 SMMA_CORE int smma_dealt_products(const smma_operation *o) {
-  switch (o->rule.algorithm) {
+  switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return 2;
     case SMMA_G_FDPA: return o->rule.with.g_fdpa.interleave;
     case SMMA_INTEGER:
@@ -166,7 +169,8 @@ SMMA_CORE int smma_dealt_products(const smma_operation *o) {
 
 /* Which block of consecutive products is the n-th: C-FDPA and GD-FDPA may take them in strides. */
 SMMA_CORE int smma_block_in_order(const smma_operation *o, int n) {
-  const bool strides = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
+  const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
+  const bool strides = algorithm == SMMA_C_FDPA || algorithm == SMMA_GD_FDPA;
   const int stride = strides ? o->rule.with.c_fdpa.stride : 1;
   int rows;
   if (stride == 1) return n;
@@ -195,7 +199,7 @@ SMMA_CORE smma_number smma_scale_at(const smma_operation *o, smma_operands x, in
 }
 
 SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, int k) {
-  switch (o->rule.algorithm) {
+  switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FP8_BY_FP16: return smma_product(smma_widen_to_f16(x.a[k]), smma_widen_to_f16(x.b[k]));
     case SMMA_ST_FDPA: return smma_product(smma_product(x.a[k], x.b[k]), smma_scale_at(o, x, k));
     case SMMA_G_FDPA: return smma_g_fdpa_product(&o->rule.with.g_fdpa, x.a[k], x.b[k], smma_scale_at(o, x, k));
@@ -221,8 +225,9 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
    their number, at most SMMA_MAXIMUM_K + 1. */
 SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int block, uint64_t accumulator,
                                smma_number *term) {
+  const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
   int count, i;
-  if (o->rule.algorithm == SMMA_GST_FDPA) {
+  if (algorithm == SMMA_GST_FDPA) {
     int group = o->rule.with.gst_fdpa.group;
     count = o->k / group;
     for (i = 0; i < count; i++) {
@@ -234,15 +239,15 @@ SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int blo
     for (i = 0; i < count; i++) term[i] = smma_product_at(o, x, smma_product_index(o, block, i));
   }
   term[count] = smma_decode(smma_encoding_of(o->d), accumulator);
-  if (o->rule.algorithm == SMMA_TR_FDPA || o->rule.algorithm == SMMA_GTR_FDPA)
+  if (algorithm == SMMA_TR_FDPA || algorithm == SMMA_GTR_FDPA)
     smma_tr_fdpa_overflow(&o->rule.with.tr_fdpa, term, count + 1);
-  if (o->rule.algorithm == SMMA_C_FDPA) term[count] = smma_flush(smma_c_fdpa_subnormals(o->d), term[count]);
+  if (algorithm == SMMA_C_FDPA) term[count] = smma_flush(smma_c_fdpa_subnormals(o->d), term[count]);
   return count + 1;
 }
 
 /* The rounded sum of one block's terms; NaN for algorithms that do not fuse. */
 SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count) {
-  switch (r->algorithm) {
+  switch (smma_algorithm_of(r)) {
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
     case SMMA_FP8_BY_FP16: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
@@ -320,7 +325,7 @@ SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
 
 /* The rule, with c in the format of d. */
 SMMA_CORE uint64_t smma_rule_dot(const smma_operation *o, smma_operands x, uint64_t c) {
-  switch (o->rule.algorithm) {
+  switch (smma_algorithm_of(&o->rule)) {
     case SMMA_FMA: return smma_fma_chain(o, x, c);
     case SMMA_FTZ_ADDMUL: return smma_ftz_addmul_dot(&o->rule.with.ftz_addmul, x.a, x.b, o->k, c);
     case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/constant.h"
+
 /* The kernels' source, made by the build. */
 static const char core_source[] = {
 #include "device_source_core.inc"
@@ -48,20 +50,17 @@ bool smma_cuda_has_compiler(void) {
   return loaded = true;
 }
 
+/* Whether only the core computes it. */
+static bool is_of_core(smma_algorithm algorithm) {
+  return algorithm == SMMA_G_FDPA || algorithm == SMMA_COMPOSITION || algorithm == SMMA_C_FDPA ||
+         algorithm == SMMA_GD_FDPA;
+}
+
 smma_cuda_part smma_cuda_part_of(const char *kernel, const smma_operation *o) {
   static const char *const of_rows[] = {"smma_kernel_generate", "smma_kernel_rows", "smma_kernel_compare"};
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++)
     if (strcmp(kernel, of_rows[i]) == 0) return SMMA_CUDA_ROWS;
-  return o->rule.algorithm == SMMA_G_FDPA && strcmp(kernel, "smma_kernel_core") == 0 ? SMMA_CUDA_CORE : SMMA_CUDA_PARTS;
-}
-
-/* The operation as the words that kernels know it by. */
-static void write_constant(const smma_operation *o, char *text, size_t size) {
-  int word[sizeof *o / sizeof(int)];
-  size_t at;
-  memcpy(word, o, sizeof *o);
-  at = (size_t)snprintf(text, size, "-DSMMA_OPERATION_WORDS=%d", word[0]);
-  for (size_t i = 1; i < sizeof word / sizeof *word; i++) at += (size_t)snprintf(text + at, size - at, ",%d", word[i]);
+  return is_of_core(o->rule.algorithm) && strcmp(kernel, "smma_kernel_core") == 0 ? SMMA_CUDA_CORE : SMMA_CUDA_PARTS;
 }
 
 static char *text_of(nvrtcProgram program, nvrtcResult (*size_of)(nvrtcProgram, size_t *),
@@ -74,17 +73,19 @@ static char *text_of(nvrtcProgram program, nvrtcResult (*size_of)(nvrtcProgram, 
 }
 
 void *smma_cuda_compile(smma_cuda_part part, const smma_operation *operation, int major, int minor, char **log) {
-  char constant[1024], target[40];
-  const char *options[] = {constant, target, "--std=c++17", "--disable-warnings", "--ptxas-options=-v"};
+  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 40], algorithm[60], target[40];
+  const char *options[] = {constant, algorithm, target, "--std=c++17", "--disable-warnings", "--ptxas-options=-v"};
   nvrtcProgram program;
   void *code = NULL;
   if (!smma_cuda_has_compiler()) return NULL;
-  write_constant(operation, constant, sizeof constant);
+  smma_print_operation(operation, words);
+  snprintf(constant, sizeof constant, "-DSMMA_OPERATION_WORDS=%s", words);
+  snprintf(algorithm, sizeof algorithm, "-DSMMA_OPERATION_ALGORITHM=%d", (int)operation->rule.algorithm);
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d%d", major, minor);
   if (nvrtc.create(&program, part == SMMA_CUDA_ROWS ? rows_source : core_source, "kernels", 0, NULL, NULL) !=
       NVRTC_SUCCESS)
     return NULL;
-  if (nvrtc.compile(program, log ? 5 : 4, options) == NVRTC_SUCCESS)
+  if (nvrtc.compile(program, log ? 6 : 5, options) == NVRTC_SUCCESS)
     code = text_of(program, nvrtc.code_size, nvrtc.code);
   if (log) *log = text_of(program, nvrtc.log_size, nvrtc.log);
   nvrtc.destroy(&program);

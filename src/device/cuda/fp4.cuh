@@ -18,7 +18,7 @@ extern "C" __global__ void smma_fp4_pack_panels(smma_operation o, int of_a, int 
 }
 
 /* Tiles that a multiprocessor computes at a time: as many as registers do for. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000)
 enum { FP4_TILES = 2 };
 #else
 enum { FP4_TILES = 3 };

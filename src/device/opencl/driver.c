@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/constant.h"
+
 /* The source without binary64, and for 1 and 16 lanes an item, made by the build. */
 static const char source_0[] = {
 #include "device_source_0.inc"
@@ -180,15 +182,11 @@ static bool read_buffer(void *opened, void *to, void *buffer, size_t bytes, char
 /* ---- Programs ---- */
 
 static cl_program make_program(const device *d, const smma_operation *operation, cl_int *error) {
-  int word[sizeof *operation / sizeof(int)];
-  char constant[2048];
+  char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 120];
   const char *text[2] = {constant, d->width == 16 ? source_16 : d->width == 1 ? source_1 : source_0};
-  size_t at;
-  memcpy(word, operation, sizeof *operation);
-  at = (size_t)snprintf(constant, sizeof constant, "#define SMMA_OPERATION_WORDS %d", word[0]);
-  for (size_t i = 1; i < sizeof word / sizeof *word; i++)
-    at += (size_t)snprintf(constant + at, sizeof constant - at, ", %d", word[i]);
-  snprintf(constant + at, sizeof constant - at, "\n");
+  smma_print_operation(operation, words);
+  snprintf(constant, sizeof constant, "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n", words,
+           (int)operation->rule.algorithm);
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 
