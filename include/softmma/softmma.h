@@ -362,9 +362,9 @@ SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for SMMA_STOPPED. D may not
- * overlap A, B or the scales, nor C unless it is C: in place, D's format, order and leading dimension must be C's, or
- * beta 0 (SMMA_INVALID_ARGUMENT). */
+ * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for SMMA_STOPPED, and where the
+ * device is lost that has it in its memory. D may not overlap A, B or the scales, nor C unless it is C: in place, D's
+ * format, order and leading dimension must be C's, or beta 0 (SMMA_INVALID_ARGUMENT). */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 /* ---- Multipliers: one B, many products ---- */
