@@ -24,7 +24,7 @@ cmake -S "$source" -B "$work" -DSOFTMMA_CUDA=ON \
   tail -n 20 "$work/log"
   exit 1
 }
-python3 "$source/tests/kernel_code.py" "$work/generated/device_cuda.fatbin" sm_80 sm_90 sm_100 || exit 1
+python3 "$source/tests/kernel_code.py" "$work/generated/device_cuda.fatbin" || exit 1
 
 # What NVRTC compiles on the user's machine.
 cc -std=c11 -D_POSIX_C_SOURCE=200809L -I "$source/src" -I "$source/include" -I "$work/generated" \

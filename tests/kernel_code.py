@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Counts the instructions of each product in the kernels of NVIDIA GPUs (chains of FP64, FP4's, and sums in two numbers
-of binary32) from their machine code, and what an H200, or an RTX 4090, can reach.
+of binary32) from their machine code, and what an H200, or an RTX 4090, can reach. No kernel may take local memory but
+those that are listed.
 
 Usage: kernel_code.py MODULE [TARGET...]   (what cuobjdump reads; status 1 if a kernel is not what it should be)
 """
@@ -15,7 +16,9 @@ MOST = {"25_16": 3.15, "24_8": 3.55, "23_4": 4.85, "13_32": 2.70, "13_16": 2.90,
         "25_16_wide": 4.0, "25_8_wide": 5.3, "24_8_wide": 5.3, "24_4_wide": 8.3,
         "tr_24_8": 4.6, "tr_24_8_wide": 6.1, "tr_24_4_wide": 9.7, "gtr_24_16": 4.7}
 # Registers that do not fit, and how often they are stored and loaded in a kernel.
-SPILLS = {("sm_100", "smma_chain_gtr_24_16"): 60}
+SPILLS = {("sm_100", "smma_chain_gtr_24_16"): 60, ("sm_120", "smma_fp4"): 12}
+# Kernels that index arrays by the operation, an argument here: NVRTC compiles them for an operation.
+INDEXED = {"smma_kernel_core", "smma_kernel_rows", "smma_kernel_compare", "smma_kernel_generate"}
 CHAIN_ELEMENTS, CHAIN_DEPTH = 64, 16  # of a thread; products of a panel
 TILE_ELEMENTS, FP4_STEP, TWO_DEPTH = 32, 64, 32
 H200, RTX_4090 = ("H200", 132 * 1.98e9), ("RTX 4090", 128 * 2.52e9)  # clocks of all multiprocessors, a second
@@ -27,15 +30,29 @@ PIPES = {"fp64": (64, {"DFMA", "DADD", "DMUL"}),
          "conversion": (16, {"F2F", "I2F", "F2I"})}
 
 
-def functions(module):
-    """(target, name) -> [(address, instruction)] of each kernel."""
-    found, code, target = {}, None, ""
-    dump = subprocess.run(["cuobjdump", "-sass", module], check=True, capture_output=True, text=True).stdout
-    for line in dump.splitlines():
-        if x := re.match(r"\s*(?:arch = |code for )(\w+)", line):
+def cuobjdump(*arguments):
+    return subprocess.run(["cuobjdump", *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def stacks(module):
+    """(target, name) -> bytes of local memory, of each kernel."""
+    found, target, name = {}, "", ""
+    for line in cuobjdump("-res-usage", module):
+        if x := re.search(r"(?:arch = |code for )(sm_\w+)", line):
             target = x[1]
-        elif x := re.search(r"Function : (\w+)", line):
-            code = found.setdefault((target, x[1]), [])
+        elif x := re.search(r"Function (\w+):", line):
+            name = x[1]
+        if x := re.search(r"STACK:(\d+) .*LOCAL:(\d+)", line):
+            found[target, name] = int(x[1]) + int(x[2])
+    return found
+
+
+def functions(module, target, names):
+    """name -> [(address, instruction)] of each of these kernels."""
+    found, code = {}, None
+    for line in cuobjdump("-sass", "-arch", target, "-fun", ",".join(names), module):
+        if x := re.search(r"Function : (\w+)", line):
+            code = found.setdefault(x[1], [])
         elif x := re.match(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?) ?;", line):
             code.append((int(x[1], 16), x[2]))
     return found
@@ -82,12 +99,13 @@ def counted(code, span, times, skipped=(0, 0)):
 
 def times_of(spans, trips, of_all):
     """How often an address is reached for each of `of_all` products."""
+    trips_of = [(span, trips(span)) for span in spans]
 
     def times(address):
         product = 1 / of_all
-        for span in spans:
+        for span, number in trips_of:
             if span[0] <= address <= span[1]:
-                product *= trips(span)
+                product *= number
         return product
 
     return times
@@ -140,9 +158,10 @@ def fp4(code):
     return counted(code, step, lambda _: 1 / (TILE_ELEMENTS * FP4_STEP), jump)
 
 
-def fp4_problems(counts):
+def fp4_problems(target, counts):
+    most = 1.2 if target == "sm_120" else 1  # where ptxas has NOPs around FP64
     wanted = {"IDP": counts["IDP"] == 0.25, "FP64": counts["DFMA"] + counts["DADD"] == 4 / FP4_STEP,
-              "all": sum(counts.values()) < 1}
+              "all": sum(counts.values()) < most}
     return [f"not as many {kind} a product as was meant" for kind, right in wanted.items() if not right]
 
 
@@ -169,32 +188,46 @@ def two_level(code, block):
 
 
 def examined(target, name, code):
-    """What an instruction's kernel takes for a product, its problems, and on what device it counts; None of others."""
+    """What an instruction's kernel takes for a product, its problems, and on what device it counts."""
     if x := re.match(r"smma_chain_((g?tr)?_?\d+_(\d+)\w*)", name):
         counts = chain(code, int(x[3]), 2 if x[2] == "gtr" else 1)
         return counts, list(chain_problems(target, x[1], counts)), H200
     if name == "smma_fp4":
         counts = fp4(code)
-        return counts, fp4_problems(counts), H200
+        return counts, fp4_problems(target, counts), H200
     if x := re.match(r"smma_two_\d+_(\d+)", name):
         return *two_level(code, int(x[1])), RTX_4090
-    return None
+    raise ValueError(name)
+
+
+def kernels(module, targets):
+    """(target, name, instructions, bytes of local memory) of those that are counted; the others' memory is judged."""
+    stack = stacks(module)
+    for target in sorted({t for t, _ in stack if not targets or t in targets}):
+        names = {n: s for (t, n), s in stack.items() if t == target}
+        chains_there = target in ("sm_80", "sm_90", "sm_100")
+        counted_here = [n for n in names if n == "smma_fp4" or re.match(r"smma_two_\d", n)
+                        or chains_there and re.match(r"smma_chain_(g?tr_)?\d", n)]
+        code = functions(module, target, counted_here)
+        for name in sorted(counted_here):
+            yield target, name, code[name], names[name]
+        for name in sorted(set(names) - set(counted_here) - INDEXED):
+            yield target, name, None, names[name]
 
 
 def main(module, targets):
-    wrong, kernels = 0, 0
-    for (target, name), code in sorted(functions(module).items()):
-        chains_there = target in ("sm_80", "sm_90", "sm_100")
-        if targets and target not in targets or name.startswith("smma_chain_") and not chains_there:
+    wrong, examined_kernels = 0, 0
+    for target, name, code, stack in kernels(module, targets):
+        examined_kernels += 1
+        if code is None:
+            wrong += stack > 0
+            print(f"{'FAILED ' if stack else 'ok     '} {target} {name}: {stack} bytes of local memory")
             continue
-        found = examined(target, name, code)
-        if not found:
-            continue
-        counts, problems, (device, clocks) = found
-        kernels += 1
+        counts, problems, (device, clocks) = examined(target, name, code)
         local = sum(opcode(i) in ("LDL", "STL") for _, i in code)
-        if local > SPILLS.get((target, name), 0):
-            problems.append(f"{local} accesses of local memory")
+        most = SPILLS.get((target, name), 0)
+        if local > most or (stack and not most):
+            problems.append(f"{local} accesses of local memory, {stack} bytes")
         bound = {"issue": 128 / sum(counts.values())}
         for pipe, (rate, kinds) in PIPES.items():
             if used := sum(n for kind, n in counts.items() if kind in kinds):
@@ -207,8 +240,8 @@ def main(module, targets):
         if target == "sm_90":
             a_second = f"{bound[least] * clocks / 1e12:.1f}e12 a second on an {device}"
             print(f"        at most {bound[least]:.1f} a clock, {a_second}, by {least}")
-    print(f"{kernels} kernels")
-    return 1 if wrong or not kernels else 0
+    print(f"{examined_kernels} kernels")
+    return 1 if wrong or not examined_kernels else 0
 
 
 if __name__ == "__main__":
