@@ -48,6 +48,9 @@ done
 check 'one lane narrower' grep -qE ': (not found|stopped)$' lane
 check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
 
+gives 'hardly any time' 2 '^the best model disagrees with [1-9]' infer --unit model --on V100 \
+  --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --seconds 0.000001
+
 # ---- Recordings ----
 
 "$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 300 -o recorded.txt
@@ -55,6 +58,11 @@ gives 'a recording' 0 'on file:recorded.txt: found$' infer --unit file:recorded.
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
 check 'leaves something open' grep -qE ', [1-9][0-9]* that these rows leave open$' in/stdout
 check 'and says what to ask' [ "$(grep -vc '^#' next.txt)" -gt 0 ]
+
+"$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 24 -o few.txt
+gives 'few rows' 0 '^other models that agree with all these rows: [1-9]' infer --unit file:few.txt --on V100 \
+  --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
+check 'rows that tell them apart' grep -q '^# of composition .* d would be ' next.txt
 
 # ---- next ----
 

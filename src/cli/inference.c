@@ -20,6 +20,12 @@ static const smma_instruction *inferred_unit(const smma_inference *found) {
   return unit;
 }
 
+static const smma_instruction *rival_unit(const smma_inference *found, size_t rival) {
+  const smma_instruction *unit = smma_inferred_rival(found, rival, "rival");
+  if (!unit) smma_die("out of memory");
+  return unit;
+}
+
 /* ---- Words ---- */
 
 /* "T-FDPA F=25 L=16" */
@@ -138,6 +144,19 @@ static void print_no_function(FILE *stream, const smma_instruction *i, const smm
   fputc('\n', stream);
 }
 
+static void print_rivals(FILE *stream, const smma_inference *f) {
+  enum { SHOWN = 8 };
+  fprintf(stream, "other models that agree with all these rows: %zu%s\n", f->rivals, f->rivals ? "" : " were found");
+  for (size_t n = 0; n < f->rivals && n < SHOWN; n++) {
+    const smma_instruction *unit = rival_unit(f, n);
+    char text[4096];
+    describe(&unit->rule->rule, text, sizeof text);
+    fprintf(stream, "  %s\n", text);
+    smma_custom_release(unit);
+  }
+  if (f->rivals > SHOWN) fprintf(stream, "  and %zu more, which --json has\n", f->rivals - SHOWN);
+}
+
 static void print_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit;
   char text[4096];
@@ -169,6 +188,7 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
     if (f->recording) fprintf(stream, ", %zu that these rows leave open", count_neighbours(f, SMMA_UNDECIDED));
     fputc('\n', stream);
   }
+  if (f->recording && f->outcome == SMMA_INFERRED) print_rivals(stream, f);
   if (f->misfit.asked) print_misfit(stream, i, f);
   if (f->outcome == SMMA_INFER_STOPPED)
     fprintf(stream,
@@ -242,25 +262,43 @@ static json_t *no_function_json(const smma_instruction *i, const smma_inference 
                    row_json(i, &f->unlike, 0, NULL));
 }
 
-json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f) {
+/* A unit as its file has it; null where there is none. */
+static json_t *unit_json(const smma_instruction *unit) {
   static char text[1 << 16];
+  return smma_custom_write(unit, text, sizeof text) < sizeof text ? json_loads(text, 0, NULL) : json_null();
+}
+
+static json_t *rivals_json(const smma_instruction *i, const smma_inference *f) {
+  json_t *array = json_array();
+  for (size_t n = 0; n < f->rivals; n++) {
+    const smma_instruction *unit = rival_unit(f, n);
+    char words[4096];
+    smma_row row;
+    smma_rows_get(&f->proof, f->rival[n].row, &row);
+    describe(&unit->rule->rule, words, sizeof words);
+    json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "rule", words, "model", unit_json(unit), "row",
+                                           row_json(i, &row, f->rival[n].other_d, "with_rival")));
+    smma_custom_release(unit);
+  }
+  return array;
+}
+
+json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit = inferred_unit(f);
-  json_t *model = json_null();
+  json_t *model = f->outcome == SMMA_IS_NO_FUNCTION ? json_null() : unit_json(unit);
   char words[4096];
-  if (f->outcome != SMMA_IS_NO_FUNCTION && smma_custom_write(unit, text, sizeof text) < sizeof text)
-    model = json_loads(text, 0, NULL);
   describe(&unit->rule->rule, words, sizeof words);
   smma_custom_release(unit);
   return json_pack(
-      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "arch",
-      smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
+      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o}",
+      "arch", smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
       smma_infer_outcome_text(f->outcome), "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words,
       "same_as", f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows",
       (json_int_t)f->rows, "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds",
       (json_int_t)f->rounds, "tried", (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong",
       (json_int_t)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds, "nan",
-      f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "parameters", parameters_json(i, f), "misfit",
-      misfit_json(i, f), "no_function", no_function_json(i, f));
+      f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "parameters", parameters_json(i, f), "rivals",
+      rivals_json(i, f), "misfit", misfit_json(i, f), "no_function", no_function_json(i, f));
 }
 
 /* ---- Rows ---- */
@@ -286,6 +324,16 @@ bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer
             smma_key_value(n->key, n->other, value[1], sizeof value[1]),
             smma_hex_text(r->instruction->d, n->other_d, hex));
     smma_vector_write_row(stream, &layout, &row);
+  }
+  for (size_t n = 0; n < f->rivals && undecided; n++) {
+    const smma_instruction *unit = rival_unit(f, n);
+    char words[4096], hex[24];
+    smma_row row;
+    smma_rows_get(&f->proof, f->rival[n].row, &row);
+    describe(&unit->rule->rule, words, sizeof words);
+    fprintf(stream, "# of %s d would be %s\n", words, smma_hex_text(r->instruction->d, f->rival[n].other_d, hex));
+    smma_vector_write_row(stream, &layout, &row);
+    smma_custom_release(unit);
   }
   return !ferror(stream);
 }

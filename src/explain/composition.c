@@ -65,7 +65,8 @@ static bool align(const sum *s, smma_stage *stage, const smma_node *term, smma_n
     if (below) kept = smma_subtract_bits128(zero, kept);
     if (!fits(kept)) return false;
     stage->row[i].cut = complements ? total.exponent - bits : total.exponent - cut->bits;
-    stage->row[i].kept = signed_value(kept, below != frame) >> (stage->row[i].cut - (total.exponent - bits));
+    const int shift = stage->row[i].cut - (total.exponent - bits); /* of what fits, 62 leave nothing */
+    stage->row[i].kept = signed_value(kept, below != frame) >> (shift < 62 ? shift : 62);
     stage->row[i].down = cut->rounding == SMMA_ROUND_DOWN && !smma_is_dropped(s->step, i, term[i], total.exponent);
   }
   stage->emax = total.exponent;

@@ -509,17 +509,6 @@ static int value_where_not_given(const smma_step *s, const smma_key *key, int no
   return key->otherwise;
 }
 
-static void simplify_step(smma_fit *f, int step) {
-  const int nodes = smma_composition_nodes(composition_of(f), f->model.instruction.k, step);
-  for (const smma_key *key = NULL; (key = smma_next_step_key(key));) {
-    smma_composition p = *composition_of(f);
-    const int value = value_where_not_given(&p.step[step], key, nodes);
-    if (value == SMMA_KEY_REQUIRED || value == smma_key_of_step(&p.step[step], key)) continue;
-    set(&p.step[step], key, value, false);
-    if (agrees_as_well(f, &p)) *composition_of(f) = p;
-  }
-}
-
 static void fold_offsets(smma_fit *f, int step) {
   smma_composition p = *composition_of(f);
   smma_step *s = &p.step[step];
@@ -531,6 +520,22 @@ static void fold_offsets(smma_fit *f, int step) {
   if (agrees_as_well(f, &p)) *composition_of(f) = p;
 }
 
+/* Whether a key got the value that is not written. */
+static bool simplify_step(smma_fit *f, int step) {
+  bool changed = false;
+  const int nodes = smma_composition_nodes(composition_of(f), f->model.instruction.k, step);
+  for (const smma_key *key = NULL; (key = smma_next_step_key(key));) {
+    smma_composition p = *composition_of(f);
+    const int value = value_where_not_given(&p.step[step], key, nodes);
+    if (value == SMMA_KEY_REQUIRED || value == smma_key_of_step(&p.step[step], key)) continue;
+    set(&p.step[step], key, value, false);
+    if (!agrees_as_well(f, &p)) continue;
+    *composition_of(f) = p;
+    changed = true;
+  }
+  return changed;
+}
+
 void smma_fit_simplify(smma_fit *f) {
   for (const smma_key *key = NULL; (key = next_whole_key(key));) {
     const smma_composition p = smma_fit_with(f, -1, key, key->otherwise);
@@ -538,7 +543,7 @@ void smma_fit_simplify(smma_fit *f) {
   }
   for (int step = 0; step < composition_of(f)->steps; step++) {
     fold_offsets(f, step);
-    simplify_step(f, step);
+    while (simplify_step(f, step)) continue; /* what mattered to another key may not any more */
   }
   put_wrong_first(f);
 }

@@ -161,8 +161,7 @@ static bool fit(smma_inference_work *x) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
   }
-  for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0);
-       thoroughly++) {
+  for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0); thoroughly++) {
     smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
     if (!search(x, thoroughly)) return out_of_memory(x->error);
     smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
@@ -304,6 +303,7 @@ static bool conclude(smma_inference_work *x) {
     if (!smma_inference_prove(x, &wrong)) return false;
     if (wrong && !fit(x)) return false;
     if (wrong || has_ended(x)) continue;
+    if (x->found->recording && !smma_inference_list_rivals(x)) return false;
     find_nan(x);
     if (!x->found->recording && !ask_fresh(x, &wrong)) return false;
     if (wrong && !fit(x)) return false;
@@ -364,6 +364,8 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
 
 void smma_free_inference(smma_inference *found) {
   free(found->neighbour);
+  free(found->rival);
   smma_rows_free(&found->proof);
   found->neighbour = NULL;
+  found->rival = NULL;
 }

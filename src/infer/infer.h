@@ -44,6 +44,14 @@ typedef struct {
   uint64_t other_d; /* what the other value gives there */
 } smma_infer_neighbour;
 
+/* Another model that agrees with all rows of a recording, and row `row` of the proof, which would tell it from the
+   model: d is the model's there, other_d its own. */
+typedef struct {
+  smma_composition model;
+  size_t row;
+  uint64_t other_d;
+} smma_infer_rival;
+
 /* Rows that the model does not have; nothing was counted (asked 0) if it has all that it was fitted to. */
 typedef struct {
   uint64_t asked, wrong; /* fresh rows of all kinds */
@@ -67,6 +75,8 @@ typedef struct {
   const smma_instruction *same; /* an instruction of the catalogue which no row searched tells from it; or NULL */
   smma_infer_neighbour *neighbour;
   size_t neighbours;
+  smma_infer_rival *rival; /* of a recording: of other shapes, or a rule of the catalogue */
+  size_t rivals;
   smma_rows proof; /* rows with the unit's d */
   size_t proof_count;
   smma_infer_misfit misfit;

@@ -44,6 +44,12 @@ bool smma_inference_find_witness(smma_inference_work *work, const smma_compositi
    is how many of these the model has not. */
 bool smma_inference_ask_rivals(smma_inference_work *work, size_t *wrong);
 
+/* Of a recording: fills found->rival with such models, and adds rows that tell them to found->proof. */
+bool smma_inference_list_rivals(smma_inference_work *work);
+
+/* Adds a row to found->proof, at `*at`. */
+bool smma_inference_add_proof(smma_inference_work *work, const smma_row *row, size_t *at);
+
 /* Fills found->neighbour and found->proof; rows of the unit that are not the model's join the samples, and `*wrong` is
    their number: then the model is to be fitted again. */
 bool smma_inference_prove(smma_inference_work *work, size_t *wrong);

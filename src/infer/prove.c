@@ -92,7 +92,7 @@ static bool add_neighbour(smma_inference_work *x, const smma_infer_neighbour *n)
   return true;
 }
 
-static bool add_row(smma_inference_work *x, const smma_row *row, size_t *at) {
+bool smma_inference_add_proof(smma_inference_work *x, const smma_row *row, size_t *at) {
   smma_inference *found = x->found;
   if (found->proof_count == found->proof.capacity && !smma_rows_grow(&found->proof, 2 * found->proof.capacity))
     return smma_fail(x->error, "out of memory");
@@ -111,12 +111,12 @@ static bool examine(smma_inference_work *x, smma_infer_neighbour *n) {
     n->is = SMMA_SHUT_OUT;
     n->other_d = smma_row_compute(&o, &row);
     if (!x->found->recording && !minimise(x, &other, &row, &n->other_d)) return false;
-    return add_row(x, &row, &n->row) && add_neighbour(x, n);
+    return smma_inference_add_proof(x, &row, &n->row) && add_neighbour(x, n);
   }
   if (!smma_inference_find_witness(x, &other, &witness)) return false;
   n->is = !witness.found ? SMMA_FREE : x->found->recording ? SMMA_UNDECIDED : SMMA_SHUT_OUT;
   n->other_d = witness.other;
-  return (!witness.found || add_row(x, &witness.row, &n->row)) && add_neighbour(x, n);
+  return (!witness.found || smma_inference_add_proof(x, &witness.row, &n->row)) && add_neighbour(x, n);
 }
 
 static bool examine_key(smma_inference_work *x, int step, const smma_key *key) {

@@ -9,12 +9,21 @@ const char *smma_infer_outcome_text(smma_infer_outcome outcome) {
   return texts[outcome];
 }
 
-const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name) {
+static const smma_instruction *make(const smma_inference *found, const smma_composition *p, const char *name) {
   smma_custom custom = found->model;
+  custom.named.rule.with.composition = *p;
   custom.instruction.name = name;
   custom.instruction.origin = NULL;
   custom.instruction.other_name = NULL;
   return smma_custom_make(&custom);
+}
+
+const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name) {
+  return make(found, &found->model.named.rule.with.composition, name);
+}
+
+const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t rival, const char *name) {
+  return make(found, &found->rival[rival].model, name);
 }
 
 const char *smma_inferred_nan(const smma_inference *found) {

@@ -10,6 +10,9 @@ const char *smma_infer_outcome_text(smma_infer_outcome outcome);
 /* The model as an instruction of its own, named `name`; NULL without memory. Release it with smma_custom_release. */
 const smma_instruction *smma_inferred_unit(const smma_inference *found, const char *name);
 
+/* The same of a rival. */
+const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t rival, const char *name);
+
 /* The word that custom units have for the model's NaN; NULL where it cannot be told. */
 const char *smma_inferred_nan(const smma_inference *found);
 

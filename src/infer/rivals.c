@@ -85,11 +85,18 @@ static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
   return count;
 }
 
-/* The nearest ones as near as they come. */
-static void fit_nearest(smma_inference_work *x, rival *all, int count) {
+/* Models that may agree with all samples, the nearest first. */
+static int list(const smma_inference_work *x, rival *all) {
+  const int count = add_narrowed(x, all, add_shapes(x, all, add_known(x, all, 0)));
+  qsort(all, (size_t)count, sizeof *all, compare);
+  return count;
+}
+
+/* The nearest ones, so many, as near as they come. */
+static void fit_nearest(smma_inference_work *x, rival *all, int count, int most) {
   const smma_fit_watch watch = smma_inference_watch(x);
   const smma_composition model = *smma_fit_composition(&x->fit);
-  for (int n = 0, fitted = 0; n < count && fitted < MOST_FITTED && !watch.stop(watch.context); n++) {
+  for (int n = 0, fitted = 0; n < count && fitted < most && !watch.stop(watch.context); n++) {
     if (all[n].wrong == 0) continue;
     smma_fit_start(&x->fit, &all[n].model);
     while (x->fit.wrong && smma_fit_sweep(&x->fit, watch)) continue;
@@ -110,9 +117,8 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   *wrong = 0;
   if (!good) smma_fail(x->error, "out of memory");
   if (good) {
-    count = add_narrowed(x, all, add_shapes(x, all, add_known(x, all, 0)));
-    qsort(all, (size_t)count, sizeof *all, compare);
-    fit_nearest(x, all, count);
+    count = list(x, all);
+    fit_nearest(x, all, count, MOST_FITTED);
     for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {
       smma_witness witness = {.found = false};
       if (all[n].wrong == 0) good = smma_inference_find_witness(x, &all[n].model, &witness);
@@ -134,6 +140,41 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
       if (x->fit.wrong > before) smma_fit_start(&x->fit, &model);
     }
   smma_rows_free(&rows);
+  free(all);
+  return good;
+}
+
+static bool is_listed(const smma_inference *found, const smma_composition *p) {
+  for (size_t n = 0; n < found->rivals; n++)
+    if (smma_same_composition(&found->rival[n].model, p)) return true;
+  return false;
+}
+
+bool smma_inference_list_rivals(smma_inference_work *x) {
+  const smma_fit_watch watch = smma_inference_watch(x);
+  smma_inference *found = x->found;
+  rival *all = malloc(MOST_CANDIDATES * sizeof *all);
+  int count = 0;
+  bool good;
+  free(found->rival);
+  found->rival = malloc(MOST_RIVALS * sizeof *found->rival);
+  found->rivals = 0;
+  good = (all && found->rival) || smma_fail(x->error, "out of memory");
+  if (good) {
+    smma_inference_tell(x, "proving: other models that agree");
+    count = list(x, all);
+    fit_nearest(x, all, count, MOST_RIVALS);
+  }
+  for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !watch.stop(watch.context); n++) {
+    smma_infer_rival r = {.model = all[n].model};
+    smma_witness witness;
+    if (all[n].wrong || is_listed(found, &r.model)) continue;
+    good = smma_inference_find_witness(x, &r.model, &witness);
+    if (!good || !witness.found) continue;
+    good = smma_inference_add_proof(x, &witness.row, &r.row);
+    r.other_d = witness.other;
+    found->rival[found->rivals++] = r;
+  }
   free(all);
   return good;
 }

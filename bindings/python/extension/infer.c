@@ -104,6 +104,18 @@ static PyObject *no_function_of(const smma_instruction *i, const smma_inference 
                        arrays_of_few(i, &f->unlike, 1));
 }
 
+/* [(a model, its row of the proof, its d there)] */
+static PyObject *rivals_of(const smma_instruction *i, const smma_inference *f) {
+  PyObject *list = PyList_New(0);
+  for (size_t n = 0; list && n < f->rivals; n++) {
+    const smma_instruction *unit = smma_inferred_rival(f, n, "rival");
+    list = appended(list, unit ? Py_BuildValue("(NnN)", handle_of(unit), (Py_ssize_t)f->rival[n].row,
+                                               array_of_encodings(i->d, &f->rival[n].other_d, 1))
+                               : PyErr_NoMemory());
+  }
+  return list;
+}
+
 static PyObject *model_of(const smma_inference *f) {
   const smma_instruction *unit;
   if (f->outcome == SMMA_IS_NO_FUNCTION) Py_RETURN_NONE;
@@ -113,14 +125,14 @@ static PyObject *model_of(const smma_inference *f) {
 
 static PyObject *found_of(const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction;
-  return Py_BuildValue("{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d}",
+  return Py_BuildValue("{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d}",
                        "outcome", smma_infer_outcome_text(f->outcome), "model", model_of(f), "same",
                        f->same ? handle_of(f->same) : Py_NewRef(Py_None), "nan", smma_inferred_nan(f), "parameters",
-                       parameters_of(i, f), "proof", arrays_of(&f->proof, f->proof_count), "misfit",
-                       misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows", (count)f->rows, "calls",
-                       (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried", (count)f->tried,
-                       "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds, "unit_seconds",
-                       f->unit_seconds);
+                       parameters_of(i, f), "proof", arrays_of(&f->proof, f->proof_count), "rivals", rivals_of(i, f),
+                       "misfit", misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows", (count)f->rows,
+                       "calls", (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried",
+                       (count)f->tried, "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds,
+                       "unit_seconds", f->unit_seconds);
 }
 
 /* ---- Searching ---- */

@@ -65,6 +65,16 @@ class Parameter(NamedTuple):
         return ", ".join(map(str, values)) or "-"
 
 
+class Rival(NamedTuple):
+    """Another model that agrees with all rows of a recording."""
+
+    model: Custom
+    row: int
+    """Which row of the proof would tell it from the model."""
+    d: Any
+    """What it makes of that row."""
+
+
 class Misfit(NamedTuple):
     """Rows that the best model does not have."""
 
@@ -127,6 +137,8 @@ class Inference:
     parameters: tuple[Parameter, ...]
     proof: Rows
     """Rows that shut out neighbouring values, with the unit's d; those that would, of a recording, with the model's."""
+    rivals: tuple[Rival, ...]
+    """Of a recording: other models that agree with all its rows."""
     misfit: Misfit | None
     no_function: NoFunction | None
     rows: int
@@ -163,6 +175,9 @@ class Inference:
             + (f", then {self.fresh} of another seed, which all agree" if self.fresh and self else "")
             + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
         )
+        if self.rivals:
+            yield f"other models that agree with all these rows: {len(self.rivals)}"
+            yield from (f"  {rival.model._model_text()}" for rival in self.rivals)
         if self.misfit:
             m = self.misfit
             kinds = ", ".join(f"{kind} {wrong / asked:.3%}" for kind, (wrong, asked) in m.kinds.items())
@@ -259,14 +274,19 @@ def infer(
     return Inference(
         unit=name,
         instruction=i,
-        model=None if model is None else Custom(Instruction(*_core.describe(model)).to_custom()),
+        model=None if model is None else _custom(model),
         same=None if same is None else Instruction(*_core.describe(same)),
         parameters=tuple(_parameter(*x) for x in found.pop("parameters")),
         proof=Rows(*found.pop("proof")),
+        rivals=tuple(Rival(_custom(model), row, d[0]) for model, row, d in found.pop("rivals")),
         misfit=None if misfit is None else _misfit(*misfit),
         no_function=None if no_function is None else NoFunction._make([*no_function[:-1], Rows(*no_function[-1])]),
         **found,
     )
+
+
+def _custom(handle: Any) -> Custom:
+    return Custom(Instruction(*_core.describe(handle)).to_custom())
 
 
 def _of_other_k(i: Instruction, k: int) -> Custom:

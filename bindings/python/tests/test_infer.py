@@ -226,6 +226,20 @@ def test_record(tmp_path, found):
         softmma.infer(f"file:{path}", on=V100, record=tmp_path / "other.txt")
 
 
+def test_rivals(tmp_path):
+    """Few rows agree with several models, each with a row of its own that would tell it."""
+    path = tmp_path / "rows.txt"
+    softmma.infer(volta, on=V100, **FEW, record=path)
+    rows = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    head = [line for line in path.read_text().splitlines() if line.startswith("#")]
+    path.write_text("\n".join([*head, *rows[100:124]]) + "\n")
+    found = softmma.infer(f"file:{path}", on=V100, search=500)
+    assert found and found.rivals and "other models that agree" in str(found)
+    for rival in found.rivals:
+        a, b, c = (getattr(found.proof, name)[rival.row : rival.row + 1] for name in "abc")
+        assert softmma.dot(a, b, c, on=rival.model) == rival.d != softmma.dot(a, b, c, on=found.model)
+
+
 @pytest.mark.parametrize("unit", ["model", lambda a, b, c: softmma.dot(a, b, c, on="H100")], ids=["name", "function"])
 def test_interrupt(unit):
     """Control-C ends a search that goes on for a minute; other threads run meanwhile."""
