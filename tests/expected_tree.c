@@ -98,6 +98,7 @@ static int add_block(builder *b, int before, int block, int size) {
   const bool exact = keeps(b->operation, m->huge - m->one);
   switch (exact ? SMMA_E_FDPA : b->operation->rule.algorithm) {
     case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
+    case SMMA_COMPOSITION:
     case SMMA_FTZ_ADDMUL: return sum_of_two(b, before, pairwise_sum(b, block * size, size));
     case SMMA_TR_FDPA: return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
     case SMMA_GTR_FDPA: {
@@ -115,7 +116,10 @@ static bool c_is_last(const smma_operation *o) {
 
 void expect_tree(const smma_instruction *i, const smma_summands *summands, const int *product, smma_tree *t) {
   const smma_operation o = smma_operation_of(i);
-  const int size = o.rule.algorithm == SMMA_GST_FDPA ? o.k : smma_block_of(&o), c = summands->count - 1;
+  const int size = o.rule.algorithm == SMMA_GST_FDPA      ? o.k
+                   : o.rule.algorithm == SMMA_COMPOSITION ? 2 /* of pairs */
+                                                          : smma_block_of(&o);
+  const int c = summands->count - 1;
   builder b = {.tree = t, .operation = &o};
   int sum = c_is_last(&o) ? NOTHING : c;
   *t = (smma_tree){.summands = *summands, .nodes = summands->count};

@@ -720,7 +720,7 @@ static uint64_t rule_dot_add(const smma_operation *o, const uint64_t *a, const u
 uint64_t oracle_dot_add(const smma_operation *o, const uint64_t *a, const uint64_t *b, uint64_t c,
                         const uint64_t *scale_a, const uint64_t *scale_b) {
   const uint64_t d = rule_dot_add(o, a, b, c, scale_a, scale_b);
-  const bool has_several = o->rule.nan != SMMA_NAN_ALL_ONES && o->rule.nan != SMMA_NAN_QUIET;
+  const bool has_several = o->rule.nan > SMMA_NAN_DEFAULT;
   if (has_several || !oracle_is_nan(o->d, d) || oracle_layout(o->d).specials != ALL_ONES) return d;
   return oracle_nan(o->d, o->rule.nan);
 }

@@ -524,6 +524,9 @@ static const struct {
     {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=2"},
     {"cdna3-r1", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=1"},
     {"x86", "vdpbf16ps", "FTZ-FMA", "order=descending"},
+    {"arm", "bfmmla", "composition", "pairs=rounded rho=RO-FP32 subnormals=signed-zero"},
+    {"arm", "bfdot.ebf", "composition", "pairs=fused rho=RNE-FP32"},
+    {"arm", "fmmla.d", "composition", "pairs=rounded rho=RNE-FP64"},
 };
 
 static void test_parameters(void **state) {
@@ -566,6 +569,10 @@ static const struct {
     {"MI300X", "e4m3fnuz", NULL, "v_mfma_f32_16x16x32_fp8_fp8"},
     {"MI300X", "f32", NULL, "v_mfma_f32_16x16x4_f32"},
     {"x86", "bf16", NULL, "vdpbf16ps"},
+    {"arm", "bf16", NULL, "bfmmla"},
+    {"arm", "f16", NULL, "fmopa.s.h"},
+    {"arm", "f32", NULL, "fmmla.s"},
+    {"arm", "u8,s8", NULL, "usmmla"},
     {"V100", "bf16", NULL, NULL},
     {"MI300X", "e4m3", NULL, NULL},
     {"H100", "e2m1", NULL, NULL},

@@ -28,6 +28,8 @@ static const fact cancellation[] = {
     {"MI100", "v_mfma_f32_16x16x4f32", CANCELLATION, -0.875},
     {"MI100", "v_mfma_f32_16x16x16f16", CANCELLATION, -0.875},
     {"MI100", "v_mfma_f32_16x16x8bf16", CANCELLATION, -0.875},
+    {"arm", "bfmmla", CANCELLATION, -1.375},
+    {"arm", "bfmmla.ebf", CANCELLATION, -0.375},
     {"V100", "mma.m8n8k4.f32.f16.f16.f32", CANCELLATION, 0},
     {"RTX 4090", "mma.m16n8k16.f32.e5m2.e5m2.f32", CANCELLATION, 0},
     {"L40S", "mma.m16n8k32.f32.e5m2.e5m2.f32", CANCELLATION, 0},

@@ -10,6 +10,7 @@
 #include "g_fdpa.h"
 #include "gst_fdpa.h"
 #include "integer.h"
+#include "pairs.h"
 #include "t_fdpa.h"
 #include "tr_fdpa.h"
 
@@ -28,7 +29,7 @@ typedef enum {
   SMMA_C_FDPA,
   SMMA_GD_FDPA,
   SMMA_G_FDPA,     /* of custom units */
-  SMMA_COMPOSITION /* of custom units */
+  SMMA_COMPOSITION /* Arm's, and of custom units */
 } smma_algorithm;
 
 typedef struct {

@@ -11,6 +11,7 @@
 typedef enum {
   SMMA_NAN_ALL_ONES,  /* NVIDIA's 0x7FFFFFFF, 0x7FFF */
   SMMA_NAN_QUIET,     /* payload not known: the format's quiet NaN stands for any */
+  SMMA_NAN_DEFAULT,   /* Arm: the format's quiet NaN, and no other */
   SMMA_NAN_OPERAND,   /* x86: that of an operand, made quiet; the quiet NaN with a sign where no operand is NaN */
   SMMA_NAN_BY_SOURCE, /* RDNA: of factors the marked NaN, before all; that of an accumulator, made quiet, unless
                          products make one; else the quiet NaN with a sign */
@@ -19,7 +20,7 @@ typedef enum {
 
 /* Whether every NaN of a unit is the same. */
 SMMA_CORE bool smma_has_one_nan(smma_nan_policy policy) {
-  return policy == SMMA_NAN_ALL_ONES || policy == SMMA_NAN_QUIET;
+  return policy == SMMA_NAN_ALL_ONES || policy == SMMA_NAN_QUIET || policy == SMMA_NAN_DEFAULT;
 }
 
 /* Whether NaN of factors and of accumulators are told apart. */
@@ -36,7 +37,8 @@ SMMA_CORE uint64_t smma_marked_nan(smma_encoding f) {
 /* The NaN that a unit makes where no operand is one. */
 SMMA_CORE uint64_t smma_nan_of(smma_encoding f, smma_nan_policy policy) {
   switch (policy) {
-    case SMMA_NAN_QUIET: return smma_default_nan(f);
+    case SMMA_NAN_QUIET:
+    case SMMA_NAN_DEFAULT: return smma_default_nan(f);
     case SMMA_NAN_OPERAND:
     case SMMA_NAN_BY_SOURCE: return smma_default_nan(f) | smma_sign_and_fields(f, true, 0);
     case SMMA_NAN_MARKED: return smma_marked_nan(f);

@@ -9,6 +9,7 @@
 #include "gemm/family/ftz.h"
 #include "gemm/family/gst_fdpa.h"
 #include "gemm/family/integer.h"
+#include "gemm/family/pairs.h"
 #include "gemm/family/small.h"
 #include "gemm/family/t_fdpa.h"
 #include "gemm/family/t_fdpa_few.h"
@@ -18,8 +19,10 @@
 #include "gemm/lanes/row.h"
 
 static const smma_kernel_family *const families[] = {
-    &t_fdpa_family,     &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family, &fma_f32_family, &fma_f64_family,
-    &ftz_addmul_family, &ftz_fma_family,       &gst_fdpa_family,   &e_fdpa_family,  &integer_family, &c_fdpa_family, NULL};
+    &t_fdpa_family,    &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family,
+    &fma_f32_family,   &fma_f64_family,       &ftz_addmul_family, &ftz_fma_family,
+    &gst_fdpa_family,  &e_fdpa_family,        &integer_family,    &c_fdpa_family,
+    &pairs_odd_family, &pairs_family,         &pairs_f64_family,  NULL};
 
 static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
 

@@ -1,5 +1,6 @@
-/* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins.
-   Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU builtins. */
+/* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins,
+   Arm's intrinsics. Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU
+   builtins, the Arm C Language Extensions. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -188,6 +189,41 @@ static bool wmma_names(const smma_instruction *i, const visitor *v) {
   return strncmp(base, "v_dot4_", strlen("v_dot4_")) == 0 && say(v, "__builtin_amdgcn_%s", base + strlen("v_"));
 }
 
+/* Intrinsics (Arm C Language Extensions), each with ".ebf" behind it where FPCR.EBF counts. */
+static bool arm_names(const smma_instruction *i, const visitor *v) {
+  static const struct {
+    const char *name, *intrinsic[4];
+  } known[] = {
+      {"bfdot", {"vbfdot_f32", "vbfdotq_f32", "svbfdot_f32"}},
+      {"bfmmla", {"vbfmmlaq_f32", "svbfmmla_f32"}},
+      {"bfmopa", {"svmopa_za32_bf16_m"}},
+      {"fmmla.s", {"svmmla_f32"}},
+      {"fmmla.d", {"svmmla_f64"}},
+      {"fmopa.s.h", {"svmopa_za32_f16_m"}},
+      {"fmopa.s", {"svmopa_za32_f32_m"}},
+      {"fmopa.d", {"svmopa_za64_f64_m"}},
+      {"smmla", {"vmmlaq_s32", "svmmla_s32"}},
+      {"ummla", {"vmmlaq_u32", "svmmla_u32"}},
+      {"usmmla", {"vusmmlaq_s32", "svusmmla_s32"}},
+      {"sdot", {"vdot_s32", "vdotq_s32", "svdot_s32"}},
+      {"udot", {"vdot_u32", "vdotq_u32", "svdot_u32"}},
+      {"usdot", {"vusdot_s32", "vusdotq_s32", "svusdot_s32"}},
+      {"sudot", {"vsudot_lane_s32", "vsudotq_lane_s32", "svsudot_lane_s32"}},
+      {"smopa", {"svmopa_za32_s8_m"}},
+      {"umopa", {"svmopa_za32_u8_m"}},
+      {"usmopa", {"svusmopa_za32_u8_m"}},
+      {"sumopa", {"svsumopa_za32_s8_m"}},
+  };
+  const char *mode = strstr(i->name, ".ebf");
+  const size_t length = mode ? (size_t)(mode - i->name) : strlen(i->name);
+  for (size_t n = 0; n < sizeof known / sizeof known[0]; n++) {
+    if (strlen(known[n].name) != length || strncmp(known[n].name, i->name, length) != 0) continue;
+    for (const char *const *name = known[n].intrinsic; *name; name++)
+      if (say(v, "%s%s", *name, mode ? mode : "")) return true;
+  }
+  return false;
+}
+
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
   switch (i->family) {
@@ -196,6 +232,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);
     case SMMA_FAMILY_WMMA: return wmma_names(i, &v);
+    case SMMA_FAMILY_ARM: return arm_names(i, &v);
     case SMMA_FAMILY_VECTOR: break;
     case SMMA_FAMILY_CUSTOM: return false;
   }

@@ -4,17 +4,8 @@
 
 smma_composition smma_no_steps(void) { return (smma_composition){.widen = SMMA_NO_FORMAT, .product_limit = SMMA_NONE}; }
 
-/* Terms of which none is cut. */
-static smma_cut whole(void) {
-  return (smma_cut){.zero_exponent = SMMA_NO_EXPONENT,
-                    .least = SMMA_NONE,
-                    .bits = SMMA_EXACT_ALIGNMENT,
-                    .rounding = SMMA_ROUND_TOWARD_ZERO,
-                    .drop = SMMA_NONE};
-}
-
 static smma_cut cut_at(int bits, smma_rounding rounding, int zero_exponent) {
-  smma_cut cut = whole();
+  smma_cut cut = SMMA_WHOLE_TERMS;
   cut.bits = bits;
   cut.rounding = rounding;
   cut.zero_exponent = zero_exponent;
@@ -22,20 +13,7 @@ static smma_cut cut_at(int bits, smma_rounding rounding, int zero_exponent) {
 }
 
 smma_step smma_exact_step(int count, smma_format output) {
-  return (smma_step){.take = count,
-                     .turn = count,
-                     .window = count,
-                     .chains = 1,
-                     .stride = 1,
-                     .reference = SMMA_NONE,
-                     .term = whole(),
-                     .accumulator = whole(),
-                     .width = SMMA_NONE,
-                     .narrow_bits = SMMA_NONE,
-                     .narrow_subnormals = 1,
-                     .output = output,
-                     .rounding = SMMA_ROUND_NEAREST_EVEN,
-                     .zero_sign = SMMA_ZERO_IEEE};
+  return (smma_step)SMMA_EXACT_STEP(count, output, SMMA_ROUND_NEAREST_EVEN, .join = SMMA_JOIN_APART);
 }
 
 /* A chain of blocks over `count` nodes. */

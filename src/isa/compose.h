@@ -23,7 +23,23 @@ bool smma_step_key_is_told(const smma_composition *composition, int k, int step,
 
 bool smma_same_composition(const smma_composition *x, const smma_composition *y);
 
-/* A step that is one exact sum of all of `count` nodes, rounded to nearest even as IEEE 754 has it. */
+/* Terms of which none is cut. */
+#define SMMA_WHOLE_TERMS                                                                 \
+  {                                                                                      \
+    .least = SMMA_NONE, .zero_exponent = SMMA_NO_EXPONENT, .bits = SMMA_EXACT_ALIGNMENT, \
+    .rounding = SMMA_ROUND_TOWARD_ZERO, .drop = SMMA_NONE                                \
+  }
+
+/* A step that sums groups of `count` nodes exactly and rounds as IEEE 754 has it, to infinity where it overflows;
+   behind the direction what else it says, its join for one. */
+#define SMMA_EXACT_STEP(count, format, direction, ...)                                                        \
+  {                                                                                                           \
+    .take = count, .turn = count, .window = count, .chains = 1, .stride = 1, .reference = SMMA_NONE,          \
+    .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS, .width = SMMA_NONE, .narrow_bits = SMMA_NONE,  \
+    .narrow_subnormals = 1, .output = format, .rounding = direction, .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__ \
+  }
+
+/* The same of all of `count` nodes, rounded to nearest even. */
 smma_step smma_exact_step(int count, smma_format output);
 
 #endif

@@ -115,9 +115,10 @@ static bool check_nan(const smma_custom *custom, smma_custom_fault *fault) {
   smma_encoding d = smma_encoding_of(custom->instruction.d);
   if (rule->nan != SMMA_NAN_ALL_ONES || d.specials == SMMA_SPECIALS_INTEGER) return true;
   if (rule->algorithm == SMMA_FTZ_ADDMUL)
-    return fail(fault, "nan", "%s has no other NaN; allowed: quiet", smma_model_name(rule));
+    return fail(fault, "nan", "%s has no other NaN; allowed: quiet, default", smma_model_name(rule));
   if (d.specials == SMMA_SPECIALS_IEEE || d.specials == SMMA_SPECIALS_ONE_NAN) return true;
-  return fail(fault, "nan", "all ones is a number in %s; allowed: quiet", smma_format_text(custom->instruction.d));
+  return fail(fault, "nan", "all ones is a number in %s; allowed: quiet, default",
+              smma_format_text(custom->instruction.d));
 }
 
 /* L need not be at most K, but K be a multiple of what is left of it. */
@@ -305,7 +306,7 @@ static bool check_opposing(const smma_instruction *i, const smma_rule *rule, smm
   const smma_c_fdpa *p = &rule->with.c_fdpa;
   const int block = smma_minimum(p->block, i->k);
   if (rule->nan == SMMA_NAN_OPERAND)
-    return fail(fault, "nan", "%s does not keep operands' NaN; allowed: all-ones, quiet, by-source, marked",
+    return fail(fault, "nan", "%s does not keep operands' NaN; allowed: all-ones, quiet, default, by-source, marked",
                 smma_model_name(rule));
   if (p->overflow == SMMA_SUM_BY_DIRECTION)
     return fail(fault, "overflow", "%s rounds to nearest; allowed: infinity, saturate", smma_model_name(rule));

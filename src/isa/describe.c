@@ -121,8 +121,26 @@ static bool step_parameter(const smma_composition *p, int step, const char **nam
   return true;
 }
 
+/* What is told of a sum of pairs. */
+static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, char *value, size_t size) {
+  static const char *const names[] = {"pairs", "rho", "subnormals"};
+  const bool flushes = pairs->subnormals != SMMA_SUBNORMALS_KEPT;
+  if (i >= 2 + flushes) return false;
+  *name = names[i];
+  if (i == 0)
+    snprintf(value, size, "%s", pairs->fused ? "fused" : "rounded");
+  else if (i == 1)
+    smma_rounding_to_text(pairs->rounding, pairs->output, value, size);
+  else
+    snprintf(value, size, "%s", pairs->subnormals == SMMA_SUBNORMALS_TO_SIGNED_ZERO ? "signed-zero" : "positive-zero");
+  return true;
+}
+
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size) {
   const char *order = order_of(rule);
+  smma_pairs pairs;
+  if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_pairs(&rule->with.composition, &pairs))
+    return pairs_parameter(&pairs, i, name, value, size);
   if (order && i-- == 0) {
     *name = "order";
     snprintf(value, size, "%s", order);

@@ -26,6 +26,7 @@ typedef enum {
   SMMA_FAMILY_MFMA,
   SMMA_FAMILY_WMMA, /* RDNA: v_wmma and v_dot */
   SMMA_FAMILY_VECTOR,
+  SMMA_FAMILY_ARM,
   SMMA_FAMILY_CUSTOM
 } smma_family;
 
@@ -74,8 +75,8 @@ const char *smma_arch_name(const smma_instruction *instruction);
 /* What the core needs of an instruction. */
 smma_operation smma_operation_of(const smma_instruction *instruction);
 
-/* The same into what need not be zero; of the rule only what its algorithm has. Compositions are long: this is for where
-   nanoseconds count. */
+/* The same into what need not be zero; of the rule only what its algorithm has. Compositions are long: this is for
+   where nanoseconds count. */
 void smma_set_operation(smma_operation *operation, const smma_instruction *instruction);
 
 /* Whether two rules have the same algorithm and parameters. */

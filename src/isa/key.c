@@ -39,8 +39,8 @@ static const char *const roundings[] = {"nearest-even",    "toward-zero",  "towa
 static const char *const every_rounding[] = {
     "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
-static const char *const nans[] = {"all-ones", "quiet", NULL};
-static const char *const every_nan[] = {"all-ones", "quiet", "operand", "by-source", "marked", NULL};
+static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
+static const char *const every_nan[] = {"all-ones", "quiet", "default", "operand", "by-source", "marked", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
 static const char *const joins[] = {"first", "last", NULL};
 static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};

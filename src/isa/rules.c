@@ -1,3 +1,4 @@
+#include "isa/compose.h"
 #include "isa/format_name.h"
 #include "isa/instruction.h"
 
@@ -61,10 +62,34 @@
     }                                                    \
   }
 #define INTEGER(overflow) INTEGER_IN(0, overflow)
-#define FMA() \
-  { .algorithm = SMMA_FMA, .nan = SMMA_NAN_QUIET }
+#define FMA_WITH(policy) \
+  { .algorithm = SMMA_FMA, .nan = SMMA_NAN_##policy }
+#define FMA() FMA_WITH(QUIET)
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
+
+/* Arm's sums of pairs: two products, or their two roundings, then with the accumulator, pair after pair. */
+#define IN_STEPS(nan_policy, subnormals, count, ...)                                   \
+  {                                                                                    \
+    .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
+      .subnormal_a = SMMA_SUBNORMALS_##subnormals,                                     \
+      .subnormal_b = SMMA_SUBNORMALS_##subnormals,                                     \
+      .subnormal_c = SMMA_SUBNORMALS_##subnormals,                                     \
+      .widen = SMMA_NO_FORMAT,                                                         \
+      .product_limit = SMMA_NONE,                                                      \
+      .steps = count,                                                                  \
+      .step = {__VA_ARGS__}                                                            \
+    }                                                                                  \
+  }
+#define ROUNDED(count, way, format, direction, subnormals)                                           \
+  SMMA_EXACT_STEP(count, SMMA_FORMAT_NAMED(format), SMMA_ROUND_##direction, .join = SMMA_JOIN_##way, \
+                  .start = SMMA_JOIN_##way == SMMA_JOIN_CHAIN ? SMMA_START_C : SMMA_START_NOTHING,   \
+                  .subnormal_outputs = SMMA_SUBNORMALS_##subnormals)
+#define PAIRS(nan, format, direction, subnormals)                                \
+  IN_STEPS(nan, subnormals, 3, ROUNDED(1, APART, format, direction, subnormals), \
+           ROUNDED(2, APART, format, direction, subnormals), ROUNDED(1, CHAIN, format, direction, subnormals))
+#define FUSED_PAIRS() \
+  IN_STEPS(DEFAULT, KEPT, 2, ROUNDED(2, APART, f32, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};

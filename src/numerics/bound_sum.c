@@ -41,6 +41,8 @@ static double unit_of(smma_number x) {
 
 static smma_subnormal_policy flush_of(const smma_rule *r) {
   if (r->algorithm == SMMA_FTZ_ADDMUL || r->algorithm == SMMA_FTZ_FMA) return SMMA_SUBNORMALS_TO_SIGNED_ZERO;
+  if (r->algorithm == SMMA_COMPOSITION)
+    return r->with.composition.subnormal_a; /* where there is a bound, all others' */
   return r->algorithm == SMMA_G_FDPA ? r->with.g_fdpa.subnormal_inputs : SMMA_SUBNORMALS_KEPT;
 }
 
@@ -64,7 +66,8 @@ smma_bound_rounding smma_bound_rounding_to(smma_format format, smma_rounding dir
   const smma_number largest = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
   smma_bound_rounding r = {
       power(smma_minimum_exponent(f)), power(-f.fraction_bits), value_of(largest), f.fraction_bits, direction, false};
-  if (direction == SMMA_ROUND_TOWARD_ZERO) r.limit += power(largest.exponent - f.fraction_bits);
+  if (direction == SMMA_ROUND_TOWARD_ZERO || direction == SMMA_ROUND_TO_ODD)
+    r.limit += power(largest.exponent - f.fraction_bits);
   if (direction == SMMA_ROUND_NEAREST_EVEN || direction == SMMA_ROUND_NEAREST_AWAY)
     r.limit += power(largest.exponent - f.fraction_bits - 1);
   if (format == SMMA_F64) r.limit = DBL_MAX;
@@ -105,6 +108,7 @@ static void add_rounding(const smma_bound_rounding *r, double from, double to, d
       case SMMA_ROUND_TOWARD_ZERO: down = to > 0 ? ulp - unit : 0, up = from < 0 ? ulp - unit : 0; break;
       case SMMA_ROUND_DOWN: down = ulp - unit; break;
       case SMMA_ROUND_UP: up = ulp - unit; break;
+      case SMMA_ROUND_TO_ODD: down = up = ulp - unit; break;
       default: down = up = ulp / 2;
     }
   if (r->flushes && unit < r->least && from < r->least && to > -r->least) {
@@ -497,6 +501,28 @@ static void add_one_by_one(const smma_operation *o, const smma_bound_rounding *r
   }
 }
 
+static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const smma_bound_rounding *r,
+                      const smma_bound_factor *a, const smma_bound_factors *b, double slack, smma_bound_sum *s) {
+  const bool wide = is_wide(o->a) || is_wide(o->b);
+  const double least = wide ? 0x1p-1074 : 0; /* what is lost of a product of FP64 below a double's range */
+  terms t;
+  t.flushes = r->flushes, t.is_long = has_long_products(o);
+  for (int k = 0; k < o->k; k += 2) {
+    for (int i = 0; i < 2; i++) take_product(&a[k + i], &b[k + i], s, &t, i);
+    for (int j = 0; j < LANES; j++) {
+      rounded pair[2];
+      for (int i = 0; i < 2; i++) {
+        pair[i] = (rounded){t.value[i][j], least, least, t.unit[i][j]};
+        if (!pairs->fused) round_number(r, &pair[i]);
+      }
+      pair[0] = add_numbers(r, pair[0], pair[1]);
+      s->below[j] += pair[0].below, s->above[j] += pair[0].above;
+      s->unit[j] = smaller(s->unit[j], pair[0].unit);
+      smma_bound_round(s, j, slack, r);
+    }
+  }
+}
+
 /* ---- All ---- */
 
 /* What the unit does to a subnormal c where it reads it as zero. */
@@ -548,6 +574,7 @@ static void add_apart(const smma_operation *o, const smma_bound_factor *a, const
 void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const smma_bound_factors *b, double slack,
                      smma_bound_sum *s) {
   const smma_g_fdpa *g = &o->rule.with.g_fdpa;
+  smma_pairs pairs;
   smma_bound_rounding rounding = smma_bound_rounding_to(o->d, SMMA_ROUND_NEAREST_EVEN);
   const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
                        (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT);
@@ -565,7 +592,14 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         rounding.limit = smma_bound_rounding_to(o->d, g->c_rounding).limit;
       add_apart(o, a, b, slack, &rounding, s);
       return;
-    case SMMA_COMPOSITION: /* of the unit nothing is known, but the exact sum goes on */
+    case SMMA_COMPOSITION:
+      if (smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) && o->k % 2 == 0 && !o->scale_block) {
+        rounding = smma_bound_rounding_to(pairs.output, pairs.rounding);
+        rounding.flushes = flushes;
+        add_pairs(o, &pairs, &rounding, a, b, slack, s);
+        return;
+      }
+      /* of the unit nothing is known, but the exact sum goes on */
       add_one_by_one(o, &rounding, a, b, slack, s);
       for (int j = 0; j < LANES; j++) s->below[j] = s->above[j] = INFINITY;
       return;

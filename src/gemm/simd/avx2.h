@@ -147,6 +147,18 @@ static inline vd vd_add_odd(vd x, vd y) {
   __m256i odd = _mm256_srli_epi64(_mm256_castpd_si256(inexact), 63);
   return _mm256_castsi256_pd(_mm256_or_si256(_mm256_add_epi64(_mm256_castpd_si256(sum), back), odd));
 }
+static inline vf vf_add_odd(vf x, vf y) {
+  const vf sign = _mm256_set1_ps(-0.0f);
+  const vf above = _mm256_cmp_ps(_mm256_andnot_ps(sign, x), _mm256_andnot_ps(sign, y), _CMP_GT_OQ);
+  const vf sum = _mm256_add_ps(x, y), rest = _mm256_blendv_ps(x, y, above);
+  const vf part = _mm256_sub_ps(sum, _mm256_blendv_ps(y, x, above));
+  const vf more = _mm256_cmp_ps(part, rest, _CMP_GT_OQ), less = _mm256_cmp_ps(part, rest, _CMP_LT_OQ);
+  const vf some = _mm256_cmp_ps(sum, _mm256_setzero_ps(), _CMP_NEQ_OQ);
+  const __m256i inexact = _mm256_castps_si256(_mm256_and_ps(some, _mm256_or_ps(more, less)));
+  const __m256i back = _mm256_castps_si256(_mm256_and_ps(some, _mm256_blendv_ps(more, less, sum)));
+  const __m256i odd = _mm256_srli_epi32(inexact, 31);
+  return _mm256_castsi256_ps(_mm256_or_si256(_mm256_add_epi32(_mm256_castps_si256(sum), back), odd));
+}
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }
 static inline vd vd_replace_nan(vd x, vd nan) { return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)); }

@@ -113,6 +113,11 @@ static inline vd vd_add(vd x, vd y) { return _mm512_add_pd(x, y); }
 static inline vd vd_subtract(vd x, vd y) { return _mm512_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm512_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
+static inline vf vf_add_odd(vf x, vf y) {
+  __m512 up = _mm512_add_round_ps(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  __m512 down = _mm512_add_round_ps(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  return _mm512_mask_mov_ps(up, _mm512_test_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1)), down);
+}
 /* Of equal magnitudes the positive one is the greater. */
 static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }
 static inline vd vd_lesser(vd x, vd y) { return _mm512_range_pd(x, y, 6); }

@@ -152,6 +152,15 @@ static inline vd vd_add_odd(vd x, vd y) {
   int64x2_t back = vandq_s64(inexact, vshrq_n_s64(veorq_s64(bits, vreinterpretq_s64_f64(error)), 63));
   return vreinterpretq_f64_s64(vorrq_s64(vaddq_s64(bits, back), vandq_s64(inexact, vdupq_n_s64(1))));
 }
+static inline vf vf_add_odd(vf x, vf y) {
+  const vm above = vcagtq_f32(x, y);
+  const vf sum = vaddq_f32(x, y), rest = vbslq_f32(above, y, x), part = vsubq_f32(sum, vbslq_f32(above, x, y));
+  const vm more = vcgtq_f32(part, rest), less = vcltq_f32(part, rest), some = vcagtq_f32(sum, vdupq_n_f32(0));
+  const int32x4_t bits = vreinterpretq_s32_f32(sum);
+  const vm back = vandq_u32(some, vbslq_u32(vcltq_s32(bits, vdupq_n_s32(0)), less, more));
+  const vm odd = vandq_u32(vandq_u32(some, vorrq_u32(more, less)), vdupq_n_u32(1));
+  return vreinterpretq_f32_u32(vorrq_u32(vaddq_u32(vreinterpretq_u32_s32(bits), back), odd));
+}
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }
 static inline vd vd_replace_nan(vd x, vd nan) { return vbslq_f64(vceqq_f64(x, x), x, nan); }

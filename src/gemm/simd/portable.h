@@ -190,6 +190,13 @@ static inline vd vd_add_odd(vd x, vd y) {
   vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
   return (vd)(((vector_of_longs)sum + (inexact & signs >> 63)) | (inexact & 1));
 }
+static inline vf vf_add_odd(vf x, vf y) {
+  const vm above = ((vi)x & INT32_MAX) > ((vi)y & INT32_MAX);
+  const vf sum = vf_flush(x + y), rest = vf_select(above, y, x), part = sum - vf_select(above, x, y);
+  const vm more = part > rest, less = part < rest, some = ((vi)sum & INT32_MAX) != 0;
+  const vm back = some & vi_select((vi)sum < 0, less, more);
+  return (vf)(((vi)sum + back) | (some & (more | less) & 1));
+}
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return x * y + z; }
 static inline vd vd_signed_as(vd x, vd y) {
   return (vd)((vector_of_longs)x | ((vector_of_longs)y & (vector_of_longs){INT64_MIN, INT64_MIN}));

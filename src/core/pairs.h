@@ -1,0 +1,48 @@
+/* Sums of pairs: the compositions that Arm's instructions are. d becomes d + (p + q), pair after pair, with p and q two
+   products; each addition is rounded, and without `fused` each product before. Source: Arm's A64 instruction set
+   (DDI 0602), BFMMLA, FMMLA, FMOPA; docs/algorithms/pairs.md. */
+#ifndef SMMA_CORE_PAIRS_H
+#define SMMA_CORE_PAIRS_H
+
+#include "composition.h"
+
+typedef struct {
+  int fused;
+  smma_rounding rounding;
+  smma_subnormal_policy subnormals; /* of operands and results */
+  smma_format output;
+} smma_pairs;
+
+/* Whether a step's groups are sums of `take` consecutive nodes, rounded as IEEE 754 has it but for direction and
+   subnormals. */
+SMMA_CORE bool smma_is_exact_step(const smma_step *s, int take, smma_join join) {
+  return s->take == take && s->turn == take && s->join == join && s->chains == 1 && s->stride == 1 && !s->descending &&
+         s->term.bits == SMMA_EXACT_ALIGNMENT && s->term.drop == SMMA_NONE &&
+         s->accumulator.bits == SMMA_EXACT_ALIGNMENT && s->accumulator.drop == SMMA_NONE && s->width == SMMA_NONE &&
+         s->opposing == SMMA_OPPOSING_EXACT && s->narrow_bits == SMMA_NONE && s->overflow == SMMA_SUM_TO_INFINITY &&
+         !s->early_underflow && s->zero_sign == SMMA_ZERO_IEEE;
+}
+
+/* Whether the composition is such a sum; `pairs` then says which. Bound: two or three steps. */
+SMMA_CORE bool smma_is_sum_of_pairs(const smma_composition *p, smma_pairs *pairs) {
+  const int fused = p->steps == 2;
+  const smma_step *pair = &p->step[fused ? 0 : 1], *last = pair + 1;
+  int i;
+  if ((!fused && p->steps != 3) || p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0)
+    return false;
+  if (!smma_is_exact_step(pair, 2, SMMA_JOIN_APART) || !smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) ||
+      last->start != SMMA_START_C || (!fused && !smma_is_exact_step(&p->step[0], 1, SMMA_JOIN_APART)))
+    return false;
+  pairs->fused = fused;
+  pairs->rounding = last->rounding;
+  pairs->subnormals = last->subnormal_outputs;
+  pairs->output = last->output;
+  for (i = 0; i < p->steps; i++)
+    if (p->step[i].rounding != pairs->rounding || p->step[i].subnormal_outputs != pairs->subnormals ||
+        p->step[i].output != pairs->output)
+      return false;
+  return p->subnormal_a == pairs->subnormals && p->subnormal_b == pairs->subnormals &&
+         p->subnormal_c == pairs->subnormals;
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* Sums of pairs (core/pairs.h) in the machine's own arithmetic: two products, their sum, and that with the accumulator.
+   Infinities and NaN are IEEE 754's; accumulators get the rule's NaN when they leave the registers, as in fma.h.
+
+   To nearest, of FP32 and FP64: each operation is the machine's.
+
+   To nearest and fused, of FP16: products have 22 bits and are multiples of 2^-48, so they are exact. Those of BF16
+   have 16 bits and are exact between 2^-126 and 2^128. Where a row and a column have factors for others, by their least
+   and greatest magnitudes, products and their sum, rounded to odd, are computed in binary64, from where it rounds to
+   binary32 as it would at once.
+
+   To odd, where subnormals count as zero: products of BF16 are exact where hardware that flushes does not make them
+   zero, rightly: they have 16 bits, and none below 2^-126 rounds to it. So all that is lost is lost in additions, to
+   odd by vf_add_odd, which knows no overflow. Where sums may reach 2^127 each is looked at, and the core's if it does:
+   a row and a column tell by their greatest magnitudes, accumulators by theirs. One that is infinite or NaN stays. */
+#ifndef SMMA_GEMM_FAMILY_PAIRS_H
+#define SMMA_GEMM_FAMILY_PAIRS_H
+
+#include <math.h>
+
+#include "gemm/family/ftz.h"
+
+enum { PAIRS_ROWS = 4, PAIRS_VECTORS = REGISTERS < 32 ? 1 : 2, PAIRS_COLUMNS = PAIRS_VECTORS * LANES };
+enum { PAIRS_F64_COLUMNS = PAIRS_COLUMNS / 2, PAIRS_ALL = PAIRS_ROWS * PAIRS_VECTORS };
+
+typedef enum {
+  PAIRS_ROUNDED, /* each operation to nearest */
+  PAIRS_FUSED,   /* products are exact */
+  PAIRS_WIDE,    /* the same by binary64 */
+  PAIRS_ODD,     /* no sum reaches 2^127 */
+  PAIRS_LOOK     /* one may */
+} pairs_way;
+
+/* ---- One sum ---- */
+
+/* In binary64, rounded to odd, then to nearest. */
+static inline vf pairs_wide_sum(const float *a, const vf *b) {
+  const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
+  const vd low = vd_add_odd(vd_multiply(vd_low(x), vd_low(b[0])), vd_multiply(vd_low(y), vd_low(b[1])));
+  const vd high = vd_add_odd(vd_multiply(vd_high(x), vd_high(b[0])), vd_multiply(vd_high(y), vd_high(b[1])));
+  return vf_narrow(low, high);
+}
+
+static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const vf *b, pairs_way way) {
+  const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
+  switch (way) {
+    case PAIRS_ROUNDED: return vf_add(vf_multiply(x, b[0]), vf_multiply(y, b[1]));
+    case PAIRS_FUSED: return vf_multiply_add(y, b[1], vf_multiply(x, b[0]));
+    case PAIRS_WIDE: return pairs_wide_sum(a, b);
+    case PAIRS_ODD:
+    case PAIRS_LOOK: break;
+  }
+  return vf_add_odd(vf_flush(vf_multiply(x, b[0])), vf_flush(vf_multiply(y, b[1])));
+}
+
+/* ---- PAIRS_ROWS x PAIRS_COLUMNS elements ---- */
+
+static inline __attribute__((always_inline)) void pairs_block(const float *a, const float *b, size_t pairs,
+                                                              pairs_way way, vf nan, float *d) {
+  vf sum[PAIRS_ALL];
+  UNROLL for (int i = 0; i < PAIRS_ALL; i++) {
+    sum[i] = vf_load(d + i * LANES);
+    if (way == PAIRS_ODD) sum[i] = vf_flush(sum[i]);
+    __builtin_prefetch(d + (i + PAIRS_ALL) * LANES);
+  }
+  for (; pairs > 0; pairs--, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS)
+    UNROLL for (int v = 0; v < PAIRS_VECTORS; v++) {
+      const vf y[2] = {vf_load(b + v * LANES), vf_load(b + (PAIRS_VECTORS + v) * LANES)};
+      UNROLL for (int i = v; i < PAIRS_ALL; i += PAIRS_VECTORS) {
+        const vf x = pairs_sum(a + i / PAIRS_VECTORS, y, way);
+        sum[i] = way == PAIRS_ODD ? vf_add_odd(sum[i], x) : vf_add(sum[i], x);
+      }
+    }
+  UNROLL for (int i = 0; i < PAIRS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
+}
+
+/* Lanes that are at least 2^126, infinite or NaN. */
+static inline vm pairs_is_great(vf x) { return vi_less(vi_set(0x7e7fffff), vi_and(vf_bits(x), vi_set(INT32_MAX))); }
+
+static inline vm pairs_is_finite(vf x) { return vi_less(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(0x7f800000)); }
+
+/* One row, LANES columns from `column` on, each sum looked at: one that overflows here is the greatest number. Products
+   that overflow are infinite, and so is their sum. */
+static void pairs_look_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
+  const size_t pairs = (size_t)r->multiplier->operation.k / 2;
+  float *d = (float *)r->accumulator + row * PAIRS_COLUMNS + column;
+  vf sum = ftz_fma_flush(vf_load(d));
+  for (size_t step = r->first; step < r->last; step++) {
+    const vf before = sum;
+    vm great = vi_less(vi_set(0), vi_set(0));
+    for (size_t p = 0; p < pairs; p++, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS) {
+      const vf y[2] = {vf_load(b), vf_load(b + PAIRS_COLUMNS)}, x = pairs_sum(a, y, PAIRS_LOOK);
+      sum = vf_add_odd(sum, x);
+      great = vm_or(great, vm_and(pairs_is_great(x), pairs_is_finite(x)));
+      great = vm_or(great, vm_and(pairs_is_great(sum), pairs_is_finite(sum)));
+    }
+    great = vm_and(great, vf_equal(before, before));
+    if (vm_bits(great)) {
+      float start[LANES], result[LANES];
+      vf_store(start, before);
+      vf_store(result, sum);
+      smma_compute_lanes(r, row, column, step, vm_bits(great), start, result);
+      sum = vf_load(result);
+    }
+  }
+  vf_store(d, vf_replace_nan(sum, nan));
+}
+
+/* ---- Which way ---- */
+
+/* Of numbers the least magnitude that is not zero, and the greatest. */
+typedef struct {
+  double least, most;
+} pairs_range;
+
+static pairs_range pairs_range_of(const float *x, size_t count) {
+  const vi infinity = vi_set(0x7f800000);
+  vi most = vi_set(0), least = infinity;
+  float all_most[LANES], all_least[LANES];
+  pairs_range range = {HUGE_VAL, 0};
+  for (size_t i = 0; i < count; i += LANES) {
+    float rest[LANES] = {0};
+    vi magnitude;
+    if (count - i < LANES) memcpy(rest, x + i, (count - i) * sizeof *x);
+    magnitude = vi_and(vf_bits(vf_load(count - i < LANES ? rest : x + i)), vi_set(INT32_MAX));
+    most = vi_max(most, magnitude);
+    least = vi_min(least, vi_select(vi_equal(magnitude, vi_set(0)), infinity, magnitude));
+  }
+  vf_store(all_most, vi_as_float(most));
+  vf_store(all_least, vi_as_float(least));
+  for (int i = 0; i < LANES; i++) {
+    if (!((double)all_least[i] >= range.least)) range.least = (double)all_least[i];
+    if (!((double)all_most[i] <= range.most)) range.most = (double)all_most[i];
+  }
+  return range;
+}
+
+static bool pairs_any_great(const float *d) {
+  vm great = pairs_is_great(vf_load(d));
+  for (size_t i = 1; i < PAIRS_ALL; i++) great = vm_or(great, pairs_is_great(vf_load(d + i * LANES)));
+  return vm_bits(great) != 0;
+}
+
+/* Of BF16. Sums of `count` products of at most `most`, from below 2^126 on, are below 2^127. */
+static pairs_way pairs_way_of(bool fused, pairs_range a, pairs_range b, size_t count, const float *d) {
+  const double most = a.most * b.most;
+  if (fused) return most < 0x1p127 && a.least * b.least >= 0x1p-126 ? PAIRS_FUSED : PAIRS_WIDE;
+  return most * (double)count < 0x1p125 && !pairs_any_great(d) ? PAIRS_ODD : PAIRS_LOOK;
+}
+
+static void pairs_look(const smma_run *r, const float *a, const float *b, size_t row, vf nan) {
+  for (size_t i = 0; i < PAIRS_ROWS; i++)
+    for (size_t column = 0; column < PAIRS_COLUMNS; column += LANES)
+      pairs_look_row(r, a + i, b + column, row + i, column, nan);
+}
+
+static void pairs_run(const smma_run *r) {
+  const smma_operation *o = &r->multiplier->operation;
+  const bool rounded = o->rule.with.composition.steps == 3;
+  const size_t k = (size_t)o->k, packed = r->packed_steps * k, count = (r->last - r->first) * k;
+  const float *b = (const float *)r->b + r->first * k * PAIRS_COLUMNS;
+  const vf nan = fma_f32_nan(o->rule.nan, vf_set(0));
+  const pairs_range of_b = o->a == SMMA_BF16 ? pairs_range_of(b, count * PAIRS_COLUMNS) : (pairs_range){0, 0};
+  for (size_t row = 0; row < r->rows; row += PAIRS_ROWS) {
+    const float *a = (const float *)r->a + row * packed + r->first * k * PAIRS_ROWS;
+    float *d = (float *)r->accumulator + row * PAIRS_COLUMNS;
+    pairs_way way = rounded ? PAIRS_ROUNDED : PAIRS_FUSED;
+    if (o->a == SMMA_BF16) way = pairs_way_of(!rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
+    switch (way) {
+      case PAIRS_ROUNDED: pairs_block(a, b, count / 2, PAIRS_ROUNDED, nan, d); break;
+      case PAIRS_FUSED: pairs_block(a, b, count / 2, PAIRS_FUSED, nan, d); break;
+      case PAIRS_WIDE: pairs_block(a, b, count / 2, PAIRS_WIDE, nan, d); break;
+      case PAIRS_ODD: pairs_block(a, b, count / 2, PAIRS_ODD, nan, d); break;
+      case PAIRS_LOOK: pairs_look(r, a, b, row, nan); break;
+    }
+  }
+}
+
+/* ---- FP64 ---- */
+
+static void pairs_f64_block(const double *a, const double *b, size_t pairs, vd nan, double *d) {
+  enum { DOUBLES = LANES / 2 };
+  vd sum[PAIRS_ALL];
+  UNROLL for (int i = 0; i < PAIRS_ALL; i++) {
+    sum[i] = vd_load(d + i * DOUBLES);
+    __builtin_prefetch(d + (i + PAIRS_ALL) * DOUBLES);
+  }
+  for (; pairs > 0; pairs--, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_F64_COLUMNS)
+    UNROLL for (int v = 0; v < PAIRS_VECTORS; v++) {
+      const vd x = vd_load(b + v * DOUBLES), y = vd_load(b + (PAIRS_VECTORS + v) * DOUBLES);
+      UNROLL for (int i = v; i < PAIRS_ALL; i += PAIRS_VECTORS) {
+        const double *of_a = a + i / PAIRS_VECTORS;
+        sum[i] = vd_add(sum[i], vd_add(vd_multiply(vd_set(of_a[0]), x), vd_multiply(vd_set(of_a[PAIRS_ROWS]), y)));
+      }
+    }
+  UNROLL for (int i = 0; i < PAIRS_ALL; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
+}
+
+static void pairs_f64_run(const smma_run *r) {
+  const size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  const vd nan = fma_f64_nan(r->multiplier);
+  for (size_t i = 0; i < r->rows; i += PAIRS_ROWS)
+    pairs_f64_block((const double *)r->a + i * packed + first * PAIRS_ROWS,
+                    (const double *)r->b + first * PAIRS_F64_COLUMNS, (r->last - r->first) * k / 2, nan,
+                    (double *)r->accumulator + i * PAIRS_F64_COLUMNS);
+}
+
+/* ---- Packing ---- */
+
+static uint32_t pairs_from_f16(uint32_t code) {
+  const uint32_t sign = (code & 0x8000) << 16, fields = (code & 0x7fff) << 13, rebias = 112u << 23;
+  const float subnormal = (float)(int32_t)(code & 0x3ff) * 0x1p-24f;
+  uint32_t bits;
+  memcpy(&bits, &subnormal, sizeof bits);
+  if (fields >= 1u << 23) bits = fields + rebias + (fields >= 31u << 23 ? rebias : 0);
+  return sign | bits;
+}
+
+static uint32_t pairs_from_bf16(uint32_t code) { return code << 16; }
+
+static inline __attribute__((always_inline)) void pairs_pack(const smma_pack *pack, size_t width) {
+  const smma_operation *o = &pack->multiplier->operation;
+  if (o->a == SMMA_F32)
+    smma_interleave(pack, width, 4, 4, NULL, 0);
+  else if (o->a == SMMA_F16)
+    smma_interleave(pack, width, 2, 4, pairs_from_f16, 0);
+  else if (o->rule.with.composition.subnormal_a == SMMA_SUBNORMALS_KEPT)
+    smma_interleave(pack, width, 2, 4, pairs_from_bf16, 0);
+  else
+    smma_interleave(pack, width, 2, 4, ftz_from_bf16_signed, 0);
+}
+
+static void pairs_pack_rows(const smma_pack *pack) { pairs_pack(pack, PAIRS_ROWS); }
+static void pairs_pack_columns(const smma_pack *pack) { pairs_pack(pack, PAIRS_COLUMNS); }
+static void pairs_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, PAIRS_ROWS, 8, 8, NULL, 0); }
+static void pairs_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, PAIRS_F64_COLUMNS, 8, 8, NULL, 0); }
+
+/* ---- Which operations ---- */
+
+static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, bool fused, smma_rounding rounding) {
+  const bool flushes = rounding == SMMA_ROUND_TO_ODD;
+  smma_pairs pairs;
+  return o->rule.algorithm == SMMA_COMPOSITION && smma_has_one_nan(o->rule.nan) && o->scale_block == 0 &&
+         o->k % 2 == 0 && o->a == in && o->b == in && o->d == out &&
+         smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) && pairs.fused == fused &&
+         pairs.rounding == rounding && pairs.output == out &&
+         pairs.subnormals == (flushes ? SMMA_SUBNORMALS_TO_SIGNED_ZERO : SMMA_SUBNORMALS_KEPT);
+}
+
+static bool pairs_odd_takes(const smma_operation *o) {
+  return pairs_are(o, SMMA_BF16, SMMA_F32, false, SMMA_ROUND_TO_ODD);
+}
+
+static bool pairs_takes(const smma_operation *o) {
+  return pairs_are(o, SMMA_BF16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
+         pairs_are(o, SMMA_F16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
+         pairs_are(o, SMMA_F32, SMMA_F32, false, SMMA_ROUND_NEAREST_EVEN);
+}
+
+static bool pairs_f64_takes(const smma_operation *o) {
+  return pairs_are(o, SMMA_F64, SMMA_F64, false, SMMA_ROUND_NEAREST_EVEN);
+}
+
+static const smma_kernel_family pairs_odd_family = {
+    pairs_odd_takes,    PAIRS_COLUMNS, fma_f32_bytes,   fma_f32_bytes, pairs_pack_rows,
+    pairs_pack_columns, pairs_run,     SMMA_MODE_FLUSH, true,          false};
+
+static const smma_kernel_family pairs_family = {
+    pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,     fma_f32_bytes, pairs_pack_rows,
+    pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST, true,          false};
+
+static const smma_kernel_family pairs_f64_family = {
+    pairs_f64_takes,        PAIRS_F64_COLUMNS, fma_f64_bytes,     fma_f64_bytes, pairs_f64_pack_rows,
+    pairs_f64_pack_columns, pairs_f64_run,     SMMA_MODE_NEAREST, true,          false};
+
+#endif
