@@ -43,9 +43,8 @@ check 'is refused' grep -q 'of another seed or unit' in/stderr
 for way in moody place every17; do
   gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr
 done
-# Time may end it under sanitizers.
-"$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 40 >lane
-check 'one lane narrower' grep -qE ': (not found|stopped)$' lane
+"$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 300 >lane
+check 'one lane narrower' grep -q ': not found$' lane
 check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
 
 gives 'hardly any time' 2 '^the best model disagrees with [1-9]' infer --unit model --on V100 \

@@ -157,6 +157,12 @@ static void print_rivals(FILE *stream, const smma_inference *f) {
   if (f->rivals > SHOWN) fprintf(stream, "  and %zu more, which --json has\n", f->rivals - SHOWN);
 }
 
+static const char *const nan_words[] = {[SMMA_NAN_ALL_ONES] = "all ones",
+                                        [SMMA_NAN_QUIET] = "the format's quiet NaN",
+                                        [SMMA_NAN_OPERAND] = "an operand's, made quiet",
+                                        [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
+                                        [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};
+
 static void print_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit;
   char text[4096];
@@ -178,10 +184,8 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
   fprintf(stream, "; %.1f s, of which the unit took %.1f\n", f->seconds, f->unit_seconds);
   if (f->outcome == SMMA_INFERRED)
     fprintf(stream, "NaN: %s\n",
-            !f->nan_known ? "cannot tell sign and payload: no rule that is known gives those of every row"
-            : f->model.named.rule.nan == SMMA_NAN_ALL_ONES ? "all ones"
-            : f->model.named.rule.nan == SMMA_NAN_OPERAND  ? "an operand's, made quiet"
-                                                           : "the format's quiet NaN");
+            f->nan_known ? nan_words[f->model.named.rule.nan]
+                         : "cannot tell sign and payload: no rule that is known gives those of every row");
   if (f->neighbours) {
     fprintf(stream, "neighbouring values: %zu shut out by rows, %zu that no row of %llu searched shows",
             count_neighbours(f, SMMA_SHUT_OUT), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);

@@ -478,6 +478,8 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   return false;
 }
 
+static bool is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->looked; }
+
 bool smma_fit_sweep(smma_fit *f, smma_fit_watch watch) {
   const bool better = sweep_all(f, watch);
   return sweep_single(f, false, watch) || better;
@@ -491,22 +493,44 @@ void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
   } while (f->wrong && !has_stopped(watch) && sweep_together(f, watch));
 }
 
+/* ---- Out of models whose odd values make up for one another ---- */
+
+static int value_where_not_given(const smma_step *s, const smma_key *key, int nodes) {
+  if (key->member == offsetof(smma_step, window)) return nodes;
+  if (key->like) return smma_key_of_step(s, smma_find_step_key(key->like, strlen(key->like)));
+  return key->otherwise;
+}
+
+/* Half of the keys whose values would be written get those that are not. */
+static bool forget_at_random(smma_fit *f, uint64_t *state) {
+  smma_composition p = *composition_of(f);
+  for (int step = 0; step < p.steps; step++) {
+    const int nodes = smma_composition_nodes(&p, f->model.instruction.k, step);
+    for (const smma_key *key = NULL; (key = next_movable_key(key));) {
+      const int value = value_where_not_given(&p.step[step], key, nodes);
+      if (value != SMMA_KEY_REQUIRED && below(state, 2)) set(&p.step[step], key, value, false);
+    }
+  }
+  return smma_fit_start(f, &p);
+}
+
 void smma_fit_improve(smma_fit *f, smma_fit_watch watch) {
+  uint64_t state = f->looked;
   do {
     smma_fit_descend(f, watch);
-  } while (f->wrong && f->wrong * 8 < f->looked && !has_stopped(watch) && move_at_random(f, watch));
+  } while (is_near(f) && !has_stopped(watch) && move_at_random(f, watch));
+  for (int round = 0; round < ROUNDS_AT_RANDOM && is_near(f) && !has_stopped(watch); round++) {
+    const smma_composition model = *composition_of(f);
+    const size_t wrong = f->wrong;
+    if (forget_at_random(f, &state)) smma_fit_descend(f, watch);
+    if (f->wrong > wrong) smma_fit_start(f, &model);
+  }
 }
 
 /* ---- The simplest of those that agree as well ---- */
 
 static bool agrees_as_well(const smma_fit *f, const smma_composition *p) {
   return smma_fit_allows(f, p) && smma_fit_count(f, p, f->wrong) <= f->wrong;
-}
-
-static int value_where_not_given(const smma_step *s, const smma_key *key, int nodes) {
-  if (key->member == offsetof(smma_step, window)) return nodes;
-  if (key->like) return smma_key_of_step(s, smma_find_step_key(key->like, strlen(key->like)));
-  return key->otherwise;
 }
 
 static void fold_offsets(smma_fit *f, int step) {

@@ -240,11 +240,13 @@ static bool name_model(smma_inference_work *x) {
 
 /* The policy with which every NaN among the samples is the unit's. */
 static void find_nan(smma_inference_work *x) {
-  static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_OPERAND, SMMA_NAN_QUIET};
+  static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
+                                             SMMA_NAN_QUIET};
+  enum { POLICIES = sizeof policies / sizeof policies[0] };
   const smma_encoding d = smma_encoding_of(x->as.d);
   smma_custom_fault fault;
   x->found->nan_known = false;
-  for (int n = 0; n < 3 && !x->found->nan_known; n++) {
+  for (int n = 0; n < POLICIES && !x->found->nan_known; n++) {
     smma_operation o;
     x->fit.model.named.rule.nan = policies[n];
     if (!smma_custom_check(&x->fit.model, &fault)) continue;

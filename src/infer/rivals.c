@@ -29,11 +29,18 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   return count + smma_fit_is_near(f, p, most, &all[count].wrong);
 }
 
+static bool has_new_rule(size_t n) {
+  size_t first = 0;
+  while (smma_catalogue_at(first)->rule != smma_catalogue_at(n)->rule) first++;
+  return first == n;
+}
+
 /* Rules of the catalogue with these formats and K. */
 static int add_known(const smma_inference_work *x, rival *all, int count) {
   smma_operation o = smma_operation_of(&x->as);
   for (size_t n = 0; n < smma_catalogue_count(); n++) {
     smma_composition p;
+    if (!has_new_rule(n)) continue;
     o.rule = smma_catalogue_at(n)->rule->rule;
     o.rule.nan = SMMA_NAN_QUIET;
     if (smma_block_of(&o) > 0 && o.k % smma_block_of(&o) == 0 && smma_compose(&o, &p))

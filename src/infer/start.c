@@ -7,8 +7,12 @@
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
 enum { MOST_WAYS = 4096, FAMILIES = 4, OF_FAMILY = 2 };
 
-/* All of them are compared on one part of the rows in so many, the promising ones on all. */
-enum { FIRST = 4, PROMISING = 256 };
+/* All of them are compared on one part of the rows in so many, the promising ones on more, and fewer on all. */
+static const struct {
+  size_t part;
+  int ways;
+} stages[] = {{12, MOST_WAYS}, {3, 384}, {1, 96}};
+enum { STAGES = sizeof stages / sizeof stages[0] };
 
 typedef struct {
   enum { CUT_OWN, CUT_NORMALIZED, NARROWED, FIXED } family;
@@ -135,9 +139,10 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
   if (!smma_is_integer(d)) add_cut(&w, fraction_bits, chains);
   add_narrowed(&w, fraction_bits);
   add_fixed(&w);
-  count_wrong(f, shape, &w, f->looked / FIRST);
-  if (w.count > PROMISING) w.count = PROMISING;
-  count_wrong(f, shape, &w, f->looked);
+  for (int n = 0; n < STAGES; n++) {
+    if (w.count > stages[n].ways) w.count = stages[n].ways;
+    count_wrong(f, shape, &w, f->looked / stages[n].part);
+  }
   count = take_best(f, shape, &w, best);
   free(w.all);
   return count;
