@@ -182,10 +182,11 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
   if (!f->recording && f->outcome == SMMA_INFERRED)
     fprintf(stream, ", then %llu of another seed, which all agree", (unsigned long long)f->fresh);
   fprintf(stream, "; %.1f s, of which the unit took %.1f\n", f->seconds, f->unit_seconds);
-  if (f->outcome == SMMA_INFERRED)
+  if (f->outcome == SMMA_INFERRED && !smma_is_integer(i->d))
     fprintf(stream, "NaN: %s\n",
-            f->nan_known ? nan_words[f->model.named.rule.nan]
-                         : "cannot tell sign and payload: no rule that is known gives those of every row");
+            f->nan_known   ? nan_words[f->model.named.rule.nan]
+            : f->recording ? "cannot tell sign and payload: no rule that is known, or several, give those of the rows"
+                           : "cannot tell sign and payload: no rule that is known gives those of every row");
   if (f->neighbours) {
     fprintf(stream, "neighbouring values: %zu shut out by rows, %zu that no row of %llu searched shows",
             count_neighbours(f, SMMA_SHUT_OUT), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);

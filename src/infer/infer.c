@@ -8,6 +8,7 @@
 #include "campaign/campaign.h"
 #include "host/thread.h"
 #include "infer/inference.h"
+#include "infer/known.h"
 #include "infer/search.h"
 #include "isa/compose.h"
 #include "rows/generate.h"
@@ -152,11 +153,28 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
+/* Most units are known ones: the rule of the catalogue that the fewest samples disagree with, if these are few. */
+static bool begin_with_known(smma_inference_work *x) {
+  smma_fit *f = &x->fit;
+  size_t least = f->looked / NEARLY;
+  smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
+  const int count = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
+  for (int n = 0; n < count; n++) {
+    if (!smma_fit_allows(f, &known[n]) || smma_fit_count(f, &known[n], least) > least) continue;
+    smma_fit_start(f, &known[n]);
+    if (f->wrong == 0) break;
+    least = f->wrong - 1;
+  }
+  free(known);
+  return known || out_of_memory(x->error);
+}
+
 /* Every sample; the model that there is first, if there is one. */
 static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
+  if (!smma_fit_has_model(f) && !begin_with_known(x)) return false;
   if (smma_fit_has_model(f)) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
@@ -238,26 +256,34 @@ static bool name_model(smma_inference_work *x) {
   return true;
 }
 
-/* The policy with which every NaN among the samples is the unit's. */
+/* Whether there are NaN among the samples, and with a policy the model has each of them. */
+static bool has_nan_of(smma_inference_work *x, smma_nan_policy policy) {
+  const smma_encoding d = smma_encoding_of(x->as.d);
+  smma_custom_fault fault;
+  smma_operation o;
+  bool some = false;
+  x->fit.model.named.rule.nan = policy;
+  if (!smma_custom_check(&x->fit.model, &fault)) return false;
+  o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+  for (size_t i = 0; i < x->samples.count; i++) {
+    const uint64_t got = smma_rows_result(&x->samples.rows, i);
+    if (smma_decode(d, got).kind != SMMA_NAN) continue;
+    if (smma_sample_computed(&x->samples, &o, i) != got) return false;
+    some = true;
+  }
+  return some;
+}
+
+/* Rows that were asked tell policies apart as far as formats let them; of a recording only one policy may be left. */
 static void find_nan(smma_inference_work *x) {
   static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
                                              SMMA_NAN_QUIET};
-  enum { POLICIES = sizeof policies / sizeof policies[0] };
-  const smma_encoding d = smma_encoding_of(x->as.d);
-  smma_custom_fault fault;
-  x->found->nan_known = false;
-  for (int n = 0; n < POLICIES && !x->found->nan_known; n++) {
-    smma_operation o;
-    x->fit.model.named.rule.nan = policies[n];
-    if (!smma_custom_check(&x->fit.model, &fault)) continue;
-    o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
-    x->found->nan_known = true;
-    for (size_t i = 0; i < x->samples.count && x->found->nan_known; i++) {
-      const uint64_t got = smma_rows_result(&x->samples.rows, i);
-      if (smma_decode(d, got).kind == SMMA_NAN) x->found->nan_known = smma_sample_computed(&x->samples, &o, i) == got;
-    }
-  }
-  if (!x->found->nan_known) x->fit.model.named.rule.nan = SMMA_NAN_QUIET;
+  smma_nan_policy known = SMMA_NAN_QUIET;
+  int count = 0;
+  for (size_t n = 0; n < sizeof policies / sizeof policies[0]; n++)
+    if (has_nan_of(x, policies[n]) && count++ == 0) known = policies[n];
+  x->found->nan_known = x->found->recording ? count == 1 : count > 0;
+  x->fit.model.named.rule.nan = x->found->nan_known ? known : SMMA_NAN_QUIET;
 }
 
 /* ---- The last rows: half of them generated, half made for the model's own bits ---- */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "infer/inference.h"
+#include "infer/known.h"
 #include "infer/shape.h"
-#include "isa/catalogue.h"
 
 /* Those that are fitted, and those of which rows are sought. */
 enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
@@ -29,24 +29,13 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   return count + smma_fit_is_near(f, p, most, &all[count].wrong);
 }
 
-static bool has_new_rule(size_t n) {
-  size_t first = 0;
-  while (smma_catalogue_at(first)->rule != smma_catalogue_at(n)->rule) first++;
-  return first == n;
-}
-
-/* Rules of the catalogue with these formats and K. */
-static int add_known(const smma_inference_work *x, rival *all, int count) {
-  smma_operation o = smma_operation_of(&x->as);
-  for (size_t n = 0; n < smma_catalogue_count(); n++) {
-    smma_composition p;
-    if (!has_new_rule(n)) continue;
-    o.rule = smma_catalogue_at(n)->rule->rule;
-    o.rule.nan = SMMA_NAN_QUIET;
-    if (smma_block_of(&o) > 0 && o.k % smma_block_of(&o) == 0 && smma_compose(&o, &p))
-      count = add(&x->fit, all, count, &p);
-  }
-  return count;
+/* Rules of the catalogue. */
+static bool add_known(const smma_inference_work *x, rival *all, int *count) {
+  smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
+  const int rules = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
+  for (int n = 0; n < rules; n++) *count = add(&x->fit, all, *count, &known[n]);
+  free(known);
+  return known || smma_fail(x->error, "out of memory");
 }
 
 /* The values of the model's last step in other shapes. */
@@ -93,10 +82,12 @@ static int add_narrowed(const smma_inference_work *x, rival *all, int count) {
 }
 
 /* Models that may agree with all samples, the nearest first. */
-static int list(const smma_inference_work *x, rival *all) {
-  const int count = add_narrowed(x, all, add_shapes(x, all, add_known(x, all, 0)));
-  qsort(all, (size_t)count, sizeof *all, compare);
-  return count;
+static bool list(const smma_inference_work *x, rival *all, int *count) {
+  *count = 0;
+  if (!add_known(x, all, count)) return false;
+  *count = add_narrowed(x, all, add_shapes(x, all, *count));
+  qsort(all, (size_t)*count, sizeof *all, compare);
+  return true;
 }
 
 /* The nearest ones, so many, as near as they come. */
@@ -123,8 +114,8 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   bool good = smma_rows_allocate(x->request->instruction, MOST_RIVALS, &rows) && all;
   *wrong = 0;
   if (!good) smma_fail(x->error, "out of memory");
+  good = good && list(x, all, &count);
   if (good) {
-    count = list(x, all);
     fit_nearest(x, all, count, MOST_FITTED);
     for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {
       smma_witness witness = {.found = false};
@@ -167,11 +158,9 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
   found->rival = malloc(MOST_RIVALS * sizeof *found->rival);
   found->rivals = 0;
   good = (all && found->rival) || smma_fail(x->error, "out of memory");
-  if (good) {
-    smma_inference_tell(x, "proving: other models that agree");
-    count = list(x, all);
-    fit_nearest(x, all, count, MOST_RIVALS);
-  }
+  if (good) smma_inference_tell(x, "proving: other models that agree");
+  good = good && list(x, all, &count);
+  if (good) fit_nearest(x, all, count, MOST_RIVALS);
   for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !watch.stop(watch.context); n++) {
     smma_infer_rival r = {.model = all[n].model};
     smma_witness witness;
