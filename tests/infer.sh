@@ -42,7 +42,12 @@ check 'is refused' grep -q 'of another seed or unit' in/stderr
 
 for way in moody place every17; do
   gives "no function: $way" 1 'on plugin:.*: no function$' infer --unit "plugin:$plugin:$way" --on A100 --instr $instr
+  cp in/stdout "$way"
 done
+check 'no reason' grep -q '^cannot tell what decides: the same batches do not always give the same$' moody
+check 'a place' grep -q '^its place decides, or how copies stand: among its copies it has one result at place' place
+gives 'a neighbour' 1 '^a neighbour decides: among its copies it has one result, but with row [0-9]* at place [0-9]* ' \
+  infer --unit "plugin:$plugin:same" --on A100 --instr $instr
 "$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 300 >lane
 check 'one lane narrower' grep -q ': not found$' lane
 check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane

@@ -131,6 +131,7 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
 
 static void print_no_function(FILE *stream, const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
+  char text[256];
   fprintf(
       stream,
       "no function of its operands: %llu of %llu results were others when asked again, %llu of them in the same batch "
@@ -141,7 +142,8 @@ static void print_no_function(FILE *stream, const smma_instruction *i, const smm
           a->batch);
   fprintf(stream, "  ");
   smma_print_dot_command(stream, i, &f->unlike);
-  fputc('\n', stream);
+  smma_tell_unlike(a, text, sizeof text);
+  fprintf(stream, "\n%s\n", text);
 }
 
 static void print_rivals(FILE *stream, const smma_inference *f) {
@@ -260,10 +262,13 @@ static json_t *misfit_json(const smma_instruction *i, const smma_inference *f) {
 
 static json_t *no_function_json(const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
+  char text[256];
   if (f->outcome != SMMA_IS_NO_FUNCTION) return json_null();
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "asked", (json_int_t)a->asked, "not_repeated",
+  smma_tell_unlike(a, text, sizeof text);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "asked", (json_int_t)a->asked, "not_repeated",
                    (json_int_t)a->not_repeated, "not_alike", (json_int_t)a->not_alike, "row", (json_int_t)a->row,
-                   "place", (json_int_t)a->place, "batch", (json_int_t)a->batch, "operands",
+                   "place", (json_int_t)a->place, "batch", (json_int_t)a->batch, "why", text, "neighbour",
+                   a->by == SMMA_UNLIKE_BY_NEIGHBOUR ? json_integer((json_int_t)a->neighbour) : json_null(), "operands",
                    row_json(i, &f->unlike, 0, NULL));
 }
 

@@ -90,7 +90,7 @@ static int run(void *state, const smma_instruction_info *info, const smma_batch 
   (void)info;
 #pragma omp parallel num_threads(smma_default_threads())
   {
-    workspace w;
+    workspace w = {0};
     const bool made = make_workspace(u, &w);
 #pragma omp for schedule(static)
     for (size_t i = 0; i < batch->rows; i++) {

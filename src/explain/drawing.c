@@ -70,7 +70,7 @@ static void add_terms(smma_table *t, const smma_stage *stage, drawing_detail det
 /* Each rounding gets a line only where it changes the value above. */
 static void add_sums(smma_table *t, const smma_stage *stage, const smma_stage_sums *s, int digits) {
   double before = s->sum_value;
-  char name[48];
+  char name[sizeof t->row->label];
   add_sum(t, stage->sum_name, s->sum_value, s->sum_is_exact, digits, &s->sum);
   if (stage->rounds_down && smma_number_value(stage->rounded_down) != before) {
     before = smma_number_value(stage->rounded_down);

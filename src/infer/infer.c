@@ -101,7 +101,7 @@ static bool learn_and_check(smma_inference_work *x) {
   }
   if (good) {
     x->asking.calls++;
-    found->rows += found->alike.asked;
+    found->rows += found->alike.asked + found->alike.asked_why;
     found->unit_seconds += seconds() - before;
     if (found->alike.not_repeated + found->alike.not_alike) {
       found->outcome = SMMA_IS_NO_FUNCTION;

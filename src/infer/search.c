@@ -5,7 +5,8 @@
 #include "infer/start.h"
 
 /* Samples on which starts are compared, on which they are refined first, and the better ones then; shapes that are
-   looked at together, that are refined of these where nothing but their starts says which, and starts of each. */
+   looked at together, and that are refined of these where nothing but their starts says which, unless the search is
+   thorough; starts of each. */
 enum { GLANCE = 96, FEW = 256, SOME = 768, AT_ONCE = 24, REFINED = 8, BEST = 2, MUCH = 2, ALMOST = 128 };
 
 typedef struct {
@@ -79,7 +80,7 @@ static bool is_found(const smma_fit *f, const leader *l, bool thoroughly) {
 
 /* Some of a group, the best first. */
 static bool fit_group(smma_fit *f, beginning *b, int count, leader *l, bool thoroughly, smma_fit_watch watch) {
-  const int most = count < AT_ONCE ? AT_ONCE : REFINED;
+  const int most = count < AT_ONCE || thoroughly ? AT_ONCE : REFINED;
   for (int n = 0; n < count && n < most && !is_found(f, l, thoroughly) && !has_stopped(watch); n++)
     if (!b[n].fitted && !fit_shape(f, &b[n], l, thoroughly, watch)) return false;
   return true;

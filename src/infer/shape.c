@@ -95,14 +95,15 @@ static void put_dealt(maker *m) {
   }
 }
 
-/* Sums of `take` that stay as they are, of neighbours or even and odd ones in a window, added to c in groups. */
+/* Sums of `take` that stay as they are, of neighbours or even and odd ones in a window, added to c in groups; of one
+   they are products, each cut by itself. */
 static void put_unrounded(maker *m) {
-  for (int take = m->k; take > 1; take--) {
+  for (int take = m->k; take > 0; take--) {
     smma_step step[3];
     if (m->k % take) continue;
     step[0] = apart(take, take, m->k, SMMA_NO_FORMAT);
     put_chains(m, step, 1, m->k / take);
-    if (m->k % (2 * take) == 0) {
+    if (take > 1 && m->k % (2 * take) == 0) {
       step[0] = apart(take, 1, 2 * take, SMMA_NO_FORMAT);
       step[1] = apart(2, 2, m->k / take, SMMA_NO_FORMAT);
       put_chains(m, step, 2, m->k / take / 2);

@@ -5,7 +5,7 @@
 #include "host/thread.h"
 
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
-enum { MOST_WAYS = 4096, FAMILIES = 4, OF_FAMILY = 2 };
+enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
 
 /* All of them are compared on one part of the rows in so many, the promising ones on more, and fewer on all. */
 static const struct {
@@ -15,9 +15,9 @@ static const struct {
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
 typedef struct {
-  enum { CUT_OWN, CUT_NORMALIZED, NARROWED, FIXED } family;
+  enum { CUT_OWN, CUT_NORMALIZED, DROPPED, NARROWED, FIXED } family;
   smma_brings brings;
-  int reference, bits; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
+  int reference, bits, drop; /* SMMA_EXACT_ALIGNMENT: sums that are rounded are exact */
   smma_rounding alignment, rounding, narrow_rounding;
   smma_opposing opposing;
   int narrow_bits;
@@ -47,10 +47,26 @@ static void add_cut(ways *w, int fraction_bits, bool chains) {
                          .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
                          .reference = SMMA_NONE,
                          .bits = bits,
+                         .drop = SMMA_NONE,
                          .alignment = roundings[a],
                          .rounding = roundings[r],
                          .opposing = (smma_opposing)opposing,
                          .narrow_bits = SMMA_NONE});
+}
+
+/* Terms that are whole, or not there at all. */
+static void add_dropped(ways *w, int fraction_bits) {
+  for (int drop = fraction_bits - 3; drop <= fraction_bits + 12; drop++)
+    for (int r = 0; r < ROUNDINGS; r++)
+      for (int normalized = 0; normalized <= 1; normalized++)
+        add(w, (way){.family = DROPPED,
+                     .brings = normalized ? SMMA_BRINGS_NORMALIZED : SMMA_BRINGS_OWN,
+                     .reference = SMMA_NONE,
+                     .bits = SMMA_EXACT_ALIGNMENT,
+                     .drop = drop,
+                     .alignment = SMMA_ROUND_TOWARD_ZERO,
+                     .rounding = roundings[r],
+                     .narrow_bits = SMMA_NONE});
 }
 
 static void add_narrowed(ways *w, int fraction_bits) {
@@ -60,6 +76,7 @@ static void add_narrowed(ways *w, int fraction_bits) {
         add(w, (way){.family = NARROWED,
                      .reference = SMMA_NONE,
                      .bits = SMMA_EXACT_ALIGNMENT,
+                     .drop = SMMA_NONE,
                      .alignment = SMMA_ROUND_TOWARD_ZERO,
                      .rounding = roundings[r],
                      .narrow_rounding = roundings[n],
@@ -73,6 +90,7 @@ static void add_fixed(ways *w) {
       for (int a = 0; a < (bits ? ROUNDINGS : 1); a++)
         add(w, (way){.family = FIXED,
                      .bits = bits,
+                     .drop = SMMA_NONE,
                      .alignment = roundings[a],
                      .rounding = roundings[r],
                      .narrow_bits = SMMA_NONE});
@@ -88,6 +106,7 @@ static smma_composition composed(const smma_composition *shape, smma_format d, c
     s->term.brings = x->brings;
     s->term.rounding = x->alignment;
     s->term.bits = x->bits;
+    s->term.drop = x->drop;
     if (unrounded && x->bits == SMMA_EXACT_ALIGNMENT) s->term.bits = 2 * smma_encoding_of(d).fraction_bits;
     s->accumulator = s->term;
     s->zero_sign = SMMA_ZERO_POSITIVE;
@@ -137,6 +156,7 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
   if (!w.all) return -1;
   for (int s = 0; s < shape->steps; s++) chains = chains || shape->step[s].join == SMMA_JOIN_CHAIN;
   if (!smma_is_integer(d)) add_cut(&w, fraction_bits, chains);
+  add_dropped(&w, fraction_bits);
   add_narrowed(&w, fraction_bits);
   add_fixed(&w);
   for (int n = 0; n < STAGES; n++) {

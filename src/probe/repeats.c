@@ -26,7 +26,7 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
     s->rows += s->repeated;
     s->calls++;
     if (good) {
-      s->rows += alikeness.asked;
+      s->rows += alikeness.asked + alikeness.asked_why;
       x->repeats = alikeness.not_repeated + alikeness.not_alike == 0;
       tell(&rows, &alikeness, f);
     }

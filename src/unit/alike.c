@@ -1,5 +1,6 @@
 #include "unit/alike.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,27 +13,39 @@ typedef struct {
   size_t count;
   smma_rows asked;
   size_t *order;
+  size_t *seen; /* the order in which a row had another result first */
   smma_alikeness *alikeness;
   smma_error *error;
 } checker;
 
-/* Asks for the first `batch` rows of the order; `again`: they stand where they stood at first. */
-static bool ask(checker *c, size_t batch, bool again) {
-  const smma_encoding d = smma_encoding_of(c->rows->instruction->d);
-  smma_alikeness *a = c->alikeness;
-  for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, c->order[i], 1);
+/* Asks for the first `batch` rows of an order. */
+static bool run(checker *c, const size_t *order, size_t batch) {
+  for (size_t i = 0; i < batch; i++) smma_rows_copy(&c->asked, i, c->rows, order[i], 1);
   memset(c->asked.part[SMMA_PART_D], 0, batch * c->rows->layout.part[SMMA_PART_D].bytes);
   const smma_batch view = smma_rows_batch(&c->asked, 0, batch, NULL);
-  if (!smma_unit_run(c->unit, c->rows->instruction, &view, c->error)) return false;
+  return smma_unit_run(c->unit, c->rows->instruction, &view, c->error);
+}
+
+static bool are_alike(const checker *c, uint64_t one, uint64_t other) {
+  const smma_encoding d = smma_encoding_of(c->rows->instruction->d);
+  return one == other || (smma_decode(d, one).kind == SMMA_NAN && smma_decode(d, other).kind == SMMA_NAN);
+}
+
+/* The same, against the rows' first results; `again`: they stand where they stood at first. */
+static bool ask(checker *c, size_t batch, bool again) {
+  smma_alikeness *a = c->alikeness;
+  if (!run(c, c->order, batch)) return false;
   a->asked += batch;
   for (size_t i = 0; i < batch; i++) {
     const uint64_t first = smma_rows_result(c->rows, c->order[i]), now = smma_rows_result(&c->asked, i);
-    if (now == first) continue;
-    if (smma_decode(d, now).kind == SMMA_NAN && smma_decode(d, first).kind == SMMA_NAN) {
-      a->other_nans++;
+    if (are_alike(c, first, now)) {
+      a->other_nans += first != now;
       continue;
     }
-    if (a->not_repeated + a->not_alike == 0) a->at_once = again, a->row = c->order[i], a->place = i, a->batch = batch;
+    if (a->not_repeated + a->not_alike == 0) {
+      a->at_once = again, a->row = c->order[i], a->place = i, a->batch = batch;
+      memcpy(c->seen, c->order, batch * sizeof *c->seen);
+    }
     *(again ? &a->not_repeated : &a->not_alike) += 1;
   }
   return true;
@@ -94,15 +107,117 @@ static bool ask_everywhere(checker *c) {
   return true;
 }
 
+/* ---- Why ---- */
+
+/* A batch in which some rows stand as in an order, and the row that had two results, which stands at `place`, has its
+   copies at all other places. */
+typedef struct {
+  const size_t *order;
+  size_t batch, place;
+  size_t from, to; /* which rows these are */
+} setting;
+
+enum { ASKED = 8 };
+
+static bool ask_setting(checker *c, const setting *s, uint64_t *d) {
+  for (size_t i = 0; i < s->batch; i++) c->order[i] = i >= s->from && i < s->to ? s->order[i] : c->alikeness->row;
+  if (!run(c, c->order, s->batch)) return false;
+  c->alikeness->asked_why += s->batch;
+  *d = smma_rows_result(&c->asked, s->place);
+  return true;
+}
+
+/* Whether the row has one result in one setting and another in the other, each time that both are asked: in the order
+   0 1 1 0 1 0 0 1, as a unit may count its calls. */
+static bool differ(checker *c, const setting *one, const setting *other, bool *always) {
+  const setting *const both[] = {one, other};
+  uint64_t first[2] = {0, 0};
+  *always = true;
+  for (unsigned n = 0; n < ASKED && *always; n++) {
+    const int which = __builtin_parity(n);
+    uint64_t d;
+    if (!ask_setting(c, both[which], &d)) return false;
+    if (n < 2) first[which] = d;
+    *always = are_alike(c, d, first[which]);
+  }
+  *always = *always && !are_alike(c, first[0], first[1]);
+  return true;
+}
+
+/* Of a setting in which the row has not the result that it has among copies: the one row that does it, if one does. */
+static bool find_neighbour(checker *c, setting s) {
+  smma_alikeness *a = c->alikeness;
+  const setting alone = {s.order, s.batch, s.place, 0, 0};
+  uint64_t as_seen;
+  bool always;
+  if (!ask_setting(c, &s, &as_seen)) return false;
+  while (s.to - s.from > 1) {
+    const size_t middle = s.from + (s.to - s.from) / 2, to = s.to;
+    uint64_t d;
+    s.to = middle;
+    if (!ask_setting(c, &s, &d)) return false;
+    if (!are_alike(c, d, as_seen)) s.from = middle, s.to = to;
+  }
+  if (!differ(c, &s, &alone, &always)) return false;
+  a->by = always ? SMMA_UNLIKE_BY_NEIGHBOUR : SMMA_UNLIKE_BY_SEVERAL;
+  a->neighbour = s.order[s.from];
+  a->neighbour_place = s.from;
+  return true;
+}
+
+/* Both batches, with both results; their places among copies; and then which row makes the difference. */
+static bool explain(checker *c, size_t *identity) {
+  smma_alikeness *a = c->alikeness;
+  const setting as_seen[] = {{identity, c->count, a->row, 0, c->count}, {c->seen, a->batch, a->place, 0, a->batch}};
+  const setting alone[] = {{identity, c->count, a->row, 0, 0}, {c->seen, a->batch, a->place, 0, 0}};
+  bool always;
+  for (size_t i = 0; i < c->count; i++) identity[i] = i;
+  a->by = SMMA_UNLIKE_BY_CHANCE;
+  if (a->not_repeated) return true;
+  if (!differ(c, &as_seen[0], &as_seen[1], &always)) return false;
+  if (!always) return true;
+  if (!differ(c, &alone[0], &alone[1], &always)) return false;
+  if (always) a->by = SMMA_UNLIKE_BY_PLACE;
+  for (int n = 0; n < 2 && a->by == SMMA_UNLIKE_BY_CHANCE; n++)
+    if (!differ(c, &as_seen[n], &alone[n], &always) || (always && !find_neighbour(c, as_seen[n]))) return false;
+  return true;
+}
+
+void smma_tell_unlike(const smma_alikeness *a, char *text, size_t size) {
+  switch (a->by) {
+    case SMMA_UNLIKE_BY_CHANCE:
+      snprintf(text, size, "cannot tell what decides: the same batches do not always give the same");
+      break;
+    case SMMA_UNLIKE_BY_PLACE:
+      snprintf(text, size,
+               "its place decides, or how copies stand: among its copies it has one result at place %zu of the first "
+               "batch, another at place %zu of %zu",
+               a->row, a->place, a->batch);
+      break;
+    case SMMA_UNLIKE_BY_NEIGHBOUR:
+      snprintf(text, size,
+               "a neighbour decides: among its copies it has one result, but with row %zu at place %zu another",
+               a->neighbour, a->neighbour_place);
+      break;
+    case SMMA_UNLIKE_BY_SEVERAL:
+      snprintf(text, size,
+               "neighbours decide: among its copies it has one result, among other rows another, which no single one "
+               "of these gives");
+      break;
+  }
+}
+
 bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma_alikeness *alikeness,
                       smma_error *error) {
   checker c = {.unit = unit, .rows = rows, .count = count, .alikeness = alikeness, .error = error};
   bool good;
   *alikeness = (smma_alikeness){.asked = 0};
   if (count == 0) return true;
-  c.order = malloc(count * sizeof *c.order);
+  c.order = malloc(3 * count * sizeof *c.order);
+  c.seen = c.order + count;
   good = c.order != NULL && smma_rows_allocate(rows->instruction, count, &c.asked);
   good = good ? ask_all(&c) && ask_everywhere(&c) && ask_small(&c) : smma_fail(error, "out of memory");
+  if (good && alikeness->not_repeated + alikeness->not_alike) good = explain(&c, c.seen + count);
   smma_rows_free(&c.asked);
   free(c.order);
   return good;

@@ -98,9 +98,12 @@ static PyObject *misfit_of(const smma_instruction *i, const smma_infer_misfit *m
 /* (asked, others in the same batch, others elsewhere, row, place, of so many, at once, the row), or None. */
 static PyObject *no_function_of(const smma_instruction *i, const smma_inference *f) {
   const smma_alikeness *a = &f->alike;
+  char text[256];
   if (f->outcome != SMMA_IS_NO_FUNCTION) Py_RETURN_NONE;
-  return Py_BuildValue("(KKKnnnNN)", (count)a->asked, (count)a->not_repeated, (count)a->not_alike, (Py_ssize_t)a->row,
-                       (Py_ssize_t)a->place, (Py_ssize_t)a->batch, PyBool_FromLong(a->at_once),
+  smma_tell_unlike(a, text, sizeof text);
+  return Py_BuildValue("(KKKnnnNsNN)", (count)a->asked, (count)a->not_repeated, (count)a->not_alike, (Py_ssize_t)a->row,
+                       (Py_ssize_t)a->place, (Py_ssize_t)a->batch, PyBool_FromLong(a->at_once), text,
+                       a->by == SMMA_UNLIKE_BY_NEIGHBOUR ? PyLong_FromSize_t(a->neighbour) : Py_NewRef(Py_None),
                        arrays_of_few(i, &f->unlike, 1));
 }
 

@@ -111,6 +111,10 @@ class NoFunction(NamedTuple):
     """It stood at this place, from 0, of so many rows,"""
     at_once: bool
     """in the batch that was asked again, or in another."""
+    why: str
+    """What decides which result it has, as far as batches of its copies tell."""
+    neighbour: int | None
+    """The row, by its number, beside which it has the other result."""
     operands: Rows
     """The row, with the d that it had first."""
 
@@ -166,6 +170,7 @@ class Inference:
             n = self.no_function
             yield f"{n.not_repeated + n.not_alike} of {n.asked} results were others when asked again"
             yield f"first seen: row {n.row}, {'asked again at' if n.at_once else 'at'} place {n.place} of {n.batch}"
+            yield n.why
         if self.model:
             yield f"model: {self.model._model_text()}"
         if self.same:

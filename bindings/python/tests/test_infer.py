@@ -140,6 +140,7 @@ def test_no_function(generator):
     assert (n.row, n.place, n.at_once) == (0, 0, True) and n.batch > 1000 and n.not_repeated == n.batch
     assert n.operands.a.shape == (1, 32) and n.operands.scale_a.shape == (1, 1) and len(found.proof.d) == 0
     assert "asked again at place 0" in repr(found)
+    assert n.neighbour is None and n.why.startswith("cannot tell what decides")
 
 
 def test_a_neighbour_matters():
@@ -149,8 +150,10 @@ def test_a_neighbour_matters():
         d = volta(a, b, c)
         return np.where((np.roll(bits(c), 1) & 7 == 0) & np.isfinite(d), -d, d)
 
-    n = softmma.infer(unit, on=V100, **FEW).no_function
+    found = softmma.infer(unit, on=V100, **FEW)
+    n = found.no_function
     assert n and n.not_alike and not n.not_repeated and not n.at_once
+    assert n.neighbour in (n.row - 1, n.row + 1) and n.why.startswith("a neighbour decides") and n.why in repr(found)
 
 
 def test_exceptions():
