@@ -160,7 +160,7 @@ static void print_rivals(FILE *stream, const smma_inference *f) {
 }
 
 static const char *const nan_words[] = {[SMMA_NAN_ALL_ONES] = "all ones",
-                                        [SMMA_NAN_QUIET] = "the format's quiet NaN",
+                                        [SMMA_NAN_DEFAULT] = "the format's quiet NaN",
                                         [SMMA_NAN_OPERAND] = "an operand's, made quiet",
                                         [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
                                         [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};

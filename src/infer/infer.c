@@ -17,7 +17,8 @@
 /* Rows that are asked before anything is known; then of each round; of which so many that differ join the samples. */
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
 /* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
-enum { FRESH_AT_ONCE = 65536, NEARLY = 16 };
+enum { NEARLY = 16 };
+enum { FRESH_AT_ONCE = 65536, SECONDS_AT_ONCE = 10 };
 
 static double seconds(void) {
   struct timespec t;
@@ -277,7 +278,7 @@ static bool has_nan_of(smma_inference_work *x, smma_nan_policy policy) {
 /* Rows that were asked tell policies apart as far as formats let them; of a recording only one policy may be left. */
 static void find_nan(smma_inference_work *x) {
   static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
-                                             SMMA_NAN_QUIET};
+                                             SMMA_NAN_DEFAULT};
   smma_nan_policy known = SMMA_NAN_QUIET;
   int count = 0;
   for (size_t n = 0; n < sizeof policies / sizeof policies[0]; n++)
@@ -288,6 +289,14 @@ static void find_nan(smma_inference_work *x) {
 
 /* ---- The last rows: half of them generated, half made for the model's own bits ---- */
 
+/* Of a slow unit so many as it takes some seconds for. */
+static size_t rows_in_time(const smma_inference_work *x) {
+  const smma_inference *found = x->found;
+  const double asked = (double)(found->rows + x->asking.rows + found->fresh);
+  const double most = asked / found->unit_seconds * SECONDS_AT_ONCE;
+  return most < ROUND_ROWS ? ROUND_ROWS : most < FRESH_AT_ONCE ? (size_t)most : FRESH_AT_ONCE;
+}
+
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
   smma_rows rows;
@@ -296,10 +305,9 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   *wrong = 0;
   while (good && !*wrong && found->fresh < x->request->fresh && !is_time_up(x)) {
     const uint64_t left = x->request->fresh - found->fresh;
-    size_t count = left < FRESH_AT_ONCE ? (size_t)left : FRESH_AT_ONCE;
+    const size_t most = found->fresh ? rows_in_time(x) : ROUND_ROWS;
+    const size_t count = left < most ? (size_t)left : most;
     const double before = seconds();
-    if (found->fresh == 0 && count > ROUND_ROWS)
-      count = ROUND_ROWS; /* of a slow unit not many more than there is time for */
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
     good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error) && join_misfits(x, &rows, count, wrong);
