@@ -92,18 +92,20 @@ static bool learn_directed(smma_inference_work *x) {
 /* Generated rows, and whether the unit is a function: the same ones again. */
 static bool learn_and_check(smma_inference_work *x) {
   smma_inference *found = x->found;
-  const double before = seconds();
   smma_rows rows;
   bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || out_of_memory(x->error);
   if (good) {
     smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
-    good = smma_inference_learn(x, &rows, FIRST_ROWS) &&
-           smma_check_alike(x->request->unit, &rows, FIRST_ROWS, &found->alike, x->error);
+    good = smma_inference_learn(x, &rows, FIRST_ROWS);
+  }
+  if (good) {
+    const double before = seconds();
+    good = smma_check_alike(x->request->unit, &rows, FIRST_ROWS, &found->alike, x->error);
+    found->unit_seconds += seconds() - before;
   }
   if (good) {
     x->asking.calls++;
     found->rows += found->alike.asked + found->alike.asked_why;
-    found->unit_seconds += seconds() - before;
     if (found->alike.not_repeated + found->alike.not_alike) {
       found->outcome = SMMA_IS_NO_FUNCTION;
       smma_rows_get(&rows, found->alike.row, &found->unlike);
@@ -307,11 +309,12 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
     const uint64_t left = x->request->fresh - found->fresh;
     const size_t most = found->fresh ? rows_in_time(x) : ROUND_ROWS;
     const size_t count = left < most ? (size_t)left : most;
-    const double before = seconds();
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
-    good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error) && join_misfits(x, &rows, count, wrong);
+    const double before = seconds();
+    good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error);
     found->unit_seconds += seconds() - before;
+    good = good && join_misfits(x, &rows, count, wrong);
     if (good && !*wrong) found->fresh += count;
     if (good) smma_inference_tell(x, "proving: %llu new rows agree", (unsigned long long)found->fresh);
   }
