@@ -56,6 +56,13 @@ sed 's/"alignment_bits": 24/"alignment_bits": 27/' v100.json >unknown.json
 gives 'hardly any time' 2 '^the best model disagrees with [1-9]' infer --unit custom:unknown.json --on unknown.json \
   "${few[@]}" --seconds 0.000001
 
+gives 'hardly any rows' 2 '^stopped: .*; ask for more --seconds or --most-rows$' infer --unit custom:unknown.json \
+  --on unknown.json "${few[@]}" --most-rows 1000
+gives 'few new rows' 0 . infer --unit model --on V100 \
+  --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --most-rows 40000 --json
+check 'no more than that' [ "$(jq '.rows + .fresh' in/stdout)" = 40000 ]
+fails 'no number of rows' '--most-rows: -1 is negative' infer --unit model --on V100 --in f16 --most-rows -1
+
 # ---- Recordings ----
 
 "$softmma" gen --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --rows 300 -o recorded.txt

@@ -73,7 +73,7 @@ static void tell(const char *line, void *context) {
 
 int smma_command_infer(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *record = NULL;
-  long long fresh = 1000000, neighbours = 50000, seed = 0;
+  long long fresh = 1000000, neighbours = 50000, most_rows = 0, seed = 0;
   double seconds = 540;
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
@@ -97,6 +97,8 @@ int smma_command_infer(int argc, const char **argv) {
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
        "rows searched for one that shows a neighbouring value", "N"},
       {"seconds", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &seconds, 0, "for everything", "S"},
+      {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
+       "begin nothing new when so many rows were asked (default: no limit)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
@@ -104,11 +106,12 @@ int smma_command_infer(int argc, const char **argv) {
       argc, argv, options, 0, 0,
       "Asks a unit of which nothing is known but formats and K, and finds a model that computes the same\n"
       "bits: a custom unit, with rows that shut out the values next to its parameters'. Exit status 0:\n"
-      "found; 1: no model has all rows, or the unit is no function; 2: failed, or no time was left.\n"
+      "found; 1: no model has all rows, or the unit is no function; 2: failed, or no time or rows were left.\n"
       "Example: softmma infer --unit plugin:./unit.so --on H100 --in f16 -o model.json\n");
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
   if (!(seconds > 0)) smma_die("--seconds: %g is not positive", seconds);
+  if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
   smma_require_option(unit_name, "--unit", "plugin:./unit.so");
   gpu = smma_require_option(gpu, "--on", "H100");
   request.instruction = smma_choose_instruction(gpu, name, in, out);
@@ -117,12 +120,14 @@ int smma_command_infer(int argc, const char **argv) {
   if (!smma_unit_computes(&unit, request.instruction, &error)) smma_die("--unit: %s", error.text);
   if (o.next && !smma_unit_is_recording(&unit)) smma_die("--next: %s can be asked itself", unit_name);
   if (record && smma_unit_is_recording(&unit)) smma_die("--record: %s is a recording already", unit_name);
+  if (most_rows && smma_unit_is_recording(&unit)) smma_die("--most-rows: %s has its rows already", unit_name);
   request.unit = &unit;
   request.record = record;
   request.seed = (uint64_t)seed;
   request.fresh = (uint64_t)fresh;
   request.neighbours = (uint64_t)neighbours;
   request.seconds = seconds;
+  request.most_rows = (uint64_t)most_rows;
   request.tell = isatty(STDERR_FILENO) ? tell : NULL;
   if (!smma_infer(&request, &found, &error)) smma_die("%s", error.text);
   status = write_files(&o, &request, &found);

@@ -198,9 +198,8 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
   if (f->recording && f->outcome == SMMA_INFERRED) print_rivals(stream, f);
   if (f->misfit.asked) print_misfit(stream, i, f);
   if (f->outcome == SMMA_INFER_STOPPED)
-    fprintf(stream,
-            "\nstopped: the model disagrees with %zu of the %zu rows that it was fitted to; ask for more --seconds\n",
-            f->wrong, f->samples);
+    fprintf(stream, "\nstopped: the model disagrees with %zu of the %zu rows that it was fitted to; ask for more %s\n",
+            f->wrong, f->samples, r->most_rows ? "--seconds or --most-rows" : "--seconds");
 }
 
 void smma_print_inference(const smma_infer_request *r, const smma_inference *f) {

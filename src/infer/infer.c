@@ -26,9 +26,13 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
+
+/* Of time, or of rows. */
 static bool is_time_up(void *context) {
   const smma_inference_work *x = context;
-  return smma_units_stopped() || seconds() > x->until;
+  const uint64_t most = x->request->most_rows;
+  return smma_units_stopped() || seconds() > x->until || (most && rows_asked(x) >= most);
 }
 
 smma_fit_watch smma_inference_watch(smma_inference_work *x) { return (smma_fit_watch){is_time_up, x}; }
@@ -293,9 +297,7 @@ static void find_nan(smma_inference_work *x) {
 
 /* Of a slow unit so many as it takes some seconds for. */
 static size_t rows_in_time(const smma_inference_work *x) {
-  const smma_inference *found = x->found;
-  const double asked = (double)(found->rows + x->asking.rows + found->fresh);
-  const double most = asked / found->unit_seconds * SECONDS_AT_ONCE;
+  const double most = (double)rows_asked(x) / x->found->unit_seconds * SECONDS_AT_ONCE;
   return most < ROUND_ROWS ? ROUND_ROWS : most < FRESH_AT_ONCE ? (size_t)most : FRESH_AT_ONCE;
 }
 
@@ -308,7 +310,9 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   while (good && !*wrong && found->fresh < x->request->fresh && !is_time_up(x)) {
     const uint64_t left = x->request->fresh - found->fresh;
     const size_t most = found->fresh ? rows_in_time(x) : ROUND_ROWS;
-    const size_t count = left < most ? (size_t)left : most;
+    size_t count = left < most ? (size_t)left : most;
+    if (x->request->most_rows && count > x->request->most_rows - rows_asked(x))
+      count = (size_t)(x->request->most_rows - rows_asked(x));
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
     const double before = seconds();

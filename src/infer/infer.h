@@ -14,7 +14,7 @@ typedef enum {
   SMMA_INFERRED,       /* the model has every bit of every row that was asked */
   SMMA_NOT_INFERRED,   /* no model that was tried has; the best of them */
   SMMA_IS_NO_FUNCTION, /* the same row had two results */
-  SMMA_INFER_STOPPED   /* the time is up, or somebody said so; the best model so far */
+  SMMA_INFER_STOPPED   /* time is up, the rows were asked, or somebody said so; the best model so far */
 } smma_infer_outcome;
 
 typedef struct {
@@ -25,6 +25,7 @@ typedef struct {
   uint64_t fresh;                                /* rows of another seed that the model must have in the end */
   uint64_t neighbours;                           /* rows to be searched for one that shows a neighbouring value */
   double seconds;                                /* for everything */
+  uint64_t most_rows;                            /* once so many were asked nothing new begins; 0: no limit */
   void (*tell)(const char *line, void *context); /* what is known so far; or NULL */
   void *context;
 } smma_infer_request;

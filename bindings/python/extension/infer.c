@@ -159,6 +159,8 @@ static PyObject *search(smma_infer_request *r, smma_error *error) {
   if (!smma_unit_computes(r->unit, r->instruction, error)) return PyErr_SetString(PyExc_ValueError, error->text), NULL;
   if (r->record && smma_unit_is_recording(r->unit))
     return PyErr_Format(PyExc_ValueError, "record: %s is a recording already", r->unit->name);
+  if (r->most_rows && smma_unit_is_recording(r->unit))
+    return PyErr_Format(PyExc_ValueError, "most_rows: %s has its rows already", r->unit->name);
   found = calloc(1, sizeof *found);
   if (!found) return PyErr_NoMemory();
   before = suspend_python();
@@ -174,21 +176,21 @@ static PyObject *search(smma_infer_request *r, smma_error *error) {
   return result;
 }
 
-/* Of a function or a unit's name, Instruction, rows of another seed, rows searched, seconds, seed, the record's path
-   or None, and a function that is told what goes on, or None. */
+/* Of a function or a unit's name, Instruction, rows of another seed, rows searched, seconds, rows in all or 0, seed,
+   the record's path or None, and a function that is told what goes on, or None. */
 PyObject *python_infer(PyObject *module, PyObject *arguments) {
   PyObject *object, *instruction, *progress, *result;
   smma_infer_request r = {.seed = 0};
-  count fresh, neighbours, seed;
+  count fresh, neighbours, most_rows, seed;
   smma_unit unit;
   smma_error error = {""};
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOKKdKzO", &object, &instruction, &fresh, &neighbours, &r.seconds, &seed, &r.record,
-                        &progress) ||
+  if (!PyArg_ParseTuple(arguments, "OOKKdKKzO", &object, &instruction, &fresh, &neighbours, &r.seconds, &most_rows,
+                        &seed, &r.record, &progress) ||
       !(r.instruction = instruction_of(instruction)))
     return NULL;
   r.unit = &unit;
-  r.fresh = fresh, r.neighbours = neighbours, r.seed = seed;
+  r.fresh = fresh, r.neighbours = neighbours, r.most_rows = most_rows, r.seed = seed;
   if (progress != Py_None) r.tell = tell, r.context = progress;
   if (!open_unit(object, &unit, &error)) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, error.text);

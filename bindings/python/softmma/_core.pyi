@@ -151,6 +151,7 @@ def infer(
     fresh: int,
     neighbours: int,
     seconds: float,
+    most_rows: int,
     seed: int,
     record: str | bytes | None,
     progress: Callable[[str], object] | None,

@@ -189,7 +189,10 @@ class Inference:
             yield f"the best model disagrees with {m.wrong} of {m.asked} rows" + (f": {kinds}" if kinds else "")
             yield m.where or "no new row shows it; only rows that were made for its own bits do"
         if self.outcome == "stopped":
-            yield f"stopped: the model disagrees with {self.wrong} of the {self.samples} rows that it was fitted to; give more seconds"
+            yield (
+                f"stopped: the model disagrees with {self.wrong} of the {self.samples} rows that it was fitted to; "
+                "give more seconds or rows"
+            )
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Parameters that some row shows, with what is left open only where something is."""
@@ -227,6 +230,7 @@ def infer(
     rows: int = 1000000,
     search: int = 50000,
     seconds: float = 540,
+    most_rows: int | None = None,
     seed: int = 0,
     record: str | os.PathLike[str] | None = None,
     progress: Callable[[str], object] | None = None,
@@ -243,8 +247,8 @@ def infer(
     1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
 
     ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
-    ``seconds`` are for everything. ``record`` is a file in which answers are kept; if it is there, the search goes on
-    from it. ``progress`` is called with a line on what goes on.
+    ``seconds`` are for everything, and nothing new begins when ``most_rows`` were asked. ``record`` is a file in which
+    answers are kept; if it is there, the search goes on from it. ``progress`` is called with a line on what goes on.
 
         >>> import numpy as np, softmma
         >>> def unit(a, b, c):
@@ -262,6 +266,8 @@ def infer(
     """
     if not (isinstance(unit, str) or callable(unit)):
         raise TypeError(f"unit is {unit!r}; give a function of (a, b, c), or the name of a unit")
+    if most_rows is not None and most_rows < 1:
+        raise ValueError(f"most_rows is {most_rows}; give at least 1, or None for no limit")
     if rows < 0 or search < 1 or not seconds > 0 or not 0 <= seed < 2**63:
         raise ValueError(
             f"rows is {rows}, search {search}, seconds {seconds}, seed {seed}; search is at least 1, seconds are "
@@ -274,7 +280,7 @@ def infer(
         i = _of_other_k(i, k)
     name = unit if isinstance(unit, str) else getattr(unit, "__name__", "a function")
     path = None if record is None else os.fspath(record)
-    found = _core.infer(unit, i, rows, search, seconds, seed, path, progress)
+    found = _core.infer(unit, i, rows, search, seconds, most_rows or 0, seed, path, progress)
     model, same, misfit, no_function = (found.pop(x) for x in ("model", "same", "misfit", "no_function"))
     return Inference(
         unit=name,

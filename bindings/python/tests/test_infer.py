@@ -177,6 +177,11 @@ def test_exceptions():
         softmma.infer(lambda a, b: a, on=V100)
 
 
+def test_most_rows():
+    found = softmma.infer(volta, on=V100, **FEW, most_rows=36000)
+    assert found and found.rows + found.fresh == 36000
+
+
 def test_arguments():
     with pytest.raises(TypeError, match="unit is 3; give a function"):
         softmma.infer(3)
@@ -227,6 +232,8 @@ def test_record(tmp_path, found):
     assert recorded and recorded.model.parameters["F"] == 23 and recorded.fresh == 0
     with pytest.raises(ValueError, match="is a recording already"):
         softmma.infer(f"file:{path}", on=V100, record=tmp_path / "other.txt")
+    with pytest.raises(ValueError, match="has its rows already"):
+        softmma.infer(f"file:{path}", on=V100, most_rows=5)
 
 
 def test_rivals(tmp_path):
