@@ -12,8 +12,8 @@
 /* Rows of another seed, and others sought, that must not tell what was found from the unit. */
 enum { FRESH = 100000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
-/* Of short units many, which take a second each; of all some. */
-enum { SHORT_UNITS = 200, SHORT = 8, UNITS = 8 };
+/* Of short units many, which take some seconds each; of all some. */
+enum { SHORT_UNITS = 60, SHORT = 8, UNITS = 8 };
 
 #define MOST_SECONDS 1200.0 /* far more than any takes, as the machine may have more to do */
 
