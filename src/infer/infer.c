@@ -182,6 +182,7 @@ static bool fit(smma_inference_work *x) {
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
   if (!smma_fit_has_model(f) && !begin_with_known(x)) return false;
+  if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* no parameters are one product's */
   if (smma_fit_has_model(f)) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);

@@ -9,6 +9,9 @@
    thorough; starts of each. */
 enum { GLANCE = 96, FEW = 256, SOME = 768, AT_ONCE = 24, REFINED = 8, BEST = 2, MUCH = 2, ALMOST = 128 };
 
+/* Of many likely shapes. */
+enum { MOST_BEGUN = 4 * AT_ONCE };
+
 typedef struct {
   const smma_composition *shape;
   smma_candidate start[SMMA_MOST_STARTS];
@@ -113,14 +116,15 @@ static int begin_group(smma_fit *f, const smma_shapes *shapes, int first, int en
   return count;
 }
 
-/* All likely groups begin before any is fitted, but for shapes that begin without a fault. */
+/* Likely groups, of many the first ones unless the search is thorough, begin before any is fitted, but for shapes that
+   begin without a fault. */
 static int begin(smma_fit *f, const smma_shapes *shapes, beginning *b, leader *l, bool thoroughly,
                  smma_fit_watch watch) {
   const int most = smma_shapes_likely(shapes);
   int count = 0;
   for (int first = 0, end; first < shapes->count && !is_found(f, l, thoroughly) && !has_stopped(watch); first = end) {
     int begun;
-    if (shapes->against[first] > most && count) break;
+    if (count && (shapes->against[first] > most || (count >= MOST_BEGUN && !thoroughly))) break;
     end = end_of_group(shapes, first);
     begun = begin_group(f, shapes, first, end, b + count, watch);
     if (begun < 0 || !fit_group(f, b + count, count_faultless(b + count, begun), l, thoroughly, watch)) return -1;
