@@ -76,6 +76,10 @@ gives 'few rows' 0 '^other models that agree with all these rows: [1-9]' infer -
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --next next.txt
 check 'rows that tell them apart' grep -q '^# of composition .* d would be ' next.txt
 
+head -n -23 few.txt >one.txt
+gives 'one row' 0 '^other models that agree with all these rows: 48, and there may be more$' infer --unit file:one.txt \
+  --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}"
+
 # ---- next ----
 
 "$softmma" custom --from H100 --instr $instr >25.json

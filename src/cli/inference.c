@@ -148,7 +148,8 @@ static void print_no_function(FILE *stream, const smma_instruction *i, const smm
 
 static void print_rivals(FILE *stream, const smma_inference *f) {
   enum { SHOWN = 8 };
-  fprintf(stream, "other models that agree with all these rows: %zu%s\n", f->rivals, f->rivals ? "" : " were found");
+  fprintf(stream, "other models that agree with all these rows: %zu%s%s\n", f->rivals, f->rivals ? "" : " were found",
+          f->more_rivals ? ", and there may be more" : "");
   for (size_t n = 0; n < f->rivals && n < SHOWN; n++) {
     const smma_instruction *unit = rival_unit(f, n);
     char text[4096];
@@ -299,7 +300,7 @@ json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f
   describe(&unit->rule->rule, words, sizeof words);
   smma_custom_release(unit);
   return json_pack(
-      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o}",
+      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:b, s:o, s:o}",
       "arch", smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
       smma_infer_outcome_text(f->outcome), "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words,
       "same_as", f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows",
@@ -307,7 +308,8 @@ json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f
       (json_int_t)f->rounds, "tried", (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong",
       (json_int_t)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds, "nan",
       f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "parameters", parameters_json(i, f), "rivals",
-      rivals_json(i, f), "misfit", misfit_json(i, f), "no_function", no_function_json(i, f));
+      rivals_json(i, f), "more_rivals", f->more_rivals, "misfit", misfit_json(i, f), "no_function",
+      no_function_json(i, f));
 }
 
 /* ---- Rows ---- */

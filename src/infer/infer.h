@@ -78,7 +78,8 @@ typedef struct {
   size_t neighbours;
   smma_infer_rival *rival; /* of a recording: of other shapes, or a rule of the catalogue */
   size_t rivals;
-  smma_rows proof; /* rows with the unit's d */
+  bool more_rivals; /* there may be others: these are as many as are kept, or time was up */
+  smma_rows proof;  /* rows with the unit's d */
   size_t proof_count;
   smma_infer_misfit misfit;
   smma_alikeness alike; /* and the row of which the unit gave two results */

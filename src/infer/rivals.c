@@ -6,7 +6,7 @@
 #include "infer/known.h"
 #include "infer/shape.h"
 
-/* Those that are fitted, and those of which rows are sought. */
+/* Those that are fitted, that are asked about or kept, and that are looked at. */
 enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
 
 typedef struct {
@@ -171,6 +171,7 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
     r.other_d = witness.other;
     found->rival[found->rivals++] = r;
   }
+  found->more_rivals = found->rivals == MOST_RIVALS || watch.stop(watch.context);
   free(all);
   return good;
 }

@@ -143,6 +143,8 @@ class Inference:
     """Rows that shut out neighbouring values, with the unit's d; those that would, of a recording, with the model's."""
     rivals: tuple[Rival, ...]
     """Of a recording: other models that agree with all its rows."""
+    more_rivals: bool
+    """Whether there may be others: these are as many as are kept, or time was up."""
     misfit: Misfit | None
     no_function: NoFunction | None
     rows: int
@@ -181,7 +183,8 @@ class Inference:
             + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
         )
         if self.rivals:
-            yield f"other models that agree with all these rows: {len(self.rivals)}"
+            more = ", and there may be more" if self.more_rivals else ""
+            yield f"other models that agree with all these rows: {len(self.rivals)}{more}"
             yield from (f"  {rival.model._model_text()}" for rival in self.rivals)
         if self.misfit:
             m = self.misfit
