@@ -16,6 +16,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 16, 8, 32),
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 8, 8, 16),
+    SMMA_S4_SHAPES(MMA_INTEGER, ada),
     MMA(ada, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(ada);

@@ -74,8 +74,14 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
          say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
 }
 
-/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction. (For
-   m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816 from Blackwell on.) */
+/* Integers of 4 bits that are widened to 8. */
+static bool is_s4_by_s8(const smma_instruction *i) {
+  return i->rule == &smma_rule_nvidia_s4_by_s8 || i->rule == &smma_rule_nvidia_s4_by_s8_satfinite;
+}
+
+/* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction, and
+   where 4 bits are by that of 8 none of 4. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816
+   from Blackwell on.) */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
   char d[16], a[16], b[16], c[16], shape[16];
   upper(i->d, d), upper(i->a, a), upper(i->b, b), upper(i->c, c);
@@ -83,7 +89,7 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
     snprintf(shape, sizeof shape, "88%d", i->k);
   else
     snprintf(shape, sizeof shape, "168%d", i->k);
-  if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16) return false;
+  if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
   if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
   if (i->a == SMMA_F64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
   if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_UE8M0)

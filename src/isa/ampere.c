@@ -12,6 +12,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 16, 8, 32),
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 8, 8, 16),
+    SMMA_S4_SHAPES(MMA_INTEGER, ampere),
     MMA(ampere, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(ampere);

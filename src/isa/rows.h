@@ -15,10 +15,12 @@
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
 
 /* That wraps, and that saturates. */
-#define MMA_INTEGER(a, b, arch, m, n, k)                                                                              \
-  MMA(arch, m, n, k, s32, a, b, s32, nvidia_integer),                                                                 \
+#define MMA_INTEGER_BY(rule, a, b, arch, m, n, k)                                                                     \
+  MMA(arch, m, n, k, s32, a, b, s32, rule),                                                                           \
       SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".satfinite.s32." #a "." #b ".s32", NULL, m, n, k, s32, a, b, s32, \
-               none, 0, nvidia_integer_satfinite)
+               none, 0, rule##_satfinite)
+#define MMA_INTEGER(...) MMA_INTEGER_BY(nvidia_integer, __VA_ARGS__)
+#define MMA_S4_BY_S8(...) MMA_INTEGER_BY(nvidia_s4_by_s8, __VA_ARGS__)
 
 #define MMA_SCALED(arch, m, n, k, block, d, a, b, c, scale, rule)                                                     \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #c "." #scale, NULL, m, n, k, \
@@ -80,6 +82,10 @@
 
 #define SMMA_S4_PAIRS(ROW, ...) \
   ROW(s4, s4, __VA_ARGS__), ROW(s4, u4, __VA_ARGS__), ROW(u4, s4, __VA_ARGS__), ROW(u4, u4, __VA_ARGS__)
+
+/* Every shape of mma.sync with 4-bit integers from compute capability 8.0 on. */
+#define SMMA_S4_SHAPES(ROW, arch) \
+  SMMA_S4_PAIRS(ROW, arch, 16, 8, 64), SMMA_S4_PAIRS(ROW, arch, 16, 8, 32), SMMA_S4_PAIRS(ROW, arch, 8, 8, 32)
 
 #define SMMA_N_FROM_48(ROW, ...)                                                                                 \
   ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), \

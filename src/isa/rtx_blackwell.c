@@ -31,6 +31,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 16, 8, 32),
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 8, 8, 16),
+    SMMA_S4_SHAPES(MMA_S4_BY_S8, rtx_blackwell),
     MMA(rtx_blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
 };
 SMMA_TABLE(rtx_blackwell);

@@ -1,4 +1,5 @@
-/* mma.sync with dense operands of FP64, TF32, BF16, FP16, FP8 and 8-bit integers, from compute capability 7.5 on. */
+/* mma.sync with dense operands of FP64, TF32, BF16, FP16, FP8 and integers of 8 and 4 bits, from compute capability 7.5
+   on. */
 #include <cstring>
 
 #include "mma.h"
@@ -58,20 +59,25 @@ namespace {
                : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]), "d"((a)[4]), "d"((a)[5]), "d"((a)[6]), \
                  "d"((a)[7]), "d"((b)[0]), "d"((b)[1]), "d"((b)[2]), "d"((b)[3]))
 
-#define INSTRUCTION(id, m, n, k, qualifier, output, a, b, bytes, registers_a, registers_b)                   \
+#define INSTRUCTION(id, m, n, k, qualifier, output, a, b, operands, registers_a, registers_b)                \
   struct id {                                                                                                \
     static constexpr int M = m, K = k, A = registers_a, B = registers_b, SCALES = 0;                         \
     using accumulators = output##_accumulators;                                                              \
-    using operands_a = whole_bytes<bytes>;                                                                   \
+    using operands_a = operands;                                                                             \
     using operands_b = operands_a;                                                                           \
     static __device__ void run(accumulators &x, const operands_a::type *ra, const operands_b::type *rb) {    \
       ASSEMBLE_##output##_##registers_a##_##registers_b(PTX(m, n, k, qualifier, output, a, b), x.d, ra, rb); \
     }                                                                                                        \
   };
-#define SMMA_MMA(id, m, n, k, output, a, b, capability, ...) INSTRUCTION(id, m, n, k, "", output, a, b, __VA_ARGS__)
-#define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...) \
-  INSTRUCTION(id, m, n, k, "", s32, a, b, 1, __VA_ARGS__)    \
-  INSTRUCTION(id##_satfinite, m, n, k, ".satfinite", s32, a, b, 1, __VA_ARGS__)
+#define OPERANDS_s8 whole_bytes<1>
+#define OPERANDS_u8 whole_bytes<1>
+#define OPERANDS_s4 half_bytes
+#define OPERANDS_u4 half_bytes
+#define SMMA_MMA(id, m, n, k, output, a, b, capability, bytes, ...) \
+  INSTRUCTION(id, m, n, k, "", output, a, b, whole_bytes<bytes>, __VA_ARGS__)
+#define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...)         \
+  INSTRUCTION(id, m, n, k, "", s32, a, b, OPERANDS_##a, __VA_ARGS__) \
+  INSTRUCTION(id##_satfinite, m, n, k, ".satfinite", s32, a, b, OPERANDS_##a, __VA_ARGS__)
 #include "mma.def"
 #undef SMMA_MMA
 #undef SMMA_MMA_INTEGER

@@ -37,6 +37,17 @@ struct whole_bytes<8> {
   static __device__ type load(const unsigned char *row, int k) { return reinterpret_cast<const double *>(row)[k]; }
 };
 
+/* Elements of four bits, each in a byte of the batch. */
+struct half_bytes {
+  using type = uint32_t;
+  static constexpr int BYTES = 1, ELEMENTS = 8;
+  static __device__ type load(const unsigned char *row, int k) {
+    type bits = 0;
+    for (int i = 0; i < ELEMENTS; i++) bits |= (type)(row[k + i] & 15) << 4 * i;
+    return bits;
+  }
+};
+
 /* The accumulators of one thread, of which FP16 has two in a register. */
 struct f32_accumulators {
   using element = uint32_t;

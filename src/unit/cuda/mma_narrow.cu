@@ -18,16 +18,6 @@ struct narrow_bytes : whole_bytes<1> {
   static __device__ type load(const unsigned char *row, int k) { return whole_bytes<1>::load(row, k) << SHIFT; }
 };
 
-struct half_bytes {
-  using type = uint32_t;
-  static constexpr int BYTES = 1, ELEMENTS = 8;
-  static __device__ type load(const unsigned char *row, int k) {
-    type bits = 0;
-    for (int i = 0; i < ELEMENTS; i++) bits |= (type)row[k + i] << 4 * i;
-    return bits;
-  }
-};
-
 /* Formats by number. */
 constexpr int FORMATS = 5;
 constexpr char names[FORMATS][5] = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"};
