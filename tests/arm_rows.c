@@ -5,11 +5,10 @@
 
    Each step computes as many rows as the instruction's tile has rows. They lie on a diagonal, another one each time;
    the elements beside it have the same operands in other pairs, and are left out. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
+
+#define JUDGE "arm_rows"
+#include "judge_rows.h"
 
 /* Linux's names for what a CPU has (asm/hwcap.h), which older headers lack: bits of AT_HWCAP, from 64 on AT_HWCAP2. */
 enum {
@@ -152,11 +151,6 @@ static int usable(const instruction *i) {
   return cpu_has(i->has) && (i->how != OUTER || cpu_has(HAS_SME)) && takes_mode(i->fpcr);
 }
 
-static _Noreturn void fail(const char *what, const char *name) {
-  fprintf(stderr, "arm_rows: %s%s\n", what, name);
-  exit(2);
-}
-
 static const instruction *find(const char *name) {
   for (int i = 0; i < COUNT; i++) {
     if (strcmp(name, instructions[i].name) != 0) continue;
@@ -167,47 +161,6 @@ static const instruction *find(const char *name) {
 }
 
 /* ---- Rows ---- */
-
-/* The whole of standard input, ended by NUL. */
-static char *read_all(void) {
-  size_t size = 1 << 20, used = 0;
-  char *text = malloc(size);
-  for (size_t count = 1; text && count > 0; used += count) {
-    if (size - used < 2) text = realloc(text, size *= 2);
-    count = text ? fread(text + used, 1, size - used - 1, stdin) : 0;
-  }
-  if (!text) fail("no memory", "");
-  text[used] = '\0';
-  return text;
-}
-
-/* The header's instruction; `*text` is behind the header. */
-static const instruction *read_header(char **text) {
-  const instruction *found = NULL;
-  while (**text == '#') {
-    char *end = strchr(*text, '\n'), name[64];
-    if (!end) fail("the header has no end", "");
-    if (sscanf(*text, "# instruction: %63s", name) == 1) found = find(name);
-    *text = end + 1;
-  }
-  if (!found) fail("the header names no instruction", "");
-  return found;
-}
-
-/* `count` numbers of `bytes` bytes; 0 where there are none. */
-static int read_numbers(char **text, int count, int bytes, uint8_t *to) {
-  for (int n = 0; n < count; n++, to += bytes) {
-    char *at = *text;
-    uint64_t value = 0;
-    while (*at == ' ' || *at == '\n') at++;
-    if (*at == '\0' && n == 0) return 0;
-    for (*text = at; *at > ' '; at++) value = value << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
-    if (at == *text) fail("a row has too few numbers", "");
-    memcpy(to, &value, (size_t)bytes);
-    *text = at;
-  }
-  return 1;
-}
 
 /* Where the results of a step's rows are in the tile. */
 static uint8_t *place(const instruction *i, operands *o, int width, int row, int turn) {
@@ -230,18 +183,14 @@ static void compute(const instruction *i, char *text) {
         fail("the last row has no end", "");
     }
     i->step(&o);
-    for (int n = 0; n < count; n++) {
-      uint64_t d = 0;
-      memcpy(&d, place(i, &o, width, lane + n, turn), (size_t)i->result_bytes);
-      printf("%0*llx\n", 2 * i->result_bytes, (unsigned long long)d);
-    }
+    for (int n = 0; n < count; n++) write_number(place(i, &o, width, lane + n, turn), i->result_bytes);
     if (i->how == FIRST_OF_B && count == 1) count = width;
   }
 }
 
 int main(int argc, char **argv) {
   const instruction *i;
-  char *text, *at;
+  char *text, *at, name[64];
   if (argc == 2 && strcmp(argv[1], "--list") == 0) {
     for (int n = 0; n < COUNT; n++)
       if (usable(&instructions[n])) puts(instructions[n].name);
@@ -249,7 +198,8 @@ int main(int argc, char **argv) {
   }
   if (argc > 1) fail("it takes --list or nothing, not ", argv[1]);
   text = at = read_all();
-  i = read_header(&at);
+  read_header(&at, name);
+  i = find(name);
   takes_mode(i->fpcr);
   compute(i, at);
   free(text);

@@ -133,6 +133,7 @@ v_mfma_f32_16x16x16f16|AMD Instinct MI300X|v_mfma_f32_16x16x16_f16
 vdpbf16ps|x86|vdpbf16ps
 vbfmmlaq_f32|Neoverse V1|bfmmla
 svmopa_za32_bf16_m.ebf|AArch64|bfmopa.ebf
+__builtin_mma_pmxvf16ger2pp|Power10|xvf16ger2pp
 END
 gives 'show has evidence' 0 '^evidence +[^ ]' show HMMA.16816.F32 --on H100
 gives 'show has open questions' 0 '^open +[^ ]' show HMMA.16816.F32 --on H100
@@ -186,6 +187,7 @@ MI300X|v_mfma_f32_16x16x32_fp8_fp8|32
 x86|vdpbf16ps|2
 arm|bfmmla|4
 arm|fmmla.d|2
+power|xvbf16ger2pp|2
 H100|DMMA.884|4
 END
 nvfp4=mma.m16n8k64.block16.f32.e2m1.e2m1.f32.ue4m3

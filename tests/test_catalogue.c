@@ -530,6 +530,9 @@ static const struct {
     {"arm", "bfmmla", "composition", "pairs=rounded rho=RO-FP32 subnormals=signed-zero"},
     {"arm", "bfdot.ebf", "composition", "pairs=fused rho=RNE-FP32"},
     {"arm", "fmmla.d", "composition", "pairs=rounded rho=RNE-FP64"},
+    {"power", "xvf16ger2pp", "composition", "pairs=fused rho=RNE-FP32"},
+    {"power", "xvbf16ger2pp", "composition", "pairs=fused rho=RNE-FP32 range=f64"},
+    {"power", "xvi8ger4spp", "INTEGER", "overflow=saturate"},
 };
 
 static void test_parameters(void **state) {
@@ -576,6 +579,8 @@ static const struct {
     {"arm", "f16", NULL, "fmopa.s.h"},
     {"arm", "f32", NULL, "fmmla.s"},
     {"arm", "u8,s8", NULL, "usmmla"},
+    {"power", "bf16", NULL, "xvbf16ger2pp"},
+    {"power", "s8,u8", NULL, "xvi8ger4pp"},
     {"V100", "bf16", NULL, NULL},
     {"MI300X", "e4m3", NULL, NULL},
     {"H100", "e2m1", NULL, NULL},

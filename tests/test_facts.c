@@ -198,6 +198,13 @@ static const encoded_fact encoded_facts[] = {
     {"cdna3-r1", "v_mfma_f32_32x32x8_bf16", "5f80 df80", "5f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "7f80 df80", "3f80 5f80", "", "", 0, 0x7fc00000},
     {"cdna3", "v_mfma_f32_32x32x8_bf16", "5f80", "5f80", "", "", 0xff800000, 0x7fc00000},
+    /* Published as those of IBM's simulator and hardware (qemu-devel, L. Castro, May 2022), with c = -0 for none. */
+    {"power", "xvbf16ger2pp", "0009 23da", "9d08 0000", "", "", 0x80000000, 0x80000000},
+    {"power", "xvbf16ger2pp", "28c3 1f00", "000f 97ac", "", "", 0x80000000, 0x80000016},
+    {"power", "xvbf16ger2pp", "0001 8540", "b709 2f00", "", "", 0x80000000, 0x80000001},
+    /* 2^128 - 2^127: by the Power ISA the pair does not overflow; by hand. */
+    {"power", "xvbf16ger2pp", "7f00", "4000", "", "", 0xff000000, 0x7f000000},
+    {"power", "xvf16ger2pp", "0001 8001", "0001 0001", "", "", 0x80000000, 0},
     /* x86 rounds to 24 bits before it judges whether the result is subnormal. */
     {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
 };

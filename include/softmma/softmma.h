@@ -1,10 +1,10 @@
 /* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
  *
  * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), AMD Matrix Cores (CDNA 1 to
- * 3, RDNA 3 and 4), Arm's matrix instructions and x86 vdpbf16ps. Functions neither print nor exit, read no locale and
- * keep no state; all may be called from any number of threads. Results never depend on the number of threads. smma_gemm
- * with more than one thread uses OpenMP, whose settings it follows and which does not survive fork: a forked child must
- * ask for one thread.
+ * 3, RDNA 3 and 4), Arm's and Power10's matrix instructions and x86 vdpbf16ps. Functions neither print nor exit, read
+ * no locale and keep no state; all may be called from any number of threads. Results never depend on the number of
+ * threads. smma_gemm with more than one thread uses OpenMP, whose settings it follows and which does not survive fork:
+ * a forked child must ask for one thread.
  *
  * Elements travel as raw encodings in the smallest unsigned container: 1, 2, 4 or 8 bytes (smma_format_bytes), FP6 and
  * FP4 one per byte in the low bits, tf32 in 4 bytes. Arrays may have any alignment and element type.

@@ -1,6 +1,7 @@
-/* Sums of pairs: the compositions that Arm's instructions are. d becomes d + (p + q), pair after pair, with p and q two
-   products; each addition is rounded, and without `fused` each product before. Source: Arm's A64 instruction set
-   (DDI 0602), BFMMLA, FMMLA, FMOPA; docs/algorithms/pairs.md. */
+/* Sums of pairs: the compositions that Arm's and Power's instructions are. d becomes d + (p + q), pair after pair, with
+   p and q two products; each addition is rounded, and without `fused` each product before. Source: Arm's A64
+   instruction set (DDI 0602), BFMMLA, FMMLA, FMOPA; Power ISA 3.1, xvf16ger2 and xvbf16ger2;
+   docs/algorithms/pairs.md. */
 #ifndef SMMA_CORE_PAIRS_H
 #define SMMA_CORE_PAIRS_H
 
@@ -11,6 +12,7 @@ typedef struct {
   smma_rounding rounding;
   smma_subnormal_policy subnormals; /* of operands and results */
   smma_format output;
+  smma_format range; /* whose exponents a pair has; its bits are the output's */
 } smma_pairs;
 
 /* Whether a step's groups are sums of `take` consecutive nodes, rounded as IEEE 754 has it but for direction and
@@ -26,11 +28,18 @@ SMMA_CORE bool smma_is_exact_step(const smma_step *s, int take, smma_join join) 
 /* Whether the composition is such a sum; `pairs` then says which. Bound: two or three steps. */
 SMMA_CORE bool smma_is_sum_of_pairs(const smma_composition *p, smma_pairs *pairs) {
   const int fused = p->steps == 2;
-  const smma_step *pair = &p->step[fused ? 0 : 1], *last = pair + 1;
+  const smma_step *last = &p->step[fused ? 1 : 2];
+  smma_step pair = last[-1];
   int i;
   if ((!fused && p->steps != 3) || p->widen != SMMA_NO_FORMAT || p->product_limit != SMMA_NONE || p->scaled_step != 0)
     return false;
-  if (!smma_is_exact_step(pair, 2, SMMA_JOIN_APART) || !smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) ||
+  pairs->range = pair.output;
+  if (fused && pair.output == SMMA_F64 && last->output == SMMA_F32 && !pair.narrow_subnormals &&
+      pair.narrow_bits == 23 && pair.narrow_rounding == pair.rounding) {
+    pair.output = SMMA_F32;
+    pair.narrow_bits = SMMA_NONE;
+  }
+  if (!smma_is_exact_step(&pair, 2, SMMA_JOIN_APART) || !smma_is_exact_step(last, 1, SMMA_JOIN_CHAIN) ||
       last->start != SMMA_START_C || (!fused && !smma_is_exact_step(&p->step[0], 1, SMMA_JOIN_APART)))
     return false;
   pairs->fused = fused;
@@ -39,8 +48,9 @@ SMMA_CORE bool smma_is_sum_of_pairs(const smma_composition *p, smma_pairs *pairs
   pairs->output = last->output;
   for (i = 0; i < p->steps; i++)
     if (p->step[i].rounding != pairs->rounding || p->step[i].subnormal_outputs != pairs->subnormals ||
-        p->step[i].output != pairs->output)
+        (i != p->steps - 2 && p->step[i].output != pairs->output))
       return false;
+  if (pair.output != pairs->output) return false;
   return p->subnormal_a == pairs->subnormals && p->subnormal_b == pairs->subnormals &&
          p->subnormal_c == pairs->subnormals;
 }

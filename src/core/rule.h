@@ -29,7 +29,7 @@ typedef enum {
   SMMA_C_FDPA,
   SMMA_GD_FDPA,
   SMMA_G_FDPA,     /* of custom units */
-  SMMA_COMPOSITION /* Arm's, and of custom units */
+  SMMA_COMPOSITION /* Arm's and Power's, and of custom units */
 } smma_algorithm;
 
 typedef struct {

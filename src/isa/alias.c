@@ -1,6 +1,6 @@
 /* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins,
-   Arm's intrinsics. Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV, LLVM's AMDGPU
-   builtins, the Arm C Language Extensions. */
+   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV,
+   LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -239,6 +239,7 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);
     case SMMA_FAMILY_WMMA: return wmma_names(i, &v);
     case SMMA_FAMILY_ARM: return arm_names(i, &v);
+    case SMMA_FAMILY_POWER: return say(&v, "__builtin_mma_%s", i->name) || say(&v, "__builtin_mma_pm%s", i->name);
     case SMMA_FAMILY_VECTOR: break;
     case SMMA_FAMILY_CUSTOM: return false;
   }

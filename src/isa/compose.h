@@ -32,11 +32,15 @@ bool smma_same_composition(const smma_composition *x, const smma_composition *y)
 
 /* A step that sums groups of `count` nodes exactly and rounds as IEEE 754 has it, to infinity where it overflows;
    behind the direction what else it says, its join for one. */
-#define SMMA_EXACT_STEP(count, format, direction, ...)                                                        \
-  {                                                                                                           \
-    .take = count, .turn = count, .window = count, .chains = 1, .stride = 1, .reference = SMMA_NONE,          \
-    .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS, .width = SMMA_NONE, .narrow_bits = SMMA_NONE,  \
-    .narrow_subnormals = 1, .output = format, .rounding = direction, .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__ \
+#define SMMA_EXACT_STEP(count, format, direction, ...) \
+  SMMA_NARROWED_STEP(count, format, direction, SMMA_NONE, 1, __VA_ARGS__)
+
+/* The same of a sum that is rounded to `bits` before, to nearest even. */
+#define SMMA_NARROWED_STEP(count, format, direction, bits, subnormals, ...)                                            \
+  {                                                                                                                    \
+    .take = count, .turn = count, .window = count, .chains = 1, .stride = 1, .reference = SMMA_NONE,                   \
+    .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS, .width = SMMA_NONE, .narrow_bits = bits,                \
+    .narrow_subnormals = subnormals, .output = format, .rounding = direction, .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__ \
   }
 
 /* The same of all of `count` nodes, rounded to nearest even. */

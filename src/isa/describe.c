@@ -123,14 +123,17 @@ static bool step_parameter(const smma_composition *p, int step, const char **nam
 
 /* What is told of a sum of pairs. */
 static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, char *value, size_t size) {
-  static const char *const names[] = {"pairs", "rho", "subnormals"};
+  static const char *const names[] = {"pairs", "rho", "subnormals", "range"};
   const bool flushes = pairs->subnormals != SMMA_SUBNORMALS_KEPT;
-  if (i >= 2 + flushes) return false;
+  if (i >= 2 + flushes + (pairs->range != pairs->output)) return false;
+  if (i == 2 && !flushes) i = 3;
   *name = names[i];
   if (i == 0)
     snprintf(value, size, "%s", pairs->fused ? "fused" : "rounded");
   else if (i == 1)
     smma_rounding_to_text(pairs->rounding, pairs->output, value, size);
+  else if (i == 3)
+    snprintf(value, size, "%s", smma_format_text(pairs->range));
   else
     snprintf(value, size, "%s", pairs->subnormals == SMMA_SUBNORMALS_TO_SIGNED_ZERO ? "signed-zero" : "positive-zero");
   return true;

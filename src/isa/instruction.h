@@ -27,6 +27,7 @@ typedef enum {
   SMMA_FAMILY_WMMA, /* RDNA: v_wmma and v_dot */
   SMMA_FAMILY_VECTOR,
   SMMA_FAMILY_ARM,
+  SMMA_FAMILY_POWER,
   SMMA_FAMILY_CUSTOM
 } smma_family;
 

@@ -68,7 +68,8 @@
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 
-/* Arm's sums of pairs: two products, or their two roundings, then with the accumulator, pair after pair. */
+/* Arm's and Power's sums of pairs: two products, or their two roundings, then with the accumulator, pair after
+   pair. */
 #define IN_STEPS(nan_policy, subnormals, count, ...)                                   \
   {                                                                                    \
     .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_##nan_policy, .with.composition = { \
@@ -88,8 +89,13 @@
 #define PAIRS(nan, format, direction, subnormals)                                \
   IN_STEPS(nan, subnormals, 3, ROUNDED(1, APART, format, direction, subnormals), \
            ROUNDED(2, APART, format, direction, subnormals), ROUNDED(1, CHAIN, format, direction, subnormals))
-#define FUSED_PAIRS() \
-  IN_STEPS(DEFAULT, KEPT, 2, ROUNDED(2, APART, f32, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
+#define FUSED_PAIRS(nan) \
+  IN_STEPS(nan, KEPT, 2, ROUNDED(2, APART, f32, NEAREST_EVEN, KEPT), ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
+
+/* A pair has the bits of binary32 and exponents of binary64. */
+#define WIDE_PAIRS(nan)                                                                                            \
+  IN_STEPS(nan, KEPT, 2, SMMA_NARROWED_STEP(2, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_APART), \
+           ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};

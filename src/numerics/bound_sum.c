@@ -505,7 +505,12 @@ static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const sm
                       const smma_bound_factor *a, const smma_bound_factors *b, double slack, smma_bound_sum *s) {
   const bool wide = is_wide(o->a) || is_wide(o->b);
   const double least = wide ? 0x1p-1074 : 0; /* what is lost of a product of FP64 below a double's range */
+  smma_bound_rounding of_pair = *r;
   terms t;
+  if (pairs->range != pairs->output) {
+    const smma_bound_rounding range = smma_bound_rounding_to(pairs->range, pairs->rounding);
+    of_pair.least = range.least, of_pair.limit = range.limit;
+  }
   t.flushes = r->flushes, t.is_long = has_long_products(o);
   for (int k = 0; k < o->k; k += 2) {
     for (int i = 0; i < 2; i++) take_product(&a[k + i], &b[k + i], s, &t, i);
@@ -515,7 +520,7 @@ static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const sm
         pair[i] = (rounded){t.value[i][j], least, least, t.unit[i][j]};
         if (!pairs->fused) round_number(r, &pair[i]);
       }
-      pair[0] = add_numbers(r, pair[0], pair[1]);
+      pair[0] = add_numbers(&of_pair, pair[0], pair[1]);
       s->below[j] += pair[0].below, s->above[j] += pair[0].above;
       s->unit[j] = smaller(s->unit[j], pair[0].unit);
       smma_bound_round(s, j, slack, r);

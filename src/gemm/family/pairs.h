@@ -6,7 +6,7 @@
    To nearest and fused, of FP16: products have 22 bits and are multiples of 2^-48, so they are exact. Those of BF16
    have 16 bits and are exact between 2^-126 and 2^128. Where a row and a column have factors for others, by their least
    and greatest magnitudes, products and their sum, rounded to odd, are computed in binary64, from where it rounds to
-   binary32 as it would at once.
+   binary32 as it would at once, or (Power) to as many bits, with which c is added there, too.
 
    To odd, where subnormals count as zero: products of BF16 are exact where hardware that flushes does not make them
    zero, rightly: they have 16 bits, and none below 2^-126 rounds to it. So all that is lost is lost in additions, to
@@ -26,18 +26,34 @@ typedef enum {
   PAIRS_ROUNDED, /* each operation to nearest */
   PAIRS_FUSED,   /* products are exact */
   PAIRS_WIDE,    /* the same by binary64 */
+  PAIRS_RANGE,   /* and a pair has its exponents */
   PAIRS_ODD,     /* no sum reaches 2^127 */
   PAIRS_LOOK     /* one may */
 } pairs_way;
 
 /* ---- One sum ---- */
 
-/* In binary64, rounded to odd, then to nearest. */
-static inline vf pairs_wide_sum(const float *a, const vf *b) {
+typedef struct {
+  vd low, high;
+} pairs_doubles;
+
+/* In binary64, rounded to odd. */
+static inline pairs_doubles pairs_odd_sum(const float *a, const vf *b) {
   const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
-  const vd low = vd_add_odd(vd_multiply(vd_low(x), vd_low(b[0])), vd_multiply(vd_low(y), vd_low(b[1])));
-  const vd high = vd_add_odd(vd_multiply(vd_high(x), vd_high(b[0])), vd_multiply(vd_high(y), vd_high(b[1])));
-  return vf_narrow(low, high);
+  return (pairs_doubles){vd_add_odd(vd_multiply(vd_low(x), vd_low(b[0])), vd_multiply(vd_low(y), vd_low(b[1]))),
+                         vd_add_odd(vd_multiply(vd_high(x), vd_high(b[0])), vd_multiply(vd_high(y), vd_high(b[1])))};
+}
+
+static inline vf pairs_wide_sum(const float *a, const vf *b) {
+  const pairs_doubles sum = pairs_odd_sum(a, b);
+  return vf_narrow(sum.low, sum.high);
+}
+
+/* With c as it is: two numbers of 24 bits whose sum binary64 does not hold are so far apart that it is not near a tie
+   of binary32, whose subnormals c is a multiple of. */
+static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
+  const pairs_doubles sum = pairs_odd_sum(a, b);
+  return vf_narrow(vd_add(vd_round_to_float(sum.low), vd_low(c)), vd_add(vd_round_to_float(sum.high), vd_high(c)));
 }
 
 static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const vf *b, pairs_way way) {
@@ -46,6 +62,7 @@ static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const 
     case PAIRS_ROUNDED: return vf_add(vf_multiply(x, b[0]), vf_multiply(y, b[1]));
     case PAIRS_FUSED: return vf_multiply_add(y, b[1], vf_multiply(x, b[0]));
     case PAIRS_WIDE: return pairs_wide_sum(a, b);
+    case PAIRS_RANGE:
     case PAIRS_ODD:
     case PAIRS_LOOK: break;
   }
@@ -66,8 +83,13 @@ static inline __attribute__((always_inline)) void pairs_block(const float *a, co
     UNROLL for (int v = 0; v < PAIRS_VECTORS; v++) {
       const vf y[2] = {vf_load(b + v * LANES), vf_load(b + (PAIRS_VECTORS + v) * LANES)};
       UNROLL for (int i = v; i < PAIRS_ALL; i += PAIRS_VECTORS) {
-        const vf x = pairs_sum(a + i / PAIRS_VECTORS, y, way);
-        sum[i] = way == PAIRS_ODD ? vf_add_odd(sum[i], x) : vf_add(sum[i], x);
+        const float *of_a = a + i / PAIRS_VECTORS;
+        if (way == PAIRS_RANGE)
+          sum[i] = pairs_range_sum(of_a, y, sum[i]);
+        else if (way == PAIRS_ODD)
+          sum[i] = vf_add_odd(sum[i], pairs_sum(of_a, y, way));
+        else
+          sum[i] = vf_add(sum[i], pairs_sum(of_a, y, way));
       }
     }
   UNROLL for (int i = 0; i < PAIRS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(sum[i], nan));
@@ -165,10 +187,12 @@ static void pairs_run(const smma_run *r) {
     float *d = (float *)r->accumulator + row * PAIRS_COLUMNS;
     pairs_way way = rounded ? PAIRS_ROUNDED : PAIRS_FUSED;
     if (o->a == SMMA_BF16) way = pairs_way_of(!rounded, pairs_range_of(a, count * PAIRS_ROWS), of_b, count, d);
+    if (way == PAIRS_WIDE && o->rule.with.composition.step[0].output == SMMA_F64) way = PAIRS_RANGE;
     switch (way) {
       case PAIRS_ROUNDED: pairs_block(a, b, count / 2, PAIRS_ROUNDED, nan, d); break;
       case PAIRS_FUSED: pairs_block(a, b, count / 2, PAIRS_FUSED, nan, d); break;
       case PAIRS_WIDE: pairs_block(a, b, count / 2, PAIRS_WIDE, nan, d); break;
+      case PAIRS_RANGE: pairs_block(a, b, count / 2, PAIRS_RANGE, nan, d); break;
       case PAIRS_ODD: pairs_block(a, b, count / 2, PAIRS_ODD, nan, d); break;
       case PAIRS_LOOK: pairs_look(r, a, b, row, nan); break;
     }
@@ -242,7 +266,7 @@ static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, 
   return o->rule.algorithm == SMMA_COMPOSITION && smma_has_one_nan(o->rule.nan) && o->scale_block == 0 &&
          o->k % 2 == 0 && o->a == in && o->b == in && o->d == out &&
          smma_is_sum_of_pairs(&o->rule.with.composition, &pairs) && pairs.fused == fused &&
-         pairs.rounding == rounding && pairs.output == out &&
+         pairs.rounding == rounding && pairs.output == out && (pairs.range == out || in == SMMA_BF16) &&
          pairs.subnormals == (flushes ? SMMA_SUBNORMALS_TO_SIGNED_ZERO : SMMA_SUBNORMALS_KEPT);
 }
 

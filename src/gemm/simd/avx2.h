@@ -147,6 +147,11 @@ static inline vd vd_add_odd(vd x, vd y) {
   __m256i odd = _mm256_srli_epi64(_mm256_castpd_si256(inexact), 63);
   return _mm256_castsi256_pd(_mm256_or_si256(_mm256_add_epi64(_mm256_castpd_si256(sum), back), odd));
 }
+static inline vd vd_round_to_float(vd x) {
+  __m256i bits = _mm256_castpd_si256(x), last = _mm256_and_si256(_mm256_srli_epi64(bits, 29), _mm256_set1_epi64x(1));
+  bits = _mm256_add_epi64(bits, _mm256_add_epi64(last, _mm256_set1_epi64x(0x0fffffff)));
+  return _mm256_castsi256_pd(_mm256_and_si256(bits, _mm256_set1_epi64x(~0x1fffffffLL)));
+}
 static inline vf vf_add_odd(vf x, vf y) {
   const vf sign = _mm256_set1_ps(-0.0f);
   const vf above = _mm256_cmp_ps(_mm256_andnot_ps(sign, x), _mm256_andnot_ps(sign, y), _CMP_GT_OQ);

@@ -127,6 +127,11 @@ static inline vd vd_add_odd(vd x, vd y) {
   __m512d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   return _mm512_mask_mov_pd(up, _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1)), down);
 }
+static inline vd vd_round_to_float(vd x) {
+  __m512i bits = _mm512_castpd_si512(x), last = _mm512_and_si512(_mm512_srli_epi64(bits, 29), _mm512_set1_epi64(1));
+  bits = _mm512_add_epi64(bits, _mm512_add_epi64(last, _mm512_set1_epi64(0x0fffffff)));
+  return _mm512_castsi512_pd(_mm512_and_si512(bits, _mm512_set1_epi64(~0x1fffffffLL)));
+}
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) {
   const __m512i sign = _mm512_set1_epi64(INT64_MIN); /* x | (y & sign) */

@@ -152,6 +152,11 @@ static inline vd vd_add_odd(vd x, vd y) {
   int64x2_t back = vandq_s64(inexact, vshrq_n_s64(veorq_s64(bits, vreinterpretq_s64_f64(error)), 63));
   return vreinterpretq_f64_s64(vorrq_s64(vaddq_s64(bits, back), vandq_s64(inexact, vdupq_n_s64(1))));
 }
+static inline vd vd_round_to_float(vd x) {
+  int64x2_t bits = vreinterpretq_s64_f64(x), last = vandq_s64(vshrq_n_s64(bits, 29), vdupq_n_s64(1));
+  bits = vaddq_s64(bits, vaddq_s64(last, vdupq_n_s64(0x0fffffff)));
+  return vreinterpretq_f64_s64(vandq_s64(bits, vdupq_n_s64(~0x1fffffffLL)));
+}
 static inline vf vf_add_odd(vf x, vf y) {
   const vm above = vcagtq_f32(x, y);
   const vf sum = vaddq_f32(x, y), rest = vbslq_f32(above, y, x), part = vsubq_f32(sum, vbslq_f32(above, x, y));

@@ -190,6 +190,10 @@ static inline vd vd_add_odd(vd x, vd y) {
   vector_of_longs inexact = (error < zero) | (error > zero), signs = (vector_of_longs)sum ^ (vector_of_longs)error;
   return (vd)(((vector_of_longs)sum + (inexact & signs >> 63)) | (inexact & 1));
 }
+static inline vd vd_round_to_float(vd x) {
+  vector_of_longs bits = (vector_of_longs)x;
+  return (vd)((bits + 0x0fffffff + (bits >> 29 & 1)) & ~0x1fffffffLL);
+}
 static inline vf vf_add_odd(vf x, vf y) {
   const vm above = ((vi)x & INT32_MAX) > ((vi)y & INT32_MAX);
   const vf sum = vf_flush(x + y), rest = vf_select(above, y, x), part = sum - vf_select(above, x, y);
