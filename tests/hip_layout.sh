@@ -16,16 +16,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# Older compilers have no _Float16 on this CPU; the unit only moves its bits.
-compile() { # TARGET
-  "$compiler" -x c++ -std=c++17 -O1 -shared -fPIC -Wall -Wextra -Werror -Wno-psabi -D_Float16=short "-D__$1__" \
-    "-DEMULATED=\"$1\"" -I "$source/tests/wavefront" -I "$source/include" -I "$source/src" \
-    -o "$work/$1.so" "$source/src/unit/hip/mfma.hip" -x none "$library" "-Wl,-rpath,$(dirname "$library")"
+# Older compilers have no _Float16 and __bf16 on this CPU; the unit only moves their bits.
+compile() { # TARGET MACRO
+  "$compiler" -x c++ -std=c++17 -O1 -shared -fPIC -Wall -Wextra -Werror -Wno-psabi -D_Float16=short -D__bf16=short \
+    "-D$2" "-DEMULATED=\"$1\"" -I "$source/tests/wavefront" -I "$source/include" -I "$source/src" \
+    -o "$work/$1.so" "$source/src/unit/hip/unit.hip" -x none "$library" "-Wl,-rpath,$(dirname "$library")"
 }
 
-for target in gfx908 gfx90a gfx942; do
-  if compile $target >"$work/report" 2>&1 &&
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on $target --rows 1000 >"$work/report" 2>&1; then
+for each in gfx908:__gfx908__ gfx90a:__gfx90a__ gfx942:__gfx942__ gfx1100:__GFX11__ gfx1201:__GFX12__; do
+  target=${each%:*}
+  if compile "$target" "${each#*:}" >"$work/report" 2>&1 &&
+    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 1000 >"$work/report" 2>&1; then
     echo "ok      $target: $(tail -n 1 "$work/report")"
   else
     echo "FAILED  $target"

@@ -14,16 +14,38 @@ skip() {
 }
 command -v "$compiler" >/dev/null || skip 'clang++ is not there'
 echo '#include <hip/hip_runtime.h>' |
-  "$compiler" -x hip --offload-arch=gfx942 --cuda-device-only -nogpulib -fsyntax-only - 2>/dev/null ||
-  skip "$compiler does not know gfx942, or HIP's headers are not there"
+  "$compiler" -x hip --offload-arch={gfx942,gfx1201} --cuda-device-only -nogpulib -fsyntax-only - 2>/dev/null ||
+  skip "$compiler does not know gfx942 and gfx1201, or HIP's headers are not there"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
 # compile ARGUMENT...
 compile() {
-  "$compiler" -std=c++17 -O2 -Wall -Wextra -Werror -nogpulib -I "$source/include" "$source/src/unit/hip/mfma.hip" "$@" \
+  "$compiler" -std=c++17 -O2 -Wall -Wextra -Werror -nogpulib -I "$source/include" "$source/src/unit/hip/unit.hip" "$@" \
     2>"$work/log"
+}
+
+# The matrix instructions of kernels as the catalogue calls them: signs and clamp are modifiers, 64 lanes and FP16_OVFL
+# (bit 23 of the register MODE) the kernel's, and v_dot2acc is v_dot2 with d in c's place.
+instructions() {
+  awk '/s_setreg_imm32_b32 hwreg\(HW_REG_MODE, 23, 1\), 1$/ { overflow = ".ovfl" }
+    $1 ~ /^v_(s?mfma|wmma|dot[24])[a-z]*_/ {
+      sub(/^v_dot2acc_/, "v_dot2_", $1)
+      names[count++] = $1
+      if ($1 ~ /_iu[48]$/) {
+        bits = substr($1, length($1))
+        signs = $0 ~ /neg_lo:\[/ ? substr($0, index($0, "neg_lo:[") + 8, 3) : "0,0"
+        clamp = $0 ~ /clamp/ ? ".clamp" : ""
+        names[count - 1] = $1 "." (signs ~ /^1/ ? "s" : "u") bits "." (signs ~ /1$/ ? "s" : "u") bits clamp
+      }
+    }
+    /s_swappc|s_setpc/ { names[count++] = "a call" }
+    /\.amdhsa_wavefront_size32 0/ { wide = ".w64" }
+    /\.end_amdhsa_kernel/ {
+      for (i = 0; i < count; i++) print names[i] wide overflow
+      count = 0; wide = overflow = ""
+    }' "$1"
 }
 
 fail() {
@@ -37,7 +59,7 @@ while read -r target architecture; do
     continue
   }
   sed -n "s/^$architecture //p" "$source/tests/catalogue.txt" | sort >"$work/wanted"
-  grep -oE '\bv_s?mfma[a-z]*_\w+' "$work/unit.s" | sort >"$work/got"
+  instructions "$work/unit.s" | sort >"$work/got"
   if diff "$work/wanted" "$work/got" >"$work/log"; then
     echo "ok      $target: $(wc -l <"$work/got") matrix instructions"
   else
@@ -47,9 +69,13 @@ done <<'EOT'
 gfx908 cdna1
 gfx90a cdna2
 gfx942 cdna3
+gfx1100 rdna3
+gfx1151 rdna3
+gfx1200 rdna4
+gfx1201 rdna4
 EOT
 
-if ! compile --offload-arch=gfx908 --offload-arch=gfx90a --offload-arch=gfx942 -shared -fPIC \
+if ! compile --offload-arch={gfx908,gfx90a,gfx942,gfx1100,gfx1201} -shared -fPIC \
   -o "$work/softmma-unit-hip.so" -lamdhip64; then
   fail 'the module' "$(head -n 3 "$work/log")"
 elif SOFTMMA_UNITS=$work "$softmma" units | grep -A1 '^hip' |

@@ -1,8 +1,8 @@
-/* HIP as far as src/unit/hip/mfma.hip needs it, on the CPU: a wavefront whose matrix instructions compute what their
-   models do. EMULATED is the processor's name, "gfx942".
+/* HIP as far as src/unit/hip needs it, on the CPU: a wavefront whose matrix instructions compute what their models do.
+   EMULATED is the processor's name, "gfx942".
 
-   Where an element is kept is computed from its row and column, as AMD's Matrix Instruction Calculator does; the unit
-   goes the other way. */
+   Where an element is kept is computed from its row and column, as AMD's Matrix Instruction Calculator and, for A and B
+   of WMMA, AMD's emulator rocjitsu do; the unit goes the other way. */
 #ifndef SOFTMMA_TESTS_HIP_RUNTIME_H
 #define SOFTMMA_TESTS_HIP_RUNTIME_H
 
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "softmma/softmma.h"
 
@@ -65,17 +66,18 @@ static inline const char *hipGetErrorString(hipError_t) { return "out of memory"
 
 /* ---- The wavefront ---- */
 
-constexpr int LANES = 64;
+constexpr int MOST_LANES = 64;
 
 /* A kernel runs twice in each lane: as far as its instruction, whose operands are collected, and then with results. */
 struct wavefront {
   struct collected {};
-  bool collecting;
-  int lane;
+  bool collecting, saturates; /* FP16_OVFL */
+  int lanes, lane;
   unsigned tile;
-  const smma_instruction *instruction;
+  const smma_instruction *instruction; /* NULL where lanes compute by themselves */
+  void (*compute)();
   int blocks;
-  unsigned char a[LANES][8], b[LANES][8], c[LANES][128], d[LANES][128];
+  unsigned char a[MOST_LANES][32], b[MOST_LANES][32], c[MOST_LANES][128], d[MOST_LANES][128];
 };
 
 static wavefront wave;
@@ -89,20 +91,20 @@ struct location {
 
 /* Of A with `i` a row, of B with `i` a column. */
 static inline location locate_operand(int m, int k, int blocks, int block, int i, int at) {
-  const int in_lane = k / (LANES / (m * blocks));
+  const int in_lane = k / (MOST_LANES / (m * blocks));
   return {block * m + at / in_lane * m * blocks + i, at % in_lane};
 }
 
 static inline location locate_result(int m, bool f64, int block, int i, int j) {
-  const int height = f64 ? 1 : 4, segments = LANES / m, area = m * m / height;
-  const int beside = area < LANES ? LANES / area : 1; /* blocks in one register */
+  const int height = f64 ? 1 : 4, segments = MOST_LANES / m, area = m * m / height;
+  const int beside = area < MOST_LANES ? MOST_LANES / area : 1; /* blocks in one register */
   return {block % beside * m + i / height % segments * beside * m + j,
-          block * (m * m / LANES) + i / (height * segments) * height + i % height};
+          block * (m * m / MOST_LANES) + i / (height * segments) * height + i % height};
 }
 
-static inline void compute_tile() {
+static inline void compute_mfma() {
   smma_instruction_info info;
-  unsigned char a[8 * LANES], b[8 * LANES];
+  unsigned char a[8 * MOST_LANES], b[8 * MOST_LANES];
   smma_describe(wave.instruction, &info, sizeof info);
   const bool f64 = info.d == SMMA_F64;
   const size_t output = f64 ? 8 : 4;
@@ -124,11 +126,19 @@ static inline void compute_tile() {
   }
 }
 
+/* Every lane asks for the same. */
+static inline const smma_instruction *find(const std::string &name) {
+  static std::string last;
+  static const smma_instruction *found;
+  if (name != last) last = name, found = smma_find(EMULATED, name.c_str());
+  return found;
+}
+
 template <class operand, class accumulators>
-accumulators execute(const char *name, int blocks, operand a, operand b, accumulators x) {
+accumulators execute(const char *name, void (*compute)(), operand a, operand b, accumulators x) {
   if (wave.collecting) {
-    wave.instruction = smma_find(EMULATED, name);
-    wave.blocks = blocks;
+    wave.instruction = find(name);
+    wave.compute = compute;
     memcpy(wave.a[wave.lane], &a, sizeof a);
     memcpy(wave.b[wave.lane], &b, sizeof b);
     memcpy(wave.c[wave.lane], &x, sizeof x);
@@ -138,27 +148,163 @@ accumulators execute(const char *name, int blocks, operand a, operand b, accumul
   return x;
 }
 
-#define SMMA_MFMA(builtin, cdna3, targets, m, blocks, ...)                                                    \
-  template <class operand, class accumulators>                                                                \
-  accumulators __builtin_amdgcn_mfma_##builtin(operand a, operand b, accumulators x, int, int, int) {         \
-    return execute(strcmp(EMULATED, "gfx942") == 0 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, blocks, a, b, x); \
+#define SMMA_MFMA(builtin, cdna3, targets, m, of_blocks, ...)                                                       \
+  template <class operand, class accumulators>                                                                      \
+  accumulators __builtin_amdgcn_mfma_##builtin(operand a, operand b, accumulators x, int, int, int) {               \
+    wave.blocks = of_blocks;                                                                                        \
+    return execute(strcmp(EMULATED, "gfx942") == 0 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, compute_mfma, a, b, x); \
   }
 #include "unit/hip/mfma.def"
 #undef SMMA_MFMA
 
-template <class kernel>
-void run_tiles(unsigned tiles, kernel run) {
-  for (wave.tile = 0; wave.tile < tiles; wave.tile++) {
-    wave.collecting = true;
-    for (wave.lane = 0; wave.lane < LANES; wave.lane++) {
-      try {
-        run();
-      } catch (wavefront::collected) {
-      }
+/* ---- WMMA and dot products ---- */
+
+static inline void demand(bool met, const char *what) {
+  if (met) return;
+  fprintf(stderr, "the wavefront: %s\n", what);
+  abort();
+}
+
+constexpr bool IS_GFX11 = EMULATED[4] == '1';
+
+/* `slot` counts elements of the operand. gfx11 has copies in all groups of 16 lanes, of which this is the first. */
+struct wmma_location {
+  int lane, slot;
+};
+
+static inline wmma_location locate_wmma_operand(int i, int k) {
+  if (IS_GFX11) return {i, k};
+  if (wave.lanes == 32) return {i + 16 * (k >> 3 & 1), (k >> 4) * 8 + k % 8};
+  return {i + 16 * (k >> 2 & 1) + 32 * (k >> 3 & 1), k % 4};
+}
+
+static inline wmma_location locate_wmma_result(int i, int j, bool half) {
+  if (IS_GFX11) return {16 * (i % (wave.lanes / 16)) + j, i / (wave.lanes / 16) * (half ? 2 : 1)};
+  if (wave.lanes == 32) return {16 * (i / 8) + j, i % 8};
+  return {32 * (i / 4 % 2) + 16 * (i / 8) + j, i % 4};
+}
+
+static inline void take_element(unsigned char *to, int index, const unsigned char *from, int slot, int bits) {
+  if (bits == 16) memcpy(to + 2 * index, from + 2 * slot, 2);
+  if (bits == 8) to[index] = from[slot];
+  if (bits == 4) to[index] = from[slot / 2] >> slot % 2 * 4 & 15;
+}
+
+static inline void compute_wmma() {
+  smma_instruction_info info;
+  unsigned char a[64], b[64];
+  smma_describe(wave.instruction, &info, sizeof info);
+  const int bits_a = smma_format_bits(info.a), bits_b = smma_format_bits(info.b);
+  const size_t output = smma_format_bytes(info.d);
+  for (int lane = 16; lane < wave.lanes && IS_GFX11; lane++)
+    demand(memcmp(wave.a[lane], wave.a[lane % 16], sizeof wave.a[lane]) == 0 &&
+               memcmp(wave.b[lane], wave.b[lane % 16], sizeof wave.b[lane]) == 0,
+           "gfx11 wants A and B in every 16 lanes");
+  for (int element = 0; element < 256; element++) {
+    const int i = element / 16, j = element % 16;
+    const wmma_location at = locate_wmma_result(i, j, output == 2);
+    for (int k = 0; k < info.k; k++) {
+      const wmma_location of_a = locate_wmma_operand(i, k), of_b = locate_wmma_operand(j, k);
+      take_element(a, k, wave.a[of_a.lane], of_a.slot, bits_a);
+      take_element(b, k, wave.b[of_b.lane], of_b.slot, bits_b);
     }
-    compute_tile();
-    wave.collecting = false;
-    for (wave.lane = 0; wave.lane < LANES; wave.lane++) run();
+    smma_dot(wave.instruction, a, b, wave.c[at.lane] + output * (size_t)at.slot, NULL, NULL,
+             wave.d[at.lane] + output * (size_t)at.slot);
+  }
+}
+
+static inline void __builtin_amdgcn_s_setreg(int where, unsigned value) {
+  demand(where == (1 | 23 << 6) && value == 1, "of the mode's bits only FP16_OVFL is to be set");
+  wave.saturates = true;
+}
+
+/* The builtin's name without what is not of the instruction's. */
+static inline std::string name_of(const char *builtin, bool half) {
+  const std::string name = builtin;
+  const size_t wave_size = name.find("_w" + std::to_string(wave.lanes));
+  demand(wave_size != std::string::npos, "the builtin is for another wavefront");
+  demand((name.find("_gfx12") == std::string::npos) == IS_GFX11, "the builtin is another target's");
+  return "v_" + name.substr(0, wave_size) + (wave.lanes == 64 && !IS_GFX11 ? ".w64" : "") +
+         (half && wave.saturates ? ".ovfl" : "");
+}
+
+#define WMMA_FLOATS(builtin)                                                                                 \
+  template <class operand, class accumulators, class... select>                                              \
+  accumulators __builtin_amdgcn_##builtin(operand a, operand b, accumulators x, select... upper) {           \
+    demand((true && ... && !upper), "the lower halves are meant");                                           \
+    return execute(name_of(#builtin, strncmp(#builtin, "wmma_f16", 8) == 0).c_str(), compute_wmma, a, b, x); \
+  }
+#define WMMA_INTEGERS(builtin, bits)                                                                                   \
+  template <class operand, class accumulators>                                                                         \
+  accumulators __builtin_amdgcn_##builtin(bool sign_a, operand a, bool sign_b, operand b, accumulators x,              \
+                                          bool clamp) {                                                                \
+    const std::string name = name_of(#builtin, false) + (sign_a ? ".s" : ".u") + bits + (sign_b ? ".s" : ".u") + bits; \
+    return execute((name + (clamp ? ".clamp" : "")).c_str(), compute_wmma, a, b, x);                                   \
+  }
+WMMA_FLOATS(wmma_f32_16x16x16_f16_w32)
+WMMA_FLOATS(wmma_f32_16x16x16_bf16_w32)
+WMMA_FLOATS(wmma_f16_16x16x16_f16_w32)
+WMMA_FLOATS(wmma_bf16_16x16x16_bf16_w32)
+WMMA_INTEGERS(wmma_i32_16x16x16_iu8_w32, "8")
+WMMA_INTEGERS(wmma_i32_16x16x16_iu4_w32, "4")
+#define GFX12_FLOATS(builtin) WMMA_FLOATS(builtin##_w32_gfx12) WMMA_FLOATS(builtin##_w64_gfx12)
+GFX12_FLOATS(wmma_f32_16x16x16_f16)
+GFX12_FLOATS(wmma_f32_16x16x16_bf16)
+GFX12_FLOATS(wmma_f16_16x16x16_f16)
+GFX12_FLOATS(wmma_bf16_16x16x16_bf16)
+GFX12_FLOATS(wmma_f32_16x16x16_fp8_fp8)
+GFX12_FLOATS(wmma_f32_16x16x16_fp8_bf8)
+GFX12_FLOATS(wmma_f32_16x16x16_bf8_fp8)
+GFX12_FLOATS(wmma_f32_16x16x16_bf8_bf8)
+WMMA_INTEGERS(wmma_i32_16x16x16_iu8_w32_gfx12, "8")
+WMMA_INTEGERS(wmma_i32_16x16x16_iu4_w32_gfx12, "4")
+WMMA_INTEGERS(wmma_i32_16x16x32_iu4_w32_gfx12, "4")
+
+template <class operand, class accumulator>
+accumulator compute_dot(const char *name, operand a, operand b, accumulator x, bool clamp) {
+  accumulator d;
+  demand(!clamp, "no clamp is meant");
+  smma_dot(find(name), &a, &b, &x, NULL, NULL, &d);
+  return d;
+}
+
+#define RDNA_DOT(builtin, name)                                                                     \
+  template <class operand, class accumulator>                                                       \
+  accumulator __builtin_amdgcn_##builtin(operand a, operand b, accumulator x, bool clamp = false) { \
+    return compute_dot(name, a, b, x, clamp);                                                       \
+  }
+RDNA_DOT(fdot2, "v_dot2_f32_f16")
+RDNA_DOT(fdot2_f32_bf16, "v_dot2_f32_bf16")
+RDNA_DOT(fdot2_f16_f16, wave.saturates ? "v_dot2_f16_f16.ovfl" : "v_dot2_f16_f16")
+RDNA_DOT(fdot2_bf16_bf16, "v_dot2_bf16_bf16")
+RDNA_DOT(dot4_f32_fp8_fp8, "v_dot4_f32_fp8_fp8")
+RDNA_DOT(dot4_f32_fp8_bf8, "v_dot4_f32_fp8_bf8")
+RDNA_DOT(dot4_f32_bf8_fp8, "v_dot4_f32_bf8_fp8")
+RDNA_DOT(dot4_f32_bf8_bf8, "v_dot4_f32_bf8_bf8")
+
+/* ---- Kernels ---- */
+
+template <class kernel>
+void run_lanes(bool collecting, kernel run) {
+  wave.collecting = collecting;
+  for (wave.lane = 0; wave.lane < wave.lanes; wave.lane++) {
+    wave.saturates = false;
+    try {
+      run();
+    } catch (wavefront::collected) {
+    }
+  }
+}
+
+template <class kernel>
+void run_tiles(unsigned tiles, unsigned lanes, kernel run) {
+  wave.lanes = (int)lanes;
+  for (wave.tile = 0; wave.tile < tiles; wave.tile++) {
+    wave.instruction = NULL;
+    run_lanes(true, run);
+    if (!wave.instruction) continue;
+    wave.compute();
+    run_lanes(false, run);
   }
 }
 
@@ -167,6 +313,7 @@ struct dim3 {
   explicit dim3(unsigned count) : x(count) {}
 };
 
-#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) run_tiles((grid).x, [&] { kernel(__VA_ARGS__); })
+#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) \
+  run_tiles((grid).x, (block).x, [&] { kernel(__VA_ARGS__); })
 
 #endif

@@ -1,0 +1,84 @@
+/* What the instructions of the unit have in common: targets, types, and what the host knows of one.
+
+   Nothing of ROCm's device library is used. */
+#ifndef SMMA_UNIT_HIP_FAMILY_H
+#define SMMA_UNIT_HIP_FAMILY_H
+
+#include <hip/hip_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+/* ---- Targets ---- */
+
+enum target : unsigned { GFX908 = 1, GFX90A = 2, GFX942 = 4, GFX11 = 8, GFX12 = 16 };
+
+/* What is being compiled for. */
+#if defined(__gfx908__)
+constexpr unsigned TARGET = GFX908;
+#elif defined(__gfx90a__)
+constexpr unsigned TARGET = GFX90A;
+#elif defined(__gfx942__)
+constexpr unsigned TARGET = GFX942;
+#elif defined(__GFX11__)
+constexpr unsigned TARGET = GFX11;
+#elif defined(__GFX12__)
+constexpr unsigned TARGET = GFX12;
+#else
+constexpr unsigned TARGET = 0; /* the host */
+#endif
+
+/* ---- Types ---- */
+
+template <class T, int COUNT>
+struct vector_of {
+  typedef T type __attribute__((ext_vector_type(COUNT)));
+};
+
+template <class T>
+struct vector_of<T, 1> {
+  using type = T;
+};
+
+template <int BYTES>
+struct bits_of;
+
+template <>
+struct bits_of<2> {
+  using type = uint16_t;
+};
+
+template <>
+struct bits_of<4> {
+  using type = uint32_t;
+};
+
+template <>
+struct bits_of<8> {
+  using type = uint64_t;
+};
+
+/* An element of C and D: its block, row and column. */
+struct place {
+  int block, m, n;
+};
+
+/* ---- What the host knows of an instruction ---- */
+
+constexpr int PLACES = 4; /* of the same row in a tile */
+
+using launcher = void(size_t rows, const unsigned char *a, const unsigned char *b, const void *c, void *d);
+
+struct wrapper {
+  const char *name;
+  unsigned targets;
+  size_t row, element; /* bytes of a row of A, and of an element of C */
+  int places;          /* results of a row */
+  launcher *run;
+};
+
+}  // namespace
+
+#endif

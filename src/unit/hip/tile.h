@@ -1,0 +1,84 @@
+/* The tile that a wavefront computes. Included once for each size of wavefront, in the namespace SMMA_WAVEFRONT.
+
+   A wavefront executes one instruction, which multiplies one or more blocks, pairs of matrices with M = N. M / 2 rows
+   of the batch belong to a block. Its columns of B hold their operands twice, turned by a number of places; so do its
+   rows of A, turned by another. Element (m, n) is of use where both are the same row's: at four places for each row,
+   and all four results must be the same. From tile to tile the places change, so that every element serves.
+
+   An instruction is a struct { TARGETS, WAVE (lanes), M, BLOCKS, ITEMS (elements of C and D in a lane), STEP (of the
+   elements of the accumulators every so manieth is an item), ROW (bytes of a row of A in the batch), operand,
+   accumulators, element, operand_at(a row, lane), place_of(lane, item), run(a, b, accumulators) }. */
+#include "family.h"
+
+namespace {
+namespace SMMA_WAVEFRONT {
+
+template <class I>
+struct tile {
+  static constexpr int ROWS = I::M / 2; /* of the batch, in a block */
+  size_t rows, first;
+  int lane, turn_a, turn_b;
+
+  __device__ explicit tile(size_t count)
+      : rows(count), first(__builtin_amdgcn_workgroup_id_x()), lane((int)__builtin_amdgcn_workitem_id_x()) {
+    turn_a = (int)(first % ROWS), turn_b = (int)(first / ROWS % ROWS);
+  }
+
+  __device__ size_t row_at(int block, int position) const {
+    return (first * I::BLOCKS + (size_t)block) * ROWS + (size_t)(position % ROWS);
+  }
+
+  /* Behind the batch, its last row again. */
+  __device__ size_t present(size_t row) const { return row < rows ? row : rows - 1; }
+
+  __device__ typename I::operand operand(const unsigned char *rows_of_it, int turn) const {
+    const size_t row = present(row_at(lane / I::M % I::BLOCKS, lane % I::M + turn));
+    return I::operand_at(rows_of_it + row * I::ROW, lane);
+  }
+
+  __device__ typename I::accumulators c(const typename I::element *c) const {
+    typename I::element elements[I::ITEMS * I::STEP] = {};
+    typename I::accumulators x;
+    static_assert(sizeof x == sizeof elements);
+    for (int i = 0; i < I::ITEMS; i++) {
+      const place p = I::place_of(lane, i);
+      const size_t row = row_at(p.block, p.m + turn_a);
+      if (row == row_at(p.block, p.n + turn_b)) elements[i * I::STEP] = c[present(row)];
+    }
+    __builtin_memcpy(&x, elements, sizeof x);
+    return x;
+  }
+
+  /* Writes PLACES results a row. */
+  __device__ void store(typename I::accumulators x, typename I::element *d) const {
+    typename I::element elements[I::ITEMS * I::STEP];
+    __builtin_memcpy(elements, &x, sizeof x);
+    for (int i = 0; i < I::ITEMS; i++) {
+      const place p = I::place_of(lane, i);
+      const size_t row = row_at(p.block, p.m + turn_a);
+      if (row == row_at(p.block, p.n + turn_b) && row < rows)
+        d[PLACES * row + 2 * (p.m / ROWS) + p.n / ROWS] = elements[i * I::STEP];
+    }
+  }
+};
+
+template <class I>
+__global__ __launch_bounds__(64) void compute(size_t rows, const unsigned char *a, const unsigned char *b,
+                                              const typename I::element *c, typename I::element *d) {
+  if constexpr ((I::TARGETS & TARGET) != 0) {
+    const tile<I> t(rows);
+    t.store(I::run(t.operand(a, t.turn_a), t.operand(b, t.turn_b), t.c(c)), d);
+  }
+}
+
+template <class I>
+void launch(size_t rows, const unsigned char *a, const unsigned char *b, const void *c, void *d) {
+  using element = typename I::element;
+  const size_t in_tile = I::BLOCKS * I::M / 2, tiles = (rows + in_tile - 1) / in_tile;
+  const auto kernel = compute<I>;
+  hipLaunchKernelGGL(kernel, dim3((unsigned)tiles), dim3(I::WAVE), 0, nullptr, rows, a, b,
+                     static_cast<const element *>(c), static_cast<element *>(d));
+}
+
+}  // namespace SMMA_WAVEFRONT
+}  // namespace
