@@ -32,15 +32,43 @@ const smma_gpu smma_gpus[] = {
 };
 const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
 
-/* Those without a model, with the architecture that is nearest by generation. */
-static const smma_gpu without_model[] = {
+/* Those without a model, with the architecture that is nearest by generation; `candidates` in the same order, "" where
+   none is named. */
 #define SMMA_GPU(...)
+#define SMMA_UNMODELLED(...)
+static const smma_gpu without_model[] = {
 #define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol},
+#define SMMA_UNMODELLED_GPU(name, symbol, candidates) {name, SMMA_ARCH_##symbol},
 #include "isa/gpus.def"
-#undef SMMA_GPU
+#include "isa/unmodelled.def"
 #undef SMMA_GPU_WITHOUT_MODEL
+#undef SMMA_UNMODELLED_GPU
 };
+static const char *const gpu_candidates[] = {
+#define SMMA_GPU_WITHOUT_MODEL(...) "",
+#define SMMA_UNMODELLED_GPU(name, symbol, candidates) candidates,
+#include "isa/gpus.def"
+#include "isa/unmodelled.def"
+#undef SMMA_GPU_WITHOUT_MODEL
+#undef SMMA_UNMODELLED_GPU
+};
+#undef SMMA_GPU
+#undef SMMA_UNMODELLED
 static const size_t count_without_model = sizeof without_model / sizeof without_model[0];
+
+/* Instructions without a model: what their names contain. */
+static const struct {
+  const char *word;
+  smma_arch_id arch;
+  const char *candidates;
+} unmodelled[] = {
+#define SMMA_UNMODELLED_GPU(...)
+#define SMMA_UNMODELLED(word, symbol, candidates) {word, SMMA_ARCH_##symbol, candidates},
+#include "isa/unmodelled.def"
+#undef SMMA_UNMODELLED_GPU
+#undef SMMA_UNMODELLED
+};
+static const size_t unmodelled_count = sizeof unmodelled / sizeof unmodelled[0];
 
 /* The name behind a vendor's brand: "NVIDIA GeForce RTX 4090" is "RTX 4090". */
 static const char *without_brand(const char *name) {
@@ -93,8 +121,14 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
   bool has_model;
   const smma_gpu *gpu = find_gpu(without_brand(name), &has_model);
   if (gpu) {
-    snprintf(message, size, "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
-             smma_architectures[gpu->arch].name);
+    const char *candidates = gpu_candidates[gpu - without_model], *nearest_arch = smma_architectures[gpu->arch].name;
+    if (*candidates)
+      snprintf(message, size,
+               "no model of %s: no published results are known; candidates: %s; nearest by generation is %s", gpu->name,
+               candidates, nearest_arch);
+    else
+      snprintf(message, size, "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
+               nearest_arch);
     return;
   }
   squeeze(without_brand(name), form, sizeof form);
@@ -211,6 +245,22 @@ static bool explain_elsewhere(const char *gpu, const char *name, query *q, char 
   return any;
 }
 
+/* Whether an instruction without a model is of that architecture, or of any but it; then the line. */
+static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const query *q,
+                               char *message, size_t size) {
+  for (size_t i = 0; i < unmodelled_count; i++) {
+    const char *has = smma_architectures[unmodelled[i].arch].name;
+    if (!strstr(q->form, unmodelled[i].word) || (unmodelled[i].arch == arch) != of_it) continue;
+    if (of_it || !gpu)
+      snprintf(message, size, "no model of '%.150s' on %s: no published results are known; candidates: %s", name,
+               of_it ? gpu : has, unmodelled[i].candidates);
+    else
+      snprintf(message, size, "%s has no instruction '%.150s'; %s has it, but there is no model", gpu, name, has);
+    return true;
+  }
+  return false;
+}
+
 static bool consider_alias(const char *alias, void *context) {
   char form[SMMA_NAME_SIZE];
   smma_normal_form(alias, form, sizeof form);
@@ -249,7 +299,7 @@ size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[S
     if (i && !ambiguous) found[count++] = i;
     if (i && ambiguous && !message[0]) explain_ambiguous(name, smma_architectures[a].table, &q, message, size);
   }
-  if (count || message[0]) return count;
+  if (count || message[0] || explain_unmodelled(SMMA_ARCH_COUNT, false, NULL, name, &q, message, size)) return count;
   smma_nearest_start(&nearest, q.form);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
   smma_nearest_list(&nearest, list, sizeof list);
@@ -271,7 +321,9 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   if (size == 0) return NULL;
   if (found)
     explain_ambiguous(name, table, &q, message, size);
-  else if (!explain_elsewhere(gpu, name, &q, message, size))
+  else if (!explain_unmodelled(arch, true, gpu, name, &q, message, size) &&
+           !explain_elsewhere(gpu, name, &q, message, size) &&
+           !explain_unmodelled(arch, false, gpu, name, &q, message, size))
     explain_unknown_name(gpu, name, table, &q, message, size);
   return NULL;
 }
