@@ -404,7 +404,7 @@ static uint64_t put_row(const product *p, size_t i, size_t j, size_t lane, smma_
 static bool lanes_agree(const product *p, const char *name, smma_lane_function *function, smma_lanes *lanes,
                         const size_t *element, const uint64_t *expected, size_t count) {
   const smma_lane_task task = {&p->o, SMMA_ALL_BLOCKS, p->o.c, p->o.d};
-  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   const uint32_t left = function(&task, lanes);
   smma_float_leave(state);
   for (size_t i = 0; i < count; i++) {

@@ -180,13 +180,20 @@ static uint64_t gst_fdpa(const smma_operation *o, uint64_t c) {
   return truncated_sum(&p->fused, o->rule.nan, work.term, groups + 1);
 }
 
-/* work.pair[0] + work.pair[1], each a product or a number. Only -0 + -0 gives -0 of an exact zero. */
-static uint64_t pair_sum(smma_format format, smma_nan_policy nan) {
+/* work.pair[0] + work.pair[1], each a product or a number. An exact zero is -0 only of -0 + -0; rounded down, of all
+   but +0 + +0. */
+static uint64_t pair_sum_in(smma_format format, smma_nan_policy nan, smma_rounding direction) {
+  static const smma_g_fdpa as_ieee = {.overflow = SMMA_SUM_BY_DIRECTION, .subnormal_outputs = SMMA_SUBNORMALS_KEPT};
   const quantity *x = &work.pair[0], *y = &work.pair[1];
   uint64_t d;
   if (special_sum(work.pair, 2, format, nan, &d)) return d;
   mpz_add(work.sum, x->value, y->value);
-  return encode(work.sum, format, SMMA_ROUND_NEAREST_EVEN, x->negative && y->negative);
+  return general_encode(&as_ieee, work.sum, format, direction,
+                        direction == SMMA_ROUND_DOWN ? x->negative || y->negative : x->negative && y->negative);
+}
+
+static uint64_t pair_sum(smma_format format, smma_nan_policy nan) {
+  return pair_sum_in(format, nan, SMMA_ROUND_NEAREST_EVEN);
 }
 
 static uint64_t add(uint64_t x, uint64_t y, smma_format format, smma_nan_policy nan) {
@@ -429,7 +436,7 @@ static uint64_t fma_chain(const smma_operation *o, uint64_t d) {
   for (int k = 0; k < o->k; k++) {
     multiply(&work.pair[0], &work.a[k], &work.b[k]);
     decode_summand(&work.pair[1], o->d, d);
-    d = pair_sum(o->d, o->rule.nan);
+    d = pair_sum_in(o->d, o->rule.nan, o->rule.with.fma.rounding);
   }
   return d;
 }

@@ -231,7 +231,7 @@ static char *picture_of(const smma_explained *unit, int count) {
   assert_true(smma_picture_draw(&svg, unit, count));
   check_labels(&svg);
   smma_svg_write(stream, &svg, "title", 16);
-  assert_true(svg.width < 4000);
+  assert_true(svg.width < 5000); /* of FP64, K = 16, whose sums stay finite */
   smma_svg_close(&svg);
   fclose(stream);
   check_well_formed(text);

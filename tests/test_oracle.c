@@ -264,6 +264,13 @@ static void list_fma(operation_list *list) {
     add(list, amd(SMMA_FMA, F(f32), F(f32), k));
     add(list, operation(SMMA_FMA, SMMA_NAN_QUIET, F(f64), F(f64), F(f64), F(f64), k));
   }
+  for (smma_rounding direction = SMMA_ROUND_TOWARD_ZERO; direction <= SMMA_ROUND_NEAREST_AWAY; direction++) {
+    smma_operation wide = operation(SMMA_FMA, SMMA_NAN_QUIET, F(f64), F(f64), F(f64), F(f64), 4);
+    smma_operation single = amd(SMMA_FMA, F(f16), F(f32), 4);
+    wide.rule.with.fma.rounding = single.rule.with.fma.rounding = direction;
+    add(list, wide);
+    add(list, single);
+  }
 }
 
 static smma_operation ftz_fma(void) {
@@ -647,6 +654,10 @@ static void test_notices_order_of_sums(void **state) {
   assert_noticed(&pairs, &other);
   other = fma;
   other.rule.algorithm = SMMA_FMA;
+  other.rule.with.fma.rounding = SMMA_ROUND_NEAREST_EVEN;
+  assert_noticed(&fma, &other);
+  fma = other;
+  other.rule.with.fma.rounding = SMMA_ROUND_DOWN;
   assert_noticed(&fma, &other);
 }
 

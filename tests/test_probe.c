@@ -106,7 +106,11 @@ static expectation expect(const smma_operation *o) {
                    .subnormal_results = "kept",
                    .normalised = "not normalised"};
   switch (o->rule.algorithm) {
-    case SMMA_FMA: return e;
+    case SMMA_FMA:
+      if (o->rule.with.fma.rounding == SMMA_ROUND_TOWARD_ZERO) e.output = "toward zero";
+      if (o->rule.with.fma.rounding == SMMA_ROUND_DOWN) e.output = "down";
+      if (o->rule.with.fma.rounding == SMMA_ROUND_UP) e.output = "up";
+      return e;
     case SMMA_FTZ_FMA: e.subnormals = e.subnormal_results = "become zero"; return e;
     case SMMA_FTZ_ADDMUL:
       e.subnormals = e.subnormal_results = "become zero";

@@ -278,7 +278,7 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   c.least = least_of(to_format, c.to), c.greatest = greatest_of(to_format, c.to);
   r = rounder_between(c.from, c.to);
   if (fast && from_format == SMMA_F32 && c.to.fraction_bits < 23 && !smma_is_spelled(to_format)) {
-    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     floats(&c, &r, from, to, count, &counts);
     smma_float_leave(state);
   } else {

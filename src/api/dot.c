@@ -107,7 +107,7 @@ static void compute_alone(const row_plan *p, size_t row) {
 /* The next rows, SMMA_LANES if there are as many. */
 static void compute_rows(const row_plan *p, smma_lane_function *function, size_t row) {
   const size_t left = p->batch->rows - row, end = row + (left < SMMA_LANES ? left : SMMA_LANES);
-  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   if (p->takes && left >= SMMA_LANES)
     compute_lanes(p, function, row, SMMA_LANES);
   else

@@ -328,10 +328,8 @@ SMMA_CORE smma_leading smma_narrowed(smma_leading x, int bits, int least, smma_r
 SMMA_CORE uint64_t smma_composed_code(const smma_step *s, smma_leading sum, const smma_node *term, int count) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int least = smma_minimum_exponent(f);
-  const bool away_from_infinity = s->rounding == SMMA_ROUND_TOWARD_ZERO || s->rounding == SMMA_ROUND_TO_ODD ||
-                                  s->rounding == (sum.negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
-  const bool saturates =
-      s->overflow == SMMA_SUM_SATURATES || (s->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
+  const bool saturates = s->overflow == SMMA_SUM_SATURATES ||
+                         (s->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(s->rounding, sum.negative));
   const bool is_zero = sum.significand == 0;
   uint64_t code;
   if (s->narrow_bits != SMMA_NONE)

@@ -156,9 +156,8 @@ SMMA_CORE bool smma_g_fdpa_negative_zero(const smma_g_fdpa *p, smma_rounding dir
 }
 
 SMMA_CORE smma_overflow smma_g_fdpa_overflow(const smma_g_fdpa *p, smma_rounding direction, bool negative) {
-  bool away_from_infinity = direction == SMMA_ROUND_TOWARD_ZERO || (direction == SMMA_ROUND_DOWN && !negative) ||
-                            (direction == SMMA_ROUND_UP && negative);
-  bool saturates = p->overflow == SMMA_SUM_SATURATES || (p->overflow == SMMA_SUM_BY_DIRECTION && away_from_infinity);
+  bool saturates = p->overflow == SMMA_SUM_SATURATES ||
+                   (p->overflow == SMMA_SUM_BY_DIRECTION && smma_leads_from_infinity(direction, negative));
   return saturates ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY;
 }
 

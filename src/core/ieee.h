@@ -1,5 +1,5 @@
-/* IEEE 754 addition, multiplication and fused multiply-add, round to nearest even, in f16, f32 and f64.
-   Source: IEEE 754-2019, sections 5.4.1 and 6.3. */
+/* IEEE 754 addition, multiplication and fused multiply-add in f16, f32 and f64; to nearest even, the last one in any
+   direction. Source: IEEE 754-2019, sections 4.3, 5.4.1, 6.3 and 7.4. */
 #ifndef SMMA_CORE_IEEE_H
 #define SMMA_CORE_IEEE_H
 
@@ -42,12 +42,16 @@ SMMA_CORE smma_exact smma_exact_number(smma_number a) {
   return x;
 }
 
-/* RNE to any format. */
-SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow policy) {
+/* To any format. */
+SMMA_CORE uint64_t smma_encode_exact_in(smma_encoding f, smma_exact x, smma_rounding direction, smma_overflow policy) {
   x = smma_normalize_exact(x, 127);
   /* 63 bits above and a sticky 64 below: more than fraction_bits + 3. */
-  return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0,
-                     SMMA_ROUND_NEAREST_EVEN, policy);
+  return smma_encode(f, x.negative, x.significand.high, x.exponent + 64, x.significand.low != 0, direction, policy);
+}
+
+/* RNE. */
+SMMA_CORE uint64_t smma_encode_exact(smma_encoding f, smma_exact x, smma_overflow policy) {
+  return smma_encode_exact_in(f, x, SMMA_ROUND_NEAREST_EVEN, policy);
 }
 
 /* x * y, rounded once to a format, its overflow the format's own. */
@@ -58,8 +62,9 @@ SMMA_CORE uint64_t smma_encode_product(smma_encoding f, smma_number x, smma_numb
 }
 
 /* x + y, rounded once. Bits are jammed only when the operands are 2^20 apart or more, where at most one bit
-   cancels: jamming below bit 20 of 126 cannot change the rounding to 53. Sum of zeros: -0 only for both -0. */
-SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_exact x, smma_exact y) {
+   cancels: jamming below bit 20 of 126 cannot change the rounding to 53. Sum of zeros: -0 only for both -0, but where
+   rounding down for all that are not both +0. */
+SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_rounding direction, smma_exact x, smma_exact y) {
   smma_exact sum;
   x = smma_normalize_exact(x, 126); /* leaves room for a carry */
   y = smma_normalize_exact(y, 126);
@@ -77,19 +82,27 @@ SMMA_CORE uint64_t smma_round_exact_sum(smma_encoding f, smma_exact x, smma_exac
     sum.negative = y.negative;
   } else {
     sum.significand = smma_subtract_bits128(x.significand, y.significand);
-    if ((sum.significand.high | sum.significand.low) == 0) sum.negative = false;
+    if ((sum.significand.high | sum.significand.low) == 0) sum.negative = direction == SMMA_ROUND_DOWN;
   }
-  return smma_encode_exact(f, sum, SMMA_OVERFLOW_INFINITY);
+  return smma_encode_exact_in(
+      f, sum, direction,
+      smma_leads_from_infinity(direction, sum.negative) ? SMMA_OVERFLOW_SATURATE : SMMA_OVERFLOW_INFINITY);
 }
 
-/* fma(a, b, c) in the format f. */
-SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b, smma_number c) {
+/* fma(a, b, c) in the format f, rounded in any direction. */
+SMMA_CORE uint64_t smma_ieee_fma_in(smma_encoding f, smma_nan_policy nan, smma_rounding direction, smma_number a,
+                                    smma_number b, smma_number c) {
   smma_number term[2], special;
   term[0] = smma_product(a, b); /* only its kind and sign count: the significand may not fit */
   term[1] = c;
   special = smma_special_sum(term, 2);
   if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
-  return smma_round_exact_sum(f, smma_exact_product(a, b), smma_exact_number(c));
+  return smma_round_exact_sum(f, direction, smma_exact_product(a, b), smma_exact_number(c));
+}
+
+/* To nearest even. */
+SMMA_CORE uint64_t smma_ieee_fma(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b, smma_number c) {
+  return smma_ieee_fma_in(f, nan, SMMA_ROUND_NEAREST_EVEN, a, b, c);
 }
 
 SMMA_CORE uint64_t smma_ieee_add(smma_encoding f, smma_nan_policy nan, uint64_t x, uint64_t y) {
@@ -98,7 +111,7 @@ SMMA_CORE uint64_t smma_ieee_add(smma_encoding f, smma_nan_policy nan, uint64_t 
   term[1] = smma_decode(f, y);
   special = smma_special_sum(term, 2);
   if (special.kind != SMMA_FINITE) return smma_encode_special(f, special, nan);
-  return smma_round_exact_sum(f, smma_exact_number(term[0]), smma_exact_number(term[1]));
+  return smma_round_exact_sum(f, SMMA_ROUND_NEAREST_EVEN, smma_exact_number(term[0]), smma_exact_number(term[1]));
 }
 
 SMMA_CORE uint64_t smma_ieee_multiply(smma_encoding f, smma_nan_policy nan, smma_number a, smma_number b) {

@@ -39,6 +39,17 @@ SMMA_CORE bool smma_rounds_up(smma_rounding direction, bool negative, bool odd, 
   }
 }
 
+/* Whether the direction leads away from the infinity of that sign, so that IEEE 754 (7.4) has overflow stop at the
+   greatest finite magnitude; and whether it does so for either sign. */
+SMMA_CORE bool smma_leads_from_infinity(smma_rounding direction, bool negative) {
+  return direction == SMMA_ROUND_TOWARD_ZERO || direction == SMMA_ROUND_TO_ODD ||
+         direction == (negative ? SMMA_ROUND_UP : SMMA_ROUND_DOWN);
+}
+
+SMMA_CORE bool smma_is_directed(smma_rounding direction) {
+  return smma_leads_from_infinity(direction, false) || smma_leads_from_infinity(direction, true);
+}
+
 /* Encodes (-1)^negative * (significand + t) * 2^exponent with 0 < t < 1 if `sticky`, t = 0 if not, rounded in
    `direction` to `f`. A sticky value needs a significand of at least f.fraction_bits + 3 bits. Zero keeps
    its sign. An unsigned format takes zero for negative values, ue8m0 its least value for zero. */

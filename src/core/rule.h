@@ -33,9 +33,14 @@ typedef enum {
 } smma_algorithm;
 
 typedef struct {
+  smma_rounding rounding;
+} smma_fma;
+
+typedef struct {
   smma_algorithm algorithm;
   smma_nan_policy nan;
   union {
+    smma_fma fma;
     smma_t_fdpa t_fdpa; /* SMMA_T_FDPA, SMMA_ST_FDPA, SMMA_FP8_BY_FP16 */
     smma_gst_fdpa gst_fdpa;
     smma_e_fdpa e_fdpa;
@@ -292,7 +297,8 @@ SMMA_CORE uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, ui
 SMMA_CORE uint64_t smma_fma_chain(const smma_operation *o, smma_operands x, uint64_t d) {
   smma_encoding f = smma_encoding_of(o->d);
   int k;
-  for (k = 0; k < o->k; k++) d = smma_ieee_fma(f, o->rule.nan, x.a[k], x.b[k], smma_decode(f, d));
+  for (k = 0; k < o->k; k++)
+    d = smma_ieee_fma_in(f, o->rule.nan, o->rule.with.fma.rounding, x.a[k], x.b[k], smma_decode(f, d));
   return d;
 }
 

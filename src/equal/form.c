@@ -97,7 +97,8 @@ static bool as_general(const smma_operation *o, smma_g_fdpa *g) {
       *g = general(block, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, SMMA_ROUND_NEAREST_EVEN, SMMA_ZERO_POSITIVE);
       return true;
     case SMMA_FMA:
-      *g = general(1, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, SMMA_ROUND_NEAREST_EVEN, SMMA_ZERO_IEEE);
+      *g = general(1, SMMA_EXACT_ALIGNMENT, SMMA_NO_EXPONENT, o->d, o->rule.with.fma.rounding, SMMA_ZERO_IEEE);
+      if (smma_is_directed(g->rounding)) g->overflow = SMMA_SUM_BY_DIRECTION;
       return true;
     case SMMA_G_FDPA:
       *g = o->rule.with.g_fdpa;

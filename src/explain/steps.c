@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explain/builder.h"
+#include "isa/catalogue.h"
 
 static smma_number decode_f32(uint64_t encoding) { return smma_decode(smma_encoding_of(SMMA_F32), encoding); }
 
@@ -55,10 +56,11 @@ uint64_t smma_explain_fma(smma_explain_builder *b) {
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_STEPS);
   uint64_t d = b->c;
   snprintf(stage->title, sizeof stage->title,
-           "fused multiply-adds in order of k, each rounded once to nearest even (IEEE 754, subnormals kept)");
+           "fused multiply-adds in order of k, each rounded once %s (IEEE 754, subnormals kept)",
+           smma_rounding_words(o->rule.with.fma.rounding));
   for (int k = 0; k < o->k; k++) {
     smma_number c = smma_decode(f, d);
-    d = smma_ieee_fma(f, o->rule.nan, b->x.a[k], b->x.b[k], c);
+    d = smma_ieee_fma_in(f, o->rule.nan, o->rule.with.fma.rounding, b->x.a[k], b->x.b[k], c);
     add_fma_step(b, k, c, k ? "d" : "c", d);
   }
   return d;

@@ -144,7 +144,7 @@ static void run_lanes(const lane_request *q, size_t block, smma_lanes *x) {
   for (int i = 0; i < products; i++)
     gather(q, (size_t)(smma_is_fused(o) ? smma_product_index(o, (int)block, i) : i), x);
   for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++) gather_scales(q, (size_t)i, x);
-  state = smma_float_enter(SMMA_MODE_NEAREST);
+  state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   left = (q->lanes == 1 ? smma_compute_one_lane : q->multiplier->lanes)(&task, x);
   smma_float_leave(state);
   for (size_t i = 0; left; i++, left >>= 1)

@@ -417,7 +417,7 @@ static void for_rows(const job *j, const part *t,
                      void (*act)(const smma_multiplier *, size_t, size_t, size_t, void *)) {
 #pragma omp parallel for num_threads(j->threads) schedule(static) if (j->threads > 1)
   for (size_t i = 0; i < t->rows; i++) {
-    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     act(j->multiplier, t->row + i, t->column, t->columns, t->sums + i * t->columns_apart * j->sum_bytes);
     smma_float_leave(state);
   }

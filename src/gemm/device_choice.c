@@ -73,13 +73,14 @@ static bool takes_e_fdpa(const smma_operation *o) {
          (length == 2 || (length == 4 && narrow));
 }
 
-static bool takes_fma_f32(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F32 && o->b == SMMA_F32 && o->d == SMMA_F32;
+/* A device's own arithmetic rounds to nearest. */
+static bool takes_fma(const smma_operation *o, smma_format format) {
+  return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == SMMA_ROUND_NEAREST_EVEN && o->a == format &&
+         o->b == format && o->d == format;
 }
 
-static bool takes_fma_f64(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FMA && o->a == SMMA_F64 && o->b == SMMA_F64 && o->d == SMMA_F64;
-}
+static bool takes_fma_f32(const smma_operation *o) { return takes_fma(o, SMMA_F32); }
+static bool takes_fma_f64(const smma_operation *o) { return takes_fma(o, SMMA_F64); }
 
 static const struct {
   bool (*takes)(const smma_operation *);

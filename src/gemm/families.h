@@ -18,11 +18,25 @@
 #include "gemm/lanes/lanes.h"
 #include "gemm/lanes/row.h"
 
-static const smma_kernel_family *const families[] = {
-    &t_fdpa_family,    &t_fdpa_narrow_family, &fp8_by_f16_family, &tr_fdpa_family,
-    &fma_f32_family,   &fma_f64_family,       &ftz_addmul_family, &ftz_fma_family,
-    &gst_fdpa_family,  &e_fdpa_family,        &integer_family,    &c_fdpa_family,
-    &pairs_odd_family, &pairs_family,         &pairs_f64_family,  NULL};
+static const smma_kernel_family *const families[] = {&t_fdpa_family,
+                                                     &t_fdpa_narrow_family,
+                                                     &fp8_by_f16_family,
+                                                     &tr_fdpa_family,
+                                                     &fma_f32_family,
+                                                     &fma_f64_family,
+                                                     &fma_f64_zero_family,
+                                                     &fma_f64_down_family,
+                                                     &fma_f64_up_family,
+                                                     &ftz_addmul_family,
+                                                     &ftz_fma_family,
+                                                     &gst_fdpa_family,
+                                                     &e_fdpa_family,
+                                                     &integer_family,
+                                                     &c_fdpa_family,
+                                                     &pairs_odd_family,
+                                                     &pairs_family,
+                                                     &pairs_f64_family,
+                                                     NULL};
 
 static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
 

@@ -15,7 +15,9 @@ static bool is_factor(smma_format format) {
 
 static bool takes_formats(const smma_operation *o) {
   switch (o->rule.algorithm) {
-    case SMMA_FMA: return o->a == o->d && o->b == o->d && o->c == o->d && (o->d == SMMA_F32 || o->d == SMMA_F64);
+    case SMMA_FMA:
+      if (o->rule.with.fma.rounding != SMMA_ROUND_NEAREST_EVEN) return false;
+      return o->a == o->d && o->b == o->d && o->c == o->d && (o->d == SMMA_F32 || o->d == SMMA_F64);
     case SMMA_FTZ_FMA: return o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->c == SMMA_F32 && o->d == SMMA_F32;
     case SMMA_INTEGER:
       if (o->rule.with.integer.two_stages) return false;

@@ -277,7 +277,7 @@ typedef struct {
 
 static void do_tile(job *j, workspace *w, size_t i) {
   const smma_gemm_arguments *g = &j->multiplier->with;
-  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+  const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   size_t finished;
   run_tile(&j->l, w, i / j->tile_columns * j->l.tile_rows, i % j->tile_columns * j->l.tile_columns);
   smma_float_leave(state);

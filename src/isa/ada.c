@@ -18,5 +18,6 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_INTEGER, ada),
     MMA(ada, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+    MMA_F64_DIRECTED(ada, 8, 8, 4),
 };
 SMMA_TABLE(ada);

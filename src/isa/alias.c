@@ -1,6 +1,6 @@
-/* The other names of instructions: PTX spellings, SASS names, AMD's two spellings and compiler builtins,
-   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and IV,
-   LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
+/* The other names of instructions: PTX spellings, of WMMA, too, SASS names, AMD's two spellings and compiler builtins,
+   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and
+   IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,9 +41,20 @@ static const char *if_saturating(const smma_instruction *i, const char *text) {
   return is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? text : "";
 }
 
-/* ".f32.e4m3.e4m3", before it ".satfinite", and ".f32", ".ue8m0" behind it where the instruction has them. */
+/* ".rz", ".rm" or ".rp" where FP64 is rounded so. */
+static const char *direction_of(const smma_instruction *i) {
+  if (i->rule->rule.algorithm != SMMA_FMA) return "";
+  switch (i->rule->rule.with.fma.rounding) {
+    case SMMA_ROUND_TOWARD_ZERO: return ".rz";
+    case SMMA_ROUND_DOWN: return ".rm";
+    case SMMA_ROUND_UP: return ".rp";
+    default: return "";
+  }
+}
+
+/* ".f32.e4m3.e4m3", before it ".satfinite" or ".rz", and ".f32", ".ue8m0" behind it where the instruction has them. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
-  int n = snprintf(text, 64, "%s.%s.%s.%s", if_saturating(i, ".satfinite"), smma_format_text(i->d),
+  int n = snprintf(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
                    smma_format_text(i->a), smma_format_text(i->b));
   if (i->family == SMMA_FAMILY_MMA) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
   if (i->scale_block) snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
@@ -58,8 +69,9 @@ static const char *scaled_kind(const smma_instruction *i) {
 
 static int scale_vector(const smma_instruction *i) { return i->k / i->scale_block; }
 
+static const char *const layouts[] = {"row.col", "row.row", "col.row", "col.col"};
+
 static bool ptx_mma(const smma_instruction *i, const visitor *v) {
-  static const char *const layouts[] = {"row.col", "row.row", "col.row", "col.col"};
   char types[64];
   types_of(i, types);
   if (i->scale_block) {
@@ -70,6 +82,11 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
   }
   for (int layout = 0; layout < (i->m == 8 && i->a == SMMA_F16 ? 4 : 1); layout++)
     if (say(v, "mma.sync.aligned.m%dn%dk%d.%s%s", i->m, i->n, i->k, layouts[layout], types)) return true;
+  if (i->a == SMMA_F64) { /* the direction may stand behind the types, and that to nearest be said */
+    const char *direction = *direction_of(i) ? direction_of(i) : ".rn";
+    return say(v, "mma.sync.aligned.m%dn%dk%d.row.col.f64.f64.f64.f64%s", i->m, i->n, i->k, direction) ||
+           (!*direction_of(i) && say(v, "mma.sync.aligned.m%dn%dk%d.row.col.rn.f64.f64.f64.f64", i->m, i->n, i->k));
+  }
   return i->arch == SMMA_ARCH_rtx_blackwell && i->k == 32 &&
          say(v, "mma.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, i->k, types);
 }
@@ -83,7 +100,8 @@ static bool is_s4_by_s8(const smma_instruction *i) {
    where 4 bits are by that of 8 none of 4. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816
    from Blackwell on.) */
 static bool sass_mma(const smma_instruction *i, const visitor *v) {
-  char d[16], a[16], b[16], c[16], shape[16];
+  char d[16], a[16], b[16], c[16], shape[16], direction[4] = "";
+  size_t n;
   upper(i->d, d), upper(i->a, a), upper(i->b, b), upper(i->c, c);
   if (i->m == 8)
     snprintf(shape, sizeof shape, "88%d", i->k);
@@ -91,7 +109,10 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
     snprintf(shape, sizeof shape, "168%d", i->k);
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
   if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
-  if (i->a == SMMA_F64) return say(v, "DMMA.%dx%dx%d", i->m, i->n, i->k) || (i->m == 8 && say(v, "DMMA.884"));
+  if (i->a == SMMA_F64) {
+    for (n = 0; direction_of(i)[n]; n++) direction[n] = smma_upper(direction_of(i)[n]);
+    return say(v, "DMMA.%dx%dx%d%s", i->m, i->n, i->k, direction) || (i->m == 8 && say(v, "DMMA.884%s", direction));
+  }
   if (i->k == 64 && i->scale_block == 32 && i->scale == SMMA_UE8M0)
     return say(v, "OMMA.SF.%s.%s.%s.%s.E8", shape, d, a, b);
   if (i->k == 64 && i->scale_block == 16 && i->scale == SMMA_UE4M3)
@@ -101,6 +122,41 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   if (bits_of(i->a) <= 8) return say(v, "QMMA.%s.%s.%s.%s", shape, d, a, b);
   if (i->a != SMMA_F16) return say(v, "HMMA.%s.%s.%s", shape, d, a) || say(v, "HMMA.%s.%s", shape, a);
   return say(v, "HMMA.%s.%s.%s", shape, d, c) || (i->c == i->d && say(v, "HMMA.%s.%s", shape, d));
+}
+
+/* The shapes of wmma.mma whose K is a chain of this instruction, ended by NULL. What CUDA's assembler makes of them
+   says which; of Volta, Jia et al. (2018). Of c and d of different formats only Volta has an instruction. */
+static const char *const *wmma_shapes(const smma_instruction *i) {
+  static const char *const usual[] = {"m16n16k16", "m32n8k16", "m8n32k16", NULL}, *const tf32[] = {"m16n16k8", NULL},
+                           *const s4[] = {"m8n8k32", NULL}, *const f64[] = {"m8n8k4", NULL}, *const none[] = {NULL};
+  const bool old = i->arch == SMMA_ARCH_volta || i->arch == SMMA_ARCH_turing;
+  if (i->scale_block || (i->c != i->d && i->arch != SMMA_ARCH_volta)) return none;
+  switch ((int)i->a) {
+    case SMMA_F16:
+    case SMMA_BF16: return i->k == (i->arch == SMMA_ARCH_volta ? 4 : old ? 8 : 16) ? usual : none;
+    case SMMA_S8:
+    case SMMA_U8: return i->a == i->b && i->m == (old ? 8 : 16) && i->k == 16 ? usual : none;
+    case SMMA_TF32: return i->k == 4 ? tf32 : none;
+    case SMMA_S4:
+    case SMMA_U4: return i->a == i->b && i->m == 8 ? s4 : none;
+    case SMMA_F64: return i->m == 8 ? f64 : none;
+    default: return none;
+  }
+}
+
+static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
+  char types[64];
+  if (i->a == SMMA_F16)
+    snprintf(types, sizeof types, ".%s.%s", smma_format_text(i->d), smma_format_text(i->c));
+  else
+    snprintf(types, sizeof types, "%s.%s.%s.%s.%s%s", direction_of(i), smma_format_text(i->d), smma_format_text(i->a),
+             smma_format_text(i->b), smma_format_text(i->c), if_saturating(i, ".satfinite"));
+  for (const char *const *shape = wmma_shapes(i); *shape; shape++) {
+    if (say(v, "wmma.%s%s", *shape, types)) return true;
+    for (int layout = 0; layout < (bits_of(i->a) == 4 ? 1 : 4); layout++)
+      if (say(v, "wmma.mma.sync.aligned.%s.%s%s", layouts[layout], *shape, types)) return true;
+  }
+  return false;
 }
 
 static bool wgmma_names(const smma_instruction *i, const visitor *v) {
@@ -233,7 +289,7 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
   switch (i->family) {
-    case SMMA_FAMILY_MMA: return ptx_mma(i, &v) || sass_mma(i, &v);
+    case SMMA_FAMILY_MMA: return ptx_mma(i, &v) || sass_mma(i, &v) || ptx_wmma(i, &v);
     case SMMA_FAMILY_WGMMA: return wgmma_names(i, &v);
     case SMMA_FAMILY_TCGEN05: return tcgen05_names(i, &v);
     case SMMA_FAMILY_MFMA: return mfma_names(i, &v);

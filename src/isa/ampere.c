@@ -14,5 +14,6 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_INTEGER, ampere),
     MMA(ampere, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+    MMA_F64_DIRECTED(ampere, 8, 8, 4),
 };
 SMMA_TABLE(ampere);

@@ -80,6 +80,13 @@ static void compose_ftz_addmul(const smma_operation *o, smma_composition *to) {
   add(to, sum);
 }
 
+static void compose_fma(const smma_operation *o, smma_composition *to) {
+  smma_step step = chain(o->k, 1, SMMA_START_C, o->d);
+  step.rounding = o->rule.with.fma.rounding;
+  step.overflow = smma_is_directed(step.rounding) ? SMMA_SUM_BY_DIRECTION : SMMA_SUM_TO_INFINITY;
+  add(to, step);
+}
+
 static void compose_ftz_fma(const smma_operation *o, smma_composition *to) {
   smma_step step = chain(o->k, 1, SMMA_START_C, SMMA_F32);
   to->subnormal_a = to->subnormal_b = to->subnormal_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO;
@@ -206,7 +213,7 @@ static void compose_g_fdpa(const smma_operation *o, smma_composition *to) {
 bool smma_compose(const smma_operation *o, smma_composition *to) {
   *to = smma_no_steps();
   switch (o->rule.algorithm) {
-    case SMMA_FMA: add(to, chain(o->k, 1, SMMA_START_C, o->d)); break;
+    case SMMA_FMA: compose_fma(o, to); break;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA: add(to, truncating_chain(&o->rule.with.t_fdpa, o->k, smma_block_of(o), SMMA_START_C)); break;
     case SMMA_GST_FDPA: compose_gst_fdpa(o, to); break;
@@ -290,7 +297,7 @@ static void guess(const smma_composition *p, smma_rule *rule) {
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: rule->with.c_fdpa = below_c_of(p); break;
     case SMMA_G_FDPA: rule->with.g_fdpa = general_of(p); break;
-    case SMMA_FMA:
+    case SMMA_FMA: rule->with.fma.rounding = p->step[0].rounding; break;
     case SMMA_FTZ_FMA:
     case SMMA_COMPOSITION: break;
   }

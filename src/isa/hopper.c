@@ -34,5 +34,9 @@ static const smma_instruction rows[] = {
     MMA(hopper, 16, 8, 8, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 16, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+    MMA_F64_DIRECTED(hopper, 16, 8, 16),
+    MMA_F64_DIRECTED(hopper, 16, 8, 8),
+    MMA_F64_DIRECTED(hopper, 16, 8, 4),
+    MMA_F64_DIRECTED(hopper, 8, 8, 4),
 };
 SMMA_TABLE(hopper);

@@ -121,6 +121,8 @@ static const smma_key keys[] = {
     FORMAT("output", TRUNCATED, WITH(t_fdpa.output), OUTPUTS, AS("d")),
     NUMBER("zero_exponent", TRUNCATED, WITH(t_fdpa.zero_exponent), -1000, 1000, NEEDED, TOLD("e_zero")),
 
+    ROUNDING("rounding", A(FMA), WITH(fma.rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD_IF_OTHER("rho")),
+
     NUMBER("group", A(GST_FDPA), WITH(gst_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("G")),
     NUMBER("alignment_bits", A(GST_FDPA), WITH(gst_fdpa.fused.alignment_bits), 0, 45, NEEDED, TOLD("F")),
     ROUNDING("rounding", A(GST_FDPA), WITH(gst_fdpa.fused.rounding), NEEDED, TOLD("rho"), .told_with = "output"),

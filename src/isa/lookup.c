@@ -9,11 +9,14 @@
 
 static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
 
+/* Without the letters for tensor core and matrix core that the models of Khattak and Mikaitis (2025) have behind a
+   GPU's name: "H100TC", "MI300XMC". */
 static void squeeze(const char *name, char *out, size_t size) {
   size_t used = 0;
   for (; *name; name++)
     if (!ignored_in_gpu(*name) && used + 1 < size) out[used++] = smma_lower(*name);
   out[used] = 0;
+  if (used > 2 && (strcmp(out + used - 2, "tc") == 0 || strcmp(out + used - 2, "mc") == 0)) out[used - 2] = 0;
 }
 
 static bool same_gpu(const char *x, const char *y) {

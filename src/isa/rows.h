@@ -14,6 +14,12 @@
 #define MMA(arch, m, n, k, d, a, b, c, rule) \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
 
+/* FP64 in the directions besides to nearest. */
+#define MMA_F64_IN(direction, arch, m, n, k)                                                                         \
+  SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #direction ".f64.f64.f64.f64", NULL, m, n, k, f64, f64, f64, f64, \
+           none, 0, nvidia_fma_##direction)
+#define MMA_F64_DIRECTED(...) MMA_F64_IN(rz, __VA_ARGS__), MMA_F64_IN(rm, __VA_ARGS__), MMA_F64_IN(rp, __VA_ARGS__)
+
 /* That wraps, and that saturates. */
 #define MMA_INTEGER_BY(rule, a, b, arch, m, n, k)                                                                     \
   MMA(arch, m, n, k, s32, a, b, s32, rule),                                                                           \

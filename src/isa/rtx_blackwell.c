@@ -33,5 +33,6 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_S4_BY_S8, rtx_blackwell),
     MMA(rtx_blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
+    MMA_F64_DIRECTED(rtx_blackwell, 8, 8, 4),
 };
 SMMA_TABLE(rtx_blackwell);

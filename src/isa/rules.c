@@ -62,9 +62,12 @@
     }                                                    \
   }
 #define INTEGER(overflow) INTEGER_IN(0, overflow)
-#define FMA_WITH(policy) \
-  { .algorithm = SMMA_FMA, .nan = SMMA_NAN_##policy }
-#define FMA() FMA_WITH(QUIET)
+#define FMA_WITH(policy, direction)                                                                    \
+  {                                                                                                    \
+    .algorithm = SMMA_FMA, .nan = SMMA_NAN_##policy, .with.fma = {.rounding = SMMA_ROUND_##direction } \
+  }
+#define FMA() FMA_WITH(QUIET, NEAREST_EVEN)
+#define FMA_IN(direction) FMA_WITH(QUIET, direction)
 #define FTZ_FMA() \
   { .algorithm = SMMA_FTZ_FMA, .nan = SMMA_NAN_OPERAND }
 

@@ -580,7 +580,8 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
                      smma_bound_sum *s) {
   const smma_g_fdpa *g = &o->rule.with.g_fdpa;
   smma_pairs pairs;
-  smma_bound_rounding rounding = smma_bound_rounding_to(o->d, SMMA_ROUND_NEAREST_EVEN);
+  smma_bound_rounding rounding =
+      smma_bound_rounding_to(o->d, o->rule.algorithm == SMMA_FMA ? o->rule.with.fma.rounding : SMMA_ROUND_NEAREST_EVEN);
   const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
                        (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT);
   if (flushes) flush_accumulator(&rounding, slack, s);

@@ -42,7 +42,7 @@ static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 static void run(const work *w, size_t tasks, void (*task)(const work *, size_t, void *)) {
 #pragma omp parallel num_threads(w->threads) if (w->threads > 1)
   {
-    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     void *memory = w->memory + (size_t)smma_this_thread() * w->room;
 #pragma omp for schedule(static)
     for (size_t i = 0; i < tasks; i++) task(w, i, memory);
@@ -521,7 +521,7 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
   operand->statistics = (smma_operand_statistics){0};
   divide(&w);
   if (allocate(&w)) {
-    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST);
+    const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     make_in_mode(&w);
     smma_float_leave(state);
     status = SMMA_OK;

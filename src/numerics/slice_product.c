@@ -251,7 +251,7 @@ smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64
   status = check(instruction, how);
   if (status == SMMA_OK) status = smma_take_product(product, &p.with);
   if (status != SMMA_OK) return status;
-  state = smma_float_enter(SMMA_MODE_NEAREST);
+  state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
   status = run_in_mode(&p);
   smma_float_leave(state);
   return status;

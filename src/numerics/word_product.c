@@ -207,7 +207,7 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_
   status = check(&p->info, how);
   if (status == SMMA_OK) status = smma_take_product(product, &p->with);
   if (status == SMMA_OK) {
-    state = smma_float_enter(SMMA_MODE_NEAREST);
+    state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     status = run_in_mode(p);
     smma_float_leave(state);
   }

@@ -45,7 +45,7 @@ extern const smma_question *const smma_questions[SMMA_QUESTION_COUNT];
 /* NULL if there is no such question. */
 const smma_question *smma_find_question(const char *name);
 
-enum { SMMA_MOST_ANSWERS = 6, SMMA_MOST_TRIAL_ROWS = 16 };
+enum { SMMA_MOST_ANSWERS = 7, SMMA_MOST_TRIAL_ROWS = 16 };
 
 typedef struct {
   const smma_question *question;

@@ -292,7 +292,7 @@ static const smma_kernel_family c_fdpa_family = {c_fdpa_takes,
                                                  tr_pack_rows,
                                                  tr_pack_columns,
                                                  c_fdpa_run,
-                                                 SMMA_MODE_NEAREST,
+                                                 SMMA_MODE_NEAREST_EVEN,
                                                  false,
                                                  false};
 

@@ -362,6 +362,6 @@ static void e_fdpa_run(const smma_run *r) {
 
 static const smma_kernel_family e_fdpa_family = {
     e_fdpa_takes,        PANEL,      e_fdpa_bytes,      e_fdpa_bytes, e_fdpa_pack_rows,
-    e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST, false,        false};
+    e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST_EVEN, false,        false};
 
 #endif

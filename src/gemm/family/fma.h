@@ -1,6 +1,8 @@
 /* Chains of fused multiply-adds in FP32 and FP64: a matrix product in the machine's own IEEE arithmetic, blocks of D in
    registers, one accumulator an element, k in order.
 
+   Rounding in other directions is a mode of the machine's.
+
    Which NaN an operation returns differs between machines; that one is NaN does not. So accumulators get the rule's NaN
    when they leave the registers, and operands that are infinite or NaN need nothing else. Where the rule's NaN is an
    operand's, that of an accumulator stays here, and ftz.h knows those of A and B. */
@@ -89,19 +91,27 @@ static void fma_f32_pack_columns(const smma_pack *pack) { smma_interleave(pack, 
 static void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
 static void fma_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0); }
 
-static bool fma_takes(const smma_operation *o, smma_format format) {
-  return o->rule.algorithm == SMMA_FMA && o->a == format && o->b == format && o->d == format;
+static bool fma_takes(const smma_operation *o, smma_format format, smma_rounding direction) {
+  return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == direction && o->a == format && o->b == format &&
+         o->d == format;
 }
 
-static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32); }
-static bool fma_f64_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64); }
+static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN); }
 
 static const smma_kernel_family fma_f32_family = {
-    fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,     fma_f32_bytes, fma_f32_pack_rows,
-    fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST, true,          false};
+    fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,          fma_f32_bytes, fma_f32_pack_rows,
+    fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
-static const smma_kernel_family fma_f64_family = {
-    fma_f64_takes,        FMA_F64_COLUMNS, fma_f64_bytes,     fma_f64_bytes, fma_f64_pack_rows,
-    fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_NEAREST, true,          false};
+/* FP64 in each direction: the mode in which the same code runs. */
+#define FMA_F64_FAMILY(name, direction)                                                                        \
+  static bool name##_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64, SMMA_ROUND_##direction); } \
+  static const smma_kernel_family name##_family = {                                                            \
+      name##_takes,         FMA_F64_COLUMNS, fma_f64_bytes,         fma_f64_bytes, fma_f64_pack_rows,          \
+      fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_##direction, true,          false};
+FMA_F64_FAMILY(fma_f64, NEAREST_EVEN)
+FMA_F64_FAMILY(fma_f64_zero, TOWARD_ZERO)
+FMA_F64_FAMILY(fma_f64_down, DOWN)
+FMA_F64_FAMILY(fma_f64_up, UP)
+#undef FMA_F64_FAMILY
 
 #endif

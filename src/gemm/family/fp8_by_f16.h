@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
       memset(partial, 0, sizeof partial);
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
         t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
-      state = smma_float_enter(SMMA_MODE_NEAREST);
+      state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
       add(to_half, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
       smma_float_leave(state);
     }

@@ -245,7 +245,7 @@ static const smma_kernel_family ftz_fma_family = {ftz_fma_takes,
                                                   ftz_fma_pack_rows,
                                                   ftz_fma_pack_columns,
                                                   ftz_fma_run,
-                                                  FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST,
+                                                  FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST_EVEN,
                                                   true,
                                                   false};
 

@@ -290,10 +290,10 @@ static const smma_kernel_family pairs_odd_family = {
 
 static const smma_kernel_family pairs_family = {
     pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,     fma_f32_bytes, pairs_pack_rows,
-    pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST, true,          false};
+    pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 static const smma_kernel_family pairs_f64_family = {
     pairs_f64_takes,        PAIRS_F64_COLUMNS, fma_f64_bytes,     fma_f64_bytes, pairs_f64_pack_rows,
-    pairs_f64_pack_columns, pairs_f64_run,     SMMA_MODE_NEAREST, true,          false};
+    pairs_f64_pack_columns, pairs_f64_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 #endif

@@ -309,7 +309,7 @@ static const smma_kernel_family small_t_family = {small_t_takes,   LANES,
 static const smma_kernel_family small_tr_family = {tr_fdpa_takes,   LANES,
                                                    small_row_bytes, small_column_bytes,
                                                    small_pack_rows, small_pack_columns,
-                                                   small_tr_run,    SMMA_MODE_NEAREST,
+                                                   small_tr_run,    SMMA_MODE_NEAREST_EVEN,
                                                    false,           true};
 
 #endif

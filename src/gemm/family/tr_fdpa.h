@@ -484,7 +484,7 @@ static const smma_kernel_family tr_fdpa_family = {tr_fdpa_takes,
                                                   tr_pack_rows,
                                                   tr_pack_columns,
                                                   tr_fdpa_run,
-                                                  SMMA_MODE_NEAREST,
+                                                  SMMA_MODE_NEAREST_EVEN,
                                                   false,
                                                   false};
 

@@ -75,11 +75,16 @@ namespace {
 #define OPERANDS_u4 half_bytes
 #define SMMA_MMA(id, m, n, k, output, a, b, capability, bytes, ...) \
   INSTRUCTION(id, m, n, k, "", output, a, b, whole_bytes<bytes>, __VA_ARGS__)
+#define DIRECTED(id, direction, m, n, k, ...) \
+  INSTRUCTION(id##_##direction, m, n, k, "." #direction, f64, f64, f64, whole_bytes<8>, __VA_ARGS__)
+#define SMMA_MMA_DIRECTED(id, m, n, k, capability, ...) \
+  DIRECTED(id, rz, m, n, k, __VA_ARGS__) DIRECTED(id, rm, m, n, k, __VA_ARGS__) DIRECTED(id, rp, m, n, k, __VA_ARGS__)
 #define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...)         \
   INSTRUCTION(id, m, n, k, "", s32, a, b, OPERANDS_##a, __VA_ARGS__) \
   INSTRUCTION(id##_satfinite, m, n, k, ".satfinite", s32, a, b, OPERANDS_##a, __VA_ARGS__)
 #include "mma.def"
 #undef SMMA_MMA
+#undef SMMA_MMA_DIRECTED
 #undef SMMA_MMA_INTEGER
 
 /* ---- The family ---- */
@@ -93,11 +98,17 @@ struct wrapper {
 const wrapper wrappers[] = {
 #define SMMA_MMA(id, m, n, k, output, a, b, capability, ...) \
   {NAME(m, n, k, "", output, a, b), capability, launch<id, capability>},
+#define DIRECTED_WRAPPER(id, direction, m, n, k, capability) \
+  {NAME(m, n, k, "." #direction, f64, f64, f64), capability, launch<id##_##direction, capability>},
+#define SMMA_MMA_DIRECTED(id, m, n, k, capability, ...) \
+  DIRECTED_WRAPPER(id, rz, m, n, k, capability)         \
+  DIRECTED_WRAPPER(id, rm, m, n, k, capability) DIRECTED_WRAPPER(id, rp, m, n, k, capability)
 #define SMMA_MMA_INTEGER(id, m, n, k, a, b, capability, ...)          \
   {NAME(m, n, k, "", s32, a, b), capability, launch<id, capability>}, \
       {NAME(m, n, k, ".satfinite", s32, a, b), capability, launch<id##_satfinite, capability>},
 #include "mma.def"
 #undef SMMA_MMA
+#undef SMMA_MMA_DIRECTED
 #undef SMMA_MMA_INTEGER
 };
 
