@@ -30,6 +30,8 @@ static const accumulator accumulators[] = {
     {"25 bits (H100 FP16)", "hopper", "wgmma.m64n8k16.f32.f16.f16", F16_ENTRIES, false},
     {"25 bits and FP32 (H100 FP16)", "hopper", "wgmma.m64n8k16.f32.f16.f16", F16_ENTRIES, true},
     {"FP32 FMA (MI300X FP32)", "cdna3", "v_mfma_f32_16x16x4_f32", F16_ENTRIES, false},
+    {"complements (RX 7900 XTX FP16)", "rdna3", "v_wmma_f32_16x16x16_f16", F16_ENTRIES, false},
+    {"24 bits down (RX 9070 XT FP16)", "rdna4", "v_wmma_f32_16x16x16_f16", F16_ENTRIES, false},
 };
 
 enum { ACCUMULATORS = sizeof accumulators / sizeof accumulators[0], LONGEST = 1 << 24, MOST_SIDE = 64 };
@@ -174,9 +176,9 @@ static void summarise(const smma_experiment_run *run, FILE *out) {
   size_t last = smma_table_rows(run) - 1;
   const char *k = smma_table_text(run, last, "k");
   fprintf(out, "Error over sum |a b| at K = %s: median, greatest, and mean (negative: toward zero).\n\n", k);
-  fprintf(out, "%-30s %-28s %s\n", "", "uniform in [0, 1)", "normal");
+  fprintf(out, "%-32s %-28s %s\n", "", "uniform in [0, 1)", "normal");
   for (size_t i = 0; i < ACCUMULATORS; i++) {
-    fprintf(out, "%-30s", accumulators[i].title);
+    fprintf(out, "%-32s", accumulators[i].title);
     for (size_t e = 0; e < DISTRIBUTIONS; e++) {
       const char *const where[] = {"entries", entries[e], "k", k, "accumulator", accumulators[i].title, NULL};
       fprintf(out, " %8.1e %8.1e %9.1e", smma_table_find(run, where, "median_error"),
@@ -236,7 +238,7 @@ static const char *const columns[] = {"entries",        "k",          "accumulat
 
 const smma_experiment smma_experiment_accumulation = {
     .name = "accumulation",
-    .title = "error over K: sums of 13 to 25 fraction bits, FP32, two-level accumulation",
+    .title = "error over K: sums of 13 to 25 fraction bits, FP32, two-level accumulation, RDNA",
     .source =
         "widths: P. Xie et al., MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores, 2025; "
         "F. A. Khattak, M. Mikaitis, Accurate Models of NVIDIA Tensor Cores, 2025; "
