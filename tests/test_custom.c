@@ -143,7 +143,7 @@ static size_t parameter_bytes(smma_algorithm algorithm) {
     case SMMA_GD_FDPA: return sizeof(smma_c_fdpa);
     case SMMA_G_FDPA: return sizeof(smma_g_fdpa);
     case SMMA_COMPOSITION: return offsetof(smma_composition, steps); /* steps have keys of their own */
-    case SMMA_FMA: return sizeof(smma_fma);
+    case SMMA_FMA: return sizeof(smma_fma_rule);
     case SMMA_FTZ_FMA: break;
   }
   return 0;

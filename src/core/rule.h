@@ -34,13 +34,13 @@ typedef enum {
 
 typedef struct {
   smma_rounding rounding;
-} smma_fma;
+} smma_fma_rule;
 
 typedef struct {
   smma_algorithm algorithm;
   smma_nan_policy nan;
   union {
-    smma_fma fma;
+    smma_fma_rule fma;
     smma_t_fdpa t_fdpa; /* SMMA_T_FDPA, SMMA_ST_FDPA, SMMA_FP8_BY_FP16 */
     smma_gst_fdpa gst_fdpa;
     smma_e_fdpa e_fdpa;
