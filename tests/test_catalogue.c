@@ -7,7 +7,7 @@
 #include "support.h"
 
 #define MESSAGE 1024
-#define MOST_NAMES 1024
+#define MOST_NAMES 2048
 
 /* ---- tests/catalogue.txt: "arch name", N as small as its family has it ---- */
 
@@ -86,6 +86,8 @@ typedef struct {
 static const shape_family shape_families[] = {
     {"hopper", "wgmma.m64n%dk16.f32.f16.f16", 8, 8},
     {"hopper", "wgmma.m64n%dk16.f16.f16.f16", 8, 8},
+    {"hopper", "wgmma.sp.m64n%dk64.f32.e4m3.e5m2", 8, 8},
+    {"blackwell", "tcgen05.sp.m128n%dk16.f32.tf32.tf32", 16, 16},
     {"hopper", "wgmma.m64n%dk16.f32.bf16.bf16", 8, 8},
     {"hopper", "wgmma.m64n%dk8.f32.tf32.tf32", 8, 8},
     {"hopper", "wgmma.m64n%dk32.f16.e4m3.e5m2", 8, 8},
@@ -238,6 +240,15 @@ static const alias_case alias_cases[] = {
     {"A100", "HMMA.16816.F32.BF16", "mma.m16n8k16.f32.bf16.bf16.f32"},
     {"H100", "HMMA.16816.F32", "mma.m16n8k16.f32.f16.f16.f32"},
     {"H100", "HMMA.16816.F16", "mma.m16n8k16.f16.f16.f16.f16"},
+    /* sparse */
+    {"A100", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "mma.sp.m16n8k32.f32.f16.f16.f32"},
+    {"A100", "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+     "mma.sp.m16n8k8.f32.tf32.tf32.f32"},
+    {"A100", "HMMA.SP.16832.F32.BF16", "mma.sp.m16n8k32.f32.bf16.bf16.f32"},
+    {"A100", "IMMA.SP.168128.S4.S4.SAT", "mma.sp.m16n8k128.satfinite.s32.s4.s4.s32"},
+    {"L40S", "QMMA.SP.16864.F32.E4M3.E5M2", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32"},
+    {"H100", "wgmma.mma_async.sp.sync.aligned.m64n16k32.f32.f16.f16", "wgmma.sp.m64n16k32.f32.f16.f16"},
+    {"B200", "tcgen05.mma.sp.cta_group::2.kind::f16.m256n32k32.f32.bf16.bf16", "tcgen05.sp.m128n32k32.f32.bf16.bf16"},
     /* WMMA: what its K is a chain of */
     {"V100", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "mma.m8n8k4.f32.f16.f16.f32"},
     {"V100", "wmma.m16n16k16.f32.f16", "mma.m8n8k4.f32.f16.f16.f16"},

@@ -40,10 +40,11 @@ typedef enum {
   SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
   SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
   SMMA_NO_MEMORY,
-  SMMA_STOPPED,      /* the caller's progress function asked for it */
-  SMMA_NO_KERNEL,    /* no kernel of that name, or not on this CPU; a device that cannot be used */
-  SMMA_INVALID_PLAN, /* a plan that this product cannot follow: smma_plan_check says why */
-  SMMA_DEVICE_FAILED /* a device: too little memory, lost, kernels that its driver cannot compile */
+  SMMA_STOPPED,       /* the caller's progress function asked for it */
+  SMMA_NO_KERNEL,     /* no kernel of that name, or not on this CPU; a device that cannot be used */
+  SMMA_INVALID_PLAN,  /* a plan that this product cannot follow: smma_plan_check says why */
+  SMMA_DEVICE_FAILED, /* a device: too little memory, lost, kernels that its driver cannot compile */
+  SMMA_SPARSE /* a sparse instruction where A has no metadata (smma_gemm_sparse takes it), or a dense one there */
 } smma_status;
 
 /* One English sentence; never NULL. */
@@ -367,6 +368,23 @@ SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
  * device is lost that has it in its memory. D may not overlap A, B or the scales, nor C unless it is C: in place, D's
  * format, order and leading dimension must be C's, or beta 0 (SMMA_INVALID_ARGUMENT). */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
+
+/* ---- Sparse instructions ---- */
+
+/* Of how many elements of A, side by side along K, a sparse instruction takes half: 4 (of which two are stored), 2
+ * (TF32, one), 8 (4-bit integers, two pairs). 0 for a dense one, and for NULL. K of a sparse instruction, its rows and
+ * smma_dot count the products of stored elements alone: its name has twice that. */
+SMMA_API int smma_sparse_group(const smma_instruction *instruction);
+
+/* As smma_gemm, of a sparse instruction. `arguments->k` is K of B, a multiple of smma_sparse_group; A is M x K/2, the
+ * stored elements. metadata is M x K/2, row-major and dense, a byte for each of these: its position in its group, from
+ * 0 on. Positions ascend in a group; with groups of 8 each is of a pair, 2p and 2p + 1. Position p of stored element j
+ * is multiplied with row j / (G/2) * G + p of B. promote_every, split_k and plans count stored elements. Operands are
+ * in the host's memory. Errors besides those of smma_gemm, with one line in arguments->message unless that is NULL:
+ * SMMA_INVALID_ARGUMENT for other metadata, SMMA_INVALID_DIMENSION for another K, SMMA_SPARSE for a dense instruction.
+ * Each row of A has a B of its own, so that a product takes as long as M products of one row. */
+SMMA_API smma_status smma_gemm_sparse(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
+                                      const unsigned char *metadata);
 
 /* ---- Multipliers: one B, many products ---- */
 

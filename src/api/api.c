@@ -26,6 +26,7 @@ const char *smma_status_text(smma_status status) {
     case SMMA_NO_KERNEL: return "there is no such kernel on this CPU, or its device cannot be used";
     case SMMA_INVALID_PLAN: return "this product cannot follow the plan";
     case SMMA_DEVICE_FAILED: return "the device failed";
+    case SMMA_SPARSE: return "a sparse instruction needs A's metadata, which a dense one has no place for";
   }
   return "unknown status";
 }

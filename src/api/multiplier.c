@@ -14,6 +14,7 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
   smma_gemm_arguments g;
   smma_operation o;
   if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
+  if (i->sparse) return SMMA_SPARSE;
   g = *arguments;
   if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
   o = smma_operation_of(i);

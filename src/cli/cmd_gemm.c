@@ -14,7 +14,7 @@ enum {
 };
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *bias, *kernel;
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *bias, *metadata, *kernel;
   double alpha, beta, scale_d;
   long long split_k, promote_every;
   int transpose_a, transpose_b, threads, json;
@@ -28,19 +28,23 @@ typedef struct {
   smma_method method;
   bool wide; /* D of an accurate product is f64 */
   smma_plan *plan;
-  smma_tensor a, b, c, d, scale_a, scale_b, bias;
+  smma_tensor a, b, c, d, scale_a, scale_b, bias, metadata;
   smma_gemm_arguments arguments;
 } product;
 
 /* Sizes of op(A) and op(B). */
 static void take_shapes(const gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
-                        smma_gemm_arguments *g) {
+                        int sparse, smma_gemm_arguments *g) {
   size_t k_of_b = o->transpose_b ? b->columns : b->rows;
   g->m = o->transpose_a ? a->columns : a->rows;
   g->k = o->transpose_a ? a->rows : a->columns;
   g->n = o->transpose_b ? b->rows : b->columns;
   g->order_a = o->transpose_a ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
   g->order_b = o->transpose_b ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
+  if (sparse && 2 * g->k != k_of_b)
+    smma_die("%s has %zu elements along K and %s %zu: of a sparse A half of them are stored", paths[0], g->k, paths[1],
+             k_of_b);
+  if (sparse) g->k = k_of_b;
   if (g->k != k_of_b)
     smma_die(
         "%s%s is %zu x %zu and %s%s is %zu x %zu: the columns of the first must be the rows of the second "
@@ -148,6 +152,10 @@ static void check_options(const gemm_options *o, const product *p) {
   } else if (!i->scale_block && (o->scale_a || o->scale_b)) {
     smma_die("%s: %s takes no scale factors; leave it out", o->scale_a ? "--scale-a" : "--scale-b", i->name);
   }
+  if (i->sparse && p->method.kind != SMMA_METHOD_NONE)
+    smma_die("--method: %s is sparse; its products have no accurate form", i->name);
+  if (i->sparse) smma_require_option(o->metadata, "--metadata", "metadata.npy");
+  if (o->metadata && !i->sparse) smma_die("--metadata: %s is not sparse; leave it out", i->name);
   if (p->plan) check_plan(o, p);
   smma_require_writable(o->d, "-o");
 }
@@ -185,7 +193,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   const smma_instruction *i = p->instruction;
   smma_gemm_arguments *g = &p->arguments;
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
-  take_shapes(o, paths, &a, &b, g);
+  take_shapes(o, paths, &a, &b, i->sparse, g);
   if (o->c) c = smma_load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
     const size_t part = smma_plan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
@@ -203,6 +211,10 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   }
   p->d = smma_new_matrix(smma_plan_d(p->plan, i), g->m, g->n);
   if (o->bias) take_bias(o, p);
+  if (o->metadata) {
+    smma_tensor file = smma_load_shaped(o->metadata, "--metadata", g->m, g->k / 2, "this product needs");
+    p->metadata = take_as(&file, SMMA_U8, "--metadata", o->metadata, false);
+  }
   if (o->c) p->c = take_as(&c, i->c, "C", o->c, false);
   if (i->scale_block && !o->scale_a) {
     take_blocks(&a, !o->transpose_a, smma_input_of(i, true), "A", paths[0], &p->a, &p->scale_a);
@@ -248,8 +260,10 @@ static smma_status multiply(const product *p) {
   switch (p->method.kind) {
     case SMMA_METHOD_WORDS: return smma_gemm_words(p->instruction, &accurate, &p->method.words);
     case SMMA_METHOD_SLICES: return smma_gemm_slices(p->instruction, &accurate, &p->method.slices);
-    default: return smma_gemm(p->instruction, &p->arguments);
+    default: break;
   }
+  return p->instruction->sparse ? smma_gemm_sparse(p->instruction, &p->arguments, p->metadata.data)
+                                : smma_gemm(p->instruction, &p->arguments);
 }
 
 static int run(const gemm_options *o, const char **paths) {
@@ -276,7 +290,8 @@ static int run(const gemm_options *o, const char **paths) {
   if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_F32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
   print_summary(o, &p, smma_seconds() - progress.started);
-  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.bias}, **x = t; x < t + 7; x++)
+  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.bias, &p.metadata}, **x = t; x < t + 8;
+       x++)
     smma_tensor_free(*x);
   smma_plan_free(p.plan);
   return smma_finish_output(SMMA_EXIT_EQUAL);
@@ -316,6 +331,8 @@ int smma_command_gemm(int argc, const char **argv) {
        "f32",
        "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B, K/block x N", "FILE"},
+      {"metadata", 0, POPT_ARG_STRING, &o.metadata, 0,
+       "of sparse instructions, M x K/2: the position in its group of each element of A (docs/sparse.md)", "FILE"},
       {"method", 0, POPT_ARG_STRING, &o.method.method, 0,
        "words, markidis, ozaki: an accurate product of FP64 or FP32 matrices; two-level: --promote-every 128; "
        "fallback: "

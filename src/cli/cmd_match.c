@@ -189,9 +189,11 @@ static void add_instruction(matching *x, const smma_instruction *i) {
   if (x->instructions < MOST_INSTRUCTIONS) x->instruction[x->instructions++] = i;
 }
 
+/* Its dense instructions: a sparse one's product is not of two whole matrices. */
 static void add_architecture(matching *x, smma_arch_id arch) {
-  for (size_t i = 0; i < smma_catalogue_count(); i++)
-    if (smma_catalogue_at(i)->arch == arch) add_instruction(x, smma_catalogue_at(i));
+  const smma_instruction *instruction;
+  for (size_t i = 0; (instruction = smma_catalogue_at(i)); i++)
+    if (instruction->arch == arch && !instruction->sparse) add_instruction(x, instruction);
 }
 
 static void add_target(matching *x, const char *text, size_t length) {

@@ -74,6 +74,7 @@ void smma_print_instruction(const smma_instruction *i) {
   printf("%-14s%d x %d x %d (M x N x K)\n", "shape", i->m, i->n, i->k);
   printf("%-14sa %s, b %s, c %s, d %s%s%s\n", "formats", smma_format_text(i->a), smma_format_text(i->b),
          smma_format_text(i->c), smma_format_text(i->d), i->scale_block ? ", scales " : "", smma_scale_text(i, scale));
+  if (i->sparse) printf("%-14s%d of %d elements of A; k counts these\n", "sparse", i->sparse / 2, i->sparse);
   printf("%-14s%s%s%s\n", "model", smma_model_name(&i->rule->rule), *parameters ? ": " : "", parameters);
   printf("%-14s%s\n", "rule", i->rule->name);
   print_texts("evidence", i->rule->evidence);

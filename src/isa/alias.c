@@ -1,6 +1,6 @@
 /* The other names of instructions: PTX spellings, of WMMA, too, SASS names, AMD's two spellings and compiler builtins,
-   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III and
-   IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
+   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III
+   and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static bool ptx_mma(const smma_instruction *i, const visitor *v) {
 
 /* Integers of 4 bits that are widened to 8. */
 static bool is_s4_by_s8(const smma_instruction *i) {
-  return i->rule == &smma_rule_nvidia_s4_by_s8 || i->rule == &smma_rule_nvidia_s4_by_s8_satfinite;
+  return strncmp(i->rule->name, "nvidia_s4_by_s8", strlen("nvidia_s4_by_s8")) == 0;
 }
 
 /* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction, and
@@ -173,6 +173,34 @@ static const char *unscaled_kind(const smma_instruction *i) {
   if (is_integer(i)) return "i8";
   if (bits_of(i->a) <= 8) return "f8f6f4";
   return i->a == SMMA_TF32 ? "tf32" : "f16";
+}
+
+/* Sparse: K counts what is not stored, too. */
+static bool sparse_names(const smma_instruction *i, const visitor *v) {
+  char types[64], d[16], a[16], b[16];
+  const int K = 2 * i->k;
+  types_of(i, types);
+  upper(i->d, d), upper(i->a, a), upper(i->b, b);
+  if (i->family == SMMA_FAMILY_WGMMA)
+    return say(v, "wgmma.mma_async.sp.sync.aligned.m%dn%dk%d%s", i->m, i->n, K, types);
+  if (i->family == SMMA_FAMILY_TCGEN05) {
+    for (int group = 1; group <= 2; group++)
+      if (say(v, "tcgen05.mma.sp.cta_group::%d.kind::%s", group, unscaled_kind(i)) ||
+          say(v, "tcgen05.mma.sp.cta_group::%d.kind::%s.m%dn%dk%d%s", group, unscaled_kind(i), group * i->m, i->n, K,
+              types))
+        return true;
+    return false;
+  }
+  if (say(v, "mma.sp.sync.aligned.m%dn%dk%d.row.col%s", i->m, i->n, K, types) ||
+      say(v, "mma.sp::ordered_metadata.sync.aligned.m%dn%dk%d.row.col%s", i->m, i->n, K, types))
+    return true;
+  if (bits_of(i->a) <= 8 && i->arch == SMMA_ARCH_rtx_blackwell && !is_integer(i) &&
+      say(v, "mma.sp::ordered_metadata.sync.aligned.m%dn%dk%d.row.col.kind::f8f6f4%s", i->m, i->n, K, types))
+    return true;
+  if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
+  if (is_integer(i)) return say(v, "IMMA.SP.168%d.%s.%s%s", K, a, b, if_saturating(i, ".SAT"));
+  if (bits_of(i->a) <= 8) return say(v, "QMMA.SP.168%d.%s.%s.%s", K, d, a, b);
+  return i->a == SMMA_F16 ? say(v, "HMMA.SP.168%d.%s", K, d) : say(v, "HMMA.SP.168%d.%s.%s", K, d, a);
 }
 
 static const char *tcgen05_sass(const smma_instruction *i) {
@@ -288,6 +316,7 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
 
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
+  if (i->sparse) return sparse_names(i, &v);
   switch (i->family) {
     case SMMA_FAMILY_MMA: return ptx_mma(i, &v) || sass_mma(i, &v) || ptx_wmma(i, &v);
     case SMMA_FAMILY_WGMMA: return wgmma_names(i, &v);

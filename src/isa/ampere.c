@@ -15,5 +15,6 @@ static const smma_instruction rows[] = {
     SMMA_S4_SHAPES(MMA_INTEGER, ampere),
     MMA(ampere, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(ampere, 8, 8, 4),
+    MMA_SP_USUAL(ampere, ampere_f32, ampere_tf32, ampere_f16, nvidia_integer),
 };
 SMMA_TABLE(ampere);

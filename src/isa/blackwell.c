@@ -13,6 +13,11 @@
   MMA(blackwell, 16, 8, k, f32, a, b, f32, blackwell_fp8_k16_f32), \
       MMA(blackwell, 16, 8, k, f16, a, b, f16, blackwell_fp8_k16_f16)
 
+#define FP8_SP(a, b, K, k) MMA_SP(blackwell, K, k, 4, f32, a, b, f32, blackwell_fp8_f32)
+#define F8F6F4_SP(a, b, K, k)                                    \
+  TCGEN05_SP(blackwell, K, k, 4, f32, a, b, tcgen05_f8f6f4_f32), \
+      TCGEN05_SP(blackwell, K, k, 4, f16, a, b, tcgen05_f8f6f4_f16)
+
 static const smma_instruction rows[] = {
     TCGEN05(blackwell, 16, f32, f16, f16, blackwell_f32),
     TCGEN05(blackwell, 16, f16, f16, f16, tcgen05_f16),
@@ -40,5 +45,13 @@ static const smma_instruction rows[] = {
     SMMA_S4_SHAPES(MMA_S4_BY_S8, blackwell),
     MMA(blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(blackwell, 8, 8, 4),
+    TCGEN05_SP(blackwell, 32, 16, 4, f32, f16, f16, blackwell_f32),
+    TCGEN05_SP(blackwell, 32, 16, 4, f16, f16, f16, tcgen05_f16),
+    TCGEN05_SP(blackwell, 32, 16, 4, f32, bf16, bf16, blackwell_f32),
+    TCGEN05_SP(blackwell, 16, 8, 2, f32, tf32, tf32, blackwell_tf32),
+    SMMA_F8F6F4_PAIRS(F8F6F4_SP, 64, 32),
+    SMMA_S8_PAIRS(TCGEN05_SP_INTEGER, blackwell),
+    MMA_SP_USUAL(blackwell, blackwell_f32, blackwell_tf32, blackwell_f16, nvidia_s4_by_s8),
+    SMMA_FP8_PAIRS(FP8_SP, 64, 32),
 };
 SMMA_TABLE(blackwell);

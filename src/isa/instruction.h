@@ -14,7 +14,8 @@ typedef struct {
   const char *const *questions;
 } smma_named_rule;
 
-#define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name;
+/* Each also as sparse instructions have it: on the selected products, which is assumed. */
+#define SMMA_RULE(name, ...) extern const smma_named_rule smma_rule_##name, smma_sparse_rule_##name;
 #include "isa/rules.def"
 #undef SMMA_RULE
 
@@ -48,6 +49,7 @@ struct smma_instruction {
   int scale_block;
   const smma_named_rule *rule;
   const char *origin; /* where a custom unit comes from; NULL in the catalogue */
+  int sparse;         /* elements of A that a group spans, half of which are stored and counted by k; 0: all are */
 };
 typedef struct smma_instruction smma_instruction;
 

@@ -5,11 +5,13 @@
 #include "isa/format_name.h"
 #include "isa/instruction.h"
 
-#define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule)                          \
+#define SMMA_ROW_BY(rule, sparse, arch, family, name, other, m, n, k, d, a, b, c, scale, block)               \
   {                                                                                                           \
     name, other, SMMA_ARCH_##arch, SMMA_FAMILY_##family, m, n, k, SMMA_FORMAT_NAMED(a), SMMA_FORMAT_NAMED(b), \
-        SMMA_FORMAT_NAMED(c), SMMA_FORMAT_NAMED(d), SMMA_FORMAT_NAMED(scale), block, &smma_rule_##rule, NULL  \
+        SMMA_FORMAT_NAMED(c), SMMA_FORMAT_NAMED(d), SMMA_FORMAT_NAMED(scale), block, &rule, NULL, sparse      \
   }
+#define SMMA_ROW(arch, family, name, other, m, n, k, d, a, b, c, scale, block, rule) \
+  SMMA_ROW_BY(smma_rule_##rule, 0, arch, family, name, other, m, n, k, d, a, b, c, scale, block)
 
 #define MMA(arch, m, n, k, d, a, b, c, rule) \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k "." #d "." #a "." #b "." #c, NULL, m, n, k, d, a, b, c, none, 0, rule)
@@ -71,6 +73,50 @@
 #define WMMA_INTEGER(a, b, arch, name, k, rule)               \
   WMMA(arch, name "." #a "." #b, 16, 16, k, s32, a, b, rule), \
       WMMA(arch, name "." #a "." #b ".clamp", 16, 16, k, s32, a, b, rule##_clamp)
+
+/* Sparse instructions: K as their names have it, then k, the products that are left of it, half as many, and the
+   elements of A that a group spans (docs/sparse.md). Source: PTX ISA, mma.sp, wgmma.mma_async.sp, tcgen05.mma.sp. */
+#define MMA_SP(arch, K, k, group, d, a, b, c, rule)                                                                   \
+  SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, MMA, "mma.sp.m16n8k" #K "." #d "." #a "." #b "." #c, NULL, 16, 8, \
+              k, d, a, b, c, none, 0)
+#define MMA_SP_INTEGER(a, b, arch, K, k, group, rule)                    \
+  MMA_SP(arch, K, k, group, s32, a, b, s32, rule),                       \
+      SMMA_ROW_BY(smma_sparse_rule_##rule##_satfinite, group, arch, MMA, \
+                  "mma.sp.m16n8k" #K ".satfinite.s32." #a "." #b ".s32", NULL, 16, 8, k, s32, a, b, s32, none, 0)
+/* What all have from compute capability 8.0 on: rules of 16 bits, of TF32, of FP16 output, of 4 bits. */
+#define MMA_SP_USUAL(arch, f32_rule, tf32_rule, f16_rule, s4_rule)                                                     \
+  MMA_SP(arch, 32, 16, 4, f32, f16, f16, f32, f32_rule), MMA_SP(arch, 16, 8, 4, f32, f16, f16, f32, f32_rule),         \
+      MMA_SP(arch, 32, 16, 4, f16, f16, f16, f16, f16_rule), MMA_SP(arch, 16, 8, 4, f16, f16, f16, f16, f16_rule),     \
+      MMA_SP(arch, 32, 16, 4, f32, bf16, bf16, f32, f32_rule), MMA_SP(arch, 16, 8, 4, f32, bf16, bf16, f32, f32_rule), \
+      MMA_SP(arch, 16, 8, 2, f32, tf32, tf32, f32, tf32_rule), MMA_SP(arch, 8, 4, 2, f32, tf32, tf32, f32, tf32_rule), \
+      SMMA_S8_PAIRS(MMA_SP_INTEGER, arch, 64, 32, 4, nvidia_integer),                                                  \
+      SMMA_S8_PAIRS(MMA_SP_INTEGER, arch, 32, 16, 4, nvidia_integer),                                                  \
+      SMMA_S4_PAIRS(MMA_SP_INTEGER, arch, 128, 64, 8, s4_rule),                                                        \
+      SMMA_S4_PAIRS(MMA_SP_INTEGER, arch, 64, 32, 8, s4_rule)
+
+#define WGMMA_SP_N(n, arch, K, k, group, d, a, b, rule)                                                              \
+  SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, WGMMA, "wgmma.sp.m64n" #n "k" #K "." #d "." #a "." #b, NULL, 64, \
+              n, k, d, a, b, d, none, 0)
+#define WGMMA_SP(...) SMMA_N_STEP_8(WGMMA_SP_N, __VA_ARGS__)
+#define WGMMA_SP_SATFINITE_N(n, arch, a, b)                              \
+  SMMA_ROW_BY(smma_sparse_rule_nvidia_integer_satfinite, 4, arch, WGMMA, \
+              "wgmma.sp.m64n" #n "k64.satfinite.s32." #a "." #b, NULL, 64, n, 32, s32, a, b, s32, none, 0)
+#define WGMMA_SP_INTEGER(a, b, arch)                                      \
+  SMMA_N_INTEGER(WGMMA_SP_N, arch, 64, 32, 4, s32, a, b, nvidia_integer), \
+      SMMA_N_INTEGER(WGMMA_SP_SATFINITE_N, arch, a, b)
+
+#define TCGEN05_SP_N(n, arch, m, K, k, group, d, a, b, rule)                                                       \
+  SMMA_ROW_BY(smma_sparse_rule_##rule, group, arch, TCGEN05, "tcgen05.sp.m" #m "n" #n "k" #K "." #d "." #a "." #b, \
+              NULL, m, n, k, d, a, b, d, none, 0)
+#define TCGEN05_SP(arch, ...) \
+  SMMA_N_STEP_8(TCGEN05_SP_N, arch, 64, __VA_ARGS__), SMMA_N_STEP_16(TCGEN05_SP_N, arch, 128, __VA_ARGS__)
+#define TCGEN05_SP_SATFINITE_N(n, arch, m, a, b)                           \
+  SMMA_ROW_BY(smma_sparse_rule_nvidia_integer_satfinite, 4, arch, TCGEN05, \
+              "tcgen05.sp.m" #m "n" #n "k64.satfinite.s32." #a "." #b, NULL, m, n, 32, s32, a, b, s32, none, 0)
+#define TCGEN05_SP_INTEGER(a, b, arch)                                               \
+  SMMA_N_INTEGER(TCGEN05_SP_N, arch, 64, 64, 32, 4, s32, a, b, nvidia_integer),      \
+      SMMA_N_INTEGER(TCGEN05_SP_N, arch, 128, 64, 32, 4, s32, a, b, nvidia_integer), \
+      SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 64, a, b), SMMA_N_INTEGER(TCGEN05_SP_SATFINITE_N, arch, 128, a, b)
 
 /* Every pair of FP8, of FP8, FP6 and FP4, and of 8-bit integers. */
 #define SMMA_FP8_PAIRS(ROW, ...) \

@@ -12,6 +12,10 @@
 
 #define FP4(block, scale) MMA_SCALED(rtx_blackwell, 16, 8, 64, block, f32, e2m1, e2m1, f32, scale, rtx_blackwell_fp4)
 
+#define F8F6F4_SP(a, b, K, k)                                               \
+  MMA_SP(rtx_blackwell, K, k, 4, f32, a, b, f32, rtx_blackwell_f8f6f4_f32), \
+      MMA_SP(rtx_blackwell, K, k, 4, f16, a, b, f16, rtx_blackwell_f8f6f4_f16)
+
 static const smma_instruction rows[] = {
     MMA(rtx_blackwell, 16, 8, 16, f32, f16, f16, f32, rtx_blackwell_f32),
     MMA(rtx_blackwell, 16, 8, 16, f16, f16, f16, f16, rtx_blackwell_f16),
@@ -34,5 +38,7 @@ static const smma_instruction rows[] = {
     SMMA_S4_SHAPES(MMA_S4_BY_S8, rtx_blackwell),
     MMA(rtx_blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(rtx_blackwell, 8, 8, 4),
+    MMA_SP_USUAL(rtx_blackwell, rtx_blackwell_f32, rtx_blackwell_tf32, rtx_blackwell_f16, nvidia_s4_by_s8),
+    SMMA_F8F6F4_PAIRS(F8F6F4_SP, 64, 32),
 };
 SMMA_TABLE(rtx_blackwell);

@@ -104,3 +104,12 @@
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};
 #include "isa/rules.def"
 #undef SMMA_RULE
+
+#undef EVIDENCE
+#undef QUESTIONS
+#define EVIDENCE(...) ((const char *const[]){SPARSE_ASSUMED, NULL})
+#define QUESTIONS(...) ((const char *const[]){SPARSE_RULE, __VA_ARGS__, NULL})
+#define SMMA_RULE(name, rule, evidence, questions) \
+  const smma_named_rule smma_sparse_rule_##name = {#name, rule, evidence, questions};
+#include "isa/rules.def"
+#undef SMMA_RULE

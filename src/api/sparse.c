@@ -1,0 +1,120 @@
+/* Products of sparse instructions: each row of A with the rows of B that its metadata selects. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/instruction.h"
+#include "softmma/softmma.h"
+
+int smma_sparse_group(const smma_instruction *i) { return i ? i->sparse : 0; }
+
+__attribute__((format(printf, 3, 4))) static smma_status refuse(const smma_gemm_arguments *g, smma_status status,
+                                                                const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (g->message) vsnprintf(g->message, g->message_size, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+/* Whether each group's positions are in range, ascend, and of 8 elements are of pairs. */
+static smma_status check_metadata(const smma_gemm_arguments *g, int group, const unsigned char *metadata) {
+  const size_t stored = g->k / 2, half = (size_t)group / 2;
+  for (size_t i = 0; i < g->m; i++) {
+    const unsigned char *row = metadata + i * stored;
+    for (size_t j = 0; j < stored; j++) {
+      if (row[j] >= group)
+        return refuse(g, SMMA_INVALID_ARGUMENT, "metadata: row %zu, element %zu is %d; positions are 0 to %d", i, j,
+                      row[j], group - 1);
+      if (group == 8 && row[j] % 2 != j % 2)
+        return refuse(g, SMMA_INVALID_ARGUMENT,
+                      "metadata: row %zu, element %zu is %d; elements of 4 bits are stored in pairs, 2p and 2p + 1", i,
+                      j, row[j]);
+      if (j % half && (row[j] <= row[j - 1] || (group == 8 && j % 2 && row[j] != row[j - 1] + 1)))
+        return refuse(g, SMMA_INVALID_ARGUMENT,
+                      "metadata: row %zu, elements %zu and %zu are %d, %d; positions ascend in a group%s", i, j - 1, j,
+                      row[j - 1], row[j], group == 8 ? ", by pairs" : "");
+    }
+  }
+  return SMMA_OK;
+}
+
+static size_t leading(size_t given, smma_order order, size_t rows, size_t columns) {
+  return given ? given : order == SMMA_ROW_MAJOR ? columns : rows;
+}
+
+/* Where row i of a matrix begins; NULL of NULL. */
+static unsigned char *row_of(const void *matrix, smma_order order, size_t ld, size_t bytes, size_t i) {
+  return matrix ? (unsigned char *)matrix + i * bytes * (order == SMMA_ROW_MAJOR ? ld : 1) : NULL;
+}
+
+/* The rows of B that a row of A meets, row-major and dense. */
+static void select_rows(const smma_gemm_arguments *g, size_t ldb, size_t bytes, size_t group,
+                        const unsigned char *positions, unsigned char *selected) {
+  for (size_t j = 0; j < g->k / 2; j++) {
+    const size_t k = j / (group / 2) * group + positions[j];
+    const unsigned char *row = row_of(g->b, g->order_b, ldb, bytes, k);
+    unsigned char *to = selected + j * g->n * bytes;
+    if (g->order_b == SMMA_ROW_MAJOR)
+      memcpy(to, row, g->n * bytes);
+    else
+      for (size_t n = 0; n < g->n; n++) memcpy(to + n * bytes, row + n * ldb * bytes, bytes);
+  }
+}
+
+/* Row by row; arguments that are wrong are so for the first, before D is touched. */
+static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_arguments *g, smma_gemm_arguments *row,
+                                 const unsigned char *metadata, size_t group, unsigned char *selected) {
+  const size_t a = smma_format_bytes(dense->a), b = smma_format_bytes(dense->b), c = smma_format_bytes(dense->c),
+               d = smma_format_bytes(smma_plan_d(g->plan, dense));
+  const size_t ldb = leading(g->ldb, g->order_b, g->k, g->n);
+  smma_status status = SMMA_OK;
+  row->m = 1, row->progress = NULL;
+  for (size_t i = 0; i < g->m && status == SMMA_OK; i++) {
+    select_rows(g, ldb, b, group, metadata + i * (g->k / 2), selected);
+    row->a = row_of(g->a, g->order_a, row->lda, a, i);
+    row->c = row_of(g->c, g->order_c, row->ldc, c, i);
+    row->d = row_of(g->d, g->order_d, row->ldd, d, i);
+    status = smma_gemm(dense, row);
+    if (status == SMMA_OK && g->progress && g->progress(i + 1, g->m, g->progress_context)) status = SMMA_STOPPED;
+  }
+  return status;
+}
+
+smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_arguments *arguments,
+                             const unsigned char *metadata) {
+  smma_instruction dense;
+  smma_gemm_arguments g, row;
+  smma_status status;
+  unsigned char *selected;
+  size_t bytes;
+  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
+  g = *arguments;
+  if (!i->sparse) return SMMA_SPARSE;
+  if (g.on_device) return refuse(&g, SMMA_INVALID_ARGUMENT, "sparse products take operands in the host's memory");
+  if (g.k % (size_t)i->sparse)
+    return refuse(&g, SMMA_INVALID_DIMENSION, "K is %zu; metadata is of groups of %d elements", g.k, i->sparse);
+  if (g.m && g.k && !metadata) return refuse(&g, SMMA_INVALID_ARGUMENT, "metadata is missing");
+  dense = *i, dense.sparse = 0;
+  row = g;
+  row.k = g.k / 2, row.b = NULL, row.order_b = SMMA_ROW_MAJOR, row.ldb = g.n;
+  row.lda = leading(g.lda, g.order_a, g.m, row.k), row.ldc = leading(g.ldc, g.order_c, g.m, g.n);
+  row.ldd = leading(g.ldd, g.order_d, g.m, g.n);
+  if (leading(g.ldb, g.order_b, g.k, g.n) < (g.order_b == SMMA_ROW_MAJOR ? g.n : g.k)) return SMMA_INVALID_DIMENSION;
+  if (row.lda < (g.order_a == SMMA_ROW_MAJOR ? row.k : g.m) || row.ldd < (g.order_d == SMMA_ROW_MAJOR ? g.n : g.m) ||
+      (g.c && row.ldc < (g.order_c == SMMA_ROW_MAJOR ? g.n : g.m)))
+    return SMMA_INVALID_DIMENSION;
+  if (g.m == 0 || g.n == 0) return smma_gemm(&dense, &row);
+  if (!g.d || (g.k && (!g.a || !g.b))) return SMMA_INVALID_ARGUMENT;
+  status = check_metadata(&g, i->sparse, metadata);
+  if (status != SMMA_OK) return status;
+  if (__builtin_mul_overflow(row.k, g.n, &bytes) || __builtin_mul_overflow(bytes, smma_format_bytes(i->b), &bytes))
+    return SMMA_INVALID_DIMENSION;
+  selected = malloc(bytes + 1);
+  if (!selected) return SMMA_NO_MEMORY;
+  row.b = selected;
+  status = multiply_rows(&dense, &g, &row, metadata, (size_t)i->sparse, selected);
+  free(selected);
+  return status;
+}
