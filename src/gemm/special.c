@@ -195,21 +195,73 @@ void smma_special_take(smma_special *s) {
     }
 }
 
+/* The core's result of `steps` steps of element (i, j) from `step` on, with a sum that the accumulator has. */
+static void run_core(const smma_special *s, size_t i, size_t j, size_t step, size_t steps, float *accumulator) {
+  const smma_multiplier *p = s->multiplier;
+  const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, step, steps};
+  smma_run_core(&one, s->core);
+}
+
+static void start(const smma_special *s, size_t i, size_t j, float *accumulator) {
+  *accumulator = 0;
+  if (s->from_c) smma_start_row(s->multiplier, s->row + i, s->column + j, 1, accumulator);
+}
+
+/* Whether a step may make a NaN whatever its accumulator is. Where subnormal factors are read as zeros (C-FDPA
+   with wide exponents), infinity times one does, which classes do not tell. */
+static bool may_make_nan(const smma_special *s, size_t i, size_t j, size_t step) {
+  const size_t k = (size_t)s->multiplier->operation.k;
+  float a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], sum = 0;
+  classify(smma_view_of(s->multiplier, true), s->row + i, step * k, k, a);
+  classify(smma_view_of(s->multiplier, false), s->column + j, step * k, k, b);
+  if (smma_is_finite_row(a, k) && smma_is_finite_row(b, k)) return false;
+  for (size_t n = 0; n < k; n++) sum += a[n] * b[n];
+  return isnan(sum) || (s->multiplier->operation.rule.algorithm == SMMA_C_FDPA &&
+                        smma_encoding_of(s->multiplier->operation.a).exponent_bits > 5);
+}
+
+static float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* Which NaN element (i, j) is, where those of factors and of accumulators are told apart: that of the last step which
+   makes one whatever NaN is its accumulator; else that of c, or what infinities make. */
+static void settle_marked(const smma_special *s, size_t i, size_t j, size_t last, float *accumulator) {
+  const float other = float_of(0x7fe10000); /* of no unit: positive, with a payload that FP16 and BF16 have, too */
+  for (size_t step = last; step-- > s->step;) {
+    if (!may_make_nan(s, i, j, step)) continue;
+    *accumulator = other;
+    run_core(s, i, j, step, 1, accumulator);
+    if (memcmp(accumulator, &other, sizeof other) != 0) return;
+  }
+  start(s, i, j, accumulator);
+  if (isnan(*accumulator))
+    run_core(s, i, j, s->step, 1, accumulator);
+  else
+    *accumulator = float_of((uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), s->multiplier->operation.rule.nan));
+}
+
+/* RDNA's rules. */
+static bool has_marked_nan(const smma_operation *o) {
+  const bool opposing = o->rule.algorithm == SMMA_C_FDPA || o->rule.algorithm == SMMA_GD_FDPA;
+  return opposing && smma_marks_nan(o->rule.nan) && !o->scale_block;
+}
+
 /* Element (i, j), whose products of classes add up to `special`. */
 static void settle(const smma_special *s, size_t i, size_t j, float special, size_t last) {
-  const smma_multiplier *p = s->multiplier;
+  const smma_nan_policy policy = s->multiplier->operation.rule.nan;
   float *accumulator = s->accumulator + smma_accumulator_index(s->packed_rows, s->panel, i, j);
-  const bool one_nan = smma_has_one_nan(p->operation.rule.nan);
-  if (isnan(special) && one_nan) {
-    const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), p->operation.rule.nan);
-    memcpy(accumulator, &nan, sizeof nan);
+  if (isnan(special) && smma_has_one_nan(policy)) {
+    *accumulator = float_of((uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), policy));
+  } else if (isnan(special) && has_marked_nan(&s->multiplier->operation)) {
+    settle_marked(s, i, j, last, accumulator);
   } else if (!isnan(special) && (is_finite(*accumulator) || *accumulator == special)) {
     *accumulator = special;
   } else { /* the sum became infinite, too: what comes first counts; so of NaN that are not all the same */
-    const smma_core_run one = {p, accumulator, s->row + i, s->column + j, 1, 1, 1, s->panel, s->step, last - s->step};
-    *accumulator = 0;
-    if (s->from_c) smma_start_row(p, s->row + i, s->column + j, 1, accumulator);
-    smma_run_core(&one, s->core);
+    start(s, i, j, accumulator);
+    run_core(s, i, j, s->step, last - s->step, accumulator);
   }
 }
 
