@@ -131,6 +131,7 @@ mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32|NVIDIA GeForce RTX 4090|mma.m1
 v_mfma_f32_16x16x16_f16|gfx942|v_mfma_f32_16x16x16_f16
 v_mfma_f32_16x16x16f16|AMD Instinct MI300X|v_mfma_f32_16x16x16_f16
 vdpbf16ps|x86|vdpbf16ps
+_tile_dpbf16ps|AMX|tdpbf16ps
 vbfmmlaq_f32|Neoverse V1|bfmmla
 svmopa_za32_bf16_m.ebf|AArch64|bfmopa.ebf
 __builtin_mma_pmxvf16ger2pp|Power10|xvf16ger2pp
@@ -185,6 +186,8 @@ MI100|v_mfma_f32_32x32x8f16|8
 MI300X|v_mfma_f32_16x16x16_f16|16
 MI300X|v_mfma_f32_16x16x32_fp8_fp8|32
 x86|vdpbf16ps|2
+x86|tdpbf16ps|32
+x86|vpdpbusds|4
 arm|bfmmla|4
 arm|fmmla.d|2
 power|xvbf16ger2pp|2

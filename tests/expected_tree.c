@@ -109,8 +109,20 @@ static int add_block(builder *b, int before, int block, int size) {
   }
 }
 
+/* Products with even k, or odd, one after the other. */
+static int every_second(builder *b, int first) {
+  int sum = NOTHING;
+  for (int k = first; k < b->operation->k; k += 2) sum = sum_of_two(b, sum, b->of[k]);
+  return sum;
+}
+
+static bool has_two_chains(const smma_operation *o) {
+  smma_subnormal_policy of_factors;
+  return o->rule.algorithm == SMMA_COMPOSITION && smma_is_sum_of_chains(&o->rule.with.composition, &of_factors);
+}
+
 static bool c_is_last(const smma_operation *o) {
-  return o->rule.algorithm == SMMA_FP8_BY_FP16 ||
+  return o->rule.algorithm == SMMA_FP8_BY_FP16 || has_two_chains(o) ||
          (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
 }
 
@@ -126,7 +138,10 @@ void expect_tree(const smma_instruction *i, const smma_summands *summands, const
   for (int n = 0; n < SMMA_MOST_TREE_NODES; n++) t->parent[n] = SMMA_NO_PARENT;
   for (int k = 0; k < o.k; k++) b.of[k] = NOTHING;
   for (int n = 0; n < c; n++) b.of[n * summands->products + (product ? product[n] : 0)] = n;
-  for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
+  if (has_two_chains(&o))
+    sum = sum_of_two(&b, every_second(&b, 0), every_second(&b, 1));
+  else
+    for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
   for (int n = summands->count; n < t->nodes; n++) t->exact[n] = keeps(&o, summands->huge - summands->one);
   t->root = c_is_last(&o) ? sum_of_two(&b, sum, c) : sum;
 }

@@ -50,7 +50,7 @@ static int read_numbers(char **text, int count, int bytes, uint8_t *to) {
   return 1;
 }
 
-static void write_number(const uint8_t *from, int bytes) {
+static inline void write_number(const uint8_t *from, int bytes) {
   uint64_t d = 0;
   memcpy(&d, from, (size_t)bytes);
   printf("%0*llx\n", 2 * bytes, (unsigned long long)d);

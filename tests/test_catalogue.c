@@ -47,11 +47,11 @@ static void test_listed_names_exist(void **state) {
   }
 }
 
-/* What the list leaves out: wider forms, those that repeat m64 at m128, x86, and CDNA3's first model. */
+/* What the list leaves out: wider forms, those that repeat m64 at m128, and CDNA3's first model. */
 static int need_not_be_listed(const smma_instruction *i) {
   if (i->family == SMMA_FAMILY_WGMMA) return i->n > 8;
   if (i->family == SMMA_FAMILY_TCGEN05) return i->n > 8 || (i->m == 128 && !i->scale_block);
-  return i->arch == SMMA_ARCH_x86 || i->arch == SMMA_ARCH_cdna3_r1;
+  return i->arch == SMMA_ARCH_cdna3_r1;
 }
 
 static void test_nothing_else_exists(void **state) {
@@ -316,6 +316,11 @@ static const alias_case alias_cases[] = {
     {"MI300X", "f32_16x16x32_fp8_bf8", "v_mfma_f32_16x16x32_fp8_bf8"},
     {"MI300X", "v_mfma_f32_4x4x4f16", "v_mfma_f32_4x4x4_16b_f16"},
     {"AVX512_BF16", "_mm512_dpbf16_ps", "vdpbf16ps"},
+    {"AVX-VNNI", "_mm256_dpbusd_avx_epi32", "vpdpbusd"},
+    {"AVX512_VNNI", "_mm512_dpbusds_epi32", "vpdpbusds"},
+    {"AVX-VNNI-INT8", "_mm_dpbsuds_epi32", "vpdpbsuds"},
+    {"AMX", "_tile_dpbf16ps", "tdpbf16ps"},
+    {"AMX", "__tile_dpbuud", "tdpbuud"},
 };
 
 /* The canonical name or another one of the same function: several shapes may share an alias. */
@@ -411,6 +416,7 @@ static const char *const gpu_cases[][2] = {
     {"GeForce RTX 2080 SUPER", "turing"},
     {"x86", "x86"},
     {"AVX512-BF16", "x86"},
+    {"amx", "x86"},
 };
 
 /* A GPU is known if some instruction of its architecture is found on it. */
@@ -467,6 +473,8 @@ static const struct {
     {"RX 9070",
      "__builtin_amdgcn_swmmac_i32_16x16x64_iu4_w32",
      {"on RX 9070: no published results are known; candidates: "}},
+    {"AMX", "tdpbf8ps", {"no model of 'tdpbf8ps' on AMX: no published results", "chains"}},
+    {"x86", "_tile_mmultf32ps", {"nearest"}},
     {"H100", "v_swmmac_f32_16x16x32_f16", {"H100 has no instruction", "rdna4 has it, but there is no model"}},
     {"gfx1100", "v_dot2_f16_f16", {"no model of 'v_dot2_f16_f16' on gfx1100", "one step of v_wmma_f16_16x16x16_f16"}},
     {"MI300X", "v_dot2_f16_f16", {"MI300X has no instruction", "it is on", "rdna4", "9070"}},
@@ -580,6 +588,8 @@ static const struct {
     {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=2"},
     {"cdna3-r1", "v_mfma_f32_16x16x32_fp8_bf8", "GTR-FDPA", "F=24 F2=31 L=16 revision=1"},
     {"x86", "vdpbf16ps", "FTZ-FMA", "order=descending"},
+    {"x86", "tdpbf16ps", "composition", "chains=2 rho=RNE-FP32 subnormals=signed-zero"},
+    {"x86", "tdpfp16ps", "composition", "chains=2 rho=RNE-FP32 subnormals=signed-zero factors=kept"},
     {"arm", "bfmmla", "composition", "pairs=rounded rho=RO-FP32 subnormals=signed-zero"},
     {"arm", "bfdot.ebf", "composition", "pairs=fused rho=RNE-FP32"},
     {"arm", "fmmla.d", "composition", "pairs=rounded rho=RNE-FP64"},
@@ -628,6 +638,8 @@ static const struct {
     {"MI300X", "e4m3fnuz", NULL, "v_mfma_f32_16x16x32_fp8_fp8"},
     {"MI300X", "f32", NULL, "v_mfma_f32_16x16x4_f32"},
     {"x86", "bf16", NULL, "vdpbf16ps"},
+    {"x86", "f16", NULL, "tdpfp16ps"},
+    {"x86", "u8,s8", NULL, "vpdpbusd"},
     {"arm", "bf16", NULL, "bfmmla"},
     {"arm", "f16", NULL, "fmopa.s.h"},
     {"arm", "f32", NULL, "fmmla.s"},

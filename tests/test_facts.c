@@ -207,6 +207,13 @@ static const encoded_fact encoded_facts[] = {
     {"power", "xvf16ger2pp", "0001 8001", "0001 0001", "", "", 0x80000000, 0},
     /* x86 rounds to 24 bits before it judges whether the result is subnormal. */
     {"x86", "vdpbf16ps", "99ff 19ff", "1981 1981", "", "", 0x00800000, 0},
+    /* AMX by Intel's manual: each product is in a chain of its own, c comes last. By hand. */
+    {"x86", "tdpbf16ps", "3f80 3f80", "3f80 3f80", "", "", 0x4b800000, 0x4b800001},
+    {"x86", "tdpbf16ps", "4580 3f80 c580", "4580 3f80 4580", "", "", 0, 0x3f800000},
+    {"x86", "tdpbf16ps", "0001", "3f80", "", "", 0x80000001, 0},
+    {"x86", "tdpfp16ps", "0001", "3c00", "", "", 0, 0x33800000},
+    {"x86", "vpdpbusds", "ff ff", "7f 7f", "", "", 0x7fffffff, 0x7fffffff},
+    {"x86", "vpdpbusd", "ff ff", "7f 7f", "", "", 0x7fffffff, 0x8000fd01},
 };
 
 static void parse(const char *text, uint64_t *numbers) {

@@ -31,6 +31,7 @@ typedef struct {
   int alignment_bits, output_bits;
   const char *alignment, *alignment_c, *output, *c_rounding, *product_rounding;
   const char *subnormals, *subnormal_results, *normalised;
+  const char *subnormals_c; /* NULL: as of factors */
   int zero_exponent;
 } expectation;
 
@@ -94,9 +95,23 @@ static expectation of_pairs(const smma_operation *o) {
   return e;
 }
 
+/* AMX's: two products in a chain are what is added first. */
+static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_factors) {
+  return (expectation){.products = 2,
+                       .c_joins = "after all products",
+                       .c_rounding = "to nearest, ties to even",
+                       .alignment_bits = -1,
+                       .output_bits = smma_encoding_of(o->d).fraction_bits,
+                       .subnormals = of_factors == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero",
+                       .subnormals_c = "become zero",
+                       .subnormal_results = "become zero",
+                       .normalised = "not normalised"};
+}
+
 static expectation expect(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   const int fraction = smma_encoding_of(o->d).fraction_bits;
+  smma_subnormal_policy of_factors;
   expectation e = {.products = 1,
                    .c_joins = "with the first products",
                    .alignment_bits = -1,
@@ -145,7 +160,9 @@ static expectation expect(const smma_operation *o) {
       return e;
     case SMMA_G_FDPA: return of_general(o, &o->rule.with.g_fdpa);
     case SMMA_GST_FDPA: return of_fused(o, &o->rule.with.gst_fdpa.fused);
-    case SMMA_COMPOSITION: return of_pairs(o);
+    case SMMA_COMPOSITION:
+      if (smma_is_sum_of_chains(&o->rule.with.composition, &of_factors)) return of_chains(o, of_factors);
+      return of_pairs(o);
     default: return of_fused(o, &o->rule.with.t_fdpa);
   }
 }
@@ -204,17 +221,18 @@ static void check_extra_bits(const smma_examination *x, int expected) {
 static void check_findings(const smma_examination *x, const expectation *e) {
   char text[64];
   const bool aligned = e->alignment_bits >= 0;
+  const char *of_c = e->subnormals_c ? e->subnormals_c : e->subnormals;
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) assert_true(*x->findings[i].value || *x->findings[i].why);
   check(x, SMMA_PROBE_repeats, "yes, 256 rows, each at several places");
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
   check(x, SMMA_PROBE_subnormal_b, e->subnormals);
-  check(x, SMMA_PROBE_subnormal_c, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_c, of_c);
   /* c is widened to d's format first, where subnormal numbers of one with fewer exponents are normal. */
   if (smma_minimum_exponent(smma_encoding_of(x->subject.instruction->c)) >
       smma_minimum_exponent(smma_encoding_of(x->subject.instruction->d)))
     check(x, SMMA_PROBE_subnormal_alone, "kept");
   else
-    check(x, SMMA_PROBE_subnormal_alone, strcmp(e->subnormals, "kept") == 0 ? e->subnormal_results : e->subnormals);
+    check(x, SMMA_PROBE_subnormal_alone, strcmp(of_c, "kept") == 0 ? e->subnormal_results : of_c);
   check(x, SMMA_PROBE_subnormal_product, e->fused_products ? "kept" : e->subnormal_results);
   check(x, SMMA_PROBE_subnormal_sum, e->subnormal_results);
   snprintf(text, sizeof text, "%d%s", e->products, x->first.exact ? ", exactly as far as the formats reach" : "");

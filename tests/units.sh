@@ -64,10 +64,16 @@ done
 fails 'a failing unit' 'the device fell off the bus' campaign --unit "$wrong:failing" "${ampere[@]}"
 fails 'a unit that fails silently' 'the unit failed and does not say why' campaign --unit "$wrong:silent" "${ampere[@]}"
 if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
-  gives 'the CPU' 0 'x86 vdpbf16ps rows=400000 mismatches=0' campaign --unit x86 --rows 400000
-  fails 'the CPU has no tensor cores' 'the CPU has only vdpbf16ps' campaign --unit x86 "${ampere[@]}"
+  gives 'the CPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' campaign --unit x86 --rows 400000
+  cp in/stdout of-cpu
+  fails 'the CPU has no tensor cores' 'a CPU has only instructions of x86' campaign --unit x86 "${ampere[@]}"
+  for instruction in $("$softmma" list --on x86 --json | jq -r '.[].name'); do
+    grep -q "^x86 $instruction " of-cpu && continue
+    fails "what the CPU has not: $instruction" 'this CPU has no [A-Z]' \
+      campaign --unit x86 --on x86 --instr "$instruction" --rows 1
+  done
 else
-  echo '************ SKIPPED: this CPU has no vdpbf16ps; the unit x86 was NOT tested ************'
+  echo '************ SKIPPED: this CPU has none of the instructions; the unit x86 was NOT tested ************'
 fi
 
 SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda

@@ -1,7 +1,7 @@
 /* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
  *
  * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), AMD Matrix Cores (CDNA 1 to
- * 3, RDNA 3 and 4), Arm's and Power10's matrix instructions and x86 vdpbf16ps. Functions neither print nor exit, read
+ * 3, RDNA 3 and 4), Arm's, Power10's and x86's matrix instructions. Functions neither print nor exit, read
  * no locale and keep no state; all may be called from any number of threads. Results never depend on the number of
  * threads. smma_gemm with more than one thread uses OpenMP, whose settings it follows and which does not survive fork:
  * a forked child must ask for one thread.

@@ -4,6 +4,7 @@
 #define SMMA_CORE_RULE_H
 
 #include "c_fdpa.h"
+#include "chains.h"
 #include "composition.h"
 #include "e_fdpa.h"
 #include "ftz.h"

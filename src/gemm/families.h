@@ -3,6 +3,7 @@
 #define SMMA_GEMM_FAMILIES_H
 
 #include "gemm/family/c_fdpa.h"
+#include "gemm/family/chains.h"
 #include "gemm/family/e_fdpa.h"
 #include "gemm/family/fma.h"
 #include "gemm/family/fp8_by_f16.h"
@@ -36,6 +37,7 @@ static const smma_kernel_family *const families[] = {&t_fdpa_family,
                                                      &pairs_odd_family,
                                                      &pairs_family,
                                                      &pairs_f64_family,
+                                                     &chains_family,
                                                      NULL};
 
 static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};

@@ -1,6 +1,7 @@
 /* The other names of instructions: PTX spellings, of WMMA, too, SASS names, AMD's two spellings and compiler builtins,
-   Arm's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim Tables III
-   and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins. */
+   Arm's and Intel's intrinsics, Power's builtins. Sources: PTX ISA (mma, wmma, wgmma.mma_async, tcgen05.mma), MMA-Sim
+   Tables III and IV, LLVM's AMDGPU builtins, the Arm C Language Extensions, GCC's PowerPC builtins, Intel's Intrinsics
+   Guide. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -314,6 +315,16 @@ static bool arm_names(const smma_instruction *i, const visitor *v) {
   return false;
 }
 
+/* Intrinsics (Intel's Intrinsics Guide): of vectors of each width, behind _avx where AVX has two; of tiles. */
+static bool vector_names(const smma_instruction *i, const visitor *v) {
+  const bool is_bf16 = i->d == SMMA_F32, is_vnni = strncmp(i->name, "vpdpbus", strlen("vpdpbus")) == 0;
+  const char *what = i->name + strlen("vp");
+  if (i->m > 1) return say(v, "_tile_%s", i->name + 1) || say(v, "__tile_%s", i->name + 1);
+  if (is_bf16) return say(v, "_mm512_dpbf16_ps") || say(v, "_mm256_dpbf16_ps") || say(v, "_mm_dpbf16_ps");
+  if (say(v, "_mm512_%s_epi32", what) || say(v, "_mm256_%s_epi32", what) || say(v, "_mm_%s_epi32", what)) return true;
+  return is_vnni && (say(v, "_mm256_%s_avx_epi32", what) || say(v, "_mm_%s_avx_epi32", what));
+}
+
 bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void *context) {
   visitor v = {visit, context};
   if (i->sparse) return sparse_names(i, &v);
@@ -325,10 +336,10 @@ bool smma_each_alias(const smma_instruction *i, smma_alias_visitor *visit, void 
     case SMMA_FAMILY_WMMA: return wmma_names(i, &v);
     case SMMA_FAMILY_ARM: return arm_names(i, &v);
     case SMMA_FAMILY_POWER: return say(&v, "__builtin_mma_%s", i->name) || say(&v, "__builtin_mma_pm%s", i->name);
-    case SMMA_FAMILY_VECTOR: break;
-    case SMMA_FAMILY_CUSTOM: return false;
+    case SMMA_FAMILY_VECTOR: return vector_names(i, &v);
+    case SMMA_FAMILY_CUSTOM: break;
   }
-  return say(&v, "_mm512_dpbf16_ps") || say(&v, "_mm256_dpbf16_ps") || say(&v, "_mm_dpbf16_ps");
+  return false;
 }
 
 static bool is_qualifier(const char *token, size_t length) {

@@ -36,9 +36,13 @@ bool smma_same_composition(const smma_composition *x, const smma_composition *y)
   SMMA_NARROWED_STEP(count, format, direction, SMMA_NONE, 1, __VA_ARGS__)
 
 /* The same of a sum that is rounded to `bits` before, to nearest even. */
-#define SMMA_NARROWED_STEP(count, format, direction, bits, subnormals, ...)                                            \
+#define SMMA_NARROWED_STEP(count, format, direction, bits, subnormals, ...) \
+  SMMA_DEALT_STEP(count, count, 1, format, direction, bits, subnormals, __VA_ARGS__)
+
+/* The same of groups from windows of `nodes`, in so many chains. */
+#define SMMA_DEALT_STEP(count, nodes, chain_count, format, direction, bits, subnormals, ...)                           \
   {                                                                                                                    \
-    .take = count, .turn = count, .window = count, .chains = 1, .stride = 1, .reference = SMMA_NONE,                   \
+    .take = count, .turn = count, .window = nodes, .chains = chain_count, .stride = 1, .reference = SMMA_NONE,         \
     .term = SMMA_WHOLE_TERMS, .accumulator = SMMA_WHOLE_TERMS, .width = SMMA_NONE, .narrow_bits = bits,                \
     .narrow_subnormals = subnormals, .output = format, .rounding = direction, .zero_sign = SMMA_ZERO_IEEE, __VA_ARGS__ \
   }

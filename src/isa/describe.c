@@ -139,11 +139,26 @@ static bool pairs_parameter(const smma_pairs *pairs, int i, const char **name, c
   return true;
 }
 
+/* What is told of a sum in two chains. */
+static bool chains_parameter(smma_subnormal_policy of_factors, int i, const char **name, char *value, size_t size) {
+  static const char *const names[] = {"chains", "rho", "subnormals", "factors"};
+  if (i >= 3 + (of_factors == SMMA_SUBNORMALS_KEPT)) return false;
+  *name = names[i];
+  if (i == 1)
+    smma_rounding_to_text(SMMA_ROUND_NEAREST_EVEN, SMMA_F32, value, size);
+  else
+    snprintf(value, size, "%s", i == 0 ? "2" : i == 2 ? "signed-zero" : "kept");
+  return true;
+}
+
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size) {
   const char *order = order_of(rule);
+  smma_subnormal_policy of_factors;
   smma_pairs pairs;
   if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_pairs(&rule->with.composition, &pairs))
     return pairs_parameter(&pairs, i, name, value, size);
+  if (rule->algorithm == SMMA_COMPOSITION && smma_is_sum_of_chains(&rule->with.composition, &of_factors))
+    return chains_parameter(of_factors, i, name, value, size);
   if (order && i-- == 0) {
     *name = "order";
     snprintf(value, size, "%s", order);

@@ -100,6 +100,25 @@
   IN_STEPS(nan, KEPT, 2, SMMA_NARROWED_STEP(2, SMMA_F64, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_APART), \
            ROUNDED(1, CHAIN, f32, NEAREST_EVEN, KEPT))
 
+/* AMX: products with even k and with odd k in chains of fused multiply-adds from zero, which flush as FTZ-FMA does; the
+   sum of both, and that with c. FP16 has no subnormals here: FP32 has them all. */
+#define EVEN_AND_ODD(count, of_factors)                                                                        \
+  {                                                                                                            \
+    .algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET, .with.composition = {                                \
+      .subnormal_a = SMMA_SUBNORMALS_##of_factors,                                                             \
+      .subnormal_b = SMMA_SUBNORMALS_##of_factors,                                                             \
+      .subnormal_c = SMMA_SUBNORMALS_TO_SIGNED_ZERO,                                                           \
+      .widen = SMMA_NO_FORMAT,                                                                                 \
+      .product_limit = SMMA_NONE,                                                                              \
+      .steps = 3,                                                                                              \
+      .step = {SMMA_DEALT_STEP(1, count, 2, SMMA_F32, SMMA_ROUND_NEAREST_EVEN, 23, 0, .join = SMMA_JOIN_CHAIN, \
+                               .start = SMMA_START_ZERO, .subnormal_outputs = SMMA_SUBNORMALS_TO_SIGNED_ZERO,  \
+                               .early_underflow = 1),                                                          \
+               ROUNDED(2, APART, f32, NEAREST_EVEN, TO_SIGNED_ZERO),                                           \
+               ROUNDED(1, CHAIN, f32, NEAREST_EVEN, TO_SIGNED_ZERO)}                                           \
+    }                                                                                                          \
+  }
+
 #define SMMA_RULE(name, rule, evidence, questions) \
   const smma_named_rule smma_rule_##name = {#name, rule, evidence, questions};
 #include "isa/rules.def"

@@ -1,7 +1,25 @@
+/* AVX-512 and AVX, where each 32-bit lane is a dot product of its own, and AMX with its largest tiles. */
 #include "isa/rows.h"
 
-/* Each 32-bit lane is a dot product of its own: M = N = 1. */
+#define X86(name, m, n, k, d, a, b, rule) SMMA_ROW(x86, VECTOR, name, NULL, m, n, k, d, a, b, d, none, 0, x86_##rule)
+#define VNNI(name, a, b, rule) X86(name, 1, 1, 4, s32, a, b, rule)
+#define AMX(name, k, d, a, b, rule) X86(name, 16, 16, k, d, a, b, amx_##rule)
+
+/* vpdpbuuds is missing: it clamps to 32 bits without a sign, for which there is no format. */
 static const smma_instruction rows[] = {
-    SMMA_ROW(x86, VECTOR, "vdpbf16ps", NULL, 1, 1, 2, f32, bf16, bf16, f32, none, 0, x86_bf16),
+    X86("vdpbf16ps", 1, 1, 2, f32, bf16, bf16, bf16),
+    VNNI("vpdpbusd", u8, s8, vnni),
+    VNNI("vpdpbusds", u8, s8, vnni_saturates),
+    VNNI("vpdpbssd", s8, s8, vnni_int8),
+    VNNI("vpdpbssds", s8, s8, vnni_int8_saturates),
+    VNNI("vpdpbsud", s8, u8, vnni_int8),
+    VNNI("vpdpbsuds", s8, u8, vnni_int8_saturates),
+    VNNI("vpdpbuud", u8, u8, vnni_int8),
+    AMX("tdpbf16ps", 32, f32, bf16, bf16, bf16),
+    AMX("tdpfp16ps", 32, f32, f16, f16, f16),
+    AMX("tdpbssd", 64, s32, s8, s8, int8),
+    AMX("tdpbsud", 64, s32, s8, u8, int8),
+    AMX("tdpbusd", 64, s32, u8, s8, int8),
+    AMX("tdpbuud", 64, s32, u8, u8, int8),
 };
 SMMA_TABLE(x86);

@@ -528,6 +528,33 @@ static void add_pairs(const smma_operation *o, const smma_pairs *pairs, const sm
   }
 }
 
+/* A chain's sum becomes the accumulator's next term. */
+static void add_part(const smma_bound_sum *part, const smma_bound_rounding *r, double slack, smma_bound_sum *s) {
+  for (int j = 0; j < LANES; j++) {
+    const double size = s->size[j] + part->size[j];
+    smma_bound_add_exact(s, j, part->high[j], part->low[j]);
+    s->size[j] = size;
+    s->below[j] += part->below[j], s->above[j] += part->above[j];
+    s->unit[j] = smaller(s->unit[j], part->unit[j]);
+    smma_bound_round(s, j, slack, r);
+  }
+}
+
+static void add_chains(const smma_operation *o, const smma_bound_rounding *r, const smma_bound_factor *a,
+                       const smma_bound_factors *b, double slack, smma_bound_sum *s) {
+  smma_bound_sum chain[2] = {{.fraction_bits = r->fraction_bits}, {.fraction_bits = r->fraction_bits}};
+  terms t;
+  t.count = 1, t.flushes = true, t.is_long = has_long_products(o);
+  for (int j = 0; j < LANES; j++) chain[0].unit[j] = chain[1].unit[j] = GREAT; /* of zero */
+  for (int k = 0; k < o->k; k++) {
+    take_product(&a[k], &b[k], &chain[k % 2], &t, 0);
+    lower_units(&t, chain[k % 2].unit);
+    for (int j = 0; j < LANES; j++) smma_bound_round(&chain[k % 2], j, slack, r);
+  }
+  add_part(&chain[1], r, slack, &chain[0]);
+  add_part(&chain[0], r, slack, s);
+}
+
 /* ---- All ---- */
 
 /* What the unit does to a subnormal c where it reads it as zero. */
@@ -565,14 +592,8 @@ static void add_apart(const smma_operation *o, const smma_bound_factor *a, const
                       const smma_bound_rounding *rounding, smma_bound_sum *s) {
   smma_bound_sum part = {.fraction_bits = s->fraction_bits};
   add_blocks(o, a, b, slack, &part);
-  for (int j = 0; j < LANES; j++) {
-    const double size = s->size[j] + part.size[j];
-    smma_bound_add_exact(s, j, part.high[j], part.low[j]);
-    s->size[j] = size;
-    s->below[j] += part.below[j], s->above[j] += part.above[j];
-    s->unit[j] = 0;
-    smma_bound_round(s, j, slack, rounding);
-  }
+  for (int j = 0; j < LANES; j++) part.unit[j] = 0;
+  add_part(&part, rounding, slack, s);
   s->fraction_bits = rounding->fraction_bits;
 }
 
@@ -582,8 +603,11 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
   smma_pairs pairs;
   smma_bound_rounding rounding =
       smma_bound_rounding_to(o->d, o->rule.algorithm == SMMA_FMA ? o->rule.with.fma.rounding : SMMA_ROUND_NEAREST_EVEN);
-  const bool flushes = flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
-                       (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT);
+  smma_subnormal_policy of_factors;
+  const bool flushes =
+      flush_of(&o->rule) != SMMA_SUBNORMALS_KEPT ||
+      (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT) ||
+      (o->rule.algorithm == SMMA_COMPOSITION && o->rule.with.composition.subnormal_c != SMMA_SUBNORMALS_KEPT);
   if (flushes) flush_accumulator(&rounding, slack, s);
   switch (o->rule.algorithm) {
     case SMMA_FMA: add_one_by_one(o, &rounding, a, b, slack, s); return;
@@ -603,6 +627,12 @@ void smma_bound_step(const smma_operation *o, const smma_bound_factor *a, const 
         rounding = smma_bound_rounding_to(pairs.output, pairs.rounding);
         rounding.flushes = flushes;
         add_pairs(o, &pairs, &rounding, a, b, slack, s);
+        return;
+      }
+      if (smma_is_sum_of_chains(&o->rule.with.composition, &of_factors) && o->k % 2 == 0 && !o->scale_block &&
+          !is_wide(o->a) && !is_wide(o->b)) {
+        rounding.flushes = true;
+        add_chains(o, &rounding, a, b, slack, s);
         return;
       }
       /* of the unit nothing is known, but the exact sum goes on */

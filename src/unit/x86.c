@@ -1,32 +1,256 @@
-/* This CPU's vdpbf16ps: real hardware that is nearly everywhere. */
+/* The instructions of x86 that this CPU has: real hardware that is nearly everywhere. */
+#define _DEFAULT_SOURCE /* syscall */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit/unit.h"
 
-#if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 10)
+#if defined(__x86_64__) && defined(__GNUC__)
 
 #include <cpuid.h>
+#include <emmintrin.h>
 #include <immintrin.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/* ---- What this CPU has ---- */
+
+typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
+
+/* A bit of CPUID's leaf 7, and the parts of XCR0 for registers that the system must keep. */
+typedef struct {
+  unsigned subleaf;
+  cpuid_register reg;
+  unsigned bit;
+} cpuid_flag;
+
+enum { KEEPS_AVX = 0x6, KEEPS_AVX512 = 0xe6, KEEPS_TILES = 0x60000 };
+
+static bool has_flag(cpuid_flag flag) {
+  unsigned r[4];
+  return __get_cpuid_count(7, flag.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) && (r[flag.reg] >> flag.bit & 1);
+}
+
+static bool system_keeps(unsigned parts) {
+  const unsigned osxsave = 1u << 27;
+  unsigned r[4], low, high;
+  if (!__get_cpuid(1, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) || !(r[ECX] & osxsave)) return false;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & parts) == parts;
+}
+
+/* Linux gives tiles to processes that ask for them. Source: its documentation, x86/xstate. */
+static bool may_use_tiles(void) {
+#ifdef __linux__
+  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
+  return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA) == 0;
+#else
+  return false;
+#endif
+}
+
+/* ---- Vector instructions: a row is a 32-bit lane ---- */
 
 enum { LANES = 4 };
 
-static const char *why_not(void) {
-  if (!__builtin_cpu_supports("avx512bf16")) return "this CPU has no AVX512_BF16";
-  if (!__builtin_cpu_supports("avx512vl")) return "this CPU has no AVX512VL";
+typedef __m128i lanes_function(__m128i a, __m128i b, __m128i c);
+
+/* In bytes, as not every assembler knows them all: `code` computes xmm0 from itself, xmm1 and xmm2. */
+#define ON_LANES(name, code)                             \
+  static __m128i name(__m128i a, __m128i b, __m128i c) { \
+    register __m128i d __asm__("xmm0") = c;              \
+    register __m128i x __asm__("xmm1") = a;              \
+    register __m128i y __asm__("xmm2") = b;              \
+    __asm__(".byte " code : "+x"(d) : "x"(x), "x"(y));   \
+    return d;                                            \
+  }
+
+ON_LANES(vdpbf16ps, "0x62, 0xf2, 0x76, 0x08, 0x52, 0xc2")
+ON_LANES(evex_vpdpbusd, "0x62, 0xf2, 0x75, 0x08, 0x50, 0xc2")
+ON_LANES(evex_vpdpbusds, "0x62, 0xf2, 0x75, 0x08, 0x51, 0xc2")
+ON_LANES(vex_vpdpbusd, "0xc4, 0xe2, 0x71, 0x50, 0xc2")
+ON_LANES(vex_vpdpbusds, "0xc4, 0xe2, 0x71, 0x51, 0xc2")
+ON_LANES(vpdpbssd, "0xc4, 0xe2, 0x73, 0x50, 0xc2")
+ON_LANES(vpdpbssds, "0xc4, 0xe2, 0x73, 0x51, 0xc2")
+ON_LANES(vpdpbsud, "0xc4, 0xe2, 0x72, 0x50, 0xc2")
+ON_LANES(vpdpbsuds, "0xc4, 0xe2, 0x72, 0x51, 0xc2")
+ON_LANES(vpdpbuud, "0xc4, 0xe2, 0x70, 0x50, 0xc2")
+
+static __m128i load_lanes(const void *from, size_t first, size_t count) {
+  uint32_t x[LANES] = {0};
+  __m128i v;
+  memcpy(x, (const char *)from + first * sizeof *x, count * sizeof *x);
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+
+static void run_lanes(lanes_function *compute, const smma_batch *batch) {
+  for (size_t row = 0; row < batch->rows; row += LANES) {
+    const size_t rows = batch->rows - row < LANES ? batch->rows - row : LANES;
+    const __m128i d =
+        compute(load_lanes(batch->a, row, rows), load_lanes(batch->b, row, rows), load_lanes(batch->c, row, rows));
+    memcpy((char *)batch->d + row * sizeof(uint32_t), &d, rows * sizeof(uint32_t));
+  }
+}
+
+/* ---- AMX: 16 rows are the diagonal of a tile ---- */
+
+enum { TILE = 16 };
+
+typedef uint32_t tile[TILE][TILE];
+typedef void tiles_function(const tile a, const tile b, tile d);
+
+/* Palette 1: tiles 0 to 2, of 16 rows of 64 bytes. */
+static const struct {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t bytes_per_row[16];
+  uint8_t rows[16];
+} tile_configuration = {1, 0, {0}, {64, 64, 64}, {TILE, TILE, TILE}};
+
+/* As above: `code` computes tile 0 from itself, tiles 1 and 2. Around it ldtilecfg, three tileloadd, tilestored and
+   tilerelease. */
+#define ON_TILES(name, code)                                                                                  \
+  static void name(const tile a, const tile b, tile d) {                                                      \
+    __asm__ volatile(                                                                                         \
+        ".byte 0xc4, 0xe2, 0x78, 0x49, 0x00\n\t.byte 0xc4, 0xe2, 0x7b, 0x4b, 0x04, 0x0f\n\t"                  \
+        ".byte 0xc4, 0xe2, 0x7b, 0x4b, 0x0c, 0x0e\n\t.byte 0xc4, 0xe2, 0x7b, 0x4b, 0x14, 0x0a\n\t.byte " code \
+        "\n\t.byte 0xc4, 0xe2, 0x7a, 0x4b, 0x04, 0x0f\n\t.byte 0xc4, 0xe2, 0x78, 0x49, 0xc0"                  \
+        :                                                                                                     \
+        : "a"(&tile_configuration), "D"(d), "S"(a), "d"(b), "c"(sizeof *a)                                    \
+        : "memory");                                                                                          \
+  }
+
+ON_TILES(tdpbf16ps, "0xc4, 0xe2, 0x6a, 0x5c, 0xc1")
+ON_TILES(tdpfp16ps, "0xc4, 0xe2, 0x6b, 0x5c, 0xc1")
+ON_TILES(tdpbssd, "0xc4, 0xe2, 0x6b, 0x5e, 0xc1")
+ON_TILES(tdpbsud, "0xc4, 0xe2, 0x6a, 0x5e, 0xc1")
+ON_TILES(tdpbusd, "0xc4, 0xe2, 0x69, 0x5e, 0xc1")
+ON_TILES(tdpbuud, "0xc4, 0xe2, 0x68, 0x5e, 0xc1")
+
+static void run_tiles(tiles_function *compute, const smma_batch *batch) {
+  for (size_t row = 0; row < batch->rows; row += TILE) {
+    const size_t rows = batch->rows - row < TILE ? batch->rows - row : TILE;
+    tile a = {{0}}, b = {{0}}, d = {{0}}, of_b;
+    memcpy(a, (const char *)batch->a + row * sizeof *a, rows * sizeof *a);
+    memcpy(of_b, (const char *)batch->b + row * sizeof *of_b, rows * sizeof *of_b);
+    for (size_t i = 0; i < rows; i++) {
+      for (size_t k = 0; k < TILE; k++) b[k][i] = of_b[i][k];
+      memcpy(&d[i][i], (const char *)batch->c + (row + i) * sizeof **d, sizeof **d);
+    }
+    compute((const uint32_t(*)[TILE])a, (const uint32_t(*)[TILE])b, d);
+    for (size_t i = 0; i < rows; i++) memcpy((char *)batch->d + (row + i) * sizeof **d, &d[i][i], sizeof **d);
+  }
+}
+
+/* ---- Which instructions ---- */
+
+/* Instructions that come together. Source: Intel's manual, CPUID. */
+typedef struct {
+  const char *name;
+  cpuid_flag flag[2];
+  int flags;
+  unsigned keeps;
+} extension;
+
+#define AVX512VL \
+  { 0, EBX, 31 }
+#define AMX_TILE \
+  { 0, EDX, 24 }
+
+static const extension avx512_bf16 = {"AVX512_BF16", {{1, EAX, 5}, AVX512VL}, 2, KEEPS_AVX512},
+                       avx512_vnni = {"AVX512_VNNI", {{0, ECX, 11}, AVX512VL}, 2, KEEPS_AVX512},
+                       avx_vnni = {"AVX-VNNI", {{1, EAX, 4}}, 1, KEEPS_AVX},
+                       avx_vnni_int8 = {"AVX-VNNI-INT8", {{1, EDX, 4}}, 1, KEEPS_AVX},
+                       amx_bf16 = {"AMX-BF16", {{0, EDX, 22}, AMX_TILE}, 2, KEEPS_TILES},
+                       amx_int8 = {"AMX-INT8", {{0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
+                       amx_fp16 = {"AMX-FP16", {{1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES};
+
+static bool has(const extension *x) {
+  for (int i = 0; i < x->flags; i++)
+    if (!has_flag(x->flag[i])) return false;
+  return system_keeps(x->keeps) && (x->keeps != KEEPS_TILES || may_use_tiles());
+}
+
+/* Each in as many forms as it has: those that the CPU has must agree. */
+typedef struct {
+  const char *name;
+  const extension *of;
+  lanes_function *on_lanes;
+  tiles_function *on_tiles;
+} form;
+
+static const form forms[] = {
+    {"vdpbf16ps", &avx512_bf16, vdpbf16ps, NULL},   {"vpdpbusd", &avx512_vnni, evex_vpdpbusd, NULL},
+    {"vpdpbusd", &avx_vnni, vex_vpdpbusd, NULL},    {"vpdpbusds", &avx512_vnni, evex_vpdpbusds, NULL},
+    {"vpdpbusds", &avx_vnni, vex_vpdpbusds, NULL},  {"vpdpbssd", &avx_vnni_int8, vpdpbssd, NULL},
+    {"vpdpbssds", &avx_vnni_int8, vpdpbssds, NULL}, {"vpdpbsud", &avx_vnni_int8, vpdpbsud, NULL},
+    {"vpdpbsuds", &avx_vnni_int8, vpdpbsuds, NULL}, {"vpdpbuud", &avx_vnni_int8, vpdpbuud, NULL},
+    {"tdpbf16ps", &amx_bf16, NULL, tdpbf16ps},      {"tdpfp16ps", &amx_fp16, NULL, tdpfp16ps},
+    {"tdpbssd", &amx_int8, NULL, tdpbssd},          {"tdpbsud", &amx_int8, NULL, tdpbsud},
+    {"tdpbusd", &amx_int8, NULL, tdpbusd},          {"tdpbuud", &amx_int8, NULL, tdpbuud},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static bool is_form_of(const form *f, const smma_instruction_info *i) {
+  return strcmp(i->arch, "x86") == 0 && strcmp(i->name, f->name) == 0;
+}
+
+/* NULL, or a line that says why the CPU has it not. */
+static const form *form_of(const smma_instruction_info *i, char *message, size_t size) {
+  const form *known = NULL;
+  for (const form *f = forms; f < forms + FORMS; f++) {
+    if (!is_form_of(f, i)) continue;
+    if (has(f->of)) return f;
+    known = f;
+  }
+  if (!known)
+    snprintf(message, size, "a CPU has only instructions of x86");
+  else
+    snprintf(message, size, "this CPU has no %s, or its system does not let it be used", known->of->name);
   return NULL;
 }
 
-/* d of up to LANES rows: a and b hold two bf16 a row, element 0 in the low half. */
-__attribute__((target("avx512bf16,avx512vl"))) static void run_lanes(const uint16_t *a, const uint16_t *b,
-                                                                     const uint32_t *c, uint32_t *d, size_t rows) {
-  uint32_t x[3][LANES] = {{0}}, result[LANES];
-  __m128i xa, xb, xc;
-  memcpy(x[0], a, rows * 4), memcpy(x[1], b, rows * 4), memcpy(x[2], c, rows * 4);
-  memcpy(&xa, x[0], sizeof xa), memcpy(&xb, x[1], sizeof xb), memcpy(&xc, x[2], sizeof xc);
-  __m128 sum = _mm_dpbf16_ps(_mm_castsi128_ps(xc), (__m128bh)xa, (__m128bh)xb);
-  memcpy(result, &sum, sizeof result);
-  memcpy(d, result, rows * 4);
+static const char *why_not(void) {
+  for (const form *f = forms; f < forms + FORMS; f++)
+    if (has(f->of)) return NULL;
+  return "this CPU has none of AVX512_BF16, AVX512_VNNI, AVX-VNNI, AVX-VNNI-INT8 and AMX";
+}
+
+static void run_form(const form *f, const smma_batch *batch) {
+  if (f->on_lanes)
+    run_lanes(f->on_lanes, batch);
+  else
+    run_tiles(f->on_tiles, batch);
+}
+
+static int run_batch(const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
+  const form *first = form_of(i, message, size);
+  if (!first) return 1;
+  run_form(first, batch);
+  for (const form *f = first + 1; f < forms + FORMS; f++) {
+    smma_batch other = *batch;
+    int differ;
+    if (!is_form_of(f, i) || !has(f->of)) continue;
+    other.d = malloc(batch->rows * sizeof(uint32_t) + 1);
+    if (!other.d) {
+      snprintf(message, size, "no memory for %zu results", batch->rows);
+      return 1;
+    }
+    run_form(f, &other);
+    differ = memcmp(other.d, batch->d, batch->rows * sizeof(uint32_t));
+    free(other.d);
+    if (!differ) continue;
+    snprintf(message, size, "%s of %s and of %s gives other results", i->name, first->of->name, f->of->name);
+    return 1;
+  }
+  return 0;
+}
+
+static int computes(const smma_instruction_info *i, char *message, size_t size) {
+  return form_of(i, message, size) == NULL;
 }
 
 /* "AMD EPYC, family 25, model 17": names alone do not tell generations apart. */
@@ -44,13 +268,19 @@ static void describe_cpu(char *text, size_t size) {
 
 #else
 
-static const char *why_not(void) { return "this is no x86-64, or its compiler does not know AVX512_BF16"; }
+static const char no_x86[] = "this is no x86-64, or its compiler is neither GCC nor clang";
+static const char *why_not(void) { return no_x86; }
 static void describe_cpu(char *text, size_t size) { snprintf(text, size, "unknown"); }
 
-enum { LANES = 4 };
+static int computes(const smma_instruction_info *i, char *message, size_t size) {
+  (void)i;
+  snprintf(message, size, "%s", no_x86);
+  return 1;
+}
 
-static void run_lanes(const uint16_t *a, const uint16_t *b, const uint32_t *c, uint32_t *d, size_t rows) {
-  (void)a, (void)b, (void)c, (void)d, (void)rows;
+static int run_batch(const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
+  (void)batch;
+  return computes(i, message, size);
 }
 
 #endif
@@ -72,21 +302,12 @@ static void x86_describe(void *unit, smma_unit_description *description) {
 
 static int x86_computes(void *unit, const smma_instruction_info *i, char *message, size_t size) {
   (void)unit;
-  if (strcmp(i->arch, "x86") == 0 && strcmp(i->name, "vdpbf16ps") == 0) return 0;
-  snprintf(message, size, "the CPU has only vdpbf16ps");
-  return 1;
+  return computes(i, message, size);
 }
 
 static int x86_run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
-  const uint16_t *a = batch->a, *b = batch->b;
-  const uint32_t *c = batch->c;
-  uint32_t *d = batch->d;
-  (void)unit, (void)i, (void)message, (void)size;
-  for (size_t row = 0; row < batch->rows; row += LANES) {
-    size_t rows = batch->rows - row < LANES ? batch->rows - row : LANES;
-    run_lanes(a + 2 * row, b + 2 * row, c + row, d + row, rows);
-  }
-  return 0;
+  (void)unit;
+  return run_batch(i, batch, message, size);
 }
 
 const smma_unit_methods smma_unit_x86 = {SMMA_UNIT_ABI, x86_open, x86_close, x86_describe, x86_computes, x86_run};

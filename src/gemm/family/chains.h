@@ -1,0 +1,117 @@
+/* Sums in two chains (core/chains.h) in the machine's own arithmetic: products with even k and with odd k in registers
+   of their own, from zero; after each step their sum, and that with d. Infinities and NaN are IEEE 754's; accumulators
+   get the rule's NaN when they leave the registers, as in fma.h.
+
+   Sums of FP32 numbers are multiples of 2^-149: below 2^-126 they are exact, and flushed by any hardware alike. Fused
+   multiply-adds of BF16 are judged as FTZ-FMA's (ftz.h): where hardware does not, a step with a result of 2^-126 is the
+   core's. Those of FP16 are multiples of 2^-48. */
+#ifndef SMMA_GEMM_FAMILY_CHAINS_H
+#define SMMA_GEMM_FAMILY_CHAINS_H
+
+#include "core/chains.h"
+#include "gemm/family/pairs.h"
+
+/* Where both chains do not fit the registers, one is computed after the other. */
+enum { CHAINS_ROWS = 4, CHAINS_VECTORS = 2, CHAINS_COLUMNS = CHAINS_VECTORS * LANES };
+enum { CHAINS_ALL = CHAINS_ROWS * CHAINS_VECTORS, CHAINS_AT_ONCE = REGISTERS < 32 ? 1 : 2 };
+
+/* CHAINS_AT_ONCE chains of `count` products from zero, those of `first` and so on, of CHAINS_ROWS x CHAINS_COLUMNS
+   elements. */
+static inline __attribute__((always_inline)) void chains_add(const float *a, const float *b, size_t count, int first,
+                                                             vf (*sum)[CHAINS_ALL]) {
+  UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) UNROLL for (int i = 0; i < CHAINS_ALL; i++) sum[first + c][i] =
+      vf_set(0);
+  a += first * CHAINS_ROWS, b += first * CHAINS_COLUMNS;
+  for (; count > 0; count--, a += 2 * CHAINS_ROWS, b += 2 * CHAINS_COLUMNS) {
+    vf y[CHAINS_AT_ONCE * CHAINS_VECTORS];
+    UNROLL for (int v = 0; v < CHAINS_AT_ONCE * CHAINS_VECTORS; v++) y[v] = vf_load(b + v * LANES);
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++) UNROLL for (int c = 0; c < CHAINS_AT_ONCE; c++) sum[first + c][i] =
+        vf_fma(vf_set(a[c * CHAINS_ROWS + i / CHAINS_VECTORS]), y[c * CHAINS_VECTORS + i % CHAINS_VECTORS],
+               sum[first + c][i]);
+  }
+}
+
+/* Through `steps` steps of so many pairs of products; the next block's d are fetched meanwhile. */
+static void chains_block(const float *a, const float *b, size_t steps, size_t pairs, vf nan, float *d) {
+  UNROLL for (int i = 0; i < CHAINS_ALL; i++) __builtin_prefetch(d + (i + CHAINS_ALL) * LANES);
+  for (; steps > 0; steps--, a += 2 * pairs * CHAINS_ROWS, b += 2 * pairs * CHAINS_COLUMNS) {
+    vf sum[2][CHAINS_ALL];
+    UNROLL for (int first = 0; first < 2; first += CHAINS_AT_ONCE) chains_add(a, b, pairs, first, sum);
+    UNROLL for (int i = 0; i < CHAINS_ALL; i++)
+        vf_store(d + i * LANES, vf_add(vf_load(d + i * LANES), vf_add(sum[0][i], sum[1][i])));
+  }
+  UNROLL for (int i = 0; i < CHAINS_ALL; i++) vf_store(d + i * LANES, vf_replace_nan(vf_load(d + i * LANES), nan));
+}
+
+/* One row, LANES columns from `column` on, where hardware does not judge as the rule does. */
+static void chains_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
+  const size_t pairs = (size_t)r->multiplier->operation.k / 2;
+  float *d = (float *)r->accumulator + row * CHAINS_COLUMNS + column;
+  vf sum = ftz_fma_flush(vf_load(d));
+  for (size_t step = r->first; step < r->last; step++) {
+    const vf before = sum;
+    vf chain[2] = {vf_set(0), vf_set(0)};
+    vm rare = vi_less(vi_set(0), vi_set(0)); /* none */
+    for (size_t pair = 0; pair < pairs; pair++, a += 2 * CHAINS_ROWS, b += 2 * CHAINS_COLUMNS)
+      UNROLL for (int i = 0; i < 2; i++) {
+        chain[i] = vf_fma(vf_set(a[i * CHAINS_ROWS]), vf_load(b + i * CHAINS_COLUMNS), chain[i]);
+        rare = vm_or(rare, ftz_fma_is_least(chain[i]));
+        chain[i] = ftz_fma_flush(chain[i]);
+      }
+    sum = ftz_fma_flush(vf_add(before, ftz_fma_flush(vf_add(chain[0], chain[1]))));
+    if (vm_bits(rare)) {
+      float start[LANES], result[LANES];
+      vf_store(start, before);
+      vf_store(result, sum);
+      smma_compute_lanes(r, row, column, step, vm_bits(rare), start, result);
+      sum = vf_load(result);
+    }
+  }
+  vf_store(d, vf_replace_nan(sum, nan));
+}
+
+static void chains_run(const smma_run *r) {
+  const size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
+  const vf nan = fma_f32_nan(r->multiplier->operation.rule.nan, vf_set(0));
+  const float *b = (const float *)r->b + first * CHAINS_COLUMNS;
+  for (size_t row = 0; row < r->rows; row += CHAINS_ROWS) {
+    const float *a = (const float *)r->a + row * packed + first * CHAINS_ROWS;
+    if (FLUSHES_AFTER_ROUNDING) {
+      chains_block(a, b, r->last - r->first, k / 2, nan, (float *)r->accumulator + row * CHAINS_COLUMNS);
+      continue;
+    }
+    for (size_t i = 0; i < CHAINS_ROWS; i++)
+      for (size_t column = 0; column < CHAINS_COLUMNS; column += LANES)
+        chains_row(r, a + i, b + column, row + i, column, nan);
+  }
+}
+
+static void chains_pack(const smma_pack *pack, size_t width) {
+  const bool is_f16 = pack->multiplier->operation.a == SMMA_F16;
+  smma_interleave(pack, width, 2, 4, is_f16 ? pairs_from_f16 : ftz_from_bf16_signed, 0);
+}
+
+static void chains_pack_rows(const smma_pack *pack) { chains_pack(pack, CHAINS_ROWS); }
+static void chains_pack_columns(const smma_pack *pack) { chains_pack(pack, CHAINS_COLUMNS); }
+
+static bool chains_takes(const smma_operation *o) {
+  const bool is_f16 = o->a == SMMA_F16;
+  smma_subnormal_policy of_factors;
+  return o->rule.algorithm == SMMA_COMPOSITION && smma_has_one_nan(o->rule.nan) && o->scale_block == 0 &&
+         o->k % 2 == 0 && (is_f16 || o->a == SMMA_BF16) && o->b == o->a && o->c == SMMA_F32 && o->d == SMMA_F32 &&
+         smma_is_sum_of_chains(&o->rule.with.composition, &of_factors) &&
+         of_factors == (is_f16 ? SMMA_SUBNORMALS_KEPT : SMMA_SUBNORMALS_TO_SIGNED_ZERO);
+}
+
+static const smma_kernel_family chains_family = {chains_takes,
+                                                 CHAINS_COLUMNS,
+                                                 fma_f32_bytes,
+                                                 fma_f32_bytes,
+                                                 chains_pack_rows,
+                                                 chains_pack_columns,
+                                                 chains_run,
+                                                 FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST_EVEN,
+                                                 true,
+                                                 false};
+
+#endif
