@@ -36,37 +36,11 @@ void smma_fit_remember_misfits(smma_fit *fit);
 /* Begins with a composition; false if it is none that these formats can have. */
 bool smma_fit_start(smma_fit *fit, const smma_composition *composition);
 
-/* Whoever may end a search early; `stop` may be NULL. */
-typedef struct {
-  bool (*stop)(void *context);
-  void *context;
-} smma_fit_watch;
-
-/* Tries every value of one parameter after another, once, but for rare parameters and the shape's; whether fewer rows
-   disagree now. */
-bool smma_fit_sweep(smma_fit *fit, smma_fit_watch watch);
-
-/* Tries parameters alone, and those that move together, until nothing makes fewer rows disagree. */
-void smma_fit_descend(smma_fit *fit, smma_fit_watch watch);
-
-/* The same, and several at random if few rows disagree. */
-void smma_fit_improve(smma_fit *fit, smma_fit_watch watch);
-
 /* Gives keys the values that they have where they are not given, as long as no more rows disagree; exponents of which
    both classes have the same offset take it into the bits that are kept. */
 void smma_fit_simplify(smma_fit *fit);
 
-/* Values next to one that are worth telling from it: of a number the next lower and higher that the composition can
-   have, and words; of a word some numbers; of the others all. `step` -1: a key of the whole composition. Returns their
-   number. */
-enum { SMMA_MOST_NEIGHBOURS = 24 };
-int smma_fit_neighbours(const smma_fit *fit, int step, const smma_key *key, int neighbour[SMMA_MOST_NEIGHBOURS]);
-
-/* The keys of a composition that rows can show, without operands' formats and NaN: of a step, or of the whole (-1).
-   NULL behind the last. */
-const smma_key *smma_fit_next_key(const smma_fit *fit, int step, const smma_key *previous);
-
-/* Such a key's value, and the model with another. */
+/* The value of a key of a step, or of the whole composition (-1); the model with another. */
 int smma_fit_value(const smma_fit *fit, int step, const smma_key *key);
 smma_composition smma_fit_with(const smma_fit *fit, int step, const smma_key *key, int value);
 

@@ -3,8 +3,8 @@
 #define SMMA_INFER_INFERENCE_H
 
 #include "equal/witness.h"
-#include "infer/fit.h"
 #include "infer/infer.h"
+#include "infer/moves.h"
 #include "infer/shape.h"
 
 typedef struct {

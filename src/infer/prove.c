@@ -5,6 +5,7 @@
 #include "campaign/campaign.h"
 #include "campaign/chain.h"
 #include "infer/inference.h"
+#include "infer/neighbours.h"
 #include "isa/compose.h"
 
 /* ---- Two compositions ---- */

@@ -2,7 +2,7 @@
 #ifndef SMMA_INFER_SEARCH_H
 #define SMMA_INFER_SEARCH_H
 
-#include "infer/fit.h"
+#include "infer/moves.h"
 #include "infer/shape.h"
 
 /* Leaves the model with which the fewest samples disagree in `fit`, which looks at all of them then. It ends with the
