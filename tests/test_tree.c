@@ -20,8 +20,14 @@ static bool is_hidden(const smma_instruction *i) {
   return (is_narrow(i->a) || is_narrow(i->b)) && (!i->scale_block || i->scale_block == i->k);
 }
 
-static bool rounds_to_odd(const smma_rule *rule) {
-  return rule->algorithm == SMMA_COMPOSITION && rule->with.composition.step[0].rounding == SMMA_ROUND_TO_ODD;
+/* Whether ones beside M are seen as what they are not: they change sums that are much greater. */
+static bool shows_ones(const smma_rule *rule) {
+  switch (rule->algorithm) {
+    case SMMA_C_FDPA: return true;
+    case SMMA_FMA: return rule->with.fma.rounding == SMMA_ROUND_TOWARD_ZERO;
+    case SMMA_COMPOSITION: return rule->with.composition.step[0].rounding == SMMA_ROUND_TO_ODD;
+    default: return false;
+  }
 }
 
 static void check_instruction(smma_unit *unit, const smma_instruction *i) {
@@ -39,7 +45,7 @@ static void check_instruction(smma_unit *unit, const smma_instruction *i) {
     assert_non_null(strstr(error.text, "too few"));
     return;
   }
-  if (o.rule.algorithm == SMMA_C_FDPA || rounds_to_odd(&o.rule)) { /* ones beside M are seen as what they are not */
+  if (shows_ones(&o.rule)) {
     assert_int_equal(status, SMMA_TREE_HIDDEN);
     assert_non_null(strstr(error.text, "no order of additions"));
     return;

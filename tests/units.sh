@@ -88,7 +88,7 @@ gives 'the model answers open questions as the model' 0 "^experiments=$experimen
 check 'each of them' [ "$(grep -v '^ ' in/stdout | grep -cv ': as the model$')" -eq 1 ] # the last line
 gives 'one architecture' 0 '^experiments=6 answers=[0-9]+ others=0$' campaign --open --unit model --on V100
 check 'and no other' [ "$(grep -v '^ ' in/stdout | grep -c ' volta ')" -eq "$(grep -cv '^ \|=' in/stdout)" ]
-gives 'every instruction' 0 '^experiments=1 answers=34 others=0$' \
+gives 'every instruction' 0 '^experiments=1 answers=68 others=0$' \
   campaign --open --unit model --all --on H100 --only f16-exponent-of-zero
 gives 'another sign of zero' 1 '^zero-sign ampere mma\.m16n8k16\.f32\.f16\.f16\.f32: the sign of c$' \
   campaign --open --unit "$wrong:zero" "${ampere[@]}"

@@ -4,9 +4,9 @@
 
 #include "isa/catalogue.h"
 
-/* Fills `found`, if not NULL, with the instructions of the listed architectures whose A and B have one floating-point
-   format, each chain over K once (one rule, formats, products to a sum) for an architecture, and returns their number.
- */
+/* Fills `found`, if not NULL, with the dense instructions of the listed architectures whose A and B have one
+   floating-point format, each chain over K once (one rule, formats, products to a sum) for an architecture, and returns
+   their number. */
 size_t smma_distinct_instructions(const smma_instruction **found);
 
 enum { SMMA_RULE_WORDS = 200 };
