@@ -2,6 +2,8 @@
 #include "equal/witness.h"
 #include "rows/place.h"
 
+enum { FAR = 40 }; /* binades below the least result */
+
 /* SplitMix64 of the row's number. Draws in arguments of one call would come in an order of the compiler's. */
 static uint64_t draw(uint64_t *state) {
   uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -193,14 +195,31 @@ static void place_tie(uint64_t *state, const smma_search *s, smma_row *row) {
   row->c = with_fraction(state, s->as->c, top, ones);
 }
 
+/* A product about as small as the least results, others anywhere below: there zeros that bring an exponent cut what is
+   added to them. */
+static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
+  const int least = whole_range(s->as->d).least;
+  int exponent = least - 2 + below(state, 6);
+  for (int n = below(state, 4); n >= 0; n--) {
+    place_product(state, s, row, place(state, s), exponent, false);
+    exponent = least - below(state, FAR);
+  }
+  if (below(state, 4)) {
+    const bool negative = below(state, 2);
+    row->c = smma_sign_and_fields(smma_encoding_of(s->as->c), negative, (uint64_t)below(state, 8));
+  }
+}
+
 void smma_directed_row(const smma_search *s, uint64_t index, smma_row *row) {
   uint64_t state = s->seed ^ index * UINT64_C(0xd1342543de82ef95);
   fill(&state, s, row);
-  const int sort = below(&state, 8);
+  const int sort = below(&state, 9);
   if (smma_is_integer(s->as->d) || sort == 0)
     place_ends(&state, s, row);
   else if (sort == 1)
     place_tie(&state, s, row);
+  else if (sort == 2)
+    place_least(&state, s, row);
   else
     place_terms(&state, s, row);
 }

@@ -27,7 +27,7 @@ typedef struct {
 bool smma_find_witness(const smma_search *search, smma_witness *witness, smma_error *error);
 
 /* Half of the rows that a search asks: few terms, in exponents where alignment and rounding of these rules cut, next to
-   each other, or at the ends of the formats; zeros of both signs elsewhere. */
+   each other, about the least results, or at the ends of the formats; zeros of both signs elsewhere. */
 void smma_directed_row(const smma_search *search, uint64_t index, smma_row *row);
 
 #endif
