@@ -59,18 +59,27 @@ mapfile -t warp_group < <(for n in {8..256..8}; do
   for output in F16 F32; do pairs "QGMMA.64x${n}x32.$output" '' E4M3 E5M2; done
 done)
 integers() { pairs "$1" '' S8 U8 && pairs "$1" .SAT S8 U8; }
+integers_of_4() { pairs "$1" '' S4 U4 && pairs "$1" .SAT S4 U4; }
+# Before Hopper; from there on the assembler widens them to 8 bits.
+mapfile -t integers_8_of_4 < <(integers_of_4 IMMA.8832)
+mapfile -t all_of_4 < <(for shape in 8832 16832 16864; do integers_of_4 "IMMA.$shape"; done)
+# FP64 in every direction.
+directed() { printf '%s\n' "$1" "$1".{RZ,RM,RP}; }
+mapfile -t fp64 < <(directed DMMA.884)
+mapfile -t fp64_8x8x4 < <(directed DMMA.8x8x4)
+mapfile -t fp64_of_hopper < <(for shape in 8x8x4 16x8x4 16x8x8 16x8x16; do directed "DMMA.$shape"; done)
 mapfile -t integers_8 < <(integers IMMA.8816)
 mapfile -t integers < <(integers IMMA.16816 && integers IMMA.16832)
 mapfile -t integers_of_warp_group < <(for n in 8 16 24 {32..256..16}; do integers "IGMMA.64x${n}x32"; done)
 release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p')
 [ "$release" -lt 131 ] || narrow+=(OMMA.SF.16864.F32.E2M1.E2M1.E8.4X)
-has 75 HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}"
-has 80 DMMA.884 "${half[@]}" "${integers_8[@]}" "${integers[@]}"
-has 86 DMMA.884 "${half[@]}" "${integers_8[@]}" "${integers[@]}"
-has 89 DMMA.884 "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}"
-has 90a DMMA.8x8x4 DMMA.16x8x4 DMMA.16x8x8 DMMA.16x8x16 "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
+has 75 HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}" "${integers_8_of_4[@]}"
+has 80 "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
+has 86 "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
+has 89 "${fp64[@]}" "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
+has 90a "${fp64_of_hopper[@]}" "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
   "${integers[@]}" "${integers_of_warp_group[@]}"
-has 100a DMMA.8x8x4 "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}"
-has 120a DMMA.8x8x4 "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
+has 100a "${fp64_8x8x4[@]}" "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}"
+has 120a "${fp64_8x8x4[@]}" "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
   OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
 exit $failed

@@ -3,7 +3,7 @@
 # family that it names, and finds nothing without one. Those of files in device are the tests' driver's; those in
 # device/cuda are noticed by the test that is named for the family, PROGRAM_test.
 set -uo pipefail
-program=$1 table=$2 outputs=3000000 failed=0
+program=$1 table=$2 outputs=12000000 failed=0
 
 families=$(sed -n 's/^family: //p' "$table" | grep -vxE 'chain|fp4' | sort -u)
 while IFS= read -r family; do
