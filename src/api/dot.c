@@ -1,6 +1,7 @@
 /* smma_dot and smma_dot_rows: dot-product-adds of many lanes together, else by the core. */
 #include <stdio.h>
 
+#include "core/row.h"
 #include "device/rows.h"
 #include "gemm/lanes.h"
 #include "host/float.h"
@@ -179,4 +180,11 @@ smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, co
                      const void *scale_b, void *d) {
   const smma_batch one = {sizeof one, 1, a, b, c, scale_a, scale_b, d};
   return c ? smma_dot_rows(i, &one, 1) : SMMA_INVALID_ARGUMENT;
+}
+
+int smma_same(const smma_instruction *i, uint64_t d, uint64_t other) {
+  smma_operation o;
+  if (!i) return 0;
+  o = smma_operation_of(i);
+  return smma_same_result(&o, d, other);
 }

@@ -212,3 +212,26 @@ smma_row_kind smma_row_kind_from_text(const char *text) {
   while (kind < SMMA_ROWS_KINDS && strcmp(text, kind_text[kind]) != 0) kind++;
   return (smma_row_kind)kind;
 }
+
+/* ---- For others ---- */
+
+smma_status smma_make_rows(const smma_instruction *i, const smma_row_request *request) {
+  const smma_row_kind kind = request && request->kind ? smma_row_kind_from_text(request->kind) : SMMA_ROWS_RANDOM;
+  smma_operation o;
+  selection x;
+  smma_rows rows;
+  if (!i || !request || request->size != sizeof *request || kind == SMMA_ROWS_KINDS) return SMMA_INVALID_ARGUMENT;
+  if (request->rows == 0) return SMMA_OK;
+  if (!request->a || !request->b || !request->c) return SMMA_INVALID_ARGUMENT;
+  if (i->scale_block ? !request->scale_a || !request->scale_b : request->scale_a || request->scale_b)
+    return SMMA_MISSING_SCALE;
+  rows = (smma_rows){.instruction = i,
+                     .layout = smma_row_layout_of(i),
+                     .part = {request->a, request->b, request->c, request->scale_a, request->scale_b}};
+  rows.layout.part[SMMA_PART_D].count = 0;
+  o = smma_operation_of(i);
+  x.recipe = smma_row_recipe_of(&o);
+  x.rows = (smma_row_selection){request->seed, request->first, request->kind ? 0 : SMMA_ROWS_KINDS, (int)kind};
+  fill_function_here()(&x, 0, request->rows, &rows);
+  return SMMA_OK;
+}
