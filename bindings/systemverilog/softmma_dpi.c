@@ -145,21 +145,39 @@ static uint64_t *side_by_side(svOpenArrayHandle array, size_t count) {
 
 static uint64_t mask_of(int bits) { return ~UINT64_C(0) >> (64 - bits); }
 
-static void store(unsigned char *to, size_t bytes, size_t i, uint64_t x) {
+/* Elements of a format's container from and to those of SystemVerilog, with a constant for the container so that
+   compilers make vectors of the loops. */
+#define NARROW(type)                                                    \
+  do {                                                                  \
+    type *out = (type *)(void *)to;                                     \
+    for (i = 0; i < count; i++) all |= from[i], out[i] = (type)from[i]; \
+  } while (0)
+#define WIDEN(type)                                    \
+  do {                                                 \
+    const type *in = (const type *)(const void *)from; \
+    for (i = 0; i < count; i++) to[i] = in[i];         \
+  } while (0)
+
+/* All bits that are set in any of them. */
+static uint64_t narrow(size_t bytes, const uint64_t *from, size_t count, unsigned char *to) {
+  uint64_t all = 0;
+  size_t i;
   switch (bytes) {
-    case 1: to[i] = (uint8_t)x; break;
-    case 2: ((uint16_t *)(void *)to)[i] = (uint16_t)x; break;
-    case 4: ((uint32_t *)(void *)to)[i] = (uint32_t)x; break;
-    default: ((uint64_t *)(void *)to)[i] = x; break;
+    case 1: NARROW(uint8_t); break;
+    case 2: NARROW(uint16_t); break;
+    case 4: NARROW(uint32_t); break;
+    default: NARROW(uint64_t); break;
   }
+  return all;
 }
 
-static uint64_t load(const unsigned char *from, size_t bytes, size_t i) {
+static void widen(size_t bytes, const unsigned char *from, size_t count, uint64_t *to) {
+  size_t i;
   switch (bytes) {
-    case 1: return from[i];
-    case 2: return ((const uint16_t *)(const void *)from)[i];
-    case 4: return ((const uint32_t *)(const void *)from)[i];
-    default: return ((const uint64_t *)(const void *)from)[i];
+    case 1: WIDEN(uint8_t); break;
+    case 2: WIDEN(uint16_t); break;
+    case 4: WIDEN(uint32_t); break;
+    default: WIDEN(uint64_t); break;
   }
 }
 
@@ -197,11 +215,10 @@ static int take(const char *function, model *m, part p, const argument *x) {
   size_t i;
   if (check_size(function, x) || make_room(function, m, p, x->count)) return 1;
   from = side_by_side(x->array, x->count);
-  for (i = 0; i < x->count; i++) {
-    const uint64_t code = from ? from[i] : *element(x->array, i);
-    all |= code;
-    store(m->memory[p], bytes, i, code);
-  }
+  if (from)
+    all = narrow(bytes, from, x->count, m->memory[p]);
+  else
+    for (i = 0; i < x->count; i++) all |= narrow(bytes, element(x->array, i), 1, m->memory[p] + i * bytes);
   if ((all & ~mask) == 0) return 0;
   for (i = 0; (*element(x->array, i) & ~mask) == 0;) i++;
   snprintf(name, sizeof name, "%s[%d]", x->name, svLow(x->array, 1) + (int)i);
@@ -212,7 +229,10 @@ static void give(const model *m, part p, const argument *x) {
   const size_t bytes = smma_format_bytes(m->format[p]);
   uint64_t *to = side_by_side(x->array, x->count);
   size_t i;
-  for (i = 0; i < x->count; i++) *(to ? to + i : element(x->array, i)) = load(m->memory[p], bytes, i);
+  if (to)
+    widen(bytes, m->memory[p], x->count, to);
+  else
+    for (i = 0; i < x->count; i++) widen(bytes, m->memory[p] + i * bytes, 1, element(x->array, i));
 }
 
 /* Whether scale factors are there exactly where the unit has them. */
@@ -234,6 +254,16 @@ typedef struct {
   int whole;
 } sizes;
 
+/* D of what is in memory. */
+static smma_status run(model *m, const sizes *n) {
+  unsigned char *const *x = m->memory;
+  const void *scale_a = m->info.scale_block ? x[PART_SCALE_A] : NULL;
+  const void *scale_b = m->info.scale_block ? x[PART_SCALE_B] : NULL;
+  const smma_batch rows = {sizeof rows, n->c, x[PART_A], x[PART_B], x[PART_C], scale_a, scale_b, x[PART_D]};
+  return n->whole ? smma_mma(m->info.instruction, x[PART_A], x[PART_B], x[PART_C], scale_a, scale_b, x[PART_D])
+                  : smma_dot_rows(m->info.instruction, &rows, 1);
+}
+
 static int compute(const char *function, model *m, const sizes *n, svOpenArrayHandle a, svOpenArrayHandle b,
                    svOpenArrayHandle c, svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, svOpenArrayHandle d) {
   const argument in[] = {{"a", a, n->a},
@@ -242,37 +272,31 @@ static int compute(const char *function, model *m, const sizes *n, svOpenArrayHa
                          {"scale_a", scale_a, n->scale_a},
                          {"scale_b", scale_b, n->scale_b}};
   const argument out = {"d", d, n->c};
-  const void *with_scales[2] = {NULL, NULL};
   smma_status s;
   int p;
   if (check_scales(function, m, scale_a != NULL)) return 1;
   for (p = PART_A; p <= (scale_a ? PART_SCALE_B : PART_C); p++)
     if (take(function, m, (part)p, &in[p])) return 1;
   if (check_size(function, &out) || make_room(function, m, PART_D, n->c)) return 1;
-  if (scale_a) with_scales[0] = m->memory[PART_SCALE_A], with_scales[1] = m->memory[PART_SCALE_B];
-  if (n->whole) {
-    s = smma_mma(m->info.instruction, m->memory[PART_A], m->memory[PART_B], m->memory[PART_C], with_scales[0],
-                 with_scales[1], m->memory[PART_D]);
-  } else {
-    const smma_batch batch = {sizeof batch,      n->c,           m->memory[PART_A], m->memory[PART_B],
-                              m->memory[PART_C], with_scales[0], with_scales[1],    m->memory[PART_D]};
-    s = smma_dot_rows(m->info.instruction, &batch, 1);
-  }
+  s = run(m, n);
   if (s == SMMA_OK) give(m, PART_D, &out);
   return status(function, s);
 }
 
 static size_t scales_of(const model *m) { return m->info.scale_block ? (size_t)(m->info.k / m->info.scale_block) : 0; }
 
+static sizes sizes_of_rows(const model *m, size_t rows) {
+  const size_t k = rows * (size_t)m->info.k, scales = rows * scales_of(m);
+  const sizes n = {k, k, rows, scales, scales, 0};
+  return n;
+}
+
 static int compute_rows(const char *function, void *unit, svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c,
                         svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, svOpenArrayHandle d) {
   model *m = (model *)unit;
   sizes n;
   if (check_open(function, m)) return 1;
-  n.c = (size_t)svSize(c, 1);
-  n.a = n.b = n.c * (size_t)m->info.k;
-  n.scale_a = n.scale_b = n.c * scales_of(m);
-  n.whole = 0;
+  n = sizes_of_rows(m, (size_t)svSize(c, 1));
   return compute(function, m, &n, a, b, c, scale_a, scale_b, d);
 }
 
@@ -323,11 +347,11 @@ static int compute_dot(const char *function, void *unit, svOpenArrayHandle a, sv
     if (p != PART_C && take(function, m, (part)p, &in[p])) return 1;
   if (make_room(function, m, PART_C, 1) || make_room(function, m, PART_D, 1)) return 1;
   if (c & ~mask_of(m->bits[PART_C])) return too_wide(function, m, PART_C, "c", c);
-  store(m->memory[PART_C], smma_format_bytes(m->format[PART_C]), 0, c);
+  narrow(smma_format_bytes(m->format[PART_C]), &c, 1, m->memory[PART_C]);
   if (scale_a) with_scales[0] = m->memory[PART_SCALE_A], with_scales[1] = m->memory[PART_SCALE_B];
   s = smma_dot(m->info.instruction, m->memory[PART_A], m->memory[PART_B], m->memory[PART_C], with_scales[0],
                with_scales[1], m->memory[PART_D]);
-  if (s == SMMA_OK) *d = load(m->memory[PART_D], smma_format_bytes(m->format[PART_D]), 0);
+  if (s == SMMA_OK) widen(smma_format_bytes(m->format[PART_D]), m->memory[PART_D], 1, d);
   return status(function, s);
 }
 
@@ -344,21 +368,23 @@ int softmma_dot_scaled(void *unit, const svOpenArrayHandle a, const svOpenArrayH
 
 static int make_rows(const char *function, void *unit, const char *kind, uint64_t seed, uint64_t first,
                      svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c, svOpenArrayHandle scale_a,
-                     svOpenArrayHandle scale_b) {
+                     svOpenArrayHandle scale_b, svOpenArrayHandle d) {
   model *m = (model *)unit;
   smma_row_request request;
   smma_status s;
-  int p, last = scale_a ? PART_SCALE_B : PART_C;
+  sizes n;
+  int p;
   if (check_open(function, m) || check_scales(function, m, scale_a != NULL)) return 1;
-  const size_t rows = (size_t)svSize(c, 1), k = rows * (size_t)m->info.k, scales = rows * scales_of(m);
+  n = sizes_of_rows(m, (size_t)svSize(c, 1));
   const argument out[] = {
-      {"a", a, k}, {"b", b, k}, {"c", c, rows}, {"scale_a", scale_a, scales}, {"scale_b", scale_b, scales}};
-  for (p = PART_A; p <= last; p++)
-    if (check_size(function, &out[p]) || make_room(function, m, (part)p, out[p].count)) return 1;
+      {"a", a, n.a}, {"b", b, n.b}, {"c", c, n.c}, {"scale_a", scale_a, n.scale_a}, {"scale_b", scale_b, n.scale_b},
+      {"d", d, n.c}};
+  for (p = 0; p < PARTS; p++)
+    if (out[p].array && (check_size(function, &out[p]) || make_room(function, m, (part)p, out[p].count))) return 1;
   memset(&request, 0, sizeof request);
   request.size = sizeof request;
   request.kind = *kind ? kind : NULL;
-  request.seed = seed, request.first = first, request.rows = rows;
+  request.seed = seed, request.first = first, request.rows = n.c;
   request.a = m->memory[PART_A], request.b = m->memory[PART_B], request.c = m->memory[PART_C];
   if (scale_a) request.scale_a = m->memory[PART_SCALE_A], request.scale_b = m->memory[PART_SCALE_B];
   s = smma_make_rows(m->info.instruction, &request);
@@ -368,20 +394,21 @@ static int make_rows(const char *function, void *unit, const char *kind, uint64_
         "there is no kind '%s' of rows: it is random, normal, edge, zeros, tiny, cancellation, ill, network, or "
         "\"\" for all in turn",
         kind);
-  if (s == SMMA_OK)
-    for (p = PART_A; p <= last; p++) give(m, (part)p, &out[p]);
+  if (s == SMMA_OK) s = run(m, &n);
+  for (p = 0; s == SMMA_OK && p < PARTS; p++)
+    if (out[p].array) give(m, (part)p, &out[p]);
   return status(function, s);
 }
 
 int softmma_make_rows(void *unit, const char *kind, uint64_t seed, uint64_t first, const svOpenArrayHandle a,
-                      const svOpenArrayHandle b, const svOpenArrayHandle c) {
-  return make_rows("softmma_make_rows", unit, kind, seed, first, a, b, c, NULL, NULL);
+                      const svOpenArrayHandle b, const svOpenArrayHandle c, const svOpenArrayHandle d) {
+  return make_rows("softmma_make_rows", unit, kind, seed, first, a, b, c, NULL, NULL, d);
 }
 
 int softmma_make_rows_scaled(void *unit, const char *kind, uint64_t seed, uint64_t first, const svOpenArrayHandle a,
                              const svOpenArrayHandle b, const svOpenArrayHandle c, const svOpenArrayHandle scale_a,
-                             const svOpenArrayHandle scale_b) {
-  return make_rows("softmma_make_rows_scaled", unit, kind, seed, first, a, b, c, scale_a, scale_b);
+                             const svOpenArrayHandle scale_b, const svOpenArrayHandle d) {
+  return make_rows("softmma_make_rows_scaled", unit, kind, seed, first, a, b, c, scale_a, scale_b, d);
 }
 
 int softmma_same(void *unit, uint64_t d, uint64_t other) {

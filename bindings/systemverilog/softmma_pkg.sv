@@ -39,10 +39,11 @@ package softmma_pkg;
       input longint unsigned c[], output longint unsigned d[]);
 
   // Rows that reach the corners of the formats: `first`, first + 1, ... of a seed, the same on every machine. Of a kind
-  // (random, normal, edge, zeros, tiny, cancellation, ill, network), or, for "", of all of these in turn.
+  // (random, normal, edge, zeros, tiny, cancellation, ill, network), or, for "", of all of these in turn; and the
+  // model's results.
   import "DPI-C" function int softmma_make_rows(input chandle unit, input string kind, input longint unsigned seed,
       input longint unsigned first, output longint unsigned a[], output longint unsigned b[],
-      output longint unsigned c[]);
+      output longint unsigned c[], output longint unsigned d[]);
 
   // The same with scale factors.
   import "DPI-C" function int softmma_dot_scaled(input chandle unit, input longint unsigned a[],
@@ -57,7 +58,7 @@ package softmma_pkg;
   import "DPI-C" function int softmma_make_rows_scaled(input chandle unit, input string kind,
       input longint unsigned seed, input longint unsigned first, output longint unsigned a[],
       output longint unsigned b[], output longint unsigned c[], output longint unsigned scale_a[],
-      output longint unsigned scale_b[]);
+      output longint unsigned scale_b[], output longint unsigned d[]);
 
   // Whether two results are the same: 1 or 0, bit for bit, but any two NaN where the unit's payloads are not known.
   import "DPI-C" function int softmma_same(input chandle unit, input longint unsigned d, input longint unsigned other);

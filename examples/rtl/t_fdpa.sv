@@ -1,0 +1,117 @@
+// T-FDPA (docs/algorithms/t-fdpa.md): d = c + sum a[k]*b[k], k < L. Exact products and c are cut off F bits below the
+// greatest exponent among them, added, and rounded once to FP32. A row goes in with every clock, and comes out three
+// clocks later.
+//
+// BUG plants a mistake: 1: products are cut off one bit too early; 2: a zero c brings FP32's least exponent, not E_ZERO.
+module t_fdpa #(
+    parameter int L = 16,
+    parameter int EXP = 8,
+    parameter int MAN = 7,
+    parameter int F = 25,
+    parameter int E_ZERO = -133,
+    parameter bit NEAREST = 0,
+    parameter int BUG = 0
+) (
+    input  logic                       clk,
+    input  logic                       rst,
+    input  logic                       valid_in,
+    input  logic [L*(1+EXP+MAN)-1:0]   a,
+    input  logic [L*(1+EXP+MAN)-1:0]   b,
+    input  logic [31:0]                c,
+    output logic                       valid_out,
+    output logic [31:0]                d
+);
+  localparam int BITS = 1 + EXP + MAN;
+  localparam int P = 2 * MAN + 2;              // bits of a product's significand
+  localparam int W = F + 3 + $clog2(L + 1);    // and of the sum, with a sign
+
+  // ---- 1: products ----
+
+  logic [L-1:0] p_negative, p_infinite, p_nan, negative, infinite, nan;
+  logic signed [L-1:0][11:0] p_exponent, exponent;
+  logic [L-1:0][P-1:0] p_significand, significand;
+  logic c_negative, c_zero, c_infinite, c_nan;
+  logic signed [11:0] c_exponent;
+  logic [23:0] c_significand;
+
+  for (genvar k = 0; k < L; k++) begin : g_product
+    multiply #(.EXP(EXP), .MAN(MAN)) product (
+        .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k]),
+        .significand(p_significand[k]), .infinite(p_infinite[k]), .nan(p_nan[k]));
+  end
+
+  decode #(.EXP(8), .MAN(23)) decode_c (
+      .code(c), .negative(c_negative), .exponent(c_exponent), .significand(c_significand), .zero(c_zero),
+      .infinite(c_infinite), .nan(c_nan));
+
+  logic valid1, c1_negative, c1_zero, c1_infinite, c1_nan;
+  logic signed [11:0] c1_exponent;
+  logic [23:0] c1_significand;
+
+  always_ff @(posedge clk) begin
+    valid1 <= valid_in && !rst;
+    {negative, infinite, nan} <= {p_negative, p_infinite, p_nan};
+    exponent <= p_exponent;
+    significand <= p_significand;
+    {c1_negative, c1_zero, c1_infinite, c1_nan} <= {c_negative, c_zero, c_infinite, c_nan};
+    c1_exponent <= c_exponent;
+    c1_significand <= c_significand;
+  end
+
+  // ---- 2: alignment and sum ----
+
+  logic signed [11:0] greatest;
+  logic signed [W-1:0] sum;
+  logic [F+P-1:0] aligned;
+  logic [F+23:0] aligned_c;
+
+  always_comb begin
+    greatest = c1_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c1_exponent;
+    for (int k = 0; k < L; k++) begin
+      if (significand[k] == 0) begin
+        if (greatest < 12'(E_ZERO)) greatest = 12'(E_ZERO);
+      end else if ($signed(exponent[k]) > greatest) begin
+        greatest = exponent[k];
+      end
+    end
+    aligned_c = {c1_significand, {F{1'b0}}} >> (12'sd23 + greatest - c1_exponent);
+    sum = c1_negative ? -W'(aligned_c) : W'(aligned_c);
+    for (int k = 0; k < L; k++) begin
+      aligned = {significand[k], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k]));
+      if (BUG == 1) aligned[0] = 0;
+      sum = negative[k] ? sum - W'(aligned) : sum + W'(aligned);
+    end
+  end
+
+  logic valid2, nan2, infinite2, negative2;
+  logic signed [11:0] greatest2;
+  logic signed [W-1:0] sum2;
+  logic plus, minus;
+
+  assign plus = |(infinite & ~negative) || (c1_infinite && !c1_negative);
+  assign minus = |(infinite & negative) || (c1_infinite && c1_negative);
+
+  always_ff @(posedge clk) begin
+    valid2 <= valid1 && !rst;
+    nan2 <= |nan || c1_nan || (plus && minus);
+    infinite2 <= plus || minus;
+    negative2 <= minus;
+    greatest2 <= greatest;
+    sum2 <= sum;
+  end
+
+  // ---- 3: rounding ----
+
+  logic [31:0] rounded;
+  logic [W-1:0] magnitude;
+
+  assign magnitude = sum2 < 0 ? -sum2 : sum2;
+
+  round_f32 #(.W(W), .NEAREST(NEAREST)) round (
+      .negative(sum2 < 0), .magnitude(magnitude), .exponent(greatest2 - 12'(F)), .d(rounded));
+
+  always_ff @(posedge clk) begin
+    valid_out <= valid2 && !rst;
+    d <= nan2 ? 32'h7fffffff : infinite2 ? {negative2, 31'h7f800000} : rounded;
+  end
+endmodule
