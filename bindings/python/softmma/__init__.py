@@ -25,7 +25,7 @@ from softmma._close import assert_close
 from softmma._equal import Equality, equal
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
-from softmma._products import Multiplier, dot, matmul, round
+from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._study import (
     ComparedUnit,
@@ -96,6 +96,7 @@ __all__ = [
     "probe",
     "quantize",
     "round",
+    "rows",
     "trace",
     "tree",
 ]

@@ -89,6 +89,9 @@ def dot(
     scale_a: ArrayLike | None,
     scale_b: ArrayLike | None,
 ) -> Any: ...
+def rows(
+    instruction: object, kind: str | None, seed: int, first: int, count: int, /
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
 def explain(
     a: ArrayLike,
     b: ArrayLike,

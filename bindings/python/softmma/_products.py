@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core, _devices
 from softmma._plans import Plan, handle_of
-from softmma._units import Instruction
+from softmma._units import Instruction, chosen
 
 products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
 """While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
@@ -186,6 +186,46 @@ def dot(
     Source: ``smma_dot_rows`` of softmma/softmma.h, on all cores.
     """
     return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b)
+
+
+KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network")
+
+
+def rows(
+    count: int,
+    kind: str | None = None,
+    *,
+    seed: int = 0,
+    first: int = 0,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+) -> tuple[NDArray[Any], ...]:
+    """Operands that reach an instruction's corners, for units that are to be held against a model: (a, b, c), or
+    (a, b, c, scale_a, scale_b) of an instruction with scale factors; a and b are (count, K), c (count,).
+
+    Rows ``first`` to ``first + count - 1`` of a seed, which are the same on every machine: "random", "normal", "edge",
+    "zeros", "tiny", "cancellation", "ill" or "network" ones, or, without a kind, of all of these in turn, as `softmma
+    campaign` asks units for them. The instruction is chosen as by `matmul`.
+
+        >>> import softmma
+        >>> a, b, c = softmma.rows(1000, on="H100", instr="mma.m16n8k16.f32.f16.f16.f32")
+        >>> softmma.dot(a, b, c, on="H100", instr="mma.m16n8k16.f32.f16.f16.f32").shape
+        (1000,)
+
+    Raises ValueError for another kind, and for a count, seed or first below 0 or of 2^63 and more. Source:
+    ``smma_make_rows`` of softmma/softmma.h.
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for all in turn")
+    for name, number in (("count", count), ("seed", seed), ("first", first)):
+        if not 0 <= number < 2**63:
+            raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
+    given = instr if instr is not None else on
+    i = given if isinstance(given, Instruction) else chosen(str(on), given if instr else None, in_dtype, out_dtype)
+    made = _core.rows(i, kind, seed, first, count)
+    return tuple(array for array in made if array is not None)
 
 
 def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = "default") -> Any:

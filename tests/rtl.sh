@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# examples/rtl under Verilator, and on Icarus Verilog: units equal their models on a million rows, every mistake that they
+# can plant is found, made small and explained; what the functions of softmma_pkg return, and the line of each mistake.
+# Usage: rtl.sh SOFTMMA LIBRARY_FOLDER SOURCE; without verilator or iverilog the status is 77.
+set -u
+skip() {
+  echo '**********************************************************************'
+  echo "SKIPPED: $1 is not there;"
+  echo 'the SystemVerilog package and the units in examples/rtl were NOT run.'
+  echo '**********************************************************************'
+  exit 77
+}
+softmma=${1:?usage: rtl.sh SOFTMMA LIBRARY_FOLDER SOURCE} library=$2 source=$3
+command -v verilator >/dev/null || skip verilator
+command -v iverilog >/dev/null || skip iverilog
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+includes=-I$source/include libraries="-L$library -lsoftmma -Wl,-rpath,$library"
+complain() {
+  echo "FAILED  $1"
+  tail -n 40 "$work/log" | cut -c 1-300
+  failed=1
+}
+
+# makes UNIT BUG TARGET [VARIABLE=VALUE ...]: what it says is in log.
+makes() {
+  make -C "$source/examples/rtl" SOFTMMA="$softmma" SOFTMMA_CFLAGS="$includes" SOFTMMA_LIBS="$libraries" UNIT="$1" BUG="$2" \
+    BUILD="$work/$1-$2" "${@:3}" >"$work/log" 2>&1 </dev/null
+}
+
+# equals UNIT TARGET ROWS [VARIABLE=VALUE ...]
+equals() {
+  if makes "$1" 0 "$2" ROWS="$3" "${@:4}" && grep -qE "(^| )rows=$3 mismatches=0\$" "$work/log"; then
+    echo "ok      $1 equals its model on $3 rows, make $2 ${*:4}"
+  else
+    complain "$1 against its model, make $2 ${*:4}"
+  fi
+}
+
+# finds UNIT BUG TARGET ROWS REGEX...: not without mismatches, and these lines are said.
+finds() {
+  local unit=$1 bug=$2 target=$3 rows=$4 regex
+  shift 4
+  if makes "$unit" "$bug" "$target" ROWS="$rows"; then complain "make $target does not see bug $bug of $unit"; return; fi
+  for regex in "$@"; do
+    grep -qE -e "$regex" "$work/log" || { complain "make $target of $unit with bug $bug does not say '$regex'"; return; }
+  done
+  echo "ok      make $target finds bug $bug of $unit"
+}
+
+equals t_fdpa compare 1000000
+equals tr_fdpa compare 1000000
+# With other parameters, the model a file: to nearest, f16.
+equals t_fdpa compare 200000 ON="$source/examples/custom/hopper-nearest.json" INSTR=hopper-nearest SEED=1 \
+  PARAMETERS=', .EXP(5), .MAN(10), .NEAREST(1)' BUILD="$work/nearest"
+equals t_fdpa icarus 100
+finds t_fdpa 1 compare 1000000 '^row [0-9]+ of seed 0: the unit has 0x[0-9a-f]{8}, the model 0x' \
+  "^softmma dot --on 'hopper' --instr mma.m16n8k16.f32.bf16.bf16.f32 --hex --explain --a '"
+# The command that it says draws the row.
+command=$(grep '^softmma dot ' "$work/log")
+eval "${command/#softmma/$softmma}" >"$work/log" 2>&1
+grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that explains the row: $command"
+# Made small and drawn: two products with a bit where the unit cuts too early; a zero c; a negative c; two products that
+# overflow.
+finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so c8fffff8 ' '^  model +c8fffff7 ' '^ +\^+$'
+finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
+finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +\^+$'
+finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
+
+# A model that does not fit, or is none.
+if makes t_fdpa 0 compare ON=MI300X INSTR=v_mfma_f32_32x32x8_bf16; then complain 'a model with another K'; fi
+grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has K = 16 and' "$work/log" ||
+  complain 'a model with another K'
+if makes t_fdpa 0 compare ON=H1000; then complain 'a model that is not there'; fi
+grep -q "softmma_open: unknown GPU or architecture 'H1000'" "$work/log" || complain 'a model that is not there'
+
+cd "$source" || exit 2
+if ! verilator --binary -j 1 -Wno-WIDTH --Mdir "$work/dpi" --top-module dpi -CFLAGS "$includes" -LDFLAGS "$libraries" \
+  bindings/systemverilog/softmma_pkg.sv "$source/tests/dpi.sv" "$source/bindings/systemverilog/softmma_dpi.c" \
+  -o run >"$work/log" 2>&1; then
+  complain 'tests/dpi.sv does not build'
+elif ! "$work/dpi/run" 2>&1 | grep -v '^- .*Verilog \$finish$' | diff tests/dpi.txt - >"$work/log"; then
+  complain 'tests/dpi.sv says other lines'
+else
+  echo "ok      the functions of softmma_pkg: $(wc -l <tests/dpi.txt) lines"
+fi
+exit $failed
