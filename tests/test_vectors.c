@@ -182,6 +182,59 @@ static void check_drawn(const smma_instruction *i, const smma_rows *rows, smma_r
   }
 }
 
+/* As the public function makes them, in portions of any size, of all kinds in turn or of one. */
+static void check_made(const smma_instruction *i, const smma_rows *rows, uint64_t seed, uint64_t first) {
+  const size_t portions[] = {1, 300, rows->capacity - 301};
+  smma_rows other;
+  size_t done = 0;
+  assert_true(smma_rows_allocate(i, rows->capacity, &other));
+  for (int n = 0; n < 4; n++) {
+    const smma_batch to = smma_rows_batch(&other, n < 3 ? done : 0, rows->capacity, NULL);
+    smma_row_request request = {.size = sizeof request, .seed = seed, .first = first + done, .rows = portions[n % 3]};
+    request.a = (void *)to.a, request.b = (void *)to.b, request.c = (void *)to.c;
+    request.scale_a = (void *)to.scale_a, request.scale_b = (void *)to.scale_b;
+    if (n == 3) request.kind = smma_row_kind_text((smma_row_kind)(first % SMMA_ROWS_KINDS)), request.first = first;
+    assert_int_equal(smma_make_rows(i, &request), SMMA_OK);
+    done += request.rows;
+  }
+  for (int p = 0; p < SMMA_PART_D; p++)
+    if (rows->part[p])
+      assert_memory_equal(rows->part[p], other.part[p], rows->capacity * smma_part_stride(&rows->layout.part[p]));
+  smma_rows_free(&other);
+}
+
+static void test_made_rows(void **state) {
+  const smma_instruction *f16 = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_32x32x8_f16");
+  const smma_instruction *scaled = smma_find("B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0");
+  unsigned char room[SMMA_MAXIMUM_K * 8];
+  const smma_row_request good = {sizeof good, NULL, 0, 0, 1, room, room, room, NULL, NULL};
+  smma_row_request x = good;
+  (void)state;
+  assert_int_equal(smma_make_rows(NULL, &good), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_make_rows(f16, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_make_rows(f16, &good), SMMA_OK);
+  assert_int_equal(smma_make_rows(scaled, &good), SMMA_MISSING_SCALE);
+  x.scale_a = x.scale_b = room;
+  assert_int_equal(smma_make_rows(f16, &x), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_make_rows(scaled, &x), SMMA_OK);
+  x = good, x.kind = "corners";
+  assert_int_equal(smma_make_rows(f16, &x), SMMA_INVALID_ARGUMENT);
+  x = good, x.size--;
+  assert_int_equal(smma_make_rows(f16, &x), SMMA_INVALID_ARGUMENT);
+  x = good, x.b = NULL;
+  assert_int_equal(smma_make_rows(f16, &x), SMMA_INVALID_ARGUMENT);
+  x.rows = 0;
+  assert_int_equal(smma_make_rows(f16, &x), SMMA_OK);
+
+  assert_true(smma_same(f16, 0x3f800000, 0x3f800000));
+  assert_false(smma_same(f16, 0, 0x80000000));
+  assert_false(smma_same(f16, 0x7fffffff, 0x7fc00000)); /* its payload is known */
+  assert_true(smma_same(amd, 0x7fffffff, 0xffc00000));
+  assert_false(smma_same(amd, 0x7f800000, 0x7fc00000));
+  assert_false(smma_same(NULL, 0, 0));
+}
+
 /* FNV-1a of all operands of 800 rows, a hundred of each kind. */
 static uint64_t digest_of_generated(const smma_instruction *i) {
   const uint64_t seed = UINT64_C(0x123456789abcdef), first = UINT64_C(0xffffff00);
@@ -190,6 +243,7 @@ static uint64_t digest_of_generated(const smma_instruction *i) {
   assert_true(smma_rows_allocate(i, 100 * SMMA_ROWS_KINDS, &rows));
   smma_generate_rows(&rows, seed, first, rows.capacity, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
   check_drawn(i, &rows, (smma_row_selection){seed, first, SMMA_ROWS_KINDS, 0});
+  check_made(i, &rows, seed, first);
   for (size_t n = 0; n < rows.capacity; n++) {
     smma_row row;
     smma_rows_get(&rows, n, &row);
@@ -304,8 +358,9 @@ static void test_rows_together(void **state) {
 
 int main(void) {
   const struct CMUnitTest own[] = {
-      cmocka_unit_test(test_own_rows),    cmocka_unit_test(test_recorded_rows),  cmocka_unit_test(test_corruption),
-      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_generated_rows), cmocka_unit_test(test_rows_together),
+      cmocka_unit_test(test_own_rows),      cmocka_unit_test(test_recorded_rows),  cmocka_unit_test(test_corruption),
+      cmocka_unit_test(test_wrong_files),   cmocka_unit_test(test_generated_rows), cmocka_unit_test(test_made_rows),
+      cmocka_unit_test(test_rows_together),
   };
   const struct CMUnitTest shared[] = {
       cmocka_unit_test(test_hardware_rows),

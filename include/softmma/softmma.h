@@ -260,8 +260,8 @@ typedef struct {
   void *a, *b, *c, *scale_a, *scale_b;
 } smma_row_request;
 
-/* Makes rows that reach the corners of an instruction, as `softmma campaign` asks units for them: row i of a seed is the
- * same on every machine, in whatever portions rows are made. By the calling thread. Errors: SMMA_INVALID_ARGUMENT,
+/* Makes rows that reach the corners of an instruction, as `softmma campaign` asks units for them: row i of a seed is
+ * the same on every machine, in whatever portions rows are made. By the calling thread. Errors: SMMA_INVALID_ARGUMENT,
  * SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);
 

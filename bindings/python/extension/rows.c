@@ -26,7 +26,8 @@ PyObject *python_rows(PyObject *module, PyObject *arguments) {
     if (x > C && !i->scale_block)
       Py_INCREF(array);
     else
-      array = PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(format[x]), x == C ? 1 : 2, shape, NULL, NULL, 0, NULL);
+      array =
+          PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(format[x]), x == C ? 1 : 2, shape, NULL, NULL, 0, NULL);
     if (!array) {
       Py_DECREF(tuple);
       return NULL;
