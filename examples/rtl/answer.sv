@@ -1,5 +1,5 @@
 // Answers rows: reads a vector file on standard input and writes a result for each row, a line each, as the unit
-// `pipe:COMMAND` of softmma wants it. No DPI: any simulator runs it.
+// `pipe:COMMAND` of softmma wants it. No DPI: any simulator runs it. +in=FILE and +out=FILE name other files.
 `ifndef PARAMETERS
 `define PARAMETERS
 `endif
@@ -20,7 +20,7 @@ module answer #(
   integer in, out, letter, k, sent = 0, got = 0;
   reg more = 1;
   reg [63:0] x;
-  reg [8*1024-1:0] header;
+  reg [8*1024-1:0] header, path;
 
   // One number of a row; at the end of the input there is no more.
   task read(output reg [63:0] number);
@@ -28,8 +28,10 @@ module answer #(
   endtask
 
   initial begin
-    in = $fopen("/dev/stdin", "r");
-    out = $fopen("/dev/stdout", "w");
+    if (!$value$plusargs("in=%s", path)) path = "/dev/stdin";
+    in = $fopen(path, "r");
+    if (!$value$plusargs("out=%s", path)) path = "/dev/stdout";
+    out = $fopen(path, "w");
     letter = $fgetc(in);
     while (letter == "#") begin // "# key: value"
       k = $fgets(header, in);

@@ -50,7 +50,7 @@ async def equals_its_model(dut):
         wanted = softmma.dot(a, b, c, on=ON, instr=INSTR)
         got = await answers(dut, a, b, c)
         assert len(got) == len(c), f"{len(got)} results of {len(c)} rows"
-        for row in np.flatnonzero((got != bits(wanted)) & ~(np.isnan(got.view(np.float32)) & np.isnan(wanted))):
+        for row in np.flatnonzero(got != bits(wanted)):  # of AMD's units any two NaN are the same
             text = softmma.explain(a[row], b[row], c[row], on=ON, instr=INSTR)
             raise AssertionError(f"row {first + row} of seed {seed}: the unit has {got[row]:#010x}\n{text}")
     dut._log.info("rows=%d mismatches=0", rows)
@@ -71,4 +71,4 @@ if __name__ == "__main__":
         timescale=("1ns", "1ns"),
         always=True,
     )
-    runner.test(hdl_toplevel=unit, test_module=Path(__file__).stem, test_dir=here, build_dir=build)
+    runner.test(hdl_toplevel=unit, test_module=Path(__file__).stem, test_dir=build, build_dir=build)
