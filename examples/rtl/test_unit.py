@@ -8,9 +8,10 @@ from pathlib import Path
 
 import cocotb
 import numpy as np
-import softmma
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
+import softmma
 
 BATCH = 1000
 ON, INSTR = os.environ["ON"], os.environ["INSTR"]

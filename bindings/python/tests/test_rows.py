@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import REPOSITORY, bits
 
 import softmma
+from conftest import REPOSITORY, bits
 
 INSTR = "mma.m16n8k16.f32.bf16.bf16.f32"
 
