@@ -58,24 +58,27 @@ static inline void smma_philox_portable(const smma_philox_keys *keys, smma_philo
 /* Both have a block's words in the lower halves of 64-bit lanes, which are all that the multiplication reads. The last
    round leaves words 0 and 1, and 2 and 3, as the halves of one lane. */
 
+/* As many as stay in registers. */
+enum { SMMA_PHILOX_VECTORS = 5 };
+
 /* `vectors`, a constant, of eight blocks each. */
 __attribute__((target("avx512f"), always_inline)) static inline void smma_philox_eights(const smma_philox_keys *keys,
                                                                                         smma_philox_block x,
                                                                                         int vectors, uint32_t *words,
                                                                                         uint64_t *sums) {
-  enum { MOST = 4, XOR = 0x96 /* of three operands */, LOWER = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
+  enum { XOR = 0x96 /* of three operands */, LOWER = 0x5555, LAST = SMMA_PHILOX_ROUNDS - 1 };
   const __m512i first = _mm512_set1_epi64(0xd2511f53), second = _mm512_set1_epi64(0xcd9e8d57);
   const __m512i left = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), right = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
   const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-  __m512i word[MOST][4];
-#pragma GCC unroll 4
+  __m512i word[SMMA_PHILOX_VECTORS][4];
+#pragma GCC unroll 5
   for (int v = 0; v < vectors; v++) {
     for (int w = 0; w < 4; w++) word[v][w] = _mm512_set1_epi64(x.word[w]);
     word[v][2] = _mm512_add_epi32(_mm512_set1_epi64(x.word[2] + 8 * (uint32_t)v), numbers);
   }
   for (int round = 0; round < LAST; round++) {
     const __m512i low = _mm512_set1_epi32((int)keys->low[round]), high = _mm512_set1_epi32((int)keys->high[round]);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int v = 0; v < vectors; v++) {
       __m512i *y = word[v];
       const __m512i p = _mm512_mul_epu32(first, y[0]), q = _mm512_mul_epu32(second, y[2]);
@@ -85,7 +88,7 @@ __attribute__((target("avx512f"), always_inline)) static inline void smma_philox
     }
   }
   const __m512i low = _mm512_set1_epi32((int)keys->low[LAST]), high = _mm512_set1_epi32((int)keys->high[LAST]);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
   for (int v = 0; v < vectors; v++) {
     const __m512i p = _mm512_mul_epu32(first, word[v][0]), q = _mm512_mul_epu32(second, word[v][2]);
     const __m512i front = _mm512_mask_ternarylogic_epi32(_mm512_ror_epi64(q, 32), LOWER, word[v][1], low, XOR);
@@ -106,18 +109,21 @@ __attribute__((target("avx512f"))) static inline void smma_philox_avx512(const s
                                                                          smma_philox_block x, size_t blocks,
                                                                          uint32_t *words, uint64_t *sums) {
   while (blocks > 0) {
-    const size_t now = blocks >= 32 ? 32 : blocks >= 16 ? 16 : 8;
-    if (now == 32)
-      smma_philox_eights(keys, x, 4, words, sums);
-    else if (now == 16)
-      smma_philox_eights(keys, x, 2, words, sums);
-    else
-      smma_philox_eights(keys, x, 1, words, sums);
-    blocks -= now, x.word[2] += (uint32_t)now;
+    /* Parts of about one size: a round's vectors have to be enough to hide what each waits for. */
+    const size_t left = blocks / 8, parts = (left + SMMA_PHILOX_VECTORS - 1) / SMMA_PHILOX_VECTORS,
+                 now = (left + parts - 1) / parts;
+    switch (now) {
+      case 1: smma_philox_eights(keys, x, 1, words, sums); break;
+      case 2: smma_philox_eights(keys, x, 2, words, sums); break;
+      case 3: smma_philox_eights(keys, x, 3, words, sums); break;
+      case 4: smma_philox_eights(keys, x, 4, words, sums); break;
+      default: smma_philox_eights(keys, x, 5, words, sums); break;
+    }
+    blocks -= 8 * now, x.word[2] += 8 * (uint32_t)now;
     if (sums)
-      sums += now;
+      sums += 8 * now;
     else
-      words += 4 * now;
+      words += 32 * now;
   }
 }
 

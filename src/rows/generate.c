@@ -99,6 +99,7 @@ static inline double exact_double(int64_t x) {
 static inline void encode_floats(smma_encoding f, int exponent, int count, const int64_t *sum, uint64_t *out) {
   const uint64_t largest = smma_largest_fields(f), has_zero = f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
   const uint64_t least = (uint64_t)(1023 + smma_minimum_exponent(f) - exponent);
+#pragma omp simd
   for (int i = 0; i < count; i++) {
     const double x = fabs(exact_double(sum[i]));
     const uint64_t top = code_of(x) >> 52, last = top > least ? top : least;
@@ -141,16 +142,31 @@ typedef struct {
 } selection;
 
 /* From row `from` on, counted from the first one. */
-static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
+static inline void fill_rows_of(const selection *x, const smma_row_recipe *recipe, size_t from, size_t end,
+                                smma_rows *rows) {
   stream s;
   open_stream(&s, x->rows.seed);
   for (size_t i = from; i < end; i++) {
     const uint64_t index = x->rows.first + i;
     smma_draws draws = draws_of_row(&s, index);
     smma_row row;
-    smma_fill_row(&draws, &x->recipe, smma_kind_of_row(&x->rows, index), &row);
+    smma_fill_row(&draws, recipe, smma_kind_of_row(&x->rows, index), &row);
     row.d = 0;
     smma_rows_put(rows, i, &row);
+  }
+}
+
+/* The formats that most rows have as constants, which compilers make the most of. */
+static inline void fill_rows(const selection *x, size_t from, size_t end, smma_rows *rows) {
+  const smma_instruction *i = rows->instruction;
+  smma_row_recipe r = x->recipe;
+  if (i->a == SMMA_F16 && i->b == SMMA_F16 && i->c == SMMA_F32) {
+    r.a = r.b = smma_encoding_of(SMMA_F16);
+    r.c = smma_encoding_of(SMMA_F32);
+    r.takes_product = true;
+    fill_rows_of(x, &r, from, end, rows);
+  } else {
+    fill_rows_of(x, &x->recipe, from, end, rows);
   }
 }
 
