@@ -8,8 +8,9 @@
 #include "unit/alike.h"
 #include "unit/recording.h"
 
-/* Rows that are asked for together, and those that a device computes before it is relied on. */
-enum { BATCH = 65536, CHECKED = 4096 };
+/* Rows that are asked for together, those that are compared together, and those that a device computes before it is
+   relied on. */
+enum { BATCH = 65536, PIECE = 64, CHECKED = 4096 };
 
 /* A column of results beside the rows' own. */
 typedef struct {
@@ -97,6 +98,20 @@ static bool differ(const work *w, const void *x, const void *y, size_t i) {
   return !smma_same_result(&w->operation, smma_load(w->d_bytes, x, i), smma_load(w->d_bytes, y, i));
 }
 
+/* How many of the first `count` results differ, and the first of them; looked at one by one where not all are the same
+   bits. */
+static uint64_t count_different(const work *w, size_t count, size_t *first) {
+  const unsigned char *d = w->rows.part[SMMA_PART_D];
+  uint64_t different = 0;
+  for (size_t from = 0; from < count; from += PIECE) {
+    const size_t end = count - from < PIECE ? count : from + PIECE;
+    if (memcmp(d + from * w->d_bytes, w->expected + from * w->d_bytes, (end - from) * w->d_bytes) == 0) continue;
+    for (size_t i = from; i < end; i++)
+      if (differ(w, d, w->expected, i) && different++ == 0) *first = i;
+  }
+  return different;
+}
+
 /* Whether the unit's results of the batch depend on nothing but the rows. */
 static bool check_unit(const work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   smma_alikeness alikeness;
@@ -150,8 +165,7 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   smma_campaign_result r = *result;
   size_t example = count;
   if (!ask_both(w, r.rows, count, error)) return false;
-  for (size_t i = count; i-- > 0;)
-    if (differ(w, w->rows.part[SMMA_PART_D], w->expected, i)) r.mismatches++, example = i;
+  r.mismatches += count_different(w, count, &example);
   if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
   r.rows += count;
   if (!r.checked && !check_unit(w, count, &r, error)) return false;
