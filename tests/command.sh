@@ -882,6 +882,95 @@ check 'verify of standard input' [ "$(tail -n 1 in/stdout)" = 'rows=100 mismatch
 "$softmma" gen --on sm_120 --instr $nvfp4 --rows 60 | "$softmma" verify - >in/stdout 2>in/stderr
 check 'verify of rows with scales' [ "$(tail -n 1 in/stdout)" = 'rows=60 mismatches=0' ]
 
+# ---- Vector files in other formats ----
+
+runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format binary -o hundred.bin
+gives 'verify of a binary file' 0 '^rows=100 mismatches=0$' verify hundred.bin
+gives 'verify of both' 0 '^rows=200 mismatches=0$' verify hundred.bin hundred.txt
+cp hundred.bin tree/below/of-any-name
+gives 'verify of a directory with a binary file' 0 '^rows=210 mismatches=0$' verify tree
+rm tree/below/of-any-name
+runs 0 convert hundred.bin --format text
+check 'convert to text' cmp -s in/stdout hundred.txt
+runs 0 convert hundred.txt --format binary -o again.bin
+check 'convert to binary' cmp -s again.bin hundred.bin
+runs 0 convert hundred.txt --format text
+check 'convert to the same' cmp -s in/stdout hundred.txt
+"$softmma" gen "${volta[@]}" --rows 100 --seed 7 --format binary | "$softmma" convert - --format text >in/stdout
+check 'both through pipes' cmp -s in/stdout hundred.txt
+gives 'a binary file as a unit' 0 'rows=100 mismatches=0$' campaign --unit file:hundred.bin --against model
+runs 0 explain hundred.bin --row 7
+cp in/stdout seventh
+runs 0 explain hundred.txt --row 7
+check 'explain of a binary row' cmp -s in/stdout seventh
+fails 'convert: no format' '--format is missing' convert hundred.txt
+fails 'convert: unknown format' "--format: 'bin' is none of text, binary and readmemh" convert hundred.txt --format bin
+fails 'convert: no such file' 'none.txt: No such file' convert none.txt --format text
+sed 's/^# instruction: .*/&x/' ten.txt >ten-x.txt
+fails 'convert: no such instruction' 'ten-x.txt: line 2: volta has no instruction' \
+  convert ten-x.txt --format binary -o x.bin
+"$softmma" convert hundred.txt --format binary 2>in/stderr | cat >in/stdout
+check 'convert of a text to binary through a pipe' grep -q 'write it to a file of its own$' in/stderr
+"$softmma" convert hundred.txt --format binary >redirected.bin
+check 'but into a file' cmp -s redirected.bin hundred.bin
+head -c 500 hundred.bin >cut.bin
+fails 'verify of a file that was cut' '^softmma: cut.bin: 500 bytes, but 100 rows are [0-9]*: it was cut short$' verify cut.bin
+fails 'convert of it' 'it was cut short$' convert cut.bin --format text -o cut.txt
+fails 'a recording that was cut' '--unit: file:cut.bin: cut.bin: .* it was cut short$' campaign --unit file:cut.bin
+cp hundred.bin damaged.bin
+printf '\xff' | dd of=damaged.bin bs=1 seek=600 conv=notrunc 2>in/dd
+fails 'verify of a damaged file' 'damaged.bin: rows 1 to 100 have not their checksum: they are damaged' verify damaged.bin
+fails 'convert of it' 'they are damaged$' convert damaged.bin --format text -o cut.txt
+cp hundred.bin later.bin
+printf '\x02' | dd of=later.bin bs=1 seek=12 conv=notrunc 2>in/dd
+fails 'verify of another version' 'later.bin: version 2 of binary vector files; this program reads version 1' verify later.bin
+"$softmma" gen "${volta[@]}" --rows 1000000000 --format binary -o interrupted.bin 2>in/stderr &
+for ((wait = 0; wait < 100; wait++)); do compgen -G 'interrupted*' >/dev/null && break; sleep 0.05; done
+kill -TERM $!
+wait $! 2>/dev/null
+check 'gen --format binary, ended, leaves no file' [ -z "$(compgen -G 'interrupted*')" ]
+# Two writers: one's whole file stays.
+for seed in 1 2; do "$softmma" gen "${volta[@]}" --rows 50000 --seed $seed --format binary -o both.bin & done
+wait
+gives 'a file that two have written' 0 '^rows=50000 mismatches=0$' verify both.bin
+
+# What a simulator reads: the struct in the comments, and a[k] in bits 16 k on.
+runs 0 gen "${volta[@]}" --rows 100 --seed 7 --format readmemh -o hundred.mem
+check 'readmemh: a row a line' [ "$(grep -cv '^//' hundred.mem)" -eq 100 ]
+if command -v iverilog >/dev/null; then
+  cat >read.sv <<'END'
+module read;
+  logic [191:0] row[100];
+  initial begin
+    $readmemh("hundred.mem", row);
+    for (int i = 0; i < 100; i++)
+      $display("%h %h %h %h %h %h %h %h %h %h", row[i][0 +: 16], row[i][16 +: 16], row[i][32 +: 16], row[i][48 +: 16],
+               row[i][64 +: 16], row[i][80 +: 16], row[i][96 +: 16], row[i][112 +: 16], row[i][128 +: 32],
+               row[i][160 +: 32]);
+    $finish;
+  end
+endmodule
+END
+  iverilog -g2012 -o read.vvp read.sv 2>in/stderr && timeout 20 vvp -n read.vvp 2>in/stderr | grep -v WARNING >in/stdout
+  check 'readmemh: a simulator reads the rows' cmp -s in/stdout <(grep -v '^#' hundred.txt)
+fi
+if command -v verilator >/dev/null; then
+  {
+    echo 'module read;'
+    sed -n '/typedef/,/row_t;/s,^// ,,p' hundred.mem
+    echo '  row_t row[100];'
+    echo '  initial begin'
+    echo '    $readmemh("hundred.mem", row);'
+    echo '    for (int i = 0; i < 100; i++) $display("%h %h %h %h", row[i].a[1], row[i].b[3], row[i].c, row[i].d);'
+    echo '    $finish;'
+    echo '  end'
+    echo 'endmodule'
+  } >struct.sv
+  timeout 300 verilator --binary -Wno-fatal --Mdir verilated struct.sv >in/log 2>&1 &&
+    timeout 20 verilated/Vstruct | grep -v finish >in/stdout
+  check 'readmemh: and its struct' cmp -s in/stdout <(grep -v '^#' hundred.txt | cut -d ' ' -f 2,8-10)
+fi
+
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'
 printf '%s\n' "$header" "$row 40100001" "$row 40100000" >corrupt.txt

@@ -83,7 +83,12 @@ tensors='{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
 length=$(printf '\\x%02x' ${#tensors})'\x00\x00\x00\x00\x00\x00\x00'
 endless 'zeros behind a tensor' '16 bytes of data expected for all tensors, more present' "$length$tensors" cat /dev/zero
 endless 'a header of 2^63 bytes' 'longer than the format allows' '\x00\x00\x00\x00\x00\x00\x00\x80{' yes
+"$softmma" "${rows[@]}" --format binary -o rows.bin
+huge=$(head -c 512 rows.bin | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')
 reader=(verify fifo)
+endless 'zeros behind a binary file' 'rows are [0-9]*: something stands behind them' '' cat rows.bin /dev/zero
+endless 'a binary header, then zeros' 'rows 1 to 20 have not their checksum|something stands behind' "$huge" cat /dev/zero
+endless 'its first byte, then zeros' 'begins nearly as a binary vector file does' '\x89' cat /dev/zero
 endless 'blank lines' '10000 lines without a row; this is no vector file' '' yes ''
 endless 'comments' '10000 lines without a row' '' yes '# nothing'
 endless 'a header, then zeros' 'longer than 65536 characters' "$(grep '^#' rows.txt)\n" cat /dev/zero

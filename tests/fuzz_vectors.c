@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 /* The next rows that can be read together, written again. */
 static size_t take(smma_vector_reader *reader, smma_rows *rows, FILE *copy) {
   const size_t count = smma_vector_take_rows(reader, rows, 0, rows->capacity);
-  if (!smma_vector_write_rows(copy, rows, count)) abort();
+  if (!smma_text_write_rows(copy, rows, count)) abort();
   return count;
 }
 
@@ -22,7 +22,7 @@ static char *rewrite(FILE *stream, bool together, size_t *size) {
   smma_error error = {.text = ""};
   char *text = NULL;
   smma_vector_status status = SMMA_VECTOR_END;
-  smma_vector_recognize(stream);
+  smma_vector_is_text(stream);
   smma_vector_reader *reader = smma_vector_open(stream, "input", &header, &error);
   FILE *copy = reader ? open_memstream(&text, size) : NULL;
   if (copy) {
@@ -36,11 +36,11 @@ static char *rewrite(FILE *stream, bool together, size_t *size) {
                                 .scale_block = header.scale_block};
     smma_rows rows;
     if (!smma_rows_allocate(&i, 8, &rows)) abort();
-    smma_vector_write_header(copy, &header);
+    smma_text_write_header(copy, &header);
     do {
       while (together && take(reader, &rows, copy) > 0) continue;
       status = smma_vector_next(reader, &row, &error);
-      if (status == SMMA_VECTOR_ROW) smma_vector_write_row(copy, &layout, &row);
+      if (status == SMMA_VECTOR_ROW) smma_text_write_row(copy, &layout, &row);
     } while (status == SMMA_VECTOR_ROW);
     smma_rows_free(&rows);
     fclose(copy);

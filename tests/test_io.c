@@ -992,7 +992,7 @@ static void test_vectors_go_on_after_error(void **state) {
   assert_non_null(reader);
   assert_int_equal(smma_vector_next(reader, &row, &error), SMMA_VECTOR_ERROR);
   assert_int_equal(smma_vector_next(reader, &row, &error), SMMA_VECTOR_ROW);
-  assert_int_equal(smma_vector_line(reader), 9);
+  assert_int_equal(smma_vector_place(reader), 9);
   assert_int_equal(smma_vector_next(reader, &row, &error), SMMA_VECTOR_END);
   smma_vector_close(reader);
   fclose(stream);
@@ -1011,8 +1011,8 @@ static void check_rewritten(const char *text) {
   smma_vector_reader *reader = smma_vector_open(in, "v.txt", &header, &error);
   assert_non_null(reader);
   const smma_row_layout layout = smma_vector_layout(&header);
-  smma_vector_write_header(out, &header);
-  while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) smma_vector_write_row(out, &layout, &row);
+  smma_text_write_header(out, &header);
+  while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) smma_text_write_row(out, &layout, &row);
   smma_vector_close(reader);
   fclose(in);
   fclose(out);
@@ -1031,7 +1031,8 @@ static void test_vectors_round_trip(void **state) {
 
 static void test_vectors_widest_row(void **state) {
   (void)state;
-  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K, 1, 0, 0, 0, 0};
+  smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K,
+                               1,   0,   0,  0,        0};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;
@@ -1040,8 +1041,8 @@ static void test_vectors_widest_row(void **state) {
   memset(&row, 0xa5, sizeof row);
   FILE *stream = open_memstream(&text, &size);
   assert_non_null(stream);
-  smma_vector_write_header(stream, &header);
-  smma_vector_write_row(stream, &layout, &row);
+  smma_text_write_header(stream, &header);
+  smma_text_write_row(stream, &layout, &row);
   fclose(stream);
   assert_int_equal(read_text(text, size, &header, &back, &error), 1);
   assert_memory_equal(row.scale_b, back.scale_b, sizeof row.scale_b);
@@ -1064,7 +1065,7 @@ static void test_vectors_recognized(void **state) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     FILE *stream = fmemopen((void *)texts[i].text, strlen(texts[i].text), "rb");
     assert_non_null(stream);
-    assert_int_equal(smma_vector_recognize(stream), texts[i].recognized);
+    assert_int_equal(smma_vector_is_text(stream), texts[i].recognized);
     assert_int_equal(ftell(stream), 0);
     fclose(stream);
   }

@@ -12,6 +12,7 @@
 #include "core/draws.h"
 #include "rows/check.h"
 #include "rows/generate.h"
+#include "rows/text.h"
 #include "support.h"
 
 #define MOST_REPORTS 5
@@ -48,7 +49,7 @@ static int visit_entry(const char *path, const struct stat *status, int type, st
   if (type != FTW_F || length < 4 || strcmp(path + length - 4, ".txt") != 0) return 0;
   stream = fopen(path, "r");
   if (!stream) return -1;
-  if (smma_vector_recognize(stream)) ok = visit_file(stream, path);
+  if (smma_vector_is_text(stream)) ok = visit_file(stream, path);
   fclose(stream);
   return ok ? 0 : -1;
 }
@@ -99,11 +100,11 @@ static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   smma_vector_reader *reader = smma_vector_open(from, path, &header, &error);
   assert_non_null(reader);
   const smma_row_layout layout = smma_vector_layout(&header);
-  smma_vector_write_header(to, &header);
+  smma_text_write_header(to, &header);
   while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) {
     row.d ^= 1;
     rows += !isnan(smma_value(header.d, row.d));
-    smma_vector_write_row(to, &layout, &row);
+    smma_text_write_row(to, &layout, &row);
   }
   smma_vector_close(reader);
   rewind(to);
@@ -298,14 +299,14 @@ static char *reread(const char *text, size_t size, const smma_instruction *i, bo
   for (int errors = 0; reader && status != SMMA_VECTOR_END && errors < 3;) {
     const size_t count = together ? smma_vector_take_rows(reader, &rows, 1, 4) : 0;
     for (size_t n = 0; n < count; n++) {
-      fprintf(out, "%llu: ", smma_vector_line(reader) - count + n + 1);
+      fprintf(out, "%llu: ", smma_vector_place(reader) - count + n + 1);
       smma_rows_get(&rows, n + 1, &row);
-      smma_vector_write_row(out, &rows.layout, &row);
+      smma_text_write_row(out, &rows.layout, &row);
     }
     if (count > 0) continue;
     status = smma_vector_next(reader, &row, &error);
-    fprintf(out, "%llu: ", smma_vector_line(reader));
-    if (status == SMMA_VECTOR_ROW) smma_vector_write_row(out, &rows.layout, &row);
+    fprintf(out, "%llu: ", smma_vector_place(reader));
+    if (status == SMMA_VECTOR_ROW) smma_text_write_row(out, &rows.layout, &row);
     if (status == SMMA_VECTOR_ERROR) errors++, fprintf(out, "%s\n", error.text);
   }
   smma_vector_close(reader);
@@ -327,10 +328,10 @@ static void check_rows_together(const smma_instruction *i) {
   assert_true(out && smma_rows_allocate(i, TOGETHER_ROWS, &rows));
   smma_generate_rows(&rows, 7, 0, TOGETHER_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
   smma_vector_header_of(i, &header);
-  smma_vector_write_header(out, &header);
+  smma_text_write_header(out, &header);
   fflush(out);
   header_size = size;
-  smma_vector_write_rows(out, &rows, TOGETHER_ROWS);
+  smma_text_write_rows(out, &rows, TOGETHER_ROWS);
   fclose(out);
   for (int n = 0; n < CHANGES; n++) {
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407;

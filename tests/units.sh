@@ -149,6 +149,9 @@ gives 'verify replays a recording' 0 '^rows=3000 mismatches=0$' verify rows.txt
 gives 'a recording as a unit' 0 'rows=3000 mismatches=0$' campaign --unit file:rows.txt
 gives 'and on the other side' 0 'rows=3000 mismatches=0$' campaign --unit "$wrong" --against file:rows.txt "${ampere[@]}"
 gives 'which tells units apart' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit" --against file:rows.txt "${ampere[@]}"
+runs 0 record --unit model "${ampere[@]}" --rows 3000 --format binary -o rows.bin
+check 'a binary recording has the same rows' cmp -s <("$softmma" convert rows.bin --format text) rows.txt
+gives 'and is a unit' 1 'mismatches=[1-9]' campaign --unit "$wrong:bit" --against file:rows.bin "${ampere[@]}"
 last=$(tail -n 1 rows.txt)
 { cat rows.txt; echo "${last% *} 12345678"; } >torn.txt
 fails 'a recording that contradicts itself' 'line 3010: an earlier line has another result' campaign --unit file:torn.txt

@@ -30,7 +30,7 @@ static void write_rows(FILE *stream, const smma_instruction *i, const subjects *
   const smma_row_layout layout = smma_row_layout_of(i);
   smma_vector_header header;
   smma_vector_header_of(i, &header);
-  smma_vector_write_header(stream, &header);
+  smma_text_write_header(stream, &header);
   for (size_t r = 0; r < apart->count; r++) {
     smma_row row;
     char hex[24];
@@ -40,7 +40,7 @@ static void write_rows(FILE *stream, const smma_instruction *i, const subjects *
               smma_hex_text(i->d, apart->other[r * (size_t)s->units + (size_t)u], hex));
     fputc('\n', stream);
     smma_rows_get(&apart->rows, r, &row);
-    smma_vector_write_row(stream, &layout, &row);
+    smma_text_write_row(stream, &layout, &row);
   }
 }
 

@@ -89,7 +89,12 @@ static void check_directory(verification *v, const char *path) {
   free(entries);
 }
 
-/* Inside directories only .txt files that have the header count, and links are not followed. */
+/* Inside directories only files that begin as vector files count, of text those named .txt, and links are not followed.
+ */
+static bool is_vector_file(FILE *stream, const char *path) {
+  return smma_vector_is_binary(stream) || (smma_ends_with(path, ".txt") && smma_vector_is_text(stream));
+}
+
 static void check_path(verification *v, const char *path, bool named_by_user) {
   struct stat status;
   FILE *stream;
@@ -98,10 +103,11 @@ static void check_path(verification *v, const char *path, bool named_by_user) {
     check_directory(v, path);
     return;
   }
-  if (!named_by_user && (!S_ISREG(status.st_mode) || !smma_ends_with(path, ".txt"))) return;
+  if (!named_by_user && !S_ISREG(status.st_mode)) return;
   stream = fopen(path, "r");
+  if (!stream && !named_by_user && !smma_ends_with(path, ".txt")) return;
   if (!stream) smma_die("%s: %s", path, strerror(errno));
-  if (named_by_user || smma_vector_recognize(stream)) check_stream(v, stream, path);
+  if (named_by_user || is_vector_file(stream, path)) check_stream(v, stream, path);
   fclose(stream);
 }
 
@@ -117,10 +123,11 @@ int smma_command_verify(int argc, const char **argv) {
       {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &v.most, 0, "how many mismatches to print", "N"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
-  paths =
-      smma_parse_options(argc, argv, options, 1, 1 << 20,
-                         "Directories are searched for .txt files with a vector file's header; - is standard input.\n"
-                         "Any two NaNs are equal where the payload is not known (see 'softmma show').\n");
+  paths = smma_parse_options(
+      argc, argv, options, 1, 1 << 20,
+      "Directories are searched for binary vector files, and .txt files with the header of one in text;\n"
+      "- is standard input. Of a binary file the number behind its name is the row's, from 1.\n"
+      "Any two NaNs are equal where the payload is not known (see 'softmma show').\n");
   if (v.most < 0) smma_die("--show: %lld is negative", v.most);
   if (unit_name && !smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (unit_name) v.unit = &unit;
@@ -136,7 +143,8 @@ int smma_command_verify(int argc, const char **argv) {
   smma_progress_end();
   if (v.unit) smma_unit_close(v.unit);
   if (v.failed && v.files == 0) return SMMA_EXIT_FAILED;
-  if (v.files == 0) smma_die("no vector file found; a vector file is a .txt file with a '# instruction:' line");
+  if (v.files == 0)
+    smma_die("no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
   if (json) {
     smma_print_json(json_pack("{s:I, s:I, s:I, s:o}", "files", (json_int_t)v.files, "rows", (json_int_t)v.totals.rows,
                               "mismatches", (json_int_t)v.totals.mismatches, "shown", v.mismatches));

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "explain/difference.h"
-#include "rows/text.h"
+#include "rows/vectors.h"
 
 /* What smma_explained points at. */
 typedef struct {

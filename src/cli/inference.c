@@ -323,7 +323,7 @@ bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer
     snprintf(header.arch, sizeof header.arch, "%s", model);
     snprintf(header.instruction, sizeof header.instruction, "%s", "inferred");
   }
-  smma_vector_write_header(stream, &header);
+  smma_text_write_header(stream, &header);
   for (size_t i = 0; i < f->neighbours; i++) {
     const smma_infer_neighbour *n = &f->neighbour[i];
     char place[16], value[2][64], hex[24];
@@ -334,7 +334,7 @@ bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer
             smma_key_value(n->key, n->value, value[0], sizeof value[0]),
             smma_key_value(n->key, n->other, value[1], sizeof value[1]),
             smma_hex_text(r->instruction->d, n->other_d, hex));
-    smma_vector_write_row(stream, &layout, &row);
+    smma_text_write_row(stream, &layout, &row);
   }
   for (size_t n = 0; n < f->rivals && undecided; n++) {
     const smma_instruction *unit = rival_unit(f, n);
@@ -343,7 +343,7 @@ bool smma_write_inference_rows(FILE *stream, const char *model, const smma_infer
     smma_rows_get(&f->proof, f->rival[n].row, &row);
     describe(&unit->rule->rule, words, sizeof words);
     fprintf(stream, "# of %s d would be %s\n", words, smma_hex_text(r->instruction->d, f->rival[n].other_d, hex));
-    smma_vector_write_row(stream, &layout, &row);
+    smma_text_write_row(stream, &layout, &row);
     smma_custom_release(unit);
   }
   return !ferror(stream);

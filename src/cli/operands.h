@@ -3,7 +3,7 @@
 #define SMMA_CLI_OPERANDS_H
 
 #include "cli/cli.h"
-#include "rows/text.h"
+#include "rows/vectors.h"
 
 typedef struct {
   const char *a, *b, *c, *scale_a, *scale_b;

@@ -65,3 +65,9 @@ smma_row_kind smma_require_kind(const char *text) {
         snprintf(list + used, sizeof list - (size_t)used, "%s%s", k ? ", " : "", smma_row_kind_text((smma_row_kind)k));
   smma_die("--kind: unknown kind '%s'; kinds are %s", text, list);
 }
+
+smma_vector_format smma_require_vector_format(const char *text) {
+  const smma_vector_format format = text ? smma_vector_format_from_text(text) : SMMA_VECTOR_TEXT;
+  if (format == SMMA_VECTOR_FORMATS) smma_die("--format: '%s' is none of text, binary and readmemh", text);
+  return format;
+}

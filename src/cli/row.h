@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "rows/generate.h"
+#include "rows/vectors.h"
 
 /* "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'", which computes the row; no line's end. */
 void smma_print_dot_command(FILE *stream, const smma_instruction *instruction, const smma_row *row);
@@ -23,5 +24,12 @@ void smma_add_operands(json_t *object, const smma_instruction *instruction, cons
 
 /* Ends the program with the names of the kinds if there is none of this name. The option is --kind. */
 smma_row_kind smma_require_kind(const char *text);
+
+/* The same of the formats of vector files; text where there is no name. The option is --format. */
+smma_vector_format smma_require_vector_format(const char *text);
+
+/* A row of options; `usual` says which format there is without it, if any. */
+#define SMMA_VECTOR_FORMAT_OPTION(text, usual) \
+  { "format", 0, POPT_ARG_STRING, text, 0, "text, binary or readmemh ($readmemh of SystemVerilog)" usual, "FORMAT" }
 
 #endif

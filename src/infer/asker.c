@@ -37,19 +37,20 @@ bool smma_asking_run(smma_asking *a, smma_rows *rows, size_t count) {
   for (size_t i = taken; i < count; i++) {
     smma_row row;
     smma_rows_get(rows, i, &row);
-    smma_vector_write_row(a->record, &rows->layout, &row);
+    smma_text_write_row(a->record, &rows->layout, &row);
   }
   return fflush(a->record) == 0 || smma_fail(a->error, "the record cannot be written any further");
 }
 
 /* ---- Records ---- */
 
-/* All whole rows; a last line that was cut off is as if it were not there. */
+/* All whole rows; of a text a last line that was cut off is as if it were not there. */
 static bool read_rows(smma_asking *a, FILE *stream, const char *path) {
   smma_vector_header header, own;
   smma_error why;
   smma_vector_reader *reader = smma_vector_open(stream, path, &header, a->error);
   smma_vector_status status = SMMA_VECTOR_ROW;
+  uint64_t rows;
   smma_row row;
   bool good = reader != NULL;
   if (!good) return false;
@@ -62,6 +63,8 @@ static bool read_rows(smma_asking *a, FILE *stream, const char *path) {
       good = smma_fail(a->error, "out of memory");
     if (good) smma_rows_put(&a->known, a->known_count++, &row);
   }
+  if (good && status == SMMA_VECTOR_ERROR && smma_vector_count(reader, &rows))
+    good = smma_fail(a->error, "%s", why.text);
   smma_vector_close(reader);
   return good;
 }
@@ -71,8 +74,8 @@ static bool write_again(const smma_asking *a, const char *path) {
   smma_output output;
   if (!smma_output_open(path, &output, a->error)) return false;
   smma_vector_header_of(a->instruction, &header);
-  smma_vector_write_header(output.stream, &header);
-  if (!smma_vector_write_rows(output.stream, &a->known, a->known_count)) {
+  smma_text_write_header(output.stream, &header);
+  if (!smma_text_write_rows(output.stream, &a->known, a->known_count)) {
     smma_output_abandon(&output);
     return smma_fail(a->error, "out of memory");
   }

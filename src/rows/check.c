@@ -1,12 +1,13 @@
 #include "rows/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/load.h"
 #include "rows/rows.h"
 
-/* Rows that are computed together. */
-enum { BATCH = 8192 };
+/* Rows that are computed together, and compared together. */
+enum { BATCH = 8192, PIECE = 64 };
 
 /* Rows that were read, and where. */
 typedef struct {
@@ -28,8 +29,6 @@ typedef struct {
 static void check_row(const check *c, const batch *b, size_t i) {
   const uint64_t expected = smma_rows_result(&b->rows, i);
   const uint64_t got = smma_load(b->rows.layout.part[SMMA_PART_D].bytes, b->got, i);
-  c->totals->rows++;
-  if (c->watcher->progress && c->totals->rows % 4096 == 0) c->watcher->progress(c->totals, c->watcher->context);
   if (smma_same_result(&c->operation, expected, got)) return;
   c->totals->mismatches++;
   if (c->watcher->mismatch) {
@@ -39,31 +38,24 @@ static void check_row(const check *c, const batch *b, size_t i) {
   }
 }
 
+/* Rows `first` to end - 1, one by one where not all are right. */
+static void check_piece(const check *c, const batch *b, size_t first, size_t end) {
+  const size_t bytes = b->rows.layout.part[SMMA_PART_D].bytes;
+  const unsigned char *expected = b->rows.part[SMMA_PART_D] + first * bytes, *got = (const unsigned char *)b->got;
+  c->totals->rows += end - first;
+  if (memcmp(expected, got + first * bytes, (end - first) * bytes) != 0)
+    for (size_t i = first; i < end; i++) check_row(c, b, i);
+}
+
 static bool check_batch(const check *c, batch *b, smma_error *error) {
   const smma_batch all = smma_rows_batch(&b->rows, 0, b->count, b->got);
   if (!c->watcher->compute)
     smma_dot_rows(b->rows.instruction, &all, 0);
   else if (!c->watcher->compute(b->rows.instruction, &all, c->watcher->context, error))
     return false;
-  for (size_t i = 0; i < b->count; i++) check_row(c, b, i);
-  b->count = 0;
+  if (c->watcher->progress) c->watcher->progress(c->totals, c->watcher->context);
+  for (size_t i = 0; i < b->count; i += PIECE) check_piece(c, b, i, b->count - i < PIECE ? b->count : i + PIECE);
   return true;
-}
-
-/* The next rows, up to the batch's end. */
-static smma_vector_status read_rows(smma_vector_reader *reader, batch *b, smma_error *error) {
-  smma_vector_status status = SMMA_VECTOR_ROW;
-  while (status == SMMA_VECTOR_ROW && b->count < BATCH) {
-    const size_t count = smma_vector_take_rows(reader, &b->rows, b->count, BATCH - b->count);
-    smma_row row;
-    for (size_t i = 0; i < count; i++) b->line[b->count++] = smma_vector_line(reader) - count + i + 1;
-    if (count > 0) continue;
-    status = smma_vector_next(reader, &row, error);
-    if (status != SMMA_VECTOR_ROW) break;
-    b->line[b->count] = smma_vector_line(reader);
-    smma_rows_put(&b->rows, b->count++, &row);
-  }
-  return status;
 }
 
 /* All rows of an open reader. */
@@ -71,7 +63,7 @@ static bool check_rows(const check *c, smma_vector_reader *reader, batch *b, smm
   smma_vector_status status;
   do {
     smma_error failed;
-    status = read_rows(reader, b, error);
+    status = smma_vector_read_rows(reader, &b->rows, b->line, &b->count, error);
     if (!check_batch(c, b, &failed)) return smma_fail(error, "%s: %s", c->path, failed.text);
   } while (status == SMMA_VECTOR_ROW);
   return status == SMMA_VECTOR_END;
@@ -89,7 +81,6 @@ bool smma_check_stream(FILE *stream, const char *path, smma_check_totals *totals
   if (instruction) {
     batch *b = malloc(sizeof *b);
     c.operation = smma_operation_of(instruction);
-    if (b) b->count = 0;
     if (b && smma_rows_allocate(instruction, BATCH, &b->rows)) {
       done = check_rows(&c, reader, b, error);
       smma_rows_free(&b->rows);

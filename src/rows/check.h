@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "isa/catalogue.h"
-#include "rows/text.h"
+#include "rows/vectors.h"
 
 typedef struct {
   unsigned long long rows, mismatches;
@@ -14,7 +14,7 @@ typedef struct {
 /* What a reporter is told of one row that differs. */
 typedef struct {
   const char *path;
-  unsigned long long line;
+  unsigned long long line; /* of a binary file the row, from 1 */
   const smma_vector_header *header;
   const smma_row *row;
   uint64_t got;

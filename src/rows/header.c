@@ -5,7 +5,7 @@
 #include "io/custom_file.h"
 #include "isa/catalogue.h"
 #include "isa/key.h"
-#include "rows/text.h"
+#include "rows/vectors.h"
 
 /* The first key of which header and instruction say different formats, as a line; false if there is none. */
 static bool formats_disagree(const smma_vector_header *h, const smma_instruction *i, const char *path,
@@ -62,4 +62,14 @@ void smma_vector_header_of(const smma_instruction *i, smma_vector_header *h) {
       .a = i->a, .b = i->b, .c = i->c, .d = i->d, .scale = i->scale, .k = i->k, .scale_block = i->scale_block};
   snprintf(h->arch, sizeof h->arch, "%s", smma_arch_name(i));
   snprintf(h->instruction, sizeof h->instruction, "%s", i->name);
+}
+
+smma_instruction smma_vector_shape(const smma_vector_header *h) {
+  return (smma_instruction){
+      .a = h->a, .b = h->b, .c = h->c, .d = h->d, .scale = h->scale, .k = h->k, .scale_block = h->scale_block};
+}
+
+smma_row_layout smma_vector_layout(const smma_vector_header *h) {
+  const smma_instruction shape = smma_vector_shape(h);
+  return smma_row_layout_of(&shape);
 }

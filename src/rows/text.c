@@ -49,7 +49,7 @@ static const char *const key_names[KEY_COUNT] = {[KEY_ARCH] = "arch",
                                                  [KEY_FP16_OVFL] = "fp16_ovfl",
                                                  [KEY_CLAMP] = "clamp"};
 
-struct smma_vector_reader {
+struct smma_text_reader {
   FILE *stream;
   char *path;
   smma_vector_header header;
@@ -93,7 +93,7 @@ static bool split_key(span line, span *key, span *value) {
 static bool equals(span s, const char *text) { return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0; }
 
 /* An error at a place in the current line. */
-__attribute__((format(printf, 4, 5))) static bool fail_at(const smma_vector_reader *reader, const char *place,
+__attribute__((format(printf, 4, 5))) static bool fail_at(const smma_text_reader *reader, const char *place,
                                                           smma_error *error, const char *format, ...) {
   char what[512];
   va_list arguments;
@@ -104,13 +104,13 @@ __attribute__((format(printf, 4, 5))) static bool fail_at(const smma_vector_read
                    (size_t)(place - reader->text) + 1, what);
 }
 
-static smma_vector_status fail_long_line(const smma_vector_reader *reader, smma_error *error) {
+static smma_vector_status fail_long_line(const smma_text_reader *reader, smma_error *error) {
   fail_at(reader, reader->text, error, "longer than %d characters; this is no vector file", LINE_LIMIT);
   return SMMA_VECTOR_ERROR;
 }
 
 /* Whether there are bytes that were read and not taken, after reading more where there were none. */
-static bool fill_chunk(smma_vector_reader *reader) {
+static bool fill_chunk(smma_text_reader *reader) {
   if (reader->taken < reader->filled) return true;
   reader->taken = 0;
   reader->filled = fread(reader->chunk, 1, sizeof reader->chunk, reader->stream);
@@ -118,7 +118,7 @@ static bool fill_chunk(smma_vector_reader *reader) {
 }
 
 /* Takes bytes up to the line's or the chunk's end. */
-static void take_bytes(smma_vector_reader *reader) {
+static void take_bytes(smma_text_reader *reader) {
   const char *from = reader->chunk + reader->taken;
   const size_t there = reader->filled - reader->taken, room = LINE_LIMIT - reader->length;
   const char *end = memchr(from, '\n', there);
@@ -132,7 +132,7 @@ static void take_bytes(smma_vector_reader *reader) {
 }
 
 /* Reads one line, without its end, into reader->text. */
-static smma_vector_status read_line(smma_vector_reader *reader, smma_error *error) {
+static smma_vector_status read_line(smma_text_reader *reader, smma_error *error) {
   if (reader->too_long) return fail_long_line(reader, error);
   reader->length = 0;
   reader->ended = false;
@@ -157,14 +157,14 @@ static int parse_count(span s) {
   return value <= SMMA_MAXIMUM_K ? value : 0;
 }
 
-static bool parse_text(const smma_vector_reader *reader, span value, char *to, size_t size, smma_error *error) {
+static bool parse_text(const smma_text_reader *reader, span value, char *to, size_t size, smma_error *error) {
   if (value.length >= size) return fail_at(reader, value.text, error, "longer than %zu characters", size - 1);
   memcpy(to, value.text, value.length);
   to[value.length] = '\0';
   return true;
 }
 
-static bool parse_format(const smma_vector_reader *reader, span value, smma_format *format, smma_error *error) {
+static bool parse_format(const smma_text_reader *reader, span value, smma_format *format, smma_error *error) {
   char name[32] = "";
   if (value.length < sizeof name) memcpy(name, value.text, value.length);
   *format = smma_format_from_text(name);
@@ -174,7 +174,7 @@ static bool parse_format(const smma_vector_reader *reader, span value, smma_form
 }
 
 /* "FORMAT per N". */
-static bool parse_scale(smma_vector_reader *reader, span value, smma_error *error) {
+static bool parse_scale(smma_text_reader *reader, span value, smma_error *error) {
   static const char separator[] = " per ";
   const size_t width = sizeof separator - 1;
   for (size_t i = 0; i + width <= value.length; i++) {
@@ -190,8 +190,7 @@ static bool parse_scale(smma_vector_reader *reader, span value, smma_error *erro
 }
 
 /* One of two numbers. */
-static bool parse_modifier(const smma_vector_reader *reader, span value, int one, int other, int *to,
-                           smma_error *error) {
+static bool parse_modifier(const smma_text_reader *reader, span value, int one, int other, int *to, smma_error *error) {
   char words[2][8];
   snprintf(words[0], sizeof words[0], "%d", one);
   snprintf(words[1], sizeof words[1], "%d", other);
@@ -201,7 +200,7 @@ static bool parse_modifier(const smma_vector_reader *reader, span value, int one
                  value.text, one, other);
 }
 
-static bool parse_value(smma_vector_reader *reader, header_key key, span value, smma_error *error) {
+static bool parse_value(smma_text_reader *reader, header_key key, span value, smma_error *error) {
   smma_vector_header *header = &reader->header;
   switch (key) {
     case KEY_ARCH: return parse_text(reader, value, header->arch, sizeof header->arch, error);
@@ -224,7 +223,7 @@ static bool parse_value(smma_vector_reader *reader, header_key key, span value, 
 }
 
 /* A key again, or after rows, must say what the header says, so that files of one instruction can be joined. */
-static bool set_value(smma_vector_reader *reader, header_key key, span value, smma_error *error) {
+static bool set_value(smma_text_reader *reader, header_key key, span value, smma_error *error) {
   char *known = reader->values[key];
   const char *name = key_names[key];
   if (value.length == 0) return fail_at(reader, value.text, error, "header key '%s' has no value", name);
@@ -240,7 +239,7 @@ static bool set_value(smma_vector_reader *reader, header_key key, span value, sm
 }
 
 /* A line beginning with '#'. Unknown keys are passed over. */
-static bool parse_comment(smma_vector_reader *reader, span line, smma_error *error) {
+static bool parse_comment(smma_text_reader *reader, span line, smma_error *error) {
   span key, value;
   const char *nul = memchr(line.text, '\0', line.length);
   if (nul) return fail_at(reader, nul, error, "a NUL byte; this is no text file");
@@ -251,7 +250,7 @@ static bool parse_comment(smma_vector_reader *reader, span line, smma_error *err
 }
 
 /* The next line that is neither blank nor a comment. */
-static smma_vector_status next_row_line(smma_vector_reader *reader, smma_error *error) {
+static smma_vector_status next_row_line(smma_text_reader *reader, smma_error *error) {
   for (int lines = 0; lines < LINES_WITHOUT_ROW; lines++) {
     smma_vector_status status = read_line(reader, error);
     if (status != SMMA_VECTOR_ROW) return status;
@@ -265,7 +264,7 @@ static smma_vector_status next_row_line(smma_vector_reader *reader, smma_error *
 }
 
 /* All required keys are there, and the scales fit k. */
-static bool check_header(const smma_vector_reader *reader, smma_error *error) {
+static bool check_header(const smma_text_reader *reader, smma_error *error) {
   const smma_vector_header *header = &reader->header;
   bool any = false;
   for (int i = 0; i < KEY_SCALE; i++) any |= reader->values[i][0] != '\0';
@@ -282,8 +281,8 @@ static bool check_header(const smma_vector_reader *reader, smma_error *error) {
   return true;
 }
 
-smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
-  smma_vector_reader *reader = calloc(1, sizeof *reader);
+smma_text_reader *smma_text_open(FILE *stream, const char *path, smma_vector_header *header, smma_error *error) {
+  smma_text_reader *reader = calloc(1, sizeof *reader);
   if (reader) reader->path = strdup(path);
   if (!reader || !reader->path) {
     smma_fail(error, "%s: no memory", path);
@@ -295,7 +294,7 @@ smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector
   reader->header.scale = SMMA_NO_FORMAT;
   smma_vector_status status = next_row_line(reader, error);
   if (status == SMMA_VECTOR_ERROR || !check_header(reader, error)) {
-    smma_vector_close(reader);
+    smma_text_close(reader);
     return NULL;
   }
   reader->in_rows = true;
@@ -305,15 +304,9 @@ smma_vector_reader *smma_vector_open(FILE *stream, const char *path, smma_vector
   return reader;
 }
 
-smma_row_layout smma_vector_layout(const smma_vector_header *h) {
-  const smma_instruction i = {
-      .a = h->a, .b = h->b, .c = h->c, .d = h->d, .scale = h->scale, .k = h->k, .scale_block = h->scale_block};
-  return smma_row_layout_of(&i);
-}
-
 static int digits_of(smma_format format) { return (smma_encoding_of(format).bits + 3) / 4; }
 
-size_t smma_vector_line_length(const smma_row_layout *layout) {
+size_t smma_text_line_length(const smma_row_layout *layout) {
   size_t length = 0;
   for (int p = 0; p < SMMA_PARTS; p++) {
     const smma_part *part = &layout->part[p];
@@ -329,7 +322,7 @@ static int digit_of(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool fail_character(const smma_vector_reader *reader, const char *place, smma_error *error) {
+static bool fail_character(const smma_text_reader *reader, const char *place, smma_error *error) {
   unsigned char c = (unsigned char)*place;
   if (c == '\0') return fail_at(reader, place, error, "a NUL byte; this is no text file");
   if (c < ' ' || c > '~')
@@ -338,7 +331,7 @@ static bool fail_character(const smma_vector_reader *reader, const char *place, 
 }
 
 /* False, with an error, when the row does not hold the expected number of numbers. */
-static bool check_count(const smma_vector_reader *reader, smma_error *error) {
+static bool check_count(const smma_text_reader *reader, smma_error *error) {
   char columns[128];
   const char *place = reader->text, *end = reader->text + reader->length, *surplus = NULL;
   size_t length = 0;
@@ -362,7 +355,7 @@ static bool check_count(const smma_vector_reader *reader, smma_error *error) {
 }
 
 /* The number at *place, the i-th of a part. */
-static bool parse_number(const smma_vector_reader *reader, const char **place, const smma_part *part, int i,
+static bool parse_number(const smma_text_reader *reader, const char **place, const smma_part *part, int i,
                          uint64_t *number, smma_error *error) {
   const char *c = *place, *end = reader->text + reader->length;
   int bits = smma_encoding_of(part->format).bits, digit;
@@ -414,7 +407,7 @@ static inline bool take_number(const char **place, const char *end, int digits, 
 }
 
 /* All numbers of a part. */
-static bool parse_part(const smma_vector_reader *reader, const char **place, const smma_part *part, uint64_t *number,
+static bool parse_part(const smma_text_reader *reader, const char **place, const smma_part *part, uint64_t *number,
                        smma_error *error) {
   const char *end = reader->text + reader->length;
   const int digits = part->count ? digits_of(part->format) : 0;
@@ -428,7 +421,7 @@ static bool parse_part(const smma_vector_reader *reader, const char **place, con
   return true;
 }
 
-smma_vector_status smma_vector_next(smma_vector_reader *reader, smma_row *row, smma_error *error) {
+smma_vector_status smma_text_next(smma_text_reader *reader, smma_row *row, smma_error *error) {
   const char *place = reader->text, *end;
   if (!reader->pending) {
     smma_vector_status status = next_row_line(reader, error);
@@ -508,8 +501,8 @@ static void find_blanks(const smma_row_layout *layout, char *blanks) {
   c[-1] = '\n';
 }
 
-size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t first, size_t most) {
-  const size_t length = smma_vector_line_length(&rows->layout);
+size_t smma_text_take_rows(smma_text_reader *reader, smma_rows *rows, size_t first, size_t most) {
+  const size_t length = smma_text_line_length(&rows->layout);
   const char *text = reader->chunk + reader->taken;
   char blanks[NUMBERS * (DIGITS + 1)];
   size_t count = (reader->filled - reader->taken) / length, good;
@@ -525,15 +518,15 @@ size_t smma_vector_take_rows(smma_vector_reader *reader, smma_rows *rows, size_t
   return good;
 }
 
-unsigned long long smma_vector_line(const smma_vector_reader *reader) { return reader->line; }
+unsigned long long smma_text_line(const smma_text_reader *reader) { return reader->line; }
 
-void smma_vector_close(smma_vector_reader *reader) {
+void smma_text_close(smma_text_reader *reader) {
   if (!reader) return;
   free(reader->path);
   free(reader);
 }
 
-bool smma_vector_recognize(FILE *stream) {
+bool smma_vector_is_text(FILE *stream) {
   char text[1024];
   bool recognized = false;
   rewind(stream);
@@ -548,15 +541,35 @@ bool smma_vector_recognize(FILE *stream) {
   return recognized;
 }
 
-void smma_vector_write_header(FILE *stream, const smma_vector_header *header) {
-  bool scaled = header->scale_block > 0;
-  if (header->recorded_on[0]) fprintf(stream, "# recorded on: %s\n", header->recorded_on);
-  fprintf(stream, "# arch: %s\n# instruction: %s\n# k: %d\n", header->arch, header->instruction, header->k);
-  fprintf(stream, "# a: %s\n# b: %s\n", smma_format_text(header->a), smma_format_text(header->b));
-  fprintf(stream, "# c: %s\n# d: %s\n", smma_format_text(header->c), smma_format_text(header->d));
-  if (scaled) fprintf(stream, "# scale: %s per %d\n", smma_format_text(header->scale), header->scale_block);
+/* The header's lines, each behind what makes it a comment. */
+static void write_keys(FILE *stream, const char *mark, const smma_vector_header *h) {
+  if (h->recorded_on[0]) fprintf(stream, "%s recorded on: %s\n", mark, h->recorded_on);
+  fprintf(stream, "%s arch: %s\n%s instruction: %s\n%s k: %d\n", mark, h->arch, mark, h->instruction, mark, h->k);
+  fprintf(stream, "%s a: %s\n%s b: %s\n", mark, smma_format_text(h->a), mark, smma_format_text(h->b));
+  fprintf(stream, "%s c: %s\n%s d: %s\n", mark, smma_format_text(h->c), mark, smma_format_text(h->d));
+  if (h->scale_block) fprintf(stream, "%s scale: %s per %d\n", mark, smma_format_text(h->scale), h->scale_block);
+  if (h->wave) fprintf(stream, "%s wave: %d\n", mark, h->wave);
+  if (h->fp16_ovfl) fprintf(stream, "%s fp16_ovfl: 1\n", mark);
+  if (h->clamp) fprintf(stream, "%s clamp: 1\n", mark);
+}
+
+void smma_text_write_header(FILE *stream, const smma_vector_header *header) {
+  write_keys(stream, "#", header);
   fprintf(stream, "# columns: a[0..k-1] b[0..k-1] c %sd, raw encodings in hex\n",
-          scaled ? "scale_a[..] scale_b[..] " : "");
+          header->scale_block ? "scale_a[..] scale_b[..] " : "");
+}
+
+void smma_readmemh_write_header(FILE *stream, const smma_vector_header *header) {
+  const smma_row_layout layout = smma_vector_layout(header);
+  write_keys(stream, "//", header);
+  fprintf(stream, "// typedef struct packed {\n");
+  for (int p = SMMA_PARTS - 1; p >= 0; p--) {
+    const smma_part *part = &layout.part[p];
+    const int top = part->count ? 4 * digits_of(part->format) - 1 : 0;
+    if (part->count > 1) fprintf(stream, "//   logic [%d:0][%d:0] %s;\n", part->count - 1, top, part->name);
+    if (part->count == 1) fprintf(stream, "//   logic [%d:0] %s;\n", top, part->name);
+  }
+  fprintf(stream, "// } row_t;\n");
 }
 
 #define HEX_DIGITS(first)                                                                                             \
@@ -600,7 +613,7 @@ static void write_parts(FILE *stream, const smma_row_layout *layout, const smma_
   fwrite(text, 1, (size_t)(c - text), stream);
 }
 
-void smma_vector_put_rows(char *text, const smma_rows *rows, size_t count) {
+void smma_text_put_rows(char *text, const smma_rows *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
     for (int p = 0; p < SMMA_PARTS; p++) {
       const smma_part *part = &rows->layout.part[p];
@@ -610,20 +623,33 @@ void smma_vector_put_rows(char *text, const smma_rows *rows, size_t count) {
   }
 }
 
-bool smma_vector_write_rows(FILE *stream, const smma_rows *rows, size_t count) {
-  const size_t length = smma_vector_line_length(&rows->layout);
+void smma_readmemh_put_rows(char *text, const smma_rows *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    for (int p = SMMA_PARTS - 1; p >= 0; p--) {
+      const smma_part *part = &rows->layout.part[p];
+      smma_part one = *part;
+      one.count = 1;
+      for (size_t e = (size_t)part->count; e-- > 0; text[-1] = '_')
+        text = put_part(text, true, &one, rows->part[p] + (i * (size_t)part->count + e) * part->bytes);
+    }
+    text[-1] = '\n';
+  }
+}
+
+bool smma_text_write_rows(FILE *stream, const smma_rows *rows, size_t count) {
+  const size_t length = smma_text_line_length(&rows->layout);
   char *text = malloc(count * length);
   if (!text) return false;
-  smma_vector_put_rows(text, rows, count);
+  smma_text_put_rows(text, rows, count);
   fwrite(text, 1, count * length, stream);
   free(text);
   return true;
 }
 
-void smma_vector_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
+void smma_text_write_row(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
   write_parts(stream, layout, row, SMMA_PARTS);
 }
 
-void smma_vector_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
+void smma_text_write_operands(FILE *stream, const smma_row_layout *layout, const smma_row *row) {
   write_parts(stream, layout, row, SMMA_PART_D);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/load.h"
-#include "rows/text.h"
+#include "rows/vectors.h"
 #include "unit/recording.h"
 #include "unit/unit.h"
 
@@ -61,14 +61,15 @@ static bool grow(recording *r) {
 }
 
 /* A row of the file, of which another may say the same, but not something else. */
-static bool add_row(recording *r, const smma_row *row, const char *path, unsigned long long line, smma_error *error) {
+static bool add_row(recording *r, const smma_row *row, const char *path, const char *word, unsigned long long at,
+                    smma_error *error) {
   size_t *place;
   if (r->count == MOST_ROWS)
-    return smma_fail(error, "%s: line %llu: more than %d rows; split the file", path, line, MOST_ROWS);
+    return smma_fail(error, "%s: %s %llu: more than %d rows; split the file", path, word, at, MOST_ROWS);
   if (r->count == r->rows.capacity && !grow(r)) return smma_fail(error, "%s: no memory for its rows", path);
   place = find(r, row);
   if (*place && smma_rows_result(&r->rows, *place - 1) != row->d)
-    return smma_fail(error, "%s: line %llu: an earlier line has another result of the same operands", path, line);
+    return smma_fail(error, "%s: %s %llu: an earlier %s has another result of the same operands", path, word, at, word);
   if (!*place) *place = r->count + 1;
   smma_rows_put(&r->rows, r->count++, row);
   return true;
@@ -83,7 +84,7 @@ static bool read_file(recording *r, FILE *stream, const char *path, smma_error *
   r->rows.instruction = smma_instruction_of_header(&header, path, error);
   snprintf(r->recorded_on, sizeof r->recorded_on, "%s", header.recorded_on);
   while (r->rows.instruction && (status = smma_vector_next(reader, &row, error)) == SMMA_VECTOR_ROW)
-    if (!add_row(r, &row, path, smma_vector_line(reader), error)) {
+    if (!add_row(r, &row, path, smma_vector_place_word(reader), smma_vector_place(reader), error)) {
       status = SMMA_VECTOR_ERROR;
       break;
     }

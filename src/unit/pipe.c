@@ -85,10 +85,10 @@ static bool write_text(exchange *e, const smma_instruction *i, const smma_batch 
   bool failed;
   if (!stream) return false;
   smma_vector_header_of(i, &header);
-  smma_vector_write_header(stream, &header);
+  smma_text_write_header(stream, &header);
   for (size_t index = 0; index < batch->rows; index++) {
     smma_rows_get(&rows, index, &row);
-    smma_vector_write_operands(stream, &rows.layout, &row);
+    smma_text_write_operands(stream, &rows.layout, &row);
   }
   failed = ferror(stream);
   return fclose(stream) == 0 && !failed;

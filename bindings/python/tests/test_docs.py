@@ -1,6 +1,7 @@
 """The sessions of the pages, and the examples."""
 
 import doctest
+import re
 import subprocess
 import sys
 
@@ -17,6 +18,49 @@ def test_sessions(monkeypatch, page):
     monkeypatch.chdir(REPOSITORY)
     result = doctest.testfile(str(REPOSITORY / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted and not result.failed
+
+
+def test_vector_files(monkeypatch, tmp_path, command):
+    """The page reads a file that the command writes."""
+    monkeypatch.chdir(tmp_path)
+    page = REPOSITORY / "docs" / "vector-files.md"
+    command(*re.search(r"`softmma (gen [^`]*-o rows\.bin)` with", page.read_text()).group(1).split())
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted and not result.failed
+
+
+def crc32c(data):
+    """Bit by bit, as docs/vector-files.md has it."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def test_vector_file_checksums(tmp_path, command):
+    """By the words of the page, and rows are those of the text."""
+    asked = ["gen", "--on", "B200", "--instr", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", "--rows", "1500"]
+    command(*asked, "--format", "binary", "-o", tmp_path / "rows.bin")
+    text = [line.split() for line in command(*asked).splitlines() if not line.startswith("#")]
+    data = (tmp_path / "rows.bin").read_bytes()
+    rows, stride, first, block = (
+        int.from_bytes(data[at : at + n], "little") for at, n in [(16, 8), (24, 4), (28, 4), (32, 4)]
+    )
+    assert (rows, block) == (1500, 1024)
+    assert int.from_bytes(data[40:44], "little") == crc32c(data[:40] + bytes(4) + data[44:first])
+    behind = first + rows * stride
+    for at, start in enumerate(range(first, behind, block * stride)):
+        stored = data[behind + 4 * at : behind + 4 * at + 4]
+        assert int.from_bytes(stored, "little") == crc32c(data[start : min(start + block * stride, behind)])
+    row = np.dtype(
+        [("a", "u1", 64), ("b", "u1", 64), ("c", "<u4"), ("scale_a", "u1", 4), ("scale_b", "u1", 4), ("d", "<u4")],
+        align=True,
+    )
+    assert row.itemsize == stride
+    for found, words in zip(np.frombuffer(data, row, rows, first), text, strict=True):
+        assert [int(x) for part in found.tolist() for x in np.ravel(part)] == [int(word, 16) for word in words]
 
 
 def run(name, *arguments):
