@@ -1,8 +1,10 @@
 /* The functions of softmma_pkg.sv. Compiled with the simulator's svdpi.h, as C or as C++; of that header it uses what
    IEEE 1800-2017, annex H, has for open arrays, and nothing of one simulator.
 
-   Errors stay in one text: simulators call functions that are not pure one at a time. */
+   Errors stay in one text: simulators call functions that are not pure one at a time. Rows are made by a thread of its
+   own, ahead of the simulator, so that it does not wait for them. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +19,35 @@ extern "C" {
 
 typedef enum { PART_A, PART_B, PART_C, PART_SCALE_A, PART_SCALE_B, PART_D, PARTS } part;
 
+/* Elements of each part, in the containers of its format. */
+typedef struct {
+  unsigned char *part[PARTS];
+  size_t capacity[PARTS];
+} memory;
+
 typedef struct {
   smma_instruction_info info;
   smma_format format[PARTS];
+  size_t bytes[PARTS], count[PARTS]; /* of an element, and elements of a row */
   int bits[PARTS];
-  unsigned char *memory[PARTS]; /* a copy of each array, in the containers of its format */
-  size_t capacity[PARTS];
+} shape;
+
+/* Rows that are made, or are being made by `thread`. */
+typedef struct {
+  const shape *of;
+  char kind[16];
+  smma_row_request request; /* 0 rows: none */
+  memory rows;
+  smma_status status;
+  pthread_t thread;
+  int running;
+} stock;
+
+typedef struct {
+  shape is;
+  memory own; /* copies of the caller's arrays */
+  stock stocks[2];
+  int now; /* the one that rows are taken from; the other has those behind */
 } model;
 
 /* An argument of the running function. */
@@ -82,19 +107,47 @@ static const smma_instruction *find(const char *gpu, const char *name) {
   return found;
 }
 
+static void wait_for(stock *x) {
+  if (x->running) pthread_join(x->thread, NULL);
+  x->running = 0;
+}
+
+static void release(memory *x) {
+  int p;
+  for (p = 0; p < PARTS; p++) free(x->part[p]);
+}
+
 void softmma_close(void *unit) {
   model *m = (model *)unit;
-  int p;
+  int i;
   if (!m) return;
-  for (p = 0; p < PARTS; p++) free(m->memory[p]);
-  smma_custom_free(m->info.instruction);
+  for (i = 0; i < 2; i++) {
+    wait_for(&m->stocks[i]);
+    release(&m->stocks[i].rows);
+  }
+  release(&m->own);
+  smma_custom_free(m->is.info.instruction);
   free(m);
+}
+
+static void set_shape(shape *x, const smma_instruction *instruction) {
+  const smma_instruction_info *i = &x->info;
+  int p;
+  smma_describe(instruction, &x->info, sizeof x->info);
+  const smma_format format[PARTS] = {i->a, i->b, i->c, i->scale, i->scale, i->d};
+  const size_t k = (size_t)i->k, scales = i->scale_block ? k / (size_t)i->scale_block : 0;
+  const size_t count[PARTS] = {k, k, 1, scales, scales, 1};
+  for (p = 0; p < PARTS; p++) {
+    x->format[p] = format[p];
+    x->bytes[p] = smma_format_bytes(format[p]);
+    x->bits[p] = smma_format_bits(format[p]);
+    x->count[p] = count[p];
+  }
 }
 
 void *softmma_open(const char *gpu, const char *instruction) {
   const smma_instruction *found = is_file(gpu) ? open_file(gpu) : find(gpu, instruction);
   model *m;
-  int p;
   if (!found) return NULL;
   m = (model *)calloc(1, sizeof *m);
   if (!m) {
@@ -102,16 +155,13 @@ void *softmma_open(const char *gpu, const char *instruction) {
     fail("softmma_open", "out of memory");
     return NULL;
   }
-  smma_describe(found, &m->info, sizeof m->info);
-  if (is_file(gpu) && *instruction && strcmp(instruction, m->info.name) != 0) {
-    fail("softmma_open", "%s describes '%s', not '%s'; give that name or \"\"", gpu, m->info.name, instruction);
+  set_shape(&m->is, found);
+  m->stocks[0].of = m->stocks[1].of = &m->is;
+  if (is_file(gpu) && *instruction && strcmp(instruction, m->is.info.name) != 0) {
+    fail("softmma_open", "%s describes '%s', not '%s'; give that name or \"\"", gpu, m->is.info.name, instruction);
     softmma_close(m);
     return NULL;
   }
-  m->format[PART_A] = m->info.a, m->format[PART_B] = m->info.b;
-  m->format[PART_C] = m->info.c, m->format[PART_D] = m->info.d;
-  m->format[PART_SCALE_A] = m->format[PART_SCALE_B] = m->info.scale;
-  for (p = 0; p < PARTS; p++) m->bits[p] = smma_format_bits(m->format[p]);
   return m;
 }
 
@@ -121,7 +171,7 @@ static int check_open(const char *function, const void *unit) {
 
 int softmma_describe(void *unit, int *m, int *n, int *k, int *a_bits, int *b_bits, int *c_bits, int *d_bits,
                      int *scale_bits, int *scale_block) {
-  const model *x = (const model *)unit;
+  const shape *x = unit ? &((const model *)unit)->is : NULL;
   *m = *n = *k = *a_bits = *b_bits = *c_bits = *d_bits = *scale_bits = *scale_block = 0;
   if (check_open("softmma_describe", x)) return 1;
   *m = x->info.m, *n = x->info.n, *k = x->info.k;
@@ -190,56 +240,58 @@ static int check_size(const char *function, const argument *x) {
 }
 
 /* Memory for that many elements of a part. */
-static int make_room(const char *function, model *m, part p, size_t count) {
-  const size_t size = count * smma_format_bytes(m->format[p]);
-  unsigned char *memory;
+static int make_room(const char *function, const shape *x, memory *m, int p, size_t count) {
+  const size_t size = count * x->bytes[p];
+  unsigned char *larger;
   if (size <= m->capacity[p]) return 0;
-  memory = (unsigned char *)realloc(m->memory[p], size);
-  if (!memory) return fail(function, "out of memory");
-  m->memory[p] = memory;
+  larger = (unsigned char *)realloc(m->part[p], size);
+  if (!larger) return fail(function, "out of memory");
+  m->part[p] = larger;
   m->capacity[p] = size;
   return 0;
 }
 
-static int too_wide(const char *function, const model *m, part p, const char *name, uint64_t code) {
+static int too_wide(const char *function, const shape *x, int p, const char *name, uint64_t code) {
   return fail(function, "%s is 0x%llx; encodings of %s have %d bits", name, (unsigned long long)code,
-              smma_format_name(m->format[p]), m->bits[p]);
+              smma_format_name(x->format[p]), x->bits[p]);
 }
 
 /* An array's elements as the library takes them. */
-static int take(const char *function, model *m, part p, const argument *x) {
-  const size_t bytes = smma_format_bytes(m->format[p]);
-  const uint64_t mask = mask_of(m->bits[p]), *from;
+static int take(const char *function, model *m, int p, const argument *x) {
+  const size_t bytes = m->is.bytes[p];
+  const uint64_t mask = mask_of(m->is.bits[p]), *from;
+  unsigned char *to;
   char name[32];
   uint64_t all = 0;
   size_t i;
-  if (check_size(function, x) || make_room(function, m, p, x->count)) return 1;
+  if (check_size(function, x) || make_room(function, &m->is, &m->own, p, x->count)) return 1;
   from = side_by_side(x->array, x->count);
+  to = m->own.part[p];
   if (from)
-    all = narrow(bytes, from, x->count, m->memory[p]);
+    all = narrow(bytes, from, x->count, to);
   else
-    for (i = 0; i < x->count; i++) all |= narrow(bytes, element(x->array, i), 1, m->memory[p] + i * bytes);
+    for (i = 0; i < x->count; i++) all |= narrow(bytes, element(x->array, i), 1, to + i * bytes);
   if ((all & ~mask) == 0) return 0;
   for (i = 0; (*element(x->array, i) & ~mask) == 0;) i++;
   snprintf(name, sizeof name, "%s[%d]", x->name, svLow(x->array, 1) + (int)i);
-  return too_wide(function, m, p, name, *element(x->array, i));
+  return too_wide(function, &m->is, p, name, *element(x->array, i));
 }
 
-static void give(const model *m, part p, const argument *x) {
-  const size_t bytes = smma_format_bytes(m->format[p]);
+/* `count` elements, of `bytes` each, to those of an array from element `first` on. */
+static void give(size_t bytes, const unsigned char *from, const argument *x, size_t first, size_t count) {
   uint64_t *to = side_by_side(x->array, x->count);
   size_t i;
   if (to)
-    widen(bytes, m->memory[p], x->count, to);
+    widen(bytes, from, count, to + first);
   else
-    for (i = 0; i < x->count; i++) widen(bytes, m->memory[p] + i * bytes, 1, element(x->array, i));
+    for (i = 0; i < count; i++) widen(bytes, from + i * bytes, 1, element(x->array, first + i));
 }
 
 /* Whether scale factors are there exactly where the unit has them. */
-static int check_scales(const char *function, const model *m, int scaled) {
-  if (scaled == (m->info.scale_block != 0)) return 0;
-  if (scaled) return fail(function, "%s has no scale factors: call the function without _scaled", m->info.name);
-  return fail(function, "%s has scale factors: call %s_scaled", m->info.name, function);
+static int check_scales(const char *function, const shape *x, int scaled) {
+  if (scaled == (x->info.scale_block != 0)) return 0;
+  if (scaled) return fail(function, "%s has no scale factors: call the function without _scaled", x->info.name);
+  return fail(function, "%s has scale factors: call %s_scaled", x->info.name, function);
 }
 
 static int status(const char *function, smma_status s) {
@@ -248,56 +300,40 @@ static int status(const char *function, smma_status s) {
 
 /* ---- Computing ---- */
 
-/* Elements of the arrays of rows or, where `whole` is not 0, of one instruction. */
-typedef struct {
-  size_t a, b, c, scale_a, scale_b;
-  int whole;
-} sizes;
-
-/* D of what is in memory. */
-static smma_status run(model *m, const sizes *n) {
-  unsigned char *const *x = m->memory;
-  const void *scale_a = m->info.scale_block ? x[PART_SCALE_A] : NULL;
-  const void *scale_b = m->info.scale_block ? x[PART_SCALE_B] : NULL;
-  const smma_batch rows = {sizeof rows, n->c, x[PART_A], x[PART_B], x[PART_C], scale_a, scale_b, x[PART_D]};
-  return n->whole ? smma_mma(m->info.instruction, x[PART_A], x[PART_B], x[PART_C], scale_a, scale_b, x[PART_D])
-                  : smma_dot_rows(m->info.instruction, &rows, 1);
+/* D of what is in memory: of rows, or of one whole instruction. */
+static smma_status run(const shape *x, const memory *m, size_t rows, int whole) {
+  unsigned char *const *y = m->part;
+  const void *scale_a = x->info.scale_block ? y[PART_SCALE_A] : NULL;
+  const void *scale_b = x->info.scale_block ? y[PART_SCALE_B] : NULL;
+  const smma_batch batch = {sizeof batch, rows, y[PART_A], y[PART_B], y[PART_C], scale_a, scale_b, y[PART_D]};
+  return whole ? smma_mma(x->info.instruction, y[PART_A], y[PART_B], y[PART_C], scale_a, scale_b, y[PART_D])
+               : smma_dot_rows(x->info.instruction, &batch, 1);
 }
 
-static int compute(const char *function, model *m, const sizes *n, svOpenArrayHandle a, svOpenArrayHandle b,
-                   svOpenArrayHandle c, svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, svOpenArrayHandle d) {
-  const argument in[] = {{"a", a, n->a},
-                         {"b", b, n->b},
-                         {"c", c, n->c},
-                         {"scale_a", scale_a, n->scale_a},
-                         {"scale_b", scale_b, n->scale_b}};
-  const argument out = {"d", d, n->c};
+/* Arrays in the order of parts; those that are NULL are left out. */
+static int compute(const char *function, model *m, const argument x[PARTS], size_t rows, int whole) {
   smma_status s;
   int p;
-  if (check_scales(function, m, scale_a != NULL)) return 1;
-  for (p = PART_A; p <= (scale_a ? PART_SCALE_B : PART_C); p++)
-    if (take(function, m, (part)p, &in[p])) return 1;
-  if (check_size(function, &out) || make_room(function, m, PART_D, n->c)) return 1;
-  s = run(m, n);
-  if (s == SMMA_OK) give(m, PART_D, &out);
+  for (p = 0; p < PART_D; p++)
+    if (x[p].array && take(function, m, p, &x[p])) return 1;
+  if (check_size(function, &x[PART_D]) || make_room(function, &m->is, &m->own, PART_D, x[PART_D].count)) return 1;
+  s = run(&m->is, &m->own, rows, whole);
+  if (s == SMMA_OK) give(m->is.bytes[PART_D], m->own.part[PART_D], &x[PART_D], 0, x[PART_D].count);
   return status(function, s);
-}
-
-static size_t scales_of(const model *m) { return m->info.scale_block ? (size_t)(m->info.k / m->info.scale_block) : 0; }
-
-static sizes sizes_of_rows(const model *m, size_t rows) {
-  const size_t k = rows * (size_t)m->info.k, scales = rows * scales_of(m);
-  const sizes n = {k, k, rows, scales, scales, 0};
-  return n;
 }
 
 static int compute_rows(const char *function, void *unit, svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c,
                         svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, svOpenArrayHandle d) {
   model *m = (model *)unit;
-  sizes n;
-  if (check_open(function, m)) return 1;
-  n = sizes_of_rows(m, (size_t)svSize(c, 1));
-  return compute(function, m, &n, a, b, c, scale_a, scale_b, d);
+  if (check_open(function, m) || check_scales(function, &m->is, scale_a != NULL)) return 1;
+  const size_t rows = (size_t)svSize(c, 1), *n = m->is.count;
+  const argument x[PARTS] = {{"a", a, rows * n[PART_A]},
+                             {"b", b, rows * n[PART_B]},
+                             {"c", c, rows},
+                             {"scale_a", scale_a, rows * n[PART_SCALE_A]},
+                             {"scale_b", scale_b, rows * n[PART_SCALE_B]},
+                             {"d", d, rows}};
+  return compute(function, m, x, rows, 0);
 }
 
 int softmma_rows(void *unit, const svOpenArrayHandle a, const svOpenArrayHandle b, const svOpenArrayHandle c,
@@ -312,14 +348,16 @@ int softmma_rows_scaled(void *unit, const svOpenArrayHandle a, const svOpenArray
 
 static int compute_mma(const char *function, void *unit, svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c,
                        svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, svOpenArrayHandle d) {
-  model *m = (model *)unit;
-  sizes n;
-  if (check_open(function, m)) return 1;
-  n.a = (size_t)m->info.m * (size_t)m->info.k, n.b = (size_t)m->info.n * (size_t)m->info.k;
-  n.c = (size_t)m->info.m * (size_t)m->info.n;
-  n.scale_a = (size_t)m->info.m * scales_of(m), n.scale_b = (size_t)m->info.n * scales_of(m);
-  n.whole = 1;
-  return compute(function, m, &n, a, b, c, scale_a, scale_b, d);
+  model *u = (model *)unit;
+  if (check_open(function, u) || check_scales(function, &u->is, scale_a != NULL)) return 1;
+  const size_t m = (size_t)u->is.info.m, n = (size_t)u->is.info.n, *row = u->is.count;
+  const argument x[PARTS] = {{"a", a, m * row[PART_A]},
+                             {"b", b, n * row[PART_B]},
+                             {"c", c, m * n},
+                             {"scale_a", scale_a, m * row[PART_SCALE_A]},
+                             {"scale_b", scale_b, n * row[PART_SCALE_B]},
+                             {"d", d, m * n}};
+  return compute(function, u, x, 0, 1);
 }
 
 int softmma_mma(void *unit, const svOpenArrayHandle a, const svOpenArrayHandle b, const svOpenArrayHandle c,
@@ -335,23 +373,23 @@ int softmma_mma_scaled(void *unit, const svOpenArrayHandle a, const svOpenArrayH
 static int compute_dot(const char *function, void *unit, svOpenArrayHandle a, svOpenArrayHandle b, uint64_t c,
                        svOpenArrayHandle scale_a, svOpenArrayHandle scale_b, uint64_t *d) {
   model *m = (model *)unit;
-  const void *with_scales[2] = {NULL, NULL};
   smma_status s;
   int p;
   *d = 0;
-  if (check_open(function, m) || check_scales(function, m, scale_a != NULL)) return 1;
-  const size_t k = (size_t)m->info.k, scales = scales_of(m);
-  const argument in[] = {
-      {"a", a, k}, {"b", b, k}, {"c", NULL, 0}, {"scale_a", scale_a, scales}, {"scale_b", scale_b, scales}};
-  for (p = PART_A; p <= (scale_a ? PART_SCALE_B : PART_B); p++)
-    if (p != PART_C && take(function, m, (part)p, &in[p])) return 1;
-  if (make_room(function, m, PART_C, 1) || make_room(function, m, PART_D, 1)) return 1;
-  if (c & ~mask_of(m->bits[PART_C])) return too_wide(function, m, PART_C, "c", c);
-  narrow(smma_format_bytes(m->format[PART_C]), &c, 1, m->memory[PART_C]);
-  if (scale_a) with_scales[0] = m->memory[PART_SCALE_A], with_scales[1] = m->memory[PART_SCALE_B];
-  s = smma_dot(m->info.instruction, m->memory[PART_A], m->memory[PART_B], m->memory[PART_C], with_scales[0],
-               with_scales[1], m->memory[PART_D]);
-  if (s == SMMA_OK) widen(smma_format_bytes(m->format[PART_D]), m->memory[PART_D], 1, d);
+  if (check_open(function, m) || check_scales(function, &m->is, scale_a != NULL)) return 1;
+  const size_t *n = m->is.count;
+  const argument x[] = {{"a", a, n[PART_A]},
+                        {"b", b, n[PART_B]},
+                        {"c", NULL, 0},
+                        {"scale_a", scale_a, n[PART_SCALE_A]},
+                        {"scale_b", scale_b, n[PART_SCALE_B]}};
+  for (p = 0; p < PART_D; p++)
+    if (x[p].array && take(function, m, p, &x[p])) return 1;
+  if (make_room(function, &m->is, &m->own, PART_C, 1) || make_room(function, &m->is, &m->own, PART_D, 1)) return 1;
+  if (c & ~mask_of(m->is.bits[PART_C])) return too_wide(function, &m->is, PART_C, "c", c);
+  narrow(m->is.bytes[PART_C], &c, 1, m->own.part[PART_C]);
+  s = run(&m->is, &m->own, 1, 0);
+  if (s == SMMA_OK) widen(m->is.bytes[PART_D], m->own.part[PART_D], 1, d);
   return status(function, s);
 }
 
@@ -366,38 +404,96 @@ int softmma_dot_scaled(void *unit, const svOpenArrayHandle a, const svOpenArrayH
 
 /* ---- Rows ---- */
 
+/* For each batch of a caller, so many are made together. */
+enum { BATCHES = 16 };
+
+static void *fill_stock(void *to_fill) {
+  stock *x = (stock *)to_fill;
+  x->status = smma_make_rows(x->of->info.instruction, &x->request);
+  if (x->status == SMMA_OK) x->status = run(x->of, &x->rows, x->request.rows, 0);
+  return NULL;
+}
+
+static int prepare_stock(const char *function, stock *x, const char *kind, uint64_t seed, uint64_t first, size_t rows) {
+  unsigned char *const *y = x->rows.part;
+  int p;
+  x->request.rows = 0;
+  for (p = 0; p < PARTS; p++)
+    if (make_room(function, x->of, &x->rows, p, rows * x->of->count[p])) return 1;
+  snprintf(x->kind, sizeof x->kind, "%s", kind);
+  memset(&x->request, 0, sizeof x->request);
+  x->request.size = sizeof x->request;
+  x->request.kind = *kind ? x->kind : NULL;
+  x->request.seed = seed, x->request.first = first, x->request.rows = rows;
+  x->request.a = y[PART_A], x->request.b = y[PART_B], x->request.c = y[PART_C];
+  if (x->of->info.scale_block) x->request.scale_a = y[PART_SCALE_A], x->request.scale_b = y[PART_SCALE_B];
+  return 0;
+}
+
+static int has_row(const stock *x, const char *kind, uint64_t seed, uint64_t row) {
+  return x->request.rows && x->request.seed == seed && strcmp(x->kind, kind) == 0 &&
+         row - x->request.first < x->request.rows;
+}
+
+/* The stock that has the row; else it is made, `rows` rows long, and those behind are begun. */
+static stock *find_stock(const char *function, model *m, const char *kind, uint64_t seed, uint64_t row, size_t rows) {
+  stock *x = &m->stocks[m->now], *next = &m->stocks[!m->now];
+  if (has_row(x, kind, seed, row)) return x;
+  wait_for(next);
+  if (has_row(next, kind, seed, row)) {
+    stock *before = x;
+    x = next, next = before;
+    m->now = !m->now;
+  } else {
+    if (prepare_stock(function, x, kind, seed, row, rows)) return NULL;
+    fill_stock(x);
+  }
+  if (status(function, x->status)) {
+    x->request.rows = 0;
+    return NULL;
+  }
+  if (prepare_stock(function, next, kind, seed, x->request.first + x->request.rows, rows)) return NULL;
+  next->running = pthread_create(&next->thread, NULL, fill_stock, next) == 0;
+  if (!next->running) next->request.rows = 0; /* then they are made when they are asked for */
+  return x;
+}
+
 static int make_rows(const char *function, void *unit, const char *kind, uint64_t seed, uint64_t first,
                      svOpenArrayHandle a, svOpenArrayHandle b, svOpenArrayHandle c, svOpenArrayHandle scale_a,
                      svOpenArrayHandle scale_b, svOpenArrayHandle d) {
   model *m = (model *)unit;
-  smma_row_request request;
-  smma_status s;
-  sizes n;
+  smma_row_request none;
+  size_t done = 0;
   int p;
-  if (check_open(function, m) || check_scales(function, m, scale_a != NULL)) return 1;
-  n = sizes_of_rows(m, (size_t)svSize(c, 1));
-  const argument out[] = {
-      {"a", a, n.a}, {"b", b, n.b}, {"c", c, n.c}, {"scale_a", scale_a, n.scale_a}, {"scale_b", scale_b, n.scale_b},
-      {"d", d, n.c}};
+  if (check_open(function, m) || check_scales(function, &m->is, scale_a != NULL)) return 1;
+  const size_t rows = (size_t)svSize(c, 1), *n = m->is.count;
+  const argument out[PARTS] = {{"a", a, rows * n[PART_A]},
+                               {"b", b, rows * n[PART_B]},
+                               {"c", c, rows},
+                               {"scale_a", scale_a, rows * n[PART_SCALE_A]},
+                               {"scale_b", scale_b, rows * n[PART_SCALE_B]},
+                               {"d", d, rows}};
   for (p = 0; p < PARTS; p++)
-    if (out[p].array && (check_size(function, &out[p]) || make_room(function, m, (part)p, out[p].count))) return 1;
-  memset(&request, 0, sizeof request);
-  request.size = sizeof request;
-  request.kind = *kind ? kind : NULL;
-  request.seed = seed, request.first = first, request.rows = n.c;
-  request.a = m->memory[PART_A], request.b = m->memory[PART_B], request.c = m->memory[PART_C];
-  if (scale_a) request.scale_a = m->memory[PART_SCALE_A], request.scale_b = m->memory[PART_SCALE_B];
-  s = smma_make_rows(m->info.instruction, &request);
-  if (s == SMMA_INVALID_ARGUMENT) /* nothing else can be */
+    if (out[p].array && check_size(function, &out[p])) return 1;
+  memset(&none, 0, sizeof none);
+  none.size = sizeof none, none.kind = *kind ? kind : NULL;
+  if (smma_make_rows(m->is.info.instruction, &none) != SMMA_OK)
     return fail(
         function,
         "there is no kind '%s' of rows: it is random, normal, edge, zeros, tiny, cancellation, ill, network, or "
         "\"\" for all in turn",
         kind);
-  if (s == SMMA_OK) s = run(m, &n);
-  for (p = 0; s == SMMA_OK && p < PARTS; p++)
-    if (out[p].array) give(m, (part)p, &out[p]);
-  return status(function, s);
+  while (done < rows) {
+    const stock *x = find_stock(function, m, kind, seed, first + done, BATCHES * rows);
+    if (!x) return 1;
+    const size_t from = (size_t)(first + done - x->request.first), have = x->request.rows - from;
+    const size_t count = rows - done < have ? rows - done : have;
+    for (p = 0; p < PARTS; p++)
+      if (out[p].array)
+        give(m->is.bytes[p], x->rows.part[p] + from * n[p] * m->is.bytes[p], &out[p], done * n[p], count * n[p]);
+    done += count;
+  }
+  return 0;
 }
 
 int softmma_make_rows(void *unit, const char *kind, uint64_t seed, uint64_t first, const svOpenArrayHandle a,
@@ -412,7 +508,7 @@ int softmma_make_rows_scaled(void *unit, const char *kind, uint64_t seed, uint64
 }
 
 int softmma_same(void *unit, uint64_t d, uint64_t other) {
-  return check_open("softmma_same", unit) == 0 && smma_same(((const model *)unit)->info.instruction, d, other);
+  return check_open("softmma_same", unit) == 0 && smma_same(((const model *)unit)->is.info.instruction, d, other);
 }
 
 /* ---- Explaining ---- */
@@ -430,25 +526,27 @@ static const char *explain(const char *function, void *unit, svOpenArrayHandle a
   model *m = (model *)unit;
   int p;
   *command = 0;
-  if (check_open(function, m) || check_scales(function, m, scale_a != NULL)) return command;
-  const size_t rows = (size_t)svSize(c, 1), k = (size_t)m->info.k, scales = scales_of(m);
-  const argument in[] = {
-      {"a", a, k}, {"b", b, k}, {"c", c, 1}, {"scale-a", scale_a, scales}, {"scale-b", scale_b, scales}};
+  if (check_open(function, m) || check_scales(function, &m->is, scale_a != NULL)) return command;
+  const size_t rows = (size_t)svSize(c, 1), *n = m->is.count;
+  const argument in[] = {{"a", a, rows * n[PART_A]},
+                         {"b", b, rows * n[PART_B]},
+                         {"c", c, rows},
+                         {"scale-a", scale_a, rows * n[PART_SCALE_A]},
+                         {"scale-b", scale_b, rows * n[PART_SCALE_B]}};
   if (row >= rows) {
     fail(function, "there is no row %u: c has %zu elements", row, rows);
     return command;
   }
-  for (p = PART_A; p <= (scale_a ? PART_SCALE_B : PART_C); p++) {
-    const argument all = {in[p].name, in[p].array, in[p].count * rows};
-    if (check_size(function, &all)) return command;
-  }
-  append("softmma dot --on '%s' --instr %s --hex --explain", m->info.arch, m->info.name);
-  for (p = PART_A; p <= (scale_a ? PART_SCALE_B : PART_C); p++) {
+  for (p = 0; p < PART_D; p++)
+    if (in[p].array && check_size(function, &in[p])) return command;
+  append("softmma dot --on '%s' --instr %s --hex --explain", m->is.info.arch, m->is.info.name);
+  for (p = 0; p < PART_D; p++) {
     size_t i;
+    if (!in[p].array) continue;
     append(" --%s", in[p].name);
-    for (i = 0; i < in[p].count; i++)
-      append("%s%0*llx", i ? " " : " '", (m->bits[p] + 3) / 4,
-             (unsigned long long)*element(in[p].array, row * in[p].count + i));
+    for (i = 0; i < n[p]; i++)
+      append("%s%0*llx", i ? " " : " '", (m->is.bits[p] + 3) / 4,
+             (unsigned long long)*element(in[p].array, row * n[p] + i));
     append("'");
   }
   return command;

@@ -21,42 +21,24 @@ module t_fdpa #(
     output logic                       valid_out,
     output logic [31:0]                d
 );
-  localparam int BITS = 1 + EXP + MAN;
   localparam int P = 2 * MAN + 2;              // bits of a product's significand
   localparam int W = F + 3 + $clog2(L + 1);    // and of the sum, with a sign
 
   // ---- 1: products ----
 
-  logic [L-1:0] p_negative, p_infinite, p_nan, negative, infinite, nan;
-  logic signed [L-1:0][11:0] p_exponent, exponent;
-  logic [L-1:0][P-1:0] p_significand, significand;
-  logic c_negative, c_zero, c_infinite, c_nan;
+  logic [L-1:0] negative, infinite, nan;
+  logic signed [L-1:0][11:0] exponent;
+  logic [L-1:0][P-1:0] significand;
+  logic c_negative, c_zero, c_infinite, c_nan, valid1;
   logic signed [11:0] c_exponent;
   logic [23:0] c_significand;
 
-  for (genvar k = 0; k < L; k++) begin : g_product
-    multiply #(.EXP(EXP), .MAN(MAN)) product (
-        .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k]),
-        .significand(p_significand[k]), .infinite(p_infinite[k]), .nan(p_nan[k]));
-  end
+  products #(.L(L), .EXP(EXP), .MAN(MAN)) products (
+      .clk(clk), .a(a), .b(b), .c(c), .negative(negative), .infinite(infinite), .nan(nan), .exponent(exponent),
+      .significand(significand), .c_negative(c_negative), .c_zero(c_zero), .c_infinite(c_infinite), .c_nan(c_nan),
+      .c_exponent(c_exponent), .c_significand(c_significand));
 
-  decode #(.EXP(8), .MAN(23)) decode_c (
-      .code(c), .negative(c_negative), .exponent(c_exponent), .significand(c_significand), .zero(c_zero),
-      .infinite(c_infinite), .nan(c_nan));
-
-  logic valid1, c1_negative, c1_zero, c1_infinite, c1_nan;
-  logic signed [11:0] c1_exponent;
-  logic [23:0] c1_significand;
-
-  always_ff @(posedge clk) begin
-    valid1 <= valid_in && !rst;
-    {negative, infinite, nan} <= {p_negative, p_infinite, p_nan};
-    exponent <= p_exponent;
-    significand <= p_significand;
-    {c1_negative, c1_zero, c1_infinite, c1_nan} <= {c_negative, c_zero, c_infinite, c_nan};
-    c1_exponent <= c_exponent;
-    c1_significand <= c_significand;
-  end
+  always_ff @(posedge clk) valid1 <= valid_in && !rst;
 
   // ---- 2: alignment and sum ----
 
@@ -66,7 +48,7 @@ module t_fdpa #(
   logic [F+23:0] aligned_c;
 
   always_comb begin
-    greatest = c1_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c1_exponent;
+    greatest = c_zero ? 12'(BUG == 2 ? -126 : E_ZERO) : c_exponent;
     for (int k = 0; k < L; k++) begin
       if (significand[k] == 0) begin
         if (greatest < 12'(E_ZERO)) greatest = 12'(E_ZERO);
@@ -74,8 +56,8 @@ module t_fdpa #(
         greatest = exponent[k];
       end
     end
-    aligned_c = {c1_significand, {F{1'b0}}} >> (12'sd23 + greatest - c1_exponent);
-    sum = c1_negative ? -W'(aligned_c) : W'(aligned_c);
+    aligned_c = {c_significand, {F{1'b0}}} >> (12'sd23 + greatest - c_exponent);
+    sum = c_negative ? -W'(aligned_c) : W'(aligned_c);
     for (int k = 0; k < L; k++) begin
       aligned = {significand[k], {F{1'b0}}} >> (12'(2 * MAN) + greatest - $signed(exponent[k]));
       if (BUG == 1) aligned[0] = 0;
@@ -88,12 +70,12 @@ module t_fdpa #(
   logic signed [W-1:0] sum2;
   logic plus, minus;
 
-  assign plus = |(infinite & ~negative) || (c1_infinite && !c1_negative);
-  assign minus = |(infinite & negative) || (c1_infinite && c1_negative);
+  assign plus = |(infinite & ~negative) || (c_infinite && !c_negative);
+  assign minus = |(infinite & negative) || (c_infinite && c_negative);
 
   always_ff @(posedge clk) begin
     valid2 <= valid1 && !rst;
-    nan2 <= |nan || c1_nan || (plus && minus);
+    nan2 <= |nan || c_nan || (plus && minus);
     infinite2 <= plus || minus;
     negative2 <= minus;
     greatest2 <= greatest;

@@ -64,7 +64,7 @@ if __name__ == "__main__":
     unit, build = os.environ["UNIT"], os.environ["BUILD"]
     runner = get_runner("icarus")
     runner.build(
-        sources=[here / name for name in (f"{unit}.sv", "round_f32.sv", "multiply.sv", "decode.sv")],
+        sources=[here / name for name in (f"{unit}.sv", "products.sv", "multiply.sv", "decode.sv", "round_f32.sv")],
         hdl_toplevel=unit,
         parameters={"BUG": int(os.environ["BUG"])},
         build_args=["-g2012"],

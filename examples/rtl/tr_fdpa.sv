@@ -21,7 +21,6 @@ module tr_fdpa #(
     output logic                       valid_out,
     output logic [31:0]                d
 );
-  localparam int BITS = 1 + EXP + MAN;
   localparam int P = 2 * MAN + 2;              // bits of a product's significand
   localparam int W = F + 3 + $clog2(L + 1);    // of the sum of products, with a sign
   localparam int T = W + F2 + 1 - F;           // and of all
@@ -29,39 +28,25 @@ module tr_fdpa #(
 
   // ---- 1: products ----
 
-  logic [L-1:0] p_negative, p_infinite, p_nan, negative, infinite, nan;
-  logic signed [L-1:0][11:0] p_exponent, exponent;
-  logic [L-1:0][P-1:0] p_significand, significand;
-  logic c_negative, c_zero, c_infinite, c_nan;
+  logic [L-1:0] negative, of_infinity, infinite, nan;
+  logic signed [L-1:0][11:0] exponent;
+  logic [L-1:0][P-1:0] significand;
+  logic c_negative, c_zero, c_infinite, c_nan, valid1;
   logic signed [11:0] c_exponent;
   logic [23:0] c_significand;
 
-  for (genvar k = 0; k < L; k++) begin : g_product
-    multiply #(.EXP(EXP), .MAN(MAN)) product (
-        .a(a[k*BITS+:BITS]), .b(b[k*BITS+:BITS]), .negative(p_negative[k]), .exponent(p_exponent[k]),
-        .significand(p_significand[k]), .infinite(p_infinite[k]), .nan(p_nan[k]));
-  end
+  products #(.L(L), .EXP(EXP), .MAN(MAN)) products (
+      .clk(clk), .a(a), .b(b), .c(c), .negative(negative), .infinite(of_infinity), .nan(nan), .exponent(exponent),
+      .significand(significand), .c_negative(c_negative), .c_zero(c_zero), .c_infinite(c_infinite), .c_nan(c_nan),
+      .c_exponent(c_exponent), .c_significand(c_significand));
 
-  decode #(.EXP(8), .MAN(23)) decode_c (
-      .code(c), .negative(c_negative), .exponent(c_exponent), .significand(c_significand), .zero(c_zero),
-      .infinite(c_infinite), .nan(c_nan));
+  always_ff @(posedge clk) valid1 <= valid_in && !rst;
 
-  logic valid1, c1_negative, c1_infinite, c1_nan;
-  logic signed [11:0] c1_exponent;
-  logic [23:0] c1_significand;
-
-  always_ff @(posedge clk) begin
-    valid1 <= valid_in && !rst;
-    {negative, nan} <= {p_negative, p_nan};
+  // Products of 2^128 and more are infinite.
+  always_comb
     for (int k = 0; k < L; k++)
-      infinite[k] <= p_infinite[k] || (BUG != 2 && !p_nan[k] &&
-                     $signed(p_exponent[k]) >= (p_significand[k][P-1] ? 12'sd127 : 12'sd128));
-    exponent <= p_exponent;
-    significand <= p_significand;
-    {c1_negative, c1_infinite, c1_nan} <= {c_negative, c_infinite, c_nan};
-    c1_exponent <= c_exponent;
-    c1_significand <= c_significand;
-  end
+      infinite[k] = of_infinity[k] || (BUG != 2 && !nan[k] &&
+                    $signed(exponent[k]) >= (significand[k][P-1] ? 12'sd127 : 12'sd128));
 
   // ---- 2: the sum of products ----
 
@@ -86,19 +71,19 @@ module tr_fdpa #(
   logic [23:0] c2_significand;
   logic plus, minus;
 
-  assign plus = |(infinite & ~negative) || (c1_infinite && !c1_negative);
-  assign minus = |(infinite & negative) || (c1_infinite && c1_negative);
+  assign plus = |(infinite & ~negative) || (c_infinite && !c_negative);
+  assign minus = |(infinite & negative) || (c_infinite && c_negative);
 
   always_ff @(posedge clk) begin
     valid2 <= valid1 && !rst;
-    nan2 <= |nan || c1_nan || (plus && minus);
+    nan2 <= |nan || c_nan || (plus && minus);
     infinite2 <= plus || minus;
     negative2 <= minus;
     greatest2 <= greatest;
     sum2 <= sum;
-    c2_negative <= c1_negative;
-    c2_exponent <= c1_exponent;
-    c2_significand <= c1_significand;
+    c2_negative <= c_negative;
+    c2_exponent <= c_exponent;
+    c2_significand <= c_significand;
   end
 
   // ---- 3: and c ----
