@@ -30,6 +30,8 @@ module against_model #(
   int sent = 0, got = 0;      // rows of the batch
   bit differs = 0;            // row `got`, whose result is
   logic [31:0] other;
+  localparam int MOST_CLOCKS = 1000; // more than the unit's latency
+  int silent = 0;
   longint unsigned a[BATCH*K], b[BATCH*K], c[BATCH], d[BATCH];
 
   function automatic void check(int status);
@@ -82,6 +84,8 @@ module against_model #(
       c_in <= c[sent][31:0];
       sent <= sent + 1;
     end
+    silent <= valid_out ? 0 : silent + 1;
+    if (silent > MOST_CLOCKS) $fatal(1, "no result for %0d clocks", MOST_CLOCKS);
     if (valid_out && !differs) begin
       got <= got + 1;
       if (got + 1 == BATCH) begin

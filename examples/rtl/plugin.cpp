@@ -9,6 +9,8 @@
 
 namespace {
 
+constexpr int MOST_CLOCKS = 1000;  // more than the unit's latency
+
 struct Unit {
   VerilatedContext context;
   MODEL model{&context};
@@ -51,19 +53,23 @@ int computes(void *unit, const smma_instruction_info *i, char *message, size_t s
 }
 
 // A row a clock. A port's bits lie in memory as a row's elements do.
-int run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *, size_t) {
+int run(void *unit, const smma_instruction_info *i, const smma_batch *batch, char *message, size_t size) {
   Unit *u = static_cast<Unit *>(unit);
   const size_t bytes = 2 * static_cast<size_t>(i->k);
   const auto *a = static_cast<const unsigned char *>(batch->a), *b = static_cast<const unsigned char *>(batch->b);
   const auto *c = static_cast<const unsigned char *>(batch->c);
   auto *d = static_cast<unsigned char *>(batch->d);
-  for (size_t sent = 0, got = 0; got < batch->rows;) {
+  for (size_t sent = 0, got = 0, clocks = 0; got < batch->rows;) {
     u->model.valid_in = sent < batch->rows;
     if (u->model.valid_in) {
       std::memcpy(&u->model.a, a + sent * bytes, bytes);
       std::memcpy(&u->model.b, b + sent * bytes, bytes);
       std::memcpy(&u->model.c, c + sent * 4, 4);
       sent++;
+    }
+    if (++clocks > batch->rows + MOST_CLOCKS) {
+      std::snprintf(message, size, "no result within %d clocks of row %zu of the batch", MOST_CLOCKS, got);
+      return 1;
     }
     u->clock();
     if (u->model.valid_out) std::memcpy(d + got++ * 4, &u->model.d, 4);
