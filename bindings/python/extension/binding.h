@@ -157,6 +157,7 @@ PyObject *python_plan_text(PyObject *module, PyObject *handle);
 PyObject *python_library_plan(PyObject *module, PyObject *arguments);
 PyObject *python_plan_libraries(PyObject *module, PyObject *none);
 PyObject *python_matmul(PyObject *module, PyObject *arguments);
+PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_device_view(PyObject *module, PyObject *arguments);
 PyObject *python_device_read(PyObject *module, PyObject *arguments);
 PyObject *python_device_write(PyObject *module, PyObject *arguments);

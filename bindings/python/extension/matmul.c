@@ -28,6 +28,7 @@ typedef struct {
   smma_format d, scale;              /* of D and of scale factors */
   npy_intp scale_block;              /* what a factor scales, a block or a part of the plan's; 0: there are none */
   PyArrayObject *bias;               /* N numbers; NULL: none */
+  PyArrayObject *metadata;           /* where the elements of a sparse A stand, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
   int axes; /* of the batch */
   npy_intp batch[MOST_AXES];
@@ -130,7 +131,10 @@ static bool make_matrix(product *p, int operand) {
 }
 
 static bool check_inner(const product *p) {
-  if (columns_of(p->operand[A]) == rows_of(p->operand[B])) return true;
+  const npy_intp columns = columns_of(p->operand[A]), rows = rows_of(p->operand[B]);
+  if (p->metadata)
+    return columns * 2 == rows || fail_shapes(p, A, B, "of a sparse a the columns must be half of b's rows");
+  if (columns == rows) return true;
   return fail_shapes(p, A, B, "the columns of a must be the rows of b");
 }
 
@@ -303,6 +307,7 @@ static smma_status multiply(product *p, char *const data[OPERANDS]) {
   if (p->multiplier) return smma_multiplier_run(p->multiplier, g->m, data[A], data[SCALE_A], data[C], data[D]);
   g->a = data[A], g->b = data[B], g->c = data[C], g->d = data[D];
   g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
+  if (p->metadata) return smma_gemm_sparse(p->instruction, g, PyArray_DATA(p->metadata));
   return p->bounds ? bound(p, g->d) : smma_gemm(p->instruction, g);
 }
 
@@ -334,7 +339,7 @@ static bool fail_product(const product *p, smma_status status) {
 /* Sizes and layouts. */
 static void describe_matrices(product *p) {
   smma_gemm_arguments *g = &p->with;
-  g->m = (size_t)rows_of(p->operand[A]), g->k = (size_t)columns_of(p->operand[A]);
+  g->m = (size_t)rows_of(p->operand[A]), g->k = (size_t)rows_of(p->operand[B]);
   g->n = (size_t)columns_of(p->operand[B]);
   layout_of(p->operand[A], &g->order_a, &g->lda);
   layout_of(p->operand[B], &g->order_b, &g->ldb);
@@ -500,6 +505,7 @@ static bool take_bias(product *p, PyObject *bias) {
 
 static void release_operands(product *p) {
   Py_CLEAR(p->bias);
+  Py_CLEAR(p->metadata);
   for (int i = 0; i < OPERANDS; i++) Py_CLEAR(p->operand[i]);
 }
 
@@ -536,6 +542,34 @@ PyObject *python_matmul(PyObject *module, PyObject *arguments) {
   if (find_place(&p, object, bias) && take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) &&
       take_bias(&p, bias))
     result = multiplied(&p);
+  release_operands(&p);
+  return result;
+}
+
+/* The bytes that say where each element of A stands. */
+static bool take_metadata(product *p, PyObject *metadata, PyObject *a) {
+  PyArrayObject *of_a = array_of(a);
+  const bool fits = of_a && PyArray_Check(metadata) && PyArray_TYPE((PyArrayObject *)metadata) == NPY_UINT8 &&
+                    PyArray_IS_C_CONTIGUOUS((PyArrayObject *)metadata) && PyArray_NDIM(of_a) <= 2 &&
+                    PyArray_SAMESHAPE((PyArrayObject *)metadata, of_a);
+  if (of_a && !fits)
+    PyErr_SetString(PyExc_ValueError, "metadata: it must have the shape of a, of one or two axes, without a batch");
+  Py_XDECREF(of_a);
+  if (fits) p->metadata = (PyArrayObject *)Py_NewRef(metadata);
+  return fits;
+}
+
+/* The product of a sparse A, from the metadata and the arguments of matmul. */
+PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *metadata, *rest, *result = NULL;
+  product p = {.axes = 0};
+  choice x;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO!", &metadata, &PyTuple_Type, &rest)) return NULL;
+  if (!read_arguments(rest, &p, object, &x, &bias) || !take_metadata(&p, metadata, object[A])) return NULL;
+  if (take_arrays(&p, object) && PyArray_NDIM(p.operand[B]) > 2)
+    PyErr_SetString(PyExc_ValueError, "b: a sparse product is of two matrices, not of a batch of them");
+  if (!PyErr_Occurred() && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias)) result = multiplied(&p);
   release_operands(&p);
   return result;
 }

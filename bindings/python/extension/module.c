@@ -56,6 +56,7 @@ static PyMethodDef functions[] = {
     {"from_dlpack", python_from_dlpack, METH_O, NULL},
     {"to_dlpack", python_to_dlpack, METH_VARARGS, NULL},
     {"matmul", python_matmul, METH_VARARGS, NULL},
+    {"sparse_matmul", python_sparse_matmul, METH_VARARGS, NULL},
     {"multiplier", python_multiplier, METH_VARARGS, NULL},
     {"multiplier_matmul", python_multiplier_matmul, METH_VARARGS, NULL},
     {"bound", python_bound, METH_VARARGS, NULL},

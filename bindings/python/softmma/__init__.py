@@ -27,6 +27,7 @@ from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
+from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
     ComparedUnit,
     Comparison,
@@ -79,6 +80,7 @@ __all__ = [
     "Tree",
     "assert_close",
     "compare",
+    "compress",
     "diff",
     "dot",
     "dtype",
@@ -97,6 +99,7 @@ __all__ = [
     "quantize",
     "round",
     "rows",
+    "sparse_matmul",
     "trace",
     "tree",
 ]

@@ -67,6 +67,7 @@ def matmul(
     threads: int,
     kernel: str | None,
 ) -> NDArray[Any]: ...
+def sparse_matmul(metadata: NDArray[np.uint8], arguments: tuple[Any, ...], /) -> NDArray[Any]: ...  # those of matmul
 def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int]: ...  # those of matmul, a, c, scale_a None
 def multiplier_matmul(
     multiplier: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None

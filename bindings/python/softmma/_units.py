@@ -46,8 +46,10 @@ class Instruction:
     """One instruction: D = A B + C for an M x K, a K x N and an M x N matrix, and what is known of it.
 
     ``a``, ``b``, ``c``, ``d`` and ``scale`` are names of formats (``scale`` is None without scale factors, of which
-    ``scale_block`` elements along K share one). ``model`` is the algorithm, ``parameters`` its parameters, ``rule``
-    the name of both together; ``evidence`` says what they rest on, ``questions`` what is not settled.
+    ``scale_block`` elements along K share one). Of every ``sparse_group`` elements of A along K a sparse instruction
+    stores half, and ``k`` counts these; of a dense one it is 0. ``model`` is the algorithm, ``parameters`` its
+    parameters, ``rule`` the name of both together; ``evidence`` says what they rest on, ``questions`` what is not
+    settled.
     """
 
     arch: str
@@ -61,6 +63,7 @@ class Instruction:
     d: str
     scale: str | None
     scale_block: int
+    sparse_group: int
     model: str
     parameters: Mapping[str, int | str] = field(hash=False)
     rule: str
@@ -201,7 +204,7 @@ def instructions(on: str | None = None, *, every_n: bool = False) -> Instruction
     for handle in _core.catalogue(on):
         i = Instruction(*_core.describe(handle))
         family = i.name.partition(".")[0]
-        key = i.arch, family, i.m, i.k, i.a, i.b, i.c, i.d, i.scale, i.scale_block, i.rule
+        key = i.arch, family, i.m, i.k, i.a, i.b, i.c, i.d, i.scale, i.scale_block, i.sparse_group, i.rule
         if every_n or key not in seen:
             result.append(i)
         seen.add(key)

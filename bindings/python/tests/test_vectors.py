@@ -47,9 +47,22 @@ def differs(i, expected, got):
     return np.flatnonzero((bits(expected) != bits(got)) & ~both_nan)
 
 
+def instruction_of(header):
+    """What AMD writes apart from an instruction's name is a part of it."""
+    name = header["instruction"]
+    if name.endswith(("_iu8", "_iu4")):
+        name += f".{header['a']}.{header['b']}"
+    if "wave" in header:
+        name += f".w{header['wave']}"
+    for key, suffix in (("fp16_ovfl", ".ovfl"), ("clamp", ".clamp")):
+        if int(header.get(key, 0)):
+            name += suffix
+    return softmma.instruction(header["arch"], name)
+
+
 def check(path):
     header, rows = read(path)
-    i = softmma.instruction(header["arch"], header["instruction"])
+    i = instruction_of(header)
     a, b, c, scale_a, scale_b, d = columns(i, rows)
     got = softmma.dot(a, b, c, on=i, scale_a=scale_a, scale_b=scale_b)
     wrong = differs(i, d, got)
