@@ -10,7 +10,7 @@
 #include "support.h"
 
 /* Rows of another seed, and others sought, that must not tell what was found from the unit. */
-enum { FRESH = 100000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
+enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* Of short units many, which take some seconds each; of all some. */
 enum { SHORT_UNITS = 192, SHORT = 4, UNITS = 8 };

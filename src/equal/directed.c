@@ -210,16 +210,44 @@ static void place_least(uint64_t *state, const smma_search *s, smma_row *row) {
   }
 }
 
+/* Two or three products about the least normal result, which cancel to subnormal numbers, and a term anywhere. */
+static void place_normal(uint64_t *state, const smma_search *s, smma_row *row) {
+  const int normal = whole_range(s->as->d).least + smma_encoding_of(s->as->d).fraction_bits,
+            anywhere = anchor(state, s);
+  for (int n = 1 + below(state, 2); n >= 0; n--) {
+    const int exponent = normal - 1 + below(state, 3);
+    place_product(state, s, row, place(state, s), exponent, false);
+  }
+  if (below(state, 2))
+    place_product(state, s, row, place(state, s), anywhere, false);
+  else if (below(state, 2))
+    row->c = power(state, s->as->c, anywhere);
+}
+
+/* A product about as great as any, and one as small: both bits are in the sum only where that has so many. */
+static void place_far(uint64_t *state, const smma_search *s, smma_row *row) {
+  const smma_range a = whole_range(s->as->a), b = whole_range(s->as->b);
+  const int top = a.greatest + b.greatest - below(state, 6), low = a.least + b.least + below(state, FAR);
+  const int first = place(state, s), second = place(state, s);
+  place_product(state, s, row, first, top, true);
+  place_product(state, s, row, second, low, true);
+  if (below(state, 4) == 0) row->c = power(state, s->as->c, top);
+}
+
 void smma_directed_row(const smma_search *s, uint64_t index, smma_row *row) {
   uint64_t state = s->seed ^ index * UINT64_C(0xd1342543de82ef95);
   fill(&state, s, row);
-  const int sort = below(&state, 9);
+  const int sort = below(&state, 11);
   if (smma_is_integer(s->as->d) || sort == 0)
     place_ends(&state, s, row);
   else if (sort == 1)
     place_tie(&state, s, row);
   else if (sort == 2)
     place_least(&state, s, row);
+  else if (sort == 3)
+    place_normal(&state, s, row);
+  else if (sort == 4)
+    place_far(&state, s, row);
   else
     place_terms(&state, s, row);
 }
