@@ -102,8 +102,9 @@ static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_text_write_header(to, &header);
   while (smma_vector_next(reader, &row, &error) == SMMA_VECTOR_ROW) {
+    const bool was_nan = isnan(smma_value(header.d, row.d));
     row.d ^= 1;
-    rows += !isnan(smma_value(header.d, row.d));
+    rows += !was_nan || !isnan(smma_value(header.d, row.d));
     smma_text_write_row(to, &layout, &row);
   }
   smma_vector_close(reader);

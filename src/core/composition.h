@@ -387,8 +387,12 @@ SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, bool of
   return of_terms && smma_marks_nan(nan) ? smma_marked_nan(f) : smma_quieted(f, x);
 }
 
-/* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
-SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
+/* Whoever watches sums defines this before the core is included (coverage/watch.c). */
+#ifndef SMMA_WATCH_SUM
+#define SMMA_WATCH_SUM(step, term, count, sum)
+#endif
+
+SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
   const smma_encoding f = smma_encoding_of(s->output);
   smma_node n = smma_special_node(s, nan, term, count);
   uint64_t code;
@@ -403,6 +407,13 @@ SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smm
     code = smma_composed_code(s, smma_leading_of(n), term, count);
   }
   return smma_node_of(smma_decode(f, code), code);
+}
+
+/* The sum of `count` terms, the accumulator the last if there are more than a group takes. */
+SMMA_CORE smma_node smma_fuse(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
+  const smma_node sum = smma_fuse_unwatched(s, nan, term, count);
+  SMMA_WATCH_SUM(s, term, count, sum);
+  return sum;
 }
 
 /* ---- Steps ---- */

@@ -1,0 +1,421 @@
+/* Events that no row makes happen. What is said here is proved from formats and ranges of exponents; an event of which
+   nothing is said may still be one. */
+#include "coverage/events.h"
+#include "isa/compose.h"
+
+/* Beyond every exponent. */
+enum { FAR = 20000 };
+
+/* Exponents that nodes which are not zero can have: as they bring them, of their leading bits, of the last bit that any
+   of them has; and by how much that of a leading bit is above the node's. */
+typedef struct {
+  int least, most, leading_least, leading_most, last, above;
+} exponents;
+
+static const smma_composition *composition_of(const smma_event_space *space) {
+  return &space->operation.rule.with.composition;
+}
+
+static exponents exponents_of(smma_format format, smma_subnormal_policy policy) {
+  const smma_encoding f = smma_encoding_of(format);
+  const int least = smma_minimum_exponent(f), field = (int)(smma_largest_fields(f) >> f.fraction_bits);
+  const int most = smma_maximum(field, f.specials != SMMA_SPECIALS_POWERS_OF_TWO) - f.bias;
+  const int last = f.specials == SMMA_SPECIALS_POWERS_OF_TWO ? least : least - f.fraction_bits;
+  return (exponents){least,
+                     most,
+                     policy == SMMA_SUBNORMALS_KEPT ? last : least,
+                     most + (f.specials == SMMA_SPECIALS_INTEGER),
+                     last,
+                     f.specials == SMMA_SPECIALS_INTEGER};
+}
+
+static exponents product_of(exponents x, exponents y) {
+  return (exponents){
+      x.least + y.least, x.most + y.most,      x.leading_least + y.leading_least, x.leading_most + y.leading_most + 1,
+      x.last + y.last,   x.above + y.above + 1};
+}
+
+static int brought_least(const smma_cut *cut, exponents x) {
+  if (cut->brings == SMMA_BRINGS_NOTHING) return x.least;
+  return smma_maximum((cut->brings == SMMA_BRINGS_NORMALIZED ? x.leading_least : x.least) + cut->offset, cut->least);
+}
+
+static int brought_most(const smma_cut *cut, exponents x) {
+  if (cut->brings == SMMA_BRINGS_NOTHING) return x.most;
+  return smma_maximum((cut->brings == SMMA_BRINGS_NORMALIZED ? x.leading_most : x.most) + cut->offset, cut->least);
+}
+
+static exponents either(exponents x, exponents y) {
+  return (exponents){smma_minimum(x.least, y.least),
+                     smma_maximum(x.most, y.most),
+                     smma_minimum(x.leading_least, y.leading_least),
+                     smma_maximum(x.leading_most, y.leading_most),
+                     smma_minimum(x.last, y.last),
+                     smma_maximum(x.above, y.above)};
+}
+
+/* Whether sums have bits at the cut that no term has. */
+static bool adds_bits(const smma_step *s) {
+  return s->opposing == SMMA_OPPOSING_COMPLEMENT ||
+         (s->width != SMMA_NONE && s->width_overflow == SMMA_INTEGER_SATURATES);
+}
+
+/* A sum rounded to the output, of terms of which none has a bit below 2^last. */
+static exponents rounded(const smma_step *s, int last) {
+  exponents x = exponents_of(s->output, s->subnormal_outputs);
+  if (adds_bits(s)) return x;
+  last = smma_minimum(last, x.most - smma_encoding_of(s->output).fraction_bits); /* where it saturates */
+  x.last = smma_maximum(x.last, last);
+  x.leading_least = smma_maximum(x.leading_least, last);
+  x.least = smma_maximum(x.least, last);
+  return x;
+}
+
+/* Nothing is known. */
+static const exponents any = {-FAR, FAR, -FAR, FAR, -FAR, FAR};
+
+/* The sums of a chain: the accumulators behind the first. */
+static exponents chained(const smma_event_space *space, const smma_step *s, exponents terms) {
+  const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
+  if (s->output == SMMA_NO_FORMAT) return any;
+  return rounded(s, s->start == SMMA_START_C ? smma_minimum(c.last, terms.last) : terms.last);
+}
+
+/* c, and the sums before. */
+static exponents accumulator_of(const smma_event_space *space, const smma_step *s, exponents terms) {
+  const exponents c = exponents_of(space->operation.d, composition_of(space)->subnormal_c);
+  return s->start == SMMA_START_C ? either(c, chained(space, s, terms)) : chained(space, s, terms);
+}
+
+/* The greatest reference exponent of a step whose terms are such; zeros bring theirs. */
+static int most_reference(const smma_event_space *space, const smma_step *s, exponents terms) {
+  int most = brought_most(&s->term, terms);
+  if (s->reference != SMMA_NONE) return s->reference;
+  if (s->term.zero_exponent != SMMA_OWN_EXPONENT) most = smma_maximum(most, s->term.zero_exponent + s->term.offset);
+  if (s->join != SMMA_JOIN_CHAIN) return most;
+  most = smma_maximum(most, brought_most(&s->accumulator, accumulator_of(space, s, terms)));
+  if (s->accumulator.zero_exponent != SMMA_OWN_EXPONENT)
+    most = smma_maximum(most, s->accumulator.zero_exponent + s->accumulator.offset);
+  return most;
+}
+
+/* Of sums that are rounded to no format: they have the reference exponent. */
+static exponents unrounded(const smma_event_space *space, const smma_step *s, exponents terms) {
+  const int brought = smma_minimum(terms.least, brought_least(&s->term, terms));
+  const int most = most_reference(space, s, terms), least = s->reference != SMMA_NONE ? s->reference : brought;
+  const int last = smma_minimum(terms.last, least - SMMA_MOST_TERM_BITS);
+  const int leads = smma_maximum(most, terms.leading_most) + 8;
+  return (exponents){least, most, last, leads, last, leads - least};
+}
+
+/* Of the nodes that a step gives. */
+static exponents sums_of(const smma_event_space *space, const smma_step *s, exponents terms) {
+  if (s->output == SMMA_NO_FORMAT) return s->join == SMMA_JOIN_APART ? unrounded(space, s, terms) : any;
+  return s->join == SMMA_JOIN_CHAIN ? accumulator_of(space, s, terms) : rounded(s, terms.last);
+}
+
+/* Of the terms of a step: the nodes before it, and in a tree sums of these. */
+static exponents terms_in(const smma_event_space *space, int step, exponents nodes) {
+  const smma_step *s = &composition_of(space)->step[step];
+  if (s->join != SMMA_JOIN_TREE) return nodes;
+  return s->output == SMMA_NO_FORMAT ? any : either(nodes, rounded(s, nodes.last));
+}
+
+static exponents terms_of(const smma_event_space *space, int step) {
+  const smma_operation *o = &space->operation;
+  const smma_composition *p = composition_of(space);
+  const smma_format a = p->widen == SMMA_NO_FORMAT ? o->a : p->widen, b = p->widen == SMMA_NO_FORMAT ? o->b : p->widen;
+  const exponents scale = exponents_of(o->scale, SMMA_SUBNORMALS_KEPT);
+  exponents x = product_of(exponents_of(a, p->subnormal_a), exponents_of(b, p->subnormal_b));
+  for (int n = 0;; n++) {
+    if (n == p->scaled_step && o->scale_block) x = product_of(product_of(x, scale), scale);
+    x = terms_in(space, n, x);
+    if (n == step) return x;
+    x = sums_of(space, &p->step[n], x);
+  }
+}
+
+static const char *operand_excluded(smma_format format, smma_operand_class class) {
+  const smma_encoding f = smma_encoding_of(format);
+  const bool ieee = f.specials == SMMA_SPECIALS_IEEE, integer = f.specials == SMMA_SPECIALS_INTEGER;
+  const bool powers = f.specials == SMMA_SPECIALS_POWERS_OF_TWO;
+  const bool negative = class != SMMA_CLASS_NAN && class % 2;
+  if (negative && !f.sign_bits) return "the format has no sign";
+  switch (class) {
+    case SMMA_CLASS_ZERO: return powers ? "the format has no zero" : NULL;
+    case SMMA_CLASS_MINUS_ZERO:
+      return integer || f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO || powers ? "the format has no -0" : NULL;
+    case SMMA_CLASS_SUBNORMAL:
+    case SMMA_CLASS_MINUS_SUBNORMAL:
+      return integer || powers || f.fraction_bits == 0 ? "the format has no subnormal numbers" : NULL;
+    case SMMA_CLASS_NORMAL:
+    case SMMA_CLASS_MINUS_NORMAL: return NULL;
+    case SMMA_CLASS_GREATEST:
+    case SMMA_CLASS_MINUS_GREATEST: return NULL;
+    case SMMA_CLASS_INFINITE:
+    case SMMA_CLASS_MINUS_INFINITE: return ieee ? NULL : "the format has no infinity";
+    case SMMA_CLASS_NAN: return integer || f.specials == SMMA_SPECIALS_FINITE ? "the format has no NaN" : NULL;
+    case SMMA_OPERAND_CLASSES: break;
+  }
+  return NULL;
+}
+
+static bool has(smma_format format, smma_operand_class class) {
+  return format != SMMA_NO_FORMAT && !operand_excluded(format, class);
+}
+
+static const char *special_excluded(const smma_event_space *space, smma_special_event event) {
+  const smma_operation *o = &space->operation;
+  const bool nan_a = has(o->a, SMMA_CLASS_NAN), nan_b = has(o->b, SMMA_CLASS_NAN),
+             nan_c = has(space->c, SMMA_CLASS_NAN);
+  const bool nan_scale = has(o->scale, SMMA_CLASS_NAN);
+  const bool a = has(o->a, SMMA_CLASS_INFINITE), b = has(o->b, SMMA_CLASS_INFINITE);
+  const bool c = has(space->c, SMMA_CLASS_INFINITE);
+  bool possible = true;
+  switch (event) {
+    case SMMA_SPECIAL_NAN_A: possible = nan_a; break;
+    case SMMA_SPECIAL_NAN_B: possible = nan_b; break;
+    case SMMA_SPECIAL_NAN_C: possible = nan_c; break;
+    case SMMA_SPECIAL_NAN_SCALE: possible = nan_scale; break;
+    case SMMA_SPECIAL_NAN_BOTH: possible = nan_c && (nan_a || nan_b || nan_scale); break;
+    case SMMA_SPECIAL_NAN_AND_INFINITE: possible = (a || b || c) && (nan_a || nan_b || nan_c || nan_scale); break;
+    case SMMA_SPECIAL_ZERO_TIMES_INFINITE: possible = b; break;
+    case SMMA_SPECIAL_INFINITE_TIMES_ZERO: possible = a; break;
+    case SMMA_SPECIAL_INFINITE_PRODUCTS: possible = (a || b) && o->k > 1; break;
+    case SMMA_SPECIAL_INFINITE_C_OPPOSED:
+    case SMMA_SPECIAL_INFINITE_C_ALIKE: possible = (a || b) && c; break;
+    case SMMA_SPECIAL_INFINITE_PRODUCT: possible = a || b; break;
+    case SMMA_SPECIAL_INFINITE_C: possible = c; break;
+    case SMMA_SPECIAL_EVENTS: break;
+  }
+  return possible ? NULL : "the formats have no such values";
+}
+
+/* Whether an accumulator is a chain's first and not c. */
+static bool starts_from_zero(const smma_event_space *space, smma_event e) {
+  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const int length = space->step[e.block->step].sums / s->chains;
+  return e.place % length == 0 && (e.place != 0 || s->start != SMMA_START_C);
+}
+
+/* Whether a step rounds each node for itself. */
+static bool is_alone(const smma_step *s) { return s->take == 1 && s->join != SMMA_JOIN_CHAIN; }
+
+static const char *gap_excluded(const smma_event_space *space, smma_event e) {
+  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
+  const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
+  const exponents terms = terms_of(space, e.block->step);
+  const exponents own = accumulators ? accumulator_of(space, s, terms) : terms;
+  const int gap = e.value - 1, most = most_reference(space, s, terms) - brought_least(cut, own);
+  const bool brings = cut->brings != SMMA_BRINGS_NOTHING && s->reference == SMMA_NONE;
+  if (accumulators && starts_from_zero(space, e)) return "a chain's first accumulator is zero";
+  if (is_alone(s) && s->reference == SMMA_NONE && s->term.brings != SMMA_BRINGS_NOTHING && gap != 0 &&
+      s->term.offset == 0 && s->term.least == SMMA_NONE)
+    return "there is one term";
+  if (gap < 0) return brings ? "the reference exponent is the greatest" : NULL;
+  if (gap > most) return "exponents are not so far apart";
+  return s->reference != SMMA_NONE && s->reference - brought_most(cut, own) > gap ? "the reference exponent is above it"
+                                                                                  : NULL;
+}
+
+/* Where the cut is never above the last bit of a term. */
+static const char *lost_excluded(const smma_event_space *space, smma_event e) {
+  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const bool accumulators = e.block->owner == SMMA_OF_ACCUMULATORS;
+  const smma_cut *cut = accumulators ? &s->accumulator : &s->term;
+  const exponents terms = terms_of(space, e.block->step);
+  const exponents own = accumulators ? accumulator_of(space, s, terms) : terms;
+  if (e.value / 2 == SMMA_LOST_NOTHING || cut->drop != SMMA_NONE) return NULL;
+  return most_reference(space, s, terms) - cut->bits <= own.last ? "terms have no bits below the cut" : NULL;
+}
+
+/* ---- Sums ---- */
+
+/* What sums of a step are made of. */
+typedef struct {
+  const smma_step *step;
+  exponents terms, accumulator;
+  int count;       /* of terms, the accumulator one of them */
+  bool truncates;  /* no term gets greater when it is cut */
+  int last;        /* of the output's subnormal numbers */
+  int least, most; /* exponents of the output's leading bits */
+} parts;
+
+static bool is_toward_zero(smma_rounding r) { return r == SMMA_ROUND_TOWARD_ZERO; }
+
+static parts parts_of(const smma_event_space *space, int step) {
+  const smma_step *s = &composition_of(space)->step[step];
+  const bool chain = s->join == SMMA_JOIN_CHAIN;
+  const smma_encoding f = smma_encoding_of(s->output == SMMA_NO_FORMAT ? space->operation.d : s->output);
+  parts p = {.step = s, .terms = terms_of(space, step), .count = s->take + chain};
+  p.accumulator = chain ? accumulator_of(space, s, p.terms) : p.terms;
+  p.truncates = s->opposing == SMMA_OPPOSING_EXACT &&
+                (s->term.bits == SMMA_EXACT_ALIGNMENT || is_toward_zero(s->term.rounding)) &&
+                (!chain || s->accumulator.bits == SMMA_EXACT_ALIGNMENT || is_toward_zero(s->accumulator.rounding));
+  p.least = smma_minimum_exponent(f), p.last = p.least - f.fraction_bits;
+  p.most = (int)(smma_largest_fields(f) >> f.fraction_bits) - f.bias;
+  return p;
+}
+
+/* The most bits that so many terms carry, none of which gets greater: their sum is below their number times the next
+   power of two. */
+static int most_carry(const parts *p) {
+  const int floor = smma_bit_length((uint64_t)p->count) - 1;
+  return floor + (p->count != 1 << floor);
+}
+
+static const char *shift_excluded(const parts *p, int value) {
+  const smma_step *s = p->step;
+  const int cancelled = value - SMMA_MOST_CARRY;
+  const int above = smma_maximum(p->terms.above, p->accumulator.above);
+  const bool cut = s->term.bits != SMMA_EXACT_ALIGNMENT && s->accumulator.bits != SMMA_EXACT_ALIGNMENT;
+  const bool all_bring = s->term.brings != SMMA_BRINGS_NOTHING && s->accumulator.brings != SMMA_BRINGS_NOTHING;
+  if (is_alone(s) && value != 0 && value != SMMA_SHIFTS - 1 && s->term.bits == SMMA_EXACT_ALIGNMENT)
+    return "there is one term";
+  if (value == SMMA_SHIFTS - 1) return NULL;
+  if (cancelled <= 0) return p->truncates && value > most_carry(p) ? "so few terms carry no further" : NULL;
+  if (adds_bits(s)) return NULL;
+  if (cancelled > smma_maximum(p->terms.leading_most, p->accumulator.leading_most) -
+                      smma_minimum(p->terms.last, p->accumulator.last))
+    return "terms have no bits so far apart";
+  if (!cut || !all_bring || s->reference != SMMA_NONE || s->term.offset < 0 || s->accumulator.offset < 0) return NULL;
+  return cancelled > smma_maximum(s->term.bits, s->accumulator.bits) + above ? "it is below the last bit that is kept"
+                                                                             : NULL;
+}
+
+/* Whether no sum has a bit below 2^last. */
+static bool is_coarse(const parts *p, int last) {
+  return !adds_bits(p->step) && p->terms.last >= last && p->accumulator.last >= last;
+}
+
+static const char *round_excluded(const parts *p, int value) {
+  if (!(value & 16)) return NULL;
+  if (is_coarse(p, p->least)) return "no sum is as small";
+  return value & 6 && is_coarse(p, p->last) ? "terms have no bits below the last subnormal one" : NULL;
+}
+
+/* Where c is great enough, products are below its cut; and c needs no rounding. */
+static bool cannot_overflow(const smma_event_space *space, const parts *p) {
+  const smma_step *s = p->step;
+  const int products = p->terms.leading_most + smma_bit_length((uint64_t)s->take);
+  const bool c_fits = smma_encoding_of(space->operation.d).fraction_bits <= smma_encoding_of(s->output).fraction_bits;
+  if (p->accumulator.leading_most <= p->most && smma_maximum(products, p->accumulator.leading_most) + 1 <= p->most)
+    return true;
+  return c_fits && s->join == SMMA_JOIN_CHAIN && p->truncates && s->reference == SMMA_NONE &&
+         s->term.bits != SMMA_EXACT_ALIGNMENT && s->accumulator.brings != SMMA_BRINGS_NOTHING &&
+         s->accumulator.offset >= 0 && p->accumulator.leading_most <= p->most && products < p->most - s->term.bits;
+}
+
+/* Whether terms of a sum can be infinite or NaN: operands, products beyond a limit, or sums before that overflowed. */
+static bool has_special_terms(const smma_event_space *space, const parts *p, bool nan) {
+  const smma_composition *c = composition_of(space);
+  const bool chains = p->step->join == SMMA_JOIN_CHAIN && space->step[p->step - c->step].sums > 1;
+  const bool before = c->steps > 1 || (chains && !cannot_overflow(space, p));
+  const smma_special_event infinite[] = {SMMA_SPECIAL_INFINITE_PRODUCT, SMMA_SPECIAL_INFINITE_C};
+  const smma_special_event nans[] = {SMMA_SPECIAL_NAN_A, SMMA_SPECIAL_NAN_B, SMMA_SPECIAL_NAN_C,
+                                     SMMA_SPECIAL_NAN_SCALE};
+  bool possible = c->product_limit != SMMA_NONE || c->widen != SMMA_NO_FORMAT || before;
+  for (int i = 0; i < 2; i++) possible = possible || !special_excluded(space, infinite[i]);
+  for (int i = 0; nan && i < 4; i++) possible = possible || !special_excluded(space, nans[i]);
+  return possible;
+}
+
+static const char *integer_excluded(const parts *p, smma_result_event event) {
+  switch (event) {
+    case SMMA_RESULT_EXACT:
+    case SMMA_RESULT_GREATEST:
+    case SMMA_RESULT_ZERO:
+    case SMMA_RESULT_CANCELLED: return NULL;
+    case SMMA_RESULT_WIDTH: return p->step->width == SMMA_NONE ? "sums have no width" : NULL;
+    case SMMA_RESULT_OVERFLOW: return p->step->width != SMMA_NONE ? "the width of sums comes before" : NULL;
+    default: return "integers are not rounded";
+  }
+}
+
+static const char *result_excluded(const smma_event_space *space, const parts *p, smma_result_event event) {
+  const smma_step *s = p->step;
+  const bool truncates = is_toward_zero(s->rounding) && s->narrow_bits == SMMA_NONE;
+  const bool keeps = s->subnormal_outputs == SMMA_SUBNORMALS_KEPT;
+  if (smma_is_integer(s->output) && event != SMMA_RESULT_INFINITE && event != SMMA_RESULT_NAN)
+    return integer_excluded(p, event);
+  switch (event) {
+    case SMMA_RESULT_AWAY:
+    case SMMA_RESULT_NEXT_BINADE: return truncates ? "it rounds toward zero" : NULL;
+    case SMMA_RESULT_LEAST_NORMAL:
+      return truncates ? "it rounds toward zero" : is_coarse(p, p->least) ? "no sum is as small" : NULL;
+    case SMMA_RESULT_ROUNDED_OVERFLOW:
+      return truncates ? "it rounds toward zero" : cannot_overflow(space, p) ? "no sum is as great" : NULL;
+    case SMMA_RESULT_OVERFLOW: return cannot_overflow(space, p) ? "no sum is as great" : NULL;
+    case SMMA_RESULT_UNDERFLOW: return is_coarse(p, keeps ? p->last : p->least) ? "no sum is as small" : NULL;
+    case SMMA_RESULT_SUBNORMAL:
+      return !keeps ? "subnormal results become zero" : is_coarse(p, p->least) ? "no sum is as small" : NULL;
+    case SMMA_RESULT_MINUS_ZERO: return s->zero_sign == SMMA_ZERO_POSITIVE ? "zeros are positive" : NULL;
+    case SMMA_RESULT_WIDTH: return s->width == SMMA_NONE ? "sums have no width" : NULL;
+    case SMMA_RESULT_INFINITE: return has_special_terms(space, p, false) ? NULL : "no term is infinite";
+    case SMMA_RESULT_NAN: return has_special_terms(space, p, true) ? NULL : "no term is NaN or infinite";
+    case SMMA_RESULT_EXACT:
+    case SMMA_RESULT_TO_ZERO:
+    case SMMA_RESULT_GREATEST:
+    case SMMA_RESULT_ZERO:
+    case SMMA_RESULT_CANCELLED:
+    case SMMA_RESULT_EVENTS: break;
+  }
+  return NULL;
+}
+
+/* A zero that brings an exponent of its own. */
+static bool zero_brings(const smma_cut *cut) {
+  return cut->brings != SMMA_BRINGS_NOTHING && cut->zero_exponent != SMMA_NO_EXPONENT;
+}
+
+static const char *lead_excluded(const smma_event_space *space, smma_event e) {
+  const smma_step *s = &composition_of(space)->step[e.block->step];
+  const bool terms = zero_brings(&s->term),
+             both = terms || (s->join == SMMA_JOIN_CHAIN && zero_brings(&s->accumulator));
+  if (e.block->owner != SMMA_OF_SUMS)
+    return e.block->owner == SMMA_OF_ACCUMULATORS && starts_from_zero(space, e) ? "a chain's first accumulator is zero"
+                                                                                : NULL;
+  if (is_alone(s) && (e.value == SMMA_LEAD_TWO || e.value == SMMA_LEAD_MORE)) return "there is one term";
+  if (e.value == SMMA_LEAD_ZERO && !both) return "zeros bring no exponent";
+  if (e.value == SMMA_LEAD_NONE && s->reference == SMMA_NONE && s->term.brings != SMMA_BRINGS_NOTHING &&
+      (s->join != SMMA_JOIN_CHAIN || s->accumulator.brings != SMMA_BRINGS_NOTHING))
+    return "every term that is not zero brings one";
+  if (e.value == SMMA_LEAD_MORE && s->take + (s->join == SMMA_JOIN_CHAIN) < 3) return "there are two terms";
+  return NULL;
+}
+
+static const char *link_excluded(const smma_event_space *space, smma_event e) {
+  const parts p = parts_of(space, e.block->step);
+  const exponents own = e.place == 0 ? exponents_of(space->operation.d, composition_of(space)->subnormal_c)
+                                     : chained(space, p.step, p.terms);
+  if (starts_from_zero(space, e)) return e.value != SMMA_LINK_ZERO ? "a chain's first accumulator is zero" : NULL;
+  switch ((smma_link_event)e.value) {
+    case SMMA_LINK_SUBNORMAL: return own.leading_least >= own.least ? "none is as small" : NULL;
+    case SMMA_LINK_INFINITE: return has_special_terms(space, &p, false) ? NULL : "no term is infinite";
+    case SMMA_LINK_NAN: return has_special_terms(space, &p, true) ? NULL : "no term is NaN or infinite";
+    case SMMA_LINK_ZERO:
+    case SMMA_LINK_NORMAL:
+    case SMMA_LINK_EVENTS: break;
+  }
+  return NULL;
+}
+
+const char *smma_event_excluded(const smma_event_space *space, size_t index) {
+  const smma_event e = smma_event_at(space, index);
+  const parts p = parts_of(space, e.block->step < 0 ? 0 : e.block->step);
+  switch (e.block->kind) {
+    case SMMA_EVENT_OPERAND:
+      return operand_excluded(smma_event_format(space, e.block->owner), (smma_operand_class)e.value);
+    case SMMA_EVENT_SPECIAL: return special_excluded(space, (smma_special_event)e.value);
+    case SMMA_EVENT_GAP: return gap_excluded(space, e);
+    case SMMA_EVENT_LEAD: return lead_excluded(space, e);
+    case SMMA_EVENT_SHIFT: return shift_excluded(&p, e.value);
+    case SMMA_EVENT_ROUND: return round_excluded(&p, e.value);
+    case SMMA_EVENT_RESULT: return result_excluded(space, &p, (smma_result_event)e.value);
+    case SMMA_EVENT_LINK: return link_excluded(space, e);
+    case SMMA_EVENT_LOST: return lost_excluded(space, e);
+    case SMMA_EVENT_KINDS: break;
+  }
+  return NULL;
+}

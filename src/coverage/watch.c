@@ -1,0 +1,394 @@
+/* A row computed with an eye on every sum: what the core's composition does, told as events. */
+
+/* Before the core is included, so that it tells of its sums here. */
+static void watch_sum(const void *step, const void *term, int count, const void *sum);
+#define SMMA_WATCH_SUM(step, term, count, sum) watch_sum(step, term, count, &(sum))
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coverage/events.h"
+#include "host/thread.h"
+
+/* The row that this thread computes. */
+typedef struct {
+  const smma_event_space *space;
+  const smma_event_watcher *watcher; /* or, without one, how often each event happened */
+  uint64_t *hits;
+  int step, sum; /* the sum that comes next */
+} watch;
+
+static _Thread_local watch *watching;
+
+static void happen(const watch *w, size_t event) {
+  if (w->hits)
+    w->hits[event]++;
+  else
+    w->watcher->happened(w->watcher->context, event);
+}
+
+static void tell(const watch *w, int block, int place, int value) {
+  const smma_event_block *b = &w->space->block[block];
+  happen(w, b->first + (size_t)(place * b->values + value));
+}
+
+static int block_of(const watch *w, smma_event_kind kind, smma_event_owner owner) {
+  return w->space->of[kind][w->step][owner - SMMA_OF_TERMS];
+}
+
+/* ---- Terms ---- */
+
+/* From where a term begins to the reference exponent. */
+static int gap_of(const smma_step *s, int i, smma_node term, int reference) {
+  const int brought = smma_brought_exponent(smma_cut_of(s, i), term);
+  return reference - (brought == SMMA_NO_EXPONENT ? term.exponent : brought);
+}
+
+static smma_lost lost_of(const smma_step *s, int i, smma_node term, int reference) {
+  const int shift = reference - smma_cut_of(s, i)->bits - (term.exponent - term.fraction_bits);
+  bool half, rest;
+  if (smma_is_dropped(s, i, term, reference)) return SMMA_LOST_ALL;
+  if (shift <= 0) return SMMA_LOST_NOTHING;
+  if (shift > smma_bit_length_bits128(term.significand)) return SMMA_LOST_ALL;
+  half = smma_shift_right_bits128(term.significand, shift - 1).low & 1;
+  rest = smma_has_low_bits128(term.significand, shift - 1);
+  return half ? (rest ? SMMA_LOST_MORE : SMMA_LOST_HALF) : rest ? SMMA_LOST_LESS : SMMA_LOST_NOTHING;
+}
+
+static void see_term(const watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
+  const smma_event_owner owner = i == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS;
+  const int block = block_of(w, SMMA_EVENT_GAP, owner), lost = block_of(w, SMMA_EVENT_LOST, owner);
+  if (term.kind != SMMA_FINITE) return;
+  if (block >= 0) {
+    const int gap = gap_of(s, i, term, reference), more = w->space->block[block].values - 1;
+    tell(w, block, place, gap < 0 ? 0 : smma_minimum(gap + 1, more));
+  }
+  if (lost >= 0) tell(w, lost, 0, 2 * (int)lost_of(s, i, term, reference) + term.negative);
+}
+
+static void see_lead(const watch *w, const smma_step *s, const smma_node *term, const int *place, int count,
+                     int reference) {
+  int leading = 0, first = 0, zeros = 0;
+  for (int i = 0; i < count; i++)
+    if (smma_brought_exponent(smma_cut_of(s, i), term[i]) == reference) {
+      if (leading++ == 0) first = i;
+      zeros += term[i].kind == SMMA_ZERO;
+    }
+  if (leading == 1 && !zeros)
+    tell(w, block_of(w, SMMA_EVENT_LEAD, first == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS), place[first], 0);
+  else
+    tell(w, block_of(w, SMMA_EVENT_LEAD, SMMA_OF_SUMS), 0,
+         leading == 0       ? SMMA_LEAD_NONE
+         : zeros == leading ? SMMA_LEAD_ZERO
+         : leading == 2     ? SMMA_LEAD_TWO
+                            : SMMA_LEAD_MORE);
+}
+
+/* ---- The sum ---- */
+
+/* The exponent of the leading bit of the greatest term. */
+static int greatest_of(const smma_node *term, int count) {
+  int most = SMMA_NO_EXPONENT;
+  for (int i = 0; i < count; i++)
+    if (term[i].kind == SMMA_FINITE) most = smma_maximum(most, smma_node_leading_exponent(term[i]));
+  return most;
+}
+
+static void see_shift(const watch *w, smma_leading sum, const smma_node *term, int count) {
+  const int block = block_of(w, SMMA_EVENT_SHIFT, SMMA_OF_SUMS), most = greatest_of(term, count);
+  int shift;
+  if (most == SMMA_NO_EXPONENT) return;
+  shift = sum.significand ? smma_leading_exponent(sum) - most : 0;
+  if (!sum.significand)
+    tell(w, block, 0, SMMA_SHIFTS - 1);
+  else if (shift >= 0)
+    tell(w, block, 0, smma_minimum(shift, SMMA_MOST_CARRY));
+  else
+    tell(w, block, 0, SMMA_MOST_CARRY + smma_minimum(-shift, SMMA_MOST_CANCELLED + 1));
+}
+
+/* Bit `at`. */
+static bool bit_at(smma_leading x, int at) {
+  const int shift = at - x.exponent;
+  return shift >= 0 && shift < 64 && (x.significand >> shift & 1);
+}
+
+static bool any_below(smma_leading x, int at) {
+  const int shift = at - x.exponent;
+  return x.sticky || (shift > 0 && smma_low_bits(x.significand, shift < 64 ? shift : 64) != 0);
+}
+
+static void see_zero(const watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
+  const int block = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
+  bool zeros = true;
+  for (int i = 0; i < count; i++) zeros = zeros && term[i].kind == SMMA_ZERO;
+  tell(w, block, 0,
+       !zeros                          ? SMMA_RESULT_CANCELLED
+       : smma_decode(f, code).negative ? SMMA_RESULT_MINUS_ZERO
+                                       : SMMA_RESULT_ZERO);
+}
+
+/* As a whole number of 2^last. */
+static uint64_t units_of(smma_leading x, int last) {
+  const int shift = last - x.exponent;
+  return shift >= 64 ? 0 : shift >= 0 ? x.significand >> shift : x.significand << -shift;
+}
+
+/* A sum that is not zero, rounded to the output. */
+static void see_rounding(const watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+  const smma_encoding f = smma_encoding_of(s->output);
+  const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
+  const smma_number most = smma_decode(f, smma_largest_fields(f) << f.ignored_bits), d = smma_decode(f, code);
+  const int leads = smma_leading_exponent(x);
+  const bool subnormal = leads < least;
+  const int last = (subnormal ? least : leads) - f.fraction_bits;
+  const bool guard = bit_at(x, last - 1), sticky = any_below(x, last - 1);
+  const uint64_t kept = units_of(x, last);
+  uint64_t units;
+  if (leads > most.exponent || (leads == most.exponent && kept > most.significand)) {
+    tell(w, result, 0, SMMA_RESULT_OVERFLOW);
+    return;
+  }
+  tell(w, block_of(w, SMMA_EVENT_ROUND, SMMA_OF_SUMS), 0,
+       (int)(kept & 1) | guard << 1 | sticky << 2 | x.negative << 3 | subnormal << 4);
+  if (d.kind > SMMA_FINITE) {
+    tell(w, result, 0, SMMA_RESULT_ROUNDED_OVERFLOW);
+    return;
+  }
+  if (d.kind == SMMA_ZERO) {
+    tell(w, result, 0, SMMA_RESULT_UNDERFLOW);
+    return;
+  }
+  units = d.significand << (d.exponent - d.fraction_bits - last);
+  tell(w, result, 0, !guard && !sticky ? SMMA_RESULT_EXACT : units > kept ? SMMA_RESULT_AWAY : SMMA_RESULT_TO_ZERO);
+  if (smma_bit_length(units) > smma_bit_length(kept))
+    tell(w, result, 0,
+         subnormal && smma_bit_length(units) > f.fraction_bits ? SMMA_RESULT_LEAST_NORMAL : SMMA_RESULT_NEXT_BINADE);
+  if (smma_bit_length(units) + last <= least) tell(w, result, 0, SMMA_RESULT_SUBNORMAL);
+  if (d.exponent == most.exponent && d.significand == most.significand) tell(w, result, 0, SMMA_RESULT_GREATEST);
+}
+
+static smma_leading unrounded(const smma_step *s, const smma_node *term, int count, smma_node sum) {
+  if (smma_is_exact(s, count)) return smma_uncut_sum(s, term, count);
+  return smma_leading_of(s->output == SMMA_NO_FORMAT ? sum : smma_cut_sum(s, term, count));
+}
+
+/* An integer is not rounded. */
+static void see_integer(const watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+  const smma_encoding f = smma_encoding_of(s->output);
+  const smma_number d = smma_decode(f, code);
+  const int shift = x.exponent - (d.exponent - d.fraction_bits), result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
+  const bool same = !x.sticky && shift >= 0 && shift < 64 && x.significand << shift >> shift == x.significand &&
+                    x.significand << shift == d.significand && x.negative == d.negative;
+  tell(w, result, 0, same ? SMMA_RESULT_EXACT : SMMA_RESULT_OVERFLOW);
+  if (d.significand == smma_largest_fields(f)) tell(w, result, 0, SMMA_RESULT_GREATEST);
+}
+
+/* Whether the sum has more bits than its width. */
+static bool exceeds_width(const smma_step *s, const smma_node *term, int count) {
+  smma_step wide = *s;
+  const smma_node limited = smma_cut_sum(s, term, count);
+  smma_node whole;
+  wide.width = SMMA_NONE;
+  whole = smma_cut_sum(&wide, term, count);
+  return whole.negative != limited.negative || whole.significand.high != limited.significand.high ||
+         whole.significand.low != limited.significand.low;
+}
+
+static void see_sum(const watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
+  smma_leading x = unrounded(s, term, count, sum);
+  see_shift(w, x, term, count);
+  if (s->output == SMMA_NO_FORMAT) return;
+  if (s->width != SMMA_NONE && exceeds_width(s, term, count))
+    tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH);
+  if (!x.significand) {
+    see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
+    return;
+  }
+  if (s->narrow_bits != SMMA_NONE)
+    x = smma_narrowed(x, s->narrow_bits,
+                      s->narrow_subnormals ? smma_minimum_exponent(smma_encoding_of(s->output)) : SMMA_NONE,
+                      s->narrow_rounding);
+  if (smma_is_integer(s->output))
+    see_integer(w, s, x, sum.code);
+  else if (x.significand)
+    see_rounding(w, s, x, sum.code);
+}
+
+/* ---- Chains ---- */
+
+static smma_link_event link_of(const smma_step *s, smma_node n) {
+  switch (n.kind) {
+    case SMMA_ZERO: return SMMA_LINK_ZERO;
+    case SMMA_INFINITE: return SMMA_LINK_INFINITE;
+    case SMMA_NAN: return SMMA_LINK_NAN;
+    default: break;
+  }
+  return s->output != SMMA_NO_FORMAT && n.significand.low >> n.fraction_bits == 0 ? SMMA_LINK_SUBNORMAL
+                                                                                  : SMMA_LINK_NORMAL;
+}
+
+static void watch_sum(const void *step, const void *terms, int count, const void *of_sum) {
+  watch *w = watching;
+  const smma_step *s = step;
+  const smma_node *term = terms, sum = *(const smma_node *)of_sum;
+  const smma_event_step *has;
+  int place[SMMA_MAXIMUM_K + 1], reference, number;
+  bool special = false, beyond = false; /* of products above the limit that join here */
+  if (!w) return;
+  while (s != &w->space->operation.rule.with.composition.step[w->step]) w->step++, w->sum = 0;
+  has = &w->space->step[w->step];
+  number = w->sum++;
+  for (int i = 0; i < s->take; i++) place[i] = has->place[number * s->take + i];
+  place[s->take] = number;
+  for (int i = 0; i < count; i++) {
+    special = special || term[i].kind > SMMA_FINITE;
+    beyond = beyond || (term[i].beyond && s->join == SMMA_JOIN_CHAIN);
+  }
+  if (count > s->take && block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS) >= 0)
+    tell(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
+  if (special || beyond) {
+    const bool nan = smma_special_terms(term, count).kind == SMMA_NAN || (beyond && sum.kind == SMMA_NAN);
+    if (s->output != SMMA_NO_FORMAT)
+      tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+    return;
+  }
+  reference = smma_reference_exponent(s, term, count);
+  if (reference != SMMA_NO_EXPONENT) {
+    for (int i = 0; i < count; i++) see_term(w, s, i, term[i], place[i], reference);
+    if (s->reference == SMMA_NONE) see_lead(w, s, term, place, count, reference);
+  }
+  see_sum(w, s, term, count, sum);
+}
+
+/* ---- Operands ---- */
+
+static smma_operand_class class_of(smma_encoding f, uint64_t code) {
+  const smma_number x = smma_decode(f, code);
+  const uint64_t fields = smma_low_bits(code >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+  const uint64_t most = f.specials == SMMA_SPECIALS_INTEGER && x.negative ? 0 : smma_largest_fields(f);
+  smma_operand_class class = SMMA_CLASS_NORMAL;
+  if (x.kind == SMMA_NAN) return SMMA_CLASS_NAN;
+  if (x.kind == SMMA_ZERO)
+    class = SMMA_CLASS_ZERO;
+  else if (x.kind == SMMA_INFINITE)
+    class = SMMA_CLASS_INFINITE;
+  else if (fields == most)
+    class = SMMA_CLASS_GREATEST;
+  else if (f.exponent_bits && fields >> f.fraction_bits == 0 && f.specials != SMMA_SPECIALS_POWERS_OF_TWO)
+    class = SMMA_CLASS_SUBNORMAL;
+  return (smma_operand_class)(class + x.negative);
+}
+
+static void see_operands(const watch *w, const smma_row *row) {
+  const smma_event_space *space = w->space;
+  for (int b = 0; b < space->blocks && space->block[b].kind == SMMA_EVENT_OPERAND; b++) {
+    const smma_event_block *block = &space->block[b];
+    const uint64_t *const codes[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
+    const smma_encoding f = smma_encoding_of(smma_event_format(space, block->owner));
+    for (int i = 0; i < block->places; i++) tell(w, b, i, class_of(f, codes[block->owner][i]));
+  }
+}
+
+/* Which products and factors are special. */
+typedef struct {
+  bool nan_a, nan_b, nan_c, nan_scale, zero_times, times_zero, infinite, infinite_c;
+  bool positive, negative; /* infinite products */
+} specials;
+
+static specials specials_of(const smma_operation *o, const smma_decoded *x, smma_number c) {
+  specials s = {
+      .nan_c = c.kind == SMMA_NAN, .infinite_c = c.kind == SMMA_INFINITE, .infinite = c.kind == SMMA_INFINITE};
+  for (int k = 0; k < o->k; k++) {
+    const smma_number a = x->a[k], b = x->b[k];
+    s.nan_a = s.nan_a || a.kind == SMMA_NAN;
+    s.nan_b = s.nan_b || b.kind == SMMA_NAN;
+    s.zero_times = s.zero_times || (a.kind == SMMA_ZERO && b.kind == SMMA_INFINITE);
+    s.times_zero = s.times_zero || (a.kind == SMMA_INFINITE && b.kind == SMMA_ZERO);
+    s.infinite = s.infinite || a.kind == SMMA_INFINITE || b.kind == SMMA_INFINITE;
+    if (smma_product(a, b).kind == SMMA_INFINITE) {
+      if (a.negative != b.negative)
+        s.negative = true;
+      else
+        s.positive = true;
+    }
+  }
+  for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++)
+    s.nan_scale = s.nan_scale || x->scale_a[i].kind == SMMA_NAN || x->scale_b[i].kind == SMMA_NAN;
+  return s;
+}
+
+static void see_special(const watch *w, const smma_decoded *x, smma_number c) {
+  const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
+  specials s;
+  if (block < 0) return;
+  s = specials_of(&w->space->operation, x, c);
+  const bool nan_factor = s.nan_a || s.nan_b || s.nan_scale, nan = nan_factor || s.nan_c;
+  const bool infinite = s.positive || s.negative, both = s.positive && s.negative;
+  const bool invalid = s.zero_times || s.times_zero, clean = !nan && !invalid;
+  const bool alike = infinite && s.infinite_c && !both && s.negative == (c.negative != 0);
+  const bool happened[SMMA_SPECIAL_EVENTS] = {
+      [SMMA_SPECIAL_NAN_A] = s.nan_a && !s.nan_b && !s.nan_c && !s.nan_scale,
+      [SMMA_SPECIAL_NAN_B] = s.nan_b && !s.nan_a && !s.nan_c && !s.nan_scale,
+      [SMMA_SPECIAL_NAN_C] = s.nan_c && !nan_factor,
+      [SMMA_SPECIAL_NAN_SCALE] = s.nan_scale,
+      [SMMA_SPECIAL_NAN_BOTH] = s.nan_c && nan_factor,
+      [SMMA_SPECIAL_NAN_AND_INFINITE] = nan && s.infinite,
+      [SMMA_SPECIAL_ZERO_TIMES_INFINITE] = s.zero_times && !nan,
+      [SMMA_SPECIAL_INFINITE_TIMES_ZERO] = s.times_zero && !nan,
+      [SMMA_SPECIAL_INFINITE_PRODUCTS] = clean && both,
+      [SMMA_SPECIAL_INFINITE_C_OPPOSED] = clean && infinite && s.infinite_c && !both && !alike,
+      [SMMA_SPECIAL_INFINITE_C_ALIKE] = clean && alike,
+      [SMMA_SPECIAL_INFINITE_PRODUCT] = clean && infinite && !both && !s.infinite_c,
+      [SMMA_SPECIAL_INFINITE_C] = clean && s.infinite_c && !infinite};
+  for (int e = 0; e < SMMA_SPECIAL_EVENTS; e++)
+    if (happened[e]) tell(w, block, 0, e);
+}
+
+/* ---- Rows ---- */
+
+static uint64_t see_row(watch *w, const smma_row *row) {
+  const smma_event_space *space = w->space;
+  smma_operation as = space->operation;
+  smma_decoded x;
+  uint64_t d;
+  smma_row_decode(&as, row, &x);
+  w->step = w->sum = 0;
+  see_operands(w, row);
+  see_special(w, &x, smma_decode(smma_encoding_of(space->c), row->c));
+  as.c = space->c;
+  watching = w;
+  d = smma_returned(&space->operation,
+                    smma_composition_dot(&space->operation, smma_operands_of(&x), smma_widen_c(&as, row->c)));
+  watching = NULL;
+  return d;
+}
+
+uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, const smma_event_watcher *watcher) {
+  watch w = {.space = space, .watcher = watcher};
+  return see_row(&w, row);
+}
+
+bool smma_count_events(const smma_event_space *space, const smma_rows *rows, size_t count, uint64_t *hits,
+                       uint64_t *d) {
+  bool ok = true;
+#pragma omp parallel num_threads(smma_default_threads()) if (count > 64) reduction(&& : ok)
+  {
+    uint64_t *own = calloc(space->events, sizeof *own);
+    watch w = {.space = space, .hits = own};
+    ok = own != NULL;
+#pragma omp for schedule(static)
+    for (size_t r = 0; r < count; r++) {
+      smma_row row;
+      uint64_t result;
+      if (!own) continue;
+      smma_rows_get(rows, r, &row);
+      result = see_row(&w, &row);
+      if (d) d[r] = result;
+    }
+#pragma omp critical
+    for (size_t e = 0; own && e < space->events; e++) hits[e] += own[e];
+    free(own);
+  }
+  return ok;
+}

@@ -1,0 +1,190 @@
+/* Events of rules: what is watched is what the model computes, what is called impossible never happens, and a cover's
+   rows make happen all that the search saw. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coverage/cover.h"
+#include "isa/catalogue.h"
+#include "operands.h"
+#include "random_unit.h"
+#include "support.h"
+
+/* Rows that a cover is searched among, and random units. */
+#ifndef COVERAGE_TRIES
+#define COVERAGE_TRIES 12000
+#define COVERAGE_UNITS 160
+#endif
+
+enum { ROWS = COVERAGE_TRIES / 8, TRIES = COVERAGE_TRIES, UNITS = COVERAGE_UNITS };
+
+static const char *const instructions[][2] = {{"H100", "mma.m16n8k16.f32.f16.f16.f32"},
+                                              {"H100", "mma.m16n8k32.f32.e4m3.e4m3.f32"},
+                                              {"A100", "mma.m8n8k4.f64.f64.f64.f64"},
+                                              {"V100", "mma.m8n8k4.f16.f16.f16.f16"},
+                                              {"B200", "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"},
+                                              {"RTX5090", "mma.m16n8k32.block32.f32.e4m3.e4m3.f32.ue8m0"},
+                                              {"T4", "mma.m8n8k16.satfinite.s32.s8.s8.s32"},
+                                              {"MI100", "v_mfma_f32_16x16x16f16"},
+                                              {"MI250X", "v_mfma_f32_16x16x16f16"},
+                                              {"MI300X", "v_mfma_f32_16x16x16_f16"},
+                                              {"MI300X", "v_mfma_f32_16x16x32_fp8_fp8"},
+                                              {"gfx1100", "v_wmma_f32_16x16x16_f16"},
+                                              {"gfx1201", "v_wmma_i32_16x16x16_iu8.s8.s8.clamp"},
+                                              {"arm", "bfmmla"},
+                                              {"x86", "vdpbf16ps"},
+                                              {"x86", "tdpfp16ps"}};
+
+/* ---- Impossible events ---- */
+
+typedef struct {
+  const smma_event_space *space;
+  const smma_instruction *instruction;
+} watched;
+
+static void expect_possible(void *context, size_t event) {
+  const watched *w = context;
+  const char *excluded = smma_event_excluded(w->space, event);
+  char words[200];
+  if (excluded)
+    fail_msg("%s %s: \"%s\" happened: %s", smma_arch_name(w->instruction), w->instruction->name,
+             smma_event_words(w->space, event, words, sizeof words), excluded);
+}
+
+/* Results of watched rows are the model's, and what happens is possible. */
+static void check_rows(const smma_instruction *i, int rows) {
+  const smma_operation o = smma_operation_of(i);
+  smma_event_space space;
+  watched w = {&space, i};
+  if (!smma_event_space_make(i, &space)) return;
+  for (int r = 0; r < rows; r++) {
+    const smma_row row = operands_row(&o, 3, (uint64_t)r);
+    assert_int_equal(smma_watch_row(&space, &row, &(smma_event_watcher){expect_possible, &w}),
+                     smma_row_compute(&o, &row));
+  }
+}
+
+static void check_cover(const smma_instruction *i) {
+  smma_event_space space;
+  smma_cover cover;
+  uint64_t *hits, *d;
+  if (!smma_event_space_make(i, &space)) return;
+  assert_true(smma_cover_find(&space, i, 5, TRIES, NULL, NULL, &cover));
+  hits = calloc(space.events, sizeof *hits), d = calloc(cover.count, sizeof *d);
+  assert_true(smma_count_events(&space, &cover.rows, cover.count, hits, d));
+  for (size_t e = 0; e < space.events; e++) {
+    char words[200];
+    if (!cover.reached[e] != !hits[e])
+      fail_msg("%s: \"%s\": %s by the search, %s by its rows", i->name,
+               smma_event_words(&space, e, words, sizeof words), cover.reached[e] ? "reached" : "not reached",
+               hits[e] ? "reached" : "not reached");
+    if (hits[e]) expect_possible(&(watched){&space, i}, e);
+  }
+  for (size_t r = 0; r < cover.count; r++) assert_int_equal(d[r], smma_rows_result(&cover.rows, r));
+  free(hits);
+  free(d);
+  smma_cover_free(&cover);
+}
+
+static void test_instructions(void **state) {
+  (void)state;
+  for (size_t n = 0; n < sizeof instructions / sizeof instructions[0]; n++) {
+    const smma_instruction *i = find(instructions[n][0], instructions[n][1]);
+    check_rows(i, ROWS);
+    check_cover(i);
+  }
+}
+
+static void test_random_units(void **state) {
+  smma_custom (*const make[])(uint64_t) = {random_any_unit, random_composition, random_realistic_unit, random_unit};
+  (void)state;
+  for (uint64_t u = 0; u < UNITS; u++) {
+    const smma_custom c = make[u % 4](u);
+    const smma_instruction *i = smma_custom_make(&c);
+    assert_non_null(i);
+    check_rows(i, ROWS / 4);
+    if (u % 4 == 0) check_cover(i);
+    smma_custom_free(i);
+  }
+}
+
+/* ---- Single events ---- */
+
+/* How often the event whose words are these happens in a row of H100's FP16. */
+static uint64_t happens(const smma_row *row, const char *words) {
+  smma_event_space space;
+  const smma_instruction *i = find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  smma_rows rows;
+  uint64_t *hits, count = 0;
+  bool known = false;
+  assert_true(smma_event_space_make(i, &space) && smma_rows_allocate(i, 1, &rows));
+  smma_rows_put(&rows, 0, row);
+  hits = calloc(space.events, sizeof *hits);
+  assert_true(smma_count_events(&space, &rows, 1, hits, NULL));
+  for (size_t e = 0; e < space.events; e++) {
+    char text[200];
+    if (strcmp(smma_event_words(&space, e, text, sizeof text), words) != 0) continue;
+    known = true;
+    count = hits[e];
+  }
+  if (!known) fail_msg("no event \"%s\"", words);
+  free(hits);
+  smma_rows_free(&rows);
+  return count;
+}
+
+static void test_events(void **state) {
+  enum { ONE = 0x3c00, MINUS_TWO = 0xc000, INFINITY16 = 0x7c00, TINY = 1 };
+  smma_row row = {.a = {ONE, ONE}, .b = {ONE, TINY}, .c = 0x3f800000};
+  (void)state;
+  assert_int_equal(happens(&row, "a[0]: normal"), 1);
+  assert_int_equal(happens(&row, "a[2]: +0"), 1);
+  assert_int_equal(happens(&row, "b[1]: subnormal"), 1);
+  assert_int_equal(happens(&row, "term 0: begins 0 binades below the reference exponent"), 1);
+  assert_int_equal(happens(&row, "term 1: begins 14 binades below the reference exponent"), 1);
+  assert_int_equal(happens(&row, "sum: two terms bring the reference exponent"), 1);
+  assert_int_equal(happens(&row, "sum: begins 1 binades above the greatest term"), 1);
+  assert_int_equal(happens(&row, "sum: last bit 0, guard 0, sticky 1, positive, normal"), 1); /* 2 + 2^-24 */
+  assert_int_equal(happens(&row, "sum: rounded toward zero"), 1);
+  assert_int_equal(happens(&row, "sum: exact"), 0);
+  row.c = 0x4b800000; /* 2^24 */
+  assert_int_equal(happens(&row, "accumulator: brings the reference exponent alone"), 1);
+  assert_int_equal(happens(&row, "terms: nothing of a positive one lies below the cut"), 1);
+  assert_int_equal(happens(&row, "terms: all of a positive one lies below the cut"), 1);
+  row = (smma_row){.a = {ONE, ONE}, .b = {ONE, ONE}, .c = 0xc0000000};
+  assert_int_equal(happens(&row, "sum: zero by cancellation"), 1);
+  assert_int_equal(happens(&row, "sum: zero of terms that are not"), 1);
+  row = (smma_row){.a = {MINUS_TWO, INFINITY16, 0}, .b = {ONE, ONE, INFINITY16}};
+  assert_int_equal(happens(&row, "0 x infinity"), 1);
+  assert_int_equal(happens(&row, "infinite products of one sign alone"), 0);
+  assert_int_equal(happens(&row, "sum: NaN"), 1);
+  row.b[2] = 0, row.c = 0x7f800000;
+  assert_int_equal(happens(&row, "an infinite product and an infinite c of one sign"), 1);
+  assert_int_equal(happens(&row, "accumulator: an infinity"), 1);
+  row.c = 0xff800000;
+  assert_int_equal(happens(&row, "an infinite product against an infinite c"), 1);
+}
+
+static void test_repeats(void **state) {
+  const smma_instruction *i = find("MI300X", "v_mfma_f32_16x16x16_f16");
+  smma_event_space space;
+  smma_cover x, y;
+  (void)state;
+  assert_true(smma_event_space_make(i, &space));
+  assert_true(smma_cover_find(&space, i, 1, TRIES, NULL, NULL, &x) &&
+              smma_cover_find(&space, i, 1, TRIES, NULL, NULL, &y));
+  assert_int_equal(x.count, y.count);
+  for (size_t r = 0; r < x.count; r++) {
+    smma_row one, other;
+    smma_rows_get(&x.rows, r, &one);
+    smma_rows_get(&y.rows, r, &other);
+    assert_true(smma_same_operands_in(&x.rows.layout, &one, &other));
+  }
+  smma_cover_free(&x);
+  smma_cover_free(&y);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events), cmocka_unit_test(test_instructions),
+                                     cmocka_unit_test(test_random_units), cmocka_unit_test(test_repeats)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
