@@ -1,0 +1,752 @@
+/* The explorer: a row on two units, drawn again with every bit that changes. The page's address has all that it shows.
+ */
+"use strict";
+
+(async () => {
+  const byId = (id) => document.getElementById(id);
+  const CUSTOM = "custom", NONE = "none", WIDE = 1600;  // pixels, from which on two pictures are read side by side
+  const SHOWN_AT_FIRST = document.querySelector("main").dataset.state;
+
+  let s;  // the library
+  try {
+    s = await softmma.start();
+  } catch (error) {
+    byId("complaint").textContent = `The library cannot be loaded: ${error.message}`;
+    return;
+  }
+  const catalogue = JSON.parse(s.catalogue());
+  const architectures = new Map();  // by name, their own or a GPU's
+  for (const a of catalogue.architectures) {
+    a.instructions = catalogue.instructions.filter((i) => i.arch === a.name);
+    for (const name of [a.name, ...a.gpus]) architectures.set(squeezed(name), a);
+  }
+
+  /* What the page shows besides the row, which the library has. */
+  const unit = [{gpu: "H100", instruction: ""}, {gpu: "A100", instruction: ""}];
+  let layout = {parts: []}, inputs = [], chosen = {part: 0, index: 0}, count = 0, seed = 0;
+
+  // ---- Words ----
+
+  function squeezed(name) {
+    return name.toLowerCase().replace(/[\s_-]/g, "");
+  }
+
+  function made(tag, properties = {}, ...children) {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  }
+
+  function told(text) {
+    byId("told").textContent = text;
+  }
+
+  /* "f000,3c00*3,0*12": what the command takes with --hex, and without trailing zeros' digits. */
+  function list(part) {
+    const codes =
+        inputs[part.part].map((_, index) => BigInt(`0x${JSON.parse(s.element(part.part, index)).hex}`).toString(16));
+    return shortened(codes);
+  }
+
+  function shortened(words) {
+    const runs = [];
+    for (const word of words) {
+      if (runs.length && runs.at(-1)[0] === word)
+        runs.at(-1)[1]++;
+      else
+        runs.push([word, 1]);
+    }
+    return runs.map(([word, times]) => (times > 1 ? `${word}*${times}` : word)).join(",");
+  }
+
+  /* The reverse, of at most `most` elements; null for what is none. */
+  function lengthened(text, most) {
+    const words = [];
+    for (const word of text.split(/[\s,]+/).filter(Boolean)) {
+      const [, one, times] = /^(.*?)(?:\*(\d+))?$/.exec(word);
+      if (words.length + Number(times ?? 1) > most) return null;
+      for (let n = Number(times ?? 1); n > 0; n--) words.push(one);
+    }
+    return words;
+  }
+
+  // ---- Units ----
+
+  function gpuMenu(slot) {
+    const menu = byId(`gpu${slot}`);
+    if (slot) menu.append(made("option", {value: NONE, textContent: "none"}));
+    menu.append(made("option", {value: CUSTOM, textContent: "a custom unit"}));
+    for (const a of catalogue.architectures) {
+      const group = made("optgroup", {label: `${a.vendor} ${a.title}`});
+      for (const name of [...a.gpus.filter((gpu) => !/^(sm_|gfx)/.test(gpu)), a.name])
+        group.append(made("option", {value: name, textContent: name}));
+      menu.append(group);
+    }
+  }
+
+  /* Choices that the menu has not, which links may have, are added. */
+  function select(menu, value) {
+    if (![...menu.options].some((option) => option.value === value))
+      menu.append(made("option", {value, textContent: value}));
+    menu.value = value;
+  }
+
+  function operands(i) {
+    return `${i.a} \u00d7 ${i.b} + ${i.c} \u2192 ${i.d}${i.scale === "none" ? "" : `, ${i.scale}`}`;
+  }
+
+  function instructionMenu(slot, fitting) {
+    const menu = byId(`instruction${slot}`), groups = new Map();
+    for (const i of fitting) {
+      const name = operands(i) + (i.sparse ? ", sparse" : "");
+      if (!groups.has(name)) groups.set(name, made("optgroup", {label: name}));
+      groups.get(name).append(made("option", {value: i.name, textContent: i.name}));
+    }
+    menu.replaceChildren(...groups.values());
+    menu.disabled = !fitting.length;
+  }
+
+  function sameOperands(x, y) {
+    return ["a", "b", "c", "d", "scale"].every((key) => x[key] === y[key]);
+  }
+
+  function describe(slot) {
+    const about = byId(`about${slot}`);
+    about.replaceChildren();
+    if (unit[slot].error || unit[slot].gpu === NONE) return;
+    const facts = JSON.parse(s.about(slot));
+    about.append(`${facts.model} ${facts.parameters}; K = ${facts.k}. `);
+    if (facts.arch !== "custom unit") {
+      const href = `units/${facts.arch}.html`;
+      about.append(made("a", {href, textContent: `Evidence, probes, tree`}));
+    }
+    unit[slot].facts = facts;
+  }
+
+  /* Sets one unit in the library; its instruction is the first that fits where it has none. */
+  function setUnit(slot) {
+    const u = unit[slot], first = slot && unit[0].facts;
+    u.error = "";
+    u.facts = null;
+    select(byId(`gpu${slot}`), u.gpu);
+    if (u.gpu === NONE) return instructionMenu(slot, []);
+    if (u.gpu === CUSTOM) {
+      instructionMenu(slot, []);
+      u.error = s.customise(slot, u.text);
+      return describe(slot);
+    }
+    const arch = architectures.get(squeezed(u.gpu));
+    const fitting = arch ? arch.instructions.filter((i) => !first || sameOperands(i, first)) : [];
+    instructionMenu(slot, fitting);
+    if (u.instruction) u.error = s.choose(slot, u.gpu, u.instruction);
+    const unfit = () => u.error || (first && !sameOperands(JSON.parse(s.about(slot)), first));
+    if (!u.instruction || (slot && unfit())) {
+      const best = fitting.filter((i) => !first || i.k === first.k)
+                       .concat(fitting)
+                       .find((i) => !s.choose(slot, u.gpu, i.name) && (!slot || !s.pair(2)));
+      if (best) u.instruction = best.name;
+      u.error = u.instruction ? s.choose(slot, u.gpu, u.instruction) : "";
+      if (!best && first)
+        u.error = `${u.gpu} has no instruction whose rows are drawn beside those of ${first.name}: ${
+            operands(first)}, K = ${first.k}`;
+    }
+    if (!u.error) {
+      select(byId(`instruction${slot}`), u.instruction);
+      describe(slot);
+    } else
+      describe(slot);
+  }
+
+  /* Both units, and what they say together. */
+  function setUnits() {
+    setUnit(0);
+    setUnit(1);
+    byId("custom").hidden = !unit.some((u) => u.gpu === CUSTOM);
+    count = unit[0].error ? 0 : unit[1].error || unit[1].gpu === NONE ? 1 : 2;
+    let complaint = unit[0].error || unit[1].error;
+    if (count) {
+      const unpaired = s.pair(count);
+      if (unpaired) {
+        complaint = unpaired;
+        count = 1;
+        s.pair(1);
+      }
+    }
+    byId("complaint").textContent = complaint;
+    if (count) setLayout();
+  }
+
+  // ---- The row ----
+
+  function setLayout() {
+    const before = JSON.stringify(layout);
+    layout = JSON.parse(s.layout());
+    if (JSON.stringify(layout) !== before) {
+      chosen = {part: layout.parts[0].part, index: 0};
+      drawElements();
+      drawLists();
+    }
+    refresh();
+  }
+
+  function name(part, index) {
+    return part.count > 1 ? `${part.name}[${index}]` : part.name;
+  }
+
+  function partOf(number) {
+    return layout.parts.find((part) => part.part === number);
+  }
+
+  function elementInput(part, index) {
+    const input = made("input", {autocomplete: "off", spellcheck: false});
+    input.setAttribute("aria-label", name(part, index));
+    input.addEventListener("focus", () => choose(part.part, index));
+    input.addEventListener("change", () => {
+      const outcome = s.set_value(part.part, index, input.value.trim());
+      input.setAttribute("aria-invalid", String(outcome < 0));
+      if (outcome < 0) return told(`${name(part, index)}: '${input.value}' is not a number`);
+      told(outcome ? `${name(part, index)}: ${input.value} is no value of ${part.format} and was rounded` : "");
+      changed(part.part, index);
+    });
+    input.addEventListener("keydown", (event) => {
+      const step = {ArrowUp: 1, ArrowDown: -1}[event.key];
+      if (!step) return;
+      event.preventDefault();
+      toNext(step);
+    });
+    inputs[part.part][index] = input;
+    return input;
+  }
+
+  function drawElements() {
+    const [a, b, c, ...scales] = layout.parts, boxes = [];
+    inputs = [];
+    for (const part of layout.parts) inputs[part.part] = [];
+    const field = (part, index) =>
+        made("label", {}, made("span", {textContent: part.name.replace("scale_", "")}), elementInput(part, index));
+    boxes.push(made("div", {className: "element"}, made("span", {textContent: `c, ${c.format}`}), field(c, 0)));
+    for (let k = 0; k < a.count; k++)
+      boxes.push(
+          made("div", {className: "element"}, made("span", {textContent: `k = ${k}`}), field(a, k), field(b, k)));
+    for (let i = 0; scales.length && i < scales[0].count; i++)
+      boxes.push(made(
+          "div", {className: "element"}, made("span", {textContent: `scale ${i}`}),
+          ...scales.map((part) => field(part, i))));
+    byId("elements").replaceChildren(...boxes);
+  }
+
+  function show(part, index) {
+    const {value} = JSON.parse(s.element(part, index)), input = inputs[part][index];
+    if (document.activeElement !== input || input.value !== value) input.value = value;
+    input.title = value;
+    input.removeAttribute("aria-invalid");
+    input.classList.toggle("zero", value === "0" || value === "-0");
+  }
+
+  /* All of the row is new. */
+  function refresh() {
+    for (const part of layout.parts)
+      for (let i = 0; i < part.count; i++) show(part.part, i);
+    choose(chosen.part, chosen.index);
+    draw();
+  }
+
+  /* One element is. */
+  function changed(part, index) {
+    show(part, index);
+    if (part === chosen.part && index === chosen.index) showBits();
+    draw();
+  }
+
+  function drawLists() {
+    byId("lists").replaceChildren(...layout.parts.map((part) => {
+      const input = made("input", {autocomplete: "off", spellcheck: false});
+      input.addEventListener("change", () => typed(part, input));
+      return made("label", {}, made("span", {textContent: part.name.replace("_", " ")}), input);
+    }));
+  }
+
+  function showLists() {
+    if (!byId("typed").open) return;
+    layout.parts.forEach((part, n) => {
+      const input = byId("lists").querySelectorAll("input")[n];
+      if (input === document.activeElement) return;
+      input.value = shortened(inputs[part.part].map((one) => one.value)).replaceAll(",", " ");
+      input.removeAttribute("aria-invalid");
+    });
+  }
+
+  /* An element for each word; the rest is zero, scale factors stay. */
+  function typed(part, input) {
+    const words = lengthened(input.value, part.count);
+    let wrong = words ? "" : `${part.name} has at most ${part.count} elements`;
+    for (let index = 0; !wrong && index < part.count; index++) {
+      const word = words[index] ?? (part.name.startsWith("scale") ? null : "0");
+      if (word !== null && s.set_value(part.part, index, word) < 0)
+        wrong = `${name(part, index)}: '${word}' is not a number`;
+    }
+    input.setAttribute("aria-invalid", String(Boolean(wrong)));
+    told(wrong);
+    refresh();
+  }
+
+  // ---- Bits ----
+
+  function choose(part, index) {
+    inputs[chosen.part]?.[chosen.index]?.classList.remove("chosen");
+    chosen = {part, index};
+    inputs[part][index].classList.add("chosen");
+    const {bits, sign, exponent} = partOf(part), digits = byId("digits");
+    if (digits.childElementCount !== bits || digits.dataset.format !== partOf(part).format) {
+      digits.dataset.format = partOf(part).format;
+      digits.replaceChildren(...Array.from({length: bits}, (_, n) => {
+        const kind = n < sign ? "sign" : n < sign + exponent ? "exponent" : "fraction";
+        const last = n === sign + exponent - 1 && kind === "exponent" ? " first" : "";
+        const button = made("button", {type: "button", className: kind + last, tabIndex: n ? -1 : 0});
+        button.setAttribute("role", "switch");
+        button.setAttribute("aria-label", `bit ${bits - 1 - n}, ${kind}`);
+        button.addEventListener("click", () => flip(bits - 1 - n));
+        return button;
+      }));
+    }
+    showBits();
+  }
+
+  function showBits() {
+    const part = partOf(chosen.part), {hex, value} = JSON.parse(s.element(chosen.part, chosen.index));
+    const code = BigInt(`0x${hex}`);
+    byId("bits-title").textContent = `${name(part, chosen.index)} = ${value}`;
+    if (document.activeElement !== byId("hex")) byId("hex").value = hex;
+    byId("hex").removeAttribute("aria-invalid");
+    [...byId("digits").children].forEach((button, n) => {
+      const set = code >> BigInt(part.bits - 1 - n) & 1n ? "1" : "0";
+      if (button.textContent === set) return;
+      button.textContent = set;
+      button.setAttribute("aria-checked", String(set === "1"));
+    });
+  }
+
+  function flip(bit) {
+    s.flip(chosen.part, chosen.index, bit);
+    changed(chosen.part, chosen.index);
+  }
+
+  function stepEncoding(step) {
+    const part = partOf(chosen.part), code = BigInt(`0x${JSON.parse(s.element(chosen.part, chosen.index)).hex}`);
+    s.set_hex(chosen.part, chosen.index, BigInt.asUintN(part.bits, code + step).toString(16));
+    changed(chosen.part, chosen.index);
+  }
+
+  /* To the element before or behind, in order of k. */
+  function toNext(step) {
+    const all = [...byId("elements").querySelectorAll("input")];
+    all[all.indexOf(inputs[chosen.part][chosen.index]) + step]?.focus();
+  }
+
+  byId("digits").addEventListener("keydown", (event) => {
+    const all = [...byId("digits").children], at = all.indexOf(document.activeElement);
+    const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1}[event.key];
+    if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      event.preventDefault();
+      stepEncoding(event.key === "ArrowUp" ? 1n : -1n);
+    }
+    if (to === undefined || !all[to]) return;
+    event.preventDefault();
+    all[at].tabIndex = -1;
+    all[to].tabIndex = 0;
+    all[to].focus();
+  });
+  byId("hex").addEventListener("input", () => {
+    const wrong = s.set_hex(chosen.part, chosen.index, byId("hex").value.trim().replace(/^0x/i, "")) < 0;
+    if (!wrong) changed(chosen.part, chosen.index);
+    byId("hex").setAttribute("aria-invalid", String(wrong));
+  });
+  byId("less").addEventListener("click", () => stepEncoding(-1n));
+  byId("more").addEventListener("click", () => stepEncoding(1n));
+
+  // ---- Drawing ----
+
+  /* The digits of one that are not the other's stand out. */
+  function marked(text, other) {
+    const cell = made("td");
+    for (let at = 0; at < text.length;) {
+      let end = at;
+      const differs = other[at] !== text[at];
+      while (end < text.length && (other[end] !== text[end]) === differs) end++;
+      cell.append(differs ? made("mark", {textContent: text.slice(at, end)}) : text.slice(at, end));
+      at = end;
+    }
+    return cell;
+  }
+
+  function showResults(found) {
+    const rows = [...found.results];
+    if (found.exact) rows.push({...found.exact, label: "exact sum, rounded once"});
+    byId("results").replaceChildren(...rows.map((row, n) => {
+      const line = made(
+          "tr", {}, made("th", {scope: "row", textContent: row.label}),
+          made("td", {className: "value", textContent: row.value}), made("td", {textContent: `0x${row.hex}`}),
+          marked(row.bits, rows[0].bits));
+      line.dataset.hex = row.hex;
+      line.dataset.row = n;
+      return line;
+    }));
+    byId("difference").textContent = count < 2 ? "" :
+        found.difference                       ? `First difference: ${found.difference}.` :
+                                                 "No difference: every step has the same outcome.";
+  }
+
+  function figure(slot) {
+    const box = made("div", {className: "picture"});
+    box.insertAdjacentHTML("beforeend", s.picture(slot).replace(/^<\?xml.*?\?>\s*/, ""));
+    const svg = box.querySelector("svg");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", byId("difference").textContent || svg.querySelector("title").textContent);
+    return box;
+  }
+
+  function draw() {
+    if (!count) return;
+    const found = JSON.parse(s.explain(count)), beside = byId("beside").checked && count === 2;
+    showResults(found);
+    const figures = beside || count === 1 ? found.results.map((_, slot) => figure(slot)) : [figure(2)];
+    byId("pictures").classList.toggle("beside", beside);
+    byId("pictures").replaceChildren(...figures);
+    if (byId("as-text").open) byId("words").textContent = s.words();
+    if (byId("as-command").open) byId("command").textContent = command();
+    showLists();
+    remember();
+  }
+
+  // ---- The address ----
+
+  function state() {
+    const shown = unit.slice(0, unit[1].gpu === NONE ? 1 : 2), words = [];
+    const add = (key, value) =>
+        words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%20/g, "+")}`);
+    add("on", shown.map((u) => u.gpu).join(","));
+    add("instr", shown.map((u) => (u.gpu === CUSTOM ? "" : u.instruction)).join(","));
+    shown.forEach((u, slot) => u.gpu === CUSTOM && add(`unit${slot}`, u.text.replace(/\s*\n\s*/g, " ")));
+    for (const part of layout.parts) add(part.name, list(part));
+    add("view", byId("beside").checked ? "beside" : "below");
+    return words.join("&");
+  }
+
+  let waiting, own = "";
+  function remember() {  // browsers allow few changes of the address a second
+    clearTimeout(waiting);
+    waiting = setTimeout(rememberNow, 250);
+  }
+  function rememberNow() {
+    clearTimeout(waiting);
+    own = `#${state()}`;
+    if (location.hash !== own) history.replaceState(null, "", own);
+  }
+
+  function command() {
+    if (unit.some((u) => u.gpu === CUSTOM))
+      return "Save the custom unit's JSON as unit.json and name that file with --on.";
+    const both = unit.slice(0, count), joined = (key) => [...new Set(both.map((u) => u[key]))].join(",");
+    const quoted = (word) => (/^[\w.,*-]+$/.test(word) ? word : `'${word}'`);
+    const lists = layout.parts.map((part) => `--${part.name.replace("_", "-")}=${quoted(list(part))}`).join(" ");
+    return `softmma explain --on ${quoted(joined("gpu"))} --instr ${quoted(joined("instruction"))} --hex ${lists}`;
+  }
+
+  function restore(text) {
+    const asked = new URLSearchParams(text), on = (asked.get("on") ?? "").split(","),
+          names = (asked.get("instr") ?? "").split(",");
+    unit[0] = {gpu: on[0] || "H100", instruction: names[0] ?? ""};
+    unit[1] = {gpu: on[1] || NONE, instruction: names[1] ?? names[0] ?? ""};
+    unit.forEach((u, slot) => {
+      u.text = asked.get(`unit${slot}`) ?? "";
+    });
+    for (const u of unit)
+      if (u.gpu === CUSTOM && !u.text) u.text = exampleUnit();
+    byId("beside").checked = (asked.get("view") ?? (innerWidth >= WIDE ? "beside" : "below")) === "beside";
+    setUnits();
+    showKeys();
+    if (!count) return;
+    for (const part of layout.parts) {
+      const codes = lengthened(asked.get(part.name) ?? "", part.count);
+      if (!codes)
+        complain(`${part.name} has more than ${part.count} elements`);
+      else
+        codes.forEach(
+            (code, index) => s.set_hex(part.part, index, code) < 0 &&
+                complain(`${name(part, index)}: '${code}' is no encoding of ${part.format}`));
+    }
+    refresh();
+  }
+
+  function complain(text) {
+    byId("complaint").textContent = text;
+  }
+
+  window.addEventListener("hashchange", () => location.hash !== own && restore(location.hash.slice(1)));
+
+  // ---- Custom units ----
+
+  const algorithms = [
+    "G-FDPA", "T-FDPA", "E-FDPA", "TR-FDPA", "GTR-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FP8-by-FP16", "C-FDPA",
+    "GD-FDPA", "INTEGER"
+  ];
+
+  function exampleUnit() {
+    return JSON.stringify(
+        {
+          "softmma-unit": 1,
+          name: "custom",
+          algorithm: "G-FDPA",
+          k: 16,
+          a: "f16",
+          b: "f16",
+          d: "f32",
+          block: 16,
+          alignment_bits: 25,
+          alignment_rounding: "toward-zero",
+          rounding: "toward-zero"
+        },
+        null, 2);
+  }
+
+  function customSlot() {
+    return unit.findIndex((u) => u.gpu === CUSTOM);
+  }
+
+  function describedUnit() {
+    try {
+      return JSON.parse(unit[customSlot()].text);
+    } catch {
+      return null;  // the library says what is wrong with it
+    }
+  }
+
+  /* A control for each key of the algorithm's table. */
+  function control(key, described) {
+    const set = (value) => {
+      const next = describedUnit();
+      if (value === undefined)
+        delete next[key.key];
+      else
+        next[key.key] = value;
+      customised(JSON.stringify(next, null, 2));
+    };
+    const given = described[key.key];
+    const unset = key.like ? `as ${key.like}` : key.default ?? "";
+    if (key.kind === "flag") {
+      const box = made("input", {type: "checkbox", checked: given ?? key.default === "true"});
+      box.addEventListener("change", () => set(box.checked));
+      return made("label", {}, made("span", {textContent: key.key}), box);
+    }
+    if (key.kind !== "number") {
+      const menu = made("select", {className: "both"});
+      const words = new Set([...key.choices, ...(key.word ? [key.word] : []), ...(given ? [given] : [])]);
+      if (key.like || (key.default && !words.has(key.default)))
+        menu.append(made("option", {value: "", textContent: unset}));
+      for (const word of words) menu.append(made("option", {value: word, textContent: word}));
+      menu.value = given ?? (words.has(key.default) ? key.default : "");
+      menu.addEventListener("change", () => set(menu.value || undefined));
+      return made("label", {}, made("span", {textContent: key.key}), menu);
+    }
+    /* The slider's first place says the key's word, or leaves it out. */
+    const least = key.key === "zero_exponent" ? -200 : key.least, most = key.key === "zero_exponent" ? 50 : key.most;
+    const word = key.word ?? (key.like || key.default !== undefined ? unset : undefined);
+    const slider = made("input", {type: "range", min: word === undefined ? least : least - 1, max: most, step: 1});
+    slider.value = typeof given === "number" ? given : least - 1;
+    const output = made("output");
+    const tell = () => {
+      output.textContent = Number(slider.value) < least ? word : slider.value;
+      slider.setAttribute("aria-valuetext", output.textContent);
+    };
+    slider.addEventListener("input", () => {
+      tell();
+      set(Number(slider.value) >= least ? Number(slider.value) : key.word);
+    });
+    tell();
+    return made("label", {}, made("span", {textContent: key.key}), slider, output);
+  }
+
+  function showKeys() {
+    if (customSlot() < 0) return;
+    byId("file").value = unit[customSlot()].text;
+    const described = describedUnit();
+    if (!described || !algorithms.includes(described.algorithm)) return byId("keys").replaceChildren();
+    const menu = made(
+        "select", {className: "both"}, ...algorithms.map((name) => made("option", {value: name, textContent: name})));
+    menu.value = described.algorithm;
+    menu.addEventListener("change", () => changeAlgorithm(menu.value));
+    const keys = JSON.parse(s.keys(described.algorithm)).filter((key) => key.key !== "m" && key.key !== "n");
+    byId("keys").replaceChildren(
+        made("label", {}, made("span", {textContent: "algorithm"}), menu),
+        ...keys.map((key) => control(key, described)));
+  }
+
+  /* Another algorithm's keys: what it has in common stays, what it needs gets a value that is allowed. */
+  function changeAlgorithm(algorithm) {
+    const before = describedUnit(), next = {"softmma-unit": 1, name: before.name, algorithm};
+    const usual = {
+      block: 4,
+      alignment_bits: 24,
+      zero_exponent: -133,
+      rounding: "toward-zero",
+      sum_bits: 31,
+      pairwise: 4,
+      c_bits: 24,
+      group: 4,
+      k: 16,
+      overflow: "wrap"
+    };
+    for (const key of JSON.parse(s.keys(algorithm))) {
+      const kept = before[key.key],
+            allowed = key.kind === "number" ? kept >= key.least && kept <= key.most || kept === key.word :
+                                              key.kind === "flag" || key.choices.includes(kept);
+      if (kept !== undefined && allowed)
+        next[key.key] = kept;
+      else if (key.default === undefined && !key.like)
+        next[key.key] =
+            key.choices?.includes(usual[key.key]) || key.kind === "number" ? usual[key.key] : key.choices[0];
+    }
+    customised(JSON.stringify(next, null, 2));
+    showKeys();
+  }
+
+  function customised(text) {
+    unit[customSlot()].text = text;
+    byId("file").value = text;
+    setUnits();
+  }
+
+  byId("file").addEventListener("change", () => {
+    customised(byId("file").value);
+    showKeys();
+  });
+
+  // ---- Tools ----
+
+  for (const slot of [0, 1]) {
+    gpuMenu(slot);
+    byId(`gpu${slot}`).addEventListener("change", (event) => {
+      const u = unit[slot];
+      u.gpu = event.target.value;
+      if (u.gpu === CUSTOM) {
+        if (unit[1 - slot].gpu === CUSTOM) unit[1 - slot].gpu = slot ? "H100" : NONE;
+        u.text ||= exampleUnit();
+      }
+      if (!slot && u.gpu !== CUSTOM &&
+          !architectures.get(squeezed(u.gpu))?.instructions.some((i) => i.name === u.instruction))
+        u.instruction = "";
+      setUnits();
+      showKeys();
+    });
+    byId(`instruction${slot}`).addEventListener("change", (event) => {
+      unit[slot].instruction = event.target.value;
+      setUnits();
+    });
+  }
+  byId("kind").append(...catalogue.kinds.map((kind) => made("option", {value: kind, textContent: kind})));
+  byId("kind").value = "normal";
+  byId("another").addEventListener("click", () => {
+    s.make(byId("kind").value, ++seed);
+    told(`Row 0 of seed ${seed}, ${byId("kind").value}.`);
+    refresh();
+  });
+  byId("zero").addEventListener("click", () => {
+    s.make(NONE, 0);
+    told("");
+    refresh();
+  });
+  byId("differing").addEventListener("click", () => {
+    if (count < 2) return told("Choose a second unit.");
+    const until = performance.now() + 2000;
+    let tried = 0;
+    for (; performance.now() < until; tried++) {
+      s.make(catalogue.kinds[tried % catalogue.kinds.length], ++seed);
+      const {results} = JSON.parse(s.explain(2));
+      if (results[0].hex === results[1].hex) continue;
+      told(`Row ${tried + 1} of those that were tried.`);
+      return refresh();
+    }
+    told(`No difference in ${tried} rows, which is no proof: softmma equal looks for one.`);
+    return refresh();
+  });
+  byId("share").addEventListener("click", async () => {
+    rememberNow();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      told("Copied; the link has the units and the row.");
+    } catch {
+      told("The address of this page is the link: copy it from there.");
+    }
+  });
+  byId("beside").addEventListener("change", draw);
+  for (const id of ["as-text", "as-command", "typed"]) byId(id).addEventListener("toggle", draw);
+
+  // ---- Vector files ----
+
+  function open(text, name) {
+    if (text.includes("\0"))
+      return complain(`${name} is not text; softmma reads binary vector files, and this page text`);
+    const found = JSON.parse(s.open(text));
+    if (found.error) return complain(`${name}: ${found.error}`);
+    unit[0] = {gpu: found.arch, instruction: found.instruction};
+    unit[1].instruction = "";  // of the same K, where there is one
+    setUnits();
+    if (count && layout.k !== unit[0].facts.k) {
+      unit[1].gpu = NONE;
+      setUnits();
+    }
+    byId("opened").hidden = false;
+    byId("opened-name").textContent =
+        `of ${found.rows} in ${name}${found.recorded_on ? `, recorded on ${found.recorded_on}` : ""}`;
+    byId("number").max = found.rows;
+    byId("number").value = 1;
+    takeRow();
+  }
+
+  function takeRow() {
+    const error = s.take(Number(byId("number").value) - 1);
+    if (error) return complain(error);
+    refresh();
+  }
+
+  /* A row without a header goes into the row that is there. */
+  function dropped(text) {
+    if (/^\s*#/.test(text)) return open(text, "the text");
+    const words = text.trim().split(/[\s,]+/), operands = layout.parts.reduce((sum, part) => sum + part.count, 0);
+    if (words.length !== operands && words.length !== operands + 1)
+      return complain(`a row has ${operands} encodings here, and d if it likes: this one has ${words.length}`);
+    let next = 0;
+    complain("");
+    for (const part of layout.parts)
+      for (let i = 0; i < part.count; i++, next++)
+        if (s.set_hex(part.part, i, words[next]) < 0)
+          return complain(`'${words[next]}' is no encoding of ${part.format}`);
+    refresh();
+  }
+
+  byId("rows").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    if (file) open(await file.text(), file.name);
+    event.target.value = "";
+  });
+  byId("number").addEventListener("change", takeRow);
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (event) => event.relatedTarget || document.body.classList.remove("dropping"));
+  document.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dropping");
+    const [file] = event.dataTransfer.files;
+    if (file)
+      open(await file.text(), file.name);
+    else
+      dropped(event.dataTransfer.getData("text/plain"));
+  });
+
+  restore(location.hash.length > 1 ? location.hash.slice(1) : SHOWN_AT_FIRST);
+  const html = document.documentElement;
+  html.dataset.took = performance.now();  // milliseconds since the page was asked for
+  html.dataset.ready = "true";
+})();

@@ -1,0 +1,100 @@
+/* SoftMMA in WebAssembly, with the functions of site/explorer.h: softmma.start() gives an object that has them without
+   "site_", texts as strings. */
+"use strict";
+
+var softmma = (() => {
+  const encoder = new TextEncoder(), decoder = new TextDecoder();
+  const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // the others return texts
+
+  /* The module asks for functions of a system that it does not use: none of its files is one of the machine's. */
+  const system = new Proxy({}, {
+    get: (_, name) => name === "emscripten_notify_memory_growth" ?
+        () => {} :
+        () => {
+          throw new Error(`softmma.wasm called ${String(name)}`);
+        },
+  });
+
+  async function instantiate(bytes) {
+    const {instance} = await WebAssembly.instantiate(bytes, {env: system, wasi_snapshot_preview1: system});
+    const wasm = instance.exports;
+    if (wasm._initialize) wasm._initialize();
+
+    const memory = () => new Uint8Array(wasm.memory.buffer);  // another one whenever memory has grown
+
+    function text(address) {
+      const bytes = memory();
+      return decoder.decode(bytes.subarray(address, bytes.indexOf(0, address)));
+    }
+
+    function copied(string) {
+      const bytes = encoder.encode(string), address = wasm.malloc(bytes.length + 1);
+      memory().set(bytes, address);
+      memory()[address + bytes.length] = 0;
+      return address;
+    }
+
+    const functions = {};
+    for (const [name, body] of Object.entries(wasm)) {
+      if (!name.startsWith("site_")) continue;
+      const own = name.slice("site_".length);
+      functions[own] = (...values) => {
+        const strings = [];
+        const result = body(...values.map((value) => {
+          if (typeof value !== "string") return value;
+          strings.push(copied(value));
+          return strings.at(-1);
+        }));
+        strings.forEach(wasm.free);
+        return numbers.has(own) ? result : text(result);
+      };
+    }
+
+    /* {d, codes} of arrays of numbers, or {error}. */
+    functions.product = (slot, m, n, k, a, b) => {
+      const sizes = [m * k, k * n, m * n, m * n], at = [];
+      for (const size of sizes) at.push(wasm.malloc(8 * Math.max(size, 1)));
+      const view = (Kind, i) => new Kind(wasm.memory.buffer, at[i], sizes[i]);
+      view(Float64Array, 0).set(a);
+      view(Float64Array, 1).set(b);
+      const error = text(wasm.site_product(slot, m, n, k, ...at));
+      const result = error ? {error} : {d: view(Float64Array, 2).slice(), codes: view(BigUint64Array, 3).slice()};
+      at.forEach(wasm.free);
+      return result;
+    };
+    return functions;
+  }
+
+  async function unpacked(bytes) {
+    if (bytes[0] === 0) return bytes;  // a server that says of .gz files how they are packed has it unpacked already
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  }
+
+  const folder = typeof document === "undefined" ? null : new URL(".", document.currentScript.src);
+
+  /* From a disk pages may read no files but scripts: there one has the bytes as text. */
+  function embedded() {
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL("softmma.wasm.js", folder);
+      script.onload = () => resolve(Uint8Array.from(atob(softmma.embedded), (c) => c.charCodeAt(0)));
+      script.onerror = () => reject(new Error(`${script.src} cannot be read`));
+      document.head.append(script);
+    });
+  }
+
+  async function fetched() {
+    const answer = await fetch(new URL("softmma.wasm.gz", folder));
+    if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`);
+    return new Uint8Array(await answer.arrayBuffer());
+  }
+
+  async function start() {
+    const bytes = await (location.protocol === "file:" ? embedded() : fetched());
+    return instantiate(await unpacked(bytes));
+  }
+
+  return {instantiate, start};
+})();
+
+if (typeof module !== "undefined") module.exports = softmma;

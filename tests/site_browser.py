@@ -1,0 +1,382 @@
+#!/usr/bin/python3
+"""The site in headless Chromium, by clicks and keys, as files and over HTTP. Usage: site_browser.py SITE [SCREENSHOTS]
+
+Status 77 where Chromium, its driver or Selenium is missing.
+"""
+
+import base64
+import functools
+import http.server
+import json
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select, WebDriverWait
+except ImportError:
+    print("SKIPPED: Selenium is missing; scripts/setup --site installs it")
+    sys.exit(77)
+chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+if not (chromium and chromedriver):
+    print("SKIPPED: Chromium or its driver is missing; scripts/setup --site installs them")
+    sys.exit(77)
+
+MOST_BYTES = 300_000  # of the first view, as they come over HTTP, nothing packed by the server
+MOST_SECONDS = 1
+MOST_REDRAW = 16  # milliseconds
+
+SOURCE = Path(__file__).resolve().parent.parent
+site = Path(sys.argv[1]).resolve()
+screenshots = Path(sys.argv[2]) if sys.argv[2:] else None
+failures = []
+
+
+def check(good, what):
+    print("ok     " if good else "FAILED ", what)
+    if not good:
+        failures.append(what)
+
+
+# ---- Browser and server ----
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    sent = []
+
+    def log_message(self, *arguments):
+        pass
+
+    def copyfile(self, source, outputfile):
+        data = source.read()
+        Handler.sent.append((self.path, len(data)))
+        outputfile.write(data)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=site))
+threading.Thread(target=server.serve_forever, daemon=True).start()
+HTTP = f"http://127.0.0.1:{server.server_port}/"
+FILE = f"{site.as_uri()}/"
+
+options = webdriver.ChromeOptions()
+options.binary_location = chromium
+for argument in (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--window-size=1280,1000",
+):
+    options.add_argument(argument)
+options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+browser = webdriver.Chrome(
+    service=webdriver.ChromeService(chromedriver) if hasattr(webdriver, "ChromeService") else None, options=options
+)
+
+
+def script(text, *arguments):
+    return browser.execute_script(text, *arguments)
+
+
+def wait(condition, what):
+    try:
+        WebDriverWait(browser, 20, 0.02).until(lambda _: condition())
+    except Exception as error:  # pylint: disable=broad-except
+        check(False, f"{what}: {type(error).__name__}")
+        return False
+    return True
+
+
+def one(selector):
+    return browser.find_element(By.CSS_SELECTOR, selector)
+
+
+def press(selector):
+    """Clicks where nothing lies above it."""
+    script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", one(selector))
+    one(selector).click()
+
+
+def open_page(address, ready=True):
+    browser.get("about:blank")  # another address of the same page would be the same document
+    browser.get(address)
+    if ready:
+        wait(lambda: script("return document.documentElement.dataset.ready"), f"{address} is ready")
+
+
+def media(**features):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]},
+    )
+
+
+def picture_of(name):
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
+        size = script("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 2400), "scale": 1}
+        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        (screenshots / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+def results():
+    return script("return [...document.querySelectorAll('#results tr')].map(row => row.dataset.hex)")
+
+
+def quiet(what):
+    """Nothing has been complained of in the console since the last time."""
+    said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    check(not said, f"{what}: nothing in the console{': ' + said[0][:200] if said else ''}")
+
+
+# ---- The explorer ----
+
+
+def first_view():
+    Handler.sent.clear()
+    open_page(HTTP)
+    took = script("return performance.now()")
+    size = sum(size for _, size in Handler.sent)
+    paint = script("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
+    check(size < MOST_BYTES, f"the first view takes {size} bytes in {len(Handler.sent)} files, less than {MOST_BYTES}")
+    drawn = []
+    for _ in range(5):
+        open_page(HTTP)
+        drawn.append(
+            script("return document.documentElement.dataset.ready && Number(document.documentElement.dataset.took)")
+        )
+    took = sorted(drawn)[2]
+    check(took < 1000 * MOST_SECONDS, f"and {took:.0f} ms until it is drawn (first paint {paint:.0f} ms)")
+    shift = script("""return new Promise(done => new PerformanceObserver(list => done(list.getEntries()
+        .reduce((sum, entry) => sum + entry.value, 0))).observe({type: 'layout-shift', buffered: true})
+        || setTimeout(() => done(0), 300))""")
+    check(shift < 0.1, f"layout shift {shift:.3f}")
+    check(results() == ["bf400000", "bf000000", "bf600000"], "H100, A100 and the exact sum of the README's row")
+    check("alignment of a[2]*b[2]" in one("#difference").text, "where they part")
+    quiet("the explorer")
+    picture_of("explorer")
+
+
+def a_bit():
+    open_page(FILE + "index.html")
+    one("#elements .element:nth-child(3) input").click()  # a[1]
+    check("a[1] = 1" in one("#bits-title").text, "the element that has the focus is shown in bits")
+    bits = browser.find_elements(By.CSS_SELECTOR, "#digits button")
+    check(len(bits) == 16, "f16 has 16 bits")
+    bits[0].click()
+    check(
+        "a[1] = -1" in one("#bits-title").text and bits[0].get_attribute("aria-checked") == "true",
+        "a click turns the sign",
+    )
+    check(results()[0] == "3e800000", "the result follows")
+    bits[0].send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    focused = browser.switch_to.active_element
+    check(focused.get_attribute("aria-label") == "bit 13, exponent", "arrows go along the bits")
+    focused.send_keys(Keys.SPACE)
+    check(one("#hex").get_attribute("value") == "9c00", "the space bar turns one")
+    hexadecimal = one("#hex")
+    hexadecimal.clear()
+    hexadecimal.send_keys("3c00")
+    check("a[1] = 1" in one("#bits-title").text, "an encoding can be typed")
+    check(results() == ["bf400000", "bf000000", "bf600000"], "and the results are as before")
+    value = one("#elements .element:nth-child(3) input")
+    value.clear()
+    value.send_keys("0.1", Keys.TAB)
+    check(
+        one("#elements .element:nth-child(3) input").get_attribute("value") == "0.0999755859375"
+        and "rounded" in one("#told").text,
+        "a value can be, and what is rounded is said",
+    )
+    value.clear()
+    value.send_keys("none", Keys.TAB)
+    check("not a number" in one("#told").text, "what is no number is refused")
+    quiet("bits")
+
+
+def redraw():
+    """Of one bit, with style and layout: the median of 60, and the worst but two; of three rounds the quietest."""
+    for row in ("README", "random"):
+        open_page(HTTP + "index.html")
+        if row == "random":
+            press("#another")
+        rounds = [
+            script("""
+            const bits = [...document.querySelectorAll('#digits button')], times = [];
+            for (let n = 0; n < 60; n++) {
+              const begin = performance.now();
+              bits[15 - n % 10].click();
+              document.documentElement.getBoundingClientRect();
+              document.querySelector('#pictures').getBoundingClientRect();
+              times.push(performance.now() - begin);
+            }
+            return times.sort((x, y) => x - y);""")
+            for _ in range(3)
+        ]
+        times = min(rounds, key=lambda sorted_times: sorted_times[30])
+        check(
+            times[30] < MOST_REDRAW, f"a bit of the {row} row redraws in {times[30]:.1f} ms, {times[57]:.1f} at worst"
+        )
+
+
+def units():
+    open_page(FILE + "index.html")
+    Select(one("#gpu1")).select_by_visible_text("MI300X")
+    wait(lambda: len(results()) == 3, "MI300X")
+    check("tr" in one("#about1").text.lower() and results()[1] == "bf000000", "another GPU beside it")
+    press("#beside")
+    check(len(browser.find_elements(By.CSS_SELECTOR, "#pictures svg")) == 2, "two pictures side by side")
+    Select(one("#gpu1")).select_by_visible_text("V100")
+    check(results()[1] == "00000000" and not one("#complaint").text, "a V100 takes the same row in four calls")
+    press("#zero")
+    check(set(results()) == {"00000000"}, "zeros")
+    press("#differing")
+    wait(lambda: results()[0] != results()[1], "a row where they differ is found")
+    time.sleep(0.4)
+    address, found = browser.current_url, results()
+    for base in (FILE, HTTP):
+        open_page(base + "index.html#" + address.split("#")[1])
+        check(results() == found, "the link gives the same row and units")
+        check(one("#gpu1").get_attribute("value") == "V100", "and the same GPU")
+    Select(one("#gpu1")).select_by_visible_text("none")
+    check(len(results()) == 2, "one unit alone")
+    press("#as-text summary")
+    wait(lambda: "T-FDPA, F = 25" in one("#words").text, "the drawing as text")
+    Select(one("#gpu0")).select_by_visible_text("L40S")
+    options_ = script("return document.querySelectorAll('#instruction0 option').length")
+    check(options_ > 10, f"an L40S has {options_} instructions")
+    script(
+        "document.querySelector('#instruction0').value = 'mma.m16n8k32.f32.e4m3.e4m3.f32';"
+        "document.querySelector('#instruction0').dispatchEvent(new Event('change'))"
+    )
+    check(len(browser.find_elements(By.CSS_SELECTOR, "#elements .element")) == 33, "FP8 has rows of 32")
+    check(len(browser.find_elements(By.CSS_SELECTOR, "#digits button")) == 8, "and elements of 8 bits")
+    open_page(FILE + "index.html#on=H100,nonsense&instr=HMMA.16816.F32&a=3c00")
+    check("nonsense" in one("#complaint").text, "a GPU that is none is complained of")
+    open_page(FILE + "index.html#on=H100&instr=HMMA.16816.F32&a=3c00*99")
+    check("more than 16" in one("#complaint").text, "so is a row that is too long")
+    quiet("units")
+
+
+def rows():
+    open_page(FILE + "index.html")
+    text = (SOURCE / "tests/vectors/recorded/gpu/a100-f16-f32.txt").read_text()
+    recorded = [line.split()[-1] for line in text.splitlines() if not line.startswith("#")]
+    drop = """const data = new DataTransfer(), text = arguments[0];
+              if (arguments[1]) data.items.add(new File([text], 'rows.txt')); else data.setData('text/plain', text);
+              document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));"""
+    script(drop, text, True)
+    wait(lambda: results() and results()[0] == recorded[0], "a vector file that is dropped is opened")
+    check("of 700 in rows.txt, recorded on A100" in one("#opened-name").text, "and says how many rows it has")
+    number = one("#number")
+    number.clear()
+    number.send_keys("700", Keys.TAB)
+    wait(lambda: results()[0] == recorded[699], "the last row gives what was recorded")
+    script(drop, "4000 " * 16 + "3f800000", False)
+    wait(lambda: results()[0] == "42040000", "a row that is dropped is taken")
+    script(drop, "# instruction: nonsense\n1 2 3\n", True)
+    wait(lambda: one("#complaint").text, "a file that is none is complained of")
+    press("#typed summary")
+    field = one("#lists input")
+    field.clear()
+    field.send_keys("1 2*3", Keys.TAB)
+    wait(lambda: results()[0] == "41700000", "values can be typed as a list")
+    quiet("rows")
+
+
+def custom():
+    open_page(FILE + "unit.html")
+    check(results()[0] == results()[1] == "3f800000", "the custom unit and the H100 truncate alike")
+    slider = script("""return [...document.querySelectorAll('#keys label')]
+        .find(label => label.textContent.startsWith('alignment_bits')).querySelector('input')""")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    check("F=26" in one("#about0").text, "a slider moves a parameter")
+    menu = script("""return [...document.querySelectorAll('#keys label')]
+        .find(label => label.firstChild.textContent === 'rounding').querySelector('select')""")
+    Select(menu).select_by_visible_text("toward-positive")
+    check(results()[0] == "3f800001", "rounding upward shows")
+    time.sleep(0.4)
+    address, found = browser.current_url, results()
+    open_page(address)
+    check(results() == found, "the link has the custom unit")
+    for algorithm in script("return [...document.querySelector('#keys select').options].map(option => option.value)"):
+        Select(one("#keys select")).select_by_value(algorithm)
+        complaint = one("#complaint").text
+        check(
+            not complaint or "operands" in complaint, f"{algorithm} begins with parameters that are allowed {complaint}"
+        )
+        check(algorithm in one("#about0").text, f"and is {algorithm}")
+    quiet("custom units")
+    picture_of("unit")
+
+
+def dark():
+    for scheme in ("light", "dark"):
+        media(prefers_color_scheme=scheme)
+        open_page(FILE + "index.html")
+        ground = script("return getComputedStyle(document.body).backgroundColor")
+        ink = script("return getComputedStyle(document.querySelector('.picture text:not([fill])')).fill")
+        light = int(ground.split("(")[1].split(",")[0]) > 128
+        check(
+            light == (scheme == "light") and (int(ink.split("(")[1].split(",")[0]) > 128) != light,
+            f"{scheme}, pictures too",
+        )
+        picture_of(f"explorer-{scheme}")
+    media(prefers_color_scheme="light")
+
+
+def narrow():
+    browser.set_window_size(500, 900)
+    open_page(FILE + "index.html")
+    width = script("return [document.documentElement.scrollWidth, innerWidth]")
+    check(width[0] <= width[1], f"a narrow window does not scroll sideways: {width}")
+    picture_of("explorer-narrow")
+    browser.set_window_size(1280, 1000)
+
+
+def accessible(page):
+    """What a screen reader needs: names of controls, one h1, a language; every control can have the focus."""
+    open_page(FILE + page, ready=page in ("index.html", "unit.html"))
+    tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    controls = (
+        "button",
+        "textbox",
+        "combobox",
+        "checkbox",
+        "slider",
+        "switch",
+        "link",
+        "searchbox",
+        "spinbutton",
+        "image",
+        "img",
+    )
+    unnamed = [
+        node["role"]["value"]
+        for node in tree
+        if not node.get("ignored")
+        and node["role"]["value"] in controls
+        and not node.get("name", {}).get("value", "").strip()
+    ]
+    check(not unnamed, f"{page}: every control has a name{': not ' + json.dumps(unnamed[:5]) if unnamed else ''}")
+    check(
+        script("return document.querySelectorAll('h1').length === 1 && document.documentElement.lang === 'en'"),
+        f"{page}: one heading of the first rank, and a language",
+    )
+
+
+try:
+    for part in (first_view, a_bit, redraw, units, rows, custom, dark, narrow):
+        part()
+    for page_name in ("index.html", "unit.html"):
+        accessible(page_name)
+finally:
+    browser.quit()
+    server.shutdown()
+print(f"{len(failures)} failures")
+sys.exit(bool(failures))
