@@ -202,7 +202,6 @@ const char *site_about(int slot) {
 static bool is_a_chain(const smma_operation *o) {
   switch (o->rule.algorithm) {
     case SMMA_FMA:
-    case SMMA_FTZ_FMA:
     case SMMA_FTZ_ADDMUL:
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -211,6 +210,7 @@ static bool is_a_chain(const smma_operation *o) {
     case SMMA_GTR_FDPA: return true;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return o->rule.with.c_fdpa.stride == 1;
+    case SMMA_FTZ_FMA:
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:

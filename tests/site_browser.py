@@ -8,11 +8,13 @@ import base64
 import functools
 import http.server
 import json
+import re
 import shutil
 import sys
 import threading
 import time
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 try:
     from selenium import webdriver
@@ -315,6 +317,87 @@ def custom():
     picture_of("unit")
 
 
+def matrices():
+    open_page(FILE + "matrices.html")
+    check(len(browser.find_elements(By.CSS_SELECTOR, ".map")) == 3, "two products and their differences")
+    said = one("#summary").text
+    check(re.match(r"[1-9]\d* of 256 results differ, by \d+ ulp of f32 at most", said), said)
+    script("const k = document.querySelector('#m'); k.value = 3; k.dispatchEvent(new Event('input'))")
+    check("of 48 results" in one("#summary").text, "a slider changes M")
+    Select(one("#kind")).select_by_value("cancelling")
+    wait(lambda: re.match("[1-9]", one("#summary").text), "sums that cancel differ, too")
+    cell = one(".map:last-of-type a, .scroll:last-child .map a")
+    title = cell.get_attribute("aria-label")
+    cell.click()
+    wait(lambda: "index.html" in browser.current_url, "a cell leads to the explorer")
+    wait(lambda: script("return document.documentElement.dataset.ready"), "which is drawn")
+    check(len(set(results()[:2])) == 2 and not one("#complaint").text, f"where the two differ ({title})")
+    open_page(FILE + "matrices.html")
+    Select(one("#gpu0")).select_by_visible_text("L40S")
+    Select(one("#gpu1")).select_by_visible_text("L40S")
+    check(one("#summary").text.startswith("0 of 256"), "a unit agrees with itself")
+    for name in ("s8", "f64", "e4m3"):
+        menu = one("#instruction0")
+        value = next(
+            o.get_attribute("value") for o in Select(menu).options if f".{name}.{name}" in o.get_attribute("value")
+        )
+        Select(menu).select_by_value(value)
+        check(one("#summary").text.startswith("0 of 256") and not one("#complaint").text, f"so it does with {name}")
+    quiet("matrices")
+    picture_of("matrices")
+
+
+def text_pages():
+    open_page(FILE + "agreement.html", ready=False)
+    links = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, ".agreement td a")]
+    into = [link for link in links if "index.html#" in link]
+    check(
+        len(into) > len(links) / 2 > 100, f"{len(into)} of {len(links)} rows that tell units apart open in the explorer"
+    )
+    for link in into[:: len(into) // 8]:
+        open_page(link)
+        check(len(set(results()[:2])) == 2 and not one("#complaint").text, f"they differ: {link.split('#')[1][:90]}")
+    open_page(FILE + "gallery.html", ready=False)
+    pictures = [
+        (
+            link.get_attribute("href"),
+            link.find_element(By.XPATH, "../..").find_element(By.TAG_NAME, "a").get_attribute("href"),
+        )
+        for link in browser.find_elements(By.CSS_SELECTOR, "figcaption a")
+        if "index.html#" in link.get_attribute("href")
+    ]
+    check(len(pictures) > 10, f"{len(pictures)} pictures of the gallery lead to the explorer")
+    for link, picture in pictures:
+        open_page(link)
+        drawn = script(
+            "return [...document.querySelectorAll('#pictures svg path')].map(path => path.getAttribute('d'))"
+        )
+        text = Path(unquote(urlsplit(picture).path)).read_text()
+        check(one("#pictures svg") and drawn == re.findall(r'<path [^>]*?d="([^"]*)"', text), f"which draws {Path(picture).name}")
+    open_page(FILE + "docs/index.html", ready=False)
+    field = one("header input[type=search]")
+    field.send_keys("monotonicity", Keys.ENTER)
+    wait(lambda: "search.html" in browser.current_url and one("#found").text, "the header's field searches")
+    first = one("#sections a")
+    check("experiments.html" in first.get_attribute("href"), "and finds the experiment first")
+    one("#words").send_keys(" qqqq")
+    check(one("#found").text == "0 sections", "what is not there is not found")
+    picture_of("search")
+    open_page(HTTP + "gpus/H100.html", ready=False)
+    check("h100-f16-f32.txt" in one("main").text, "an H100's page has what was recorded on it")
+    script(
+        "[...document.querySelectorAll('main a')].find(link => link.textContent === 'mma.m16n8k16.f32.f16.f16.f32').click()"
+    )
+    wait(lambda: "instructions/hopper" in browser.current_url, "and leads to instructions")
+    text = one("main").text
+    check(
+        "fused sum of 17" in text and "fraction bits kept" in text and "no other e_zero gives" in text,
+        "with tree, probes, evidence",
+    )
+    quiet("pages of text")
+    picture_of("instruction")
+
+
 def dark():
     for scheme in ("light", "dark"):
         media(prefers_color_scheme=scheme)
@@ -341,7 +424,7 @@ def narrow():
 
 def accessible(page):
     """What a screen reader needs: names of controls, one h1, a language; every control can have the focus."""
-    open_page(FILE + page, ready=page in ("index.html", "unit.html"))
+    open_page(FILE + page, ready=page in ("index.html", "unit.html", "matrices.html"))
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     controls = (
         "button",
@@ -371,9 +454,18 @@ def accessible(page):
 
 
 try:
-    for part in (first_view, a_bit, redraw, units, rows, custom, dark, narrow):
+    for part in (first_view, a_bit, redraw, units, rows, custom, matrices, text_pages, dark, narrow):
         part()
-    for page_name in ("index.html", "unit.html"):
+    for page_name in (
+        "index.html",
+        "unit.html",
+        "matrices.html",
+        "agreement.html",
+        "gallery.html",
+        "docs/plans.html",
+        "gpus.html",
+        "search.html",
+    ):
         accessible(page_name)
 finally:
     browser.quit()

@@ -1,0 +1,434 @@
+"""Pages of GPUs, architectures and instructions, of what tells rules apart, and of recordings. The architectures' text is
+docs/units, which scripts/unit-pages writes."""
+
+import html
+import importlib.machinery
+import importlib.util
+import json
+import re
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from book import place_of
+from shell import SITE, TOP, relative, run, softmma, table
+
+loader = importlib.machinery.SourceFileLoader("unit_pages", str(TOP / "scripts" / "unit-pages"))
+unit_pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("unit_pages", loader))
+loader.exec_module(unit_pages)
+
+NAME = r"`([^`]+)` of ([\w-]+)"
+GPUS, AGREEMENT = "gpus.html", "agreement.html"
+RECORDED = "tests/vectors/recorded"
+
+
+def file_name(name):
+    return re.sub(r"[^\w.-]+", "-", name)
+
+
+def short(name):
+    """wgmma and tcgen05 come with every N."""
+    return re.sub("n[0-9]+k", "nNk", name) if re.match("wgmma|tcgen05", name) else name
+
+
+def code(text):
+    return f"<code>{html.escape(text)}</code>"
+
+
+# ---- Rows that tell rules apart ----
+
+
+def row_of(text, block):
+    """{"a": {k: hex}, ...} of a row as unit-pages writes it; `block` elements share a scale factor."""
+    row = {"a": {}, "b": {}, "c": {}, "scale_a": {}, "scale_b": {}}
+    for term in text.split("; "):
+        if term.startswith("c "):
+            row["c"][0] = term[2:]
+            continue
+        k, a, b, scale_a, scale_b = re.fullmatch(r"(\d+): (\w+) x (\w+)(?: \(x (\w+) x (\w+)\))?", term).groups()
+        row["a"][int(k)], row["b"][int(k)] = a, b
+        if scale_a:
+            row["scale_a"][int(k) // block], row["scale_b"][int(k) // block] = scale_a, scale_b
+    return row
+
+
+def list_of(elements, otherwise):
+    words = [elements.get(n, otherwise) for n in range(max(elements, default=-1) + 1)]
+    runs = []
+    for word in words:
+        word = word if word == "-" else f"{int(word, 16):x}"
+        if runs and runs[-1][0] == word:
+            runs[-1][1] += 1
+        else:
+            runs.append([word, 1])
+    return ",".join(word if times == 1 else f"{word}*{times}" for word, times in runs)
+
+
+def address(units, row):
+    """The explorer's state for two instructions and a row."""
+    words = [f"on={units[0][0]},{units[1][0]}", f"instr={units[0][1]},{units[1][1]}"]
+    words += [
+        f"{name}={list_of(elements, '-' if 'scale' in name else '0')}" for name, elements in row.items() if elements
+    ]
+    return "&".join(words)
+
+
+class Units:
+    def __init__(self, site, book, explorer):
+        self.site, self.book = site, book
+        self.catalogue = unit_pages.asked("list")
+        self.gpus = unit_pages.asked("list", "--gpus")
+        self.arches = list(dict.fromkeys(i["arch"] for i in self.catalogue))
+        self.found = {arch: unit_pages.rules([i for i in self.catalogue if i["arch"] == arch]) for arch in self.arches}
+        self.instruction = {(i["arch"], i["name"]): i for i in self.catalogue}
+        self.rule = {
+            (i["arch"], i["name"]): (arch, n)
+            for arch in self.arches
+            for n, rule in enumerate(self.found[arch], 1)
+            for i in rule
+        }
+        self.title = {}
+        self.one, self.probes, self.equal, self.unknown, self.apart = {}, {}, {}, {}, {}
+        for arch in self.arches:
+            self.read(arch)
+        self.ask(explorer)
+
+    # ---- What docs/units says ----
+
+    def read(self, arch):
+        rule, text = None, (TOP / "docs" / "units" / f"{arch}.md").read_text()
+        for part in text.split("\n## Rule ")[1:]:
+            number, found = part.split("\n", 1)[0], re.search(r"\n```\n\n(.*?)\n\n### Beside", part, re.S)
+            if found:
+                self.probes[arch, int(number)] = found[1]
+        for line in text.splitlines():
+            if line.startswith("# "):
+                self.title[arch] = line[2:]
+            elif found := re.fullmatch(r"## Rule (\d+)", line):
+                rule = (arch, int(found[1]))
+            elif found := re.fullmatch(r"### What it does, by `(.*)`", line):
+                self.one[rule] = found[1]
+            elif line.startswith("The same function, proved"):
+                self.equal[rule] = [(where, name) for name, where in re.findall(NAME, line)]
+            elif line.startswith("Neither proved equal nor told apart"):
+                self.unknown[rule] = [(where, name) for name, where in re.findall(NAME, line)]
+            elif rule and (found := re.fullmatch(rf"\| {NAME} \| (.*) \| (.* ?c \w+) \| (\w+) \| (\w+) \|", line)):
+                name, where, why, row, here, there = found.groups()
+                self.apart.setdefault(rule, []).append(
+                    {"other": (where, name), "why": why, "text": row, "d": (here, there), "address": None}
+                )
+
+    def ask(self, explorer):
+        """Which rows the explorer draws for both; it must give what docs/units says."""
+        asked = []
+        for (arch, _), differing in ((rule, found) for rule, found in self.apart.items()):
+            for found in differing:
+                one = (arch, self.one[self.rule_of_differing(arch, found)])
+                block = max(self.block(one), self.block(found["other"]))
+                found["units"] = [one, found["other"]]
+                found["row"] = row_of(found["text"], block)
+                asked.append(found)
+        questions = json.dumps([{"units": found["units"], "row": found["row"]} for found in asked])
+        answers = json.loads(run("node", SITE / "ask.js", SITE / "softmma.js", explorer, input=questions))
+        for found, answer in zip(asked, answers, strict=True):
+            if "error" in answer:
+                continue
+            if [int(d, 16) for d in answer["results"]] != [int(d, 16) for d in found["d"]]:
+                sys.exit(
+                    f"site: docs/units says {found['d']} of {found['text']} on {found['units']}: {answer['results']}"
+                )
+            found["address"] = address(found["units"], found["row"])
+
+    def rule_of_differing(self, arch, found):
+        return next(
+            rule for rule, differing in self.apart.items() if rule[0] == arch and any(x is found for x in differing)
+        )
+
+    def block(self, unit):
+        """Elements that share a scale factor."""
+        name = self.instruction[unit]["name"]
+        found = re.search(r"block(\d+)", name)
+        return int(found[1]) if found else 1
+
+    # ---- Architectures ----
+
+    def text(self, arch):
+        """The page's Markdown, with links from rows to the explorer."""
+        rule, lines = None, []
+        for line in (TOP / "docs" / "units" / f"{arch}.md").read_text().splitlines():
+            if found := re.fullmatch(r"## Rule (\d+)", line):
+                rule, left = (arch, int(found[1])), list(self.apart.get((arch, int(found[1])), []))
+            elif rule and left and line.startswith("| `") and left[0]["text"] in line:
+                differing = left.pop(0)
+                if differing["address"]:
+                    line = line.replace(differing["text"], f"[{differing['text']}](explorer:{differing['address']})", 1)
+            lines.append(line)
+        return "\n".join(lines) + "\n"
+
+    def architectures(self):
+        for arch in self.arches:
+            page = f"units/{arch}.html"
+            body, title = self.book.html(self.text(arch), f"docs/units/{arch}.md", page)
+            body = body.replace('href="explorer:', 'href="../index.html#')
+            rows = [
+                (
+                    f'<a href="{self.place((arch, name))}">{code(name)}</a>',
+                    html.escape(unit_pages.formats(first)),
+                    f'<a href="#rule-{n}">{n}</a>',
+                )
+                for name, first, n in self.listed(arch, page)
+            ]
+            body += "<h2>Instructions</h2>\n" + table(("instruction", "formats", "rule"), rows)
+            self.site.page(page, title, f'<main id="main">\n{body}\n</main>', current=GPUS)
+
+    def listed(self, arch, page):
+        """(short name, an instruction, number of its rule), in the catalogue's order."""
+        names = {}
+        for i in self.catalogue:
+            if i["arch"] == arch:
+                names.setdefault(short(i["name"]), i)
+        return [(name, i, self.rule[arch, i["name"]][1]) for name, i in names.items()]
+
+    @staticmethod
+    def place(unit, start="../"):
+        return f"{start}instructions/{unit[0]}/{file_name(short(unit[1]))}.html"
+
+    # ---- GPUs ----
+
+    def gpu_pages(self):
+        rows = []
+        for arch in self.arches:
+            names = [gpu["name"] for gpu in self.gpus if gpu["arch"] == arch]
+            links = ", ".join(f'<a href="gpus/{file_name(name)}.html">{html.escape(name)}</a>' for name in names)
+            rows.append((f'<a href="units/{arch}.html">{html.escape(self.title[arch])}</a>', links or code(arch)))
+            for name in names:
+                self.gpu_page(name, arch, names)
+        body = "<p>What each rule rests on, how it adds, what probes find of it, the smallest rows that tell it from others,"
+        body += ' and <a href="recordings.html">what has been recorded on hardware</a>.</p>\n'
+        self.site.article(GPUS, "GPUs and other units", body + table(("architecture", "names"), rows), GPUS)
+
+    def gpu_page(self, name, arch, names):
+        page = f"gpus/{file_name(name)}.html"
+        own = [
+            r
+            for r in self.recordings
+            if r["on"].lower().startswith(name.lower()) or f"({name.lower()}" in r["on"].lower()
+        ]
+        body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; <code>--on "{html.escape(name)}"</code>. '
+        body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
+        if own:
+            body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
+        else:
+            body += "<p>No rows recorded on it are in this repository: what its architecture's rules rest on stands there.</p>\n"
+        rows = [
+            (
+                f'<a href="{self.place((arch, i))}">{code(i)}</a>',
+                html.escape(unit_pages.formats(first)),
+                f'<a href="../units/{arch}.html#rule-{n}">{first["model"]} {html.escape(unit_pages.parameters(first))}</a>',
+            )
+            for i, first, n in self.listed(arch, page)
+        ]
+        body += "<h2>Instructions</h2>\n" + table(("instruction", "formats", "rule"), rows)
+        others = ", ".join(
+            f'<a href="{file_name(other)}.html">{html.escape(other)}</a>' for other in names if other != name
+        )
+        if others:
+            body += f"<h2>Of the same architecture</h2>\n<p>{others}</p>\n"
+        self.site.article(page, name, body, GPUS)
+
+    # ---- Instructions ----
+
+    @staticmethod
+    def key(i):
+        """What trees depend on."""
+        return json.dumps([i["model"], i["parameters"], i["k"], *(i[part] for part in unit_pages.FORMATS)])
+
+    def ask_models(self):
+        """The tree of every function that an instruction computes."""
+        firsts = {}
+        for i in self.catalogue:
+            if not unit_pages.is_sparse(i):
+                firsts.setdefault(self.key(i), i)
+
+        def answer(i):
+            tree = softmma("tree", "--on", i["arch"], "--instr", i["name"], statuses=(0, 2))
+            return "\n".join(tree.splitlines()[1:-1]) or tree  # one line says why it cannot be told
+
+        with ThreadPoolExecutor() as pool:
+            self.trees = dict(zip(firsts, pool.map(answer, firsts.values()), strict=True))
+
+    def instruction_pages(self):
+        self.ask_models()
+        for arch in self.arches:
+            for name, i, n in self.listed(arch, ""):
+                self.instruction_page(arch, name, i, n)
+
+    def instruction_page(self, arch, name, i, n):
+        page = self.place((arch, name), "")
+        root = "../../"
+        parameters = html.escape(unit_pages.parameters(i))
+        sized = "" if name == i["name"] else " for every N"
+        facts = [
+            ("architecture", f'<a href="{root}units/{arch}.html">{html.escape(self.title[arch])}</a>'),
+            ("formats", html.escape(unit_pages.formats(i))),
+            ("shape", f"{i['m']} x {'N' if sized else i['n']} x {i['k']} (M x N x K){sized}"),
+            (
+                "model",
+                f'<a href="{root}docs/algorithms/{unit_pages.page_of_model(i)}.html">{i["model"]}</a> {parameters}',
+            ),
+            (
+                "rule",
+                f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with the smallest rows that tell it from others',
+            ),
+        ]
+        facts += [("rests on", html.escape(text)) for text in i["evidence"]]
+        facts += [("open", html.escape(text)) for text in i["questions"]]
+        body = "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in facts)
+        body = f'<div class="scroll"><table class="lines">\n{body}</table></div>\n'
+        body += f'<p><a href="{root}index.html#on={arch}&amp;instr={html.escape(i["name"])}">Try it in the explorer</a></p>\n'
+        own = [
+            r
+            for r in self.recordings
+            if r["units"] and any(unit[0] == arch and short(unit[1]) == name for unit in r["units"])
+        ]
+        body += "<h2>Recordings</h2>\n"
+        body += self.recording_table(own, page) if own else "<p>None of this instruction are in this repository.</p>\n"
+        if unit_pages.is_sparse(i):
+            body += f'<p>The dense rule on the products that the metadata selects (<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
+        else:
+            tree = html.escape(self.trees[self.key(i)].strip())
+            body += f'<h2>The order of its additions</h2>\n<pre tabindex="0">{tree}</pre>\n'
+            if (arch, n) in self.probes:
+                asked = (
+                    f"<p>Asked of {code(self.one[arch, n])}, which has the same rule{self.other_k(i, arch, n)}.</p>\n"
+                )
+                body += f"<h2>What probes find</h2>\n{asked}{self.book.plain_html(self.probes[arch, n])}\n"
+        if i["aliases"]:
+            names = "\n".join(f"<li>{code(alias)}</li>" for alias in i["aliases"])
+            body += f"<h2>Other names</h2>\n<ul>\n{names}\n</ul>\n"
+        self.site.article(page, name, body, GPUS)
+        self.book.sections.append((page, name, " ".join([arch, i["model"], unit_pages.formats(i)])))
+
+    def other_k(self, i, arch, n):
+        k = self.instruction[arch, self.one[arch, n]]["k"]
+        return "" if k == i["k"] else f", with K = {k} where this one has {i['k']}"
+
+    # ---- Agreement ----
+
+    def agreement(self):
+        groups = {}
+        for rule, name in self.one.items():
+            i = self.instruction[rule[0], name]
+            groups.setdefault(unit_pages.formats(i), []).append(rule)
+        parts = []
+        for formats, rules in groups.items():
+            if len(rules) > 1:
+                parts.append(f"<h2>{html.escape(formats)}</h2>\n{self.matrix(rules)}")
+        lead = (
+            "<p>Of rules that take the same operands: <b>=</b> the same function, proved for every K; <b>&ne;</b> another one, with "
+            "the smallest row that was found, which opens in the explorer (or, where the two do not take one row in it, in the table "
+            "of the architecture's page); <b>?</b> neither proved. Each rule is asked by the instruction that is named.</p>\n"
+        )
+        self.site.article(AGREEMENT, "Agreement", lead + "\n".join(parts), AGREEMENT)
+
+    def matrix(self, rules):
+        head = "".join(f'<th scope="col">{n}</th>' for n in range(1, len(rules) + 1))
+        lines = []
+        for n, rule in enumerate(rules, 1):
+            cells = "".join(self.cell(rule, other) for other in rules)
+            name = self.one[rule]
+            link = f'<a href="units/{rule[0]}.html#rule-{rule[1]}">{rule[0]} {html.escape(name)}</a>'
+            lines.append(f'<tr><th scope="row">{n} {link}</th>{cells}</tr>')
+        return (
+            f'<div class="scroll"><table class="agreement">\n<tr><td></td>{head}</tr>\n'
+            + "\n".join(lines)
+            + "\n</table></div>"
+        )
+
+    def same_rule(self, unit, other):
+        """Whether an instruction that is named beside a rule is of that other rule, or computes as it does."""
+        one, two = self.instruction[unit], self.instruction[other[0], self.one[other]]
+        return all(one[key] == two[key] for key in ("arch", "model", "parameters", *unit_pages.FORMATS))
+
+    def cell(self, rule, other):
+        if rule == other:
+            return "<td>&middot;</td>"
+        if any(self.same_rule(unit, other) for unit in self.equal.get(rule, [])):
+            return '<td title="the same function, proved">=</td>'
+        for found in self.apart.get(rule, []):
+            if self.same_rule(found["other"], other):
+                target = (
+                    f"index.html#{found['address']}" if found["address"] else f"units/{rule[0]}.html#rule-{rule[1]}"
+                )
+                label = f"{rule[0]} and {other[0]} differ in {found['why']}"
+                return f'<td><a href="{html.escape(target)}" title="{html.escape(label)}" aria-label="{html.escape(label)}">&ne;</a></td>'
+        if any(self.same_rule(unit, other) for unit in self.unknown.get(rule, [])):
+            return '<td title="neither proved equal nor told apart">?</td>'
+        return (
+            '<td title="the same rule, with other evidence">=</td>' if self.same_function(rule, other) else "<td></td>"
+        )
+
+    def same_function(self, rule, other):
+        one, two = (self.instruction[r[0], self.one[r]] for r in (rule, other))
+        return one["model"] == two["model"] and one["parameters"] == two["parameters"]
+
+    # ---- Recordings ----
+
+    def read_recordings(self):
+        self.recordings = []
+        for path in sorted((TOP / RECORDED).rglob("*.txt")):
+            lines = path.read_text().splitlines()
+            header = dict(
+                re.findall(r"^# ([\w ]+): (.*)$", "\n".join(line for line in lines if line.startswith("#")), re.M)
+            )
+            shown = softmma("show", "--on", header["arch"], header["instruction"], "--json", statuses=(0, 1, 2))
+            unit = (header["arch"], json.loads(shown)["name"]) if shown.startswith("{") else None
+            rows = sum(1 for line in lines if line.strip() and not line.startswith("#"))
+            self.recordings.append(
+                {
+                    "path": path.relative_to(TOP),
+                    "on": header.get("recorded on", ""),
+                    "instruction": header["instruction"],
+                    "arch": header["arch"],
+                    "units": [unit] if unit else [],
+                    "rows": rows,
+                }
+            )
+
+    def recording_table(self, recordings, page):
+        rows = []
+        for r in recordings:
+            target = relative(f"recordings/{r['path'].relative_to(RECORDED)}", page)
+            unit = r["units"][0] if r["units"] else None
+            name = code(r["instruction"])
+            if unit:
+                name = f'<a href="{relative(self.place(unit, ""), page)}">{name}</a>'
+            rows.append(
+                (f'<a href="{target}" download>{r["path"].name}</a>', html.escape(r["on"]), name, str(r["rows"]))
+            )
+        return table(("file", "recorded on", "instruction", "rows"), rows)
+
+    def recording_pages(self):
+        page = "recordings.html"
+        for source in (TOP / RECORDED).rglob("*"):
+            if source.is_file():
+                target = self.site.folder / "recordings" / source.relative_to(TOP / RECORDED)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        body = (
+            '<p>Rows that hardware has computed, as <a href="docs/vector-files.html">vector files</a>: drop one onto the '
+            '<a href="index.html">explorer</a>, or check it with <code>softmma verify FILE</code>. The models give every result of '
+            "these. Those of NVIDIA's GPUs are of F. A. Khattak and M. Mikaitis, those of AMD's of AMD and B. Jacob: their "
+            '<a href="recordings/gpu/README.md">origin</a> and <a href="recordings/gpu/LICENSE">licence</a>, and '
+            '<a href="recordings/rdna/README.md">those of RDNA</a> (<a href="recordings/rdna/LICENSE">licence</a>).</p>\n'
+        )
+        self.site.article(page, "Recorded on hardware", body + self.recording_table(self.recordings, page), GPUS)
+
+    def write(self):
+        self.read_recordings()
+        self.architectures()
+        self.gpu_pages()
+        self.instruction_pages()
+        self.agreement()
+        self.recording_pages()
