@@ -9,7 +9,7 @@
 const char *const smma_event_kind_names[SMMA_EVENT_KINDS] = {
     "operands", "special values", "gaps", "leading terms", "lost bits", "carries", "rounding", "results", "chains"};
 
-static const char *const class_texts[] = {
+const char *const smma_operand_class_texts[SMMA_OPERAND_CLASSES] = {
 #define SMMA_OPERAND_CLASS(symbol, text) text,
 #include "coverage/events.def"
 #undef SMMA_OPERAND_CLASS
@@ -148,12 +148,21 @@ smma_event smma_event_at(const smma_event_space *space, size_t index) {
 
 /* ---- In words ---- */
 
-static void tell_owner(const smma_event_space *space, smma_event e, char *text, size_t size) {
+static void tell_element(smma_event e, char *text, size_t size) {
   static const char *const operands[] = {"a", "b", "c", "scale_a", "scale_b"};
+  const smma_event_owner owner = e.block->owner;
+  if (e.place < 0)
+    smma_append_text(text, size, "an element of %s", operands[owner]);
+  else if (owner == SMMA_OF_C)
+    smma_append_text(text, size, "c");
+  else
+    smma_append_text(text, size, "%s[%d]", operands[owner], e.place);
+}
+
+void smma_event_owner_words(const smma_event_space *space, smma_event e, char *text, size_t size) {
   const smma_event_block *b = e.block;
   if (b->owner < SMMA_OF_TERMS) {
-    smma_append_text(text, size, "%s", operands[b->owner]);
-    if (b->owner != SMMA_OF_C) smma_append_text(text, size, "[%d]", e.place);
+    tell_element(e, text, size);
     return;
   }
   if (b->kind == SMMA_EVENT_SPECIAL) return;
@@ -162,6 +171,8 @@ static void tell_owner(const smma_event_space *space, smma_event e, char *text, 
     smma_append_text(text, size, "sum");
   else if (b->places == 1)
     smma_append_text(text, size, "%s", b->owner == SMMA_OF_TERMS ? "terms" : "accumulator");
+  else if (e.place < 0)
+    smma_append_text(text, size, "%s", b->owner == SMMA_OF_TERMS ? "a term" : "an accumulator");
   else
     smma_append_text(text, size, b->owner == SMMA_OF_TERMS ? "term %d" : "accumulator %d", e.place);
 }
@@ -210,10 +221,10 @@ static void tell_round(smma_event e, char *text, size_t size) {
 const char *smma_event_words(const smma_event_space *space, size_t index, char *text, size_t size) {
   const smma_event e = smma_event_at(space, index);
   *text = 0;
-  tell_owner(space, e, text, size);
+  smma_event_owner_words(space, e, text, size);
   if (*text) smma_append_text(text, size, ": ");
   switch (e.block->kind) {
-    case SMMA_EVENT_OPERAND: smma_append_text(text, size, "%s", class_texts[e.value]); break;
+    case SMMA_EVENT_OPERAND: smma_append_text(text, size, "%s", smma_operand_class_texts[e.value]); break;
     case SMMA_EVENT_SPECIAL: smma_append_text(text, size, "%s", special_texts[e.value]); break;
     case SMMA_EVENT_GAP: tell_gap(e, text, size); break;
     case SMMA_EVENT_LEAD: tell_lead(e, text, size); break;

@@ -76,6 +76,10 @@ typedef struct {
 
 smma_event smma_event_at(const smma_event_space *space, size_t index);
 
+/* Whose it is, behind `text`: "step 1, term 3", "a[2]"; with place -1 "step 1, a term", "an element of a"; of special
+   values nothing. */
+void smma_event_owner_words(const smma_event_space *space, smma_event event, char *text, size_t size);
+
 /* "step 1, term 3: begins 17 binades below the reference exponent"; returns `text`. */
 const char *smma_event_words(const smma_event_space *space, size_t index, char *text, size_t size);
 
@@ -106,6 +110,8 @@ typedef enum {
 #undef SMMA_OPERAND_CLASS
   SMMA_OPERAND_CLASSES
 } smma_operand_class;
+
+extern const char *const smma_operand_class_texts[SMMA_OPERAND_CLASSES];
 
 typedef enum {
 #define SMMA_SPECIAL_EVENT(symbol, text) SMMA_SPECIAL_##symbol,
