@@ -112,6 +112,20 @@ static uint64_t count_different(const work *w, size_t count, size_t *first) {
   return different;
 }
 
+/* Adds those of the first `count` rows that differ to what is kept; the first of them is row `first`. Last of all, so
+   that what is kept belongs to the rows that count. */
+static bool keep_different(const work *w, uint64_t first, size_t count, smma_campaign_result *result,
+                           smma_error *error) {
+  const smma_row_selection x = selection_of(w->campaign, 0);
+  const unsigned char *d = w->rows.part[SMMA_PART_D];
+  for (size_t i = 0; result->kept && i < count; i++)
+    if (differ(w, d, w->expected, i) &&
+        !smma_sample_add(result->kept, &w->operation, smma_kind_of_row(&x, first + i), first + i,
+                         smma_load(w->d_bytes, w->expected, i), smma_load(w->d_bytes, d, i), NULL))
+      return smma_fail(error, "out of memory");
+  return true;
+}
+
 /* Whether the unit's results of the batch depend on nothing but the rows. */
 static bool check_unit(const work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   smma_alikeness alikeness;
@@ -144,16 +158,21 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
                    (unsigned long long)(first + count - 1));
 }
 
-/* A part of the campaign that the device of both units compares, and makes again here what differed first. */
+/* A part of the campaign that the device of both units compares; what differs first is made again here, with some rows
+   behind it, of which those that differ are kept. */
 static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const smma_row_selection x = selection_of(c, result->rows);
   smma_campaign_result r = *result;
   smma_rows_difference found;
   if (!smma_units_compare(c->unit, c->against, w->instruction, &x, count, &found, error)) return false;
-  if (found.rows && !r.has_example &&
-      (!ask_both(w, r.rows + found.first, 1, error) || !take_example(w, r.rows + found.first, 0, &r, error)))
-    return false;
+  if (found.rows) {
+    const uint64_t first = r.rows + found.first;
+    const size_t left = count - found.first, again = left < BATCH ? left : BATCH;
+    if (!ask_both(w, first, again, error) || (!r.has_example && !take_example(w, first, 0, &r, error)) ||
+        !keep_different(w, first, again, &r, error))
+      return false;
+  }
   r.mismatches += found.rows;
   r.rows += count;
   *result = r;
@@ -169,6 +188,7 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
   r.rows += count;
   if (!r.checked && !check_unit(w, count, &r, error)) return false;
+  if (example < count && !keep_different(w, result->rows, count, &r, error)) return false;
   *result = r;
   return true;
 }
@@ -199,4 +219,29 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
   }
   release(&w);
   return done || *stopped;
+}
+
+bool smma_campaign_again(const smma_campaign *c, const smma_instruction *i, const uint64_t *number, size_t count,
+                         smma_rows *rows, uint64_t *expected, smma_error *error) {
+  const smma_row_selection x = selection_of(c, 0);
+  const smma_operation o = smma_operation_of(i);
+  const smma_unit *recording = recording_of(c);
+  const size_t bytes = smma_container_bytes(smma_encoding_of(i->d));
+  unsigned char *other = malloc((count + 1) * bytes);
+  bool good = other || smma_fail(error, "out of memory");
+  for (size_t n = 0; good && n < count; n++) {
+    smma_row row = {.d = 0};
+    size_t all;
+    if (recording) {
+      smma_rows_copy(rows, n, smma_recorded_rows(recording, &all), (size_t)number[n], 1);
+      continue;
+    }
+    smma_generate_row(&o, x.seed, number[n], smma_kind_of_row(&x, number[n]), &row);
+    smma_rows_put(rows, n, &row);
+  }
+  good = good && smma_unit_ask(c->unit, rows, 0, count, NULL, error) &&
+         smma_unit_ask(c->against, rows, 0, count, other, error);
+  for (size_t n = 0; good && n < count; n++) expected[n] = smma_load(bytes, other, n);
+  free(other);
+  return good;
 }

@@ -2,6 +2,7 @@
 #ifndef SMMA_CAMPAIGN_CAMPAIGN_H
 #define SMMA_CAMPAIGN_CAMPAIGN_H
 
+#include "campaign/sample.h"
 #include "rows/generate.h"
 #include "unit/unit.h"
 
@@ -23,6 +24,7 @@ typedef struct {
   uint64_t first;    /* the row that differed first */
   smma_row example;  /* the same, made as simple as it goes; d is the unit's */
   uint64_t expected; /* by the other unit */
+  smma_sample *kept; /* the caller's, where rows that differ are added; or NULL */
 } smma_campaign_result;
 
 /* Told behind each batch; true stops the campaign there. */
@@ -30,6 +32,11 @@ typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *con
 
 /* Rows `first` to first + count - 1 of the campaign, as the first ones of `rows`; d is zero. */
 void smma_campaign_rows(const smma_campaign *campaign, uint64_t first, size_t count, smma_rows *rows);
+
+/* Rows of the campaign by their numbers, as the first ones of `rows`, which has room; d is the unit's, `expected`
+   receives the other's. */
+bool smma_campaign_again(const smma_campaign *campaign, const smma_instruction *instruction, const uint64_t *number,
+                         size_t count, smma_rows *rows, uint64_t *expected, smma_error *error);
 
 /* Compares rows from result->rows on until there are campaign->rows. Results equal each other as in smma_same_result.
    `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both
@@ -42,5 +49,15 @@ bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *in
    fewest bits in significands, exponents near one, plus signs. Fills row->d and `*expected`. */
 bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *instruction, smma_row *row,
                    uint64_t *expected, smma_error *error);
+
+/* Which rows that differ a simpler row may be; row->d is the unit's. */
+typedef struct {
+  bool (*takes)(const smma_row *row, uint64_t expected, void *context);
+  void *context;
+} smma_row_judge;
+
+/* The same among rows that the judge takes, who must take the first. */
+bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *instruction,
+                         const smma_row_judge *judge, smma_row *row, uint64_t *expected, smma_error *error);
 
 #endif

@@ -88,8 +88,8 @@ static void propose_all(candidates *c, const smma_row *row) {
   if (!is_zero(i->c, x.c)) propose_forms(c, &x, i->c, &x.c);
 }
 
-bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *i, smma_row *row, uint64_t *expected,
-                   smma_error *error) {
+bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruction *i, const smma_row_judge *judge,
+                         smma_row *row, uint64_t *expected, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
   const size_t bytes = smma_container_bytes(smma_encoding_of(i->d));
   unsigned char other[MOST_CANDIDATES * 8];
@@ -103,12 +103,20 @@ bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *
     simpler = false;
     for (size_t n = 0; done && !simpler && n < c.count; n++) {
       const uint64_t second = smma_load(bytes, other, n);
+      smma_row candidate;
       if (smma_same_result(&o, smma_rows_result(&c.rows, n), second)) continue;
-      smma_rows_get(&c.rows, n, row);
+      smma_rows_get(&c.rows, n, &candidate);
+      if (judge && !judge->takes(&candidate, second, judge->context)) continue;
+      *row = candidate;
       *expected = second;
       simpler = true;
     }
   }
   smma_rows_free(&c.rows);
   return done;
+}
+
+bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *i, smma_row *row, uint64_t *expected,
+                   smma_error *error) {
+  return smma_minimise_while(unit, against, i, NULL, row, expected, error);
 }

@@ -1,0 +1,80 @@
+#include "campaign/sample.h"
+
+#include <stdlib.h>
+
+enum { OF_ZERO, OF_SUBNORMAL, OF_NORMAL, OF_INFINITE, OF_NAN };
+enum { NEAR = 16 };
+
+static int class_of(smma_encoding f, smma_number x) {
+  switch (x.kind) {
+    case SMMA_ZERO: return OF_ZERO;
+    case SMMA_INFINITE: return OF_INFINITE;
+    case SMMA_NAN: return OF_NAN;
+    default: break;
+  }
+  return f.exponent_bits && smma_is_subnormal(x) ? OF_SUBNORMAL : OF_NORMAL;
+}
+
+/* Of numbers: the next one, some or many away, each to zero or from it. */
+static int distance_of(smma_encoding f, uint64_t expected, uint64_t got) {
+  const uint64_t fields = smma_low_bits(~UINT64_C(0), f.bits - (f.sign_bits != 0));
+  const uint64_t x = expected & fields, y = got & fields, apart = (x < y ? y - x : x - y) >> f.ignored_bits;
+  return (apart == 0 ? 0 : apart == 1 ? 1 : apart < NEAR ? 2 : 3) * 2 + (x < y);
+}
+
+static int sort_of(const smma_operation *o, int kind, uint64_t expected, uint64_t got) {
+  const smma_encoding f = smma_encoding_of(o->d);
+  const smma_number x = smma_decode(f, expected), y = smma_decode(f, got);
+  const int classes = class_of(f, x) * SMMA_NUMBER_CLASSES + class_of(f, y);
+  const bool numbers = x.kind <= SMMA_FINITE && y.kind <= SMMA_FINITE;
+  return ((kind * SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES + classes) * 2 + (x.negative != y.negative)) *
+             SMMA_DISTANCES +
+         (numbers ? distance_of(f, expected, got) : 0);
+}
+
+/* splitmix64 */
+static uint64_t hash(uint64_t x) {
+  x += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+smma_sort *smma_sample_add_sort(smma_sample *s, int sort) {
+  if (sort < 0 || sort >= SMMA_SORTS || s->place[sort]) return NULL;
+  if (s->count == s->capacity) {
+    const size_t capacity = s->capacity ? 2 * s->capacity : 8;
+    smma_sort *larger = realloc(s->sort, capacity * sizeof *larger);
+    if (!larger) return NULL;
+    s->sort = larger;
+    s->capacity = capacity;
+  }
+  s->sort[s->count] = (smma_sort){.sort = sort};
+  s->place[sort] = (uint16_t)(s->count + 1);
+  return &s->sort[s->count++];
+}
+
+bool smma_sample_add(smma_sample *s, const smma_operation *o, int kind, uint64_t row, uint64_t expected, uint64_t got,
+                     size_t *slot) {
+  const int sort = sort_of(o, kind, expected, got);
+  smma_sort *to = s->place[sort] ? &s->sort[s->place[sort] - 1] : smma_sample_add_sort(s, sort);
+  int at = 0;
+  if (slot) *slot = SIZE_MAX;
+  if (!to) return false;
+  to->count++;
+  if (to->kept < SMMA_KEPT_OF_SORT) {
+    at = to->kept++;
+  } else {
+    for (int i = 1; i < to->kept; i++)
+      if (hash(to->row[i]) > hash(to->row[at])) at = i;
+    if (hash(row) >= hash(to->row[at])) return true;
+  }
+  to->row[at] = row;
+  if (slot) *slot = (size_t)(to - s->sort) * SMMA_KEPT_OF_SORT + (size_t)at;
+  return true;
+}
+
+void smma_sample_free(smma_sample *s) {
+  free(s->sort);
+  *s = (smma_sample){0};
+}
