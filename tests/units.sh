@@ -44,7 +44,7 @@ check 'is explained' grep -q 'RZ-FP32' in/stdout
 check 'with the bits that differ' grep -qE '^ +\^[ ^]*$' in/stdout
 check 'with the command that computes it' grep -q '^  softmma dot --on ampere --instr' in/stdout
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 100000 --json
-cp in/stdout report.json
+sed '/"classes"/,$d' in/stdout >report.json # the example alone
 # Two terms are enough: one that counts, and one of which a bit is cut.
 terms=$(sed -n '/"a": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
 c=$(sed -n '/"c": \[/,/\]/p' report.json | grep -cE '^ *"0*[1-9a-f][0-9a-f]*",?$')
@@ -126,6 +126,29 @@ check 'leaves a report' grep -q '"complete": false' state.json
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 --resume short.json
 check 'a resumed campaign finds what a whole one does' [ "$(tail -n 1 in/stdout)" = "$whole" ]
+
+# Classes of mismatches: one fault is one class, whatever the threads, and as much of it in several parts.
+classes() { sed -n '/"classes"/,$p' in/stdout; }
+runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000 --json --resume part.json
+runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json --resume part.json
+classes >part.txt
+OMP_NUM_THREADS=1 runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 150000 --json
+classes >whole.txt
+check 'classes of a campaign in parts' cmp part.txt whole.txt
+check 'one class of one fault' [ "$(grep -c '"simplest"' whole.txt)" = 1 ]
+check 'which is described' grep -q '"change": "a subnormal b\[5\] counts as zero"' whole.txt
+gives 'a class in words' 1 'agrees with the model if a subnormal b\[5\] counts as zero; no matching row refutes that' \
+  campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 70000
+gives 'a fault that no change has, at its place' 1 'only with a product at k = 13$' \
+  campaign --unit "$wrong:lane_of_second_block" "${ampere[@]}" --rows 70000
+gives 'no function, no classes' 1 'cannot be sorted into classes: the unit is not a function' \
+  campaign --unit "$wrong:moody" "${ampere[@]}" --rows 100000
+runs 0 gen "${ampere[@]}" --rows 20000 -o classes.txt
+gives 'classes of a file' 1 'agrees with the model if a subnormal b\[5\] counts as zero' \
+  verify --show 0 --unit "$wrong:flushed_b" classes.txt
+check 'with the simplest recorded row' grep -qE '^    classes.txt:[0-9]+, the simplest of those kept:$' in/stdout
+runs 0 verify classes.txt
+check 'no mismatches, no classes' [ "$(wc -l <in/stdout)" = 1 ]
 fails 'of another seed' 'of another seed than 5; name another file' \
   campaign --unit "$wrong:bit" "${ampere[@]}" --seed 5 --resume short.json
 fails 'of another unit' 'of another unit than model' campaign --unit model "${ampere[@]}" --resume short.json

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "classes/kept.h"
 #include "cli/output.h"
 #include "cli/questions.h"
 #include "cli/report.h"
@@ -10,10 +11,13 @@
 #include "cli/target.h"
 #include "cli/values.h"
 
-enum { MOST_LINES = 40, DEFAULT_ROWS = 100000 };
+enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
 
 /* Saving waits for the disk: at most a twentieth of the time goes there. */
 static const double seconds_between_saves = 0.2, share_of_saves = 20;
+
+/* Behind which no row is made simpler any more. */
+static const double seconds_to_sort = 3;
 
 /* The whole run: what is compared, and what is known of each instruction. */
 typedef struct {
@@ -107,6 +111,16 @@ static void print_result(const campaign *c, const smma_report_result *r) {
     printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
            (unsigned long long)r->result.not_alike);
   if (r->result.has_example) print_example(c, r);
+  if (r->classes) {
+    const smma_class_words words = smma_report_class_words(&c->report, r);
+    smma_print_classes(r->classes, &words);
+  } else if (r->kept.count && r->result.not_repeated) {
+    printf("  its mismatches cannot be sorted into classes: the unit is not a function of its operands alone\n");
+  } else if (r->kept.count) {
+    printf(
+        "  its mismatches were not sorted into classes: those of the first %d instructions are; --instr asks for one\n",
+        MOST_SORTED);
+  }
 }
 
 static void print_unit(const char *label, const smma_unit *u) {
@@ -168,6 +182,21 @@ static bool run(campaign *c) {
   c->report.complete = !stopped;
   save(c);
   return !stopped;
+}
+
+/* The classes of mismatches, of the first instructions that have any. */
+static void sort_mismatches(campaign *c) {
+  int sorted = 0;
+  for (size_t i = 0; i < c->count && sorted < MOST_SORTED; i++) {
+    smma_report_result *r = &c->report.results[i];
+    smma_error error;
+    if (!r->kept.count || r->result.not_repeated) continue;
+    r->classes = malloc(sizeof *r->classes);
+    if (!r->classes) smma_die("out of memory");
+    if (!smma_classify_kept(&c->what, r->instruction, &r->result, r->classes, &r->gone, seconds_to_sort, &error))
+      smma_die("%s; while mismatches were sorted into classes", error.text);
+    sorted++;
+  }
 }
 
 /* --open: the experiments take the place of generated rows. */
@@ -236,12 +265,14 @@ int smma_command_campaign(int argc, const char **argv) {
     if (!smma_report_load(&c.report, c.state, &error)) smma_die("--resume: %s", error.text);
   }
   smma_wait_for_interruption(); /* behind a batch */
-  if (run(&c))
+  if (run(&c)) {
+    sort_mismatches(&c);
     status = print_report(&c, json);
-  else
+  } else {
     status = smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c.done,
                            c.state ? "; the same command goes on from " : "; --resume FILE would have kept them",
                            c.state ? c.state : "");
+  }
   smma_report_free(&c.report);
   free(c.instruction);
   smma_unit_close(&unit);

@@ -4,11 +4,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "classes/collected.h"
+#include "cli/classes.h"
 #include "cli/row.h"
 #include "cli/values.h"
 #include "io/custom_file.h"
 #include "rows/check.h"
 #include "unit/unit.h"
+
+/* Mismatches of so many instructions are sorted into classes. */
+enum { MOST_SORTED = 8 };
+
+/* Those of one instruction, as headers name it. */
+typedef struct {
+  smma_vector_header header;
+  smma_collection collection;
+  smma_classes *classes;
+} sorted;
 
 typedef struct {
   smma_check_totals totals;
@@ -18,8 +30,18 @@ typedef struct {
   bool json;
   bool failed; /* a file could not be read; the others are still checked */
   json_t *mismatches;
+  sorted of[MOST_SORTED];
+  int sorts;
+  unsigned long long unsorted; /* mismatches of other instructions */
+  char **path;                 /* of files with mismatches: upper bits of a row's index, below them is its line */
+  size_t paths;
   smma_progress progress;
 } verification;
+
+enum { LINE_BITS = 40 };
+
+/* Whether another unit than the model computes: then its results are to be explained, else the file's. */
+static bool has_unit(const verification *v) { return v->unit && v->unit->methods != &smma_unit_model; }
 
 /* `unit` computed it. */
 static void print_mismatch(const smma_mismatch *m, const char *unit) {
@@ -35,12 +57,125 @@ static void print_mismatch(const smma_mismatch *m, const char *unit) {
   putchar('\n');
 }
 
+/* ---- Classes ---- */
+
+static bool same_instruction(const smma_vector_header *x, const smma_vector_header *y) {
+  return strcmp(x->arch, y->arch) == 0 && strcmp(x->instruction, y->instruction) == 0 && x->a == y->a && x->b == y->b &&
+         x->wave == y->wave && x->fp16_ovfl == y->fp16_ovfl && x->clamp == y->clamp;
+}
+
+/* Where mismatches of these rows are collected; NULL where there are too many instructions. */
+static smma_collection *collection_of(verification *v, const smma_mismatch *m, bool add) {
+  const smma_instruction *i;
+  smma_error error;
+  for (int n = 0; n < v->sorts; n++)
+    if (same_instruction(&v->of[n].header, m->header)) return &v->of[n].collection;
+  if (!add || v->sorts == MOST_SORTED) return NULL;
+  i = smma_instruction_of_header(m->header, m->path, &error);
+  if (!i) return NULL;
+  v->of[v->sorts].header = *m->header;
+  if (!smma_collection_open(i, &v->of[v->sorts].collection)) smma_die("out of memory");
+  return &v->of[v->sorts++].collection;
+}
+
+static uint64_t index_of(verification *v, const smma_mismatch *m) {
+  if (v->paths == 0 || strcmp(v->path[v->paths - 1], m->path) != 0) {
+    char **longer = realloc(v->path, (v->paths + 1) * sizeof *longer);
+    if (!longer) smma_die("out of memory");
+    v->path = longer;
+    v->path[v->paths] = strdup(m->path);
+    if (!v->path[v->paths++]) smma_die("out of memory");
+  }
+  return (uint64_t)(v->paths - 1) << LINE_BITS | m->line;
+}
+
+static void collect(verification *v, const smma_mismatch *m) {
+  smma_collection *c = collection_of(v, m, true);
+  smma_row row = *m->row;
+  if (!c) v->unsorted++;
+  if (!c) return;
+  if (has_unit(v)) row.d = m->got;
+  if (!smma_collect_mismatch(c, &row, has_unit(v) ? m->row->d : m->got, index_of(v, m))) smma_die("out of memory");
+}
+
+static void collect_right(const smma_mismatch *m, void *context) {
+  smma_collection *c = collection_of(context, m, false);
+  if (c) smma_collect_right(c, m->row);
+}
+
+static void print_place(const smma_class_words *words, uint64_t index) {
+  const verification *v = words->context;
+  printf("%s:%llu", v->path[index >> LINE_BITS], (unsigned long long)(index & ((UINT64_C(1) << LINE_BITS) - 1)));
+}
+
+static void set_place(const smma_class_words *words, uint64_t index, json_t *row) {
+  const verification *v = words->context;
+  json_object_set_new(row, "file", smma_json_text(v->path[index >> LINE_BITS]));
+  json_object_set_new(row, "line", json_integer((json_int_t)(index & ((UINT64_C(1) << LINE_BITS) - 1))));
+}
+
+static smma_class_words words_of(const verification *v, int n) {
+  return (smma_class_words){.instruction = v->of[n].collection.instruction,
+                            .unit = has_unit(v) ? v->unit->name : "the file",
+                            .against = has_unit(v) ? "the file" : "the model",
+                            .mismatches = v->of[n].collection.mismatches,
+                            .print_place = print_place,
+                            .set_place = set_place,
+                            .context = v};
+}
+
+static void sort_mismatches(verification *v) {
+  smma_error error;
+  for (int n = 0; n < v->sorts; n++) {
+    v->of[n].classes = malloc(sizeof *v->of[n].classes);
+    if (!v->of[n].classes) smma_die("out of memory");
+    if (!smma_classify_collected(&v->of[n].collection, v->totals.rows - v->totals.mismatches, v->of[n].classes, &error))
+      smma_die("%s; while mismatches were sorted into classes", error.text);
+  }
+}
+
+static void print_classes(const verification *v) {
+  for (int n = 0; n < v->sorts; n++) {
+    const smma_class_words words = words_of(v, n);
+    printf("%s %s mismatches=%llu\n", v->of[n].header.arch, v->of[n].header.instruction,
+           (unsigned long long)v->of[n].collection.mismatches);
+    smma_print_classes(v->of[n].classes, &words);
+  }
+  if (v->unsorted)
+    printf("%llu mismatches were not sorted into classes: those of the first %d instructions are\n", v->unsorted,
+           MOST_SORTED);
+}
+
+static json_t *classes_json(const verification *v) {
+  json_t *list = json_array();
+  for (int n = 0; n < v->sorts; n++) {
+    const smma_class_words words = words_of(v, n);
+    json_array_append_new(
+        list, json_pack("{s:o, s:s, s:I, s:o}", "arch", smma_json_text(v->of[n].header.arch), "instruction",
+                        v->of[n].header.instruction, "mismatches", (json_int_t)v->of[n].collection.mismatches,
+                        "classes", smma_classes_json(v->of[n].classes, &words)));
+  }
+  return list;
+}
+
+static void free_classes(verification *v) {
+  for (int n = 0; n < v->sorts; n++) {
+    smma_collection_free(&v->of[n].collection);
+    free(v->of[n].classes);
+  }
+  for (size_t n = 0; n < v->paths; n++) free(v->path[n]);
+  free(v->path);
+}
+
+/* ---- Files ---- */
+
 static void report(const smma_mismatch *m, void *context) {
   verification *v = context;
   char expected[24], got[24];
+  collect(v, m);
   if (v->shown++ >= v->most) return;
   if (!v->json)
-    print_mismatch(m, v->unit && v->unit->methods != &smma_unit_model ? v->unit->name : "the model");
+    print_mismatch(m, has_unit(v) ? v->unit->name : "the model");
   else
     json_array_append_new(
         v->mismatches,
@@ -60,7 +195,7 @@ static void show_progress(const smma_check_totals *totals, void *context) {
 
 static void check_stream(verification *v, FILE *stream, const char *path) {
   smma_error error;
-  smma_check_watcher watcher = {v->unit ? ask_unit : NULL, report, show_progress, v};
+  smma_check_watcher watcher = {v->unit ? ask_unit : NULL, report, collect_right, show_progress, v};
   unsigned long long rows = v->totals.rows;
   if (!smma_check_stream(stream, path, &v->totals, &watcher, &error)) {
     smma_complain("%s", error.text);
@@ -141,16 +276,20 @@ int smma_command_verify(int argc, const char **argv) {
       check_path(&v, *paths, true);
   }
   smma_progress_end();
-  if (v.unit) smma_unit_close(v.unit);
   if (v.failed && v.files == 0) return SMMA_EXIT_FAILED;
   if (v.files == 0)
     smma_die("no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
+  sort_mismatches(&v);
   if (json) {
-    smma_print_json(json_pack("{s:I, s:I, s:I, s:o}", "files", (json_int_t)v.files, "rows", (json_int_t)v.totals.rows,
-                              "mismatches", (json_int_t)v.totals.mismatches, "shown", v.mismatches));
+    smma_print_json(json_pack("{s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)v.files, "rows",
+                              (json_int_t)v.totals.rows, "mismatches", (json_int_t)v.totals.mismatches, "shown",
+                              v.mismatches, "classes", classes_json(&v)));
   } else {
     if (v.shown > v.most) printf("... and %lld more\n", v.shown - v.most);
+    print_classes(&v);
     printf("rows=%llu mismatches=%llu\n", v.totals.rows, v.totals.mismatches);
   }
+  free_classes(&v);
+  if (v.unit) smma_unit_close(v.unit);
   return smma_finish_output(v.failed ? SMMA_EXIT_FAILED : v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "rows/check.h"
 
-enum { LARGEST_REPORT = 1 << 26 /* ten thousand instructions with an example each */ };
+enum { LARGEST_REPORT = 1 << 28 /* thousands of instructions with an example and kept rows each */ };
 
 void smma_report_start(smma_report *r, const smma_campaign *campaign, const smma_instruction *const *list,
                        size_t count) {
@@ -19,11 +19,18 @@ void smma_report_start(smma_report *r, const smma_campaign *campaign, const smma
   *r = (smma_report){.campaign = campaign, .count = count};
   r->results = calloc(count, sizeof *r->results);
   if (!r->results) smma_die("out of memory");
-  for (size_t i = 0; i < count; i++) r->results[i].instruction = list[i];
+  for (size_t i = 0; i < count; i++) {
+    r->results[i].instruction = list[i];
+    r->results[i].result.kept = &r->results[i].kept;
+  }
   strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 }
 
 void smma_report_free(smma_report *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    smma_sample_free(&r->results[i].kept);
+    free(r->results[i].classes);
+  }
   free(r->results);
   *r = (smma_report){0};
 }
@@ -45,12 +52,50 @@ static json_t *example_json(const smma_report_result *r) {
   return object;
 }
 
-static json_t *result_json(const smma_report_result *r) {
-  return json_pack("{s:o, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch", smma_json_text(smma_arch_name(r->instruction)),
-                   "instr", r->instruction->name, "rows", (json_int_t)r->result.rows, "mismatches",
-                   (json_int_t)r->result.mismatches, "checked", r->result.checked, "not_repeated",
-                   (json_int_t)r->result.not_repeated, "not_alike", (json_int_t)r->result.not_alike, "example",
-                   example_json(r));
+/* What is kept, a sort to an entry; rows in a text, as there are many. */
+static json_t *kept_json(const smma_sample *kept) {
+  json_t *list = json_array();
+  for (size_t n = 0; n < kept->count; n++) {
+    const smma_sort *s = &kept->sort[n];
+    char text[SMMA_KEPT_OF_SORT * 21 + 1] = "";
+    for (int i = 0; i < s->kept; i++)
+      smma_append_text(text, sizeof text, "%s%llu", i ? " " : "", (unsigned long long)s->row[i]);
+    json_array_append_new(
+        list, json_pack("{s:i, s:I, s:s}", "sort", s->sort, "mismatches", (json_int_t)s->count, "rows", text));
+  }
+  return list;
+}
+
+static void print_place(const smma_class_words *words, uint64_t index) {
+  (void)words;
+  printf("row %llu, from 1", (unsigned long long)index + 1);
+}
+
+static void set_place(const smma_class_words *words, uint64_t index, json_t *row) {
+  (void)words;
+  json_object_set_new(row, "row", json_integer((json_int_t)index));
+}
+
+smma_class_words smma_report_class_words(const smma_report *report, const smma_report_result *r) {
+  return (smma_class_words){.instruction = r->instruction,
+                            .unit = report->campaign->unit->name,
+                            .against = report->campaign->against->name,
+                            .mismatches = r->result.mismatches,
+                            .gone = r->gone,
+                            .print_place = print_place,
+                            .set_place = set_place};
+}
+
+static json_t *result_json(const smma_report *report, const smma_report_result *r) {
+  const smma_class_words words = smma_report_class_words(report, r);
+  json_t *object = json_pack("{s:o, s:s, s:I, s:I, s:b, s:I, s:I, s:o}", "arch",
+                             smma_json_text(smma_arch_name(r->instruction)), "instr", r->instruction->name, "rows",
+                             (json_int_t)r->result.rows, "mismatches", (json_int_t)r->result.mismatches, "checked",
+                             r->result.checked, "not_repeated", (json_int_t)r->result.not_repeated, "not_alike",
+                             (json_int_t)r->result.not_alike, "example", example_json(r));
+  if (r->kept.count) json_object_set_new(object, "kept", kept_json(&r->kept));
+  if (r->classes) json_object_set_new(object, "classes", smma_classes_json(r->classes, &words));
+  return object;
 }
 
 static const char *kind_text(const smma_campaign *c) { return c->one_kind ? smma_row_kind_text(c->kind) : "all"; }
@@ -59,7 +104,7 @@ json_t *smma_report_json(const smma_report *r) {
   const smma_campaign *c = r->campaign;
   json_t *instructions = json_array();
   for (size_t i = 0; i < r->count; i++)
-    if (r->results[i].result.rows) json_array_append_new(instructions, result_json(&r->results[i]));
+    if (r->results[i].result.rows) json_array_append_new(instructions, result_json(r, &r->results[i]));
   return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s, s:b, s:o}", "softmma", smma_version(), "date", r->started,
                    "unit", smma_unit_json(c->unit), "against", smma_unit_json(c->against), "seed", (json_int_t)c->seed,
                    "rows", (json_int_t)c->rows, "kind", kind_text(c), "complete", r->complete, "instructions",
@@ -113,6 +158,38 @@ static bool read_example(const json_t *object, const smma_instruction *i, smma_c
          read_encodings(json_object_get(object, "scale_b"), i->scale, scales, row->scale_b) &&
          read_encodings(json_object_get(object, "unit"), i->d, 1, &row->d) &&
          read_encodings(json_object_get(object, "against"), i->d, 1, &r->expected);
+}
+
+/* "5 17 1009", each below `rows`. */
+static bool read_rows(const char *text, uint64_t rows, smma_sort *s) {
+  while (text && *text) {
+    char *end;
+    if (*text < '0' || *text > '9' || s->kept == SMMA_KEPT_OF_SORT) return false;
+    s->row[s->kept] = strtoull(text, &end, 10);
+    if (s->row[s->kept++] >= rows || (*end && *end != ' ')) return false;
+    text = *end ? end + 1 : end;
+  }
+  return s->kept > 0;
+}
+
+/* What is kept; a report of a version that kept nothing has none. */
+static bool read_kept(const json_t *list, const smma_campaign_result *r, smma_sample *kept) {
+  uint64_t all = 0;
+  const json_t *entry;
+  size_t index;
+  if (!list) return true;
+  json_array_foreach(list, index, entry) {
+    uint64_t sort, count;
+    smma_sort *s;
+    if (!read_count(entry, "sort", &sort) || !read_count(entry, "mismatches", &count) || sort >= SMMA_SORTS)
+      return false;
+    s = smma_sample_add_sort(kept, (int)sort);
+    if (!s || !read_rows(json_string_value(json_object_get(entry, "rows")), r->rows, s)) return false;
+    s->count = count;
+    if (count < (uint64_t)s->kept || count > r->mismatches - all) return false;
+    all += count;
+  }
+  return true;
 }
 
 /* Numbers that a campaign can have counted: an entry has rows, its first batch was checked, and a row differs if and
@@ -171,12 +248,14 @@ static bool take_entry(smma_report *r, const json_t *entry, uint64_t most_rows, 
                      arch ? arch : "no architecture,", instruction ? instruction : "no instruction");
   name = known->instruction->name;
   if (known->result.rows) return smma_fail(error, "%s has two entries of %s; name another file", path, name);
-  if (!read_result(entry, known->instruction, most_rows, &result))
+  if (!read_result(entry, known->instruction, most_rows, &result) ||
+      !read_kept(json_object_get(entry, "kept"), &result, &known->kept))
     return smma_fail(error, "%s: the entry of %s is not a campaign's; name another file", path, name);
   if (result.rows > r->campaign->rows)
     return smma_fail(error, "%s has %llu rows of %s; ask for as many, or name another file", path,
                      (unsigned long long)result.rows, name);
   known->result = result;
+  known->result.kept = &known->kept;
   return true;
 }
 

@@ -3,11 +3,15 @@
 #define SMMA_CLI_REPORT_H
 
 #include "campaign/campaign.h"
-#include "cli/cli.h"
+#include "classes/classes.h"
+#include "cli/classes.h"
 
 typedef struct {
   const smma_instruction *instruction;
   smma_campaign_result result;
+  smma_sample kept;      /* result.kept */
+  smma_classes *classes; /* of it; NULL: they were not looked for */
+  size_t gone;           /* as in smma_classify_kept */
 } smma_report_result;
 
 typedef struct {
@@ -26,8 +30,12 @@ void smma_report_free(smma_report *report);
 /* {"name", "device", "driver", "toolkit"}. */
 json_t *smma_unit_json(const smma_unit *unit);
 
-/* {"softmma", "date", "unit", "against", "seed", "rows", "kind", "complete", "instructions"}. */
+/* {"softmma", "date", "unit", "against", "seed", "rows", "kind", "complete", "instructions"}; an instruction has
+   "kept", the rows that its classes are made from, and "classes" where they were looked for. */
 json_t *smma_report_json(const smma_report *report);
+
+/* Whose classes they are. */
+smma_class_words smma_report_class_words(const smma_report *report, const smma_report_result *result);
 
 bool smma_report_save(const smma_report *report, const char *path, smma_error *error);
 

@@ -7,7 +7,7 @@
 #include "rows/rows.h"
 
 /* Rows that are computed together, and compared together. */
-enum { BATCH = 8192, PIECE = 64 };
+enum { BATCH = 8192, PIECE = 64, TOLD_RIGHT = 1024 };
 
 /* Rows that were read, and where. */
 typedef struct {
@@ -47,14 +47,31 @@ static void check_piece(const check *c, const batch *b, size_t first, size_t end
     for (size_t i = first; i < end; i++) check_row(c, b, i);
 }
 
+/* Those that are right of at most TOLD_RIGHT rows, spread over the batch so that they are of all kinds. */
+static void tell_right(const check *c, const batch *b) {
+  const size_t step = (b->count + TOLD_RIGHT - 1) / TOLD_RIGHT;
+  for (size_t at = 0; at < b->count; at += step) {
+    const size_t i = at + at / step % step;
+    smma_row row;
+    uint64_t got;
+    if (i >= b->count) continue;
+    got = smma_load(b->rows.layout.part[SMMA_PART_D].bytes, b->got, i);
+    smma_rows_get(&b->rows, i, &row);
+    if (smma_same_result(&c->operation, row.d, got))
+      c->watcher->right(&(smma_mismatch){c->path, b->line[i], c->header, &row, got}, c->watcher->context);
+  }
+}
+
 static bool check_batch(const check *c, batch *b, smma_error *error) {
   const smma_batch all = smma_rows_batch(&b->rows, 0, b->count, b->got);
+  const unsigned long long mismatches = c->totals->mismatches;
   if (!c->watcher->compute)
     smma_dot_rows(b->rows.instruction, &all, 0);
   else if (!c->watcher->compute(b->rows.instruction, &all, c->watcher->context, error))
     return false;
   if (c->watcher->progress) c->watcher->progress(c->totals, c->watcher->context);
   for (size_t i = 0; i < b->count; i += PIECE) check_piece(c, b, i, b->count - i < PIECE ? b->count : i + PIECE);
+  if (c->watcher->right && c->totals->mismatches > mismatches) tell_right(c, b);
   return true;
 }
 

@@ -11,7 +11,7 @@ typedef struct {
   unsigned long long rows, mismatches;
 } smma_check_totals;
 
-/* What a reporter is told of one row that differs. */
+/* What a reporter is told of one row that differs, or is right. */
 typedef struct {
   const char *path;
   unsigned long long line; /* of a binary file the row, from 1 */
@@ -25,6 +25,8 @@ typedef struct {
   /* d of the rows; without it, as the models compute it. */
   bool (*compute)(const smma_instruction *instruction, const smma_batch *batch, void *context, smma_error *error);
   void (*mismatch)(const smma_mismatch *mismatch, void *context);
+  /* Some right rows, evenly out of each batch in which a row differs. */
+  void (*right)(const smma_mismatch *row, void *context);
   void (*progress)(const smma_check_totals *totals, void *context); /* every some thousand rows */
   void *context;
 } smma_check_watcher;
