@@ -100,6 +100,12 @@ static void print_class(const smma_classes *f, int n, const smma_class_words *w)
   print_row(c, w);
 }
 
+static int count_changed(const smma_classes *f) {
+  int changed = 0;
+  for (int n = 0; n < f->count; n++) changed += f->list[n].is_changed;
+  return changed;
+}
+
 void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
   if (f->count == 0) printf("  no classes of mismatches, as none of these rows differs when asked again\n");
   if (f->count)
@@ -109,9 +115,9 @@ void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
   if (f->together)
     printf("  %zu of %zu rows, about %.0f mismatches, take several of these changes at once\n", f->together, f->kept,
            f->together_mismatches);
-  if (f->is_complete)
+  if (f->is_complete && count_changed(f))
     printf("  with %s the model has the result of %s in each of these rows\n",
-           f->count > 1 ? "all changes at once" : "this change", w->unit);
+           count_changed(f) > 1 ? "all changes at once" : "this change", w->unit);
   if (f->unsorted)
     printf("  %zu rows were not looked at one by one%s\n", f->unsorted, f->is_late ? ": the unit is slow" : "");
   if (w->gone)
@@ -134,9 +140,10 @@ static json_t *change_json(const smma_change *x) {
 }
 
 static json_t *class_json(const smma_classes *f, const smma_mismatch_class *c, const smma_class_words *w) {
-  json_t *object = json_pack("{s:I, s:f, s:b, s:b, s:I, s:o}", "rows", (json_int_t)c->rows, "mismatches", c->mismatches,
-                             "estimate", c->is_estimate, "model", c->is_model, "refuting", (json_int_t)c->refuting,
-                             "change", c->is_changed ? change_json(&c->change) : json_null());
+  json_t *object =
+      json_pack("{s:I, s:f, s:b, s:b, s:b, s:I, s:o}", "rows", (json_int_t)c->rows, "mismatches", c->mismatches,
+                "estimate", c->is_estimate, "model", c->is_model, "partly", c->is_partly, "refuting",
+                (json_int_t)c->refuting, "change", c->is_changed ? change_json(&c->change) : json_null());
   json_t *others = json_array(), *events = json_array(), *row = json_object();
   char text[TEXT];
   for (size_t n = 0; n < c->others && n < SMMA_TOLD_CHANGES; n++)
