@@ -23,7 +23,8 @@ CHAPTERS = (
     ("Numerics", "docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
     (
         "Python",
-        "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md docs/jax.md",
+        "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
+        "docs/jax.md",
     ),
     ("Speed", "docs/performance.md docs/performance-devices.md"),
     ("Algorithms", "docs/algorithms/README.md"),
@@ -150,7 +151,8 @@ class Book:
         parts = []
         for chapter, paths in self.pages:
             entries = "".join(
-                f'<li><a href="{relative(place_of(path), page)}"{" aria-current=page" if place_of(path) == page else ""}>'
+                f'<li><a href="{relative(place_of(path), page)}"'
+                f"{' aria-current=page' if place_of(path) == page else ''}>"
                 f"{html.escape(self.titles[path])}</a></li>\n"
                 for path in paths
             )

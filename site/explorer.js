@@ -1,17 +1,17 @@
 /* The explorer: a row on two units, drawn again with every bit that changes. The page's address has all that it shows.
  */
-'use strict';
+"use strict";
 
 (async () => {
   const byId = (id) => document.getElementById(id);
-  const CUSTOM = 'custom', NONE = 'none', WIDE = 1600;  // pixels, from which on two pictures are read side by side
-  const SHOWN_AT_FIRST = document.querySelector('main').dataset.state;
+  const CUSTOM = "custom", NONE = "none", WIDE = 1600;  // pixels, from which on two pictures are read side by side
+  const SHOWN_AT_FIRST = document.querySelector("main").dataset.state;
 
   let s;  // the library
   try {
     s = await softmma.start();
   } catch (error) {
-    byId('complaint').textContent = `The library cannot be loaded: ${error.message}`;
+    byId("complaint").textContent = `The library cannot be loaded: ${error.message}`;
     return;
   }
   const catalogue = JSON.parse(s.catalogue());
@@ -22,13 +22,13 @@
   }
 
   /* What the page shows besides the row, which the library has. */
-  const unit = [{gpu: 'H100', instruction: ''}, {gpu: 'A100', instruction: ''}];
+  const unit = [{gpu: "H100", instruction: ""}, {gpu: "A100", instruction: ""}];
   let layout = {parts: []}, inputs = [], chosen = {part: 0, index: 0}, count = 0, seed = 0;
 
   // ---- Words ----
 
   function squeezed(name) {
-    return name.toLowerCase().replace(/[\s_-]/g, '');
+    return name.toLowerCase().replace(/[\s_-]/g, "");
   }
 
   function made(tag, properties = {}, ...children) {
@@ -38,7 +38,7 @@
   }
 
   function told(text) {
-    byId('told').textContent = text;
+    byId("told").textContent = text;
   }
 
   /* "f000,3c00*3,0*12": what the command takes with --hex, and without trailing zeros' digits. */
@@ -56,7 +56,7 @@
       else
         runs.push([word, 1]);
     }
-    return runs.map(([word, times]) => (times > 1 ? `${word}*${times}` : word)).join(',');
+    return runs.map(([word, times]) => (times > 1 ? `${word}*${times}` : word)).join(",");
   }
 
   /* The reverse, of at most `most` elements; null for what is none. */
@@ -74,12 +74,12 @@
 
   function gpuMenu(slot) {
     const menu = byId(`gpu${slot}`);
-    if (slot) menu.append(made('option', {value: NONE, textContent: 'none'}));
-    menu.append(made('option', {value: CUSTOM, textContent: 'a custom unit'}));
+    if (slot) menu.append(made("option", {value: NONE, textContent: "none"}));
+    menu.append(made("option", {value: CUSTOM, textContent: "a custom unit"}));
     for (const a of catalogue.architectures) {
-      const group = made('optgroup', {label: `${a.vendor} ${a.title}`});
+      const group = made("optgroup", {label: `${a.vendor} ${a.title}`});
       for (const name of [...a.gpus.filter((gpu) => !/^(sm_|gfx)/.test(gpu)), a.name])
-        group.append(made('option', {value: name, textContent: name}));
+        group.append(made("option", {value: name, textContent: name}));
       menu.append(group);
     }
   }
@@ -87,27 +87,27 @@
   /* Choices that the menu has not, which links may have, are added. */
   function select(menu, value) {
     if (![...menu.options].some((option) => option.value === value))
-      menu.append(made('option', {value, textContent: value}));
+      menu.append(made("option", {value, textContent: value}));
     menu.value = value;
   }
 
   function operands(i) {
-    return `${i.a} \u00d7 ${i.b} + ${i.c} \u2192 ${i.d}${i.scale === 'none' ? '' : `, ${i.scale}`}`;
+    return `${i.a} \u00d7 ${i.b} + ${i.c} \u2192 ${i.d}${i.scale === "none" ? "" : `, ${i.scale}`}`;
   }
 
   function instructionMenu(slot, fitting) {
     const menu = byId(`instruction${slot}`), groups = new Map();
     for (const i of fitting) {
-      const name = operands(i) + (i.sparse ? ', sparse' : '');
-      if (!groups.has(name)) groups.set(name, made('optgroup', {label: name}));
-      groups.get(name).append(made('option', {value: i.name, textContent: i.name}));
+      const name = operands(i) + (i.sparse ? ", sparse" : "");
+      if (!groups.has(name)) groups.set(name, made("optgroup", {label: name}));
+      groups.get(name).append(made("option", {value: i.name, textContent: i.name}));
     }
     menu.replaceChildren(...groups.values());
     menu.disabled = !fitting.length;
   }
 
   function sameOperands(x, y) {
-    return ['a', 'b', 'c', 'd', 'scale'].every((key) => x[key] === y[key]);
+    return ["a", "b", "c", "d", "scale"].every((key) => x[key] === y[key]);
   }
 
   function describe(slot) {
@@ -116,9 +116,9 @@
     if (unit[slot].error || unit[slot].gpu === NONE) return;
     const facts = JSON.parse(s.about(slot));
     about.append(`${facts.model} ${facts.parameters}; K = ${facts.k}. `);
-    if (facts.arch !== 'custom unit') {
+    if (facts.arch !== "custom unit") {
       const href = `units/${facts.arch}.html`;
-      about.append(made('a', {href, textContent: `Evidence, probes, tree`}));
+      about.append(made("a", {href, textContent: `Evidence, probes, tree`}));
     }
     unit[slot].facts = facts;
   }
@@ -126,7 +126,7 @@
   /* Sets one unit in the library; its instruction is the first that fits where it has none. */
   function setUnit(slot) {
     const u = unit[slot], first = slot && unit[0].facts;
-    u.error = '';
+    u.error = "";
     u.facts = null;
     select(byId(`gpu${slot}`), u.gpu);
     if (u.gpu === NONE) return instructionMenu(slot, []);
@@ -145,7 +145,7 @@
                        .concat(fitting)
                        .find((i) => !s.choose(slot, u.gpu, i.name) && (!slot || !s.pair(2)));
       if (best) u.instruction = best.name;
-      u.error = u.instruction ? s.choose(slot, u.gpu, u.instruction) : '';
+      u.error = u.instruction ? s.choose(slot, u.gpu, u.instruction) : "";
       if (!best && first)
         u.error = `${u.gpu} has no instruction whose rows are drawn beside those of ${first.name}: ${
             operands(first)}, K = ${first.k}`;
@@ -161,7 +161,7 @@
   function setUnits() {
     setUnit(0);
     setUnit(1);
-    byId('custom').hidden = !unit.some((u) => u.gpu === CUSTOM);
+    byId("custom").hidden = !unit.some((u) => u.gpu === CUSTOM);
     count = unit[0].error ? 0 : unit[1].error || unit[1].gpu === NONE ? 1 : 2;
     let complaint = unit[0].error || unit[1].error;
     if (count) {
@@ -172,7 +172,7 @@
         s.pair(1);
       }
     }
-    byId('complaint').textContent = complaint;
+    byId("complaint").textContent = complaint;
     if (count) setLayout();
   }
 
@@ -198,17 +198,17 @@
   }
 
   function elementInput(part, index) {
-    const input = made('input', {autocomplete: 'off', spellcheck: false});
-    input.setAttribute('aria-label', name(part, index));
-    input.addEventListener('focus', () => choose(part.part, index));
-    input.addEventListener('change', () => {
+    const input = made("input", {autocomplete: "off", spellcheck: false});
+    input.setAttribute("aria-label", name(part, index));
+    input.addEventListener("focus", () => choose(part.part, index));
+    input.addEventListener("change", () => {
       const outcome = s.set_value(part.part, index, input.value.trim());
-      input.setAttribute('aria-invalid', String(outcome < 0));
+      input.setAttribute("aria-invalid", String(outcome < 0));
       if (outcome < 0) return told(`${name(part, index)}: '${input.value}' is not a number`);
-      told(outcome ? `${name(part, index)}: ${input.value} is no value of ${part.format} and was rounded` : '');
+      told(outcome ? `${name(part, index)}: ${input.value} is no value of ${part.format} and was rounded` : "");
       changed(part.part, index);
     });
-    input.addEventListener('keydown', (event) => {
+    input.addEventListener("keydown", (event) => {
       const step = {ArrowUp: 1, ArrowDown: -1}[event.key];
       if (!step) return;
       event.preventDefault();
@@ -223,24 +223,24 @@
     inputs = [];
     for (const part of layout.parts) inputs[part.part] = [];
     const field = (part, index) =>
-        made('label', {}, made('span', {textContent: part.name.replace('scale_', '')}), elementInput(part, index));
-    boxes.push(made('div', {className: 'element'}, made('span', {textContent: `c, ${c.format}`}), field(c, 0)));
+        made("label", {}, made("span", {textContent: part.name.replace("scale_", "")}), elementInput(part, index));
+    boxes.push(made("div", {className: "element"}, made("span", {textContent: `c, ${c.format}`}), field(c, 0)));
     for (let k = 0; k < a.count; k++)
       boxes.push(
-          made('div', {className: 'element'}, made('span', {textContent: `k = ${k}`}), field(a, k), field(b, k)));
+          made("div", {className: "element"}, made("span", {textContent: `k = ${k}`}), field(a, k), field(b, k)));
     for (let i = 0; scales.length && i < scales[0].count; i++)
       boxes.push(made(
-          'div', {className: 'element'}, made('span', {textContent: `scale ${i}`}),
+          "div", {className: "element"}, made("span", {textContent: `scale ${i}`}),
           ...scales.map((part) => field(part, i))));
-    byId('elements').replaceChildren(...boxes);
+    byId("elements").replaceChildren(...boxes);
   }
 
   function show(part, index) {
     const {value} = JSON.parse(s.element(part, index)), input = inputs[part][index];
     if (document.activeElement !== input || input.value !== value) input.value = value;
     input.title = value;
-    input.removeAttribute('aria-invalid');
-    input.classList.toggle('zero', value === '0' || value === '-0');
+    input.removeAttribute("aria-invalid");
+    input.classList.toggle("zero", value === "0" || value === "-0");
   }
 
   /* All of the row is new. */
@@ -259,33 +259,33 @@
   }
 
   function drawLists() {
-    byId('lists').replaceChildren(...layout.parts.map((part) => {
-      const input = made('input', {autocomplete: 'off', spellcheck: false});
-      input.addEventListener('change', () => typed(part, input));
-      return made('label', {}, made('span', {textContent: part.name.replace('_', ' ')}), input);
+    byId("lists").replaceChildren(...layout.parts.map((part) => {
+      const input = made("input", {autocomplete: "off", spellcheck: false});
+      input.addEventListener("change", () => typed(part, input));
+      return made("label", {}, made("span", {textContent: part.name.replace("_", " ")}), input);
     }));
   }
 
   function showLists() {
-    if (!byId('typed').open) return;
+    if (!byId("typed").open) return;
     layout.parts.forEach((part, n) => {
-      const input = byId('lists').querySelectorAll('input')[n];
+      const input = byId("lists").querySelectorAll("input")[n];
       if (input === document.activeElement) return;
-      input.value = shortened(inputs[part.part].map((one) => one.value)).replaceAll(',', ' ');
-      input.removeAttribute('aria-invalid');
+      input.value = shortened(inputs[part.part].map((one) => one.value)).replaceAll(",", " ");
+      input.removeAttribute("aria-invalid");
     });
   }
 
   /* An element for each word; the rest is zero, scale factors stay. */
   function typed(part, input) {
     const words = lengthened(input.value, part.count);
-    let wrong = words ? '' : `${part.name} has at most ${part.count} elements`;
+    let wrong = words ? "" : `${part.name} has at most ${part.count} elements`;
     for (let index = 0; !wrong && index < part.count; index++) {
-      const word = words[index] ?? (part.name.startsWith('scale') ? null : '0');
+      const word = words[index] ?? (part.name.startsWith("scale") ? null : "0");
       if (word !== null && s.set_value(part.part, index, word) < 0)
         wrong = `${name(part, index)}: '${word}' is not a number`;
     }
-    input.setAttribute('aria-invalid', String(Boolean(wrong)));
+    input.setAttribute("aria-invalid", String(Boolean(wrong)));
     told(wrong);
     refresh();
   }
@@ -293,19 +293,19 @@
   // ---- Bits ----
 
   function choose(part, index) {
-    inputs[chosen.part]?.[chosen.index]?.classList.remove('chosen');
+    inputs[chosen.part]?.[chosen.index]?.classList.remove("chosen");
     chosen = {part, index};
-    inputs[part][index].classList.add('chosen');
-    const {bits, sign, exponent} = partOf(part), digits = byId('digits');
+    inputs[part][index].classList.add("chosen");
+    const {bits, sign, exponent, integer} = partOf(part), digits = byId("digits");
     if (digits.childElementCount !== bits || digits.dataset.format !== partOf(part).format) {
       digits.dataset.format = partOf(part).format;
       digits.replaceChildren(...Array.from({length: bits}, (_, n) => {
-        const kind = n < sign ? 'sign' : n < sign + exponent ? 'exponent' : 'fraction';
-        const last = n === sign + exponent - 1 && kind === 'exponent' ? ' first' : '';
-        const button = made('button', {type: 'button', className: kind + last, tabIndex: n ? -1 : 0});
-        button.setAttribute('role', 'switch');
-        button.setAttribute('aria-label', `bit ${bits - 1 - n}, ${kind}`);
-        button.addEventListener('click', () => flip(bits - 1 - n));
+        const kind = n < sign ? "sign" : n < sign + exponent ? "exponent" : "fraction";
+        const last = n === sign + exponent - 1 && kind === "exponent" ? " first" : "";
+        const button = made("button", {type: "button", className: kind + last, tabIndex: n ? -1 : 0});
+        button.setAttribute("role", "switch");
+        button.setAttribute("aria-label", `bit ${bits - 1 - n}${integer ? "" : `, ${kind}`}`);
+        button.addEventListener("click", () => flip(bits - 1 - n));
         return button;
       }));
     }
@@ -315,14 +315,14 @@
   function showBits() {
     const part = partOf(chosen.part), {hex, value} = JSON.parse(s.element(chosen.part, chosen.index));
     const code = BigInt(`0x${hex}`);
-    byId('bits-title').textContent = `${name(part, chosen.index)} = ${value}`;
-    if (document.activeElement !== byId('hex')) byId('hex').value = hex;
-    byId('hex').removeAttribute('aria-invalid');
-    [...byId('digits').children].forEach((button, n) => {
-      const set = code >> BigInt(part.bits - 1 - n) & 1n ? '1' : '0';
+    byId("bits-title").textContent = `${name(part, chosen.index)} = ${value}`;
+    if (document.activeElement !== byId("hex")) byId("hex").value = hex;
+    byId("hex").removeAttribute("aria-invalid");
+    [...byId("digits").children].forEach((button, n) => {
+      const set = code >> BigInt(part.bits - 1 - n) & 1n ? "1" : "0";
       if (button.textContent === set) return;
       button.textContent = set;
-      button.setAttribute('aria-checked', String(set === '1'));
+      button.setAttribute("aria-checked", String(set === "1"));
     });
   }
 
@@ -339,16 +339,16 @@
 
   /* To the element before or behind, in order of k. */
   function toNext(step) {
-    const all = [...byId('elements').querySelectorAll('input')];
+    const all = [...byId("elements").querySelectorAll("input")];
     all[all.indexOf(inputs[chosen.part][chosen.index]) + step]?.focus();
   }
 
-  byId('digits').addEventListener('keydown', (event) => {
-    const all = [...byId('digits').children], at = all.indexOf(document.activeElement);
+  byId("digits").addEventListener("keydown", (event) => {
+    const all = [...byId("digits").children], at = all.indexOf(document.activeElement);
     const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1}[event.key];
-    if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+    if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
-      stepEncoding(event.key === 'ArrowUp' ? 1n : -1n);
+      stepEncoding(event.key === "ArrowUp" ? 1n : -1n);
     }
     if (to === undefined || !all[to]) return;
     event.preventDefault();
@@ -356,24 +356,24 @@
     all[to].tabIndex = 0;
     all[to].focus();
   });
-  byId('hex').addEventListener('input', () => {
-    const wrong = s.set_hex(chosen.part, chosen.index, byId('hex').value.trim().replace(/^0x/i, '')) < 0;
+  byId("hex").addEventListener("input", () => {
+    const wrong = s.set_hex(chosen.part, chosen.index, byId("hex").value.trim().replace(/^0x/i, "")) < 0;
     if (!wrong) changed(chosen.part, chosen.index);
-    byId('hex').setAttribute('aria-invalid', String(wrong));
+    byId("hex").setAttribute("aria-invalid", String(wrong));
   });
-  byId('less').addEventListener('click', () => stepEncoding(-1n));
-  byId('more').addEventListener('click', () => stepEncoding(1n));
+  byId("less").addEventListener("click", () => stepEncoding(-1n));
+  byId("more").addEventListener("click", () => stepEncoding(1n));
 
   // ---- Drawing ----
 
   /* The digits of one that are not the other's stand out. */
   function marked(text, other) {
-    const cell = made('td');
+    const cell = made("td");
     for (let at = 0; at < text.length;) {
       let end = at;
       const differs = other[at] !== text[at];
       while (end < text.length && (other[end] !== text[end]) === differs) end++;
-      cell.append(differs ? made('mark', {textContent: text.slice(at, end)}) : text.slice(at, end));
+      cell.append(differs ? made("mark", {textContent: text.slice(at, end)}) : text.slice(at, end));
       at = end;
     }
     return cell;
@@ -381,39 +381,39 @@
 
   function showResults(found) {
     const rows = [...found.results];
-    if (found.exact) rows.push({...found.exact, label: 'exact sum, rounded once'});
-    byId('results').replaceChildren(...rows.map((row, n) => {
+    if (found.exact) rows.push({...found.exact, label: "exact sum, rounded once"});
+    byId("results").replaceChildren(...rows.map((row, n) => {
       const line = made(
-          'tr', {}, made('th', {scope: 'row', textContent: row.label}),
-          made('td', {className: 'value', textContent: row.value}), made('td', {textContent: `0x${row.hex}`}),
+          "tr", {}, made("th", {scope: "row", textContent: row.label}),
+          made("td", {className: "value", textContent: row.value}), made("td", {textContent: `0x${row.hex}`}),
           marked(row.bits, rows[0].bits));
       line.dataset.hex = row.hex;
       line.dataset.row = n;
       return line;
     }));
-    byId('difference').textContent = count < 2 ? '' :
+    byId("difference").textContent = count < 2 ? "" :
         found.difference                       ? `First difference: ${found.difference}.` :
-                                                 'No difference: every step has the same outcome.';
+                                                 "No difference: every step has the same outcome.";
   }
 
   function figure(slot) {
-    const box = made('div', {className: 'picture'});
-    box.insertAdjacentHTML('beforeend', s.picture(slot).replace(/^<\?xml.*?\?>\s*/, ''));
-    const svg = box.querySelector('svg');
-    svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', byId('difference').textContent || svg.querySelector('title').textContent);
+    const box = made("div", {className: "picture"});
+    box.insertAdjacentHTML("beforeend", s.picture(slot).replace(/^<\?xml.*?\?>\s*/, ""));
+    const svg = box.querySelector("svg");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", byId("difference").textContent || svg.querySelector("title").textContent);
     return box;
   }
 
   function draw() {
     if (!count) return;
-    const found = JSON.parse(s.explain(count)), beside = byId('beside').checked && count === 2;
+    const found = JSON.parse(s.explain(count)), beside = byId("beside").checked && count === 2;
     showResults(found);
     const figures = beside || count === 1 ? found.results.map((_, slot) => figure(slot)) : [figure(2)];
-    byId('pictures').classList.toggle('beside', beside);
-    byId('pictures').replaceChildren(...figures);
-    if (byId('as-text').open) byId('words').textContent = s.words();
-    if (byId('as-command').open) byId('command').textContent = command();
+    byId("pictures").classList.toggle("beside", beside);
+    byId("pictures").replaceChildren(...figures);
+    if (byId("as-text").open) byId("words").textContent = s.words();
+    if (byId("as-command").open) byId("command").textContent = command();
     showLists();
     remember();
   }
@@ -423,16 +423,16 @@
   function state() {
     const shown = unit.slice(0, unit[1].gpu === NONE ? 1 : 2), words = [];
     const add = (key, value) =>
-        words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ',').replace(/%20/g, '+')}`);
-    add('on', shown.map((u) => u.gpu).join(','));
-    add('instr', shown.map((u) => (u.gpu === CUSTOM ? '' : u.instruction)).join(','));
-    shown.forEach((u, slot) => u.gpu === CUSTOM && add(`unit${slot}`, u.text.replace(/\s*\n\s*/g, ' ')));
+        words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%20/g, "+")}`);
+    add("on", shown.map((u) => u.gpu).join(","));
+    add("instr", shown.map((u) => (u.gpu === CUSTOM ? "" : u.instruction)).join(","));
+    shown.forEach((u, slot) => u.gpu === CUSTOM && add(`unit${slot}`, u.text.replace(/\s*\n\s*/g, " ")));
     for (const part of layout.parts) add(part.name, list(part));
-    add('view', byId('beside').checked ? 'beside' : 'below');
-    return words.join('&');
+    add("view", byId("beside").checked ? "beside" : "below");
+    return words.join("&");
   }
 
-  let waiting, own = '';
+  let waiting, own = "";
   function remember() {  // browsers allow few changes of the address a second
     clearTimeout(waiting);
     waiting = setTimeout(rememberNow, 250);
@@ -440,73 +440,73 @@
   function rememberNow() {
     clearTimeout(waiting);
     own = `#${state()}`;
-    if (location.hash !== own) history.replaceState(null, '', own);
+    if (location.hash !== own) history.replaceState(null, "", own);
   }
 
   function command() {
     if (unit.some((u) => u.gpu === CUSTOM))
-      return 'Save the custom unit\'s JSON as unit.json and name that file with --on.';
-    const both = unit.slice(0, count), joined = (key) => [...new Set(both.map((u) => u[key]))].join(',');
+      return "Save the custom unit's JSON as unit.json and name that file with --on.";
+    const both = unit.slice(0, count), joined = (key) => [...new Set(both.map((u) => u[key]))].join(",");
     const quoted = (word) => (/^[\w.,*-]+$/.test(word) ? word : `'${word}'`);
-    const lists = layout.parts.map((part) => `--${part.name.replace('_', '-')}=${quoted(list(part))}`).join(' ');
-    return `softmma explain --on ${quoted(joined('gpu'))} --instr ${quoted(joined('instruction'))} --hex ${lists}`;
+    const lists = layout.parts.map((part) => `--${part.name.replace("_", "-")}=${quoted(list(part))}`).join(" ");
+    return `softmma explain --on ${quoted(joined("gpu"))} --instr ${quoted(joined("instruction"))} --hex ${lists}`;
   }
 
   function restore(text) {
-    const asked = new URLSearchParams(text), on = (asked.get('on') ?? '').split(','),
-          names = (asked.get('instr') ?? '').split(',');
-    unit[0] = {gpu: on[0] || 'H100', instruction: names[0] ?? ''};
-    unit[1] = {gpu: on[1] || NONE, instruction: names[1] ?? names[0] ?? ''};
+    const asked = new URLSearchParams(text), on = (asked.get("on") ?? "").split(","),
+          names = (asked.get("instr") ?? "").split(",");
+    unit[0] = {gpu: on[0] || "H100", instruction: names[0] ?? ""};
+    unit[1] = {gpu: on[1] || NONE, instruction: names[1] ?? names[0] ?? ""};
     unit.forEach((u, slot) => {
-      u.text = asked.get(`unit${slot}`) ?? '';
+      u.text = asked.get(`unit${slot}`) ?? "";
     });
     for (const u of unit)
       if (u.gpu === CUSTOM && !u.text) u.text = exampleUnit();
-    byId('beside').checked = (asked.get('view') ?? (innerWidth >= WIDE ? 'beside' : 'below')) === 'beside';
+    byId("beside").checked = (asked.get("view") ?? (innerWidth >= WIDE ? "beside" : "below")) === "beside";
     setUnits();
     showKeys();
     if (!count) return;
     for (const part of layout.parts) {
-      const text = asked.get(part.name) ?? '', values = text.startsWith('v:');
+      const text = asked.get(part.name) ?? "", values = text.startsWith("v:");
       const words = lengthened(values ? text.slice(2) : text, part.count);
       if (!words) complain(`${part.name} has more than ${part.count} elements`);
       words?.forEach((word, index) => {
-        if (word === '-') return;  // as it is
+        if (word === "-") return;  // as it is
         const wrong = (values ? s.set_value : s.set_hex)(part.part, index, word) < 0;
         if (wrong)
-          complain(`${name(part, index)}: '${word}' is no ${values ? 'number' : `encoding of ${part.format}`}`);
+          complain(`${name(part, index)}: '${word}' is no ${values ? "number" : `encoding of ${part.format}`}`);
       });
     }
     refresh();
   }
 
   function complain(text) {
-    byId('complaint').textContent = text;
+    byId("complaint").textContent = text;
   }
 
-  window.addEventListener('hashchange', () => location.hash !== own && restore(location.hash.slice(1)));
+  window.addEventListener("hashchange", () => location.hash !== own && restore(location.hash.slice(1)));
 
   // ---- Custom units ----
 
   const algorithms = [
-    'G-FDPA', 'T-FDPA', 'E-FDPA', 'TR-FDPA', 'GTR-FDPA', 'FTZ-AddMul', 'FMA', 'FTZ-FMA', 'FP8-by-FP16', 'C-FDPA',
-    'GD-FDPA', 'INTEGER'
+    "G-FDPA", "T-FDPA", "E-FDPA", "TR-FDPA", "GTR-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FP8-by-FP16", "C-FDPA",
+    "GD-FDPA", "INTEGER"
   ];
 
   function exampleUnit() {
     return JSON.stringify(
         {
-          'softmma-unit': 1,
-          name: 'custom',
-          algorithm: 'G-FDPA',
+          "softmma-unit": 1,
+          name: "custom",
+          algorithm: "G-FDPA",
           k: 16,
-          a: 'f16',
-          b: 'f16',
-          d: 'f32',
+          a: "f16",
+          b: "f16",
+          d: "f32",
           block: 16,
           alignment_bits: 25,
-          alignment_rounding: 'toward-zero',
-          rounding: 'toward-zero'
+          alignment_rounding: "toward-zero",
+          rounding: "toward-zero"
         },
         null, 2);
   }
@@ -534,79 +534,79 @@
       customised(JSON.stringify(next, null, 2));
     };
     const given = described[key.key];
-    const unset = key.like ? `as ${key.like}` : key.default ?? '';
-    if (key.kind === 'flag') {
-      const box = made('input', {type: 'checkbox', checked: given ?? key.default === 'true'});
-      box.addEventListener('change', () => set(box.checked));
-      return made('label', {}, made('span', {textContent: key.key}), box);
+    const unset = key.like ? `as ${key.like}` : key.default ?? "";
+    if (key.kind === "flag") {
+      const box = made("input", {type: "checkbox", checked: given ?? key.default === "true"});
+      box.addEventListener("change", () => set(box.checked));
+      return made("label", {}, made("span", {textContent: key.key}), box);
     }
-    if (key.kind !== 'number') {
-      const menu = made('select', {className: 'both'});
+    if (key.kind !== "number") {
+      const menu = made("select", {className: "both"});
       const words = new Set([...key.choices, ...(key.word ? [key.word] : []), ...(given ? [given] : [])]);
       if (key.like || (key.default && !words.has(key.default)))
-        menu.append(made('option', {value: '', textContent: unset}));
-      for (const word of words) menu.append(made('option', {value: word, textContent: word}));
-      menu.value = given ?? (words.has(key.default) ? key.default : '');
-      menu.addEventListener('change', () => set(menu.value || undefined));
-      return made('label', {}, made('span', {textContent: key.key}), menu);
+        menu.append(made("option", {value: "", textContent: unset}));
+      for (const word of words) menu.append(made("option", {value: word, textContent: word}));
+      menu.value = given ?? (words.has(key.default) ? key.default : "");
+      menu.addEventListener("change", () => set(menu.value || undefined));
+      return made("label", {}, made("span", {textContent: key.key}), menu);
     }
     /* The slider's first place says the key's word, or leaves it out. */
-    const least = key.key === 'zero_exponent' ? -200 : key.least, most = key.key === 'zero_exponent' ? 50 : key.most;
+    const least = key.key === "zero_exponent" ? -200 : key.least, most = key.key === "zero_exponent" ? 50 : key.most;
     const word = key.word ?? (key.like || key.default !== undefined ? unset : undefined);
-    const slider = made('input', {type: 'range', min: word === undefined ? least : least - 1, max: most, step: 1});
-    slider.value = typeof given === 'number' ? given : least - 1;
-    const output = made('output');
+    const slider = made("input", {type: "range", min: word === undefined ? least : least - 1, max: most, step: 1});
+    slider.value = typeof given === "number" ? given : least - 1;
+    const output = made("output");
     const tell = () => {
       output.textContent = Number(slider.value) < least ? word : slider.value;
-      slider.setAttribute('aria-valuetext', output.textContent);
+      slider.setAttribute("aria-valuetext", output.textContent);
     };
-    slider.addEventListener('input', () => {
+    slider.addEventListener("input", () => {
       tell();
       set(Number(slider.value) >= least ? Number(slider.value) : key.word);
     });
     tell();
-    return made('label', {}, made('span', {textContent: key.key}), slider, output);
+    return made("label", {}, made("span", {textContent: key.key}), slider, output);
   }
 
   function showKeys() {
     if (customSlot() < 0) return;
-    byId('file').value = unit[customSlot()].text;
+    byId("file").value = unit[customSlot()].text;
     const described = describedUnit();
-    if (!described || !algorithms.includes(described.algorithm)) return byId('keys').replaceChildren();
+    if (!described || !algorithms.includes(described.algorithm)) return byId("keys").replaceChildren();
     const menu = made(
-        'select', {className: 'both'}, ...algorithms.map((name) => made('option', {value: name, textContent: name})));
+        "select", {className: "both"}, ...algorithms.map((name) => made("option", {value: name, textContent: name})));
     menu.value = described.algorithm;
-    menu.addEventListener('change', () => changeAlgorithm(menu.value));
-    const keys = JSON.parse(s.keys(described.algorithm)).filter((key) => key.key !== 'm' && key.key !== 'n');
-    byId('keys').replaceChildren(
-        made('label', {}, made('span', {textContent: 'algorithm'}), menu),
+    menu.addEventListener("change", () => changeAlgorithm(menu.value));
+    const keys = JSON.parse(s.keys(described.algorithm)).filter((key) => key.key !== "m" && key.key !== "n");
+    byId("keys").replaceChildren(
+        made("label", {}, made("span", {textContent: "algorithm"}), menu),
         ...keys.map((key) => control(key, described)));
   }
 
   /* Another algorithm's keys: what it has in common stays, what it needs gets a value that is allowed. */
   function changeAlgorithm(algorithm) {
-    const before = describedUnit(), next = {'softmma-unit': 1, name: before.name, algorithm};
+    const before = describedUnit(), next = {"softmma-unit": 1, name: before.name, algorithm};
     const usual = {
       block: 4,
       alignment_bits: 24,
       zero_exponent: -133,
-      rounding: 'toward-zero',
+      rounding: "toward-zero",
       sum_bits: 31,
       pairwise: 4,
       c_bits: 24,
       group: 4,
       k: 16,
-      overflow: 'wrap'
+      overflow: "wrap"
     };
     for (const key of JSON.parse(s.keys(algorithm))) {
       const kept = before[key.key],
-            allowed = key.kind === 'number' ? kept >= key.least && kept <= key.most || kept === key.word :
-                                              key.kind === 'flag' || key.choices.includes(kept);
+            allowed = key.kind === "number" ? kept >= key.least && kept <= key.most || kept === key.word :
+                                              key.kind === "flag" || key.choices.includes(kept);
       if (kept !== undefined && allowed)
         next[key.key] = kept;
       else if (key.default === undefined && !key.like)
         next[key.key] =
-            key.choices?.includes(usual[key.key]) || key.kind === 'number' ? usual[key.key] : key.choices[0];
+            key.choices?.includes(usual[key.key]) || key.kind === "number" ? usual[key.key] : key.choices[0];
     }
     customised(JSON.stringify(next, null, 2));
     showKeys();
@@ -614,12 +614,12 @@
 
   function customised(text) {
     unit[customSlot()].text = text;
-    byId('file').value = text;
+    byId("file").value = text;
     setUnits();
   }
 
-  byId('file').addEventListener('change', () => {
-    customised(byId('file').value);
+  byId("file").addEventListener("change", () => {
+    customised(byId("file").value);
     showKeys();
   });
 
@@ -627,38 +627,38 @@
 
   for (const slot of [0, 1]) {
     gpuMenu(slot);
-    byId(`gpu${slot}`).addEventListener('change', (event) => {
+    byId(`gpu${slot}`).addEventListener("change", (event) => {
       const u = unit[slot];
       u.gpu = event.target.value;
       if (u.gpu === CUSTOM) {
-        if (unit[1 - slot].gpu === CUSTOM) unit[1 - slot].gpu = slot ? 'H100' : NONE;
+        if (unit[1 - slot].gpu === CUSTOM) unit[1 - slot].gpu = slot ? "H100" : NONE;
         u.text ||= exampleUnit();
       }
       if (!slot && u.gpu !== CUSTOM &&
           !architectures.get(squeezed(u.gpu))?.instructions.some((i) => i.name === u.instruction))
-        u.instruction = '';
+        u.instruction = "";
       setUnits();
       showKeys();
     });
-    byId(`instruction${slot}`).addEventListener('change', (event) => {
+    byId(`instruction${slot}`).addEventListener("change", (event) => {
       unit[slot].instruction = event.target.value;
       setUnits();
     });
   }
-  byId('kind').append(...catalogue.kinds.map((kind) => made('option', {value: kind, textContent: kind})));
-  byId('kind').value = 'normal';
-  byId('another').addEventListener('click', () => {
-    s.make(byId('kind').value, ++seed);
-    told(`Row 0 of seed ${seed}, ${byId('kind').value}.`);
+  byId("kind").append(...catalogue.kinds.map((kind) => made("option", {value: kind, textContent: kind})));
+  byId("kind").value = "normal";
+  byId("another").addEventListener("click", () => {
+    s.make(byId("kind").value, ++seed);
+    told(`Row 0 of seed ${seed}, ${byId("kind").value}.`);
     refresh();
   });
-  byId('zero').addEventListener('click', () => {
+  byId("zero").addEventListener("click", () => {
     s.make(NONE, 0);
-    told('');
+    told("");
     refresh();
   });
-  byId('differing').addEventListener('click', () => {
-    if (count < 2) return told('Choose a second unit.');
+  byId("differing").addEventListener("click", () => {
+    if (count < 2) return told("Choose a second unit.");
     const until = performance.now() + 2000;
     let tried = 0;
     for (; performance.now() < until; tried++) {
@@ -671,54 +671,54 @@
     told(`No difference in ${tried} rows, which is no proof: softmma equal looks for one.`);
     return refresh();
   });
-  byId('share').addEventListener('click', async () => {
+  byId("share").addEventListener("click", async () => {
     rememberNow();
     try {
       await navigator.clipboard.writeText(location.href);
-      told('Copied; the link has the units and the row.');
+      told("Copied; the link has the units and the row.");
     } catch {
-      told('The address of this page is the link: copy it from there.');
+      told("The address of this page is the link: copy it from there.");
     }
   });
-  byId('beside').addEventListener('change', draw);
-  for (const id of ['as-text', 'as-command', 'typed']) byId(id).addEventListener('toggle', draw);
+  byId("beside").addEventListener("change", draw);
+  for (const id of ["as-text", "as-command", "typed"]) byId(id).addEventListener("toggle", draw);
 
   // ---- Vector files ----
 
   function open(text, name) {
-    if (text.includes('\0'))
+    if (text.includes("\0"))
       return complain(`${name} is not text; softmma reads binary vector files, and this page text`);
     const found = JSON.parse(s.open(text));
     if (found.error) return complain(`${name}: ${found.error}`);
     unit[0] = {gpu: found.arch, instruction: found.instruction};
-    unit[1].instruction = '';  // of the same K, where there is one
+    unit[1].instruction = "";  // of the same K, where there is one
     setUnits();
     if (count && layout.k !== unit[0].facts.k) {
       unit[1].gpu = NONE;
       setUnits();
     }
-    byId('opened').hidden = false;
-    byId('opened-name').textContent =
-        `of ${found.rows} in ${name}${found.recorded_on ? `, recorded on ${found.recorded_on}` : ''}`;
-    byId('number').max = found.rows;
-    byId('number').value = 1;
+    byId("opened").hidden = false;
+    byId("opened-name").textContent =
+        `of ${found.rows} in ${name}${found.recorded_on ? `, recorded on ${found.recorded_on}` : ""}`;
+    byId("number").max = found.rows;
+    byId("number").value = 1;
     takeRow();
   }
 
   function takeRow() {
-    const error = s.take(Number(byId('number').value) - 1);
+    const error = s.take(Number(byId("number").value) - 1);
     if (error) return complain(error);
     refresh();
   }
 
   /* A row without a header goes into the row that is there. */
   function dropped(text) {
-    if (/^\s*#/.test(text)) return open(text, 'the text');
+    if (/^\s*#/.test(text)) return open(text, "the text");
     const words = text.trim().split(/[\s,]+/), operands = layout.parts.reduce((sum, part) => sum + part.count, 0);
     if (words.length !== operands && words.length !== operands + 1)
       return complain(`a row has ${operands} encodings here, and d if it likes: this one has ${words.length}`);
     let next = 0;
-    complain('');
+    complain("");
     for (const part of layout.parts)
       for (let i = 0; i < part.count; i++, next++)
         if (s.set_hex(part.part, i, words[next]) < 0)
@@ -726,29 +726,29 @@
     refresh();
   }
 
-  byId('rows').addEventListener('change', async (event) => {
+  byId("rows").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (file) open(await file.text(), file.name);
-    event.target.value = '';
+    event.target.value = "";
   });
-  byId('number').addEventListener('change', takeRow);
-  document.addEventListener('dragover', (event) => {
+  byId("number").addEventListener("change", takeRow);
+  document.addEventListener("dragover", (event) => {
     event.preventDefault();
-    document.body.classList.add('dropping');
+    document.body.classList.add("dropping");
   });
-  document.addEventListener('dragleave', (event) => event.relatedTarget || document.body.classList.remove('dropping'));
-  document.addEventListener('drop', async (event) => {
+  document.addEventListener("dragleave", (event) => event.relatedTarget || document.body.classList.remove("dropping"));
+  document.addEventListener("drop", async (event) => {
     event.preventDefault();
-    document.body.classList.remove('dropping');
+    document.body.classList.remove("dropping");
     const [file] = event.dataTransfer.files;
     if (file)
       open(await file.text(), file.name);
     else
-      dropped(event.dataTransfer.getData('text/plain'));
+      dropped(event.dataTransfer.getData("text/plain"));
   });
 
   restore(location.hash.length > 1 ? location.hash.slice(1) : SHOWN_AT_FIRST);
   const html = document.documentElement;
   html.dataset.took = performance.now();  // milliseconds since the page was asked for
-  html.dataset.ready = 'true';
+  html.dataset.ready = "true";
 })();

@@ -1,4 +1,5 @@
-"""Pictures that the command draws, those of tests/pictures/pictures.txt, each with the command, and a way into the explorer."""
+"""Pictures that the command draws, those of tests/pictures/pictures.txt, each with its command and a way into the
+explorer."""
 
 import html
 import re
@@ -43,8 +44,9 @@ def write_gallery(site):
         link = f' <a href="index.html#{html.escape(state)}">In the explorer</a>' if state else ""
         size = re.search(r'width="(\d+)" height="(\d+)"', (TOP / path).read_text())
         figures.append(
-            f'<figure><a href="{target}"><img src="{target}" alt="The picture that this command draws" loading="lazy" width="{size[1]}" '
-            f'height="{size[2]}"></a>\n<figcaption><code>{html.escape(command)}</code>{link}</figcaption></figure>'
+            f'<figure><a href="{target}"><img src="{target}" alt="The picture that this command draws" loading="lazy" '
+            f'width="{size[1]}" height="{size[2]}"></a>\n'
+            f"<figcaption><code>{html.escape(command)}</code>{link}</figcaption></figure>"
         )
     for picture in sorted((TOP / "docs/pictures/experiments").glob("*.svg")):
         target = f"files/{picture.relative_to(TOP)}"
@@ -52,9 +54,13 @@ def write_gallery(site):
         shutil.copyfile(picture, site.folder / target)
         figures.append(
             f'<figure><a href="{target}"><img src="{target}" alt="The experiment {picture.stem}" loading="lazy"></a>\n'
-            f'<figcaption><code>softmma experiment {picture.stem}</code> <a href="docs/experiments.html">About it</a></figcaption></figure>'
+            f"<figcaption><code>softmma experiment {picture.stem}</code> "
+            '<a href="docs/experiments.html">About it</a></figcaption></figure>'
         )
-    lead = "<p>Pictures that <code>softmma explain</code>, <code>trace</code> and <code>experiment</code> draw, with their commands.</p>\n"
+    lead = (
+        "<p>Pictures that <code>softmma explain</code>, <code>trace</code> and <code>experiment</code> draw, with "
+        "their commands.</p>\n"
+    )
     site.page(
         PAGE,
         "Gallery",

@@ -1,5 +1,5 @@
 /* Small products on two units, and where they differ. */
-'use strict';
+"use strict";
 
 (async () => {
   const byId = (id) => document.getElementById(id);
@@ -7,16 +7,16 @@
   try {
     s = await softmma.start();
   } catch (error) {
-    byId('complaint').textContent = `The library cannot be loaded: ${error.message}`;
+    byId("complaint").textContent = `The library cannot be loaded: ${error.message}`;
     return;
   }
   const catalogue = JSON.parse(s.catalogue());
   const architectures = new Map();
   for (const a of catalogue.architectures) {
-    a.instructions = catalogue.instructions.filter((i) => i.arch === a.name && i.scale === 'none' && !i.sparse);
+    a.instructions = catalogue.instructions.filter((i) => i.arch === a.name && i.scale === "none" && !i.sparse);
     for (const name of [a.name, ...a.gpus]) architectures.set(name, a);
   }
-  const unit = [{gpu: 'H100', instruction: 'mma.m16n8k16.f32.f16.f16.f32'}, {gpu: 'A100', instruction: ''}];
+  const unit = [{gpu: "H100", instruction: "mma.m16n8k16.f32.f16.f16.f32"}, {gpu: "A100", instruction: ""}];
   let shown = {};  // the product's matrices and sizes
 
   function made(tag, properties = {}, ...children) {
@@ -29,9 +29,9 @@
 
   function gpuMenu(slot) {
     for (const a of catalogue.architectures) {
-      const group = made('optgroup', {label: `${a.vendor} ${a.title}`});
+      const group = made("optgroup", {label: `${a.vendor} ${a.title}`});
       for (const name of [...a.gpus.filter((gpu) => !/^(sm_|gfx)/.test(gpu)), a.name])
-        group.append(made('option', {value: name, textContent: name}));
+        group.append(made("option", {value: name, textContent: name}));
       byId(`gpu${slot}`).append(group);
     }
   }
@@ -49,10 +49,10 @@
       const u = unit[slot], all = architectures.get(u.gpu).instructions;
       const fitting = slot && chosen(0) ? all.filter((i) => sameOperands(i, chosen(0))) : all;
       if (!fitting.some((i) => i.name === u.instruction))
-        u.instruction = (fitting.find((i) => i.k === chosen(0)?.k) ?? fitting[0])?.name ?? '';
+        u.instruction = (fitting.find((i) => i.k === chosen(0)?.k) ?? fitting[0])?.name ?? "";
       byId(`gpu${slot}`).value = u.gpu;
       byId(`instruction${slot}`)
-          .replaceChildren(...fitting.map((i) => made('option', {value: i.name, textContent: i.name})));
+          .replaceChildren(...fitting.map((i) => made("option", {value: i.name, textContent: i.name})));
       byId(`instruction${slot}`).value = u.instruction;
     }
   }
@@ -82,10 +82,10 @@
   }
 
   function matrices() {
-    const [m, n, k] = ['m', 'n', 'k'].map((id) => Number(byId(id).value)), kind = byId('kind').value;
-    const next = random(Number(byId('seed').value));
+    const [m, n, k] = ["m", "n", "k"].map((id) => Number(byId(id).value)), kind = byId("kind").value;
+    const next = random(Number(byId("seed").value));
     const a = elements(kind, m * k, next), b = elements(kind, k * n, next);
-    if (kind === 'cancelling')  // the second half of K takes the first away again, but for one element
+    if (kind === "cancelling")  // the second half of K takes the first away again, but for one element
       for (let i = 0; i < m; i++)
         for (let e = Math.ceil(k / 2); e < k - 1; e++) {
           a[i * k + e] = -a[i * k + e - Math.ceil(k / 2)];
@@ -106,16 +106,16 @@
 
   function computeBoth() {
     const product = matrices(), results = [];
-    byId('complaint').textContent = '';
+    byId("complaint").textContent = "";
     for (const slot of [0, 1]) {
       if (!unit[slot].instruction) {
-        byId('complaint').textContent = `${unit[slot].gpu} has no instruction for ${chosen(0).a} and ${chosen(0).b}`;
+        byId("complaint").textContent = `${unit[slot].gpu} has no instruction for ${chosen(0).a} and ${chosen(0).b}`;
         return null;
       }
       const error = s.choose(slot, unit[slot].gpu, unit[slot].instruction);
       const result = error ? {error} : s.product(slot, product.m, product.n, product.k, product.a, product.b);
       if (result.error) {
-        byId('complaint').textContent = result.error;
+        byId("complaint").textContent = result.error;
         return null;
       }
       results.push(result);
@@ -138,22 +138,22 @@
   function map(title, texts, shares, sign, target) {
     const rows = [];
     for (let i = 0; i < shown.m; i++) {
-      const row = made('tr');
+      const row = made("tr");
       for (let j = 0; j < shown.n; j++) {
-        const at = i * shown.n + j, cell = made('td');
-        cell.style.setProperty('--level', `${Math.round(100 * level(shares[at]))}%`);
-        cell.className = sign[at] < 0 ? 'below' : 'above';
+        const at = i * shown.n + j, cell = made("td");
+        cell.style.setProperty("--level", `${Math.round(100 * level(shares[at]))}%`);
+        cell.className = sign[at] < 0 ? "below" : "above";
         cell.title = `[${i}, ${j}]: ${texts[at]}`;
         if (target && shares[at] > 0) {
-          const link = made('a', {href: '#'});
-          link.setAttribute('aria-label', cell.title);
-          link.addEventListener('click', (event) => {
+          const link = made("a", {href: "#"});
+          link.setAttribute("aria-label", cell.title);
+          link.addEventListener("click", (event) => {
             event.preventDefault();
             const found = target(i, j);
             if (found.address)
               location.href = `index.html#${found.address}`;
             else
-              byId('complaint').textContent = found.why;
+              byId("complaint").textContent = found.why;
           });
           cell.append(link);
         }
@@ -161,8 +161,8 @@
       }
       rows.push(row);
     }
-    const table = made('table', {className: 'map'}, made('caption', {textContent: title}), ...rows);
-    return made('div', {className: 'scroll'}, table);
+    const table = made("table", {className: "map"}, made("caption", {textContent: title}), ...rows);
+    return made("div", {className: "scroll"}, table);
   }
 
   /* The operands of the first instructions after which both have other sums, each unit's K long or the longer one's. */
@@ -181,7 +181,7 @@
       }
       const error = s.pair(2);
       if (error) return {why: error};
-      s.make('none', 0);
+      s.make("none", 0);
       const layout = JSON.parse(s.layout()), words = [`on=${unit[0].gpu},${unit[1].gpu}`];
       words.push(`instr=${unit[0].instruction},${unit[1].instruction}`);
       for (const [part, numbers] of [[0, row], [1, column]]) {
@@ -189,31 +189,31 @@
           s.set_value(part, e, String(numbers[first + e]));
           return JSON.parse(s.element(part, e)).hex;
         });
-        words.push(`${layout.parts[part].name}=${codesOf.join(',')}`);
+        words.push(`${layout.parts[part].name}=${codesOf.join(",")}`);
       }
       words.push(`c=${before.toString(16)}`);
-      return {address: words.join('&').replaceAll(' ', '+')};
+      return {address: words.join("&").replaceAll(" ", "+")};
     }
-    return {why: 'the two do not part at the end of an instruction of both'};
+    return {why: "the two do not part at the end of an instruction of both"};
   }
 
   function draw() {
-    for (const id of ['m', 'n', 'k']) byId(`${id}-is`).textContent = byId(id).value;
+    for (const id of ["m", "n", "k"]) byId(`${id}-is`).textContent = byId(id).value;
     menus();
     const begin = performance.now(), computed = computeBoth();
-    byId('maps').replaceChildren();
-    byId('summary').textContent = '';
+    byId("maps").replaceChildren();
+    byId("summary").textContent = "";
     if (!computed) return;
     shown = computed;
     const {m, n, results, ulps, integer, format} = shown,
                                          greatest = Math.max(...results.flatMap(({d}) => [...d].map(Math.abs)));
     const magnitudes = [...ulps].map((u) => Number(u < 0n ? -u : u)), most = Math.max(...magnitudes);
     const differing = magnitudes.filter(Boolean).length;
-    const what = integer ? '' : ` ulp of ${format}`;
-    byId('summary').textContent = `${differing} of ${m * n} results differ` +
-        (differing ? `, by ${most.toPrecision(most < 1e6 ? undefined : 3)}${what} at most.` : '.') +
+    const what = integer ? "" : ` ulp of ${format}`;
+    byId("summary").textContent = `${differing} of ${m * n} results differ` +
+        (differing ? `, by ${most.toPrecision(most < 1e6 ? undefined : 3)}${what} at most.` : ".") +
         ` Computed in ${Math.round(performance.now() - begin)} ms.`;
-    byId('maps').append(
+    byId("maps").append(
         ...results.map(
             ({d}, slot) => map(
                 `${unit[slot].gpu}: D`, [...d].map(String), [...d].map((x) => Math.abs(x) / greatest), [...d], null)),
@@ -224,17 +224,17 @@
 
   for (const slot of [0, 1]) {
     gpuMenu(slot);
-    byId(`gpu${slot}`).addEventListener('change', (event) => {
+    byId(`gpu${slot}`).addEventListener("change", (event) => {
       unit[slot].gpu = event.target.value;
       draw();
     });
-    byId(`instruction${slot}`).addEventListener('change', (event) => {
+    byId(`instruction${slot}`).addEventListener("change", (event) => {
       unit[slot].instruction = event.target.value;
       draw();
     });
   }
-  byId('product').addEventListener('submit', (event) => event.preventDefault());
-  for (const id of ['m', 'n', 'k', 'kind', 'seed']) byId(id).addEventListener('input', draw);
+  byId("product").addEventListener("submit", (event) => event.preventDefault());
+  for (const id of ["m", "n", "k", "kind", "seed"]) byId(id).addEventListener("input", draw);
   draw();
-  document.documentElement.dataset.ready = 'true';
+  document.documentElement.dataset.ready = "true";
 })();

@@ -1,8 +1,8 @@
 /* Sections of the documentation that have all words, or words that begin so; those with them in the title first. */
-'use strict';
+"use strict";
 
 (() => {
-  const {sections, words} = softmmaIndex, all = Object.keys(words), input = document.getElementById('words');
+  const {sections, words} = softmmaIndex, all = Object.keys(words), input = document.getElementById("words");
 
   function having(word) {
     const found = new Set();
@@ -13,7 +13,7 @@
 
   function weight(n, asked) {
     const title = sections[n][1].toLowerCase();
-    return asked.filter((word) => title.includes(word)).length * 2 + !sections[n][0].includes('#');
+    return asked.filter((word) => title.includes(word)).length * 2 + !sections[n][0].includes("#");
   }
 
   function search() {
@@ -21,22 +21,22 @@
     const sets = asked.map(having);
     const found = sets.length ? [...sets[0]].filter((n) => sets.every((set) => set.has(n))) : [];
     found.sort((x, y) => weight(y, asked) - weight(x, asked) || x - y);
-    document.getElementById('found').textContent = !asked.length ? '' :
-        found.length === 1                                       ? '1 section' :
+    document.getElementById("found").textContent = !asked.length ? "" :
+        found.length === 1                                       ? "1 section" :
                                                                    `${found.length} sections`;
-    document.getElementById('sections').replaceChildren(...found.slice(0, 100).map((n) => {
-      const [address, title, page, begin] = sections[n], item = document.createElement('li');
-      const link = Object.assign(document.createElement('a'), {href: address, textContent: title});
-      const where = document.createElement('span'), text = document.createElement('p');
-      where.textContent = page && page !== title ? ` in ${page}` : '';
+    document.getElementById("sections").replaceChildren(...found.slice(0, 100).map((n) => {
+      const [address, title, page, begin] = sections[n], item = document.createElement("li");
+      const link = Object.assign(document.createElement("a"), {href: address, textContent: title});
+      const where = document.createElement("span"), text = document.createElement("p");
+      where.textContent = page && page !== title ? ` in ${page}` : "";
       text.textContent = begin;
       item.append(link, where, text);
       return item;
     }));
   }
 
-  input.value = new URLSearchParams(location.search).get('q') ?? '';
-  input.addEventListener('input', search);
-  document.getElementById('search').addEventListener('submit', (event) => event.preventDefault());
+  input.value = new URLSearchParams(location.search).get("q") ?? "";
+  input.addEventListener("input", search);
+  document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
   search();
 })();

@@ -1,14 +1,14 @@
 /* SoftMMA in WebAssembly, with the functions of site/explorer.h: softmma.start() gives an object that has them without
    "site_", texts as strings. */
-'use strict';
+"use strict";
 
 var softmma = (() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
-  const numbers = new Set(['set_hex', 'set_value', 'flip', 'make']);  // the others return texts
+  const numbers = new Set(["set_hex", "set_value", "flip", "make"]);  // the others return texts
 
   /* The module asks for functions of a system that it does not use: none of its files is one of the machine's. */
   const system = new Proxy({}, {
-    get: (_, name) => name === 'emscripten_notify_memory_growth' ?
+    get: (_, name) => name === "emscripten_notify_memory_growth" ?
         () => {} :
         () => {
           throw new Error(`softmma.wasm called ${String(name)}`);
@@ -36,12 +36,12 @@ var softmma = (() => {
 
     const functions = {};
     for (const [name, body] of Object.entries(wasm)) {
-      if (!name.startsWith('site_')) continue;
-      const own = name.slice('site_'.length);
+      if (!name.startsWith("site_")) continue;
+      const own = name.slice("site_".length);
       functions[own] = (...values) => {
         const strings = [];
         const result = body(...values.map((value) => {
-          if (typeof value !== 'string') return value;
+          if (typeof value !== "string") return value;
           strings.push(copied(value));
           return strings.at(-1);
         }));
@@ -67,16 +67,16 @@ var softmma = (() => {
 
   async function unpacked(bytes) {
     if (bytes[0] === 0) return bytes;  // a server that says of .gz files how they are packed has it unpacked already
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   }
 
-  const folder = typeof document === 'undefined' ? null : new URL('.', document.currentScript.src);
+  const folder = typeof document === "undefined" ? null : new URL(".", document.currentScript.src);
 
   /* From a disk pages may read no files but scripts: there one has the bytes as text. */
   function embedded() {
     return new Promise((resolve, reject) => {
-      const script = document.createElement('script');
-      script.src = new URL('softmma.wasm.js', folder);
+      const script = document.createElement("script");
+      script.src = new URL("softmma.wasm.js", folder);
       script.onload = () => resolve(Uint8Array.from(atob(softmma.embedded), (c) => c.charCodeAt(0)));
       script.onerror = () => reject(new Error(`${script.src} cannot be read`));
       document.head.append(script);
@@ -84,17 +84,17 @@ var softmma = (() => {
   }
 
   async function fetched() {
-    const answer = await fetch(new URL('softmma.wasm.gz', folder));
+    const answer = await fetch(new URL("softmma.wasm.gz", folder));
     if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`);
     return new Uint8Array(await answer.arrayBuffer());
   }
 
   async function start() {
-    const bytes = await (location.protocol === 'file:' ? embedded() : fetched());
+    const bytes = await (location.protocol === "file:" ? embedded() : fetched());
     return instantiate(await unpacked(bytes));
   }
 
   return {instantiate, start};
 })();
 
-if (typeof module !== 'undefined') module.exports = softmma;
+if (typeof module !== "undefined") module.exports = softmma;

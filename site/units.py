@@ -1,5 +1,5 @@
-"""Pages of GPUs, architectures and instructions, of what tells rules apart, and of recordings. The architectures' text is
-docs/units, which scripts/unit-pages writes."""
+"""Pages of GPUs, architectures and instructions, of what tells rules apart, and of recordings. The architectures' text
+is docs/units, which scripts/unit-pages writes."""
 
 import html
 import importlib.machinery
@@ -204,7 +204,7 @@ class Units:
             rows.append((f'<a href="units/{arch}.html">{html.escape(self.title[arch])}</a>', links or code(arch)))
             for name in names:
                 self.gpu_page(name, arch, names)
-        body = "<p>What each rule rests on, how it adds, what probes find of it, the smallest rows that tell it from others,"
+        body = "<p>What each rule rests on, how it adds, what probes find, the smallest rows that tell it from others,"
         body += ' and <a href="recordings.html">what has been recorded on hardware</a>.</p>\n'
         self.site.article(GPUS, "GPUs and other units", body + table(("architecture", "names"), rows), GPUS)
 
@@ -215,17 +215,19 @@ class Units:
             for r in self.recordings
             if r["on"].lower().startswith(name.lower()) or f"({name.lower()}" in r["on"].lower()
         ]
-        body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; <code>--on "{html.escape(name)}"</code>. '
+        body = f'<p><a href="../units/{arch}.html">{html.escape(self.title[arch])}</a>; '
+        body += f'<code>--on "{html.escape(name)}"</code>. '
         body += f'<a href="../index.html#on={name.replace(" ", "+")}">Try it in the explorer</a>.</p>\n'
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
-            body += "<p>No rows recorded on it are in this repository: what its architecture's rules rest on stands there.</p>\n"
+            body += "<p>No rows recorded on it are in this repository: the architecture's page says what rules rest on.</p>"
         rows = [
             (
                 f'<a href="{self.place((arch, i))}">{code(i)}</a>',
                 html.escape(unit_pages.formats(first)),
-                f'<a href="../units/{arch}.html#rule-{n}">{first["model"]} {html.escape(unit_pages.parameters(first))}</a>',
+                f'<a href="../units/{arch}.html#rule-{n}">{first["model"]} '
+                f"{html.escape(unit_pages.parameters(first))}</a>",
             )
             for i, first, n in self.listed(arch, page)
         ]
@@ -279,14 +281,15 @@ class Units:
             ),
             (
                 "rule",
-                f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with the smallest rows that tell it from others',
+                f'<a href="{root}units/{arch}.html#rule-{n}">{n} of {arch}</a>, with rows that tell it from others',
             ),
         ]
         facts += [("rests on", html.escape(text)) for text in i["evidence"]]
         facts += [("open", html.escape(text)) for text in i["questions"]]
         body = "".join(f"<tr><th scope=row>{what}</th><td>{said}</td></tr>\n" for what, said in facts)
         body = f'<div class="scroll"><table class="lines">\n{body}</table></div>\n'
-        body += f'<p><a href="{root}index.html#on={arch}&amp;instr={html.escape(i["name"])}">Try it in the explorer</a></p>\n'
+        state = f"on={arch}&amp;instr={html.escape(i['name'])}"
+        body += f'<p><a href="{root}index.html#{state}">Try it in the explorer</a></p>\n'
         own = [
             r
             for r in self.recordings
@@ -295,7 +298,8 @@ class Units:
         body += "<h2>Recordings</h2>\n"
         body += self.recording_table(own, page) if own else "<p>None of this instruction are in this repository.</p>\n"
         if unit_pages.is_sparse(i):
-            body += f'<p>The dense rule on the products that the metadata selects (<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
+            body += "<p>The dense rule on the products that the metadata selects "
+            body += f'(<a href="{root}docs/sparse.html">sparse</a>).</p>\n'
         else:
             tree = html.escape(self.trees[self.key(i)].strip())
             body += f'<h2>The order of its additions</h2>\n<pre tabindex="0">{tree}</pre>\n'
@@ -326,9 +330,10 @@ class Units:
             if len(rules) > 1:
                 parts.append(f"<h2>{html.escape(formats)}</h2>\n{self.matrix(rules)}")
         lead = (
-            "<p>Of rules that take the same operands: <b>=</b> the same function, proved for every K; <b>&ne;</b> another one, with "
-            "the smallest row that was found, which opens in the explorer (or, where the two do not take one row in it, in the table "
-            "of the architecture's page); <b>?</b> neither proved. Each rule is asked by the instruction that is named.</p>\n"
+            "<p>Of rules that take the same operands: <b>=</b> the same function, proved for every K; <b>&ne;</b> "
+            "another one, with the smallest row that was found, which opens in the explorer (or, where the two do not take "
+            "one row in it, in the table of the architecture's page); <b>?</b> neither proved. Each rule is asked by the "
+            "instruction that is named.</p>\n"
         )
         self.site.article(AGREEMENT, "Agreement", lead + "\n".join(parts), AGREEMENT)
 
@@ -362,7 +367,9 @@ class Units:
                     f"index.html#{found['address']}" if found["address"] else f"units/{rule[0]}.html#rule-{rule[1]}"
                 )
                 label = f"{rule[0]} and {other[0]} differ in {found['why']}"
-                return f'<td><a href="{html.escape(target)}" title="{html.escape(label)}" aria-label="{html.escape(label)}">&ne;</a></td>'
+                label = html.escape(label)
+                link = f'<a href="{html.escape(target)}" title="{label}" aria-label="{label}">&ne;</a>'
+                return f"<td>{link}</td>"
         if any(self.same_rule(unit, other) for unit in self.unknown.get(rule, [])):
             return '<td title="neither proved equal nor told apart">?</td>'
         return (
@@ -417,11 +424,13 @@ class Units:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
         body = (
-            '<p>Rows that hardware has computed, as <a href="docs/vector-files.html">vector files</a>: drop one onto the '
-            '<a href="index.html">explorer</a>, or check it with <code>softmma verify FILE</code>. The models give every result of '
-            "these. Those of NVIDIA's GPUs are of F. A. Khattak and M. Mikaitis, those of AMD's of AMD and B. Jacob: their "
+            '<p>Rows that hardware has computed, as <a href="docs/vector-files.html">vector files</a>: drop one onto '
+            'the <a href="index.html">explorer</a>, or check it with <code>softmma verify FILE</code>. The models give '
+            "every result of these. Rows of NVIDIA's GPUs are by F. A. Khattak and M. Mikaitis, of AMD's by AMD and "
+            "B. Jacob: their "
             '<a href="recordings/gpu/README.md">origin</a> and <a href="recordings/gpu/LICENSE">licence</a>, and '
-            '<a href="recordings/rdna/README.md">those of RDNA</a> (<a href="recordings/rdna/LICENSE">licence</a>).</p>\n'
+            '<a href="recordings/rdna/README.md">those of RDNA</a> '
+            '(<a href="recordings/rdna/LICENSE">licence</a>).</p>\n'
         )
         self.site.article(page, "Recorded on hardware", body + self.recording_table(self.recordings, page), GPUS)
 

@@ -271,7 +271,8 @@ def rows():
     recorded = [line.split()[-1] for line in text.splitlines() if not line.startswith("#")]
     drop = """const data = new DataTransfer(), text = arguments[0];
               if (arguments[1]) data.items.add(new File([text], 'rows.txt')); else data.setData('text/plain', text);
-              document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));"""
+              const drop = {dataTransfer: data, bubbles: true, cancelable: true};
+              document.body.dispatchEvent(new DragEvent('drop', drop));"""
     script(drop, text, True)
     wait(lambda: results() and results()[0] == recorded[0], "a vector file that is dropped is opened")
     check("of 700 in rows.txt, recorded on A100" in one("#opened-name").text, "and says how many rows it has")
@@ -373,7 +374,10 @@ def text_pages():
             "return [...document.querySelectorAll('#pictures svg path')].map(path => path.getAttribute('d'))"
         )
         text = Path(unquote(urlsplit(picture).path)).read_text()
-        check(one("#pictures svg") and drawn == re.findall(r'<path [^>]*?d="([^"]*)"', text), f"which draws {Path(picture).name}")
+        check(
+            one("#pictures svg") and drawn == re.findall(r'<path [^>]*?d="([^"]*)"', text),
+            f"which draws {Path(picture).name}",
+        )
     open_page(FILE + "docs/index.html", ready=False)
     field = one("header input[type=search]")
     field.send_keys("monotonicity", Keys.ENTER)
@@ -386,7 +390,8 @@ def text_pages():
     open_page(HTTP + "gpus/H100.html", ready=False)
     check("h100-f16-f32.txt" in one("main").text, "an H100's page has what was recorded on it")
     script(
-        "[...document.querySelectorAll('main a')].find(link => link.textContent === 'mma.m16n8k16.f32.f16.f16.f32').click()"
+        "[...document.querySelectorAll('main a')]"
+        ".find(link => link.textContent === 'mma.m16n8k16.f32.f16.f16.f32').click()"
     )
     wait(lambda: "instructions/hopper" in browser.current_url, "and leads to instructions")
     text = one("main").text
