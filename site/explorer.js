@@ -396,22 +396,69 @@
                                                  "No difference: every step has the same outcome.";
   }
 
-  function figure(slot) {
-    const box = made("div", {className: "picture"});
-    box.insertAdjacentHTML("beforeend", s.picture(slot).replace(/^<\?xml.*?\?>\s*/, ""));
-    const svg = box.querySelector("svg");
+  /* The elements of a picture, one string each, and what stands before them: the writer of pictures begins each in a
+     line of its own and puts groups into nothing. */
+  const ELEMENT = /<(title|text|rect|line|path|g|defs)\b(?:[^>]*\/>|[^]*?<\/\1>)\n/g;
+
+  function parsed(text) {
+    const head = /<svg[^>]*>\n/.exec(text)[0], parts = text.match(ELEMENT);
+    if (!text.endsWith(`${head}${parts.join("")}</svg>\n`)) throw new Error("a picture is not written in lines");
+    return {head, parts: parts.map((part) => part.trimEnd())};
+  }
+
+  function nodes(head, parts) {
+    const template = document.createElement("template");
+    template.innerHTML = `${head}${parts.join("")}</svg>`;
+    return template.content.firstChild;
+  }
+
+  /* Pictures that are on the page, by slot. Of one that is drawn again only what differs is replaced, which is most of
+     the time that a bit takes. */
+  let pictures = [];
+
+  function newPicture(slot) {
+    const {head, parts} = parsed(s.picture(slot)), svg = nodes(head, parts);
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", byId("difference").textContent || svg.querySelector("title").textContent);
-    return box;
+    return {slot, head, parts, svg, box: made("div", {className: "picture"}, svg)};
+  }
+
+  function redraw(picture) {
+    const {head, parts} = parsed(s.picture(picture.slot)), before = picture.parts;
+    const most = Math.min(parts.length, before.length), same = (x, y) => x === y;
+    let first = 0, last = 0;  // elements that stay at the begin and at the end
+    while (first < most && same(parts[first], before[first])) first++;
+    while (last < most - first && same(parts.at(-1 - last), before.at(-1 - last))) last++;
+    const aligned = parts.length === before.length, changed = [];
+    for (let n = first; n < parts.length - last; n++)
+      if (!aligned || parts[n] !== before[n]) changed.push(n);
+    if (head !== picture.head)
+      for (const [, name, value] of head.matchAll(/ (width|height|viewBox)="([^"]*)"/g))
+        picture.svg.setAttribute(name, value);
+    const fresh = [...nodes(head, changed.map((n) => parts[n])).children], old = [...picture.svg.children];
+    if (aligned) {
+      changed.forEach((n, i) => old[n].replaceWith(fresh[i]));
+    } else {
+      const behind = old[before.length - last] ?? null;
+      old.slice(first, before.length - last).forEach((node) => node.remove());
+      for (const node of fresh) picture.svg.insertBefore(node, behind);
+    }
+    Object.assign(picture, {head, parts});
   }
 
   function draw() {
     if (!count) return;
     const found = JSON.parse(s.explain(count)), beside = byId("beside").checked && count === 2;
     showResults(found);
-    const figures = beside || count === 1 ? found.results.map((_, slot) => figure(slot)) : [figure(2)];
-    byId("pictures").classList.toggle("beside", beside);
-    byId("pictures").replaceChildren(...figures);
+    const slots = beside ? [0, 1] : [count === 1 ? 0 : 2];
+    if (slots.join() === pictures.map((picture) => picture.slot).join()) {
+      pictures.forEach(redraw);
+    } else {
+      pictures = slots.map(newPicture);
+      byId("pictures").classList.toggle("beside", beside);
+      byId("pictures").replaceChildren(...pictures.map((picture) => picture.box));
+    }
+    for (const {svg} of pictures)
+      svg.setAttribute("aria-label", byId("difference").textContent || svg.querySelector("title").textContent);
     if (byId("as-text").open) byId("words").textContent = s.words();
     if (byId("as-command").open) byId("command").textContent = command();
     showLists();

@@ -201,19 +201,24 @@ def a_bit():
     quiet("bits")
 
 
+def shown():
+    return script("return [...document.querySelectorAll('#pictures svg')].map(svg => svg.outerHTML)")
+
+
 def redraw():
     """Of one bit, with style and layout: the median of 60, and the worst but two; of three rounds the quietest."""
-    for row in ("README", "random"):
-        open_page(HTTP + "index.html")
-        if row == "random":
+    rows = {"the README's row": "", "a random row": "on=H100,A100&instr=HMMA.16816.F32"}
+    rows["one of 32 FP8 products"] = "on=H100,L40S&instr=QGMMA.64x8x32.F32.E4M3.E4M3,mma.m16n8k32.f32.e4m3.e4m3.f32"
+    for row, state in rows.items():
+        open_page(f"{HTTP}index.html#{state}")
+        if state:
             press("#another")
         rounds = [
             script("""
             const bits = [...document.querySelectorAll('#digits button')], times = [];
             for (let n = 0; n < 60; n++) {
               const begin = performance.now();
-              bits[15 - n % 10].click();
-              document.documentElement.getBoundingClientRect();
+              bits.at(-1 - n % Math.min(10, bits.length)).click();
               document.querySelector('#pictures').getBoundingClientRect();
               times.push(performance.now() - begin);
             }
@@ -221,9 +226,27 @@ def redraw():
             for _ in range(3)
         ]
         times = min(rounds, key=lambda sorted_times: sorted_times[30])
-        check(
-            times[30] < MOST_REDRAW, f"a bit of the {row} row redraws in {times[30]:.1f} ms, {times[57]:.1f} at worst"
-        )
+        said = f"a bit of {row} redraws in {times[30]:.1f} ms, {times[57]:.1f} at worst"
+        if "32" in row:
+            print("       ", said)  # no limit: another machine may take longer
+        else:
+            check(times[30] < MOST_REDRAW, said)
+    for state in ("on=MI210,MI300X&instr=v_mfma_f32_16x16x16f16,v_mfma_f32_16x16x16_f16&view=beside", ""):
+        open_page(f"{FILE}index.html#{state}")
+        script("""
+            let seed = 1; // what follows is the same every time
+            const next = (most) => (seed = seed * 48271 % 2147483647) % most;
+            for (let n = 0; n < 150; n++) {
+              const elements = document.querySelectorAll('#elements input');
+              const bits = document.querySelectorAll('#digits button');
+              if (n % 3 === 0) elements[next(elements.length)].focus();
+              bits[next(bits.length)].click();
+              if (n % 25 === 0) document.querySelector('#another').click();
+            }""")
+        time.sleep(0.5)
+        drawn, address = shown(), browser.current_url
+        open_page(address)
+        check(drawn == shown(), "after 150 bits the picture is the one that is drawn at once")
 
 
 def units():
