@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The site is built, its links lead somewhere, and its WebAssembly gives what this machine's compiler makes of the same
-# sources: results and drawings of every instruction. Usage: site.sh SOFTMMA SOURCE FOLDER, for what is built.
+# sources: results and drawings of every instruction; its products are those of the command.
+# Usage: site.sh SOFTMMA SOURCE FOLDER, for what is built.
 set -u
 SOFTMMA=$(realpath "${1:?usage: site.sh SOFTMMA SOURCE FOLDER}")
 export SOFTMMA
@@ -28,6 +29,8 @@ node "$source_directory/tests/site_digests.js" "$site/softmma.js" "$site-wasm/so
 lines=$(wc -l <"$3/digests-native.txt")
 [ "$lines" -gt 800 ] || complain "digests of $lines instructions alone"
 cmp "$3/digests-native.txt" "$3/digests-wasm.txt" || complain 'WebAssembly gives other results or drawings'
+node "$source_directory/tests/site_gemm.js" "$site/softmma.js" "$site-wasm/softmma.wasm" "$SOFTMMA" "$3" ||
+  complain 'products are not those of the command'
 gzip -dc "$site/softmma.wasm.gz" | cmp - "$site-wasm/softmma.wasm" || complain 'the site has another module'
 [ $failed = 0 ] && echo "digests of $lines instructions agree"
 exit $failed
