@@ -221,7 +221,7 @@ class Units:
         if own:
             body += f"<h2>Recorded on it</h2>\n{self.recording_table(own, page)}\n"
         else:
-            body += "<p>No rows recorded on it are in this repository: the architecture's page says what rules rest on.</p>"
+            body += "<p>No rows recorded on it are here; the architecture's page says what rules rest on.</p>\n"
         rows = [
             (
                 f'<a href="{self.place((arch, i))}">{code(i)}</a>',
@@ -331,9 +331,9 @@ class Units:
                 parts.append(f"<h2>{html.escape(formats)}</h2>\n{self.matrix(rules)}")
         lead = (
             "<p>Of rules that take the same operands: <b>=</b> the same function, proved for every K; <b>&ne;</b> "
-            "another one, with the smallest row that was found, which opens in the explorer (or, where the two do not take "
-            "one row in it, in the table of the architecture's page); <b>?</b> neither proved. Each rule is asked by the "
-            "instruction that is named.</p>\n"
+            "another one, with the smallest row that was found, which opens in the explorer (or, where the two do not "
+            "take one row in it, in the table of the architecture's page); <b>?</b> neither proved. Each rule is asked by "
+            "the instruction that is named.</p>\n"
         )
         self.site.article(AGREEMENT, "Agreement", lead + "\n".join(parts), AGREEMENT)
 
