@@ -1,4 +1,4 @@
-/* A second oracle, for narrow formats: dot-product-adds in fixed point, written from docs/algorithms alone. Every value
+/* A second oracle, for narrow formats: dot-product-adds in fixed point, after docs/algorithms. Every value
    is a multiple of 2^-FIXED_UNIT in 128 bits, so that exact sums, cuts and roundings are integer operations, and all
    inputs of a small unit take seconds. It shares formats' fields and the codes of NaN and infinity with the oracle of
    any range (oracle.h), descriptions of operations with the core, and nothing else with either. */
