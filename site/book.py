@@ -20,7 +20,7 @@ CHAPTERS = (
     ("Matrix units", "docs/evidence.md docs/probes.md docs/trees.md docs/equal.md docs/infer.md docs/coverage.md"),
     ("Of your own", "docs/custom-units.md docs/hardware-design.md"),
     ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md"),
-    ("Numerics", "docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
+    ("Numerics", "docs/rules.md docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),
     (
         "Python",
         "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
