@@ -31,6 +31,7 @@ CHAPTERS = (
     ("Development", "docs/architecture.md docs/howto-add.md docs/site.md docs/figures.md CONTRIBUTING.md CHANGELOG.md"),
 )
 WORD = r"\b(?![0-9a-f]{4,}\b)[a-z_][a-z0-9_]+\b"  # no encodings
+MADE = re.compile(r"build|__pycache__$|\.|.*\.so$")  # in a folder, what is no source
 COPIED = {".svg", ".png", ".jpg", ".csv", ".ipynb"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
@@ -193,8 +194,7 @@ class Book:
             self.made.add(path)
             source, place = TOP / path, place_of(path)
             if source.is_dir():
-                inside = run("git", "ls-files", path, cwd=TOP).splitlines()
-                inside = sorted({"/".join(Path(file).parts[: len(Path(path).parts) + 1]) for file in inside})
+                inside = sorted(f"{path}/{child.name}" for child in source.iterdir() if not MADE.match(child.name))
                 self.wanted += inside
                 links = (f'<li><a href="{relative(place_of(file), place)}">{file}</a></li>\n' for file in inside)
                 self.site.article(place, path, f"<ul>\n{''.join(links)}</ul>", "docs/index.html")

@@ -51,7 +51,7 @@ two() {
   local unit=$1 against=$2
   shift 2
   "$softmma" campaign --unit "$unit" --against "$against" "${ampere[@]}" --rows 70000 --seed 5 "$@" >in/stdout
-  sed -E "s/:$device\b//; s/ +/ /g; /^ *\^+$|SoftMMA's models|custom unit|\"driver\"|\"date\"/d" in/stdout
+  sed -E "s/:$device\b//g; s/ +/ /g; /^ *\^+$|SoftMMA's models|custom unit|\"driver\"|\"date\"/d" in/stdout
 }
 two model custom:hopper.json >cpu.txt
 two "model:$device" "custom:$device:hopper.json" >device.txt
