@@ -17,7 +17,7 @@ enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
 static const double seconds_between_saves = 0.2, share_of_saves = 20;
 
 /* Behind which no row is made simpler any more. */
-static const double seconds_to_sort = 3;
+static const double seconds_to_sort = 30;
 
 /* The whole run: what is compared, and what is known of each instruction. */
 typedef struct {

@@ -246,6 +246,19 @@ static void check_path(verification *v, const char *path, bool named_by_user) {
   fclose(stream);
 }
 
+static void print_summary(verification *v) {
+  sort_mismatches(v);
+  if (v->json) {
+    smma_print_json(json_pack("{s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)v->files, "rows",
+                              (json_int_t)v->totals.rows, "mismatches", (json_int_t)v->totals.mismatches, "shown",
+                              v->mismatches, "classes", classes_json(v)));
+  } else {
+    if (v->shown > v->most) printf("... and %lld more\n", v->shown - v->most);
+    print_classes(v);
+    printf("rows=%llu mismatches=%llu\n", v->totals.rows, v->totals.mismatches);
+  }
+}
+
 int smma_command_verify(int argc, const char **argv) {
   verification v = {.most = 10};
   const char **paths, *unit_name = NULL;
@@ -276,19 +289,12 @@ int smma_command_verify(int argc, const char **argv) {
       check_path(&v, *paths, true);
   }
   smma_progress_end();
-  if (v.failed && v.files == 0) return SMMA_EXIT_FAILED;
-  if (v.files == 0)
+  if (v.files == 0 && !v.failed)
     smma_die("no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
-  sort_mismatches(&v);
-  if (json) {
-    smma_print_json(json_pack("{s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)v.files, "rows",
-                              (json_int_t)v.totals.rows, "mismatches", (json_int_t)v.totals.mismatches, "shown",
-                              v.mismatches, "classes", classes_json(&v)));
-  } else {
-    if (v.shown > v.most) printf("... and %lld more\n", v.shown - v.most);
-    print_classes(&v);
-    printf("rows=%llu mismatches=%llu\n", v.totals.rows, v.totals.mismatches);
-  }
+  if (v.files)
+    print_summary(&v);
+  else
+    json_decref(v.mismatches);
   free_classes(&v);
   if (v.unit) smma_unit_close(v.unit);
   return smma_finish_output(v.failed ? SMMA_EXIT_FAILED : v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
