@@ -19,6 +19,10 @@
 
 enum { ROWS = 5, COLUMNS = 19, MOST_OPERATIONS = 512 };
 
+#ifndef BOUND_EVERY
+#define BOUND_EVERY 1 /* of the catalogue's functions */
+#endif
+
 /* Up to this K every result is compared with a long accumulator, beyond it some are. */
 enum { MOST_EXACT = 256 };
 
@@ -317,6 +321,8 @@ static int find_operations(void **state) {
     for (int j = 0; j < operation_count && !known; j++) known = smma_same_operation(each, operations[j]);
     if (!known && operation_count < MOST_OPERATIONS) operations[operation_count++] = each;
   }
+  for (int i = 0; i * BOUND_EVERY < operation_count; i++) operations[i] = operations[i * BOUND_EVERY];
+  operation_count = (operation_count + BOUND_EVERY - 1) / BOUND_EVERY;
   return operation_count == 0;
 }
 
