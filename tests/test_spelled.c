@@ -15,11 +15,11 @@
 #include "random_unit.h"
 #include "support.h"
 
-/* ---- Definition: docs/custom-units.md ---- */
-
 #ifndef SPELLED_EVERY
 #define SPELLED_EVERY 1 /* of the roundings, and of the units */
 #endif
+
+/* ---- Definition: docs/custom-units.md ---- */
 
 typedef enum { IEEE, ONE_NAN, FNUZ, FINITE, WORDS } word;
 static const char *const words[] = {"ieee", "nan", "fnuz", "finite"};
