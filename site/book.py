@@ -15,9 +15,14 @@ from shell import TOP, relative, run
 CHAPTERS = (
     (
         "SoftMMA",
-        "README.md docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/vector-files.md docs/softmma.1",
+        "README.md docs/tour.md docs/units.md docs/explain.md docs/trace.md docs/devices.md docs/cluster.md "
+        "docs/vector-files.md docs/packages.md docs/c.md docs/softmma.1",
     ),
-    ("Matrix units", "docs/evidence.md docs/probes.md docs/trees.md docs/equal.md docs/infer.md docs/coverage.md"),
+    (
+        "Matrix units",
+        "docs/architectures.md docs/evidence.md docs/probes.md docs/trees.md docs/equal.md docs/infer.md "
+        "docs/coverage.md docs/peers.md",
+    ),
     ("Of your own", "docs/custom-units.md docs/hardware-design.md"),
     ("Products", "docs/plans.md docs/libraries.md docs/match.md docs/sparse.md docs/recipes.md"),
     ("Numerics", "docs/rules.md docs/numerics.md docs/tolerance.md docs/experiments.md docs/claims.md"),

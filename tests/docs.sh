@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The documentation's sessions give what it shows: every command behind "$ " in a ```console or an indented block of the
 # named Markdown files. Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
+# README.md among them has at most 700 words: it leads to the rest.
 # A shown line that ends with "..." stands for any line that begins so; stderr comes first, as in a pipe.
 set -u
 PATH=$1/bin:$PATH
@@ -42,6 +43,10 @@ take_line() { # WHERE LINE: one line of a session
 }
 
 for file in "$@"; do
+  if [ "$file" = README.md ] && [ "$(wc -w <README.md)" -gt 700 ]; then
+    echo "FAILED: README.md has $(wc -w <README.md) words, more than 700: docs/tour.md and the pages behind it have room"
+    failed=$((failed + 1))
+  fi
   fenced=0 number=0
   while IFS= read -r line; do
     number=$((number + 1))

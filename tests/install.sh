@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed serves the README's C program, through pkg-config and
+# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed serves the C program of docs/c.md, through pkg-config and
 # through CMake.
 set -eu
 build=$1 source=$2 compiler=$3 flags=${4:-}
@@ -21,7 +21,7 @@ libraries=$(dirname "$(dirname "$description")")
 export PKG_CONFIG_PATH="$libraries/pkgconfig"
 
 # shellcheck disable=SC2016  # backquotes of Markdown
-sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/README.md" > "$work/hello.c"
+sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/docs/c.md" > "$work/hello.c"
 options=$(pkg-config --cflags --libs softmma)
 # shellcheck disable=SC2086  # the options are several words
 "$compiler" $flags -std=c11 -Wall -Werror "$work/hello.c" $options -o "$work/hello"
