@@ -209,6 +209,10 @@
       changed(part.part, index);
     });
     input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") { // to its bits: Tab would pass other elements, and choose them
+        event.preventDefault();
+        byId("digits").querySelector("[tabindex='0']").focus();
+      }
       const step = {ArrowUp: 1, ArrowDown: -1}[event.key];
       if (!step) return;
       event.preventDefault();
@@ -350,6 +354,7 @@
       event.preventDefault();
       stepEncoding(event.key === "ArrowUp" ? 1n : -1n);
     }
+    if (event.key === "Escape") inputs[chosen.part][chosen.index].focus();
     if (to === undefined || !all[to]) return;
     event.preventDefault();
     all[at].tabIndex = -1;

@@ -198,6 +198,16 @@ def a_bit():
     value.clear()
     value.send_keys("none", Keys.TAB)
     check("not a number" in one("#told").text, "what is no number is refused")
+    value = one("#elements .element:nth-child(7) input")
+    value.send_keys(Keys.ENTER)
+    focused = browser.switch_to.active_element
+    focused.send_keys(Keys.SPACE)
+    check(
+        focused.get_attribute("aria-label") == "bit 13, exponent" and one("#hex").get_attribute("value") == "2000",
+        "Enter leads from a value to its bits",
+    )
+    focused.send_keys(Keys.ESCAPE)
+    check(browser.switch_to.active_element == value, "and Escape back")
     quiet("bits")
 
 
@@ -405,8 +415,13 @@ def text_pages():
     field = one("header input[type=search]")
     field.send_keys("monotonicity", Keys.ENTER)
     wait(lambda: "search.html" in browser.current_url and one("#found").text, "the header's field searches")
-    first = one("#sections a")
-    check("experiments.html" in first.get_attribute("href"), "and finds the experiment first")
+    found = browser.find_elements(By.CSS_SELECTOR, "#sections a")
+    titled = [link.get_attribute("href") for link in found if link.text.lower() == "monotonicity"]
+    check(
+        titled == [link.get_attribute("href") for link in found[: len(titled)]]
+        and any("experiments.html" in address for address in titled),
+        "and finds sections of that title first, the experiment among them",
+    )
     one("#words").send_keys(" qqqq")
     check(one("#found").text == "0 sections", "what is not there is not found")
     picture_of("search")
