@@ -1,46 +1,41 @@
-"""SoftMMA beside two other packages on PyPI, on what both compute: results that differ, and speed in the same run.
+"""SoftMMA beside others, on what both compute: results that differ, and speed in the same run (docs/peers.md).
 
-    pip install torch mmasim mmaemu && pip install .
-    python bench/peers.py
+    pip install torch mmasim mmaemu fpy2 && pip install .
+    git clone https://github.com/north-numerical-computing/MATLAB-tensor-core      # and Octave
+    git clone https://github.com/bksaiki/fpy
+    git clone https://github.com/badasherez/gpu-simulator                          # build it as its README says
+    python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy --hawkeye gpu-simulator
 
-mmasim (Xie et al.) computes single instructions, mmaemu (Ding) FP8 products as cuBLAS computes them on an H100 PCIe and
-an RTX 4060. Both compute with PyTorch, on the CPU here. Two NaN count as equal.
+mmasim (Xie et al.) computes single instructions, so do FPy's models of them (Saiki) and, chained over K, the MATLAB
+toolbox (Khattak, Mikaitis), which Octave runs; mmaemu (Ding) FP8 products as cuBLAS computes them on an H100 PCIe and an
+RTX 4060, Hawkeye (Badash et al.) products of FP16, BF16 and E4M3 on an A100 or H100. mmasim, mmaemu and Hawkeye's
+interface need PyTorch, on the CPU here. Two NaN count as equal. Whoever is not named is left out, and that is said.
 """
 
+import argparse
 import importlib.metadata
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
 
 import softmma
+from peers_rows import (
+    compare_recorded,
+    different,
+    mmasim_rows,
+    mmasim_unit,
+    operands,
+    random_rows,
+    softmma_rows,
+    tensor,
+    timed,
+)
 
 TURNS = 5
 ROWS = 4096
-
-
-def bits(x):
-    return np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}")
-
-
-def different(x, y):
-    both_nan = np.isnan(x.astype(np.float64)) & np.isnan(y.astype(np.float64))
-    return (bits(x) != bits(y)) & ~both_nan
-
-
-def operands(generator, format, shape, kind):
-    """Random bits, or normally distributed numbers."""
-    dtype = softmma.dtype(format)
-    if kind == "normal":
-        return softmma.round(generator.standard_normal(shape), format)
-    bits_of_format = next(f.bits for f in softmma.formats() if f.name == format)
-    return generator.integers(0, 2**bits_of_format, shape, dtype=f"u{dtype.itemsize}", endpoint=False).view(dtype)
-
-
-def tensor(array):
-    """An array's memory as a tensor, in PyTorch's dtype of the same name; bytes where there is none."""
-    return torch.from_numpy(bits(array)).view(getattr(torch, array.dtype.name, torch.uint8))
 
 
 def alternately(one, other):
@@ -59,51 +54,6 @@ def alternately(one, other):
 # ---- mmasim ----
 
 
-def mmasim_unit(i, titles):
-    """mmasim's operation for an instruction, or None if it has none."""
-    from mmasim import amd, nv_ptx
-
-    arch = titles[i.arch]
-    if i.arch.startswith("cdna"):
-        candidates = [(amd.MFMA, arch.replace(" ", ""), i.name.removeprefix("v_mfma_"))]
-    else:
-        family, _, rest = i.name.partition(".")
-        shape, _, types = rest.partition(".")
-        kinds = ["kind::mxf8f6f4.", "kind::mxf4.", "kind::mxf4nvf4."] if i.scale else ["", *PLAIN_KINDS]
-        classes = {
-            "mma": nv_ptx.MMABlockScale if i.scale else nv_ptx.MMA,
-            "wgmma": nv_ptx.WGMMA,
-            "tcgen05": nv_ptx.TCGen05MMABlockScale if i.scale else nv_ptx.TCGen05MMA,
-        }
-        candidates = [(classes[family], arch, f"{shape}.{kind}{types}") for kind in kinds if family in classes]
-    for operation, name, spelling in candidates:
-        try:
-            return operation(name, spelling)
-        except (AssertionError, KeyError):
-            continue
-    return None
-
-
-PLAIN_KINDS = ["kind::tf32.", "kind::f16.", "kind::f8f6f4."]
-
-
-def mmasim_tensor(i, array):
-    """FP6 and FP4 in bytes as PTX has them: FP4 in bits 5 to 2, or two in a byte, the first in the high half."""
-    if array.dtype != softmma.dtype("e2m1"):
-        return tensor(array)
-    if i.k < 64:
-        return tensor(bits(array) << 2)
-    return tensor(bits(array)[..., 0::2] << 4 | bits(array)[..., 1::2])
-
-
-def random_rows(generator, i, kind):
-    """a, b, c and scale factors."""
-    a, b = (operands(generator, f, (ROWS, i.k), kind) for f in (i.a, i.b))
-    c = operands(generator, i.c, (ROWS,), kind)
-    scales = [operands(generator, i.scale, (ROWS, i.k // i.scale_block), "bits") for _ in "ab"] if i.scale else []
-    return a, b, c, *scales
-
-
 def rows_of_zeros(i):
     """2^-25 + 2^-42, 2^-43, ... 2^-48 beside zeros, c = 0. In FP16 2^-25 is half of the least number: the result is that
     number where the other product is kept, else 0, and a zero's exponent decides which. Random rows hardly ever show it.
@@ -115,14 +65,11 @@ def rows_of_zeros(i):
     return a, b, np.zeros(len(exponents), np.float16)
 
 
-def rows_of_both(i, unit, a, b, c, *scales):
+def rows_of_both(i, unit, *row):
     """Rows that differ, and the seconds of both."""
-    start = time.perf_counter()
-    named = dict(zip(("scale_a", "scale_b"), map(bits, scales)))
-    d = softmma.dot(bits(a), bits(b), bits(c), on=i, **named)
-    middle = time.perf_counter()
-    other = unit.dpa(mmasim_tensor(i, a), mmasim_tensor(i, b), tensor(c), *map(tensor, scales)).numpy()
-    return int(different(d, other).sum()), middle - start, time.perf_counter() - middle
+    d, seconds = timed(softmma_rows, i, *row)
+    other, other_seconds = timed(mmasim_rows, i, unit, *row)
+    return int(different(d, other).sum()), seconds, other_seconds
 
 
 def compare_rows(generator, titles):
@@ -133,7 +80,7 @@ def compare_rows(generator, titles):
             skipped.append(i)
             continue
         compared += 1
-        rows = {kind: random_rows(generator, i, kind) for kind in ("normal", "bits")}
+        rows = {kind: random_rows(generator, i, kind, ROWS) for kind in ("normal", "bits")}
         if i.a == i.b == i.c == i.d == "f16":
             rows["zeros"] = rows_of_zeros(i)
         for kind, operands_of_rows in rows.items():
@@ -192,12 +139,57 @@ def compare_mmaemu(generator, size=512):
             )
 
 
+# ---- Hawkeye ----
+
+
+def compare_hawkeye(generator, clone, size=256):
+    sys.path.insert(0, str(clone))
+    import gpu_simulator_py as hawkeye
+
+    print(f"Hawkeye: products of {size} x {size} x {size}, on as many threads as it likes; SoftMMA on one")
+    simulators = hawkeye.Ampere_simulator(), hawkeye.Hopper_simulator(), hawkeye.Hopper_fp8_simulator()
+    for simulator, gpu, formats in zip(simulators, ("A100", "H100", "H100"), (("f16", "bf16"), ("f16", "bf16"), ("e4m3",))):
+        for name in formats:
+            a, b = (operands(generator, name, (size, size), "normal") for _ in "ab")
+            # FP8 takes B with a row for each of its columns, as torch._scaled_mm.
+            x, y = tensor(a), tensor(np.ascontiguousarray(b.T)) if name == "e4m3" else tensor(b)
+
+            def ours(a=a, b=b, gpu=gpu):
+                return softmma.matmul(a, b, on=gpu, threads=1)
+
+            def theirs(x=x, y=y, simulator=simulator):
+                return simulator.matmul(x, y).numpy()
+
+            count = int(different(ours(), theirs().astype(np.float32)).sum())
+            seconds, other_seconds = alternately(ours, theirs)
+            print(
+                f"  {gpu} {name}: {count} of {size * size} results differ; "
+                f"SoftMMA is {other_seconds / seconds:.0f} times as fast"
+            )
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in "toolbox", "fpy", "hawkeye":
+        parser.add_argument(f"--{name}", type=Path, metavar="CLONE")
+    parser.add_argument("--rows", type=int, default=200, help="random rows of each kind and instruction (default: 200)")
+    parser.add_argument("--only", choices=("rows", "mmasim", "mmaemu", "hawkeye"), help="this part alone")
+    given = parser.parse_args()
     torch.set_num_threads(1)
     generator = np.random.default_rng(0)
     print(f"softmma {softmma.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}, one thread")
-    compare_mmasim(generator)
-    compare_mmaemu(generator)
+    for name in "toolbox", "fpy", "hawkeye":
+        if not getattr(given, name):
+            print(f"without --{name}: left out")
+    parts = {
+        "rows": lambda: compare_recorded(generator, given.toolbox, given.fpy, given.rows),
+        "mmasim": lambda: compare_mmasim(generator),
+        "mmaemu": lambda: compare_mmaemu(generator),
+        "hawkeye": lambda: given.hawkeye and compare_hawkeye(generator, given.hawkeye),
+    }
+    for name, part in parts.items():
+        if given.only in (None, name):
+            part()
 
 
 if __name__ == "__main__":
