@@ -4,7 +4,7 @@
     git clone https://github.com/north-numerical-computing/MATLAB-tensor-core      # and Octave
     git clone https://github.com/bksaiki/fpy
     git clone https://github.com/badasherez/gpu-simulator                          # build it as its README says
-    python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy --hawkeye gpu-simulator
+    OMP_NUM_THREADS=1 python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy --hawkeye gpu-simulator
 
 mmasim (Xie et al.) computes single instructions, so do FPy's models of them (Saiki) and, chained over K, the MATLAB
 toolbox (Khattak, Mikaitis), which Octave runs; mmaemu (Ding) FP8 products as cuBLAS computes them on an H100 PCIe and an
@@ -14,14 +14,13 @@ interface need PyTorch, on the CPU here. Two NaN count as equal. Whoever is not 
 
 import argparse
 import importlib.metadata
+import os
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
-
-import softmma
 from peers_rows import (
     compare_recorded,
     different,
@@ -33,6 +32,8 @@ from peers_rows import (
     tensor,
     timed,
 )
+
+import softmma
 
 TURNS = 5
 ROWS = 4096
@@ -148,7 +149,9 @@ def compare_hawkeye(generator, clone, size=256):
 
     print(f"Hawkeye: products of {size} x {size} x {size}, on as many threads as it likes; SoftMMA on one")
     simulators = hawkeye.Ampere_simulator(), hawkeye.Hopper_simulator(), hawkeye.Hopper_fp8_simulator()
-    for simulator, gpu, formats in zip(simulators, ("A100", "H100", "H100"), (("f16", "bf16"), ("f16", "bf16"), ("e4m3",))):
+    for simulator, gpu, formats in zip(
+        simulators, ("A100", "H100", "H100"), (("f16", "bf16"), ("f16", "bf16"), ("e4m3",))
+    ):
         for name in formats:
             a, b = (operands(generator, name, (size, size), "normal") for _ in "ab")
             # FP8 takes B with a row for each of its columns, as torch._scaled_mm.
@@ -175,6 +178,8 @@ def main():
     parser.add_argument("--rows", type=int, default=200, help="random rows of each kind and instruction (default: 200)")
     parser.add_argument("--only", choices=("rows", "mmasim", "mmaemu", "hawkeye"), help="this part alone")
     given = parser.parse_args()
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        sys.exit("peers: set OMP_NUM_THREADS=1, so that SoftMMA has one thread as the others have")
     torch.set_num_threads(1)
     generator = np.random.default_rng(0)
     print(f"softmma {softmma.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}, one thread")

@@ -38,7 +38,6 @@ def tensor(array):
     return torch.from_numpy(bits(array)).view(getattr(torch, array.dtype.name, torch.uint8))
 
 
-
 def random_rows(generator, i, kind, rows):
     """a, b, c and scale factors."""
     a, b = (operands(generator, f, (rows, i.k), kind) for f in (i.a, i.b))
@@ -90,7 +89,6 @@ def mmasim_tensor(i, array):
     if i.k < 64:
         return tensor(bits(array) << 2)
     return tensor(bits(array)[..., 0::2] << 4 | bits(array)[..., 1::2])
-
 
 
 def mmasim_rows(i, unit, a, b, c, *scales):
@@ -172,19 +170,21 @@ def toolbox_rows(clone, jobs):
 
 def recorded():
     """[(GPU, instruction, a, b, c, d)] of the files in tests/vectors/recorded/gpu."""
-    found = []
-    for path in sorted((SOURCE / "tests/vectors/recorded/gpu").glob("*.txt")):
-        lines = path.read_text().splitlines()
-        header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
-        i = softmma.instruction(header["arch"], header["instruction"])
-        words = np.array([[int(x, 16) for x in line.split()] for line in lines if not line.startswith("#")], np.uint64)
-        column = lambda at, f: words[:, at].astype(f"u{softmma.dtype(f).itemsize}").view(softmma.dtype(f))
-        k = i.k
-        found.append((
-            header["recorded on"], i, column(slice(0, k), i.a), column(slice(k, 2 * k), i.b),
-            column(2 * k, i.c), column(2 * k + 1, i.d),
-        ))  # fmt: skip
-    return found
+    return [read_rows(path) for path in sorted((SOURCE / "tests/vectors/recorded/gpu").glob("*.txt"))]
+
+
+def read_rows(path):
+    lines = path.read_text().splitlines()
+    header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    i = softmma.instruction(header["arch"], header["instruction"])
+    words = np.array([[int(x, 16) for x in line.split()] for line in lines if not line.startswith("#")], np.uint64)
+
+    def column(at, name):
+        dtype = softmma.dtype(name)
+        return words[:, at].astype(f"u{dtype.itemsize}").view(dtype)
+
+    a, b, c, d = slice(0, i.k), slice(i.k, 2 * i.k), 2 * i.k, 2 * i.k + 1
+    return header["recorded on"], i, column(a, i.a), column(b, i.b), column(c, i.c), column(d, i.d)
 
 
 def timed(function, *arguments):
@@ -218,24 +218,39 @@ def compare_recorded(generator, toolbox, fpy, rows):
         wrong = sum(int(different(files[n][5], d).sum()) for n, (d, _) in done.items())
         seconds = sum(s for _, s in done.values())
         ours = sum(peers["SoftMMA"][n][1] for n in done)
-        print(
-            f"  {name:<16}{len(done):>6}{count:>8}{wrong:>8}{count / seconds:>10.3g}   {seconds / ours:.3g} times as fast"
-        )
+        times = f"{seconds / ours:.3g} times as fast"
+        print(f"  {name:<16}{len(done):>6}{count:>8}{wrong:>8}{count / seconds:>10.3g}   {times}")
+    for name, done in peers.items():
+        list_differing(files, {n: (files[n][5], "the GPU", d, name) for n, (d, _) in done.items()})
     for kind in "normal", "bits":
-        cases = [(gpu, i, *random_rows(generator, i, kind, rows)) for gpu, i, *_ in files]
+        cases = [(gpu, i, *as_numbers(i, *random_rows(generator, i, kind, rows))) for gpu, i, *_ in files]
         peers = all_peers(cases, toolbox, fpy)
         for name, done in list(peers.items())[1:]:
-            wrong = {n: different(peers["SoftMMA"][n][0], d) for n, (d, _) in done.items()}
-            print(f"  {name}, {rows} rows ({kind}) of {len(done)} instructions: {sum(int(w.sum()) for w in wrong.values())} differ from SoftMMA")
-            for n, at in wrong.items():
-                if at.any():
-                    print(f"    {cases[n][0]} {cases[n][1].name}: {at.sum()}; {one_row(cases[n], at, peers['SoftMMA'][n][0], done[n][0])}")
+            results = {n: (peers["SoftMMA"][n][0], "SoftMMA", d, name) for n, (d, _) in done.items()}
+            wrong = sum(int(different(ours, d).sum()) for ours, _, d, _ in results.values())
+            print(f"{name}, {rows} rows ({kind}) of {len(done)} instructions: {wrong} differ from SoftMMA")
+            list_differing(cases, results)
 
 
-def one_row(case, at, ours, theirs):
+def as_numbers(i, a, b, c):
+    """TF32 without the bits that the instruction does not look at: all but mmasim leave that to who calls them."""
+    if i.a == "tf32":
+        a, b = ((bits(x) & 0xFFFFE000).view(x.dtype) for x in (a, b))
+    return a, b, c
+
+
+def list_differing(cases, results):
+    for n, (one, whose, other, by_whom) in results.items():
+        at = different(one, other)
+        if at.any():
+            row = one_row(cases[n], at, one, whose, other, by_whom)
+            print(f"  {cases[n][0]} {cases[n][1].name}: {at.sum()} of {len(at)}; {row}")
+
+
+def one_row(case, at, ours, whose, theirs, by_whom):
     """The command of the row with fewest products that are not zero."""
-    gpu, i, a, b, c = case
+    gpu, i, a, b, c = case[:5]
     k = min(np.flatnonzero(at), key=lambda row: np.count_nonzero((bits(a)[row] != 0) & (bits(b)[row] != 0)))
     words = lambda x: " ".join(f"{int(w):x}" for w in np.atleast_1d(bits(x)))
     row = f"softmma dot --hex --on {gpu} --instr {i.name} --a '{words(a[k])}' --b '{words(b[k])}' --c {words(c[k])}"
-    return f"SoftMMA {words(ours[k])}, there {words(theirs[k])}: {row}"
+    return f"{whose} {words(ours[k])}, {by_whom} {words(theirs[k])}: {row}"
