@@ -17,6 +17,7 @@ typedef struct {
   const smma_campaign *campaign;
   const smma_instruction *instruction;
   smma_operation operation;
+  smma_share share;
   smma_rows rows;
   unsigned char *expected;
   size_t d_bytes;
@@ -31,8 +32,14 @@ void smma_campaign_rows(const smma_campaign *c, uint64_t first, size_t count, sm
   smma_generate_rows(rows, x.seed, x.first, count, x.kinds, (smma_row_kind)x.one);
 }
 
+uint64_t smma_campaign_part(const smma_campaign *c) {
+  const size_t at_once = smma_units_compare_at_once(c->unit, c->against);
+  return at_once ? at_once : BATCH;
+}
+
 static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w) {
-  *w = (work){.campaign = c, .instruction = i, .operation = smma_operation_of(i)};
+  *w = (work){.campaign = c, .instruction = i, .operation = smma_operation_of(i), .share = c->share};
+  if (!w->share.count) w->share = (smma_share){0, 1, smma_campaign_part(c)};
   w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
   w->expected = malloc(BATCH * w->d_bytes);
   return smma_rows_allocate(i, BATCH, &w->rows) && w->expected;
@@ -162,12 +169,13 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
    behind it, of which those that differ are kept. */
 static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const smma_campaign *c = w->campaign;
-  const smma_row_selection x = selection_of(c, result->rows);
+  const uint64_t at = smma_share_row(&w->share, result->rows);
+  const smma_row_selection x = selection_of(c, at);
   smma_campaign_result r = *result;
   smma_rows_difference found;
   if (!smma_units_compare(c->unit, c->against, w->instruction, &x, count, &found, error)) return false;
   if (found.rows) {
-    const uint64_t first = r.rows + found.first;
+    const uint64_t first = at + found.first;
     const size_t left = count - found.first, again = left < BATCH ? left : BATCH;
     if (!ask_both(w, first, again, error) || (!r.has_example && !take_example(w, first, 0, &r, error)) ||
         !keep_different(w, first, again, &r, error))
@@ -181,22 +189,31 @@ static bool compare_there(work *w, size_t count, smma_campaign_result *result, s
 
 /* One batch; `result` changes only if all of it was computed. */
 static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
+  const uint64_t at = smma_share_row(&w->share, result->rows);
   smma_campaign_result r = *result;
   size_t example = count;
-  if (!ask_both(w, r.rows, count, error)) return false;
+  if (!ask_both(w, at, count, error)) return false;
   r.mismatches += count_different(w, count, &example);
-  if (example < count && !r.has_example && !take_example(w, r.rows, example, &r, error)) return false;
+  if (example < count && !r.has_example && !take_example(w, at, example, &r, error)) return false;
   r.rows += count;
-  if (!r.checked && !check_unit(w, count, &r, error)) return false;
-  if (example < count && !keep_different(w, result->rows, count, &r, error)) return false;
+  if (at == 0 && !check_unit(w, count, &r, error)) return false;
+  if (example < count && !keep_different(w, at, count, &r, error)) return false;
   *result = r;
   return true;
 }
 
+/* The next rows: up to the end of their part. The first batch is asked again in other orders, of this side. */
+static bool run_next(work *w, size_t at_once, uint64_t rows, smma_campaign_result *result, smma_error *error) {
+  const uint64_t left = rows - result->rows, in_part = w->share.part - result->rows % w->share.part,
+                 count = left < in_part ? left : in_part;
+  if (at_once && smma_share_row(&w->share, result->rows) > 0) return compare_there(w, (size_t)count, result, error);
+  return run_batch(w, count < BATCH ? (size_t)count : BATCH, result, error);
+}
+
 bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_campaign_watcher *watcher, void *context,
                        smma_campaign_result *result, bool *stopped, smma_error *error) {
-  const uint64_t rows = rows_of(c);
   const size_t at_once = smma_units_compare_at_once(c->unit, c->against);
+  uint64_t rows;
   bool done = true;
   work w;
   *stopped = false;
@@ -204,17 +221,13 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
     release(&w);
     return smma_fail(error, "no memory for %d rows of %s", BATCH, i->name);
   }
+  rows = smma_share_rows(&w.share, rows_of(c));
   if (at_once && result->rows < rows) {
     const smma_row_selection x = selection_of(c, 0);
     done = smma_units_check_compare(c->unit, c->against, i, &x, CHECKED, error);
   }
   while (done && !*stopped && result->rows < rows) {
-    const uint64_t left = rows - result->rows;
-    /* The first batch is asked again in other orders, of this side. */
-    if (at_once && result->checked)
-      done = compare_there(&w, left < at_once ? (size_t)left : at_once, result, error);
-    else
-      done = run_batch(&w, left < BATCH ? (size_t)left : BATCH, result, error);
+    done = run_next(&w, at_once, rows, result, error);
     *stopped = done ? watcher(result, context) : smma_units_stopped();
   }
   release(&w);

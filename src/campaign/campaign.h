@@ -3,6 +3,7 @@
 #define SMMA_CAMPAIGN_CAMPAIGN_H
 
 #include "campaign/sample.h"
+#include "campaign/share.h"
 #include "rows/generate.h"
 #include "unit/unit.h"
 
@@ -12,9 +13,10 @@ typedef struct {
   uint64_t seed;
   bool one_kind; /* only rows of `kind`; else all kinds in turn */
   smma_row_kind kind;
+  smma_share share; /* of each instruction's rows; count 0: all */
 } smma_campaign;
 
-/* What is known of one instruction. `rows` is also where smma_campaign_run goes on. */
+/* What is known of one instruction. `rows`, of the share, is also where smma_campaign_run goes on. */
 typedef struct {
   uint64_t rows, mismatches;
   uint64_t not_repeated; /* rows of the first batch whose result was another when asked again */
@@ -27,6 +29,9 @@ typedef struct {
   smma_sample *kept; /* the caller's, where rows that differ are added; or NULL */
 } smma_campaign_result;
 
+/* Rows of a part in a share of this campaign: as many as its units are asked for at a time. */
+uint64_t smma_campaign_part(const smma_campaign *campaign);
+
 /* Told behind each batch; true stops the campaign there. */
 typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *context);
 
@@ -38,7 +43,8 @@ void smma_campaign_rows(const smma_campaign *campaign, uint64_t first, size_t co
 bool smma_campaign_again(const smma_campaign *campaign, const smma_instruction *instruction, const uint64_t *number,
                          size_t count, smma_rows *rows, uint64_t *expected, smma_error *error);
 
-/* Compares rows from result->rows on until there are campaign->rows. Results equal each other as in smma_same_result.
+/* Compares rows of the share from its row number result->rows on until there are no more. The first batch is checked by
+   whoever has row 0. Results equal each other as in smma_same_result.
    `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both
    cases `result` stands as behind the last batch. */
 bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,

@@ -54,24 +54,59 @@ smma_sort *smma_sample_add_sort(smma_sample *s, int sort) {
   return &s->sort[s->count++];
 }
 
-bool smma_sample_add(smma_sample *s, const smma_operation *o, int kind, uint64_t row, uint64_t expected, uint64_t got,
-                     size_t *slot) {
-  const int sort = sort_of(o, kind, expected, got);
-  smma_sort *to = s->place[sort] ? &s->sort[s->place[sort] - 1] : smma_sample_add_sort(s, sort);
+/* Where in the sort the row is kept; -1: it is not. */
+static int keep(smma_sort *to, uint64_t row) {
   int at = 0;
-  if (slot) *slot = SIZE_MAX;
-  if (!to) return false;
-  to->count++;
   if (to->kept < SMMA_KEPT_OF_SORT) {
     at = to->kept++;
   } else {
     for (int i = 1; i < to->kept; i++)
       if (hash(to->row[i]) > hash(to->row[at])) at = i;
-    if (hash(row) >= hash(to->row[at])) return true;
+    if (hash(row) >= hash(to->row[at])) return -1;
   }
   to->row[at] = row;
-  if (slot) *slot = (size_t)(to - s->sort) * SMMA_KEPT_OF_SORT + (size_t)at;
+  return at;
+}
+
+bool smma_sample_add(smma_sample *s, const smma_operation *o, int kind, uint64_t row, uint64_t expected, uint64_t got,
+                     size_t *slot) {
+  const int sort = sort_of(o, kind, expected, got);
+  smma_sort *to = s->place[sort] ? &s->sort[s->place[sort] - 1] : smma_sample_add_sort(s, sort);
+  int at;
+  if (slot) *slot = SIZE_MAX;
+  if (!to) return false;
+  to->count++;
+  at = keep(to, row);
+  if (slot && at >= 0) *slot = (size_t)(to - s->sort) * SMMA_KEPT_OF_SORT + (size_t)at;
   return true;
+}
+
+bool smma_sample_merge(smma_sample *s, const smma_sample *other) {
+  for (size_t n = 0; n < other->count; n++) {
+    const smma_sort *from = &other->sort[n];
+    const int sort = from->sort;
+    smma_sort *to = s->place[sort] ? &s->sort[s->place[sort] - 1] : smma_sample_add_sort(s, sort);
+    if (!to) return false;
+    to->count += from->count;
+    for (int i = 0; i < from->kept; i++) keep(to, from->row[i]);
+  }
+  return true;
+}
+
+static int by_sort(const void *x, const void *y) { return ((const smma_sort *)x)->sort - ((const smma_sort *)y)->sort; }
+
+static int by_hash(const void *x, const void *y) {
+  const uint64_t a = hash(*(const uint64_t *)x), b = hash(*(const uint64_t *)y);
+  return (a > b) - (a < b);
+}
+
+void smma_sample_settle(smma_sample *s) {
+  if (!s->count) return;
+  qsort(s->sort, s->count, sizeof *s->sort, by_sort);
+  for (size_t n = 0; n < s->count; n++) {
+    qsort(s->sort[n].row, (size_t)s->sort[n].kept, sizeof *s->sort[n].row, by_hash);
+    s->place[s->sort[n].sort] = (uint16_t)(n + 1);
+  }
 }
 
 void smma_sample_free(smma_sample *s) {

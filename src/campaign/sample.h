@@ -34,6 +34,13 @@ bool smma_sample_add(smma_sample *sample, const smma_operation *operation, int k
 /* One more sort, of which a file has numbers; NULL without memory, of a sort that there is, or that there cannot be. */
 smma_sort *smma_sample_add_sort(smma_sample *sample, int sort);
 
+/* Adds what another sample, of other rows, has counted and kept. False without memory. */
+bool smma_sample_merge(smma_sample *sample, const smma_sample *other);
+
+/* Sorts in order of their numbers, rows in that of their hashes: the same sample for the same rows, in whichever order
+   and from whichever samples they came. */
+void smma_sample_settle(smma_sample *sample);
+
 void smma_sample_free(smma_sample *sample);
 
 #endif

@@ -116,11 +116,18 @@ static void print_result(const campaign *c, const smma_report_result *r) {
     smma_print_classes(r->classes, &words);
   } else if (r->kept.count && r->result.not_repeated) {
     printf("  its mismatches cannot be sorted into classes: the unit is not a function of its operands alone\n");
+  } else if (r->kept.count && c->report.shard.count) {
+    printf("  the campaign that goes on from all shards' merged reports sorts its mismatches into classes\n");
   } else if (r->kept.count) {
     printf(
         "  its mismatches were not sorted into classes: those of the first %d instructions are; --instr asks for one\n",
         MOST_SORTED);
   }
+}
+
+/* Of many instructions those that differ; not those of which a shard has no row. */
+static bool is_shown(const campaign *c, const smma_campaign_result *r) {
+  return !is_clean(r) || (c->count <= MOST_LINES && (r->rows || !c->report.shard.count));
 }
 
 static void print_unit(const char *label, const smma_unit *u) {
@@ -148,11 +155,23 @@ static int print_report(const campaign *c, bool json) {
     print_unit("unit", c->what.unit);
     print_unit("against", c->what.against);
     for (size_t i = 0; i < c->count; i++)
-      if (c->count <= MOST_LINES || !is_clean(&c->report.results[i].result)) print_result(c, &c->report.results[i]);
+      if (is_shown(c, &c->report.results[i].result)) print_result(c, &c->report.results[i]);
     printf("instructions=%zu rows=%llu mismatches=%llu\n", compared, (unsigned long long)rows,
            (unsigned long long)mismatches);
   }
   return smma_finish_output(clean ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
+}
+
+/* ---- Shards ---- */
+
+/* "I/N" */
+static smma_share read_shard(const char *text, const campaign *c) {
+  unsigned long long index, count;
+  char end;
+  if (strspn(text, "0123456789/") != strlen(text) || sscanf(text, "%llu/%llu%c", &index, &count, &end) != 2 ||
+      index < 1 || index > count || count > SMMA_MOST_SHARDS)
+    smma_die("--shard: '%s' is not I/N, part I of N, from 1 to at most %d; for example 1/4", text, SMMA_MOST_SHARDS);
+  return (smma_share){index - 1, count, smma_campaign_part(&c->what)};
 }
 
 /* ---- The command ---- */
@@ -166,12 +185,16 @@ static void open_unit(const char *name, const char *option, smma_unit *unit) {
 static bool run(campaign *c) {
   smma_error error;
   bool stopped = false;
-  c->all = c->count * c->what.rows;
-  for (size_t i = 0; i < c->count; i++) c->done += c->report.results[i].result.rows;
+  for (size_t i = 0; i < c->count; i++) {
+    const smma_share share = smma_report_share(&c->report, i);
+    c->all += smma_share_rows(&share, c->what.rows);
+    c->done += c->report.results[i].result.rows;
+  }
   smma_progress_start(&c->progress, "rows", 1);
   c->saved = smma_seconds();
   for (c->at = 0; c->at < c->count && !stopped; c->at++) {
     smma_campaign_result result = c->report.results[c->at].result;
+    c->what.share = smma_report_share(&c->report, c->at);
     if (!smma_campaign_run(&c->what, c->instruction[c->at], watch, c, &result, &stopped, &error)) {
       smma_progress_end();
       save(c);
@@ -180,6 +203,7 @@ static bool run(campaign *c) {
   }
   smma_progress_end();
   c->report.complete = !stopped;
+  smma_report_settle(&c->report);
   save(c);
   return !stopped;
 }
@@ -211,7 +235,8 @@ static int ask_open_questions(smma_unit *unit, const smma_target *target, const 
 }
 
 int smma_command_campaign(int argc, const char **argv) {
-  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL, *only = NULL;
+  const char *unit_name = NULL, *against_name = "model", *gpu = NULL, *name = NULL, *kind = NULL, *only = NULL,
+             *shard = NULL;
   long long rows = DEFAULT_ROWS, seed = 0;
   int json = 0, all = 0, open_questions = 0, status;
   smma_unit unit, against;
@@ -231,6 +256,8 @@ int smma_command_campaign(int argc, const char **argv) {
       {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
       {"resume", 0, POPT_ARG_STRING, &c.state, 0, "keep what is known in this file, and go on from it if it is there",
        "FILE"},
+      {"shard", 0, POPT_ARG_STRING, &shard, 0,
+       "only part I of N of the rows; 'softmma merge' puts the reports of all together", "I/N"},
       {"open", 0, POPT_ARG_NONE, &open_questions, 0,
        "ask the open questions instead: experiments on one instruction of each rule, or with --all on every one", NULL},
       {"only", 0, POPT_ARG_STRING, &only, 0, "with --open: this experiment only", "NAME"},
@@ -247,8 +274,12 @@ int smma_command_campaign(int argc, const char **argv) {
   if (kind) c.what.one_kind = true, c.what.kind = smma_require_kind(kind);
   if (c.state) smma_require_file(c.state, "--resume", "the report");
   if (c.state) smma_require_writable(c.state, "--resume");
-  if (open_questions && (strcmp(against_name, "model") != 0 || rows != DEFAULT_ROWS || seed != 0 || kind || c.state))
-    smma_die("--open has rows and candidates of its own; it takes no --against, --rows, --seed, --kind and --resume");
+  if (open_questions &&
+      (strcmp(against_name, "model") != 0 || rows != DEFAULT_ROWS || seed != 0 || kind || c.state || shard))
+    smma_die(
+        "--open has rows and candidates of its own; it takes no --against, --rows, --seed, --kind, --resume and "
+        "--shard");
+  if (shard && !c.state && !json) smma_die("--shard: its report is to be merged; keep it with --resume FILE or --json");
   if (only && !open_questions) smma_die("--only needs --open");
   open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
   target = smma_target_or_none(gpu);
@@ -260,13 +291,14 @@ int smma_command_campaign(int argc, const char **argv) {
   open_unit(against_name, "--against", &against);
   choose_instructions(&c, &target, name);
   smma_report_start(&c.report, &c.what, c.instruction, c.count);
+  if (shard) c.report.shard = read_shard(shard, &c);
   if (c.state) {
     smma_error error;
     if (!smma_report_load(&c.report, c.state, &error)) smma_die("--resume: %s", error.text);
   }
   smma_wait_for_interruption(); /* behind a batch */
   if (run(&c)) {
-    sort_mismatches(&c);
+    if (!shard) sort_mismatches(&c);
     status = print_report(&c, json);
   } else {
     status = smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c.done,
