@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/target.h"
+#include "cluster/ranks.h"
 #include "io/count.h"
 #include "unit/child.h"
 #include "unit/unit.h"
@@ -21,11 +22,15 @@ static void print_line(const char *prefix, const char *format, va_list arguments
   for (char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';
   smma_progress_end();
-  fprintf(stderr, "%s%s\n", prefix, text);
+  if (smma_rank())
+    fprintf(stderr, "%srank %zu: %s\n", prefix, smma_rank(), text);
+  else
+    fprintf(stderr, "%s%s\n", prefix, text);
 }
 
 int smma_complain(const char *format, ...) {
   va_list arguments;
+  smma_ranks_defer();
   va_start(arguments, format);
   print_line("softmma: ", format, arguments);
   va_end(arguments);
@@ -34,14 +39,17 @@ int smma_complain(const char *format, ...) {
 
 void smma_die(const char *format, ...) {
   va_list arguments;
+  smma_ranks_defer();
   va_start(arguments, format);
   print_line("softmma: ", format, arguments);
   va_end(arguments);
+  smma_ranks_abort(SMMA_EXIT_FAILED);
   exit(SMMA_EXIT_FAILED);
 }
 
 void smma_note(const char *format, ...) {
   va_list arguments;
+  if (smma_rank()) return;
   va_start(arguments, format);
   print_line("softmma: note: ", format, arguments);
   va_end(arguments);
@@ -306,7 +314,7 @@ double smma_seconds(void) {
 static bool line_is_up;
 
 void smma_progress_start(smma_progress *p, const char *unit, double per_step) {
-  *p = (smma_progress){unit, per_step, smma_seconds(), 0, isatty(STDERR_FILENO) != 0};
+  *p = (smma_progress){unit, per_step, smma_seconds(), 0, isatty(STDERR_FILENO) != 0 && smma_rank() == 0};
 }
 
 void smma_progress_show(smma_progress *p, size_t done, size_t all) {

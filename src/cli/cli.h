@@ -31,10 +31,11 @@ extern const size_t smma_command_count;
 /* Prints "softmma: " and one line on stderr, control characters as '?'; returns SMMA_EXIT_FAILED. */
 int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, then ends the program. */
+/* The same, then ends the program, and with it all ranks. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend. */
+/* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend; of several ranks by the
+   first. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Parses the command's options into the table's variables and returns the remaining arguments, of which there must be

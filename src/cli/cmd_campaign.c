@@ -1,7 +1,10 @@
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "classes/kept.h"
 #include "cli/output.h"
@@ -10,6 +13,7 @@
 #include "cli/row.h"
 #include "cli/target.h"
 #include "cli/values.h"
+#include "cluster/ranks.h"
 
 enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
 
@@ -223,6 +227,147 @@ static void sort_mismatches(campaign *c) {
   }
 }
 
+static void load(campaign *c) {
+  smma_error error;
+  if (c->state && !smma_report_load(&c->report, c->state, &error)) smma_die("--resume: %s", error.text);
+}
+
+static int interrupted(const campaign *c) {
+  return smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c->done,
+                       c->state ? "; the same command goes on from " : "; --resume FILE would have kept them",
+                       c->state ? c->state : "");
+}
+
+static int run_and_print(campaign *c, bool json) {
+  load(c);
+  if (!run(c)) return interrupted(c);
+  if (!c->report.shard.count) sort_mismatches(c);
+  return print_report(c, json);
+}
+
+/* ---- Ranks: each computes a shard, and the first one prints the whole ---- */
+
+/* FILE.shard-2-of-4 keeps what rank 1 of 4 knows, until FILE has the whole. */
+static char *state_of_rank(const char *file) {
+  const size_t size = file ? strlen(file) + 64 : 0;
+  char *name = file ? malloc(size) : NULL;
+  if (!file) return NULL;
+  if (!name) smma_die("out of memory");
+  snprintf(name, size, "%s.shard-%zu-of-%zu", file, smma_rank() + 1, smma_ranks());
+  return name;
+}
+
+/* What was kept by another number of ranks would be computed anew. */
+static void refuse_other_numbers(const char *file) {
+  const size_t size = strlen(file) + 64;
+  char *pattern = malloc(size), *own = malloc(size);
+  glob_t found;
+  if (!pattern || !own) smma_die("out of memory");
+  snprintf(pattern, size, "%s.shard-*-of-*", file);
+  snprintf(own, size, "-of-%zu", smma_ranks());
+  if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; i++)
+      if (!smma_ends_with(found.gl_pathv[i], own))
+        smma_die("--resume: %s is there, of another number of ranks; go on with as many, or remove it",
+                 found.gl_pathv[i]);
+    globfree(&found);
+  }
+  free(pattern);
+  free(own);
+}
+
+/* One report is of one unit, and its parts are everywhere the same. */
+static void require_alike(const campaign *c) {
+  const struct {
+    const smma_unit *unit;
+    const char *option;
+  } units[] = {{c->what.unit, "--unit"}, {c->what.against, "--against"}};
+  uint64_t part = smma_campaign_part(&c->what);
+  smma_ranks_share(&part, sizeof part);
+  for (int i = 0; i < 2; i++) {
+    const smma_unit_description *own = &units[i].unit->description;
+    smma_unit_description first = *own;
+    smma_ranks_share(&first, sizeof first);
+    if (strcmp(first.device, own->device) != 0 || strcmp(first.driver, own->driver) != 0 ||
+        strcmp(first.toolkit, own->toolkit) != 0 || part != smma_campaign_part(&c->what))
+      smma_die("%s: %s is %s (%s) here, and %s (%s) at rank 0; run a campaign on machines that are alike",
+               units[i].option, units[i].unit->name, own->device, own->driver, first.device, first.driver);
+  }
+}
+
+static void send_report(const campaign *c) {
+  json_t *object = smma_report_json(&c->report);
+  char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  if (!text) smma_die("out of memory");
+  smma_ranks_send(text, strlen(text));
+  free(text);
+  json_decref(object);
+}
+
+/* What a rank has sent. */
+static void add_report(const campaign *c, size_t rank, smma_report *whole) {
+  smma_report part;
+  smma_error error;
+  char name[32];
+  size_t size;
+  char *text = smma_ranks_receive(rank, &size);
+  json_t *object = text ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  if (!object) smma_die("no memory for the report of rank %zu", rank);
+  snprintf(name, sizeof name, "rank %zu", rank);
+  smma_report_start(&part, &c->what, c->instruction, c->count);
+  part.shard = (smma_share){rank, c->report.shard.count, c->report.shard.part};
+  if (!smma_report_take(&part, object, name, &error)) smma_die("%s", error.text);
+  if (!smma_report_add(whole, &part)) smma_die("out of memory");
+  smma_report_free(&part);
+  json_decref(object);
+  free(text);
+}
+
+/* Of the first rank: its shard becomes the whole. */
+static void gather_reports(campaign *c) {
+  smma_report whole;
+  smma_report_start(&whole, &c->what, c->instruction, c->count);
+  if (!smma_report_add(&whole, &c->report)) smma_die("out of memory");
+  for (size_t rank = 1; rank < smma_ranks(); rank++) add_report(c, rank, &whole);
+  smma_report_free(&c->report);
+  c->report = whole;
+  c->report.complete = true;
+  smma_report_settle(&c->report);
+}
+
+static bool has_bytes(const char *file) {
+  struct stat status;
+  return file && stat(file, &status) == 0 && status.st_size > 0;
+}
+
+static int run_shard(campaign *c, const char *file, bool json) {
+  char *own = state_of_rank(file);
+  c->report.shard = (smma_share){smma_rank(), smma_ranks(), smma_campaign_part(&c->what)};
+  c->state = own;
+  load(c);
+  if (!run(c)) return smma_rank() ? SMMA_EXIT_FAILED : interrupted(c);
+  if (smma_rank()) send_report(c);
+  if (!smma_rank()) gather_reports(c);
+  c->state = file;
+  if (!smma_rank()) save(c);
+  smma_ranks_wait();
+  if (own) unlink(own);
+  free(own);
+  if (smma_rank()) return SMMA_EXIT_EQUAL;
+  sort_mismatches(c);
+  return print_report(c, json);
+}
+
+/* A whole that is there already is the first rank's to go on with. */
+static int run_in_ranks(campaign *c, bool json) {
+  bool known = has_bytes(c->state);
+  smma_ranks_share(&known, sizeof known);
+  require_alike(c);
+  if (known) return smma_rank() ? SMMA_EXIT_EQUAL : run_and_print(c, json);
+  if (c->state && !smma_rank()) refuse_other_numbers(c->state);
+  return run_shard(c, c->state, json);
+}
+
 /* --open: the experiments take the place of generated rows. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
@@ -283,6 +428,7 @@ int smma_command_campaign(int argc, const char **argv) {
   if (only && !open_questions) smma_die("--only needs --open");
   open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
   target = smma_target_or_none(gpu);
+  if (open_questions && smma_rank()) return SMMA_EXIT_EQUAL;
   if (open_questions) {
     status = ask_open_questions(&unit, &target, name, only, all, json);
     smma_unit_close(&unit);
@@ -292,19 +438,8 @@ int smma_command_campaign(int argc, const char **argv) {
   choose_instructions(&c, &target, name);
   smma_report_start(&c.report, &c.what, c.instruction, c.count);
   if (shard) c.report.shard = read_shard(shard, &c);
-  if (c.state) {
-    smma_error error;
-    if (!smma_report_load(&c.report, c.state, &error)) smma_die("--resume: %s", error.text);
-  }
   smma_wait_for_interruption(); /* behind a batch */
-  if (run(&c)) {
-    if (!shard) sort_mismatches(&c);
-    status = print_report(&c, json);
-  } else {
-    status = smma_complain("interrupted after %llu rows%s%s", (unsigned long long)c.done,
-                           c.state ? "; the same command goes on from " : "; --resume FILE would have kept them",
-                           c.state ? c.state : "");
-  }
+  status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
   smma_report_free(&c.report);
   free(c.instruction);
   smma_unit_close(&unit);

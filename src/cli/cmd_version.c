@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "cli/choose.h"
+#include "cluster/ranks.h"
 #include "device/device.h"
 #include "unit/child.h"
 
@@ -107,19 +108,24 @@ static void print_unlisted(void) {
 int smma_command_version(int argc, const char **argv) {
   int json = 0;
   char kernels[128];
+  const char *mpi;
+  smma_error why;
   struct poptOption options[] = {{"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL}, POPT_TABLEEND};
   smma_parse_options(argc, argv, options, 0, 0, NULL);
+  mpi = smma_ranks_library(&why);
   if (json) {
     json_t *devices = json_array();
     for_devices(add_device, devices);
-    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler",
-                              compiler(), "openmp", has_openmp(), "kernels", kernel_names(), "devices", devices,
+    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(),
+                              "compiler", compiler(), "openmp", has_openmp(), "mpi",
+                              mpi ? smma_json_text(mpi) : json_null(), "kernels", kernel_names(), "devices", devices,
                               "jansson", JANSSON_VERSION, "instructions", (json_int_t)smma_instruction_count(),
                               "architectures", SMMA_ARCH_COUNT));
   } else {
     printf("softmma %s\n", smma_version());
     printf("compiler      %s\n", compiler());
     printf("OpenMP        %s\n", has_openmp() ? "yes" : "no: one thread");
+    printf("MPI           %s%s\n", mpi ? mpi : "no: ", mpi ? "" : why.text);
     printf("kernels       %s (of this CPU, fastest first)\n", smma_kernel_list(kernels));
     for_devices(print_device, NULL);
     printf("jansson       %s\n", JANSSON_VERSION);
