@@ -16,6 +16,8 @@
 #include "unit/child.h"
 #include "unit/unit.h"
 
+static void remove_unfinished(void);
+
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
   vsnprintf(text, sizeof text, format, arguments);
@@ -43,6 +45,7 @@ void smma_die(const char *format, ...) {
   va_start(arguments, format);
   print_line("softmma: ", format, arguments);
   va_end(arguments);
+  remove_unfinished();
   smma_ranks_abort(SMMA_EXIT_FAILED);
   exit(SMMA_EXIT_FAILED);
 }
@@ -55,7 +58,7 @@ void smma_note(const char *format, ...) {
   va_end(arguments);
 }
 
-enum { MOST_OPTIONS = 32 };
+enum { MOST_OPTIONS = 40 };
 
 /* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
 static poptContext context;
@@ -223,10 +226,14 @@ static volatile sig_atomic_t interrupted, waits_for_interruption;
 static char interrupted_file[4096];
 static volatile sig_atomic_t file_may_be_left;
 
+static void remove_unfinished(void) {
+  if (file_may_be_left) unlink(interrupted_file);
+}
+
 /* Leaves nothing behind, neither a file nor a process, and ends as the signal does by itself. */
 static void end_at_once(int number) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
-  if (file_may_be_left) unlink(interrupted_file);
+  remove_unfinished();
   smma_kill_children();
   sigaction(number, &usual, NULL);
   raise(number); /* once the handler returns */

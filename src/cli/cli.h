@@ -63,7 +63,7 @@ const char *smma_require_option(const char *value, const char *option, const cha
 /* At the start of the program: from then on SIGINT, SIGTERM and SIGHUP end it and all child processes. */
 void smma_handle_signals(void);
 
-/* From now on an interruption removes this file; NULL: none. */
+/* From now on an interruption, and smma_die, removes this file; NULL: none. */
 void smma_remove_when_interrupted(const char *temporary);
 
 /* From now on the first interruption makes smma_interrupted true, units stop, and the command has a second to end where

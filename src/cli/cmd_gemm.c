@@ -1,40 +1,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/choose.h"
-#include "cli/matrices.h"
-#include "cli/method.h"
+#include "cli/gemm.h"
 #include "cli/output.h"
 #include "cli/plans.h"
-#include "plan/plan.h"
+#include "cluster/ranks.h"
 
 enum {
   MOST_THREADS = 1024,
   PROMOTE_EVERY = 128 /* of --method two-level */
 };
 
-typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *bias, *metadata, *kernel;
-  double alpha, beta, scale_d;
-  long long split_k, promote_every;
-  int transpose_a, transpose_b, threads, json;
-  smma_method_options method;
-} gemm_options;
-
-/* One product: the instruction and everything that smma_gemm needs, or with a method smma_gemm_words or
-   smma_gemm_slices. */
-typedef struct {
-  const smma_instruction *instruction;
-  smma_method method;
-  bool wide; /* D of an accurate product is f64 */
-  smma_plan *plan;
-  smma_tensor a, b, c, d, scale_a, scale_b, bias, metadata;
-  smma_gemm_arguments arguments;
-} product;
-
-/* Sizes of op(A) and op(B). */
-static void take_shapes(const gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
-                        int sparse, smma_gemm_arguments *g) {
+void smma_gemm_take_shapes(const smma_gemm_options *o, const char **paths, const smma_tensor *a, const smma_tensor *b,
+                           int sparse, smma_gemm_arguments *g) {
   size_t k_of_b = o->transpose_b ? b->columns : b->rows;
   g->m = o->transpose_a ? a->columns : a->rows;
   g->k = o->transpose_a ? a->rows : a->columns;
@@ -62,7 +40,7 @@ static smma_tensor take_as(smma_tensor *file, smma_format wanted, const char *wh
 }
 
 /* A or B: with --method fallback rounded to the format of --in first, which the instruction's holds exactly. */
-static smma_tensor take_data(const gemm_options *o, smma_tensor *file, smma_format wanted, const char *what,
+static smma_tensor take_data(const smma_gemm_options *o, smma_tensor *file, smma_format wanted, const char *what,
                              const char *path) {
   smma_tensor narrow;
   if (!smma_method_is(&o->method, "fallback")) return take_as(file, wanted, what, path, false);
@@ -75,7 +53,7 @@ static int show_progress(size_t done, size_t all, void *context) {
   return 0;
 }
 
-static void print_summary(const gemm_options *o, const product *p, double seconds) {
+void smma_gemm_print_summary(const smma_gemm_options *o, const smma_gemm_product *p, double seconds) {
   const smma_instruction *i = p->instruction;
   const smma_gemm_arguments *g = &p->arguments;
   double products = (double)g->m * (double)g->n * (double)g->k;
@@ -100,7 +78,7 @@ static void print_summary(const gemm_options *o, const product *p, double second
 }
 
 /* An accurate product is A B alone. */
-static void check_no_others(const gemm_options *o) {
+static void check_no_others(const smma_gemm_options *o) {
   const char *option = o->c                       ? "-C"
                        : o->alpha != 1            ? "--alpha"
                        : o->beta != 1             ? "--beta"
@@ -110,7 +88,7 @@ static void check_no_others(const gemm_options *o) {
   if (option) smma_die("%s: --method %s computes A B alone; leave it out", option, o->method.method);
 }
 
-static smma_scaling scaling_of(const gemm_options *o) {
+static smma_scaling scaling_of(const smma_gemm_options *o) {
   if (!o->scaling) return SMMA_SCALING_DEFAULT;
   if (strcmp(o->scaling, "epilogue") == 0) return SMMA_SCALING_EPILOGUE;
   if (strcmp(o->scaling, "operands") == 0) return SMMA_SCALING_OPERANDS;
@@ -118,7 +96,7 @@ static smma_scaling scaling_of(const gemm_options *o) {
 }
 
 /* What a plan takes, and what it has no place for. */
-static void check_plan(const gemm_options *o, const product *p) {
+static void check_plan(const smma_gemm_options *o, const smma_gemm_product *p) {
   const bool linear = smma_plan_has(p->plan, SMMA_EPILOGUE_LINEAR);
   const bool takes_c = linear || p->plan->starts_from_c;
   const bool takes_bias = smma_plan_has(p->plan, SMMA_EPILOGUE_BIAS);
@@ -137,7 +115,7 @@ static void check_plan(const gemm_options *o, const product *p) {
 }
 
 /* What can be seen wrong before any file is read. */
-static void check_options(const gemm_options *o, const product *p) {
+static void check_options(const smma_gemm_options *o, const smma_gemm_product *p) {
   const smma_instruction *i = p->instruction;
   smma_require_file(o->d, "-o", "the summary");
   scaling_of(o);
@@ -161,7 +139,7 @@ static void check_options(const gemm_options *o, const product *p) {
 }
 
 /* Accurate products are of FP64; D is FP64 if A or B is, else FP32. */
-static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, product *p) {
+static void take_wide(const char **paths, smma_tensor *a, smma_tensor *b, smma_gemm_product *p) {
   for (int i = 0; i < 2; i++) {
     smma_tensor *file = i ? b : a;
     if (smma_is_raw(file, SMMA_F64))
@@ -183,17 +161,17 @@ static void take_blocks(smma_tensor *file, bool along_rows, smma_block_format fo
 }
 
 /* One row of N numbers. */
-static void take_bias(const gemm_options *o, product *p) {
+static void take_bias(const smma_gemm_options *o, smma_gemm_product *p) {
   smma_tensor bias = smma_load_shaped(o->bias, "--bias", 1, p->arguments.n, "this product needs");
   p->bias = take_as(&bias, SMMA_F32, "--bias", o->bias, false);
 }
 
 /* All shapes are checked before anything is rounded or noted. */
-static void load_operands(const gemm_options *o, const char **paths, product *p) {
+static void load_operands(const smma_gemm_options *o, const char **paths, smma_gemm_product *p) {
   const smma_instruction *i = p->instruction;
   smma_gemm_arguments *g = &p->arguments;
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
-  take_shapes(o, paths, &a, &b, i->sparse, g);
+  smma_gemm_take_shapes(o, paths, &a, &b, i->sparse, g);
   if (o->c) c = smma_load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
     const size_t part = smma_plan_scaled_k(p->plan), each = part ? part : (size_t)i->scale_block;
@@ -225,7 +203,7 @@ static void load_operands(const gemm_options *o, const char **paths, product *p)
   p->b = take_data(o, &b, i->b, "B", paths[1]);
 }
 
-static void fill_arguments(const gemm_options *o, product *p) {
+void smma_gemm_fill(const smma_gemm_options *o, smma_gemm_product *p) {
   smma_gemm_arguments *g = &p->arguments;
   g->lda = p->a.columns, g->ldb = p->b.columns;
   g->a = p->a.data, g->b = p->b.data, g->c = p->c.data, g->d = p->d.data;
@@ -236,14 +214,14 @@ static void fill_arguments(const gemm_options *o, product *p) {
   g->split_k = (size_t)o->split_k, g->promote_every = (size_t)o->promote_every;
 }
 
-static const smma_instruction *choose_instruction(const gemm_options *o) {
+static const smma_instruction *choose_instruction(const smma_gemm_options *o) {
   if (!smma_method_is(&o->method, "fallback")) return smma_choose_instruction(o->gpu, o->instruction, o->in, o->out);
   if (o->instruction) smma_die("--instr: --method fallback takes the one of --through; leave it out");
   return smma_choose_fallback(&o->method, o->gpu, o->in, o->out);
 }
 
 /* The matrices of a method hold FP64. */
-static smma_f64_product accurate_product(const product *p) {
+static smma_f64_product accurate_product(const smma_gemm_product *p) {
   const smma_gemm_arguments *g = &p->arguments;
   smma_f64_product x;
   smma_f64_product_defaults(&x);
@@ -255,7 +233,7 @@ static smma_f64_product accurate_product(const product *p) {
   return x;
 }
 
-static smma_status multiply(const product *p) {
+smma_status smma_gemm_multiply(const smma_gemm_product *p) {
   const smma_f64_product accurate = accurate_product(p);
   switch (p->method.kind) {
     case SMMA_METHOD_WORDS: return smma_gemm_words(p->instruction, &accurate, &p->method.words);
@@ -266,39 +244,53 @@ static smma_status multiply(const product *p) {
                                 : smma_gemm(p->instruction, &p->arguments);
 }
 
-static int run(const gemm_options *o, const char **paths) {
-  product p = {.instruction = choose_instruction(o)};
-  smma_progress progress;
+void smma_gemm_free(smma_gemm_product *p) {
+  smma_tensor *all[] = {&p->a, &p->b, &p->c, &p->d, &p->scale_a, &p->scale_b, &p->bias, &p->metadata};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i]->data) smma_tensor_free(all[i]);
+    all[i]->data = NULL;
+  }
+}
+
+static void compute_whole(const smma_gemm_options *o, const char **paths, smma_gemm_product *p,
+                          smma_progress *progress) {
   smma_status status;
   smma_error error;
+  load_operands(o, paths, p);
+  smma_gemm_fill(o, p);
+  p->arguments.progress = show_progress, p->arguments.progress_context = progress;
+  smma_progress_start(progress, "products", (double)p->arguments.n * (double)p->arguments.k);
+  if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, error.text, sizeof error.text) != SMMA_OK)
+    smma_die("--plan: %s: %s", o->plan, error.text);
+  p->arguments.message = error.text, p->arguments.message_size = sizeof error.text;
+  error.text[0] = 0;
+  status = smma_gemm_multiply(p);
+  smma_progress_end();
+  if (status != SMMA_OK) smma_die("%s", error.text[0] ? error.text : smma_status_text(status));
+  if (p->method.kind != SMMA_METHOD_NONE && !p->wide) p->d = take_as(&p->d, SMMA_F32, "D", o->d, true);
+  if (!smma_npy_write(o->d, &p->d, &error)) smma_die("-o: %s", error.text);
+}
+
+static int run(const smma_gemm_options *o, const char **paths) {
+  smma_gemm_product p = {.instruction = choose_instruction(o)};
+  smma_progress progress = {.started = smma_seconds()};
   smma_gemm_defaults(&p.arguments);
   smma_check_kernel(o->kernel);
   p.method = smma_choose_method(&o->method, p.instruction);
   if (o->plan) p.plan = smma_require_plan(o->plan, p.instruction);
   check_options(o, &p);
-  load_operands(o, paths, &p);
-  fill_arguments(o, &p);
-  p.arguments.progress = show_progress, p.arguments.progress_context = &progress;
-  smma_progress_start(&progress, "products", (double)p.arguments.n * (double)p.arguments.k);
-  if (p.plan && smma_plan_check(p.plan, p.instruction, p.arguments.k, error.text, sizeof error.text) != SMMA_OK)
-    smma_die("--plan: %s: %s", o->plan, error.text);
-  p.arguments.message = error.text, p.arguments.message_size = sizeof error.text;
-  error.text[0] = 0;
-  status = multiply(&p);
-  smma_progress_end();
-  if (status != SMMA_OK) smma_die("%s", error.text[0] ? error.text : smma_status_text(status));
-  if (p.method.kind != SMMA_METHOD_NONE && !p.wide) p.d = take_as(&p.d, SMMA_F32, "D", o->d, true);
-  if (!smma_npy_write(o->d, &p.d, &error)) smma_die("-o: %s", error.text);
-  print_summary(o, &p, smma_seconds() - progress.started);
-  for (smma_tensor *t[] = {&p.a, &p.b, &p.c, &p.d, &p.scale_a, &p.scale_b, &p.bias, &p.metadata}, **x = t; x < t + 8;
-       x++)
-    smma_tensor_free(*x);
+  if (smma_ranks() > 1 || o->memory)
+    smma_gemm_in_pieces(o, paths, &p);
+  else
+    compute_whole(o, paths, &p, &progress);
+  if (smma_rank() == 0) smma_gemm_print_summary(o, &p, smma_seconds() - progress.started);
+  smma_gemm_free(&p);
   smma_plan_free(p.plan);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
 int smma_command_gemm(int argc, const char **argv) {
-  gemm_options o = {.alpha = 1, .beta = 1, .scale_d = 1, .split_k = 1};
+  smma_gemm_options o = {.alpha = 1, .beta = 1, .scale_d = 1, .split_k = 1};
   const char **paths;
   struct poptOption options[] = {
       {"on", 0, POPT_ARG_STRING, &o.gpu, 0, "the GPU or architecture", "GPU"},
@@ -357,6 +349,10 @@ int smma_command_gemm(int argc, const char **argv) {
       {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},
       {"kernel", 0, POPT_ARG_STRING, &o.kernel, 0, "how it is computed; the result is the same (see 'softmma version')",
        "NAME"},
+      {"memory", 0, POPT_ARG_LONGLONG, &o.memory, 0,
+       "in pieces of so many bytes together, read and written in their place, for matrices that memory does not hold; "
+       "ranks of mpirun do so, with 1073741824 each",
+       "BYTES"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the summary as JSON", NULL},
       POPT_TABLEEND};
   paths =
@@ -371,6 +367,7 @@ int smma_command_gemm(int argc, const char **argv) {
   if (o.promote_every < 0) smma_die("--promote-every: %lld is negative", o.promote_every);
   if (o.threads < 0 || o.threads > MOST_THREADS)
     smma_die("--threads: %d is not a number from 0 (all cores) to %d", o.threads, MOST_THREADS);
+  if (o.memory < 0) smma_die("--memory: %lld is negative", o.memory);
   if (smma_method_is(&o.method, "two-level") && !o.promote_every) o.promote_every = PROMOTE_EVERY;
   return run(&o, paths);
 }

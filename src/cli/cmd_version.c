@@ -116,11 +116,10 @@ int smma_command_version(int argc, const char **argv) {
   if (json) {
     json_t *devices = json_array();
     for_devices(add_device, devices);
-    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(),
-                              "compiler", compiler(), "openmp", has_openmp(), "mpi",
-                              mpi ? smma_json_text(mpi) : json_null(), "kernels", kernel_names(), "devices", devices,
-                              "jansson", JANSSON_VERSION, "instructions", (json_int_t)smma_instruction_count(),
-                              "architectures", SMMA_ARCH_COUNT));
+    smma_print_json(json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:s, s:I, s:i}", "version", smma_version(), "compiler",
+                              compiler(), "openmp", has_openmp(), "mpi", mpi ? smma_json_text(mpi) : json_null(),
+                              "kernels", kernel_names(), "devices", devices, "jansson", JANSSON_VERSION, "instructions",
+                              (json_int_t)smma_instruction_count(), "architectures", SMMA_ARCH_COUNT));
   } else {
     printf("softmma %s\n", smma_version());
     printf("compiler      %s\n", compiler());

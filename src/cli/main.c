@@ -40,7 +40,8 @@ static int command_help(const char *name) {
   return command ? command->run(2, help) : unknown_command(name);
 }
 
-/* Commands that ranks share the work of; others are rank 0's alone. --shard needs no launcher, whoever has started it. */
+/* Commands that ranks share the work of; others are rank 0's alone. --shard needs no launcher, whoever has started it.
+ */
 static bool is_shared(const char *name) {
   static const char *const shared[] = {"campaign", "gemm"};
   for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)

@@ -24,10 +24,16 @@ smma_tensor smma_new_matrix(smma_format format, size_t rows, size_t columns) {
   return t;
 }
 
+void smma_require_shape(const smma_tensor *file, const char *path, const char *option, size_t rows, size_t columns,
+                        const char *needed_by) {
+  if (file->rows != rows || file->columns != columns)
+    smma_die("%s: %s is %zu x %zu, but %s %zu x %zu", option, path, file->rows, file->columns, needed_by, rows,
+             columns);
+}
+
 smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by) {
-  smma_tensor file = smma_load_matrix(path);
-  if (file.rows != rows || file.columns != columns)
-    smma_die("%s: %s is %zu x %zu, but %s %zu x %zu", option, path, file.rows, file.columns, needed_by, rows, columns);
+  const smma_tensor file = smma_load_matrix(path);
+  smma_require_shape(&file, path, option, rows, columns, needed_by);
   return file;
 }
 
@@ -57,15 +63,15 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
 }
 
 /* Raw encodings must have the format's container and bits. */
-static void check_raw(const smma_tensor *t, smma_format wanted, const char *path) {
+static void check_raw(const smma_tensor *t, size_t row, size_t column, smma_format wanted, const char *path) {
   int bits = smma_format_bits(wanted);
   if (t->bytes != (int)smma_format_bytes(wanted))
     smma_die("%s holds raw encodings of %d bits, but %s has %d; choose another format or instruction, or store %s",
              path, 8 * t->bytes, smma_format_text(wanted), bits, smma_format_text(wanted));
   for (size_t i = 0; i < t->rows * t->columns; i++)
     if (bits < 64 && smma_load((size_t)t->bytes, t->data, i) >> bits)
-      smma_die("%s: [%zu, %zu] holds 0x%llx, which does not fit the %d bits of %s", path, i / t->columns,
-               i % t->columns, (unsigned long long)smma_load((size_t)t->bytes, t->data, i), bits,
+      smma_die("%s: [%zu, %zu] holds 0x%llx, which does not fit the %d bits of %s", path, row + i / t->columns,
+               column + i % t->columns, (unsigned long long)smma_load((size_t)t->bytes, t->data, i), bits,
                smma_format_text(wanted));
 }
 
@@ -86,31 +92,45 @@ static const char *loss_text(const smma_conversion *lost, char *text, size_t siz
   return text;
 }
 
-smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
-                           bool quiet) {
-  smma_tensor t = smma_new_matrix(wanted, from->rows, from->columns);
-  size_t count = from->rows * from->columns;
-  smma_conversion lost;
+smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *path,
+                         smma_conversion *lost) {
+  smma_tensor t = smma_new_matrix(wanted, part->rows, part->columns);
+  const size_t count = part->rows * part->columns;
+  const bool raw = smma_is_raw(part, wanted);
+  smma_conversion own;
+  if (raw) check_raw(part, row, column, wanted, path);
+  if (raw || part->format == wanted) {
+    memcpy(t.data, part->data, count * (size_t)t.bytes);
+    return t;
+  }
+  smma_convert(part->format, part->data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &own);
+  lost->changed += own.changed, lost->infinite += own.infinite, lost->saturated += own.saturated;
+  lost->zero += own.zero, lost->nan += own.nan;
+  return t;
+}
+
+void smma_note_conversion(const smma_tensor *from, smma_format wanted, const char *what, const char *path, size_t count,
+                          const smma_conversion *lost) {
   char text[160];
-  bool raw = smma_is_raw(from, wanted);
-  if (raw) check_raw(from, wanted, path);
-  if (raw && !quiet)
+  if (smma_is_raw(from, wanted))
     smma_note(
         "%s, %s: raw %d-bit elements read as encodings of %s, not as numbers (for numbers save x.astype('float32'))",
         what, path, 8 * from->bytes, smma_format_text(wanted));
-  if (raw || from->format == wanted) {
-    memcpy(t.data, from->data, count * (size_t)t.bytes);
-    return t;
-  }
-  smma_convert(from->format, from->data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
-  if (!quiet && lost.changed)
+  else if (lost->changed)
     smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed%s", what, path,
               smma_format_text(from->format), smma_format_text(wanted),
-              smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost.changed, count,
-              loss_text(&lost, text, sizeof text));
-  else if (!quiet)
+              smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
+              loss_text(lost, text, sizeof text));
+  else if (from->format != wanted)
     smma_note("%s, %s: %s stored as %s, all values exact", what, path, smma_format_text(from->format),
               smma_format_text(wanted));
+}
+
+smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
+                           bool quiet) {
+  smma_conversion lost = {0};
+  const smma_tensor t = smma_part_as(from, 0, 0, wanted, path, &lost);
+  if (!quiet) smma_note_conversion(from, wanted, what, path, from->rows * from->columns, &lost);
   return t;
 }
 

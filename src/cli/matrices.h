@@ -12,6 +12,10 @@ smma_tensor smma_load_matrix(const char *path);
 /* The same of a matrix of rows x columns; `needed_by` says what needs them. */
 smma_tensor smma_load_shaped(const char *path, const char *option, size_t rows, size_t columns, const char *needed_by);
 
+/* The check alone, of a matrix whose data are not looked at. */
+void smma_require_shape(const smma_tensor *file, const char *path, const char *option, size_t rows, size_t columns,
+                        const char *needed_by);
+
 /* A part of a matrix: a copy. */
 smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows, size_t column, size_t columns);
 
@@ -26,6 +30,14 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted);
    encodings are taken as they are and must fit. `what` and `path` are for notes and errors, and with `quiet` nothing is
    noted. */
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
+
+/* The same of a part of a file that begins at `row`, `column`, and without a note: `*lost` is added to. */
+smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *path,
+                         smma_conversion *lost);
+
+/* The note on a conversion of `count` values: of `from`, whose data are not looked at. */
+void smma_note_conversion(const smma_tensor *from, smma_format wanted, const char *what, const char *path, size_t count,
+                          const smma_conversion *lost);
 
 /* A matrix of numbers in blocks along K, each with a scale factor. */
 typedef struct {

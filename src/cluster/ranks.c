@@ -9,7 +9,8 @@
 
 #include "cluster/module.h"
 
-/* What launchers set: Open MPI's mpirun; MPICH's and others, Slurm's pmi2; PRRTE and Slurm's pmix, which say no number. */
+/* What launchers set: Open MPI's mpirun; MPICH's and others, Slurm's pmi2; PRRTE and Slurm's pmix, which say no number.
+ */
 static const char *const numbers[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, of_pmix[] = "PMIX_RANK";
 
 static const smma_ranks_module *module;
@@ -58,7 +59,8 @@ bool smma_ranks_start(smma_error *error) {
   smma_error why;
   module = load(&why);
   if (!module)
-    return smma_fail(error, "a launcher of MPI has started this, but %s, or leave the launcher out (--shard)", why.text);
+    return smma_fail(error, "a launcher of MPI has started this, but %s, or leave the launcher out (--shard)",
+                     why.text);
   if (!module->start(&own, &all)) return smma_fail(error, "MPI does not start");
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) unsetenv(numbers[i]);
   unsetenv(of_pmix);

@@ -1,4 +1,5 @@
-/* Ranks: processes that a launcher (mpirun, srun) has started to do one work together. Without it there is one, rank 0. */
+/* Ranks: processes that a launcher (mpirun, srun) has started to do one work together. Without it there is one, rank 0.
+ */
 #ifndef SMMA_CLUSTER_RANKS_H
 #define SMMA_CLUSTER_RANKS_H
 

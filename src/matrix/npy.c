@@ -1,4 +1,6 @@
 /* The .npy format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. */
+#include "matrix/npy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,24 +289,53 @@ static void *take_data(smma_input *input, size_t start, const npy_header *header
   return NULL;
 }
 
-bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error) {
-  npy_header header = {.format = SMMA_NO_FORMAT};
-  smma_tensor result = {.format = SMMA_NO_FORMAT};
+/* Header and shape; `*size` bytes of data stand from `*start` on. */
+static bool read_description(smma_input *input, npy_header *header, smma_tensor *tensor, size_t *elements,
+                             size_t *start, size_t *size, smma_error *error) {
   smma_error where; /* used as text: the place of the shape */
+  *header = (npy_header){.format = SMMA_NO_FORMAT};
+  if (!read_header(input, header, start, error)) return false;
+  smma_fail(&where, "%s: byte %zu", input->path, header->shape_position);
+  tensor->format = header->format;
+  tensor->bytes = header->bytes;
+  if (!smma_shape_matrix(&header->shape, where.text, tensor, elements, error)) return false;
+  return smma_multiply(*elements, (size_t)header->bytes, size) ||
+         smma_fail(error, "%s: the shape has more elements than memory can hold; " SAVE_AGAIN, where.text);
+}
+
+bool smma_npy_read(smma_input *input, smma_tensor *tensor, smma_error *error) {
+  npy_header header;
+  smma_tensor result = {.format = SMMA_NO_FORMAT};
   size_t elements, start, size;
-  if (!read_header(input, &header, &start, error)) return false;
-  smma_fail(&where, "%s: byte %zu", input->path, header.shape_position);
-  result.format = header.format;
-  result.bytes = header.bytes;
-  if (!smma_shape_matrix(&header.shape, where.text, &result, &elements, error)) return false;
-  if (!smma_multiply(elements, (size_t)header.bytes, &size))
-    return smma_fail(error, "%s: the shape has more elements than memory can hold; " SAVE_AGAIN, where.text);
+  if (!read_description(input, &header, &result, &elements, &start, &size, error)) return false;
   result.data = take_data(input, start, &header, size, error);
   if (!result.data) return false;
   smma_swap_elements(result.data, elements, result.bytes, header.big_endian);
   if (header.fortran_order && header.shape.count == 2 && !transpose(&result, elements, input->path, error))
     return false;
   *tensor = result;
+  return true;
+}
+
+bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error *error) {
+  npy_header header;
+  smma_tensor matrix = {.format = SMMA_NO_FORMAT};
+  size_t elements, size, start;
+  char present[32];
+  if (!read_description(input, &header, &matrix, &elements, &start, &size, error)) return false;
+  if (input->size == SMMA_SIZE_UNKNOWN)
+    return smma_fail(error, "%s: a pipe or device has no parts that can be read by their place; name a file",
+                     input->path);
+  snprintf(present, sizeof present, "%llu", (unsigned long long)(input->size - start));
+  if (input->size - start != size)
+    return wrong_size(input, start, &header, size, present, input->size - start < size, error);
+  *layout = (smma_npy_layout){header.format,
+                              header.bytes,
+                              matrix.rows,
+                              matrix.columns,
+                              start,
+                              header.big_endian,
+                              header.fortran_order && header.shape.count == 2};
   return true;
 }
 
@@ -333,8 +364,7 @@ static bool check_bytes(const smma_tensor *tensor, const char *path, smma_error 
                    smma_format_text(tensor->format), tensor->bytes);
 }
 
-/* Version 1.0, padded with blanks so that the data begins at a multiple of 64. */
-static void write_header(FILE *stream, const smma_tensor *tensor) {
+void smma_npy_write_header(FILE *stream, const smma_tensor *tensor) {
   enum { PREFIX = 10 };
   char text[192];
   int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }",
@@ -369,7 +399,7 @@ bool smma_npy_write(const char *path, const smma_tensor *tensor, smma_error *err
   if (!smma_multiply(tensor->rows, tensor->columns, &elements))
     return smma_fail(error, "%s: cannot write: %zu x %zu elements exceed memory", path, tensor->rows, tensor->columns);
   if (!smma_output_open(path, &output, error)) return false;
-  write_header(output.stream, tensor);
+  smma_npy_write_header(output.stream, tensor);
   write_elements(output.stream, tensor, elements);
   return smma_output_commit(&output, error);
 }
