@@ -365,6 +365,7 @@ static int run_in_ranks(campaign *c, bool json) {
   require_alike(c);
   if (known) return smma_rank() ? SMMA_EXIT_EQUAL : run_and_print(c, json);
   if (c->state && !smma_rank()) refuse_other_numbers(c->state);
+  smma_ranks_wait(); /* before any writes */
   return run_shard(c, c->state, json);
 }
 

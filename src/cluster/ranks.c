@@ -96,8 +96,8 @@ void smma_ranks_end(void) {
 }
 
 void smma_ranks_defer(void) {
-  const struct timespec second = {1, 0};
-  if (own > 0) nanosleep(&second, NULL);
+  const struct timespec patience = {3, 0};
+  if (own > 0) nanosleep(&patience, NULL);
 }
 
 void smma_ranks_abort(int status) {

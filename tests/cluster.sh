@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# Four ranks of MPI on two machines' worth: network namespaces, and between them TCP alone. The same bytes as one process,
+# for any number of ranks; errors, lost ranks and going on. Usage: cluster.sh SOFTMMA MODULE-FOLDER
+set -u
+export LC_ALL=C
+softmma=$(realpath "${1:?usage: cluster.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: cluster.sh SOFTMMA MODULE-FOLDER}")
+source_directory=$(realpath "$(dirname "$0")/..")
+
+skip() {
+  echo "SKIPPED cluster: $1" >&2
+  exit 77
+}
+
+command -v mpirun >/dev/null || skip 'mpirun is not installed (Debian: openmpi-bin)'
+command -v ip >/dev/null || skip 'ip is not installed (Debian: iproute2)'
+"$softmma" version | grep -q '^MPI  *Open MPI' || skip "softmma has no module for Open MPI: $("$softmma" version | grep ^MPI)"
+# shellcheck source=tests/judging.sh
+source "$source_directory/tests/judging.sh"
+
+# ---- Two machines ----
+
+here=smma-$$-a there=smma-$$-b
+remove() {
+  ip netns del "$here" 2>/dev/null
+  ip netns del "$there" 2>/dev/null
+  chmod -R u+w "$work"
+  rm -rf "$work"
+}
+trap remove EXIT
+connect() {
+  ip netns add "$here" && ip netns add "$there" && ip -n "$here" link set lo up && ip -n "$there" link set lo up &&
+    ip -n "$here" link add wire type veth peer name wire netns "$there" &&
+    ip -n "$here" addr add 10.77.0.1/24 dev wire && ip -n "$there" addr add 10.77.0.2/24 dev wire &&
+    ip -n "$here" link set wire up && ip -n "$there" link set wire up
+}
+connect 2>in/stderr || skip "no network namespaces: $(head -n 1 in/stderr)"
+
+# What mpirun calls in the place of ssh: HOST COMMAND...
+cat >agent <<END
+#!/bin/sh
+shift
+exec ip netns exec $there sh -c "\$*"
+END
+# A rank, which leaves its number's process and may be given its own first argument.
+cat >rank <<'END'
+#!/bin/sh
+echo $$ >pid.$OMPI_COMM_WORLD_RANK
+[ "$OWN" != "$OMPI_COMM_WORLD_RANK" ] || OTHER=1
+exec "$SOFTMMA" "$@" ${OTHER:+-C none.npy}
+END
+chmod +x agent rank
+
+# ranks N ARGUMENT...: softmma in N ranks, every second one there; output as by `runs`. Its status.
+ranks() {
+  local count=$1
+  shift
+  SOFTMMA=$softmma OMP_NUM_THREADS=1 OWN=${OWN-none} ip netns exec "$here" timeout 120 mpirun --allow-run-as-root -q -n "$count" \
+    --host 10.77.0.1:8,10.77.0.2:8 --map-by node --bind-to none -x SOFTMMA -x OMP_NUM_THREADS -x OWN -x LC_ALL \
+    --mca plm_rsh_agent "$work/agent" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
+    --mca oob_tcp_if_include 10.77.0.0/24 "$work/rank" "$@" >in/stdout 2>in/stderr </dev/null
+}
+in_ranks() { # STATUS N ARGUMENT...
+  local wanted=$1
+  shift
+  ranks "$@"
+  [ $? -eq "$wanted" ]
+}
+said() { grep '^softmma: ' in/stderr; } # and not mpirun
+same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # but for when they began
+
+in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
+check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
+
+# ---- Campaigns ----
+
+campaign=(campaign --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32
+  --rows 300000 --json)
+runs 1 "${campaign[@]}" --resume whole.json
+cp in/stdout whole.out
+for count in 3 4; do
+  check "a campaign in $count ranks" in_ranks 1 "$count" "${campaign[@]}" --resume "ranks-$count.json"
+  check "a campaign in $count ranks: the same output" same in/stdout whole.out
+  check "a campaign in $count ranks: the same file" same "ranks-$count.json" whole.json
+done
+check 'nothing else is left' [ -z "$(find . -name '*.shard-*')" ]
+sent=$(ip -n "$there" -s link show dev wire | awk '/TX:/ { getline; print $1 }')
+check "the ranks there have sent bytes over the wire: $sent" [ "$sent" -gt 10000 ]
+check 'a whole that is there is printed' in_ranks 1 3 "${campaign[@]}" --resume ranks-4.json
+check 'a whole that is there: the same output' same in/stdout whole.out
+
+# A rank is lost, and its work goes on where it was.
+long=(campaign --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
+in_ranks 0 4 "${long[@]}" --resume long.json &
+for ((wait = 0; wait < 300; wait++)); do
+  [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] && break
+  sleep 0.02
+done
+kill -KILL "$(cat pid.2)"
+wait $!
+check 'a lost rank ends all' [ ! -e long.json ]
+check 'what is known stays' [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ]
+cp long.json.shard-3-of-4 known.json
+check 'of the lost one, too' grep -q '"rows": [1-9][0-9]*,' known.json
+check 'another number of ranks' in_ranks 2 2 "${long[@]}" --resume long.json
+check 'another number of ranks, in one line' [ "$(said | wc -l)" = 1 ]
+check 'another number of ranks, says so' \
+  grep -q '^softmma: --resume: long.json.shard-.*-of-4 is there, of another number of ranks' in/stderr
+check 'going on' in_ranks 0 4 "${long[@]}" --resume long.json
+runs 0 "${long[@]}" --resume one.json
+check 'going on: the same file' same long.json one.json
+check 'going on: nothing else is left' [ -z "$(find . -name '*.shard-*')" ]
+
+# ---- Products ----
+
+# matrix FILE ROWS COLUMNS SEED: small numbers in FP32, by awk, which every machine has.
+matrix() {
+  local header="{'descr': '<f4', 'fortran_order': False, 'shape': ($2, $3), }"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" >"$1"
+  awk -v n=$(($2 * $3)) -v seed="$4" 'BEGIN { srand(seed); for (i = 0; i < n; i++)
+    printf "\\x%02x\\x%02x\\x%02x\\x%02x", rand() * 256, rand() * 256, rand() * 256, 60 + int(rand() * 5) }' |
+    xargs -0 printf '%b' >>"$1"
+}
+matrix A.npy 93 80 1
+matrix B.npy 80 71 2
+matrix C.npy 93 71 3
+product=(gemm --on H100 --in f16 A.npy B.npy -C C.npy --alpha 2)
+runs 0 "${product[@]}" -o one.npy
+cp in/stderr one.notes
+check 'a product in pieces' runs 0 "${product[@]}" --memory 9000 -o pieces.npy
+check 'a product in pieces: the same bytes' cmp one.npy pieces.npy
+check 'a product in pieces: the same notes' cmp one.notes in/stderr
+for count in 2 4; do
+  check "a product in $count ranks" in_ranks 0 "$count" "${product[@]}" --memory 9000 -o "D-$count.npy"
+  check "a product in $count ranks: the same bytes" cmp "D-$count.npy" one.npy
+  check "a product in $count ranks: the same notes" cmp one.notes <(said)
+done
+check 'one summary' [ "$(wc -l <in/stdout)" = 1 ]
+
+# ---- Errors: one line, and nothing is written ----
+
+check 'an error of all ranks' in_ranks 2 4 "${product[@]}" --bias C.npy -o new.npy
+check 'an error of all ranks: one line' [ "$(said | wc -l)" = 1 ]
+OWN=3
+check 'an error of one rank' in_ranks 2 4 gemm --on H100 --in f16 A.npy B.npy -o new.npy
+unset OWN
+check 'an error of one rank: one line, and whose' \
+  [ "$(said)" = 'softmma: rank 3: none.npy: cannot open: No such file or directory' ]
+check 'no product' [ -z "$(find . -name 'new.npy*')" ]
+
+finish
