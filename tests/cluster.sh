@@ -111,6 +111,25 @@ runs 0 "${long[@]}" --resume one.json
 check 'going on: the same file' same long.json one.json
 check 'going on: nothing else is left' [ -z "$(find . -name '*.shard-*')" ]
 
+# ---- Files and experiments ----
+
+mkdir vectors
+for seed in 1 2 3 4 5; do
+  runs 0 gen --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 200 --seed $seed -o vectors/$seed.txt
+done
+sed -i '20s/[0-9a-f]\{8\}$/3f800001/' vectors/4.txt
+verify=(verify vectors vectors/2.txt)
+runs 1 "${verify[@]}"
+cp in/stdout one.out
+check 'files in 4 ranks' in_ranks 1 4 "${verify[@]}"
+check 'files in 4 ranks: the same output' cmp in/stdout one.out
+experiment=(experiment accumulation --small --no-plot)
+runs 0 "${experiment[@]}" -o one
+cp in/stdout one.out
+check 'an experiment in 4 ranks' in_ranks 0 4 "${experiment[@]}" -o four
+check 'an experiment in 4 ranks: the same output' cmp in/stdout one.out
+check 'an experiment in 4 ranks: the same files' diff -r one four
+
 # ---- Products ----
 
 # matrix FILE ROWS COLUMNS SEED: small numbers in FP32, by awk, which every machine has.

@@ -116,6 +116,26 @@ fails 'a file of a shard for the whole' '^softmma: --resume: shard-2.json is of 
   campaign "${one[@]}" --resume shard-2.json
 fails 'open questions' '^softmma: --open has rows and candidates of its own' campaign --open --unit model --shard 1/2
 
+# ---- Experiments ----
+
+experiment=(experiment accumulation --small --no-plot)
+runs 0 "${experiment[@]}" -o one
+cp in/stdout one.out
+for i in 3 1; do
+  gives "experiment, shard $i" 0 "^many/accumulation.csv.shard-$i-of-3: the shard is complete" \
+    "${experiment[@]}" -o many --shard "$i/3"
+done
+check 'a shard keeps its cells' [ -s many/accumulation.csv.shard-3-of-3 ]
+check 'a shard that knows everything' runs 0 "${experiment[@]}" -o many --shard 3/3
+cp -r many other
+runs 0 "${experiment[@]}" -o many # what is missing, too
+check 'experiment: the same output' cmp in/stdout one.out
+check 'experiment: the same files, and no others' diff -r one many
+check 'shards of another seed' runs 2 "${experiment[@]}" -o other --seed 5
+check 'shards of another seed, in one line' \
+  grep -q '^softmma: other/accumulation.csv.shard-1-of-3: rows of another version, seed' in/stderr
+fails 'a shard of nothing' '^softmma: --shard: of which experiment' experiment --shard 1/3
+
 # ---- Coverage ----
 
 for seed in 1 2; do runs 0 coverage "${ampere[@]}" --rows 500 --seed $seed -o "coverage-$seed.json"; done

@@ -166,18 +166,6 @@ static int print_report(const campaign *c, bool json) {
   return smma_finish_output(clean ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
 }
 
-/* ---- Shards ---- */
-
-/* "I/N" */
-static smma_share read_shard(const char *text, const campaign *c) {
-  unsigned long long index, count;
-  char end;
-  if (strspn(text, "0123456789/") != strlen(text) || sscanf(text, "%llu/%llu%c", &index, &count, &end) != 2 ||
-      index < 1 || index > count || count > SMMA_MOST_SHARDS)
-    smma_die("--shard: '%s' is not I/N, part I of N, from 1 to at most %d; for example 1/4", text, SMMA_MOST_SHARDS);
-  return (smma_share){index - 1, count, smma_campaign_part(&c->what)};
-}
-
 /* ---- The command ---- */
 
 static void open_unit(const char *name, const char *option, smma_unit *unit) {
@@ -438,7 +426,10 @@ int smma_command_campaign(int argc, const char **argv) {
   open_unit(against_name, "--against", &against);
   choose_instructions(&c, &target, name);
   smma_report_start(&c.report, &c.what, c.instruction, c.count);
-  if (shard) c.report.shard = read_shard(shard, &c);
+  if (shard) {
+    smma_read_shard(shard, &c.report.shard.index, &c.report.shard.count);
+    c.report.shard.part = smma_campaign_part(&c.what);
+  }
   smma_wait_for_interruption(); /* behind a batch */
   status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
   smma_report_free(&c.report);

@@ -1,5 +1,6 @@
 /* softmma experiment: numerical experiments, each a CSV file, a picture and a summary. */
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/shard.h"
+#include "cluster/ranks.h"
 #include "experiment/plot.h"
 #include "experiment/run.h"
 #include "isa/nearest.h"
@@ -17,6 +20,7 @@ typedef struct {
   char *directory;
   const char **assignments;
   long long seed;
+  uint64_t shard, shards; /* shards 0: all cells */
   int small, threads, no_plot, json;
 } experiment_options;
 
@@ -203,13 +207,20 @@ static json_t *result_json(const smma_experiment_run *run) {
                    (json_int_t)run->seed, "parameters", parameters, "rows", rows);
 }
 
-static int finish(const experiment_options *o, const smma_experiment_run *run, const char *csv, const char *part) {
+/* Removed only when both are there: until then, what was computed can be taken from them. */
+static void remove_parts(const char *part, const glob_t *shards) {
+  unlink(part);
+  for (size_t n = 0; n < shards->gl_pathc; n++) unlink(shards->gl_pathv[n]);
+}
+
+static int finish(const experiment_options *o, const smma_experiment_run *run, const char *csv, const char *part,
+                  const glob_t *shards) {
   char *text = file_name(o, run->experiment, "txt"), *svg = file_name(o, run->experiment, "svg"),
        *png = file_name(o, run->experiment, "png");
   bool drawn;
   write_file(run, csv, smma_experiment_print_csv);
   write_file(run, text, print_text);
-  unlink(part); /* only now: until both are there, what was computed can be taken from it */
+  remove_parts(part, shards);
   drawn = o->no_plot || draw_both(run, svg, png);
   if (o->json)
     smma_print_json(result_json(run));
@@ -221,38 +232,74 @@ static int finish(const experiment_options *o, const smma_experiment_run *run, c
   return smma_finish_output(drawn ? SMMA_EXIT_EQUAL : SMMA_EXIT_FAILED);
 }
 
+/* NAME.csv.part, or of a shard NAME.csv.shard-2-of-4. */
+static char *part_name(const experiment_options *o, const smma_experiment *e) {
+  char ending[80] = "csv.part";
+  if (o->shards)
+    snprintf(ending, sizeof ending, "csv.shard-%llu-of-%llu", (unsigned long long)o->shard + 1,
+             (unsigned long long)o->shards);
+  return file_name(o, e, ending);
+}
+
+/* What shards have left in the folder; for the whole. */
+static void find_shards(const experiment_options *o, const smma_experiment *e, glob_t *found) {
+  char *pattern = file_name(o, e, "csv.shard-*-of-*");
+  *found = (glob_t){0};
+  if (!o->shards && glob(pattern, 0, NULL, found) != 0) found->gl_pathc = 0;
+  free(pattern);
+}
+
 static int run_experiment(const experiment_options *o, const smma_experiment *e) {
   smma_experiment_run run;
   smma_error error;
   smma_progress progress;
-  char *csv = file_name(o, e, "csv"), *part = file_name(o, e, "csv.part");
+  char *csv = file_name(o, e, "csv"), *part = part_name(o, e);
+  smma_experiment_state state = {.part = part, .shard = (size_t)o->shard, .shards = (size_t)o->shards};
+  glob_t shards;
   bool computed, stopped = false;
-  int status;
+  int status = SMMA_EXIT_EQUAL;
   smma_experiment_start(&run, e, o->small);
   run.seed = (uint64_t)o->seed;
   for (const char **a = o->assignments; a && *a; a++)
     if (!smma_experiment_set(&run, *a, &error)) smma_die("--set: %s", error.text);
   make_directory(o->directory);
   smma_require_writable(csv, "-o");
+  find_shards(o, e, &shards);
+  state.more = (const char *const *)shards.gl_pathv, state.count = shards.gl_pathc;
   smma_wait_for_interruption(); /* behind the cells under way */
   smma_progress_start(&progress, NULL, 1);
-  computed = smma_experiment_compute(&run, o->threads, part, watch, &progress, &stopped, &error);
+  computed = smma_experiment_compute(&run, o->threads, &state, watch, &progress, &stopped, &error);
   smma_progress_end();
   if (!computed)
     status = smma_complain("%s", error.text);
   else if (stopped)
-    status = smma_complain("interrupted; the same command goes on from %s", part);
-  else
-    status = finish(o, &run, csv, part);
+    status = smma_rank() ? SMMA_EXIT_FAILED : smma_complain("interrupted; the same command goes on from %s", part);
+  else if (!o->shards)
+    status = finish(o, &run, csv, part, &shards);
+  else if (smma_ranks() == 1)
+    printf("%s: the shard is complete; 'softmma experiment %s' with the same options but --shard takes it\n", part,
+           e->name);
   smma_experiment_end(&run);
+  globfree(&shards);
   free(csv);
   free(part);
   return status;
 }
 
+/* Each rank computes a shard into the folder, which all share; then the first one takes all of them. */
+static int run_in_ranks(const experiment_options *o, const smma_experiment *e) {
+  experiment_options own = *o;
+  int status;
+  own.shard = smma_rank(), own.shards = smma_ranks();
+  status = run_experiment(&own, e);
+  if (status != SMMA_EXIT_EQUAL) return status;
+  smma_ranks_wait();
+  return smma_rank() ? SMMA_EXIT_EQUAL : run_experiment(o, e);
+}
+
 int smma_command_experiment(int argc, const char **argv) {
   experiment_options o = {.directory = (char *)"."};
-  const char **rest;
+  const char **rest, *shard = NULL;
   int status;
   struct poptOption options[] = {
       {"set", 0, POPT_ARG_ARGV, &o.assignments, 0, "a parameter's value; once for each", "NAME=VALUE"},
@@ -262,12 +309,20 @@ int smma_command_experiment(int argc, const char **argv) {
        "T"},
       {"output", 'o', POPT_ARG_STRING | POPT_ARGFLAG_SHOW_DEFAULT, &o.directory, 0,
        "the folder where NAME.csv, NAME.txt, NAME.svg and NAME.png go", "DIRECTORY"},
+      {"shard", 0, POPT_ARG_STRING, &shard, 0,
+       "only part I of N of the work, kept in the folder, where the same without --shard takes it", "I/N"},
       {"no-plot", 0, POPT_ARG_NONE, &o.no_plot, 0, "no pictures", NULL},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print the experiments, or the rows, as JSON", NULL},
       POPT_TABLEEND};
   rest = smma_parse_options(argc, argv, options, 0, 1, details(argc, argv));
   if (o.threads < 0) smma_die("--threads: %d; it takes 0 (all cores) or more", o.threads);
-  status = *rest ? run_experiment(&o, require_experiment(*rest)) : list_experiments(o.json);
+  if (shard && !*rest) smma_die("--shard: of which experiment? (see 'softmma experiment')");
+  if (shard) smma_read_shard(shard, &o.shard, &o.shards);
+  if (!*rest)
+    status = smma_rank() ? SMMA_EXIT_EQUAL : list_experiments(o.json);
+  else
+    status =
+        smma_ranks() > 1 ? run_in_ranks(&o, require_experiment(*rest)) : run_experiment(&o, require_experiment(*rest));
   for (const char **a = o.assignments; a && *a; a++) free((char *)*a);
   free(o.assignments);
   return status;

@@ -8,6 +8,7 @@
 #include "cli/classes.h"
 #include "cli/row.h"
 #include "cli/values.h"
+#include "cluster/ranks.h"
 #include "io/custom_file.h"
 #include "rows/check.h"
 #include "unit/unit.h"
@@ -36,6 +37,10 @@ typedef struct {
   char **path;                 /* of files with mismatches: upper bits of a row's index, below them is its line */
   size_t paths;
   smma_progress progress;
+  size_t at;       /* number of the next file, of all */
+  uint64_t *clean; /* of each file: its rows, where a rank found them all right; 0: not known */
+  size_t cleans;   /* of these */
+  bool surveys;    /* only tells which of this rank's files are clean */
 } verification;
 
 enum { LINE_BITS = 40 };
@@ -193,7 +198,67 @@ static void show_progress(const smma_check_totals *totals, void *context) {
   smma_progress_show(&((verification *)context)->progress, totals->rows, 0);
 }
 
+/* ---- Ranks: each looks at every so many'th file; the first one then at those that are not right, as if it were alone
+   ---- */
+
+static void note_clean(verification *v, uint64_t rows) {
+  if (v->at >= v->cleans) {
+    const size_t longer = 2 * v->at + 64;
+    v->clean = realloc(v->clean, longer * sizeof *v->clean);
+    if (!v->clean) smma_die("out of memory");
+    memset(v->clean + v->cleans, 0, (longer - v->cleans) * sizeof *v->clean);
+    v->cleans = longer;
+  }
+  v->clean[v->at] = rows;
+}
+
+static void survey(verification *v, FILE *stream, const char *path) {
+  smma_check_totals totals = {0, 0};
+  const smma_check_watcher watcher = {.compute = v->unit ? ask_unit : NULL, .context = v};
+  const bool whole = smma_check_stream(stream, path, &totals, &watcher, NULL);
+  note_clean(v, whole && !totals.mismatches ? totals.rows : 0);
+}
+
+/* Whether this rank has not to look at the next file, of which a rank knows enough or which is another's to survey. */
+static bool is_known(verification *v) {
+  if (v->surveys) return v->at % smma_ranks() != smma_rank();
+  if (v->at >= v->cleans || !v->clean[v->at]) return false;
+  v->totals.rows += v->clean[v->at];
+  v->files++;
+  return true;
+}
+
+static void look(verification *v, FILE *stream, const char *path);
+
 static void check_stream(verification *v, FILE *stream, const char *path) {
+  if (!is_known(v)) look(v, stream, path);
+  v->at++;
+}
+
+/* The rows of clean files, of all ranks. */
+static void gather(verification *v) {
+  if (smma_rank()) smma_ranks_send(v->clean, v->cleans * sizeof *v->clean);
+  for (size_t rank = 1; smma_rank() == 0 && rank < smma_ranks(); rank++) {
+    size_t size;
+    uint64_t *theirs = smma_ranks_receive(rank, &size);
+    if (!theirs) smma_die("out of memory");
+    for (size_t n = 0; n < size / sizeof *theirs; n++)
+      if (theirs[n]) {
+        v->at = n;
+        note_clean(v, theirs[n]);
+      }
+    free(theirs);
+  }
+  v->at = 0;
+  v->surveys = false;
+}
+
+static void look(verification *v, FILE *stream, const char *path) {
+  if (v->surveys) {
+    survey(v, stream, path);
+    return;
+  }
+
   smma_error error;
   smma_check_watcher watcher = {v->unit ? ask_unit : NULL, report, collect_right, show_progress, v};
   unsigned long long rows = v->totals.rows;
@@ -259,6 +324,21 @@ static void print_summary(verification *v) {
   }
 }
 
+/* Standard input is the first rank's. */
+static void check_paths(verification *v, const char **paths) {
+  for (; *paths; paths++)
+    if (strcmp(*paths, "-") != 0)
+      check_path(v, *paths, true);
+    else if (!v->surveys)
+      look(v, stdin, "standard input");
+}
+
+static void close_verification(verification *v) {
+  free_classes(v);
+  free(v->clean);
+  if (v->unit) smma_unit_close(v->unit);
+}
+
 int smma_command_verify(int argc, const char **argv) {
   verification v = {.most = 10};
   const char **paths, *unit_name = NULL;
@@ -282,12 +362,17 @@ int smma_command_verify(int argc, const char **argv) {
   v.json = json;
   v.mismatches = json ? json_array() : NULL;
   smma_progress_start(&v.progress, "rows", 1);
-  for (; *paths; paths++) {
-    if (strcmp(*paths, "-") == 0)
-      check_stream(&v, stdin, "standard input");
-    else
-      check_path(&v, *paths, true);
+  if (smma_ranks() > 1) {
+    v.surveys = true;
+    check_paths(&v, paths);
+    gather(&v);
+    if (smma_rank()) {
+      json_decref(v.mismatches);
+      close_verification(&v);
+      return SMMA_EXIT_EQUAL;
+    }
   }
+  check_paths(&v, paths);
   smma_progress_end();
   if (v.files == 0 && !v.failed)
     smma_die("no vector file found; a vector file is a binary one, or a .txt file with a '# instruction:' line");
@@ -295,7 +380,6 @@ int smma_command_verify(int argc, const char **argv) {
     print_summary(&v);
   else
     json_decref(v.mismatches);
-  free_classes(&v);
-  if (v.unit) smma_unit_close(v.unit);
+  close_verification(&v);
   return smma_finish_output(v.failed ? SMMA_EXIT_FAILED : v.totals.mismatches ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

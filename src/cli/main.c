@@ -43,7 +43,7 @@ static int command_help(const char *name) {
 /* Commands that ranks share the work of; others are rank 0's alone. --shard needs no launcher, whoever has started it.
  */
 static bool is_shared(const char *name) {
-  static const char *const shared[] = {"campaign", "gemm"};
+  static const char *const shared[] = {"campaign", "experiment", "gemm", "verify"};
   for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
     if (strcmp(shared[i], name) == 0) return true;
   return false;

@@ -5,8 +5,7 @@
 #include "campaign/campaign.h"
 #include "classes/classes.h"
 #include "cli/classes.h"
-
-enum { SMMA_MOST_SHARDS = 1 << 20 };
+#include "cli/shard.h"
 
 typedef struct {
   const smma_instruction *instruction;

@@ -66,6 +66,19 @@ static bool take(const char *path, const char *head, char **rows, size_t cells, 
   return taken;
 }
 
+bool smma_part_read(const char *path, const char *head, char **rows, size_t cells, smma_error *error) {
+  char **found = calloc(cells + 1, sizeof *found);
+  size_t good;
+  const bool taken = found ? take(path, head, found, cells, &good, error) : smma_fail(error, "out of memory");
+  for (size_t n = 0; found && n < cells; n++)
+    if (taken && !rows[n])
+      rows[n] = found[n];
+    else
+      free(found[n]);
+  free(found);
+  return taken;
+}
+
 static bool cannot_write(const smma_part *part, smma_error *error) {
   return smma_fail(error, "%s: cannot write: %s", part->path, strerror(errno));
 }

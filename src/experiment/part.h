@@ -14,6 +14,9 @@ typedef struct {
    being written is cut off. A file that begins otherwise than with `head`, or holds what nobody wrote, is an error. */
 bool smma_part_open(smma_part *part, const char *path, const char *head, char **rows, size_t cells, smma_error *error);
 
+/* Takes what another run's file knows, which stays as it is: cells that rows[] has not yet. */
+bool smma_part_read(const char *path, const char *head, char **rows, size_t cells, smma_error *error);
+
 /* Appends a cell's rows. */
 bool smma_part_add(smma_part *part, size_t cell, const char *rows, smma_error *error);
 

@@ -97,9 +97,10 @@ void smma_experiment_end(smma_experiment_run *run) {
 /* ---- Cells ---- */
 
 typedef struct {
+  const smma_experiment_state *state;
   smma_part part;
-  char **rows; /* of each cell; NULL: not computed */
-  size_t cells, done;
+  char **rows;             /* of each cell; NULL: not computed */
+  size_t cells, all, done; /* of all shards; of this one */
   smma_experiment_watcher *watcher;
   void *context;
   bool stopped, failed;
@@ -131,10 +132,14 @@ static void keep(progress *p, size_t cell, char *rows, const smma_error *error) 
   if (!rows)
     *p->error = *error;
   else if (smma_part_add(&p->part, cell, rows, p->error))
-    p->stopped |= p->watcher && p->watcher(++p->done, p->cells, p->context);
+    p->stopped |= p->watcher && p->watcher(++p->done, p->all, p->context);
   else
     rows = NULL;
   p->failed = !rows;
+}
+
+static bool is_own(const progress *p, size_t cell) {
+  return p->state->shards == 0 || cell % p->state->shards == p->state->shard;
 }
 
 static bool wants_more(progress *p) {
@@ -150,39 +155,43 @@ static void compute_cells(const smma_experiment_run *run, progress *p, int threa
   for (size_t cell = 0; cell < p->cells; cell++) {
     smma_error error;
     char *rows;
-    if (p->rows[cell] || !wants_more(p)) continue;
+    if (p->rows[cell] || !is_own(p, cell) || !wants_more(p)) continue;
     rows = compute_cell(run, cell, &error);
 #pragma omp critical(smma_experiment)
     keep(p, cell, rows, &error);
   }
 }
 
-static bool compute_and_keep(smma_experiment_run *run, int threads, const char *path, progress *p) {
+/* What is known: of this shard's file, which goes on, and of others. */
+static bool open_files(smma_experiment_run *run, progress *p) {
   char *head = head_text(run);
-  bool opened = false;
-  if (!head)
-    smma_fail(p->error, "out of memory");
-  else
-    opened = smma_part_open(&p->part, path, head, p->rows, p->cells, p->error);
+  bool opened = head || smma_fail(p->error, "out of memory");
+  opened = opened && smma_part_open(&p->part, p->state->part, head, p->rows, p->cells, p->error);
+  for (size_t n = 0; opened && n < p->state->count; n++)
+    opened = smma_part_read(p->state->more[n], head, p->rows, p->cells, p->error);
   free(head);
-  if (!opened) return false;
-  for (size_t i = 0; i < p->cells; i++) p->done += p->rows[i] != NULL;
+  return opened;
+}
+
+static bool compute_and_keep(smma_experiment_run *run, int threads, progress *p) {
+  if (!open_files(run, p)) return false;
+  for (size_t i = 0; i < p->cells; i++) p->all += is_own(p, i), p->done += is_own(p, i) && p->rows[i] != NULL;
   if (threads == 0) threads = smma_default_threads();
   compute_cells(run, p, threads < smma_most_threads() ? threads : smma_most_threads());
   return !p->failed;
 }
 
-bool smma_experiment_compute(smma_experiment_run *run, int threads, const char *part, smma_experiment_watcher *watcher,
-                             void *context, bool *stopped, smma_error *error) {
-  progress p = {.watcher = watcher, .context = context, .error = error};
+bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_experiment_state *state,
+                             smma_experiment_watcher *watcher, void *context, bool *stopped, smma_error *error) {
+  progress p = {.state = state, .watcher = watcher, .context = context, .error = error};
   bool done;
   if (!run->experiment->prepare(run, &p.cells, error)) return false;
   p.rows = calloc(p.cells + 1, sizeof *p.rows);
   if (!p.rows) smma_fail(error, "out of memory");
-  done = p.rows && compute_and_keep(run, threads, part, &p);
+  done = p.rows && compute_and_keep(run, threads, &p);
   done = smma_part_close(&p.part, done ? error : NULL) && done;
-  *stopped = done && p.done < p.cells;
-  if (done && !*stopped) done = make_table(run, p.rows, p.cells, error);
+  *stopped = done && p.done < p.all;
+  if (done && !*stopped && p.all == p.cells) done = make_table(run, p.rows, p.cells, error);
   for (size_t i = 0; p.rows && i < p.cells; i++) free(p.rows[i]);
   free(p.rows);
   if (run->experiment->finish) run->experiment->finish(run);

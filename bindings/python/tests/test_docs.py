@@ -88,6 +88,12 @@ def test_subnormals():
     assert {share for (gpu, scale), share in zeros.items() if (gpu, scale) != ("MI250X", "1")} == {"0.0%"}
 
 
+def test_blocks():
+    """In blocks by two workers of Dask every bit is that of one product."""
+    pytest.importorskip("dask.distributed", reason="dask is not installed: the example of blocks is NOT run")
+    assert run("blocks.py") == "300 x 400, K = 1000, by 2 workers: 0 elements differ in a bit\n"
+
+
 def outputs(notebook):
     """What a notebook shows, without pictures: the text of every cell."""
     for cell in notebook.cells:
