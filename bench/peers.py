@@ -3,13 +3,12 @@
     pip install torch mmasim mmaemu fpy2 && pip install .
     git clone https://github.com/north-numerical-computing/MATLAB-tensor-core      # and Octave
     git clone https://github.com/bksaiki/fpy
-    git clone https://github.com/badasherez/gpu-simulator                          # build it as its README says
-    OMP_NUM_THREADS=1 python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy --hawkeye gpu-simulator
+    OMP_NUM_THREADS=1 python bench/peers.py --toolbox MATLAB-tensor-core --fpy fpy
 
 mmasim (Xie et al.) computes single instructions, so do FPy's models of them (Saiki) and, chained over K, the MATLAB
 toolbox (Khattak, Mikaitis), which Octave runs; mmaemu (Ding) FP8 products as cuBLAS computes them on an H100 PCIe and an
-RTX 4060, Hawkeye (Badash et al.) products of FP16, BF16 and E4M3 on an A100 or H100. mmasim, mmaemu and Hawkeye's
-interface need PyTorch, on the CPU here. Two NaN count as equal. Whoever is not named is left out, and that is said.
+RTX 4060. mmasim and mmaemu need PyTorch, on the CPU here. Two NaN count as equal. Times are those of the CPU, so that
+other programs on the machine change them little. Whoever is not named is left out, and that is said.
 """
 
 import argparse
@@ -40,14 +39,14 @@ ROWS = 4096
 
 
 def alternately(one, other):
-    """Seconds of both, measured in turn: the least of each."""
+    """Seconds of the CPU that both take, measured in turn: the least of each."""
     times = []
     for _ in range(TURNS):
         pair = []
         for function in one, other:
-            start = time.perf_counter()
+            start = time.process_time()
             function()
-            pair.append(time.perf_counter() - start)
+            pair.append(time.process_time() - start)
         times.append(pair)
     return [min(column) for column in zip(*times)]
 
@@ -140,57 +139,25 @@ def compare_mmaemu(generator, size=512):
             )
 
 
-# ---- Hawkeye ----
-
-
-def compare_hawkeye(generator, clone, size=256):
-    sys.path.insert(0, str(clone))
-    import gpu_simulator_py as hawkeye
-
-    print(f"Hawkeye: products of {size} x {size} x {size}, on as many threads as it likes; SoftMMA on one")
-    simulators = hawkeye.Ampere_simulator(), hawkeye.Hopper_simulator(), hawkeye.Hopper_fp8_simulator()
-    for simulator, gpu, formats in zip(
-        simulators, ("A100", "H100", "H100"), (("f16", "bf16"), ("f16", "bf16"), ("e4m3",))
-    ):
-        for name in formats:
-            a, b = (operands(generator, name, (size, size), "normal") for _ in "ab")
-            # FP8 takes B with a row for each of its columns, as torch._scaled_mm.
-            x, y = tensor(a), tensor(np.ascontiguousarray(b.T)) if name == "e4m3" else tensor(b)
-
-            def ours(a=a, b=b, gpu=gpu):
-                return softmma.matmul(a, b, on=gpu, threads=1)
-
-            def theirs(x=x, y=y, simulator=simulator):
-                return simulator.matmul(x, y).numpy()
-
-            count = int(different(ours(), theirs().astype(np.float32)).sum())
-            seconds, other_seconds = alternately(ours, theirs)
-            print(
-                f"  {gpu} {name}: {count} of {size * size} results differ; "
-                f"SoftMMA is {other_seconds / seconds:.0f} times as fast"
-            )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in "toolbox", "fpy", "hawkeye":
+    for name in "toolbox", "fpy":
         parser.add_argument(f"--{name}", type=Path, metavar="CLONE")
     parser.add_argument("--rows", type=int, default=200, help="random rows of each kind and instruction (default: 200)")
-    parser.add_argument("--only", choices=("rows", "mmasim", "mmaemu", "hawkeye"), help="this part alone")
+    parser.add_argument("--only", choices=("rows", "mmasim", "mmaemu"), help="this part alone")
     given = parser.parse_args()
     if os.environ.get("OMP_NUM_THREADS") != "1":
         sys.exit("peers: set OMP_NUM_THREADS=1, so that SoftMMA has one thread as the others have")
     torch.set_num_threads(1)
     generator = np.random.default_rng(0)
     print(f"softmma {softmma.__version__}, torch {torch.__version__}, Python {sys.version.split()[0]}, one thread")
-    for name in "toolbox", "fpy", "hawkeye":
+    for name in "toolbox", "fpy":
         if not getattr(given, name):
             print(f"without --{name}: left out")
     parts = {
         "rows": lambda: compare_recorded(generator, given.toolbox, given.fpy, given.rows),
         "mmasim": lambda: compare_mmasim(generator),
         "mmaemu": lambda: compare_mmaemu(generator),
-        "hawkeye": lambda: given.hawkeye and compare_hawkeye(generator, given.hawkeye),
     }
     for name, part in parts.items():
         if given.only in (None, name):

@@ -10,11 +10,11 @@ for n = 0:str2double(given{3}) - 1
   c = dlmread(file('c'), ' ');
   model = str2func(names{1});
   d = zeros(size(c));
-  start = tic;
+  start = cputime();
   for row = 1:rows(c)
     d(row) = model(1, a(row, :), b(row, :)', 1, c(row), names{2:end});
   end
-  seconds = toc(start);
+  seconds = cputime() - start;
   out = fopen(file('d'), 'w');
   fprintf(out, '%.17g\n', d);
   fclose(out);
