@@ -72,6 +72,9 @@ same() { cmp <(grep -v '"date"' "$1") <(grep -v '"date"' "$2"); } # but for when
 in_ranks 0 4 units || skip "mpirun does not start: $(head -n 3 in/stderr)"
 check 'what is not shared the first rank does' [ "$(grep -c '^model' in/stdout)" = 1 ]
 
+check 'help' in_ranks 0 2 campaign --help
+check 'help, once' [ "$(grep -c '^softmma campaign: ' in/stdout)" = 1 ]
+
 # ---- Campaigns ----
 
 campaign=(campaign --unit "plugin:$modules/wrong_unit.so:flushed_b" --on A100 --instr mma.m16n8k16.f32.f16.f16.f32

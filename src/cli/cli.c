@@ -89,6 +89,7 @@ static void print_command_help(const smma_command *command, const char *details)
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
   if (details) printf("\n%s", details);
+  smma_ranks_end();
   exit(smma_finish_output(SMMA_EXIT_EQUAL));
 }
 

@@ -40,15 +40,17 @@ static int command_help(const char *name) {
   return command ? command->run(2, help) : unknown_command(name);
 }
 
-/* Commands that ranks share the work of; others are rank 0's alone. --shard needs no launcher, whoever has started it.
- */
-static bool is_shared(const char *name) {
+/* Commands that ranks share the work of; all else is rank 0's alone. */
+static bool is_shared(int argc, const char **argv) {
   static const char *const shared[] = {"campaign", "experiment", "gemm", "verify"};
-  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-    if (strcmp(shared[i], name) == 0) return true;
+  for (int i = 2; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return false;
+  for (size_t i = 0; argc > 1 && i < sizeof shared / sizeof *shared; i++)
+    if (strcmp(shared[i], argv[1]) == 0) return true;
   return false;
 }
 
+/* --shard needs no launcher, whoever has started it. */
 static void start_ranks(int argc, const char **argv) {
   smma_error error;
   for (int i = 2; i < argc; i++)
@@ -56,22 +58,23 @@ static void start_ranks(int argc, const char **argv) {
   if (smma_ranks_launched() && !smma_ranks_start(&error)) smma_die("%s", error.text);
 }
 
-static int run(const smma_command *command, int argc, const char **argv) {
-  const int status = smma_rank() == 0 || is_shared(command->name) ? command->run(argc, argv) : SMMA_EXIT_EQUAL;
-  if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
-  smma_ranks_end();
-  return status;
-}
-
-int main(int argc, const char **argv) {
+static int run(int argc, const char **argv) {
   const smma_command *command;
-  setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
-  smma_handle_signals();
-  start_ranks(argc, argv);
   if (argc < 2) return missing_command();
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
     return argc > 2 ? command_help(argv[2]) : print_help();
   if (strcmp(argv[1], "--version") == 0) argv[1] = "version";
   command = smma_find_command(argv[1]);
-  return command ? run(command, argc - 1, argv + 1) : unknown_command(argv[1]);
+  return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+int main(int argc, const char **argv) {
+  int status = SMMA_EXIT_EQUAL;
+  setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
+  smma_handle_signals();
+  start_ranks(argc, argv);
+  if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
+  if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
+  smma_ranks_end();
+  return status;
 }
