@@ -847,7 +847,7 @@ check 'gen: the first rows are the same' [ "$(head -n "$(wc -l <ten.txt)" hundre
 runs 0 gen "${volta[@]}" --rows 100 --seed 8 -o other.txt
 check 'gen: another seed, other rows' differs hundred.txt other.txt
 gives 'gen: no rows' 0 '^# arch: volta$' gen "${volta[@]}" --rows 0
-kinds='random normal edge zeros tiny cancellation ill network'
+kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 for kind in $kinds; do
   runs 0 gen "${volta[@]}" --rows 50 --kind "$kind" -o kind.txt
   gives "gen --kind $kind, verified" 0 '^rows=50 mismatches=0$' verify kind.txt

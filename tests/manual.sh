@@ -9,7 +9,7 @@ source "$source_directory/tests/judging.sh"
 
 touch A.npy A16.npy hundred.txt
 kernels=$("$softmma" version | sed -n 's/^kernels *\([^(]*\).*/\1/p' | tr -d ,)
-kinds='random normal edge zeros tiny cancellation ill network'
+kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 
 # ---- The manual page ----
 

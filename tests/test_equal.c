@@ -77,7 +77,7 @@ static bool agree(const smma_instruction *x, const smma_instruction *y, int k, i
                               .as = &as,
                               .rule = {&x->rule->rule, &y->rule->rule},
                               .without_c = !any_c,
-                              .rows = 2 * SMMA_ROWS_KINDS * rows,
+                              .rows = 2 * SMMA_ROWS_IN_TURN * rows,
                               .seed = 1};
   for (int t = 0; t < 2; t++) assert_true(smma_product_open(&product[t], target[t], &as, tile[t], &error));
   assert_true(smma_find_witness(&search, &witness, &error));

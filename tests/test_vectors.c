@@ -195,7 +195,7 @@ static void check_made(const smma_instruction *i, const smma_rows *rows, uint64_
     smma_row_request request = {.size = sizeof request, .seed = seed, .first = first + done, .rows = portions[n % 3]};
     request.a = (void *)to.a, request.b = (void *)to.b, request.c = (void *)to.c;
     request.scale_a = (void *)to.scale_a, request.scale_b = (void *)to.scale_b;
-    if (n == 3) request.kind = smma_row_kind_text((smma_row_kind)(first % SMMA_ROWS_KINDS)), request.first = first;
+    if (n == 3) request.kind = smma_row_kind_text((smma_row_kind)(first % SMMA_ROWS_IN_TURN)), request.first = first;
     assert_int_equal(smma_make_rows(i, &request), SMMA_OK);
     done += request.rows;
   }
@@ -237,15 +237,15 @@ static void test_made_rows(void **state) {
   assert_false(smma_same(NULL, 0, 0));
 }
 
-/* FNV-1a of all operands of 800 rows, a hundred of each kind. */
-static uint64_t digest_of_generated(const smma_instruction *i) {
+/* FNV-1a of all operands of 800 rows, a hundred of each kind; or of one kind alone. */
+static uint64_t digest_of_generated(const smma_instruction *i, int kinds, smma_row_kind one) {
   const uint64_t seed = UINT64_C(0x123456789abcdef), first = UINT64_C(0xffffff00);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   smma_rows rows;
-  assert_true(smma_rows_allocate(i, 100 * SMMA_ROWS_KINDS, &rows));
-  smma_generate_rows(&rows, seed, first, rows.capacity, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
-  check_drawn(i, &rows, (smma_row_selection){seed, first, SMMA_ROWS_KINDS, 0});
-  check_made(i, &rows, seed, first);
+  assert_true(smma_rows_allocate(i, 800, &rows));
+  smma_generate_rows(&rows, seed, first, rows.capacity, kinds, one);
+  check_drawn(i, &rows, (smma_row_selection){seed, first, kinds, (int)one});
+  if (kinds) check_made(i, &rows, seed, first);
   for (size_t n = 0; n < rows.capacity; n++) {
     smma_row row;
     smma_rows_get(&rows, n, &row);
@@ -261,23 +261,38 @@ static uint64_t digest_of_generated(const smma_instruction *i) {
 static void test_generated_rows(void **state) {
   static const struct {
     const char *gpu, *name;
-    uint64_t digest;
+    uint64_t in_turn, schryer, aimed;
   } known[] = {
-      {"H100", "wgmma.m64n256k16.f32.f16.f16", UINT64_C(0x705ac296f2003878)},
-      {"H100", "wgmma.m64n256k16.f16.f16.f16", UINT64_C(0xc819bf09582ec35a)},
-      {"A100", "mma.m16n8k8.f32.bf16.bf16.f32", UINT64_C(0x52546feb87554e91)},
-      {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", UINT64_C(0x6e68880b30622453)},
-      {"A100", "mma.m8n8k4.f64.f64.f64.f64", UINT64_C(0x118a66bb9144d665)},
-      {"A100", "mma.m16n8k32.s32.s8.u8.s32", UINT64_C(0xfe93d226525dbbbb)},
-      {"H100", "wgmma.m64n256k32.f32.e4m3.e5m2", UINT64_C(0xad1616814796fed8)},
-      {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", UINT64_C(0x9afcdfb9adaefc51)},
-      {"B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0", UINT64_C(0x74441fab1978e243)},
-      {"B200", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", UINT64_C(0x0662a1c71620ae46)},
+      {"H100", "wgmma.m64n256k16.f32.f16.f16", UINT64_C(0x705ac296f2003878), UINT64_C(0xf61c8319af1484e9),
+       UINT64_C(0xd5c7a0db27a2a34b)},
+      {"H100", "wgmma.m64n256k16.f16.f16.f16", UINT64_C(0xc819bf09582ec35a), UINT64_C(0xe76e44f437b6838b),
+       UINT64_C(0x4f283883adc4b778)},
+      {"A100", "mma.m16n8k8.f32.bf16.bf16.f32", UINT64_C(0x52546feb87554e91), UINT64_C(0x4bd435f9bf38b8df),
+       UINT64_C(0x5a114dc7e6b1a3a4)},
+      {"A100", "mma.m16n8k4.f32.tf32.tf32.f32", UINT64_C(0x6e68880b30622453), UINT64_C(0x43a9da8d855f9d5a),
+       UINT64_C(0xce5d5753f06fc5a2)},
+      {"A100", "mma.m8n8k4.f64.f64.f64.f64", UINT64_C(0x118a66bb9144d665), UINT64_C(0x0f73397728a25880),
+       UINT64_C(0x6fcd6303067be3e7)},
+      {"A100", "mma.m16n8k32.s32.s8.u8.s32", UINT64_C(0xfe93d226525dbbbb), UINT64_C(0x64d8b3d6b0254ce8),
+       UINT64_C(0xc509daa3201b02bb)},
+      {"H100", "wgmma.m64n256k32.f32.e4m3.e5m2", UINT64_C(0xad1616814796fed8), UINT64_C(0xbc333f069cf649fc),
+       UINT64_C(0x461ac34c9d01e65b)},
+      {"MI300X", "v_mfma_f32_16x16x32_fp8_bf8", UINT64_C(0x9afcdfb9adaefc51), UINT64_C(0x4230b9e48c4e9934),
+       UINT64_C(0x9143bcaef6c361bc)},
+      {"B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0", UINT64_C(0x74441fab1978e243),
+       UINT64_C(0x355a3ae8daa63159), UINT64_C(0x68cfa0c4404a4a76)},
+      {"B200", "tcgen05.m128n256k64.block16.f32.e2m1.e2m1.ue4m3", UINT64_C(0x0662a1c71620ae46),
+       UINT64_C(0x09d9f99ee1eaf272), UINT64_C(0x02d5356b70a05c18)},
   };
   (void)state;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    const uint64_t digest = digest_of_generated(find(known[i].gpu, known[i].name));
-    if (digest != known[i].digest) fail_msg("%s: rows of digest 0x%016" PRIx64, known[i].name, digest);
+    const smma_instruction *one = find(known[i].gpu, known[i].name);
+    const uint64_t in_turn = digest_of_generated(one, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
+    const uint64_t schryer = digest_of_generated(one, 0, SMMA_ROWS_SCHRYER);
+    const uint64_t aimed = digest_of_generated(one, 0, SMMA_ROWS_AIMED);
+    if (in_turn != known[i].in_turn || schryer != known[i].schryer || aimed != known[i].aimed)
+      fail_msg("%s: rows of digests 0x%016" PRIx64 ", 0x%016" PRIx64 ", 0x%016" PRIx64, known[i].name, in_turn, schryer,
+               aimed);
   }
 }
 

@@ -480,8 +480,8 @@ static int make_rows(const char *function, void *unit, const char *kind, uint64_
   if (smma_make_rows(m->is.info.instruction, &none) != SMMA_OK)
     return fail(
         function,
-        "there is no kind '%s' of rows: it is random, normal, edge, zeros, tiny, cancellation, ill, network, or "
-        "\"\" for all in turn",
+        "there is no kind '%s' of rows: it is random, normal, edge, zeros, tiny, cancellation, ill, network, schryer, "
+        "aimed, or \"\" for the first eight in turn",
         kind);
   while (done < rows) {
     const stock *x = find_stock(function, m, kind, seed, first + done, BATCHES * rows);

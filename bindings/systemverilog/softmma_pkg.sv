@@ -39,8 +39,8 @@ package softmma_pkg;
       input longint unsigned c[], output longint unsigned d[]);
 
   // Rows that reach the corners of the formats: `first`, first + 1, ... of a seed, the same on every machine. Of a kind
-  // (random, normal, edge, zeros, tiny, cancellation, ill, network), or, for "", of all of these in turn; and the
-  // model's results.
+  // (random, normal, edge, zeros, tiny, cancellation, ill, network, schryer, aimed), or, for "", of the first eight in
+  // turn; and the model's results.
   import "DPI-C" function int softmma_make_rows(input chandle unit, input string kind, input longint unsigned seed,
       input longint unsigned first, output longint unsigned a[], output longint unsigned b[],
       output longint unsigned c[], output longint unsigned d[]);

@@ -252,17 +252,17 @@ SMMA_API int smma_same(const smma_instruction *instruction, uint64_t d, uint64_t
 /* Which rows of operands are made, and where they go: arrays as smma_batch has them. */
 typedef struct {
   size_t size; /* of this struct */
-  /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill" or "network" (docs/units.md has what they are
-   * for); NULL: all eight in turn, row i of kind i mod 8. */
+  /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer" or "aimed" (docs/units.md
+   * has what they are for); NULL: the first eight in turn, row i of kind i mod 8. */
   const char *kind;
   uint64_t seed, first; /* rows `first` to first + rows - 1 of that seed */
   size_t rows;
   void *a, *b, *c, *scale_a, *scale_b;
 } smma_row_request;
 
-/* Makes rows that reach the corners of an instruction, as `softmma campaign` asks units for them: row i of a seed is
- * the same on every machine, in whatever portions rows are made. By the calling thread. Errors: SMMA_INVALID_ARGUMENT,
- * SMMA_MISSING_SCALE. */
+/* Makes rows that reach the corners of an instruction, of the kinds that `softmma campaign` asks units for: row i of a
+ * seed is the same on every machine, in whatever portions rows are made. By the calling thread. Errors:
+ * SMMA_INVALID_ARGUMENT, SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each

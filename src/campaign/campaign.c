@@ -24,7 +24,7 @@ typedef struct {
 } work;
 
 static smma_row_selection selection_of(const smma_campaign *c, uint64_t first) {
-  return (smma_row_selection){c->seed, first, c->one_kind ? 0 : SMMA_ROWS_KINDS, (int)c->kind};
+  return (smma_row_selection){c->seed, first, c->one_kind ? 0 : SMMA_ROWS_IN_TURN, (int)c->kind};
 }
 
 void smma_campaign_rows(const smma_campaign *c, uint64_t first, size_t count, smma_rows *rows) {

@@ -11,7 +11,7 @@ typedef struct {
   smma_unit *unit, *against;
   uint64_t rows; /* of each instruction; of a recording, at most those that it has */
   uint64_t seed;
-  bool one_kind; /* only rows of `kind`; else all kinds in turn */
+  bool one_kind; /* only rows of `kind`; else the first eight kinds in turn */
   smma_row_kind kind;
   smma_share share; /* of each instruction's rows; count 0: all */
 } smma_campaign;

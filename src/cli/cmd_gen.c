@@ -98,7 +98,9 @@ int smma_command_gen(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG, &rows, 0, "how many rows (default: 1000)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
       {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
-       "random, normal, edge, zeros, tiny, cancellation, ill or network; the first six in turn without it", "K"},
+       "random, normal, edge, zeros, tiny, cancellation, ill, network, schryer or aimed; the first six in turn without "
+       "it",
+       "K"},
       {"cover", 0, POPT_ARG_NONE, &covers, 0,
        "few rows that make all happen that coverage counts; with --rows, more like them", NULL},
       SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),

@@ -74,7 +74,8 @@ int smma_command_record(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; all in turn without it", "K"},
+      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; the first eight in turn without it",
+       "K"},
       SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; -: standard output", "FILE"},
       POPT_TABLEEND};

@@ -116,7 +116,7 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
   char text[SMMA_MISFIT_SIZE];
   fprintf(stream, "\nthe best model disagrees with %llu of %llu %s rows", (unsigned long long)m->wrong,
           (unsigned long long)m->asked, f->recording ? "recorded" : "new");
-  for (int kind = 0; kind < SMMA_ROWS_KINDS && !f->recording; kind++)
+  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
     fprintf(stream, "%s %s %.3g %%", kind ? "," : ":", smma_row_kind_text((smma_row_kind)kind),
             m->of_kind[kind] ? 100.0 * (double)m->wrong_of[kind] / (double)m->of_kind[kind] : 0.0);
   fputc('\n', stream);
@@ -250,7 +250,7 @@ static json_t *misfit_json(const smma_instruction *i, const smma_inference *f) {
   json_t *kinds = json_object(), *rows = json_array();
   char text[SMMA_MISFIT_SIZE];
   if (!m->asked) return json_decref(kinds), json_decref(rows), json_null();
-  for (int kind = 0; kind < SMMA_ROWS_KINDS && !f->recording; kind++)
+  for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
     json_object_set_new(kinds, smma_row_kind_text((smma_row_kind)kind),
                         json_pack("[I, I]", (json_int_t)m->wrong_of[kind], (json_int_t)m->of_kind[kind]));
   for (int n = 0; n < m->examples; n++)

@@ -13,8 +13,13 @@ typedef enum {
   SMMA_ROWS_CANCELLATION, /* terms that cancel in pairs, and c against the first */
   SMMA_ROWS_ILL,          /* ill-conditioned sums: condition numbers from 1 to 10^12, as far as the formats reach */
   SMMA_ROWS_NETWORK,      /* as in trained networks: N(0, 1), and one in 64 of N(0, 100) */
+  SMMA_ROWS_SCHRYER,      /* significands of one run of ones or of zeros, exponents within a window */
+  SMMA_ROWS_AIMED,        /* the same, few terms or many, some cancelled; c around a product, ties */
   SMMA_ROWS_KINDS
 } smma_row_kind;
+
+/* Those that whoever asks for no kind gets in turn, in every version. */
+enum { SMMA_ROWS_IN_TURN = SMMA_ROWS_SCHRYER };
 
 /* Rows of a seed from `first` on: of the first `kinds` kinds in turn, or all of kind `one` if `kinds` is 0. */
 typedef struct {

@@ -44,7 +44,7 @@ static bool ask(work *w, size_t first, size_t count) {
 static void fill(work *w) {
   enum { CUTS = 9 };
   smma_rule rule[CUTS];
-  smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int n = 0; n < CUTS; n++) {
     rule[n] = (smma_rule){.algorithm = SMMA_G_FDPA};
     rule[n].with.g_fdpa.alignment_bits = 4 + 4 * n;

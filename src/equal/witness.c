@@ -22,7 +22,7 @@ static void make_row(const work *w, uint64_t index, smma_row *row) {
   if (index % 2 == 0)
     smma_directed_row(w->search, index / 2, row);
   else
-    smma_generate_row(&w->operation, w->search->seed, index / 2, (smma_row_kind)(index / 2 % SMMA_ROWS_KINDS), row);
+    smma_generate_row(&w->operation, w->search->seed, index / 2, (smma_row_kind)(index / 2 % SMMA_ROWS_IN_TURN), row);
   if (w->search->without_c) row->c = 0;
 }
 

@@ -45,7 +45,7 @@ static void fill(const smma_operation *o, const matrices *x) {
       const size_t at = (of_a ? line : line - LINES_OF_A) * STEPS + step;
       smma_draws draws = smma_draws_of(1, line * STEPS + step);
       smma_row row;
-      smma_fill_row(&draws, &recipe, line % 2 ? SMMA_ROWS_NORMAL : (smma_row_kind)(line / 2 % SMMA_ROWS_KINDS), &row);
+      smma_fill_row(&draws, &recipe, line % 2 ? SMMA_ROWS_NORMAL : (smma_row_kind)(line / 2 % SMMA_ROWS_IN_TURN), &row);
       store(of_a ? o->a : o->b, of_a ? x->a : x->b, at, (size_t)recipe.k, of_a ? row.a : row.b);
       store(o->scale, of_a ? x->scale_a : x->scale_b, at, (size_t)recipe.scales, of_a ? row.scale_a : row.scale_b);
       for (size_t i = 0; !of_a && step == 0 && i < LINES_OF_A; i++)

@@ -99,7 +99,7 @@ static bool learn_and_check(smma_inference_work *x) {
   smma_rows rows;
   bool good = smma_rows_allocate(x->request->instruction, FIRST_ROWS, &rows) || out_of_memory(x->error);
   if (good) {
-    smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    smma_generate_rows(&rows, x->request->seed, 0, FIRST_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     good = smma_inference_learn(x, &rows, FIRST_ROWS);
   }
   if (good) {
@@ -227,7 +227,7 @@ static bool refine(smma_inference_work *x) {
   bool good = smma_rows_allocate(x->request->instruction, ROUND_ROWS, &rows) || out_of_memory(x->error);
   for (int round = 0; good && wrong && x->fit.wrong == 0 && round < MOST_ROUNDS && !is_time_up(x); round++) {
     const uint64_t seed = x->request->seed + (uint64_t)++x->rounds;
-    smma_generate_rows(&rows, seed, 0, ROUND_ROWS / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    smma_generate_rows(&rows, seed, 0, ROUND_ROWS / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, seed, 0, ROUND_ROWS / 4, &rows, ROUND_ROWS / 2);
     make_guesses(x, seed, ROUND_ROWS / 4 / GUESSES, &rows, ROUND_ROWS - ROUND_ROWS / 4 / GUESSES * GUESSES);
     good = smma_inference_ask(x, &rows, ROUND_ROWS) && join_misfits(x, &rows, ROUND_ROWS, &wrong);
@@ -314,7 +314,7 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
     size_t count = left < most ? (size_t)left : most;
     if (x->request->most_rows && count > x->request->most_rows - rows_asked(x))
       count = (size_t)(x->request->most_rows - rows_asked(x));
-    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, ~x->request->seed, found->fresh, count - count / 2, &rows, count / 2);
     const double before = seconds();
     good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error);

@@ -56,7 +56,7 @@ typedef struct {
 /* Rows that the model does not have; nothing was counted (asked 0) if it has all that it was fitted to. */
 typedef struct {
   uint64_t asked, wrong; /* fresh rows of all kinds */
-  uint64_t of_kind[SMMA_ROWS_KINDS], wrong_of[SMMA_ROWS_KINDS];
+  uint64_t of_kind[SMMA_ROWS_IN_TURN], wrong_of[SMMA_ROWS_IN_TURN];
   int odd; /* the product that is unlike the others: its place alone refutes every shape; -1: none */
   int examples;
   smma_row example[16];  /* as simple as they go, the simplest first; d is the unit's */

@@ -30,7 +30,7 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
   const smma_operation o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
   m->asked = ROWS;
   for (size_t i = 0; i < ROWS; i++) {
-    const int kind = (int)(i % SMMA_ROWS_KINDS);
+    const int kind = (int)(i % SMMA_ROWS_IN_TURN);
     smma_row row;
     uint64_t expected;
     smma_rows_get(rows, i, &row);
@@ -77,7 +77,7 @@ bool smma_inference_examine_misfit(smma_inference_work *x) {
   }
   good = smma_rows_allocate(x->request->instruction, ROWS, &rows) || smma_fail(x->error, "out of memory");
   if (good) {
-    smma_generate_rows(&rows, ~x->request->seed, 0, ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+    smma_generate_rows(&rows, ~x->request->seed, 0, ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     good = smma_inference_ask(x, &rows, ROWS) && count(x, &rows, &unit, &model);
   }
   smma_rows_free(&rows);

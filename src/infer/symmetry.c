@@ -188,7 +188,7 @@ static void put(smma_rows *base, size_t at, smma_row *row) {
 
 /* Generated ones, in half of which the greatest product cancels. */
 static void make_base(const smma_inference_work *x, smma_rows *base) {
-  smma_generate_rows(base, x->request->seed ^ SEED_OF_BASE, 0, BASE_ROWS, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  smma_generate_rows(base, x->request->seed ^ SEED_OF_BASE, 0, BASE_ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int r = 0; r < BASE_ROWS; r++) {
     smma_row row;
     smma_rows_get(base, (size_t)r, &row);

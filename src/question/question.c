@@ -66,7 +66,7 @@ static bool is_new(const smma_trial *t, const uint64_t *d, bool *left) {
 }
 
 static void generate(const smma_operation *o, uint64_t index, smma_row *row) {
-  smma_generate_row(o, 0, index, (smma_row_kind)(index % SMMA_ROWS_KINDS), row);
+  smma_generate_row(o, 0, index, (smma_row_kind)(index % SMMA_ROWS_IN_TURN), row);
 }
 
 static void search_rows(smma_trial *t, const smma_operation *o) {

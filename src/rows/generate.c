@@ -218,8 +218,8 @@ void smma_generate_rows(smma_rows *rows, uint64_t seed, uint64_t first, size_t c
   for (size_t from = 0; from < count; from += PART) fill(&x, from, count - from < PART ? count : from + PART, rows);
 }
 
-static const char *const kind_text[SMMA_ROWS_KINDS] = {"random", "normal",       "edge", "zeros",
-                                                       "tiny",   "cancellation", "ill",  "network"};
+static const char *const kind_text[SMMA_ROWS_KINDS] = {"random",       "normal", "edge",    "zeros",   "tiny",
+                                                       "cancellation", "ill",    "network", "schryer", "aimed"};
 
 const char *smma_row_kind_text(smma_row_kind kind) { return kind_text[kind]; }
 
@@ -247,7 +247,7 @@ smma_status smma_make_rows(const smma_instruction *i, const smma_row_request *re
   rows.layout.part[SMMA_PART_D].count = 0;
   o = smma_operation_of(i);
   x.recipe = smma_row_recipe_of(&o);
-  x.rows = (smma_row_selection){request->seed, request->first, request->kind ? 0 : SMMA_ROWS_KINDS, (int)kind};
+  x.rows = (smma_row_selection){request->seed, request->first, request->kind ? 0 : SMMA_ROWS_IN_TURN, (int)kind};
   fill_function_here()(&x, 0, request->rows, &rows);
   return SMMA_OK;
 }

@@ -8,7 +8,7 @@
 /* The first six, which `softmma gen` takes in turn. */
 enum { SMMA_ROWS_OF_GEN = SMMA_ROWS_ILL };
 
-/* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network". */
+/* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed". */
 const char *smma_row_kind_text(smma_row_kind kind);
 
 /* SMMA_ROWS_KINDS if there is no such kind. */

@@ -79,7 +79,7 @@ static PyObject *parameters_of(const smma_instruction *i, const smma_inference *
 /* [(kind, wrong, asked)]; none of a recording, whose rows have no kinds. */
 static PyObject *kinds_of(const smma_infer_misfit *m) {
   PyObject *list = PyList_New(0);
-  for (int kind = 0; list && kind < SMMA_ROWS_KINDS; kind++)
+  for (int kind = 0; list && kind < SMMA_ROWS_IN_TURN; kind++)
     if (m->of_kind[kind])
       list = appended(list, Py_BuildValue("(sKK)", smma_row_kind_text((smma_row_kind)kind), (count)m->wrong_of[kind],
                                           (count)m->of_kind[kind]));

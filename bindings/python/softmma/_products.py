@@ -188,7 +188,7 @@ def dot(
     return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b)
 
 
-KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network")
+KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed")
 
 
 def rows(
@@ -206,8 +206,8 @@ def rows(
     (a, b, c, scale_a, scale_b) of an instruction with scale factors; a and b are (count, K), c (count,).
 
     Rows ``first`` to ``first + count - 1`` of a seed, which are the same on every machine: "random", "normal", "edge",
-    "zeros", "tiny", "cancellation", "ill" or "network" ones, or, without a kind, of all of these in turn, as `softmma
-    campaign` asks units for them. The instruction is chosen as by `matmul`.
+    "zeros", "tiny", "cancellation", "ill", "network", "schryer" or "aimed" ones, or, without a kind, of the first eight
+    in turn. The instruction is chosen as by `matmul`.
 
         >>> import softmma
         >>> a, b, c = softmma.rows(1000, on="H100", instr="mma.m16n8k16.f32.f16.f16.f32")
@@ -218,7 +218,7 @@ def rows(
     ``smma_make_rows`` of softmma/softmma.h.
     """
     if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for all in turn")
+        raise ValueError(f"kind: there is no {kind!r}; there are {', '.join(KINDS)}, and None for the first eight in turn")
     for name, number in (("count", count), ("seed", seed), ("first", first)):
         if not 0 <= number < 2**63:
             raise ValueError(f"{name} is {number}; it is from 0 to 2^63 - 1")
