@@ -26,12 +26,10 @@ bool smma_coverage_of(smma_coverage *coverage, const smma_instruction *instructi
 
 void smma_coverage_free(smma_coverage *coverage);
 
-/* What has become of one event. */
-typedef enum { SMMA_HIT, SMMA_MISSED, SMMA_FOUND, SMMA_IMPOSSIBLE } smma_event_state;
 smma_event_state smma_event_state_of(const smma_covered *covered, size_t event);
 
 /* How many events of a kind, or of all with SMMA_EVENT_KINDS, are in each state. */
-void smma_count_states(const smma_covered *covered, smma_event_kind kind, size_t count[SMMA_IMPOSSIBLE + 1]);
+void smma_count_states(const smma_covered *covered, smma_event_kind kind, size_t count[SMMA_EVENT_STATES]);
 
 /* Files: "softmma-coverage" as JSON. Adding one ends in one line, and changes nothing, where it is none, or was made by
    another rule. */

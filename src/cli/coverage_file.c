@@ -39,13 +39,11 @@ void smma_coverage_free(smma_coverage *coverage) {
 }
 
 smma_event_state smma_event_state_of(const smma_covered *c, size_t event) {
-  if (c->hits[event]) return SMMA_HIT;
-  if (smma_event_excluded(&c->space, event)) return SMMA_IMPOSSIBLE;
-  return c->found && c->found[event] ? SMMA_FOUND : SMMA_MISSED;
+  return smma_event_state_in(&c->space, c->hits, c->found, event);
 }
 
-void smma_count_states(const smma_covered *c, smma_event_kind kind, size_t count[SMMA_IMPOSSIBLE + 1]) {
-  memset(count, 0, (SMMA_IMPOSSIBLE + 1) * sizeof *count);
+void smma_count_states(const smma_covered *c, smma_event_kind kind, size_t count[SMMA_EVENT_STATES]) {
+  memset(count, 0, SMMA_EVENT_STATES * sizeof *count);
   for (int b = 0; b < c->space.blocks; b++) {
     const smma_event_block *block = &c->space.block[b];
     if (kind != SMMA_EVENT_KINDS && block->kind != kind) continue;

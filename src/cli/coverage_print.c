@@ -2,11 +2,9 @@
 
 #include "cli/coverage.h"
 
-static const char *const state_names[] = {"hit", "missed", "found by the search", "impossible"};
-
 /* ---- Text ---- */
 
-static void print_counts(const char *name, const size_t count[SMMA_IMPOSSIBLE + 1], bool searched) {
+static void print_counts(const char *name, const size_t count[SMMA_EVENT_STATES], bool searched) {
   printf("  %-16s %7zu %7zu", name, count[SMMA_HIT], count[SMMA_MISSED] + count[SMMA_FOUND]);
   if (searched) printf(" %12zu", count[SMMA_FOUND]);
   printf(" %11zu\n", count[SMMA_IMPOSSIBLE]);
@@ -32,7 +30,7 @@ static void print_missed(const smma_covered *c, long long most) {
 }
 
 static void print_one(const smma_covered *c, long long most) {
-  size_t count[SMMA_IMPOSSIBLE + 1];
+  size_t count[SMMA_EVENT_STATES];
   smma_count_states(c, SMMA_EVENT_KINDS, count);
   printf("%s %s: %" PRIu64 " rows, %zu of %zu events that are not impossible\n", smma_arch_name(c->instruction),
          c->instruction->name, c->rows, count[SMMA_HIT], c->space.events - count[SMMA_IMPOSSIBLE]);
@@ -40,7 +38,7 @@ static void print_one(const smma_covered *c, long long most) {
   if (c->tried) printf(" %12s", "found by it");
   printf(" %11s\n", "impossible");
   for (int kind = 0; kind < SMMA_EVENT_KINDS; kind++) {
-    size_t of_kind[SMMA_IMPOSSIBLE + 1];
+    size_t of_kind[SMMA_EVENT_STATES];
     smma_count_states(c, (smma_event_kind)kind, of_kind);
     if (of_kind[SMMA_HIT] + of_kind[SMMA_MISSED] + of_kind[SMMA_FOUND] + of_kind[SMMA_IMPOSSIBLE])
       print_counts(smma_event_kind_names[kind], of_kind, c->tried);
@@ -62,9 +60,10 @@ static json_t *event_json(const smma_covered *c, size_t e) {
   const smma_event_state state = smma_event_state_of(c, e);
   const char *excluded = smma_event_excluded(&c->space, e);
   char text[160];
-  json_t *event = json_pack(
-      "{s:s, s:s, s:I, s:s}", "kind", smma_event_kind_names[smma_event_at(&c->space, e).block->kind], "event",
-      smma_event_words(&c->space, e, text, sizeof text), "hits", (json_int_t)c->hits[e], "state", state_names[state]);
+  json_t *event =
+      json_pack("{s:s, s:s, s:I, s:s}", "kind", smma_event_kind_names[smma_event_at(&c->space, e).block->kind], "event",
+                smma_event_words(&c->space, e, text, sizeof text), "hits", (json_int_t)c->hits[e], "state",
+                smma_event_state_names[state]);
   if (state == SMMA_IMPOSSIBLE) json_object_set_new(event, "because", json_string(excluded));
   return event;
 }
@@ -74,7 +73,7 @@ json_t *smma_coverage_json(const smma_coverage *coverage) {
   for (size_t n = 0; n < coverage->count; n++) {
     const smma_covered *c = &coverage->one[n];
     json_t *events = json_array();
-    size_t count[SMMA_IMPOSSIBLE + 1];
+    size_t count[SMMA_EVENT_STATES];
     smma_count_states(c, SMMA_EVENT_KINDS, count);
     for (size_t e = 0; e < c->space.events; e++) json_array_append_new(events, event_json(c, e));
     json_array_append_new(
@@ -112,7 +111,7 @@ static void write_block(FILE *stream, const smma_covered *c, const smma_event_bl
       const char *why = smma_event_excluded(&c->space, e);
       char text[160];
       fprintf(stream, "<td class=\"%s\" title=\"%s: %s", classes[state],
-              smma_event_words(&c->space, e, text, sizeof text), state_names[state]);
+              smma_event_words(&c->space, e, text, sizeof text), smma_event_state_names[state]);
       if (state == SMMA_HIT) fprintf(stream, ", %" PRIu64 " times", c->hits[e]);
       if (state == SMMA_IMPOSSIBLE) fprintf(stream, ", %s", why);
       fprintf(stream, "\">");
@@ -141,7 +140,7 @@ static void write_one(FILE *stream, const smma_covered *c) {
   write_escaped(stream, c->instruction->name);
   fprintf(stream, "</h2>\n<p>%" PRIu64 " rows</p>\n<table><tr><th>events<th>hit<th>missed<th>impossible\n", c->rows);
   for (int kind = 0; kind <= SMMA_EVENT_KINDS; kind++) {
-    size_t count[SMMA_IMPOSSIBLE + 1];
+    size_t count[SMMA_EVENT_STATES];
     smma_count_states(c, (smma_event_kind)kind, count);
     fprintf(stream, "<tr><td>%s<td>%zu<td>%zu<td>%zu\n",
             kind < SMMA_EVENT_KINDS ? smma_event_kind_names[kind] : "<b>all</b>", count[SMMA_HIT],

@@ -86,6 +86,16 @@ const char *smma_event_words(const smma_event_space *space, size_t index, char *
 /* Why no row makes it happen, where that follows from formats and ranges of exponents; else NULL. */
 const char *smma_event_excluded(const smma_event_space *space, size_t index);
 
+/* What has become of an event. */
+typedef enum { SMMA_HIT, SMMA_MISSED, SMMA_FOUND, SMMA_IMPOSSIBLE, SMMA_EVENT_STATES } smma_event_state;
+
+/* "hit", "missed", "found by the search", "impossible". */
+extern const char *const smma_event_state_names[SMMA_EVENT_STATES];
+
+/* By how often each event happened, and which ones a search made happen; NULL: there was none. */
+smma_event_state smma_event_state_in(const smma_event_space *space, const uint64_t *hits, const bool *found,
+                                     size_t event);
+
 /* ---- Watching ---- */
 
 /* Whom events are told, as they happen. */

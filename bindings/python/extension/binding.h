@@ -169,6 +169,7 @@ PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
 PyObject *python_trace_parting(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
+PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);

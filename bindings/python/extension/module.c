@@ -63,6 +63,7 @@ static PyMethodDef functions[] = {
     {"trace", python_trace, METH_VARARGS, NULL},
     {"trace_parting", python_trace_parting, METH_VARARGS, NULL},
     {"dot", python_dot, METH_VARARGS, NULL},
+    {"coverage", python_coverage, METH_VARARGS, NULL},
     {"rows", python_rows, METH_VARARGS, NULL},
     {"explain", python_explain, METH_VARARGS, NULL},
     {"round", python_round, METH_VARARGS, NULL},

@@ -22,6 +22,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._coverage import Coverage, coverage
 from softmma._equal import Equality, equal
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
@@ -60,6 +61,7 @@ __all__ = [
     "QUANTIZED_FORMATS",
     "ComparedUnit",
     "Comparison",
+    "Coverage",
     "Custom",
     "Difference",
     "Equality",
@@ -81,6 +83,7 @@ __all__ = [
     "assert_close",
     "compare",
     "compress",
+    "coverage",
     "diff",
     "dot",
     "dtype",

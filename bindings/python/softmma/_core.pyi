@@ -90,6 +90,19 @@ def dot(
     scale_a: ArrayLike | None,
     scale_b: ArrayLike | None,
 ) -> Any: ...
+def coverage(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    search: int,
+    seed: int,
+) -> tuple[object, int, int, tuple[tuple[str, str, int, str, str | None], ...]]: ...
 def rows(
     instruction: object, kind: str | None, seed: int, first: int, count: int, /
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
