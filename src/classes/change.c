@@ -266,10 +266,15 @@ static bool same_place(const smma_change *x, const smma_change *y) {
   return x->sort != SMMA_CHANGED_NUMBER && y->sort != SMMA_CHANGED_NUMBER && x->key == y->key && x->step == y->step;
 }
 
-bool smma_changed_make(const smma_instruction *i, const smma_change *x, int count, smma_changed *changed) {
+const smma_instruction *smma_changed_instruction(const smma_instruction *i, const smma_change *x, int count) {
   smma_custom custom = smma_custom_of(i);
-  const smma_instruction *made;
   smma_custom_fault fault;
+  custom.instruction.name = "changed";
+  return set_keys(&custom, x, count) && smma_custom_check(&custom, &fault) ? smma_custom_make(&custom) : NULL;
+}
+
+bool smma_changed_make(const smma_instruction *i, const smma_change *x, int count, smma_changed *changed) {
+  const smma_instruction *made;
   int keys = 0;
   changed->numbers = 0;
   for (int n = 0; n < count; n++) {
@@ -282,9 +287,7 @@ bool smma_changed_make(const smma_instruction *i, const smma_change *x, int coun
   }
   changed->operation = smma_operation_of(i);
   if (!keys) return true;
-  custom.instruction.name = "changed";
-  if (!set_keys(&custom, x, count) || !smma_custom_check(&custom, &fault)) return false;
-  made = smma_custom_make(&custom);
+  made = smma_changed_instruction(i, x, count);
   if (!made) return false;
   changed->operation = smma_operation_of(made);
   smma_custom_release(made);

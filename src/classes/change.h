@@ -41,6 +41,10 @@ typedef struct {
 bool smma_changed_make(const smma_instruction *instruction, const smma_change *changes, int count,
                        smma_changed *changed);
 
+/* The unit with changes of parameters alone, for smma_custom_release; NULL if there is no such unit. */
+const smma_instruction *smma_changed_instruction(const smma_instruction *instruction, const smma_change *changes,
+                                                 int count);
+
 /* d of a sample, or of a row. */
 uint64_t smma_changed_sample(const smma_changed *changed, const smma_samples *samples, size_t index);
 uint64_t smma_changed_row(const smma_changed *changed, const smma_row *row);
