@@ -82,6 +82,7 @@ static bool keeps(const smma_operation *o, int bits) {
   switch (o->rule.algorithm) {
     case SMMA_E_FDPA: return true;
     case SMMA_G_FDPA: return o->rule.with.g_fdpa.alignment_bits + o->rule.with.g_fdpa.sticky_bit >= bits;
+    case SMMA_GD_FDPA: return o->rule.with.c_fdpa.alignment_bits >= bits;
     case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.alignment_bits >= bits;
     case SMMA_T_FDPA:
     case SMMA_ST_FDPA:
@@ -92,10 +93,17 @@ static bool keeps(const smma_operation *o, int bits) {
   }
 }
 
+/* Whether products lose what is that much smaller beside c, and not beside each other. */
+static bool cuts_beside_c(const smma_operation *o, int bits) {
+  return o->rule.algorithm == SMMA_GD_FDPA && keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
+}
+
 /* Block number `block` with what was before. */
 static int add_block(builder *b, int before, int block, int size) {
   const smma_summands *m = &b->tree->summands;
   const bool exact = keeps(b->operation, m->huge - m->one);
+  if (cuts_beside_c(b->operation, m->huge - m->one))
+    return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
   switch (exact ? SMMA_E_FDPA : b->operation->rule.algorithm) {
     case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
     case SMMA_COMPOSITION:

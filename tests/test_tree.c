@@ -23,7 +23,6 @@ static bool is_hidden(const smma_instruction *i) {
 /* Whether ones beside M are seen as what they are not: they change sums that are much greater. */
 static bool shows_ones(const smma_rule *rule) {
   switch (rule->algorithm) {
-    case SMMA_C_FDPA: return true;
     case SMMA_FMA: return rule->with.fma.rounding == SMMA_ROUND_TOWARD_ZERO;
     case SMMA_COMPOSITION: return rule->with.composition.step[0].rounding == SMMA_ROUND_TO_ODD;
     default: return false;

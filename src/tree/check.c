@@ -64,11 +64,85 @@ static smma_tree_status check_greatest(smma_asker *asker, const smma_summands *m
   return status;
 }
 
+/* Different results of M and -M alone. */
+typedef struct {
+  int count;
+  uint64_t d[SMMA_MOST_QUESTIONS];
+} remainders;
+
+/* Puts d among them, and the bit of M above which all of them lie into m->left. */
+static bool add_remainder(remainders *r, smma_summands *m, uint64_t d) {
+  const smma_encoding f = smma_encoding_of(m->instruction->d);
+  const smma_number x = smma_decode(f, d);
+  int n = 0;
+  if (x.kind != SMMA_FINITE) return true;
+  while (n < r->count && r->d[n] != d) n++;
+  if (n == SMMA_MOST_QUESTIONS) return false;
+  if (n == r->count) r->d[r->count++] = d;
+  m->left = smma_maximum(m->left, m->huge - (x.exponent - x.fraction_bits + __builtin_ctzll(x.significand)));
+  m->left = smma_maximum(m->left, f.fraction_bits + 1); /* the last bit of a number just below M */
+  return true;
+}
+
+/* What M and -M leave of themselves, wherever they stand: on RDNA 3 a term that opposes c takes a unit away. */
+static smma_tree_status find_remainders(smma_asker *asker, smma_summands *m, remainders *r) {
+  smma_tree_status status = SMMA_TREE_FOUND;
+  r->count = 0;
+  for (int plus = 0; plus < m->count && status == SMMA_TREE_FOUND; plus++) {
+    smma_tree_question q[SMMA_MOST_QUESTIONS];
+    uint64_t d[SMMA_MOST_QUESTIONS];
+    int count = 0;
+    for (int minus = 0; minus < m->count; minus++)
+      if (minus != plus) q[count++] = smma_pair_question(m, plus, minus, SMMA_SUMMAND_ZERO);
+    status = smma_ask(asker, m, q, (size_t)count, d);
+    for (int n = 0; n < count && status == SMMA_TREE_FOUND; n++)
+      if (!add_remainder(r, m, d[n])) status = complain(asker, m, &q[n]);
+  }
+  return status;
+}
+
+/* Ones at all products, or at the last, beside each remainder, which c is. */
+static smma_tree_status check_beside(smma_asker *asker, const smma_summands *m, const remainders *r) {
+  const smma_instruction *i = m->instruction;
+  for (int n = 0; n < 2 * r->count; n++) {
+    const int ones = n % 2 ? m->count - 1 : 1;
+    smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
+    smma_row row;
+    for (int k = 0; k < ones; k++) q.what[m->count - 2 - k] = SMMA_SUMMAND_ONE;
+    smma_put_summands(m, &q, &asker->rows, 0);
+    smma_rows_get(&asker->rows, 0, &row);
+    row.c = smma_encode_number(smma_encoding_of(i->c), smma_decode(smma_encoding_of(i->d), r->d[n / 2]),
+                               SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_INFINITY);
+    smma_rows_put(&asker->rows, 0, &row);
+    asker->asked++;
+    if (!smma_unit_ask(asker->unit, &asker->rows, 0, 1, NULL, asker->error)) return SMMA_TREE_FAILED;
+    if (smma_count_ones(m, smma_rows_result(&asker->rows, 0)) == ones) continue;
+    smma_fail(asker->error, "2^%d and -2^%d leave something, beside which ones of %s2^%d do not come through", m->huge,
+              m->huge, m->negative_ones ? "-" : "", m->one);
+    return SMMA_TREE_HIDDEN;
+  }
+  return SMMA_TREE_FOUND;
+}
+
+/* Where M and -M leave something ones have one size: results reach only so far below it. */
+static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const remainders *r) {
+  smma_summands negative = *m;
+  smma_tree_status status;
+  m->one = negative.one = smma_greatest_one(m);
+  negative.negative_ones = true;
+  status = check_beside(asker, m, r);
+  return status == SMMA_TREE_FOUND ? check_beside(asker, &negative, r) : status;
+}
+
 smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
-  int greatest = m->huge - smma_necessary_bits(m);
+  remainders r;
+  int greatest;
   smma_tree_status status = check_huge(asker, m, SMMA_SUMMAND_HUGE);
   if (status == SMMA_TREE_FOUND) status = check_huge(asker, m, SMMA_SUMMAND_MINUS_HUGE);
+  if (status == SMMA_TREE_FOUND) status = find_remainders(asker, m, &r);
+  greatest = smma_greatest_one(m);
   if (status == SMMA_TREE_FOUND) status = check_greatest(asker, m, greatest);
+  if (status == SMMA_TREE_FOUND && m->left) status = settle_beside(asker, m, &r);
   while (status == SMMA_TREE_FOUND && m->one < greatest) {
     const int middle = m->one + (greatest - m->one) / 2;
     const smma_tree_status one = check_both_signs(asker, *m, middle);
@@ -162,12 +236,12 @@ static int below(uint64_t *state, int bound) {
 }
 
 /* Ones at a quarter to all of the summands, and up to three pairs of +M and -M, all as products of various factors; no
-   sum is to be 2 M, which might overflow. */
+   sum is to be 2 M, which might overflow. One pair where it leaves something, which with another may hide ones. */
 static smma_tree_question random_question(const reader *r, uint64_t *state) {
   const smma_summands *m = &r->tree->summands;
   const int quarters = 1 + below(state, 4);
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
-  int huge[2 * MOST_PAIRS], count = 2 * below(state, MOST_PAIRS + 1), greatest;
+  int huge[2 * MOST_PAIRS], count = 2 * below(state, (m->left ? 1 : MOST_PAIRS) + 1), greatest;
   for (int n = 0; n < m->count; n++) {
     q.what[n] = below(state, 4) < quarters ? SMMA_SUMMAND_ONE : SMMA_SUMMAND_ZERO;
     q.product[n] = below(state, m->products);

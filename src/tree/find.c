@@ -49,10 +49,24 @@ static smma_tree_status confirm_at(smma_asker *asker, const smma_tree *t, int hu
   return SMMA_TREE_HIDDEN;
 }
 
+/* What M and -M leave keeps its distance from M, and so do ones: both are as small as may be, and halfway. */
+static smma_tree_status confirm_smaller(smma_asker *asker, const smma_tree *t) {
+  smma_summands least;
+  smma_error nowhere;
+  smma_tree_status status;
+  int less;
+  if (!smma_choose_summands(t->summands.instruction, &least, &nowhere)) return SMMA_TREE_FOUND;
+  less = t->summands.one - least.one;
+  status = confirm_at(asker, t, t->summands.huge - less, t->summands.one - less);
+  if (status != SMMA_TREE_FOUND) return status;
+  return confirm_at(asker, t, t->summands.huge - less / 2, t->summands.one - less / 2);
+}
+
 static smma_tree_status confirm(smma_asker *asker, const smma_tree *t) {
   const int bits = smma_necessary_bits(&t->summands), huge = t->summands.huge, one = t->summands.one;
   const int spare = huge - one - bits;
   smma_tree_status status = SMMA_TREE_FOUND;
+  if (t->summands.left) return confirm_smaller(asker, t);
   if (spare > 0) status = confirm_at(asker, t, huge, huge - bits);
   if (spare > 0 && status == SMMA_TREE_FOUND) status = confirm_at(asker, t, one + bits, one);
   if (spare > 1 && status == SMMA_TREE_FOUND) status = confirm_at(asker, t, huge - spare / 2, one + spare / 4);
@@ -63,7 +77,7 @@ static smma_tree_status find(smma_asker *asker, smma_tree *t) {
   smma_tree_status status = smma_settle_ones(asker, &t->summands);
   if (status == SMMA_TREE_FOUND) status = find_with_signs(asker, t);
   if (status == SMMA_TREE_FOUND) status = confirm(asker, t);
-  if (status == SMMA_TREE_FOUND) status = smma_find_parts(asker, t);
+  if (status == SMMA_TREE_FOUND && !t->summands.left) status = smma_find_parts(asker, t);
   t->checks = asker->asked - t->rows;
   return status;
 }

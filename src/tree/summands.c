@@ -128,10 +128,25 @@ void smma_put_summands(const smma_summands *s, const smma_tree_question *q, smma
   smma_rows_put(rows, at, &row);
 }
 
+int smma_greatest_one(const smma_summands *s) {
+  const int lost = s->huge - smma_necessary_bits(s);
+  return s->left ? smma_minimum(lost, s->huge - s->left - smma_bit_length((uint64_t)s->count)) : lost;
+}
+
+/* Of one sign, and fewer than make a unit of what is left. */
+static int count_beside_units(const smma_summands *s, smma_number x) {
+  const double units = ldexp(1, s->huge - s->left - s->one);
+  const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
+  double rest = fmod(x.negative == s->negative_ones ? ones : -ones, units);
+  if (rest < 0) rest += units;
+  return x.kind != SMMA_FINITE || rest > s->count || rest != floor(rest) ? -1 : (int)rest;
+}
+
 int smma_count_ones(const smma_summands *s, uint64_t d) {
   const smma_number x = smma_decode(smma_encoding_of(s->instruction->d), d);
   const double ones = ldexp((double)x.significand, x.exponent - x.fraction_bits - s->one);
   if (x.kind == SMMA_ZERO) return 0;
+  if (s->left) return count_beside_units(s, x);
   if (x.kind != SMMA_FINITE || x.negative != s->negative_ones || ones > s->count || ones != floor(ones)) return -1;
   return (int)ones;
 }

@@ -18,6 +18,7 @@ typedef struct {
   int products; /* that stand behind one summand: 1, or a scale block, of which one product is not zero */
   int huge, one;
   bool negative_ones;
+  int left; /* M and -M may leave whole 2^(huge - left), which are no ones; 0 if they leave nothing */
 } smma_summands;
 
 /* Chooses M and ones from the formats' ranges: M + K ones rounds to M in FP32 (FP64), and so it does in anything up to
@@ -41,7 +42,10 @@ smma_tree_question smma_pair_question(const smma_summands *summands, int plus, i
 void smma_put_summands(const smma_summands *summands, const smma_tree_question *question, smma_rows *rows,
                        size_t index);
 
-/* How many ones d is; -1 if it is no such number. */
+/* The greatest ones that are less, all together, than what M and -M may leave, and lost beside M. */
+int smma_greatest_one(const smma_summands *summands);
+
+/* How many ones d is, beside what M and -M may leave; -1 if it is no such number. */
 int smma_count_ones(const smma_summands *summands, uint64_t d);
 
 /* Whether d is M, or -M, up to one unit of its last place: what ones beside M do where they are rounded. */
