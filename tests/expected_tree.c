@@ -82,6 +82,7 @@ static bool keeps(const smma_operation *o, int bits) {
   switch (o->rule.algorithm) {
     case SMMA_E_FDPA: return true;
     case SMMA_G_FDPA: return o->rule.with.g_fdpa.alignment_bits + o->rule.with.g_fdpa.sticky_bit >= bits;
+    case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return o->rule.with.c_fdpa.alignment_bits >= bits;
     case SMMA_GST_FDPA: return o->rule.with.gst_fdpa.fused.alignment_bits >= bits;
     case SMMA_T_FDPA:
@@ -95,7 +96,9 @@ static bool keeps(const smma_operation *o, int bits) {
 
 /* Whether products lose what is that much smaller beside c, and not beside each other. */
 static bool cuts_beside_c(const smma_operation *o, int bits) {
-  return o->rule.algorithm == SMMA_GD_FDPA && keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
+  const smma_algorithm algorithm = o->rule.algorithm;
+  if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;
+  return keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
 }
 
 /* Block number `block` with what was before. */

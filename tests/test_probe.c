@@ -31,7 +31,7 @@ typedef struct {
   int alignment_bits, output_bits;
   const char *alignment, *alignment_c, *output, *c_rounding, *product_rounding;
   const char *subnormals, *subnormal_results, *normalised;
-  const char *subnormals_c; /* NULL: as of factors */
+  const char *subnormals_b, *subnormals_c; /* NULL: as of a */
   int zero_exponent;
 } expectation;
 
@@ -108,6 +108,10 @@ static expectation of_chains(const smma_operation *o, smma_subnormal_policy of_f
                        .normalised = "not normalised"};
 }
 
+static const char *of_c_fdpa(smma_format format) {
+  return smma_c_fdpa_subnormals(format) == SMMA_SUBNORMALS_KEPT ? "kept" : "become zero";
+}
+
 static expectation expect(const smma_operation *o) {
   const char *even = "to nearest, ties to even";
   const int fraction = smma_encoding_of(o->d).fraction_bits;
@@ -148,10 +152,15 @@ static expectation expect(const smma_operation *o) {
     case SMMA_GD_FDPA:
       e.products = smma_block_of(o);
       e.alignment_bits = o->rule.with.c_fdpa.alignment_bits;
-      if (o->rule.algorithm == SMMA_C_FDPA && smma_c_fdpa_subnormals(o->d) != SMMA_SUBNORMALS_KEPT)
-        e.subnormals = e.subnormal_results = "become zero";
+      if (o->rule.algorithm == SMMA_C_FDPA) {
+        e.subnormals = of_c_fdpa(o->a);
+        e.subnormals_b = of_c_fdpa(o->b);
+        e.subnormals_c = e.subnormal_results = of_c_fdpa(o->d);
+        e.fused_products = true;
+      }
       if (o->d == SMMA_BF16) e.output = "toward zero";
-      if (o->rule.algorithm == SMMA_GD_FDPA) e.alignment = "down", e.alignment_c = "down";
+      e.alignment = o->rule.algorithm == SMMA_GD_FDPA ? "down" : "toward zero, and a unit less where it opposes c";
+      e.alignment_c = o->rule.algorithm == SMMA_GD_FDPA ? "down" : "toward zero";
       return e;
     case SMMA_FP8_BY_FP16:
       e = of_fused(o, &o->rule.with.t_fdpa);
@@ -225,7 +234,7 @@ static void check_findings(const smma_examination *x, const expectation *e) {
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) assert_true(*x->findings[i].value || *x->findings[i].why);
   check(x, SMMA_PROBE_repeats, "yes, 256 rows, each at several places");
   check(x, SMMA_PROBE_subnormal_a, e->subnormals);
-  check(x, SMMA_PROBE_subnormal_b, e->subnormals);
+  check(x, SMMA_PROBE_subnormal_b, e->subnormals_b ? e->subnormals_b : e->subnormals);
   check(x, SMMA_PROBE_subnormal_c, of_c);
   /* c is widened to d's format first, where subnormal numbers of one with fewer exponents are normal. */
   if (smma_minimum_exponent(smma_encoding_of(x->subject.instruction->c)) >

@@ -6,10 +6,16 @@
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Two terms of the first sum besides `third`, which is one too. */
+/* Two terms of the first sum besides `third`, which is one too. Where X and -X leave something it may be for the sign of
+   c: if c is one of them, it is X. */
 static bool partners(const smma_examination *x, int third, int *i, int *j) {
   int terms[SMMA_MAXIMUM_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
+  if (x->left && x->first.has_c && x->first.products < 3) {
+    const int c = terms[count - 1];
+    terms[count - 1] = terms[0];
+    terms[0] = c;
+  }
   for (int n = 0; n < count && found < 2; n++)
     if (terms[n] != third) *(found++ ? j : i) = terms[n];
   return found == 2;
@@ -140,10 +146,12 @@ static void add_ones(questions *q, int large) {
 
 /* ---- Answers ---- */
 
-/* Terms are cut to multiples of 2^(emax - bits), emax at least the floor that zeros bring. */
+/* Terms are cut to multiples of 2^(emax - bits), emax at least the floor that zeros bring. `complemented`: those of
+   another sign than c lose a unit besides. */
 typedef struct {
   const smma_rounding_mode *rounding; /* with no function: exact */
   int bits, floor;
+  bool complemented;
 } theory;
 
 enum { NO_FLOOR = -100000, MOST_SHIFT = 60 };
@@ -165,9 +173,32 @@ static bool explains(const theory *t, const smma_subject *s, const question *q, 
   return smma_is_exactly(smma_result(s, row), kept, exponent);
 }
 
+/* X - X + small, whose whole units are left of it: c = X or 0, so that -X loses a unit, and a small product if it is
+   negative; or c is the small number, and one of X and -X loses a unit. */
+static bool explains_complement(const theory *t, const smma_subject *s, const question *q, bool small_is_c,
+                                const smma_row *row) {
+  const int unit = q->large - t->bits, shift = unit - q->exponent;
+  const int64_t magnitude = (int64_t)smma_magnitude(q->significand);
+  int64_t whole, left;
+  if (smma_bit_length((uint64_t)magnitude) - shift > MOST_SHIFT) return true;
+  whole = shift > MOST_SHIFT ? 0 : shift > 0 ? magnitude >> shift : magnitude << -shift;
+  if (small_is_c)
+    left = q->significand < 0 ? 1 - whole : whole - 1;
+  else
+    left = q->significand < 0 ? -whole - 2 : whole - 1;
+  const smma_dyadic value = smma_dyadic_of(left, unit);
+  if (smma_bit_length(smma_magnitude(value.significand)) > smma_encoding_of(s->instruction->d).fraction_bits + 1)
+    return true;
+  if (value.significand && value.exponent < smma_range_of_d(s).least) return true;
+  return smma_is_exactly(smma_result(s, row), left, unit);
+}
+
 static bool explains_all(const theory *t, const questions *q) {
+  const bool small_is_c = q->k == q->s->instruction->k;
   for (size_t n = 0; n < q->count; n++)
-    if (!explains(t, q->s, &q->question[n], &q->row[n])) return false;
+    if (!(t->complemented ? explains_complement(t, q->s, &q->question[n], small_is_c, &q->row[n])
+                          : explains(t, q->s, &q->question[n], &q->row[n])))
+      return false;
   return true;
 }
 
@@ -193,11 +224,11 @@ enum { OTHER_SIZE = 3 };
 static int find_theories(const questions *q, smma_span span, int bits, bool lost, theory *t) {
   static const smma_rounding_mode exact = {"not rounded", NULL, false};
   int found = 0;
-  *t = (theory){&exact, bits, NO_FLOOR};
+  *t = (theory){&exact, bits, NO_FLOOR, false};
   if (!lost) return explains_all(t, q);
   for (int floor = span.least - 1; found == 0 && floor <= span.large - OTHER_SIZE; floor++)
     for (int m = 0; m < SMMA_MODES; m++) {
-      const theory tried = {&smma_rounding_modes[m], bits, floor < span.least ? NO_FLOOR : floor};
+      const theory tried = {&smma_rounding_modes[m], bits, floor < span.least ? NO_FLOOR : floor, false};
       if (!explains_all(&tried, q)) continue;
       *t = tried;
       found++;
@@ -212,7 +243,7 @@ static bool ask_levels(smma_examination *x, questions *q, int bits) {
   const int levels = q->span.large - OTHER_SIZE - q->span.least;
   const int count = smma_minimum(levels, x->moved ? FEW_LEVELS : MOST_LEVELS);
   add_around(q, q->span.large, bits);
-  if (!x->moved) add_others(q, bits, x->first.has_c);
+  if (!x->moved && !x->left) add_others(q, bits, x->first.has_c);
   for (int n = 1; n <= count; n++) {
     const int large = q->span.large - OTHER_SIZE - (int)((int64_t)levels * (n - 1) / count);
     add_around(q, large, bits);
@@ -244,6 +275,34 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
+/* Where X and -X leave something: a unit, if one that opposes c loses one. Two products and c = 0 leave that of products;
+   where c, being X, is aligned to another one, the theory fails. */
+static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
+  static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
+  theory t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
+  smma_dyadic unit;
+  int terms[SMMA_MAXIMUM_K + 1];
+  a->why = "what a number and its negative leave is not a unit that each term loses which opposes c";
+  a->witness = smma_blank_row(&x->subject);
+  if (!x->first.has_c || x->first.products < 2 || smma_first_terms(x, terms) < 3 ||
+      !smma_place(q->s, &a->witness, terms[0], 1, q->span.large) ||
+      !smma_place(q->s, &a->witness, terms[1], -1, q->span.large))
+    return true;
+  if (!smma_ask_subject(&x->subject, &a->witness, 1)) return false;
+  unit = smma_result(q->s, &a->witness);
+  if (unit.kind != SMMA_IS_DYADIC || unit.significand != -1) return true;
+  a->bits = t.bits = q->span.large - unit.exponent;
+  add_ones(q, q->span.large);
+  if (!ask_levels(x, q, a->bits)) return false;
+  if (q->count == 0 || !explains_all(&t, q)) return true;
+  a->known = a->complemented = true;
+  a->floor = NO_FLOOR;
+  a->rounding = q->k == x->subject.instruction->k ? t.rounding : &truncated;
+  a->rounding_witness = a->witness;
+  a->why = NULL;
+  return true;
+}
+
 static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   questions q = {.s = &x->subject};
   bool good;
@@ -259,7 +318,7 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
     a->why = "it takes three terms";
   if (a->why) return true;
   q.span = alignment_span(&x->subject, q.i, q.j, q.k);
-  good = allocate(&q, MOST_QUESTIONS) ? examine(x, &q, a) : smma_fail(&x->subject.error, "out of memory");
+  good = allocate(&q, MOST_QUESTIONS) ? (x->left ? examine_complement : examine)(x, &q, a) : smma_fail(&x->subject.error, "out of memory");
   release(&q);
   return good;
 }

@@ -50,6 +50,7 @@ typedef struct {
   bool known, exact;                  /* exact: no bit within reach is lost */
   int bits;                           /* kept, below the greatest exponent */
   int floor;                          /* which that is at least, because of zeros */
+  bool complemented;                  /* every term that opposes c loses a unit besides */
   const smma_rounding_mode *rounding; /* NULL if more than one gives the results, or the formats have no quarters */
   smma_row witness, rounding_witness;
   const char *why; /* neither known nor exact */
@@ -58,6 +59,7 @@ typedef struct {
 typedef struct {
   smma_subject subject;
   smma_first_sum first;
+  int left; /* X and -X may leave whole 2^-left X, of X at least as great as the small number needs; 0: nothing */
   smma_alignment alignment, alignment_c;
   bool aligned_otherwise[SMMA_MAXIMUM_K]; /* products of which alignment keeps other bits, where they stand in rows */
   bool repeats;                           /* or nothing else can be told */

@@ -33,7 +33,11 @@ bool smma_probe_zero_cancellation(smma_examination *x, smma_finding *f) {
   smma_row row = smma_blank_row(s);
   if (!smma_place(s, &row, smma_first_product(x), 1, 0) || !smma_place(s, &row, s->instruction->k, -1, 0))
     return smma_cannot_tell(f, "the formats have no common number");
-  return smma_ask_subject(s, &row, 1) && tell_zero(f, s, &row);
+  if (!smma_ask_subject(s, &row, 1)) return false;
+  const smma_dyadic d = smma_result(s, &row); /* for x = 1 */
+  if (d.kind == SMMA_IS_DYADIC && (d.significand == 1 || d.significand == -1))
+    return smma_tell(f, &row, "not zero: %s2^%d x", d.significand < 0 ? "-" : "", d.exponent);
+  return tell_zero(f, s, &row);
 }
 
 /* ---- Overflow ---- */

@@ -10,15 +10,35 @@ enum { SUMMANDS = SMMA_MAXIMUM_K + 1 };
 /* survives[j][k]: whether a small number at k is still there when X at product `base` and -X at j have cancelled. */
 typedef struct {
   int base, count;
+  bool unclear; /* a small number is neither there nor gone */
   bool survives[SUMMANDS][SUMMANDS];
   int outside[SUMMANDS]; /* how many of them do */
 } relations;
 
+/* Small numbers are a quarter of what X and -X leave. */
+enum { BITS_BELOW_LEFT = 2 };
+
 /* Exponents that every summand has. */
-static smma_span common_span(const smma_subject *s) {
+static smma_span common_span(const smma_examination *x) {
+  const smma_subject *s = &x->subject;
   const int k = s->instruction->k;
   const smma_span products = smma_span_of(s, 0, 0, 0), c = smma_span_of(s, k, k, k);
-  return (smma_span){.large = smma_minimum(products.large, c.large), .least = smma_maximum(products.least, c.least)};
+  smma_span span = {.large = smma_minimum(products.large, c.large), .least = smma_maximum(products.least, c.least)};
+  if (x->left) span.least = smma_maximum(span.least, span.large - x->left - BITS_BELOW_LEFT);
+  return span;
+}
+
+/* Whether d is the small number, and what X and -X leave; `*unclear` if it is neither that nor only the latter. */
+static bool survives(const smma_examination *x, const smma_row *row, int sign, smma_span span, bool *unclear) {
+  const smma_dyadic d = smma_result(&x->subject, row);
+  int64_t units;
+  if (!x->left) return smma_is_exactly(d, sign, span.least);
+  if (!smma_in_units(d, span.least, &units)) {
+    *unclear = true;
+    return false;
+  }
+  *unclear |= units % (1 << BITS_BELOW_LEFT) != 0 && (units - sign) % (1 << BITS_BELOW_LEFT) != 0;
+  return (units - sign) % (1 << BITS_BELOW_LEFT) == 0;
 }
 
 static void place_signed(const smma_subject *s, smma_row *row, const int at[3], smma_span span, int sign) {
@@ -29,9 +49,10 @@ static void place_signed(const smma_subject *s, smma_row *row, const int at[3], 
 }
 
 /* Asks for every j and k; `swapped` puts -X at k and the small number at j; `negative` turns all signs. */
-static bool ask_relations(smma_subject *s, int base, bool swapped, bool negative, relations *r) {
+static bool ask_relations(smma_examination *x, int base, bool swapped, bool negative, relations *r) {
+  smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
-  const smma_span span = common_span(s);
+  const smma_span span = common_span(x);
   smma_row *rows = calloc((size_t)(n * n), sizeof *rows);
   bool good = rows != NULL || smma_fail(&s->error, "out of memory");
   memset(r, 0, sizeof *r);
@@ -46,7 +67,8 @@ static bool ask_relations(smma_subject *s, int base, bool swapped, bool negative
   good = good && smma_ask_subject(s, rows, (size_t)(n * n));
   for (int j = 0; good && j < n; j++)
     for (int k = 0; k < n; k++) {
-      r->survives[j][k] = smma_is_exactly(smma_result(s, &rows[j * n + k]), negative ? -1 : 1, span.least);
+      const bool asked = j != k && j != base && k != base;
+      r->survives[j][k] = asked && survives(x, &rows[j * n + k], negative ? -1 : 1, span, &r->unclear);
       r->outside[j] += r->survives[j][k];
     }
   free(rows);
@@ -105,7 +127,8 @@ static void find_whether_fused(const smma_examination *x, const relations *r, co
 /* Whether three terms of a later block stand in the relation of the first one's. */
 static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   smma_subject *s = &x->subject;
-  const smma_span span = common_span(s);
+  const smma_span span = common_span(x);
+  bool unclear = false;
   int member[SMMA_MAXIMUM_K], count = 0;
   size_t asked = 0;
   for (int k = 0; k < s->instruction->k; k++)
@@ -118,7 +141,7 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   good = good && smma_ask_subject(s, rows, asked);
   *alike = true;
   for (size_t n = 0; good && n < asked; n++)
-    *alike = *alike && smma_is_exactly(smma_result(s, &rows[n]), 1, span.least) == x->first.exact;
+    *alike = *alike && survives(x, &rows[n], 1, span, &unclear) == x->first.exact && !unclear;
   free(rows);
   return good;
 }
@@ -157,9 +180,10 @@ static const char needs_range[] = "the formats' range is too narrow to lose a sm
 
 /* Whether X alone and the small number alone come through, at every summand: else zeros or c bring an exponent of their
    own, and what is lost is not lost beside X. */
-static bool ask_whether_alone(smma_subject *s, bool *come_through) {
+static bool ask_whether_alone(smma_examination *x, bool *come_through) {
+  smma_subject *s = &x->subject;
   const int n = s->instruction->k + 1;
-  const smma_span span = common_span(s);
+  const smma_span span = common_span(x);
   smma_row rows[2 * SUMMANDS];
   *come_through = true;
   for (int r = 0; r < 2 * n; r++) {
@@ -172,26 +196,49 @@ static bool ask_whether_alone(smma_subject *s, bool *come_through) {
   return true;
 }
 
-/* Whether X and -X at any two places, the first or the last product one of them, leave nothing. */
-static bool ask_whether_cancelled(smma_subject *s, bool *cancel) {
-  const int n = s->instruction->k + 1;
-  const smma_span span = common_span(s);
+/* Whether a small number comes through beside each thing that was left, which c is, at the first and the last product. */
+static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t count, bool *come_through) {
+  smma_subject *s = &x->subject;
+  const smma_span span = common_span(x);
+  bool unclear = false;
+  *come_through = true;
+  for (size_t n = 0; *come_through && n < 4 * count; n++) {
+    const smma_dyadic d = smma_result(s, &left[n / 4]);
+    const int k = n % 2 ? s->instruction->k - 1 : 0, sign = n / 2 % 2 ? -1 : 1;
+    smma_row row = smma_blank_row(s);
+    if (d.significand == 0) continue;
+    *come_through = smma_place(s, &row, s->instruction->k, d.significand, d.exponent) &&
+                    smma_place(s, &row, k, sign, span.least);
+    if (*come_through && !smma_ask_subject(s, &row, 1)) return false;
+    *come_through = *come_through && survives(x, &row, sign, span, &unclear);
+  }
+  return true;
+}
+
+/* What X and -X leave at any two places, the first or the last product one of them: x->left; not
+   `*good`: no numbers, or small ones do not come through beside it. */
+static bool ask_what_is_left(smma_examination *x, bool *good) {
+  smma_subject *s = &x->subject;
+  const int n = s->instruction->k + 1, precision = smma_encoding_of(s->instruction->d).fraction_bits + 1;
+  const smma_span span = common_span(x);
   smma_row rows[4 * SUMMANDS];
   size_t count = 0;
-  *cancel = true;
+  *good = true;
   for (int base = 0; base<n - 1; base += n> 2 ? n - 2 : 1)
     for (int j = 0; j < n; j++)
       for (int sign = -1; sign <= 1 && j != base; sign += 2) {
         rows[count] = smma_blank_row(s);
-        smma_place(s, &rows[count], base, sign, span.large);
-        smma_place(s, &rows[count++], j, -sign, span.large);
+        *good = smma_place(s, &rows[count], base, sign, span.large) && *good;
+        *good = smma_place(s, &rows[count++], j, -sign, span.large) && *good;
       }
   if (!smma_ask_subject(s, rows, count)) return false;
   for (size_t r = 0; r < count; r++) {
     const smma_dyadic d = smma_result(s, &rows[r]);
-    *cancel = *cancel && d.kind == SMMA_IS_DYADIC && d.significand == 0;
+    *good = *good && d.kind == SMMA_IS_DYADIC;
+    if (d.kind == SMMA_IS_DYADIC && d.significand)
+      x->left = smma_maximum(x->left, smma_maximum(precision, span.large - d.exponent));
   }
-  return true;
+  return !x->left || !*good || ask_whether_beside(x, rows, count, good);
 }
 
 /* Where nothing is known every product is a block, and the first is any. */
@@ -206,33 +253,44 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k;
   static _Thread_local relations r, swapped, negative;
-  const smma_span span = common_span(s);
   smma_first_sum at_end;
-  bool alone, cancel;
+  smma_span span;
+  bool alone, good;
   forget(x);
+  if (!ask_what_is_left(x, &good)) return false;
+  if (!good) return smma_cannot_tell(f, "a number and its negative leave something, by which small ones are hidden");
+  span = common_span(x);
   /* Beside X the small number must be lost where it is added before X is gone. */
   if (span.large - span.least <= smma_encoding_of(s->instruction->d).fraction_bits + 1)
     return smma_cannot_tell(f, "%s", needs_range);
-  if (!ask_whether_alone(s, &alone)) return false;
+  if (!ask_whether_alone(x, &alone)) return false;
   if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
-  if (!ask_whether_cancelled(s, &cancel)) return false;
-  if (!cancel) return smma_cannot_tell(f, "a number and its negative leave something, by which small ones are hidden");
-  if (!ask_relations(s, k - 1, false, false, &r)) return false;
+  if (x->left && span.least != span.large - x->left - BITS_BELOW_LEFT)
+    return smma_cannot_tell(f, "a number and its negative leave something, and no product is as much smaller than that");
+  if (!ask_relations(x, k - 1, false, false, &r)) return false;
   find_first_sum(&r, &at_end);
-  if (!ask_relations(s, 0, false, false, &r)) return false;
+  if (!ask_relations(x, 0, false, false, &r)) return false;
   find_first_sum(&r, &x->first);
   if (at_end.products < x->first.products) {
-    if (!ask_relations(s, k - 1, false, false, &r)) return false;
+    if (!ask_relations(x, k - 1, false, false, &r)) return false;
     x->first = at_end;
   }
-  if (!ask_relations(s, r.base, true, false, &swapped)) return false;
+  if (!ask_relations(x, r.base, true, false, &swapped)) return false;
   find_whether_fused(x, &r, &swapped, &x->first);
   x->c_is_late = !x->first.has_c && (x->first.other < 0 || r.survives[x->first.other][k]);
   if (x->first.products + x->first.has_c > 2 && !x->first.fused) {
     forget(x);
     return smma_cannot_tell(f, "no three terms of the sum stand in one relation");
   }
-  if (!ask_relations(s, r.base, true, true, &negative)) return false;
+  if (!ask_relations(x, r.base, true, true, &negative)) return false;
+  if (x->left && x->first.exact) {
+    forget(x);
+    return smma_cannot_tell(f, "a number and its negative leave something, beside which small ones come through");
+  }
+  if (r.unclear || swapped.unclear || negative.unclear) {
+    forget(x);
+    return smma_cannot_tell(f, "beside what a number and its negative leave a small one is neither there nor gone");
+  }
   if (!same_relations(&swapped, &negative)) {
     forget(x);
     return smma_cannot_tell(f, "what is added at once depends on signs");
