@@ -134,6 +134,15 @@ static smma_tree_status settle_beside(smma_asker *asker, smma_summands *m, const
   return status == SMMA_TREE_FOUND ? check_beside(asker, &negative, r) : status;
 }
 
+/* The greatest ones, where M and -M leave something, must be numbers of the formats. */
+static smma_tree_status check_reach(smma_asker *asker, const smma_summands *m, int greatest) {
+  if (!m->left || greatest >= m->one) return SMMA_TREE_FOUND;
+  smma_fail(asker->error,
+            "2^%d and -2^%d leave something, and ones that are less than that, all together, are too small", m->huge,
+            m->huge);
+  return SMMA_TREE_HIDDEN;
+}
+
 smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
   remainders r;
   int greatest;
@@ -141,6 +150,7 @@ smma_tree_status smma_settle_ones(smma_asker *asker, smma_summands *m) {
   if (status == SMMA_TREE_FOUND) status = check_huge(asker, m, SMMA_SUMMAND_MINUS_HUGE);
   if (status == SMMA_TREE_FOUND) status = find_remainders(asker, m, &r);
   greatest = smma_greatest_one(m);
+  if (status == SMMA_TREE_FOUND) status = check_reach(asker, m, greatest);
   if (status == SMMA_TREE_FOUND) status = check_greatest(asker, m, greatest);
   if (status == SMMA_TREE_FOUND && m->left) status = settle_beside(asker, m, &r);
   while (status == SMMA_TREE_FOUND && m->one < greatest) {
