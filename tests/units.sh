@@ -82,7 +82,7 @@ SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; b
 
 # ---- Open questions ----
 
-experiments=$("$softmma" list --experiments | grep -c '^[a-z]')
+experiments=$("$softmma" list --experiments | grep '^[a-z]' | grep -vc '^cdna4-sums:') # which MI300X is not asked
 gives 'the model answers open questions as the model' 0 "^experiments=$experiments answers=[0-9]{3} others=0\$" \
   campaign --open --unit model
 check 'each of them' [ "$(grep -v '^ ' in/stdout | grep -cv ': as the model$')" -eq 1 ] # the last line
@@ -101,6 +101,17 @@ gives 'open questions --json' 1 '^ +"answer": "the sign of c",$' \
   campaign --open --unit "$wrong:zero" "${ampere[@]}" --only zero-sign --json
 gives 'FTTN with an odd unit' 1 '^fttn-from-c ampere .*: none of the candidates$' \
   campaign --open --unit "$wrong:odd" "${ampere[@]}" --only fttn-from-c
+"$softmma" custom --from MI300X --instr v_mfma_f32_16x16x16_f16 >cdna3.json
+sed 's/"block": 8/"block": 16/' cdna3.json >one_sum.json
+sed 's/"block": 8/"block": 4/' cdna3.json >sums_of_four.json
+gives 'CDNA 4 as CDNA 3' 0 '^cdna4-sums cdna3 v_mfma_f32_16x16x16_f16: as the model$' \
+  campaign --open --unit model --on MI350X
+gives 'CDNA 4 with one sum' 1 ': one sum of all K products, else as CDNA 3$' \
+  campaign --open --unit custom:one_sum.json --on gfx950
+gives 'CDNA 4 otherwise' 1 ': none of the candidates$' campaign --open --unit custom:sums_of_four.json --on 'CDNA 4'
+fails 'another experiment on CDNA 4' 'MI355X has no model; the experiment that asks how it computes is cdna4-sums' \
+  campaign --open --unit model --on MI355X --only zero-sign
+fails 'a campaign on CDNA 4' '--on: no model of MI350X: no published results' campaign --unit model --on MI350X
 fails 'no such experiment' "--only: unknown experiment 'zero'; experiments are f16-exponent-of-zero, " \
   campaign --open --unit model --only zero
 fails '--only without --open' '--only needs --open' campaign --unit model --only zero-sign

@@ -357,6 +357,18 @@ static int run_in_ranks(campaign *c, bool json) {
   return run_shard(c, c->state, json);
 }
 
+/* A GPU without a model, which may be asked how it computes: by one experiment, through the instructions that it has in
+   common with the nearest architecture. */
+static smma_target target_of_questions(const char *gpu, const char **only) {
+  smma_arch_id nearest;
+  const char *experiment = gpu ? smma_experiment_of_gpu(gpu, &nearest) : NULL;
+  if (!experiment) return smma_target_or_none(gpu);
+  if (*only && strcmp(*only, experiment) != 0)
+    smma_die("--only: %s has no model; the experiment that asks how it computes is %s", gpu, experiment);
+  *only = experiment;
+  return (smma_target){.text = smma_architectures[nearest].name, .arch = nearest};
+}
+
 /* --open: the experiments take the place of generated rows. */
 static int ask_open_questions(smma_unit *unit, const smma_target *target, const char *name, const char *only, bool all,
                               bool json) {
@@ -417,7 +429,7 @@ int smma_command_campaign(int argc, const char **argv) {
   if (shard && !c.state && !json) smma_die("--shard: its report is to be merged; keep it with --resume FILE or --json");
   if (only && !open_questions) smma_die("--only needs --open");
   open_unit(smma_require_option(unit_name, "--unit", "x86"), "--unit", &unit);
-  target = smma_target_or_none(gpu);
+  target = open_questions ? target_of_questions(gpu, &only) : smma_target_or_none(gpu);
   if (open_questions && smma_rank()) return SMMA_EXIT_EQUAL;
   if (open_questions) {
     status = ask_open_questions(&unit, &target, name, only, all, json);

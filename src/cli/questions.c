@@ -167,7 +167,8 @@ int smma_ask_questions(const smma_question_request *q) {
   if (!x.asked) smma_die("out of memory");
   smma_progress_start(&x.progress, "answers", 1);
   for (size_t n = 0; n < SMMA_QUESTION_COUNT; n++)
-    if (!q->only || q->only == smma_questions[n]) ask_experiment(&x, smma_questions[n]);
+    if (q->only ? q->only == smma_questions[n] : !smma_question_is_of_unmodelled(smma_questions[n]))
+      ask_experiment(&x, smma_questions[n]);
   smma_progress_end();
   free(x.asked);
   if (x.answers == 0) smma_die("no experiment tells anything of an instruction that %s computes", q->unit->name);

@@ -23,6 +23,10 @@ smma_arch_id smma_find_arch(const char *gpu_or_arch);
 /* The same, writing one line with the nearest names if there is none. */
 smma_arch_id smma_resolve_arch(const char *gpu_or_arch, char *message, size_t size);
 
+/* Of a GPU without a model: the experiment that asks it how it computes, through instructions of the nearest
+   architecture; NULL if there is none, or the GPU has a model. */
+const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest);
+
 /* Calls `visit` with each alias of the instruction until it returns true; returns whether it did. */
 typedef bool smma_alias_visitor(const char *alias, void *context);
 bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *visit, void *context);

@@ -36,12 +36,12 @@ const smma_gpu smma_gpus[] = {
 const size_t smma_gpu_count = sizeof smma_gpus / sizeof smma_gpus[0];
 
 /* Those without a model, with the architecture that is nearest by generation; `candidates` in the same order, "" where
-   none is named. */
+   none is named, and experiments. */
 #define SMMA_GPU(...)
 #define SMMA_UNMODELLED(...)
 static const smma_gpu without_model[] = {
 #define SMMA_GPU_WITHOUT_MODEL(name, symbol) {name, SMMA_ARCH_##symbol},
-#define SMMA_UNMODELLED_GPU(name, symbol, candidates) {name, SMMA_ARCH_##symbol},
+#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) {name, SMMA_ARCH_##symbol},
 #include "isa/gpus.def"
 #include "isa/unmodelled.def"
 #undef SMMA_GPU_WITHOUT_MODEL
@@ -49,7 +49,15 @@ static const smma_gpu without_model[] = {
 };
 static const char *const gpu_candidates[] = {
 #define SMMA_GPU_WITHOUT_MODEL(...) "",
-#define SMMA_UNMODELLED_GPU(name, symbol, candidates) candidates,
+#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) candidates,
+#include "isa/gpus.def"
+#include "isa/unmodelled.def"
+#undef SMMA_GPU_WITHOUT_MODEL
+#undef SMMA_UNMODELLED_GPU
+};
+static const char *const gpu_experiments[] = {
+#define SMMA_GPU_WITHOUT_MODEL(...) NULL,
+#define SMMA_UNMODELLED_GPU(name, symbol, experiment, candidates) experiment,
 #include "isa/gpus.def"
 #include "isa/unmodelled.def"
 #undef SMMA_GPU_WITHOUT_MODEL
@@ -146,6 +154,14 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
   }
   smma_nearest_list(&nearest, list, sizeof list);
   snprintf(message, size, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
+}
+
+const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
+  bool has_model;
+  const smma_gpu *gpu = find_gpu(without_brand(name), &has_model);
+  if (smma_find_arch(name) != SMMA_ARCH_COUNT || !gpu || has_model) return NULL;
+  *nearest = gpu->arch;
+  return gpu_experiments[gpu - without_model];
 }
 
 smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {

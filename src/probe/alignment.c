@@ -6,8 +6,8 @@
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* Two terms of the first sum besides `third`, which is one too. Where X and -X leave something it may be for the sign of
-   c: if c is one of them, it is X. */
+/* Two terms of the first sum besides `third`, which is one too. Where X and -X leave something it may be for the sign
+   of c: if c is one of them, it is X. */
 static bool partners(const smma_examination *x, int third, int *i, int *j) {
   int terms[SMMA_MAXIMUM_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
@@ -275,8 +275,8 @@ static bool examine(smma_examination *x, questions *q, smma_alignment *a) {
   return true;
 }
 
-/* Where X and -X leave something: a unit, if one that opposes c loses one. Two products and c = 0 leave that of products;
-   where c, being X, is aligned to another one, the theory fails. */
+/* Where X and -X leave something: a unit, if one that opposes c loses one. Two products and c = 0 leave that of
+   products; where c, being X, is aligned to another one, the theory fails. */
 static bool examine_complement(smma_examination *x, questions *q, smma_alignment *a) {
   static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
   theory t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
@@ -318,7 +318,8 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
     a->why = "it takes three terms";
   if (a->why) return true;
   q.span = alignment_span(&x->subject, q.i, q.j, q.k);
-  good = allocate(&q, MOST_QUESTIONS) ? (x->left ? examine_complement : examine)(x, &q, a) : smma_fail(&x->subject.error, "out of memory");
+  good = allocate(&q, MOST_QUESTIONS) ? (x->left ? examine_complement : examine)(x, &q, a)
+                                      : smma_fail(&x->subject.error, "out of memory");
   release(&q);
   return good;
 }

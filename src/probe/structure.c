@@ -196,7 +196,8 @@ static bool ask_whether_alone(smma_examination *x, bool *come_through) {
   return true;
 }
 
-/* Whether a small number comes through beside each thing that was left, which c is, at the first and the last product. */
+/* Whether a small number comes through beside each thing that was left, which c is, at the first and the last product.
+ */
 static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t count, bool *come_through) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
@@ -207,8 +208,8 @@ static bool ask_whether_beside(smma_examination *x, const smma_row *left, size_t
     const int k = n % 2 ? s->instruction->k - 1 : 0, sign = n / 2 % 2 ? -1 : 1;
     smma_row row = smma_blank_row(s);
     if (d.significand == 0) continue;
-    *come_through = smma_place(s, &row, s->instruction->k, d.significand, d.exponent) &&
-                    smma_place(s, &row, k, sign, span.least);
+    *come_through =
+        smma_place(s, &row, s->instruction->k, d.significand, d.exponent) && smma_place(s, &row, k, sign, span.least);
     if (*come_through && !smma_ask_subject(s, &row, 1)) return false;
     *come_through = *come_through && survives(x, &row, sign, span, &unclear);
   }
@@ -266,7 +267,8 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   if (!ask_whether_alone(x, &alone)) return false;
   if (!alone) return smma_cannot_tell(f, "a small or a great number is not returned even alone");
   if (x->left && span.least != span.large - x->left - BITS_BELOW_LEFT)
-    return smma_cannot_tell(f, "a number and its negative leave something, and no product is as much smaller than that");
+    return smma_cannot_tell(f,
+                            "a number and its negative leave something, and no product is as much smaller than that");
   if (!ask_relations(x, k - 1, false, false, &r)) return false;
   find_first_sum(&r, &at_end);
   if (!ask_relations(x, 0, false, false, &r)) return false;

@@ -21,6 +21,8 @@ const smma_question *const smma_questions[SMMA_QUESTION_COUNT] = {
 #undef SMMA_QUESTION
 };
 
+bool smma_question_is_of_unmodelled(const smma_question *question) { return question == &smma_question_cdna4_sums; }
+
 const smma_question *smma_find_question(const char *name) {
   for (size_t i = 0; i < SMMA_QUESTION_COUNT; i++)
     if (strcmp(name, smma_questions[i]->name) == 0) return smma_questions[i];

@@ -42,6 +42,9 @@ extern const smma_question *const smma_questions[SMMA_QUESTION_COUNT];
 #include "question/questions.def"
 #undef SMMA_QUESTION
 
+/* Whether it is asked of machines that no model claims to be, and only of those, or by name. */
+bool smma_question_is_of_unmodelled(const smma_question *question);
+
 /* NULL if there is no such question. */
 const smma_question *smma_find_question(const char *name);
 
