@@ -5,11 +5,12 @@
    converted to binary32, RNE, and scaled back; of BF16 the lower half is then cut off.
    - GD-FDPA: products are rounded down in units of their group, which is done by adding to the exponent field and
      converting, then the groups' sums by shifting. A product of -0 is made +0, which would round down to -1.
-   - C-FDPA: products are multiplied by the scale that has the sign of c; the sign of what comes out, zeros' too, is
-     the one unit that they count less.
+   - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c; the sign of what comes out, zeros' too, is the
+     one unit that they count less.
    How exponents are compared: deficits_compare.h. c is the result as it is, -0 as +0, where all products are zero (the
    complements of two zeros are less than what rounding sees of c), and where it is infinite, as a run's own sums may
-   become. A row whose exponents do not fit is left to the core. */
+   become. Rows without either are computed in a pass of their own; a row whose exponents do not fit is left to the
+   core. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
 
@@ -40,8 +41,10 @@ static bool c_fdpa_takes(const smma_operation *o) {
 }
 
 typedef struct {
-  vi top; /* e as an exponent field, for a deficit of 0 */
-  vi exponents, two, scale, unit;
+  vi top;                    /* e + 2 as an exponent field, for a deficit of 0 and a row's base of 0 */
+  vi exponents, scale, unit; /* of E + 2 as a field: 2^(24 - E) is scale - it, 2^(E - 24) is it - unit */
+  vi up, down;               /* of the deficit of E + 2, top - it: the same are up + that and down - that */
+  int32_t bases;             /* 2^base of the columns, as bits */
   vf zero;
   vb picker[4], certain;
   bool saturates;
@@ -49,11 +52,12 @@ typedef struct {
 
 static inline c_fdpa_words c_fdpa_words_of(const smma_operation *o, int base) {
   c_fdpa_words w;
-  w.top = vi_keep(vi_set((int32_t)((uint32_t)(127 + deficit_top(o) + base) << 23)));
+  w.top = vi_keep(vi_set((int32_t)((uint32_t)(129 + deficit_top(o) + base) << 23)));
   w.exponents = vi_keep(vi_set(255 << 23));
-  w.two = vi_keep(vi_set(2 << 23));
-  w.scale = vi_keep(vi_set((int32_t)(278u << 23))); /* 2^(24 - E) is scale - E */
-  w.unit = vi_keep(vi_set(24 << 23));               /* 2^(E - 24) is E - unit */
+  w.scale = vi_keep(vi_set((int32_t)(280u << 23)));
+  w.unit = vi_keep(vi_set(26 << 23));
+  w.up = vi_keep(vi_subtract(w.scale, w.top)), w.down = vi_keep(vi_subtract(w.top, w.unit));
+  w.bases = (int32_t)((uint32_t)(127 + base) << 23);
   w.zero = vi_as_float(vi_keep(vi_set(0)));
   for (int v = 0; v < 4; v++) w.picker[v] = vb_keep(vb_picker(v));
   w.certain = vb_keep(vb_repeat(DEFICIT_CERTAIN * 0x01010101));
@@ -76,14 +80,6 @@ static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa
 
 enum { C_FDPA_LEAST_OF_HALF = (127 - 14) << 23 }; /* the exponent that c has at least, as a field */
 
-/* E of a vector, from its groups' exponents and c. */
-static inline __attribute__((always_inline)) vi c_fdpa_exponent(c_fdpa_shape s, const c_fdpa_words *w, vi products,
-                                                                vf c) {
-  vi of_c = vi_and(vf_bits(c), w->exponents);
-  if (s.output == SMMA_F16) of_c = vi_max(of_c, vi_set(C_FDPA_LEAST_OF_HALF));
-  return vi_max(products, vi_subtract(of_c, w->two));
-}
-
 /* The sum times 2^(E - 24), with the sign of `scale`. To FP16 it is rounded once: of more than 24 bits the last seven
    become one that tells whether any of them is set. */
 static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, const c_fdpa_words *w, vi sum, vf scale) {
@@ -104,27 +100,22 @@ static inline __attribute__((always_inline)) vf c_fdpa_round(c_fdpa_shape s, con
   return vf_add(d, w->zero);
 }
 
-static inline __attribute__((always_inline)) vf c_fdpa_product(const unsigned char *a, const unsigned char *b, int k,
-                                                               int v) {
-  const vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-  return vf_multiply(x, vf_load((const float *)b + (k * 4 + v) * LANES));
-}
-
-/* C-FDPA. Where p 2^(24 - E) is less than 2^-126 it is less than a unit, too. */
+/* C-FDPA. `x` are the row's elements, so that products are what they are. What is less than 2^-126 once it is scaled is
+   less than a unit, too. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_opposing(c_fdpa_shape s, const c_fdpa_words *w, vi top,
-                                                                    vi deficit, vf c, const unsigned char *a,
+                                                                    vi deficit, vf c, const vf *x,
                                                                     const unsigned char *b, int v) {
-  const vi exponent = c_fdpa_exponent(s, w, vi_subtract(top, deficit), c);
-  const vi sign = vi_and(vf_bits(c), vi_set(INT32_MIN)), one = vi_set(127 << 23);
-  const vi field = vi_max(vi_add(vi_subtract(top, exponent), one), vi_set(0));
-  const vf scale = vi_as_float(vi_or(field, sign));
-  const vf units = vi_as_float(vi_or(vi_subtract(w->scale, exponent), sign));
-  vi sum = vf_truncate(vf_multiply(c, units));
+  vi exponent = vi_subtract(top, deficit), sum;
+  vf units;
+  if (s.output == SMMA_F16) exponent = vi_max(exponent, vi_set(C_FDPA_LEAST_OF_HALF));
+  exponent = vf_exponent_above(c, exponent);
+  units = vi_as_float(vi_subtract(w->scale, exponent));
+  sum = vf_truncate(vf_multiply(c, units));
   UNROLL for (int k = 0; k < 2; k++) {
-    const vf p = vf_multiply(c_fdpa_product(a, b, k, v), scale);
+    const vf p = vf_multiply(vf_multiply(x[k], vf_load((const float *)b + (k * 4 + v) * LANES)), units);
     sum = vi_add(sum, vi_subtract(vf_truncate(p), vi_shift_right(vf_bits(p), 31)));
   }
-  return c_fdpa_round(s, w, sum, vi_as_float(vi_or(vi_subtract(exponent, w->unit), sign)));
+  return c_fdpa_round(s, w, sum, vi_as_float(vi_subtract(exponent, w->unit)));
 }
 
 /* GD-FDPA: one group, rounded down in its own units. */
@@ -142,37 +133,42 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
 }
 
 /* c in units, rounded down; 0 from -1 on, without -1, where a unit is more than the least exponent of c. */
-static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, const c_fdpa_words *w, vf x,
-                                                                  vi exponent) {
-  vm tiny = vi_less(vf_bits(x), vi_set((int32_t)0xbf800000));
-  if (s.output == SMMA_F16) tiny = vm_and(tiny, vi_less(vi_set(C_FDPA_LEAST_OF_HALF), vi_subtract(exponent, w->unit)));
-  return vi_select(tiny, vi_set(0), vf_floor(x));
+static inline __attribute__((always_inline)) vi c_fdpa_round_down(c_fdpa_shape s, vf x, vf unit) {
+  vm counts = vi_less(vi_set((int32_t)0xbf7fffff), vf_bits(x));
+  if (s.output == SMMA_F16) counts = vm_or(counts, vi_less(vf_bits(unit), vi_set(C_FDPA_LEAST_OF_HALF + 1)));
+  return vf_floor_where(counts, x);
 }
 
+/* GD-FDPA. E + 2 is found by its deficit, the least of all, which is negative where c decides; groups are shifted by
+   how far theirs are above it. */
 static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, const c_fdpa_words *w, vi top,
                                                                 const vi *deficit, vf c, const unsigned char *a,
                                                                 const unsigned char *b, int v) {
-  const bool two = s.length > s.group;
-  const vi first = vi_subtract(top, deficit[0]), second = two ? vi_subtract(top, deficit[1]) : first;
-  const vi exponent = c_fdpa_exponent(s, w, two ? vi_max(first, second) : first, c);
-  vi sum = c_fdpa_round_down(s, w, vf_multiply(c, vi_as_float(vi_subtract(w->scale, exponent))), exponent);
-  vi group = c_fdpa_group(s, w, 0, deficit[0], a, b, v);
-  sum = vi_add(sum, vi_shift_down_by(group, vi_shift_right(vi_subtract(exponent, first), 23)));
-  if (two) {
-    group = c_fdpa_group(s, w, s.group, deficit[1], a, b, v);
-    sum = vi_add(sum, vi_shift_down_by(group, vi_shift_right(vi_subtract(exponent, second), 23)));
+  const int groups = s.length / s.group;
+  const vi products = groups == 2 ? vi_min(deficit[0], deficit[1]) : deficit[0];
+  vi of_c = vi_and(vf_bits(c), w->exponents), least, sum;
+  vf unit;
+  if (s.output == SMMA_F16) of_c = vi_max(of_c, vi_set(C_FDPA_LEAST_OF_HALF));
+  least = vi_min(products, vi_subtract(top, of_c));
+  unit = vi_as_float(vi_subtract(w->down, least));
+  sum = c_fdpa_round_down(s, vf_multiply(c, vi_as_float(vi_add(w->up, least))), unit);
+  UNROLL for (int g = 0; g < groups; g++) {
+    const vi group = c_fdpa_group(s, w, g * s.group, deficit[g], a, b, v);
+    sum = vi_add(sum, vi_shift_down_by(group, vi_shift_right(vi_subtract(deficit[g], least), 23)));
   }
-  return c_fdpa_round(s, w, sum, vi_as_float(vi_subtract(exponent, w->unit)));
+  return c_fdpa_round(s, w, sum, unit);
 }
 
-/* Whether the kernel can compute the row, and which columns keep c, if any may. */
+/* Whether the kernel can compute the row, and whether some of its columns may have only products of zeros, of which
+   c_fdpa_are_calm says where nothing need be known. */
 static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, const c_fdpa_words *w,
                                                               const unsigned char *x, int base, int columns_most,
                                                               deficit_least least, bool *zeros) {
   const int of_row = deficit_row_base(s.length, x), bases = base + of_row;
   bool fits = bases >= TR_LEAST_BASE && bases <= TR_GREATEST_BASE;
-  *zeros = vb_any_less(w->certain, least.of[0]) || (s.length > s.group && vb_any_less(w->certain, least.of[1]));
-  if (!s.wide) return fits;
+  *zeros = (s.wide || s.opposing) &&
+           (vb_any_less(w->certain, least.of[0]) || (s.length > s.group && vb_any_less(w->certain, least.of[1])));
+  if (!s.wide) return true; /* bases are zero */
   if (*zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
   /* C-FDPA reads subnormals as zeros: none of them is among numbers of which none was cut. */
   if (s.opposing)
@@ -191,23 +187,35 @@ static inline __attribute__((always_inline)) vf c_fdpa_keep(c_fdpa_shape s, cons
   return vf_add_where(vm_or(zero, special), c, w->zero, d);
 }
 
-static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, const c_fdpa_words *w,
+static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, const c_fdpa_words *w, bool keeps,
                                                              const unsigned char *x, const unsigned char *b,
-                                                             deficit_least least, bool keeps, float *c) {
-  const vi top = s.wide ? vi_add(w->top, vi_set(deficit_row_base_field(s.length, x))) : w->top;
+                                                             deficit_least least, float *c) {
+  const vi field = vi_set(s.wide ? deficit_row_base_field(s.length, x) : 0), top = vi_add(w->top, field);
   const vb all = vb_min(least.of[0], least.of[1]);
-  vf d[4];
+  c_fdpa_words of_row = *w;
+  vf d[4], row[2];
+  if (s.wide) of_row.up = vi_subtract(w->up, field), of_row.down = vi_add(w->down, field);
   /* A group of zeros has no exponent, and may take any that is not above the other's. */
-  if (s.length > s.group) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
+  if (!s.opposing) least.of[0] = vb_min(least.of[0], w->certain), least.of[1] = vb_min(least.of[1], w->certain);
+  UNROLL for (int k = 0; k < 2; k++) {
+    row[k] = vi_as_float(vi_set((int32_t)*deficit_row_word(x, k)));
+    if (s.wide) row[k] = vf_multiply(row[k], vi_as_float(vi_add(vi_set(w->bases), field)));
+  }
   UNROLL for (int v = 0; v < 4; v++) {
     const vf start = vf_load(c + v * LANES);
     const vi deficit[2] = {vb_pick(least.of[0], v, w->picker[v]), vb_pick(least.of[1], v, w->picker[v])};
-    d[v] = s.opposing ? c_fdpa_add_opposing(s, w, top, deficit[0], start, x, b, v)
-                      : c_fdpa_add_down(s, w, top, deficit, start, x, b, v);
+    d[v] = s.opposing ? c_fdpa_add_opposing(s, w, top, deficit[0], start, row, b, v)
+                      : c_fdpa_add_down(s, &of_row, top, deficit, start, x, b, v);
     if (keeps) d[v] = c_fdpa_keep(s, w, all, v, start, d[v]);
   }
   UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
 }
+
+/* The rows of a chunk by the pass that computes them. */
+typedef struct {
+  deficit_chunk least;
+  size_t count[3], row[3][DEFICIT_CHUNK]; /* those that keep no c, those that may, and those that do not fit */
+} c_fdpa_passes;
 
 static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) {
   for (size_t v = 0; v < PANEL; v += LANES) {
@@ -218,39 +226,86 @@ static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) 
   }
 }
 
+/* First pass: exponents. */
+static inline __attribute__((always_inline)) void c_fdpa_choose(c_fdpa_shape s, const c_fdpa_words *w, int base,
+                                                                const unsigned char *a, const unsigned char *b,
+                                                                size_t rows, bool calm, c_fdpa_passes *p) {
+  const int columns_most = deficit_column_bases(s.length, b)[PANEL + 2];
+  vb column[4];
+  UNROLL for (int k = 0; k < s.length; k++) column[k] = vb_load(b + (size_t)(s.length * 4 + k) * PANEL);
+  p->count[0] = p->count[1] = p->count[2] = 0;
+  for (size_t row = 0; row < rows; row++) {
+    const unsigned char *x = deficit_row(a, deficit_row_block((size_t)s.length), row);
+    const deficit_least least = c_fdpa_compare(s, x, column);
+    bool zeros;
+    const bool fits = c_fdpa_fits(s, w, x, base, columns_most, least, &zeros);
+    const int pass = !fits ? 2 : zeros || !calm;
+    vb_store(p->least.of[0][row], least.of[0]);
+    if (s.length > s.group) vb_store(p->least.of[1][row], least.of[1]);
+    p->row[pass][p->count[pass]++] = row;
+  }
+}
+
+/* Second and third pass: rows that keep no c, and those that may. */
+static inline __attribute__((always_inline)) void c_fdpa_rows(c_fdpa_shape s, const c_fdpa_words *w, bool keeps,
+                                                              const unsigned char *a, const unsigned char *b,
+                                                              const c_fdpa_passes *p, float *accumulator) {
+  for (size_t i = 0; i < p->count[keeps]; i++) {
+    const size_t row = p->row[keeps][i];
+    const deficit_least least = {{vb_load(p->least.of[0][row]), vb_load(p->least.of[s.length > s.group][row])}};
+    c_fdpa_row(s, w, keeps, deficit_row(a, deficit_row_block((size_t)s.length), row), b, least,
+               accumulator + row * PANEL);
+  }
+}
+
 static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r, c_fdpa_shape s, size_t first,
                                                                size_t rows, size_t block, bool *calm) {
-  const size_t row_bytes = deficit_row_block((size_t)s.length);
-  const unsigned char *a = (const unsigned char *)r->a + (block * r->packed_rows + first) * row_bytes;
+  const unsigned char *a =
+      (const unsigned char *)r->a + (block * r->packed_rows + first) * deficit_row_block((size_t)s.length);
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
   const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256; /* of all columns, or one out of range */
   const c_fdpa_words w = c_fdpa_words_of(&r->multiplier->operation, base);
-  vb column[4];
-  UNROLL for (int k = 0; k < s.length; k++) column[k] = vb_load(b + (size_t)(s.length * 4 + k) * PANEL);
-  for (size_t row = 0; row < rows; row++) {
-    const unsigned char *x = deficit_row(a, row_bytes, row);
-    const deficit_least least = c_fdpa_compare(s, x, column);
-    float *c = (float *)r->accumulator + (first + row) * PANEL;
-    bool zeros;
-    if (c_fdpa_fits(s, &w, x, base, range[2], least, &zeros)) {
-      c_fdpa_row(s, &w, x, b, least, zeros || !*calm, c);
-    } else {
-      c_fdpa_leave(r, first + row, block, c);
-      *calm = false;
-    }
+  float *accumulator = (float *)r->accumulator + first * PANEL;
+  c_fdpa_passes p;
+  c_fdpa_choose(s, &w, base, a, b, rows, *calm, &p);
+  c_fdpa_rows(s, &w, false, a, b, &p, accumulator);
+  c_fdpa_rows(s, &w, true, a, b, &p, accumulator);
+  for (size_t i = 0; i < p.count[2]; i++)
+    c_fdpa_leave(r, first + p.row[2][i], block, accumulator + p.row[2][i] * PANEL);
+  if (p.count[2]) *calm = false;
+}
+
+/* Whether no sum of the run becomes infinite, and none needs to be kept where all products are zero. Of GD-FDPA, with
+   less than 8 exponent bits, a unit is then 2^(e - 24) with e = deficit_top - 62, and no unit is less: all sums are
+   multiples of it but the first ones, which are if they are zero or 2^e at least. */
+static bool c_fdpa_are_calm(const smma_operation *o, const float *accumulator, size_t count) {
+  const vi least = vi_set((int32_t)((uint32_t)(127 + deficit_top(o) - DEFICIT_CERTAIN / 2) << 23));
+  vi care = vi_set(0);
+  if (o->d == SMMA_F16 || !tr_are_calm(accumulator, count)) return false;
+  if (o->rule.algorithm != SMMA_GD_FDPA || deficit_is_wide(o)) return true;
+  for (size_t i = 0; i < count; i += LANES) {
+    const vi c = vi_and(vf_bits(vf_load(accumulator + i)), vi_set(INT32_MAX));
+    care = vi_or(care, vi_and(vi_subtract(c, least), vi_subtract(vi_set(0), c)));
   }
+  return !vi_any_negative(care);
 }
 
 static inline __attribute__((always_inline)) void c_fdpa_panel(const smma_run *r, c_fdpa_shape s) {
-  const size_t blocks = deficit_blocks(&r->multiplier->operation);
+  const smma_operation *o = &r->multiplier->operation;
+  const size_t blocks = deficit_blocks(o);
   for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
     const size_t rows = r->rows - row < DEFICIT_CHUNK ? r->rows - row : DEFICIT_CHUNK;
-    /* FP16 may become infinite anywhere */
-    bool calm = s.output != SMMA_F16 && tr_are_calm((const float *)r->accumulator + row * PANEL, rows * PANEL);
+    bool calm = c_fdpa_are_calm(o, (const float *)r->accumulator + row * PANEL, rows * PANEL);
     for (size_t block = r->first * blocks; block < r->last * blocks; block++)
       c_fdpa_block(r, s, row, rows, block, &calm);
   }
+}
+
+/* C-FDPA multiplies what elements are in units of their base; GD-FDPA's terms are integers at a deficit of 0. */
+static void c_fdpa_pack_rows(const smma_pack *pack) {
+  const smma_operation *o = &pack->multiplier->operation;
+  deficit_pack_rows(pack, o->rule.algorithm == SMMA_C_FDPA ? 1 : smma_power_of_two(24 - deficit_top(o)));
 }
 
 #define C_FDPA_SHAPE(NAME, LENGTH, GROUP, OPPOSING, WIDE, OUTPUT) \
@@ -289,7 +344,7 @@ static const smma_kernel_family c_fdpa_family = {c_fdpa_takes,
                                                  PANEL,
                                                  deficit_row_bytes,
                                                  deficit_column_bytes,
-                                                 tr_pack_rows,
+                                                 c_fdpa_pack_rows,
                                                  tr_pack_columns,
                                                  c_fdpa_run,
                                                  SMMA_MODE_NEAREST_EVEN,

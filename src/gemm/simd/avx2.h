@@ -51,6 +51,12 @@ static inline vi vi_min(vi x, vi y) { return _mm256_min_epi32(x, y); }
 #define vi_shift_right(x, n) _mm256_srli_epi32(x, n)
 static inline vi vi_shift_left_by(vi x, vi n) { return _mm256_sllv_epi32(x, n); }
 static inline vi vi_shift_down_by(vi x, vi n) { return _mm256_srav_epi32(x, n); }
+static inline vi vf_exponent_above(vf x, vi y) {
+  const vi bits = _mm256_castps_si256(x), exponents = _mm256_set1_epi32(0x7f800000),
+           sign = _mm256_set1_epi32(INT32_MIN);
+  const vi greater = _mm256_max_epi32(_mm256_and_si256(bits, exponents), _mm256_and_si256(y, exponents));
+  return _mm256_or_si256(greater, _mm256_and_si256(bits, sign));
+}
 static inline vi vi_overflow(vi sum, vi x, vi y) {
   return _mm256_and_si256(_mm256_xor_si256(sum, x), _mm256_xor_si256(sum, y));
 }
@@ -78,6 +84,8 @@ static inline vm vi_has(vi x, vi bits) {
   return _mm256_xor_si256(none, _mm256_set1_epi32(-1));
 }
 static inline vf vf_replace_nan(vf x, vf nan) { return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
+
+static inline vi vf_floor_where(vm m, vf x) { return _mm256_and_si256(vf_floor(x), m); }
 
 static inline vf vf_load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
 static inline vi vh_max(vi x, vi y) { return _mm256_max_epu16(x, y); }

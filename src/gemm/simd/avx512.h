@@ -30,6 +30,10 @@ static inline vf vf_round_to_half(vf x) {
 static inline vi vf_truncate(vf x) { return _mm512_cvttps_epi32(x); }
 static inline vi vf_floor(vf x) { return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 static inline vi vf_bits(vf x) { return _mm512_castps_si512(x); }
+static inline vi vf_exponent_above(vf x, vi y) {
+  const __m512 greater = _mm512_range_ps(x, _mm512_castsi512_ps(y), 3);
+  return _mm512_and_si512(_mm512_castps_si512(greater), _mm512_set1_epi32((int)0xff800000));
+}
 
 static inline vf vi_as_float(vi x) { return _mm512_castsi512_ps(x); }
 static inline vf vi_to_float(vi x) { return _mm512_cvtepi32_ps(x); }
@@ -75,6 +79,10 @@ static inline vm vi_has(vi x, vi bits) { return _mm512_test_epi32_mask(x, bits);
 static inline vi vi_select(vm m, vi x, vi y) { return _mm512_mask_mov_epi32(y, m, x); }
 static inline vf vf_select(vm m, vf x, vf y) { return _mm512_mask_mov_ps(y, m, x); }
 
+static inline vi vf_floor_where(vm m, vf x) {
+  return _mm512_maskz_cvt_roundps_epi32(m, x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+
 static inline vf vf_load_half(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
 static inline vi vh_max(vi x, vi y) { return _mm512_max_epu16(x, y); }
 static inline vi vh_multiply(vi x, vi y) { return _mm512_mullo_epi16(x, y); }
@@ -114,9 +122,9 @@ static inline vd vd_subtract(vd x, vd y) { return _mm512_sub_pd(x, y); }
 static inline vd vd_multiply(vd x, vd y) { return _mm512_mul_pd(x, y); }
 static inline vd vd_fma(vd x, vd y, vd z) { return _mm512_fmadd_pd(x, y, z); }
 static inline vf vf_add_odd(vf x, vf y) {
-  __m512 up = _mm512_add_round_ps(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   __m512 down = _mm512_add_round_ps(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-  return _mm512_mask_mov_ps(up, _mm512_test_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1)), down);
+  __mmask16 even = _mm512_testn_epi32_mask(_mm512_castps_si512(down), _mm512_set1_epi32(1));
+  return _mm512_mask_add_round_ps(down, even, x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
 }
 /* Of equal magnitudes the positive one is the greater. */
 static inline vd vd_greater(vd x, vd y) { return _mm512_range_pd(x, y, 7); }

@@ -49,6 +49,11 @@ static inline vi vi_xor(vi x, vi y) { return veorq_s32(x, y); }
 static inline vi vi_and_not(vi x, vi y) { return vbicq_s32(x, y); }
 static inline vi vi_max(vi x, vi y) { return vmaxq_s32(x, y); }
 static inline vi vi_min(vi x, vi y) { return vminq_s32(x, y); }
+static inline vi vf_exponent_above(vf x, vi y) {
+  const vi bits = vreinterpretq_s32_f32(x), exponents = vdupq_n_s32(0x7f800000);
+  const vi greater = vmaxq_s32(vandq_s32(bits, exponents), vandq_s32(y, exponents));
+  return vorrq_s32(greater, vandq_s32(bits, vdupq_n_s32(INT32_MIN)));
+}
 #define vi_shift_left(x, n) vshlq_n_s32(x, n)
 #define vi_shift_right(x, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(x), n))
 /* The machine takes a shift from the low byte of its lane, to the right where that is negative. */
@@ -81,6 +86,8 @@ static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vbslq_f32(m, 
 static inline vi vi_or_where(vm m, vi x, vi y, vi other) { return vbslq_s32(m, vorrq_s32(x, y), other); }
 static inline vm vi_has(vi x, vi bits) { return vtstq_s32(x, bits); }
 static inline vf vf_replace_nan(vf x, vf nan) { return vbslq_f32(vceqq_f32(x, x), x, nan); }
+
+static inline vi vf_floor_where(vm m, vf x) { return vandq_s32(vf_floor(x), vreinterpretq_s32_u32(m)); }
 
 static inline vf vf_load_half(const void *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
 static inline vi vh_max(vi x, vi y) {

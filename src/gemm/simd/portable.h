@@ -83,6 +83,9 @@ static inline vm vi_has(vi x, vi bits) { return (x & bits) != 0; }
 static inline vf vf_replace_nan(vf x, vf nan) { return vf_select(x == x, x, nan); }
 static inline vi vi_max(vi x, vi y) { return vi_select(x > y, x, y); }
 static inline vi vi_min(vi x, vi y) { return vi_select(x < y, x, y); }
+static inline vi vf_exponent_above(vf x, vi y) {
+  return vi_max((vi)x & 0x7f800000, y & 0x7f800000) | ((vi)x & INT32_MIN);
+}
 static inline vi vi_shift_left(vi x, int n) { return (vi)((vector_of_words)x << n); }
 static inline vi vi_shift_right(vi x, int n) { return (vi)((vector_of_words)x >> n); }
 static inline vi vi_shift_left_by(vi x, vi n) {
@@ -102,6 +105,7 @@ static inline vm vm_and(vm x, vm y) { return x & y; }
 static inline vm vm_and_not(vm x, vm y) { return x & ~y; }
 static inline unsigned vm_bits(vm x) { return (unsigned)((x[0] & 1) | (x[1] & 2) | (x[2] & 4) | (x[3] & 8)); }
 static inline vf vf_add_where(vm m, vf x, vf y, vf other) { return vf_select(m, x + y, other); }
+static inline vi vf_floor_where(vm m, vf x) { return vf_floor(x) & m; }
 static inline vf vf_flush(vf x) {
   vi subnormal = vi_equal((vi)x & 0x7f800000, vi_set(0));
   return (vf)((vi)x & ~(subnormal & 0x7fffffff));
