@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed serves the C program of docs/c.md, through pkg-config and
-# through CMake.
+# install.sh BUILD SOURCE COMPILER [FLAGS]: what is installed, stripped, says no place to search for libraries, and serves
+# the C program of docs/c.md, through pkg-config and through CMake.
 set -eu
 build=$1 source=$2 compiler=$3 flags=${4:-}
 work=$(mktemp -d)
@@ -15,23 +15,31 @@ expect() { # NAME COMMAND...: it prints the sum that an H100 computes
   echo "$name: ok"
 }
 
-cmake --install "$build" --prefix "$prefix" > "$work/install.log" || { cat "$work/install.log" >&2; exit 1; }
+cmake --install "$build" --strip --prefix "$prefix" > "$work/install.log" || { cat "$work/install.log" >&2; exit 1; }
 description=$(find "$prefix" -name softmma.pc)
 libraries=$(dirname "$(dirname "$description")")
 export PKG_CONFIG_PATH="$libraries/pkgconfig"
+installed=$(find "$prefix" -type f -name 'softmma' -path '*/bin/*' -o -type f -name '*.so*')
+[ -n "$installed" ]
+for file in $installed; do
+  if readelf -d "$file" | grep -E 'R(UN)?PATH'; then echo "$file: has a place to search for libraries" >&2; exit 1; fi
+  if readelf -S "$file" | grep -F .symtab; then echo "$file: is not stripped" >&2; exit 1; fi
+done
+if grep -e rpath "$description"; then echo "$description: has a place to search for libraries" >&2; exit 1; fi
 
 # shellcheck disable=SC2016  # backquotes of Markdown
 sed -n '/^```c$/,/^```$/{/^```/d;p;}' "$source/docs/c.md" > "$work/hello.c"
 options=$(pkg-config --cflags --libs softmma)
 # shellcheck disable=SC2086  # the options are several words
 "$compiler" $flags -std=c11 -Wall -Werror "$work/hello.c" $options -o "$work/hello"
-expect "pkg-config" "$work/hello"
+expect "pkg-config" env LD_LIBRARY_PATH="$libraries" "$work/hello"
 
+version=$(pkg-config --modversion softmma)
 mkdir "$work/user"
 cat > "$work/user/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
-find_package(softmma 0.1 REQUIRED)
+find_package(softmma $version REQUIRED)
 add_executable(shared ../hello.c)
 target_link_libraries(shared PRIVATE softmma::softmma)
 add_executable(static ../hello.c)
@@ -86,4 +94,4 @@ if [ -z "$flags" ] && command -v c++ >/dev/null; then
   expect "find_package in C++, shared" "$work/cxx/build/shared"
   expect "find_package in C++, static" "$work/cxx/build/static"
 fi
-if [ -x "$prefix/bin/softmma" ]; then "$prefix/bin/softmma" version; fi
+"$prefix/bin/softmma" version

@@ -1,13 +1,13 @@
-#define _GNU_SOURCE /* dladdr, which is not in POSIX */
 #include "device/device.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "device/module.h"
 
 const char *const smma_drivers[] = {"cuda", "opencl", NULL};
 
@@ -53,56 +53,6 @@ bool smma_is_device_name(const char *name) {
   return name && take_apart(name, &driver, &index);
 }
 
-/* The folder of the file that has this code: the library, the command or Python's module. */
-static bool own_folder(char *folder, size_t size) {
-  Dl_info info;
-  char *slash;
-  if (!dladdr((void *)&opened, &info) || !info.dli_fname) return false;
-  snprintf(folder, size, "%s", info.dli_fname);
-  slash = strrchr(folder, '/');
-  if (slash) *slash = 0;
-  return slash != NULL;
-}
-
-/* softmma-engine-NAME.so: in $SOFTMMA_ENGINES, else beside this code, else where modules are installed. */
-static bool find_module(const char *name, char *path, size_t size) {
-  static const char *const places[] = {".", SMMA_ENGINE_FOLDER, ("../" SMMA_ENGINE_FOLDER)};
-  const char *folder = getenv("SOFTMMA_ENGINES");
-  char own[1024];
-  if (folder) {
-    snprintf(path, size, "%s/softmma-engine-%s.so", folder, name);
-    return access(path, R_OK) == 0;
-  }
-  for (size_t i = 0; i < sizeof places / sizeof *places && own_folder(own, sizeof own); i++) {
-    snprintf(path, size, "%s/%s/softmma-engine-%s.so", own, places[i], name);
-    if (access(path, R_OK) == 0) return true;
-  }
-  return false;
-}
-
-static const smma_driver *load_driver(const char *name, char message[SMMA_DEVICE_MESSAGE]) {
-  char path[2048];
-  void *module;
-  union {
-    void *symbol;
-    smma_driver_getter *get;
-  } found;
-  if (!find_module(name, path, sizeof path)) {
-    snprintf(message, SMMA_DEVICE_MESSAGE, "softmma-engine-%s.so is not there; SOFTMMA_ENGINES can name its folder",
-             name);
-    return NULL;
-  }
-  module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  found.symbol = module ? dlsym(module, "smma_driver_of_module") : NULL;
-  if (!found.symbol) {
-    snprintf(message, SMMA_DEVICE_MESSAGE, "%s", dlerror());
-    return NULL;
-  }
-  if (found.get()->abi == SMMA_DRIVER_ABI) return found.get();
-  snprintf(message, SMMA_DEVICE_MESSAGE, "softmma-engine-%s.so is of another version of SoftMMA", name);
-  return NULL;
-}
-
 static const smma_device *open_entry(const char *name, size_t index, char message[SMMA_DEVICE_MESSAGE]) {
   entry *e = calloc(1, sizeof *e);
   if (!e) {
@@ -110,7 +60,7 @@ static const smma_device *open_entry(const char *name, size_t index, char messag
     return NULL;
   }
   e->index = index, e->process = getpid();
-  e->device.driver = load_driver(name, message);
+  e->device.driver = smma_load_driver(name, message);
   if (e->device.driver) e->device.state = e->device.driver->open(index, &e->device.is, message);
   if (!e->device.state) {
     free(e);
@@ -187,6 +137,6 @@ bool smma_device_set_checked(const smma_device *device, const smma_operation *op
 }
 
 size_t smma_device_count(const char *driver, char message[SMMA_DEVICE_MESSAGE]) {
-  const smma_driver *d = load_driver(driver, message);
+  const smma_driver *d = smma_load_driver(driver, message);
   return d ? d->count(message) : 0;
 }

@@ -233,8 +233,9 @@ static inline __attribute__((always_inline)) t_fdpa_row few_begin(const few_cons
   y.care = vi_set(0);
   UNROLL for (int v = 0; v < 4; v++) {
     const vi field = vi_shift_right(t_fdpa_exponent(to_half, vf_load(accumulator + v * LANES), w->exponents), 23);
-    const vi product = vi_shift_right(vi_load_halves(c->product + v * LANES), half ? 10 : 7);
-    const vi column = vi_shift_right(vi_load_halves(c->greatest + v * LANES), half ? 10 : 7);
+    const vi products = vi_load_halves(c->product + v * LANES), columns = vi_load_halves(c->greatest + v * LANES);
+    const vi product = half ? vi_shift_right(products, 10) : vi_shift_right(products, 7); /* clang's NEON: constants */
+    const vi column = half ? vi_shift_right(columns, 10) : vi_shift_right(columns, 7);
     const vi least = vi_max(vi_set(row->least), vi_add(vi_add(column, vi_set(1)), bias));
     vi emax = vi_max(vi_add(product, bias), field);
     if (to_half) emax = vi_max(emax, vi_set(127 + x->t.zero_exponent));
