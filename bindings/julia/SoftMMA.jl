@@ -1,0 +1,89 @@
+"""
+What GPU matrix units return for D = A B + C, through SoftMMA's library, which must be where the loader looks:
+
+    include("SoftMMA.jl")
+    A, B, C = Float16[-8192 1 1 1], reshape(Float16[1024, -0.5, -0.25, -0.125], 4, 1), fill(Float32(2^23), 1, 1)
+    SoftMMA.matmul(A, B, C; on = "H100", instruction = "wgmma.m64n8k16.f32.f16.f16")     # -0.75
+
+It has not been run by Julia; tests/julia.py holds its calls and its struct to the header, and calls the library with what
+it says.
+"""
+module SoftMMA
+
+export matmul, version
+
+const library = "libsoftmma"
+const COLUMN_MAJOR = Cint(1)
+const OK = Cint(0)
+
+"smma_gemm_arguments of softmma.h, field for field."
+mutable struct GemmArguments
+    size::Csize_t
+    m::Csize_t
+    n::Csize_t
+    k::Csize_t
+    a::Ptr{Cvoid}
+    b::Ptr{Cvoid}
+    c::Ptr{Cvoid}
+    d::Ptr{Cvoid}
+    lda::Csize_t
+    ldb::Csize_t
+    ldc::Csize_t
+    ldd::Csize_t
+    order_a::Cint
+    order_b::Cint
+    order_c::Cint
+    order_d::Cint
+    scale_a::Ptr{Cvoid}
+    scale_b::Ptr{Cvoid}
+    alpha::Cdouble
+    beta::Cdouble
+    scaling::Cint
+    plan::Ptr{Cvoid}
+    bias::Ptr{Cfloat}
+    scale_d::Cdouble
+    split_k::Csize_t
+    promote_every::Csize_t
+    threads::Cint
+    kernel::Ptr{Cchar}
+    on_device::Cint
+    message::Ptr{Cchar}
+    message_size::Csize_t
+    progress::Ptr{Cvoid}
+    progress_context::Ptr{Cvoid}
+    GemmArguments() = new()
+end
+
+version() = unsafe_string(ccall((:smma_version, library), Cstring, ()))
+
+"The instruction of a GPU or architecture, by name or alias."
+function find(on::AbstractString, instruction::AbstractString)
+    message = Vector{UInt8}(undef, 1024)
+    found = ccall((:smma_find_or_explain, library), Ptr{Cvoid}, (Cstring, Cstring, Ptr{UInt8}, Csize_t),
+                  on, instruction, message, length(message))
+    found == C_NULL && GC.@preserve message throw(ArgumentError(unsafe_string(pointer(message))))
+    return found
+end
+
+"""
+    matmul(A, B, C; on, instruction)
+
+A B + C as the instruction computes it along K. Elements are the formats' encodings in their order in memory: Float16,
+Float32 and Float64 for f16, f32 and f64, UInt16 for bf16, UInt8 for FP8. D has C's type; it must be the instruction's.
+"""
+function matmul(A::Matrix, B::Matrix, C::Matrix; on::AbstractString, instruction::AbstractString)
+    size(A, 2) == size(B, 1) || throw(DimensionMismatch("A has $(size(A, 2)) columns, B $(size(B, 1)) rows"))
+    size(C) == (size(A, 1), size(B, 2)) || throw(DimensionMismatch("C is not $(size(A, 1)) x $(size(B, 2))"))
+    D, g = similar(C), GemmArguments()
+    ccall((:smma_gemm_defaults, library), Cvoid, (Ref{GemmArguments},), g)
+    g.m, g.n, g.k = size(A, 1), size(B, 2), size(A, 2)
+    g.order_a = g.order_b = g.order_c = g.order_d = COLUMN_MAJOR
+    status = GC.@preserve A B C D begin
+        g.a, g.b, g.c, g.d = pointer(A), pointer(B), pointer(C), pointer(D)
+        ccall((:smma_gemm, library), Cint, (Ptr{Cvoid}, Ref{GemmArguments}), find(on, instruction), g)
+    end
+    status == OK || error(unsafe_string(ccall((:smma_status_text, library), Cstring, (Cint,), status)))
+    return D
+end
+
+end

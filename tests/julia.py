@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""bindings/julia/SoftMMA.jl against the header: julia.py LIBRARY SOURCE. Its struct has the header's fields, in their
+order and with their types, its calls have the functions' arguments, and through ctypes, with what the file says, the
+library returns what a GPU does. Julia itself is not run."""
+
+import ctypes
+import re
+import struct
+import sys
+from pathlib import Path
+
+library, source = ctypes.CDLL(sys.argv[1]), Path(sys.argv[2])
+julia = (source / "bindings/julia/SoftMMA.jl").read_text()
+header = re.sub(r"/\*.*?\*/", "", (source / "include/softmma/softmma.h").read_text(), flags=re.DOTALL)
+
+KINDS = {"Csize_t": ctypes.c_size_t, "Cint": ctypes.c_int, "Cdouble": ctypes.c_double}
+
+
+def kind(c_type):
+    """Julia's word for a declaration of C without its name."""
+    if "*" in c_type or "(" in c_type:
+        return "pointer"
+    word = c_type.replace("const", "").strip()
+    return {"size_t": "Csize_t", "double": "Cdouble"}.get(word, "Cint")  # int and enumerations
+
+
+def fields_of_header():
+    for part in re.search(r"typedef struct \{([^}]*)\} smma_gemm_arguments;", header).group(1).split(";"):
+        if function := re.search(r"\(\*(\w+)\)", part):
+            yield function.group(1), "pointer"
+        elif part.strip():
+            c_type, names = re.fullmatch(r"\s*(.*?[\s*])((?:\*?\w+(?:,\s*)?)+)\s*", part, re.DOTALL).groups()
+            for name in re.split(r",\s*", names):
+                yield name.lstrip("*"), kind(c_type + ("*" if name.startswith("*") else ""))
+
+
+def word(julia_type):
+    return "pointer" if re.match(r"Ptr|Ref|Cstring", julia_type) else julia_type
+
+
+def fail(message):
+    sys.exit(f"SoftMMA.jl: {message}")
+
+
+body = re.search(r"mutable struct GemmArguments\n(.*?)    GemmArguments\(\)", julia, re.DOTALL).group(1)
+fields = [(name, word(julia_type)) for name, julia_type in re.findall(r"(\w+)::(\S+)", body)]
+if fields != list(fields_of_header()):
+    fail(f"GemmArguments differs from smma_gemm_arguments: {set(fields) ^ set(fields_of_header()) or 'order'}")
+
+calls = re.findall(r"ccall\(\(:(\w+), library\), (\S+), \(([^()]*)\)", julia)
+if len(calls) != julia.count("ccall("):
+    fail("a call is not understood")
+for name, result, arguments in calls:
+    found = re.search(rf"SMMA_API ([\w ]+?[ *]+){name}\(([^;]*)\);", header)
+    if not found:
+        fail(f"{name} is not in the header")
+    wanted = [kind(re.sub(r"\w+$", "", a.strip())) for a in found.group(2).split(",") if a.strip() != "void"]
+    given = [word(a.strip()) for a in arguments.split(",") if a.strip()]
+    returns = "Cvoid" if found.group(1).strip() == "void" else kind(found.group(1))
+    if (given, word(result)) != (wanted, returns):
+        fail(f"{name}: {given} -> {result}, but the header has {wanted} -> {returns}")
+
+
+class Arguments(ctypes.Structure):
+    _fields_ = [(name, KINDS.get(julia_type, ctypes.c_void_p)) for name, julia_type in fields]
+
+
+order, ok = (int(re.search(rf"const {name} = Cint\((\d)\)", julia).group(1)) for name in ("COLUMN_MAJOR", "OK"))
+a = ctypes.create_string_buffer(struct.pack("<8e", -8192, 2, 1, 2, 1, 2, 1, 2))  # two rows, by columns
+b = ctypes.create_string_buffer(struct.pack("<4e", 1024, -0.5, -0.25, -0.125))
+c, d = ctypes.create_string_buffer(struct.pack("<2f", 2**23, 1)), ctypes.create_string_buffer(8)
+g = Arguments()
+library.smma_gemm_defaults(ctypes.byref(g))
+if g.size != ctypes.sizeof(g) or (g.alpha, g.beta) != (1, 1):
+    fail("GemmArguments has not the struct's size")
+g.m, g.n, g.k = 2, 1, 4
+g.order_a = g.order_b = g.order_c = g.order_d = order
+g.a, g.b, g.c, g.d = (ctypes.addressof(x) for x in (a, b, c, d))
+library.smma_find_or_explain.restype = ctypes.c_void_p
+found = library.smma_find_or_explain(b"H100", b"wgmma.m64n8k16.f32.f16.f16", None, ctypes.c_size_t(0))
+if library.smma_gemm(ctypes.c_void_p(found), ctypes.byref(g)) != ok or struct.unpack("<2f", d.raw) != (-0.75, 2047.25):
+    fail(f"D is {struct.unpack('<2f', d.raw)}, not (-0.75, 2047.25)")
+print(f"{len(fields)} fields, {len(calls)} calls")
