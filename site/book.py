@@ -29,7 +29,7 @@ CHAPTERS = (
     (
         "Python",
         "docs/python.md docs/python-tour.md docs/networks.md docs/python-sentences.md docs/python-train_lm.md "
-        "docs/jax.md",
+        "docs/jax.md docs/packages.md",
     ),
     ("Speed", "docs/performance.md docs/performance-devices.md"),
     ("Algorithms", "docs/algorithms/README.md"),

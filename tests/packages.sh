@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# packages.sh ENVIRONMENT: of what scripts/release makes, what is quickly checked: the source archive makes itself again,
+# without git and of the same bytes; the wheel is small and quickly imported, and says nothing of this machine; the
+# version is in one place; CITATION.cff and the bill of materials are valid. ENVIRONMENT has the package installed, and
+# what builds it; scripts/check-python calls this.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD bin=$1/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export SOURCE_DATE_EPOCH=1700000000
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+quiet() { "$@" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "$*"; }; }
+
+version=$(sed -n 's/^project(softmma VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+archive=softmma-$version.tar.gz
+[ "$("$bin/python" -c 'import softmma; print(softmma.__version__)')" = "$version" ] ||
+  fail "softmma.__version__ is not that of CMakeLists.txt, $version"
+grep -q "^## $version " CHANGELOG.md || fail "CHANGELOG.md has no heading for $version"
+for file in pyproject.toml CITATION.cff packaging/*/*.in packaging/debian/*; do # where it could be a second time
+  if [ -f "$file" ] && grep -nwF "$version" "$file"; then fail "$file says the version, too"; fi
+done
+
+quiet "$bin/python" -m build --sdist --no-isolation -o "$work" .
+mkdir "$work/source"
+tar -xzf "$work/$archive" -C "$work/source" --strip-components 1
+(cd "$work/source" && quiet "$bin/python" -m build --sdist --no-isolation -o "$work/again" .)
+cmp "$work/$archive" "$work/again/$archive" || fail 'the archive does not make itself again'
+echo "$archive: $(stat -c %s "$work/$archive") bytes, makes itself again"
+
+quiet "$bin/python" -m build --wheel --no-isolation -o "$work" .
+wheel=$(echo "$work"/*.whl)
+size=$(stat -c %s "$wheel")
+[ "$size" -le 2700000 ] || fail "the wheel has $size bytes; with libgomp it may have 3 MB"
+"$bin/python" -m zipfile -e "$wheel" "$work/wheel"
+if grep -rlF "$root" "$work/wheel"; then fail "the wheel says where it was built: $root"; fi
+echo "$(basename "$wheel"): $size bytes"
+(cd "$work" && "$bin/python" "$root/packaging/import_time.py")
+
+quiet "$bin/cffconvert" --validate -i CITATION.cff
+mkdir "$work/bill"
+cp "$work/$archive" "$work/bill"
+"$bin/python" packaging/sbom.py "$version" "$SOURCE_DATE_EPOCH" "$work/bill"
