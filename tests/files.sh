@@ -20,9 +20,9 @@ differs() { ! cmp -s "$1" "$2"; }
 
 # ---- Input without an end ----
 
-# ends NAME REGEX ARGUMENT...: as fails, within two seconds, also with little memory. What is read is not regular.
+# ends NAME REGEX ARGUMENT...: as fails, within ten seconds, also with little memory. What is read is not regular.
 ends() {
-  local name=$1 regex=$2 memory seconds=2 status
+  local name=$1 regex=$2 memory seconds=10 status
   shift 2
   [ "${ASAN_OPTIONS+set}" ] && seconds=20
   for memory in unlimited 400000; do
