@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coverage/cover.h"
+#include "campaign/rows.h"
 #include "equal/equal.h"
 #include "rows/generate.h"
 
@@ -31,38 +31,51 @@ typedef struct {
   const char *name;
   int kinds; /* the first so many in turn; 0: `one` alone */
   smma_row_kind one;
-  bool covers; /* rows of --cover first */
-  bool like;   /* and more like them behind, else of the kinds */
+  enum { OF_KINDS, OF_COVER, OF_CAMPAIGN } of; /* --cover: and more like its rows behind them */
 } generator;
 
 static const generator generators[] = {
-    {"random", 0, SMMA_ROWS_RANDOM, false, false},
-    {"normal", 0, SMMA_ROWS_NORMAL, false, false},
-    {"edge", 0, SMMA_ROWS_EDGE, false, false},
-    {"zeros", 0, SMMA_ROWS_ZEROS, false, false},
-    {"tiny", 0, SMMA_ROWS_TINY, false, false},
-    {"cancellation", 0, SMMA_ROWS_CANCELLATION, false, false},
-    {"ill", 0, SMMA_ROWS_ILL, false, false},
-    {"network", 0, SMMA_ROWS_NETWORK, false, false},
-    {"schryer", 0, SMMA_ROWS_SCHRYER, false, false},
-    {"aimed", 0, SMMA_ROWS_AIMED, false, false},
-    {"first eight in turn", SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM, false, false},
-    {"all ten in turn", SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM, false, false},
-    {"--cover", 0, SMMA_ROWS_RANDOM, true, true},
-    {"--cover, then all ten", SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM, true, false},
+    {"random", 0, SMMA_ROWS_RANDOM, OF_KINDS},
+    {"normal", 0, SMMA_ROWS_NORMAL, OF_KINDS},
+    {"edge", 0, SMMA_ROWS_EDGE, OF_KINDS},
+    {"zeros", 0, SMMA_ROWS_ZEROS, OF_KINDS},
+    {"tiny", 0, SMMA_ROWS_TINY, OF_KINDS},
+    {"cancellation", 0, SMMA_ROWS_CANCELLATION, OF_KINDS},
+    {"ill", 0, SMMA_ROWS_ILL, OF_KINDS},
+    {"network", 0, SMMA_ROWS_NETWORK, OF_KINDS},
+    {"schryer", 0, SMMA_ROWS_SCHRYER, OF_KINDS},
+    {"aimed", 0, SMMA_ROWS_AIMED, OF_KINDS},
+    {"first eight in turn", SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM, OF_KINDS},
+    {"all ten in turn", SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM, OF_KINDS},
+    {"--cover", 0, SMMA_ROWS_RANDOM, OF_COVER},
+    {"campaign", 0, SMMA_ROWS_RANDOM, OF_CAMPAIGN},
 };
 enum { GENERATORS = sizeof generators / sizeof generators[0] };
 
-static void make(const generator *g, const smma_cover *cover, smma_rows *rows) {
-  const smma_batch all = smma_rows_batch(rows, 0, asked.rows, NULL);
-  const size_t covered = !g->covers ? 0 : cover->count < asked.rows ? cover->count : asked.rows;
-  smma_generate_rows(rows, asked.seed, 0, asked.rows, g->kinds, g->one);
+/* The first rows of --cover, and rows like them. */
+static void make_cover(const smma_cover *cover, smma_rows *rows) {
+  const size_t covered = cover->count < asked.rows ? cover->count : asked.rows;
   if (covered) smma_rows_copy(rows, 0, &cover->rows, 0, covered);
-  for (size_t n = covered; g->like && cover->count && n < asked.rows; n++) {
+  for (size_t n = covered; cover->count && n < asked.rows; n++) {
     smma_row row;
     smma_cover_row(cover, asked.seed, n, &row);
     smma_rows_put(rows, n, &row);
   }
+}
+
+static void make_campaign(smma_rows *rows) {
+  const smma_campaign_recipe best = smma_campaign_best(asked.seed);
+  smma_campaign_rows numbered = {0};
+  if (!smma_campaign_rows_of(&best, rows->instruction, &numbered)) exit(2);
+  smma_campaign_rows_fill(&numbered, 0, asked.rows, rows);
+  smma_campaign_rows_free(&numbered);
+}
+
+static void make(const generator *g, const smma_cover *cover, smma_rows *rows) {
+  const smma_batch all = smma_rows_batch(rows, 0, asked.rows, NULL);
+  smma_generate_rows(rows, asked.seed, 0, asked.rows, g->kinds, g->one);
+  if (g->of == OF_COVER) make_cover(cover, rows);
+  if (g->of == OF_CAMPAIGN) make_campaign(rows);
   smma_dot_rows(rows->instruction, &all, 0);
 }
 

@@ -15,8 +15,9 @@ has() { jq -e "$1" in/stdout >/dev/null; }
 
 # ---- Counting ----
 
-gives 'generated rows' 0 '^hopper mma.m16n8k16.f32.f16.f16.f32: 1000 rows, [0-9]* of 974 events' coverage "${half[@]}" \
-  --rows 1000 --show 1000
+gives "a campaign's rows" 0 ': 1000 rows, 974 of 974 events that are not impossible$' coverage "${half[@]}" --rows 1000
+gives 'rows of a kind' 0 '^hopper mma.m16n8k16.f32.f16.f16.f32: 1000 rows, [0-9]* of 974 events' coverage "${half[@]}" \
+  --kind edge --rows 1000 --show 1000
 check 'what is missed' grep -q '^  sum: begins [0-9]* binades' in/stdout
 gives 'as JSON' 0 '' coverage "${half[@]}" --rows 1000 --json
 check 'every event, once' has '.[0] | (.events | length) == .hit + .missed + .impossible'

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
                                           smma_find("blackwell", "tcgen05.m128n8k32.block32.f32.e4m3.e2m1.ue8m0")};
   smma_unit unit;
   smma_error error;
-  smma_campaign campaign = {.unit = &unit, .against = &unit, .rows = 1000};
+  smma_campaign campaign = {.unit = &unit, .against = &unit, .rows = 1000, .recipe = smma_campaign_best(0)};
   if (!smma_unit_open("model", &unit, &error)) abort();
   memory_file file = make_file(bytes, size);
   char *first = load(&campaign, list, &file);

@@ -33,6 +33,11 @@ for class in parameters lanes alignment carries sticky; do
   check "$class: not all by normal rows alone" [ "$(of "$class" normal)" -le "$(of "$class" 'any of these')" ]
 done
 check 'normal rows kill fewer than those of --cover' [ "$(of lanes normal)" -lt "$(of lanes --cover)" ]
+campaign=0 kinds=0
+for class in parameters lanes alignment carries sticky; do
+  campaign=$((campaign + $(of "$class" campaign))) kinds=$((kinds + $(of "$class" 'all ten in turn')))
+done
+check "those of a campaign kill more ($campaign) than all kinds in turn ($kinds)" [ "$campaign" -gt "$kinds" ]
 check 'a block that is larger than K is the same function' \
   grep -q ': block is [0-9]* instead of [0-9]*: the same function, proved$' out.txt
 [ "$failed" -eq 0 ] || cat out.txt

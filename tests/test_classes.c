@@ -114,17 +114,19 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   smma_unit unit = {.name = "faulty", .methods = &methods, .state = &state}, model;
   smma_sample sample = {0};
   smma_campaign_result result = {.kept = &sample};
-  smma_campaign campaign = {.unit = &unit, .against = &model, .rows = ROWS};
+  smma_campaign campaign = {.unit = &unit, .against = &model, .rows = ROWS, .recipe = smma_campaign_best(0)};
+  smma_campaign_rows numbered = {0};
   smma_error error = {""};
   bool stopped;
   size_t gone = 0;
   assert_true(smma_unit_open("model", &model, &error));
-  if (!smma_campaign_run(&campaign, i, go_on, NULL, &result, &stopped, &error)) fail_msg("%s", error.text);
+  if (!smma_campaign_run(&campaign, i, go_on, NULL, &numbered, &result, &stopped, &error)) fail_msg("%s", error.text);
   *kept = sample.count;
   classes->count = 0;
   if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, 1e9, &error))
     fail_msg("%s", error.text);
   assert_int_equal(gone, 0);
+  smma_campaign_rows_free(&numbered);
   smma_sample_free(&sample);
   smma_unit_close(&model);
 }

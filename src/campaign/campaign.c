@@ -16,6 +16,7 @@ enum { BATCH = 65536, PIECE = 64, CHECKED = 4096 };
 typedef struct {
   const smma_campaign *campaign;
   const smma_instruction *instruction;
+  const smma_campaign_rows *numbered;
   smma_operation operation;
   smma_share share;
   smma_rows rows;
@@ -23,37 +24,34 @@ typedef struct {
   size_t d_bytes;
 } work;
 
-static smma_row_selection selection_of(const smma_campaign *c, uint64_t first) {
-  return (smma_row_selection){c->seed, first, c->one_kind ? 0 : SMMA_ROWS_IN_TURN, (int)c->kind};
-}
-
-void smma_campaign_rows(const smma_campaign *c, uint64_t first, size_t count, smma_rows *rows) {
-  const smma_row_selection x = selection_of(c, first);
-  smma_generate_rows(rows, x.seed, x.first, count, x.kinds, (smma_row_kind)x.one);
-}
-
 uint64_t smma_campaign_part(const smma_campaign *c) {
   const size_t at_once = smma_units_compare_at_once(c->unit, c->against);
   return at_once ? at_once : BATCH;
-}
-
-static bool allocate(const smma_campaign *c, const smma_instruction *i, work *w) {
-  *w = (work){.campaign = c, .instruction = i, .operation = smma_operation_of(i), .share = c->share};
-  if (!w->share.count) w->share = (smma_share){0, 1, smma_campaign_part(c)};
-  w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
-  w->expected = malloc(BATCH * w->d_bytes);
-  return smma_rows_allocate(i, BATCH, &w->rows) && w->expected;
-}
-
-static void release(work *w) {
-  smma_rows_free(&w->rows);
-  free(w->expected);
 }
 
 /* The recording among the two units, or NULL: it decides which rows there are. */
 static const smma_unit *recording_of(const smma_campaign *c) {
   if (smma_unit_is_recording(c->unit)) return c->unit;
   return smma_unit_is_recording(c->against) ? c->against : NULL;
+}
+
+bool smma_campaign_number(const smma_campaign *c, const smma_instruction *i, smma_campaign_rows *numbered) {
+  const smma_campaign_recipe none = {0};
+  return smma_campaign_rows_of(recording_of(c) ? &none : &c->recipe, i, numbered);
+}
+
+static bool allocate(const smma_campaign *c, const smma_instruction *i, smma_campaign_rows *numbered, work *w) {
+  *w = (work){
+      .campaign = c, .instruction = i, .numbered = numbered, .operation = smma_operation_of(i), .share = c->share};
+  if (!w->share.count) w->share = (smma_share){0, 1, smma_campaign_part(c)};
+  w->d_bytes = smma_container_bytes(smma_encoding_of(i->d));
+  w->expected = malloc(BATCH * w->d_bytes);
+  return smma_rows_allocate(i, BATCH, &w->rows) && w->expected && smma_campaign_number(c, i, numbered);
+}
+
+static void release(work *w) {
+  smma_rows_free(&w->rows);
+  free(w->expected);
 }
 
 /* How many rows there are to be compared. */
@@ -73,7 +71,7 @@ static const smma_unit *generating_of(const smma_campaign *c) {
 
 /* Rows made by one of the units, with its results where they belong. */
 static bool generate(work *w, const smma_unit *u, uint64_t first, size_t count, smma_error *error) {
-  const smma_row_selection x = selection_of(w->campaign, first);
+  const smma_row_selection x = smma_campaign_rows_selection(w->numbered, first);
   unsigned char *d = w->rows.part[SMMA_PART_D];
   if (!smma_unit_generate(u, &x, count, &w->rows, error)) return false;
   if (u == w->campaign->unit) return true;
@@ -91,8 +89,9 @@ static bool fill(work *w, uint64_t first, size_t count, const smma_unit **asked,
     size_t all;
     smma_rows_copy(&w->rows, 0, smma_recorded_rows(recording, &all), (size_t)first, count);
   } else if (!smma_units_stopped()) {
-    if (generating) return *asked = generating, generate(w, generating, first, count, error);
-    smma_campaign_rows(c, first, count, &w->rows);
+    if (generating && first >= w->numbered->cover.count)
+      return *asked = generating, generate(w, generating, first, count, error);
+    smma_campaign_rows_fill(w->numbered, first, count, &w->rows);
   }
   return true;
 }
@@ -123,11 +122,10 @@ static uint64_t count_different(const work *w, size_t count, size_t *first) {
    that what is kept belongs to the rows that count. */
 static bool keep_different(const work *w, uint64_t first, size_t count, smma_campaign_result *result,
                            smma_error *error) {
-  const smma_row_selection x = selection_of(w->campaign, 0);
   const unsigned char *d = w->rows.part[SMMA_PART_D];
   for (size_t i = 0; result->kept && i < count; i++)
     if (differ(w, d, w->expected, i) &&
-        !smma_sample_add(result->kept, &w->operation, smma_kind_of_row(&x, first + i), first + i,
+        !smma_sample_add(result->kept, &w->operation, smma_campaign_rows_kind(w->numbered, first + i), first + i,
                          smma_load(w->d_bytes, w->expected, i), smma_load(w->d_bytes, d, i), NULL))
       return smma_fail(error, "out of memory");
   return true;
@@ -170,7 +168,7 @@ static bool ask_both(work *w, uint64_t first, size_t count, smma_error *error) {
 static bool compare_there(work *w, size_t count, smma_campaign_result *result, smma_error *error) {
   const smma_campaign *c = w->campaign;
   const uint64_t at = smma_share_row(&w->share, result->rows);
-  const smma_row_selection x = selection_of(c, at);
+  const smma_row_selection x = smma_campaign_rows_selection(w->numbered, at);
   smma_campaign_result r = *result;
   smma_rows_difference found;
   if (!smma_units_compare(c->unit, c->against, w->instruction, &x, count, &found, error)) return false;
@@ -202,28 +200,30 @@ static bool run_batch(work *w, size_t count, smma_campaign_result *result, smma_
   return true;
 }
 
-/* The next rows: up to the end of their part. The first batch is asked again in other orders, of this side. */
+/* The next rows: up to the end of their part. The first batch, which has those that cover, is asked again in other
+   orders, of this side. */
 static bool run_next(work *w, size_t at_once, uint64_t rows, smma_campaign_result *result, smma_error *error) {
   const uint64_t left = rows - result->rows, in_part = w->share.part - result->rows % w->share.part,
                  count = left < in_part ? left : in_part;
-  if (at_once && smma_share_row(&w->share, result->rows) > 0) return compare_there(w, (size_t)count, result, error);
+  if (at_once && smma_share_row(&w->share, result->rows) >= BATCH)
+    return compare_there(w, (size_t)count, result, error);
   return run_batch(w, count < BATCH ? (size_t)count : BATCH, result, error);
 }
 
 bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_campaign_watcher *watcher, void *context,
-                       smma_campaign_result *result, bool *stopped, smma_error *error) {
+                       smma_campaign_rows *numbered, smma_campaign_result *result, bool *stopped, smma_error *error) {
   const size_t at_once = smma_units_compare_at_once(c->unit, c->against);
   uint64_t rows;
   bool done = true;
   work w;
   *stopped = false;
-  if (!allocate(c, i, &w)) {
+  if (!allocate(c, i, numbered, &w)) {
     release(&w);
     return smma_fail(error, "no memory for %d rows of %s", BATCH, i->name);
   }
   rows = smma_share_rows(&w.share, rows_of(c));
   if (at_once && result->rows < rows) {
-    const smma_row_selection x = selection_of(c, 0);
+    const smma_row_selection x = smma_campaign_rows_selection(numbered, 0);
     done = smma_units_check_compare(c->unit, c->against, i, &x, CHECKED, error);
   }
   while (done && !*stopped && result->rows < rows) {
@@ -234,22 +234,20 @@ bool smma_campaign_run(const smma_campaign *c, const smma_instruction *i, smma_c
   return done || *stopped;
 }
 
-bool smma_campaign_again(const smma_campaign *c, const smma_instruction *i, const uint64_t *number, size_t count,
-                         smma_rows *rows, uint64_t *expected, smma_error *error) {
-  const smma_row_selection x = selection_of(c, 0);
-  const smma_operation o = smma_operation_of(i);
+bool smma_campaign_again(const smma_campaign *c, const smma_campaign_rows *numbered, const uint64_t *number,
+                         size_t count, smma_rows *rows, uint64_t *expected, smma_error *error) {
   const smma_unit *recording = recording_of(c);
-  const size_t bytes = smma_container_bytes(smma_encoding_of(i->d));
+  const size_t bytes = smma_container_bytes(smma_encoding_of(numbered->instruction->d));
   unsigned char *other = malloc((count + 1) * bytes);
   bool good = other || smma_fail(error, "out of memory");
   for (size_t n = 0; good && n < count; n++) {
-    smma_row row = {.d = 0};
+    smma_row row;
     size_t all;
     if (recording) {
       smma_rows_copy(rows, n, smma_recorded_rows(recording, &all), (size_t)number[n], 1);
       continue;
     }
-    smma_generate_row(&o, x.seed, number[n], smma_kind_of_row(&x, number[n]), &row);
+    smma_campaign_rows_get(numbered, number[n], &row);
     smma_rows_put(rows, n, &row);
   }
   good = good && smma_unit_ask(c->unit, rows, 0, count, NULL, error) &&

@@ -2,17 +2,15 @@
 #ifndef SMMA_CAMPAIGN_CAMPAIGN_H
 #define SMMA_CAMPAIGN_CAMPAIGN_H
 
+#include "campaign/rows.h"
 #include "campaign/sample.h"
 #include "campaign/share.h"
-#include "rows/generate.h"
 #include "unit/unit.h"
 
 typedef struct {
   smma_unit *unit, *against;
   uint64_t rows; /* of each instruction; of a recording, at most those that it has */
-  uint64_t seed;
-  bool one_kind; /* only rows of `kind`; else the first eight kinds in turn */
-  smma_row_kind kind;
+  smma_campaign_recipe recipe;
   smma_share share; /* of each instruction's rows; count 0: all */
 } smma_campaign;
 
@@ -35,21 +33,23 @@ uint64_t smma_campaign_part(const smma_campaign *campaign);
 /* Told behind each batch; true stops the campaign there. */
 typedef bool smma_campaign_watcher(const smma_campaign_result *result, void *context);
 
-/* Rows `first` to first + count - 1 of the campaign, as the first ones of `rows`; d is zero. */
-void smma_campaign_rows(const smma_campaign *campaign, uint64_t first, size_t count, smma_rows *rows);
+/* The instruction's rows, as from smma_campaign_rows_of; a recording has its own, and takes none. */
+bool smma_campaign_number(const smma_campaign *campaign, const smma_instruction *instruction,
+                          smma_campaign_rows *numbered);
 
-/* Rows of the campaign by their numbers, as the first ones of `rows`, which has room; d is the unit's, `expected`
-   receives the other's. */
-bool smma_campaign_again(const smma_campaign *campaign, const smma_instruction *instruction, const uint64_t *number,
+/* Rows by their numbers, as the first ones of `rows`, which has room; d is the unit's, `expected` receives the
+   other's. */
+bool smma_campaign_again(const smma_campaign *campaign, const smma_campaign_rows *numbered, const uint64_t *number,
                          size_t count, smma_rows *rows, uint64_t *expected, smma_error *error);
 
 /* Compares rows of the share from its row number result->rows on until there are no more. The first batch is checked by
-   whoever has row 0. Results equal each other as in smma_same_result.
+   whoever has row 0. Results equal each other as in smma_same_result. `numbered` receives the instruction's rows, as
+   from smma_campaign_number.
    `*stopped` tells whether the watcher ended it, or smma_units_stopped. False with one line if a unit fails; in both
    cases `result` stands as behind the last batch. */
 bool smma_campaign_run(const smma_campaign *campaign, const smma_instruction *instruction,
-                       smma_campaign_watcher *watcher, void *context, smma_campaign_result *result, bool *stopped,
-                       smma_error *error);
+                       smma_campaign_watcher *watcher, void *context, smma_campaign_rows *numbered,
+                       smma_campaign_result *result, bool *stopped, smma_error *error);
 
 /* Simplifies a row of which the units' results differ as long as they still do: fewest nonzero terms first, then the
    fewest bits in significands, exponents near one, plus signs. Fills row->d and `*expected`. */

@@ -36,16 +36,14 @@ static bool go_on(const smma_campaign_result *result, void *context) {
 /* Normal rows, or those of all kinds in turn. */
 static bool compare_rows(pair *p, uint64_t rows, uint64_t seed, bool normal, smma_campaign_result *result,
                          smma_error *error) {
-  const smma_campaign c = {.unit = &p->chain[0],
-                           .against = &p->chain[1],
-                           .rows = rows,
-                           .seed = seed,
-                           .one_kind = normal,
-                           .kind = SMMA_ROWS_NORMAL};
-  bool stopped;
+  const smma_campaign_recipe recipe = {seed, .kinds = normal ? 0 : SMMA_ROWS_IN_TURN, .kind = SMMA_ROWS_NORMAL};
+  const smma_campaign c = {.unit = &p->chain[0], .against = &p->chain[1], .rows = rows, .recipe = recipe};
+  smma_campaign_rows numbered = {0};
+  bool stopped, done;
   *result = (smma_campaign_result){0};
-  return smma_campaign_run(&c, p->as, go_on, NULL, result, &stopped, error) &&
-         (!stopped || smma_fail(error, "interrupted"));
+  done = smma_campaign_run(&c, p->as, go_on, NULL, &numbered, result, &stopped, error);
+  smma_campaign_rows_free(&numbered);
+  return done && (!stopped || smma_fail(error, "interrupted"));
 }
 
 static int terms_of(const smma_instruction *i, const smma_row *row) {

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "core/generated.h"
+#include "campaign/rows.h"
 
 enum { SMMA_KEPT_OF_SORT = 32, SMMA_NUMBER_CLASSES = 5, SMMA_DISTANCES = 8 };
-enum { SMMA_SORTS = SMMA_ROWS_KINDS * SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES * 2 * SMMA_DISTANCES };
+enum { SMMA_SORTS = SMMA_CAMPAIGN_KINDS * SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES * 2 * SMMA_DISTANCES };
 
 /* Mismatches of one sort, counted; and the rows kept of them: those whose numbers have the least hashes, so that these
    are evenly drawn and the same whenever and in which parts rows are compared. */

@@ -59,16 +59,17 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
                         smma_classes *classes, size_t *gone, double seconds, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
   const bool recording = smma_unit_is_recording(c->unit) || smma_unit_is_recording(c->against);
+  smma_campaign_rows numbered = {0};
   some_rows *x = calloc(2, sizeof *x);
-  bool good =
-      x && smma_rows_allocate(i, SMMA_SORTED_ROWS, &x[0].rows) && smma_rows_allocate(i, SMMA_MATCHING_ROWS, &x[1].rows);
+  bool good = x && smma_rows_allocate(i, SMMA_SORTED_ROWS, &x[0].rows) &&
+              smma_rows_allocate(i, SMMA_MATCHING_ROWS, &x[1].rows) && smma_campaign_number(c, i, &numbered);
   if (!good) smma_fail(error, "out of memory");
   if (good) {
     choose_kept(r->kept, &x[0]);
     choose_others(r, &x[1]);
   }
   for (int n = 0; good && n < 2; n++)
-    good = smma_campaign_again(c, i, x[n].number, x[n].count, &x[n].rows, x[n].expected, error);
+    good = smma_campaign_again(c, &numbered, x[n].number, x[n].count, &x[n].rows, x[n].expected, error);
   if (good) {
     *gone = drop(&o, &x[0], false);
     drop(&o, &x[1], true);
@@ -88,6 +89,7 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
         classes, error);
   }
   for (int n = 0; x && n < 2; n++) smma_rows_free(&x[n].rows);
+  smma_campaign_rows_free(&numbered);
   free(x);
   return good;
 }

@@ -33,6 +33,7 @@ typedef struct {
   double saved, cost; /* when, and in how many seconds */
   smma_progress progress;
   uint64_t done, all; /* rows */
+  smma_campaign_rows numbered;
 } campaign;
 
 static void save(campaign *c) {
@@ -187,7 +188,7 @@ static bool run(campaign *c) {
   for (c->at = 0; c->at < c->count && !stopped; c->at++) {
     smma_campaign_result result = c->report.results[c->at].result;
     c->what.share = smma_report_share(&c->report, c->at);
-    if (!smma_campaign_run(&c->what, c->instruction[c->at], watch, c, &result, &stopped, &error)) {
+    if (!smma_campaign_run(&c->what, c->instruction[c->at], watch, c, &c->numbered, &result, &stopped, &error)) {
       smma_progress_end();
       save(c);
       smma_die("%s%s%s", error.text, c->state ? "; what was compared before is in " : "", c->state ? c->state : "");
@@ -399,8 +400,7 @@ int smma_command_campaign(int argc, const char **argv) {
       {"all", 0, POPT_ARG_NONE, &all, 0, "every instruction that both units compute (as without --instr)", NULL},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows of each", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; the first eight in turn without it",
-       "K"},
+      SMMA_KIND_OPTION(&kind),
       {"resume", 0, POPT_ARG_STRING, &c.state, 0, "keep what is known in this file, and go on from it if it is there",
        "FILE"},
       {"shard", 0, POPT_ARG_STRING, &shard, 0,
@@ -417,8 +417,8 @@ int smma_command_campaign(int argc, const char **argv) {
                      "Example: softmma campaign --unit x86 --rows 1000000\n");
   if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
-  c.what.rows = (uint64_t)rows, c.what.seed = (uint64_t)seed;
-  if (kind) c.what.one_kind = true, c.what.kind = smma_require_kind(kind);
+  c.what.rows = (uint64_t)rows;
+  c.what.recipe = smma_require_recipe(kind, seed);
   if (c.state) smma_require_file(c.state, "--resume", "the report");
   if (c.state) smma_require_writable(c.state, "--resume");
   if (open_questions &&
@@ -446,6 +446,7 @@ int smma_command_campaign(int argc, const char **argv) {
   smma_wait_for_interruption(); /* behind a batch */
   status = smma_ranks() > 1 ? run_in_ranks(&c, json) : run_and_print(&c, json);
   smma_report_free(&c.report);
+  smma_campaign_rows_free(&c.numbered);
   free(c.instruction);
   smma_unit_close(&unit);
   smma_unit_close(&against);

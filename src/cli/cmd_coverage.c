@@ -67,15 +67,18 @@ static void add_file(run *r, const char *path) {
 /* What a campaign asks: the rows, and the results of its unit. */
 static void add_campaign(run *r, const smma_campaign *campaign, const smma_instruction *instruction) {
   smma_covered *covered;
+  smma_campaign_rows numbered = {0};
   smma_rows rows;
   smma_error error;
   const smma_operation o = smma_operation_of(instruction);
   uint64_t *d = malloc(BATCH * sizeof *d);
   if (!smma_coverage_of(&r->coverage, instruction, &covered, &error)) smma_die("%s", error.text);
-  if (!d || !smma_rows_allocate(instruction, BATCH, &rows)) smma_die("out of memory");
+  if (!d || !smma_rows_allocate(instruction, BATCH, &rows) ||
+      !smma_campaign_rows_of(&campaign->recipe, instruction, &numbered))
+    smma_die("out of memory");
   for (uint64_t first = 0; first < campaign->rows; first += BATCH) {
     const size_t count = campaign->rows - first < BATCH ? (size_t)(campaign->rows - first) : BATCH;
-    smma_campaign_rows(campaign, first, count, &rows);
+    smma_campaign_rows_fill(&numbered, first, count, &rows);
     if (campaign->unit && !smma_unit_ask(campaign->unit, &rows, 0, count, NULL, &error))
       smma_die("--unit: %s", error.text);
     if (!smma_count_events(&covered->space, &rows, count, covered->hits, d)) smma_die("out of memory");
@@ -85,6 +88,7 @@ static void add_campaign(run *r, const smma_campaign *campaign, const smma_instr
     smma_progress_show(&r->progress, first + count, campaign->rows);
   }
   free(d);
+  smma_campaign_rows_free(&numbered);
   smma_rows_free(&rows);
 }
 
@@ -132,8 +136,7 @@ int smma_command_coverage(int argc, const char **argv) {
       {"unit", 'u', POPT_ARG_STRING, &unit_name, 0, "what computes them, too, as in campaign", "UNIT"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"kind", 'k', POPT_ARG_STRING, &kind_name, 0,
-       "rows of this kind only, as in gen; the first eight in turn without it", "K"},
+      SMMA_KIND_OPTION(&kind_name),
       {"search", 0, POPT_ARG_LONGLONG, &tries, 0, "look for rows that make happen what is missing, among so many", "N"},
       {"show", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &most, 0, "how many missed events to list", "N"},
       {"output", 'o', POPT_ARG_STRING, &path, 0, "keep the counts in this file; coverage of several merges them",
@@ -157,8 +160,7 @@ int smma_command_coverage(int argc, const char **argv) {
   smma_progress_start(&r.progress, "rows", 1);
   if (!*files) {
     const smma_instruction *i = smma_require_instruction(gpu, name, "--instr");
-    smma_campaign campaign = {.rows = (uint64_t)rows, .seed = (uint64_t)seed, .one_kind = kind_name != NULL};
-    if (kind_name) campaign.kind = smma_require_kind(kind_name);
+    smma_campaign campaign = {.rows = (uint64_t)rows, .recipe = smma_require_recipe(kind_name, seed)};
     if (unit_name && (!smma_unit_open(unit_name, &unit, &error) || !smma_unit_computes(&unit, i, &error)))
       smma_die("--unit: %s", error.text);
     if (unit_name) campaign.unit = &unit;

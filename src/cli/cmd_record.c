@@ -27,8 +27,9 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress progress;
   smma_vector_header header;
   smma_vector_writer *writer;
+  smma_campaign_rows numbered = {0};
   smma_rows rows;
-  bool done = smma_rows_allocate(i, BATCH, &rows);
+  bool done = smma_rows_allocate(i, BATCH, &rows) && smma_campaign_rows_of(&c->recipe, i, &numbered);
   if (!done) return smma_fail(error, "no memory for %d rows", BATCH);
   smma_vector_header_of(i, &header);
   fill_provenance(c->unit, header.recorded_on, sizeof header.recorded_on);
@@ -37,7 +38,7 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_start(&progress, "rows", 1);
   for (uint64_t first = 0; done && first < c->rows && !ferror(stream); first += BATCH) {
     const size_t count = c->rows - first < BATCH ? (size_t)(c->rows - first) : BATCH;
-    smma_campaign_rows(c, first, count, &rows);
+    smma_campaign_rows_fill(&numbered, first, count, &rows);
     done = smma_unit_ask(c->unit, &rows, 0, count, NULL, error);
     done = done && smma_vector_write_rows(writer, &rows, count, error);
     smma_progress_show(&progress, first + count, c->rows);
@@ -45,6 +46,7 @@ static bool write_rows(FILE *stream, const smma_campaign *c, const smma_instruct
   smma_progress_end();
   done = done && (ferror(stream) || smma_vector_finish(writer, error));
   smma_vector_free(writer);
+  smma_campaign_rows_free(&numbered);
   smma_rows_free(&rows);
   return done;
 }
@@ -74,8 +76,7 @@ int smma_command_record(int argc, const char **argv) {
       {"instr", 0, POPT_ARG_STRING, &name, 0, "the instruction, by name or alias", "NAME"},
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &rows, 0, "how many rows", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
-      {"kind", 'k', POPT_ARG_STRING, &kind, 0, "rows of this kind only, as in gen; the first eight in turn without it",
-       "K"},
+      SMMA_KIND_OPTION(&kind),
       SMMA_VECTOR_FORMAT_OPTION(&format_name, "; text without it"),
       {"output", 'o', POPT_ARG_STRING, &path, 0, "the file to write; -: standard output", "FILE"},
       POPT_TABLEEND};
@@ -86,7 +87,6 @@ int smma_command_record(int argc, const char **argv) {
       "Example: softmma record --unit x86 --on x86 --instr vdpbf16ps -o vdpbf16ps.txt\n");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   format = smma_require_vector_format(format_name);
-  if (kind) c.one_kind = true, c.kind = smma_require_kind(kind);
   smma_require_option(unit_name, "--unit", "x86");
   smma_require_option(path, "--output", "rows.txt");
   gpu = smma_require_option(gpu, "--on", "H100");
@@ -94,7 +94,7 @@ int smma_command_record(int argc, const char **argv) {
   if (!smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (smma_unit_is_recording(&unit)) smma_die("--unit: %s is a recording already; copy it", unit_name);
   if (!smma_unit_computes(&unit, i, &error)) smma_die("--unit: %s", error.text);
-  c.unit = &unit, c.rows = (uint64_t)rows, c.seed = (uint64_t)seed;
+  c.unit = &unit, c.rows = (uint64_t)rows, c.recipe = smma_require_recipe(kind, seed);
   status = write_file(path, &c, i, format);
   smma_unit_close(&unit);
   return status;

@@ -26,9 +26,9 @@ static bool take_unit(const json_t *object, smma_unit *u) {
 static bool take_kind(const json_t *file, smma_campaign *c) {
   const char *text = json_string_value(json_object_get(file, "kind"));
   if (!text) return false;
-  c->one_kind = strcmp(text, "all") != 0;
-  if (c->one_kind) c->kind = smma_row_kind_from_text(text);
-  return c->kind != SMMA_ROWS_KINDS;
+  c->recipe = smma_campaign_best(0);
+  if (strcmp(text, "cover") != 0) c->recipe = (smma_campaign_recipe){.kind = smma_row_kind_from_text(text)};
+  return c->recipe.kind != SMMA_ROWS_KINDS;
 }
 
 /* The instructions of the entries, in their order. */
@@ -65,7 +65,7 @@ static bool take_file(const json_t *file, const char *path, smma_read_report *r,
       !smma_report_read_shard(json_object_get(file, "shard"), &shard))
     return smma_fail(error, "%s: unit, against, seed, rows, kind or shard is not a campaign's: it was changed or cut",
                      path);
-  r->campaign.seed = (uint64_t)json_integer_value(seed);
+  r->campaign.recipe.seed = (uint64_t)json_integer_value(seed);
   if (!take_instructions(json_object_get(file, "instructions"), path, r, error)) return false;
   r->report.shard = shard;
   r->report.complete = json_is_true(json_object_get(file, "complete"));
@@ -111,15 +111,15 @@ static bool same_instructions(const smma_report *x, const smma_report *y) {
 /* What the two have otherwise; NULL: they are of one campaign. */
 static const char *difference_of(const smma_read_report *x, const smma_read_report *y) {
   const smma_campaign *c = &x->campaign, *d = &y->campaign;
-  return !same_unit(&x->unit, &y->unit)                                      ? "unit, device or driver"
-         : !same_unit(&x->against, &y->against)                              ? "unit to compare with"
-         : c->seed != d->seed                                                ? "seed"
-         : c->rows != d->rows                                                ? "number of rows"
-         : c->one_kind != d->one_kind || (c->one_kind && c->kind != d->kind) ? "kind of rows"
-         : x->report.shard.count != y->report.shard.count                    ? "number of shards"
-         : x->report.shard.part != y->report.shard.part                      ? "size of parts"
-         : !same_instructions(&x->report, &y->report)                        ? "choice of instructions"
-                                                                             : NULL;
+  return !same_unit(&x->unit, &y->unit)                                             ? "unit, device or driver"
+         : !same_unit(&x->against, &y->against)                                     ? "unit to compare with"
+         : c->recipe.seed != d->recipe.seed                                         ? "seed"
+         : c->rows != d->rows                                                       ? "number of rows"
+         : c->recipe.covers != d->recipe.covers || c->recipe.kind != d->recipe.kind ? "kind of rows"
+         : x->report.shard.count != y->report.shard.count                           ? "number of shards"
+         : x->report.shard.part != y->report.shard.part                             ? "size of parts"
+         : !same_instructions(&x->report, &y->report)                               ? "choice of instructions"
+                                                                                    : NULL;
 }
 
 /* Which file has each shard; all have one, and only one. */

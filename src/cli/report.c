@@ -128,7 +128,9 @@ static json_t *result_json(const smma_report *report, const smma_report_result *
   return object;
 }
 
-static const char *kind_text(const smma_campaign *c) { return c->one_kind ? smma_row_kind_text(c->kind) : "all"; }
+static const char *kind_text(const smma_campaign *c) {
+  return c->recipe.covers ? "cover" : smma_row_kind_text(c->recipe.kind);
+}
 
 json_t *smma_report_json(const smma_report *r) {
   const smma_campaign *c = r->campaign;
@@ -137,7 +139,7 @@ json_t *smma_report_json(const smma_report *r) {
   for (size_t i = 0; i < r->count; i++)
     if (r->results[i].result.rows || s->count) json_array_append_new(instructions, result_json(r, &r->results[i]));
   object = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:s}", "softmma", smma_version(), "date", r->started, "unit",
-                     smma_unit_json(c->unit), "against", smma_unit_json(c->against), "seed", (json_int_t)c->seed,
+                     smma_unit_json(c->unit), "against", smma_unit_json(c->against), "seed", (json_int_t)c->recipe.seed,
                      "rows", (json_int_t)c->rows, "kind", kind_text(c));
   if (s->count)
     json_object_set_new(object, "shard",
@@ -293,8 +295,8 @@ static bool same_campaign(const smma_report *r, const json_t *file, const char *
   if (!is_text(json_object_get(json_object_get(file, "against"), "name"), c->against->name))
     return smma_fail(error, "%s is of a comparison with another unit than %s; name another file", path,
                      c->against->name);
-  if (!json_is_integer(seed) || (uint64_t)json_integer_value(seed) != c->seed)
-    return smma_fail(error, "%s is of another seed than %lld; name another file", path, (long long)c->seed);
+  if (!json_is_integer(seed) || (uint64_t)json_integer_value(seed) != c->recipe.seed)
+    return smma_fail(error, "%s is of another seed than %lld; name another file", path, (long long)c->recipe.seed);
   if (!is_text(json_object_get(file, "kind"), kind_text(c)))
     return smma_fail(error, "%s is of another kind of rows than '%s'; name another file", path, kind_text(c));
   if (!same_shard(r, json_object_get(file, "shard")))

@@ -66,6 +66,11 @@ smma_row_kind smma_require_kind(const char *text) {
   smma_die("--kind: unknown kind '%s'; kinds are %s", text, list);
 }
 
+smma_campaign_recipe smma_require_recipe(const char *kind, long long seed) {
+  if (!kind) return smma_campaign_best((uint64_t)seed);
+  return (smma_campaign_recipe){.seed = (uint64_t)seed, .kind = smma_require_kind(kind)};
+}
+
 smma_vector_format smma_require_vector_format(const char *text) {
   const smma_vector_format format = text ? smma_vector_format_from_text(text) : SMMA_VECTOR_TEXT;
   if (format == SMMA_VECTOR_FORMATS) smma_die("--format: '%s' is none of text, binary and readmemh", text);

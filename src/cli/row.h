@@ -2,8 +2,8 @@
 #ifndef SMMA_CLI_ROW_H
 #define SMMA_CLI_ROW_H
 
+#include "campaign/rows.h"
 #include "cli/cli.h"
-#include "rows/generate.h"
 #include "rows/vectors.h"
 
 /* "softmma dot --on ... --hex --explain --a '...' --b '...' --c '...'", which computes the row; no line's end. */
@@ -24,6 +24,15 @@ void smma_add_operands(json_t *object, const smma_instruction *instruction, cons
 
 /* Ends the program with the names of the kinds if there is none of this name. The option is --kind. */
 smma_row_kind smma_require_kind(const char *text);
+
+/* The rows of a campaign: of --kind, or the best if that is NULL. */
+smma_campaign_recipe smma_require_recipe(const char *kind, long long seed);
+
+#define SMMA_KIND_OPTION(text)                                                                               \
+  {                                                                                                          \
+    "kind", 'k', POPT_ARG_STRING, (text), 0,                                                                 \
+        "rows of this kind only, as in gen; without it those of gen --cover, then of all kinds in turn", "K" \
+  }
 
 /* The same of the formats of vector files; text where there is no name. The option is --format. */
 smma_vector_format smma_require_vector_format(const char *text);
