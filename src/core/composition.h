@@ -387,9 +387,10 @@ SMMA_CORE uint64_t smma_special_code(smma_encoding f, smma_node special, bool of
   return of_terms && smma_marks_nan(nan) ? smma_marked_nan(f) : smma_quieted(f, x);
 }
 
-/* Whoever watches sums defines this before the core is included (coverage/watch.c). */
+/* Whoever watches sums defines these before the core is included (coverage/watch.c). */
 #ifndef SMMA_WATCH_SUM
 #define SMMA_WATCH_SUM(step, term, count, sum)
+#define SMMA_WATCH_CUT_SUM(sum)
 #endif
 
 SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan, const smma_node *term, int count) {
@@ -403,6 +404,7 @@ SMMA_CORE smma_node smma_fuse_unwatched(const smma_step *s, smma_nan_policy nan,
     code = smma_composed_code(s, smma_uncut_sum(s, term, count), term, count);
   } else {
     n = smma_cut_sum(s, term, count);
+    SMMA_WATCH_CUT_SUM(n);
     if (s->output == SMMA_NO_FORMAT) return n;
     code = smma_composed_code(s, smma_leading_of(n), term, count);
   }

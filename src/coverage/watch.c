@@ -2,7 +2,9 @@
 
 /* Before the core is included, so that it tells of its sums here. */
 static void watch_sum(const void *step, const void *term, int count, const void *sum);
+static void watch_cut_sum(const void *sum);
 #define SMMA_WATCH_SUM(step, term, count, sum) watch_sum(step, term, count, &(sum))
+#define SMMA_WATCH_CUT_SUM(sum) watch_cut_sum(&(sum))
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +18,19 @@ typedef struct {
   const smma_event_watcher *watcher; /* or, without one, how often each event happened */
   uint64_t *hits;
   int step, sum; /* the sum that comes next */
+  smma_node cut; /* the last sum of cut terms, before it is rounded */
 } watch;
 
 static _Thread_local watch *watching;
 
-static void happen(const watch *w, size_t event) {
+static inline void happen(const watch *w, size_t event) {
   if (w->hits)
     w->hits[event]++;
   else
     w->watcher->happened(w->watcher->context, event);
 }
 
-static void tell(const watch *w, int block, int place, int value) {
+static inline void tell(const watch *w, int block, int place, int value) {
   const smma_event_block *b = &w->space->block[block];
   happen(w, b->first + (size_t)(place * b->values + value));
 }
@@ -168,9 +171,8 @@ static void see_rounding(const watch *w, const smma_step *s, smma_leading x, uin
   if (d.exponent == most.exponent && d.significand == most.significand) tell(w, result, 0, SMMA_RESULT_GREATEST);
 }
 
-static smma_leading unrounded(const smma_step *s, const smma_node *term, int count, smma_node sum) {
-  if (smma_is_exact(s, count)) return smma_uncut_sum(s, term, count);
-  return smma_leading_of(s->output == SMMA_NO_FORMAT ? sum : smma_cut_sum(s, term, count));
+static smma_leading unrounded(const watch *w, const smma_step *s, const smma_node *term, int count) {
+  return smma_is_exact(s, count) ? smma_uncut_sum(s, term, count) : smma_leading_of(w->cut);
 }
 
 /* An integer is not rounded. */
@@ -196,7 +198,7 @@ static bool exceeds_width(const smma_step *s, const smma_node *term, int count) 
 }
 
 static void see_sum(const watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
-  smma_leading x = unrounded(s, term, count, sum);
+  smma_leading x = unrounded(w, s, term, count);
   see_shift(w, x, term, count);
   if (s->output == SMMA_NO_FORMAT) return;
   if (s->width != SMMA_NONE && exceeds_width(s, term, count))
@@ -226,6 +228,10 @@ static smma_link_event link_of(const smma_step *s, smma_node n) {
   }
   return s->output != SMMA_NO_FORMAT && n.significand.low >> n.fraction_bits == 0 ? SMMA_LINK_SUBNORMAL
                                                                                   : SMMA_LINK_NORMAL;
+}
+
+static void watch_cut_sum(const void *sum) {
+  if (watching) watching->cut = *(const smma_node *)sum;
 }
 
 static void watch_sum(const void *step, const void *terms, int count, const void *of_sum) {
@@ -263,7 +269,7 @@ static void watch_sum(const void *step, const void *terms, int count, const void
 
 /* ---- Operands ---- */
 
-static smma_operand_class class_of(smma_encoding f, uint64_t code) {
+static smma_operand_class class_by_decoding(smma_encoding f, uint64_t code) {
   const smma_number x = smma_decode(f, code);
   const uint64_t fields = smma_low_bits(code >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
   const uint64_t most = f.specials == SMMA_SPECIALS_INTEGER && x.negative ? 0 : smma_largest_fields(f);
@@ -280,13 +286,22 @@ static smma_operand_class class_of(smma_encoding f, uint64_t code) {
   return (smma_operand_class)(class + x.negative);
 }
 
+/* `most`: the fields of the greatest number. Most operands are normal, which their fields show. */
+static inline smma_operand_class class_of(smma_encoding f, uint64_t most, uint64_t code) {
+  const uint64_t fields = smma_low_bits(code >> f.ignored_bits, f.exponent_bits + f.fraction_bits);
+  if (f.exponent_bits && fields >> f.fraction_bits != 0 && fields < most)
+    return (smma_operand_class)(SMMA_CLASS_NORMAL + (f.sign_bits && code >> (f.bits - 1) & 1));
+  return class_by_decoding(f, code);
+}
+
 static void see_operands(const watch *w, const smma_row *row) {
   const smma_event_space *space = w->space;
   for (int b = 0; b < space->blocks && space->block[b].kind == SMMA_EVENT_OPERAND; b++) {
     const smma_event_block *block = &space->block[b];
     const uint64_t *const codes[] = {row->a, row->b, &row->c, row->scale_a, row->scale_b};
     const smma_encoding f = smma_encoding_of(smma_event_format(space, block->owner));
-    for (int i = 0; i < block->places; i++) tell(w, b, i, class_of(f, codes[block->owner][i]));
+    const uint64_t most = smma_largest_fields(f), *code = codes[block->owner];
+    for (int i = 0; i < block->places; i++) tell(w, b, i, class_of(f, most, code[i]));
   }
 }
 
@@ -318,10 +333,18 @@ static specials specials_of(const smma_operation *o, const smma_decoded *x, smma
   return s;
 }
 
+static bool any_special(const smma_operation *o, const smma_decoded *x, smma_number c) {
+  bool special = c.kind > SMMA_FINITE;
+  for (int k = 0; k < o->k; k++) special = special || x->a[k].kind > SMMA_FINITE || x->b[k].kind > SMMA_FINITE;
+  for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++)
+    special = special || x->scale_a[i].kind > SMMA_FINITE || x->scale_b[i].kind > SMMA_FINITE;
+  return special;
+}
+
 static void see_special(const watch *w, const smma_decoded *x, smma_number c) {
   const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
   specials s;
-  if (block < 0) return;
+  if (block < 0 || !any_special(&w->space->operation, x, c)) return;
   s = specials_of(&w->space->operation, x, c);
   const bool nan_factor = s.nan_a || s.nan_b || s.nan_scale, nan = nan_factor || s.nan_c;
   const bool infinite = s.positive || s.negative, both = s.positive && s.negative;
