@@ -159,6 +159,21 @@ for count in 2 4; do
 done
 check 'one summary' [ "$(wc -l <in/stdout)" = 1 ]
 
+# ---- The search for a product's instruction and plan ----
+
+runs 0 gemm --on H100 --in f16 A.npy B.npy -o fits.npy
+for given in '0 fits.npy' '1 one.npy'; do
+  read -r status d <<<"$given"
+  search=(match A.npy B.npy "$d" --in f16 --on H100,V100 --json)
+  runs "$status" "${search[@]}"
+  jq 'del(.seconds)' in/stdout >alone.json
+  for count in 2 4; do
+    check "match of $d in $count ranks" in_ranks "$status" "$count" "${search[@]}"
+    check "match of $d in $count ranks: the same" cmp alone.json <(jq 'del(.seconds)' in/stdout)
+  done
+done
+check 'a claim is one rank'"'"'s' in_ranks 0 4 match A.npy B.npy fits.npy --in f16 --claim H100
+
 # ---- Errors: one line, and nothing is written ----
 
 check 'an error of all ranks' in_ranks 2 4 "${product[@]}" --bias C.npy -o new.npy

@@ -8,6 +8,7 @@
 #include "cli/plans.h"
 #include "cli/target.h"
 #include "cli/values.h"
+#include "cluster/ranks.h"
 #include "host/load.h"
 #include "io/sha256.h"
 #include "match/match.h"
@@ -447,13 +448,18 @@ static void write_plan(const match_options *o, const smma_match *m) {
 }
 
 static int run_search(matching *x) {
+  const smma_match_ranks ranks = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
   static smma_match m;
   const double start = smma_seconds();
   double seconds;
   smma_error error;
   bool found;
   add_targets(x);
-  if (!smma_match_search(&x->data, x->instruction, x->instructions, &m, &error)) smma_die("%s", error.text);
+  if (!smma_match_search(&x->data, x->instruction, x->instructions, &ranks, &m, &error)) smma_die("%s", error.text);
+  if (smma_rank()) {
+    smma_match_free(&m);
+    return SMMA_EXIT_EQUAL;
+  }
   seconds = smma_seconds() - start;
   found = m.fits;
   if (x->options->json)
@@ -573,6 +579,7 @@ int smma_command_match(int argc, const char **argv) {
       "--instr; TARGET is GPU, GPU:FORMAT or GPU:INSTRUCTION, one chain. Exit status 0: D is that; 1: not.\n"
       "Example: softmma match A.npy B.npy D.npy --in f16 --on H100,B200\n");
   check_options(&o);
+  if (o.claim && smma_rank()) return SMMA_EXIT_EQUAL;
   x.options = &o;
   memcpy(x.path, paths, sizeof x.path);
   load(&x);

@@ -42,7 +42,7 @@ static int command_help(const char *name) {
 
 /* Commands that ranks share the work of; all else is rank 0's alone. */
 static bool is_shared(int argc, const char **argv) {
-  static const char *const shared[] = {"campaign", "experiment", "gemm", "verify"};
+  static const char *const shared[] = {"campaign", "experiment", "gemm", "match", "verify"};
   for (int i = 2; i < argc; i++)
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return false;
   for (size_t i = 0; argc > 1 && i < sizeof shared / sizeof *shared; i++)

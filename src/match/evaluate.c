@@ -46,8 +46,8 @@ struct smma_evaluator {
   const smma_match_elements *elements;
   bool signed_zeros;
   worker *worker;
-  size_t workers, products;
-  memo *table; /* open addressing */
+  size_t workers, first, step, products; /* from the first on every so many'th computes */
+  memo *table;                           /* open addressing */
   size_t room, chains;
   const smma_plan *plan;
   smma_schedule schedule;
@@ -109,10 +109,12 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
 }
 
 smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match_elements *elements,
-                                   const smma_match_class *const *class, size_t classes, bool signed_zeros) {
+                                   const smma_match_class *const *class, size_t classes, size_t first, size_t step,
+                                   bool signed_zeros) {
   smma_evaluator *e = calloc(1, sizeof *e);
   if (!e) return NULL;
   e->data = data, e->elements = elements, e->signed_zeros = signed_zeros, e->workers = classes;
+  e->first = first, e->step = step;
   e->worker = calloc(classes, sizeof *e->worker);
   e->room = 1 << 10;
   e->table = calloc(e->room, sizeof *e->table);
@@ -330,9 +332,9 @@ static bool find_chain(smma_evaluator *e, const segment *s) {
   if (!c->sum) return false;
   c->key = s->key;
   e->chains++;
-  e->products += e->workers * (s->end - s->first) * e->schedule.k_per_step;
+  for (size_t i = e->first; i < e->workers; i += e->step) e->products += (s->end - s->first) * e->schedule.k_per_step;
   if (!gather_chain(e, s, (size_t)e->worker->wide.k, (size_t)e->worker->step.k)) return false;
-  for (size_t i = 0; i < e->workers; i++) compute_chain(e, &e->worker[i], s, &c->sum[i]);
+  for (size_t i = e->first; i < e->workers; i += e->step) compute_chain(e, &e->worker[i], s, &c->sum[i]);
   return true;
 }
 

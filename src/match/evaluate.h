@@ -22,10 +22,11 @@ typedef struct {
   uint64_t word[2];
 } smma_match_key;
 
-/* Evaluates for classes whose instructions have the same K. */
+/* Evaluates for classes whose instructions have the same K: for those numbered first, first + step and so on. */
 typedef struct smma_evaluator smma_evaluator;
 smma_evaluator *smma_evaluator_new(const smma_match_data *data, const smma_match_elements *elements,
-                                   const smma_match_class *const *class, size_t classes, bool signed_zeros);
+                                   const smma_match_class *const *class, size_t classes, size_t first, size_t step,
+                                   bool signed_zeros);
 void smma_evaluator_free(smma_evaluator *evaluator);
 
 /* Makes a plan the one that the following ask for; false where these instructions cannot follow it with this K, or
@@ -37,7 +38,7 @@ smma_match_key smma_evaluator_key(const smma_evaluator *evaluator, size_t step);
 /* Computes the chains that are new; false without memory. */
 bool smma_evaluator_compute(smma_evaluator *evaluator);
 
-/* The elements, in D's format, as the first instruction of a class computes them. */
+/* The elements, in D's format, as the first instruction of a class, one of those evaluated for, computes them. */
 void smma_evaluator_run(smma_evaluator *evaluator, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]);
 
 /* K of all chains computed so far. */

@@ -6,19 +6,20 @@
 
 #include "equal/equal.h"
 #include "host/load.h"
+#include "host/thread.h"
 #include "isa/format_name.h"
 #include "match/evaluate.h"
 #include "match/recipe.h"
+#include "match/sample.h"
 #include "plan/schedule.h"
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
-  MOST_FULL = 4096,    /* candidates with all of the sample that are remembered */
-  MOST_WHOLE = 256,    /* products that are computed in whole */
-  BLOCK = 128,         /* rows and columns that are computed before the whole */
-  MOST_LINES = 128,    /* rows of A that the sample is chosen from */
-  REFERENCE = 1 << 26, /* products that are summed for the choice */
-  SAMPLES = 5          /* the first for all candidates, the others for those that have most of it */
+  MOST_FULL = 4096, /* candidates with all of the sample that are remembered */
+  MOST_WHOLE = 256, /* products that are computed in whole */
+  BLOCK = 128,      /* rows and columns that are computed before the whole */
+  SAMPLES = SMMA_MATCH_SAMPLES,
+  MOST_THREADS = 64 /* of a process; more would repeat more than they share */
 };
 
 /* A recipe that instructions of one K can follow. */
@@ -39,10 +40,17 @@ typedef struct {
 
 /* A recipe with a class. */
 typedef struct {
-  size_t set, tried, class; /* numbers */
+  size_t set, tried, class; /* numbers, the same for all workers */
   int score;
   size_t different;
 } candidate;
+
+/* What a worker has found. */
+typedef struct {
+  size_t plans, candidates, products;
+  size_t fulls, lost, nears; /* lost: further ones with all of the sample */
+  bool no_memory;
+} tally;
 
 typedef struct {
   const smma_match_data *data;
@@ -52,11 +60,11 @@ typedef struct {
   const smma_instruction *of_library[(SMMA_ARCH_COUNT + 1) * (SMMA_FAMILY_CUSTOM + 1)]; /* note_kind */
   size_t of_libraries;
   smma_match_elements elements[SAMPLES];
-  size_t samples;    /* as many as there are elements for */
-  bool signed_zeros; /* D has -0, so that zeros' signs are looked at from the start */
-  bool no_memory;
+  size_t samples;         /* as many as there are elements for */
+  bool signed_zeros;      /* D has -0, so that zeros' signs are looked at from the start */
+  size_t worker, workers; /* of which each tries all recipes with some classes */
+  tally tally;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
-  size_t fulls, lost, nears; /* lost: further ones with all of the sample */
 } search;
 
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
@@ -219,6 +227,9 @@ static bool make_classes(search *s, const smma_instruction *const *instruction, 
   return true;
 }
 
+/* Of the classes of a set every so many'th is a worker's, another first one in each set. */
+static size_t first_of(const search *s, size_t of_set) { return (s->worker + of_set) % s->workers; }
+
 static bool make_sets(search *s) {
   for (size_t c = 0; c < s->match->classes; c++) {
     const size_t k = (size_t)s->match->class[c].member[0]->k;
@@ -230,137 +241,11 @@ static bool make_sets(search *s) {
   }
   for (size_t i = 0; i < s->sets; i++) {
     set *x = &s->set[i];
-    x->evaluator = smma_evaluator_new(s->data, &s->elements[0], x->class, x->classes, s->signed_zeros);
+    x->evaluator =
+        smma_evaluator_new(s->data, &s->elements[0], x->class, x->classes, first_of(s, i), s->workers, s->signed_zeros);
     if (!x->evaluator) return false;
   }
   return true;
-}
-
-/* ---- The sample: elements whose exact value lies near a tie of D's format, as there even small errors show ---- */
-
-typedef struct {
-  size_t row, column;
-  double near, exact, total; /* distance from the next tie over the sum of magnitudes; sum of a b, of |a b| */
-} element;
-
-/* What D's exact value is nearly, for choosing only. */
-static double expected(const smma_match_data *data, const element *e) {
-  double y = data->alpha * e->exact;
-  if (data->c)
-    y += data->beta *
-         smma_value(data->c_format, smma_load(bytes_of(data->c_format), data->c, e->row * data->n + e->column));
-  if (data->bias) y += data->bias[e->column];
-  return y * data->scale_d;
-}
-
-static double distance_from_tie(const smma_match_data *data, const element *e) {
-  const smma_encoding f = smma_encoding_of(data->d_format);
-  const uint64_t d = d_at(data, e->row, e->column), next = d ^ 1;
-  const double x = smma_value(data->d_format, d), y = expected(data, e);
-  const double half = fabs(smma_value(data->d_format, next) - x) / 2;
-  if (smma_decode(f, d).kind > SMMA_FINITE || smma_decode(f, next).kind > SMMA_FINITE || e->total == 0) return INFINITY;
-  return fmin(fabs(y - (x - half)), fabs(y - (x + half))) / e->total;
-}
-
-static int nearer(const void *x, const void *y) {
-  const element *a = x, *b = y;
-  if (a->near != b->near && !(isnan(a->near) && isnan(b->near))) return isnan(b->near) || a->near < b->near ? -1 : 1;
-  return a->row != b->row ? (a->row < b->row ? -1 : 1) : a->column < b->column ? -1 : a->column > b->column;
-}
-
-static void decode_lines(smma_format format, const void *x, size_t first, size_t step, size_t count, double *to) {
-  for (size_t i = 0; i < count; i++) to[i] = smma_value(format, smma_load(bytes_of(format), x, first + i * step));
-}
-
-/* Lines that are spread over all of them, the first and last among them. */
-static size_t spread(size_t i, size_t lines, size_t all) { return lines > 1 ? i * (all - 1) / (lines - 1) : 0; }
-
-static bool examine(const smma_match_data *data, size_t rows, size_t columns, element *e) {
-  const size_t k = data->k;
-  double *a = malloc(k * sizeof *a), *b = malloc(columns * k * sizeof *b);
-  for (size_t j = 0; a && b && j < columns; j++)
-    decode_lines(data->b_format, data->b, spread(j, columns, data->n), data->n, k, b + j * k);
-  for (size_t i = 0; a && b && i < rows; i++) {
-    decode_lines(data->a_format, data->a, spread(i, rows, data->m) * k, 1, k, a);
-    for (size_t j = 0; j < columns; j++, e++) {
-      *e = (element){spread(i, rows, data->m), spread(j, columns, data->n), 0, 0, 0};
-      for (size_t x = 0; x < k; x++) e->exact += a[x] * b[j * k + x], e->total += fabs(a[x] * b[j * k + x]);
-      e->near = distance_from_tie(data, e);
-    }
-  }
-  free(a);
-  free(b);
-  return a && b;
-}
-
-/* How D relates to A B: see smma_match. */
-static void judge(search *s, const element *e, size_t count) {
-  double dy = 0, yy = 0, dd = 0, off = 0;
-  for (size_t i = 0; i < count; i++) {
-    const double d = smma_value(s->data->d_format, d_at(s->data, e[i].row, e[i].column)), y = expected(s->data, &e[i]);
-    if (!isfinite(d) || !isfinite(y)) continue;
-    dy += d * y, yy += y * y, dd += d * d, off += (d - y) * (d - y);
-  }
-  s->match->distance = yy > 0 ? sqrt(off / yy) : 0;
-  s->match->factor = yy > 0 && dd - dy * dy / yy < 1e-4 * dd ? dy / yy : 0;
-}
-
-static bool choose_sample(search *s) {
-  const smma_match_data *data = s->data;
-  const size_t most = 1 + REFERENCE / data->k;
-  const size_t rows = least(data->m, least(most, MOST_LINES));
-  const size_t columns = least(data->n, 1 + most / rows), count = rows * columns;
-  element *e = malloc(count * sizeof *e);
-  bool done = e && examine(data, rows, columns, e);
-  if (done) {
-    judge(s, e, count);
-    qsort(e, count, sizeof *e, nearer);
-  }
-  for (size_t i = 0; done && i < SAMPLES * SAMPLE; i++) {
-    smma_match_elements *to = &s->elements[i / SAMPLE];
-    to->row[i % SAMPLE] = e[i % count].row, to->column[i % SAMPLE] = e[i % count].column;
-  }
-  free(e);
-  for (; done && s->samples < SAMPLES && (s->samples == 0 || s->samples * SAMPLE < count); s->samples++)
-    done = smma_match_gather(data, &s->elements[s->samples]);
-  return done;
-}
-
-/* ---- Whether sums are exact ---- */
-
-/* The last bit that an element has, 2^this, and the largest magnitude. */
-static void measure(smma_format format, const void *x, size_t count, int *last, double *most) {
-  const smma_encoding f = smma_encoding_of(format);
-  *last = INT32_MAX / 4, *most = 0;
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t code = smma_load(bytes_of(format), x, i);
-    const smma_number number = smma_decode(f, code);
-    int bit = 0;
-    if (number.kind == SMMA_ZERO) continue;
-    if (number.kind > SMMA_FINITE) *most = INFINITY;
-    while (!(number.significand >> bit & 1) && bit < 63) bit++;
-    if (number.exponent + bit < *last) *last = number.exponent + bit;
-    *most = fmax(*most, fabs(smma_value(format, code)));
-  }
-}
-
-static bool are_exact(const smma_match_data *data) {
-  const smma_format outer = smma_outer_format(data->d_format);
-  const int bits = outer == SMMA_F64 ? 53 : outer == SMMA_S32 ? 31 : 24;
-  int last[2];
-  double most[2];
-  measure(data->a_format, data->a, data->m * data->k, &last[0], &most[0]);
-  measure(data->b_format, data->b, data->n * data->k, &last[1], &most[1]);
-  return (double)data->k * most[0] * most[1] <= ldexp(1, bits + last[0] + last[1]);
-}
-
-static bool find_negative_zero(const smma_match_data *data) {
-  const smma_encoding f = smma_encoding_of(data->d_format);
-  for (size_t i = 0; i < data->m * data->n; i++) {
-    const smma_number x = smma_decode(f, smma_load(bytes_of(data->d_format), data->d, i));
-    if (x.kind == SMMA_ZERO && x.negative) return true;
-  }
-  return false;
 }
 
 /* ---- Trying ---- */
@@ -400,15 +285,27 @@ static bool remember(set *x, const smma_recipe *recipe, smma_match_key key, bool
   return true;
 }
 
+static int in_order_of_recipes(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  if (a->tried != b->tried) return a->tried < b->tried ? -1 : 1;
+  return a->set != b->set ? (a->set < b->set ? -1 : 1) : a->class < b->class ? -1 : a->class > b->class;
+}
+
+static int by_score(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  return a->score != b->score ? b->score - a->score : in_order_of_recipes(x, y);
+}
+
+/* The best of all, in whichever order they come. */
 static void note_near(search *s, candidate c) {
   candidate *worst = s->near;
-  if (s->nears < SMMA_MATCH_MOST) {
-    s->near[s->nears++] = c;
+  if (s->tally.nears < SMMA_MATCH_MOST) {
+    s->near[s->tally.nears++] = c;
     return;
   }
-  for (size_t i = 1; i < s->nears; i++)
-    if (s->near[i].score < worst->score) worst = &s->near[i];
-  if (c.score > worst->score) *worst = c;
+  for (size_t i = 1; i < s->tally.nears; i++)
+    if (by_score(&s->near[i], worst) > 0) worst = &s->near[i];
+  if (by_score(&c, worst) < 0) *worst = c;
 }
 
 static bool same_result(const search *s, uint64_t x, uint64_t y) {
@@ -419,17 +316,17 @@ static bool same_result(const search *s, uint64_t x, uint64_t y) {
 
 static void evaluate(search *s, set *x) {
   uint64_t d[SAMPLE];
-  for (size_t c = 0; c < x->classes; c++) {
+  for (size_t c = first_of(s, s->at); c < x->classes; c += s->workers) {
     candidate found = {s->at, x->count - 1, c, 0, 0};
     smma_evaluator_run(x->evaluator, c, d);
-    s->match->candidates++;
+    s->tally.candidates++;
     for (size_t i = 0; i < SAMPLE; i++) found.score += same_result(s, d[i], s->elements[0].d[i]);
     if (found.score < SAMPLE)
       note_near(s, found);
-    else if (s->fulls < MOST_FULL)
-      s->full[s->fulls++] = found;
+    else if (s->tally.fulls < MOST_FULL)
+      s->full[s->tally.fulls++] = found;
     else
-      s->lost++;
+      s->tally.lost++;
   }
 }
 
@@ -450,17 +347,101 @@ static bool try_recipe(const smma_recipe *recipe, void *context) {
   if (x->count && !orders_matter(x)) return true;
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
   if (!plan) return true;
-  s->match->plans++;
+  s->tally.plans++;
   if ((plan->group != 1 || x->k == 1) && smma_evaluator_take(x->evaluator, plan)) {
     if (!remember(x, recipe, smma_evaluator_key(x->evaluator, 0), &is_new))
-      s->no_memory = true;
+      s->tally.no_memory = true;
     else if (is_new && !smma_evaluator_compute(x->evaluator))
-      s->no_memory = true;
+      s->tally.no_memory = true;
     else if (is_new)
       evaluate(s, x);
   }
   smma_plan_release(plan);
-  return !s->no_memory;
+  return !s->tally.no_memory;
+}
+
+/* ---- Workers: threads of this process, and of those of other ranks ---- */
+
+static int in_order_of_trial(const void *x, const void *y) {
+  const candidate *a = x, *b = y;
+  return a->set != b->set ? (a->set < b->set ? -1 : 1) : in_order_of_recipes(x, y);
+}
+
+/* Adds what another worker has found: the first of all with the whole sample, as one alone would have remembered. */
+static void add(search *s, const tally *t, const candidate *full, const candidate *near) {
+  const size_t all = s->tally.fulls + t->fulls;
+  candidate *list = malloc((all + 1) * sizeof *list);
+  s->tally.candidates += t->candidates, s->tally.products += t->products, s->tally.lost += t->lost;
+  s->tally.no_memory |= t->no_memory || !list;
+  if (!list) return;
+  memcpy(list, s->full, s->tally.fulls * sizeof *list);
+  memcpy(list + s->tally.fulls, full, t->fulls * sizeof *list);
+  qsort(list, all, sizeof *list, in_order_of_trial);
+  s->tally.fulls = least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
+  memcpy(s->full, list, s->tally.fulls * sizeof *list);
+  free(list);
+  for (size_t i = 0; i < t->nears; i++) note_near(s, near[i]);
+}
+
+static void try_all(search *s) {
+  for (s->at = 0; s->at < s->sets && !s->tally.no_memory; s->at++) {
+    smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
+    s->tally.products += smma_evaluator_products(s->set[s->at].evaluator);
+  }
+}
+
+static void free_sets(search *s) {
+  for (size_t i = 0; i < s->sets; i++) {
+    smma_evaluator_free(s->set[i].evaluator);
+    free(s->set[i].tried);
+    free(s->set[i].place);
+  }
+}
+
+/* One with the same samples and classes. */
+static search *new_worker(const search *s, size_t worker) {
+  search *other = malloc(sizeof *other);
+  if (!other) return NULL;
+  *other = *s;
+  other->worker = worker, other->sets = 0;
+  memset(other->set, 0, sizeof other->set);
+  other->tally.no_memory = !make_sets(other);
+  return other;
+}
+
+/* `s` is worker 0 of the process. */
+static void try_on_threads(search *s, size_t threads) {
+  search *worker[MOST_THREADS] = {s};
+  for (size_t t = 1; t < threads; t++) {
+    worker[t] = new_worker(s, s->worker + t);
+    s->tally.no_memory |= !worker[t];
+  }
+#pragma omp parallel for schedule(static, 1) num_threads((int)threads)
+  for (size_t t = 0; t < threads; t++)
+    if (worker[t]) try_all(worker[t]);
+  for (size_t t = 1; t < threads; t++) {
+    if (!worker[t]) continue;
+    add(s, &worker[t]->tally, worker[t]->full, worker[t]->near);
+    free_sets(worker[t]);
+    free(worker[t]);
+  }
+}
+
+static void send(const search *s, const smma_match_ranks *ranks) {
+  ranks->send(&s->tally, sizeof s->tally);
+  ranks->send(s->full, s->tally.fulls * sizeof *s->full);
+  ranks->send(s->near, s->tally.nears * sizeof *s->near);
+}
+
+static void receive(search *s, const smma_match_ranks *ranks, size_t from) {
+  size_t size;
+  tally *t = ranks->receive(from, &size);
+  candidate *full = ranks->receive(from, &size), *near = ranks->receive(from, &size);
+  s->tally.no_memory |= !t || !full || !near;
+  if (t && full && near) add(s, t, full, near);
+  free(t);
+  free(full);
+  free(near);
 }
 
 /* ---- Verifying ---- */
@@ -477,12 +458,12 @@ static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, c
   smma_plan *plan = plan_of(s, c);
   uint64_t d[SAMPLE];
   int score = 0;
-  if (!*evaluator) *evaluator = smma_evaluator_new(s->data, elements, &class, 1, s->signed_zeros);
+  if (!*evaluator) *evaluator = smma_evaluator_new(s->data, elements, &class, 1, 0, 1, s->signed_zeros);
   if (plan && *evaluator && smma_evaluator_take(*evaluator, plan) && smma_evaluator_compute(*evaluator)) {
     smma_evaluator_run(*evaluator, 0, d);
     for (size_t i = 0; i < SAMPLE; i++) score += same_result(s, d[i], elements->d[i]);
   } else {
-    s->no_memory = true;
+    s->tally.no_memory = true;
   }
   smma_plan_release(plan);
   return score;
@@ -491,8 +472,8 @@ static int score_of(search *s, smma_evaluator **evaluator, const candidate *c, c
 /* Adds the scores of one more sample. */
 static void score_all(search *s, candidate *list, size_t count, const smma_match_elements *elements) {
   smma_evaluator **evaluator = calloc(s->match->classes, sizeof(smma_evaluator *));
-  if (!evaluator) s->no_memory = true;
-  for (size_t i = 0; i < count && !s->no_memory; i++)
+  if (!evaluator) s->tally.no_memory = true;
+  for (size_t i = 0; i < count && !s->tally.no_memory; i++)
     list[i].score += score_of(s, &evaluator[class_of(s, &list[i]) - s->match->class], &list[i], elements);
   for (size_t i = 0; evaluator && i < s->match->classes; i++) smma_evaluator_free(evaluator[i]);
   free(evaluator);
@@ -500,16 +481,16 @@ static void score_all(search *s, candidate *list, size_t count, const smma_match
 
 /* The further samples: those of which a candidate lacks an element leave it near at best. */
 static void refine(search *s) {
-  score_all(s, s->near, s->nears, &s->elements[s->samples - 1]);
-  for (size_t x = 1; x < s->samples && !s->no_memory; x++) {
+  score_all(s, s->near, s->tally.nears, &s->elements[s->samples - 1]);
+  for (size_t x = 1; x < s->samples && !s->tally.no_memory; x++) {
     size_t kept = 0;
-    score_all(s, s->full, s->fulls, &s->elements[x]);
-    for (size_t i = 0; i < s->fulls; i++)
+    score_all(s, s->full, s->tally.fulls, &s->elements[x]);
+    for (size_t i = 0; i < s->tally.fulls; i++)
       if (s->full[i].score == (int)(x + 1) * SAMPLE)
         s->full[kept++] = s->full[i];
       else
         note_near(s, s->full[i]);
-    s->fulls = kept;
+    s->tally.fulls = kept;
   }
 }
 
@@ -524,7 +505,7 @@ static bool verify(search *s, const candidate *c, bool whole, smma_match_differe
   if (status == SMMA_OK && (rows < data->m || columns < data->n) && (whole || difference->different == 0))
     status = compare_part(data, class->member[0], plan, class->c, 0, data->m, 0, data->n, difference);
   smma_plan_release(plan);
-  if (status == SMMA_NO_MEMORY) s->no_memory = true;
+  if (status == SMMA_NO_MEMORY) s->tally.no_memory = true;
   return status == SMMA_OK;
 }
 
@@ -558,21 +539,10 @@ static smma_match_key key_within(search *s, const candidate *c) {
   return key;
 }
 
-static int in_order_of_recipes(const void *x, const void *y) {
-  const candidate *a = x, *b = y;
-  if (a->tried != b->tried) return a->tried < b->tried ? -1 : 1;
-  return a->set != b->set ? (a->set < b->set ? -1 : 1) : a->class < b->class ? -1 : a->class > b->class;
-}
-
 static int by_difference(const void *x, const void *y) {
   const candidate *a = x, *b = y;
   if (a->different != b->different) return a->different < b->different ? -1 : 1;
   return in_order_of_recipes(x, y);
-}
-
-static int by_score(const void *x, const void *y) {
-  const candidate *a = x, *b = y;
-  return a->score != b->score ? b->score - a->score : in_order_of_recipes(x, y);
 }
 
 /* ---- What is found ---- */
@@ -618,15 +588,15 @@ typedef struct {
 static void filter(search *s, witnesses *w, size_t at) {
   size_t kept = at;
   w->count = 0;
-  for (size_t i = at; i < s->fulls; i++) s->full[i].score = 0;
+  for (size_t i = at; i < s->tally.fulls; i++) s->full[i].score = 0;
   if (smma_match_gather(s->data, &w->elements))
-    score_all(s, s->full + at, s->fulls - at, &w->elements);
+    score_all(s, s->full + at, s->tally.fulls - at, &w->elements);
   else
-    s->no_memory = true;
+    s->tally.no_memory = true;
   smma_match_elements_free(&w->elements);
-  for (size_t i = at; i < s->fulls; i++)
+  for (size_t i = at; i < s->tally.fulls; i++)
     if (s->full[i].score == SAMPLE) s->full[kept++] = s->full[i];
-  s->fulls = kept;
+  s->tally.fulls = kept;
 }
 
 static void note_witness(search *s, witnesses *w, const smma_match_difference *d, size_t next) {
@@ -641,9 +611,9 @@ static void verify_all(search *s, candidate *fit) {
   smma_match_difference difference;
   witnesses w = {.count = 0};
   size_t tries = 0;
-  qsort(s->full, s->fulls, sizeof *s->full, in_order_of_recipes);
-  m->untried = s->lost;
-  for (size_t i = 0; i < s->fulls && !s->no_memory; i++) {
+  qsort(s->full, s->tally.fulls, sizeof *s->full, in_order_of_recipes);
+  m->untried = s->tally.lost;
+  for (size_t i = 0; i < s->tally.fulls && !s->tally.no_memory; i++) {
     candidate *c = &s->full[i];
     const smma_match_key own = key_within(s, c);
     bool known = false;
@@ -682,12 +652,12 @@ static void find_near(search *s) {
   candidate list[2 * SMMA_MATCH_MOST];
   smma_match_difference difference;
   size_t count = 0;
-  qsort(s->full, s->fulls, sizeof *s->full, by_difference);
-  qsort(s->near, s->nears, sizeof *s->near, by_score);
-  for (size_t i = 0; i < s->fulls && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
+  qsort(s->full, s->tally.fulls, sizeof *s->full, by_difference);
+  qsort(s->near, s->tally.nears, sizeof *s->near, by_score);
+  for (size_t i = 0; i < s->tally.fulls && i < SMMA_MATCH_MOST && s->full[i].different < SIZE_MAX; i++)
     list[count++] = s->full[i];
-  for (size_t i = 0; i < s->nears; i++) list[count++] = s->near[i];
-  for (size_t i = 0; i < count && !s->no_memory; i++) {
+  for (size_t i = 0; i < s->tally.nears; i++) list[count++] = s->near[i];
+  for (size_t i = 0; i < count && !s->tally.no_memory; i++) {
     list[i].different = SIZE_MAX;
     if (verify(s, &list[i], false, &difference)) list[i].different = difference.different;
   }
@@ -719,7 +689,7 @@ static void fill_random(smma_format format, void *x, size_t count, uint64_t *sta
 static bool run_at_random(search *s, const candidate *c, const smma_match_elements *elements, uint64_t d[SAMPLE]) {
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
-  smma_evaluator *e = plan ? smma_evaluator_new(s->data, elements, &class, 1, s->signed_zeros) : NULL;
+  smma_evaluator *e = plan ? smma_evaluator_new(s->data, elements, &class, 1, 0, 1, s->signed_zeros) : NULL;
   const bool done = e && smma_evaluator_take(e, plan) && smma_evaluator_compute(e);
   if (done) smma_evaluator_run(e, 0, d);
   smma_evaluator_free(e);
@@ -752,39 +722,40 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
-static bool run(search *s, const smma_instruction *const *instruction, size_t instructions, smma_error *error) {
+static bool run(search *s, const smma_instruction *const *instruction, size_t instructions,
+                const smma_match_ranks *ranks, smma_error *error) {
   smma_match *m = s->match;
+  size_t threads = least((size_t)smma_threads(s->data->threads), MOST_THREADS);
   candidate fit[SMMA_MATCH_MOST] = {{0}};
-  s->signed_zeros = find_negative_zero(s->data);
-  m->exact = are_exact(s->data);
+  ranks->share(&threads, sizeof threads);
+  s->worker = ranks->rank * threads, s->workers = ranks->ranks * threads;
+  s->signed_zeros = smma_match_has_negative_zero(s->data);
+  m->exact = smma_match_is_exact(s->data);
   if (!make_classes(s, instruction, instructions)) return smma_fail(error, "out of memory");
   if (m->classes == 0) return fail_without_class(s->data, error);
-  if (!choose_sample(s) || !make_sets(s)) return smma_fail(error, "out of memory");
-  for (s->at = 0; s->at < s->sets && !s->no_memory; s->at++) {
-    smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
-    m->products += smma_evaluator_products(s->set[s->at].evaluator);
-  }
-  if (!s->no_memory) refine(s);
-  if (!s->no_memory) verify_all(s, fit);
+  if (!smma_match_choose(s->data, s->elements, &s->samples, m) || !make_sets(s))
+    return smma_fail(error, "out of memory");
+  try_on_threads(s, threads);
+  if (ranks->rank) return send(s, ranks), true;
+  for (size_t from = 1; from < ranks->ranks; from++) receive(s, ranks, from);
+  m->plans = s->tally.plans, m->candidates = s->tally.candidates, m->products = s->tally.products;
+  if (!s->tally.no_memory) refine(s);
+  if (!s->tally.no_memory) verify_all(s, fit);
   rank(m, fit);
-  if (!s->no_memory && m->fits > 1) tell_apart(s, fit);
-  if (!s->no_memory && m->fits == 0) find_near(s);
-  return !s->no_memory || smma_fail(error, "out of memory");
+  if (!s->tally.no_memory && m->fits > 1) tell_apart(s, fit);
+  if (!s->tally.no_memory && m->fits == 0) find_near(s);
+  return !s->tally.no_memory || smma_fail(error, "out of memory");
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
-                       smma_match *match, smma_error *error) {
+                       const smma_match_ranks *ranks, smma_match *match, smma_error *error) {
   search *s = calloc(1, sizeof *s);
   bool done;
   memset(match, 0, sizeof *match);
   if (!s) return smma_fail(error, "out of memory");
   s->data = data, s->match = match;
-  done = run(s, instruction, instructions, error);
-  for (size_t i = 0; i < s->sets; i++) {
-    smma_evaluator_free(s->set[i].evaluator);
-    free(s->set[i].tried);
-    free(s->set[i].place);
-  }
+  done = run(s, instruction, instructions, ranks, error);
+  free_sets(s);
   for (size_t i = 0; i < SAMPLES; i++) smma_match_elements_free(&s->elements[i]);
   free(s);
   if (!done) smma_match_free(match);
