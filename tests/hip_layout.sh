@@ -28,7 +28,7 @@ campaign() {
   if [ "$target" = gfx950 ]; then
     "$softmma" campaign --open --all --unit "plugin:$work/$target.so" --on "$target"
   else
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 1000
+    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 500
   fi
 }
 

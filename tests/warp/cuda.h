@@ -1,5 +1,6 @@
-/* CUDA as far as mma.sync in src/unit/cuda needs it, on the CPU: a warp whose instructions compute what their models
-   do. It stands for what CUDA's compiler brings, and for assembly.h. EMULATED_CAPABILITY is the device's, 80.
+/* CUDA as far as mma.sync, wgmma and tcgen05 in src/unit/cuda need it, on the CPU: warps whose instructions compute
+   what their models do. It stands for what CUDA's compiler brings, for assembly.h and tensor_memory.h. EMULATED is the
+   architecture in the catalogue, EMULATED_CAPABILITY the device's, 80.
 
    Where an element is kept is computed from its row and column, by the figures of the PTX ISA; the unit goes the other
    way. */
@@ -80,7 +81,7 @@ static inline const char *cudaGetErrorString(cudaError_t) { return "out of memor
 struct position {
   unsigned x;
 };
-inline position threadIdx, blockIdx, blockDim;
+inline position threadIdx, blockIdx, blockDim, gridDim;
 
 template <class TO, class FROM>
 TO same_bits(FROM from) {
@@ -99,6 +100,17 @@ struct uint4 {
   uint32_t x, y, z, w;
 };
 static inline void __syncthreads() {} /* threads run one after another */
+static inline void __syncwarp() {}
+
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+static inline cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return cudaSuccess;
+}
+static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  *value = 1 << 30; /* a tile to a block */
+  return cudaSuccess;
+}
 
 /* ---- Warps ---- */
 
@@ -128,7 +140,7 @@ struct block_state {
   int width;              /* threads that compute one instruction */
   bool has[MOST_THREADS]; /* came to the instruction */
   operands of[MOST_THREADS];
-  const unsigned char *shared; /* what descriptors count from */
+  const void *shared[4]; /* variables in shared memory */
 };
 inline block_state block;
 
@@ -178,11 +190,10 @@ static inline uint32_t metadata_of(const operands *warp, int row, int group, int
   return by_halves;
 }
 
-/* Row k of B, which stored element k of A meets. */
-static inline int selected(const operands *warp, int row, int k, int stored, int group, bool narrow) {
-  const int half = group / 2, in_group = k % half;
-  const uint32_t code = metadata_of(warp, row, k / half, stored / half, narrow);
-  const int first = (int)(code & 3), second = (int)(code >> 2), begin = k / half * group;
+/* The row of B that stored element k of A meets, by the four bits of its group. */
+static inline int selected_by(uint32_t code, int k, int group) {
+  const int half = group / 2, in_group = k % half, begin = k / half * group;
+  const int first = (int)(code & 3), second = (int)(code >> 2);
   demand(first < second, "positions ascend");
   if (group == 2) {
     demand(code == 0x4 || code == 0xe, "an index of TF32 is 0b0100 or 0b1110");
@@ -190,6 +201,10 @@ static inline int selected(const operands *warp, int row, int k, int stored, int
   }
   if (group == 4) return begin + (in_group ? second : first);
   return begin + 2 * (in_group / 2 ? second : first) + in_group % 2;
+}
+
+static inline int selected(const operands *warp, int row, int k, int stored, int group, bool narrow) {
+  return selected_by(metadata_of(warp, row, k / (group / 2), stored / (group / 2), narrow), k, group);
 }
 
 static inline void compute_mma(operands *warp) {
@@ -298,9 +313,23 @@ void execute(const std::string &ptx, X (&x)[X_COUNT], const OPERAND *a, int a_co
 
 /* ---- wgmma ---- */
 
+/* From one variable's address to the next's, as a power of two. */
+constexpr int SLOT = 16;
+
 static inline uint64_t __cvta_generic_to_shared(const void *at) {
-  block.shared = (const unsigned char *)at;
-  return 0;
+  uint64_t slot = 0;
+  while (slot < 4 && block.shared[slot] && block.shared[slot] != at) slot++;
+  demand(slot < 4, "there are four variables in shared memory");
+  block.shared[slot] = at;
+  return slot << SLOT;
+}
+
+/* Of a matrix without swizzling: byte `byte` of row `row`, of B column. */
+static inline const unsigned char *byte_of(uint64_t descriptor, int row, int byte) {
+  const auto field = [descriptor](int bit) { return (size_t)(descriptor >> bit & 0x3fff) << 4; };
+  const size_t inside = field(0) % ((size_t)1 << SLOT) + (size_t)(row / 8) * field(32) +
+                        (size_t)(byte / 16) * field(16) + (size_t)(row % 8 * 16 + byte % 16);
+  return (const unsigned char *)block.shared[field(0) >> SLOT] + inside;
 }
 
 #define SHOW_SHARED_MEMORY()
@@ -314,7 +343,6 @@ static inline void compute_wgmma(operands *threads) {
   const int k = info.k, group = smma_sparse_group(block.instruction), bits = 256 / k;
   const size_t bytes = smma_format_bytes(info.d);
   const uint64_t descriptor = threads[0].descriptor;
-  const auto offset = [descriptor](int field) { return (size_t)(descriptor >> field & 0x3fff) << 4; };
   for (int thread = 0; thread < IN_GROUP; thread++) {
     operands &o = threads[thread];
     const operands *warp = threads + thread / LANES * LANES;
@@ -328,10 +356,7 @@ static inline void compute_wgmma(operands *threads) {
         const place of_a = locate_operand(row, s, 32 / bits, 2, row / 8);
         const int byte = (group ? selected(warp, row, s, k, group, bits == 8) : s) * bits / 8;
         take(a, s, warp[of_a.lane].a, of_a.index, bits, info.a);
-        memcpy(b + bits / 8 * s,
-               block.shared + offset(0) + (size_t)column / 8 * offset(32) + (size_t)byte / 16 * offset(16) +
-                   column % 8 * 16 + byte % 16,
-               (size_t)bits / 8);
+        memcpy(b + bits / 8 * s, byte_of(descriptor, column, byte), (size_t)bits / 8);
       }
       memcpy(&c, o.x.bytes + (bytes == 2 ? 2 : 4) * (i % 2), bytes);
       demand(smma_dot(block.instruction, a, b, &c, NULL, NULL, &d) == SMMA_OK, "the model refuses its operands");
@@ -371,6 +396,8 @@ static inline void execute_wgmma(const std::string &ptx, const std::string &othe
     execute_wgmma(ptx, std::string(with_metadata) + "|" + (with_others), a, b, metadata, even, odd, unlike); \
   } while (0)
 
+#include "tensor.h"
+
 /* ---- Kernels ---- */
 
 template <class kernel>
@@ -386,9 +413,11 @@ void run_threads(bool collecting, unsigned threads, kernel run) {
 
 template <class kernel>
 void run_blocks(unsigned blocks, unsigned threads, kernel run) {
-  blockDim.x = threads;
+  blockDim.x = threads, gridDim.x = blocks;
   for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
     memset(block.has, 0, sizeof block.has);
+    memset(block.shared, 0, sizeof block.shared);
+    block.instruction = NULL;
     run_threads(true, threads, run);
     for (unsigned first = 0; first < threads && block.instruction; first += (unsigned)block.width) {
       bool all = true, any = false;

@@ -16,6 +16,7 @@
 
 #include "family.h"
 #include "sparse.h"
+#include "tensor_memory.h"
 
 namespace cuda_unit {
 namespace {
@@ -25,8 +26,6 @@ constexpr int LANES = 128, MOST_N = 256, PIECE = 16, LEADING_BYTES = 128;
 constexpr int PIECES = 2;
 /* Columns of tensor memory: accumulators, scale factors of A and of B, metadata. */
 constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, METADATA = SCALES_B + PLACES, COLUMNS = 512;
-
-enum kind { F16, TF32, F8F6F4, I8, MXF8F6F4, MXF4, MXF4NVF4 };
 
 /* How an operand's elements, of which each has a byte or more in the batch, lie in 16 bytes of shared memory: `count`
    bytes of the batch, of each of which the lower `bits` are kept. */
@@ -64,81 +63,9 @@ __device__ void put(unsigned char *matrix, int pieces, int row, int piece, uint4
   *reinterpret_cast<uint4 *>(matrix + (row / 8 * pieces + piece) * LEADING_BYTES + row % 8 * PIECE) = bytes;
 }
 
-__device__ uint32_t shared_address(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); }
-
 __device__ uint64_t describe(const void *matrix, int pieces) {
   return (uint64_t)shared_address(matrix) >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 |
          (uint64_t)(pieces * LEADING_BYTES >> 4) << 32 | (uint64_t)1 << 46;
-}
-
-/* ---- Tensor memory: PLACES columns of the warp's 32 lanes, one lane a thread ---- */
-
-__device__ void store(uint32_t address, const uint32_t *v) {
-  asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"r"(address),
-               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(v[4]), "r"(v[5]), "r"(v[6]), "r"(v[7])
-               : "memory");
-}
-
-__device__ void load(uint32_t address, uint32_t *v) {
-  asm volatile(
-      "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];\n"
-      "tcgen05.wait::ld.sync.aligned;"
-      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]), "=r"(v[4]), "=r"(v[5]), "=r"(v[6]), "=r"(v[7])
-      : "r"(address)
-      : "memory");
-}
-
-/* ---- The instruction ---- */
-
-#define MMA(text, ...)                           \
-  asm volatile(                                  \
-      "{\n"                                      \
-      ".reg .pred add;\n"                        \
-      "setp.eq.u32 add, 0, 0;\n"                 \
-      "tcgen05.mma" text                         \
-      ", add;\n"                                 \
-      "}" ::"r"(d),                              \
-      "l"(a), "l"(b), "r"(descriptor)__VA_ARGS__ \
-      : "memory")
-#define KIND(kind) ".cta_group::1.kind::" kind
-#define DENSE(kind) MMA(KIND(kind) " [%0], %1, %2, %3")
-#define SPARSE(kind) MMA(".sp" KIND(kind) " [%0], %1, %2, [%4], %3", , "r"(d + METADATA))
-#define EITHER(kind)       \
-  if constexpr (IS_SPARSE) \
-    SPARSE(kind);          \
-  else                     \
-    DENSE(kind)
-#define SCALED(kind) MMA(KIND(kind) " [%0], %1, %2, %3, [%4], [%5]", , "r"(d + SCALES_A), "r"(d + SCALES_B))
-
-template <kind KIND, bool IS_SPARSE>
-__device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor) {
-  if constexpr (KIND == F16) {
-    EITHER("f16");
-  } else if constexpr (KIND == TF32) {
-    EITHER("tf32");
-  } else if constexpr (KIND == F8F6F4) {
-    EITHER("f8f6f4");
-  } else if constexpr (KIND == I8) {
-    EITHER("i8");
-  } else if constexpr (KIND == MXF8F6F4) {
-    SCALED("mxf8f6f4.block_scale.scale_vec::1X");
-  } else if constexpr (KIND == MXF4) {
-    SCALED("mxf4.block_scale.scale_vec::2X");
-  } else {
-    SCALED("mxf4nvf4.block_scale.scale_vec::4X");
-  }
-}
-
-__device__ void wait_for(uint32_t barrier, uint32_t phase) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}" ::"r"(barrier),
-      "r"(phase)
-      : "memory");
 }
 
 /* ---- Tiles, one behind another in a block ---- */
@@ -173,16 +100,11 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
   const uint32_t at_barrier = shared_address(&barrier);
   uint32_t phase = 0;
 
-  if (warp == 0) {
-    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&base)),
-                 "n"(COLUMNS)
-                 : "memory");
-    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
-  }
-  if (lane == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at_barrier) : "memory");
-  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+  if (warp == 0) allocate<COLUMNS>(&base);
+  if (lane == 0) begin_barrier(at_barrier);
+  fence_before();
   __syncthreads();
-  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+  fence_after();
   const uint32_t memory = base, own = memory + ((uint32_t)warp << 21);
 
   for (size_t number = blockIdx.x; number < tiles_of(batch.rows); number += gridDim.x, phase ^= 1) {
@@ -216,19 +138,19 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
       for (int i = 0; i < PLACES; i++) value[i] = metadata;
       store(own + METADATA, value);
     }
-    asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    wait_for_stores();
+    SHOW_SHARED_MEMORY();
+    fence_before();
     __syncthreads();
     if (lane == 0) {
-      asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-      multiply<KIND, IS_SPARSE>(memory, describe(a, PIECES), describe(b, PIECES_B), o.descriptor);
-      asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(at_barrier)
-                   : "memory");
+      fence_after();
+      multiply<KIND, IS_SPARSE>(memory, describe(a, PIECES), describe(b, PIECES_B), o.descriptor,
+                                {memory + SCALES_A, memory + SCALES_B, memory + METADATA});
+      commit(at_barrier);
     }
     wait_for(at_barrier, phase);
     __syncwarp();
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    fence_after();
 
     uint32_t result[PLACES] = {}, unlike = 0;
     for (int n = 0; n < o.n; n += PLACES) {
@@ -241,7 +163,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
     }
     if (lane < PLACES)
       for (int i = 0; i < PLACES; i++) first_lanes[lane][i] = result[i];
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    fence_before();
     __syncthreads();
     for (int i = 0; i < PLACES; i++) {
       unlike |= first_lanes[lane % PLACES][i] ^ result[i];
@@ -254,8 +176,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
     if (has_row && unlike) atomicAdd(batch.unlike, 1);
     __syncthreads();
   }
-  if (warp == 0)
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(memory), "n"(COLUMNS) : "memory");
+  if (warp == 0) release<COLUMNS>(memory);
 }
 
 /* ---- The family ---- */
@@ -306,7 +227,8 @@ void launch(const smma_instruction_info &i, const device_batch &batch) {
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   const unsigned blocks = (unsigned)std::min(tiles_of(batch.rows), (size_t)processors);
-  compute<KIND, IS_SPARSE><<<blocks, LANES>>>(o, batch);
+  const auto kernel = compute<KIND, IS_SPARSE>;
+  LAUNCH(kernel, blocks, LANES, o, batch);
 }
 
 template <kind KIND>
