@@ -28,7 +28,7 @@ has() {
   shift
   wanted=$(printf '%s\n' "$@" | sort -u)
   got=$(cuobjdump -sass -arch "sm_$target" "$work/lib/softmma/softmma-unit-cuda.so" |
-    grep -oE '\b(UTC)?[A-Z]MMA(\.SF)?(\.[0-9x]+)?[.A-Z0-9]*|\b[HQI]GMMA\.[0-9x]+[.A-Z0-9]*' | sort -u)
+    grep -oE '\b(UTC)?[A-Z]MMA(\.SF)?(\.[0-9x]+)?[.A-Z0-9]*|\b[HQI]GMMA(\.SP)?\.[0-9x]+[.A-Z0-9]*' | sort -u)
   if [ "$got" = "$wanted" ]; then
     echo "ok      sm_$target: $(wc -l <<<"$got") tensor instructions"
   else
@@ -63,6 +63,18 @@ integers_of_4() { pairs "$1" '' S4 U4 && pairs "$1" .SAT S4 U4; }
 # Before Hopper; from there on the assembler widens them to 8 bits.
 mapfile -t integers_8_of_4 < <(integers_of_4 IMMA.8832)
 mapfile -t all_of_4 < <(for shape in 8832 16832 16864; do integers_of_4 "IMMA.$shape"; done)
+# Sparse: all from 80 on have the first; of 4-bit integers there are no others from Hopper on.
+half_sp=(HMMA.SP.{16816,16832}.{F16,F32,F32.BF16} HMMA.SP.{1688,16816}.F32.TF32)
+mapfile -t integers_sp < <(integers IMMA.SP.16832 && integers IMMA.SP.16864)
+mapfile -t integers_of_4_sp < <(integers_of_4 IMMA.SP.16864 && integers_of_4 IMMA.SP.168128)
+sparse=("${half_sp[@]}" "${integers_sp[@]}")
+mapfile -t fp8_sp < <(pairs QMMA.SP.16864.F32 '' E4M3 E5M2)
+mapfile -t narrow_sp < <(for output in F16 F32; do pairs "QMMA.SP.16864.$output" '' E4M3 E5M2 E3M2 E2M3 E2M1; done)
+mapfile -t warp_group_sp < <(for n in {8..256..8}; do
+  printf '%s\n' "HGMMA.SP.64x${n}x32".{F16,F32,F32.BF16} "HGMMA.SP.64x${n}x16.F32.TF32"
+  for output in F16 F32; do pairs "QGMMA.SP.64x${n}x64.$output" '' E4M3 E5M2; done
+done
+for n in 8 16 24 {32..256..16}; do integers "IGMMA.SP.64x${n}x64"; done)
 # FP64 in every direction.
 directed() { printf '%s\n' "$1" "$1".{RZ,RM,RP}; }
 mapfile -t fp64 < <(directed DMMA.884)
@@ -74,12 +86,15 @@ mapfile -t integers_of_warp_group < <(for n in 8 16 24 {32..256..16}; do integer
 release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p')
 [ "$release" -lt 131 ] || narrow+=(OMMA.SF.16864.F32.E2M1.E2M1.E8.4X)
 has 75 HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}" "${integers_8_of_4[@]}"
-has 80 "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
-has 86 "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
-has 89 "${fp64[@]}" "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}"
+for target in 80 86; do
+  has $target "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${sparse[@]}" \
+    "${integers_of_4_sp[@]}"
+done
+has 89 "${fp64[@]}" "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${sparse[@]}" \
+  "${integers_of_4_sp[@]}" "${fp8_sp[@]}"
 has 90a "${fp64_of_hopper[@]}" "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
-  "${integers[@]}" "${integers_of_warp_group[@]}"
-has 100a "${fp64_8x8x4[@]}" "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}"
-has 120a "${fp64_8x8x4[@]}" "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
+  "${integers[@]}" "${integers_of_warp_group[@]}" "${sparse[@]}" "${warp_group_sp[@]}"
+has 100a "${fp64_8x8x4[@]}" "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}" "${sparse[@]}"
+has 120a "${fp64_8x8x4[@]}" "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" "${sparse[@]}" "${narrow_sp[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
   OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
 exit $failed

@@ -23,10 +23,20 @@ compile() { # TARGET MACRO
     -o "$work/$1.so" "$source/src/unit/hip/unit.hip" -x none "$library" "-Wl,-rpath,$(dirname "$library")"
 }
 
-for each in gfx908:__gfx908__ gfx90a:__gfx90a__ gfx942:__gfx942__ gfx1100:__GFX11__ gfx1201:__GFX12__; do
+# What the target is asked: gfx950 has no model, and is asked what it is.
+campaign() {
+  if [ "$target" = gfx950 ]; then
+    "$softmma" campaign --open --all --unit "plugin:$work/$target.so" --on "$target"
+  else
+    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 500
+  fi
+}
+
+for each in gfx908:__gfx908__ gfx90a:__gfx90a__ gfx942:__gfx942__ gfx950:__gfx950__ gfx1100:__GFX11__ \
+  gfx1201:__GFX12__; do
   target=${each%:*}
   if compile "$target" "${each#*:}" >"$work/report" 2>&1 &&
-    "$softmma" campaign --unit "plugin:$work/$target.so" --on "$target" --rows 1000 >"$work/report" 2>&1; then
+    campaign >"$work/report" 2>&1; then
     echo "ok      $target: $(tail -n 1 "$work/report")"
   else
     echo "FAILED  $target"

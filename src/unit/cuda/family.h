@@ -23,6 +23,7 @@ using launcher = void(const smma_instruction_info &instruction, const device_bat
 /* The families: an instruction's launcher, or NULL if it is not of the family or the device, of that compute
    capability (90: 9.0), does not have it. */
 launcher *find_mma(const smma_instruction_info &instruction, int capability);
+launcher *find_mma_sp(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_volta(const smma_instruction_info &instruction, int capability);
 launcher *find_mma_narrow(const smma_instruction_info &instruction, int capability);
 launcher *find_wgmma(const smma_instruction_info &instruction, int capability);

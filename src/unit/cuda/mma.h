@@ -6,12 +6,19 @@
    factors of row g, of row g + 8 and of column g come from threads of the group g that the instruction names; since
    both rows hold the same row of the batch, all four threads may have the same.
 
-   An instruction is a struct { M, K, A and B (registers), SCALES (a row), operands_a, operands_b, accumulators,
-   run(accumulators, registers of A, of B, and, with SCALES, scale factors) }. */
+   A sparse instruction has A as a dense one of its K, which counts what is stored, and B as one of twice that.
+
+   An instruction is a struct { M, K, A and B (registers), SCALES (a row), GROUP (of sparse ones, else 0), operands_a,
+   operands_b, accumulators, run(accumulators, registers of A, of B, and, with SCALES, scale factors, with GROUP
+   metadata) }. */
 #ifndef SMMA_UNIT_CUDA_MMA_H
 #define SMMA_UNIT_CUDA_MMA_H
 
+#include <cstring>
+
+#include "assembly.h"
 #include "family.h"
+#include "sparse.h"
 
 namespace cuda_unit {
 namespace {
@@ -23,7 +30,8 @@ template <int SIZE>
 struct whole_bytes {
   using type = uint32_t;
   static constexpr int BYTES = SIZE, ELEMENTS = 4 / BYTES;
-  static __device__ type load(const unsigned char *row, int k) {
+  template <class ROW>
+  static __device__ type load(ROW row, int k) {
     type bits = 0;
     for (int byte = 0; byte < 4; byte++) bits |= (type)row[k * BYTES + byte] << 8 * byte;
     return bits;
@@ -41,7 +49,8 @@ struct whole_bytes<8> {
 struct half_bytes {
   using type = uint32_t;
   static constexpr int BYTES = 1, ELEMENTS = 8;
-  static __device__ type load(const unsigned char *row, int k) {
+  template <class ROW>
+  static __device__ type load(ROW row, int k) {
     type bits = 0;
     for (int i = 0; i < ELEMENTS; i++) bits |= (type)(row[k + i] & 15) << 4 * i;
     return bits;
@@ -79,7 +88,23 @@ struct f64_accumulators {
   __device__ element get(int i) const { return (element)__double_as_longlong(d[i]); }
 };
 
+/* How mma.def and mma_sp.def say instructions. */
+#define TEXT(x) #x
+#define SHAPE(m, n, k) "m" TEXT(m) "n" TEXT(n) "k" TEXT(k)
+#define TYPES(output, a, b) "." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT(output)
+#define OPERANDS_s8 whole_bytes<1>
+#define OPERANDS_u8 whole_bytes<1>
+#define OPERANDS_s4 half_bytes
+#define OPERANDS_u4 half_bytes
+
 /* ---- One tile a warp ---- */
+
+/* A register of B, with elements from k on; a function, as many instructions have it in common. */
+template <class OPERANDS, int GROUP, int K>
+__noinline__ __device__ uint32_t load_spread(const unsigned char *b, size_t row, int k) {
+  constexpr int BYTES = OPERANDS::BYTES;
+  return OPERANDS::load(spread_row<GROUP, K, BYTES>{b + row * K * BYTES, selection<GROUP, K>(row)}, k);
+}
 
 template <class I, int CAPABILITY>
 __global__ void compute(device_batch batch) {
@@ -99,10 +124,18 @@ __global__ void compute(device_batch batch) {
       const int block = I::M == 16 ? r / 2 : r;
       ra[r] = I::operands_a::load(batch.a + at.row(place) * I::K * I::operands_a::BYTES, 4 * E * block + E * t);
     }
-    for (int r = 0; r < I::B; r++)
-      rb[r] = I::operands_b::load(batch.b + at.row(at.place_b(g)) * I::K * I::operands_b::BYTES, 4 * E * r + E * t);
+    for (int r = 0; r < I::B; r++) {
+      const size_t row = at.row(at.place_b(g));
+      const int k = 4 * E * r + E * t;
+      if constexpr (I::GROUP)
+        rb[r] = load_spread<typename I::operands_b, I::GROUP, I::K>(batch.b, row, k);
+      else
+        rb[r] = I::operands_b::load(batch.b + row * I::K * I::operands_b::BYTES, k);
+    }
     for (int i = 0; i < COUNT; i++) x.set(i, place == at.place_b(2 * t + i % 2) ? c[at.row(place)] : 0);
-    if constexpr (I::SCALES == 0)
+    if constexpr (I::GROUP)
+      I::run(x, ra, rb, selection<I::GROUP, I::K>(at.row(place)).metadata());
+    else if constexpr (I::SCALES == 0)
       I::run(x, ra, rb);
     else
       I::run(x, ra, rb, scale_word(batch.scale_a, I::SCALES, at.row(place)),
@@ -119,7 +152,23 @@ __global__ void compute(device_batch batch) {
 template <class I, int CAPABILITY>
 void launch(const smma_instruction_info &, const device_batch &batch) {
   const unsigned warps = 8;
-  compute<I, CAPABILITY><<<(unsigned)((tiles_of(batch.rows) + warps - 1) / warps), warps * 32>>>(batch);
+  const auto kernel = compute<I, CAPABILITY>;
+  LAUNCH(kernel, (unsigned)((tiles_of(batch.rows) + warps - 1) / warps), warps * 32, batch);
+}
+
+/* ---- A family ---- */
+
+struct wrapper {
+  const char *name;
+  int capability; /* the least */
+  launcher *run;
+};
+
+template <size_t COUNT>
+launcher *find_in(const wrapper (&wrappers)[COUNT], const smma_instruction_info &instruction, int capability) {
+  for (const wrapper &w : wrappers)
+    if (strcmp(w.name, instruction.name) == 0 && capability >= w.capability) return w.run;
+  return nullptr;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/* mma.sync of RTX Blackwell (sm_120a) with FP8, FP6 and FP4 in any pair, and with block-scaled operands.
+/* mma.sync of RTX Blackwell (sm_120a) with FP8, FP6 and FP4 in any pair, dense and sparse, and with block-scaled
+   operands.
 
    PTX ISA, "Matrix Fragments for mma.m16n8k32": each FP8, FP6 or FP4 element has a byte of a register, FP6 in its lower
    six bits, FP4 in bits 2 to 5. With K = 64 a register has eight elements of FP4, the first in the lowest bits. */
@@ -15,7 +16,10 @@ namespace {
 
 template <int SHIFT>
 struct narrow_bytes : whole_bytes<1> {
-  static __device__ type load(const unsigned char *row, int k) { return whole_bytes<1>::load(row, k) << SHIFT; }
+  template <class ROW>
+  static __device__ type load(ROW row, int k) {
+    return whole_bytes<1>::load(row, k) << SHIFT;
+  }
 };
 
 /* Formats by number. */
@@ -29,68 +33,71 @@ constexpr int shifts[FORMATS] = {0, 0, 0, 0, 2};
 
 template <int FORMAT_A, int FORMAT_B>
 struct shape_32 {
-  static constexpr int M = 16, K = 32, A = 4, B = 2;
+  static constexpr int M = 16, K = 32, A = 4;
   using operands_a = narrow_bytes<shifts[FORMAT_A]>;
   using operands_b = narrow_bytes<shifts[FORMAT_B]>;
 };
 
 struct shape_64 {
-  static constexpr int M = 16, K = 64, A = 4, B = 2;
+  static constexpr int M = 16, K = 64, A = 4;
   using operands_a = half_bytes;
   using operands_b = half_bytes;
-  using accumulators = f32_accumulators;
 };
 
-template <int FORMAT_A, int FORMAT_B>
-struct dense_f32 : shape_32<FORMAT_A, FORMAT_B> {
-  using accumulators = f32_accumulators;
-  static constexpr int SCALES = 0;
-  static __device__ void run(accumulators &x, const uint32_t *a, const uint32_t *b) {
-    asm volatile(
-        "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.%10.%11.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(x.d[0]), "+f"(x.d[1]), "+f"(x.d[2]), "+f"(x.d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "C"(name<FORMAT_A>), "C"(name<FORMAT_B>));
-  }
+template <class SHAPE, class ACCUMULATORS>
+struct dense : SHAPE {
+  static constexpr int B = 2, SCALES = 0, GROUP = 0;
+  using accumulators = ACCUMULATORS;
 };
 
-template <int FORMAT_A, int FORMAT_B>
-struct dense_f16 : shape_32<FORMAT_A, FORMAT_B> {
-  using accumulators = f16_accumulators;
-  static constexpr int SCALES = 0;
-  static __device__ void run(accumulators &x, const uint32_t *a, const uint32_t *b) {
-    asm volatile(
-        "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f16.%8.%9.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-        : "+r"(x.d[0]), "+r"(x.d[1])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "C"(name<FORMAT_A>), "C"(name<FORMAT_B>));
-  }
+/* Of K products, selected from twice as many. */
+template <class SHAPE, class ACCUMULATORS>
+struct sparse : dense<SHAPE, ACCUMULATORS> {
+  static constexpr int B = 4, GROUP = 4;
 };
 
-#define ASSEMBLE_SCALED(ptx, ...)                                                                         \
-  asm volatile(ptx " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3}, {%10}, {0, 0}, {%11}, {0, 0};" \
-               : "+f"(x.d[0]), "+f"(x.d[1]), "+f"(x.d[2]), "+f"(x.d[3])                                   \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(scale_a),          \
-                 "r"(scale_b)__VA_ARGS__)
+#define PTX(variant, shape) "mma." variant "sync.aligned.kind::f8f6f4." shape ".row.col."
+
+#define DENSE(output)                                                                            \
+  template <int FORMAT_A, int FORMAT_B>                                                          \
+  struct dense_##output : dense<shape_32<FORMAT_A, FORMAT_B>, output##_accumulators> {           \
+    static __device__ void run(output##_accumulators &x, const uint32_t *a, const uint32_t *b) { \
+      ASSEMBLE_PAIR_##output(PTX("", "m16n8k32"), x.d, a, b, name<FORMAT_A>, name<FORMAT_B>);    \
+    }                                                                                            \
+  };
+DENSE(f32)
+DENSE(f16)
+
+#define SPARSE(output)                                                                                              \
+  template <int FORMAT_A, int FORMAT_B>                                                                             \
+  struct sparse_##output : sparse<shape_32<FORMAT_A, FORMAT_B>, output##_accumulators> {                            \
+    static __device__ void run(output##_accumulators &x, const uint32_t *a, const uint32_t *b, uint32_t metadata) { \
+      ASSEMBLE_PAIR_SP_##output(PTX("sp::ordered_metadata.", "m16n8k64"), x.d, a, b, metadata, name<FORMAT_A>,      \
+                                name<FORMAT_B>);                                                                    \
+    }                                                                                                               \
+  };
+SPARSE(f32)
+SPARSE(f16)
 
 template <int FORMAT_A, int FORMAT_B>
-struct scaled_32 : shape_32<FORMAT_A, FORMAT_B> {
-  using accumulators = f32_accumulators;
+struct scaled_32 : dense<shape_32<FORMAT_A, FORMAT_B>, f32_accumulators> {
   static constexpr int SCALES = 1;
-  static __device__ void run(accumulators &x, const uint32_t *a, const uint32_t *b, uint32_t scale_a,
+  static __device__ void run(f32_accumulators &x, const uint32_t *a, const uint32_t *b, uint32_t scale_a,
                              uint32_t scale_b) {
-    ASSEMBLE_SCALED("mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.%12.%13.f32.ue8m0",
-                    , "C"(name<FORMAT_A>), "C"(name<FORMAT_B>));
+    ASSEMBLE_SCALED_PAIR("mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.", x.d, a, b,
+                         scale_a, scale_b, name<FORMAT_A>, name<FORMAT_B>);
   }
 };
 
-#define SCALED_64(id, kind, scales, format)                                                             \
-  struct id : shape_64 {                                                                                \
-    static constexpr int SCALES = scales;                                                               \
-    static __device__ void run(accumulators &x, const uint32_t *a, const uint32_t *b, uint32_t scale_a, \
-                               uint32_t scale_b) {                                                      \
-      ASSEMBLE_SCALED("mma.sync.aligned.kind::" kind ".block_scale.scale_vec::" #scales                 \
-                      "X.m16n8k64.row.col.f32.e2m1.e2m1.f32." #format);                                 \
-    }                                                                                                   \
+#define SCALED_64(id, kind, scales, format)                                                                 \
+  struct id : dense<shape_64, f32_accumulators> {                                                           \
+    static constexpr int SCALES = scales;                                                                   \
+    static __device__ void run(f32_accumulators &x, const uint32_t *a, const uint32_t *b, uint32_t scale_a, \
+                               uint32_t scale_b) {                                                          \
+      ASSEMBLE_SCALED("mma.sync.aligned.kind::" kind ".block_scale.scale_vec::" #scales                     \
+                      "X.m16n8k64.row.col.f32.e2m1.e2m1.f32." #format " ",                                  \
+                      x.d, a, b, scale_a, scale_b);                                                         \
+    }                                                                                                       \
   };
 SCALED_64(mxfp4, "mxf4", 2, ue8m0)
 SCALED_64(nvfp4, "mxf4nvf4", 4, ue4m3)
@@ -124,6 +131,8 @@ launcher *find_mma_narrow(const smma_instruction_info &instruction, int capabili
     };
     if (is("mma.m16n8k32.f32.%s.%s.f32")) return launcher_of<dense_f32>(pair, pairs);
     if (is("mma.m16n8k32.f16.%s.%s.f16")) return launcher_of<dense_f16>(pair, pairs);
+    if (is("mma.sp.m16n8k64.f32.%s.%s.f32")) return launcher_of<sparse_f32>(pair, pairs);
+    if (is("mma.sp.m16n8k64.f16.%s.%s.f16")) return launcher_of<sparse_f16>(pair, pairs);
     if (is("mma.m16n8k32.block32.f32.%s.%s.f32.ue8m0")) return launcher_of<scaled_32>(pair, pairs);
   }
   if (strcmp(instruction.name, "mma.m16n8k64.block32.f32.e2m1.e2m1.f32.ue8m0") == 0) return launch<mxfp4, CAPABILITY>;

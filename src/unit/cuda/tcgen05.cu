@@ -1,5 +1,5 @@
-/* tcgen05.mma on Blackwell (sm_100a): one thread starts a tile of M x N elements, A and B from shared memory, C and
-   scale factors in tensor memory, D to where C was.
+/* tcgen05.mma on Blackwell (sm_100a), dense and sparse: one thread starts a tile of M x N elements, A and B from shared
+   memory, C, scale factors and metadata in tensor memory, D to where C was.
 
    Since places of rows repeat every PLACES rows of A and columns of B, a lane of tensor memory has PLACES different
    results, and lanes that far apart have the same: a thread, whose is one lane, hands in as many values of C and gets
@@ -9,20 +9,23 @@
    to 16 i + 15 lanes 32 i on; a column of 32 bits has one element, also of FP16. A and B lie in core matrices of 8 rows
    by 16 bytes without swizzling, as in wgmma.cu. 16 elements of FP6 or FP4 are packed and padded to 16 bytes, but with
    K = 64 32 of FP4 fill them. Scale factors of a row of A or column of B are bytes of a word in a lane congruent to it
-   modulo 32. */
+   modulo 32. Metadata of a row of A is in lanes congruent to it modulo 8, in words of which each half has four groups
+   of one row: that is all that need be known, as sparse.h repeats them. */
 #include <algorithm>
 #include <cstring>
 
 #include "family.h"
+#include "sparse.h"
+#include "tensor_memory.h"
 
 namespace cuda_unit {
 namespace {
 
-constexpr int LANES = 128, MOST_N = 256, ROW_BYTES = 32, LEADING_BYTES = 128, STRIDE_BYTES = 256;
-/* Columns of tensor memory: accumulators, scale factors of A and of B. */
-constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, COLUMNS = 512;
-
-enum kind { F16, TF32, F8F6F4, I8, MXF8F6F4, MXF4, MXF4NVF4 };
+constexpr int LANES = 128, MOST_N = 256, PIECE = 16, LEADING_BYTES = 128;
+/* Of a row of A and, unless it is sparse, of a column of B. */
+constexpr int PIECES = 2;
+/* Columns of tensor memory: accumulators, scale factors of A and of B, metadata. */
+constexpr int SCALES_A = MOST_N, SCALES_B = SCALES_A + PLACES, METADATA = SCALES_B + PLACES, COLUMNS = 512;
 
 /* How an operand's elements, of which each has a byte or more in the batch, lie in 16 bytes of shared memory: `count`
    bytes of the batch, of each of which the lower `bits` are kept. */
@@ -39,99 +42,57 @@ struct operation {
 
 /* ---- Shared memory ---- */
 
-/* One row's half of 16 bytes. */
-__device__ uint4 pack(const unsigned char *row, int half, packing how) {
+/* 16 bytes of one row. */
+template <class ROW>
+__device__ uint4 pack(ROW row, int piece, packing how) {
   union {
-    unsigned char byte[16];
+    unsigned char byte[PIECE];
     uint4 whole;
   } packed = {};
   for (int i = 0; i < how.count; i++) {
     const int bit = i * how.bits;
-    const unsigned value = (unsigned)row[half * how.count + i] << bit % 8;
+    const unsigned value = (unsigned)row[piece * how.count + i] << bit % 8;
     packed.byte[bit / 8] |= (unsigned char)value;
     if (bit % 8 + how.bits > 8) packed.byte[bit / 8 + 1] |= (unsigned char)(value >> 8);
   }
   return packed.whole;
 }
 
-__device__ void put(unsigned char *matrix, int row, int half, uint4 bytes) {
-  *reinterpret_cast<uint4 *>(matrix + row / 8 * STRIDE_BYTES + half * LEADING_BYTES + row % 8 * 16) = bytes;
+/* A matrix whose rows (of B columns) have so many pieces. */
+__device__ void put(unsigned char *matrix, int pieces, int row, int piece, uint4 bytes) {
+  *reinterpret_cast<uint4 *>(matrix + (row / 8 * pieces + piece) * LEADING_BYTES + row % 8 * PIECE) = bytes;
 }
 
-__device__ uint32_t shared_address(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); }
-
-__device__ uint64_t describe(const void *matrix) {
+__device__ uint64_t describe(const void *matrix, int pieces) {
   return (uint64_t)shared_address(matrix) >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 |
-         (uint64_t)(STRIDE_BYTES >> 4) << 32 | (uint64_t)1 << 46;
-}
-
-/* ---- Tensor memory: PLACES columns of the warp's 32 lanes, one lane a thread ---- */
-
-__device__ void store(uint32_t address, const uint32_t *v) {
-  asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"r"(address),
-               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]), "r"(v[4]), "r"(v[5]), "r"(v[6]), "r"(v[7])
-               : "memory");
-}
-
-__device__ void load(uint32_t address, uint32_t *v) {
-  asm volatile(
-      "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];\n"
-      "tcgen05.wait::ld.sync.aligned;"
-      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]), "=r"(v[4]), "=r"(v[5]), "=r"(v[6]), "=r"(v[7])
-      : "r"(address)
-      : "memory");
-}
-
-/* ---- The instruction ---- */
-
-#define MMA(text, ...)                           \
-  asm volatile(                                  \
-      "{\n"                                      \
-      ".reg .pred add;\n"                        \
-      "setp.eq.u32 add, 0, 0;\n"                 \
-      "tcgen05.mma.cta_group::1.kind::" text     \
-      ", add;\n"                                 \
-      "}" ::"r"(d),                              \
-      "l"(a), "l"(b), "r"(descriptor)__VA_ARGS__ \
-      : "memory")
-#define DENSE(kind) MMA(kind " [%0], %1, %2, %3")
-#define SCALED(kind) MMA(kind " [%0], %1, %2, %3, [%4], [%5]", , "r"(d + SCALES_A), "r"(d + SCALES_B))
-
-template <kind KIND>
-__device__ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor) {
-  if constexpr (KIND == F16)
-    DENSE("f16");
-  else if constexpr (KIND == TF32)
-    DENSE("tf32");
-  else if constexpr (KIND == F8F6F4)
-    DENSE("f8f6f4");
-  else if constexpr (KIND == I8)
-    DENSE("i8");
-  else if constexpr (KIND == MXF8F6F4)
-    SCALED("mxf8f6f4.block_scale.scale_vec::1X");
-  else if constexpr (KIND == MXF4)
-    SCALED("mxf4.block_scale.scale_vec::2X");
-  else
-    SCALED("mxf4nvf4.block_scale.scale_vec::4X");
-}
-
-__device__ void wait_for(uint32_t barrier, uint32_t phase) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}" ::"r"(barrier),
-      "r"(phase)
-      : "memory");
+         (uint64_t)(pieces * LEADING_BYTES >> 4) << 32 | (uint64_t)1 << 46;
 }
 
 /* ---- Tiles, one behind another in a block ---- */
 
+/* How rows of sparse kinds are selected. */
 template <kind KIND>
+constexpr int GROUP = KIND == TF32 ? 2 : 4;
+template <kind KIND>
+constexpr int K = KIND == TF32  ? 8
+                  : KIND == F16 ? 16
+                                : 32;
+template <kind KIND>
+using selection_of = selection<GROUP<KIND>, K<KIND>>;
+
+template <kind KIND, bool IS_SPARSE>
+__device__ uint4 piece_of_b(const unsigned char *b, size_t row, int piece, packing how) {
+  const unsigned char *at = b + row * (size_t)(PIECES * how.count);
+  if constexpr (IS_SPARSE)
+    return pack(spread_row<GROUP<KIND>, K<KIND>, 32 / K<KIND>>{at, selection_of<KIND>(row)}, piece, how);
+  else
+    return pack(at, piece, how);
+}
+
+template <kind KIND, bool IS_SPARSE>
 __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch) {
-  __shared__ __align__(128) unsigned char a[LANES * ROW_BYTES], b[MOST_N * ROW_BYTES];
+  constexpr int PIECES_B = IS_SPARSE ? 2 * PIECES : PIECES;
+  __shared__ __align__(128) unsigned char a[LANES * PIECES * PIECE], b[MOST_N * PIECES_B * PIECE];
   __shared__ __align__(8) uint64_t barrier;
   __shared__ uint32_t base, first_lanes[PLACES][PLACES];
   const int lane = (int)threadIdx.x, warp = lane / 32;
@@ -139,16 +100,11 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
   const uint32_t at_barrier = shared_address(&barrier);
   uint32_t phase = 0;
 
-  if (warp == 0) {
-    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&base)),
-                 "n"(COLUMNS)
-                 : "memory");
-    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
-  }
-  if (lane == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at_barrier) : "memory");
-  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+  if (warp == 0) allocate<COLUMNS>(&base);
+  if (lane == 0) begin_barrier(at_barrier);
+  fence_before();
   __syncthreads();
-  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+  fence_after();
   const uint32_t memory = base, own = memory + ((uint32_t)warp << 21);
 
   for (size_t number = blockIdx.x; number < tiles_of(batch.rows); number += gridDim.x, phase ^= 1) {
@@ -156,10 +112,14 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
     const int place = at.place_a(lane); /* of row `lane` as of all rows that can be in this lane */
     uint32_t value[PLACES];
 
-    for (int i = lane; i < 2 * o.m; i += LANES)
-      put(a, i / 2, i % 2, pack(batch.a + at.row(at.place_a(i / 2)) * (size_t)(2 * o.a.count), i % 2, o.a));
-    for (int i = lane; i < 2 * o.n; i += LANES)
-      put(b, i / 2, i % 2, pack(batch.b + at.row(at.place_b(i / 2)) * (size_t)(2 * o.b.count), i % 2, o.b));
+    for (int i = lane; i < PIECES * o.m; i += LANES) {
+      const int m = i / PIECES, piece = i % PIECES;
+      put(a, PIECES, m, piece, pack(batch.a + at.row(at.place_a(m)) * (size_t)(PIECES * o.a.count), piece, o.a));
+    }
+    for (int i = lane; i < PIECES_B * o.n; i += LANES) {
+      const int n = i / PIECES_B, piece = i % PIECES_B;
+      put(b, PIECES_B, n, piece, piece_of_b<KIND, IS_SPARSE>(batch.b, at.row(at.place_b(n)), piece, o.b));
+    }
     for (int n = 0; n < PLACES; n++)
       value[n] = place != at.place_b(n) ? 0
                  : o.half               ? reinterpret_cast<const uint16_t *>(batch.c)[at.row(place)]
@@ -173,19 +133,24 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
       for (int i = 0; i < PLACES; i++) value[i] = of_b;
       store(own + SCALES_B, value);
     }
-    asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    if constexpr (IS_SPARSE) {
+      const uint32_t metadata = selection_of<KIND>(at.row(place)).metadata();
+      for (int i = 0; i < PLACES; i++) value[i] = metadata;
+      store(own + METADATA, value);
+    }
+    wait_for_stores();
+    SHOW_SHARED_MEMORY();
+    fence_before();
     __syncthreads();
     if (lane == 0) {
-      asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-      multiply<KIND>(memory, describe(a), describe(b), o.descriptor);
-      asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(at_barrier)
-                   : "memory");
+      fence_after();
+      multiply<KIND, IS_SPARSE>(memory, describe(a, PIECES), describe(b, PIECES_B), o.descriptor,
+                                {memory + SCALES_A, memory + SCALES_B, memory + METADATA});
+      commit(at_barrier);
     }
     wait_for(at_barrier, phase);
     __syncwarp();
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    fence_after();
 
     uint32_t result[PLACES] = {}, unlike = 0;
     for (int n = 0; n < o.n; n += PLACES) {
@@ -198,7 +163,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
     }
     if (lane < PLACES)
       for (int i = 0; i < PLACES; i++) first_lanes[lane][i] = result[i];
-    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    fence_before();
     __syncthreads();
     for (int i = 0; i < PLACES; i++) {
       unlike |= first_lanes[lane % PLACES][i] ^ result[i];
@@ -211,8 +176,7 @@ __global__ void __launch_bounds__(LANES) compute(operation o, device_batch batch
     if (has_row && unlike) atomicAdd(batch.unlike, 1);
     __syncthreads();
   }
-  if (warp == 0)
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(memory), "n"(COLUMNS) : "memory");
+  if (warp == 0) release<COLUMNS>(memory);
 }
 
 /* ---- The family ---- */
@@ -244,7 +208,7 @@ uint32_t output_of(const smma_instruction_info &i) {
   return code << 4 | (strstr(i.name, ".satfinite.") ? 1u : 0u) << 3;
 }
 
-template <kind KIND>
+template <kind KIND, bool IS_SPARSE>
 void launch(const smma_instruction_info &i, const device_batch &batch) {
   const bool scaled = KIND >= MXF8F6F4;
   operation o = {
@@ -258,22 +222,32 @@ void launch(const smma_instruction_info &i, const device_batch &batch) {
   if (scaled)
     o.descriptor |= (i.scale == SMMA_UE8M0 ? 1u : 0u) << 23;
   else
-    o.descriptor |= output_of(i);
+    o.descriptor |= output_of(i) | (IS_SPARSE ? 1u : 0u) << 2;
   int device, processors;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   const unsigned blocks = (unsigned)std::min(tiles_of(batch.rows), (size_t)processors);
-  compute<KIND><<<blocks, LANES>>>(o, batch);
+  const auto kernel = compute<KIND, IS_SPARSE>;
+  LAUNCH(kernel, blocks, LANES, o, batch);
+}
+
+template <kind KIND>
+launcher *launcher_of(const smma_instruction_info &instruction) {
+  return strncmp(instruction.name, "tcgen05.sp.", 11) == 0 ? launch<KIND, true> : launch<KIND, false>;
 }
 
 }  // namespace
 
 launcher *find_tcgen05(const smma_instruction_info &instruction, int capability) {
   if ((capability != 100 && capability != 103) || strncmp(instruction.name, "tcgen05.", 8) != 0) return nullptr;
-  if (instruction.d == SMMA_S32) return capability == 100 ? launch<I8> : nullptr;
+  if (instruction.d == SMMA_S32) return capability == 100 ? launcher_of<I8>(instruction) : nullptr;
   if (instruction.scale_block == 0)
-    return instruction.k == 8 ? launch<TF32> : instruction.k == 16 ? launch<F16> : launch<F8F6F4>;
-  return instruction.k == 32 ? launch<MXF8F6F4> : instruction.scale_block == 32 ? launch<MXF4> : launch<MXF4NVF4>;
+    return instruction.k == 8    ? launcher_of<TF32>(instruction)
+           : instruction.k == 16 ? launcher_of<F16>(instruction)
+                                 : launcher_of<F8F6F4>(instruction);
+  return instruction.k == 32             ? launch<MXF8F6F4, false>
+         : instruction.scale_block == 32 ? launch<MXF4, false>
+                                         : launch<MXF4NVF4, false>;
 }
 
 }  // namespace cuda_unit

@@ -79,6 +79,9 @@ using finder = launcher *(const smma_instruction_info &, int capability);
 /* Those that the module was built with: others than dense mma.sync need targets of their own. */
 finder *const families[] = {
     find_mma,
+#ifdef SMMA_CUDA_MMA_SP
+    find_mma_sp,
+#endif
 #ifdef SMMA_CUDA_MMA_VOLTA
     find_mma_volta,
 #endif

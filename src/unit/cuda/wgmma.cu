@@ -1,25 +1,30 @@
-/* wgmma on Hopper (sm_90a): a warp group computes a tile of 64 x N elements, A from registers, B from shared memory.
+/* wgmma on Hopper (sm_90a), dense and sparse: a warp group computes a tile of 64 x N elements, A from registers, B from
+   shared memory.
 
    Since places of rows repeat every PLACES rows of A and columns of B, all of a thread's results in columns of the same
    parity must be the same, and so must those of the four warps; a thread hands in two values of C and gets two results.
 
    PTX ISA, "Asynchronous warpgroup-level matrix": with g = lane / 4, t = lane % 4, register r of A holds row
-   16 warp + g + 8 (r % 2) and bytes 16 (r / 2) + 4 t to + 3 of the 32 that a row has; accumulator i is element
-   (16 warp + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2). B lies in core matrices of 8 columns by 16 bytes without
-   swizzling: 128 bytes ("leading dimension") from the one of the lower to that of the upper 16 bytes, 256 ("stride
-   dimension") on to the next 8 columns. */
+   16 warp + g + 8 (r % 2) and bytes 16 (r / 2) + 4 t to + 3 of the 32 that a row has, stored ones; accumulator i is
+   element (16 warp + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2). B lies in core matrices of 8 columns by 16 bytes
+   without swizzling: 128 bytes ("leading dimension") from the one of 16 bytes of a column to that of the next, all of a
+   column's
+   ("stride dimension") on to the next 8 columns. A column has 32 bytes, of sparse instructions 64. */
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "assembly.h"
 #include "family.h"
 #include "registers.h"
+#include "sparse.h"
 
 namespace cuda_unit {
 namespace {
 
-constexpr int STEP = 8, SHAPES = 32, ROW_BYTES = 32, LEADING_BYTES = 128, STRIDE_BYTES = 256, WARPS = 4;
+constexpr int STEP = 8, SHAPES = 32, ROW_BYTES = 32, PIECE = 16, LEADING_BYTES = 128, WARPS = 4;
 
+/* Of dense instructions K, which is what sparse ones of twice that store. */
 struct type {
   const char *output, *a, *b;
   int k;
@@ -116,92 +121,118 @@ struct text {
 };
 
 /* The instruction up to its accumulators. */
-template <int TYPE, int N>
+template <int TYPE, bool SPARSE, int N>
 constexpr text instruction() {
   const type &t = types[TYPE];
   text s;
-  s.add("wgmma.mma_async.sync.aligned.m64n").add(N).add("k").add(t.k);
+  s.add("wgmma.mma_async")
+      .add(SPARSE ? ".sp" : "")
+      .add(".sync.aligned.m64n")
+      .add(N)
+      .add("k")
+      .add(SPARSE ? 2 * t.k : t.k);
   return s.add(".").add(t.output).add(".").add(t.a).add(".").add(t.b);
 }
 
-template <int TYPE, int N, class = std::make_index_sequence<instruction<TYPE, N>().length>>
+template <int TYPE, bool SPARSE, int N, class = std::make_index_sequence<instruction<TYPE, SPARSE, N>().length>>
 struct assembly;
-template <int TYPE, int N, size_t... I>
-struct assembly<TYPE, N, std::index_sequence<I...>> {
-  static constexpr text whole = instruction<TYPE, N>();
+template <int TYPE, bool SPARSE, int N, size_t... I>
+struct assembly<TYPE, SPARSE, N, std::index_sequence<I...>> {
+  static constexpr text whole = instruction<TYPE, SPARSE, N>();
   static constexpr char value[] = {whole.at[I]..., '\0'};
 };
 
 /* The signs of A and B, which integers do without, and whether B is transposed, which only 16-bit formats say. */
 constexpr char with_signs[] = ", 1, 1", with_order[] = ", 1, 1, 0", with_none[] = "";
 
+/* Selector 0 is one of those that every shape has. */
+constexpr char with_metadata[] = ", metadata, 0";
+
 /* ---- One tile a warp group ---- */
 
 /* In: C in an even and in an odd column; out: the results there. Returns bits that were not the same everywhere. */
-template <int TYPE, int N>
-__device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t &even, uint32_t &odd) {
+template <int TYPE, bool SPARSE, int N>
+__device__ uint32_t multiply(const uint32_t *a, uint64_t b, uint32_t metadata, uint32_t &even, uint32_t &odd) {
   using d = accumulators<(PAIRS<TYPE> ? N / 4 : N / 2), PAIRS<TYPE>>;
   uint32_t unlike;
-  asm volatile(
-      "{\n"
-      ".reg .b32 even, odd, unlike, x, d<128>;\n"
-      ".reg .pred add;\n"
-      "mov.b32 even, %0;\n"
-      "mov.b32 odd, %1;\n"
-      "%8"
-      "setp.eq.u32 add, 0, 0;\n"
-      "wgmma.fence.sync.aligned;\n"
-      "%9 %10, {%3, %4, %5, %6}, %7, add%11;\n"
-      "wgmma.commit_group.sync.aligned;\n"
-      "wgmma.wait_group.sync.aligned 0;\n"
-      "mov.b32 unlike, 0;\n"
-      "%12"
-      "mov.b32 %0, d0;\n"
-      "mov.b32 %1, d1;\n"
-      "mov.b32 %2, unlike;\n"
-      "}"
-      : "+r"(even), "+r"(odd), "=r"(unlike)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "C"(d::initial), "C"(assembly<TYPE, N>::value),
-        "C"(d::names),
-        "C"(INTEGER<TYPE>         ? with_none
-            : types[TYPE].k == 16 ? with_order
-                                  : with_signs),
-        "C"(d::comparison)
-      : "memory");
+  ASSEMBLE_WGMMA((assembly<TYPE, SPARSE, N>::value), d, a, b, metadata, (SPARSE ? with_metadata : with_none),
+                 (INTEGER<TYPE>         ? with_none
+                  : types[TYPE].k == 16 ? with_order
+                                        : with_signs),
+                 even, odd, unlike);
+  return unlike;
+}
+
+/* With one of the type's shapes. */
+template <int TYPE, bool SPARSE, size_t... I>
+__device__ uint32_t multiply(std::index_sequence<I...>, int n, const uint32_t *a, uint64_t b, uint32_t metadata,
+                             uint32_t &even, uint32_t &odd) {
+  uint32_t unlike = 0;
+  const auto try_shape = [&](auto shape) {
+    constexpr int N = STEP * ((int)decltype(shape)::value + 1);
+    if constexpr (HAS_SHAPE<TYPE, N>)
+      if (n == N) unlike = multiply<TYPE, SPARSE, N>(a, b, metadata, even, odd);
+  };
+  (try_shape(std::integral_constant<size_t, I>()), ...);
   return unlike;
 }
 
 /* A matrix in shared memory, as a descriptor says it. */
-__device__ uint64_t describe(const void *matrix) {
+__device__ uint64_t describe(const void *matrix, int stride_bytes) {
   const uint64_t address = __cvta_generic_to_shared(matrix);
-  return address >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 | (uint64_t)(STRIDE_BYTES >> 4) << 32;
+  return address >> 4 | (uint64_t)(LEADING_BYTES >> 4) << 16 | (uint64_t)(stride_bytes >> 4) << 32;
 }
 
-template <int TYPE, int N>
-__global__ void __launch_bounds__(32 * WARPS) compute(device_batch batch) {
-  __shared__ __align__(128) unsigned char b[N * ROW_BYTES];
+/* The selection of a sparse type. */
+template <int TYPE>
+using selection_of = selection<types[TYPE].k == 8 ? 2 : 4, types[TYPE].k>;
+
+/* 16 bytes of a row of the batch as B has it. */
+template <int TYPE, bool SPARSE>
+__device__ uint4 piece_of(const unsigned char *b, size_t row, int piece) {
+  constexpr int K = types[TYPE].k;
+  union {
+    unsigned char byte[PIECE];
+    uint4 whole;
+  } bytes;
+  const unsigned char *at = b + row * ROW_BYTES;
+  if constexpr (SPARSE) {
+    const spread_row<K == 8 ? 2 : 4, K, ROW_BYTES / K> spread = {at, selection_of<TYPE>(row)};
+    for (int i = 0; i < PIECE; i++) bytes.byte[i] = spread[PIECE * piece + i];
+  } else {
+    bytes.whole = reinterpret_cast<const uint4 *>(at)[piece];
+  }
+  return bytes.whole;
+}
+
+template <int TYPE, bool SPARSE>
+__global__ void __launch_bounds__(32 * WARPS) compute(int columns, device_batch batch) {
+  constexpr int PIECES = (SPARSE ? 2 : 1) * ROW_BYTES / PIECE, STRIDE_BYTES = PIECES * LEADING_BYTES;
+  __shared__ __align__(128) unsigned char b[STEP * SHAPES * PIECES * PIECE];
   __shared__ uint32_t first_warp[2][32];
   const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const tile at(blockIdx.x, batch.rows);
-  for (int i = (int)threadIdx.x; i < 2 * N; i += 32 * WARPS) {
-    const int n = i / 2, half = i % 2;
-    *reinterpret_cast<uint4 *>(b + n / 8 * STRIDE_BYTES + half * LEADING_BYTES + n % 8 * 16) =
-        reinterpret_cast<const uint4 *>(batch.b + at.row(at.place_b(n)) * ROW_BYTES)[half];
+  for (int i = (int)threadIdx.x; i < PIECES * columns; i += 32 * WARPS) {
+    const int n = i / PIECES, piece = i % PIECES;
+    *reinterpret_cast<uint4 *>(b + n / 8 * STRIDE_BYTES + piece * LEADING_BYTES + n % 8 * PIECE) =
+        piece_of<TYPE, SPARSE>(batch.b, at.row(at.place_b(n)), piece);
   }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  SHOW_SHARED_MEMORY();
   __syncthreads();
 
   const int place = at.place_a(g); /* of every row of A that this thread has */
   const bool of_use[2] = {place == at.place_b(2 * t), place == at.place_b(2 * t + 1)};
-  uint32_t a[4], result[2], c = 0;
+  uint32_t a[4], result[2], c = 0, metadata = 0;
   for (int r = 0; r < 4; r++)
     a[r] = reinterpret_cast<const uint32_t *>(batch.a + at.row(place) * ROW_BYTES)[4 * (r / 2) + t];
+  if constexpr (SPARSE) metadata = selection_of<TYPE>(at.row(place)).metadata();
   if (of_use[0] || of_use[1])
     c = PAIRS<TYPE> ? reinterpret_cast<const uint16_t *>(batch.c)[at.row(place)]
                     : reinterpret_cast<const uint32_t *>(batch.c)[at.row(place)];
   result[0] = PAIRS<TYPE> ? c << (of_use[1] ? 16 : 0) : of_use[0] ? c : 0;
   result[1] = of_use[1] ? c : 0;
-  uint32_t unlike = multiply<TYPE, N>(a, describe(b), result[0], result[1]);
+  uint32_t unlike = multiply<TYPE, SPARSE>(std::make_index_sequence<SHAPES>(), columns, a, describe(b, STRIDE_BYTES),
+                                           metadata, result[0], result[1]);
   if (PAIRS<TYPE>) result[1] = result[0] >> 16, result[0] &= 0xffff;
 
   for (int i = 0; i < 2; i++)
@@ -218,37 +249,32 @@ __global__ void __launch_bounds__(32 * WARPS) compute(device_batch batch) {
   if (unlike) atomicAdd(batch.unlike, 1);
 }
 
-template <int TYPE, int N>
-void launch(const smma_instruction_info &, const device_batch &batch) {
-  compute<TYPE, N><<<(unsigned)tiles_of(batch.rows), 32 * WARPS>>>(batch);
+template <int TYPE, bool SPARSE>
+void launch(const smma_instruction_info &i, const device_batch &batch) {
+  const auto kernel = compute<TYPE, SPARSE>;
+  LAUNCH(kernel, (unsigned)tiles_of(batch.rows), 32 * WARPS, i.n, batch);
 }
 
-/* NULL where there is no such instruction. */
-template <int TYPE, int N>
-constexpr launcher *launcher_for() {
-  if constexpr (HAS_SHAPE<TYPE, N>)
-    return launch<TYPE, N>;
-  else
-    return nullptr;
-}
-
-/* Of every type for N = 8, 16, ..., 256. */
-template <size_t... I>
-launcher *launcher_of(size_t index, std::index_sequence<I...>) {
-  static launcher *const all[] = {launcher_for<I / SHAPES, STEP *(I % SHAPES + 1)>()...};
-  return all[index];
+template <bool SPARSE, size_t... TYPE>
+launcher *launcher_of(size_t type, std::index_sequence<TYPE...>) {
+  static launcher *const all[] = {launch<TYPE, SPARSE>...};
+  return all[type];
 }
 
 }  // namespace
 
 launcher *find_wgmma(const smma_instruction_info &instruction, int capability) {
+  const std::make_index_sequence<TYPES> all;
   if (capability != 90) return nullptr;
   for (size_t i = 0; i < TYPES; i++) {
     const type &t = types[i];
-    char name[64];
-    snprintf(name, sizeof name, "wgmma.m64n%dk%d.%s.%s.%s", instruction.n, t.k, t.output, t.a, t.b);
-    if (strcmp(name, instruction.name) != 0) continue;
-    return launcher_of(i * SHAPES + (size_t)instruction.n / STEP - 1, std::make_index_sequence<TYPES * SHAPES>());
+    const auto is = [&](const char *form, int k) {
+      char name[64];
+      snprintf(name, sizeof name, form, instruction.n, k, t.output, t.a, t.b);
+      return strcmp(name, instruction.name) == 0;
+    };
+    if (is("wgmma.m64n%dk%d.%s.%s.%s", t.k)) return launcher_of<false>(i, all);
+    if (is("wgmma.sp.m64n%dk%d.%s.%s.%s", 2 * t.k)) return launcher_of<true>(i, all);
   }
   return nullptr;
 }

@@ -13,7 +13,7 @@ namespace {
 
 /* ---- Targets ---- */
 
-enum target : unsigned { GFX908 = 1, GFX90A = 2, GFX942 = 4, GFX11 = 8, GFX12 = 16 };
+enum target : unsigned { GFX908 = 1, GFX90A = 2, GFX942 = 4, GFX11 = 8, GFX12 = 16, GFX950 = 32 };
 
 /* What is being compiled for. */
 #if defined(__gfx908__)
@@ -22,6 +22,8 @@ constexpr unsigned TARGET = GFX908;
 constexpr unsigned TARGET = GFX90A;
 #elif defined(__gfx942__)
 constexpr unsigned TARGET = GFX942;
+#elif defined(__gfx950__)
+constexpr unsigned TARGET = GFX950;
 #elif defined(__GFX11__)
 constexpr unsigned TARGET = GFX11;
 #elif defined(__GFX12__)

@@ -1,7 +1,7 @@
-/* v_mfma of CDNA 1 to 3.
+/* v_mfma of CDNA 1 to 3, and what CDNA 4 has of it.
 
    Registers are laid out as AMD's Matrix Instruction Calculator (github.com/ROCm/amd_matrix_instruction_calculator,
-   class InstCalcGfx9) has it for all three architectures, with CBSZ, ABID and BLGP zero:
+   class InstCalcGfx9) has it for the first three architectures, with CBSZ, ABID and BLGP zero:
 
    A lane holds L = blocks M K / 64 consecutive elements of a row of A: those of row m of block b from k on are in lane
    m + M (b + blocks (k / L)). So are those of column n of B, with n for m.
@@ -16,6 +16,9 @@
 #include "family.h"
 
 namespace {
+
+constexpr unsigned NEWER = GFX942 | GFX950; /* which have names of their own */
+
 namespace SMMA_WAVEFRONT {
 
 template <int SIZE, int BLOCK_COUNT, class OPERAND, class C>
@@ -56,9 +59,9 @@ struct mfma_layout {
 #undef SMMA_MFMA
 
 const wrapper mfma_wrappers[] = {
-#define SMMA_MFMA(builtin, cdna3, targets, ...)                                                               \
-  {"v_mfma_" #builtin, (targets) & ~GFX942, builtin::ROW, sizeof(builtin::element), PLACES, launch<builtin>}, \
-      {"v_mfma_" #cdna3, (targets)&GFX942, builtin::ROW, sizeof(builtin::element), PLACES, launch<builtin>},
+#define SMMA_MFMA(builtin, cdna3, targets, ...)                                                              \
+  {"v_mfma_" #builtin, (targets) & ~NEWER, builtin::ROW, sizeof(builtin::element), PLACES, launch<builtin>}, \
+      {"v_mfma_" #cdna3, (targets)&NEWER, builtin::ROW, sizeof(builtin::element), PLACES, launch<builtin>},
 #include "mfma.def"
 #undef SMMA_MFMA
 };

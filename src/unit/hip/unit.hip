@@ -1,4 +1,4 @@
-/* The matrix cores of an AMD GPU as a unit: v_mfma of CDNA 1 to 3, WMMA and dot products of RDNA 3 and 4. */
+/* The matrix cores of an AMD GPU as a unit: v_mfma of CDNA 1 to 4, WMMA and dot products of RDNA 3 and 4. */
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -45,11 +45,12 @@ struct architecture {
   const char *processor, *name; /* the compiler's and the catalogue's */
 };
 
+/* CDNA 4, gfx950, has no model, and is asked by CDNA 3's names. */
 const architecture architectures[] = {
-    {GFX908, "gfx908", "cdna1"}, {GFX90A, "gfx90a", "cdna2"}, {GFX942, "gfx942", "cdna3"}, {GFX11, "gfx1100", "rdna3"},
-    {GFX11, "gfx1101", "rdna3"}, {GFX11, "gfx1102", "rdna3"}, {GFX11, "gfx1103", "rdna3"}, {GFX11, "gfx1150", "rdna3"},
-    {GFX11, "gfx1151", "rdna3"}, {GFX11, "gfx1152", "rdna3"}, {GFX11, "gfx1153", "rdna3"}, {GFX12, "gfx1200", "rdna4"},
-    {GFX12, "gfx1201", "rdna4"},
+    {GFX908, "gfx908", "cdna1"}, {GFX90A, "gfx90a", "cdna2"}, {GFX942, "gfx942", "cdna3"}, {GFX950, "gfx950", "cdna3"},
+    {GFX11, "gfx1100", "rdna3"}, {GFX11, "gfx1101", "rdna3"}, {GFX11, "gfx1102", "rdna3"}, {GFX11, "gfx1103", "rdna3"},
+    {GFX11, "gfx1150", "rdna3"}, {GFX11, "gfx1151", "rdna3"}, {GFX11, "gfx1152", "rdna3"}, {GFX11, "gfx1153", "rdna3"},
+    {GFX12, "gfx1200", "rdna4"}, {GFX12, "gfx1201", "rdna4"},
 };
 
 /* gcnArchName is a processor, and behind a colon what is switched on. */
@@ -124,6 +125,8 @@ int hip_computes(void *unit, const smma_instruction_info *i, char *message, size
   if (find(u, i)) return 0;
   if (!a)
     snprintf(message, size, "the device is of an architecture that is not modelled, %.40s", u->properties.gcnArchName);
+  else if (a->is == GFX950)
+    snprintf(message, size, "gfx950 has no model; it computes what it has in common with %s", a->name);
   else if (strcmp(a->name, i->arch) != 0)
     snprintf(message, size, "the device is of the architecture %s", a->name);
   else

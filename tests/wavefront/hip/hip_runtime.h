@@ -1,5 +1,5 @@
 /* HIP as far as src/unit/hip needs it, on the CPU: a wavefront whose matrix instructions compute what their models do.
-   EMULATED is the processor's name, "gfx942".
+   EMULATED is the processor's name, "gfx942"; gfx950 has the models of CDNA 3 (gfx942).
 
    Where an element is kept is computed from its row and column, as AMD's Matrix Instruction Calculator and, for A and B
    of WMMA, AMD's emulator rocjitsu do; the unit goes the other way. */
@@ -66,6 +66,8 @@ static inline const char *hipGetErrorString(hipError_t) { return "out of memory"
 
 /* ---- The wavefront ---- */
 
+constexpr bool IS_GFX950 = EMULATED[3] == '9' && EMULATED[4] == '5';
+
 constexpr int MOST_LANES = 64;
 
 /* A kernel runs twice in each lane: as far as its instruction, whose operands are collected, and then with results. */
@@ -130,7 +132,7 @@ static inline void compute_mfma() {
 static inline const smma_instruction *find(const std::string &name) {
   static std::string last;
   static const smma_instruction *found;
-  if (name != last) last = name, found = smma_find(EMULATED, name.c_str());
+  if (name != last) last = name, found = smma_find(IS_GFX950 ? "gfx942" : EMULATED, name.c_str());
   return found;
 }
 
@@ -152,7 +154,7 @@ accumulators execute(const char *name, void (*compute)(), operand a, operand b, 
   template <class operand, class accumulators>                                                                      \
   accumulators __builtin_amdgcn_mfma_##builtin(operand a, operand b, accumulators x, int, int, int) {               \
     wave.blocks = of_blocks;                                                                                        \
-    return execute(strcmp(EMULATED, "gfx942") == 0 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, compute_mfma, a, b, x); \
+    return execute(strcmp(EMULATED, "gfx942") == 0 || IS_GFX950 ? "v_mfma_" #cdna3 : "v_mfma_" #builtin, compute_mfma, a, b, x); \
   }
 #include "unit/hip/mfma.def"
 #undef SMMA_MFMA
