@@ -1,5 +1,7 @@
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cluster/ranks.h"
@@ -68,8 +70,16 @@ static int run(int argc, const char **argv) {
   return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
+/* OpenMP's threads wait awake unless its library was told otherwise before it was loaded: beside other work they take
+   the processor from those that they wait for, and many times as long (docs/performance.md). */
+static void let_threads_sleep(const char **argv) {
+  if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 0) != 0) return;
+  execv("/proc/self/exe", (char *const *)argv); /* or else they wait awake */
+}
+
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
+  let_threads_sleep(argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
   start_ranks(argc, argv);
