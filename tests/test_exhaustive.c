@@ -1027,6 +1027,7 @@ static const char *row_of(const smma_operation *o) {
     case SMMA_GTR_FDPA: return "GTR-FDPA";
     case SMMA_GD_FDPA: return "GD-FDPA";
     case SMMA_INTEGER:
+      if (o->rule.with.integer.product == SMMA_PRODUCT_XOR) return NULL; /* no product */
       if (o->rule.with.integer.two_stages) return "INTEGER, clamped in two stages";
       return o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? "INTEGER, clamped" : "INTEGER, wraps";
     default: break;

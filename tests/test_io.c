@@ -289,7 +289,7 @@ static void test_npy_type_errors(void **state) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     char header[128];
     snprintf(header, sizeof header, "{'descr':'%s','fortran_order':False,'shape':(1,)}", refused[i]);
-    expect_npy_error(header, 8, "accepted are f2, f4, f8, i1, u1, i4 and");
+    expect_npy_error(header, 8, "accepted are f2, f4, f8, i1, u1, b1, i4 and");
     expect_npy_error(header, 8, "x.astype(np.float32)");
   }
   expect_npy_error("{'descr':[('a','<f4')],'fortran_order':False,'shape':(1,)}", 4,
@@ -889,10 +889,10 @@ static void test_vectors_header_errors(void **state) {
                       "v.txt: line 7, column 1: header key 'b' is missing; add a line '# b: ...' before the rows");
   expect_vector_error("# a: fp8\n",
                       "v.txt: line 1, column 6: 'fp8' is no number format; formats are f16, bf16, e4m3 and so on");
-  expect_vector_error("# k:  65\n", "v.txt: line 1, column 7: k must be a count from 1 to 64");
-  expect_vector_error("# k: 0\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
-  expect_vector_error("# k: 99999999999999999999\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
-  expect_vector_error("# k: 8x\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
+  expect_vector_error("# k: 257\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 0\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 99999999999999999999\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 8x\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
   expect_vector_error("# k:\n", "v.txt: line 1, column 5: header key 'k' has no value");
   expect_vector_error("# scale: ue8m0\n", "v.txt: line 1, column 10: expected a scale like 'ue8m0 per 32'");
   expect_vector_error("# scale: ue8m0 per 65\n", "v.txt: line 1, column 20: one scale per 1 to 64 elements expected");
@@ -1032,7 +1032,7 @@ static void test_vectors_round_trip(void **state) {
 static void test_vectors_widest_row(void **state) {
   (void)state;
   smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K,
-                               1,   0,   0,  0,        0};
+                               4,   0,   0,  0,        0};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;

@@ -244,7 +244,7 @@ static bool search_exchanged(const smma_instruction *i, int k, exchange x, uint6
 
 static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, smma_freedom *f, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
-  const int k = 2 * i->k <= SMMA_MAXIMUM_K ? 2 * i->k : i->k;
+  const int k = 2 * i->k <= SMMA_MAXIMUM_ROUNDED_K ? 2 * i->k : i->k;
   smma_equality *e = &f->order;
   exchange x[8];
   int count = exchanges_of(&o, k, x);

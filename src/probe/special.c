@@ -71,9 +71,9 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
 }
 
 /* A product of each block, its next one, and c: every sum in which they may meet is among them. */
-static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_K + 1]) {
+static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
-  int count = 0, seen[SMMA_MAXIMUM_K] = {0};
+  int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
   for (int i = 0; i < k; i++)
     if (seen[x->first.block[i]]++ < 3 && count < MOST_OVERFLOW_TERMS - 1) terms[count++] = i;
   terms[count++] = k;
@@ -84,7 +84,7 @@ static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
-  int terms[2 * SMMA_MAXIMUM_K + 1], signs[2] = {1, -1};
+  int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1], signs[2] = {1, -1};
   const int n = overflow_terms(x, terms);
   const size_t most = (size_t)(n * n * n);
   smma_row *rows = malloc(most * sizeof *rows);
@@ -171,7 +171,7 @@ static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
   return smma_decode(smma_encoding_of(format), *encoding).kind == SMMA_INFINITE;
 }
 
-enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_K + 1 };
+enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_ROUNDED_K + 1 };
 
 /* In a, in b, at every product, and in c. */
 bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {

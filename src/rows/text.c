@@ -11,13 +11,13 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536,               /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
-  CHUNK = 1 << 21,                  /* bytes that are read together */
-  VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
-  DIGITS = 16,                      /* of the widest format */
-  NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
-  LINES_WITHOUT_ROW = 10000,        /* of comments and blank lines, one after the other */
-  RECOGNIZED_LINES = 64             /* in which a header must name its instruction */
+  LINE_LIMIT = 65536, /* a row has at most 642 numbers of 16 digits, and room for leading zeros */
+  CHUNK = 1 << 21,    /* bytes that are read together */
+  VALUE_LIMIT = 128,  /* characters of a header value, with the final zero */
+  DIGITS = 16,        /* of the widest format */
+  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 2, /* in the longest row */
+  LINES_WITHOUT_ROW = 10000,                                   /* of comments and blank lines, one after the other */
+  RECOGNIZED_LINES = 64                                        /* in which a header must name its instruction */
 };
 
 typedef enum {
