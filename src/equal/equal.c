@@ -36,6 +36,20 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
+/* What is told of a rule only where it is not usual. */
+static bool untold(const smma_rule *rule, const char *name, char text[SMMA_PARAMETER_SIZE]) {
+  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
+    const int value = smma_key_of_rule(rule, key);
+    if (!key->of_rule || !key->symbol || strcmp(key->symbol, name) != 0) continue;
+    if (key->kind == SMMA_KEY_ROUNDING)
+      snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
+    else
+      smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+    return true;
+  }
+  return false;
+}
+
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
@@ -45,7 +59,13 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
-    if (!parameter(of_y, name, other) || strcmp(one, other) == 0) continue;
+    if (!parameter(of_y, name, other) && !untold(of_y, name, other)) continue;
+    if (strcmp(one, other) == 0) continue;
+    ADD("%s%s (%s and %s)", comma, name, one, other);
+    comma = ", ";
+  }
+  for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
+    if (parameter(of_x, name, one) || !untold(of_x, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }

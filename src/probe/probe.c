@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "probe/elsewhere.h"
 
@@ -27,6 +28,14 @@ bool smma_cannot_tell(smma_finding *f, const char *format, ...) {
   vsnprintf(f->why, sizeof f->why, format, arguments);
   va_end(arguments);
   return true;
+}
+
+bool smma_with_rows(smma_examination *x, smma_finding *f, size_t count,
+                    bool (*probe)(smma_examination *, smma_finding *, smma_row *)) {
+  smma_row *rows = malloc(count * sizeof *rows);
+  const bool done = rows ? probe(x, f, rows) : smma_fail(&x->subject.error, "out of memory");
+  free(rows);
+  return done;
 }
 
 int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]) {

@@ -101,6 +101,10 @@ bool smma_tell(smma_finding *finding, const smma_row *witness, const char *forma
     __attribute__((format(printf, 3, 4)));
 bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A probe that needs room for `count` rows, which are too many for a thread's own memory. */
+bool smma_with_rows(smma_examination *examination, smma_finding *finding, size_t count,
+                    bool (*probe)(smma_examination *, smma_finding *, smma_row *));
+
 /* Terms of the first sum in the order 0, 1, ..., c; returns their number. */
 int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]);
 

@@ -278,6 +278,9 @@ static bool check_header(const smma_text_reader *reader, smma_error *error) {
   if (header->scale_block > 0 && header->k % header->scale_block != 0)
     return fail_at(reader, reader->text, error, "a scale per %d elements does not divide k = %d; mend the header",
                    header->scale_block, header->k);
+  if (smma_scale_count(header->k, header->scale_block) > SMMA_MAXIMUM_ROUNDED_K)
+    return fail_at(reader, reader->text, error, "k = %d with a scale per %d elements has more than %d; mend the header",
+                   header->k, header->scale_block, SMMA_MAXIMUM_ROUNDED_K);
   return true;
 }
 
