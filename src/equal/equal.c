@@ -36,13 +36,16 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
-/* What is told of a rule only where it is not usual. */
-static bool untold(const smma_rule *rule, const char *name, char text[SMMA_PARAMETER_SIZE]) {
-  for (const smma_key *key = NULL; (key = smma_next_key(rule->algorithm, key));) {
+/* Of a rule of the same algorithm, what is told only where it is not usual. */
+static bool untold(const smma_rule *rule, const smma_rule *other, const char *name, char text[SMMA_PARAMETER_SIZE]) {
+  for (const smma_key *key = NULL;
+       rule->algorithm == other->algorithm && (key = smma_next_key(rule->algorithm, key));) {
     const int value = smma_key_of_rule(rule, key);
     if (!key->of_rule || !key->symbol || strcmp(key->symbol, name) != 0) continue;
     if (key->kind == SMMA_KEY_ROUNDING)
       snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
+    else if (key->kind == SMMA_KEY_FLAG)
+      snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
     else
       smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
     return true;
@@ -59,13 +62,13 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
-    if (!parameter(of_y, name, other) && !untold(of_y, name, other)) continue;
+    if (!parameter(of_y, name, other) && !untold(of_y, of_x, name, other)) continue;
     if (strcmp(one, other) == 0) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
-    if (parameter(of_x, name, one) || !untold(of_x, name, one)) continue;
+    if (parameter(of_x, name, one) || !untold(of_x, of_y, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
