@@ -85,16 +85,19 @@ mapfile -t integers < <(integers IMMA.16816 && integers IMMA.16832)
 mapfile -t integers_of_warp_group < <(for n in 8 16 24 {32..256..16}; do integers "IGMMA.64x${n}x32"; done)
 release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\.([0-9]+),.*/\1\2/p')
 [ "$release" -lt 131 ] || narrow+=(OMMA.SF.16864.F32.E2M1.E2M1.E8.4X)
-has 75 HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}" "${integers_8_of_4[@]}"
+bits() { for shape in 88128 168128 168256; do printf 'BMMA.%s.%s.POPC\n' "$shape" "$1"; done; }
+mapfile -t and < <(bits AND)
+mapfile -t and_xor < <(bits AND && bits XOR)
+has 75 BMMA.88128.XOR.POPC HMMA.1688.F16 HMMA.1688.F32 "${integers_8[@]}" "${integers_8_of_4[@]}"
 for target in 80 86; do
-  has $target "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${sparse[@]}" \
-    "${integers_of_4_sp[@]}"
+  has $target "${fp64[@]}" "${half[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${and_xor[@]}" \
+    "${sparse[@]}" "${integers_of_4_sp[@]}"
 done
-has 89 "${fp64[@]}" "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${sparse[@]}" \
-  "${integers_of_4_sp[@]}" "${fp8_sp[@]}"
-has 90a "${fp64_of_hopper[@]}" "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
+has 89 "${fp64[@]}" "${half[@]}" "${fp8[@]}" "${integers_8[@]}" "${integers[@]}" "${all_of_4[@]}" "${and_xor[@]}" \
+  "${sparse[@]}" "${integers_of_4_sp[@]}" "${fp8_sp[@]}"
+has 90a "${and[@]}" "${fp64_of_hopper[@]}" "${half[@]}" "${warp_group[@]}" "${integers_8[@]}" \
   "${integers[@]}" "${integers_of_warp_group[@]}" "${sparse[@]}" "${warp_group_sp[@]}"
 has 100a "${fp64_8x8x4[@]}" "${half[@]}" UTCHMMA UTCQMMA UTCOMMA UTCOMMA.4X UTCIMMA "${integers[@]}" "${sparse[@]}"
-has 120a "${fp64_8x8x4[@]}" "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" "${sparse[@]}" "${narrow_sp[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 \
-  OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
+has 120a "${fp64_8x8x4[@]}" "${half[@]}" "${fp8[@]}" "${narrow[@]}" "${integers[@]}" "${sparse[@]}" \
+  "${narrow_sp[@]}" OMMA.SF.16864.F32.E2M1.E2M1.E8 OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X
 exit $failed

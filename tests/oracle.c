@@ -10,11 +10,12 @@
 
 static struct {
   bool ready;
-  quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  quantity a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
   quantity term[SMMA_MAXIMUM_K + 1]; /* of one block; c is the last */
   quantity pair[2];                  /* the operands of an IEEE addition */
   quantity greatest;                 /* of a format */
   mpz_t sum, part, aligned, quotient;
+  mpz_t one; /* in the unit of sums */
 } work;
 
 static void prepare_quantities(quantity *q, int count) {
@@ -25,12 +26,13 @@ static void prepare(void) {
   if (work.ready) return;
   prepare_quantities(work.a, SMMA_MAXIMUM_K);
   prepare_quantities(work.b, SMMA_MAXIMUM_K);
-  prepare_quantities(work.scale_a, SMMA_MAXIMUM_K);
-  prepare_quantities(work.scale_b, SMMA_MAXIMUM_K);
+  prepare_quantities(work.scale_a, SMMA_MAXIMUM_ROUNDED_K);
+  prepare_quantities(work.scale_b, SMMA_MAXIMUM_ROUNDED_K);
   prepare_quantities(work.term, SMMA_MAXIMUM_K + 1);
   prepare_quantities(work.pair, 2);
   prepare_quantities(&work.greatest, 1);
-  mpz_inits(work.sum, work.part, work.aligned, work.quotient, NULL);
+  mpz_inits(work.sum, work.part, work.aligned, work.quotient, work.one, NULL);
+  mpz_setbit(work.one, SUM_UNIT);
   work.ready = true;
 }
 
@@ -515,14 +517,22 @@ static uint64_t ftz_fma(const smma_operation *o, const uint64_t *a, const uint64
   return d;
 }
 
-/* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped. */
+/* Integers. Source: PTX ISA, mma: a sum out of range wraps, with .satfinite it is clamped; single bits are joined by
+   xor or and, and counted. */
+
+static void add_pair(const smma_operation *o, int k) {
+  if (o->rule.with.integer.product == SMMA_PRODUCT_MULTIPLIED)
+    mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
+  else if (mpz_cmp(work.a[k].value, work.b[k].value) != 0)
+    mpz_add(work.sum, work.sum, work.one);
+}
 
 /* c and the products of stage 0 or 1, of each sixteen one eight; or of all for stage -1. */
 static uint64_t integer_stage(const smma_operation *o, uint64_t c, int stage) {
   decode_summand(&work.term[0], SMMA_S32, c);
   mpz_set(work.sum, work.term[0].value);
   for (int k = 0; k < o->k; k++)
-    if (stage < 0 || k % 16 / 8 == stage) mpz_addmul(work.sum, work.a[k].value, work.b[k].value);
+    if (stage < 0 || k % 16 / 8 == stage) add_pair(o, k);
   mpz_tdiv_q_2exp(work.sum, work.sum, SUM_UNIT);
   if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MAX) > 0) return 0x7fffffff;
   if (o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES && mpz_cmp_si(work.sum, INT32_MIN) < 0) return 0x80000000;

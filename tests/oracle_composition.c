@@ -178,6 +178,11 @@ static void set_product(node *p, const smma_operation *o, int k, uint64_t a, uin
   set_factor(&work.a, o->a, a, all->subnormal_a, all->widen);
   set_factor(&work.b, o->b, b, all->subnormal_b, all->widen);
   multiply(p, &work.a, &work.b);
+  if (all->product == SMMA_PRODUCT_XOR) { /* of 0 and 1 */
+    p->zero = mpz_cmp(work.a.value, work.b.value) == 0;
+    mpz_set_ui(p->value, 0);
+    if (!p->zero) mpz_setbit(p->value, UNIT);
+  }
   p->k = k;
   p->beyond[0] = p->beyond[1] = false;
   if (all->product_limit == SMMA_NONE || p->class != FINITE || p->zero || leading(p->value) < all->product_limit)

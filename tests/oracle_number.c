@@ -58,6 +58,7 @@ layout oracle_layout(smma_format format) {
     case SMMA_U8: return (layout){0, 8, 0, false, 0, OF_INTEGERS};
     case SMMA_S4: return (layout){0, 3, 0, true, 0, OF_INTEGERS};
     case SMMA_U4: return (layout){0, 4, 0, false, 0, OF_INTEGERS};
+    case SMMA_B1: return (layout){0, 1, 0, false, 0, OF_INTEGERS};
     case SMMA_S32: return (layout){0, 31, 0, true, 0, OF_INTEGERS};
     case SMMA_NO_FORMAT:
     case SMMA_SPELLED_FORMATS: break;

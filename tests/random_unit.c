@@ -59,10 +59,13 @@ static int random_value(uint64_t *state, const smma_key *key) {
   return random_between(state, key->least, key->most);
 }
 
-/* Every key of the unit's algorithm. */
+/* Every key of the unit's algorithm; xor of single bits alone. */
 static void set_keys(uint64_t *state, smma_custom *c) {
+  const smma_key *product = smma_find_key(c->named.rule.algorithm, "product", strlen("product"));
   for (const smma_key *key = NULL; (key = smma_next_key(c->named.rule.algorithm, key));)
     smma_custom_set(c, key, random_value(state, key));
+  if (product && (c->instruction.a != SMMA_B1 || c->instruction.b != SMMA_B1))
+    smma_custom_set(c, product, SMMA_PRODUCT_MULTIPLIED);
 }
 
 /* What makes random values go together; operands at ease with exponents and cuts at hand. */

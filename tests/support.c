@@ -37,7 +37,8 @@ static void pack(smma_format format, const uint64_t *from, int count, uint64_t *
 
 uint64_t dot(const smma_instruction *instruction, const smma_row *x) {
   smma_instruction_info info = describe(instruction);
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], c, d = 0;
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K], c,
+      d = 0;
   int scales = info.scale_block ? info.k / info.scale_block : 0;
   pack(info.a, x->a, info.k, a);
   pack(info.b, x->b, info.k, b);

@@ -191,6 +191,10 @@ static bool exact_element(const setting *s, const product *p, size_t i, size_t j
   for (size_t k = 0; k < s->k; k++) {
     smma_number a = at(o->a, p->x.a, i * s->k + k), b = at(o->b, p->x.b, k * COLUMNS + j);
     if (a.kind > SMMA_FINITE || b.kind > SMMA_FINITE) return false;
+    if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* of bits: one times whether they differ */
+      a = smma_decode(smma_encoding_of(o->a), a.significand != b.significand);
+      b = smma_decode(smma_encoding_of(o->b), 1);
+    }
     if (o->scale_block) {
       const size_t block = k / (size_t)o->scale_block;
       const smma_number x = at(o->scale, p->x.scale_a, i * p->blocks + block);

@@ -325,7 +325,8 @@ static int integer_of(smma_format format, unsigned char byte) {
 enum { INTEGER_M = 9, INTEGER_N = 37, INTEGER_K = 150 };
 
 /* A product in steps of 32, as C has it. */
-static void check_integers(const smma_instruction *i, const char *kernel, bool saturates, uint64_t *state) {
+static void check_integers(const smma_instruction *i, const char *kernel, bool is_xor, bool saturates,
+                           uint64_t *state) {
   static unsigned char a[INTEGER_M * INTEGER_K], b[INTEGER_K * INTEGER_N];
   static int32_t c[INTEGER_M * INTEGER_N], d[INTEGER_M * INTEGER_N];
   const smma_instruction_info info = describe(i);
@@ -343,7 +344,8 @@ static void check_integers(const smma_instruction *i, const char *kernel, bool s
     for (int n = 0; n < INTEGER_N; n++) {
       int64_t sum = c[m * INTEGER_N + n];
       for (int k = 0; k < INTEGER_K; k++) {
-        sum += integer_of(info.a, a[m * INTEGER_K + k]) * integer_of(info.b, b[k * INTEGER_N + n]);
+        const int x = integer_of(info.a, a[m * INTEGER_K + k]), y = integer_of(info.b, b[k * INTEGER_N + n]);
+        sum += is_xor ? x != y : x * y;
         if (saturates && (k % 32 == 31 || k == INTEGER_K - 1))
           sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
       }
@@ -354,23 +356,24 @@ static void check_integers(const smma_instruction *i, const char *kernel, bool s
 }
 
 static void test_integers(void **state) {
-  static const char *const formats[] = {"s8", "u8", "s4", "u4"};
-  enum { FORMATS = sizeof formats / sizeof *formats };
+  static const char *const formats[] = {"s8", "u8", "s4", "u4", "b1"};
+  enum { FORMATS = sizeof formats / sizeof *formats, PAIRS = 2 * FORMATS * FORMATS };
   uint64_t random = SEED;
   const char *kernel;
   (void)state;
-  for (int f = 0; f < 2 * FORMATS * FORMATS; f++) {
-    const bool saturates = f % 2;
+  for (int f = 0; f < PAIRS + 2; f++) {
+    const bool saturates = f % 2, is_xor = f >= PAIRS;
+    const char *a = is_xor ? "b1" : formats[f / 2 % FORMATS], *b = is_xor ? "b1" : formats[f / 2 / FORMATS];
     const smma_instruction *i;
     char text[256];
     snprintf(text, sizeof text,
              "{\"softmma-unit\": 1, \"name\": \"x\", \"algorithm\": \"INTEGER\", \"k\": 32, \"a\": \"%s\", "
-             "\"b\": \"%s\", \"d\": \"s32\", \"overflow\": \"%s\"}",
-             formats[f / 2 % FORMATS], formats[f / 2 / FORMATS], saturates ? "saturate" : "wrap");
+             "\"b\": \"%s\", \"d\": \"s32\", \"overflow\": \"%s\", \"product\": \"%s\"}",
+             a, b, saturates ? "saturate" : "wrap", is_xor ? "xor" : "multiply");
     i = parse(text);
-    for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_integers(i, kernel, saturates, &random);
-    check_integers(i, NULL, saturates, &random);
-    check_integers(i, "core", saturates, &random);
+    for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_integers(i, kernel, is_xor, saturates, &random);
+    check_integers(i, NULL, is_xor, saturates, &random);
+    check_integers(i, "core", is_xor, saturates, &random);
     smma_custom_free(i);
   }
 }

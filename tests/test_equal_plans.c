@@ -98,9 +98,9 @@ static void check_rows(const pair *p, size_t k, bool with_c) {
       .unit = {&unit[0].unit, &unit[1].unit}, .as = &as, .without_c = !with_c, .rows = 2000, .seed = k};
   smma_witness witness;
   smma_error error;
-  size_t place[SMMA_MAXIMUM_K];
+  size_t place[SMMA_MAXIMUM_ROUNDED_K];
   uint64_t random = k;
-  as.k = k < SMMA_MAXIMUM_K ? (int)k : SMMA_MAXIMUM_K;
+  as.k = k < SMMA_MAXIMUM_ROUNDED_K ? (int)k : SMMA_MAXIMUM_ROUNDED_K;
   as.d = smma_plan_d(p->target[0].plan, &as);
   for (size_t i = 0, at = 0; i < (size_t)as.k; i++, at++) {
     const size_t spare = k - (size_t)as.k - (at - i);

@@ -324,7 +324,7 @@ static void check_drawing(const char *gpu, const char *name, double c, const dou
     x.a[k] = encode_double(o.a, factor[2 * k]);
     x.b[k] = encode_double(o.b, factor[2 * k + 1]);
   }
-  for (int s = 0; s < SMMA_MAXIMUM_K; s++) x.scale_a[s] = x.scale_b[s] = encode_double(SMMA_UE8M0, 1);
+  for (int s = 0; s < SMMA_MAXIMUM_ROUNDED_K; s++) x.scale_a[s] = x.scale_b[s] = encode_double(SMMA_UE8M0, 1);
   x.c = encode_double(o.c, c);
   smma_explanation e = explain(&o, &x);
   char *text = text_of(&o, &e, WIDTH);

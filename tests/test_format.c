@@ -294,11 +294,9 @@ static const struct {
   smma_format format;
   const char *name;
   double least, greatest;
-} integer_formats[] = {{SMMA_S8, "s8", -128, 127},
-                       {SMMA_U8, "u8", 0, 255},
-                       {SMMA_S32, "s32", -0x80000000p0, 0x7fffffff},
-                       {SMMA_S4, "s4", -8, 7},
-                       {SMMA_U4, "u4", 0, 15}};
+} integer_formats[] = {
+    {SMMA_S8, "s8", -128, 127}, {SMMA_U8, "u8", 0, 255}, {SMMA_S32, "s32", -0x80000000p0, 0x7fffffff},
+    {SMMA_S4, "s4", -8, 7},     {SMMA_U4, "u4", 0, 15},  {SMMA_B1, "b1", 0, 1}};
 #define INTEGERS (sizeof integer_formats / sizeof integer_formats[0])
 
 static double rounded_to_integer(double value, smma_rounding rounding) {

@@ -212,7 +212,7 @@ static void test_npy_types(void **state) {
       {"|i1", SMMA_S8, 1, false},        {"<i4", SMMA_S32, 4, false},       {">i4", SMMA_S32, 4, true},
       {"<u2", SMMA_NO_FORMAT, 2, false}, {">u2", SMMA_NO_FORMAT, 2, true},  {"<i2", SMMA_NO_FORMAT, 2, false},
       {"|V1", SMMA_NO_FORMAT, 1, false}, {"<V1", SMMA_NO_FORMAT, 1, false}, {"<V2", SMMA_NO_FORMAT, 2, false},
-      {">V2", SMMA_NO_FORMAT, 2, true},  {"|V2", SMMA_NO_FORMAT, 2, false},
+      {">V2", SMMA_NO_FORMAT, 2, true},  {"|V2", SMMA_NO_FORMAT, 2, false}, {"|b1", SMMA_B1, 1, false},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     unsigned char data[48];
@@ -284,12 +284,12 @@ static void test_npy_size_errors(void **state) {
 
 static void test_npy_type_errors(void **state) {
   (void)state;
-  static const char *const refused[] = {"<i8", "<u8", "<c8", "|b1",  "|O",  "<U3", "|S1", "<M8[ns]",
+  static const char *const refused[] = {"<i8", "<u8", "<c8", "|b2",  "|O",  "<U3", "|S1", "<M8[ns]",
                                         "|f4", "=f4", "f4",  "<f16", "|V3", "<V4", "",    "<"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     char header[128];
     snprintf(header, sizeof header, "{'descr':'%s','fortran_order':False,'shape':(1,)}", refused[i]);
-    expect_npy_error(header, 8, "accepted are f2, f4, f8, i1, u1, i4 and");
+    expect_npy_error(header, 8, "accepted are f2, f4, f8, i1, u1, b1, i4 and");
     expect_npy_error(header, 8, "x.astype(np.float32)");
   }
   expect_npy_error("{'descr':[('a','<f4')],'fortran_order':False,'shape':(1,)}", 4,
@@ -372,6 +372,7 @@ static void test_safetensors_types(void **state) {
       {"F8_E5M2FNUZ", SMMA_E5M2FNUZ, 1},
       {"F8_E8M0", SMMA_UE8M0, 1},
       {"U8", SMMA_U8, 1},
+      {"BOOL", SMMA_B1, 1},
       {"I8", SMMA_S8, 1},
       {"I32", SMMA_S32, 4},
       {"U16", SMMA_NO_FORMAT, 2},
@@ -489,8 +490,8 @@ static void test_safetensors_errors(void **state) {
   expect_safetensors_error(X("\"F32\"", "[-1]", "[0,4]"), NULL, 4, "shape must be an array of counts");
   expect_safetensors_error(X("\"F32\"", "1", "[0,4]"), NULL, 4, "shape must be an array of counts");
   expect_safetensors_error(X("32", "[1]", "[0,4]"), NULL, 4, "dtype must be a string");
-  expect_safetensors_error(X("\"BOOL\"", "[4]", "[0,4]"), NULL, 4, "is of dtype BOOL; accepted are");
-  expect_safetensors_error("{\"a\\nb\":{\"dtype\":\"BOOL\",\"shape\":[4],\"data_offsets\":[0,4]}}", NULL, 4,
+  expect_safetensors_error(X("\"I64\"", "[4]", "[0,32]"), NULL, 32, "is of dtype I64; accepted are");
+  expect_safetensors_error("{\"a\\nb\":{\"dtype\":\"I64\",\"shape\":[4],\"data_offsets\":[0,32]}}", NULL, 32,
                            "tensor 'a?b'");
 }
 
@@ -889,13 +890,17 @@ static void test_vectors_header_errors(void **state) {
                       "v.txt: line 7, column 1: header key 'b' is missing; add a line '# b: ...' before the rows");
   expect_vector_error("# a: fp8\n",
                       "v.txt: line 1, column 6: 'fp8' is no number format; formats are f16, bf16, e4m3 and so on");
-  expect_vector_error("# k:  65\n", "v.txt: line 1, column 7: k must be a count from 1 to 64");
-  expect_vector_error("# k: 0\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
-  expect_vector_error("# k: 99999999999999999999\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
-  expect_vector_error("# k: 8x\n", "v.txt: line 1, column 6: k must be a count from 1 to 64");
+  expect_vector_error("# k: 257\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 0\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 99999999999999999999\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
+  expect_vector_error("# k: 8x\n", "v.txt: line 1, column 6: k must be a count from 1 to 256");
   expect_vector_error("# k:\n", "v.txt: line 1, column 5: header key 'k' has no value");
   expect_vector_error("# scale: ue8m0\n", "v.txt: line 1, column 10: expected a scale like 'ue8m0 per 32'");
-  expect_vector_error("# scale: ue8m0 per 65\n", "v.txt: line 1, column 20: one scale per 1 to 64 elements expected");
+  expect_vector_error("# scale: ue8m0 per 257\n", "v.txt: line 1, column 20: one scale per 1 to 256 elements expected");
+  expect_vector_error(
+      "# arch: x\n# instruction: y\n# k: 256\n# a: f16\n# b: f16\n# c: f32\n# d: f32\n# scale: ue8m0 per 2\n"
+      "1\n",
+      "v.txt: line 9, column 1: k = 256 with a scale per 2 elements has more than 64; mend the header");
   expect_vector_error("# scale: x per 32\n",
                       "v.txt: line 1, column 10: 'x' is no number format; formats are f16, bf16, e4m3 and so on");
   expect_vector_error(HEADER "# scale: ue8m0 per 32\n" ROW,
@@ -1032,7 +1037,7 @@ static void test_vectors_round_trip(void **state) {
 static void test_vectors_widest_row(void **state) {
   (void)state;
   smma_vector_header header = {"x", "y", "", SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_F64, SMMA_MAXIMUM_K,
-                               1,   0,   0,  0,        0};
+                               4,   0,   0,  0,        0};
   const smma_row_layout layout = smma_vector_layout(&header);
   smma_row row, back;
   smma_error error;

@@ -279,6 +279,17 @@ static smma_operation ftz_fma(void) {
 
 static void list_ftz_fma(operation_list *list) { add(list, ftz_fma()); }
 
+/* Single bits, counted where a and b are set, or differ. */
+static void list_bits(operation_list *list) {
+  static const int lengths[] = {1, 16, 128, 256};
+  for (int i = 0; i < 16; i++) {
+    smma_operation o = operation(SMMA_INTEGER, SMMA_NAN_QUIET, F(b1), F(b1), F(s32), F(s32), lengths[i / 4]);
+    o.rule.with.integer.overflow = i % 2 ? SMMA_INTEGER_SATURATES : SMMA_INTEGER_WRAPS;
+    o.rule.with.integer.product = i / 2 % 2 ? SMMA_PRODUCT_XOR : SMMA_PRODUCT_MULTIPLIED;
+    add(list, o);
+  }
+}
+
 /* m8n8k16, m16n8k32 and MFMA's shortest. */
 static void list_integer(operation_list *list) {
   static const smma_format formats[] = {F(s8), F(u8), F(s4), F(u4)};
@@ -340,7 +351,7 @@ static void decode_all(smma_format format, const uint64_t *x, int count, smma_nu
 }
 
 static uint64_t core_dot_add(const smma_operation *o, const smma_row *r) {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
   smma_operands x = {a, b, scale_a, scale_b};
   int scales = o->scale_block ? o->k / o->scale_block : 0;
   decode_all(o->a, r->a, o->k, a);
@@ -410,6 +421,7 @@ ORACLE_TEST(gd_fdpa)
 ORACLE_TEST(fma)
 ORACLE_TEST(ftz_fma)
 ORACLE_TEST(integer)
+ORACLE_TEST(bits)
 ORACLE_TEST(catalogue)
 ORACLE_TEST(formats)
 
@@ -465,7 +477,7 @@ static uint64_t mismatches_of_all_pairs(const smma_operation *o, uint64_t *rows,
   uint64_t mismatches = 0;
   smma_row r;
   memset(&r, 0, sizeof r);
-  for (int s = 0; s < SMMA_MAXIMUM_K; s++) r.scale_a[s] = r.scale_b[s] = o->scale == F(ue4m3) ? 0x38 : 127;
+  for (int s = 0; s < SMMA_MAXIMUM_ROUNDED_K; s++) r.scale_a[s] = r.scale_b[s] = o->scale == F(ue4m3) ? 0x38 : 127;
   for (uint64_t a = 0; a < codes_a; a++) {
     for (uint64_t b = 0; b < codes_b; b++, ++*rows) {
       r.a[0] = a;
@@ -672,6 +684,10 @@ static void test_notices_overflow_of_integers(void **state) {
   smma_operation stages = saturates;
   stages.rule.with.integer.two_stages = 1;
   assert_noticed(&saturates, &stages);
+  smma_operation all = first_of(list_bits), differing = all;
+  all.k = differing.k = 128;
+  differing.rule.with.integer.product = SMMA_PRODUCT_XOR;
+  assert_noticed(&all, &differing);
 }
 
 /* An argument is a pattern of the tests to run. */
@@ -695,6 +711,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fma),
       cmocka_unit_test(test_ftz_fma),
       cmocka_unit_test(test_integer),
+      cmocka_unit_test(test_bits),
       cmocka_unit_test(test_catalogue),
       cmocka_unit_test(test_formats),
       cmocka_unit_test(test_oracle_fma),

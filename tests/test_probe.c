@@ -312,7 +312,7 @@ static int unit_count(void) {
 
 /* The products of the first block. */
 static void check_order(const smma_examination *x, const smma_operation *o) {
-  bool first[SMMA_MAXIMUM_K] = {false};
+  bool first[SMMA_MAXIMUM_ROUNDED_K] = {false};
   if (!x->first.known || x->first.products > smma_block_of(o)) return;
   for (int i = 0; i < smma_block_of(o); i++) first[smma_product_index(o, 0, i)] = true;
   assert_memory_equal(first, x->first.product, sizeof first);

@@ -294,7 +294,7 @@ static const struct {
     {"e5m3-bias9999", "f64"},
     {"e4m3-bias9999", "f64"},
     {"s9", "2 to 8 bits"},
-    {"u1", "2 to 8 bits"},
+    {"s1", "2 to 8 bits"},
     {"e5m3-", ""},
     {"e5m3-inf", ""},
     {"e5m3-ieee-bias7", ""},
@@ -345,7 +345,7 @@ static void test_no_formats(void **state) {
 /* The same format, spelled out; as it is if it cannot be. */
 static smma_format twin_of(smma_format format) {
   const smma_encoding f = smma_encoding_of(format);
-  if (f.ignored_bits || f.bits > 16 || f.bits == 0 || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return format;
+  if (f.ignored_bits || f.bits > 16 || f.bits < 2 || f.specials == SMMA_SPECIALS_POWERS_OF_TWO) return format;
   return SMMA_SPELLED_FORMAT(f.sign_bits, f.exponent_bits, f.fraction_bits, f.bias, f.specials);
 }
 

@@ -25,6 +25,7 @@ typedef enum {
   SMMA_E8M13 = 17, /* FP32 container with 13 fraction bits, what Ada and Hopper write for FP8: no operand */
   SMMA_S4 = 18,
   SMMA_U4 = 19,
+  SMMA_B1 = 20, /* one bit: 0 or 1 */
   SMMA_NO_FORMAT = 255,
   SMMA_SPELLED_FORMATS = 1 << 24 /* numbers from here on: formats whose name spells them out, see smma_format_find */
 } smma_format;

@@ -365,7 +365,7 @@ static bool same_scale(const smma_instruction *i, const smma_row *row, int k, in
 /* Which of some rows differ as the judged ones do. */
 static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int count, bool *differs) {
   const size_t bytes = smma_container_bytes(smma_encoding_of(w->q->instruction->d));
-  uint64_t other[SMMA_MAXIMUM_K];
+  uint64_t other[SMMA_MOST_PLACES];
   if (count && (!smma_unit_ask(w->q->unit, rows, 0, (size_t)count, NULL, w->error) ||
                 !smma_unit_ask(w->q->against, rows, 0, (size_t)count, other, w->error)))
     return false;
@@ -382,7 +382,7 @@ static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int co
 static bool ask_moved(work *w, const judgement *j, smma_rows *rows, const smma_row *row, uint64_t *places,
                       bool *often) {
   const smma_instruction *i = w->q->instruction;
-  bool differs[SMMA_MAXIMUM_K];
+  bool differs[SMMA_MOST_PLACES];
   int differ = 0;
   *often = false;
   *places = ~UINT64_C(0);
@@ -406,7 +406,7 @@ static bool ask_moved(work *w, const judgement *j, smma_rows *rows, const smma_r
 /* Whether the units differ no more wherever the product of k is moved to. */
 static bool ask_bound(work *w, const judgement *j, smma_rows *rows, const smma_row *row, int k, bool *bound) {
   const smma_instruction *i = w->q->instruction;
-  bool differs[SMMA_MAXIMUM_K];
+  bool differs[SMMA_MOST_PLACES];
   int count = 0;
   for (int l = 0; l < i->k; l++) {
     smma_row moved = *row;
@@ -440,9 +440,11 @@ static bool place(work *w, smma_mismatch_class *c, int of) {
   int terms = 0;
   bool good;
   for (int k = 0; k < w->q->instruction->k; k++) terms += is_term(&c->row, k);
-  if (!can_ask(w) || !c->is_simplified || terms == 0 || terms > MOST_TERMS || is_late(w)) return true;
+  if (w->q->instruction->k > SMMA_MOST_PLACES || !can_ask(w) || !c->is_simplified || terms == 0 || terms > MOST_TERMS ||
+      is_late(w))
+    return true;
   c->is_placed = true;
-  good = smma_rows_allocate(w->q->instruction, SMMA_MAXIMUM_K, &rows) || smma_fail(w->error, "out of memory");
+  good = smma_rows_allocate(w->q->instruction, SMMA_MOST_PLACES, &rows) || smma_fail(w->error, "out of memory");
   good = good && ask_places(w, &j, &rows, c);
   smma_rows_free(&rows);
   return good;

@@ -23,8 +23,15 @@ typedef struct {
   double seconds;      /* once so many have passed no row is made simpler any more */
 } smma_class_request;
 
-/* Events are looked for in SMMA_OTHER_ROWS matching rows, if there are so many. */
-enum { SMMA_MOST_CLASSES = 24, SMMA_TOLD_EVENTS = 3, SMMA_TOLD_CHANGES = 3, SMMA_OTHER_ROWS = 1024 };
+/* Events are looked for in SMMA_OTHER_ROWS matching rows, if there are so many; places in no longer K than
+   SMMA_MOST_PLACES. */
+enum {
+  SMMA_MOST_CLASSES = 24,
+  SMMA_MOST_PLACES = 64,
+  SMMA_TOLD_EVENTS = 3,
+  SMMA_TOLD_CHANGES = 3,
+  SMMA_OTHER_ROWS = 1024
+};
 
 typedef struct {
   size_t rows;       /* of those kept */

@@ -11,10 +11,10 @@ enum { TEXT = 400 };
 static const char *place_words(uint64_t places, char *text, size_t size) {
   const char *comma = "k = ";
   *text = 0;
-  for (int k = 0; k < SMMA_MAXIMUM_K; k++) {
+  for (int k = 0; k < SMMA_MOST_PLACES; k++) {
     int last = k;
     if (!(places >> k & 1)) continue;
-    while (last + 1 < SMMA_MAXIMUM_K && places >> (last + 1) & 1) last++;
+    while (last + 1 < SMMA_MOST_PLACES && places >> (last + 1) & 1) last++;
     smma_append_text(text, size, last > k ? "%s%d to %d" : "%s%d", comma, k, last);
     comma = ", ";
     k = last;
@@ -129,7 +129,7 @@ void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
 
 static json_t *places_json(uint64_t places) {
   json_t *list = json_array();
-  for (int k = 0; k < SMMA_MAXIMUM_K; k++)
+  for (int k = 0; k < SMMA_MOST_PLACES; k++)
     if (places >> k & 1) json_array_append_new(list, json_integer(k));
   return list;
 }

@@ -146,7 +146,7 @@ static void print_freedom(const side *s, const smma_freedom *f) {
       break;
     case SMMA_CANNOT_TELL:
       printf("order of k: cannot tell, because no proof covers it; %llu rows of at most %d products agree\n",
-             (unsigned long long)f->order.witness.rows, SMMA_MAXIMUM_K);
+             (unsigned long long)f->order.witness.rows, SMMA_MAXIMUM_ROUNDED_K);
   }
   if (*f->within) printf("any order, proved, of %s\n", f->within);
   printf("BLOCK_K: %s\n", f->tile);

@@ -59,7 +59,8 @@ void smma_turn_matrix(smma_tensor *t) {
 }
 
 bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
-  return t->format == SMMA_NO_FORMAT || (t->bytes == 1 && smma_is_integer(t->format) && !smma_is_integer(wanted));
+  const bool is_byte = t->bytes == 1 && smma_is_integer(t->format) && t->format != SMMA_B1;
+  return t->format == SMMA_NO_FORMAT || (is_byte && !smma_is_integer(wanted));
 }
 
 /* Raw encodings must have the format's container and bits. */
@@ -98,7 +99,7 @@ smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smm
   const size_t count = part->rows * part->columns;
   const bool raw = smma_is_raw(part, wanted);
   smma_conversion own;
-  if (raw) check_raw(part, row, column, wanted, path);
+  if (raw || part->format == SMMA_B1) check_raw(part, row, column, raw ? wanted : SMMA_B1, path);
   if (raw || part->format == wanted) {
     memcpy(t.data, part->data, count * (size_t)t.bytes);
     return t;

@@ -14,6 +14,9 @@ enum { LEAST = 64, MOST = 256 };
 static void add_target(smma_tolerance_study *x, const char *label, const smma_instruction *instruction) {
   smma_tolerance_target *t = &x->target[x->targets++];
   snprintf(t->label, sizeof t->label, "%s", label);
+  if (smma_products_of(&instruction->rule->rule) != SMMA_PRODUCT_MULTIPLIED)
+    smma_die("--instr: %s counts a xor b, which is no product of A and B, and exact: there is nothing to tolerate",
+             instruction->name);
   t->instruction = instruction;
   smma_inputs_text(instruction, t->inputs);
 }

@@ -114,7 +114,7 @@ static bool draw_together(const parting *p, drawn both[2]) {
     const smma_trace *t = &p->unit[s]->trace;
     smma_operation longer = t->operation;
     count[s] = instructions_in(p, s);
-    if (!count[s] || !are_alone(p, s) || count[s] * t->schedule.k_per_step > SMMA_MAXIMUM_K) return false;
+    if (!count[s] || !are_alone(p, s) || count[s] * t->schedule.k_per_step > SMMA_MAXIMUM_ROUNDED_K) return false;
     longer.k = (int)(count[s] * t->schedule.k_per_step);
     if (!is_chain(&t->operation, &longer)) return false;
   }

@@ -80,6 +80,7 @@ typedef struct {
   int product_limit; /* products of magnitude 2^this and more are infinite; SMMA_NONE */
   int limit_joins;   /* 1: only when they are added to an accumulator, and nothing else is special there */
   int scaled_step;   /* whose results scale factors multiply; 0: products */
+  smma_product_kind product;
   int steps;
   smma_step step[SMMA_MAXIMUM_STEPS];
 } smma_composition;
@@ -153,6 +154,7 @@ SMMA_CORE smma_number smma_composition_factor(const smma_composition *p, smma_su
 SMMA_CORE smma_node smma_composition_product(const smma_composition *p, smma_number a, smma_number b) {
   smma_node n = smma_node_product(smma_node_of(smma_composition_factor(p, p->subnormal_a, a), 0),
                                   smma_composition_factor(p, p->subnormal_b, b));
+  if (p->product == SMMA_PRODUCT_XOR) return smma_node_of(smma_product_of_kind(p->product, a, b), 0);
   if (p->product_limit == SMMA_NONE || n.kind != SMMA_FINITE || smma_node_leading_exponent(n) < p->product_limit)
     return n;
   if (p->limit_joins)

@@ -65,4 +65,12 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 #else
 #define SMMA_ALGORITHM(rule) (rule)->algorithm
 #endif
+
+/* The longest dot product of one instruction; of kernels that are compiled for one operation its own, of a device's
+   other kernels less: what they keep of an element is memory of every thread. */
+#ifdef SMMA_OPERATION_K
+#define SMMA_MAXIMUM_K SMMA_OPERATION_K
+#else
+#define SMMA_MAXIMUM_K 256
+#endif
 #endif

@@ -14,6 +14,7 @@ typedef enum {
 typedef struct {
   smma_integer_overflow overflow;
   int two_stages; /* 1, RDNA 4: after the even eights of k, and after the odd ones; 0: after all */
+  smma_product_kind product;
 } smma_integer;
 
 /* An integer as s32 holds it. */
@@ -23,7 +24,7 @@ SMMA_CORE uint64_t smma_integer_encode(const smma_integer *p, int64_t sum) {
 }
 
 /* All products of a stage at once, and c. Bound: a product of two 8-bit integers is at most 255^2 < 2^16 in magnitude,
-   so 64 of them are below 2^22, and with c below 2^32. */
+   so 256 of them are below 2^24, and with c below 2^32. */
 SMMA_CORE uint64_t smma_integer_sum(const smma_integer *p, const smma_number *term, int count) {
   int64_t sum = 0;
   int i;

@@ -6,7 +6,7 @@
 
 /* Only the elements that the operation has are looked at. */
 typedef struct {
-  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K], d;
+  uint64_t a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], c, scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K], d;
 } smma_row;
 
 SMMA_CORE void smma_decode_codes(smma_format format, const uint64_t *code, int count, smma_number *out) {

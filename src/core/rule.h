@@ -64,6 +64,12 @@ typedef struct {
 /* The algorithm: see SMMA_ALGORITHM. */
 SMMA_CORE smma_algorithm smma_algorithm_of(const smma_rule *r) { return (smma_algorithm)SMMA_ALGORITHM(r); }
 
+/* What the rule adds up. */
+SMMA_CORE smma_product_kind smma_products_of(const smma_rule *r) {
+  if (smma_algorithm_of(r) == SMMA_INTEGER) return r->with.integer.product;
+  return smma_algorithm_of(r) == SMMA_COMPOSITION ? r->with.composition.product : SMMA_PRODUCT_MULTIPLIED;
+}
+
 /* Whether a format is one of the table, or an integer: the floating-point formats that are spelled out have exponents
    and significands of any range, which is the core's alone. */
 SMMA_CORE bool smma_is_usual(smma_format format) { return !smma_is_spelled(format) || smma_is_integer(format); }
@@ -82,7 +88,7 @@ typedef struct {
 
 /* Room for the operands of any operation. */
 typedef struct {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_K], scale_b[SMMA_MAXIMUM_K];
+  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
 } smma_decoded;
 
 SMMA_CORE smma_operands smma_operands_of(const smma_decoded *x) {
@@ -214,6 +220,7 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
       return smma_marked_product(smma_flush(smma_c_fdpa_subnormals(o->a), x.a[k]),
                                  smma_flush(smma_c_fdpa_subnormals(o->b), x.b[k]));
     case SMMA_GD_FDPA: return smma_marked_product(x.a[k], x.b[k]);
+    case SMMA_INTEGER: return smma_product_of_kind(o->rule.with.integer.product, x.a[k], x.b[k]);
     case SMMA_FMA:
     case SMMA_T_FDPA:
     case SMMA_GST_FDPA:
@@ -222,7 +229,6 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
     case SMMA_TR_FDPA:
     case SMMA_GTR_FDPA:
     case SMMA_FTZ_FMA:
-    case SMMA_INTEGER:
     case SMMA_COMPOSITION: break;
   }
   return smma_product(x.a[k], x.b[k]);

@@ -4,8 +4,9 @@
 
 #include "rounding.h"
 
-/* The longest dot product of one instruction. */
-#define SMMA_MAXIMUM_K 64
+/* The longest dot product of one instruction is SMMA_MAXIMUM_K (dialect.h); but of sums of integers and compositions
+   this, with which bounds reckon; and of scale factors there are no more. */
+#define SMMA_MAXIMUM_ROUNDED_K 64
 
 /* What NaN a unit returns. */
 typedef enum {
@@ -67,6 +68,21 @@ SMMA_CORE smma_number smma_product(smma_number a, smma_number b) {
   else
     p.kind = a.kind < b.kind ? a.kind : b.kind;
   return p;
+}
+
+/* What is added up of pairs of factors. */
+typedef enum {
+  SMMA_PRODUCT_MULTIPLIED, /* of single bits: a and b */
+  SMMA_PRODUCT_XOR         /* of single bits: a xor b */
+} smma_product_kind;
+
+/* A xor has the exponent of the product. */
+SMMA_CORE smma_number smma_product_of_kind(smma_product_kind kind, smma_number a, smma_number b) {
+  smma_number x = smma_product(a, b);
+  if (kind == SMMA_PRODUCT_MULTIPLIED) return x;
+  x.significand = a.significand ^ b.significand;
+  x.kind = x.significand ? SMMA_FINITE : SMMA_ZERO;
+  return x;
 }
 
 /* The kind of the sum of special terms: NaN for any NaN or infinities of both signs, the infinity if

@@ -36,6 +36,23 @@ static const char *parameter(const smma_rule *r, const char *wanted, char value[
   return NULL;
 }
 
+/* Of a rule of the same algorithm, what is told only where it is not usual. */
+static bool untold(const smma_rule *rule, const smma_rule *other, const char *name, char text[SMMA_PARAMETER_SIZE]) {
+  for (const smma_key *key = NULL;
+       rule->algorithm == other->algorithm && (key = smma_next_key(rule->algorithm, key));) {
+    const int value = smma_key_of_rule(rule, key);
+    if (!key->of_rule || !key->symbol || strcmp(key->symbol, name) != 0) continue;
+    if (key->kind == SMMA_KEY_ROUNDING)
+      snprintf(text, SMMA_PARAMETER_SIZE, "%s", smma_rounding_name((smma_rounding)value));
+    else if (key->kind == SMMA_KEY_FLAG)
+      snprintf(text, SMMA_PARAMETER_SIZE, "%d", value);
+    else
+      smma_key_value(key, value, text, SMMA_PARAMETER_SIZE);
+    return true;
+  }
+  return false;
+}
+
 bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, char *text, size_t size) {
   const smma_rule *of_x = &x->rule->rule, *of_y = &y->rule->rule;
   const char *name, *comma = "";
@@ -45,7 +62,13 @@ bool smma_add_differences(const smma_instruction *x, const smma_instruction *y, 
     comma = ", ";
   }
   for (int p = 0; smma_parameter(of_x, p, &name, one, sizeof one); p++) {
-    if (!parameter(of_y, name, other) || strcmp(one, other) == 0) continue;
+    if (!parameter(of_y, name, other) && !untold(of_y, of_x, name, other)) continue;
+    if (strcmp(one, other) == 0) continue;
+    ADD("%s%s (%s and %s)", comma, name, one, other);
+    comma = ", ";
+  }
+  for (int p = 0; smma_parameter(of_y, p, &name, other, sizeof other); p++) {
+    if (parameter(of_x, name, one) || !untold(of_x, of_y, name, one)) continue;
     ADD("%s%s (%s and %s)", comma, name, one, other);
     comma = ", ";
   }
@@ -244,7 +267,7 @@ static bool search_exchanged(const smma_instruction *i, int k, exchange x, uint6
 
 static bool find_order(const smma_instruction *i, uint64_t rows, uint64_t seed, smma_freedom *f, smma_error *error) {
   const smma_operation o = smma_operation_of(i);
-  const int k = 2 * i->k <= SMMA_MAXIMUM_K ? 2 * i->k : i->k;
+  const int k = 2 * i->k <= SMMA_MAXIMUM_ROUNDED_K ? 2 * i->k : i->k;
   smma_equality *e = &f->order;
   exchange x[8];
   int count = exchanges_of(&o, k, x);

@@ -366,6 +366,7 @@ bool smma_sums_are_exact(const smma_operation *o, size_t products) {
   const smma_form form = smma_form_of(o);
   const smma_g_fdpa *g = &form.rule.with.g_fdpa;
   const double most = greatest_sum(o, products);
+  if (smma_products_of(&form.rule) != SMMA_PRODUCT_MULTIPLIED) return false; /* exact sums, but of no products */
   if (form.rule.algorithm == SMMA_INTEGER) return smma_holds_sums(o, products, SMMA_S32);
   if (form.rule.algorithm != SMMA_G_FDPA || !general_joins_plainly(g) || !isfinite(most)) return false;
   if (!exact_zero_is_positive(g, true) || !smma_holds_sums(o, products, g->output) ||

@@ -256,7 +256,8 @@ static bool wraps(const smma_operation *o) {
 static bool prove_for_all(const problem *x) {
   const smma_plan p = normal_plan(x, 0), q = normal_plan(x, 1);
   smma_planned_equality *r = x->result;
-  if (wraps(&x->operation[0]) && wraps(&x->operation[1]) && has_every_k(&p) && has_every_k(&q)) {
+  const bool alike = smma_products_of(&x->operation[0].rule) == smma_products_of(&x->operation[1].rule);
+  if (alike && wraps(&x->operation[0]) && wraps(&x->operation[1]) && has_every_k(&p) && has_every_k(&q)) {
     snprintf(r->why, sizeof r->why, "both add integers exactly modulo 2^32, where neither order nor parts count");
     return true;
   }
@@ -323,21 +324,21 @@ static int choose_places(const problem *x, const compiled *c, uint64_t seed, siz
   const size_t all = (c->k + group - 1) / group * group;
   size_t ends[2 * MOST_ENDS + 8], listed = 0, count = 0;
   uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + c->k;
-  if (all <= SMMA_MAXIMUM_K) {
+  if (all <= SMMA_MAXIMUM_ROUNDED_K) {
     for (size_t i = 0; i < all; i++) place[i] = i;
     return (int)all;
   }
   for (int t = 0; t < 2; t++) listed += list_ends(&c->schedule[t], ends + listed, MOST_ENDS);
   if (group == 1) {
-    take_place(0, group, SMMA_MAXIMUM_K, place, &count);
-    take_place(c->k - 1, group, SMMA_MAXIMUM_K, place, &count);
+    take_place(0, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
+    take_place(c->k - 1, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   }
   for (size_t lost = list_lost(c, ends + listed, 8); lost; lost--)
-    take_place(ends[listed + lost - 1], group, SMMA_MAXIMUM_K, place, &count);
-  for (int tries = 0; listed && tries < SMMA_MAXIMUM_K; tries++)
-    take_place(ends[draw(&state) % listed], group, SMMA_MAXIMUM_K - (group == 1 ? 8 : 0), place, &count);
-  for (int tries = 0; tries < SMMA_MAXIMUM_K; tries++)
-    take_place((size_t)draw(&state) % c->k, group, SMMA_MAXIMUM_K, place, &count);
+    take_place(ends[listed + lost - 1], group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
+  for (int tries = 0; listed && tries < SMMA_MAXIMUM_ROUNDED_K; tries++)
+    take_place(ends[draw(&state) % listed], group, SMMA_MAXIMUM_ROUNDED_K - (group == 1 ? 8 : 0), place, &count);
+  for (int tries = 0; tries < SMMA_MAXIMUM_ROUNDED_K; tries++)
+    take_place((size_t)draw(&state) % c->k, group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
   return (int)count;
 }
 
@@ -360,7 +361,7 @@ static bool search_at(const problem *x, const compiled *c, const exchange *e, co
                       uint64_t rows, uint64_t seed, smma_planned_witness *found) {
   smma_planned_unit unit[2];
   size_t *const place = found->place;
-  size_t other[SMMA_MAXIMUM_K], count = (size_t)choose_places(x, c, seed, place);
+  size_t other[SMMA_MAXIMUM_ROUNDED_K], count = (size_t)choose_places(x, c, seed, place);
   smma_search s = {.unit = {&unit[0].unit, &unit[1].unit},
                    .rule = {&x->operation[0].rule, &x->operation[1].rule},
                    .without_c = !x->takes_c,
@@ -371,8 +372,8 @@ static bool search_at(const problem *x, const compiled *c, const exchange *e, co
   if (e->exchanged) {
     const size_t group = x->operation[0].scale_block ? (size_t)x->operation[0].scale_block : 1;
     for (int i = 0; i < 2; i++) {
-      if (count == SMMA_MAXIMUM_K && c->k > count) count -= group;
-      take_place(e->k[i], group, SMMA_MAXIMUM_K, place, &count);
+      if (count == SMMA_MAXIMUM_ROUNDED_K && c->k > count) count -= group;
+      take_place(e->k[i], group, SMMA_MAXIMUM_ROUNDED_K, place, &count);
     }
   }
   as = rows_of(x, (int)count), s.as = &as;

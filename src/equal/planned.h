@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
   smma_witness witness; /* as.k products */
   size_t k;             /* K of the product */
-  size_t place[SMMA_MAXIMUM_K];
+  size_t place[SMMA_MAXIMUM_ROUNDED_K];
   char with[200]; /* alpha and other operands of both epilogues, where they are not neutral; or empty */
 } smma_planned_witness;
 

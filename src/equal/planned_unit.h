@@ -20,7 +20,7 @@ typedef struct {
   smma_planned_factors factors;
   uint32_t *part[2]; /* scale factors of parts */
   size_t part_k;
-  size_t block[SMMA_MAXIMUM_K]; /* which block's the row's scale factors are */
+  size_t block[SMMA_MAXIMUM_ROUNDED_K]; /* which block's the row's scale factors are */
 } smma_planned_unit;
 
 /* Rows of `as`, whose product i is the product's at place[i]; c counts where `takes_c`. `schedule` is copied; the

@@ -71,7 +71,7 @@ static double put(smma_format format, unsigned char *array, int index, double va
 
 /* d of a row that is rounded to the unit's formats, and its exact sum. */
 static double result_of(const unit *u, const double *a, const double *b, double c, smma_double_double *exact) {
-  unsigned char a_row[4 * SMMA_MAXIMUM_K], b_row[4 * SMMA_MAXIMUM_K], c_element[4], d_element[4];
+  unsigned char a_row[4 * SMMA_MAXIMUM_ROUNDED_K], b_row[4 * SMMA_MAXIMUM_ROUNDED_K], c_element[4], d_element[4];
   double d;
   c = put(SMMA_F32, c_element, 0, c);
   *exact = (smma_double_double){c, 0};
@@ -89,10 +89,10 @@ enum { STREAM_A, STREAM_B, STREAM_C };
 /* Sample `index`: the same numbers for every unit. */
 static double delta_of(const smma_experiment_run *run, const unit *u, size_t index) {
   const setup *s = run->context;
-  double a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], d;
+  double a[SMMA_MAXIMUM_ROUNDED_K], b[SMMA_MAXIMUM_ROUNDED_K], d;
   smma_double_double exact;
   for (int k = 0; k < u->instruction->k; k++) {
-    const uint64_t element = (uint64_t)index * SMMA_MAXIMUM_K + (uint64_t)k;
+    const uint64_t element = (uint64_t)index * SMMA_MAXIMUM_ROUNDED_K + (uint64_t)k;
     a[k] = (double)s->scale * smma_random_normal(run->seed, STREAM_A, element);
     b[k] = (double)s->scale * smma_random_normal(run->seed, STREAM_B, element);
   }
@@ -114,7 +114,7 @@ static double mean_where(const smma_experiment_run *run, const double *delta, bo
 
 /* The paper's example: 2048 * 2048 - 2048 * 2048 - 0.000001. */
 static double example_of(const unit *u) {
-  const double a[SMMA_MAXIMUM_K] = {2048, 2048}, b[SMMA_MAXIMUM_K] = {2048, -2048};
+  const double a[SMMA_MAXIMUM_ROUNDED_K] = {2048, 2048}, b[SMMA_MAXIMUM_ROUNDED_K] = {2048, -2048};
   smma_double_double exact;
   return result_of(u, a, b, -0.000001, &exact);
 }

@@ -90,7 +90,7 @@ static bool can_fall(const subject *s) {
 /* ---- Rows ---- */
 
 typedef struct {
-  smma_number a[SMMA_MAXIMUM_K], b[SMMA_MAXIMUM_K], scale[SMMA_MAXIMUM_K];
+  smma_number a[SMMA_MAXIMUM_ROUNDED_K], b[SMMA_MAXIMUM_ROUNDED_K], scale[SMMA_MAXIMUM_ROUNDED_K];
   uint64_t c;
 } operands;
 
@@ -106,7 +106,7 @@ typedef struct {
 } source;
 
 static uint64_t bits_of(const source *x, int k) {
-  return smma_random_bits(x->seed, x->stream, x->index * (SMMA_MAXIMUM_K + 1) + (uint64_t)k);
+  return smma_random_bits(x->seed, x->stream, x->index * (SMMA_MAXIMUM_ROUNDED_K + 1) + (uint64_t)k);
 }
 
 static uint64_t encoding_of(smma_format format, bool negative, uint64_t significand, int exponent) {
@@ -216,7 +216,7 @@ static void raise_product(const subject *s, const source *x, pair *p) {
 }
 
 static double normal_of(const source *x, int k) {
-  return smma_random_normal(x->seed, x->stream, x->index * (2 * SMMA_MAXIMUM_K + 1) + (uint64_t)k);
+  return smma_random_normal(x->seed, x->stream, x->index * (2 * SMMA_MAXIMUM_ROUNDED_K + 1) + (uint64_t)k);
 }
 
 static uint64_t encode_normal(smma_format format, double value) {
@@ -240,7 +240,7 @@ static void raise_any(const subject *s, const source *x, pair *p) {
   clear(o, &p->before);
   for (int k = 0; k < o->k; k++) p->before.b[k] = number_of(o->b, encode_normal(o->b, normal_of(x, 2 * k)));
   for (int k = 0; k < o->k; k++) p->before.a[k] = number_of(o->a, encode_normal(o->a, normal_of(x, 2 * k + 1)));
-  p->before.c = encode_normal(o->c, normal_of(x, 2 * SMMA_MAXIMUM_K));
+  p->before.c = encode_normal(o->c, normal_of(x, 2 * SMMA_MAXIMUM_ROUNDED_K));
   p->after = p->before;
   if (bits & 1)
     p->after.c = next_to(o->c, p->before.c, false);

@@ -262,7 +262,8 @@ uint64_t smma_explain_composition(smma_explain_builder *b) {
   for (int k = 0; k < o->k; k++) {
     named *n = &w.node[k];
     *n = (named){smma_composition_product(composition_of(&w), b->x.a[k], b->x.b[k]), "", k};
-    snprintf(n->label, sizeof n->label, "a[%d]*b[%d]", k, k);
+    snprintf(n->label, sizeof n->label, composition_of(&w)->product == SMMA_PRODUCT_XOR ? "a[%d]^b[%d]" : "a[%d]*b[%d]",
+             k, k);
   }
   for (int step = 0; step <= composition_of(&w)->steps; step++) {
     w.step = step - 1;

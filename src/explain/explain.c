@@ -15,8 +15,10 @@ static void compare_with_exact(const smma_explain_builder *b, uint64_t c) {
   smma_wide sum, rounded;
   smma_wide_clear(&sum);
   for (int k = 0; k < o->k; k++) {
-    term[k] = smma_product(b->x.a[k], b->x.b[k]);
-    if (o->scale != SMMA_NO_FORMAT) {
+    term[k] = smma_product_of_kind(smma_products_of(&o->rule), b->x.a[k], b->x.b[k]);
+    if (smma_products_of(&o->rule) != SMMA_PRODUCT_MULTIPLIED) {
+      smma_wide_add_number(&sum, term[k], false);
+    } else if (o->scale != SMMA_NO_FORMAT) {
       int s = k / o->scale_block;
       term[k] = smma_product(term[k], smma_product(b->x.scale_a[s], b->x.scale_b[s]));
       smma_wide_add_number(&sum, term[k], false);

@@ -58,7 +58,8 @@ static smma_stage *add_exact_block(smma_explain_builder *b, int block, const smm
   smma_stage *stage = smma_explain_add_stage(b, SMMA_STAGE_EXACT);
   char where[64];
   smma_explain_block_text(b, block, where, sizeof where);
-  snprintf(stage->title, sizeof stage->title, "%s: products and c added exactly, the sum %s", where, then);
+  snprintf(stage->title, sizeof stage->title, "%s: %s and c added exactly, the sum %s", where,
+           smma_products_of(&b->operation->rule) == SMMA_PRODUCT_XOR ? "bits of a xor b" : "products", then);
   for (int i = 0; i < count; i++) {
     smma_explain_row *row = smma_explain_add_row(b, "", term[i]);
     smma_explain_describe_term(b, block, i, count, row);

@@ -64,6 +64,11 @@ void smma_explain_describe_term(const smma_explain_builder *b, int block, int i,
   }
   k = smma_product_index(o, block, i);
   smma_number factor[2] = {b->x.a[k], b->x.b[k]};
+  if (smma_products_of(&o->rule) == SMMA_PRODUCT_XOR) { /* of single bits */
+    snprintf(row->label, sizeof row->label, "a[%d]^b[%d]", k, k);
+    snprintf(row->factors, sizeof row->factors, "%d xor %d", (int)factor[0].significand, (int)factor[1].significand);
+    return;
+  }
   snprintf(row->label, sizeof row->label, "a[%d]*b[%d]", k, k);
   smma_explain_factors(row->factors, sizeof row->factors, factor, 2);
 }

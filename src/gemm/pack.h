@@ -8,7 +8,7 @@
 #include "host/load.h"
 
 /* The most vectors (rows or columns) that are packed together, and the longest fused block. */
-enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = 64 };
+enum { SMMA_MOST_VECTORS = 64, SMMA_MOST_PRODUCTS = SMMA_MAXIMUM_K };
 
 /* Bytes ahead that are asked for in panels: those that a multiplier keeps come from memory. */
 enum { FETCH_AHEAD = 8192 };

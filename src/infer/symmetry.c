@@ -94,26 +94,24 @@ static uint64_t hash_of_shape(const smma_composition *p, int k, const unsigned c
   return node[0];
 }
 
-typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
-
-static int effect_of(const smma_composition *p, int k, const permutation *x) {
-  static const unsigned char same[SMMA_MAXIMUM_K] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-  if (hash_of_shape(p, k, x->from, true) == hash_of_shape(p, k, same, true)) return CAN_STAY;
-  return hash_of_shape(p, k, x->from, false) == hash_of_shape(p, k, same, false) ? CAN_CHANGE | CAN_STAY : CAN_CHANGE;
-}
-
-/* ---- Permutations ---- */
-
-static bool moves(const permutation *x, int k) { return x->from[k] != k; }
-
 static permutation identity(int k) {
   permutation x = {.asked = false};
   for (int i = 0; i < k; i++) x.from[i] = (unsigned char)i;
   return x;
 }
+
+typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
+
+static int effect_of(const smma_composition *p, int k, const permutation *x) {
+  const permutation same = identity(k);
+  if (hash_of_shape(p, k, x->from, true) == hash_of_shape(p, k, same.from, true)) return CAN_STAY;
+  return hash_of_shape(p, k, x->from, false) == hash_of_shape(p, k, same.from, false) ? CAN_CHANGE | CAN_STAY
+                                                                                      : CAN_CHANGE;
+}
+
+/* ---- Permutations ---- */
+
+static bool moves(const permutation *x, int k) { return x->from[k] != k; }
 
 static void swap(permutation *x, int i, int j) {
   const unsigned char kept = x->from[i];

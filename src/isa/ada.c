@@ -19,6 +19,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, ada, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_INTEGER, ada),
+    SMMA_B1_SHAPES(ada),
     MMA(ada, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(ada, 8, 8, 4),
     MMA_SP_USUAL(ada, ada_f32, ada_tf32, ada_f16, nvidia_integer),

@@ -42,6 +42,12 @@ static const char *if_saturating(const smma_instruction *i, const char *text) {
   return is_integer(i) && i->rule->rule.with.integer.overflow == SMMA_INTEGER_SATURATES ? text : "";
 }
 
+/* ".and.popc" or ".xor.popc" of single bits. */
+static const char *bits_operation_of(const smma_instruction *i) {
+  if (i->a != SMMA_B1) return "";
+  return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_XOR ? ".xor.popc" : ".and.popc";
+}
+
 /* ".rz", ".rm" or ".rp" where FP64 is rounded so. */
 static const char *direction_of(const smma_instruction *i) {
   if (i->rule->rule.algorithm != SMMA_FMA) return "";
@@ -53,12 +59,14 @@ static const char *direction_of(const smma_instruction *i) {
   }
 }
 
-/* ".f32.e4m3.e4m3", before it ".satfinite" or ".rz", and ".f32", ".ue8m0" behind it where the instruction has them. */
+/* ".f32.e4m3.e4m3", before it ".satfinite" or ".rz", and ".f32", ".ue8m0", ".xor.popc" behind it where the instruction
+   has them. */
 static const char *types_of(const smma_instruction *i, char text[64]) {
   int n = snprintf(text, 64, "%s%s.%s.%s.%s", if_saturating(i, ".satfinite"), direction_of(i), smma_format_text(i->d),
                    smma_format_text(i->a), smma_format_text(i->b));
   if (i->family == SMMA_FAMILY_MMA) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->c));
-  if (i->scale_block) snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
+  if (i->scale_block) n += snprintf(text + n, 64 - (size_t)n, ".%s", smma_format_text(i->scale));
+  snprintf(text + n, 64 - (size_t)n, "%s", bits_operation_of(i));
   return text;
 }
 
@@ -97,6 +105,13 @@ static bool is_s4_by_s8(const smma_instruction *i) {
   return strncmp(i->rule->name, "nvidia_s4_by_s8", strlen("nvidia_s4_by_s8")) == 0;
 }
 
+/* BMMA, which Hopper has of and alone, and later architectures not at all. */
+static bool sass_bits(const smma_instruction *i, const char *shape, const visitor *v) {
+  const bool is_xor = smma_products_of(&i->rule->rule) == SMMA_PRODUCT_XOR;
+  if (i->arch == SMMA_ARCH_blackwell || i->arch == SMMA_ARCH_rtx_blackwell) return false;
+  return !(is_xor && i->arch == SMMA_ARCH_hopper) && say(v, "BMMA.%s.%s.POPC", shape, is_xor ? "XOR" : "AND");
+}
+
 /* SASS joins M, N and K: 16816 is 16x8x16. Where FP8 is computed by the FP16 unit there is no FP8 instruction, and
    where 4 bits are by that of 8 none of 4. (For m8n8k16 CUDA 13 uses IMMA.8816 up to Hopper, and half of IMMA.16816
    from Blackwell on.) */
@@ -109,6 +124,7 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
   else
     snprintf(shape, sizeof shape, "168%d", i->k);
   if (i->rule->rule.algorithm == SMMA_FP8_BY_FP16 || is_s4_by_s8(i)) return false;
+  if (i->a == SMMA_B1) return sass_bits(i, shape, v);
   if (is_integer(i)) return say(v, "IMMA.%s.%s.%s%s", shape, a, b, if_saturating(i, ".SAT"));
   if (i->a == SMMA_F64) {
     for (n = 0; direction_of(i)[n]; n++) direction[n] = smma_upper(direction_of(i)[n]);
@@ -129,7 +145,8 @@ static bool sass_mma(const smma_instruction *i, const visitor *v) {
    says which; of Volta, Jia et al. (2018). Of c and d of different formats only Volta has an instruction. */
 static const char *const *wmma_shapes(const smma_instruction *i) {
   static const char *const usual[] = {"m16n16k16", "m32n8k16", "m8n32k16", NULL}, *const tf32[] = {"m16n16k8", NULL},
-                           *const s4[] = {"m8n8k32", NULL}, *const f64[] = {"m8n8k4", NULL}, *const none[] = {NULL};
+                           *const s4[] = {"m8n8k32", NULL}, *const b1[] = {"m8n8k128", NULL},
+                           *const f64[] = {"m8n8k4", NULL}, *const none[] = {NULL};
   const bool old = i->arch == SMMA_ARCH_volta || i->arch == SMMA_ARCH_turing;
   if (i->scale_block || (i->c != i->d && i->arch != SMMA_ARCH_volta)) return none;
   switch ((int)i->a) {
@@ -140,12 +157,15 @@ static const char *const *wmma_shapes(const smma_instruction *i) {
     case SMMA_TF32: return i->k == 4 ? tf32 : none;
     case SMMA_S4:
     case SMMA_U4: return i->a == i->b && i->m == 8 ? s4 : none;
+    case SMMA_B1: return i->m == 8 ? b1 : none;
     case SMMA_F64: return i->m == 8 ? f64 : none;
     default: return none;
   }
 }
 
+/* The operation of single bits stands before ".sync". */
 static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
+  const char *operation = bits_operation_of(i);
   char types[64];
   if (i->a == SMMA_F16)
     snprintf(types, sizeof types, ".%s.%s", smma_format_text(i->d), smma_format_text(i->c));
@@ -153,9 +173,9 @@ static bool ptx_wmma(const smma_instruction *i, const visitor *v) {
     snprintf(types, sizeof types, "%s.%s.%s.%s.%s%s", direction_of(i), smma_format_text(i->d), smma_format_text(i->a),
              smma_format_text(i->b), smma_format_text(i->c), if_saturating(i, ".satfinite"));
   for (const char *const *shape = wmma_shapes(i); *shape; shape++) {
-    if (say(v, "wmma.%s%s", *shape, types)) return true;
-    for (int layout = 0; layout < (bits_of(i->a) == 4 ? 1 : 4); layout++)
-      if (say(v, "wmma.mma.sync.aligned.%s.%s%s", layouts[layout], *shape, types)) return true;
+    if (say(v, "wmma.%s%s%s", *shape, types, operation)) return true;
+    for (int layout = 0; layout < (bits_of(i->a) <= 4 ? 1 : 4); layout++)
+      if (say(v, "wmma.mma%s.sync.aligned.%s.%s%s", operation, layouts[layout], *shape, types)) return true;
   }
   return false;
 }

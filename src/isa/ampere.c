@@ -13,6 +13,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, ampere, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_INTEGER, ampere),
+    SMMA_B1_SHAPES(ampere),
     MMA(ampere, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(ampere, 8, 8, 4),
     MMA_SP_USUAL(ampere, ampere_f32, ampere_tf32, ampere_f16, nvidia_integer),

@@ -43,6 +43,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, blackwell, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, blackwell, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_S4_BY_S8, blackwell),
+    SMMA_B1_SHAPES(blackwell),
     MMA(blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(blackwell, 8, 8, 4),
     TCGEN05_SP(blackwell, 32, 16, 4, f32, f16, f16, blackwell_f32),

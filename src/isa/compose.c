@@ -140,6 +140,7 @@ static void compose_integer(const smma_operation *o, smma_composition *to) {
   step.term = step.accumulator = cut_at(0, SMMA_ROUND_TOWARD_ZERO, SMMA_NO_EXPONENT);
   step.width = smma_encoding_of(o->d).bits;
   step.width_overflow = o->rule.with.integer.overflow;
+  to->product = o->rule.with.integer.product;
   add(to, step);
 }
 
@@ -292,6 +293,7 @@ static void guess(const smma_composition *p, smma_rule *rule) {
     case SMMA_GTR_FDPA: rule->with.tr_fdpa = rounding_down_of(p); break;
     case SMMA_INTEGER:
       rule->with.integer.overflow = p->step[0].width_overflow;
+      rule->with.integer.product = p->product;
       rule->with.integer.two_stages = p->step[0].take < p->step[0].window;
       break;
     case SMMA_C_FDPA:
@@ -359,7 +361,7 @@ bool smma_step_key_is_told(const smma_composition *p, int k, int step, const smm
 bool smma_same_composition(const smma_composition *x, const smma_composition *y) {
   if (x->steps != y->steps || x->subnormal_a != y->subnormal_a || x->subnormal_b != y->subnormal_b ||
       x->subnormal_c != y->subnormal_c || x->widen != y->widen || x->product_limit != y->product_limit ||
-      x->limit_joins != y->limit_joins || x->scaled_step != y->scaled_step)
+      x->limit_joins != y->limit_joins || x->scaled_step != y->scaled_step || x->product != y->product)
     return false;
   for (int step = 0; step < x->steps; step++)
     for (const smma_key *key = NULL; (key = smma_next_step_key(key));)

@@ -160,6 +160,12 @@ static bool check_general(const smma_instruction *i, const smma_g_fdpa *p, smma_
   return check_output(i, p->output, fault);
 }
 
+static bool check_product(const smma_instruction *i, smma_product_kind product, smma_custom_fault *fault) {
+  if (product == SMMA_PRODUCT_MULTIPLIED || (i->a == SMMA_B1 && i->b == SMMA_B1)) return true;
+  return fail(fault, "product", "xor is of single bits, and a is %s, b %s; allowed: multiply, or b1 for both",
+              smma_format_text(i->a), smma_format_text(i->b));
+}
+
 /* ---- Compositions ---- */
 
 static bool check_step_ranges(const smma_step *s, smma_custom_fault *fault) {
@@ -284,7 +290,10 @@ static bool check_composition(const smma_custom *custom, smma_custom_fault *faul
   const smma_instruction *i = &custom->instruction;
   int starts = 0;
   if (p->steps < 1) return fail(fault, "steps", "there are none; allowed: 1 to %d", SMMA_MAXIMUM_STEPS);
-  if (!check_integers(i, p, fault)) return false;
+  if (i->k > SMMA_MAXIMUM_ROUNDED_K && !smma_is_integer(i->d))
+    return fail(fault, "k", "%d products to d in %s; allowed: 1 to %d, or more where d is s32", i->k,
+                smma_format_text(i->d), SMMA_MAXIMUM_ROUNDED_K);
+  if (!check_product(i, p->product, fault) || !check_integers(i, p, fault)) return false;
   if (i->scale_block && (i->a == SMMA_F64 || i->b == SMMA_F64))
     return fail(fault, "scale", "products of f64 take no scale factors; allowed: none");
   for (int step = 0; step < p->steps; step++) {
@@ -349,7 +358,9 @@ static bool check_algorithm(const smma_custom *custom, smma_custom_fault *fault)
     case SMMA_COMPOSITION: return check_composition(custom, fault);
     case SMMA_FMA:
     case SMMA_FTZ_FMA: return true;
-    case SMMA_INTEGER: return !rule->with.integer.two_stages || check_two_stages(i, fault);
+    case SMMA_INTEGER:
+      return check_product(i, rule->with.integer.product, fault) &&
+             (!rule->with.integer.two_stages || check_two_stages(i, fault));
   }
   return false;
 }

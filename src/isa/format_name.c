@@ -71,6 +71,8 @@ static const synonym synonyms[] = {
     {"i4", SMMA_S4},
     {"int4", SMMA_S4},
     {"uint4", SMMA_U4},
+    {"bool", SMMA_B1},
+    {"uint1", SMMA_B1},
     {"i32", SMMA_S32},
     {"int32", SMMA_S32},
     {"int2", SMMA_SPELLED_FORMAT(1, 0, 1, 0, SMMA_SPECIALS_INTEGER)},

@@ -114,6 +114,11 @@ static bool takes_scales(const smma_instruction_table *table) {
   return false;
 }
 
+/* Whether D is A B + C: of single bits there are instructions that count a xor b, which are asked for by name. */
+static bool multiplies(const smma_instruction *i) {
+  return smma_products_of(&i->rule->rule) == SMMA_PRODUCT_MULTIPLIED;
+}
+
 /* "e4m3->f32, e4m3->f16, ...": what the architecture multiplies, with scale factors or without, where A and B have one
    format. */
 static void list_formats(const smma_instruction_table *table, bool scaled, char *text, size_t size) {
@@ -121,7 +126,7 @@ static void list_formats(const smma_instruction_table *table, bool scaled, char 
   text[0] = 0;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats f = formats_of(&table->row[i]), earlier;
-    bool seen = f.a != f.b || (f.scale_block != 0) != scaled;
+    bool seen = f.a != f.b || (f.scale_block != 0) != scaled || !multiplies(&table->row[i]);
     char name[SMMA_INPUT_TEXT_SIZE];
     for (size_t j = 0; j < i && !seen; j++) earlier = formats_of(&table->row[j]), seen = same_formats(&earlier, &f);
     if (seen || used >= size) continue;
@@ -137,15 +142,24 @@ bool smma_is_preferred(const smma_instruction *later, const smma_instruction *fo
 const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
   smma_arch_id arch = smma_resolve_arch(gpu, message, size);
   const smma_instruction_table *table;
-  const smma_instruction *found = NULL;
+  const smma_instruction *found = NULL, *other = NULL;
   char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
   if (arch == SMMA_ARCH_COUNT) return NULL;
   table = smma_architectures[arch].table;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats has = formats_of(&table->row[i]);
-    if (same_formats(&has, f) && smma_is_preferred(&table->row[i], found)) found = &table->row[i];
+    if (!same_formats(&has, f)) continue;
+    if (!multiplies(&table->row[i]))
+      other = &table->row[i];
+    else if (smma_is_preferred(&table->row[i], found))
+      found = &table->row[i];
   }
   if (found) return found;
+  if (other) {
+    snprintf(message, size, "%s multiplies no %s; it counts a xor b: name the instruction, %s", gpu,
+             smma_format_text(f->a), other->name);
+    return NULL;
+  }
   list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
   snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s", gpu, smma_input_text(f, f->a, a),
            smma_input_text(f, f->b, b), smma_format_text(f->d), list);

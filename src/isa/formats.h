@@ -38,7 +38,7 @@ smma_block_format smma_input_of(const smma_instruction *instruction, bool of_a);
    one: FP4 alone has instructions of its own. `found` may be NULL. */
 bool smma_is_preferred(const smma_instruction *later, const smma_instruction *found);
 
-/* The preferred instruction with these formats, or NULL with one line (none if `size` is 0). */
+/* The preferred instruction that multiplies these formats, or NULL with one line (none if `size` is 0). */
 const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, const smma_formats *formats, char *message,
                                              size_t size);
 

@@ -34,6 +34,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, hopper, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, hopper, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_S4_BY_S8, hopper),
+    SMMA_B1_SHAPES(hopper),
     MMA(hopper, 16, 8, 16, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 16, 8, 8, f64, f64, f64, f64, nvidia_fma),
     MMA(hopper, 16, 8, 4, f64, f64, f64, f64, nvidia_fma),

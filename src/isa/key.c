@@ -32,7 +32,7 @@ _Static_assert(SMMA_FORMAT_COUNT <= (int)SPELLED_INTEGER, "a set of formats is o
 #define FLOATS (F(f32) | F(f16) | F(bf16))
 #define SUMS (FLOATS | SPELLED(SIGNED))
 #define OUTPUTS (RESULTS | F(f64) | F(e8m13))
-#define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4) | SPELLED(INTEGER))
+#define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4) | F(b1) | SPELLED(INTEGER))
 
 static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
                                         "toward-positive", "nearest-away", NULL};
@@ -42,6 +42,7 @@ static const char *const every_rounding[] = {
 static const char *const nans[] = {"all-ones", "quiet", "default", NULL};
 static const char *const every_nan[] = {"all-ones", "quiet", "default", "operand", "by-source", "marked", NULL};
 static const char *const exponents[] = {"of-factors", "normalized", NULL};
+static const char *const products[] = {"multiply", "xor", NULL};
 static const char *const joins[] = {"first", "last", NULL};
 static const char *const overflows[] = {"infinity", "saturate", "by-direction", NULL};
 static const char *const integer_overflows[] = {"wrap", "saturate", NULL};
@@ -83,7 +84,8 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 static const smma_key keys[] = {
     NUMBER("m", EVERY, OF_INSTRUCTION(m), 1, 1024, ELSE(16)),
     NUMBER("n", EVERY, OF_INSTRUCTION(n), 1, 1024, ELSE(8)),
-    NUMBER("k", EVERY, OF_INSTRUCTION(k), 1, SMMA_MAXIMUM_K, NEEDED),
+    NUMBER("k", A(INTEGER) | STEPS, OF_INSTRUCTION(k), 1, SMMA_MAXIMUM_K, NEEDED),
+    NUMBER("k", EVERY, OF_INSTRUCTION(k), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED),
     FORMAT("a", A(FMA), OF_INSTRUCTION(a), OPERANDS | WIDE, NEEDED),
     FORMAT("a", A(GST_FDPA), OF_INSTRUCTION(a), F(e2m1), NEEDED),
     FORMAT("a", A(FP8_BY_FP16), OF_INSTRUCTION(a), FP8, NEEDED),
@@ -112,46 +114,48 @@ static const smma_key keys[] = {
     FORMAT("scale", A(ST_FDPA), OF_INSTRUCTION(scale), F(ue8m0), NEEDED),
     FORMAT("scale", A(GST_FDPA), OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), NEEDED),
     FORMAT("scale", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale), F(ue8m0) | F(ue4m3), ELSE(SMMA_NO_FORMAT)),
-    NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, NEEDED),
-    NUMBER("scale_block", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_K, ELSE(0)),
+    NUMBER("scale_block", A(ST_FDPA) | A(GST_FDPA), OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, NEEDED),
+    NUMBER("scale_block", A(G_FDPA) | STEPS, OF_INSTRUCTION(scale_block), 16, SMMA_MAXIMUM_ROUNDED_K, ELSE(0)),
 
     NUMBER("alignment_bits", TRUNCATED, WITH(t_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F")),
-    NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("block", TRUNCATED, WITH(t_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),
     ROUNDING("rounding", TRUNCATED, WITH(t_fdpa.rounding), NEEDED, TOLD("rho"), .told_with = "output"),
     FORMAT("output", TRUNCATED, WITH(t_fdpa.output), OUTPUTS, AS("d")),
     NUMBER("zero_exponent", TRUNCATED, WITH(t_fdpa.zero_exponent), -1000, 1000, NEEDED, TOLD("e_zero")),
 
     ROUNDING("rounding", A(FMA), WITH(fma.rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD_IF_OTHER("rho")),
 
-    NUMBER("group", A(GST_FDPA), WITH(gst_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("G")),
+    NUMBER("group", A(GST_FDPA), WITH(gst_fdpa.group), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("G")),
     NUMBER("alignment_bits", A(GST_FDPA), WITH(gst_fdpa.fused.alignment_bits), 0, 45, NEEDED, TOLD("F")),
     ROUNDING("rounding", A(GST_FDPA), WITH(gst_fdpa.fused.rounding), NEEDED, TOLD("rho"), .told_with = "output"),
     FORMAT("output", A(GST_FDPA), WITH(gst_fdpa.fused.output), OUTPUTS, AS("d")),
     NUMBER("zero_exponent", A(GST_FDPA), WITH(gst_fdpa.fused.zero_exponent), -1000, 1000, NEEDED, TOLD("e_zero")),
 
-    NUMBER("block", A(E_FDPA), WITH(e_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("block", A(E_FDPA), WITH(e_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),
     NUMBER("pairwise", A(FTZ_ADDMUL), WITH(ftz_addmul.pairwise), 2, 4, NEEDED, TOLD("P")),
 
     CHOICE("overflow", A(INTEGER), WITH(integer.overflow), integer_overflows, NEEDED, TOLD("overflow")),
+    CHOICE("product", A(INTEGER), WITH(integer.product), products, ELSE(SMMA_PRODUCT_MULTIPLIED),
+           TOLD_IF_OTHER("product")),
     FLAG("two_stages", A(INTEGER), WITH(integer.two_stages), ELSE(0), TOLD_IF_OTHER("two_stages")),
 
     NUMBER("alignment_bits", DOWN, WITH(tr_fdpa.alignment_bits), 0, 30, NEEDED, TOLD("F")),
     NUMBER("sum_bits", DOWN, WITH(tr_fdpa.sum_bits), 23, 40, NEEDED, TOLD("F2")),
-    NUMBER("block", DOWN, WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
+    NUMBER("block", DOWN, WITH(tr_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),
     NUMBER("revision", DOWN, WITH(tr_fdpa.revision), 1, 2, ELSE(2), TOLD("revision")),
 
     NUMBER("alignment_bits", OPPOSING, WITH(c_fdpa.alignment_bits), 0, 40, NEEDED, TOLD("F")),
     NUMBER("c_bits", OPPOSING, WITH(c_fdpa.c_bits), 0, 40, NEEDED, TOLD("Fc")),
-    NUMBER("block", OPPOSING, WITH(c_fdpa.block), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("L")),
-    NUMBER("group", A(GD_FDPA), WITH(c_fdpa.group), 1, SMMA_MAXIMUM_K, NEEDED, TOLD("G")),
-    NUMBER("stride", OPPOSING, WITH(c_fdpa.stride), 1, SMMA_MAXIMUM_K, ELSE(1), TOLD_IF_OTHER("stride")),
+    NUMBER("block", OPPOSING, WITH(c_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("L")),
+    NUMBER("group", A(GD_FDPA), WITH(c_fdpa.group), 1, SMMA_MAXIMUM_ROUNDED_K, NEEDED, TOLD("G")),
+    NUMBER("stride", OPPOSING, WITH(c_fdpa.stride), 1, SMMA_MAXIMUM_ROUNDED_K, ELSE(1), TOLD_IF_OTHER("stride")),
     FORMAT("output", OPPOSING, WITH(c_fdpa.output), FLOATS, AS("d"), TOLD("output")),
     CHOICE("overflow", OPPOSING, WITH(c_fdpa.overflow), overflows, ELSE(SMMA_SUM_TO_INFINITY),
            TOLD_IF_OTHER("overflow")),
 
     NUMBER("alignment_bits", A(G_FDPA), WITH(g_fdpa.alignment_bits), 0, SMMA_MOST_ALIGNMENT_BITS, NEEDED, TOLD("F"),
            .word = "exact", .meaning = SMMA_EXACT_ALIGNMENT),
-    NUMBER("block", A(G_FDPA), WITH(g_fdpa.block), 1, SMMA_MAXIMUM_K, AS("k"), TOLD("L")),
+    NUMBER("block", A(G_FDPA), WITH(g_fdpa.block), 1, SMMA_MAXIMUM_ROUNDED_K, AS("k"), TOLD("L")),
     ROUNDING("rounding", A(G_FDPA), WITH(g_fdpa.rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("rho"),
              .told_with = "output"),
     FORMAT("output", A(G_FDPA), WITH(g_fdpa.output), OUTPUTS, AS("d")),
@@ -162,7 +166,7 @@ static const smma_key keys[] = {
     FLAG("sticky_bit", A(G_FDPA), WITH(g_fdpa.sticky_bit), ELSE(0), TOLD_IF_OTHER("sticky")),
     CHOICE("product_exponent", A(G_FDPA), WITH(g_fdpa.product_exponent), exponents, ELSE(SMMA_EXPONENT_OF_FACTORS),
            TOLD_IF_OTHER("products")),
-    NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_K, AS("block"),
+    NUMBER("interleave", A(G_FDPA), WITH(g_fdpa.interleave), 1, SMMA_MAXIMUM_ROUNDED_K, AS("block"),
            TOLD_IF_OTHER("interleave")),
     CHOICE("c_joins", A(G_FDPA), WITH(g_fdpa.c_joins), joins, ELSE(SMMA_C_JOINS_FIRST)),
     ROUNDING("c_rounding", A(G_FDPA), WITH(g_fdpa.c_rounding), ELSE(SMMA_ROUND_NEAREST_EVEN), TOLD("c_last"),
@@ -175,6 +179,8 @@ static const smma_key keys[] = {
            TOLD_IF_OTHER("outputs")),
     CHOICE("zero_sign", A(G_FDPA), WITH(g_fdpa.zero_sign), zeros, ELSE(SMMA_ZERO_POSITIVE), TOLD_IF_OTHER("zero")),
 
+    CHOICE("product", STEPS, WITH(composition.product), products, ELSE(SMMA_PRODUCT_MULTIPLIED),
+           TOLD_IF_OTHER("product")),
     CHOICE("subnormal_a", STEPS, WITH(composition.subnormal_a), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),
            TOLD_IF_OTHER("a")),
     CHOICE("subnormal_b", STEPS, WITH(composition.subnormal_b), subnormals, ELSE(SMMA_SUBNORMALS_KEPT),

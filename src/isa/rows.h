@@ -30,6 +30,12 @@
 #define MMA_INTEGER(...) MMA_INTEGER_BY(nvidia_integer, __VA_ARGS__)
 #define MMA_S4_BY_S8(...) MMA_INTEGER_BY(nvidia_s4_by_s8, __VA_ARGS__)
 
+/* Single bits: population counts of a and b, which is their product, and of a xor b. */
+#define MMA_B1(operation, arch, m, n, k)                                                                              \
+  SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".s32.b1.b1.s32." #operation ".popc", NULL, m, n, k, s32, b1, b1, s32, \
+           none, 0, nvidia_b1_##operation)
+#define MMA_B1_PAIR(...) MMA_B1(and, __VA_ARGS__), MMA_B1(xor, __VA_ARGS__)
+
 #define MMA_SCALED(arch, m, n, k, block, d, a, b, c, scale, rule)                                                     \
   SMMA_ROW(arch, MMA, "mma.m" #m "n" #n "k" #k ".block" #block "." #d "." #a "." #b "." #c "." #scale, NULL, m, n, k, \
            d, a, b, c, scale, block, rule)
@@ -138,6 +144,9 @@
 /* Every shape of mma.sync with 4-bit integers from compute capability 8.0 on. */
 #define SMMA_S4_SHAPES(ROW, arch) \
   SMMA_S4_PAIRS(ROW, arch, 16, 8, 64), SMMA_S4_PAIRS(ROW, arch, 16, 8, 32), SMMA_S4_PAIRS(ROW, arch, 8, 8, 32)
+
+/* Every shape of mma.sync with single bits from compute capability 8.0 on. */
+#define SMMA_B1_SHAPES(arch) MMA_B1_PAIR(arch, 16, 8, 256), MMA_B1_PAIR(arch, 16, 8, 128), MMA_B1_PAIR(arch, 8, 8, 128)
 
 #define SMMA_N_FROM_48(ROW, ...)                                                                                 \
   ROW(48, __VA_ARGS__), ROW(64, __VA_ARGS__), ROW(80, __VA_ARGS__), ROW(96, __VA_ARGS__), ROW(112, __VA_ARGS__), \

@@ -36,6 +36,7 @@ static const smma_instruction rows[] = {
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 16, 8, 16),
     SMMA_S8_PAIRS(MMA_INTEGER, rtx_blackwell, 8, 8, 16),
     SMMA_S4_SHAPES(MMA_S4_BY_S8, rtx_blackwell),
+    SMMA_B1_SHAPES(rtx_blackwell),
     MMA(rtx_blackwell, 8, 8, 4, f64, f64, f64, f64, nvidia_fma),
     MMA_F64_DIRECTED(rtx_blackwell, 8, 8, 4),
     MMA_SP_USUAL(rtx_blackwell, rtx_blackwell_f32, rtx_blackwell_tf32, rtx_blackwell_f16, nvidia_s4_by_s8),

@@ -22,11 +22,11 @@
 #define T_FDPA(...) FUSED(SMMA_T_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define ST_FDPA(...) FUSED(SMMA_ST_FDPA, SMMA_NAN_ALL_ONES, __VA_ARGS__)
 #define FP8_BY_FP16(...) FUSED(SMMA_FP8_BY_FP16, SMMA_NAN_QUIET, __VA_ARGS__)
-#define GST_FDPA(G, F, e_zero)                                                             \
-  {                                                                                        \
-    SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                    \
-      .gst_fdpa = { G, {F, SMMA_MAXIMUM_K / G, e_zero, SMMA_F32, SMMA_ROUND_TOWARD_ZERO} } \
-    }                                                                                      \
+#define GST_FDPA(G, F, e_zero)                                                                     \
+  {                                                                                                \
+    SMMA_GST_FDPA, SMMA_NAN_ALL_ONES, {                                                            \
+      .gst_fdpa = { G, {F, SMMA_MAXIMUM_ROUNDED_K / G, e_zero, SMMA_F32, SMMA_ROUND_TOWARD_ZERO} } \
+    }                                                                                              \
   }
 #define TR_FDPA(algorithm, F, F2, L, revision) \
   {                                            \
@@ -55,13 +55,15 @@
       .ftz_addmul = { P }              \
     }                                  \
   }
-#define INTEGER_IN(two_stages, overflow)                 \
-  {                                                      \
-    SMMA_INTEGER, SMMA_NAN_QUIET, {                      \
-      .integer = { SMMA_INTEGER_##overflow, two_stages } \
-    }                                                    \
+#define INTEGER_OF(product, two_stages, overflow)                                \
+  {                                                                              \
+    SMMA_INTEGER, SMMA_NAN_QUIET, {                                              \
+      .integer = { SMMA_INTEGER_##overflow, two_stages, SMMA_PRODUCT_##product } \
+    }                                                                            \
   }
+#define INTEGER_IN(two_stages, overflow) INTEGER_OF(MULTIPLIED, two_stages, overflow)
 #define INTEGER(overflow) INTEGER_IN(0, overflow)
+#define INTEGER_XOR(overflow) INTEGER_OF(XOR, 0, overflow)
 #define FMA_WITH(policy, direction)                                                                    \
   {                                                                                                    \
     .algorithm = SMMA_FMA, .nan = SMMA_NAN_##policy, .with.fma = {.rounding = SMMA_ROUND_##direction } \

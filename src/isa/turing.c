@@ -8,5 +8,6 @@ static const smma_instruction rows[] = {
     MMA(turing, 8, 8, 4, f16, f16, f16, f16, turing_k4_f16),
     SMMA_S8_PAIRS(MMA_INTEGER, turing, 8, 8, 16),
     SMMA_S4_PAIRS(MMA_INTEGER, turing, 8, 8, 32),
+    MMA_B1(xor, turing, 8, 8, 128),
 };
 SMMA_TABLE(turing);

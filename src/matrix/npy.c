@@ -44,7 +44,7 @@ typedef struct {
 static const npy_type npy_types[] = {
     {"f2", SMMA_F16, 2},       {"f4", SMMA_F32, 4},       {"f8", SMMA_F64, 8},       {"f1", SMMA_NO_FORMAT, 1},
     {"u1", SMMA_U8, 1},        {"i1", SMMA_S8, 1},        {"i4", SMMA_S32, 4},       {"V1", SMMA_NO_FORMAT, 1},
-    {"u2", SMMA_NO_FORMAT, 2}, {"i2", SMMA_NO_FORMAT, 2}, {"V2", SMMA_NO_FORMAT, 2},
+    {"u2", SMMA_NO_FORMAT, 2}, {"i2", SMMA_NO_FORMAT, 2}, {"V2", SMMA_NO_FORMAT, 2}, {"b1", SMMA_B1, 1},
 };
 
 static bool expected(cursor *c, const char *what) {
@@ -96,8 +96,8 @@ static bool parse_string(cursor *c, char text[32]) {
 
 static bool parse_descr(cursor *c, npy_header *header) {
   static const char accepted[] =
-      "accepted are f2, f4, f8, i1, u1, i4 and, as raw encodings, 8- and 16-bit integers and ml_dtypes' types; convert "
-      "it, e.g. x.astype(np.float32)";
+      "accepted are f2, f4, f8, i1, u1, b1, i4 and, as raw encodings, 8- and 16-bit integers and ml_dtypes' types; "
+      "convert it, e.g. x.astype(np.float32)";
   char text[32];
   skip_blanks(c);
   size_t start = c->position;

@@ -37,6 +37,7 @@ static const dtype dtypes[] = {
     {"F4", SMMA_E2M1, 4},
     {"U8", SMMA_U8, 8},
     {"I8", SMMA_S8, 8},
+    {"BOOL", SMMA_B1, 8},
     {"I32", SMMA_S32, 32},
     {"U16", SMMA_NO_FORMAT, 16},
     {"I16", SMMA_NO_FORMAT, 16},
@@ -229,7 +230,7 @@ static const dtype *read_dtype(const archive *file, const char *name, const json
     if (strcmp(text, dtypes[i].text) == 0) return &dtypes[i];
   smma_fail(file->error,
             "%s: header (JSON from byte 8): tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, "
-            "F6_*, F4, I8, U8, I32 and, as raw encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
+            "F6_*, F4, I8, U8, BOOL, I32 and, as raw encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
             file->path, name, text);
   return NULL;
 }

@@ -268,8 +268,9 @@ static smma_bounded bound_integer(const problem *p, size_t i, size_t j) {
     smma_decode_vector(&p->multiplier, true, i, first, (size_t)p->multiplier.operation.k, x);
     smma_decode_vector(&p->multiplier, false, j, first, (size_t)p->multiplier.operation.k, y);
     for (int k = 0; k < p->multiplier.operation.k; k++) {
-      const double product = (double)x[k].significand * (double)y[k].significand;
-      sum += x[k].negative != y[k].negative ? -product : product;
+      const smma_number z = smma_product_of_kind(smma_products_of(&p->multiplier.operation.rule), x[k], y[k]);
+      const double product = (double)z.significand;
+      sum += z.negative ? -product : product;
       most += product;
     }
   }

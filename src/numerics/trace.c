@@ -188,16 +188,20 @@ static void add_products(tracer *t, size_t step) {
   const size_t k = (size_t)o->k, block = (size_t)o->scale_block, scales = block ? k / block : 0;
   const size_t *index = t->trace->schedule.k + step * k;
   const smma_number weight = weight_of(t, t->step_part[step]);
+  const smma_product_kind kind = smma_products_of(&o->rule);
   for (size_t i = 0; i < k; i++) {
     const size_t x = index[i];
     if (x == SMMA_NO_PRODUCT) continue;
     t->products++;
     if (x >= t->most) t->most = x + 1;
+    const smma_number product = smma_product_of_kind(kind, t->a[x], t->b[x]);
     if (block) {
       const size_t s = step * scales + i / block;
-      add(&t->exact, smma_product(t->a[x], t->b[x]), smma_product(t->block_a[s], t->block_b[s]), false);
+      add(&t->exact, product, smma_product(t->block_a[s], t->block_b[s]), false);
     } else if (t->step_part[step] != NO_PART) {
-      add(&t->exact, smma_product(t->a[x], t->b[x]), weight, false);
+      add(&t->exact, product, weight, false);
+    } else if (kind != SMMA_PRODUCT_MULTIPLIED) {
+      add(&t->exact, product, (smma_number){1, 0, 0, SMMA_FINITE, 0}, false);
     } else {
       add(&t->exact, t->a[x], t->b[x], false);
     }

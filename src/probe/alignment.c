@@ -9,7 +9,7 @@
 /* Two terms of the first sum besides `third`, which is one too. Where X and -X leave something it may be for the sign
    of c: if c is one of them, it is X. */
 static bool partners(const smma_examination *x, int third, int *i, int *j) {
-  int terms[SMMA_MAXIMUM_K + 1], found = 0;
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1], found = 0;
   const int count = smma_first_terms(x, terms);
   if (x->left && x->first.has_c && x->first.products < 3) {
     const int c = terms[count - 1];
@@ -281,7 +281,7 @@ static bool examine_complement(smma_examination *x, questions *q, smma_alignment
   static const smma_rounding_mode truncated = {"toward zero, and a unit less where it opposes c", NULL, false};
   theory t = {&smma_rounding_modes[SMMA_MODE_TOWARD_ZERO], 0, NO_FLOOR, true};
   smma_dyadic unit;
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   a->why = "what a number and its negative leave is not a unit that each term loses which opposes c";
   a->witness = smma_blank_row(&x->subject);
   if (!x->first.has_c || x->first.products < 2 || smma_first_terms(x, terms) < 3 ||

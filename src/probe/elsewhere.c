@@ -10,7 +10,7 @@ enum { MOST_VALUES = 8 };
 typedef struct {
   struct {
     const smma_finding *finding; /* the first one like this */
-    bool at[SMMA_MAXIMUM_K];
+    bool at[SMMA_MAXIMUM_ROUNDED_K];
     int places;
   } value[MOST_VALUES];
   int count;
@@ -34,7 +34,7 @@ void smma_name_places(const bool *set, int count, char *text, size_t size) {
 /* ---- Places ---- */
 
 /* Products of a block, in order. */
-static int members_of(const smma_first_sum *first, int k, int block, int member[SMMA_MAXIMUM_K]) {
+static int members_of(const smma_first_sum *first, int k, int block, int member[SMMA_MAXIMUM_ROUNDED_K]) {
   int count = 0;
   for (int i = 0; i < k; i++)
     if (first->block[i] == block) member[count++] = i;
@@ -43,7 +43,7 @@ static int members_of(const smma_first_sum *first, int k, int block, int member[
 
 /* Whether all blocks have as many products; `*most` is the greatest number. */
 static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
-  int member[SMMA_MAXIMUM_K];
+  int member[SMMA_MAXIMUM_ROUNDED_K];
   bool alike = true;
   *most = 0;
   for (int b = 0; b < first->blocks; b++) {
@@ -58,7 +58,7 @@ static bool blocks_are_alike(const smma_first_sum *first, int k, int *most) {
 static void place(smma_examination *x, int rotation, int blocks) {
   const int k = x->subject.instruction->k;
   for (int b = 0; b < x->first.blocks; b++) {
-    int from[SMMA_MAXIMUM_K], to[SMMA_MAXIMUM_K];
+    int from[SMMA_MAXIMUM_ROUNDED_K], to[SMMA_MAXIMUM_ROUNDED_K];
     const int count = members_of(&x->first, k, b, from);
     members_of(&x->first, k, (b + blocks) % x->first.blocks, to);
     for (int i = 0; i < count; i++) x->subject.place[from[i]] = to[(i + rotation) % count];
@@ -66,7 +66,7 @@ static void place(smma_examination *x, int rotation, int blocks) {
 }
 
 static int focus_of(const smma_examination *x, smma_focus focus) {
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   int count = focus == SMMA_IN_LAST_SUM ? smma_last_terms(x, terms) : smma_first_terms(x, terms);
   if (focus == SMMA_AT_FIRST || focus == SMMA_WITH_C || !x->first.known) return smma_first_product(x);
   while (count > 1 && terms[count - 1] == x->subject.instruction->k) count--;
@@ -196,12 +196,12 @@ static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, 
     if (most_common(bits) != most) most = most_common(bits), common = y->alignment;
   }
   for (int i = 0; x->alignment.known && i < bits->count; i++)
-    for (int k = 0; i != most && k < SMMA_MAXIMUM_K; k++) x->aligned_otherwise[k] |= bits->value[i].at[k];
+    for (int k = 0; i != most && k < SMMA_MAXIMUM_ROUNDED_K; k++) x->aligned_otherwise[k] |= bits->value[i].at[k];
   if (most && x->alignment.known && common.known) {
     x->alignment = common;
     again = true;
   }
-  for (int k = 0; k < SMMA_MAXIMUM_K; k++) again |= x->aligned_otherwise[k];
+  for (int k = 0; k < SMMA_MAXIMUM_ROUNDED_K; k++) again |= x->aligned_otherwise[k];
   if (again && !examine_again(x, error)) return false;
   *y = *x;
   y->moved = true;

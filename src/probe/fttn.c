@@ -17,7 +17,7 @@ bool smma_probe_fttn_one_bit(smma_examination *x, smma_finding *f) {
 bool smma_probe_fttn_width(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int k = s->instruction->k, half = -smma_encoding_of(s->instruction->d).fraction_bits - 1;
-  smma_row rows[SMMA_MAXIMUM_K];
+  smma_row rows[SMMA_MAXIMUM_ROUNDED_K];
   for (int i = 1; i < k; i++) {
     rows[i] = smma_blank_row(s);
     if (!smma_place(s, &rows[i], k, 1, 0) || !smma_place(s, &rows[i], smma_first_product(x), 1, half) ||

@@ -29,12 +29,11 @@ static double value_of(const smma_subject *s, const smma_row *row) {
 }
 
 /* Rows in which products nearly cancel, and those with the next greater c. */
-static bool search(smma_examination *x, smma_finding *f) {
+static bool search_in(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const smma_operation o = smma_operation_of(i);
   static const smma_row_kind kinds[] = {SMMA_ROWS_CANCELLATION, SMMA_ROWS_NORMAL, SMMA_ROWS_ILL};
-  static _Thread_local smma_row rows[2 * PAIRS];
   size_t count = 0;
   for (uint64_t n = 0; n < PAIRS; n++) {
     rows[count].d = 0;
@@ -48,6 +47,8 @@ static bool search(smma_examination *x, smma_finding *f) {
       return smma_tell(f, &rows[n + 1], "violated: a greater c gives a smaller d");
   return smma_tell(f, NULL, "no violation found in %zu rows, raising c", count / 2);
 }
+
+static bool search(smma_examination *x, smma_finding *f) { return smma_with_rows(x, f, 2 * PAIRS, search_in); }
 
 bool smma_probe_monotonicity(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;

@@ -19,7 +19,7 @@ typedef struct {
 /* Terms of the first or the last sum that can be 2^log ones and a small number; false if there are too few. */
 static bool find_terms(const smma_examination *x, int log, bool first, bool small_is_c, sum *t) {
   const smma_subject *s = &x->subject;
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   int count = first ? smma_first_terms(x, terms) : smma_last_terms(x, terms);
   *t = (sum){.count = 1 << log, .log = log, .exponent = smma_range_of_d(s).greatest - MOST_CARRIES - 2};
   if (log > MOST_CARRIES || (x->first.products == 1 && !x->first.has_c)) return false;
@@ -288,7 +288,7 @@ bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
 bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true;
@@ -309,9 +309,9 @@ bool smma_probe_extra_bits_preserved(smma_examination *x, smma_finding *f) {
 bool smma_probe_order_control(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int unit = -smma_encoding_of(s->instruction->d).fraction_bits;
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
-  smma_row rows[SMMA_MAXIMUM_K + 1];
+  smma_row rows[SMMA_MAXIMUM_ROUNDED_K + 1];
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (count < 5) return smma_cannot_tell(f, "the first sum has fewer than five terms");
   const int base = smma_maximum(0, smma_range_of(s, terms[0]).least - (unit - 2));

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "probe/elsewhere.h"
 
@@ -29,7 +30,15 @@ bool smma_cannot_tell(smma_finding *f, const char *format, ...) {
   return true;
 }
 
-int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
+bool smma_with_rows(smma_examination *x, smma_finding *f, size_t count,
+                    bool (*probe)(smma_examination *, smma_finding *, smma_row *)) {
+  smma_row *rows = malloc(count * sizeof *rows);
+  const bool done = rows ? probe(x, f, rows) : smma_fail(&x->subject.error, "out of memory");
+  free(rows);
+  return done;
+}
+
+int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
   int count = 0;
   for (int i = 0; i < k; i++)
@@ -38,7 +47,7 @@ int smma_first_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
   return count;
 }
 
-int smma_last_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
+int smma_last_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]) {
   int count = 0;
   if (x->first.other < 0 || !x->first.fused) return smma_first_terms(x, terms);
   for (int i = 0; i < x->subject.instruction->k; i++)
@@ -47,7 +56,7 @@ int smma_last_terms(const smma_examination *x, int terms[SMMA_MAXIMUM_K + 1]) {
 }
 
 int smma_first_product(const smma_examination *x) {
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   return x->first.known && smma_first_terms(x, terms) > 0 && terms[0] < x->subject.instruction->k ? terms[0] : 0;
 }
 
@@ -62,6 +71,13 @@ bool smma_examine(smma_unit *unit, const smma_instruction *instruction, size_t r
                   smma_error *error) {
   *x = (smma_examination){.subject = smma_subject_of(unit, instruction)};
   x->subject.repeated = repeated;
+  if (instruction->k > SMMA_MAXIMUM_ROUNDED_K) { /* of integers alone */
+    for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
+      x->findings[i] = (smma_finding){.value = ""};
+      smma_cannot_tell(&x->findings[i], "sums of integers are exact");
+    }
+    return true;
+  }
   for (int i = 0; i < SMMA_PROBE_COUNT; i++) {
     if (!smma_run_probe(x, i, error)) return false;
     if (x->repeats) continue;

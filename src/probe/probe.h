@@ -34,14 +34,14 @@ typedef enum {
 /* The smallest sum that the product which joins first is part of, and what is known of it. */
 typedef struct {
   bool known;
-  bool product[SMMA_MAXIMUM_K]; /* these are added at once */
+  bool product[SMMA_MAXIMUM_ROUNDED_K]; /* these are added at once */
   int products;
   bool has_c;
-  bool fused;                /* more than two terms, in no order: neither is rounded before the others join */
-  bool exact;                /* no term loses bits as far as the formats reach */
-  int other;                 /* a product of the last sum, or -1 if that is the first */
-  bool last[SMMA_MAXIMUM_K]; /* all of them */
-  int block[SMMA_MAXIMUM_K]; /* products with the same number join the first ones at once; 0 is the first sum */
+  bool fused;                        /* more than two terms, in no order: neither is rounded before the others join */
+  bool exact;                        /* no term loses bits as far as the formats reach */
+  int other;                         /* a product of the last sum, or -1 if that is the first */
+  bool last[SMMA_MAXIMUM_ROUNDED_K]; /* all of them */
+  int block[SMMA_MAXIMUM_ROUNDED_K]; /* products with the same number join the first ones at once; 0 is the first sum */
   int blocks;
 } smma_first_sum;
 
@@ -61,8 +61,9 @@ typedef struct {
   smma_first_sum first;
   int left; /* X and -X may leave whole 2^-left X, of X at least as great as the small number needs; 0: nothing */
   smma_alignment alignment, alignment_c;
-  bool aligned_otherwise[SMMA_MAXIMUM_K]; /* products of which alignment keeps other bits, where they stand in rows */
-  bool repeats;                           /* or nothing else can be told */
+  bool aligned_otherwise[SMMA_MAXIMUM_ROUNDED_K]; /* products of which alignment keeps other bits, where they stand in
+                                                     rows */
+  bool repeats;                                   /* or nothing else can be told */
   bool output_known;
   int output_bits;                           /* fraction bits of d */
   const smma_rounding_mode *output_rounding; /* NULL if it is not known */
@@ -100,11 +101,15 @@ bool smma_tell(smma_finding *finding, const smma_row *witness, const char *forma
     __attribute__((format(printf, 3, 4)));
 bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A probe that needs room for `count` rows, which are too many for a thread's own memory. */
+bool smma_with_rows(smma_examination *examination, smma_finding *finding, size_t count,
+                    bool (*probe)(smma_examination *, smma_finding *, smma_row *));
+
 /* Terms of the first sum in the order 0, 1, ..., c; returns their number. */
-int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_K + 1]);
+int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]);
 
 /* Terms of the sum whose result is d: the last, without what comes from those before it. */
-int smma_last_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_K + 1]);
+int smma_last_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]);
 
 /* A product of the first sum, or 0. */
 int smma_first_product(const smma_examination *examination);

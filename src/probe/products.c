@@ -33,7 +33,7 @@ static const char out_of_reach[] = "the last bit kept is out of the formats' ran
    the exponents of its factors, and goes if by its own. */
 bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  int terms[SMMA_MAXIMUM_K + 1], products = 0;
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1], products = 0;
   smma_row row = smma_blank_row(s);
   bool kept;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");
@@ -56,7 +56,7 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
 /* 1 + 1 - 1 - 1 and the last bit kept below 1: 2 would have pushed it out. */
 bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s);
   bool placed = true, kept;
@@ -79,7 +79,7 @@ bool smma_probe_normalisation(smma_examination *x, smma_finding *f) {
 /* As many equal terms as make the greatest power of two. */
 bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
-  int terms[SMMA_MAXIMUM_K + 1], carries = 0;
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1], carries = 0;
   const int count = smma_first_terms(x, terms);
   smma_row row = smma_blank_row(s), alone = row;
   if (!x->first.known || !x->first.fused) return smma_cannot_tell(f, "there is no common alignment that is known");

@@ -71,9 +71,9 @@ static bool place_overflow(const smma_subject *s, smma_row *row, const int terms
 }
 
 /* A product of each block, its next one, and c: every sum in which they may meet is among them. */
-static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_K + 1]) {
+static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1]) {
   const int k = x->subject.instruction->k;
-  int count = 0, seen[SMMA_MAXIMUM_K] = {0};
+  int count = 0, seen[SMMA_MAXIMUM_ROUNDED_K] = {0};
   for (int i = 0; i < k; i++)
     if (seen[x->first.block[i]]++ < 3 && count < MOST_OVERFLOW_TERMS - 1) terms[count++] = i;
   terms[count++] = k;
@@ -84,7 +84,7 @@ static int overflow_terms(const smma_examination *x, int terms[2 * SMMA_MAXIMUM_
 bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int greatest = smma_range_of_d(s).greatest, k = s->instruction->k;
-  int terms[2 * SMMA_MAXIMUM_K + 1], signs[2] = {1, -1};
+  int terms[2 * SMMA_MAXIMUM_ROUNDED_K + 1], signs[2] = {1, -1};
   const int n = overflow_terms(x, terms);
   const size_t most = (size_t)(n * n * n);
   smma_row *rows = malloc(most * sizeof *rows);
@@ -171,15 +171,14 @@ static bool infinity_of(smma_format format, bool negative, uint64_t *encoding) {
   return smma_decode(smma_encoding_of(format), *encoding).kind == SMMA_INFINITE;
 }
 
-enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_K + 1 };
+enum { MOST_SPECIAL_ROWS = 4 * SMMA_MAXIMUM_ROUNDED_K + 1 };
 
 /* In a, in b, at every product, and in c. */
-bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
+static bool ask_nan_input(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
   const uint64_t a = smma_default_nan(smma_encoding_of(i->a)), b = smma_default_nan(smma_encoding_of(i->b)),
                  c = smma_default_nan(smma_encoding_of(i->c));
-  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
   smma_row blank = smma_blank_row(s);
   size_t count = 0;
   if (!smma_place(s, &blank, i->k, 1, 0)) return smma_cannot_tell(f, "c has no one");
@@ -197,11 +196,14 @@ bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
   return tell_nans(f, s, rows, count);
 }
 
+bool smma_probe_nan_input(smma_examination *x, smma_finding *f) {
+  return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_input);
+}
+
 /* Either factor, both signs, at every product. */
-bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
+static bool ask_nan_invalid(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
   size_t count = 0;
   for (int k = 0; k < i->k; k++)
     for (int n = 0; n < 4; n++) {
@@ -215,11 +217,14 @@ bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
   return tell_nans(f, s, rows, count);
 }
 
+bool smma_probe_nan_invalid(smma_examination *x, smma_finding *f) {
+  return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_invalid);
+}
+
 /* An infinite product of either sign, by either factor, at every place, against c. */
-bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
+static bool ask_nan_difference(smma_examination *x, smma_finding *f, smma_row *rows) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  static _Thread_local smma_row rows[MOST_SPECIAL_ROWS];
   size_t count = 0;
   for (int k = 0; k < i->k; k++)
     for (int n = 0; n < 4; n++) {
@@ -233,4 +238,8 @@ bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
     }
   if (count == 0) return smma_cannot_tell(f, "the formats have no infinity");
   return tell_nans(f, s, rows, count);
+}
+
+bool smma_probe_nan_difference(smma_examination *x, smma_finding *f) {
+  return smma_with_rows(x, f, MOST_SPECIAL_ROWS, ask_nan_difference);
 }

@@ -5,7 +5,7 @@
 #include "probe/elsewhere.h"
 #include "probe/triple.h"
 
-enum { SUMMANDS = SMMA_MAXIMUM_K + 1 };
+enum { SUMMANDS = SMMA_MAXIMUM_ROUNDED_K + 1 };
 
 /* survives[j][k]: whether a small number at k is still there when X at product `base` and -X at j have cancelled. */
 typedef struct {
@@ -129,7 +129,7 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   smma_subject *s = &x->subject;
   const smma_span span = common_span(x);
   bool unclear = false;
-  int member[SMMA_MAXIMUM_K], count = 0;
+  int member[SMMA_MAXIMUM_ROUNDED_K], count = 0;
   size_t asked = 0;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.block[k] == block) member[count++] = k;
@@ -149,7 +149,8 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
 /* The size of the first block, and those of later ones that are other. */
 static bool tell_blocks(smma_examination *x, smma_finding *f) {
   const int k = x->subject.instruction->k;
-  bool other[SMMA_MAXIMUM_K] = {false}, unlike[SMMA_MAXIMUM_K] = {false}, any_other = false, any_unlike = false;
+  bool other[SMMA_MAXIMUM_ROUNDED_K] = {false}, unlike[SMMA_MAXIMUM_ROUNDED_K] = {false}, any_other = false,
+       any_unlike = false;
   char places[160] = "";
   for (int b = 1; b < x->first.blocks; b++) {
     int size = 0;

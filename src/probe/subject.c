@@ -2,7 +2,7 @@
 
 smma_subject smma_subject_of(smma_unit *unit, const smma_instruction *instruction) {
   smma_subject s = {.unit = unit, .instruction = instruction};
-  for (int k = 0; k < SMMA_MAXIMUM_K; k++) s.place[k] = k;
+  for (int k = 0; k < SMMA_MAXIMUM_ROUNDED_K; k++) s.place[k] = k;
   return s;
 }
 

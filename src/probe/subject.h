@@ -8,10 +8,10 @@
 typedef struct {
   smma_unit *unit;
   const smma_instruction *instruction;
-  int place[SMMA_MAXIMUM_K];      /* where each product stands in the rows that the unit is asked for */
-  size_t repeated;                /* rows that are asked again */
-  unsigned long long rows, calls; /* asked so far */
-  smma_error error;               /* why the unit failed, if smma_ask_subject returned false */
+  int place[SMMA_MAXIMUM_ROUNDED_K]; /* where each product stands in the rows that the unit is asked for */
+  size_t repeated;                   /* rows that are asked again */
+  unsigned long long rows, calls;    /* asked so far */
+  smma_error error;                  /* why the unit failed, if smma_ask_subject returned false */
 } smma_subject;
 
 /* Every product in its own place, and nothing asked yet. */

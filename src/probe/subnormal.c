@@ -204,7 +204,7 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
                   .significand = 2,
                   .control_significand = 3,
                   .exponent = least - 1};
-  int terms[SMMA_MAXIMUM_K + 1];
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
   bool bits_are_kept;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);

@@ -8,7 +8,7 @@ bool smma_probe_zero_exponent(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least - smma_encoding_of(s->instruction->d).fraction_bits;
   const smma_rounding_mode *truncation = &smma_rounding_modes[SMMA_MODE_TOWARD_ZERO];
-  int terms[SMMA_MAXIMUM_K], count = 0, kept = 0;
+  int terms[SMMA_MAXIMUM_ROUNDED_K], count = 0, kept = 0;
   smma_row witness;
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.product[k]) terms[count++] = k;

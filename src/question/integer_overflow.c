@@ -35,7 +35,7 @@ static const char *row_of_overflows(const smma_operation *o, int index, smma_row
   if (index == (int)(sizeof what / sizeof *what) || 2 * products > o->k) return NULL;
   clear_row(o, row);
   row->c = smma_largest_fields(smma_encoding_of(o->c));
-  for (int k = 0; k < products; k++) set_product(row, k, 1, 1);
+  for (int k = 0; k < products; k++) set_product(row, k, 1, smma_products_of(&o->rule) == SMMA_PRODUCT_MULTIPLIED);
   if (index == 0) return what[0];
   if (!a.sign_bits && !b.sign_bits) return NULL;
   for (int k = products; k < 2 * products; k++)

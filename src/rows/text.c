@@ -11,13 +11,13 @@
 #include "isa/format_name.h"
 
 enum {
-  LINE_LIMIT = 65536,               /* a row has at most 258 numbers of 16 digits, and room for leading zeros */
-  CHUNK = 1 << 21,                  /* bytes that are read together */
-  VALUE_LIMIT = 128,                /* characters of a header value, with the final zero */
-  DIGITS = 16,                      /* of the widest format */
-  NUMBERS = 4 * SMMA_MAXIMUM_K + 2, /* in the longest row */
-  LINES_WITHOUT_ROW = 10000,        /* of comments and blank lines, one after the other */
-  RECOGNIZED_LINES = 64             /* in which a header must name its instruction */
+  LINE_LIMIT = 65536, /* a row has at most 642 numbers of 16 digits, and room for leading zeros */
+  CHUNK = 1 << 21,    /* bytes that are read together */
+  VALUE_LIMIT = 128,  /* characters of a header value, with the final zero */
+  DIGITS = 16,        /* of the widest format */
+  NUMBERS = 2 * (SMMA_MAXIMUM_K + SMMA_MAXIMUM_ROUNDED_K) + 2, /* in the longest row */
+  LINES_WITHOUT_ROW = 10000,                                   /* of comments and blank lines, one after the other */
+  RECOGNIZED_LINES = 64                                        /* in which a header must name its instruction */
 };
 
 typedef enum {
@@ -278,6 +278,9 @@ static bool check_header(const smma_text_reader *reader, smma_error *error) {
   if (header->scale_block > 0 && header->k % header->scale_block != 0)
     return fail_at(reader, reader->text, error, "a scale per %d elements does not divide k = %d; mend the header",
                    header->scale_block, header->k);
+  if (smma_scale_count(header->k, header->scale_block) > SMMA_MAXIMUM_ROUNDED_K)
+    return fail_at(reader, reader->text, error, "k = %d with a scale per %d elements has more than %d; mend the header",
+                   header->k, header->scale_block, SMMA_MAXIMUM_ROUNDED_K);
   return true;
 }
 

@@ -50,6 +50,7 @@ bool array_learn_dtypes(void) {
   if (!module) return false;
   for (int type = NPY_BYTE; type <= NPY_DOUBLE; type++) learn(PyArray_DescrFromType(type));
   learn(PyArray_DescrFromType(NPY_HALF));
+  learn(PyArray_DescrFromType(NPY_BOOL));
   while (PyDict_Next(PyModule_GetDict(module), &position, NULL, &value)) {
     PyArray_Descr *dtype;
     if (!PyType_Check(value) || !PyType_IsSubtype((PyTypeObject *)value, &PyGenericArrType_Type)) continue;

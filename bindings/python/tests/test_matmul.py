@@ -269,6 +269,17 @@ def test_integers(generator):
     )
 
 
+def test_single_bits(generator):
+    a, b = generator.integers(0, 2, (5, 300)).astype(bool), generator.integers(0, 2, (300, 4)).astype(bool)
+    x, y = a.astype(np.int32), b.astype(np.int32)
+    same(softmma.matmul(a, b, on="A100"), x @ y)
+    same(softmma.matmul(x.astype(float), b, on="A100", in_dtype="b1"), x @ y)
+    xor = softmma.matmul(a, b, on="A100", instr="mma.m16n8k256.s32.b1.b1.s32.xor.popc")
+    same(xor, (x[:, :, None] != y[None]).sum(axis=1).astype(np.int32))
+    with pytest.raises(LookupError, match="counts a xor b: name the instruction"):
+        softmma.matmul(a, b, on="T4")
+
+
 def test_pair_of_formats(operands):
     a, b = operands
     wide = b.astype(np.float32)

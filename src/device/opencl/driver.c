@@ -185,8 +185,9 @@ static cl_program make_program(const device *d, const smma_operation *operation,
   char words[SMMA_OPERATION_TEXT], constant[SMMA_OPERATION_TEXT + 120];
   const char *text[2] = {constant, d->width == 16 ? source_16 : d->width == 1 ? source_1 : source_0};
   smma_print_operation(operation, words);
-  snprintf(constant, sizeof constant, "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n", words,
-           (int)operation->rule.algorithm);
+  snprintf(constant, sizeof constant,
+           "#define SMMA_OPERATION_WORDS %s\n#define SMMA_OPERATION_ALGORITHM %d\n#define SMMA_OPERATION_K %d\n", words,
+           (int)operation->rule.algorithm, operation->k);
   return clCreateProgramWithSource(d->context, 2, text, NULL, error);
 }
 

@@ -1,9 +1,10 @@
 /* INTEGER: blocks of D in registers, one accumulator an element. Two factors of 8 bits at most in 16 each make a lane;
-   their two products are below 2^17 and add up exactly in it.
+   their two products are below 2^17 and add up exactly in it. Of single bits a xor b is a (1 - 2 b) + 1 b, a lane for
+   itself.
 
    Sums that wrap may do so in any order and at any time. Where they are clamped, an accumulator further from the ends
    of its range than all products of a run together can take it needs no care; else each step is added with a look at
-   the carry. Bound: a run is of at most 128 products (2^14 would do), each at most 2^16. */
+   the carry. Bound: a run is of at most 1024 products (2^14 would do), each at most 2^16. */
 #ifndef SMMA_GEMM_FAMILY_INTEGER_H
 #define SMMA_GEMM_FAMILY_INTEGER_H
 
@@ -14,14 +15,19 @@
 enum { INTEGER_ROWS = REGISTERS < 32 ? 4 : 8, INTEGER_VECTORS = 2, INTEGER_SUMS = INTEGER_ROWS * INTEGER_VECTORS };
 enum { INTEGER_COLUMNS = INTEGER_VECTORS * LANES };
 
-static size_t integer_pairs(const smma_operation *o) { return (size_t)o->k / 2; }
+static bool integer_is_xor(const smma_operation *o) { return o->rule.with.integer.product == SMMA_PRODUCT_XOR; }
+
+static size_t integer_pairs(const smma_operation *o) { return (size_t)(integer_is_xor(o) ? o->k : o->k / 2); }
 static size_t integer_bytes(const smma_operation *o) { return integer_pairs(o) * sizeof(int32_t); }
 
-static bool integer_takes(const smma_operation *o) { return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0; }
+/* The pairs of a xor b are not dealt to stages. */
+static bool integer_takes(const smma_operation *o) {
+  return o->rule.algorithm == SMMA_INTEGER && o->k % 2 == 0 && !(integer_is_xor(o) && o->rule.with.integer.two_stages);
+}
 
-/* Two elements as halves of a word. */
-static inline int32_t integer_pair(smma_integer_code f, uint32_t even, uint32_t odd) {
-  return (int32_t)(((uint32_t)smma_integer_value(f, even) & 0xffff) | (uint32_t)smma_integer_value(f, odd) << 16);
+/* Two numbers as halves of a word. */
+static inline int32_t integer_halves(int32_t low, int32_t high) {
+  return (int32_t)(((uint32_t)low & 0xffff) | (uint32_t)high << 16);
 }
 
 /* One step of `vectors` rows or columns: pair after pair, those of all vectors side by side. */
@@ -30,9 +36,17 @@ static inline __attribute__((always_inline)) void integer_pack_step(const smma_f
   const smma_integer_code format = smma_integer_code_of(f->of_a ? o->a : o->b);
   uint32_t code[SMMA_MOST_PRODUCTS * SMMA_MOST_VECTORS];
   smma_fetch_codes(f, code);
+  if (integer_is_xor(o)) {
+    for (size_t i = 0; i < integer_pairs(o) * vectors; i++) {
+      const int32_t x = smma_integer_value(format, code[i]);
+      out[i] = f->of_a ? integer_halves(x, 1) : integer_halves(1 - 2 * x, x);
+    }
+    return;
+  }
   for (size_t pair = 0; pair < integer_pairs(o); pair++)
     for (size_t v = 0; v < vectors; v++)
-      out[pair * vectors + v] = integer_pair(format, code[2 * pair * vectors + v], code[(2 * pair + 1) * vectors + v]);
+      out[pair * vectors + v] = integer_halves(smma_integer_value(format, code[2 * pair * vectors + v]),
+                                               smma_integer_value(format, code[(2 * pair + 1) * vectors + v]));
 }
 
 /* Groups of `vectors`, each with all steps. */
@@ -115,7 +129,7 @@ static void integer_run(const smma_run *r) {
 }
 
 static const smma_kernel_family integer_family = {
-    integer_takes,        INTEGER_COLUMNS, integer_bytes,     integer_bytes, integer_pack_rows,
+    integer_takes,        INTEGER_COLUMNS, integer_bytes,          integer_bytes, integer_pack_rows,
     integer_pack_columns, integer_run,     SMMA_MODE_NEAREST_EVEN, false,         false};
 
 #endif

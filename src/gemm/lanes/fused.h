@@ -280,11 +280,13 @@ LANE_BODY void lane_e_fdpa(const lane_rule *r, const smma_lanes *x, int block, i
 
 LANE_BODY void lane_integer_sum(const smma_operation *o, const smma_lanes *x, int n, uint32_t *d) {
   const bool saturates = o->rule.with.integer.overflow == SMMA_INTEGER_SATURATES;
+  const bool is_xor = o->rule.with.integer.product == SMMA_PRODUCT_XOR;
   const smma_integer_code a = smma_integer_code_of(o->a), b = smma_integer_code_of(o->b);
   int32_t sum[SMMA_LANES] = {0};
   for (int k = 0; k < o->k; k++)
     for (int i = 0; i < n; i++)
-      sum[i] += smma_integer_value(a, x->a.code[k][i]) * smma_integer_value(b, x->b.code[k][i]);
+      sum[i] += is_xor ? smma_integer_value(a, x->a.code[k][i] ^ x->b.code[k][i])
+                       : smma_integer_value(a, x->a.code[k][i]) * smma_integer_value(b, x->b.code[k][i]);
   for (int i = 0; i < n; i++) {
     const int64_t exact = (int64_t)sum[i] + (int32_t)d[i];
     const int64_t clamped = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;

@@ -45,14 +45,15 @@ struct whole_bytes<8> {
   static __device__ type load(const unsigned char *row, int k) { return reinterpret_cast<const double *>(row)[k]; }
 };
 
-/* Elements of four bits, each in a byte of the batch. */
-struct half_bytes {
+/* Elements of four bits, or of one, each in a byte of the batch. */
+template <int BITS>
+struct parts_of_bytes {
   using type = uint32_t;
-  static constexpr int BYTES = 1, ELEMENTS = 8;
+  static constexpr int BYTES = 1, ELEMENTS = 32 / BITS;
   template <class ROW>
   static __device__ type load(ROW row, int k) {
     type bits = 0;
-    for (int i = 0; i < ELEMENTS; i++) bits |= (type)(row[k + i] & 15) << 4 * i;
+    for (int i = 0; i < ELEMENTS; i++) bits |= (type)(row[k + i] & ((1 << BITS) - 1)) << BITS * i;
     return bits;
   }
 };
@@ -94,8 +95,8 @@ struct f64_accumulators {
 #define TYPES(output, a, b) "." TEXT(output) "." TEXT(a) "." TEXT(b) "." TEXT(output)
 #define OPERANDS_s8 whole_bytes<1>
 #define OPERANDS_u8 whole_bytes<1>
-#define OPERANDS_s4 half_bytes
-#define OPERANDS_u4 half_bytes
+#define OPERANDS_s4 parts_of_bytes<4>
+#define OPERANDS_u4 parts_of_bytes<4>
 
 /* ---- One tile a warp ---- */
 

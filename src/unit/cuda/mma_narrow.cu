@@ -40,8 +40,8 @@ struct shape_32 {
 
 struct shape_64 {
   static constexpr int M = 16, K = 64, A = 4;
-  using operands_a = half_bytes;
-  using operands_b = half_bytes;
+  using operands_a = parts_of_bytes<4>;
+  using operands_b = parts_of_bytes<4>;
 };
 
 template <class SHAPE, class ACCUMULATORS>
