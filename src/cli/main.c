@@ -70,16 +70,19 @@ static int run(int argc, const char **argv) {
   return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* OpenMP's threads wait awake unless its library was told otherwise before it was loaded: beside other work they take
-   the processor from those that they wait for, and many times as long (docs/performance.md). */
-static void let_threads_sleep(const char **argv) {
-  if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 0) != 0) return;
-  execv("/proc/self/exe", (char *const *)argv); /* or else they wait awake */
+/* How long OpenMP's threads wait awake, GCC's and clang's, is read when its library is loaded. By default it is so long
+   that beside other work they take the processor from those that they wait for: docs/performance.md. `bench` measures
+   what other programs have. */
+static void wait_shortly(int argc, const char **argv) {
+  if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME")) return;
+  if (argc < 2 || strcmp(argv[1], "bench") == 0) return;
+  if (setenv("GOMP_SPINCOUNT", "10000", 1) != 0 || setenv("KMP_BLOCKTIME", "1", 1) != 0) return;
+  execv("/proc/self/exe", (char *const *)argv); /* or else they wait for long */
 }
 
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
-  let_threads_sleep(argv);
+  wait_shortly(argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
   start_ranks(argc, argv);
