@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # packages.sh ENVIRONMENT: of what scripts/release makes, what is quickly checked: the source archive makes itself again,
 # without git and of the same bytes; the wheel is small and quickly imported, and says nothing of this machine; the
-# version is in one place; CITATION.cff and the bill of materials are valid. ENVIRONMENT has the package installed, and
-# what builds it; scripts/check-python calls this.
+# version is in one place; the library is built for Windows, where Wine runs it, and for macOS; CITATION.cff and the bill
+# of materials are valid. ENVIRONMENT has the package installed, and what builds it; scripts/check-python calls this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD bin=$1/bin
@@ -41,6 +41,8 @@ size=$(stat -c %s "$wheel")
 if grep -rlF "$root" "$work/wheel"; then fail "the wheel says where it was built: $root"; fi
 echo "$(basename "$wheel"): $size bytes"
 (cd "$work" && "$bin/python" "$root/packaging/import_time.py")
+
+"$root/tests/other_systems.sh" "$work/source" "$bin/python"
 
 quiet "$bin/cffconvert" --validate -i CITATION.cff
 mkdir "$work/bill"
