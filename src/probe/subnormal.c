@@ -158,6 +158,7 @@ bool smma_probe_subnormal_c(smma_examination *x, smma_finding *f) {
                   .control_significand = 3,
                   .exponent = least - 1};
   if (s->instruction->c != s->instruction->d) return smma_cannot_tell(f, "c and d differ in format");
+  if (c.fraction_bits < 1) return smma_cannot_tell(f, "c has no subnormal numbers");
   one.row.c = (uint64_t)1 << (c.fraction_bits - 1 + c.ignored_bits);
   if (!smma_place(s, &one.row, smma_first_product(x), 1, least))
     return smma_cannot_tell(f, "no product is as small as the least normal result");
@@ -171,6 +172,7 @@ bool smma_probe_subnormal_alone(smma_examination *x, smma_finding *f) {
   const smma_encoding c = smma_encoding_of(s->instruction->c);
   const int k = s->instruction->k;
   questions q = {.count = 0};
+  if (c.fraction_bits < 1) return smma_cannot_tell(f, "c has no subnormal numbers");
   for (int n = 0; n <= c.fraction_bits && q.count + 2 <= MOST_QUESTIONS; n++) {
     const uint64_t fraction = n == c.fraction_bits ? ((uint64_t)1 << n) - 1 : (uint64_t)1 << (c.fraction_bits - 1 - n);
     const int zeros = __builtin_ctzll(fraction), depth = c.fraction_bits - zeros;
