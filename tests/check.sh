@@ -130,7 +130,7 @@ ends '^ci: .*/build-root is in use by another run; wait for it$'
 what='tools'
 if command -v apt-get >output; then
   # shellcheck disable=SC2013  # words
-  for tool in $(cat "$source"/tests/*.sh | grep -oE 'command -v [a-z][a-z+ -]*' | cut -d ' ' -f 3-); do
+  for tool in $(cat "$source"/tests/*.sh | grep -oE 'command -v [a-z][a-z0-9_+ -]*' | cut -d ' ' -f 3-); do
     [[ $tool =~ ^(nvcc|cuobjdump)$ ]] || command -v "$tool" >output || complain "scripts/setup does not install $tool"
   done
 fi

@@ -63,9 +63,9 @@ eval "${command/#softmma/$softmma}" >"$work/log" 2>&1
 grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that explains the row: $command"
 # Made small and drawn: two products with a bit where the unit cuts too early; a zero c; a negative c; two products that
 # overflow.
-finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so c8fffff8 ' '^  model +c8fffff7 ' '^ +\^+$'
+finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so 4affffff ' '^  model +4afffffe ' '^ +\^+$'
 finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
-finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +\^+$'
+finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
 
 # A model that does not fit, or is none.
