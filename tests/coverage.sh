@@ -19,6 +19,8 @@ gives "a campaign's rows" 0 ': 1000 rows, 974 of 974 events that are not impossi
 gives 'rows of a kind' 0 '^hopper mma.m16n8k16.f32.f16.f16.f32: 1000 rows, [0-9]* of 974 events' coverage "${half[@]}" \
   --kind edge --rows 1000 --show 1000
 check 'what is missed' grep -q '^  sum: begins [0-9]* binades' in/stdout
+gives 'single bits, whose only number is the greatest' 0 ': 500 rows, 1057 of 1081 events' coverage --on A100 \
+  --instr BMMA.168256.XOR.POPC --rows 500
 gives 'as JSON' 0 '' coverage "${half[@]}" --rows 1000 --json
 check 'every event, once' has '.[0] | (.events | length) == .hit + .missed + .impossible'
 check 'with a reason' has '[.[0].events[] | select(.state == "impossible") | .because | length > 10] | all'

@@ -275,11 +275,13 @@ static void print_apart(const smma_match *m, size_t f) {
 }
 
 static void print_exact(const matching *x, const smma_match *m) {
+  const bool integer = x->data.d_format == SMMA_S32;
   if (!m->exact) return;
   printf(
       "every partial sum of A B is a number of %s here, so that additions in it never round, and their order cannot\n"
-      "show; matrices of numbers with more significant bits can tell\n",
-      x->data.d_format == SMMA_F64 || x->data.d_format == SMMA_S32 ? smma_format_text(x->data.d_format) : "f32");
+      "show%s\n",
+      integer || x->data.d_format == SMMA_F64 ? smma_format_text(x->data.d_format) : "f32",
+      integer ? "" : "; matrices of numbers with more significant bits can tell");
 }
 
 static void print_fits(const matching *x, const smma_match *m) {

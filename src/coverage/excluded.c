@@ -135,6 +135,12 @@ static exponents terms_of(const smma_event_space *space, int step) {
   }
 }
 
+/* Whether the greatest number is the only normal one, as of single bits. */
+static bool has_one_normal(smma_encoding f, bool negative) {
+  const bool integer = f.specials == SMMA_SPECIALS_INTEGER;
+  return smma_largest_fields(f) == (integer ? 1 : (uint64_t)1 << f.fraction_bits) && !(integer && negative);
+}
+
 static const char *operand_excluded(smma_format format, smma_operand_class class) {
   const smma_encoding f = smma_encoding_of(format);
   const bool ieee = f.specials == SMMA_SPECIALS_IEEE, integer = f.specials == SMMA_SPECIALS_INTEGER;
@@ -149,7 +155,8 @@ static const char *operand_excluded(smma_format format, smma_operand_class class
     case SMMA_CLASS_MINUS_SUBNORMAL:
       return integer || powers || f.fraction_bits == 0 ? "the format has no subnormal numbers" : NULL;
     case SMMA_CLASS_NORMAL:
-    case SMMA_CLASS_MINUS_NORMAL: return NULL;
+    case SMMA_CLASS_MINUS_NORMAL:
+      return has_one_normal(f, negative) ? "the format's only normal number is its greatest" : NULL;
     case SMMA_CLASS_GREATEST:
     case SMMA_CLASS_MINUS_GREATEST: return NULL;
     case SMMA_CLASS_INFINITE:

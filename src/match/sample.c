@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host/load.h"
+#include "match/compare.h"
 #include "plan/schedule.h"
 
 enum {
@@ -14,10 +15,6 @@ enum {
 
 static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
 static size_t least(size_t x, size_t y) { return x < y ? x : y; }
-
-static uint64_t d_at(const smma_match_data *data, size_t i, size_t j) {
-  return smma_load(bytes_of(data->d_format), data->d, i * data->n + j);
-}
 
 typedef struct {
   size_t row, column;
@@ -36,7 +33,7 @@ static double expected(const smma_match_data *data, const element *e) {
 
 static double distance_from_tie(const smma_match_data *data, const element *e) {
   const smma_encoding f = smma_encoding_of(data->d_format);
-  const uint64_t d = d_at(data, e->row, e->column), next = d ^ 1;
+  const uint64_t d = smma_match_d(data, e->row, e->column), next = d ^ 1;
   const double x = smma_value(data->d_format, d), y = expected(data, e);
   const double half = fabs(smma_value(data->d_format, next) - x) / 2;
   if (smma_decode(f, d).kind > SMMA_FINITE || smma_decode(f, next).kind > SMMA_FINITE || e->total == 0) return INFINITY;
@@ -78,7 +75,7 @@ static bool examine(const smma_match_data *data, size_t rows, size_t columns, el
 static void judge(const smma_match_data *data, const element *e, size_t count, smma_match *match) {
   double dy = 0, yy = 0, dd = 0, off = 0;
   for (size_t i = 0; i < count; i++) {
-    const double d = smma_value(data->d_format, d_at(data, e[i].row, e[i].column)), y = expected(data, &e[i]);
+    const double d = smma_value(data->d_format, smma_match_d(data, e[i].row, e[i].column)), y = expected(data, &e[i]);
     if (!isfinite(d) || !isfinite(y)) continue;
     dy += d * y, yy += y * y, dd += d * d, off += (d - y) * (d - y);
   }

@@ -1,0 +1,96 @@
+#include "match/compare.h"
+
+#include <stdlib.h>
+
+#include "host/load.h"
+#include "plan/schedule.h"
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j) {
+  return smma_load(bytes_of(data->d_format), data->d, i * data->n + j);
+}
+
+/* Encodings in order of their values: -0 and +0 next to each other. */
+static int64_t order_of(smma_format format, uint64_t x) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t sign = UINT64_C(1) << (f.bits - 1);
+  if (f.specials == SMMA_SPECIALS_INTEGER) return (int64_t)(int32_t)x;
+  return x & sign ? -1 - (int64_t)(x & ~sign) : (int64_t)x;
+}
+
+static void note_difference(const smma_match_data *data, size_t i, size_t j, uint64_t got, smma_match_difference *d) {
+  const smma_encoding f = smma_encoding_of(data->d_format);
+  const uint64_t wanted = smma_match_d(data, i, j);
+  const smma_kind x = smma_decode(f, wanted).kind, y = smma_decode(f, got).kind;
+  int64_t apart;
+  if (wanted == got || (x == SMMA_NAN && y == SMMA_NAN)) return;
+  d->zeros += x == SMMA_ZERO && y == SMMA_ZERO;
+  if (d->different++ == 0) {
+    d->row = d->first_row = i, d->column = d->first_column = d->last_column = j;
+    d->wanted = wanted, d->got = got;
+  }
+  d->last_row = i;
+  if (j < d->first_column) d->first_column = j;
+  if (j > d->last_column) d->last_column = j;
+  if (x > SMMA_FINITE || y > SMMA_FINITE) {
+    d->special++;
+    return;
+  }
+  apart = order_of(data->d_format, wanted) - order_of(data->d_format, got);
+  if ((uint64_t)llabs(apart) > d->largest_ulps) d->largest_ulps = (uint64_t)llabs(apart);
+}
+
+bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, void **c, bool *fits) {
+  smma_conversion lost = {0};
+  *c = NULL, *fits = true;
+  if (!data->c) return true;
+  *c = malloc(data->m * data->n * bytes_of(i->c));
+  if (!*c) return false;
+  smma_convert(data->c_format, data->c, i->c, *c, data->m * data->n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
+               &lost);
+  *fits = lost.changed == 0;
+  return true;
+}
+
+smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
+                                    const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
+                                    size_t columns, smma_match_difference *difference) {
+  const smma_format to = smma_plan_d(plan, instruction);
+  unsigned char *d = malloc(rows * columns * bytes_of(to) + 1);
+  smma_gemm_arguments g;
+  smma_status status;
+  *difference = (smma_match_difference){0};
+  if (!d) return SMMA_NO_MEMORY;
+  smma_gemm_defaults(&g);
+  g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldb = g.ldc = data->n;
+  g.a = (const char *)data->a + i * data->k * bytes_of(data->a_format);
+  g.b = (const char *)data->b + j * bytes_of(data->b_format);
+  g.d = d, g.plan = plan, g.threads = data->threads;
+  if (c) g.c = (const char *)c + (i * data->n + j) * bytes_of(instruction->c);
+  if (data->bias && plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias + j;
+  if (smma_plan_scaled_k(plan))
+    g.scale_a = data->scale_a + i * data->parts, g.scale_b = data->scale_b + j * data->parts;
+  g.alpha = data->alpha, g.scale_d = data->scale_d;
+  if (c) g.beta = data->beta;
+  status = smma_gemm(instruction, &g);
+  for (size_t x = 0; status == SMMA_OK && x < rows * columns; x++)
+    note_difference(data, i + x / columns, j + x % columns, smma_load(bytes_of(to), d, x), difference);
+  free(d);
+  return status;
+}
+
+bool smma_match_compare(const smma_match_data *data, const smma_instruction *instruction, const smma_plan *plan,
+                        smma_match_difference *difference, smma_error *error) {
+  void *c;
+  bool fits;
+  smma_status status = smma_match_take_c(data, instruction, &c, &fits) ? SMMA_OK : SMMA_NO_MEMORY;
+  if (status == SMMA_OK && !fits) {
+    free(c);
+    return smma_fail(error, "-C: not all of its numbers are of the instruction's format");
+  }
+  if (status == SMMA_OK)
+    status = smma_match_compare_part(data, instruction, plan, c, 0, data->m, 0, data->n, difference);
+  free(c);
+  return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
+}
