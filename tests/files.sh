@@ -41,6 +41,7 @@ ends() {
 
 matrix='neither a .npy nor a .safetensors file|a header of [0-9]+ bytes is longer than the format allows'
 text='line [0-9]+, column [0-9]+: (no header|a NUL byte|longer than 65536 characters)'
+text+='|begins nearly as a binary vector file does' # as one of 256 random ones does: with the byte 0x89
 for device in /dev/zero /dev/urandom; do
   ends "$device as a matrix" "$matrix" gemm --on H100 --in f16 $device $device -o D.npy
   ends "$device as a matrix to compare" "$matrix" compare --on H100,A100 --in f16 $device $device
