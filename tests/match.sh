@@ -56,9 +56,13 @@ planned() {
     fail "$1" "$(cat in/stderr)"
 }
 
-# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan is found again among all GPUs, by its name.
+# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan is found again among all GPUs, by its name; with sanitizers,
+# which are slow, every third plan.
+plans=0
 finds() {
   planned "$1" "$2" "$3" "$4" "$5" "${@:7}"
+  plans=$((plans + 1))
+  if [ "${ASAN_OPTIONS+set}" ] && [ $((plans % 3)) -ne 0 ]; then return; fi
   gives "$1" 0 "$6" match "a$4.npy" "b$4.npy" d.npy --on "$2,V100,MI300X" --in "$3" --out "$5"
   runs 0 match "a$4.npy" "b$4.npy" d.npy --in "$3" --out "$5" --on "$2" --claim plan.json
   check "$1: its claim" has '.equal and .difference.different == 0 and (.inputs.d.sha256 | length) == 64'

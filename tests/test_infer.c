@@ -13,7 +13,7 @@
 enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 
 /* Of short units many, which take some seconds each; of all some. */
-enum { SHORT_UNITS = 96, SHORT = 4, UNITS = 8 };
+enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8 };
 
 #define MOST_SECONDS 1200.0 /* far more than any takes, as the machine may have more to do */
 
