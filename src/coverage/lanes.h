@@ -17,10 +17,11 @@ enum { LANES = 16, MOST_BITS = 54, MOST_NODES = 192, MOST_SEEN = 768 };
 #define LANE_BODY static inline __attribute__((always_inline))
 #define FOR_LANES _Pragma("omp simd") for (int l = 0; l < LANES; l++)
 
-/* A node of each row: its smma_node, finite. Of truths all bits are set, but negative is 0 or 1. */
+/* A node of each row: its smma_node. Of truths all bits are set, but negative is 0 or 1; special is SMMA_INFINITE,
+   SMMA_NAN or 0. */
 typedef struct {
   _Alignas(SMMA_ALIGNMENT) uint64_t significand[LANES];
-  int64_t exponent[LANES], negative[LANES], finite[LANES];
+  int64_t exponent[LANES], negative[LANES], finite[LANES], special[LANES];
   int fraction_bits;
 } lane_node;
 
@@ -37,7 +38,8 @@ typedef struct {
   const smma_event_space *space;
   lane_step step[SMMA_MAXIMUM_STEPS];
   _Alignas(SMMA_ALIGNMENT) uint64_t code[LANES];
-  int64_t left[LANES]; /* not 0 of a row for see_row */
+  int64_t left[LANES];    /* not 0 of a row for see_row */
+  int64_t special[LANES]; /* not 0 of a row with special operands */
   lane_node node[MOST_NODES], b[MOST_NODES], c, zero;
   lane_node scale_a[SMMA_MAXIMUM_ROUNDED_K], scale_b[SMMA_MAXIMUM_ROUNDED_K];
   _Alignas(SMMA_ALIGNMENT) int32_t event[MOST_SEEN][LANES];
@@ -73,20 +75,19 @@ LANE_BODY uint64_t with_sign(uint64_t x, int64_t negative) {
   return (x ^ (0 - (uint64_t)negative)) + (uint64_t)negative;
 }
 
-LANE_BODY smma_node lane_node_at(const lane_node *n, int l) {
-  const smma_number x = {n->significand[l], (int32_t)n->exponent[l], (int16_t)n->fraction_bits,
-                         n->finite[l] ? SMMA_FINITE : SMMA_ZERO, (uint8_t)n->negative[l]};
-  return smma_node_of(x, 0);
+LANE_BODY smma_number lane_number(const lane_node *n, int l) {
+  const int64_t kind = n->special[l] ? n->special[l] : n->finite[l] ? SMMA_FINITE : SMMA_ZERO;
+  return (smma_number){n->significand[l], (int32_t)n->exponent[l], (int16_t)n->fraction_bits, (uint8_t)kind,
+                       (uint8_t)n->negative[l]};
 }
 
-/* A special one leaves the row. */
-LANE_BODY void lane_put(lanes *x, lane_node *n, int l, smma_number y) {
+LANE_BODY void lane_put(lane_node *n, int l, smma_number y) {
   n->significand[l] = y.significand;
   n->exponent[l] = y.exponent;
   n->negative[l] = y.negative;
-  n->finite[l] = truth(y.kind != SMMA_ZERO);
+  n->finite[l] = truth(y.kind == SMMA_FINITE);
+  n->special[l] = y.kind > SMMA_FINITE ? y.kind : 0;
   n->fraction_bits = y.fraction_bits;
-  x->left[l] |= y.kind > SMMA_FINITE;
 }
 
 LANE_BODY void lane_see(lanes *x, const int64_t *event) {
@@ -108,6 +109,7 @@ LANE_BODY void lane_operand(lanes *x, smma_encoding f, int64_t first, lane_node 
   const int64_t subnormal = f.exponent_bits ? SMMA_CLASS_SUBNORMAL : SMMA_CLASS_NORMAL;
   const int64_t integer = truth(f.specials == SMMA_SPECIALS_INTEGER);
   const int64_t nan_is_zero = truth(f.specials == SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO);
+  const int64_t infinity = f.specials == SMMA_SPECIALS_IEEE ? most + 1 : -1;
   int64_t event[LANES];
   out->fraction_bits = f.fraction_bits;
   FOR_LANES {
@@ -116,15 +118,19 @@ LANE_BODY void lane_operand(lanes *x, smma_encoding f, int64_t first, lane_node 
     const int64_t negative = code >> (f.exponent_bits + f.fraction_bits) & f.sign_bits,
                   complement = integer & -negative;
     const int64_t kept = (fields & fraction) | (leading & (fraction + 1));
-    const int64_t significand = choose(complement, fraction + 1 - kept, kept), finite = truth(significand != 0);
-    const int64_t class = choose(leading, SMMA_CLASS_NORMAL, subnormal);
+    const int64_t significand = choose(complement, fraction + 1 - kept, kept), zero = truth(significand == 0);
+    const int64_t special = choose(nan_is_zero, -negative & zero, truth(fields > most));
+    const int64_t infinite = truth(fields == infinity), nan = special & ~infinite;
+    const int64_t finite_class = choose(leading, SMMA_CLASS_NORMAL, subnormal);
     const int64_t greatest = truth(fields == (~complement & most));
+    const int64_t class = choose(greatest, SMMA_CLASS_GREATEST, choose(infinite, SMMA_CLASS_INFINITE, finite_class));
     out->significand[l] = (uint64_t)significand;
     out->exponent[l] = greater(field, least) - f.bias;
     out->negative[l] = negative;
-    out->finite[l] = finite;
-    x->left[l] |= choose(nan_is_zero, -negative & ~finite, truth(fields > most));
-    event[l] = first + (finite & choose(greatest, SMMA_CLASS_GREATEST, class)) + negative;
+    out->finite[l] = ~zero & ~special;
+    out->special[l] = special & choose(infinite, SMMA_INFINITE, SMMA_NAN);
+    x->special[l] |= special;
+    event[l] = first + choose(nan, SMMA_CLASS_NAN, (~zero & class) + negative);
   }
   lane_see(x, event);
 }
@@ -133,10 +139,14 @@ LANE_BODY void lane_operand(lanes *x, smma_encoding f, int64_t first, lane_node 
 LANE_BODY void lane_multiply(lanes *x, lane_node *y, const lane_node *z) {
   y->fraction_bits += z->fraction_bits;
   FOR_LANES {
-    x->left[l] |= (int64_t)((y->significand[l] | z->significand[l]) >> 31);
+    const int64_t special = truth((y->special[l] | z->special[l]) != 0);
+    const int64_t zero = truth((y->finite[l] | y->special[l]) == 0) | truth((z->finite[l] | z->special[l]) == 0);
+    const int64_t nan = zero | truth(y->special[l] == SMMA_NAN) | truth(z->special[l] == SMMA_NAN);
+    x->left[l] |= ~special & (int64_t)((y->significand[l] | z->significand[l]) >> 31);
     y->significand[l] = (uint64_t)(uint32_t)y->significand[l] * (uint32_t)z->significand[l];
     y->exponent[l] += z->exponent[l];
     y->negative[l] ^= z->negative[l];
+    y->special[l] = special & choose(nan, SMMA_NAN, SMMA_INFINITE);
     y->finite[l] &= z->finite[l];
   }
 }
@@ -148,14 +158,14 @@ typedef struct {
       most[LANES];                                    /* exponents: the greatest brought, of terms, of leading bits */
   uint64_t sum[LANES];                                /* in two's complement */
   int64_t leading[LANES], zeros[LANES], alone[LANES]; /* terms that lead; zeros of them; the event if one alone does */
-  int64_t finite[LANES];
+  int64_t finite[LANES], special[LANES];
 } lane_sum;
 
 LANE_BODY void lane_begin(lane_sum *sum) {
   FOR_LANES {
     sum->reference[l] = sum->own[l] = sum->most[l] = SMMA_NO_EXPONENT;
     sum->sum[l] = 0;
-    sum->leading[l] = sum->zeros[l] = sum->alone[l] = sum->finite[l] = 0;
+    sum->leading[l] = sum->zeros[l] = sum->alone[l] = sum->finite[l] = sum->special[l] = 0;
   }
 }
 
@@ -175,15 +185,19 @@ LANE_BODY void lane_bring(lane_sum *sum, const smma_cut *cut, const lane_node *t
     sum->own[l] = greater(sum->own[l], choose(finite, exponent, none));
     sum->most[l] = greater(sum->most[l], choose(finite, leads[l], none));
     sum->finite[l] |= finite;
+    sum->special[l] |= truth(term->special[l] != 0);
   }
 }
 
-/* From what is brought to the reference exponent: where nothing is, the greatest of terms that are not zero. */
+/* The reference exponent; where nothing is brought, the greatest of terms that are not zero, and none of special sums.
+ */
 LANE_BODY void lane_refer(lane_sum *sum, int reference) {
-  const int64_t given = truth(reference != SMMA_NONE);
+  const int64_t given = truth(reference != SMMA_NONE), no_exponent = SMMA_NO_EXPONENT;
   FOR_LANES {
-    const int64_t none = truth(sum->reference[l] == SMMA_NO_EXPONENT);
-    sum->reference[l] = choose(given, reference, choose(none, sum->own[l], sum->reference[l]));
+    const int64_t none = truth(sum->reference[l] == no_exponent), special = sum->special[l];
+    const int64_t brought = choose(none, sum->own[l], sum->reference[l]);
+    sum->reference[l] = choose(special, no_exponent, choose(given, reference, brought));
+    sum->most[l] = choose(special, no_exponent, sum->most[l]);
   }
 }
 
@@ -204,15 +218,16 @@ LANE_BODY void lane_add(lanes *x, lane_sum *sum, const lane_step *step, smma_eve
     const int64_t shift = reference - cut->bits - last, below = truth(shift > 0), e = brought[l];
     const int64_t right = lesser(greater(shift - 1, 0), 63), left = lesser(greater(-shift, 0), 63);
     const int64_t dropped = drops & truth(e > least) & truth(e < reference - cut->drop);
+    const int64_t counts = term->finite[l] & ~sum->special[l];
     const uint64_t halves = significand >> right;
     const int64_t half = below & 1 & (int64_t)halves, rest = below & 1 & truth(halves << right != significand);
     const uint64_t kept = (uint64_t)choose(below, (int64_t)(halves >> 1), (int64_t)(significand << left));
     const int64_t remainder = term->negative[l] | (int64_t)(kept & 1) << 1 | half << 2 | rest << 3;
     const uint64_t magnitude = (uint64_t)~dropped & ((kept + (table >> remainder & 1)) << up);
     const int64_t all = dropped | (below & truth(halves == 0)), part = rest + 2 * half;
-    x->left[l] |= ~dropped & (int64_t)(significand >> greater(MOST_BITS - up - left, 0));
+    x->left[l] |= counts & ~dropped & (int64_t)(significand >> greater(MOST_BITS - up - left, 0));
     sum->sum[l] += with_sign(magnitude, term->negative[l]);
-    losts[l] = choose(term->finite[l], lost + 2 * choose(all, SMMA_LOST_ALL, part) + term->negative[l], no_event);
+    losts[l] = choose(counts, lost + 2 * choose(all, SMMA_LOST_ALL, part) + term->negative[l], no_event);
   }
   lane_see(x, losts);
   if (!gap) return;
@@ -224,7 +239,7 @@ LANE_BODY void lane_add(lanes *x, lane_sum *sum, const lane_step *step, smma_eve
     sum->leading[l] -= leads;
     sum->zeros[l] -= leads & ~term->finite[l];
     sum->alone[l] = choose(leads, alone, sum->alone[l]);
-    gaps[l] = choose(term->finite[l], begins_at + greater(lesser(value, more), 0), no_event);
+    gaps[l] = choose(term->finite[l] & ~sum->special[l], begins_at + greater(lesser(value, more), 0), no_event);
   }
   lane_see(x, gaps);
 }
@@ -267,7 +282,8 @@ LANE_BODY void lane_see_link(lanes *x, const lane_step *step, int number, const 
   FOR_LANES {
     const int64_t subnormal = subnormals & truth(accumulator->significand[l] >> accumulator->fraction_bits == 0);
     const int64_t some = choose(subnormal, SMMA_LINK_SUBNORMAL, SMMA_LINK_NORMAL);
-    event[l] = first + choose(accumulator->finite[l], some, SMMA_LINK_ZERO);
+    const int64_t special = accumulator->special[l], of_special = SMMA_LINK_INFINITE + special - SMMA_INFINITE;
+    event[l] = first + choose(truth(special != 0), of_special, accumulator->finite[l] & some);
   }
   lane_see(x, event);
 }
@@ -281,6 +297,7 @@ LANE_BODY void lane_end(const lane_sum *sum, int bits, lane_node *out) {
     out->exponent[l] = sum->reference[l];
     out->negative[l] = negative;
     out->finite[l] = sum->finite[l];
+    out->special[l] = 0;
   }
 }
 
@@ -296,15 +313,28 @@ LANE_BODY uint64_t limit_lane(watch *w, const smma_step *s, uint64_t sum) {
 LANE_BODY void round_lane(lanes *x, const smma_step *s, const lane_node *const *term, int count, const lane_node *cut,
                           int l, lane_node *out) {
   const smma_encoding f = smma_encoding_of(s->output);
-  const smma_leading sum = smma_leading_of(lane_node_at(cut, l));
+  const smma_leading sum = smma_leading_of(smma_node_of(lane_number(cut, l), 0));
   smma_node node[MOST_NODES + 1]; /* which nobody looks at where the sum is not zero */
-  for (int i = 0; i < count && !sum.significand; i++) node[i] = lane_node_at(term[i], l);
+  for (int i = 0; i < count && !sum.significand; i++) node[i] = smma_node_of(lane_number(term[i], l), 0);
   x->d[l] = smma_composed_code(s, sum, node, count);
   if (sum.significand)
     see_rounded(&x->row[l], s, sum, x->d[l]);
   else
     see_zero(&x->row[l], node, count, x->d[l], f);
-  lane_put(x, out, l, smma_decode(f, x->d[l]));
+  lane_put(out, l, smma_decode(f, x->d[l]));
+}
+
+/* The sum of one row of which a term is special, by the core. */
+LANE_BODY void special_lane(lanes *x, const smma_step *s, const lane_node *const *term, int count, int l,
+                            lane_node *out) {
+  const int fraction_bits = out->fraction_bits;
+  smma_node node[MOST_NODES + 1], sum;
+  for (int i = 0; i < count; i++) node[i] = smma_node_of(lane_number(term[i], l), 0);
+  sum = smma_fuse_unwatched(s, x->space->operation.rule.nan, node, count);
+  see_special_sum(&x->row[l], s, smma_special_terms(node, count).kind == SMMA_NAN);
+  x->d[l] = sum.code;
+  lane_put(out, l, (smma_number){1, 0, 0, sum.kind, sum.negative});
+  out->fraction_bits = fraction_bits;
 }
 
 /* smma_fuse, of which the accumulator is the last of `count` terms if there are more than a group takes. */
@@ -322,14 +352,18 @@ LANE_BODY void lane_fuse(lanes *x, const lane_step *step, int number, const lane
   lane_refer(&sum, s->reference);
   for (int i = 0; i < s->take; i++) lane_add(x, &sum, step, SMMA_OF_TERMS, bits, place[i], term[i], brought[i]);
   if (accumulates) lane_add(x, &sum, step, SMMA_OF_ACCUMULATORS, bits, number, term[s->take], brought[s->take]);
-  for (int l = 0; l < LANES && s->width != SMMA_NONE; l++) sum.sum[l] = limit_lane(&x->row[l], s, sum.sum[l]);
+  for (int l = 0; l < LANES && s->width != SMMA_NONE; l++)
+    if (!sum.special[l]) sum.sum[l] = limit_lane(&x->row[l], s, sum.sum[l]);
   if (s->reference == SMMA_NONE) lane_see_lead(x, &sum, step->block[SMMA_EVENT_LEAD][SMMA_OF_SUMS - SMMA_OF_TERMS]);
   lane_see_shift(x, &sum, bits, step->block[SMMA_EVENT_SHIFT][SMMA_OF_SUMS - SMMA_OF_TERMS]);
-  lane_end(&sum, bits, s->output == SMMA_NO_FORMAT ? out : &cut);
-  for (int l = 0; l < LANES && s->output != SMMA_NO_FORMAT; l++)
-    if (x->left[l])
-      lane_put(x, out, l, smma_decode(smma_encoding_of(s->output), 0));
-    else
+  lane_end(&sum, bits, &cut);
+  *out = cut;
+  for (int l = 0; l < LANES; l++)
+    if (x->left[l] && s->output != SMMA_NO_FORMAT)
+      lane_put(out, l, smma_decode(smma_encoding_of(s->output), 0));
+    else if (sum.special[l])
+      special_lane(x, s, term, count, l, out);
+    else if (s->output != SMMA_NO_FORMAT)
       round_lane(x, s, term, count, &cut, l, out);
 }
 
@@ -413,8 +447,8 @@ LANE_BODY void lane_addend(lanes *x) {
   const smma_encoding f = smma_encoding_of(o->d);
   for (int l = 0; l < LANES; l++) {
     const uint64_t c = smma_reformat(x->space->c, o->d, o->rule.nan, x->code[l]);
-    lane_put(x, &x->c, l, smma_flush(o->rule.with.composition.subnormal_c, smma_decode(f, c)));
-    lane_put(x, &x->zero, l, smma_decode(f, 0));
+    lane_put(&x->c, l, smma_flush(o->rule.with.composition.subnormal_c, smma_decode(f, c)));
+    lane_put(&x->zero, l, smma_decode(f, 0));
   }
 }
 
@@ -435,11 +469,21 @@ LANE_BODY void lane_limit(lanes *x, const lane_node *product, int limit) {
   FOR_LANES x->left[l] |= product->finite[l] & truth(leads[l] >= limit);
 }
 
-LANE_BODY void lane_products(lanes *x, const smma_rows *rows, size_t first, size_t count) {
+/* What is special in a row, and whether its NaN are those of operands, which lanes do not keep. */
+LANE_BODY void see_special_lane(lanes *x, int l) {
+  const smma_operation *o = &x->space->operation;
+  smma_decoded row;
+  for (int k = 0; k < o->k; k++) row.a[k] = lane_number(&x->node[k], l), row.b[k] = lane_number(&x->b[k], l);
+  for (int i = 0; i < smma_scale_count(o->k, o->scale_block); i++)
+    row.scale_a[i] = lane_number(&x->scale_a[i], l), row.scale_b[i] = lane_number(&x->scale_b[i], l);
+  x->row[l].step = 0;
+  see_special(&x->row[l], &row, lane_number(&x->c, l));
+  x->left[l] |= !smma_has_one_nan(o->rule.nan);
+}
+
+LANE_BODY void lane_products(lanes *x) {
   const smma_operation *o = &x->space->operation;
   const int limit = o->rule.with.composition.product_limit;
-  lane_part(x, rows, first, count, SMMA_OF_A, x->node);
-  lane_part(x, rows, first, count, SMMA_OF_B, x->b);
   for (int k = 0; k < o->k; k++) {
     lane_multiply(x, &x->node[k], &x->b[k]);
     if (limit != SMMA_NONE) lane_limit(x, &x->node[k], limit);
@@ -451,12 +495,16 @@ LANE_BODY void count_lanes(lanes *x, const smma_rows *rows, size_t first, size_t
   const smma_operation *o = &x->space->operation;
   const smma_composition *p = &o->rule.with.composition;
   x->seen = 0;
-  for (size_t l = 0; l < LANES; l++) x->left[l] = l >= count, x->row[l].count = 0;
-  lane_products(x, rows, first, count);
-  lane_part(x, rows, first, count, SMMA_OF_C, &x->c);
-  lane_addend(x);
+  for (size_t l = 0; l < LANES; l++) x->left[l] = l >= count, x->special[l] = x->row[l].count = 0;
+  lane_part(x, rows, first, count, SMMA_OF_A, x->node);
+  lane_part(x, rows, first, count, SMMA_OF_B, x->b);
   lane_part(x, rows, first, count, SMMA_OF_SCALE_A, x->scale_a);
   lane_part(x, rows, first, count, SMMA_OF_SCALE_B, x->scale_b);
+  lane_part(x, rows, first, count, SMMA_OF_C, &x->c);
+  for (int l = 0; l < (int)count; l++)
+    if (x->special[l]) see_special_lane(x, l);
+  lane_addend(x);
+  lane_products(x);
   for (int step = 0; step <= p->steps; step++) {
     const int nodes = step < p->steps ? x->space->step[step].nodes : 1;
     if (step > 0) lane_take_step(x, &x->step[step - 1], nodes);

@@ -225,6 +225,12 @@ static void see_sum(watch *w, const smma_step *s, const smma_node *term, int cou
     see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
 }
 
+/* A sum that is not finite. */
+static void see_special_sum(watch *w, const smma_step *s, bool nan) {
+  if (s->output != SMMA_NO_FORMAT)
+    tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+}
+
 /* ---- Chains ---- */
 
 static smma_link_event link_of(const smma_step *s, smma_node n) {
@@ -263,8 +269,7 @@ static void watch_sum(const void *step, const void *terms, int count, const void
     tell(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
   if (special || beyond) {
     const bool nan = smma_special_terms(term, count).kind == SMMA_NAN || (beyond && sum.kind == SMMA_NAN);
-    if (s->output != SMMA_NO_FORMAT)
-      tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+    see_special_sum(w, s, nan);
     return;
   }
   reference = smma_reference_exponent(s, term, count);
