@@ -130,6 +130,13 @@ static void test_counts(void **state) {
     const smma_instruction *i = smma_catalogue_at(n);
     if (smma_catalogue_twin(i) == i) check_counts(i, ROWS / 4 + 3);
   }
+  for (uint64_t u = 0; u < 4 * UNITS; u++) {
+    const smma_custom c = random_composition(1000 + u);
+    const smma_instruction *i = smma_custom_make(&c);
+    assert_non_null(i);
+    check_counts(i, 67);
+    smma_custom_free(i);
+  }
 }
 
 static void test_instructions(void **state) {

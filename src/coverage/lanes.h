@@ -327,14 +327,13 @@ LANE_BODY void round_lane(lanes *x, const smma_step *s, const lane_node *const *
 /* The sum of one row of which a term is special, by the core. */
 LANE_BODY void special_lane(lanes *x, const smma_step *s, const lane_node *const *term, int count, int l,
                             lane_node *out) {
-  const int fraction_bits = out->fraction_bits;
   smma_node node[MOST_NODES + 1], sum;
   for (int i = 0; i < count; i++) node[i] = smma_node_of(lane_number(term[i], l), 0);
   sum = smma_fuse_unwatched(s, x->space->operation.rule.nan, node, count);
   see_special_sum(&x->row[l], s, smma_special_terms(node, count).kind == SMMA_NAN);
   x->d[l] = sum.code;
-  lane_put(out, l, (smma_number){1, 0, 0, sum.kind, sum.negative});
-  out->fraction_bits = fraction_bits;
+  if (s->output == SMMA_NO_FORMAT) sum.fraction_bits = (int16_t)out->fraction_bits; /* as the other rows have them */
+  lane_put(out, l, (smma_number){sum.significand.low, sum.exponent, sum.fraction_bits, sum.kind, sum.negative});
 }
 
 /* smma_fuse, of which the accumulator is the last of `count` terms if there are more than a group takes. */
@@ -441,14 +440,13 @@ LANE_BODY void lane_part(lanes *x, const smma_rows *rows, size_t first, size_t c
   }
 }
 
-/* C in the format of d, as a term. */
+/* C as a term, in the format of d. */
 LANE_BODY void lane_addend(lanes *x) {
   const smma_operation *o = &x->space->operation;
-  const smma_encoding f = smma_encoding_of(o->d);
-  for (int l = 0; l < LANES; l++) {
+  const smma_subnormal_policy subnormals = o->rule.with.composition.subnormal_c;
+  for (int l = 0; l < LANES && (x->space->c != o->d || subnormals != SMMA_SUBNORMALS_KEPT); l++) {
     const uint64_t c = smma_reformat(x->space->c, o->d, o->rule.nan, x->code[l]);
-    lane_put(&x->c, l, smma_flush(o->rule.with.composition.subnormal_c, smma_decode(f, c)));
-    lane_put(&x->zero, l, smma_decode(f, 0));
+    lane_put(&x->c, l, smma_flush(subnormals, smma_decode(smma_encoding_of(o->d), c)));
   }
 }
 

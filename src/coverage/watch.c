@@ -462,7 +462,10 @@ static lanes *lanes_of(const smma_event_space *space) {
   lanes *x = smma_aligned_malloc(sizeof *x);
   if (!x) return NULL;
   x->space = space;
-  for (int l = 0; l < LANES; l++) x->row[l] = (watch){.space = space, .told = x->told[l]};
+  for (int l = 0; l < LANES; l++) {
+    x->row[l] = (watch){.space = space, .told = x->told[l]};
+    lane_put(&x->zero, l, smma_decode(smma_encoding_of(space->operation.d), 0));
+  }
   for (int n = 0; n < space->operation.rule.with.composition.steps; n++) x->step[n] = lane_step_of(space, n);
   return x;
 }
