@@ -7,6 +7,7 @@
 #include "isa/catalogue.h"
 #include "operands.h"
 #include "random_unit.h"
+#include "rows/generate.h"
 #include "support.h"
 
 /* Rows that a cover is searched among, and random units. */
@@ -85,6 +86,59 @@ static void check_cover(const smma_instruction *i) {
   smma_cover_free(&cover);
 }
 
+/* ---- Many rows at once ---- */
+
+static void count(void *context, size_t event) { ((uint64_t *)context)[event]++; }
+
+/* What rows make happen is the same whether they are counted together or watched one by one: operands that reach
+   corners, then generated ones of all kinds in turn. Their number is no multiple of anything. */
+static void check_counts(const smma_instruction *i, size_t rows) {
+  const smma_operation o = smma_operation_of(i);
+  smma_event_space space;
+  smma_rows all;
+  uint64_t *together, *one_by_one, *d;
+  if (!smma_event_space_make(i, &space)) return;
+  assert_true(smma_rows_allocate(i, rows, &all));
+  smma_generate_rows(&all, 9, 0, rows, SMMA_ROWS_KINDS, SMMA_ROWS_RANDOM);
+  for (size_t r = 0; r < rows / 2; r++) {
+    const smma_row row = operands_row(&o, 4, r);
+    smma_rows_put(&all, r, &row);
+  }
+  together = calloc(2 * space.events + rows, sizeof *together);
+  assert_non_null(together);
+  one_by_one = together + space.events, d = one_by_one + space.events;
+  assert_true(smma_count_events(&space, &all, rows, together, d));
+  for (size_t r = 0; r < rows; r++) {
+    smma_row row;
+    smma_rows_get(&all, r, &row);
+    assert_int_equal(d[r], smma_watch_row(&space, &row, &(smma_event_watcher){count, one_by_one}));
+  }
+  for (size_t e = 0; e < space.events; e++) {
+    char words[200];
+    if (together[e] != one_by_one[e])
+      fail_msg("%s %s: \"%s\": %llu rows together, %llu one by one", smma_arch_name(i), i->name,
+               smma_event_words(&space, e, words, sizeof words), (unsigned long long)together[e],
+               (unsigned long long)one_by_one[e]);
+  }
+  free(together);
+  smma_rows_free(&all);
+}
+
+static void test_counts(void **state) {
+  (void)state;
+  for (size_t n = 0; n < smma_catalogue_count(); n++) {
+    const smma_instruction *i = smma_catalogue_at(n);
+    if (smma_catalogue_twin(i) == i) check_counts(i, ROWS / 4 + 3);
+  }
+  for (uint64_t u = 0; u < 4 * UNITS; u++) {
+    const smma_custom c = random_composition(1000 + u);
+    const smma_instruction *i = smma_custom_make(&c);
+    assert_non_null(i);
+    check_counts(i, 67);
+    smma_custom_free(i);
+  }
+}
+
 static void test_instructions(void **state) {
   (void)state;
   for (size_t n = 0; n < sizeof instructions / sizeof instructions[0]; n++) {
@@ -102,6 +156,7 @@ static void test_random_units(void **state) {
     const smma_instruction *i = smma_custom_make(&c);
     assert_non_null(i);
     check_rows(i, ROWS / 4);
+    check_counts(i, ROWS / 4 + 3);
     if (u % 4 == 0) check_cover(i);
     smma_custom_free(i);
   }
@@ -184,7 +239,8 @@ static void test_repeats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events), cmocka_unit_test(test_instructions),
-                                     cmocka_unit_test(test_random_units), cmocka_unit_test(test_repeats)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events), cmocka_unit_test(test_counts),
+                                     cmocka_unit_test(test_instructions), cmocka_unit_test(test_random_units),
+                                     cmocka_unit_test(test_repeats)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

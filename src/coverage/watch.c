@@ -15,27 +15,31 @@ static void watch_cut_sum(const void *sum);
 /* The row that this thread computes. */
 typedef struct {
   const smma_event_space *space;
-  const smma_event_watcher *watcher; /* or, without one, how often each event happened */
+  const smma_event_watcher *watcher; /* or, without one, how often each event happened; or all that did */
   uint64_t *hits;
+  size_t *told;
+  int count;
   int step, sum; /* the sum that comes next */
   smma_node cut; /* the last sum of cut terms, before it is rounded */
 } watch;
 
 static _Thread_local watch *watching;
 
-static inline void happen(const watch *w, size_t event) {
-  if (w->hits)
+static inline void happen(watch *w, size_t event) {
+  if (w->told)
+    w->told[w->count++] = event;
+  else if (w->hits)
     w->hits[event]++;
   else
     w->watcher->happened(w->watcher->context, event);
 }
 
-static inline void tell(const watch *w, int block, int place, int value) {
+static inline void tell(watch *w, int block, int place, int value) {
   const smma_event_block *b = &w->space->block[block];
   happen(w, b->first + (size_t)(place * b->values + value));
 }
 
-static int block_of(const watch *w, smma_event_kind kind, smma_event_owner owner) {
+static inline int block_of(const watch *w, smma_event_kind kind, smma_event_owner owner) {
   return w->space->of[kind][w->step][owner - SMMA_OF_TERMS];
 }
 
@@ -58,7 +62,7 @@ static smma_lost lost_of(const smma_step *s, int i, smma_node term, int referenc
   return half ? (rest ? SMMA_LOST_MORE : SMMA_LOST_HALF) : rest ? SMMA_LOST_LESS : SMMA_LOST_NOTHING;
 }
 
-static void see_term(const watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
+static void see_term(watch *w, const smma_step *s, int i, smma_node term, int place, int reference) {
   const smma_event_owner owner = i == s->take ? SMMA_OF_ACCUMULATORS : SMMA_OF_TERMS;
   const int block = block_of(w, SMMA_EVENT_GAP, owner), lost = block_of(w, SMMA_EVENT_LOST, owner);
   if (term.kind != SMMA_FINITE) return;
@@ -69,8 +73,7 @@ static void see_term(const watch *w, const smma_step *s, int i, smma_node term, 
   if (lost >= 0) tell(w, lost, 0, 2 * (int)lost_of(s, i, term, reference) + term.negative);
 }
 
-static void see_lead(const watch *w, const smma_step *s, const smma_node *term, const int *place, int count,
-                     int reference) {
+static void see_lead(watch *w, const smma_step *s, const smma_node *term, const int *place, int count, int reference) {
   int leading = 0, first = 0, zeros = 0;
   for (int i = 0; i < count; i++)
     if (smma_brought_exponent(smma_cut_of(s, i), term[i]) == reference) {
@@ -97,7 +100,7 @@ static int greatest_of(const smma_node *term, int count) {
   return most;
 }
 
-static void see_shift(const watch *w, smma_leading sum, const smma_node *term, int count) {
+static void see_shift(watch *w, smma_leading sum, const smma_node *term, int count) {
   const int block = block_of(w, SMMA_EVENT_SHIFT, SMMA_OF_SUMS), most = greatest_of(term, count);
   int shift;
   if (most == SMMA_NO_EXPONENT) return;
@@ -121,7 +124,7 @@ static bool any_below(smma_leading x, int at) {
   return x.sticky || (shift > 0 && smma_low_bits(x.significand, shift < 64 ? shift : 64) != 0);
 }
 
-static void see_zero(const watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
+static void see_zero(watch *w, const smma_node *term, int count, uint64_t code, smma_encoding f) {
   const int block = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
   bool zeros = true;
   for (int i = 0; i < count; i++) zeros = zeros && term[i].kind == SMMA_ZERO;
@@ -138,7 +141,7 @@ static uint64_t units_of(smma_leading x, int last) {
 }
 
 /* A sum that is not zero, rounded to the output. */
-static void see_rounding(const watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+static void see_rounding(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const int result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), least = smma_minimum_exponent(f);
   const smma_number most = smma_decode(f, smma_largest_fields(f) << f.ignored_bits), d = smma_decode(f, code);
@@ -176,7 +179,7 @@ static smma_leading unrounded(const watch *w, const smma_step *s, const smma_nod
 }
 
 /* An integer is not rounded. */
-static void see_integer(const watch *w, const smma_step *s, smma_leading x, uint64_t code) {
+static void see_integer(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   const smma_encoding f = smma_encoding_of(s->output);
   const smma_number d = smma_decode(f, code);
   const int shift = x.exponent - (d.exponent - d.fraction_bits), result = block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS);
@@ -197,24 +200,35 @@ static bool exceeds_width(const smma_step *s, const smma_node *term, int count) 
          whole.significand.low != limited.significand.low;
 }
 
-static void see_sum(const watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
-  smma_leading x = unrounded(w, s, term, count);
-  see_shift(w, x, term, count);
-  if (s->output == SMMA_NO_FORMAT) return;
-  if (s->width != SMMA_NONE && exceeds_width(s, term, count))
-    tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH);
-  if (!x.significand) {
-    see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
-    return;
-  }
+static void see_width(watch *w) { tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, SMMA_RESULT_WIDTH); }
+
+/* A sum that is not zero, and its code in the output's format. */
+static void see_rounded(watch *w, const smma_step *s, smma_leading x, uint64_t code) {
   if (s->narrow_bits != SMMA_NONE)
     x = smma_narrowed(x, s->narrow_bits,
                       s->narrow_subnormals ? smma_minimum_exponent(smma_encoding_of(s->output)) : SMMA_NONE,
                       s->narrow_rounding);
   if (smma_is_integer(s->output))
-    see_integer(w, s, x, sum.code);
+    see_integer(w, s, x, code);
   else if (x.significand)
-    see_rounding(w, s, x, sum.code);
+    see_rounding(w, s, x, code);
+}
+
+static void see_sum(watch *w, const smma_step *s, const smma_node *term, int count, smma_node sum) {
+  const smma_leading x = unrounded(w, s, term, count);
+  see_shift(w, x, term, count);
+  if (s->output == SMMA_NO_FORMAT) return;
+  if (s->width != SMMA_NONE && exceeds_width(s, term, count)) see_width(w);
+  if (x.significand)
+    see_rounded(w, s, x, sum.code);
+  else
+    see_zero(w, term, count, sum.code, smma_encoding_of(s->output));
+}
+
+/* A sum that is not finite. */
+static void see_special_sum(watch *w, const smma_step *s, bool nan) {
+  if (s->output != SMMA_NO_FORMAT)
+    tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
 }
 
 /* ---- Chains ---- */
@@ -255,8 +269,7 @@ static void watch_sum(const void *step, const void *terms, int count, const void
     tell(w, block_of(w, SMMA_EVENT_LINK, SMMA_OF_ACCUMULATORS), number, link_of(s, term[s->take]));
   if (special || beyond) {
     const bool nan = smma_special_terms(term, count).kind == SMMA_NAN || (beyond && sum.kind == SMMA_NAN);
-    if (s->output != SMMA_NO_FORMAT)
-      tell(w, block_of(w, SMMA_EVENT_RESULT, SMMA_OF_SUMS), 0, nan ? SMMA_RESULT_NAN : SMMA_RESULT_INFINITE);
+    see_special_sum(w, s, nan);
     return;
   }
   reference = smma_reference_exponent(s, term, count);
@@ -294,7 +307,7 @@ static inline smma_operand_class class_of(smma_encoding f, uint64_t most, uint64
   return class_by_decoding(f, code);
 }
 
-static void see_operands(const watch *w, const smma_row *row) {
+static void see_operands(watch *w, const smma_row *row) {
   const smma_event_space *space = w->space;
   for (int b = 0; b < space->blocks && space->block[b].kind == SMMA_EVENT_OPERAND; b++) {
     const smma_event_block *block = &space->block[b];
@@ -341,7 +354,7 @@ static bool any_special(const smma_operation *o, const smma_decoded *x, smma_num
   return special;
 }
 
-static void see_special(const watch *w, const smma_decoded *x, smma_number c) {
+static void see_special(watch *w, const smma_decoded *x, smma_number c) {
   const int block = block_of(w, SMMA_EVENT_SPECIAL, SMMA_OF_SUMS);
   specials s;
   if (block < 0 || !any_special(&w->space->operation, x, c)) return;
@@ -392,26 +405,87 @@ uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, cons
   return see_row(&w, row);
 }
 
+/* ---- Many of them ---- */
+
+#include "coverage/lanes.h"
+
+/* Rows that are counted, and what a thread counts them with. */
+typedef struct {
+  const smma_event_space *space;
+  const smma_rows *rows;
+  uint64_t *hits, *d; /* how often each event happened, with one more; results, or NULL */
+  lanes *lanes;       /* NULL: lanes do not take the rule */
+} counter;
+
+static __attribute__((noinline)) uint64_t count_row(const counter *c, size_t r) {
+  watch w = {.space = c->space, .hits = c->hits};
+  smma_row row;
+  smma_rows_get(c->rows, r, &row);
+  return see_row(&w, &row);
+}
+
+static inline void count_part(const counter *c, size_t first, size_t count) {
+  uint64_t d[LANES];
+  if (c->lanes) count_lanes(c->lanes, c->rows, first, count, c->hits, d);
+  for (size_t l = 0; l < count; l++) {
+    if (!c->lanes || c->lanes->left[l]) d[l] = count_row(c, first + l);
+    if (c->d) c->d[first + l] = d[l];
+  }
+}
+
+typedef void count_function(const counter *c, size_t first, size_t count);
+
+#ifdef __x86_64__
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"), flatten)) static void count_part_avx512(const counter *c,
+                                                                                                     size_t first,
+                                                                                                     size_t count) {
+  count_part(c, first, count);
+}
+
+__attribute__((target("avx2"), flatten)) static void count_part_avx2(const counter *c, size_t first, size_t count) {
+  count_part(c, first, count);
+}
+#endif
+
+/* On the widest vectors of this CPU. */
+static count_function *count_function_here(void) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    return count_part_avx512;
+  if (__builtin_cpu_supports("avx2")) return count_part_avx2;
+#endif
+  return count_part;
+}
+
+static lanes *lanes_of(const smma_event_space *space) {
+  lanes *x = smma_aligned_malloc(sizeof *x);
+  if (!x) return NULL;
+  x->space = space;
+  for (int l = 0; l < LANES; l++) {
+    x->row[l] = (watch){.space = space, .told = x->told[l]};
+    lane_put(&x->zero, l, smma_decode(smma_encoding_of(space->operation.d), 0));
+  }
+  for (int n = 0; n < space->operation.rule.with.composition.steps; n++) x->step[n] = lane_step_of(space, n);
+  return x;
+}
+
 bool smma_count_events(const smma_event_space *space, const smma_rows *rows, size_t count, uint64_t *hits,
                        uint64_t *d) {
+  count_function *const count_rows = count_function_here();
   bool ok = true;
 #pragma omp parallel num_threads(smma_default_threads()) if (count > 64) reduction(&& : ok)
   {
-    uint64_t *own = calloc(space->events, sizeof *own);
-    watch w = {.space = space, .hits = own};
-    ok = own != NULL;
+    counter c = {space, rows, calloc(space->events + 1, sizeof *hits), d, NULL};
+    if (lanes_take(space)) c.lanes = lanes_of(space);
+    ok = c.hits != NULL;
 #pragma omp for schedule(static)
-    for (size_t r = 0; r < count; r++) {
-      smma_row row;
-      uint64_t result;
-      if (!own) continue;
-      smma_rows_get(rows, r, &row);
-      result = see_row(&w, &row);
-      if (d) d[r] = result;
-    }
+    for (size_t r = 0; r < count; r += LANES)
+      if (c.hits) count_rows(&c, r, count - r < LANES ? count - r : LANES);
 #pragma omp critical
-    for (size_t e = 0; own && e < space->events; e++) hits[e] += own[e];
-    free(own);
+    for (size_t e = 0; c.hits && e < space->events; e++) hits[e] += c.hits[e];
+    free(c.hits);
+    smma_aligned_free(c.lanes);
   }
   return ok;
 }
