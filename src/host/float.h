@@ -9,17 +9,18 @@ typedef enum {
   SMMA_MODE_TOWARD_ZERO,
   SMMA_MODE_DOWN,
   SMMA_MODE_UP,
-  SMMA_MODE_FLUSH
+  SMMA_MODE_FLUSH,
+  SMMA_MODE_FLUSH_DOWN
 } smma_float_mode;
 
 /* Sets the mode, every exception masked, and returns what to restore. Code whose result depends on the mode must be
-   called through a pointer: compilers move arithmetic across this. SMMA_MODE_FLUSH rounds to nearest even, reads
-   subnormals as and turns them into zeros where the machine can. */
+   called through a pointer: compilers move arithmetic across this. SMMA_MODE_FLUSH rounds to nearest even,
+   SMMA_MODE_FLUSH_DOWN down; both read subnormals as and turn them into zeros where the machine can. */
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 typedef unsigned smma_float_state;
 static inline smma_float_state smma_float_enter(smma_float_mode mode) {
-  static const unsigned control[] = {0x1f80, 0x7f80, 0x3f80, 0x5f80, 0x9fc0};
+  static const unsigned control[] = {0x1f80, 0x7f80, 0x3f80, 0x5f80, 0x9fc0, 0xbfc0};
   smma_float_state state = _mm_getcsr();
   _mm_setcsr(control[mode]);
   return state;
@@ -29,7 +30,12 @@ static inline void smma_float_leave(smma_float_state state) { _mm_setcsr(state);
 typedef uint64_t smma_float_state;
 static inline void smma_float_leave(smma_float_state state) { __asm__ volatile("msr fpcr, %0" : : "r"(state)); }
 static inline smma_float_state smma_float_enter(smma_float_mode mode) {
-  static const uint64_t control[] = {0, UINT64_C(3) << 22, UINT64_C(2) << 22, UINT64_C(1) << 22, UINT64_C(1) << 24};
+  static const uint64_t control[] = {0,
+                                     UINT64_C(3) << 22,
+                                     UINT64_C(2) << 22,
+                                     UINT64_C(1) << 22,
+                                     UINT64_C(1) << 24,
+                                     UINT64_C(1) << 24 | UINT64_C(2) << 22};
   smma_float_state state;
   __asm__ volatile("mrs %0, fpcr" : "=r"(state));
   smma_float_leave(control[mode]);
@@ -43,7 +49,7 @@ static inline smma_float_state smma_float_enter(smma_float_mode mode) {
   fegetenv(&state);
   fesetenv(FE_DFL_ENV);
   if (mode == SMMA_MODE_TOWARD_ZERO) fesetround(FE_TOWARDZERO);
-  if (mode == SMMA_MODE_DOWN) fesetround(FE_DOWNWARD);
+  if (mode == SMMA_MODE_DOWN || mode == SMMA_MODE_FLUSH_DOWN) fesetround(FE_DOWNWARD);
   if (mode == SMMA_MODE_UP) fesetround(FE_UPWARD);
   return state;
 }

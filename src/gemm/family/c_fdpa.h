@@ -4,13 +4,16 @@
    of 2^(E - 24), where E is the greatest of all e and C - 2: so c is below 2^27 units, and sums below 2^30. They are
    converted to binary32, RNE, and scaled back; of BF16 the lower half is then cut off.
    - GD-FDPA: products are rounded down in units of their group, which is done by adding to the exponent field and
-     converting, then the groups' sums by shifting. A product of -0 is made +0, which would round down to -1.
+     converting, then the groups' sums by shifting. A product of -0 is made +0, which would round down to -1. Of a
+     group's products one has its exponent, and is an integer in its units, also in those of a group up to 10 binades
+     above where products have 16 bits, and of one up to 8 above where they have 22 and are converted with four bits
+     more, below 2^31: so near groups are rounded down in units of the greater exponent, and shifted alike.
    - C-FDPA: products are multiplied by 2^(24 - E) with the sign of c; the sign of what comes out, zeros' too, is the
      one unit that they count less.
    How exponents are compared: deficits_compare.h. c is the result as it is, -0 as +0, where all products are zero (the
    complements of two zeros are less than what rounding sees of c), and where it is infinite, as a run's own sums may
-   become. Rows without either are computed in a pass of their own; a row whose exponents do not fit is left to the
-   core. */
+   become. Rows without either, with groups that are near each other, are computed as soon as their exponents are known,
+   others after these; a row whose exponents do not fit is left to the core. */
 #ifndef SMMA_GEMM_FAMILY_C_FDPA_H
 #define SMMA_GEMM_FAMILY_C_FDPA_H
 
@@ -24,6 +27,13 @@ typedef struct {
   bool opposing, wide; /* C-FDPA; formats with 8 exponent bits */
   smma_format output;
 } c_fdpa_shape;
+
+enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
+
+/* How many bits more than F a group's products are converted with. */
+static inline int c_fdpa_more_bits(int length, int group, bool wide) {
+  return length > group && !wide ? C_FDPA_MORE_BITS : 0;
+}
 
 static bool c_fdpa_takes(const smma_operation *o) {
   const smma_c_fdpa *p = &o->rule.with.c_fdpa;
@@ -46,11 +56,14 @@ typedef struct {
   vi up, down;               /* of the deficit of E + 2, top - it: the same are up + that and down - that */
   int32_t bases;             /* 2^base of the columns, as bits */
   vf zero;
+  vi more; /* c_fdpa_more_bits as a field */
   vb picker[4], certain;
+  vb near; /* by how much the sums of bytes of near groups differ at most */
   bool saturates;
 } c_fdpa_words;
 
-static inline c_fdpa_words c_fdpa_words_of(const smma_operation *o, int base) {
+static inline c_fdpa_words c_fdpa_words_of(c_fdpa_shape s, const smma_operation *o, int base) {
+  const int near = 2 * (s.wide ? C_FDPA_NEAR_WIDE : C_FDPA_NEAR);
   c_fdpa_words w;
   w.top = vi_keep(vi_set((int32_t)((uint32_t)(129 + deficit_top(o) + base) << 23)));
   w.exponents = vi_keep(vi_set(255 << 23));
@@ -58,9 +71,11 @@ static inline c_fdpa_words c_fdpa_words_of(const smma_operation *o, int base) {
   w.unit = vi_keep(vi_set(26 << 23));
   w.up = vi_keep(vi_subtract(w.scale, w.top)), w.down = vi_keep(vi_subtract(w.top, w.unit));
   w.bases = (int32_t)((uint32_t)(127 + base) << 23);
+  w.more = vi_keep(vi_set(c_fdpa_more_bits(s.length, s.group, s.wide) << 23));
   w.zero = vi_as_float(vi_keep(vi_set(0)));
   for (int v = 0; v < 4; v++) w.picker[v] = vb_keep(vb_picker(v));
   w.certain = vb_keep(vb_repeat(DEFICIT_CERTAIN * 0x01010101));
+  w.near = vb_keep(vb_repeat(near * 0x01010101));
   w.saturates = o->rule.with.c_fdpa.overflow == SMMA_SUM_SATURATES;
   return w;
 }
@@ -125,7 +140,8 @@ static inline __attribute__((always_inline)) vi c_fdpa_group(c_fdpa_shape s, con
   vi sum = vi_set(0);
   UNROLL for (int k = first; k < first + s.group; k++) {
     const vf x = vi_as_float(vi_set((int32_t)*deficit_row_word(a, k)));
-    const vf p = vf_multiply_add(x, vf_load((const float *)b + (k * 4 + v) * LANES), w->zero);
+    const vf y = vi_as_float(vi_keep(vi_load((const int32_t *)b + (k * 4 + v) * LANES)));
+    const vf p = vf_multiply_add(x, y, w->zero);
     const vi term = vf_floor(vi_as_float(vi_add(vf_bits(p), deficit)));
     sum = k == first ? term : vi_add(sum, term);
   }
@@ -146,16 +162,32 @@ static inline __attribute__((always_inline)) vf c_fdpa_add_down(c_fdpa_shape s, 
                                                                 const unsigned char *b, int v) {
   const int groups = s.length / s.group;
   const vi products = groups == 2 ? vi_min(deficit[0], deficit[1]) : deficit[0];
-  vi of_c = vi_and(vf_bits(c), w->exponents), least, sum;
+  vi of_c = vi_and(vf_bits(c), w->exponents), least, lower, sum;
   vf unit;
   if (s.output == SMMA_F16) of_c = vi_max(of_c, vi_set(C_FDPA_LEAST_OF_HALF));
   least = vi_min(products, vi_subtract(top, of_c));
   unit = vi_as_float(vi_subtract(w->down, least));
   sum = c_fdpa_round_down(s, vf_multiply(c, vi_as_float(vi_add(w->up, least))), unit);
+  lower = c_fdpa_more_bits(s.length, s.group, s.wide) ? vi_subtract(least, w->more) : least;
   UNROLL for (int g = 0; g < groups; g++) {
     const vi group = c_fdpa_group(s, w, g * s.group, deficit[g], a, b, v);
-    sum = vi_add(sum, vi_shift_down_by(group, vi_shift_right(vi_subtract(deficit[g], least), 23)));
+    sum = vi_add(sum, vi_shift_down_by(group, vi_shift_right(vi_subtract(deficit[g], lower), 23)));
   }
+  return c_fdpa_round(s, w, sum, unit);
+}
+
+/* The same of two groups that are near each other, in units of the greater exponent. */
+static inline __attribute__((always_inline)) vf c_fdpa_add_near(c_fdpa_shape s, const c_fdpa_words *w, vi top,
+                                                                vi deficit, vf c, const unsigned char *a,
+                                                                const unsigned char *b, int v) {
+  const vi of_products = vi_keep(vi_subtract(top, deficit));
+  const vi exponent = vi_max(vi_and(vf_bits(c), w->exponents), of_products);
+  const vi lower = c_fdpa_more_bits(s.length, s.group, s.wide) ? vi_subtract(of_products, w->more) : of_products;
+  const vi by = vi_shift_right(vi_subtract(exponent, lower), 23);
+  const vf unit = vi_as_float(vi_subtract(exponent, w->unit));
+  vi sum = c_fdpa_round_down(s, vf_multiply(c, vi_as_float(vi_subtract(w->scale, exponent))), unit);
+  UNROLL for (int first = 0; first < s.length; first += s.group) sum =
+      vi_add(sum, vi_shift_down_by(c_fdpa_group(s, w, first, deficit, a, b, v), by));
   return c_fdpa_round(s, w, sum, unit);
 }
 
@@ -191,7 +223,8 @@ static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, con
                                                              const unsigned char *x, const unsigned char *b,
                                                              deficit_least least, float *c) {
   const vi field = vi_set(s.wide ? deficit_row_base_field(s.length, x) : 0), top = vi_add(w->top, field);
-  const vb all = vb_min(least.of[0], least.of[1]);
+  const vb all = vb_min(least.of[0], least.of[1]), near = s.wide ? all : vb_min(all, w->certain);
+  const bool are_near = !keeps && s.length > s.group;
   c_fdpa_words of_row = *w;
   vf d[4], row[2];
   if (s.wide) of_row.up = vi_subtract(w->up, field), of_row.down = vi_add(w->down, field);
@@ -204,17 +237,21 @@ static inline __attribute__((always_inline)) void c_fdpa_row(c_fdpa_shape s, con
   UNROLL for (int v = 0; v < 4; v++) {
     const vf start = vf_load(c + v * LANES);
     const vi deficit[2] = {vb_pick(least.of[0], v, w->picker[v]), vb_pick(least.of[1], v, w->picker[v])};
-    d[v] = s.opposing ? c_fdpa_add_opposing(s, w, top, deficit[0], start, row, b, v)
-                      : c_fdpa_add_down(s, &of_row, top, deficit, start, x, b, v);
+    if (s.opposing)
+      d[v] = c_fdpa_add_opposing(s, w, top, deficit[0], start, row, b, v);
+    else if (are_near)
+      d[v] = c_fdpa_add_near(s, w, top, vb_pick(near, v, w->picker[v]), start, x, b, v);
+    else
+      d[v] = c_fdpa_add_down(s, &of_row, top, deficit, start, x, b, v);
     if (keeps) d[v] = c_fdpa_keep(s, w, all, v, start, d[v]);
   }
   UNROLL for (int v = 0; v < 4; v++) vf_store(c + v * LANES, d[v]);
 }
 
-/* The rows of a chunk by the pass that computes them. */
+/* The rows of a chunk that the first pass leaves. */
 typedef struct {
   deficit_chunk least;
-  size_t count[3], row[3][DEFICIT_CHUNK]; /* those that keep no c, those that may, and those that do not fit */
+  size_t count[2], row[2][DEFICIT_CHUNK]; /* those that fit, and those that do not */
 } c_fdpa_passes;
 
 static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) {
@@ -226,34 +263,40 @@ static void c_fdpa_leave(const smma_run *r, size_t row, size_t block, float *c) 
   }
 }
 
-/* First pass: exponents. */
-static inline __attribute__((always_inline)) void c_fdpa_choose(c_fdpa_shape s, const c_fdpa_words *w, int base,
-                                                                const unsigned char *a, const unsigned char *b,
-                                                                size_t rows, bool calm, c_fdpa_passes *p) {
+/* First pass: exponents, and the rows that are done with these. */
+static inline __attribute__((always_inline)) void c_fdpa_begin(c_fdpa_shape s, const c_fdpa_words *w, int base,
+                                                               const unsigned char *a, const unsigned char *b,
+                                                               size_t rows, bool calm, c_fdpa_passes *p,
+                                                               float *accumulator) {
   const int columns_most = deficit_column_bases(s.length, b)[PANEL + 2];
   vb column[4];
   UNROLL for (int k = 0; k < s.length; k++) column[k] = vb_load(b + (size_t)(s.length * 4 + k) * PANEL);
-  p->count[0] = p->count[1] = p->count[2] = 0;
+  p->count[0] = p->count[1] = 0;
   for (size_t row = 0; row < rows; row++) {
     const unsigned char *x = deficit_row(a, deficit_row_block((size_t)s.length), row);
     const deficit_least least = c_fdpa_compare(s, x, column);
+    /* A group of zeros is near any other. */
+    const bool near = s.length == s.group || !vb_any_apart(least.of[0], least.of[1], w->near, w->certain);
     bool zeros;
     const bool fits = c_fdpa_fits(s, w, x, base, columns_most, least, &zeros);
-    const int pass = !fits ? 2 : zeros || !calm;
+    if (fits && !zeros && calm && near) {
+      c_fdpa_row(s, w, false, x, b, least, accumulator + row * PANEL);
+      continue;
+    }
     vb_store(p->least.of[0][row], least.of[0]);
     if (s.length > s.group) vb_store(p->least.of[1][row], least.of[1]);
-    p->row[pass][p->count[pass]++] = row;
+    p->row[!fits][p->count[!fits]++] = row;
   }
 }
 
-/* Second and third pass: rows that keep no c, and those that may. */
-static inline __attribute__((always_inline)) void c_fdpa_rows(c_fdpa_shape s, const c_fdpa_words *w, bool keeps,
+/* Second pass: rows that may keep c, or whose groups are apart. */
+static inline __attribute__((always_inline)) void c_fdpa_rows(c_fdpa_shape s, const c_fdpa_words *w,
                                                               const unsigned char *a, const unsigned char *b,
                                                               const c_fdpa_passes *p, float *accumulator) {
-  for (size_t i = 0; i < p->count[keeps]; i++) {
-    const size_t row = p->row[keeps][i];
+  for (size_t i = 0; i < p->count[0]; i++) {
+    const size_t row = p->row[0][i];
     const deficit_least least = {{vb_load(p->least.of[0][row]), vb_load(p->least.of[s.length > s.group][row])}};
-    c_fdpa_row(s, w, keeps, deficit_row(a, deficit_row_block((size_t)s.length), row), b, least,
+    c_fdpa_row(s, w, true, deficit_row(a, deficit_row_block((size_t)s.length), row), b, least,
                accumulator + row * PANEL);
   }
 }
@@ -265,15 +308,14 @@ static inline __attribute__((always_inline)) void c_fdpa_block(const smma_run *r
   const unsigned char *b = (const unsigned char *)r->b + block * PANEL * deficit_column_block((size_t)s.length);
   const int32_t *range = deficit_column_bases(s.length, b) + PANEL;
   const int base = range[0] == range[1] ? range[0] : TR_LEAST_BASE - 256; /* of all columns, or one out of range */
-  const c_fdpa_words w = c_fdpa_words_of(&r->multiplier->operation, base);
+  const c_fdpa_words w = c_fdpa_words_of(s, &r->multiplier->operation, base);
   float *accumulator = (float *)r->accumulator + first * PANEL;
   c_fdpa_passes p;
-  c_fdpa_choose(s, &w, base, a, b, rows, *calm, &p);
-  c_fdpa_rows(s, &w, false, a, b, &p, accumulator);
-  c_fdpa_rows(s, &w, true, a, b, &p, accumulator);
-  for (size_t i = 0; i < p.count[2]; i++)
-    c_fdpa_leave(r, first + p.row[2][i], block, accumulator + p.row[2][i] * PANEL);
-  if (p.count[2]) *calm = false;
+  c_fdpa_begin(s, &w, base, a, b, rows, *calm, &p, accumulator);
+  c_fdpa_rows(s, &w, a, b, &p, accumulator);
+  for (size_t i = 0; i < p.count[1]; i++)
+    c_fdpa_leave(r, first + p.row[1][i], block, accumulator + p.row[1][i] * PANEL);
+  if (p.count[1]) *calm = false;
 }
 
 /* Whether no sum of the run becomes infinite, and none needs to be kept where all products are zero. Of GD-FDPA, with
@@ -305,7 +347,8 @@ static inline __attribute__((always_inline)) void c_fdpa_panel(const smma_run *r
 /* C-FDPA multiplies what elements are in units of their base; GD-FDPA's terms are integers at a deficit of 0. */
 static void c_fdpa_pack_rows(const smma_pack *pack) {
   const smma_operation *o = &pack->multiplier->operation;
-  deficit_pack_rows(pack, o->rule.algorithm == SMMA_C_FDPA ? 1 : smma_power_of_two(24 - deficit_top(o)));
+  const int more = c_fdpa_more_bits(smma_block_of(o), o->rule.with.c_fdpa.group, deficit_is_wide(o));
+  deficit_pack_rows(pack, o->rule.algorithm == SMMA_C_FDPA ? 1 : smma_power_of_two(24 + more - deficit_top(o)));
 }
 
 #define C_FDPA_SHAPE(NAME, LENGTH, GROUP, OPPOSING, WIDE, OUTPUT) \

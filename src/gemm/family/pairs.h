@@ -56,6 +56,11 @@ static inline vf pairs_range_sum(const float *a, const vf *b, vf c) {
   return vf_narrow(vd_add(vd_round_to_float(sum.low), vd_low(c)), vd_add(vd_round_to_float(sum.high), vd_high(c)));
 }
 
+/* Flushed, of the i-th of a pair. */
+static inline vf pairs_product(const float *a, int i, vf b) {
+  return vf_flush(vf_multiply(vf_set(a[i * PAIRS_ROWS]), b));
+}
+
 static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const vf *b, pairs_way way) {
   const vf x = vf_set(a[0]), y = vf_set(a[PAIRS_ROWS]);
   switch (way) {
@@ -66,7 +71,7 @@ static inline __attribute__((always_inline)) vf pairs_sum(const float *a, const 
     case PAIRS_ODD:
     case PAIRS_LOOK: break;
   }
-  return vf_add_odd(vf_flush(vf_multiply(x, b[0])), vf_flush(vf_multiply(y, b[1])));
+  return vf_add_odd(pairs_product(a, 0, b[0]), pairs_product(a, 1, b[1]));
 }
 
 /* ---- PAIRS_ROWS x PAIRS_COLUMNS elements ---- */
@@ -100,8 +105,8 @@ static inline vm pairs_is_great(vf x) { return vi_less(vi_set(0x7e7fffff), vi_an
 
 static inline vm pairs_is_finite(vf x) { return vi_less(vi_and(vf_bits(x), vi_set(INT32_MAX)), vi_set(0x7f800000)); }
 
-/* One row, LANES columns from `column` on, each sum looked at: one that overflows here is the greatest number. Products
-   that overflow are infinite, and so is their sum. */
+/* One row, LANES columns from `column` on, each product and sum looked at: one that overflows here, rounded down, may
+   be the greatest number. The sum of products below 2^126 does not. */
 static void pairs_look_row(const smma_run *r, const float *a, const float *b, size_t row, size_t column, vf nan) {
   const size_t pairs = (size_t)r->multiplier->operation.k / 2;
   float *d = (float *)r->accumulator + row * PAIRS_COLUMNS + column;
@@ -110,9 +115,10 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
     const vf before = sum;
     vm great = vi_less(vi_set(0), vi_set(0));
     for (size_t p = 0; p < pairs; p++, a += 2 * PAIRS_ROWS, b += 2 * PAIRS_COLUMNS) {
-      const vf y[2] = {vf_load(b), vf_load(b + PAIRS_COLUMNS)}, x = pairs_sum(a, y, PAIRS_LOOK);
-      sum = vf_add_odd(sum, x);
+      const vf x = pairs_product(a, 0, vf_load(b)), y = pairs_product(a, 1, vf_load(b + PAIRS_COLUMNS));
+      sum = vf_add_odd(sum, vf_add_odd(x, y));
       great = vm_or(great, vm_and(pairs_is_great(x), pairs_is_finite(x)));
+      great = vm_or(great, vm_and(pairs_is_great(y), pairs_is_finite(y)));
       great = vm_or(great, vm_and(pairs_is_great(sum), pairs_is_finite(sum)));
     }
     great = vm_and(great, vf_equal(before, before));
@@ -129,7 +135,7 @@ static void pairs_look_row(const smma_run *r, const float *a, const float *b, si
 
 /* ---- Which way ---- */
 
-/* Of numbers the least magnitude that is not zero, and the greatest. */
+/* Of numbers the least magnitude that is not zero, and the greatest. NaN do not count: all sums with them are NaN. */
 typedef struct {
   double least, most;
 } pairs_range;
@@ -144,6 +150,7 @@ static pairs_range pairs_range_of(const float *x, size_t count) {
     vi magnitude;
     if (count - i < LANES) memcpy(rest, x + i, (count - i) * sizeof *x);
     magnitude = vi_and(vf_bits(vf_load(count - i < LANES ? rest : x + i)), vi_set(INT32_MAX));
+    magnitude = vi_select(vi_less(infinity, magnitude), vi_set(0), magnitude);
     most = vi_max(most, magnitude);
     least = vi_min(least, vi_select(vi_equal(magnitude, vi_set(0)), infinity, magnitude));
   }
@@ -285,15 +292,15 @@ static bool pairs_f64_takes(const smma_operation *o) {
 }
 
 static const smma_kernel_family pairs_odd_family = {
-    pairs_odd_takes,    PAIRS_COLUMNS, fma_f32_bytes,   fma_f32_bytes, pairs_pack_rows,
-    pairs_pack_columns, pairs_run,     SMMA_MODE_FLUSH, true,          false};
+    pairs_odd_takes,    PAIRS_COLUMNS, fma_f32_bytes,        fma_f32_bytes, pairs_pack_rows,
+    pairs_pack_columns, pairs_run,     SMMA_MODE_FLUSH_DOWN, true,          false};
 
 static const smma_kernel_family pairs_family = {
-    pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,     fma_f32_bytes, pairs_pack_rows,
+    pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,          fma_f32_bytes, pairs_pack_rows,
     pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 static const smma_kernel_family pairs_f64_family = {
-    pairs_f64_takes,        PAIRS_F64_COLUMNS, fma_f64_bytes,     fma_f64_bytes, pairs_f64_pack_rows,
+    pairs_f64_takes,        PAIRS_F64_COLUMNS, fma_f64_bytes,          fma_f64_bytes, pairs_f64_pack_rows,
     pairs_f64_pack_columns, pairs_f64_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 #endif

@@ -131,6 +131,11 @@ static inline vb vb_less(vb x, vb y) {
 static inline bool vb_any_less(vb x, vb y) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, y), x)) != -1;
 }
+static inline bool vb_any_apart(vb x, vb y, vb by, vb limit) {
+  const __m256i greater = _mm256_max_epu8(x, y), apart = _mm256_sub_epi8(greater, _mm256_min_epu8(x, y));
+  const __m256i counts = _mm256_cmpeq_epi8(_mm256_max_epu8(greater, limit), limit);
+  return !_mm256_testc_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(apart, by), by), counts);
+}
 static inline vb vb_add_four(vb x, const uint32_t *four) { return _mm256_add_epi32(x, _mm256_set1_epi32((int)*four)); }
 
 static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
@@ -160,17 +165,12 @@ static inline vd vd_round_to_float(vd x) {
   bits = _mm256_add_epi64(bits, _mm256_add_epi64(last, _mm256_set1_epi64x(0x0fffffff)));
   return _mm256_castsi256_pd(_mm256_and_si256(bits, _mm256_set1_epi64x(~0x1fffffffLL)));
 }
+/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
-  const vf sign = _mm256_set1_ps(-0.0f);
-  const vf above = _mm256_cmp_ps(_mm256_andnot_ps(sign, x), _mm256_andnot_ps(sign, y), _CMP_GT_OQ);
-  const vf sum = _mm256_add_ps(x, y), rest = _mm256_blendv_ps(x, y, above);
-  const vf part = _mm256_sub_ps(sum, _mm256_blendv_ps(y, x, above));
-  const vf more = _mm256_cmp_ps(part, rest, _CMP_GT_OQ), less = _mm256_cmp_ps(part, rest, _CMP_LT_OQ);
-  const vf some = _mm256_cmp_ps(sum, _mm256_setzero_ps(), _CMP_NEQ_OQ);
-  const __m256i inexact = _mm256_castps_si256(_mm256_and_ps(some, _mm256_or_ps(more, less)));
-  const __m256i back = _mm256_castps_si256(_mm256_and_ps(some, _mm256_blendv_ps(more, less, sum)));
-  const __m256i odd = _mm256_srli_epi32(inexact, 31);
-  return _mm256_castsi256_ps(_mm256_or_si256(_mm256_add_epi32(_mm256_castps_si256(sum), back), odd));
+  const __m256i down = _mm256_castps_si256(_mm256_add_ps(x, y)), sign = _mm256_set1_epi32(INT32_MIN);
+  const __m256i up = _mm256_xor_si256(_mm256_castps_si256(_mm256_fnmsub_ps(x, _mm256_set1_ps(1), y)), sign);
+  const __m256i odd = _mm256_and_si256(_mm256_xor_si256(down, up), _mm256_set1_epi32(1));
+  return _mm256_castsi256_ps(_mm256_or_si256(_mm256_min_epu32(down, up), odd));
 }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vd vd_signed_as(vd x, vd y) { return _mm256_or_pd(x, _mm256_and_pd(y, _mm256_set1_pd(-0.0))); }

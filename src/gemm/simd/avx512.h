@@ -109,6 +109,10 @@ static inline vb vb_and(vb x, vb y) { return _mm512_and_si512(x, y); }
 static inline vb vb_or(vb x, vb y) { return _mm512_or_si512(x, y); }
 static inline vb vb_less(vb x, vb y) { return _mm512_movm_epi8(_mm512_cmplt_epu8_mask(x, y)); }
 static inline bool vb_any_less(vb x, vb y) { return _mm512_cmplt_epu8_mask(x, y) != 0; }
+static inline bool vb_any_apart(vb x, vb y, vb by, vb limit) {
+  const __m512i greater = _mm512_max_epu8(x, y), apart = _mm512_sub_epi8(greater, _mm512_min_epu8(x, y));
+  return _mm512_mask_cmpgt_epu8_mask(_mm512_cmple_epu8_mask(greater, limit), apart, by) != 0;
+}
 static inline vb vb_add_four(vb x, const uint32_t *four) {
   vb sum;
   __asm__("vpaddd %2%{1to16%}, %1, %0" : "=v"(sum) : "v"(x), "m"(*four));

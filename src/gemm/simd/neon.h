@@ -137,6 +137,10 @@ static inline vb vb_and(vb x, vb y) { return vandq_u8(x, y); }
 static inline vb vb_or(vb x, vb y) { return vorrq_u8(x, y); }
 static inline vb vb_less(vb x, vb y) { return vcltq_u8(x, y); }
 static inline bool vb_any_less(vb x, vb y) { return vmaxvq_u8(vb_less(x, y)) != 0; }
+static inline bool vb_any_apart(vb x, vb y, vb by, vb limit) {
+  const vb counts = vcleq_u8(vmaxq_u8(x, y), limit);
+  return vmaxvq_u8(vandq_u8(vcgtq_u8(vabdq_u8(x, y), by), counts)) != 0;
+}
 static inline vb vb_add_four(vb x, const uint32_t *four) {
   return vaddq_u8(x, vreinterpretq_u8_u32(vdupq_n_u32(*four)));
 }
@@ -164,14 +168,11 @@ static inline vd vd_round_to_float(vd x) {
   bits = vaddq_s64(bits, vaddq_s64(last, vdupq_n_s64(0x0fffffff)));
   return vreinterpretq_f64_s64(vandq_s64(bits, vdupq_n_s64(~0x1fffffffLL)));
 }
+/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
-  const vm above = vcagtq_f32(x, y);
-  const vf sum = vaddq_f32(x, y), rest = vbslq_f32(above, y, x), part = vsubq_f32(sum, vbslq_f32(above, x, y));
-  const vm more = vcgtq_f32(part, rest), less = vcltq_f32(part, rest), some = vcagtq_f32(sum, vdupq_n_f32(0));
-  const int32x4_t bits = vreinterpretq_s32_f32(sum);
-  const vm back = vandq_u32(some, vbslq_u32(vcltq_s32(bits, vdupq_n_s32(0)), less, more));
-  const vm odd = vandq_u32(vandq_u32(some, vorrq_u32(more, less)), vdupq_n_u32(1));
-  return vreinterpretq_f32_u32(vorrq_u32(vaddq_u32(vreinterpretq_u32_s32(bits), back), odd));
+  const uint32x4_t down = vreinterpretq_u32_f32(vaddq_f32(x, y));
+  const uint32x4_t up = vreinterpretq_u32_f32(vnegq_f32(vsubq_f32(vnegq_f32(x), y)));
+  return vreinterpretq_f32_u32(vorrq_u32(vminq_u32(down, up), vandq_u32(veorq_u32(down, up), vdupq_n_u32(1))));
 }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_signed_as(vd x, vd y) { return vbslq_f64(vdupq_n_u64(UINT64_C(1) << 63), y, x); }

@@ -167,6 +167,10 @@ static inline bool vb_any_less(vb x, vb y) {
   vi less = (vi)vb_less(x, y);
   return less[0] | less[1] | less[2] | less[3];
 }
+static inline bool vb_any_apart(vb x, vb y, vb by, vb limit) {
+  const vb lesser = vb_min(x, y), greater = x + y - lesser;
+  return vb_any_less(by & (vb)(greater <= limit), (greater - lesser) & (vb)(greater <= limit));
+}
 static inline vb vb_add_four(vb x, const uint32_t *four) { return x + vb_repeat((int32_t)*four); }
 
 static inline vd vd_load(const double *p) {
@@ -198,12 +202,11 @@ static inline vd vd_round_to_float(vd x) {
   vector_of_longs bits = (vector_of_longs)x;
   return (vd)((bits + 0x0fffffff + (bits >> 29 & 1)) & ~0x1fffffffLL);
 }
+/* Of the sums that are rounded down and up, the one of less magnitude, odd where they differ. */
 static inline vf vf_add_odd(vf x, vf y) {
-  const vm above = ((vi)x & INT32_MAX) > ((vi)y & INT32_MAX);
-  const vf sum = vf_flush(x + y), rest = vf_select(above, y, x), part = sum - vf_select(above, x, y);
-  const vm more = part > rest, less = part < rest, some = ((vi)sum & INT32_MAX) != 0;
-  const vm back = some & vi_select((vi)sum < 0, less, more);
-  return (vf)(((vi)sum + back) | (some & (more | less) & 1));
+  const vi down = (vi)(x + y), up = (vi) - (-x - y);
+  const vi least = vi_select(vi_above(up, down), down, up);
+  return vf_flush((vf)(least | ((down ^ up) & 1)));
 }
 static inline vd vd_multiply_add(vd x, vd y, vd z) { return x * y + z; }
 static inline vd vd_signed_as(vd x, vd y) {
