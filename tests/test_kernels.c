@@ -117,26 +117,38 @@ static void test_against_core(void **state) {
         assert_true(counts.outputs[f][k] >= amount.outputs && counts.outputs[f][k] > 0);
 }
 
-/* A sum of AMX between 2^-126 - 2^-150 and 2^-126 - 2^-151 has 24 bits below 2^-126, and so is zero; IEEE 754's
-   subnormal numbers have none so near: rounded to one of them it is 2^-126. Operands at random hardly ever have it. */
-static void test_least_normal_of_chains(void **state) {
-  enum { M = 9, N = 40, K = 32 };
-  static uint16_t a[M][K], b[K][N];
-  const smma_instruction *amx = smma_find("x86", "tdpbf16ps");
+/* What operands at random hardly ever have: the first factors of all rows and columns, BF16, and D of all elements. */
+static const struct {
+  const char *arch, *instruction;
+  uint16_t a[4], b[4];
+  uint32_t d;
+} rare[] = {
+    /* 2^-126 - 1.5 * 2^-151, of 24 bits nearest to numbers below 2^-126, and so zero; of subnormal ones to 2^-126. */
+    {"x86", "tdpbf16ps", {0x2000, 0, 0x9a40}, {0x2000, 0, 0x1980}, 0},
+    /* -1 - 2^-200, rounded down at 24 bits, and 1. */
+    {"rdna4", "v_wmma_f32_16x16x16_bf16.w64", {0xbf80, 0x8d80, 0x3f80}, {0x3f80, 0x0d80, 0x3f80}, 0xb3800000}};
+
+static void test_rare_sums(void **state) {
+  enum { M = 9, N = 80, GREATEST_K = 32 };
+  static uint16_t a[M][GREATEST_K], b[GREATEST_K][N];
   (void)state;
-  for (int i = 0; i < M; i++) a[i][0] = 0x2000 /* 2^-63 */, a[i][2] = 0x9a40 /* -1.5 * 2^-75 */;
-  for (int j = 0; j < N; j++) b[0][j] = 0x2000, b[2][j] = 0x1980 /* 2^-76 */;
-  for (size_t k = 0; smma_kernel_name(k); k++) {
-    static const float zero[M][N];
-    float d[M][N];
-    smma_gemm_arguments g;
-    smma_gemm_defaults(&g);
-    g.m = M, g.n = N, g.k = K;
-    g.a = a, g.b = b, g.d = d;
-    g.kernel = smma_kernel_name(k);
-    memset(d, 0xff, sizeof d);
-    assert_int_equal(smma_gemm(amx, &g), SMMA_OK);
-    assert_memory_equal(d, zero, sizeof d);
+  for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
+    const smma_instruction *x = smma_find(rare[i].arch, rare[i].instruction);
+    for (int k = 0; k < 4; k++) {
+      for (int row = 0; row < M; row++) a[row][k] = rare[i].a[k];
+      for (int column = 0; column < N; column++) b[k][column] = rare[i].b[k];
+    }
+    for (size_t k = 0; smma_kernel_name(k); k++) {
+      uint32_t d[M * N];
+      smma_gemm_arguments g;
+      smma_gemm_defaults(&g);
+      g.m = M, g.n = N, g.k = (size_t)describe(x).k;
+      g.a = a, g.b = b, g.d = d;
+      g.lda = GREATEST_K;
+      g.kernel = smma_kernel_name(k);
+      assert_int_equal(smma_gemm(x, &g), SMMA_OK);
+      for (size_t e = 0; e < M * N; e++) assert_int_equal(d[e], rare[i].d);
+    }
   }
 }
 
@@ -270,16 +282,11 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_kernel_for),
-      cmocka_unit_test(test_unknown_kernel),
-      cmocka_unit_test(test_every_operation_has_kernels),
-      cmocka_unit_test(test_least_normal_of_chains),
-      cmocka_unit_test(test_against_core),
-      cmocka_unit_test(test_digests),
-      cmocka_unit_test(test_float_environment),
-      cmocka_unit_test(test_stopping),
-      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_names),          cmocka_unit_test(test_kernel_for),
+      cmocka_unit_test(test_unknown_kernel), cmocka_unit_test(test_every_operation_has_kernels),
+      cmocka_unit_test(test_rare_sums),      cmocka_unit_test(test_against_core),
+      cmocka_unit_test(test_digests),        cmocka_unit_test(test_float_environment),
+      cmocka_unit_test(test_stopping),       cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
 }

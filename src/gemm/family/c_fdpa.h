@@ -30,6 +30,10 @@ typedef struct {
 
 enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
 
+/* Twice the greatest deficits of a row and its columns together of which no number, and no product, vanishes below
+   2^-149: a negative one that is less than a unit is rounded down to it. */
+enum { C_FDPA_VISIBLE = 2 * 148 };
+
 /* How many bits more than F a group's products are converted with. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
   return length > group && !wide ? C_FDPA_MORE_BITS : 0;
@@ -202,6 +206,7 @@ static inline __attribute__((always_inline)) bool c_fdpa_fits(c_fdpa_shape s, co
            (vb_any_less(w->certain, least.of[0]) || (s.length > s.group && vb_any_less(w->certain, least.of[1])));
   if (!s.wide) return true; /* bases are zero */
   if (*zeros) fits &= deficit_row_most(s.length, x) + columns_most <= DEFICIT_CERTAIN;
+  if (!s.opposing) fits &= deficit_row_most(s.length, x) + columns_most <= C_FDPA_VISIBLE;
   /* C-FDPA reads subnormals as zeros: none of them is among numbers of which none was cut. */
   if (s.opposing)
     fits &= of_row >= C_FDPA_LEAST_NORMAL_BASE && base >= C_FDPA_LEAST_NORMAL_BASE &&

@@ -41,9 +41,9 @@ static int deficit_top(const smma_operation *o) {
 
 /* What is packed for a block of L products. Rows, in groups of DEFICIT_GROUP: L times the group's values; L times a
    byte of each, repeated four times; their bases as differences of exponent fields, and as they are; the sums of their
-   significands' magnitudes; the greatest bytes of their numbers that are not zero. Columns, each PANEL wide: L vectors
-   of values; L of bytes, where byte v of lane i is that of column v LANES + i; the bases; the least and the greatest
-   base, the greatest byte of a number that is not zero, and nothing. */
+   significands' magnitudes; twice the greatest deficits of their numbers that are not zero. Columns, each PANEL wide: L
+   vectors of values; L of bytes, where byte v of lane i is that of column v LANES + i; the bases; the least and the
+   greatest base, twice the greatest deficit of a number that is not zero, and nothing. */
 static inline size_t deficit_row_block(size_t length) { return length * 8 + 16; }
 static inline size_t deficit_column_block(size_t length) { return length * 5 + 5; }
 
@@ -199,10 +199,10 @@ static inline deficit_origin deficit_origin_of(const deficit_decoder *d, bool wi
   return (deficit_origin){vi_shift_left(top, 1), vi_as_float(unit)};
 }
 
-/* A number's value, its byte, and that where the number is not zero, else 0. */
+/* A number's value, its byte, and twice its deficit, as it is, where the number is not zero, else 0. */
 typedef struct {
   vf value;
-  vi byte, certain;
+  vi byte, twice;
 } deficit_number;
 
 /* `careful`: some may not be finite. */
@@ -210,17 +210,17 @@ static inline __attribute__((always_inline)) deficit_number deficit_decode(const
                                                                            bool to_f16, bool careful, vi x,
                                                                            deficit_origin origin) {
   const vi sign = vi_and(vi_shift_left_by(x, d->to_sign), vi_set(INT32_MIN));
-  vi fields = vi_and(x, d->fields), field, deficit;
+  vi fields = vi_and(x, d->fields), field, twice, deficit;
   vm special, zero;
   vf value;
   if (careful) fields = deficit_fields(d, x, &special);
   value = vf_multiply(vi_as_float(vi_or(sign, vi_shift_left_by(fields, d->to_float))), d->unit);
   field = vi_shift_down_by(fields, d->fraction_bits);
   if (to_f16) field = vi_subtract(vi_and(vi_shift_right(vf_bits(value), 23), vi_set(255)), vi_set(112));
-  deficit = vi_subtract(origin.top, vi_shift_left(vi_max(field, vi_set(1)), 1));
+  twice = deficit = vi_subtract(origin.top, vi_shift_left(vi_max(field, vi_set(1)), 1));
   if (wide) deficit = vi_min(deficit, vi_set(2 * DEFICIT_MOST)), value = vf_multiply(value, origin.unit);
   zero = vi_equal(fields, vi_set(0));
-  return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), deficit)};
+  return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), twice)};
 }
 
 static inline int32_t deficit_greatest_lane(vi x) {
@@ -230,8 +230,9 @@ static inline int32_t deficit_greatest_lane(vi x) {
   return result;
 }
 
-/* Values and bytes of a panel; returns the greatest byte of a number that is not zero if `wide`, else 0. `bytes`,
-   `wide`, `to_f16` and `careful` are constants where this is inlined. `greatest`: the exponent fields of deficit 0. */
+/* Values and bytes of a panel; returns twice the greatest deficit of a number that is not zero if `wide`, else 0.
+   `bytes`, `wide`, `to_f16` and `careful` are constants where this is inlined. `greatest`: the exponent fields of
+   deficit 0. */
 static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
                                                                             bool wide, bool to_f16, bool careful,
                                                                             const deficit_block *b,
@@ -247,7 +248,7 @@ static inline __attribute__((always_inline)) int32_t deficit_decode_columns(cons
     UNROLL for (int v = 3; v >= 0; v--) {
       const vi x = deficit_load(d, bytes, code + (size_t)v * LANES * bytes);
       const deficit_number n = deficit_decode(d, wide, to_f16, careful, x, origin[v]);
-      if (wide) most = vi_max(most, n.certain);
+      if (wide) most = vi_max(most, n.twice);
       word = vi_or(vi_shift_left(word, 8), n.byte);
       vf_store((float *)out + v * LANES, n.value);
     }
@@ -277,7 +278,7 @@ static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool 
       const vi x = deficit_load(d, 4, b->code + i * b->step + v * LANES * 4);
       const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
       int32_t *word = (int32_t *)(out + values + i * PANEL);
-      if (wide) most = vi_max(most, n.certain);
+      if (wide) most = vi_max(most, n.twice);
       vi_store(word, vi_or(vi_load(word), vi_shift_left_by(vi_and(n.byte, mask), vi_set((int32_t)(8 * v)))));
       vf_store((float *)out + i * PANEL + v * LANES, n.value);
     }
@@ -414,7 +415,7 @@ static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d
       const vi x = deficit_load(d, 4, (const unsigned char *)(code + i + v * LANES));
       const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
       weight = vf_add(weight, deficit_weight(n.value));
-      if (wide) most = vi_max(most, n.certain);
+      if (wide) most = vi_max(most, n.twice);
       vf_store((float *)out + i, vf_multiply(n.value, vf_set(unit)));
       vi_store(out + count + i, deficit_repeat(vi_and(n.byte, mask)));
     }

@@ -327,7 +327,7 @@ typedef struct {
   size_t exact_count, exact[DEFICIT_CHUNK]; /* the others */
 } tr_passes;
 
-/* Behind the first pass. `base` is that of all columns, `columns_most` the greatest byte of a number among them: where
+/* Behind the first pass. `base` is that of all columns, `columns_most` twice the greatest deficit among them: where
    it and the row's add up to what is certain, only products of zeros bring more. */
 static inline __attribute__((always_inline)) void tr_choose_rows(tr_shape s, const tr_words *w, const unsigned char *a,
                                                                  size_t rows, int base, int columns_most, bool calm,
