@@ -407,7 +407,7 @@ uint64_t smma_watch_row(const smma_event_space *space, const smma_row *row, cons
 
 /* ---- Many of them ---- */
 
-#include "coverage/lanes.h"
+#include "coverage/lanes.inc"
 
 /* Rows that are counted, and what a thread counts them with. */
 typedef struct {
