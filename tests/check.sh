@@ -68,6 +68,17 @@ says '^12 passed'
 says 'quiet' 0
 ends '^12 passed, 1 skipped in 3.21s$'
 
+what='all, without AVX-512, too'
+runs 0 scripts/check --all
+says '^check: [0-9]+ of 11: .*; about [0-9]+ min$' 11
+says '^100% tests passed, 0 tests failed out of 1$' 4
+says '^12 passed' 3
+suites 'echo quiet' 'test x$SOFTMMA_CPU != xavx2' "$python_passes"
+runs 1 scripts/check --all
+says '^check: FAILED: tests-avx2;'
+runs 2 scripts/check --everything
+ends '^usage: scripts/check \[--all\]$'
+
 what='each suite fails'
 suites 'echo first words; exit 1' 'echo second words; exit 1' 'echo third words; exit 1'
 runs 1 scripts/check
@@ -92,6 +103,24 @@ pretend tools/cmake 'case $* in *--build*sanitize) echo "file.c:1: error"; exit 
 runs 1 scripts/check
 says '^file.c:1: error$'
 ends '^check: the sanitize build failed; the whole log is build-sanitize/build.log$'
+
+# Set-up waits while another process holds apt's lock, and fails at once for any other reason.
+cp "$source/scripts/setup" scripts/
+pretend tools/sleep 'echo waited >>waits'
+pretend tools/sudo 'exec "$@"'
+pretend tools/dpkg-query 'exit 1'
+what='another process installs'
+pretend tools/apt-get '[ "$(cat waits | wc -l)" -ge 3 ] || { echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (apt)"; exit 100; }'
+: >waits
+runs 0 scripts/setup --root
+says '^setup: waiting for another process that installs packages$'
+[ "$(wc -l <waits)" -eq 3 ] || complain 'it did not wait three times'
+what='a package is missing'
+pretend tools/apt-get 'echo "E: Unable to locate package"; exit 100'
+runs 2 scripts/setup --root
+ends 'E: Unable to locate package$'
+rm tools/sleep tools/sudo tools/dpkg-query tools/apt-get
+pretend scripts/setup 'exit 0'
 
 # .ci/run where no root can be made: it says why, and judges what runs here.
 # shellcheck disable=SC2016  # it is the program's

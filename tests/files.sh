@@ -51,7 +51,7 @@ for device in /dev/zero /dev/urandom; do
   ends "$device as rows to explain" "$text" explain --row 3 $device
   ln -s $device unit-${device#/dev/}.json
   ends "$device as a custom unit" 'more than 1048576 bytes, which is the most' custom unit-${device#/dev/}.json
-  ends "$device as a report" 'is no regular file' campaign --unit x86 --rows 1 --resume $device
+  ends "$device as a report" 'is no regular file' campaign --unit model "${instruction[@]}" --rows 1 --resume $device
   ln -s $device accumulation.csv.part
   ends "$device as an unfinished experiment" 'no file to which rows can be added' \
     experiment accumulation --small --no-plot

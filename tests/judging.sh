@@ -70,6 +70,14 @@ fails() {
   fi
 }
 
+# cpu_computes INSTRUCTION: whether this CPU has an instruction of x86, which the unit x86 needs; if not, says loudly what
+# is skipped. Every test that needs the unit asks here.
+cpu_computes() {
+  "$softmma" campaign --unit x86 --on x86 --instr "$1" --rows 1 >in/stdout 2>in/stderr </dev/null && return
+  printf '************ SKIPPED: the unit x86 was NOT tested: %s ************\n' "$(cat in/stderr)"
+  return 1
+}
+
 # finish: the summary, and the status.
 finish() {
   echo "$passed passed, $failed failed"

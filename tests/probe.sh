@@ -74,9 +74,9 @@ gives 'a sum between blocks that overflows' 0 '^intermediate sums .*  overflow t
   probe --on A100 --in bf16
 fails 'probe: no rows' '--rows: 0' probe "${ampere[@]}" --rows 0
 fails 'a unit that fails' 'failing' probe --unit "$wrong:failing" "${ampere[@]}"
-if runs 0 probe --unit x86 --on x86 --in bf16; then
+if cpu_computes vdpbf16ps && runs 0 probe --unit x86 --on x86 --instr vdpbf16ps; then
   cp in/stdout x86
-  gives 'this CPU' 0 . probe --on x86 --in bf16
+  gives 'this CPU' 0 . probe --on x86 --instr vdpbf16ps
   check 'is as its model but for NaN' diff <(grep -v -e 'NaN' -e 'infinity' -e unit x86) \
     <(grep -v -e 'NaN' -e 'infinity' -e unit in/stdout)
 fi
@@ -95,7 +95,7 @@ fails 'probe: no GPU' '--on' probe
 fails 'probe: no such GPU' '--on: .*H1000' probe --on A100,H1000 --in f16
 fails 'probe: an empty name' "'' is not the name of a GPU" probe --on A100,,H100
 fails 'probe: a format that it has not' '--in: V100 has no instruction' probe --on V100 --in e4m3
-fails 'probe: a unit that does not compute it' 'does not compute' probe --unit x86 "${ampere[@]}"
+fails 'probe: a unit that does not compute it' 'it only has' probe --unit "$wrong" --on V100 --in f16
 runs 0 record --unit model "${ampere[@]}" --rows 10 -o rows.txt
 fails 'probe: a recording' 'answers no questions' probe --unit file:rows.txt "${ampere[@]}"
 

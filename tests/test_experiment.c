@@ -60,7 +60,7 @@ static void test_philox_functions(void **state) {
   check_philox_function(smma_philox_portable);
   check_philox_function(smma_philox_function_here());
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) check_philox_function(smma_philox_avx2);
+  if (smma_cpu_has(SMMA_CPU_AVX2)) check_philox_function(smma_philox_avx2);
 #endif
 }
 

@@ -1,6 +1,7 @@
 /* vdpbf16ps of this CPU against its model, bit for bit, NaN too. */
 #include <stdio.h>
 
+#include "host/cpu.h"
 #include "isa/instruction.h"
 #include "operands.h"
 #include "support.h"
@@ -97,8 +98,7 @@ static void test_nans(void **state) { (void)state, compare(nan_row); }
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_adversarial),
                                      cmocka_unit_test(test_nans)};
-  if (!__builtin_cpu_supports("avx512bf16")) return skipped("this CPU has no AVX512_BF16");
-  if (!__builtin_cpu_supports("avx512vl")) return skipped("this CPU has no AVX512VL");
+  if (!smma_cpu_has(SMMA_CPU_AVX512) || !__builtin_cpu_supports("avx512bf16")) return skipped("this CPU has no AVX512_BF16");
   return cmocka_run_group_tests_name("hardware", tests, NULL, NULL);
 }
 

@@ -103,7 +103,7 @@ fails 'narrow products' 'cannot tell the order: the products of e2m1 and e2m1 sp
 fails 'a recording' '--unit: file:recorded\.txt knows only the rows' tree --unit file:recorded.txt "${ampere[@]}"
 fails 'no GPU' '--on is missing' tree
 fails 'no instruction' '--instr is missing' tree --on A100
-if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
+if cpu_computes vdpbf16ps; then
   gives 'the CPU' 0 '^    \|  `- k = 1$' tree --unit x86 --on x86 --instr vdpbf16ps
 fi
 

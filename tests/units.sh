@@ -63,7 +63,7 @@ for way in moody seldom; do
 done
 fails 'a failing unit' 'the device fell off the bus' campaign --unit "$wrong:failing" "${ampere[@]}"
 fails 'a unit that fails silently' 'the unit failed and does not say why' campaign --unit "$wrong:silent" "${ampere[@]}"
-if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
+if cpu_computes vdpbf16ps || cpu_computes vpdpbusd; then
   gives 'the CPU' 0 '^instructions=[0-9]+ rows=[0-9]+ mismatches=0$' campaign --unit x86 --rows 400000
   cp in/stdout of-cpu
   fails 'the CPU has no tensor cores' 'a CPU has only instructions of x86' campaign --unit x86 "${ampere[@]}"
@@ -72,9 +72,9 @@ if "$softmma" units | grep -A1 '^x86' | grep -q ' usable'; then
     fails "what the CPU has not: $instruction" 'this CPU has no [A-Z]' \
       campaign --unit x86 --on x86 --instr "$instruction" --rows 1
   done
-else
-  echo '************ SKIPPED: this CPU has none of the instructions; the unit x86 was NOT tested ************'
 fi
+SOFTMMA_CPU=avx2 fails 'a hidden CPU' 'SOFTMMA_CPU hides' campaign --unit x86
+SOFTMMA_CPU=avx3 fails 'an unknown CPU' 'SOFTMMA_CPU: is not one of portable, avx2 and avx512' units
 
 SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda
 SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; build it with -DSOFTMMA_HIP=ON' \

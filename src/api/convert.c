@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/rounding.h"
+#include "host/cpu.h"
 #include "host/float.h"
 #include "host/load.h"
 #include "isa/format_name.h"
@@ -253,7 +254,7 @@ __attribute__((target("avx2"))) static void convert_in_avx2(const conversion *c,
 static void convert_floats(const conversion *c, const rounder *r, const void *from, void *to, size_t count,
                            smma_conversion *counts) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) {
+  if (smma_cpu_has(SMMA_CPU_AVX2)) {
     convert_in_avx2(c, r, from, to, count, counts);
     return;
   }

@@ -9,6 +9,7 @@
 #include "cli/target.h"
 #include "cli/timing.h"
 #include "device/device.h"
+#include "host/cpu.h"
 #include "io/count.h"
 
 enum { MOST_CASES = 64, MOST_SHAPES = 16, MOST_DATA = 32, LARGEST_SIZE = 65536, MOST_REPETITIONS = 1000 };
@@ -196,7 +197,7 @@ static bool compares_data(const bench *b) { return b->data_count > 1; }
    noted. */
 static void load_baseline(bench *b) {
   const bench_options *o = b->options;
-  const char *core_type = smma_cpu_has_avx512() ? "SKYLAKEX" : NULL;
+  const char *core_type = smma_cpu_has(SMMA_CPU_AVX512) ? "SKYLAKEX" : NULL;
   const bool on_cuda = b->device && strcmp(b->device->driver->name, "cuda") == 0;
   smma_error error;
   if (o->kernel && strcmp(o->kernel, "avx2") == 0) core_type = "HASWELL";

@@ -20,15 +20,6 @@ const char *smma_cpu_model(char text[128]) {
   return text;
 }
 
-bool smma_cpu_has_avx512(void) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#else
-  return false;
-#endif
-}
-
 #ifdef __linux__
 
 int smma_processor_count(void) {

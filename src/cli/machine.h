@@ -2,13 +2,8 @@
 #ifndef SMMA_CLI_MACHINE_H
 #define SMMA_CLI_MACHINE_H
 
-#include <stdbool.h>
-
 /* What the system calls the CPU, or "unknown CPU". */
 const char *smma_cpu_model(char text[128]);
-
-/* Whether it has the parts of AVX-512 that OpenBLAS's kernel needs. */
-bool smma_cpu_has_avx512(void);
 
 /* How many processors this process may use. */
 int smma_processor_count(void);

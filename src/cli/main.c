@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cluster/ranks.h"
+#include "host/cpu.h"
 #include "isa/nearest.h"
 
 static int print_help(void) {
@@ -85,6 +86,7 @@ int main(int argc, const char **argv) {
   wait_shortly(argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
+  if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   start_ranks(argc, argv);
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);

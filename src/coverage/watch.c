@@ -10,6 +10,7 @@ static void watch_cut_sum(const void *sum);
 #include <string.h>
 
 #include "coverage/events.h"
+#include "host/cpu.h"
 #include "host/thread.h"
 
 /* The row that this thread computes. */
@@ -450,10 +451,8 @@ __attribute__((target("avx2"), flatten)) static void count_part_avx2(const count
 /* On the widest vectors of this CPU. */
 static count_function *count_function_here(void) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    return count_part_avx512;
-  if (__builtin_cpu_supports("avx2")) return count_part_avx2;
+  if (smma_cpu_has(SMMA_CPU_AVX512)) return count_part_avx512;
+  if (smma_cpu_has(SMMA_CPU_AVX2)) return count_part_avx2;
 #endif
   return count_part;
 }

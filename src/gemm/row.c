@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gemm/element.h"
+#include "host/cpu.h"
 #include "host/load.h"
 
 /* Elements that are converted together. */
@@ -75,7 +76,7 @@ __attribute__((target("avx2"))) static void convert_in_avx2(bool to_half, uint32
 /* FP16 of binary32, or the reverse. */
 static void convert_half(bool to_half, uint32_t nan, const void *x, size_t count, void *y) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) {
+  if (smma_cpu_has(SMMA_CPU_AVX2)) {
     convert_in_avx2(to_half, nan, x, count, y);
     return;
   }

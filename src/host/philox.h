@@ -8,6 +8,7 @@
 #endif
 
 #include "core/philox.h"
+#include "host/cpu.h"
 
 /* Blocks are made in multiples of it. */
 enum { SMMA_PHILOX_STEP = 8 };
@@ -176,8 +177,8 @@ __attribute__((target("avx2"))) static inline void smma_philox_avx2(const smma_p
 /* On the widest vectors of this CPU. */
 static inline smma_philox_function *smma_philox_function_here(void) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return smma_philox_avx512;
-  if (__builtin_cpu_supports("avx2")) return smma_philox_avx2;
+  if (smma_cpu_has(SMMA_CPU_AVX512)) return smma_philox_avx512;
+  if (smma_cpu_has(SMMA_CPU_AVX2)) return smma_philox_avx2;
 #endif
   return smma_philox_portable;
 }

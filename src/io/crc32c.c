@@ -1,6 +1,8 @@
 #include "io/crc32c.h"
 
 #include <string.h>
+
+#include "host/cpu.h"
 #ifdef __x86_64__
 #include <nmmintrin.h>
 #endif
@@ -46,14 +48,14 @@ __attribute__((target("sse4.2"))) static void four_by_instruction(const unsigned
 
 uint32_t smma_crc32c(uint32_t before, const void *bytes, size_t size) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("sse4.2")) return ~by_instruction(~before, bytes, size);
+  if (smma_cpu_has(SMMA_CPU_SSE42)) return ~by_instruction(~before, bytes, size);
 #endif
   return ~portable(~before, bytes, size);
 }
 
 void smma_crc32c_of_four(const void *bytes, size_t size, uint32_t checksum[4]) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("sse4.2")) {
+  if (smma_cpu_has(SMMA_CPU_SSE42)) {
     four_by_instruction(bytes, size, checksum);
     return;
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/format.h"
+#include "host/cpu.h"
 #include "host/float.h"
 #include "host/load.h"
 #include "host/thread.h"
@@ -396,7 +397,7 @@ __attribute__((target("avx2"), flatten)) static void find_greatest_in_avx2(const
   find_greatest(w, task, memory);
 }
 
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+static bool has_avx2(void) { return smma_cpu_has(SMMA_CPU_AVX2); }
 #else
 #define make_row_in_avx2 make_row
 #define find_greatest_in_avx2 find_greatest

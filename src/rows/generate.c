@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/rounding.h"
+#include "host/cpu.h"
 #include "host/philox.h"
 #include "host/thread.h"
 
@@ -189,10 +190,8 @@ __attribute__((target("avx2"), flatten)) static void fill_rows_avx2(const select
 /* On the widest vectors of this CPU. */
 static fill_function *fill_function_here(void) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    return fill_rows_avx512;
-  if (__builtin_cpu_supports("avx2")) return fill_rows_avx2;
+  if (smma_cpu_has(SMMA_CPU_AVX512)) return fill_rows_avx512;
+  if (smma_cpu_has(SMMA_CPU_AVX2)) return fill_rows_avx2;
 #endif
   return fill_rows;
 }

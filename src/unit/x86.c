@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cpu.h"
 #include "unit/unit.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -168,7 +169,9 @@ static const extension avx512_bf16 = {"AVX512_BF16", {{1, EAX, 5}, AVX512VL}, 2,
                        amx_int8 = {"AMX-INT8", {{0, EDX, 25}, AMX_TILE}, 2, KEEPS_TILES},
                        amx_fp16 = {"AMX-FP16", {{1, EAX, 21}, AMX_TILE}, 2, KEEPS_TILES};
 
+/* SOFTMMA_CPU hides these instructions with AVX-512: all are newer than AVX2. */
 static bool has(const extension *x) {
+  if (smma_cpu_hides(SMMA_CPU_AVX512)) return false;
   for (int i = 0; i < x->flags; i++)
     if (!has_flag(x->flag[i])) return false;
   return system_keeps(x->keeps) && (x->keeps != KEEPS_TILES || may_use_tiles());
@@ -214,6 +217,7 @@ static const form *form_of(const smma_instruction_info *i, char *message, size_t
 }
 
 static const char *why_not(void) {
+  if (smma_cpu_hides(SMMA_CPU_AVX512)) return "SOFTMMA_CPU hides the instructions of this CPU that the unit has";
   for (const form *f = forms; f < forms + FORMS; f++)
     if (has(f->of)) return NULL;
   return "this CPU has none of AVX512_BF16, AVX512_VNNI, AVX-VNNI, AVX-VNNI-INT8 and AMX";

@@ -1,6 +1,7 @@
 /* softmma._core: what the Python package calls. */
 #define SMMA_PYTHON_MODULE
 #include "binding.h"
+#include "host/cpu.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -88,6 +89,7 @@ PyMODINIT_FUNC PyInit__core(void);
 
 PyMODINIT_FUNC PyInit__core(void) {
   import_array();
+  if (smma_cpu_complaint()) return PyErr_SetString(PyExc_ImportError, smma_cpu_complaint()), NULL;
   watch_units();
   return array_learn_dtypes() ? PyModule_Create(&definition) : NULL;
 }

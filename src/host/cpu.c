@@ -1,0 +1,74 @@
+#include "host/cpu.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+/* Reports whether the CPU has F16C, which clang 14's __builtin_cpu_supports does not know. */
+static bool has_f16c(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+/* Reports whether the CPU has the set; __builtin_cpu_supports says of AVX whether the system saves its registers, too. */
+static bool is_there(smma_cpu_set set) {
+  switch (set) {
+    case SMMA_CPU_PORTABLE: return true;
+    case SMMA_CPU_SSE42: return __builtin_cpu_supports("sse4.2");
+    case SMMA_CPU_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    case SMMA_CPU_AVX512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    default: return false;
+  }
+}
+#elif defined(__aarch64__)
+static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE || set == SMMA_CPU_NEON; }
+#else
+static bool is_there(smma_cpu_set set) { return set == SMMA_CPU_PORTABLE; }
+#endif
+
+/* Returns the greatest set that SOFTMMA_CPU leaves; -1 if its value names no set. */
+static int greatest_left(void) {
+  static const struct {
+    const char *name;
+    smma_cpu_set set;
+  } names[] = {{"portable", SMMA_CPU_PORTABLE},
+#ifdef __aarch64__
+               {"neon", SMMA_CPU_NEON},
+#else
+               {"avx2", SMMA_CPU_AVX2},
+               {"avx512", SMMA_CPU_AVX512},
+#endif
+  };
+  const char *value = getenv("SOFTMMA_CPU");
+  if (!value || !*value) return SMMA_CPU_AVX512;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(value, names[i].name) == 0) return names[i].set;
+  return -1;
+}
+
+/* Returns greatest_left(), read once; threads that ask first at the same time find the same value. */
+static int left_here(void) {
+  enum { NOT_READ = -2 };
+  static atomic_int left = NOT_READ;
+  int set = atomic_load_explicit(&left, memory_order_relaxed);
+  if (set == NOT_READ) atomic_store_explicit(&left, set = greatest_left(), memory_order_relaxed);
+  return set;
+}
+
+bool smma_cpu_hides(smma_cpu_set set) { return set != SMMA_CPU_PORTABLE && (int)set > left_here(); }
+
+bool smma_cpu_has(smma_cpu_set set) { return is_there(set) && !smma_cpu_hides(set); }
+
+const char *smma_cpu_complaint(void) {
+#ifdef __aarch64__
+  static const char complaint[] = "SOFTMMA_CPU: is neither portable nor neon";
+#else
+  static const char complaint[] = "SOFTMMA_CPU: is not one of portable, avx2 and avx512";
+#endif
+  return left_here() < 0 ? complaint : NULL;
+}
