@@ -52,6 +52,16 @@ if ! { cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix"
 fi
 expect "find_package, shared" "$work/user/build/shared"
 expect "find_package, static" "$work/user/build/static"
+# What is optional may be missing.
+if [ -z "$flags" ]; then
+  for package in MPI OpenMP OpenCL; do
+    cmake -S "$source" -B "$work/without-$package" -DCMAKE_DISABLE_FIND_PACKAGE_$package=ON > "$work/log" 2>&1 || {
+      cat "$work/log" >&2
+      exit 1
+    }
+    echo "configured without $package: ok"
+  done
+fi
 # A project that builds SoftMMA within itself: neither command nor tests, and nothing of it is installed.
 if [ -z "$flags" ]; then
   mkdir "$work/within"

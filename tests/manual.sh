@@ -52,6 +52,9 @@ done < <("$softmma" units | sed -nE 's/^([a-z0-9]+).*/\1/p')
 if command -v man >/dev/null; then
   LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$manual" 2>&1 >/dev/null | tee in/stderr >in/stdout
   check 'softmma(1) is formatted without warnings' [ ! -s in/stderr ]
+  # The folder of the command is on the PATH after scripts/build, as README.md says.
+  page=$(env -u MANPATH PATH="$(dirname "$softmma"):$PATH" man -w softmma)
+  check 'man softmma shows the page of this build' cmp -s "$manual" "$page"
 fi
 softmma() { "$softmma" "$@"; }
 replayed='' shown='' got=''

@@ -16,6 +16,7 @@ command -v iverilog >/dev/null || skip iverilog
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
+cd "$source" || exit 2
 includes=-I$source/include libraries="-L$library -lsoftmma -Wl,-rpath,$library"
 complain() {
   echo "FAILED  $1"
@@ -54,7 +55,7 @@ equals tr_fdpa compare 1000000
 # With other parameters, the model a file: to nearest, f16.
 equals t_fdpa compare 200000 ON="$source/examples/custom/hopper-nearest.json" INSTR=hopper-nearest SEED=1 \
   PARAMETERS=', .EXP(5), .MAN(10), .NEAREST(1)' BUILD="$work/nearest"
-equals t_fdpa icarus 100
+for unit in t_fdpa tr_fdpa; do equals "$unit" icarus 100; done
 finds t_fdpa 1 compare 1000000 '^row [0-9]+ of seed 0: the unit has 0x[0-9a-f]{8}, the model 0x' \
   "^softmma dot --on 'hopper' --instr mma.m16n8k16.f32.bf16.bf16.f32 --hex --explain --a '"
 # The command that it says draws the row.
@@ -65,6 +66,13 @@ grep -q '^T-FDPA, F = 25, L = 16' "$work/log" || complain "the command that expl
 # overflow.
 finds t_fdpa 1 campaign 100000 '^  14 zero products ' '^  plugin:.*\.so 4affffff ' '^  model +4afffffe ' '^ +\^+$'
 finds t_fdpa 2 campaign 100000 "^  softmma dot .* --c '00000000'\$" '^  (14|15) zero products ' '^ +[ ^]+\^$'
+# The session of docs/hardware-design.md; "..." stands for any text.
+session=()
+while IFS= read -r line; do
+  [ "$line" = ... ] || session+=("^$(sed -e 's/[][\\.*^$+?(){}|]/\\&/g' -e 's/\\\.\\\.\\\./.*/g' <<<"$line")\$")
+done < <(sed -n '/^    make campaign UNIT=tr_fdpa BUG=1 ROWS=100000$/,/^[^ ]/s/^    //p' docs/hardware-design.md | tail -n +2)
+[ ${#session[@]} -gt 5 ] || complain 'docs/hardware-design.md has no session'
+finds tr_fdpa 1 campaign 100000 "${session[@]}"
 finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
 
@@ -75,7 +83,6 @@ grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has
 if makes t_fdpa 0 compare ON=H1000; then complain 'a model that is not there'; fi
 grep -q "softmma_open: unknown GPU or architecture 'H1000'" "$work/log" || complain 'a model that is not there'
 
-cd "$source" || exit 2
 if ! verilator --binary -j 1 -Wno-WIDTH --Mdir "$work/dpi" --top-module dpi -CFLAGS "$includes" -LDFLAGS "$libraries" \
   bindings/systemverilog/softmma_pkg.sv "$source/tests/dpi.sv" "$source/bindings/systemverilog/softmma_dpi.c" \
   -o run >"$work/log" 2>&1; then

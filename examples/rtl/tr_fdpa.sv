@@ -42,11 +42,11 @@ module tr_fdpa #(
 
   always_ff @(posedge clk) valid1 <= valid_in && !rst;
 
-  // Products of 2^128 and more are infinite.
-  always_comb
-    for (int k = 0; k < L; k++)
-      infinite[k] = of_infinity[k] || (BUG != 2 && !nan[k] &&
-                    $signed(exponent[k]) >= (significand[k][P-1] ? 12'sd127 : 12'sd128));
+  // Products of 2^128 and more are infinite. Icarus Verilog 11 takes no bit of an element at a variable index.
+  for (genvar k = 0; k < L; k++) begin : overflow
+    assign infinite[k] = of_infinity[k] || (BUG != 2 && !nan[k] &&
+                         $signed(exponent[k]) >= (significand[k][P-1] ? 12'sd127 : 12'sd128));
+  end
 
   // ---- 2: the sum of products ----
 

@@ -1,5 +1,8 @@
 """Shapes, layouts, dtypes and errors of matmul and dot."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -502,3 +505,15 @@ def test_memory_stays_flat():
     before = resident()
     calls(80000)
     assert resident() - before < 2 << 20
+
+
+def test_hidden_instructions():
+    """SOFTMMA_CPU leaves the kernels that it names; importing the package refuses a name that it does not know."""
+
+    def run(cpu):
+        code = "import softmma; print(softmma.matmul([[1, 2]], [[3], [4]], on='H100', in_dtype='f16', kernel='portable'))"
+        environment = {**os.environ, "SOFTMMA_CPU": cpu}
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+
+    assert run("portable").stdout == "[[11.]]\n"
+    assert "ImportError: SOFTMMA_CPU: is n" in run("avx3").stderr
