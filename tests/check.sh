@@ -11,7 +11,7 @@ mkdir -p .ci scripts tools
 cp "$source/scripts/check" scripts/
 cp "$source/.ci/run" .ci/
 PATH=$work/tools:$PATH
-unset SOFTMMA_VECTORS
+unset SOFTMMA_VECTORS SOFTMMA_CPU
 
 # pretend FILE BODY: a program of these commands.
 pretend() {

@@ -142,6 +142,39 @@ END
 truncate -s 1T report.json
 fails 'a huge file' '1099511627776 bytes; such a file has at most' "${again[@]}"
 
+# ---- Damaged files ----
+
+# is_printable FILE: lines of printable UTF-8, without any control character.
+is_printable() { iconv -f UTF-8 -t UTF-8 "$1" >in/utf8 2>in/iconv && ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$1"; }
+
+# damaged FILE ARGUMENT...: a byte of the file's first 200 becomes one that is no UTF-8, or begins a terminal's command;
+# whatever the command says of it (its last argument is the file) is printable.
+damaged() {
+  local file=$1 at byte
+  shift
+  for at in $(seq 0 9 199); do
+    for byte in '\x9b' '\x1b' '\xff'; do
+      cp "$file" damaged
+      printf '%b' "$byte" | dd of=damaged bs=1 seek="$at" conv=notrunc status=none
+      timeout 60 "$softmma" "$@" damaged >in/stdout 2>in/stderr </dev/null
+      is_printable in/stderr && is_printable in/stdout && continue
+      fail "$* of $file with $byte at $at" "$(cat -v in/stderr)"
+      return
+    done
+  done
+  pass "$* of damaged $file: messages are printable"
+}
+"$softmma" "${rows[@]}" --format binary -o rows.vec
+damaged rows.txt verify
+damaged rows.vec verify
+damaged rows.txt explain --row 2
+damaged unit.json custom
+damaged "$source_directory/examples/plans/split-k.json" plan
+damaged whole.json merge -o merged.json
+damaged "$data/digits.npy" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
+damaged "$data/digits-mlp.safetensors" gemm --on H100 --in f16 -o D.npy "$data/digits-axes.npy"
+rm damaged
+
 # ---- Names ----
 
 # One rule: - is standard output where one file is written, and refused where standard output takes something else.

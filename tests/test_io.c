@@ -193,6 +193,10 @@ static void test_error_is_one_line(void **state) {
   long_text[sizeof long_text - 1] = '\0';
   assert_false(smma_fail(&error, "a%sb", "\n\x1b"));
   assert_string_equal(error.text, "a??b");
+  assert_false(smma_fail(&error, "%s", "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
+  assert_string_equal(error.text, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+  assert_false(smma_fail(&error, "%s", "\x80 \xc2\x9b \xc3 \xe2\x82 \xed\xa0\x80 \xc0\xaf \xf5\x80\x80\x80 \xff\x7f"));
+  assert_string_equal(error.text, "? ?? ? ?? ??? ?? ???? ??");
   assert_false(smma_fail(&error, "%s", long_text));
   assert_int_equal(strlen(error.text), sizeof error.text - 1);
   assert_false(smma_fail(NULL, "nobody listens"));

@@ -321,7 +321,8 @@ typedef struct {
   double scale_d;
   size_t split_k;       /* 0 or 1: one slice */
   size_t promote_every; /* 0: never; else a multiple of the instruction's K */
-  int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used */
+  int threads;          /* 0: as many as OpenMP gives; at most one for each processor is used, and one alone if the
+                           system refuses to make threads */
   /* NULL: the fastest on this CPU; else a name of smma_kernel_name, or a device: "opencl", "cuda", with a number behind
    * where there are several ("cuda:1"). D is the same with each. */
   const char *kernel;

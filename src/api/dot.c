@@ -143,8 +143,7 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
   make_plan(&p, i, batch);
   if (batch->rows >= SMMA_LANES) function = smma_lane_function_here();
   if (batch->rows <= FEW_ROWS) threads = 1;
-  if (threads == 0) threads = smma_default_threads();
-  if (threads > 1 && threads > smma_most_threads()) threads = smma_most_threads();
+  if (threads != 1) threads = smma_threads(threads);
   if (threads == 1) { /* without OpenMP, whose calls cost more than a row */
     for (size_t row = 0; row < batch->rows; row += SMMA_LANES) compute_rows(&p, function, row);
     return SMMA_OK;

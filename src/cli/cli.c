@@ -1,6 +1,5 @@
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 
 #include "cli/target.h"
 #include "cluster/ranks.h"
+#include "host/printable.h"
 #include "io/count.h"
 #include "unit/child.h"
 #include "unit/unit.h"
@@ -21,8 +21,7 @@ static void remove_unfinished(void);
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
   vsnprintf(text, sizeof text, format, arguments);
-  for (char *c = text; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
+  smma_make_printable(text);
   smma_progress_end();
   if (smma_rank())
     fprintf(stderr, "%srank %zu: %s\n", prefix, smma_rank(), text);

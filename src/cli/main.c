@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cluster/ranks.h"
 #include "host/cpu.h"
+#include "host/thread.h"
 #include "isa/nearest.h"
 
 static int print_help(void) {
@@ -81,11 +82,18 @@ static void wait_shortly(int argc, const char **argv) {
   execv("/proc/self/exe", (char *const *)argv); /* or else they wait for long */
 }
 
+static void refuse_threads(int threads, int error) {
+  smma_die("the system refuses to make %d threads: %s; let this user have more processes, or set OMP_NUM_THREADS=1 or "
+           "--threads 1",
+           threads, strerror(error));
+}
+
 int main(int argc, const char **argv) {
   int status = SMMA_EXIT_EQUAL;
   wait_shortly(argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
+  smma_threads_refused = refuse_threads;
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   start_ranks(argc, argv);
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);

@@ -176,8 +176,7 @@ static bool open_files(smma_experiment_run *run, progress *p) {
 static bool compute_and_keep(smma_experiment_run *run, int threads, progress *p) {
   if (!open_files(run, p)) return false;
   for (size_t i = 0; i < p->cells; i++) p->all += is_own(p, i), p->done += is_own(p, i) && p->rows[i] != NULL;
-  if (threads == 0) threads = smma_default_threads();
-  compute_cells(run, p, threads < smma_most_threads() ? threads : smma_most_threads());
+  compute_cells(run, p, smma_threads(threads));
   return !p->failed;
 }
 

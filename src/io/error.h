@@ -9,7 +9,7 @@ typedef struct {
 } smma_error;
 
 /* Writes the line (printf style) and returns false, so that a reader can `return smma_fail(...)`. Text too long for
-   the line is cut; control characters, which names taken from files may hold, become '?'. `error` may be NULL. */
+   the line is cut; bytes that are not printable, which damaged files may hold, become '?'. `error` may be NULL. */
 bool smma_fail(smma_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

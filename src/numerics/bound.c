@@ -313,7 +313,8 @@ static void free_workspace(workspace *w) { free(w->a), free(w->b), free(w->numbe
 static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->multiplier.with.n, panels = (n + LANES - 1) / LANES;
   int failed = 0;
-#pragma omp parallel if ((double)rows * (double)n * (double)p->depth >= SMALL_PRODUCTS)
+#pragma omp parallel num_threads(smma_default_threads()) \
+    if ((double)rows * (double)n * (double)p->depth >= SMALL_PRODUCTS)
   {
     workspace w;
     bool made = make_workspace(p, &w);
@@ -333,7 +334,7 @@ static smma_status bound_all(const problem *p, size_t first, size_t rows, smma_b
 
 static void bound_integers(const problem *p, size_t first, size_t rows, smma_bounded *bounds) {
   const size_t n = p->multiplier.with.n;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < n; j++) bounds[i * n + j] = bound_integer(p, first + i, j);
 }

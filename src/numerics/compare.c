@@ -110,7 +110,7 @@ bool smma_error_against_exact(const smma_encoded_matrix *a, const smma_encoded_m
   row_sums *row = calloc(d->rows + 1, sizeof *row);
   size_t rows_done = 0;
   if (!row) return false;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static)
   for (size_t i = 0; i < d->rows; i++) {
     size_t finished;
     row[i] = sums_of_row(a, b, d, i);

@@ -502,9 +502,7 @@ static void release(work *w) {
 }
 
 static int threads_for(const smma_operand *o) {
-  const int wanted = o->threads ? o->threads : smma_default_threads();
-  if (o->batch * o->outer * o->inner < PARALLEL) return 1;
-  return wanted < smma_most_threads() ? wanted : smma_most_threads();
+  return o->batch * o->outer * o->inner < PARALLEL ? 1 : smma_threads(o->threads);
 }
 
 smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *operand) {

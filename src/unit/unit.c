@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "host/printable.h"
 #include "isa/nearest.h"
 
 const smma_unit_kind smma_unit_kinds[] = {
@@ -49,6 +50,8 @@ bool smma_unit_open(const char *name, smma_unit *u, smma_error *error) {
     return smma_fail(error, "%s: %s", u->name, *message ? message : "the unit cannot be opened and does not say why");
   u->methods = kind->methods;
   u->methods->describe(u->state, &u->description);
+  smma_make_printable(u->description.device);
+  smma_make_printable(u->description.driver);
   return true;
 }
 

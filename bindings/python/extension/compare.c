@@ -18,7 +18,6 @@ static lines lines_of(PyArrayObject *x) {
 
 static bool same_lines(lines x, lines y, int threads) {
   bool same = true;
-  if (threads > smma_most_threads()) threads = smma_most_threads();
 #pragma omp parallel for num_threads(threads) if (x.rows * x.bytes > 1 << 20) reduction(&& : same)
   for (npy_intp i = 0; i < x.rows; i++)
     same = same && !memcmp(x.data + i * x.pitch, y.data + i * y.pitch, (size_t)x.bytes);
@@ -33,7 +32,7 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   int threads;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O!O!i", &PyArray_Type, &one, &PyArray_Type, &other, &threads)) return NULL;
-  threads = threads_allowed(threads ? threads : smma_default_threads());
+  threads = threads_allowed(smma_threads(threads));
   thread = PyEval_SaveThread();
   same = same_lines(lines_of(one), lines_of(other), threads);
   PyEval_RestoreThread(thread);
