@@ -15,6 +15,9 @@
 enum { UNTOUCHED = 0xa5 }; /* what lies between and behind the elements of D */
 enum { MOST_REPEATS = 8 }; /* products of an operation in a round */
 
+/* Added to the seed of an aimed product; other seeds tell their theme. */
+static const uint64_t aimed_seeds = UINT64_C(1) << 62;
+
 /* ---- Operations and families ---- */
 
 size_t kernel_operations(const smma_instruction *list[MOST_OPERATIONS]) {
@@ -219,6 +222,16 @@ static void random_sizes(uint64_t *g, smma_gemm_arguments *with, size_t k) {
   }
 }
 
+/* Mostly many rows for few columns, or columns for few rows: each of the many has a distance of its own. */
+static void aimed_sizes(uint64_t *g, smma_gemm_arguments *with) {
+  if (random_below(g, 32) == 0) return;
+  with->m = 1 + random_below(g, 4), with->n = 1 + random_below(g, 4);
+  if (random_below(g, 3))
+    with->m += 8 + random_below(g, 32);
+  else
+    with->n += 8 + random_below(g, 16);
+}
+
 static void random_layout(uint64_t *g, size_t rows, size_t columns, smma_order *order, size_t *leading) {
   *order = random_below(g, 2) ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
   *leading = 0;
@@ -283,9 +296,10 @@ static bool make_product(product *p, const smma_instruction *instruction, uint64
   uint64_t g = mixed_bits(seed) ^ hash_text(instruction->name);
   smma_gemm_arguments *with = &p->with;
   *p = (product){.instruction = instruction, .o = smma_operation_of(instruction), .seed = seed};
-  p->theme = (unsigned)(seed % THEMES);
+  p->theme = seed >= aimed_seeds ? THEME_AIMED : (unsigned)(seed % THEMES);
   smma_gemm_defaults(with);
   random_sizes(&g, with, (size_t)p->o.k);
+  if (p->theme == THEME_AIMED) aimed_sizes(&g, with);
   random_options(&g, with, (size_t)p->o.k);
   random_c(&g, p);
   p->odd = random_below(&g, 4) ? 0 : 1 + random_below(&g, 7);
@@ -498,19 +512,29 @@ static size_t add_operation(const smma_instruction *x, const smma_instruction **
   return count;
 }
 
-/* Every one in turn with the next theme, until there are enough outputs and each theme was there twice. */
+/* One product, whose elements are added to `*outputs`; false if it is wrong. */
+static bool check_member(const kernel_amount *amount, const smma_instruction *x, uint64_t seed, kernel_counts *counts,
+                         size_t *outputs) {
+  size_t elements;
+  const bool same = kernel_check_product(x, seed, amount->kernel, &elements);
+  count_outputs(x, elements, counts);
+  *outputs += elements;
+  counts->wrong_products += !same;
+  return same;
+}
+
+/* Every operation in turn with the next theme, until there are enough outputs and each theme was there twice; then
+   aimed products of every operation. */
 static void check_family(const kernel_amount *amount, const smma_instruction *const *list, size_t count,
                          kernel_counts *counts) {
   size_t outputs = 0;
   for (size_t round = 0; outputs < amount->outputs || round * count < 2 * THEMES; round++)
-    for (size_t i = 0; i < count; i++) {
-      size_t elements;
-      bool same = kernel_check_product(list[i], round * THEMES + (round + i) % THEMES, amount->kernel, &elements);
-      count_outputs(list[i], elements, counts);
-      outputs += elements;
-      counts->wrong_products += !same;
-      if (!same) return;
-    }
+    for (size_t i = 0; i < count; i++)
+      if (!check_member(amount, list[i], round * THEMES + (round + i) % THEMES, counts, &outputs)) return;
+  outputs = 0;
+  for (size_t round = 0; outputs < amount->aimed; round++)
+    for (size_t i = 0; i < count; i++)
+      if (!check_member(amount, list[i], aimed_seeds + round * count + i, counts, &outputs)) return;
 }
 
 void kernel_check(const kernel_amount *amount, kernel_counts *counts) {

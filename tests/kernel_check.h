@@ -28,7 +28,8 @@ typedef struct {
 
 typedef struct {
   const char *family, *kernel; /* NULL: every one; a kernel may be a device, too */
-  size_t outputs;              /* at least, of each family */
+  size_t outputs;              /* of random themes, at least, of each family */
+  size_t aimed;                /* of aimed products besides (THEME_AIMED) */
   bool few;                    /* the first operation of each family stands for all */
 } kernel_amount;
 

@@ -31,6 +31,7 @@ typedef struct {
   bool zero_parts;   /* some rows, columns and ranges of k are all zero */
   unsigned specials; /* NaN and infinities, of 256 */
   bool one_special;  /* in each row or column */
+  bool aimed;        /* THEME_AIMED, of numbers that are not integers */
 } design;
 
 static int least_of(int x, int y) { return x < y ? x : y; }
@@ -361,6 +362,12 @@ static void cancelling(design *d) {
   d->scale_a.spread = d->scale_b.spread = 0;
 }
 
+/* aim() places the terms. */
+static void aimed(design *d) {
+  d->aimed = !smma_is_integer(d->o->a);
+  if (!d->aimed) integers(d);
+}
+
 static void make_design(design *d, unsigned theme) {
   smma_encoding f = smma_encoding_of(d->o->d);
   switch (theme) {
@@ -382,15 +389,16 @@ static void make_design(design *d, unsigned theme) {
     case THEME_MANY_SPECIALS:
       make_design(d, random_below(&d->g, THEME_ONE_SPECIAL)), d->specials = 1 + random_below(&d->g, 64);
       break;
+    case THEME_AIMED: aimed(d); break;
     default: near(d); break;
   }
 }
 
 const char *kernel_theme_name(unsigned theme) {
-  static const char *const names[THEMES] = {"ordinary",    "any bits",     "full range",   "near",  "far operands",
-                                            "underflow",   "overflow",     "cancellation", "zeros", "integers",
-                                            "maximal",     "ties",         "subnormal",    "huge",  "outliers",
-                                            "one special", "many specials"};
+  static const char *const names[ALL_THEMES] = {"ordinary",    "any bits",      "full range",   "near",  "far operands",
+                                                "underflow",   "overflow",      "cancellation", "zeros", "integers",
+                                                "maximal",     "ties",          "subnormal",    "huge",  "outliers",
+                                                "one special", "many specials", "aimed"};
   return names[theme];
 }
 
@@ -539,6 +547,178 @@ static void approach_ends(design *d) {
   }
 }
 
+/* ---- Aimed products ---- */
+
+/* What stands at every other k. */
+typedef enum { FILL_ZEROS, FILL_NEAR_TERM, FILL_BELOW_ANCHOR } filling;
+
+/* The places and exponents of an aimed product's terms. Each dot product has an anchor, its greatest product, and an
+   aimed term. Lines are the vectors of the longer operand (rows of A, or columns of B): line v puts the term
+   `distance` + v binades below the anchor. `opposite` may cancel the anchor, so that D holds the last bits of what a
+   kernel keeps of the term. Every other k is filled. Exponents are those of leading bits, of subnormal numbers, too. */
+typedef struct {
+  bool by_columns;               /* lines are the columns of B */
+  size_t anchor, term, opposite; /* k; `opposite` is the anchor's k if nothing cancels it */
+  int distance;                  /* of line 0, in binades */
+  bool by_scales;                /* the scale factor of the term's block makes the distance */
+  bool nudges;                   /* `opposite` is a few last bits off */
+  filling fill;
+  int below[2], jitter; /* binades from the anchor to the fill of the other operand and of lines; and the most beyond */
+  bool moves_anchor;    /* lines differ in their anchor's exponent; else in their term's */
+  int stays;            /* exponent of the element that lines share */
+  int other_anchor, other_term, scale; /* exponents of the other operand's elements, and of scale factors */
+  fraction_law of_anchor, of_term;
+  int c; /* which exponents c has */
+} target;
+
+/* An exponent at or near a bound of the format, or any. */
+static int aimed_exponent(uint64_t *g, smma_encoding f) {
+  int least = smma_minimum_exponent(f), tiniest = tiniest_exponent(f), greatest = greatest_exponent(f);
+  switch (random_below(g, 8)) {
+    case 0: return clamped(least + random_between(g, -1, 1), tiniest, greatest);
+    case 1: return random_between(g, tiniest, least);
+    case 2: return tiniest;
+    case 3: return random_between(g, tiniest, greatest);
+    case 4: return clamped(greatest - random_between(g, 0, 12), tiniest, greatest);
+    default: return clamped(random_between(g, -2, 2), tiniest, greatest);
+  }
+}
+
+static uint64_t aimed_number(uint64_t *g, smma_encoding f, int exponent, fraction_law fraction) {
+  int within = clamped(exponent, tiniest_exponent(f), greatest_exponent(f));
+  bool negative = random_bits(g) >> 63;
+  return number_at(g, f, negative, within, fraction_of(g, fraction, f.fraction_bits));
+}
+
+/* Two different k, mostly of the same step, then often in the same pair, group or block; equal if there is one only. */
+static void aim_at_k(design *d, target *t) {
+  size_t k = d->x->k, step = (size_t)d->o->k;
+  t->anchor = random_below(&d->g, (unsigned)k);
+  t->term = t->anchor ^ (size_t)1 << random_below(&d->g, random_below(&d->g, 2) ? 2 : 6);
+  if (random_below(&d->g, 6) == 0 || t->term / step != t->anchor / step) t->term = random_below(&d->g, (unsigned)k);
+  if (t->term >= k || t->term == t->anchor) t->term = (t->anchor + 1) % k;
+  t->opposite = random_below(&d->g, 3) == 0 ? t->anchor : t->anchor ^ (size_t)1 << random_below(&d->g, 4);
+  if (t->opposite >= k || t->opposite == t->term) t->opposite = t->anchor;
+}
+
+/* Returns the distance of the first of `lines` lines: often one with which some line is at a bound of a kernel, else
+   near the anchor, or any. Bounds are the bits that sums keep, what bytes of deficits hold, and where binary32 becomes
+   subnormal or zero, with as many binades more as formats and F have bits. */
+static int aimed_distance(uint64_t *g, int reach, size_t lines) {
+  static const int bounds[] = {8, 10, 24, 29, 32, 35, 53, 63, 86, 104, 126, 133, 142, 149, 173};
+  unsigned count = sizeof bounds / sizeof bounds[0];
+  int most = lines < 64 ? (int)lines : 64;
+  switch (random_below(g, 4)) {
+    case 0:
+    case 1:
+      while (count > 1 && bounds[count - 1] > reach) count--;
+      return bounds[random_below(g, count)] - random_between(g, -4, most);
+    case 2: return random_between(g, -8, 70);
+    default: return random_between(g, 0, reach);
+  }
+}
+
+/* All elements of the other operand have one exponent, near 0, or three. */
+static void aim_others(uint64_t *g, smma_encoding f, target *t) {
+  t->other_anchor = t->other_term = clamped(random_between(g, -2, 2), tiniest_exponent(f), greatest_exponent(f));
+  if (random_below(g, 2)) return;
+  t->other_anchor = t->other_term = aimed_exponent(g, f);
+  if (random_below(g, 2)) t->other_term = aimed_exponent(g, f);
+  t->below[0] = random_between(g, 0, 40);
+}
+
+static target make_target(design *d) {
+  target t = {.by_columns = d->x->n > d->x->m, .moves_anchor = random_below(&d->g, 3) == 0};
+  smma_encoding a = smma_encoding_of(d->o->a), b = smma_encoding_of(d->o->b), scale = smma_encoding_of(d->o->scale);
+  smma_encoding of_lines = t.by_columns ? b : a, of_other = t.by_columns ? a : b;
+  size_t block = (size_t)d->o->scale_block;
+  int reach = greatest_reach(a, b) - least_reach(a, b);
+  aim_at_k(d, &t);
+  if (block) t.by_scales = t.anchor / block != t.term / block && random_below(&d->g, 2);
+  if (t.by_scales) reach = greatest_exponent(scale) - tiniest_exponent(scale);
+  t.distance = aimed_distance(&d->g, reach, t.by_columns ? d->x->n : d->x->m);
+  t.stays = aimed_exponent(&d->g, of_lines);
+  t.fill = (filling)least_of((int)random_below(&d->g, 4), FILL_BELOW_ANCHOR);
+  t.below[1] = random_between(&d->g, 0, 40), t.jitter = random_between(&d->g, 0, 3);
+  if (block) t.scale = random_below(&d->g, 2) ? random_between(&d->g, -3, 3) : aimed_exponent(&d->g, scale);
+  aim_others(&d->g, of_other, &t);
+  t.nudges = random_below(&d->g, 4) == 0;
+  t.of_anchor = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  t.of_term = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  t.c = (int)random_below(&d->g, 7);
+  return t;
+}
+
+/* The exponents of line v's elements; what the format cannot reach by one of them the other one takes over. */
+static void exponents_of_line(const target *t, smma_encoding f, int v, int *anchor, int *term) {
+  int apart = (t->by_scales ? 0 : t->distance + v) + t->other_term - t->other_anchor;
+  int least = tiniest_exponent(f), greatest = greatest_exponent(f);
+  *anchor = clamped(t->moves_anchor ? t->stays + apart : t->stays, least, greatest);
+  *term = clamped(*anchor - apart, least, greatest);
+  *anchor = clamped(*term + apart, least, greatest);
+}
+
+/* One vector along k: zeros but for the anchor, the term and what goes with them. */
+static void aim_vector(design *d, const target *t, smma_encoding f, bool of_lines, int anchor, int term, uint64_t *x) {
+  int at = t->fill == FILL_NEAR_TERM ? term : anchor - t->below[of_lines];
+  for (size_t k = 0; k < d->x->k; k++)
+    x[k] = t->fill == FILL_ZEROS
+               ? zero_of(&d->g, f)
+               : aimed_number(&d->g, f, at - random_between(&d->g, 0, of_lines ? t->jitter : 0), t->of_term);
+  x[t->term] = aimed_number(&d->g, f, term, t->of_term);
+  x[t->anchor] = aimed_number(&d->g, f, anchor, t->of_anchor);
+  if (t->opposite == t->anchor) return;
+  x[t->opposite] = of_lines ? negated(f, x[t->anchor]) : x[t->anchor];
+  if (t->nudges) x[t->opposite] = nudged(f, x[t->opposite], random_between(&d->g, -3, 3));
+}
+
+static void aim_scales(design *d, const target *t, bool varies, size_t vectors, uint64_t *x) {
+  smma_encoding f = smma_encoding_of(d->o->scale);
+  size_t block = (size_t)d->o->scale_block, scales = d->x->scales;
+  for (size_t v = 0; v < vectors; v++) {
+    int least = tiniest_exponent(f), apart = t->by_scales && varies ? t->distance + (int)v : 0;
+    int low = clamped(t->scale - apart, least, greatest_exponent(f)), high = low + apart;
+    for (size_t s = 0; s < scales; s++) x[v * scales + s] = aimed_number(&d->g, f, high, t->of_anchor);
+    if (apart) x[v * scales + t->term / block] = aimed_number(&d->g, f, low, t->of_term);
+  }
+}
+
+/* From 70 binades below the anchor to 36 above it, around the term, at D's least numbers, or any. */
+static uint64_t aimed_c(design *d, const target *t, int anchor, int term) {
+  smma_encoding f = smma_encoding_of(d->o->c);
+  fraction_law fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);
+  switch (t->c) {
+    case 0: return zero_of(&d->g, f);
+    case 1:
+    case 2: return aimed_number(&d->g, f, anchor + random_between(&d->g, -70, 36), fraction);
+    case 3: return aimed_number(&d->g, f, anchor + random_between(&d->g, -2, 3), fraction);
+    case 4:
+    case 5: return aimed_number(&d->g, f, term + random_between(&d->g, -3, 3), fraction);
+    default: return aimed_number(&d->g, f, aimed_exponent(&d->g, f), fraction);
+  }
+}
+
+/* Fills all arrays. */
+static void aim(design *d) {
+  kernel_operands *x = d->x;
+  const target t = make_target(d);
+  smma_encoding of_lines = smma_encoding_of(t.by_columns ? d->o->b : d->o->a);
+  smma_encoding of_other = smma_encoding_of(t.by_columns ? d->o->a : d->o->b);
+  uint64_t *lines = t.by_columns ? x->b : x->a, *others = t.by_columns ? x->a : x->b;
+  size_t line_count = t.by_columns ? x->n : x->m, other_count = t.by_columns ? x->m : x->n;
+  for (size_t v = 0; v < other_count; v++)
+    aim_vector(d, &t, of_other, false, t.other_anchor, t.other_term, others + v * x->k);
+  if (x->scales) aim_scales(d, &t, !t.by_columns, x->m, x->scale_a), aim_scales(d, &t, t.by_columns, x->n, x->scale_b);
+  for (size_t v = 0; v < line_count; v++) {
+    int anchor, term;
+    exponents_of_line(&t, of_lines, (int)v, &anchor, &term);
+    aim_vector(d, &t, of_lines, true, anchor, term, lines + v * x->k);
+    for (size_t w = 0; w < other_count; w++)
+      x->c[t.by_columns ? w * x->n + v : v * x->n + w] =
+          aimed_c(d, &t, anchor + t.other_anchor + 2 * t.scale, term + t.other_term + 2 * t.scale);
+  }
+}
+
 static bool fill_all(design *d) {
   kernel_operands *x = d->x;
   const smma_operation *o = d->o;
@@ -571,6 +751,7 @@ bool kernel_operands_make(const smma_operation *o, size_t m, size_t n, size_t k,
   if (x->scales) x->scale_a = array_of(m * x->scales), x->scale_b = array_of(n * x->scales);
   there = x->a && x->b && x->c && (!x->scales || (x->scale_a && x->scale_b));
   if (there) make_design(&d, theme);
+  if (there && d.aimed) return aim(&d), true;
   if (there && fill_all(&d)) return true;
   kernel_operands_free(x);
   return false;

@@ -25,7 +25,9 @@ typedef enum {
   THEME_OUTLIERS,    /* some elements far above or below the rest */
   THEME_ONE_SPECIAL, /* NaN or infinity once in a row, a column or a pair of scale factors, at each k in turn */
   THEME_MANY_SPECIALS,
-  THEMES
+  THEMES,               /* of random products and of digests */
+  THEME_AIMED = THEMES, /* each row or column puts a term at the next distance below the greatest one */
+  ALL_THEMES
 } kernel_theme;
 
 const char *kernel_theme_name(unsigned theme);

@@ -1,6 +1,7 @@
 /* The kernels against the core, without a test framework.
 
-     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE] [--few 1] [--mutant N]
+     kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N] [--digests FILE] [--few 1]
+                          [--mutant N]
        every family, or one, and the digests of a file; with --few one operation of each family; status 1 if anything
        differs. A device ("opencl") is a kernel, too: status 77 if it cannot be used
      kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]
@@ -21,8 +22,8 @@ int smma_mutant;
 
 static int usage(void) {
   fprintf(stderr,
-          "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--digests FILE]\n"
-          "                            [--few 1] [--mutant N]\n"
+          "usage: kernel_program check [--kernel NAME] [--family NAME] [--outputs N] [--aimed N]\n"
+          "                            [--digests FILE] [--few 1] [--mutant N]\n"
           "       kernel_program replay ARCHITECTURE INSTRUCTION SEED [KERNEL]\n"
           "       kernel_program digests\n");
   return 2;
@@ -59,6 +60,8 @@ static int check(int count, char **option) {
       amount.family = option[i + 1];
     else if (strcmp(option[i], "--outputs") == 0)
       amount.outputs = strtoul(option[i + 1], NULL, 10);
+    else if (strcmp(option[i], "--aimed") == 0)
+      amount.aimed = strtoul(option[i + 1], NULL, 10);
     else if (strcmp(option[i], "--digests") == 0)
       digests = option[i + 1];
     else if (strcmp(option[i], "--few") == 0)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # mutants.sh PROGRAM MUTATIONS: the comparison of kernels with the core notices every mutation of the table, in the
 # family that it names, and finds nothing without one. Those of files in device are the tests' driver's; those in
-# device/cuda are noticed by the test that is named for the family, PROGRAM_test.
+# device/cuda are noticed by the test that is named for the family, PROGRAM_test. Those with a line "theme: aimed" are
+# what random products hardly ever find: aimed ones notice them.
 set -uo pipefail
-program=$1 table=$2 outputs=12000000 failed=0
+program=$1 table=$2 failed=0
 
 families=$(sed -n 's/^family: //p' "$table" | grep -vxE 'chain|fp4' | sort -u)
 while IFS= read -r family; do
@@ -17,7 +18,8 @@ done <<<"$families"
 number=0
 while IFS= read -r line; do
   case $line in
-    what:*) what=${line#what: } ;;
+    what:*) what=${line#what: } amount=(--outputs 12000000) ;;
+    theme:*) amount=(--outputs 1 --aimed 3000000) ;;
     family:*) family=${line#family: } ;;
     'file: device/cuda/'*) kernel=cuda ;;
     'file: device/'*) kernel=opencl ;;
@@ -27,7 +29,7 @@ while IFS= read -r line; do
       if [ "$kernel" = cuda ]; then
         report=$(SMMA_MUTANT=$number "${program}_$family" 2>&1)
       else
-        report=$("$program" check --kernel "$kernel" --family "$family" --outputs $outputs --mutant $number 2>&1)
+        report=$("$program" check --kernel "$kernel" --family "$family" "${amount[@]}" --mutant $number 2>&1)
       fi
       status=$?
       if [ $status -eq 1 ]; then

@@ -19,7 +19,10 @@
 
 #include "gemm/family/tr_fdpa.h"
 
-enum { C_FDPA_LEAST_NORMAL_BASE = -62 }; /* below 63 binades a subnormal's deficit is one that was cut */
+/* The least base of a row, and of columns, of C-FDPA: bounds exponent fields. A base of -62 is a field of 65, and the
+   field of subnormals counts as 1: their deficit is 64 at least, more than is certain. So a row or column of certain
+   numbers holds none, wherever in the format the leading bit of a subnormal is. */
+enum { C_FDPA_LEAST_NORMAL_BASE = -62 };
 
 /* What is constant where the work is inlined. */
 typedef struct {
@@ -28,11 +31,17 @@ typedef struct {
   smma_format output;
 } c_fdpa_shape;
 
+/* C_FDPA_NEAR and C_FDPA_NEAR_WIDE bound how many binades the exponent fields of two groups' greatest products are
+   apart. What matters is the last bit of a product, which its exponent fields tell of subnormals as of normal numbers:
+   20 binades below the exponent with FP16, whose products are converted with C_FDPA_MORE_BITS more than 24; and 14
+   binades below with BF16. */
 enum { C_FDPA_MORE_BITS = 4, C_FDPA_NEAR = 8, C_FDPA_NEAR_WIDE = 10 };
 
-/* Twice the greatest deficits of a row and its columns together of which no number, and no product, vanishes below
-   2^-149: a negative one that is less than a unit is rounded down to it. */
-enum { C_FDPA_VISIBLE = 2 * 148 };
+/* Bounds twice the sum of the greatest deficits of a row and of its columns. Deficits count exponent fields, and the
+   leading bit of a subnormal BF16 number is up to 7 binades below its field. A packed number of deficit d is thus at
+   least 2^-(d + 7), and a product 2^(24 - d - 14): within the bound neither is below 2^-149, where it would vanish. A
+   negative product must not, because it is rounded down to -1 unit, however small it is. */
+enum { C_FDPA_VISIBLE = 2 * (149 - 7) };
 
 /* How many bits more than F a group's products are converted with. */
 static inline int c_fdpa_more_bits(int length, int group, bool wide) {
@@ -97,7 +106,9 @@ static inline __attribute__((always_inline)) deficit_least c_fdpa_compare(c_fdpa
   return least;
 }
 
-enum { C_FDPA_LEAST_OF_HALF = (127 - 14) << 23 }; /* the exponent that c has at least, as a field */
+/* The least exponent of an FP16 c, as a field of binary32: that of FP16's exponent fields. The leading bit of a
+   subnormal c is below it, and c is normal in binary32. */
+enum { C_FDPA_LEAST_OF_HALF = (127 - 14) << 23 };
 
 /* The sum times 2^(E - 24), with the sign of `scale`. To FP16 it is rounded once: of more than 24 bits the last seven
    become one that tells whether any of them is set. */

@@ -14,13 +14,16 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
+/* Deficits, and so every bound of them here and in the families, count exponent fields. The leading bit of a subnormal
+   with f fraction bits is up to f binades below its field, and that of a product of two up to 2 f: a family that needs
+   a number or a product not to vanish, or to be normal in binary32, adds that. */
 enum {
-  DEFICIT_LONGEST = 32, /* block */
-  DEFICIT_GROUP = 16,   /* rows that are packed together */
-  DEFICIT_MOST = 63,
+  DEFICIT_LONGEST = 32,     /* block */
+  DEFICIT_GROUP = 16,       /* rows that are packed together */
+  DEFICIT_MOST = 63,        /* deficits above it are held as it; a product is then cut to nothing by each family */
   DEFICIT_CERTAIN = 2 * 62, /* the greatest sum of two bytes that is certain */
   DEFICIT_ZERO = 127,       /* the byte of a zero */
-  DEFICIT_COMMON_SPAN = 24  /* columns whose greatest exponents span so many binades may share a base */
+  DEFICIT_COMMON_SPAN = 24  /* columns share a base if the exponent fields of their greatest numbers span so many */
 };
 
 static bool deficit_is_wide(const smma_operation *o) { return smma_encoding_of(o->a).exponent_bits == 8; }

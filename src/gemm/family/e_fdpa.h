@@ -22,10 +22,12 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
+/* ea and eb are exponents of leading bits, and la and lb of last bits, so of subnormals, too: la of a subnormal is that
+   of the format's least number, as -127, read of a subnormal BF16 number, is below its last bit. */
 enum {
   E_FDPA_GROUP = 16,    /* rows that are packed together */
   E_FDPA_RUN_LOG2 = 5,  /* of the products of a run; their columns stay close to the processor */
-  E_FDPA_LEAST = -74,   /* least la */
+  E_FDPA_LEAST = -74,   /* least la: products are multiples of 2^-148 */
   E_FDPA_RAISE = 88,    /* two of it are 126 + 51 - 1: see e_fdpa_doubt */
   E_FDPA_MOST = 127,    /* sums of two limits are below the exponent of infinity */
   E_FDPA_NEVER = 1 << 9 /* ea: whatever eb, T is above every limit */
@@ -361,7 +363,7 @@ static void e_fdpa_run(const smma_run *r) {
 }
 
 static const smma_kernel_family e_fdpa_family = {
-    e_fdpa_takes,        PANEL,      e_fdpa_bytes,      e_fdpa_bytes, e_fdpa_pack_rows,
+    e_fdpa_takes,        PANEL,      e_fdpa_bytes,           e_fdpa_bytes, e_fdpa_pack_rows,
     e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST_EVEN, false,        false};
 
 #endif

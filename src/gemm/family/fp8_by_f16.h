@@ -3,19 +3,22 @@
 #ifndef SMMA_GEMM_FAMILY_FP8_BY_F16_H
 #define SMMA_GEMM_FAMILY_FP8_BY_F16_H
 
+#include "gemm/family/fma.h"
 #include "gemm/family/t_fdpa.h"
 
 static bool fp8_by_f16_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FP8_BY_FP16 && (smma_block_of(o) == 8 || smma_block_of(o) == 16);
 }
 
-/* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. Only sums
-   in FP16 may be NaN, which D's conversion makes the rule's. Called through a pointer, as the mode is another
-   (host/float.h). */
-static void fp8_by_f16_add(bool to_half, float *accumulator, const float *partial, size_t count) {
+/* Adds `partial` to the accumulators, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32
+   first. Two infinities of opposite signs add up to the rule's NaN: the CPU's own NaN would leave as it is where a plan
+   keeps FP16 sums in FP32. Called through a pointer, as the mode is another (host/float.h). */
+static void fp8_by_f16_add(bool to_half, smma_nan_policy policy, float *accumulator, const float *partial,
+                           size_t count) {
+  const vf nan = fma_f32_nan(policy, vf_set(0));
   for (size_t i = 0; i < count; i += LANES) {
     const vf sum = vf_add(vf_load(accumulator + i), vf_load(partial + i));
-    vf_store(accumulator + i, to_half ? vf_round_to_half(sum) : sum);
+    vf_store(accumulator + i, vf_replace_nan(to_half ? vf_round_to_half(sum) : sum, nan));
   }
 }
 
@@ -23,7 +26,8 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
   const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
-  void (*volatile const add)(bool, float *, const float *, size_t) = fp8_by_f16_add;
+  void (*volatile const add)(bool, smma_nan_policy, float *, const float *, size_t) = fp8_by_f16_add;
+  const smma_nan_policy nan = r->multiplier->operation.rule.nan;
   float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
     for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
@@ -33,7 +37,7 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
         t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
       state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
-      add(to_half, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
+      add(to_half, nan, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
       smma_float_leave(state);
     }
 }

@@ -24,6 +24,9 @@
 #include "gemm/family/words.h"
 #include "gemm/pack.h"
 
+/* Exponents of scale factors are those of their fields, and significands of subnormal ones (UE4M3) are below 1: bounds
+   of terms from above hold for them, and of units from below, as their last bits are those of their fields. Elements
+   are whole halves, subnormal or not. */
 enum {
   GST_K = 64,
   GST_GROUPS = 4,
@@ -33,7 +36,7 @@ enum {
   GST_RAISE = 12,
   GST_F = 35,
   GST_PLACE = 52 - GST_F,    /* 2^(emax + this) as binary64 has the last place 2^(emax - F) */
-  GST_LEAST_EXPONENT = -300, /* below that of all terms that are not zero */
+  GST_LEAST_EXPONENT = -300, /* bounds exponents of terms: below that of every one that is not zero */
   GST_UNIT_LIMIT = 38, /* least exponents of even rows and columns have no greater magnitude: a step's sum is below
                           2^102 and no high c overflows */
   GST_UNEVEN = 64,     /* a spread above every limit */

@@ -169,7 +169,8 @@ static bool pairs_any_great(const float *d) {
   return vm_bits(great) != 0;
 }
 
-/* Of BF16. Sums of `count` products of at most `most`, from below 2^126 on, are below 2^127. */
+/* Of BF16. Bounds magnitudes, so leading bits: of products the least that is not zero, and the greatest. Sums of
+ * `count` products of at most `most`, from below 2^126 on, are below 2^127. */
 static pairs_way pairs_way_of(bool fused, pairs_range a, pairs_range b, size_t count, const float *d) {
   const double most = a.most * b.most;
   if (fused) return most < 0x1p127 && a.least * b.least >= 0x1p-126 ? PAIRS_FUSED : PAIRS_WIDE;

@@ -13,7 +13,8 @@
 enum {
   SMALL_WORDS = 2 * LANES, /* of one k */
   SMALL_LINES = 2,         /* so few columns are packed one after the other */
-  SMALL_LOST = -104,       /* no lower does a product's exponent count, whose significand is at least 2^-20 */
+  SMALL_LOST = -104,       /* no lower does a product's exponent, by fields, count. The significand of a product of two
+                              subnormals is 2^-20 at least, so that what is left is normal in binary32, and is cut to 0 */
   SMALL_NONE = -1000,      /* the exponent of a zero: products with it are lost beside */
   SMALL_LEAST = -500       /* what counts as greatest where all products are zero */
 };

@@ -20,10 +20,12 @@
 
 #include "gemm/family/deficits_compare.h"
 
+/* Bounds of emax, which is an exponent by field, as are those of products that these bounds are compared with. A term
+   of a subnormal is below that of a normal number with its field: where the latter is cut to 0, so is the former. */
 enum {
-  T_FDPA_LEAST = -100,
-  T_FDPA_GREATEST = 120,
-  T_FDPA_HEADROOM = 32,
+  T_FDPA_LEAST = -100,    /* of emax: 2^(emax - F) is normal in binary32 */
+  T_FDPA_GREATEST = 120,  /* of emax: sums stay finite */
+  T_FDPA_HEADROOM = 32,   /* of emax above the exponent of a product without deficit */
   T_FDPA_ZERO_SPAN = 63,  /* c is right where products are zero, down to so many binades below deficit_top */
   T_FDPA_NEVER_GREAT = 8, /* products whose terms add up in 32 bits with that of c, too */
   T_FDPA_HALF = 16,       /* products whose terms add up in 32 bits */

@@ -13,11 +13,15 @@
 
 #include "gemm/family/t_fdpa.h"
 
+/* FEW_DEFICIT counts exponent fields. With it a normal number of a row is packed as 2^(-86 + F - 65), which is normal
+   in binary32. The leading bit of a subnormal BF16 number is up to 7 binades below: it is packed as a subnormal, but
+   exactly, as 2^(-133) is its last bit. A product that is subnormal is below 2^-126, and its term below 1 by FEW_SPAN:
+   both count as 0. */
 enum {
   FEW_LENGTH = 16, /* the longest block */
   FEW_TOP = 65,    /* `top` above the exponent of the row: far above usual columns', and as far below are terms exact */
   FEW_SPAN = 120,  /* emax may be so far below top: terms that are not cut to 0 are normal, and a product of 0 is 0 */
-  FEW_DEFICIT = 86 /* the most that a number of a row may be below the greatest one, lest it is subnormal */
+  FEW_DEFICIT = 86 /* the most that a number of a row may be below the greatest one */
 };
 
 static bool few_takes(const smma_operation *o) {

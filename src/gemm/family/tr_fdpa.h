@@ -4,6 +4,9 @@
    E is the greater of edot and the exponent of c. A product a b is exact in binary32; its term trunc(a b 2^(24 - edot))
    is found by adding to the exponent field and converting. 16 terms stay below 3.6 * 2^28 (8: 2^29) in magnitude.
 
+   E, edot and G, and the bounds of them and of bases, are exponents by field. A subnormal is less, so upper bounds hold
+   for it; and a product far below edot, or that vanishes, has the term 0 of any sign, as terms are truncated.
+
    Everything then happens in units of 2^(G - 29), where G is the greater of E and edot + 5.
    - G = edot + 5: the unit is that of t, so t is exact, and so is c unless its exponent is below edot, where the
      rule rounds it down to just this unit. The sum is below 2^31 units: both roundings of the model leave it alone.
@@ -26,8 +29,8 @@ enum {
   TR_HEADROOM = 5,
   TR_UNIT = 24 + TR_HEADROOM,
   TR_LEAST = -97,         /* of G: the least whose unit 2^(G - 29) is a normal number */
-  TR_CALM = 120,          /* below 2^120, accumulators stay finite within a run */
-  TR_LEAST_BASE = -40,    /* of a row and a column, added: then G of a certain sum is not below TR_LEAST */
+  TR_CALM = 120,          /* bounds accumulators' exponents: below 2^120 they stay finite within a run */
+  TR_LEAST_BASE = -40,    /* of a row and a column, added: with a deficit of 62, G is not below TR_LEAST */
   TR_GREATEST_BASE = 110, /* and products add up to less than 2^TR_CALM within a run */
   TR_LONGEST = 8,         /* block of bf16, xf32 */
   TR_NONE = -1000         /* the exponent of zero: with any other, below every product's */
