@@ -362,7 +362,7 @@ static void cancelling(design *d) {
   d->scale_a.spread = d->scale_b.spread = 0;
 }
 
-/* aim() places the terms. */
+/* Leaves the elements to aim(), except integers. */
 static void aimed(design *d) {
   d->aimed = !smma_is_integer(d->o->a);
   if (!d->aimed) integers(d);
@@ -549,19 +549,21 @@ static void approach_ends(design *d) {
 
 /* ---- Aimed products ---- */
 
-/* What stands at every other k. */
+/* How the elements at all other k are filled. */
 typedef enum { FILL_ZEROS, FILL_NEAR_TERM, FILL_BELOW_ANCHOR } filling;
 
-/* The places and exponents of an aimed product's terms. Each dot product has an anchor, its greatest product, and an
-   aimed term. Lines are the vectors of the longer operand (rows of A, or columns of B): line v puts the term
+/* The places and exponents of the terms of an aimed product. Each dot product has an anchor, its greatest product, and
+   an aimed term. Lines are the vectors of the longer operand (rows of A, or columns of B): line v puts the term
    `distance` + v binades below the anchor. `opposite` may cancel the anchor, so that D holds the last bits of what a
-   kernel keeps of the term. Every other k is filled. Exponents are those of leading bits, of subnormal numbers, too. */
+   kernel keeps of the term. `fill` says what stands at other k. Exponents are those of leading bits, of subnormal
+   numbers, too. */
 typedef struct {
   bool by_columns;               /* lines are the columns of B */
   size_t anchor, term, opposite; /* k; `opposite` is the anchor's k if nothing cancels it */
   int distance;                  /* of line 0, in binades */
   bool by_scales;                /* the scale factor of the term's block makes the distance */
   bool nudges;                   /* `opposite` is a few last bits off */
+  bool meets_zero;               /* the other operand is zero at the anchor, which raises its line's exponents alone */
   filling fill;
   int below[2], jitter; /* binades from the anchor to the fill of the other operand and of lines; and the most beyond */
   bool moves_anchor;    /* lines differ in their anchor's exponent; else in their term's */
@@ -590,7 +592,8 @@ static uint64_t aimed_number(uint64_t *g, smma_encoding f, int exponent, fractio
   return number_at(g, f, negative, within, fraction_of(g, fraction, f.fraction_bits));
 }
 
-/* Two different k, mostly of the same step, then often in the same pair, group or block; equal if there is one only. */
+/* Chooses the k of the anchor and of the term: mostly in one step, then often in one pair, group or block. Both are 0
+   if K is 1. */
 static void aim_at_k(design *d, target *t) {
   size_t k = d->x->k, step = (size_t)d->o->k;
   t->anchor = random_below(&d->g, (unsigned)k);
@@ -618,13 +621,24 @@ static int aimed_distance(uint64_t *g, int reach, size_t lines) {
   }
 }
 
-/* All elements of the other operand have one exponent, near 0, or three. */
+/* Chooses the exponents of the other operand: the same for all elements, or up to three. */
 static void aim_others(uint64_t *g, smma_encoding f, target *t) {
   t->other_anchor = t->other_term = clamped(random_between(g, -2, 2), tiniest_exponent(f), greatest_exponent(f));
   if (random_below(g, 2)) return;
   t->other_anchor = t->other_term = aimed_exponent(g, f);
   if (random_below(g, 2)) t->other_term = aimed_exponent(g, f);
   t->below[0] = random_between(g, 0, 40);
+}
+
+/* Places the anchor, or the term if that is what lines share, at the exponent `sum`, by scale factors if there are any.
+ */
+static void aim_at_sum(design *d, int sum, target *t) {
+  int rest = sum - t->other_anchor;
+  if (random_below(&d->g, 2)) t->moves_anchor = false;
+  if (d->o->scale_block)
+    t->scale = (rest - t->stays) / 2;
+  else
+    t->stays = rest;
 }
 
 static target make_target(design *d) {
@@ -642,14 +656,15 @@ static target make_target(design *d) {
   t.below[1] = random_between(&d->g, 0, 40), t.jitter = random_between(&d->g, 0, 3);
   if (block) t.scale = random_below(&d->g, 2) ? random_between(&d->g, -3, 3) : aimed_exponent(&d->g, scale);
   aim_others(&d->g, of_other, &t);
-  t.nudges = random_below(&d->g, 4) == 0;
+  t.nudges = random_below(&d->g, 4) == 0, t.meets_zero = random_below(&d->g, 8) == 0;
+  if (random_below(&d->g, 4) == 0) aim_at_sum(d, any_exponent(&d->g, smma_encoding_of(d->o->d)), &t);
   t.of_anchor = (fraction_law)random_below(&d->g, FRACTION_LAWS);
   t.of_term = (fraction_law)random_below(&d->g, FRACTION_LAWS);
   t.c = (int)random_below(&d->g, 7);
   return t;
 }
 
-/* The exponents of line v's elements; what the format cannot reach by one of them the other one takes over. */
+/* Returns the exponents of line v's elements. If the format cannot reach one of them, the other one moves. */
 static void exponents_of_line(const target *t, smma_encoding f, int v, int *anchor, int *term) {
   int apart = (t->by_scales ? 0 : t->distance + v) + t->other_term - t->other_anchor;
   int least = tiniest_exponent(f), greatest = greatest_exponent(f);
@@ -658,7 +673,7 @@ static void exponents_of_line(const target *t, smma_encoding f, int v, int *anch
   *anchor = clamped(*term + apart, least, greatest);
 }
 
-/* One vector along k: zeros but for the anchor, the term and what goes with them. */
+/* Fills one vector along k. */
 static void aim_vector(design *d, const target *t, smma_encoding f, bool of_lines, int anchor, int term, uint64_t *x) {
   int at = t->fill == FILL_NEAR_TERM ? term : anchor - t->below[of_lines];
   for (size_t k = 0; k < d->x->k; k++)
@@ -667,6 +682,7 @@ static void aim_vector(design *d, const target *t, smma_encoding f, bool of_line
                : aimed_number(&d->g, f, at - random_between(&d->g, 0, of_lines ? t->jitter : 0), t->of_term);
   x[t->term] = aimed_number(&d->g, f, term, t->of_term);
   x[t->anchor] = aimed_number(&d->g, f, anchor, t->of_anchor);
+  if (t->meets_zero && !of_lines) x[t->anchor] = zero_of(&d->g, f);
   if (t->opposite == t->anchor) return;
   x[t->opposite] = of_lines ? negated(f, x[t->anchor]) : x[t->anchor];
   if (t->nudges) x[t->opposite] = nudged(f, x[t->opposite], random_between(&d->g, -3, 3));
@@ -683,7 +699,8 @@ static void aim_scales(design *d, const target *t, bool varies, size_t vectors, 
   }
 }
 
-/* From 70 binades below the anchor to 36 above it, around the term, at D's least numbers, or any. */
+/* Returns an element of C: from 70 binades below the anchor to 36 above it, near the term, or at a bound of its format.
+ */
 static uint64_t aimed_c(design *d, const target *t, int anchor, int term) {
   smma_encoding f = smma_encoding_of(d->o->c);
   fraction_law fraction = (fraction_law)random_below(&d->g, FRACTION_LAWS);
