@@ -10,12 +10,12 @@ static bool fp8_by_f16_takes(const smma_operation *o) {
 }
 
 /* acc = acc + partial, RNE in FP32 or FP16: the exact sum of two FP16 numbers may be rounded to FP32 first. Only sums
-   in FP16 may be NaN, which D's conversion makes the rule's. Called through a pointer, as the mode is another
-   (host/float.h). */
-static void fp8_by_f16_add(bool to_half, float *accumulator, const float *partial, size_t count) {
+   in FP16 may be NaN, which becomes the rule's: a plan may keep FP32 accumulators as D. Called through a pointer, as
+   the mode is another (host/float.h). */
+static void fp8_by_f16_add(bool to_half, uint32_t nan, float *accumulator, const float *partial, size_t count) {
   for (size_t i = 0; i < count; i += LANES) {
     const vf sum = vf_add(vf_load(accumulator + i), vf_load(partial + i));
-    vf_store(accumulator + i, to_half ? vf_round_to_half(sum) : sum);
+    vf_store(accumulator + i, to_half ? vf_replace_nan(vf_round_to_half(sum), vi_as_float(vi_set((int32_t)nan))) : sum);
   }
 }
 
@@ -23,7 +23,8 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
   const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   const t_fdpa_words w = t_fdpa_words_of(&t);
   const size_t blocks = deficit_blocks(&r->multiplier->operation);
-  void (*volatile const add)(bool, float *, const float *, size_t) = fp8_by_f16_add;
+  const uint32_t nan = (uint32_t)smma_nan_of(smma_encoding_of(SMMA_F32), r->multiplier->operation.rule.nan);
+  void (*volatile const add)(bool, uint32_t, float *, const float *, size_t) = fp8_by_f16_add;
   float partial[DEFICIT_CHUNK * PANEL];
   for (size_t step = r->first; step < r->last; step++)
     for (size_t row = 0; row < r->rows; row += DEFICIT_CHUNK) {
@@ -33,7 +34,7 @@ static inline __attribute__((always_inline)) void fp8_by_f16_panel(const smma_ru
       for (size_t block = step * blocks; block < (step + 1) * blocks; block++)
         t_fdpa_block(r, &t, &w, length, false, to_half, row, rows, block, partial);
       state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
-      add(to_half, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
+      add(to_half, nan, (float *)r->accumulator + row * PANEL, partial, rows * PANEL);
       smma_float_leave(state);
     }
 }
