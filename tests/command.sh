@@ -481,6 +481,13 @@ fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must h
   gemm --on B200 --in mxfp4,nvfp4 blocks.npy ones.npy -o D.npy
 fails 'gemm: formats that a GPU lacks' '--in: B200 has no instruction for nvfp4 x nvfp4 -> f16; it has: .*mxfp8_e4m3->f32' \
   gemm --on B200 --in nvfp4 --out f16 blocks.npy ones.npy -o D.npy
+fails 'gemm: D in a format that a plan rounds to' '-> bf16; it has: .*; a plan with "d": "bf16" rounds f32 to it$' \
+  gemm --on H100 --in bf16 --out bf16 blocks.npy ones.npy -o D.npy
+fails 'gemm: C without a place' \
+  '-C: the plan of cutlass:fast has no place for it; to add C give it "start": "c", or "epilogue": \["linear"\]' \
+  gemm --on H100 --in f16 --plan cutlass:fast -C C.npy blocks.npy ones.npy -o D.npy
+fails 'gemm: a bias without a place' '--bias: .*; give it "epilogue": \["bias"\]$' \
+  gemm --on H100 --in f16 --plan cutlass:fast --bias C.npy blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors missing' '--scale-b is missing' "${scaled[@]}" --scale-a scale-a.npy
 fails 'gemm: scale factors of another shape' '--scale-b: scale-a.npy is 1 x 4, but this product needs 4 x 1' \
   "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-a.npy

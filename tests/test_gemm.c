@@ -2,6 +2,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -1117,8 +1118,101 @@ static void check_one_instruction_errors(one_instruction *run) {
 static void test_errors_of_mma(void **state) { (void)state, check_one_instruction_errors(smma_mma); }
 static void test_errors_of_dot(void **state) { (void)state, check_one_instruction_errors(smma_dot); }
 
+/* ---- Overlaps ---- */
+
+enum { ROOM = 1 << 14, PLACE = 1 << 12 };
+
+/* D of 8 x 6, in rows `leading` apart, at an offset from an operand of 8 x 16, B of 16 x 6 or C of 8 x 6. */
+static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t leading_d, smma_status expected) {
+  static _Alignas(64) unsigned char memory[ROOM], others[ROOM];
+  const smma_instruction *i = find("H100", "wgmma.m64n8k16.f32.f16.f16");
+  smma_multiplier *kept;
+  smma_gemm_arguments g;
+  char message[256] = "", words[] = "D overlaps A";
+  smma_gemm_defaults(&g);
+  g.m = 8, g.n = 6, g.k = 16, g.a = others, g.b = others, g.ldd = leading_d;
+  g.d = memory + PLACE + offset, g.message = message, g.message_size = sizeof message;
+  if (operand == 'A') g.a = memory + PLACE, g.lda = leading;
+  if (operand == 'B') g.b = memory + PLACE, g.ldb = leading;
+  if (operand == 'C') g.c = memory + PLACE, g.ldc = leading;
+  assert_int_equal(smma_gemm(i, &g), expected);
+  words[strlen(words) - 1] = operand;
+  assert_true(expected == SMMA_OK ? !*message : strstr(message, words) != NULL);
+  if (operand == 'C') g.beta = 0, assert_int_equal(smma_gemm(i, &g), SMMA_OK);
+  assert_int_equal(smma_multiplier_create(i, &g, &kept), SMMA_OK);
+  if (operand != 'C') /* which keeps B */
+    assert_int_equal(smma_multiplier_run(kept, g.m, g.a, NULL, g.c, g.d), operand == 'B' ? SMMA_OK : expected);
+  smma_multiplier_free(kept);
+}
+
+/* Elements count, not what lies between them. */
+static void test_overlaps(void **state) {
+  const ptrdiff_t a_bytes = 8 * 16 * 2, d_bytes = 8 * 6 * 4;
+  (void)state;
+  check_overlap('A', 0, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('A', a_bytes - 4, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('A', a_bytes, 0, 0, SMMA_OK);
+  check_overlap('A', 4 - d_bytes, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('A', -d_bytes, 0, 0, SMMA_OK);
+  check_overlap('A', 32, 32, 16, SMMA_OK); /* side by side in rows of 64 bytes */
+  check_overlap('A', 28, 32, 16, SMMA_INVALID_ARGUMENT);
+  check_overlap('A', 40, 32, 16, SMMA_OK);
+  check_overlap('A', 44, 32, 16, SMMA_INVALID_ARGUMENT); /* its last element is the next row's first */
+  check_overlap('A', 32, 32, 24, SMMA_INVALID_ARGUMENT); /* of other distances */
+  check_overlap('B', 188, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('B', 192, 0, 0, SMMA_OK);
+  check_overlap('C', 0, 0, 0, SMMA_OK);
+  check_overlap('C', 4, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('C', 2, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('C', -4, 0, 0, SMMA_INVALID_ARGUMENT);
+  check_overlap('C', 0, 6, 7, SMMA_INVALID_ARGUMENT);
+  check_overlap('C', 24, 12, 12, SMMA_OK); /* both halves of a matrix */
+  check_overlap('C', 20, 12, 12, SMMA_INVALID_ARGUMENT);
+  check_overlap('C', d_bytes, 0, 0, SMMA_OK);
+}
+
+/* ---- Stacks ---- */
+
+enum { STACK = 256 << 10 }; /* what softmma.h says */
+
+static void *multiply_everything(void *unused) {
+  static unsigned char a[1 << 16], b[1 << 16], scale[1 << 12], d[1 << 16];
+  static const size_t sizes[][2] = {{1, 3}, {4, 70}, {70, 70}};
+  (void)unused;
+  for (size_t x = 0; x < sizeof instructions / sizeof instructions[0]; x++) {
+    const smma_instruction *i = find(instructions[x].gpu, instructions[x].name);
+    const smma_instruction_info info = describe(i);
+    for (size_t kernel = 0; smma_kernel_name(kernel); kernel++)
+      for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
+        smma_gemm_arguments g;
+        smma_gemm_defaults(&g);
+        g.m = sizes[size][0], g.n = sizes[size][1], g.k = 2 * (size_t)info.k, g.threads = 1;
+        g.a = a, g.b = b, g.d = d, g.kernel = smma_kernel_name(kernel);
+        if (info.scale_block) g.scale_a = g.scale_b = scale;
+        if (smma_gemm(i, &g) != SMMA_OK) return unused;
+      }
+  }
+  return a;
+}
+
+/* A product needs no more stack than the header says. */
+static void test_stack(void **state) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  void *result = NULL;
+  (void)state;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, multiply_everything, NULL), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  assert_non_null(result);
+  pthread_attr_destroy(&attributes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_overlaps),
+      cmocka_unit_test(test_stack),
       cmocka_unit_test(test_random_products),
       cmocka_unit_test(test_empty_sizes),
       cmocka_unit_test(test_default_scaling),

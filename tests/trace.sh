@@ -135,7 +135,7 @@ fails 'no such plan' 'none.json' trace --on H100 --plan ./none.json a.npy b.npy
 fails 'K = 0 and a plan' 'two.json: K is 0' trace --on H100 --plan two.json empty-a.npy empty-b.npy
 fails 'two formats of D' 'in different formats' trace --on H100,H100 --plan none,low.json a.npy b.npy
 fails 'no place for a bias' '--bias: the product of H100 has no place for it' trace --on H100 --bias bias.npy a.npy b.npy
-fails 'no place for C' '-C: the plan two.json of H100 has no place' trace --on H100 --plan two.json -C c.npy a.npy b.npy
+fails 'no place for C' '-C: the plan of two.json has no place for it; to add C give it "start": "c"' trace --on H100 --plan two.json -C c.npy a.npy b.npy
 fails 'scale factors of one side' 'one goes with the other' trace --on B200 --in nvfp4 --scale-a c.npy a.npy b.npy
 fails 'every without JSON' '--every' trace --on H100 a.npy b.npy --every 2
 fails 'too many targets' 'more than 8' trace --on A2,A2,A2,A2,A2,A2,A2,A2,A2 a.npy b.npy

@@ -331,7 +331,7 @@ typedef struct {
    * on the device before is done, in any stream, and D is there on return. With CUDA memory is of the device's primary
    * context, as its runtime's is. */
   int on_device;
-  char *message; /* where not NULL: one line on why a device cannot be used, or has failed */
+  char *message; /* where not NULL: one line on why a device cannot be used, has failed, or which operand D overlaps */
   size_t message_size;
   /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
    * which then returns SMMA_STOPPED with D partly written. It must not throw. */
@@ -385,9 +385,9 @@ SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
 
 /* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for SMMA_STOPPED, and where the
- * device is lost that has it in its memory. D may not overlap A, B or the scales, nor C unless it is C: in place, D's
- * format, order and leading dimension must be C's, or beta 0 (SMMA_INVALID_ARGUMENT). */
+ * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for the last and SMMA_STOPPED.
+ * SMMA_INVALID_ARGUMENT also if D overlaps elements of A, B, scales or bias, or of C, unless beta is 0 or D has C's
+ * address, format, order and leading dimension. The calling thread and each of OpenMP's need 256 KiB of stack. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 /* ---- Sparse instructions ---- */

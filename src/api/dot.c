@@ -123,8 +123,25 @@ static void compute_rows(const row_plan *p, smma_lane_function *function, size_t
   smma_float_leave(state);
 }
 
+static bool overlap(const void *x, size_t x_bytes, const void *y, size_t y_bytes) {
+  const uintptr_t first = (uintptr_t)x, second = (uintptr_t)y;
+  return x && y && first < second + y_bytes && second < first + x_bytes;
+}
+
+/* Whether a row's result may be written over what another row still reads. */
+static bool overwrites(const smma_instruction *i, const smma_batch *x) {
+  const size_t k = (size_t)i->k, d_bytes = x->rows * smma_format_bytes(i->d);
+  const size_t scales = x->rows * (size_t)smma_scale_count(i->k, i->scale_block) * smma_format_bytes(i->scale);
+  const bool in_place = x->d == x->c && i->c == i->d;
+  if (x->rows < 2) return false;
+  return overlap(x->d, d_bytes, x->a, x->rows * k * smma_format_bytes(i->a)) ||
+         overlap(x->d, d_bytes, x->b, x->rows * k * smma_format_bytes(i->b)) ||
+         overlap(x->d, d_bytes, x->scale_a, scales) || overlap(x->d, d_bytes, x->scale_b, scales) ||
+         (!in_place && overlap(x->d, d_bytes, x->c, x->rows * smma_format_bytes(i->c)));
+}
+
 static smma_status check(const smma_instruction *i, const smma_batch *x) {
-  if (!x->a || !x->b || !x->d) return SMMA_INVALID_ARGUMENT;
+  if (!x->a || !x->b || !x->d || overwrites(i, x)) return SMMA_INVALID_ARGUMENT;
   if (i->scale_block ? !x->scale_a || !x->scale_b : x->scale_a || x->scale_b) return SMMA_MISSING_SCALE;
   return SMMA_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/generated.h"
+#include "core/range.h"
 #include "infer/parameter.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
@@ -64,7 +65,7 @@ static bool is(condition c, smma_encoding f, smma_number x) {
     case IS_NEGATIVE_ZERO: return x.kind == SMMA_ZERO && x.negative;
     case IS_POSITIVE_ZERO: return x.kind == SMMA_ZERO && !x.negative;
     case IS_GREATEST: {
-      const smma_number greatest = smma_decode(f, smma_largest_fields(f));
+      const smma_number greatest = smma_decode(f, smma_greatest_of(f));
       return x.kind == SMMA_FINITE && x.exponent == greatest.exponent && x.significand == greatest.significand;
     }
     case IS_INFINITE: return x.kind == SMMA_INFINITE;
@@ -83,7 +84,7 @@ static smma_number number_to(becomes to, smma_encoding f, smma_number x, smma_nu
       return y;
     case TO_NEGATED: y.negative = !x.negative; return y;
     case TO_GREATEST:
-      y = smma_decode(f, smma_largest_fields(f));
+      y = smma_decode(f, smma_greatest_of(f));
       y.negative = x.negative;
       return y;
     case TO_UNSIGNED:

@@ -110,7 +110,7 @@ static void check_plan(const smma_gemm_options *o, const smma_gemm_product *p) {
                        : o->scale_d != 1 && !smma_plan_has(p->plan, SMMA_EPILOGUE_SCALE_D)        ? "--scale-d"
                        : o->alpha != 1 && !linear && !smma_plan_has(p->plan, SMMA_EPILOGUE_ALPHA) ? "--alpha"
                                                                                                   : NULL;
-  if (option) smma_die("%s: the plan of %s has no place for it; leave it out", option, o->plan);
+  if (option) smma_die_no_place(option, o->plan);
   if (takes_bias) smma_require_option(o->bias, "--bias", "bias.npy");
 }
 

@@ -96,8 +96,7 @@ static void check_places(const trace_options *o, const smma_traced_element *x) {
                          : o->scale_d != 1 && !has.scale_d ? "--scale-d"
                          : o->scale_a && !has.scales       ? "--scale-a"
                                                            : NULL;
-    if (option && u->plan->plan)
-      smma_die("%s: the plan %s of %s has no place for it; leave it out", option, u->plan->text, u->label);
+    if (option && u->plan->plan) smma_die_no_place(option, u->plan->text);
     if (option) smma_die("%s: the product of %s has no place for it; leave it out, or give a plan", option, u->label);
   }
 }

@@ -186,8 +186,7 @@ static void check(const element *e, const smma_operand_options *o, int count) {
         "--plan: %d products are one call of %s, which takes %d; leave it out, or give more ('softmma trace' "
         "explains an element of matrices)",
         count, i->name, i->k);
-  if (o->c && !p->starts_from_c && !smma_plan_has(p, SMMA_EPILOGUE_LINEAR))
-    smma_die("--c: the plan of %s has no place for it; leave it out", e->plan.text);
+  if (o->c && !p->starts_from_c && !smma_plan_has(p, SMMA_EPILOGUE_LINEAR)) smma_die_no_place("--c", e->plan.text);
 }
 
 static void begin(element *e, const smma_operand_options *o, const char *plan) {

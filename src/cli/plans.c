@@ -48,6 +48,23 @@ void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instr
     smma_die("--plan: %s: %s", plan->text, error.text);
 }
 
+void smma_die_no_place(const char *option, const char *plan) {
+  static const char *const places[][2] = {
+      {"-C", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"] (alpha A B + beta C)"},
+      {"--c", "to add c give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--with-c", "to add C give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--beta", "give it \"start\": \"c\", or \"epilogue\": [\"linear\"]"},
+      {"--alpha", "give it \"epilogue\": [\"alpha\"], or [\"linear\"]"},
+      {"--bias", "give it \"epilogue\": [\"bias\"]"},
+      {"--scale-d", "give it \"epilogue\": [\"scale-d\"]"},
+      {"--split-k", "its \"sum\" says how K is cut; leave it out"},
+      {"--promote-every", "its \"sum\" says how K is cut; leave it out"}};
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    if (strcmp(option, places[i][0]) == 0)
+      smma_die("%s: the plan of %s has no place for it; %s", option, plan, places[i][1]);
+  smma_die("%s: the plan of %s has no place for it; leave it out", option, plan);
+}
+
 void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *g) {
   const size_t part = smma_plan_scaled_k(plan), parts = part ? g->k / part + 1 : 0;
   const size_t ones = (g->m > g->n ? g->m : g->n) * parts;

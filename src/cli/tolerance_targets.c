@@ -71,7 +71,7 @@ static void check_plan(const smma_tolerance_options *o, const smma_target_plan *
                        : o->beta != 1 && !takes_c                                                    ? "--beta"
                        : o->alpha != 1 && !linear && !smma_plan_has(plan->plan, SMMA_EPILOGUE_ALPHA) ? "--alpha"
                                                                                                      : NULL;
-  if (option) smma_die("%s: the plan of %s has no place for it; leave it out", option, plan->text);
+  if (option) smma_die_no_place(option, plan->text);
 }
 
 static void add_plans(smma_tolerance_study *x) {

@@ -34,6 +34,7 @@ static void fold_text(const smma_task *task, char *text, size_t size) {
   static const char *const what[] = {
       [SMMA_WITH_ADD] = "added", [SMMA_WITH_FMA] = "scaled and added", [SMMA_WITH_MULTIPLY_FMA] = "scaled and added"};
   size_t used = (size_t)snprintf(text, size, "part %s", task->kind == SMMA_TASK_MOVE ? "moved" : what[task->with]);
+  if (task->to == task->from) used = (size_t)snprintf(text, size, "C begins a total"); /* and is rounded */
   if (task->stored >= 0 && used < size)
     used += (size_t)snprintf(text + used, size - used, " in %s", smma_format_text((smma_format)task->stored));
   if (task->total >= 0 && used < size)

@@ -42,6 +42,7 @@ void smma_fold_sums(const smma_multiplier *p, const smma_task *task, const smma_
   } else if (t->to != t->from) {
     memcpy(t->to, t->from, bytes);
   }
+  /* What the CPU's additions make of NaN is the rule's NaN; a part that is only moved keeps its own. */
+  if (task->kind == SMMA_TASK_FOLD) smma_unify_nan(p, t->to, count);
   round_to(p, task->total, t->to, count);
-  smma_unify_nan(p, t->to, count);
 }

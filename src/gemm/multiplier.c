@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gemm/device.h"
+#include "gemm/overlap.h"
 #include "gemm/special.h"
 #include "plan/element.h"
 
@@ -30,12 +31,6 @@ static bool missing_pointer(const smma_gemm_arguments *g) {
   return (has_products && (!g->a || !g->b)) || (g->m && g->n && !g->d);
 }
 
-/* What D is written over while it is still to be read. */
-static bool overwrites_operands(const smma_gemm_arguments *g) {
-  bool has_products = g->m && g->n && g->k;
-  return has_products && (g->d == g->a || g->d == g->b || (g->scale_a && (g->d == g->scale_a || g->d == g->scale_b)));
-}
-
 /* Of blocks, or of a plan's parts. */
 static bool lacks_scales(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
@@ -43,11 +38,15 @@ static bool lacks_scales(const smma_multiplier *multiplier) {
   return scaled ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b;
 }
 
-/* In place each element of C must be the one of D that is made from it. */
-static bool overwrites_c(const smma_multiplier *multiplier) {
+/* Refuses a D that would be written over what is still to be read. */
+static smma_status check_overlap(const smma_multiplier *multiplier) {
   const smma_gemm_arguments *g = &multiplier->with;
-  if (g->d != g->c || g->beta == 0 || !g->m || !g->n) return false;
-  return multiplier->c_format != multiplier->d_format || g->order_c != g->order_d || g->ldc != g->ldd;
+  const char *operand = smma_overlapped(multiplier);
+  if (!operand) return SMMA_OK;
+  if (g->message)
+    snprintf(g->message, g->message_size, "D overlaps %s; give D memory of its own%s", operand,
+             *operand == 'C' ? ", or C's address with C's format, order and leading dimension" : "");
+  return SMMA_INVALID_ARGUMENT;
 }
 
 smma_status smma_check_matrices(smma_gemm_arguments *g) {
@@ -183,7 +182,8 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   if (g->plan) follow(multiplier);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
+  status = check_overlap(multiplier);
+  if (status != SMMA_OK) return status;
   if (g->on_device && !smma_is_device_name(g->kernel)) return refuse_host_kernel(g);
   if (smma_is_device_name(g->kernel)) {
     status = open_device(multiplier);
@@ -213,7 +213,8 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   g->lda = multiplier->leading.a, g->ldc = multiplier->leading.c, g->ldd = multiplier->leading.d;
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  if (overwrites_operands(g) || overwrites_c(multiplier)) return SMMA_INVALID_ARGUMENT;
+  status = check_overlap(multiplier);
+  if (status != SMMA_OK) return status;
   if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
   smma_multiplier_look(multiplier);
   return SMMA_OK;

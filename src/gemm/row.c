@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/range.h"
 #include "gemm/element.h"
 #include "host/cpu.h"
 #include "host/load.h"
@@ -242,13 +243,24 @@ static void linear(const smma_multiplier *p, const float *c, size_t count, float
   }
 }
 
-/* To the finite range of a format. */
+static float float_in(const smma_multiplier *p, smma_format format, uint64_t encoding) {
+  const uint32_t bits = (uint32_t)smma_reformat(format, SMMA_F32, p->operation.rule.nan, encoding);
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* To the range of a format. */
 static void clamp(const smma_multiplier *p, smma_format format, size_t count, float *x) {
-  const uint64_t largest = smma_largest_fields(smma_encoding_of(format));
-  const uint32_t bits = (uint32_t)smma_reformat(format, SMMA_F32, p->operation.rule.nan, largest);
-  float most;
-  memcpy(&most, &bits, sizeof most);
-  for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i];
+  const float most = float_in(p, format, smma_greatest_of(smma_encoding_of(format)));
+  const float least = float_in(p, format, smma_least_of(smma_encoding_of(format)));
+  for (size_t i = 0; i < count; i++) x[i] = x[i] > most ? most : x[i] < least ? least : x[i];
+}
+
+/* Whether an operation computes: its NaN is the rule's. The others hand a NaN on. */
+static bool is_arithmetic(smma_epilogue_kind kind) {
+  return kind == SMMA_EPILOGUE_ALPHA || kind == SMMA_EPILOGUE_LINEAR || kind == SMMA_EPILOGUE_BIAS ||
+         kind == SMMA_EPILOGUE_SCALE_D;
 }
 
 /* One operation, from column j on. */
@@ -273,6 +285,7 @@ static void operate(const smma_multiplier *p, const smma_epilogue *e, const floa
     case SMMA_EPILOGUE_ROUND: smma_round_sums(p, e->format, x, count); break;
     case SMMA_EPILOGUE_CLAMP: clamp(p, e->format, count, x); break;
   }
+  if (is_arithmetic(e->kind)) smma_unify_nan(p, x, count);
 }
 
 /* The multiplier's operations on sums; in other formats than binary32 alpha times these plus beta times C. */
@@ -285,7 +298,7 @@ static void epilogue(const smma_multiplier *p, size_t i, size_t j, size_t count,
     double_epilogue(p, (const double *)c, count, total);
   for (size_t x = 0; x < (p->outer == SMMA_F32 ? p->epilogues : 0); x++)
     operate(p, &p->epilogue[x], (const float *)c, j, count, total);
-  smma_unify_nan(p, total, count);
+  if (p->outer == SMMA_F64) smma_unify_nan(p, total, count);
 }
 
 static void finish_part(const smma_multiplier *p, const void *total, size_t i, size_t j, size_t count) {

@@ -144,10 +144,14 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
   const smma_instruction_table *table;
   const smma_instruction *found = NULL, *other = NULL;
   char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
+  smma_formats single = *f;
+  bool rounds = false; /* a plan can round results in f32 to D's format */
+  single.d = SMMA_F32;
   if (arch == SMMA_ARCH_COUNT) return NULL;
   table = smma_architectures[arch].table;
   for (size_t i = 0; i < table->count; i++) {
     smma_formats has = formats_of(&table->row[i]);
+    rounds |= same_formats(&has, &single) && !smma_is_integer(f->d);
     if (!same_formats(&has, f)) continue;
     if (!multiplies(&table->row[i]))
       other = &table->row[i];
@@ -161,7 +165,8 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
     return NULL;
   }
   list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
-  snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s", gpu, smma_input_text(f, f->a, a),
-           smma_input_text(f, f->b, b), smma_format_text(f->d), list);
+  snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s%s%s%s", gpu, smma_input_text(f, f->a, a),
+           smma_input_text(f, f->b, b), smma_format_text(f->d), list, rounds ? "; a plan with \"d\": \"" : "",
+           rounds ? smma_format_text(f->d) : "", rounds ? "\" rounds f32 to it" : "");
   return NULL;
 }

@@ -416,8 +416,8 @@ static void do_task(smma_evaluator *e, worker *w, const smma_task *t, sums *from
     smma_outer_add(&w->with, to, from, SAMPLE);
   else
     fold_scaled(e, t, to, from);
+  if (t->kind == SMMA_TASK_FOLD) smma_unify_nan(&w->with, to, SAMPLE);
   round_to(w, t->total, to);
-  smma_unify_nan(&w->with, to, SAMPLE);
 }
 
 void smma_evaluator_run(smma_evaluator *e, size_t of, uint64_t d[SMMA_MATCH_SAMPLE]) {

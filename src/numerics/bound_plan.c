@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/range.h"
+
 enum { LANES = SMMA_BOUND_LANES };
 
 /* Of zero every power of two is a unit. */
@@ -104,7 +106,6 @@ void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack
                          int lane, smma_bound_sum *s) {
   smma_bound_sum addend;
   smma_encoding f;
-  double most;
   switch (e->kind) {
     case SMMA_EPILOGUE_ALPHA: scale(with->alpha, 0, lane, s); break;
     case SMMA_EPILOGUE_SCALE_D: scale(with->scale_d, 0, lane, s); break;
@@ -121,8 +122,7 @@ void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack
     case SMMA_EPILOGUE_ROUND: smma_bound_round_to(e->format, slack, lane, s); return;
     case SMMA_EPILOGUE_CLAMP:
       f = smma_encoding_of(e->format);
-      most = smma_value(e->format, smma_largest_fields(f));
-      clamp(-most, most, slack, lane, s);
+      clamp(smma_value(e->format, smma_least_of(f)), smma_value(e->format, smma_greatest_of(f)), slack, lane, s);
       return;
   }
   smma_bound_round_to(outer, slack, lane, s);

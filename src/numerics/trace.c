@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/range.h"
 #include "core/wide.h"
 #include "gemm/element.h"
 #include "gemm/row.h"
@@ -280,16 +281,12 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
       break;
     case SMMA_EPILOGUE_CLAMP: {
       const smma_encoding f = smma_encoding_of(e->format);
-      smma_number limit = smma_decode(f, smma_largest_fields(f) << f.ignored_bits);
-      exact_sum most;
-      clear(&most);
-      add(&most, limit, one, false);
-      const double value = value_of(x), over = value < 0 ? value + value_of(&most) : value - value_of(&most);
-      if (value < 0 ? over < 0 : over > 0) {
-        clear(x);
-        limit.negative = value < 0;
-        add(x, limit, one, false);
-      }
+      const smma_number most = smma_decode(f, smma_greatest_of(f)), least = smma_decode(f, smma_least_of(f));
+      const double value = value_of(x);
+      const bool above = value > smma_value(e->format, smma_greatest_of(f));
+      if (!above && !(value < smma_value(e->format, smma_least_of(f)))) break;
+      clear(x);
+      add(x, above ? most : least, one, false);
       break;
     }
     case SMMA_EPILOGUE_ROUND: break;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/range.h"
+
 /* ---- The sum ---- */
 
 typedef struct {
@@ -98,13 +100,19 @@ uint64_t smma_plan_sum(const smma_plan_element *e, uint64_t *registers, smma_pla
 
 /* ---- The epilogue ---- */
 
-static uint32_t clamped(uint32_t x, smma_format format, smma_nan_policy nan) {
-  const smma_encoding f = smma_encoding_of(SMMA_F32), to = smma_encoding_of(format);
-  const smma_number number = smma_decode(f, x);
-  uint64_t limit = smma_largest_fields(to), most;
-  most = smma_reformat(format, SMMA_F32, nan, limit);
-  if (number.kind == SMMA_NAN) return x;
-  return (x & 0x7fffffff) > most ? (uint32_t)most | (x & 0x80000000) : x;
+/* A number of binary32 as an integer that is greater where the number is; both zeros are 0. */
+static int32_t ordered(uint64_t x) {
+  const int32_t magnitude = (int32_t)(x & 0x7fffffff);
+  return x >> 31 ? -magnitude : magnitude;
+}
+
+/* To the range of a format; NaN stays. */
+static uint64_t clamped(uint64_t x, smma_format format, smma_nan_policy nan) {
+  const smma_encoding f = smma_encoding_of(format);
+  const uint64_t most = smma_reformat(format, SMMA_F32, nan, smma_greatest_of(f));
+  const uint64_t least = smma_reformat(format, SMMA_F32, nan, smma_least_of(f));
+  if (smma_decode(smma_encoding_of(SMMA_F32), x).kind == SMMA_NAN) return x;
+  return ordered(x) > ordered(most) ? most : ordered(x) < ordered(least) ? least : x;
 }
 
 uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma_epilogue_operands *with,
@@ -124,7 +132,7 @@ uint32_t smma_plan_finish(const smma_plan *plan, smma_nan_policy nan, const smma
       case SMMA_EPILOGUE_ROUND:
         x = smma_reformat(e->format, SMMA_F32, nan, smma_reformat(SMMA_F32, e->format, nan, x));
         break;
-      case SMMA_EPILOGUE_CLAMP: x = clamped((uint32_t)x, e->format, nan); break;
+      case SMMA_EPILOGUE_CLAMP: x = clamped(x, e->format, nan); break;
     }
   }
   return (uint32_t)x;

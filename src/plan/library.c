@@ -359,9 +359,12 @@ static void saturate(smma_plan *p) {
 
 static bool fill(maker *m) {
   const smma_plan_request *w = m->with;
-  char name[100];
-  snprintf(name, sizeof name, "%s algo %d stages %d splitk %d reduction %d custom %d", m->from->name, w->algo,
-           w->stages, w->split_k, w->reduction, w->custom);
+  char name[100], stages[24] = "";
+  /* Recorded choices leave out which of several stages; all of a kernel's sum alike. */
+  if (w != &m->recorded || m->kernel->first_stages == m->kernel->last_stages)
+    snprintf(stages, sizeof stages, " stages %d", w->stages);
+  snprintf(name, sizeof name, "%s algo %d%s splitk %d reduction %d custom %d", m->from->name, w->algo, stages,
+           w->split_k, w->reduction, w->custom);
   m->plan->name = copy_of(name);
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
   m->plan->d = w->d;

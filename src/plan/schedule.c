@@ -234,15 +234,18 @@ static bool sum_level(maker *m, size_t depth, sequence s, int *at);
 
 static bool sum_term(folding *f, size_t stage, size_t i, int *at);
 
-/* Where a sum's total is begun that starts from +0, or from C. */
-static bool begin_total(maker *m, int *at) {
+/* Whether the part summed next begins with C, or its first part does. */
+static bool awaits_c(const maker *m) { return m->plan->starts_from_c && !m->c_given; }
+
+/* Begins a total with +0, or with C rounded to what totals are rounded to. */
+static bool begin_total(maker *m, int total, int *at) {
   *at = take_register(m);
-  if (m->plan->starts_from_c && !m->c_given) {
-    m->c_given = true;
-    m->out->start = *at;
-    return true;
-  }
-  return add_task(m, (smma_task){.kind = SMMA_TASK_CLEAR, .to = *at});
+  if (!awaits_c(m)) return add_task(m, (smma_task){.kind = SMMA_TASK_CLEAR, .to = *at});
+  m->c_given = true;
+  m->out->start = *at;
+  if (total == SMMA_STORED_AS_IS) return true;
+  return add_task(
+      m, (smma_task){.kind = SMMA_TASK_MOVE, .to = *at, .from = *at, .stored = SMMA_STORED_AS_IS, .total = total});
 }
 
 /* The first term as the total: in a register if it is rounded or something is added. */
@@ -262,6 +265,13 @@ static int stored_as(const maker *m, int stored) {
   return wide ? SMMA_STORED_AS_IS : format;
 }
 
+/* Sums term i of the first stage into a register. */
+static bool term_in_register(folding *f, size_t i, int *at) {
+  smma_task task = {.kind = SMMA_TASK_MOVE, .stored = SMMA_STORED_AS_IS, .total = SMMA_STORED_AS_IS};
+  if (!sum_term(f, 1, i, &task.from)) return false;
+  return first_term(f, task, false, at);
+}
+
 static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
   maker *m = f->m;
   const smma_plan_level *l = f->level;
@@ -271,11 +281,16 @@ static bool sum_terms(folding *f, size_t stage, size_t i, int *at) {
                     .with = l->with,
                     .stored = stage == 1 ? stored_as(m, l->stored) : SMMA_STORED_AS_IS,
                     .total = stored_as(m, l->total)};
+  /* The part that C begins is computed first, though last-first adds it as the second term. */
+  const bool second_first = awaits_c(m) && l->fold == SMMA_FOLD_LAST_FIRST && stage == 2;
+  int second = SMMA_IN_ACCUMULATOR;
   size_t used;
-  if (begun && !begin_total(m, at)) return false;
+  if (begun && !begin_total(m, task.total, at)) return false;
+  if (second_first && !term_in_register(f, 1, &second)) return false;
   for (size_t j = 0, x; (x = summand(f, stage, i, j)) < terms; j++) {
     used = m->used;
-    if (!sum_term(f, stage - 1, x, &task.from)) return false;
+    task.from = second;
+    if (!(second_first && j == 1) && !sum_term(f, stage - 1, x, &task.from)) return false;
     if (stage == 1 && part_of(&f->parts, x).count) task.k = part_of(&f->parts, x).k[0];
     if (j == 0 && !begun) {
       if (!first_term(f, task, alone, at)) return false;

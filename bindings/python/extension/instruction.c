@@ -160,8 +160,8 @@ PyObject *python_describe(PyObject *module, PyObject *handle) {
   smma_describe(instruction, &i, sizeof i);
   return Py_BuildValue("(ssiiissssziisNsNNO)", i.arch, i.name, i.m, i.n, i.k, smma_format_name(i.a),
                        smma_format_name(i.b), smma_format_name(i.c), smma_format_name(i.d),
-                       i.scale_block ? smma_format_name(i.scale) : NULL, i.scale_block,
-                       smma_sparse_group(instruction), i.model, parameters(instruction), i.rule, texts(i.evidence), texts(i.questions), handle);
+                       i.scale_block ? smma_format_name(i.scale) : NULL, i.scale_block, smma_sparse_group(instruction),
+                       i.model, parameters(instruction), i.rule, texts(i.evidence), texts(i.questions), handle);
 }
 
 static bool append_alias(const char *alias, void *list) {
@@ -284,6 +284,12 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
   for (size_t i = 0; i < table->count; i++)
     if (takes_scales(&table->row[i], f, arrays) && smma_is_preferred(&table->row[i], found)) found = &table->row[i];
   if (found) return found;
+  if (arrays->scale == SMMA_F32 && arrays->scale_blocks == 1) {
+    PyErr_SetString(PyExc_LookupError,
+                    "scale_a, scale_b: one f32 factor for each row of A and column of B acts after the product; leave "
+                    "them out and multiply D, taken in f32: d * scale_a * scale_b");
+    return NULL;
+  }
   PyErr_Format(PyExc_LookupError,
                "%s has no block-scaled instruction for %s x %s -> %s with %zd factors in %s for K = %zd; "
                "softmma.find(%R, 'block') lists what it has",

@@ -468,7 +468,11 @@ static bool check_plan(const product *p, PyObject *const object[OPERANDS], PyObj
                             : g->alpha != 1 && !linear && !smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA) ? "alpha"
                                                                                                        : NULL;
   if (superfluous)
-    PyErr_Format(PyExc_ValueError, "%s: the plan '%s' has no place for it; leave it out", superfluous, g->plan->name);
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s: the plan '%s' has no place for it; leave it out, or give the plan its place: \"start\": \"c\" for c, "
+        "\"epilogue\": [\"linear\"] for alpha, beta and c, [\"bias\"] or [\"scale-d\"]",
+        superfluous, g->plan->name);
   else if (takes_bias && bias == Py_None)
     PyErr_Format(PyExc_ValueError, "bias: the plan '%s' adds one; give N numbers", g->plan->name);
   return !PyErr_Occurred();

@@ -72,6 +72,19 @@ def test_epilogue(operands, generator):
     same(softmma.matmul(a, b[:, 0], plan=starts), softmma.matmul(a, b[:, 0]))
 
 
+def test_c_begins():
+    """C is rounded where it begins a total in BF16, and begins the first part whatever the order of parts."""
+    total = {"name": "x", "start": "c", "sum": [{"deal": "every", "k": 32, "from": "zero", "total": "bf16"}]}
+    a, b = np.float16([[2.0**-9] + [0] * 15]), np.ones((16, 1), np.float16)
+    assert softmma.matmul(a, b, np.float32([[1 + 2.0**-8]]), on="H100", plan=total) == 1
+    last = {"name": "x", "start": "c", "sum": [{"deal": "every", "k": 16, "fold": "last-first"}]}
+    for parts in (2, 3, 4):
+        a, b = np.zeros((1, 16 * parts), np.float16), np.zeros((16 * parts, 1), np.float16)
+        a[0, 0], a[0, 16], b[0], b[16] = 2.0**13, -(2.0**13), 2.0**11, 2.0**11
+        d = softmma.matmul(a, b, np.float32([[3]]), on="H100", plan=last)
+        assert d == 2, parts
+
+
 def test_scaled_parts(generator):
     """Each part is multiplied by its factors as it is added, in FMA."""
     a, b = (generator.standard_normal(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 300), (300, 3)))
@@ -292,6 +305,14 @@ def test_complaints(operands, tmp_path):
     }.items():  # fmt: skip
         with pytest.raises(ValueError, match=f"^{argument}: the plan 'half' has no place for it"):
             softmma.matmul(a, b, plan=HALF, **{argument: value})
+    with pytest.raises(ValueError, match=r'"start": "c" for c, "epilogue": \["linear"\] for alpha, beta and c'):
+        softmma.matmul(a, b, plan=HALF, c=1.0)
+    with pytest.raises(LookupError, match='H100 has no instruction for .* a plan with "d": "bf16" rounds f32 to it'):
+        softmma.matmul(a, b, on="H100", out_dtype="bf16")
+    q = np.ones((2, 64), ml_dtypes.float8_e4m3fn)
+    with pytest.raises(LookupError, match=r"multiply D, taken in f32: d \* scale_a \* scale_b"):
+        row, column = np.ones((2, 1), np.float32), np.ones((1, 2), np.float32)
+        softmma.matmul(q, q.T, on="H100", plan="torch:_scaled_mm", scale_a=row, scale_b=column)
     with pytest.raises(ValueError, match="^c: the multiplier's plan has no place"):
         softmma.Multiplier(b, plan=HALF).matmul(a, 1.0)
     biased = {"name": "x", "epilogue": ["bias"]}

@@ -39,8 +39,9 @@ SMMA_KERNEL smma_kernel_fold(smma_operation argument, smma_extent e, smma_fold_t
       sum = smma_ieee_add(format, o.rule.nan, sum, x);
     }
   }
+  /* Of the device's FMA; the core's addition has the rule's NaN, and what is only moved keeps its own. */
+  if (f.scaled && smma_decode(format, sum).kind == SMMA_NAN) sum = smma_nan_of(format, o.rule.nan);
   if (f.total >= 0) sum = smma_round_through(&o.rule, outer, (smma_format)f.total, sum);
-  if (outer != SMMA_S32 && smma_decode(format, sum).kind == SMMA_NAN) sum = smma_nan_of(format, o.rule.nan);
   smma_write_code(to, bytes, at, sum);
 }
 

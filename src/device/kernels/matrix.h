@@ -3,6 +3,7 @@
 #ifndef SMMA_DEVICE_MATRIX_H
 #define SMMA_DEVICE_MATRIX_H
 
+#include "core/range.h"
 #include "device/kernels/fold.h"
 
 SMMA_CORE smma_number smma_number_of_f64(uint64_t bits) { return smma_decode(smma_encoding_of(SMMA_F64), bits); }
@@ -68,7 +69,8 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
   const float alpha = (float)smma_f64_of(t->alpha), beta = (float)smma_f64_of(t->beta);
   for (int n = 0; n < t->count; n++) {
     const smma_format format = (smma_format)t->format[n];
-    const uint64_t largest = smma_largest_fields(smma_encoding_of(format));
+    const smma_encoding f = smma_encoding_of(format);
+    const bool computes = t->kind[n] < SMMA_FINISH_RELU; /* and makes the rule's NaN; the others hand a NaN on */
     switch (t->kind[n]) {
       case SMMA_FINISH_ALPHA: x = smma_f32_fma(alpha, x, 0); break;
       case SMMA_FINISH_LINEAR:
@@ -81,10 +83,12 @@ SMMA_DEVICE float smma_finished_float(const smma_rule *rule, const smma_finish_t
         x = smma_f32_of((uint32_t)smma_round_through(rule, SMMA_F32, format, smma_f32_bits(x)));
         break;
       default: {
-        const float most = smma_f32_of((uint32_t)smma_reformat(format, SMMA_F32, rule->nan, largest));
-        x = x > most ? most : x < -most ? -most : x;
+        const float most = smma_f32_of((uint32_t)smma_reformat(format, SMMA_F32, rule->nan, smma_greatest_of(f)));
+        const float least = smma_f32_of((uint32_t)smma_reformat(format, SMMA_F32, rule->nan, smma_least_of(f)));
+        x = x > most ? most : x < least ? least : x;
       }
     }
+    if (computes) x = smma_f32_of((uint32_t)smma_with_one_nan(rule, SMMA_F32, smma_f32_bits(x)));
   }
   return x;
 }
@@ -106,10 +110,9 @@ SMMA_KERNEL smma_kernel_finish(smma_operation argument, smma_extent e, smma_fini
     if (outer == SMMA_S32)
       x = smma_finished_integer(&o.rule.with.integer, smma_finished_double(&t, (int32_t)x, (int32_t)y));
     else if (outer == SMMA_F64)
-      x = smma_f64_bits(smma_finished_double(&t, smma_f64_of(x), smma_f64_of(y)));
+      x = smma_with_one_nan(&o.rule, outer, smma_f64_bits(smma_finished_double(&t, smma_f64_of(x), smma_f64_of(y))));
     else
       x = smma_f32_bits(smma_finished_float(&o.rule, &t, smma_f32_of((uint32_t)x), smma_f32_of((uint32_t)y), j, bias));
-    x = smma_with_one_nan(&o.rule, outer, x);
   }
   smma_write_code(d, smma_code_bytes(of_d), smma_at_place(d_place, i, j), smma_reformat(outer, of_d, o.rule.nan, x));
 }

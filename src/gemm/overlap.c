@@ -1,0 +1,67 @@
+#include "gemm/overlap.h"
+
+#include "host/load.h"
+
+/* Lines of contiguous bytes, `stride` bytes from one to the next. */
+typedef struct {
+  uintptr_t first;
+  size_t lines, length, stride;
+} region;
+
+static region region_of(const void *data, size_t rows, size_t columns, smma_order order, size_t leading, size_t bytes) {
+  const bool along_rows = order == SMMA_ROW_MAJOR;
+  return (region){(uintptr_t)data, along_rows ? rows : columns, (along_rows ? columns : rows) * bytes, leading * bytes};
+}
+
+static region dense(const void *data, size_t count, size_t bytes) {
+  return (region){(uintptr_t)data, 1, count * bytes, 0};
+}
+
+static uintptr_t end_of(const region *x) { return x->first + (x->lines - 1) * x->stride + x->length; }
+
+/* The first of x's lines that ends behind an address meets what lies from there to `end`, or none does. */
+static bool meets(const region *x, uintptr_t begin, uintptr_t end) {
+  size_t line = 0;
+  if (begin >= x->first + x->length) line = x->stride ? (begin - x->first - x->length) / x->stride + 1 : 1;
+  return line < x->lines && x->first + line * x->stride < end;
+}
+
+static bool overlap(const region *x, const region *y) {
+  if (!x->first || !y->first || !x->lines || !y->lines || !x->length || !y->length) return false;
+  if (x->first >= end_of(y) || y->first >= end_of(x)) return false;
+  for (size_t i = 0; i < x->lines; i++)
+    if (meets(y, x->first + i * x->stride, x->first + i * x->stride + x->length)) return true;
+  return false;
+}
+
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
+/* Whether each element of C is the one of D that is made from it, or C is not read. */
+static bool takes_c_in_place(const smma_multiplier *p) {
+  const smma_gemm_arguments *g = &p->with;
+  if (!g->c || g->beta == 0) return true;
+  return g->d == g->c && p->c_format == p->d_format && g->order_c == g->order_d && g->ldc == g->ldd;
+}
+
+const char *smma_overlapped(const smma_multiplier *p) {
+  const smma_gemm_arguments *g = &p->with;
+  const smma_operation *o = &p->operation;
+  const size_t each = p->part_k ? p->part_k : (size_t)o->scale_block;
+  const size_t scales = each ? g->k / each + (g->k % each != 0) : 0;
+  const size_t scale_bytes = p->part_k ? sizeof(float) : each ? bytes_of(o->scale) : 0;
+  const bool reads = g->m && g->n && g->k;
+  const region d = region_of(g->d, g->m, g->n, g->order_d, g->ldd, bytes_of(p->d_format));
+  const region a = region_of(g->a, g->m, g->k, g->order_a, g->lda, bytes_of(o->a));
+  const region b = region_of(g->b, g->k, g->n, g->order_b, g->ldb, bytes_of(o->b));
+  const region c = region_of(g->c, g->m, g->n, g->order_c, g->ldc, bytes_of(p->c_format));
+  const region scale_a = dense(g->scale_a, g->m * scales, scale_bytes);
+  const region scale_b = dense(g->scale_b, g->n * scales, scale_bytes);
+  const region bias = dense(g->bias, g->n, sizeof(float));
+  if (!g->m || !g->n) return NULL;
+  if (reads && overlap(&d, &a)) return "A";
+  if (reads && !p->kept && overlap(&d, &b)) return "B";
+  if (reads && overlap(&d, &scale_a)) return "scale_a";
+  if (reads && !p->kept && overlap(&d, &scale_b)) return "scale_b";
+  if (!takes_c_in_place(p) && overlap(&d, &c)) return "C";
+  return g->plan && g->bias && overlap(&d, &bias) ? "bias" : NULL;
+}
