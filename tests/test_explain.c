@@ -14,6 +14,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "explain/decimal.h"
 #include "explain/picture.h"
 #include "isa/catalogue.h"
 #include "random.h"
@@ -610,8 +611,73 @@ static void differences_have_words(void **state) {
                    "order of operations: cdna2 rounds after each one, cdna1 adds 4 products at once");
 }
 
+/* Whether the decimal, or decimal times a power of two, is exactly `sum`; computed with integers. */
+static bool is_exactly(const char *text, smma_wide sum) {
+  bool negative = *text == '-';
+  int tens = 0, twos = 0, point = 0;
+  uint64_t digits = 0;
+  for (text += negative; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+    if (*text == '.') point = 1;
+    if (*text == '.') continue;
+    digits = 10 * digits + (uint64_t)(*text - '0');
+    tens -= point;
+  }
+  if (*text == 'e') tens += (int)strtol(text + 1, (char **)&text, 10);
+  if (*text == '*') text += 2;
+  if (*text == '^') {
+    if (tens == 0 && digits == 2 && text[-1] == '2') digits = 1;
+    twos = (int)strtol(text + 1, NULL, 10);
+  }
+  for (; digits && digits % 2 == 0; digits /= 2) twos++;
+  for (int i = tens; i < 0; i++, digits /= 5)
+    if (digits % 5) return false;
+  for (int i = 0; i < tens; i++, digits *= 5)
+    if (digits >> 60) return false;
+  smma_wide_add(&sum, !negative, digits, twos + tens);
+  return smma_wide_leading(&sum).significand == 0;
+}
+
+/* What the result lost, without "~", is the exact sum minus the result; bits far below it are no exception. */
+static void what_is_lost_is_exact(void **state) {
+  smma_operation o = smma_operation_of(find("h100", "mma.m16n8k16.f32.f16.f16.f32"));
+  static char text[1 << 16];
+  int exact = 0, rounded = 0;
+  (void)state;
+  for (int i = 0; i < 2000; i++) {
+    const char *label = "exact sum - d = ";
+    smma_row x = random_operands(&o, (uint64_t)i * KINDS + (i % 2 ? SPARSE : WIDE));
+    smma_wide sum;
+    if (i % 4 == 0) {
+      memset(&x, 0, sizeof x);
+      x.a[0] = x.b[0] = encode_double(o.a, 1);
+      x.a[1] = encode_double(o.a, ldexp(1, -(i / 4 % 14)));
+      x.b[1] = encode_double(o.b, 0x1p-13);
+      x.c = encode_double(o.c, ldexp(1, -(i / 16)));
+    }
+    smma_explanation e = explain(&o, &x);
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_non_null(stream);
+    smma_explain_print(stream, &o, &e, WIDTH);
+    fclose(stream);
+    const char *line = strstr(text, label);
+    smma_wide_clear(&sum);
+    for (int k = 0; k < o.k; k++)
+      smma_wide_add_product(&sum, smma_decode(smma_encoding_of(o.a), x.a[k]), smma_decode(smma_encoding_of(o.b), x.b[k]));
+    smma_wide_add_number(&sum, smma_decode(smma_encoding_of(o.c), x.c), false);
+    smma_wide_add_number(&sum, smma_decode(smma_encoding_of(o.d), e.result), true);
+    if (line && line[strlen(label)] == '~') rounded++;
+    if (line && line[strlen(label)] != '~') {
+      exact++;
+      if (!is_exactly(line + strlen(label), sum)) fail_msg("row %d: %.60s", i, line);
+    }
+    smma_explanation_free(&e);
+  }
+  assert_true(exact > 100 && rounded > 100);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_lost_is_exact),
       cmocka_unit_test(equals_the_core),       cmocka_unit_test(survives_special_values),
       cmocka_unit_test(fact1_on_hopper),       cmocka_unit_test(fact1_on_cdna1),
       cmocka_unit_test(fact1_on_cdna2),        cmocka_unit_test(fact2_on_cdna3),

@@ -24,6 +24,16 @@ static bool power_text(char *text, size_t size, double value) {
   return true;
 }
 
+/* Whether the decimal of `digits` significant digits is the value and no rounded one: it reads back as the value, and the
+   value's own decimal, which has at most 767 significant digits, has none but zeros behind them. */
+static bool is_value(const char *decimal, double value, int digits) {
+  char all[800];
+  if (strtod(decimal, NULL) != value) return false;
+  snprintf(all, sizeof all, "%.766e", fabs(value));
+  const char *behind = digits == 1 ? all + 2 : all + 1 + digits;
+  return strspn(behind, "0") == strcspn(behind, "e");
+}
+
 /* Whether the decimal is one that a reader takes in at once: 8192 and not 8e+03. */
 static bool is_plain(const char *text, double value) {
   return !strchr(text, 'e') || fabs(value) >= 1e9 || fabs(value) < 1e-4;
@@ -33,17 +43,17 @@ void smma_decimal_text(char *text, size_t size, double value, bool exact, int di
   if (special_text(text, size, value)) return;
   for (int n = 1; exact && n <= digits; n++) {
     snprintf(text, size, "%.*g", n, value);
-    if (strtod(text, NULL) == value && is_plain(text, value)) return;
+    if (is_plain(text, value) && is_value(text, value, n)) return;
   }
   if (exact && power_text(text, size, value)) return;
   snprintf(text, size, "~%.*g", digits, value);
 }
 
-void smma_lost_text(char *text, size_t size, double lost, int digits) {
+void smma_lost_text(char *text, size_t size, double lost, bool exact, int digits) {
   if (lost != 0 && fabs(lost) < DBL_MIN)
     snprintf(text, size, "%s", lost < 0 ? "-(less than 2^-1022)" : "less than 2^-1022");
   else
-    smma_decimal_text(text, size, lost, true, digits);
+    smma_decimal_text(text, size, lost, exact, digits);
 }
 
 void smma_encoding_text(char *text, size_t size, smma_format format, uint64_t encoding) {
@@ -78,9 +88,21 @@ void smma_wide_add_number(smma_wide *w, smma_number x, bool negated) {
     smma_wide_add(w, (x.negative != 0) != negated, x.significand, x.exponent - x.fraction_bits);
 }
 
-double smma_wide_value(smma_wide *w) {
+static smma_number magnitude_of(double value) {
+  uint64_t bits;
+  value = fabs(value);
+  memcpy(&bits, &value, sizeof bits);
+  return smma_decode(smma_encoding_of(SMMA_F64), bits);
+}
+
+double smma_wide_value(smma_wide *w, bool *exact) {
   smma_encoding f64 = smma_encoding_of(SMMA_F64);
   double value = smma_number_value(smma_decode(f64, smma_wide_encode(w, f64, SMMA_ROUND_NEAREST_EVEN)));
+  if (exact) {
+    smma_wide rest = *w;
+    smma_wide_add_number(&rest, magnitude_of(value), true);
+    *exact = isfinite(value) && smma_wide_leading(&rest).significand == 0;
+  }
   for (int i = w->first; value == 0 && i <= w->last; i++)
     if (w->limb[i]) return signbit(value) ? -DBL_TRUE_MIN : DBL_TRUE_MIN;
   return value;

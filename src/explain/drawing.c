@@ -117,9 +117,11 @@ static void exact_ruler(smma_ruler *r, const smma_stage *stage, const smma_stage
 }
 
 /* "-0.125 in alignment" */
-static void print_part_lost(FILE *stream, const char *before, double lost, const char *where) {
+static void print_part_lost(FILE *stream, const char *before, smma_wide *sum, const char *where) {
   char text[32];
-  smma_lost_text(text, sizeof text, lost, DIGITS);
+  bool exact;
+  double lost = smma_wide_value(sum, &exact);
+  smma_lost_text(text, sizeof text, lost, exact, DIGITS);
   fprintf(stream, "%s%s in %s", before, lost == 0 ? "nothing" : text, where);
 }
 
@@ -130,11 +132,11 @@ static void print_lost(FILE *stream, const smma_stage *stage, const smma_stage_s
     if (stage->sum) smma_wide_add(&before, stage->sum > 0, smma_magnitude(stage->sum), stage->sum_exponent);
     smma_wide_clear(&after);
     if (stage->sum) smma_wide_add(&after, stage->sum < 0, smma_magnitude(stage->sum), stage->sum_exponent);
-    print_part_lost(stream, "  lost (exact - kept): ", smma_wide_value(&before), "alignment");
+    print_part_lost(stream, "  lost (exact - kept): ", &before, "alignment");
   }
   if (s->has_result) {
     smma_wide_add_number(&after, smma_stage_result(stage), true);
-    print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", smma_wide_value(&after),
+    print_part_lost(stream, align ? ", " : "  lost (exact - kept): ", &after,
                     smma_is_integer(stage->result_format) ? "overflow" : "rounding");
   }
   if (align || s->has_result) fprintf(stream, "\n");

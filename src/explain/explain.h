@@ -35,6 +35,7 @@ typedef struct {
   smma_format format;
   uint64_t result;
   double lost; /* the exact value minus the result; NaN where one of them is not finite */
+  bool lost_is_exact; /* whether the double is the difference itself */
 } smma_explain_step;
 
 typedef enum {
@@ -73,6 +74,7 @@ typedef struct {
   bool finite;     /* no operand is infinity or NaN: then */
   uint64_t exact;  /* the exact c + sum a_k b_k (with scales), rounded once to nearest even */
   double lost;     /* and that sum minus the result; NaN if the result is infinite */
+  bool lost_is_exact;
 } smma_explanation;
 
 /* Builds the explanation; false only when memory runs out. Free with smma_explanation_free. */

@@ -99,8 +99,8 @@ static void describe_rounding(smma_line *line, const smma_drawn *result, bool ov
 
 /* `x` normalised, with the bits that the format keeps, if that is wanted or some are not, and the format is no integer;
    then the result, whose line it returns. */
-static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, smma_format format, uint64_t result,
-                               const char *label, bool always) {
+static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value, bool exact, smma_format format,
+                               uint64_t result, const char *label, bool always) {
   smma_encoding f = smma_encoding_of(format);
   smma_number number = smma_decode(f, result);
   smma_drawn bits = smma_drawn_number(number.kind <= SMMA_FINITE ? number : smma_zero());
@@ -109,7 +109,8 @@ static smma_line *add_rounding(smma_lines *l, const smma_drawn *x, double value,
   smma_line *line;
   if (!x->zero && !smma_is_integer(format) && (always || x->bottom < last)) {
     line = add_number(l, SMMA_LINE_NORMALISED, "normalised", 0, true, x);
-    snprintf(line->value, sizeof line->value, "%.8g*2^%d", ldexp(value, -exponent), exponent);
+    smma_decimal_text(line->value, sizeof line->value - 8, ldexp(value, -exponent), exact, 8);
+    snprintf(line->value + strlen(line->value), sizeof line->value - strlen(line->value), "*2^%d", exponent);
     set_limit(l, line, exponent, last);
     describe_rounding(line, &bits, number.kind > SMMA_FINITE);
   }
@@ -131,7 +132,7 @@ static void add_term(smma_lines *l, const smma_stage *stage, const smma_shown_te
   if (stage->kind != SMMA_STAGE_ALIGN) return;
   set_limit(l, line, stage->emax, row->cut);
   if (t->exact.zero || is_truncation(&t->exact, &t->kept, row->cut)) return;
-  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, true, &t->kept);
+  line = add_number(l, SMMA_LINE_TERM, row->down ? "  rounded down" : "  rounded", t->kept_value, t->kept_is_exact, &t->kept);
   set_limit(l, line, stage->emax, row->cut);
 }
 
@@ -181,6 +182,7 @@ static void add_rows(smma_lines *l, const smma_stage *stage) {
   smma_stage_sums s = smma_sums_of(stage);
   const smma_drawn *x = &s.sum;
   double value = s.sum_value;
+  bool exact = s.sum_is_exact;
   char label[16];
   add_axis(l, stage);
   add_terms(l, stage);
@@ -189,11 +191,12 @@ static void add_rows(smma_lines *l, const smma_stage *stage) {
   if (stage->rounds_down && smma_number_value(stage->rounded_down) != value) {
     x = &s.rounded_down;
     value = smma_number_value(stage->rounded_down);
-    add_number(l, SMMA_LINE_SUM, "rounded down", value, smma_fits_double(stage->rounded_down.significand), x);
+    exact = smma_fits_double(stage->rounded_down.significand);
+    add_number(l, SMMA_LINE_SUM, "rounded down", value, exact, x);
   }
   snprintf(label, sizeof label, "%.*s", (int)strcspn(stage->rounding, ","), stage->rounding);
   if (stage->result_format != SMMA_NO_FORMAT)
-    add_rounding(l, x, value, stage->result_format, stage->result, label, true);
+    add_rounding(l, x, value, exact, stage->result_format, stage->result, label, true);
 }
 
 /* ---- Stages with steps ---- */
@@ -216,15 +219,13 @@ static bool is_idle(const smma_explain_step *step) {
   return !is_special(step) && !has_product(step) && addends <= 1 && !step->note[0] && step->lost == 0;
 }
 
-/* Whether a double has the value, so that its decimal is exact. */
-static bool is_double(const smma_drawn *x) { return x->zero || (x->top - x->bottom < 53 && x->bottom >= -1074); }
-
 /* A term of a step; what is flushed is cut off whole. */
 static void add_step_term(smma_lines *l, smma_wide *exact, const char *label, bool flushed, smma_wide *sum) {
   smma_wide copy = *exact;
-  double value = smma_wide_value(&copy);
+  bool is_exact;
+  double value = smma_wide_value(&copy, &is_exact);
   smma_drawn bits = smma_drawn_wide(exact);
-  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, is_double(&bits), &bits);
+  smma_line *line = add_number(l, SMMA_LINE_TERM, label, value, is_exact, &bits);
   if (!flushed) {
     for (int i = bits.magnitude.first; !bits.zero && i <= bits.magnitude.last; i++)
       if (bits.magnitude.limb[i])
@@ -258,6 +259,7 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   smma_drawn bits;
   smma_line *line;
   double value;
+  bool exact;
   char text[40];
   add_text(l, SMMA_LINE_NOTE, "%s = %s%s%s", step->text, step->operands, step->note[0] ? ": " : "", step->note)
       ->marked = step->marked;
@@ -269,12 +271,12 @@ static void add_step(smma_lines *l, const smma_explain_step *step) {
   }
   add_step_terms(l, step, &sum);
   copy = sum;
-  value = smma_wide_value(&copy);
+  value = smma_wide_value(&copy, &exact);
   bits = smma_drawn_wide(&sum);
   if (step->addends && has_product(step) + step->addends > 1)
-    add_number(l, SMMA_LINE_SUM, "sum", value, is_double(&bits), &bits);
+    add_number(l, SMMA_LINE_SUM, "sum", value, exact, &bits);
   snprintf(text, sizeof text, "%.*s", (int)strcspn(step->text, " "), step->text);
-  line = add_rounding(l, &bits, value, step->format, step->result, text, false);
+  line = add_rounding(l, &bits, value, exact, step->format, step->result, text, false);
   if (step->result_flushed)
     snprintf(line->remark + strlen(line->remark), sizeof line->remark - strlen(line->remark), ", flushed");
 }

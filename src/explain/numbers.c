@@ -79,10 +79,9 @@ smma_stage_sums smma_sums_of(const smma_stage *stage) {
   smma_stage_sums s;
   if (stage->kind == SMMA_STAGE_EXACT) {
     smma_wide sum = smma_stage_exact_sum(stage);
-    s.sum_value = smma_wide_value(&sum);
+    s.sum_value = smma_wide_value(&sum, &s.sum_is_exact);
     sum = smma_stage_exact_sum(stage);
     s.sum = smma_drawn_wide(&sum);
-    s.sum_is_exact = s.sum.zero || s.sum.top - s.sum.bottom < 53;
   } else {
     s.sum = smma_drawn_sum(stage->sum, stage->sum_exponent);
     s.sum_value = smma_sum_value(stage->sum, stage->sum_exponent);

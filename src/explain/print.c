@@ -40,7 +40,7 @@ static void print_conclusion(FILE *stream, const smma_explanation *e) {
   print_result(stream, e->exact == e->result ? "exact sum rounded once: the same, " : "exact sum rounded once: ",
                e->result_format, e->exact);
   if (!isfinite(e->lost) || e->lost == 0) return;
-  smma_lost_text(lost, sizeof lost, e->lost, 8);
+  smma_lost_text(lost, sizeof lost, e->lost, e->lost_is_exact, 8);
   fprintf(stream, "exact sum - d = %s\n", lost);
 }
 

@@ -11,7 +11,7 @@
 #define MARK_STEP 8
 
 smma_drawn smma_drawn_wide(smma_wide *sum) {
-  smma_drawn x = {.negative = smma_wide_value(sum) < 0, .zero = true};
+  smma_drawn x = {.negative = smma_wide_value(sum, NULL) < 0, .zero = true};
   x.magnitude = *sum;
   for (int i = sum->first; i <= sum->last; i++) {
     uint64_t limb = (uint64_t)sum->limb[i];

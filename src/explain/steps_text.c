@@ -12,7 +12,7 @@ static void describe_step(const smma_explain_step *step, step_text *text) {
   char lost[32];
   smma_encoding_text(text->value, sizeof text->value, step->format, step->result);
   smma_encoding_hex(text->hex, sizeof text->hex, step->format, step->result);
-  smma_lost_text(lost, sizeof lost, step->lost, 4);
+  smma_lost_text(lost, sizeof lost, step->lost, step->lost_is_exact, 4);
   if (isnan(step->lost))
     snprintf(text->remark, sizeof text->remark, "%s", step->note);
   else
