@@ -2,7 +2,7 @@
 
     wrong_arguments.py GROUP FIRST
 
-GROUP is a module ("softmma", "softmma.recipes", "softmma.torch", "softmma.jax") or "extension". Calls case FIRST and all
+GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls case FIRST and all
 later ones, and prints a line before each call and one after it. A call that takes more than `MOST_SECONDS` of CPU time
 or 4 GiB of memory more than the interpreter's own does not end well.
 """
@@ -37,7 +37,8 @@ A, B = GENERATOR.standard_normal((4, 16)).astype(np.float16), GENERATOR.standard
 UNIT = softmma.instruction("H100", "HMMA.16816.F32")
 SMALL = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
 SPARSE = softmma.instruction("A100", "mma.sp.m16n8k16.f32.f16.f16.f32")
-PREPARED, PREPARED_B = (softmma.recipes.Unit("H100").prepare(x, "weights", "forward", s) for x, s in ((A, "a"), (B, "b")))
+PREPARED = softmma.recipes.Unit("H100").prepare(A, "weights", "forward", "a")
+PREPARED_B = softmma.recipes.Unit("H100").prepare(B, "weights", "forward", "b")
 HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
 
 

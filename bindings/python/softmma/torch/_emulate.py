@@ -407,7 +407,8 @@ class Emulation(TorchDispatchMode):
         if torch.is_grad_enabled():
             first = result[0] if isinstance(result, (tuple, list)) and result else result
             if isinstance(first, torch.Tensor):
-                self._thread.pending.append((first, _Forward(place, counted, torch._C._current_graph_task_id() != -1, _hooks() is not None)))
+                repeated = torch._C._current_graph_task_id() != -1
+                self._thread.pending.append((first, _Forward(place, counted, repeated, _hooks() is not None)))
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
         """Functions of one's own, and what checkpoints repeat, multiply where no product is seen now."""
