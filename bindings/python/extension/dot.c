@@ -347,7 +347,7 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
                         &PyTuple_Type, &units))
     return NULL;
   good = PyTuple_Size(units) >= 1 && PyTuple_Size(units) <= MOST_UNITS;
-  if (!good) PyErr_SetString(PyExc_ValueError, "on: one unit or two can be explained together");
+  if (!good) PyErr_SetString(PyExc_ValueError, "on: one unit can be explained, or at most two units together");
   for (Py_ssize_t n = 0; good && n < PyTuple_Size(units); n++) {
     rows r = {.axes = 0};
     const char *label;
