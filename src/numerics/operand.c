@@ -110,6 +110,9 @@ static void find_greatest(const work *w, size_t task, void *memory) {
 
 static size_t count_blocks(const work *w) { return w->batch * w->strips * w->blocks; }
 
+/* Returns the number of rows that have elements. */
+static size_t count_rows(const work *w) { return w->inner ? w->batch * w->outer : 0; }
+
 static double greatest_of_all(const work *w) {
   double greatest = 0;
   for (size_t i = 0; i < count_blocks(w); i++)
@@ -423,7 +426,7 @@ static void give_scales(const work *w, size_t line, void *memory) {
 
 static void add_statistics(const work *w) {
   smma_operand_statistics *sum = &w->operand->statistics;
-  for (size_t row = 0; row < w->batch * w->outer; row++) {
+  for (size_t row = 0; row < count_rows(w); row++) {
     const smma_operand_statistics *s = &w->measured[row];
     sum->zeros += s->zeros, sum->saturated += s->saturated, sum->infinite += s->infinite, sum->nan += s->nan;
     sum->error += s->error, sum->norm += s->norm;
@@ -462,7 +465,7 @@ static void find_all_factors(work *w) {
 
 static void give_factors(work *w) {
   const smma_operand *o = w->operand;
-  if (o->scales) run(w, w->batch * (o->k_inner ? w->outer : w->inner), give_scales);
+  if (o->scales && count_blocks(w)) run(w, w->batch * (o->k_inner ? w->outer : w->inner), give_scales);
   if (!o->factor) return;
   if (w->rule->factor == SMMA_UE4M3)
     *o->factor = w->factor;
@@ -475,12 +478,12 @@ static void make(work *w) {
     find_all_factors(w);
     give_factors(w);
   }
-  run(w, w->batch * w->outer, has_avx2() ? make_row_in_avx2 : make_row);
+  run(w, count_rows(w), has_avx2() ? make_row_in_avx2 : make_row);
   if (w->measured) add_statistics(w);
 }
 
 static bool allocate(work *w) {
-  const size_t blocks = count_blocks(w) + 1, rows = w->batch * w->outer + 1;
+  const size_t blocks = count_blocks(w) + 1, rows = count_rows(w) + 1;
   const size_t most = w->inner > w->chunk ? w->inner : w->chunk;
   w->room = 2 * sizeof(double) * (most + CHUNK);
   w->memory = malloc(w->room * (size_t)w->threads);

@@ -120,6 +120,12 @@ PyArrayObject *array_of(PyObject *object) {
   return native;
 }
 
+bool array_is_given(PyObject *object, const char *what) {
+  if (object != Py_None) return true;
+  PyErr_Format(PyExc_TypeError, "%s is None; give an array", what);
+  return false;
+}
+
 /* An array whose elements lie without gaps, in the order that they had. Takes over `array`. */
 static PyArrayObject *gapless(PyArrayObject *array) {
   PyArrayObject *copy;

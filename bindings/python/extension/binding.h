@@ -44,6 +44,9 @@ smma_format array_format_named(PyObject *object, const char *what);
 /* Anything that NumPy makes an array of, in native byte order; an array itself where it is so already. */
 PyArrayObject *array_of(PyObject *object);
 
+/* Reports whether an operand that must be there is one: false with an exception for None. `what` names it. */
+bool array_is_given(PyObject *object, const char *what);
+
 /* The array's values as encodings of `format`, rounded to nearest even where it has others; an unsigned array of the
    width of a format that is no integer holds encodings already. No copy where there is nothing to round. Takes over
    `array`. */

@@ -24,6 +24,10 @@ static bool same_lines(lines x, lines y, int threads) {
   return same;
 }
 
+static bool are_lines(PyArrayObject *x) {
+  return PyArray_NDIM(x) == 2 && (PyArray_DIM(x, 1) < 2 || PyArray_STRIDE(x, 1) == PyArray_ITEMSIZE(x));
+}
+
 /* Whether two such matrices of one shape and dtype have the same bits. */
 PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
@@ -32,6 +36,9 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   int threads;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O!O!i", &PyArray_Type, &one, &PyArray_Type, &other, &threads)) return NULL;
+  if (!are_lines(one) || !are_lines(other) || !PyArray_SAMESHAPE(one, other) ||
+      PyArray_ITEMSIZE(one) != PyArray_ITEMSIZE(other))
+    return PyErr_Format(PyExc_ValueError, "two matrices of one shape and dtype, whose rows have no gaps, are needed");
   threads = threads_allowed(smma_threads(threads));
   thread = PyEval_SaveThread();
   same = same_lines(lines_of(one), lines_of(other), threads);
@@ -43,12 +50,16 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
    arrays of one dtype and shape, whose format is named. */
 PyObject *python_difference(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
-  const char *format;
+  const char *name;
+  smma_format format;
   smma_comparison d;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &format)) return NULL;
-  d = smma_compare_results((smma_format)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),
-                           (size_t)PyArray_SIZE(one));
+  if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &name)) return NULL;
+  format = smma_format_find(name);
+  if (format == SMMA_NO_FORMAT || !array_holds(one, format) || !array_holds(other, format) ||
+      !PyArray_SAMESHAPE(one, other) || !PyArray_IS_C_CONTIGUOUS(one) || !PyArray_IS_C_CONTIGUOUS(other))
+    return PyErr_Format(PyExc_ValueError, "two arrays of one shape in %s, without gaps, are needed", name);
+  d = smma_compare_results(format, PyArray_DATA(one), PyArray_DATA(other), (size_t)PyArray_SIZE(one));
   return Py_BuildValue("(nKn)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special);
 }
 
@@ -57,6 +68,10 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
   PyArrayObject *x = array_of(object);
   *array = NULL;
   if (x && format == SMMA_NO_FORMAT) format = array_format_of(x) == SMMA_NO_FORMAT ? SMMA_F64 : array_format_of(x);
+  if (x && PyArray_NDIM(x) != 2) {
+    PyErr_Format(PyExc_ValueError, "%s has %d axes; a matrix has two", what, PyArray_NDIM(x));
+    Py_CLEAR(x);
+  }
   x = x ? array_as(x, what, format) : NULL;
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
@@ -64,6 +79,13 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
   *matrix = (smma_encoded_matrix){(smma_format)format, (size_t)PyArray_DIM(*array, 0), (size_t)PyArray_DIM(*array, 1),
                                   PyArray_DATA(*array)};
   return true;
+}
+
+static bool check_shapes(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d) {
+  if (a->columns == b->rows && a->rows == d->rows && b->columns == d->columns) return true;
+  PyErr_Format(PyExc_ValueError, "a is %zu x %zu, b %zu x %zu and d %zu x %zu: d is not the shape of a b", a->rows,
+               a->columns, b->rows, b->columns, d->rows, d->columns);
+  return false;
 }
 
 /* (largest, root mean square, left out) of d against the exact a b: matrices of two axes; d's format is named, those of
@@ -79,7 +101,7 @@ PyObject *python_error(PyObject *module, PyObject *arguments) {
     return NULL;
   if (take_matrix(object[0], "a", smma_format_find(a_format), &a, &array[0]) &&
       take_matrix(object[1], "b", smma_format_find(b_format), &b, &array[1]) &&
-      take_matrix(object[2], "d", smma_format_find(d_format), &d, &array[2])) {
+      take_matrix(object[2], "d", smma_format_find(d_format), &d, &array[2]) && check_shapes(&a, &b, &d)) {
     PyThreadState *thread = PyEval_SaveThread();
     bool done = smma_error_against_exact(&a, &b, &d, NULL, NULL, &error);
     PyEval_RestoreThread(thread);

@@ -93,6 +93,7 @@ static bool check_scales(const rows *r) {
 
 static bool take_arrays(rows *r, PyObject *const object[OPERANDS]) {
   for (int x = 0; x < OPERANDS; x++) {
+    if (x < C && !array_is_given(object[x], names[x])) return false;
     if (object[x] == Py_None) continue;
     r->operand[x] = array_of(object[x]);
     if (!r->operand[x]) return false;
@@ -238,7 +239,7 @@ PyObject *python_coverage(PyObject *module, PyObject *arguments) {
   if (!w) return PyErr_NoMemory();
   if (PyArg_ParseTuple(arguments, "OOOOOOOOOKK", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
                        &object[SCALE_A], &object[SCALE_B], &tries, &seed) &&
-      prepare(&r, object, &x)) {
+      array_is_given(object[C], names[C]) && prepare(&r, object, &x)) {
     w->tries = tries, w->seed = seed;
     if (smma_event_space_make(r.instruction, &w->space))
       result = covered(&r, &x, w);
@@ -345,14 +346,15 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "OOOOOO!", &object[A], &object[B], &object[C], &object[SCALE_A], &object[SCALE_B],
                         &PyTuple_Type, &units))
     return NULL;
-  good = PyTuple_Size(units) <= MOST_UNITS;
-  if (!good) PyErr_SetString(PyExc_ValueError, "on: at most two units can be explained together");
+  good = PyTuple_Size(units) >= 1 && PyTuple_Size(units) <= MOST_UNITS;
+  if (!good) PyErr_SetString(PyExc_ValueError, "on: one unit can be explained, or at most two units together");
   for (Py_ssize_t n = 0; good && n < PyTuple_Size(units); n++) {
     rows r = {.axes = 0};
     const char *label;
+    PyObject *unit;
     choice c;
-    good = PyArg_ParseTuple(PyTuple_GetItem(units, n), "sOOOO", &label, &c.on, &c.instr, &c.in, &c.out) &&
-           prepare(&r, object, &c);
+    good = PyArg_Parse(PyTuple_GetItem(units, n), "O!", &PyTuple_Type, &unit) &&
+           PyArg_ParseTuple(unit, "sOOOO", &label, &c.on, &c.instr, &c.in, &c.out) && prepare(&r, object, &c);
     if (good && r.axes) {
       PyErr_SetString(PyExc_ValueError, "explain takes one dot product: a and b with one axis, c a number");
       good = false;

@@ -31,8 +31,9 @@ static bool is_instruction(PyObject *object) { return PyObject_IsInstance(object
 
 /* The Instruction object keeps its capsule alive, and the caller keeps the object. */
 const smma_instruction *instruction_of(PyObject *object) {
-  PyObject *capsule = PyObject_GetAttrString(object, "_handle");
+  PyObject *capsule = is_instruction(object) ? PyObject_GetAttrString(object, "_handle") : NULL;
   const smma_instruction *instruction = capsule ? from_handle(capsule) : NULL;
+  if (!capsule && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%R is not an Instruction", object);
   Py_XDECREF(capsule);
   return instruction;
 }

@@ -383,6 +383,7 @@ static PyArrayObject *array_anywhere(const product *p, PyObject *object) {
 
 static bool take_arrays(product *p, PyObject *const object[OPERANDS]) {
   for (int x = 0; x < OPERANDS; x++) {
+    if (x <= B && !array_is_given(object[x], names[x])) return false;
     if (x == D || object[x] == Py_None) continue;
     p->operand[x] = array_anywhere(p, object[x]);
     if (!p->operand[x] || (x != C && !make_matrix(p, x))) return false;
@@ -701,6 +702,7 @@ static void release_multiplier(PyObject *capsule) {
 /* B and its scale factors; A and its own like them, but without rows, as long as an instruction is chosen. */
 static bool take_b(product *p, PyObject *const object[OPERANDS]) {
   static const int of_b[] = {B, SCALE_B}, of_a[] = {A, SCALE_A};
+  if (!array_is_given(object[B], names[B])) return false;
   for (int i = 0; i < 2; i++) {
     PyArrayObject **x = &p->operand[of_b[i]];
     if (object[of_b[i]] == Py_None) continue;
@@ -789,6 +791,7 @@ PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   multiplier.with.threads = threads_allowed(multiplier.with.threads);
   multiplier.with.progress = see_interrupt, multiplier.with.progress_context = &p;
   p.multiplier = &multiplier, p.instruction = instruction_of(instruction);
+  if (!p.instruction) return NULL;
   if (object[C] != Py_None && !takes_c(&multiplier)) {
     PyErr_SetString(PyExc_ValueError, "c: the multiplier's plan has no place for it; leave it out");
     return NULL;

@@ -81,6 +81,7 @@ PyObject *python_operand(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "O!psznnppzfOpi", &PyArray_Type, &x, &k_inner, &format, &factor, &rows, &columns,
                         &power_of_two, &round_up, &compute, &rule.given, &random, &measure, &o.threads))
     return NULL;
+  if (rows < 0 || columns < 0) return PyErr_Format(PyExc_ValueError, "rows is %zd, columns %zd", rows, columns);
   rule.rows = (size_t)rows, rule.columns = (size_t)columns;
   rule.power_of_two = power_of_two, rule.round_up = round_up, o.k_inner = k_inner, o.measure = measure;
   if (!format_of(format, &rule.format) || !format_of(factor, &rule.factor) || !format_of(compute, &rule.compute))
@@ -89,6 +90,9 @@ PyObject *python_operand(PyObject *module, PyObject *arguments) {
     PyErr_SetString(PyExc_ValueError, "x: no matrices of float32 or float64 without gaps");
     return NULL;
   }
+  if (random != Py_None && !(PyArray_Check(random) && is_dense((PyArrayObject *)random, NPY_DOUBLE) &&
+                             PyArray_SIZE((PyArrayObject *)random) == PyArray_SIZE(x)))
+    return PyErr_Format(PyExc_ValueError, "random: as many numbers of float64 as x has elements, without gaps");
   if (random != Py_None) rule.random = PyArray_DATA((PyArrayObject *)random);
   if (make(&rule, x, &o, made))
     return Py_BuildValue("(NNNdN)", made[0], given_or_none(made[1]), given_or_none(made[2]), (double)o.greatest,

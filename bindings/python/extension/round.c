@@ -1,4 +1,5 @@
 /* Rounding to formats, and block-scaled quantisation. */
+#include <limits.h>
 #include <string.h>
 
 #include "binding.h"
@@ -91,8 +92,15 @@ PyObject *python_quantize(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "Ossn", &object, &element, &scale, &block)) return NULL;
   f = (smma_block_format){"", smma_format_find(element), smma_format_find(scale), (int)block};
+  if (f.element == SMMA_NO_FORMAT || f.scale == SMMA_NO_FORMAT || block < 1 || block > INT_MAX)
+    return PyErr_Format(PyExc_ValueError, "%s in blocks of %zd with factors in %s: no block-scaled format", element,
+                        block, scale);
   x = array_of(object);
   x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : NULL;
+  if (x && PyArray_NDIM(x) == 0) {
+    PyErr_SetString(PyExc_ValueError, "x is a number; blocks lie along an axis of an array");
+    Py_CLEAR(x);
+  }
   dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!dense) return NULL;

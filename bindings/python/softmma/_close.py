@@ -68,6 +68,8 @@ def assert_close(
 
     Raises as `matmul` does, and ValueError where D does not have the product's shape.
     """
+    if d is None:
+        raise TypeError("d is None; give the product that is to be judged")
     d, a, b, c, scale_a, scale_b, bias = (_array(x) for x in (d, a, b, c, scale_a, scale_b, bias))
     plan = plan if plan is None or isinstance(plan, Plan) else Plan(plan)
     units = on if isinstance(on, (list, tuple)) else (on,)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from softmma import _core
-from softmma._units import Instruction, chosen
+from softmma._units import Instruction, chosen, text_of
 
 
 class Plan:
@@ -120,7 +120,7 @@ def plan(
         >>> softmma.plan("cublaslt:13.1", on="H100", in_dtype="f16", k=8192, algo=66, stages=35, splitk=3).to_dict()["sum"]
         [{'deal': 'contiguous', 'parts': 3, 'grain': 64, 'fold': 'serial', 'from': 'first'}]
     """
-    if as_.startswith("cublaslt:") and "/" not in as_ and isinstance(on, str):
+    if text_of(as_, "as_", "a library's name").startswith("cublaslt:") and "/" not in as_ and isinstance(on, str):
         as_ = f"{as_}/{on}"
     instruction = on
     if isinstance(on, str):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core, _devices
 from softmma._plans import Plan, handle_of
-from softmma._units import Instruction, chosen
+from softmma._units import Instruction, chosen, text_of
 
 products_seen: ContextVar[list[tuple[dict[str, Any], NDArray[Any]]] | None] = ContextVar("products_seen", default=None)
 """While it holds a list, products add to it: the arguments, by `matmul`'s names, and the result."""
@@ -86,7 +86,7 @@ def matmul(
     Source: ``smma_gemm`` of softmma/softmma.h; the arithmetic of each instruction is in docs/algorithms.
     """
     given = locals() if products_seen.get() is not None else {}
-    device = _devices.number(kernel) if kernel is not None else None
+    device = _devices.number(text_of(kernel, "kernel")) if kernel is not None else None
     like = a if device is not None and _devices.is_there(a) else None
     if device is not None:
         a, b, c, scale_a, scale_b, bias = map(_devices.view, (a, b, c, scale_a, scale_b, bias))

@@ -142,6 +142,12 @@ class Prepared(NamedTuple):
     statistics: Statistics | None
 
 
+def kind_of(x: Any, kind: type, what: str) -> None:
+    """Raises TypeError that names the argument if x is not of this kind."""
+    if not isinstance(x, kind):
+        raise TypeError(f"{what} is {x!r}; give a softmma.recipes.{kind.__name__}")
+
+
 class History:
     """Delayed scaling: the greatest magnitudes of a tensor's uses, and the scale that follows from them."""
 
@@ -178,6 +184,7 @@ def prepare(
 
     Raises ValueError for what is missing or no operand.
     """
+    kind_of(operand, Operand, "operand")
     x = np.asarray(x)
     if side not in ("a", "b"):
         raise ValueError(f"side: {side!r} is none of a, b")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._products import matmul
 from softmma._table import html_table, text_table
-from softmma._units import Instruction, chosen, dtype
+from softmma._units import Instruction, chosen, dtype, text_of
 
 # ---- Explaining ----
 
@@ -68,7 +68,7 @@ def explain(
 
     Raises as `matmul` does, and ValueError for two instructions that do not take the same operands.
     """
-    units, names = _several(on), _several(instr)
+    units, names = _several(on, "on"), _several(instr, "instr")
     count = max(len(units), len(names))
     if min(len(units), len(names)) > 1 and len(units) != len(names):
         raise ValueError(f"on has {len(units)} units and instr {len(names)} instructions; give one, or as many")
@@ -78,12 +78,14 @@ def explain(
     return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request))
 
 
-def _several(one: Any) -> Sequence[Any]:
+def _several(one: Any, what: str) -> Sequence[Any]:
+    if isinstance(one, (list, tuple)) and not one:
+        raise ValueError(f"{what}: the list is empty")
     return one if isinstance(one, (list, tuple)) else (one,)
 
 
 def _label(unit: str | Instruction) -> str:
-    return unit.name if isinstance(unit, Instruction) else unit
+    return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
 
 
 # ---- Comparing ----
@@ -209,7 +211,7 @@ def _numbers(x: _Input, i: Instruction, axis: int) -> NDArray[np.float64]:
 def _compared(unit: str | Instruction, in_dtype: Any, out_dtype: Any) -> Instruction:
     if isinstance(unit, Instruction):
         return unit
-    gpu, colon, format = unit.partition(":")
+    gpu, colon, format = _label(unit).partition(":")
     return chosen(gpu, None, format if colon else in_dtype, out_dtype)
 
 
@@ -351,7 +353,7 @@ def diff(
     Raises LookupError as `matmul` does, what the function raises, and ValueError for instructions whose rows are not
     alike. Source: ``softmma diff`` asks in the same way.
     """
-    names = _several(instr)
+    names = _several(instr, "instr")
     if len(on) != 2:
         raise ValueError(f"on has {len(on)} units; diff takes two")
     if len(names) > 2:

@@ -84,7 +84,7 @@ def trace(
 
     Raises as `matmul` does, and IndexError for an element that is not there.
     """
-    units = _several(on)
+    units = _several(on, "on")
     plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(units)
     if len(plans) != len(units):
         raise ValueError(f"plan: {len(plans)} plans for {len(units)} targets; give one for all, or one for each")

@@ -96,6 +96,10 @@ def tree(
     ValueError if ``f`` gives other results for the same arguments, or D of another shape.
     """
     kinds = _pair(dtype)
+    if not (on is None or isinstance(on, (str, Instruction))):
+        raise TypeError(f"on is {on!r}; give a GPU's name or an Instruction")
+    if not isinstance(element, (tuple, list)) or len(element) != 2:
+        raise TypeError(f"element is {element!r}; give a pair of a row and a column")
     unit = chosen(on, instr, kinds, None) if isinstance(on, str) else on
     ask = _Asker(f, k, m, n, kinds, element, device, seed)
     for _ in range(REPEATED // 2):

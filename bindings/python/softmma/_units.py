@@ -81,6 +81,14 @@ class Instruction:
         """(M, N, K)"""
         return self.m, self.n, self.k
 
+    @property
+    def keeps_13_bits(self) -> bool:
+        """Whether the unit keeps 13 fraction bits of sums in FP32: FP8 on Ada, and through ``wgmma`` on Hopper.
+
+        Libraries move such sums to FP32 every 128 of K, where fast accumulation is not asked for.
+        """
+        return self.d == "f32" and str(self.parameters.get("rho", "")).endswith("E8M13")
+
     def to_custom(self) -> dict[str, Any]:
         """The instruction as the description of a custom unit, to be changed and given to `Custom`."""
         description: dict[str, Any] = json.loads(_core.custom_text(self._handle))
@@ -162,6 +170,13 @@ class InstructionList(list[Instruction]):
         return html_table(self._HEADER, self._rows())
 
 
+def text_of(x: Any, what: str, meaning: str = "a name") -> str:
+    """Returns x if it is a text; raises TypeError that names the argument if it is not."""
+    if not isinstance(x, str):
+        raise TypeError(f"{what} is {x!r}; give {meaning}")
+    return x
+
+
 def gpus() -> list[Gpu]:
     """Every name that ``on=`` takes besides the architectures' own; case, blanks and hyphens do not matter."""
     return [Gpu(*row) for row in _core.gpus()]
@@ -224,7 +239,8 @@ def find(on: str | None, words: str = "") -> InstructionList:
     Raises LookupError if there is no such GPU, or no instruction that answers.
     """
     listed = instructions(on)
-    found = InstructionList(i for i in listed if all(_answers(i, word) for word in words.lower().split()))
+    wanted = text_of(words, "words", "words in one text").lower().split()
+    found = InstructionList(i for i in listed if all(_answers(i, word) for word in wanted))
     if found:
         return found
     have = ", ".join(sorted({f"{i.a} x {i.b}" for i in listed}))

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
+from operator import index
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from softmma import _core
 from softmma._plans import Plan
 from softmma._products import Multiplier, is_unseen, matmul
-from softmma._quantization import HADAMARD, SCALINGS, History, Operand, Prepared, Side, Statistics, prepare
+from softmma._quantization import HADAMARD, SCALINGS, History, Operand, Prepared, Side, Statistics, kind_of, prepare
 from softmma._units import BLOCK_FORMATS, Instruction, chosen, formats, instructions
 
 __all__ = [
@@ -62,8 +63,8 @@ class Recipe:
     ``wgrad`` are the operands of the product of activations and gradients, where they differ; ``others`` is what
     products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of the
     instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the
-    sum of FP8 products moves to FP32, on the architecture ``promote_on``: Hopper, whose unit keeps 13 bits of it and
-    others have no need; None: on every unit, and of all formats. ``source`` says whose recipe it is.
+    sum of FP8 products moves to FP32, on units that keep 13 bits of it (`Instruction.keeps_13_bits`), as others have no
+    need; with ``promote_everywhere`` on every unit, and of all formats. ``source`` says whose recipe it is.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Recipe:
     others: Operand | None = None
     accumulate: str | None = None
     promote: tuple[int, int] = (0, 0)
-    promote_on: str | None = "hopper"
+    promote_everywhere: bool = False
     source: str = ""
 
     def operand(self, role: Role, product: Product) -> Operand:
@@ -254,7 +255,7 @@ def custom(
     if len({bool(each.block) for each in (w, x, g)}) == 2:
         names = " x ".join(str(format) for format in (activations, weights))
         raise ValueError(f"{names}: a block-scaled format goes with another one only")
-    return Recipe("custom", w, x, g, promote=(promote_every, promote_every), promote_on=None)
+    return Recipe("custom", w, x, g, promote=(promote_every, promote_every), promote_everywhere=True)
 
 
 # ---- Products ----
@@ -274,7 +275,7 @@ class Unit:
         self.recipe = recipe(recipe_)
         self.threads = threads
         self.kernel = kernel
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(index(seed))
         self._operands: dict[tuple[Role, Product], Operand] = {}
         self._instructions: dict[tuple[Operand, Operand], Any] = {}
         self._inputs = {x for i in instructions(on) for x in (i.a, i.b)} if isinstance(on, str) else None
@@ -304,6 +305,8 @@ class Unit:
 
     def instruction(self, a: Operand, b: Operand) -> Instruction:
         """What multiplies A and B."""
+        kind_of(a, Operand, "a")
+        kind_of(b, Operand, "b")
         if (a, b) not in self._instructions:
             self._instructions[a, b] = self._choose(a, b)
         found: Instruction = self._instructions[a, b]
@@ -336,14 +339,15 @@ class Unit:
         elif 128 in columns:
             raise ValueError(f"{a} x {b}: both operands of a product, or neither, have factors of 128 elements along K")
         else:
-            promote, where = self.recipe.promote[product in ("dgrad", "wgrad")], self.recipe.promote_on
-            narrow = not a.block and all(_BITS[x.enters] <= 8 for x in (a, b))
-            if promote and (where is None or (narrow and getattr(instruction, "arch", "") == where)):
+            promote = self.recipe.promote[product in ("dgrad", "wgrad")]
+            if promote and (self.recipe.promote_everywhere or instruction.keeps_13_bits):
                 arguments["promote_every"] = promote
         return arguments
 
     def multiply(self, a: Prepared, b: Prepared, product: Product = "forward") -> NDArray[Any]:
         """A B in FP32 (FP64 for f64), (..., M, N); vectors' axes are gone."""
+        kind_of(a, Prepared, "a")
+        kind_of(b, Prepared, "b")
         arguments = self.arguments(a.operand, b.operand, product)
         if b.values.shape[-2] == 0:
             arguments.pop("plan", None)  # of partial sums, which there are none of
@@ -353,6 +357,8 @@ class Unit:
 
     def multiplier(self, b: Prepared, a: Operand, product: Product = "forward") -> Multiplied:
         """B, a matrix, for many products with operands like A."""
+        kind_of(a, Operand, "a")
+        kind_of(b, Prepared, "b")
         return Multiplied(self, b, a, product)
 
 

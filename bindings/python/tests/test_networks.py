@@ -758,7 +758,7 @@ def test_flash_attention_with_masks():
 
 @pytest.mark.parametrize("gpu", ["H100", "L40S", "B200"])
 def test_sums_of_scaled_mm(gpu):
-    """On Hopper the sum moves to FP32 every 128 of K, unless fast accumulation is asked for."""
+    """Units that keep 13 bits: the sum moves to FP32 every 128 of K, unless fast accumulation is asked for."""
     torch.manual_seed(0)
     a, b = (torch.randn(16, 1024).mul(100).clamp(-448, 448).to(torch.float8_e4m3fn) for _ in range(2))
     one, found = torch.tensor(1.0), {}
@@ -769,9 +769,9 @@ def test_sums_of_scaled_mm(gpu):
     chain = softmma.matmul(x, y.T, on=gpu, in_dtype="e4m3")
     every = softmma.matmul(x, y.T, on=gpu, in_dtype="e4m3", promote_every=128)
     assert torch.equal(found[True], torch.from_numpy(chain))
-    assert torch.equal(found[False], torch.from_numpy(every if gpu == "H100" else chain))
+    assert torch.equal(found[False], torch.from_numpy(chain if gpu == "B200" else every))
     exact = a.double() @ b.double().t()
-    if gpu == "H100":
+    if gpu != "B200":
         assert (found[False] - exact).abs().max() < 0.2 * (found[True] - exact).abs().max()
 
 

@@ -91,7 +91,7 @@ def test_fp8_tensorwise_product(generator):
     np.testing.assert_array_equal(unit.multiply(a, b), expected)
     assert expected.dtype == F32
     np.testing.assert_array_equal(unit.multiplier(b, a.operand).multiply(a), expected)
-    # Backward products of FP8 leave Hopper's unit every 128 of K; gradients are E5M2.
+    # Backward products of FP8 leave a unit that keeps 13 bits every 128 of K; gradients are E5M2.
     g = generator.standard_normal((5, 300)).astype(F32)
     v = generator.standard_normal((300, 6)).astype(F32)
     a, b = unit.prepare(g, "gradients", "dgrad", "a"), unit.prepare(v, "weights", "dgrad", "b")
@@ -103,7 +103,8 @@ def test_fp8_tensorwise_product(generator):
     np.testing.assert_array_equal(unit.multiply(a, b, "forward"), fast * behind)
     assert (fast != slow).any()
     everywhere = recipes.custom("e4m3", "e4m3", scaling="none", promote_every=128)
-    for recipe, on, differs in ((everywhere, "L40S", True), (replace(everywhere, promote_on="hopper"), "L40S", False)):
+    by_unit = replace(everywhere, promote_everywhere=False)  # Ada keeps 13 bits, Blackwell 25
+    for recipe, on, differs in ((everywhere, "B200", True), (by_unit, "L40S", True), (by_unit, "B200", False)):
         own = recipes.Unit(on, recipe)
         x, y = own.prepare(g, "activations", "forward", "a"), own.prepare(v, "weights", "forward", "b")
         one_chain = softmma.matmul(x.values, y.values, on=on)

@@ -28,7 +28,8 @@ MOST_VIEWS = 8
 
 
 class Place(NamedTuple):
-    """Where a product is asked for: ``weighted`` says of a backward pass whether the forward product had a weight.
+    """Where a product is asked for: ``weighted`` says of a backward pass whether the forward product had a weight,
+    ``brought`` whether the gradients that autograd brought to its node are known.
 
     ``unit`` is None where products are left to PyTorch, ``weight`` is the identity of the product's, 0 without.
     """
@@ -38,6 +39,7 @@ class Place(NamedTuple):
     backward: bool = False
     weighted: bool | None = None
     weight: int = 0
+    brought: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class Call:
         self.weight = place.weight
 
     def role(self, x: torch.Tensor) -> Role:
-        return self.emulation.roles.of(x, self.place.backward)
+        return self.emulation.roles.of(x, self.place.backward, self.place.brought)
 
     def attention_blocks(self, width: int, backward: bool) -> tuple[int, int]:
         return self.emulation.attention_blocks or library_blocks(width, backward)
@@ -168,8 +170,8 @@ class Call:
         instruction = (
             self.unit.on if isinstance(self.unit.on, Instruction) else chosen(self.unit.on, None, formats, None)
         )
-        hopper = scaled and getattr(instruction, "arch", "") == "hopper"
-        named = Plan("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if hopper else None
+        short = scaled and instruction.keeps_13_bits
+        named = Plan("torch:_scaled_mm:fast" if fast else "torch:_scaled_mm") if short else None
         roles = self.role(a), self.role(b)
         shown = Rounded(roles[0], formats[0], formats[0]), Rounded(roles[1], formats[1], formats[1])
         kind = Kind(self._product(roles), (Operand(formats[0]), Operand(formats[1])), shown, instruction.name)

@@ -284,7 +284,7 @@ class Divergence(Sequence[Layer]):
         return ", ".join([f"{found.greatest:.1e} ({found.relative:.1e})", *special])
 
     def _title(self) -> str:
-        how = "each layer alone, on FP32's inputs" if self.isolated else "each run on its own"
+        how = "each layer alone, on FP32's inputs" if self.isolated else "each target's own run of the whole model"
         return f"{len(self.layers)} layers, {how}: greatest difference from FP64 (relative, rms)"
 
     def _summary(self) -> list[str]:

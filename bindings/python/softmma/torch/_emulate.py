@@ -7,7 +7,7 @@ import functools
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from softmma._devices import number
 from softmma._units import Instruction, chosen
 from softmma.recipes import History, Recipe, Statistics, Unit, custom
 from softmma.recipes import recipe as named
-from softmma.torch import _layers
+from softmma.torch import _layers, _threads
 from softmma.torch._call import Call, Kind, Place
 from softmma.torch._layers import NO_MODULE, Layers, Pattern, patterns
 from softmma.torch._operations import EMULATED, outside
@@ -41,21 +41,27 @@ _REDISPATCHED = torch._C._disabled_torch_dispatch_impl if hasattr(torch._C, "_di
 class _Forward:
     """What a node of the autograd graph keeps of the forward product: where it was, and whether its backward came.
 
-    ``counted``: it was emulated; ``repeats``: its backward pass may repeat forward passes (checkpoints).
+    ``counted``: it was emulated; ``repeated``: it was so within a backward pass, and its own may never come;
+    ``repeats``: its backward pass may repeat forward passes (checkpoints).
     """
 
     place: Place
     counted: bool = False
+    repeated: bool = False
     repeats: bool = False
     seen: bool = False
     repeating: list[ExitStack] = field(default_factory=list)
 
 
 class _Thread(threading.local):
-    """The contexts that a thread is in, results whose autograd nodes are still to come, what subclasses are asked for."""
+    """The contexts that a thread is in, results whose autograd nodes are still to come, what subclasses are asked for.
+
+    ``tokens`` are those of the contexts; of a context that was carried here, the token of the thread where it is open.
+    """
 
     def __init__(self) -> None:
         self.contexts: list[ExitStack] = []
+        self.tokens: list[_threads.Token] = []
         self.pending: list[tuple[torch.Tensor, _Forward]] = []
         self.asked: list[Any] = []
 
@@ -107,11 +113,31 @@ class Emulation(TorchDispatchMode):
     # ---- Context, decorator, wrapper ----
 
     def __enter__(self) -> Emulation:
+        self._enter(_threads.Token())
+        return self
+
+    def _enter(self, token: _threads.Token) -> None:
+        _threads.watch()
+        self._thread.tokens.append(token)
         self._thread.contexts.append(self._watching())
         with self._lock:
             self._active += 1
         super().__enter__()
-        return self
+
+    def carried(self) -> list[Callable[[], Any]]:
+        """What another thread enters to be in the innermost context of this thread."""
+        return [functools.partial(self._within, self._thread.tokens[-1])] if self._thread.tokens else []
+
+    @contextmanager
+    def _within(self, token: _threads.Token) -> Iterator[None]:
+        if not token.open:
+            yield
+            return
+        self._enter(token)
+        try:
+            yield
+        finally:
+            self._exit()
 
     def _watching(self) -> ExitStack:
         """Modules are watched, and PyTorch's fused forms off, until it is closed."""
@@ -123,8 +149,16 @@ class Emulation(TorchDispatchMode):
         return stack
 
     def __exit__(self, *exception: object) -> None:
-        super().__exit__(*exception)
+        self._thread.tokens[-1].open = False
+        self._exit()
+        if self.layers.unused and self._products and exception[:1] == (None,) and not self._active:
+            warnings.warn(f"no module answers to {self.layers.unused_text()}", RuntimeWarning, stacklevel=2)
+
+    def _exit(self) -> None:
+        super().__exit__(None, None, None)
         self._mark()
+        self._thread.tokens.pop()
+        _threads.unwatch()
         self._thread.contexts.pop().close()
         with self._lock:
             self._active -= 1
@@ -133,8 +167,6 @@ class Emulation(TorchDispatchMode):
             self.kept.clear()
             if self._seen == self._asked:
                 self.roles.clear()
-        if self.layers.unused and self._products and exception[:1] == (None,):
-            warnings.warn(f"no module answers to {self.layers.unused_text()}", RuntimeWarning, stacklevel=2)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As a decorator."""
@@ -164,8 +196,10 @@ class Emulation(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if self._thread.pending:
-            self._mark()
+        if self._thread.tokens and not self._thread.tokens[-1].open:
+            return func(*args, **kwargs)
+        if self._thread.pending and func is not torch.ops.aten.detach.default:  # which selective checkpoints call
+            self._mark()  # before autograd has made the result's node
         if isinstance(func, HigherOrderOperator):
             return self._leave(func, args, kwargs, func.name(), "higher-order operation: what it calls is not seen")
         name, base, emulated, why = _named(func)
@@ -177,7 +211,9 @@ class Emulation(TorchDispatchMode):
         why = self._why_not(base, args, kwargs)
         if why == "":
             return func(*args, **kwargs)
-        place = self._place()
+        place = self._place(args)
+        if place.backward and not place.brought and not why:
+            why = self._why_no_roles(args, base)
         if why or place.unit is None:
             return self._leave(func, args, kwargs, base, why or "skipped", place)
         call = Call(self, base, place)
@@ -185,6 +221,8 @@ class Emulation(TorchDispatchMode):
         result = emulated(call, *args, **kwargs)
         if out is not None:
             result = out.copy_(result) if out.shape == result.shape else out.resize_(result.shape).copy_(result)
+        if place.backward:
+            self.roles.derive_gradients(args, result)
         weighted = call.weighted or bool(place.backward and place.weighted)
         self._expect(result, place._replace(weighted=weighted, weight=call.weight), True)
         return result
@@ -199,7 +237,10 @@ class Emulation(TorchDispatchMode):
             return self._leave(func, args, kwargs, name, why)
         result = func(*args, **kwargs)
         if not name.endswith("_like"):
-            self.roles.derive((*args, *kwargs.values()) if kwargs else args, result)
+            arguments = (*args, *kwargs.values()) if kwargs else args
+            self.roles.derive(arguments[1:2] if name == "copy_" else arguments, result)
+            if torch._C._current_graph_task_id() != -1:
+                self.roles.derive_gradients(arguments, result)
         if torch.is_grad_enabled():
             self._expect_what_hides(args, result)
         return result
@@ -278,13 +319,15 @@ class Emulation(TorchDispatchMode):
         self, func: Any, args: tuple[Any, ...], kwargs: Any, name: str, why: str, place: Place | None = None
     ) -> Any:
         """What PyTorch computes, and the report says so."""
-        place = place or self._place()
+        place = place or self._place(args)
         if self.strict and place.unit is not None:
             raise RuntimeError(f"strict: {name} in layer {place.layer} runs outside: {why}")
         with self._lock:
             self._outside[place.layer, name, why] += 1
         with _library.pytorchs():
             result = func(*args, **kwargs)
+        if place.backward:
+            self.roles.derive_gradients(args, result)
         self._expect(result, place)
         return result
 
@@ -324,33 +367,62 @@ class Emulation(TorchDispatchMode):
 
     # ---- Where a product is asked for, and its backward pass ----
 
-    def _place(self) -> Place:
-        if not _in_backward():
+    def _place(self, arguments: Iterable[Any] = ()) -> Place:
+        """Of an operation with these arguments, forward or backward."""
+        node: Any = torch._C._current_autograd_node() if torch._C._current_graph_task_id() != -1 else None
+        forward = None if node is None else node.metadata.get(self)
+        if not self._in_backward(forward, arguments):
             modules = _layers.running()
             return Place(self.layers.name(modules), self.layers.choice(modules, self.unit))
-        node = torch._C._current_autograd_node()
-        metadata: Any = {} if node is None else node.metadata
-        forward = metadata.get(self)
         if forward is None:
             return Place(NO_MODULE, self.unit, backward=True)
         self._sees(forward)
-        place: Place = forward.place._replace(backward=True)
+        place: Place = forward.place._replace(backward=True, brought=True)
         return place
+
+    def _in_backward(self, forward: _Forward | None, arguments: Iterable[Any]) -> bool:
+        """Reports whether an operation belongs to a backward pass, and not to a forward pass that this repeats.
+
+        At a node that is known the operands decide: a backward product has a gradient.
+        """
+        if torch._C._current_graph_task_id() == -1 or _layers.running():
+            return False
+        return _seems_in_backward() if forward is None else any(map(self.roles.is_gradient, arguments))
+
+    def _why_no_roles(self, args: tuple[Any, ...], base: str) -> str | None:
+        """Why a backward product at an unknown node of the graph is not emulated.
+
+        None if an operand is weights, or if the recipe makes the same of activations and gradients in all products.
+        """
+        r = self.recipe
+        if r.activations == r.gradients and r.wgrad is None and r.others is None:
+            return None
+        operands = [x for x in args if isinstance(x, torch.Tensor)][: _operands(base)]
+        if torch._C._current_autograd_node() is None or any(self.roles.parameter(x) is not None for x in operands):
+            return None
+        return "autograd's node is not known: its forward pass ran outside, or in torch.func"
 
     def _expect(self, result: Any, place: Place, counted: bool = False) -> None:
         """The node that autograd makes of a result, once it has, is to know where the product was."""
         if torch.is_grad_enabled():
             first = result[0] if isinstance(result, (tuple, list)) and result else result
             if isinstance(first, torch.Tensor):
-                self._thread.pending.append((first, _Forward(place, counted, _hooks() is not None)))
+                repeated = torch._C._current_graph_task_id() != -1
+                self._thread.pending.append((first, _Forward(place, counted, repeated, _hooks() is not None)))
 
     def _expect_what_hides(self, args: tuple[Any, ...], result: Any) -> None:
         """Functions of one's own, and what checkpoints repeat, multiply where no product is seen now."""
         for x in args:
             if isinstance(x, torch.Tensor):
                 self.sees_result(x)
-        if _hooks() is not None and not _in_backward():
-            self._expect(result, self._place())
+        if _hooks() is not None:
+            place = self._place(args)
+            if not place.backward:
+                self._expect(result, place)
+
+    def sees_backward(self) -> None:
+        """A backward pass begins, and may begin at the node of the last result."""
+        self._mark()
 
     def sees_result(self, x: torch.Tensor) -> None:
         """Of a module, or on its way into an operation."""
@@ -368,23 +440,29 @@ class Emulation(TorchDispatchMode):
             return
         node.metadata[self] = forward
         with self._lock:
-            self._asked += forward.counted
+            self._asked += forward.counted and not forward.repeated
         node.register_prehook(functools.partial(self._arrives, forward))
         if forward.repeats:
             node.register_hook(lambda *_: forward.repeating.pop().close() if forward.repeating else None)
 
     def _sees(self, forward: _Forward) -> None:
         with self._lock:
+            self._asked += forward.counted and forward.repeated and not forward.seen
             self._seen += forward.counted and not forward.seen
             forward.seen = True
 
-    def _arrives(self, forward: _Forward, gradients: Any) -> None:
-        """Autograd restores the thread's modes behind each node: outside of the context this holds for one."""
+    def _arrives(self, forward: _Forward, gradients: tuple[torch.Tensor | None, ...]) -> Any:
+        """Marks the gradients that autograd brings to a node, and replaces those whose memory has another role.
+
+        Autograd restores the thread's modes behind each node: outside of the context the mode holds for one.
+        """
+        brought = tuple(None if x is None else self.roles.brought(x) for x in gradients)
         self._sees(forward)
         if forward.repeats:
             forward.repeating.append(self._watching())
         if self not in _get_current_dispatch_mode_stack():
             torch._C._push_on_torch_dispatch_stack(self)
+        return brought if any(x is not y for x, y in zip(brought, gradients)) else None
 
 
 @functools.cache
@@ -423,10 +501,8 @@ def _hooks() -> Any:
     return torch._C._autograd._top_saved_tensors_default_hooks(True)
 
 
-def _in_backward() -> bool:
-    """In a backward pass, but not in a forward pass that it repeats."""
-    if torch._C._current_graph_task_id() == -1 or _layers.running():
-        return False
+def _seems_in_backward() -> bool:
+    """Whether a backward pass does not repeat a forward pass, as far as the library's own state tells."""
     if not torch.is_grad_enabled():
         return True
     hooks = _hooks()

@@ -14,6 +14,7 @@ from torch.nn import Module
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+_autograd: Any = torch.autograd
 Pattern = str | type | Callable[[str, Module], bool]
 _WRAPPERS = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module"}
 NO_MODULE = "-"
@@ -43,6 +44,7 @@ def watch() -> None:
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global hooks")
             _hooks.append(register_module_forward_pre_hook(_enters))
             _hooks.append(register_module_forward_hook(_leaves, always_call=True))
+            _hooks.append(_Engine())
 
 
 def unwatch() -> None:
@@ -51,6 +53,23 @@ def unwatch() -> None:
         _watching -= 1
         while _watching == 0 and _hooks:
             _hooks.pop().remove()
+
+
+class _Engine:
+    """While it is there, modes are told before a backward pass begins."""
+
+    def __init__(self) -> None:
+        self._run = _autograd._engine_run_backward
+        _autograd._engine_run_backward = self._tell
+
+    def _tell(self, *args: Any, **kwargs: Any) -> Any:
+        for mode in _get_current_dispatch_mode_stack():
+            if hasattr(mode, "sees_backward"):
+                mode.sees_backward()
+        return self._run(*args, **kwargs)
+
+    def remove(self) -> None:
+        _autograd._engine_run_backward = self._run
 
 
 def _enters(module: Module, arguments: Any) -> None:

@@ -103,7 +103,10 @@ class Outside(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Emulated products whose results ask for gradients, and of how many the backward pass has come."""
+    """Emulated products whose results ask for gradients, and of how many the backward pass has come.
+
+    Products that a backward pass repeats (checkpoints) count once theirs has come: it may never do so.
+    """
 
     asked: int
     seen: int

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import _disable_current_modes
 
 from softmma.recipes import Role
 
@@ -19,18 +20,21 @@ GRADIENTS: Role = "gradients"
 class Roles:
     """Weights are parameters, views of them, and what is computed of them alone (casts, normalised weights).
 
-    In a backward pass what did not go into products before is a gradient; all else is activations.
+    Gradients are what autograd brings to a node of the graph, and what the backward pass computes of that. All else is
+    activations, however it came to a backward pass: saved, copied, or computed again.
     """
 
     def __init__(self) -> None:
         # By the storage's address, which stays its own as long as there is a weak reference to it.
         self._parameters: dict[int, tuple[StorageWeakRef, Any]] = {}  # and weak references to the parameters
         self._forward: dict[int, StorageWeakRef] = {}
+        self._gradients: dict[int, StorageWeakRef] = {}
         self._most = 1000
 
     def clear(self) -> None:
         self._parameters.clear()
         self._forward.clear()
+        self._gradients.clear()
 
     def parameter(self, x: torch.Tensor) -> torch.Tensor | None:
         """What it is, is a view of, or was computed of, if that is a parameter."""
@@ -60,18 +64,59 @@ class Roles:
                 if isinstance(x, torch.Tensor) and x.layout == torch.strided and x._base is None:
                     self.know(x, parameter)
 
-    def of(self, x: torch.Tensor, in_backward: bool) -> Role:
+    def is_gradient(self, x: Any) -> bool:
+        """Reports whether autograd brought this tensor to a node, or a backward pass computed it of such tensors."""
+        if not self._gradients or not isinstance(x, torch.Tensor) or x.layout != torch.strided:
+            return False
+        return x.untyped_storage()._cdata in self._gradients
+
+    def brought(self, x: torch.Tensor) -> torch.Tensor:
+        """Marks what autograd brings to a node as a gradient; returns a copy if its memory has another role."""
+        if x.layout != torch.strided:
+            return x
+        if x.untyped_storage()._cdata in self._forward or self.parameter(x) is not None:
+            with _disable_current_modes():
+                x = x.clone()
+        self._mark(x)
+        return x
+
+    def derive_gradients(self, arguments: Iterable[Any], result: Any) -> None:
+        """Marks what an operation of a backward pass made of gradients as gradients."""
+        if not self._gradients:
+            return
+        for x in arguments:
+            if self.is_gradient(x) or (isinstance(x, (tuple, list)) and any(map(self.is_gradient, x))):
+                for y in result if isinstance(result, (tuple, list)) else [result]:
+                    if isinstance(y, torch.Tensor) and y.layout == torch.strided:
+                        self._mark(y)
+                return
+
+    def _mark(self, x: torch.Tensor) -> None:
+        storage = x.untyped_storage()
+        if storage._cdata not in self._gradients:
+            self._gradients[storage._cdata] = StorageWeakRef(storage)
+            self._bound()
+
+    def of(self, x: torch.Tensor, in_backward: bool, brought: bool) -> Role:
+        """The role of an operand; ``brought``: the gradients that autograd brought to the node are marked."""
         if self.parameter(x) is not None:
             return WEIGHTS
         storage = x.untyped_storage()
-        if not in_backward and storage._cdata not in self._forward:
-            self._forward[storage._cdata] = StorageWeakRef(storage)
-            self._bound()
-        return ACTIVATIONS if storage._cdata in self._forward else GRADIENTS
+        if not in_backward:
+            if storage._cdata not in self._forward:
+                self._forward[storage._cdata] = StorageWeakRef(storage)
+                self._bound()
+            if torch._C._current_graph_task_id() == -1:
+                self._gradients.pop(storage._cdata, None)
+            return ACTIVATIONS
+        if storage._cdata in self._gradients:
+            return GRADIENTS
+        return ACTIVATIONS if brought or storage._cdata in self._forward else GRADIENTS
 
     def _bound(self) -> None:
         """Storages that are gone are forgotten now and then."""
-        if len(self._forward) + len(self._parameters) > self._most:
+        if len(self._forward) + len(self._parameters) + len(self._gradients) > self._most:
             self._forward = {at: seen for at, seen in list(self._forward.items()) if not seen.expired()}
             self._parameters = {at: of for at, of in list(self._parameters.items()) if not of[0].expired()}
-            self._most = 2 * (len(self._forward) + len(self._parameters)) + 1000
+            self._gradients = {at: seen for at, seen in list(self._gradients.items()) if not seen.expired()}
+            self._most = 2 * (len(self._forward) + len(self._parameters) + len(self._gradients)) + 1000

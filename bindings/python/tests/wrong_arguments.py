@@ -1,0 +1,273 @@
+"""Calls every public callable with one wrong argument at a time: the child process of test_wrong_arguments.py.
+
+    wrong_arguments.py GROUP FIRST
+
+GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls case FIRST and all
+later ones, and prints a line before each call and one after it. A call that takes more than `MOST_SECONDS` of CPU time
+or 4 GiB of memory more than the interpreter's own does not end well.
+"""
+
+import importlib
+import inspect
+import os
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import softmma
+import softmma.recipes
+
+CHILD = Path(__file__).name
+MOST_SECONDS = 20
+MOST_BYTES = 4 << 30
+
+# What is documented: numbers that do not fit and names that are not there, files, units and engines that fail.
+ALLOWED = (TypeError, ValueError, LookupError, OverflowError, MemoryError, OSError, RuntimeError, ImportError)
+NOT_ALLOWED = (KeyError, RecursionError)  # of those allowed
+ONLY_OF = {"assert_close": AssertionError}
+
+os.chdir(tempfile.mkdtemp())
+GENERATOR = np.random.default_rng(0)
+A, B = GENERATOR.standard_normal((4, 16)).astype(np.float16), GENERATOR.standard_normal((16, 4)).astype(np.float16)
+UNIT = softmma.instruction("H100", "HMMA.16816.F32")
+SMALL = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
+SPARSE = softmma.instruction("A100", "mma.sp.m16n8k16.f32.f16.f16.f32")
+PREPARED = softmma.recipes.Unit("H100").prepare(A, "weights", "forward", "a")
+PREPARED_B = softmma.recipes.Unit("H100").prepare(B, "weights", "forward", "b")
+HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
+
+
+def model(a, b, c):
+    return softmma.dot(a, b, c, on=SMALL)
+
+
+# Good arguments by the parameter's name; a callable whose parameters are not all here needs an entry in GOOD_OF.
+GOOD = {
+    "a": A, "b": B, "x": A, "on": "H100", "instr": UNIT.name, "dtype": "e4m3", "format": "mxfp8_e4m3", "count": 4,
+    "description": UNIT.to_custom(), "recipe": "bf16", "name": "bf16", "weights": "bf16", "activations": "bf16",
+    "role": "weights", "product": "forward", "side": "a",
+    "state": "hit", "status": "refuted", "value": 1,
+}  # fmt: skip
+GOOD_OF = {
+    "softmma.Custom": {},
+    "softmma.Plan": {"description": HALVES},
+    "softmma.assert_close": {"d": softmma.matmul(A, B)},
+    "softmma.compare": {"on": ["H100", "A100"]},
+    "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
+    "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
+    "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},
+    "softmma.dot": {"b": A, "instr": UNIT.name},
+    "softmma.dtype": {"format": "e4m3"},
+    "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
+    "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
+    "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "seconds": 0.01},
+    "softmma.instruction": {"name": UNIT.name},
+    "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
+    "softmma.probe": {"on": SMALL},
+    "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
+    "softmma.recipes.History": {"length": 3},
+    "softmma.recipes.History().update": {"amax": 1.0, "format": "e4m3"},
+    "softmma.recipes.Operand": {"format": "e4m3"},
+    "softmma.recipes.Recipe": {name: softmma.recipes.Operand("bf16") for name in ("weights", "activations", "gradients")},
+    "softmma.recipes.Unit().multiply": {"a": PREPARED, "b": PREPARED_B},
+    "softmma.recipes.Unit().multiplier": {"a": PREPARED.operand, "b": PREPARED_B},
+    "softmma.recipes.Unit().instruction": {"a": PREPARED.operand, "b": PREPARED.operand},
+    "softmma.recipes.Unit().arguments": {"a": PREPARED.operand, "b": PREPARED.operand},
+    "softmma.recipes.prepare": {"operand": softmma.recipes.Operand("e4m3", "row"), "side": "a"},
+    "softmma.sparse_matmul": {
+        "a": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[0],
+        "metadata": softmma.compress(np.tile(np.float16([1, 0, 1, 0]), (4, 8)), SPARSE)[1],
+        "b": np.ones((32, 3), np.float16), "on": "A100", "instr": SPARSE.name,
+    },
+    "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
+    "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
+}  # fmt: skip
+# What functions return, and nobody makes.
+RESULTS = {
+    "softmma." + name
+    for name in ("Comparison", "Coverage", "Examination", "Explanation", "Inference", "Instruction", "InstructionList",
+                 "Trace", "Tree", "recipes.Multiplied")
+}  # fmt: skip
+# Each call takes a tenth of a second and more: every seventh wrong argument.
+SLOW = ("softmma.diff", "softmma.infer", "softmma.probe")
+# Work that is asked for in numbers, of which large ones are good, and last as long as they say.
+WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
+
+
+def wrong():
+    """Objects that most parameters do not take; of shapes, dtypes and layouts of arrays every kind."""
+    huge = np.lib.stride_tricks.as_strided(np.zeros(1, np.float16), (2**40, 4), (0, 0))
+    masked = np.ma.masked_array(A)
+    return [
+        None, 0, -1, 1, 2**31, 2**63, -(2**63), 2**64, 10**30, 1.5, float("nan"), float("inf"), True, 1j, "x", "", "é\0",
+        b"y", [], [[]], [None], ["x"], [1, [2]], (), (None,), (1, 2), {}, {"x": 1}, {1: 2}, set(), object(), Ellipsis,
+        np.float16(1), np.array(1.0), np.zeros(0), np.zeros((0, 0), np.float16), np.zeros((0, 16), np.float16),
+        np.zeros((4, 0), np.float16), np.zeros((3, 5)), np.zeros((2, 2, 2, 2), np.float16), np.zeros((1,) * 20),
+        np.zeros((2**40, 0)), np.zeros((0, 2**40), np.float16), huge, huge.T, np.array(None), np.array(["a"]),
+        np.zeros((4, 16), complex), np.zeros((4, 16), "M8[s]"), np.zeros((4, 16), [("x", "f4")]), A.astype(">f2"),
+        A[::-1, ::-1], A[:, ::2], np.broadcast_to(A[:1], A.shape), masked, np.zeros((4, 16), np.longdouble),
+        np.zeros((4, 16), np.uint64), np.zeros((4, 16), bool), lambda *_, **__: None, int, np.float16, UNIT,
+        softmma.Plan(HALVES), np.dtype("f2"), np.random.default_rng(0),
+    ]  # fmt: skip
+
+
+def parameters_of(function):
+    try:
+        listed = inspect.signature(function).parameters
+    except (ValueError, TypeError):
+        return None
+    return {name: p for name, p in listed.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+
+
+def good(name, function):
+    """Arguments that it takes."""
+    of_it = GOOD_OF.get(name, {})
+    found = {parameter: value for parameter, value in of_it.items() if parameter not in parameters_of(function)}
+    for parameter, p in parameters_of(function).items():
+        if parameter in of_it:
+            found[parameter] = of_it[parameter]
+        elif p.default is p.empty:
+            if parameter not in GOOD:
+                raise LookupError(f"{name} takes {parameter}: give a good one in GOOD or GOOD_OF, {CHILD}")
+            found[parameter] = GOOD[parameter]
+    return found
+
+
+def called(function, given):
+    parameters = parameters_of(function)
+    only = [given[name] for name, p in parameters.items() if p.kind is p.POSITIONAL_ONLY and name in given]
+    names = {name for name, p in parameters.items() if p.kind is p.POSITIONAL_ONLY}
+    return function(*only, **{name: value for name, value in given.items() if name not in names})
+
+
+def methods(name, result):
+    """Those of an object that the package made, which have parameters."""
+    kind = type(result)
+    if not kind.__module__.startswith("softmma"):
+        return
+    for method in dir(kind):
+        function = getattr(kind, method)
+        own = inspect.isfunction(function) and function.__module__.startswith("softmma")
+        if own and not method.startswith("_") and len(parameters_of(function)) > 1:
+            yield f"{name}().{method}", getattr(result, method)
+
+
+def public(module):
+    """Every function and class of a module's __all__, and the methods of what they return; tuples take anything."""
+    for each in getattr(module, "__all__", ()):
+        value, name = getattr(module, each), f"{module.__name__}.{each}"
+        if not callable(value) or (isinstance(value, type) and issubclass(value, (tuple, BaseException))):
+            continue
+        if name in RESULTS:
+            continue
+        if not parameters_of(value):
+            continue
+        given = good(name, value)
+        yield name, value, given
+        for method, function in methods(name, called(value, given)):
+            yield method, function, good(method, function)
+
+
+def cases_of_module(module):
+    for name, function, given in public(module):
+        for parameter in parameters_of(function):
+            for n, value in enumerate(wrong()):
+                if name in SLOW and n % 7:
+                    continue
+                if parameter in WORK and isinstance(value, (int, float)) and not 2**31 > value:
+                    continue
+                yield f"{name}: {parameter} is {n}: {value!r:.40}", function, {**given, parameter: value}
+
+
+def recorded():
+    """(name, arguments) of what the package calls its extension with; of each number of arguments the first."""
+    core, seen, kept = softmma._core, {}, {}
+
+    def watched(name, function):
+        def call(*arguments):
+            seen.setdefault((name, len(arguments)), arguments)
+            return function(*arguments)
+
+        return call
+
+    for name in dir(core):
+        if callable(getattr(core, name)) and not name.startswith("_"):
+            kept[name] = getattr(core, name)
+            setattr(core, name, watched(name, kept[name]))
+    for module in (softmma, softmma.recipes):
+        for _, function, given in public(module):
+            called(function, given)
+    softmma.recipes.Unit("B200", "nvfp4").prepare(A.astype(np.float32), "weights", "wgrad", "a", measure=True)
+    for name, function in kept.items():
+        setattr(core, name, function)
+    return sorted(seen.items(), key=lambda item: item[0])
+
+
+def places(arguments, at=()):
+    """Where an argument stands, in tuples within tuples, too."""
+    for n, x in enumerate(arguments):
+        yield (*at, n)
+        if isinstance(x, tuple):
+            yield from places(x, (*at, n))
+
+
+def replaced(arguments, at, value):
+    changed = list(arguments)
+    changed[at[0]] = value if len(at) == 1 else replaced(changed[at[0]], at[1:], value)
+    return tuple(changed)
+
+
+def cases_of_extension():
+    for (name, _), arguments in recorded():
+        function = getattr(softmma._core, name)
+        if name in ("register_instruction_type",):  # makes another type the package's
+            continue
+        for at in places(arguments):
+            for n, value in enumerate(wrong()):
+                if name in ("coverage", "diff", "equal", "infer", "rows") and isinstance(value, (int, float)):
+                    continue  # work that is asked for in numbers
+                changed = replaced(arguments, at, value)
+                yield f"_core.{name}: {at} is {n}: {value!r:.40}", function, changed
+
+
+def outcome(function, given):
+    """"": a result or an exception that is documented."""
+    name = getattr(function, "__name__", "")
+    try:
+        if isinstance(given, dict):
+            called(function, given)
+        else:
+            function(*given)
+    except ALLOWED as error:
+        return f"{type(error).__name__}: {error}" if isinstance(error, NOT_ALLOWED) else ""
+    except ONLY_OF.get(name, ()):
+        return ""
+    except BaseException as error:  # Python's own ends, SystemExit, too
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def main(group, first):
+    warnings.simplefilter("ignore")
+    own = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    cases = cases_of_extension() if group == "extension" else cases_of_module(importlib.import_module(group))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number, (name, function, given) in enumerate(cases):
+        if number < first:
+            continue
+        print(f"\x1e{number}\x1f{name}", flush=True)
+        resource.setrlimit(resource.RLIMIT_AS, (own + MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+        said = outcome(function, given)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        print(f"\x1d{said}", flush=True)
+    print("\x1c", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
