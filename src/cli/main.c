@@ -85,9 +85,11 @@ int main(int argc, const char **argv) {
   wait_shortly(argc, argv);
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
+  smma_handle_library_exits();
   start_ranks(argc, argv);
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
   smma_ranks_end();
+  smma_end_normally();
   return status;
 }
