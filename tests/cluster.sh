@@ -47,7 +47,7 @@ cat >rank <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
 [ "$OWN" != "$OMPI_COMM_WORLD_RANK" ] || OTHER=1
-exec "$SOFTMMA" "$@" ${OTHER:+-C none.npy}
+exec "$SOFTMMA" "$@" ${OTHER:+${MORE:--C none.npy}}
 END
 chmod +x agent rank
 
@@ -55,8 +55,8 @@ chmod +x agent rank
 ranks() {
   local count=$1
   shift
-  SOFTMMA=$softmma OMP_NUM_THREADS=1 OWN=${OWN-none} ip netns exec "$here" timeout 120 mpirun --allow-run-as-root -q -n "$count" \
-    --host 10.77.0.1:8,10.77.0.2:8 --map-by node --bind-to none -x SOFTMMA -x OMP_NUM_THREADS -x OWN -x LC_ALL \
+  SOFTMMA=$softmma OMP_NUM_THREADS=1 OWN=${OWN-none} MORE=${MORE-} ip netns exec "$here" timeout 120 mpirun --allow-run-as-root -q -n "$count" \
+    --host 10.77.0.1:8,10.77.0.2:8 --map-by node --bind-to none -x SOFTMMA -x OMP_NUM_THREADS -x OWN -x MORE -x LC_ALL \
     --mca plm_rsh_agent "$work/agent" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
     --mca oob_tcp_if_include 10.77.0.0/24 "$work/rank" "$@" >in/stdout 2>in/stderr </dev/null
 }
@@ -109,10 +109,24 @@ check 'another number of ranks' in_ranks 2 2 "${long[@]}" --resume long.json
 check 'another number of ranks, in one line' [ "$(said | wc -l)" = 1 ]
 check 'another number of ranks, says so' \
   grep -q '^softmma: --resume: long.json.shard-.*-of-4 is there, of another number of ranks' in/stderr
+touch long.json.shard-2-of-4.123-0.tmp long.json.shard-1-of-3.123-0.tmp # of ranks that died while they saved
 check 'going on' in_ranks 0 4 "${long[@]}" --resume long.json
 runs 0 "${long[@]}" --resume one.json
 check 'going on: the same file' same long.json one.json
 check 'going on: nothing else is left' [ -z "$(find . -name '*.shard-*')" ]
+
+touch globX.json.shard-1-of-9
+check 'a name with a pattern' in_ranks 0 2 "${campaign[0]}" --unit model "${campaign[@]:3:4}" --rows 1000 --resume 'glob?.json'
+rm globX.json.shard-1-of-9
+
+# Rank 0's arguments are every rank's.
+for other in '--seed 7' '--rows 5000' '--kind random'; do
+  OWN=1 MORE=$other
+  check "a rank with other arguments: $other" in_ranks 2 2 "${long[@]}" --resume differ.json
+  OWN=none MORE=
+  check "refused: $other" grep -q "^softmma: rank 1: ${other% *}: .* at rank 0; start all ranks with the same arguments" in/stderr
+  check "nothing written: $other" [ ! -e differ.json ]
+done
 
 # ---- Files and experiments ----
 

@@ -86,6 +86,12 @@ for damage in 's/^uniform,16,13/uniform,17,13/' 's/^# cell 1/# cell 0/' 's/^# ce
   sed "$damage" kept >$part
   fails "damaged: $damage" 'csv.part: byte [0-9]* behind the head: damaged; remove the file' "${again[@]}"
 done
+cp kept $part
+exec 9<$part
+flock 9
+fails 'two runs in one folder' 'csv.part: another run of this experiment writes it' "${again[@]}"
+check 'it is untouched' cmp -s kept $part
+exec 9<&-
 head -c 40 kept >$part
 gives 'interrupted in its head' 0 '^accumulation: ' "${again[@]}"
 check 'starts again' cmp one/accumulation.csv accumulation.csv

@@ -35,8 +35,49 @@ head -c -20 answers.txt | head -n -1000 >cut.txt && mv cut.txt answers.txt
 gives 'it goes on from what is left' 0 . "${search[@]}"
 check 'and finds the same' diff first.json <(jq 'del(.seconds, .unit_seconds, .calls)' in/stdout)
 check 'and keeps as many' [ "$(grep -vc '^#' answers.txt)" = "$rows" ]
-check 'the record of another seed' runs 2 "${search[@]}" --seed 5
-check 'is refused' grep -q 'of another seed or unit' in/stderr
+cp answers.txt whole.txt
+
+# Refuses x.txt with this line, and leaves it as it was.
+refuses() {
+  local name=$1 line=$2
+  shift 2
+  cp x.txt before.txt
+  check "$name" runs 2 "$@" --record x.txt
+  check "$name: one line" [ "$(wc -l <in/stderr)" = 1 ]
+  check "$name: which" grep -qE "$line" in/stderr
+  check "$name: the file is untouched" cmp -s before.txt x.txt
+}
+again=("${search[@]:0:${#search[@]}-2}")
+cp whole.txt x.txt
+refuses 'the record of another seed' "line 4: '# seed: 0', but .* '# seed: 5'" "${again[@]}" --seed 5
+"$softmma" custom --from V100 --instr mma.m8n8k4.f32.f16.f16.f32 | sed 's/toward-zero/nearest-even/' >other.json
+refuses 'of another unit' "line 1: '# unit: model', but" infer --unit custom:other.json "${again[@]:3}"
+refuses 'of another instruction' 'line [0-9]+: .*, but' infer --unit model --on A100 --instr $instr "${few[@]}"
+"$softmma" custom --from V100 --instr mma.m8n8k4.f32.f16.f16.f32 >unit.json
+sed '1s/model/custom:unit.json/' whole.txt >x.txt
+check 'a unit in a file' runs 0 infer --unit custom:unit.json "${again[@]:3}" --record y.txt
+cp y.txt x.txt && cp other.json unit.json
+refuses 'a unit that was changed' 'another result for row' infer --unit custom:unit.json "${again[@]:3}"
+bytes=$(stat -c %s whole.txt) header=$(sed '/^# columns/q' whole.txt | wc -c)
+for place in 0 9 $((header - 2)) $((header + 3)) $((bytes / 3)) $((bytes / 2)) $((bytes - 60)) $((bytes - 10)); do
+  for byte in 3 x '#' '\n' '\0' '\377'; do
+    cp whole.txt x.txt
+    printf '%b' "$byte" | dd of=x.txt bs=1 seek="$place" conv=notrunc status=none
+    cmp -s x.txt whole.txt || refuses "byte $place as $byte" . "${again[@]}"
+  done
+done
+for place in 1 40 $((header - 1)) "$header" $((header + 5)) $((bytes / 3)) $((bytes - 70)) $((bytes - 3)) $((bytes - 1)); do
+  head -c "$place" whole.txt >x.txt
+  gives "cut behind $place bytes" 0 . "${again[@]}" --record x.txt
+  check 'it is whole again' cmp -s x.txt whole.txt
+done
+exec 9<whole.txt
+flock 9
+cp whole.txt before.txt
+check 'a record that is being written' runs 2 "${again[@]}" --record whole.txt
+check 'it is locked' grep -q 'another search writes this record' in/stderr
+check 'and untouched' cmp -s before.txt whole.txt
+exec 9<&-
 
 # ---- Units that are none ----
 

@@ -11,12 +11,11 @@
 
 #include "cli/target.h"
 #include "cluster/ranks.h"
-#include "host/printable.h"
 #include "io/count.h"
+#include "io/file.h"
 #include "unit/child.h"
 #include "unit/unit.h"
 
-static void remove_unfinished(void);
 
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
@@ -38,14 +37,29 @@ int smma_complain(const char *format, ...) {
   return SMMA_EXIT_FAILED;
 }
 
+/* Libraries end the program with status 1 where memory or threads are refused: popt, libgomp. */
+static bool ends_itself;
+
+static void fail_with_library(void) {
+  if (ends_itself) return;
+  smma_outputs_remove_unfinished(_exit, SMMA_EXIT_FAILED);
+  smma_kill_children();
+  _exit(SMMA_EXIT_FAILED);
+}
+
+void smma_handle_library_exits(void) { atexit(fail_with_library); }
+
+void smma_end_normally(void) { ends_itself = true; }
+
 void smma_die(const char *format, ...) {
   va_list arguments;
   smma_ranks_defer();
   va_start(arguments, format);
   print_line("softmma: ", format, arguments);
   va_end(arguments);
-  remove_unfinished();
+  smma_outputs_remove_unfinished(_exit, SMMA_EXIT_FAILED);
   smma_ranks_abort(SMMA_EXIT_FAILED);
+  smma_end_normally();
   exit(SMMA_EXIT_FAILED);
 }
 
@@ -89,6 +103,7 @@ static void print_command_help(const smma_command *command, const char *details)
   poptPrintHelp(context, stdout, 0);
   if (details) printf("\n%s", details);
   smma_ranks_end();
+  smma_end_normally();
   exit(smma_finish_output(SMMA_EXIT_EQUAL));
 }
 
@@ -110,15 +125,18 @@ static bool is_count(const struct poptOption *o) {
   return type == POPT_ARG_INT || type == POPT_ARG_LONGLONG;
 }
 
+static bool is_string(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING; }
+
 static long long count_of(const struct poptOption *o) {
   return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT ? *(int *)o->arg : *(long long *)o->arg;
 }
 
-/* A count becomes a string whose place in the table, from 1, popt returns. */
+/* A count becomes a string. popt returns the place, from 1, of a count or string in the table. */
 static void take_counts(const struct poptOption *table) {
   for (int i = 0; i < MOST_OPTIONS; i++) {
     counted[i] = table[i];
     if (!table[i].longName && !table[i].arg) return;
+    if (is_string(&table[i])) counted[i].val = i + 1;
     if (!is_count(&table[i])) continue;
     if (table[i].argInfo & POPT_ARGFLAG_SHOW_DEFAULT)
       snprintf(descriptions[i], sizeof descriptions[i], "%s (default: %lld)", table[i].descrip, count_of(&table[i]));
@@ -131,7 +149,12 @@ static void take_counts(const struct poptOption *table) {
   }
 }
 
-static void store_count(const struct poptOption *o) {
+/* Takes the value of an option that popt has come upon. */
+static void store_value(const struct poptOption *o) {
+  if (is_string(o)) {
+    if (!*(char **)o->arg) smma_die("out of memory"); /* popt copies it */
+    return;
+  }
   char *text = poptGetOptArg(context);
   long long value = 0;
   const bool is_int = (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT;
@@ -163,9 +186,10 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   argv[0] = program;
   take_counts(table);
   context = poptGetContext(program, argc, argv, all, 0);
+  if (!context) smma_die("out of memory");
   poptSetOtherOptionHelp(context, *command->arguments ? command->arguments : "[options]");
   list_strings(table, defaults);
-  while ((code = poptGetNextOpt(context)) > 0) store_count(&table[code - 1]);
+  while ((code = poptGetNextOpt(context)) > 0) store_value(&table[code - 1]);
   own_strings(table, defaults);
   if (help) print_command_help(command, details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
@@ -219,21 +243,15 @@ const char *smma_require_option(const char *value, const char *option, const cha
   return value;
 }
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 static volatile sig_atomic_t interrupted, waits_for_interruption;
-static char interrupted_file[4096];
-static volatile sig_atomic_t file_may_be_left;
-
-static void remove_unfinished(void) {
-  if (file_may_be_left) unlink(interrupted_file);
-}
 
 /* Leaves nothing behind, neither a file nor a process, and ends as the signal does by itself. */
 static void end_at_once(int number) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
-  remove_unfinished();
+  if (!smma_outputs_remove_unfinished(end_at_once, number)) return;
   smma_kill_children();
   sigaction(number, &usual, NULL);
   raise(number); /* once the handler returns */
@@ -269,13 +287,6 @@ void smma_wait_for_interruption(void) {
 }
 
 bool smma_interrupted(void) { return interrupted; }
-
-void smma_remove_when_interrupted(const char *temporary) {
-  file_may_be_left = 0;
-  if (!temporary || strlen(temporary) >= sizeof interrupted_file) return;
-  strcpy(interrupted_file, temporary);
-  file_may_be_left = 1;
-}
 
 void smma_print_json(json_t *object) {
   json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);

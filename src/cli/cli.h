@@ -60,11 +60,13 @@ smma_formats smma_require_formats(const char *in, const char *option, const char
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* At the start of the program: from then on SIGINT, SIGTERM and SIGHUP end it and all child processes. */
+/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and remove unfinished files. */
 void smma_handle_signals(void);
 
-/* From now on an interruption, and smma_die, removes this file; NULL: none. */
-void smma_remove_when_interrupted(const char *temporary);
+/* At the start of the program: from then on an exit that a library calls ends it with status 2, and removes unfinished
+   files. Before an exit of the program's own: smma_end_normally. */
+void smma_handle_library_exits(void);
+void smma_end_normally(void);
 
 /* From now on the first interruption makes smma_interrupted true, units stop, and the command has a second to end where
    it can go on later; then, or with a second interruption, the program ends. */

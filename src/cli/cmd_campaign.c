@@ -1,4 +1,5 @@
-#include <glob.h>
+#define _POSIX_C_SOURCE 200809L /* strndup */
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "cli/target.h"
 #include "cli/values.h"
 #include "cluster/ranks.h"
+#include "io/crc32c.h"
 
 enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
 
@@ -246,23 +248,87 @@ static char *state_of_rank(const char *file) {
   return name;
 }
 
-/* What was kept by another number of ranks would be computed anew. */
-static void refuse_other_numbers(const char *file) {
-  const size_t size = strlen(file) + 64;
-  char *pattern = malloc(size), *own = malloc(size);
-  glob_t found;
-  if (!pattern || !own) smma_die("out of memory");
-  snprintf(pattern, size, "%s.shard-*-of-*", file);
-  snprintf(own, size, "-of-%zu", smma_ranks());
-  if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-    for (size_t i = 0; i < found.gl_pathc; i++)
-      if (!smma_ends_with(found.gl_pathv[i], own))
-        smma_die("--resume: %s is there, of another number of ranks; go on with as many, or remove it",
-                 found.gl_pathv[i]);
-    globfree(&found);
+/* Reads a number above 0 and what stands behind it; NULL if there is none. */
+static const char *skip_number(const char *text, unsigned long *number) {
+  char *end;
+  if (!text || *text < '1' || *text > '9') return NULL;
+  *number = strtoul(text, &end, 10);
+  return end;
+}
+
+static const char *skip_text(const char *text, const char *expected) {
+  const size_t length = strlen(expected);
+  return text && strncmp(text, expected, length) == 0 ? text + length : NULL;
+}
+
+/* Takes the name of a file beside FILE, whose own name is `base`: FILE.shard-I-of-N. Returns what stands behind it, and
+   N; NULL if the name is another one. */
+static const char *skip_shard_name(const char *name, const char *base, unsigned long *ranks) {
+  unsigned long rank;
+  const char *at = skip_number(skip_text(skip_text(name, base), ".shard-"), &rank);
+  return skip_number(skip_text(at, "-of-"), ranks);
+}
+
+/* Whether this stands behind the name of a file that smma_output_open has begun: ".PID-ATTEMPT.tmp". */
+static bool ends_temporary(const char *at) {
+  unsigned long number;
+  at = skip_text(skip_number(skip_text(at, "."), &number), "-");
+  return at && at[0] && strcmp(at + strspn(at, "0123456789"), ".tmp") == 0;
+}
+
+/* What another number of ranks kept would be computed anew: refuses it. Removes what a rank left that died while it
+   saved. */
+static void look_for_shards(const char *file) {
+  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+  char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup("./"), *path;
+  DIR *entries = folder ? opendir(folder) : NULL;
+  const struct dirent *entry;
+  if (!folder) smma_die("out of memory");
+  while (entries && (entry = readdir(entries))) {
+    unsigned long ranks;
+    const char *end = skip_shard_name(entry->d_name, base, &ranks);
+    if (!end || (*end && !ends_temporary(end))) continue;
+    path = malloc(strlen(folder) + strlen(entry->d_name) + 1);
+    if (!path) smma_die("out of memory");
+    sprintf(path, "%s%s", slash ? folder : "", entry->d_name);
+    if (*end) unlink(path);
+    if (!*end && ranks != smma_ranks())
+      smma_die("--resume: %s is there, of another number of ranks; go on with as many, or remove it", path);
+    free(path);
   }
-  free(pattern);
-  free(own);
+  if (entries) closedir(entries);
+  free(folder);
+}
+
+/* Ends the program if rank 0 was started with another value. */
+static void require_same(const char *what, const char *own) {
+  char first[512] = "", here[512] = "";
+  snprintf(here, sizeof here, "%s", own);
+  memcpy(first, here, sizeof first);
+  smma_ranks_share(first, sizeof first);
+  if (strcmp(first, here) != 0)
+    smma_die("%s: %s here, and %s at rank 0; start all ranks with the same arguments", what, *here ? here : "none",
+             *first ? first : "none");
+}
+
+/* Every rank computes rows of one campaign. */
+static void require_same_campaign(const campaign *c) {
+  char text[64];
+  uint32_t names = 0;
+  require_same("--unit", c->what.unit->name);
+  require_same("--against", c->what.against->name);
+  snprintf(text, sizeof text, "%lld", (long long)c->what.recipe.seed);
+  require_same("--seed", text);
+  require_same("--kind", c->what.recipe.covers ? "default" : smma_row_kind_text(c->what.recipe.kind));
+  snprintf(text, sizeof text, "%llu", (unsigned long long)c->what.rows);
+  require_same("--rows", text);
+  require_same("--resume", c->state ? c->state : "");
+  for (size_t i = 0; i < c->count; i++) {
+    const char *arch = smma_arch_name(c->instruction[i]), *name = c->instruction[i]->name;
+    names = smma_crc32c(smma_crc32c(names, arch, strlen(arch) + 1), name, strlen(name) + 1);
+  }
+  snprintf(text, sizeof text, "%zu instructions, checksum %08x", c->count, (unsigned)names);
+  require_same("--on and --instr", text);
 }
 
 /* One report is of one unit, and its parts are everywhere the same. */
@@ -351,9 +417,10 @@ static int run_shard(campaign *c, const char *file, bool json) {
 static int run_in_ranks(campaign *c, bool json) {
   bool known = has_bytes(c->state);
   smma_ranks_share(&known, sizeof known);
+  require_same_campaign(c);
   require_alike(c);
   if (known) return smma_rank() ? SMMA_EXIT_EQUAL : run_and_print(c, json);
-  if (c->state && !smma_rank()) refuse_other_numbers(c->state);
+  if (c->state && !smma_rank()) look_for_shards(c->state);
   smma_ranks_wait(); /* before any writes */
   return run_shard(c, c->state, json);
 }

@@ -242,7 +242,6 @@ static void begin_d(job *j) {
     if (!smma_output_open(j->options->d, &j->output, &error)) smma_die("-o: %s", error.text);
     if (!j->output.temporary || strlen(j->output.temporary) >= MOST_PATH)
       smma_die("-o: %s: a pipe or device has no places for pieces; name a file", j->options->d);
-    smma_remove_when_interrupted(j->output.temporary);
     strcpy(j->temporary, j->output.temporary);
     if (!smma_npy_begin(j->output.stream, j->options->d, &whole, &j->d.layout, &error)) smma_die("-o: %s", error.text);
   }
@@ -289,7 +288,6 @@ static void end_d(job *j) {
   smma_progress_end();
   for (int n = 0; n < SOURCES; n++) note(&j->of[n]);
   if (!smma_output_commit(&j->output, &error)) smma_die("-o: %s", error.text);
-  smma_remove_when_interrupted(NULL);
 }
 
 void smma_gemm_in_pieces(const smma_gemm_options *o, const char **paths, smma_gemm_product *p) {

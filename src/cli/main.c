@@ -95,9 +95,11 @@ int main(int argc, const char **argv) {
   smma_handle_signals();
   smma_threads_refused = refuse_threads;
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
+  smma_handle_library_exits();
   start_ranks(argc, argv);
   if (smma_rank() == 0 || is_shared(argc, argv)) status = run(argc, argv);
   if (status == SMMA_EXIT_FAILED) smma_ranks_abort(status);
   smma_ranks_end();
+  smma_end_normally();
   return status;
 }

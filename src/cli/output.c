@@ -14,7 +14,6 @@ void smma_begin_output(const char *path, const char *option, smma_output *output
     return;
   }
   if (!smma_output_open(path, output, &error)) smma_die("%s: %s", option, error.text);
-  smma_remove_when_interrupted(output->temporary);
 }
 
 int smma_end_output(smma_output *output, const char *option) {
@@ -22,14 +21,12 @@ int smma_end_output(smma_output *output, const char *option) {
   bool written;
   if (output->stream == stdout) return smma_finish_output(SMMA_EXIT_EQUAL);
   written = smma_output_commit(output, &error);
-  smma_remove_when_interrupted(NULL);
   return written ? SMMA_EXIT_EQUAL : smma_complain("%s: %s", option, error.text);
 }
 
 void smma_drop_output(smma_output *output) {
   if (output->stream == stdout) return;
   smma_output_abandon(output);
-  smma_remove_when_interrupted(NULL);
 }
 
 void smma_require_writable(const char *path, const char *option) {

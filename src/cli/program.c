@@ -61,12 +61,10 @@ bool smma_draw_file(const smma_program *p, FILE *script, const char *path, smma_
   bool drawn;
   if (smma_is_standard_output(path)) return smma_run_program(p, script, STDOUT_FILENO, error);
   if (!smma_output_open(path, &output, error)) return false;
-  smma_remove_when_interrupted(output.temporary);
   drawn = smma_run_program(p, script, fileno(output.stream), error);
   if (drawn)
     drawn = smma_output_commit(&output, error);
   else
     smma_output_abandon(&output);
-  smma_remove_when_interrupted(NULL);
   return drawn;
 }

@@ -306,4 +306,5 @@ bool smma_cover_find(const smma_event_space *space, const smma_instruction *inst
 void smma_cover_free(smma_cover *cover) {
   smma_rows_free(&cover->rows);
   free(cover->reached);
+  cover->reached = NULL;
 }

@@ -1,9 +1,11 @@
+#define _DEFAULT_SOURCE /* flock */
 #include "experiment/part.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,12 +89,15 @@ bool smma_part_open(smma_part *part, const char *path, const char *head, char **
   struct stat status;
   size_t good = 0;
   *part = (smma_part){NULL, path};
-  const bool exists = stat(path, &status) == 0;
-  if (exists && !S_ISREG(status.st_mode))
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
     return smma_fail(error, "%s: this is no file to which rows can be added; remove it", path);
-  if (exists && !take(path, head, rows, cells, &good, error)) return false;
   part->stream = fopen(path, "ab");
   if (!part->stream) return cannot_write(part, error);
+  if (flock(fileno(part->stream), LOCK_EX | LOCK_NB) != 0)
+    return smma_fail(error, "%s: another run of this experiment writes it; wait for its end, or name another folder",
+                     path);
+  if (fstat(fileno(part->stream), &status) != 0) return cannot_write(part, error);
+  if (status.st_size > 0 && !take(path, head, rows, cells, &good, error)) return false;
   if (ftruncate(fileno(part->stream), (off_t)good) != 0) return cannot_write(part, error);
   if (good == 0 && (fputs(head, part->stream) < 0 || fflush(part->stream) != 0)) return cannot_write(part, error);
   return true;

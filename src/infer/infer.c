@@ -382,6 +382,7 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   x.odd = -1;
   x.until = x.started + request->seconds;
   x.asking = (smma_asking){.unit = request->unit, .instruction = request->instruction, .error = error};
+  x.asking.seed = request->seed;
   take_instruction(&x);
   x.shapes = malloc(sizeof *x.shapes);
   if (!x.shapes) return out_of_memory(error);

@@ -9,7 +9,11 @@ typedef struct {
 } smma_error;
 
 /* Writes the line (printf style) and returns false, so that a reader can `return smma_fail(...)`. Text too long for
-   the line is cut; bytes that are not printable, which damaged files may hold, become '?'. `error` may be NULL. */
+   the line is cut, and smma_make_printable changes the rest. `error` may be NULL. */
 bool smma_fail(smma_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Replaces by '?' what a terminal cannot show as a character, which names and text taken from files may hold: control
+   characters, bytes that are no UTF-8, and characters that hide or reorder others. */
+void smma_make_printable(char *text);
 
 #endif

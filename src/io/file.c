@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +39,83 @@ enum {
   MOST_LINKS = 40,  /* as Linux follows */
   NAME_LENGTH = 200 /* of the final name's bytes in the temporary one, which has to fit NAME_MAX too */
 };
+
+/* ---- Temporary files that an ending program removes ---- */
+
+/* One temporary file. It is in the list while the file is there. */
+typedef struct temporary_file {
+  struct temporary_file *next;
+  char name[];
+} temporary_file;
+
+static temporary_file *unfinished; /* changed in state CHANGING alone */
+
+/* What happens to the list of temporary files. A handler that comes upon CHANGING leaves ASKED and returns. */
+enum { IDLE, CHANGING, ASKED, ENDING };
+static atomic_int list_state;
+static void (*asked_end)(int number);
+static volatile int asked_number;
+
+/* Waits for other threads. Once the program is ending it waits for that. */
+static void begin_change(void) {
+  for (int idle = IDLE; !atomic_compare_exchange_weak(&list_state, &idle, CHANGING); idle = IDLE) sched_yield();
+}
+
+static void end_change(void) {
+  int changing = CHANGING;
+  if (atomic_compare_exchange_strong(&list_state, &changing, IDLE)) return;
+  const int cause = errno;
+  atomic_store(&list_state, IDLE);
+  asked_end(asked_number);
+  errno = cause;
+}
+
+bool smma_outputs_remove_unfinished(void (*end)(int number), int number) {
+  int state = IDLE;
+  while (!atomic_compare_exchange_strong(&list_state, &state, ENDING) && state != ENDING) {
+    asked_end = end, asked_number = number;
+    if (state == ASKED || atomic_compare_exchange_strong(&list_state, &state, ASKED)) return false;
+    state = IDLE;
+  }
+  for (const temporary_file *t = unfinished; t; t = t->next) unlink(t->name);
+  return true;
+}
+
+static temporary_file *entry_of(char *name) {
+  return (temporary_file *)(void *)(name - offsetof(temporary_file, name));
+}
+
+static void add_to_list(char *name) {
+  entry_of(name)->next = unfinished;
+  unfinished = entry_of(name);
+}
+
+static void remove_from_list(const char *name) {
+  for (temporary_file **at = &unfinished; *at; at = &(*at)->next)
+    if ((*at)->name == name) {
+      *at = (*at)->next;
+      return;
+    }
+}
+
+static void remove_temporary(const smma_output *output) {
+  if (!output->temporary) return;
+  begin_change();
+  unlink(output->temporary);
+  remove_from_list(output->temporary);
+  end_change();
+}
+
+/* Puts the file in place; false with errno. */
+static bool rename_temporary(const smma_output *output) {
+  begin_change();
+  const bool renamed = rename(output->temporary, output->path) == 0;
+  const int cause = errno;
+  if (renamed) remove_from_list(output->temporary);
+  end_change();
+  errno = cause;
+  return renamed;
+}
 
 /* How much of a path is its directory, with the last slash. */
 static size_t directory_length(const char *path) {
@@ -76,27 +156,42 @@ static bool keep_permissions(int descriptor, const struct stat *old) {
   return fchmod(descriptor, mode) == 0;
 }
 
-/* Creates a new file beside output->path. Returns its descriptor, or -1 with errno. */
-static int create_temporary(smma_output *output, const struct stat *old) {
-  const size_t directory = directory_length(output->path), size = directory + NAME_LENGTH + 48;
+/* Creates a file of a name that no other file has; -1 with errno. */
+static int create_file(smma_output *output, size_t size, mode_t mode) {
+  const size_t directory = directory_length(output->path);
   int descriptor = -1;
-  output->temporary = malloc(size);
-  if (!output->temporary) return -1;
-  for (int attempt = 0; descriptor < 0 && attempt < 1000; attempt++) {
+  errno = EEXIST;
+  for (int attempt = 0; descriptor < 0 && errno == EEXIST && attempt < 1000; attempt++) {
     snprintf(output->temporary, size, "%.*s%.*s.%ld-%d.tmp", (int)directory, output->path, NAME_LENGTH,
              output->path + directory, (long)getpid(), attempt);
-    descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
-    if (descriptor < 0 && errno != EEXIST) return -1;
+    descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }
+  return descriptor;
+}
+
+/* Creates a new file beside output->path. Returns its descriptor, or -1 with errno. */
+static int create_temporary(smma_output *output, const struct stat *old) {
+  const size_t size = directory_length(output->path) + NAME_LENGTH + 48;
+  temporary_file *entry = malloc(sizeof *entry + size);
+  if (!entry) return -1;
+  output->temporary = entry->name;
+  begin_change();
+  const int descriptor = create_file(output, size, old ? 0600 : 0666);
+  int cause = errno;
+  if (descriptor >= 0) add_to_list(output->temporary);
+  end_change();
+  errno = cause;
   if (descriptor < 0 || !old || keep_permissions(descriptor, old)) return descriptor;
+  cause = errno;
   close(descriptor);
-  unlink(output->temporary);
+  remove_temporary(output);
+  errno = cause;
   return -1;
 }
 
 static void free_names(smma_output *output) {
   free(output->path);
-  free(output->temporary);
+  if (output->temporary) free(entry_of(output->temporary));
   *output = (smma_output){.stream = NULL, .path = NULL, .temporary = NULL};
 }
 
@@ -115,7 +210,7 @@ bool smma_output_open(const char *path, smma_output *output, smma_error *error) 
   smma_fail(error, "%s: cannot write: %s", path, strerror(errno));
   if (descriptor >= 0) {
     close(descriptor);
-    if (output->temporary) unlink(output->temporary);
+    remove_temporary(output);
   }
   free_names(output);
   return false;
@@ -149,10 +244,10 @@ static bool finish_stream(smma_output *output) {
 
 bool smma_output_commit(smma_output *output, smma_error *error) {
   bool written = finish_stream(output);
-  if (written && output->temporary) written = rename(output->temporary, output->path) == 0;
+  if (written && output->temporary) written = rename_temporary(output);
   if (!written) {
     const int cause = errno;
-    if (output->temporary) unlink(output->temporary);
+    remove_temporary(output);
     smma_fail(error, "%s: cannot write: %s%s", output->path, strerror(cause),
               output->temporary ? "; what was there before is unchanged" : "");
   } else if (output->temporary && !synchronise_directory(output->path)) {
@@ -164,6 +259,6 @@ bool smma_output_commit(smma_output *output, smma_error *error) {
 
 void smma_output_abandon(smma_output *output) {
   fclose(output->stream);
-  if (output->temporary) unlink(output->temporary);
+  remove_temporary(output);
   free_names(output);
 }

@@ -35,4 +35,9 @@ bool smma_output_commit(smma_output *output, smma_error *error);
 
 void smma_output_abandon(smma_output *output);
 
+/* For a program that is about to end: removes the temporary file of every output that is neither committed nor
+   abandoned, after which no output can be opened or committed. May be called by a signal handler. While an output is
+   just being created or put in place it returns false and does nothing: `end(number)` is called once that is done. */
+bool smma_outputs_remove_unfinished(void (*end)(int number), int number);
+
 #endif

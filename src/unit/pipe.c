@@ -91,7 +91,7 @@ static bool write_text(exchange *e, const smma_instruction *i, const smma_batch 
     smma_text_write_operands(stream, &rows.layout, &row);
   }
   failed = ferror(stream);
-  return fclose(stream) == 0 && !failed;
+  return fclose(stream) == 0 && !failed && e->length > 0; /* a stream without memory may not say so */
 }
 
 static void close_end(int *descriptor) {

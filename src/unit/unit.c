@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host/load.h"
-#include "host/printable.h"
 #include "isa/nearest.h"
 
 const smma_unit_kind smma_unit_kinds[] = {
