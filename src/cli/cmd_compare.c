@@ -244,8 +244,7 @@ static void print_row(const comparison *x, int i) {
     snprintf(differ, sizeof differ, "%zu (%.1f %%)", u->difference.different,
              x->m && x->n ? 100.0 * (double)u->difference.different / (double)(x->m * x->n) : 0);
     if (u->difference.special < u->difference.different || u->difference.different == 0)
-      snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
-               (double)u->difference.largest_ulps);
+      snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(u->difference));
   }
   printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", u->label, inputs_width(x), u->shown, names_width(x),
          u->instruction->name, differ, largest, error_text(u->error.largest, total),
@@ -265,12 +264,11 @@ static void print_table(const comparison *x) {
     left_out += x->unit[i].error.left_out;
   }
   printf(
-      "\ndiffer: results that are not the same bits, and by how many units in the last place of %s at most (a result\n"
-      "near zero that changes sign differs by billions). total error: the largest |result - exact product of the "
-      "files|\n"
-      "over the largest exact one. unit's part: the same against the product of the matrices rounded to its inputs.\n",
-      smma_format_text(x->d));
-  if (special) printf("%zu differences have NaN or infinity on one side and are not in the units.\n", special);
+      "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest result\n"
+      "of %s. total error: the largest |result - exact product of the files| over the largest exact one.\n"
+      "unit's part: the same against the product of the matrices rounded to its inputs.\n",
+      x->unit[0].label);
+  if (special) printf("%zu differences have NaN or infinity on one side and are not in the largest.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
 }
 
@@ -301,7 +299,8 @@ static json_t *ulps_json(uint64_t ulps) {
 }
 
 static json_t *difference_json(smma_comparison d) {
-  return json_pack("{s:I, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps", ulps_json(d.largest_ulps),
+  return json_pack("{s:I, s:o, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps",
+                   ulps_json(d.largest_ulps), "largest_difference", smma_json_value(smma_relative_difference(d)),
                    "special", (json_int_t)d.special);
 }
 

@@ -230,24 +230,28 @@ static void compute(smma_traced_element *x) {
   x->whole = true;
 }
 
-/* Where two results differ most: NaN and infinity more than any number of units in the last place. */
+/* Where two results differ most: NaN and infinity more than any numbers. */
 typedef struct {
   size_t differ, index;
-  uint64_t ulps;
+  double difference, relative; /* relative: over the largest result */
   bool special;
 } worst;
 
 static worst find_worst(const smma_tensor *one, const smma_tensor *other) {
   const size_t bytes = (size_t)one->bytes;
+  const double largest =
+      smma_compare_results(one->format, one->data, other->data, one->rows * one->columns).largest;
   worst w = {.differ = 0};
   for (size_t i = 0; i < one->rows * one->columns; i++) {
     const smma_comparison c = smma_compare_results(one->format, (const char *)one->data + i * bytes,
                                                    (const char *)other->data + i * bytes, 1);
-    const bool more = c.special ? !w.special : !w.special && c.largest_ulps > w.ulps;
-    w.differ += c.different;
-    if (!c.different || !more) continue;
-    w.index = i, w.ulps = c.largest_ulps, w.special = c.special;
+    const bool more = c.special ? !w.special : !w.special && (!w.differ || c.largest_difference > w.difference);
+    if (!c.different) continue;
+    w.differ++;
+    if (!more) continue;
+    w.index = i, w.difference = c.largest_difference, w.special = c.special;
   }
+  w.relative = w.difference == 0 ? 0 : w.difference / largest;
   return w;
 }
 
@@ -255,14 +259,15 @@ static worst find_worst(const smma_tensor *one, const smma_tensor *other) {
 static bool take_worst(smma_traced_element *x, const char *first, const smma_tensor *one, const char *second,
                        const smma_tensor *other, worst *most) {
   const worst w = find_worst(one, other);
-  const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.ulps > most->ulps)));
+  const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.relative > most->relative)));
   size_t used;
   if (!worse) return false;
   *most = w;
   x->at[0] = w.index / x->n, x->at[1] = w.index % x->n;
   used = (size_t)snprintf(x->why, sizeof x->why, "%.500s and %.500s differ in %zu of %zu elements, here most", first,
                           second, w.differ, x->m * x->n);
-  if (!w.special) snprintf(x->why + used, sizeof x->why - used, ", by %llu ulp", (unsigned long long)w.ulps);
+  if (!w.special) snprintf(x->why + used, sizeof x->why - used, ", by %.3g of the largest result",
+                           w.relative);
   return true;
 }
 

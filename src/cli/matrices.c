@@ -228,13 +228,13 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
 
 smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, const smma_block_format *f,
                                   const char *what, const char *path, bool quiet) {
-  size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows, changed = 0,
-         beyond;
+  size_t vectors = along_rows ? from->rows : from->columns, k = along_rows ? from->columns : from->rows, beyond;
+  smma_conversion lost = {0};
   size_t blocks = k / (size_t)f->block + (k % (size_t)f->block != 0);
   smma_blocks b = {
       smma_new_matrix(f->element, from->rows, from->columns), smma_new_matrix(f->scale, vectors, blocks), {0}};
   smma_formats formats = {f->element, f->element, f->element, f->scale, f->block};
-  char name[SMMA_INPUT_TEXT_SIZE], type[16];
+  char name[SMMA_INPUT_TEXT_SIZE], type[16], text[160];
   smma_tensor exact;
   smma_require_meaning(from, f->element, what, path);
   if (smma_is_raw(from, SMMA_F64))
@@ -249,11 +249,16 @@ smma_blocks smma_matrix_in_blocks(const smma_tensor *from, bool along_rows, cons
   b.products = products_of(&b, along_rows, f);
   for (size_t i = 0; i < from->rows * from->columns; i++) {
     double x = ((double *)exact.data)[i], y = ((double *)b.products.data)[i];
-    changed += x != y && !(isnan(x) && isnan(y));
+    if (x == y || (isnan(x) && isnan(y))) continue;
+    lost.changed++;
+    lost.zero += y == 0;
+    lost.nan += isnan(y);
+    lost.saturated += !isfinite(x) && isfinite(y);
   }
   if (!quiet)
-    smma_note("%s, %s: %s quantised to %s; %zu of %zu values changed", what, path, type_text(from, type),
-              smma_input_text(&formats, f->element, name), changed, from->rows * from->columns);
+    smma_note("%s, %s: %s quantised to %s; %zu of %zu values changed%s", what, path, type_text(from, type),
+              smma_input_text(&formats, f->element, name), lost.changed, from->rows * from->columns,
+              loss_text(&lost, text, sizeof text));
   beyond = quiet ? 0 : blocks_beyond(&b, exact.data, along_rows, f);
   if (beyond)
     smma_note(

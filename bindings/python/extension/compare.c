@@ -40,7 +40,8 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   return PyBool_FromLong(same);
 }
 
-/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity) of two
+/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity, the
+   largest difference over the largest result of the first) of two
    arrays of one dtype and shape, whose format is named. */
 PyObject *python_difference(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
@@ -50,7 +51,8 @@ PyObject *python_difference(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &format)) return NULL;
   d = smma_compare_results((smma_format)smma_format_find(format), PyArray_DATA(one), PyArray_DATA(other),
                            (size_t)PyArray_SIZE(one));
-  return Py_BuildValue("(nKn)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special);
+  return Py_BuildValue("(nKnd)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special,
+                       smma_relative_difference(d));
 }
 
 static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_encoded_matrix *matrix,
@@ -58,7 +60,8 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
   PyArrayObject *x = array_of(object);
   *array = NULL;
   if (x && format == SMMA_NO_FORMAT) format = array_format_of(x) == SMMA_NO_FORMAT ? SMMA_F64 : array_format_of(x);
-  x = x ? array_as(x, what, format) : NULL;
+  if (x && !array_holds(x, format)) /* the product has warned of what is lost */
+    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true);
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;
