@@ -488,6 +488,13 @@ npy ones4.npy '<f2' '(4, 1)' 003c003c003c003c
 fails 'gemm: packed FP4' 'uint8 may be numbers or encodings of e2m1; .*unpack packed ones' \
   gemm --on B200 --in e2m1 packed.safetensors ones4.npy -o N.npy
 
+# A product of f32 files that none of f32 gives: which formats to try. 1 + 2^-20 times 1 is 1 in f16.
+npy fine.npy '<f4' '(1, 1)' 0800803f
+npy unit.npy '<f4' '(1, 1)' 0000803f
+gives 'match: f32 files, another format' 1 '^only products in f32, which the files hold, were tried' \
+  match --on H100 fine.npy unit.npy unit.npy
+gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
+
 # Elements of lists add up; other options have one value.
 runs 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout

@@ -356,6 +356,9 @@ static void print_none(const matching *x, const smma_match *m) {
   char text[256];
   printf("none: no candidate gives all %zu elements\n", x->data.m * x->data.n);
   if (*hint_text(m, text, sizeof text)) printf("%s\n", text);
+  if (!x->options->in && x->data.a_format == SMMA_F32 && x->data.b_format == SMMA_F32)
+    printf("only products in f32, which the files hold, were tried; if it was made in another format, give --in tf32,\n"
+           "--in bf16 or --in f16\n");
   if (!m->has_near) return;
   difference_text(x, &m->near.difference, text, sizeof text);
   printf("nearest, but for %s:\n   ", text);
