@@ -405,9 +405,9 @@ check 'gemm of named tensors' holds D.npy "$product"
 check 'gemm of named tensors rounds nothing' silent
 npy raw-a.npy '|u1' '(2, 2)' 38404448
 npy raw-b.npy '|u1' '(2, 2)' 4a4c4e50
-runs 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
+runs 0 gemm --on H100 --in e4m3 --raw raw-a.npy raw-b.npy -o D.npy
 check 'gemm of raw bytes' holds D.npy "$product"
-check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3, not as numbers'
+check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3$'
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
   gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.safetensors
 
@@ -440,8 +440,71 @@ fails 'probe of integers' 'adds integers, which is exact' probe --on A100 --in s
 fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
-runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
+runs 0 gemm --on A100 --in bf16 --raw raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
+
+# Integers are numbers in every format: 2 x 2 of 1, 2, 3, 4 in each type, and what may be numbers or encodings is refused.
+integers() {
+  local type=$1 bytes=$2 value zeros=0000000000000000
+  for value in 01 02 03 04; do printf '%s' "$value${zeros:0:2*bytes-2}"; done
+}
+for type in i1 i2 i4 i8 u1 u2 u4 u8; do
+  case $type in ?1) order_mark='|' ;; *) order_mark='<' ;; esac
+  npy "$type.npy" "$order_mark$type" '(2, 2)' "$(integers $type ${type:1})"
+  for format in f16 bf16 e4m3 tf32; do
+    on=H100
+    case $type,$format in
+      u1,e4m3 | u2,f16 | u2,bf16 | u4,tf32)
+        fails "gemm: $type may be encodings of $format" \
+          "A, $type\.npy: uint[0-9]+ may be numbers or encodings of $format; give --raw" \
+          gemm --on $on --in $format $type.npy B.npy -o N.npy
+        ;;
+      *)
+        runs 0 gemm --on $on --in $format $type.npy B.npy -o D.npy
+        check "gemm: $type as numbers of $format" holds D.npy "$product"
+        ;;
+    esac
+  done
+  runs 0 gemm --on A100 --in f64 $type.npy B.npy -o D64.npy
+done
+runs 0 compare --on H100,A100 i2.npy B.npy
+check 'compare: integers are numbers' says 'A, i2\.npy: int16 taken as numbers, in f64$'
+npy int.npy '<i2' '(2, 2)' 0100feff03000480
+runs 0 gemm --on H100 --in f16 int.npy B.npy -o D.npy
+check 'gemm: negative integers' says 'A, int\.npy: int16 rounded to f16 .*; 1 of 4 values changed$'
+npy long.npy '<i8' '(1, 1)' 0100000000002000
+fails 'gemm: an integer beyond float64' 'long\.npy: \[0, 0\] holds 9007199254740993, which float64 does not hold' \
+  gemm --on A100 --in f64 long.npy long.npy -o N.npy
+for command in 'gemm -o N.npy --on H100 --in f16' 'compare --on H100,A100' 'trace --on H100,A100 --at 0,0' \
+  'tolerance --on H100,A100' 'match B.npy --in f16 --out f32'; do
+  # shellcheck disable=SC2086
+  fails "${command%% *}: a type without a name is not f16" 'no name for its 16-bit type, .*; give --in bf16, or --raw' \
+    $command ml_dtypes.npy ml_dtypes.npy
+done
+runs 0 compare --on H100,A100 --in bf16 ml_dtypes.npy ml_dtypes.npy
+check 'compare notes encodings' says 'A, ml_dtypes\.npy: raw 16-bit elements read as encodings of bf16$'
+safetensors packed.safetensors '{"x":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}' 22222222
+npy ones4.npy '<f2' '(4, 1)' 003c003c003c003c
+fails 'gemm: packed FP4' 'uint8 may be numbers or encodings of e2m1; .*unpack packed ones' \
+  gemm --on B200 --in e2m1 packed.safetensors ones4.npy -o N.npy
+
+# A product of f32 files that none of f32 gives: which formats to try. 1 + 2^-20 times 1 is 1 in f16.
+npy fine.npy '<f4' '(1, 1)' 0800803f
+npy unit.npy '<f4' '(1, 1)' 0000803f
+gives 'match: f32 files, another format' 1 '^only products in f32, which the files hold, were tried' \
+  match --on H100 fine.npy unit.npy unit.npy
+gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
+
+# Elements of lists add up; other options have one value.
+runs 0 compare --on H100 --on A100 A.npy B.npy
+check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
+fails 'compare: two values of --in' '--in is given more than once, with different values' \
+  compare --on H100,A100 --in f16 --in bf16 A.npy B.npy
+fails 'gemm: two values of a number' '--alpha is given more than once' \
+  gemm --on H100 --in f16 --alpha 2 --alpha 3 A.npy B.npy -o N.npy
+fails 'gemm: two values of a count' '--threads is given more than once' \
+  gemm --on H100 --in f16 -t 2 --threads 1 A.npy B.npy -o N.npy
+runs 0 gemm --on H100 --in f16 --in f16 -t 1 -t 1 A.npy B.npy -o D.npy
 
 # Results that are not finite: said, and in neither the units nor the errors.
 npy big.npy '<f4' '(1, 1)' 00247449
@@ -454,7 +517,7 @@ npy fp4-a.npy '|u1' '(1, 64)' "$(printf '02%.0s' {1..64})"
 npy fp4-b.npy '|u1' '(64, 1)' "$(printf '02%.0s' {1..64})"
 npy scale-a.npy '|u1' '(1, 4)' 38404038
 npy scale-b.npy '|u1' '(4, 1)' 38383840
-scaled=(gemm --on sm_120 --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
+scaled=(gemm --on sm_120 --raw --instr "$nvfp4" fp4-a.npy fp4-b.npy -o D.npy)
 runs 0 "${scaled[@]}" --scale-a scale-a.npy --scale-b scale-b.npy
 check 'gemm with scale factors' holds D.npy "$(f32 112)"
 # Numbers without scale factors get their own: NVFP4's of these are 1 and 2, and along K.
@@ -474,7 +537,7 @@ runs 0 gemm --on B200 --in nvfp4 steep.npy ones.npy -o D.npy
 check 'gemm says which blocks have no factor' \
   says 'note: A, steep\.npy: 3 of 6 blocks saturated or became zero: ue4m3 has no factor for them; divide the matrix'
 fails 'gemm: raw encodings are not quantised' 'A, fp4-a\.npy: raw encodings have no scale factors; mxfp4 is' \
-  gemm --on B200 --in mxfp4 fp4-a.npy fp4-b.npy -o D.npy
+  gemm --on B200 --in mxfp4 --raw fp4-a.npy fp4-b.npy -o D.npy
 gives 'gemm: A and B in formats of their own' 0 ', wgmma\.m64n8k32\.f32\.e4m3\.e5m2;' \
   gemm --on H100 --in e4m3,e5m2 blocks.npy ones.npy -o D.npy
 fails 'gemm: scale factors that do not fit' "--in: 'mxfp4,nvfp4': A and B must have the same scale factors" \
@@ -561,9 +624,9 @@ fails 'gemm: shapes that do not fit, transposed' 'A\.npy transposed is 2 x 2 and
   "${gemm[@]}" A.npy row.npy --transpose-a
 fails 'gemm: C of another shape' '-C: row\.npy is 1 x 3, but A\*B is 2 x 2' "${gemm[@]}" A16.npy B16.npy -C row.npy
 fails 'gemm: raw encodings of another width' 'raw-a\.npy holds raw encodings of 8 bits, but f16 has 16' \
-  "${gemm[@]}" raw-a.npy B.npy
+  "${gemm[@]}" --raw raw-a.npy B.npy
 fails 'gemm: raw encodings that do not fit' 'raw-a\.npy: \[0, 0\] holds 0x38, .* the 4 bits of e2m1' \
-  gemm --on B200 --in e2m1 raw-a.npy B16.npy -o N.npy
+  gemm --on B200 --in e2m1 --raw raw-a.npy B16.npy -o N.npy
 fails 'gemm: output in no directory' '-o: none/N\.npy: cannot write: No such file' \
   gemm --on H100 --in f16 A.npy B.npy -o none/N.npy
 fails 'gemm: output is a directory' '-o: in: cannot write: this is a directory' \
@@ -634,7 +697,7 @@ for option in '-C C.npy' '--alpha 2' '--beta 2' '--scaling epilogue' '--scale-a 
     "${method[@]}" --method words --words 2 "${words[@]}"
 done
 fails 'gemm: a method on encodings' 'raw-a\.npy holds raw encodings; --method takes numbers' \
-  gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o N.npy --method words --words 2
+  gemm --on H100 --in e4m3 --raw raw-a.npy raw-b.npy -o N.npy --method words --words 2
 ozaki=(gemm --on A100 --in s8 twelve-bits.npy identity.npy -o D.npy --method ozaki)
 for options in '--slices auto' '--slices 2 --products all' '--slices 3' '--slices 4 --slice-bits 5 --sum exact' \
   '--slices auto --sum f64 --products leading --threads 1'; do
@@ -727,7 +790,7 @@ data cut short|byte [0-9]+: 16 bytes of data expected|{"x":{"dtype":"F32","shape
 broken JSON|header .*line 1, column [0-9]+: |{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]|0000803f
 sizes that differ|.*: 4 elements of F32 take 16|{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,4]}}|0000803f
 too large|.* more elements than|{"x":{"dtype":"F32","shape":[2305843009213693952,4],"data_offsets":[0,4]}}|0000803f
-an unsuitable type|header \(JSON from byte 8\): tensor 'x' is of dtype I64|{"x":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]}}|0000803f0000803f
+an unsuitable type|header \(JSON from byte 8\): tensor 'x' is of dtype C64|{"x":{"dtype":"C64","shape":[1,1],"data_offsets":[0,8]}}|0000803f0000803f
 no tensor|the file holds no tensor|{}|
 END
 fails '.safetensors: which tensor' 'the file holds 2 tensors; name one as FILE:NAME, from a\.weight, b\.weight' \
@@ -797,7 +860,9 @@ fails 'tolerance: promotion' 'promote' tolerance "${small[@]}" --promote-every 1
 
 # ---- compare ----
 
-gives 'compare: the same GPU twice' 0 '^V100 .* 0 \(0\.0 %\)' compare --on V100,V100 --in f16 "${real[@]}"
+fails 'compare: the same GPU twice' '--on: v100 is given twice' compare --on V100,v100 --in f16 "${real[@]}"
+fails 'compare: one GPU' '--on: one target has nothing to be compared with' compare --on V100 --in f16 "${real[@]}"
+fails 'trace: the same GPU twice' '--on: V100:f16 is given twice' trace --on V100,V100:f16 --in f16 "${real[@]}"
 gives 'compare: GPUs that differ' 1 '^H100 +f16 +wgmma.* [1-9][0-9]* \([0-9.]+ %\)' compare --on V100,H100 "${real[@]}"
 check 'compare says what is rounded, once' [ "$(grep -c '^softmma: note: A, .* rounded to f16' in/stderr)" -eq 1 ]
 gives 'compare: exact products are the same everywhere' 0 '^MI300X ' compare --on V100,H100,MI250X,MI300X A.npy B.npy
@@ -814,7 +879,7 @@ gives 'compare: formats of A and of B' 0 '^H100 +e4m3,e5m2 +wgmma\.m64n8k32\.f32
   compare --on H100:e4m3:e5m2,H100 A.npy B.npy
 plans=$source_directory/examples/plans
 gives 'compare --plan: none is the chain' 0 '^H100 +f16, none .* 0 \(0\.0 %\)' \
-  compare --on H100,H100 --plan none,none "${real[@]}"
+  compare --on H200,H100 --plan none,none "${real[@]}"
 echo '{"softmma-plan": 1, "name": "quarters", "sum": [{"deal": "contiguous", "parts": 4}]}' >in/quarters.json
 gives 'compare --plan: one for each' 1 '^H100 +f16, \./in/quarters\.json .* [1-9][0-9]* \(' \
   compare --on H100,H100 --plan none,./in/quarters.json "${real[@]}"
@@ -825,9 +890,9 @@ fails 'compare --plan: other formats of D' '--plan: results of H100 are in f32 w
   compare --on H100,H100 --plan "none,$plans/two-level.json" "${real[@]}"
 fails 'compare --plan: three for two' '--plan: 3 plans for 2 targets' compare --on H100,V100 --plan none,none,none A.npy B.npy
 fails 'compare --plan: scale factors of both' '--plan: .*: the instruction has scale factors of its own' \
-  compare --on B200:mxfp8 --plan deepgemm "${real[@]}"
+  compare --on B200:mxfp8,B200:mxfp4 --plan deepgemm "${real[@]}"
 fails 'compare --plan: K that it cannot follow' '--plan: .*split-k.json: 4 parts of 2 products: some would have none' \
-  compare --on H100 --plan "$plans/split-k.json" A.npy B.npy
+  compare --on H100,A100 --plan "$plans/split-k.json" A.npy B.npy
 fails 'compare: no format behind the colon' "--on: unknown format ''" compare --on H100: A.npy B.npy
 fails 'compare: no GPU' '--on is missing' compare A.npy B.npy
 fails 'compare: an empty list' '--on: the list of GPUs is empty' compare --on '' A.npy B.npy

@@ -134,6 +134,15 @@ check 'gemm: other bytes' eval '! same d.npy e.npy'
 check 'gemm: the core' grep -q ' core kernel' in/stdout
 gives 'gemm --json' 0 '"instruction": "sticky"' gemm --on sticky.json "$a" "$b" -o e.npy --json
 fails 'gemm with --in' "--in: --on says it already" gemm --on sticky.json --in f16 "$a" "$b" -o f.npy
+cat >integers.json <<'END'
+{"softmma-unit": 1, "name": "integers", "algorithm": "composition", "k": 8, "a": "u8", "b": "s8", "c": "s32", "d": "s32",
+ "steps": [{"take": 2, "join": "apart", "alignment_bits": 0, "reference": 0, "width": 16, "width_overflow": "saturate",
+            "output": "none"},
+           {"take": 1, "join": "chain", "start": "c", "alignment_bits": 0, "reference": 0, "width": 32,
+            "width_overflow": "wrap", "output": "s32"}]}
+END
+gives 'integers have a width alone' 0 'The sum is rounded to nearest even to s32\.$' custom integers.json
+check 'integers have no infinity, NaN or subnormals' [ "$(grep -ciE 'infinity|nan|subnormal' in/stdout)" -eq 0 ]
 gives 'compare' 1 '^sticky\.json +f16 +sticky ' compare --on H100,sticky.json "$a" "$b"
 gives 'compare with itself' 0 '^h100\.json .* 0 \(0\.0 %\)' compare --on H100,h100.json "$a" "$b"
 cp h100.json h100:e4m3.json

@@ -71,6 +71,14 @@ static void add_units(comparison *x, const char *list) {
   }
 }
 
+static void refuse_single(const comparison *x) {
+  if (x->units < 2) smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");
+  for (int i = 0; i < x->units; i++)
+    for (int j = 0; j < i; j++)
+      smma_refuse_same_target(x->unit[i].label, x->unit[i].instruction, &x->plan[i], x->unit[j].label,
+                              x->unit[j].instruction, &x->plan[j]);
+}
+
 /* Plans may have another D than the instruction, but all units' results are of one format. */
 static void add_plans(comparison *x, const char *list) {
   const smma_instruction *instructions[MOST_UNITS];
@@ -94,10 +102,11 @@ static smma_encoded_matrix encoded(const smma_tensor *t) {
 }
 
 /* Raw files hold the format of --in. */
-static void settle_raw(smma_tensor *t, smma_format in, const char *path) {
+static void settle_raw(smma_tensor *t, smma_format in, const char *what, const char *path) {
   smma_tensor typed;
+  smma_settle_integers(t, in, what, path);
   if (!smma_is_raw(t, in)) return;
-  typed = smma_matrix_as(t, in, "", path, true);
+  typed = smma_matrix_as(t, in, what, path, false);
   smma_tensor_free(t);
   *t = typed;
 }
@@ -182,13 +191,19 @@ static bool run_units(comparison *x) {
 static void load_matrices(comparison *x, const char **paths) {
   x->path[0] = paths[0], x->path[1] = paths[1];
   x->a = smma_load_matrix(paths[0]), x->b = smma_load_matrix(paths[1]);
+  for (int i = 0; i < x->units; i++) {
+    if (x->a.format != SMMA_NO_FORMAT || x->a.integers)
+      smma_require_meaning(&x->a, x->unit[i].instruction->a, "A", paths[0]);
+    if (x->b.format != SMMA_NO_FORMAT || x->b.integers)
+      smma_require_meaning(&x->b, x->unit[i].instruction->b, "B", paths[1]);
+  }
   x->m = x->a.rows, x->k = x->a.columns, x->n = x->b.columns;
   if (x->b.rows != x->k)
     smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
              x->m, x->k, paths[1], x->b.rows, x->n);
   if (x->formats.scale_block) return; /* there are no raw files of numbers with scale factors */
-  settle_raw(&x->a, x->formats.a, paths[0]);
-  settle_raw(&x->b, x->formats.b, paths[1]);
+  settle_raw(&x->a, x->formats.a, "A", paths[0]);
+  settle_raw(&x->b, x->formats.b, "B", paths[1]);
 }
 
 static void free_matrices(comparison *x) {
@@ -229,8 +244,7 @@ static void print_row(const comparison *x, int i) {
     snprintf(differ, sizeof differ, "%zu (%.1f %%)", u->difference.different,
              x->m && x->n ? 100.0 * (double)u->difference.different / (double)(x->m * x->n) : 0);
     if (u->difference.special < u->difference.different || u->difference.different == 0)
-      snprintf(largest, sizeof largest, u->difference.largest_ulps < 10000000 ? "%.0f ulp" : "%.2e ulp",
-               (double)u->difference.largest_ulps);
+      snprintf(largest, sizeof largest, "%.2e", smma_relative_difference(u->difference));
   }
   printf("%-14s %-*s %-*s  %21s  %13s  %11s  %11s\n", u->label, inputs_width(x), u->shown, names_width(x),
          u->instruction->name, differ, largest, error_text(u->error.largest, total),
@@ -250,12 +264,11 @@ static void print_table(const comparison *x) {
     left_out += x->unit[i].error.left_out;
   }
   printf(
-      "\ndiffer: results that are not the same bits, and by how many units in the last place of %s at most (a result\n"
-      "near zero that changes sign differs by billions). total error: the largest |result - exact product of the "
-      "files|\n"
-      "over the largest exact one. unit's part: the same against the product of the matrices rounded to its inputs.\n",
-      smma_format_text(x->d));
-  if (special) printf("%zu differences have NaN or infinity on one side and are not in the units.\n", special);
+      "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest result\n"
+      "of %s. total error: the largest |result - exact product of the files| over the largest exact one.\n"
+      "unit's part: the same against the product of the matrices rounded to its inputs.\n",
+      x->unit[0].label);
+  if (special) printf("%zu differences have NaN or infinity on one side and are not in the largest.\n", special);
   if (left_out) printf("%zu results have no finite error, because they or the exact ones are not finite.\n", left_out);
 }
 
@@ -286,7 +299,8 @@ static json_t *ulps_json(uint64_t ulps) {
 }
 
 static json_t *difference_json(smma_comparison d) {
-  return json_pack("{s:I, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps", ulps_json(d.largest_ulps),
+  return json_pack("{s:I, s:o, s:o, s:I}", "different", (json_int_t)d.different, "largest_ulps",
+                   ulps_json(d.largest_ulps), "largest_difference", smma_json_value(smma_relative_difference(d)),
                    "special", (json_int_t)d.special);
 }
 
@@ -324,6 +338,7 @@ int smma_command_compare(int argc, const char **argv) {
       {"plan", 0, POPT_ARG_STRING, &plans, 0,
        "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
        "FILE|NAME,..."},
+      SMMA_RAW_OPTION,
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   paths =
@@ -335,6 +350,7 @@ int smma_command_compare(int argc, const char **argv) {
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
   if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
   add_plans(&x, plans);
+  refuse_single(&x);
   load_matrices(&x, paths);
   for (int i = 0; i < x.units; i++) smma_check_plan(x.unit[i].plan, x.unit[i].instruction, x.k);
   same = run_units(&x);

@@ -121,19 +121,29 @@ static void print_result_of(const smma_step *s) {
   if (s->narrow_bits != SMMA_NONE)
     printf("%s to %d fraction bits%s, then ", smma_rounding_words(s->narrow_rounding), s->narrow_bits,
            s->narrow_subnormals ? "" : " whatever its exponent");
+  if (smma_is_integer(s->output)) {
+    printf("%s to %s.%s\n", smma_rounding_words(s->rounding), smma_format_text(s->output),
+           s->width == SMMA_NONE || s->width > smma_format_bits(s->output)
+               ? " Numbers beyond its range become the nearer end of it."
+               : "");
+    return;
+  }
   printf("%s to %s. Subnormal results %s%s.\n", smma_rounding_words(s->rounding), smma_format_text(s->output),
          subnormal_words(s->subnormal_outputs), s->early_underflow ? ", as they are before the last rounding" : "");
   printf("    Overflow %s. A zero sum %s.\n", overflow_words[s->overflow], zero_words(s->zero_sign));
 }
 
 static void print_steps(const smma_instruction *i, const smma_composition *p) {
-  printf("  Products are exact. Subnormal a %s, b %s, c %s.\n", subnormal_words(p->subnormal_a),
-         subnormal_words(p->subnormal_b), subnormal_words(p->subnormal_c));
+  printf("  Products are exact.");
+  if (!smma_is_integer(i->a)) printf(" Subnormal a %s.", subnormal_words(p->subnormal_a));
+  if (!smma_is_integer(i->b)) printf(" Subnormal b %s.", subnormal_words(p->subnormal_b));
+  if (!smma_is_integer(i->c)) printf(" Subnormal c %s.", subnormal_words(p->subnormal_c));
+  putchar('\n');
   if (p->widen != SMMA_NO_FORMAT) printf("  Factors have their exponents in %s.\n", smma_format_text(p->widen));
   if (p->product_limit != SMMA_NONE)
     printf("  Products of 2^%d or more are infinite%s.\n", p->product_limit,
            p->limit_joins ? " where they are added to a sum before, and nothing else there is special" : "");
-  printf("  NaN is %s.\n", nan_words(i->rule->rule.nan));
+  if (!smma_is_integer(i->d)) printf("  NaN is %s.\n", nan_words(i->rule->rule.nan));
   for (int step = 0; step < p->steps; step++) {
     const smma_step *s = &p->step[step];
     printf("  Step %d: ", step + 1);

@@ -33,8 +33,7 @@ void smma_gemm_take_shapes(const smma_gemm_options *o, const char **paths, const
 
 /* The file's matrix in the wanted format; the file's is freed. */
 static smma_tensor take_as(smma_tensor *file, smma_format wanted, const char *what, const char *path, bool quiet) {
-  bool raw_scales = smma_is_raw(file, wanted) && what[0] == '-'; /* raw is usual for them */
-  smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet || raw_scales);
+  smma_tensor t = smma_matrix_as(file, wanted, what, path, quiet);
   smma_tensor_free(file);
   return t;
 }
@@ -171,6 +170,8 @@ static void load_operands(const smma_gemm_options *o, const char **paths, smma_g
   const smma_instruction *i = p->instruction;
   smma_gemm_arguments *g = &p->arguments;
   smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c, scale_a, scale_b;
+  smma_require_meaning(&a, i->a, "A", paths[0]);
+  smma_require_meaning(&b, i->b, "B", paths[1]);
   smma_gemm_take_shapes(o, paths, &a, &b, i->sparse, g);
   if (o->c) c = smma_load_shaped(o->c, "-C", g->m, g->n, "A*B is");
   if (o->scale_a) {
@@ -315,6 +316,7 @@ int smma_command_gemm(int argc, const char **argv) {
        "FILE|NAME"},
       {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "a row of N numbers, for a plan's epilogue", "FILE"},
       {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "likewise, a factor of D", "X"},
+      SMMA_RAW_OPTION,
       {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
       {"scale-a", 0, POPT_ARG_STRING, &o.scale_a, 0,
@@ -359,7 +361,7 @@ int smma_command_gemm(int argc, const char **argv) {
       smma_parse_options(argc, argv, options, 2, 2,
                          "D = alpha A B + beta C; --alpha and --beta are 1 and C is zero without the options.\n"
                          "A, B, C: .npy or FILE.safetensors[:TENSOR]. Wider values are rounded to the instruction's\n"
-                         "format, which is said; 8- and 16-bit raw arrays are taken as encodings of it.\n"
+                         "format, which is said; integers are numbers, or with --raw encodings of it.\n"
                          "Example: softmma gemm --on H100 --in f16 A.npy B.npy -o D.npy\n");
   smma_require_option(o.d, "-o", "D.npy");
   smma_check_method(&o.method);

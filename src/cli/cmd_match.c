@@ -52,14 +52,16 @@ static void turn(smma_tensor *t) {
 }
 
 static void take_as(smma_tensor *t, smma_format wanted, const char *what, const char *path) {
-  smma_tensor taken = smma_matrix_as(t, wanted, what, path, smma_is_raw(t, wanted));
+  smma_tensor taken = smma_matrix_as(t, wanted, what, path, false);
   smma_tensor_free(t);
   *t = taken;
 }
 
 /* D must keep its bits. */
 static void take_d(smma_tensor *t, smma_format wanted, const char *path) {
-  smma_tensor back, taken = smma_matrix_as(t, wanted, "D", path, true);
+  smma_tensor back, taken;
+  smma_settle_integers(t, wanted, "D", path);
+  taken = smma_matrix_as(t, wanted, "D", path, true);
   const size_t count = t->rows * t->columns;
   if (!smma_is_raw(t, wanted) && t->format != wanted) {
     back = smma_matrix_as(&taken, t->format, "D", path, true);
@@ -77,7 +79,10 @@ static void take_d(smma_tensor *t, smma_format wanted, const char *path) {
 
 /* What a file holds, where no option says it. */
 static smma_format format_of(const smma_tensor *t, const char *option, const char *path) {
-  if (t->format == SMMA_NO_FORMAT || t->format == SMMA_U8)
+  if (t->integers && t->format == SMMA_NO_FORMAT)
+    smma_die("%s: %s holds %d-bit integers; say in which format they were multiplied, for example %s f16", option, path,
+             8 * t->bytes, option);
+  if (t->format == SMMA_NO_FORMAT || (t->integers && smma_raw_encodings))
     smma_die("%s: %s holds raw encodings; say of which format, for example %s %s", option, path, option,
              t->bytes == 1 ? "e4m3" : "bf16");
   return t->format;
@@ -116,7 +121,7 @@ static void load_rest(matching *x) {
   smma_match_data *data = &x->data;
   if (o->c) {
     x->c = load_beside(o->c, "-C", data->m, data->n);
-    if (x->c.format == SMMA_NO_FORMAT) take_as(&x->c, data->d_format, "C", o->c);
+    if (x->c.format == SMMA_NO_FORMAT || smma_is_raw(&x->c, data->d_format)) take_as(&x->c, data->d_format, "C", o->c);
     data->c = x->c.data, data->c_format = x->c.format;
   }
   if (o->bias) {
@@ -169,6 +174,8 @@ static void load(matching *x) {
              o->in);
   data->a_format = formats.a, data->b_format = formats.b;
   data->d_format = o->out ? smma_require_format(o->out, "--out") : format_of(&x->d, "--out", x->path[2]);
+  smma_require_meaning(&x->a, formats.a, "A", x->path[0]);
+  smma_require_meaning(&x->b, formats.b, "B", x->path[1]);
   take_as(&x->a, formats.a, "A", x->path[0]);
   take_as(&x->b, formats.b, "B", x->path[1]);
   note_width(x);
@@ -349,6 +356,9 @@ static void print_none(const matching *x, const smma_match *m) {
   char text[256];
   printf("none: no candidate gives all %zu elements\n", x->data.m * x->data.n);
   if (*hint_text(m, text, sizeof text)) printf("%s\n", text);
+  if (!x->options->in && x->data.a_format == SMMA_F32 && x->data.b_format == SMMA_F32)
+    printf("only products in f32, which the files hold, were tried; if it was made in another format, give --in tf32,\n"
+           "--in bf16 or --in f16\n");
   if (!m->has_near) return;
   difference_text(x, &m->near.difference, text, sizeof text);
   printf("nearest, but for %s:\n   ", text);
@@ -559,6 +569,7 @@ int smma_command_match(int argc, const char **argv) {
       {"in", 0, POPT_ARG_STRING, &o.in, 0, "format of A and B, or A,B: what the files hold without it", "FORMAT"},
       {"out", 0, POPT_ARG_STRING, &o.out, 0, "format of D: what the file holds without it", "FORMAT"},
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "C, which was added", "C.npy"},
+      SMMA_RAW_OPTION,
       {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "A's file holds its transpose", NULL},
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "B's file holds its transpose", NULL},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},

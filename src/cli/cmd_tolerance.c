@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "cli/matrices.h"
 #include "cli/tolerance.h"
 
 static int run(const smma_tolerance_options *o, const char **paths) {
@@ -52,6 +53,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       {"shape", 0, POPT_ARG_STRING, &o.shape, 0, "of random data; 64x64x4096 without it", "MxNxK"},
       {"data", 0, POPT_ARG_STRING, &o.data, 0, "which random data: below; normal without it", "KIND[=AMOUNT]"},
       {"with-c", 0, POPT_ARG_NONE, &o.with_c, 0, "random data have a C, of N(0, 1)", NULL},
+      SMMA_RAW_OPTION,
       {"c", 'C', POPT_ARG_STRING, &o.c, 0, "the matrix C; zero without it", "FILE"},
       {"alpha", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.alpha, 0, "factor of A B", "X"},
       {"beta", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.beta, 0, "factor of C", "X"},

@@ -59,6 +59,9 @@ static void add_plans(const trace_options *o, smma_traced_element *x) {
     x->unit[i].plan = &plans[i];
     several = several || strcmp(plans[i].text, plans[0].text) != 0;
     if (smma_plan_d(plans[i].plan, instructions[i]) != x->d_format) x->d_format = SMMA_NO_FORMAT;
+    for (size_t j = 0; j < i; j++)
+      smma_refuse_same_target(x->unit[i].label, instructions[i], &plans[i], x->unit[j].label, instructions[j],
+                              &plans[j]);
   }
   for (size_t i = 0; i < x->units; i++) {
     smma_traced *u = &x->unit[i];
@@ -117,6 +120,10 @@ static void take_part(smma_tensor *t, size_t row, size_t rows, size_t column, si
 static void load_files(const trace_options *o, const char **paths, smma_traced_element *x, files *f) {
   x->path[0] = paths[0], x->path[1] = paths[1];
   f->a = smma_load_matrix(paths[0]), f->b = smma_load_matrix(paths[1]);
+  for (size_t i = 0; i < x->units; i++) {
+    smma_require_meaning(&f->a, x->unit[i].instruction->a, "A", paths[0]);
+    smma_require_meaning(&f->b, x->unit[i].instruction->b, "B", paths[1]);
+  }
   if (o->transpose_a) smma_turn_matrix(&f->a);
   if (o->transpose_b) smma_turn_matrix(&f->b);
   x->m = f->a.rows, x->k = f->a.columns, x->n = f->b.columns;
@@ -222,24 +229,28 @@ static void compute(smma_traced_element *x) {
   x->whole = true;
 }
 
-/* Where two results differ most: NaN and infinity more than any number of units in the last place. */
+/* Where two results differ most: NaN and infinity more than any numbers. */
 typedef struct {
   size_t differ, index;
-  uint64_t ulps;
+  double difference, relative; /* relative: over the largest result */
   bool special;
 } worst;
 
 static worst find_worst(const smma_tensor *one, const smma_tensor *other) {
   const size_t bytes = (size_t)one->bytes;
+  const double largest =
+      smma_compare_results(one->format, one->data, other->data, one->rows * one->columns).largest;
   worst w = {.differ = 0};
   for (size_t i = 0; i < one->rows * one->columns; i++) {
     const smma_comparison c = smma_compare_results(one->format, (const char *)one->data + i * bytes,
                                                    (const char *)other->data + i * bytes, 1);
-    const bool more = c.special ? !w.special : !w.special && c.largest_ulps > w.ulps;
-    w.differ += c.different;
-    if (!c.different || !more) continue;
-    w.index = i, w.ulps = c.largest_ulps, w.special = c.special;
+    const bool more = c.special ? !w.special : !w.special && (!w.differ || c.largest_difference > w.difference);
+    if (!c.different) continue;
+    w.differ++;
+    if (!more) continue;
+    w.index = i, w.difference = c.largest_difference, w.special = c.special;
   }
+  w.relative = w.difference == 0 ? 0 : w.difference / largest;
   return w;
 }
 
@@ -247,14 +258,15 @@ static worst find_worst(const smma_tensor *one, const smma_tensor *other) {
 static bool take_worst(smma_traced_element *x, const char *first, const smma_tensor *one, const char *second,
                        const smma_tensor *other, worst *most) {
   const worst w = find_worst(one, other);
-  const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.ulps > most->ulps)));
+  const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.relative > most->relative)));
   size_t used;
   if (!worse) return false;
   *most = w;
   x->at[0] = w.index / x->n, x->at[1] = w.index % x->n;
   used = (size_t)snprintf(x->why, sizeof x->why, "%.500s and %.500s differ in %zu of %zu elements, here most", first,
                           second, w.differ, x->m * x->n);
-  if (!w.special) snprintf(x->why + used, sizeof x->why - used, ", by %llu ulp", (unsigned long long)w.ulps);
+  if (!w.special) snprintf(x->why + used, sizeof x->why - used, ", by %.3g of the largest result",
+                           w.relative);
   return true;
 }
 
@@ -287,6 +299,7 @@ static void load_own(const char *path, smma_traced_element *x, smma_own_result *
   smma_tensor file = smma_load_shaped(path, "--d", x->m, x->n, "the product is");
   smma_conversion lost = {0};
   own->path = path;
+  smma_settle_integers(&file, x->d_format, "--d", path);
   if (smma_is_raw(&file, x->d_format)) {
     own->d = smma_matrix_as(&file, x->d_format, "D", path, true);
   } else {
@@ -427,6 +440,7 @@ int smma_command_trace(int argc, const char **argv) {
        "which they are 1",
        "FILE"},
       {"scale-b", 0, POPT_ARG_STRING, &o.scale_b, 0, "likewise of B", "FILE"},
+      SMMA_RAW_OPTION,
       {"transpose-a", 0, POPT_ARG_NONE, &o.transpose_a, 0, "the file holds A transposed", NULL},
       {"transpose-b", 0, POPT_ARG_NONE, &o.transpose_b, 0, "the file holds B transposed", NULL},
       {"svg", 'o', POPT_ARG_STRING, &o.svg, 0, "beside the text, draw the error over k into this file", "FILE"},

@@ -51,7 +51,7 @@ static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 /* ---- What there is ---- */
 
 static smma_tensor shape_of(const smma_npy_layout *l) {
-  return (smma_tensor){l->format, l->bytes, l->rows, l->columns, NULL};
+  return (smma_tensor){l->format, l->bytes, l->rows, l->columns, NULL, l->integers};
 }
 
 static void open_source(source *s, const char *path, const char *what, smma_format wanted, axis down, axis across) {
@@ -86,6 +86,8 @@ static void open_sources(job *j, const char **paths) {
   open_source(&j->of[OF_A], paths[0], "A", i->a, o->transpose_a ? ALL : ROWS, o->transpose_a ? ROWS : ALL);
   open_source(&j->of[OF_B], paths[1], "B", i->b, o->transpose_b ? COLUMNS : ALL, o->transpose_b ? ALL : COLUMNS);
   a = shape_of(&j->of[OF_A].file.layout), b = shape_of(&j->of[OF_B].file.layout);
+  smma_require_meaning(&a, i->a, "A", paths[0]);
+  smma_require_meaning(&b, i->b, "B", paths[1]);
   smma_gemm_take_shapes(o, paths, &a, &b, i->sparse, g);
   if (o->c) open_shaped(&j->of[OF_C], o->c, "-C", i->c, ROWS, COLUMNS, g->m, g->n, "A*B is");
   if (o->c) j->of[OF_C].what = "C";
@@ -173,7 +175,7 @@ static smma_tensor read_piece(source *s, const region *r) {
   range_of(s->down, r, l->rows, &row, &rows);
   range_of(s->across, r, l->columns, &column, &columns);
   if (!smma_npy_read_part(&s->file, row, rows, column, columns, &part, &error)) smma_die("%s", error.text);
-  taken = smma_part_as(&part, row, column, s->wanted, s->path, counts(s, r) ? &s->lost : &ignored);
+  taken = smma_part_as(&part, row, column, s->wanted, s->what, s->path, counts(s, r) ? &s->lost : &ignored);
   smma_tensor_free(&part);
   return taken;
 }
@@ -236,7 +238,7 @@ static void compute_block(job *j) {
 static void begin_d(job *j) {
   const smma_gemm_arguments *g = &j->product->arguments;
   const smma_format format = j->product->d.format;
-  const smma_tensor whole = {format, (int)smma_format_bytes(format), g->m, g->n, NULL};
+  const smma_tensor whole = {format, (int)smma_format_bytes(format), g->m, g->n, NULL, SMMA_NO_INTEGERS};
   smma_error error;
   if (smma_rank() == 0) {
     if (!smma_output_open(j->options->d, &j->output, &error)) smma_die("-o: %s", error.text);
@@ -278,7 +280,7 @@ static void gather(job *j) {
 static void note(const source *s) {
   const smma_npy_layout *l = &s->file.layout;
   const smma_tensor shape = shape_of(l);
-  if (!s->path || (smma_is_raw(&shape, s->wanted) && s->what[0] == '-')) return; /* raw is usual for scale factors */
+  if (!s->path) return;
   smma_note_conversion(&shape, s->wanted, s->what, s->path, l->rows * l->columns, &s->lost);
 }
 

@@ -22,8 +22,21 @@ smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows
 /* The matrix becomes its transpose. */
 void smma_turn_matrix(smma_tensor *t);
 
-/* Whether the elements are raw encodings of the wanted format: those that the file gives none, and 8-bit integers where
-   no integers are wanted. */
+/* What --raw sets: integers are encodings of the wanted format, unless that is an integer, too. Otherwise they are
+   numbers; unsigned ones as wide as the format, which may be either, are refused. */
+extern int smma_raw_encodings;
+
+#define SMMA_RAW_OPTION \
+  {"raw", 0, POPT_ARG_NONE, &smma_raw_encodings, 0, "files of integers hold encodings of formats, not numbers", NULL}
+
+/* Ends the program if the elements may be numbers or encodings of the wanted format, or are encodings of another one. */
+void smma_require_meaning(const smma_tensor *tensor, smma_format wanted, const char *what, const char *path);
+
+/* Turns integers of a type that is no format (int16, int64, ...) into f64, unless they are encodings. Requires their
+   meaning, too. */
+void smma_settle_integers(smma_tensor *tensor, smma_format wanted, const char *what, const char *path);
+
+/* Whether the elements are raw encodings of the wanted format: of a type without a name, or of integers with --raw. */
 bool smma_is_raw(const smma_tensor *t, smma_format wanted);
 
 /* The matrix in the wanted format: a copy, rounded (RNE; saturating in formats of at most 8 bits) where it differs. Raw
@@ -32,8 +45,8 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted);
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
 
 /* The same of a part of a file that begins at `row`, `column`, and without a note: `*lost` is added to. */
-smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *path,
-                         smma_conversion *lost);
+smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *what,
+                         const char *path, smma_conversion *lost);
 
 /* The note on a conversion of `count` values: of `from`, whose data are not looked at. */
 void smma_note_conversion(const smma_tensor *from, smma_format wanted, const char *what, const char *path, size_t count,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/custom_file.h"
 #include "io/plan_file.h"
@@ -77,4 +78,13 @@ void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *g) {
   if (part) g->scale_a = g->scale_b = neutral;
   if (smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g->bias = neutral + ones;
   return neutral;
+}
+
+void smma_refuse_same_target(const char *label, const smma_instruction *instruction, const smma_target_plan *plan,
+                             const char *other_label, const smma_instruction *other_instruction,
+                             const smma_target_plan *other_plan) {
+  const size_t length = strcspn(label, ":"), other_length = strcspn(other_label, ":"); /* without formats */
+  if (instruction == other_instruction && length == other_length && strncasecmp(label, other_label, length) == 0 &&
+      strcmp(plan->text, other_plan->text) == 0)
+    smma_die("--on: %s is given twice with the same instruction and plan; name each target once", label);
 }

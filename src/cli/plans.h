@@ -19,6 +19,11 @@ typedef struct {
 void smma_require_plans(const char *list, const smma_instruction *const *instruction, size_t count,
                         smma_target_plan *plans);
 
+/* Ends the program with one line if two targets have one name, instruction and plan. */
+void smma_refuse_same_target(const char *label, const smma_instruction *instruction, const smma_target_plan *plan,
+                             const char *other_label, const smma_instruction *other_instruction,
+                             const smma_target_plan *other_plan);
+
 /* Ends the program with one line if a product of this K cannot follow the plan. */
 void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instruction, size_t k);
 

@@ -172,6 +172,10 @@ typedef struct {
 static void load(smma_tolerance_study *x, const char **paths, files *f) {
   x->path[0] = paths[0], x->path[1] = paths[1];
   f->a = smma_load_matrix(paths[0]), f->b = smma_load_matrix(paths[1]);
+  for (const smma_tolerance_target *t = x->target; t < x->target + x->targets; t++) {
+    smma_require_meaning(&f->a, t->instruction->a, "A", paths[0]);
+    smma_require_meaning(&f->b, t->instruction->b, "B", paths[1]);
+  }
   f->c = x->options->c ? smma_load_matrix(x->options->c) : (smma_tensor){.format = SMMA_NO_FORMAT};
   x->m = f->a.rows, x->k = f->a.columns, x->n = f->b.columns;
   if (f->b.rows != x->k)

@@ -247,9 +247,12 @@ bool smma_output_commit(smma_output *output, smma_error *error) {
   if (written && output->temporary) written = rename_temporary(output);
   if (!written) {
     const int cause = errno;
+    const bool replaces = output->temporary && access(output->path, F_OK) == 0;
     remove_temporary(output);
     smma_fail(error, "%s: cannot write: %s%s", output->path, strerror(cause),
-              output->temporary ? "; what was there before is unchanged" : "");
+              replaces             ? "; the file that was there before is unchanged"
+              : output->temporary ? "; no file is left there"
+                                   : "");
   } else if (output->temporary && !synchronise_directory(output->path)) {
     written = smma_fail(error, "%s: is written, but the disk does not confirm it: %s", output->path, strerror(errno));
   }

@@ -28,6 +28,7 @@ static unsigned char here(const cursor *c) { return c->text[c->position - c->sta
 typedef struct {
   smma_format format;
   int bytes;
+  smma_integer_type integers;
   bool big_endian, fortran_order;
   smma_shape shape;
   bool has_descr, has_fortran_order, has_shape;
@@ -39,12 +40,25 @@ typedef struct {
   const char *type;
   smma_format format;
   int bytes;
+  smma_integer_type integers;
 } npy_type;
 
 static const npy_type npy_types[] = {
-    {"f2", SMMA_F16, 2},       {"f4", SMMA_F32, 4},       {"f8", SMMA_F64, 8},       {"f1", SMMA_NO_FORMAT, 1},
-    {"u1", SMMA_U8, 1},        {"i1", SMMA_S8, 1},        {"i4", SMMA_S32, 4},       {"V1", SMMA_NO_FORMAT, 1},
-    {"u2", SMMA_NO_FORMAT, 2}, {"i2", SMMA_NO_FORMAT, 2}, {"V2", SMMA_NO_FORMAT, 2}, {"b1", SMMA_B1, 1},
+    {"f2", SMMA_F16, 2, SMMA_NO_INTEGERS},
+    {"f4", SMMA_F32, 4, SMMA_NO_INTEGERS},
+    {"f8", SMMA_F64, 8, SMMA_NO_INTEGERS},
+    {"f1", SMMA_NO_FORMAT, 1, SMMA_NO_INTEGERS},
+    {"V1", SMMA_NO_FORMAT, 1, SMMA_NO_INTEGERS},
+    {"V2", SMMA_NO_FORMAT, 2, SMMA_NO_INTEGERS},
+    {"b1", SMMA_B1, 1, SMMA_NO_INTEGERS},
+    {"i1", SMMA_S8, 1, SMMA_SIGNED_INTEGERS},
+    {"i2", SMMA_NO_FORMAT, 2, SMMA_SIGNED_INTEGERS},
+    {"i4", SMMA_S32, 4, SMMA_SIGNED_INTEGERS},
+    {"i8", SMMA_NO_FORMAT, 8, SMMA_SIGNED_INTEGERS},
+    {"u1", SMMA_U8, 1, SMMA_UNSIGNED_INTEGERS},
+    {"u2", SMMA_NO_FORMAT, 2, SMMA_UNSIGNED_INTEGERS},
+    {"u4", SMMA_NO_FORMAT, 4, SMMA_UNSIGNED_INTEGERS},
+    {"u8", SMMA_NO_FORMAT, 8, SMMA_UNSIGNED_INTEGERS},
 };
 
 static bool expected(cursor *c, const char *what) {
@@ -96,7 +110,7 @@ static bool parse_string(cursor *c, char text[32]) {
 
 static bool parse_descr(cursor *c, npy_header *header) {
   static const char accepted[] =
-      "accepted are f2, f4, f8, i1, u1, b1, i4 and, as raw encodings, 8- and 16-bit integers and ml_dtypes' types; "
+      "accepted are f2, f4, f8, integers i1 to i8 and u1 to u8, b1 and, as raw encodings, ml_dtypes' types; "
       "convert it, e.g. x.astype(np.float32)";
   char text[32];
   skip_blanks(c);
@@ -110,6 +124,7 @@ static bool parse_descr(cursor *c, npy_header *header) {
     if (strcmp(text + 1, type->type) != 0 || !strchr(orders, text[0])) continue;
     header->format = type->format;
     header->bytes = type->bytes;
+    header->integers = type->integers;
     header->big_endian = text[0] == '>';
     return true;
   }
@@ -298,6 +313,7 @@ static bool read_description(smma_input *input, npy_header *header, smma_tensor 
   smma_fail(&where, "%s: byte %zu", input->path, header->shape_position);
   tensor->format = header->format;
   tensor->bytes = header->bytes;
+  tensor->integers = header->integers;
   if (!smma_shape_matrix(&header->shape, where.text, tensor, elements, error)) return false;
   return smma_multiply(*elements, (size_t)header->bytes, size) ||
          smma_fail(error, "%s: the shape has more elements than memory can hold; " SAVE_AGAIN, where.text);
@@ -335,7 +351,8 @@ bool smma_npy_layout_read(smma_input *input, smma_npy_layout *layout, smma_error
                               matrix.columns,
                               start,
                               header.big_endian,
-                              header.fortran_order && header.shape.count == 2};
+                              header.fortran_order && header.shape.count == 2,
+                              header.integers};
   return true;
 }
 

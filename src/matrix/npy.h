@@ -14,6 +14,7 @@ typedef struct {
   size_t start; /* of the data, in the file */
   bool big_endian;
   bool turned; /* column by column */
+  smma_integer_type integers;
 } smma_npy_layout;
 
 /* From the file's first byte; the data must be exactly what the shape needs. */

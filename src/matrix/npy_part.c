@@ -68,7 +68,7 @@ bool smma_npy_read_part(const smma_npy_file *f, size_t row, size_t rows, size_t 
   const size_t elements = rows * columns; /* at most the file's */
   char *stored;
   bool read;
-  *part = (smma_tensor){l->format, l->bytes, rows, columns, NULL};
+  *part = (smma_tensor){l->format, l->bytes, rows, columns, NULL, l->integers};
   if (!smma_tensor_allocate(part, elements, f->path, error)) return false;
   stored = l->turned ? malloc(elements * (size_t)l->bytes + 1) : part->data;
   if (!stored)
@@ -93,8 +93,11 @@ bool smma_npy_begin(FILE *stream, const char *path, const smma_tensor *matrix, s
     return smma_fail(error, "%s: cannot write: %zu x %zu elements exceed a file", path, matrix->rows, matrix->columns);
   smma_npy_write_header(stream, matrix);
   if (fflush(stream) != 0) return smma_fail(error, "%s: cannot write: %s", path, strerror(errno));
-  *l = (smma_npy_layout){matrix->format,        matrix->bytes, matrix->rows, matrix->columns,
-                         (size_t)ftell(stream), false,         false};
+  *l = (smma_npy_layout){.format = matrix->format,
+                         .bytes = matrix->bytes,
+                         .rows = matrix->rows,
+                         .columns = matrix->columns,
+                         .start = (size_t)ftell(stream)};
   if (ftruncate(fileno(stream), (off_t)(l->start + bytes)) == 0) return true;
   return smma_fail(error, "%s: cannot write: %s", path, strerror(errno));
 }

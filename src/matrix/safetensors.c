@@ -16,6 +16,7 @@ typedef struct {
   const char *text;
   smma_format format;
   int bits;
+  smma_integer_type integers;
 } dtype;
 
 /* The shape counts elements, also where several share a byte. safetensors itself leaves the order within the bytes to
@@ -23,24 +24,27 @@ typedef struct {
    stream of 6-bit codes filled from the lowest bit, four in three bytes (ONNX, float6, "Packing and Unpacking"). Both
    are one rule: element i is bits [w i, w i + w) of the data as one little-endian number. */
 static const dtype dtypes[] = {
-    {"F64", SMMA_F64, 64},
-    {"F32", SMMA_F32, 32},
-    {"F16", SMMA_F16, 16},
-    {"BF16", SMMA_BF16, 16},
-    {"F8_E4M3", SMMA_E4M3, 8},
-    {"F8_E5M2", SMMA_E5M2, 8},
-    {"F8_E4M3FNUZ", SMMA_E4M3FNUZ, 8},
-    {"F8_E5M2FNUZ", SMMA_E5M2FNUZ, 8},
-    {"F8_E8M0", SMMA_UE8M0, 8},
-    {"F6_E2M3", SMMA_E2M3, 6},
-    {"F6_E3M2", SMMA_E3M2, 6},
-    {"F4", SMMA_E2M1, 4},
-    {"U8", SMMA_U8, 8},
-    {"I8", SMMA_S8, 8},
-    {"BOOL", SMMA_B1, 8},
-    {"I32", SMMA_S32, 32},
-    {"U16", SMMA_NO_FORMAT, 16},
-    {"I16", SMMA_NO_FORMAT, 16},
+    {"F64", SMMA_F64, 64, SMMA_NO_INTEGERS},
+    {"F32", SMMA_F32, 32, SMMA_NO_INTEGERS},
+    {"F16", SMMA_F16, 16, SMMA_NO_INTEGERS},
+    {"BF16", SMMA_BF16, 16, SMMA_NO_INTEGERS},
+    {"F8_E4M3", SMMA_E4M3, 8, SMMA_NO_INTEGERS},
+    {"F8_E5M2", SMMA_E5M2, 8, SMMA_NO_INTEGERS},
+    {"F8_E4M3FNUZ", SMMA_E4M3FNUZ, 8, SMMA_NO_INTEGERS},
+    {"F8_E5M2FNUZ", SMMA_E5M2FNUZ, 8, SMMA_NO_INTEGERS},
+    {"F8_E8M0", SMMA_UE8M0, 8, SMMA_NO_INTEGERS},
+    {"F6_E2M3", SMMA_E2M3, 6, SMMA_NO_INTEGERS},
+    {"F6_E3M2", SMMA_E3M2, 6, SMMA_NO_INTEGERS},
+    {"F4", SMMA_E2M1, 4, SMMA_NO_INTEGERS},
+    {"U8", SMMA_U8, 8, SMMA_UNSIGNED_INTEGERS},
+    {"I8", SMMA_S8, 8, SMMA_SIGNED_INTEGERS},
+    {"BOOL", SMMA_B1, 8, SMMA_NO_INTEGERS},
+    {"I32", SMMA_S32, 32, SMMA_SIGNED_INTEGERS},
+    {"U16", SMMA_NO_FORMAT, 16, SMMA_UNSIGNED_INTEGERS},
+    {"I16", SMMA_NO_FORMAT, 16, SMMA_SIGNED_INTEGERS},
+    {"U32", SMMA_NO_FORMAT, 32, SMMA_UNSIGNED_INTEGERS},
+    {"I64", SMMA_NO_FORMAT, 64, SMMA_SIGNED_INTEGERS},
+    {"U64", SMMA_NO_FORMAT, 64, SMMA_UNSIGNED_INTEGERS},
 };
 
 /* The parsed file; `tensors` is the header's object without "__metadata__". */
@@ -230,7 +234,7 @@ static const dtype *read_dtype(const archive *file, const char *name, const json
     if (strcmp(text, dtypes[i].text) == 0) return &dtypes[i];
   smma_fail(file->error,
             "%s: header (JSON from byte 8): tensor '%s' is of dtype %.32s; accepted are F64, F32, F16, BF16, F8_*, "
-            "F6_*, F4, I8, U8, BOOL, I32 and, as raw encodings, U8, I8, U16, I16; convert it, e.g. x.to(torch.float32)",
+            "F6_*, F4, BOOL and the integers I8 to I64 and U8 to U64; convert it, e.g. x.to(torch.float32)",
             file->path, name, text);
   return NULL;
 }
@@ -314,6 +318,7 @@ static bool read_tensor(archive *file, const char *name, smma_tensor *tensor) {
   if (!check_size(file, name, type, elements, end - begin)) return false;
   tensor->format = type->format;
   tensor->bytes = type->bits < 8 ? 1 : type->bits / 8;
+  tensor->integers = type->integers;
   tensor->data = data = take_data(file, begin, end);
   if (!data) return false;
   if (type->bits >= 8) {

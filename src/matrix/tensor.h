@@ -8,13 +8,17 @@
 #include "io/error.h"
 #include "io/input.h"
 
+/* Whether a file's type is an integer, which is a number or, where the reader's caller says so, an encoding. */
+typedef enum { SMMA_NO_INTEGERS, SMMA_SIGNED_INTEGERS, SMMA_UNSIGNED_INTEGERS } smma_integer_type;
+
 /* What the elements of a file are. NumPy has no names for FP8 and bfloat16 types: such files hold raw encodings whose
-   format the reader's caller must know, and so may files of 8-bit integers. */
+   format the reader's caller must know. */
 typedef struct {
-  smma_format format; /* SMMA_NO_FORMAT: raw encodings of `bytes` bytes each, format not said by the file */
+  smma_format format; /* SMMA_NO_FORMAT: integers of `bytes` bytes that are no format, or raw encodings */
   int bytes;          /* bytes of one element in `data`: 1, 2, 4 or 8 */
   size_t rows, columns;
   void *data; /* row-major, native byte order, one encoding per element (sub-byte types are unpacked); never NULL */
+  smma_integer_type integers;
 } smma_tensor;
 
 /* Reads a one- or two-dimensional tensor; one dimension of n becomes 1 x n. `path` may be "FILE.safetensors:NAME";

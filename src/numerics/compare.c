@@ -6,6 +6,7 @@
 
 #include "host/load.h"
 #include "host/thread.h"
+#include "softmma/softmma.h"
 
 /* How many encodings a finite one is away from zero. */
 static uint64_t units_of(smma_encoding f, uint64_t x) {
@@ -23,10 +24,11 @@ static uint64_t units_between(smma_encoding f, uint64_t x, uint64_t y) {
 smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count) {
   smma_encoding f = smma_encoding_of(format);
   size_t bytes = smma_container_bytes(f);
-  smma_comparison r = {0, 0, 0};
+  smma_comparison r = {0, 0, 0, 0, 0};
   for (size_t i = 0; i < count; i++) {
     uint64_t a = smma_load(bytes, x, i), b = smma_load(bytes, y, i), ulps;
     smma_number u = smma_decode(f, a), v = smma_decode(f, b);
+    if (u.kind == SMMA_FINITE) r.largest = fmax(r.largest, fabs(smma_value(format, a)));
     if (a == b || (u.kind == SMMA_NAN && v.kind == SMMA_NAN)) continue;
     r.different++;
     if (u.kind > SMMA_FINITE || v.kind > SMMA_FINITE) {
@@ -35,8 +37,13 @@ smma_comparison smma_compare_results(smma_format format, const void *x, const vo
     }
     ulps = units_between(f, a, b);
     if (ulps > r.largest_ulps) r.largest_ulps = ulps;
+    r.largest_difference = fmax(r.largest_difference, fabs(smma_value(format, a) - smma_value(format, b)));
   }
   return r;
+}
+
+double smma_relative_difference(smma_comparison c) {
+  return c.largest_difference == 0 ? 0 : c.largest_difference / c.largest;
 }
 
 static double value_of(uint64_t f64_encoding) {

@@ -1,4 +1,4 @@
-/* How far results are from each other, in units in the last place, and from the exact product. */
+/* How far results are from each other, by value and in units in the last place, and from the exact product. */
 #ifndef SMMA_NUMERICS_COMPARE_H
 #define SMMA_NUMERICS_COMPARE_H
 
@@ -10,7 +10,13 @@ typedef struct {
   size_t different;      /* results that are not bit for bit equal; two NaNs count as equal */
   size_t special;        /* of these, results where one is NaN or only one is infinite */
   uint64_t largest_ulps; /* among the others: encodings between them, -0 and +0 next to each other */
+  double largest_difference; /* among the others: |x - y| */
+  double largest;            /* the largest finite |x| of all results */
 } smma_comparison;
+
+/* The largest difference over the largest result: what tells how much results differ, as units in the last place of
+   a result near zero do not. 0 where no finite results differ; infinite where all of x is zero and y is not. */
+double smma_relative_difference(smma_comparison comparison);
 
 /* Compares `count` encodings of one format. */
 smma_comparison smma_compare_results(smma_format format, const void *x, const void *y, size_t count);

@@ -167,15 +167,9 @@ static PyArrayObject *as_known(PyArrayObject *array, const char *what) {
   return result;
 }
 
-PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
-                             smma_overflow overflow) {
-  array = as_known(array, what);
-  return array ? convert(array, array_format_of(array), format, rounding, overflow, NULL) : NULL;
-}
-
-/* As NumPy does where numbers overflow or become NaN; false if the warning is an error. */
+/* Warns where values became something else than a near number; false if the warning is an error. */
 static bool warn_of_loss(const char *what, smma_format format, const smma_conversion *lost) {
-  if (!lost->infinite && !lost->saturated && !lost->nan) return true;
+  if (!lost->infinite && !lost->saturated && !lost->zero && !lost->nan) return true;
   return PyErr_WarnFormat(PyExc_RuntimeWarning, 2,
                           "%s: rounded to %s, %zu values became infinite, %zu saturated, %zu became zero, %zu NaN",
                           what, smma_format_name(format), lost->infinite, lost->saturated, lost->zero, lost->nan) == 0;
@@ -195,6 +189,18 @@ PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format form
   if (!array) return NULL;
   result = convert(array, array_format_of(array), format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
   if (!result || warn_of_loss(what, format, &lost)) return result;
+  Py_DECREF(result);
+  return NULL;
+}
+
+PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
+                             smma_overflow overflow, bool quiet) {
+  smma_conversion lost;
+  PyArrayObject *result;
+  array = as_known(array, what);
+  if (!array) return NULL;
+  result = convert(array, array_format_of(array), format, rounding, overflow, quiet ? NULL : &lost);
+  if (!result || quiet || warn_of_loss(what, format, &lost)) return result;
   Py_DECREF(result);
   return NULL;
 }

@@ -52,9 +52,10 @@ bool array_is_given(PyObject *object, const char *what);
    `array`. */
 PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format);
 
-/* Its values rounded by the caller's rules; an unsigned array holds numbers like any other. Takes over `array`. */
+/* Its values rounded by the caller's rules, with a warning of what is lost unless `quiet`; an unsigned array holds
+   numbers like any other. Takes over `array`. */
 PyArrayObject *array_rounded(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding,
-                             smma_overflow overflow);
+                             smma_overflow overflow, bool quiet);
 
 /* The shape of the arrays' leading axes, all but the last `own` of each, broadcast together as NumPy does. NULL
    entries are left out. Returns the number of axes, or -1. */

@@ -46,7 +46,8 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   return PyBool_FromLong(same);
 }
 
-/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity) of two
+/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity, the
+   largest difference over the largest result of the first) of two
    arrays of one dtype and shape, whose format is named. */
 PyObject *python_difference(PyObject *module, PyObject *arguments) {
   PyArrayObject *one, *other;
@@ -60,7 +61,8 @@ PyObject *python_difference(PyObject *module, PyObject *arguments) {
       !PyArray_SAMESHAPE(one, other) || !PyArray_IS_C_CONTIGUOUS(one) || !PyArray_IS_C_CONTIGUOUS(other))
     return PyErr_Format(PyExc_ValueError, "two arrays of one shape in %s, without gaps, are needed", name);
   d = smma_compare_results(format, PyArray_DATA(one), PyArray_DATA(other), (size_t)PyArray_SIZE(one));
-  return Py_BuildValue("(nKn)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special);
+  return Py_BuildValue("(nKnd)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special,
+                       smma_relative_difference(d));
 }
 
 static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_encoded_matrix *matrix,
@@ -72,7 +74,8 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
     PyErr_Format(PyExc_ValueError, "%s has %d axes; a matrix has two", what, PyArray_NDIM(x));
     Py_CLEAR(x);
   }
-  x = x ? array_as(x, what, format) : NULL;
+  if (x && !array_holds(x, format)) /* the product has warned of what is lost */
+    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true);
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;

@@ -130,11 +130,18 @@ static bool make_matrix(product *p, int operand) {
   return p->operand[operand] != NULL;
 }
 
+/* Bytes of two FP4 each: half as many along K as the other operand has elements. */
+static bool looks_packed(PyArrayObject *x, npy_intp along_k, npy_intp other) {
+  return PyArray_ITEMSIZE(x) == 1 && PyArray_ISINTEGER(x) && 2 * along_k == other;
+}
+
 static bool check_inner(const product *p) {
   const npy_intp columns = columns_of(p->operand[A]), rows = rows_of(p->operand[B]);
   if (p->metadata)
     return columns * 2 == rows || fail_shapes(p, A, B, "of a sparse a the columns must be half of b's rows");
   if (columns == rows) return true;
+  if (looks_packed(p->operand[A], columns, rows) || looks_packed(p->operand[B], rows, columns))
+    return fail_shapes(p, A, B, "K differs; unpack bytes that hold two FP4 each into arrays of ml_dtypes.float4_e2m1fn");
   return fail_shapes(p, A, B, "the columns of a must be the rows of b");
 }
 

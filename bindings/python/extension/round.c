@@ -39,16 +39,16 @@ static int overflow_named(const char *name) {
 PyObject *python_round(PyObject *module, PyObject *arguments) {
   PyObject *x, *dtype;
   const char *mode, *overflow;
-  int rounding, policy;
+  int rounding, policy, quiet;
   smma_format format;
   PyArrayObject *array;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOss", &x, &dtype, &mode, &overflow)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OOssp", &x, &dtype, &mode, &overflow, &quiet)) return NULL;
   format = array_format_named(dtype, "dtype");
   rounding = format == SMMA_NO_FORMAT ? -1 : rounding_named(mode);
   policy = rounding < 0 ? -1 : overflow_named(overflow);
   array = policy < 0 ? NULL : array_of(x);
-  if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, (smma_overflow)policy);
+  if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, (smma_overflow)policy, quiet);
   return array ? PyArray_Return(array) : NULL;
 }
 
@@ -96,7 +96,7 @@ PyObject *python_quantize(PyObject *module, PyObject *arguments) {
     return PyErr_Format(PyExc_ValueError, "%s in blocks of %zd with factors in %s: no block-scaled format", element,
                         block, scale);
   x = array_of(object);
-  x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : NULL;
+  x = x ? array_rounded(x, "x", SMMA_F64, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true) : NULL;
   if (x && PyArray_NDIM(x) == 0) {
     PyErr_SetString(PyExc_ValueError, "x is a number; blocks lie along an axis of an array");
     Py_CLEAR(x);

@@ -57,7 +57,8 @@ def matmul(
 
     **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
     bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named
-    and no integer itself. Where numbers became infinite or NaN, or saturated, a RuntimeWarning says how many.
+    and no integer itself. Where numbers became infinite, zero or NaN, or saturated, a RuntimeWarning says how
+    many.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
     any distance.
 
@@ -235,7 +236,9 @@ def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = 
     becomes of magnitudes that round above the greatest finite one: "saturate", "infinity" (NaN in formats without),
     or "default", which saturates in formats of 8 bits and less.
 
-    Each value is rounded once, from the array's own dtype; integers and booleans count as float64.
+    Each value is rounded once, from the array's own dtype; integers and booleans count as float64. Where values became
+    infinite, zero or NaN, or saturated (NaN, infinity and negative numbers in formats without them), a RuntimeWarning
+    says how many.
 
         >>> import softmma
         >>> softmma.round([0.1, 1000, -3.3], "e4m3fn").astype(float).tolist()
@@ -244,4 +247,4 @@ def round(x: ArrayLike, dtype: Any, mode: str = "nearest-even", overflow: str = 
     Raises LookupError for a format, ValueError for a mode that there is not. Source: ``smma_convert`` of
     softmma/softmma.h.
     """
-    return _core.round(x, dtype, mode, overflow)
+    return _core.round(x, dtype, mode, overflow, False)

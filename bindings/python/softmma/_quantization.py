@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
-from softmma._products import round
 from softmma._units import BLOCK_FORMATS, formats
 
 Side = Literal["a", "b"]
@@ -200,7 +200,7 @@ def prepare(
     if vector:
         x = x[None] if side == "a" else x[:, None]
     if operand.rounds_only and not measure:
-        values = x if operand.is_wide else np.asarray(round(x, operand.format))
+        values = x if operand.is_wide else np.asarray(_core.round(x, operand.format, "nearest-even", "default", True))
         return Prepared(values, None, None, operand, side, vector, None)
     k_last = (side == "a") != across
     x, k_inner, turned = _dense(x, operand, k_last)
@@ -256,6 +256,22 @@ class Quantized(NamedTuple):
     factor: Any
 
 
+def _warn_of_loss(format: str, x: NDArray[Any], values: NDArray[Any], block: int, s: Statistics) -> None:
+    """Warns of what no factor holds: infinity and NaN, saturation beyond the rule's own, blocks that became zero."""
+    special = int(x.size - np.isfinite(x).sum())
+    starts = range(0, x.shape[-1], block)
+    given, kept = (np.add.reduceat(y != 0, starts, -1, np.int64) for y in (x, values)) if x.size else (x, x)
+    zero = int(((given > 0) & (kept == 0)).sum())
+    saturated = s.saturated if format == "nvfp4" else 0  # MX factors let the greatest of a block saturate
+    if special or saturated or zero:
+        warnings.warn(
+            f"x: quantised to {format}, {special} values were infinite or NaN, {saturated} saturated, "
+            f"{zero} blocks became zero, {s.nan} values became NaN",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
 def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None = None) -> Quantized:
     """Splits ``x`` into elements and scale factors of a block-scaled format, in blocks along ``axis``.
 
@@ -276,6 +292,9 @@ def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None 
     Transformer Engine does: scaling "1x16" of `softmma.recipes.Operand`; or with a given ``factor`` for the whole
     array, for instance 1, which leaves the blocks' alone.
 
+    A RuntimeWarning says how many elements were infinite or NaN, saturated in NVFP4, or became NaN, and how many blocks
+    became zero.
+
     Returns ``values``, of x's shape, ``scales``, with one number for each block, and ``factor``. Raises ValueError for
     a format that there is not.
     """
@@ -287,7 +306,8 @@ def quantize(x: ArrayLike, format: str, axis: int = -1, *, factor: float | None 
     element, _, block = BLOCK_FORMATS[format]
     last = np.moveaxis(x, axis, -1)
     rows = last.reshape(last.size // max(last.shape[-1], 1), last.shape[-1])
-    q = prepare(rows if last.size else last, Operand(element, f"1x{block}"), "a", factor=factor)
-    assert q.scales is not None
+    q = prepare(rows if last.size else last, Operand(element, f"1x{block}"), "a", factor=factor, measure=True)
+    assert q.scales is not None and q.statistics is not None
+    _warn_of_loss(format, last.astype(np.float64), q.values.reshape(last.shape), block, q.statistics)
     values, scales = (np.moveaxis(y.reshape(*last.shape[:-1], y.shape[-1]), -1, axis) for y in (q.values, q.scales))
     return Quantized(values, scales, np.float32(1) if q.factor is None else q.factor.item())

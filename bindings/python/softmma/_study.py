@@ -94,8 +94,9 @@ def _label(unit: str | Instruction) -> str:
 class ComparedUnit(NamedTuple):
     """One unit's product beside the first unit's.
 
-    ``different`` results are not the same bits as the first unit's; by ``largest_ulps`` units in the last place at
-    most, but for ``special`` ones where NaN or infinity is on one side. ``error`` is the largest distance from the
+    ``different`` results are not the same bits as the first unit's; ``special`` of them have NaN or infinity on one side.
+    The others differ by at most ``largest_ulps`` units in the last place, and by at most ``largest_difference`` times
+    the first unit's largest result. ``error`` is the largest distance from the
     exact product of the arrays as given, divided by the largest magnitude of that product; ``unit_error`` the same
     for the arrays rounded to the unit's inputs, so that only the unit's part is left. ``left_out`` results took no
     part in ``error`` because they, or the exact ones, are not finite.
@@ -110,6 +111,7 @@ class ComparedUnit(NamedTuple):
     error: float
     unit_error: float
     left_out: int
+    largest_difference: float
 
 
 class Comparison(Sequence[ComparedUnit]):
@@ -134,9 +136,11 @@ class Comparison(Sequence[ComparedUnit]):
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for n, u in enumerate(self.units):
-            differ, ulps = ("-", "-") if n == 0 else (str(u.different), f"{u.largest_ulps} ulp")
+            all_special = u.different and u.special == u.different
+            largest = "-" if n == 0 or all_special else f"{u.largest_difference:.2e}"
+            differ = "-" if n == 0 else str(u.different)
             errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
-            yield u.label, u.instruction._inputs_text(), u.instruction.name, differ, ulps, *errors
+            yield u.label, u.instruction._inputs_text(), u.instruction.name, differ, largest, *errors
 
     def _title(self) -> str:
         return f"{self.units[0].d.size} results in {self.units[0].instruction.d}; differ: from {self.units[0].label}"
@@ -153,13 +157,14 @@ def compare(
     b: ArrayLike,
     on: Sequence[str | Instruction],
     *,
-    in_dtype: Any = "f16",
+    in_dtype: Any = None,
     out_dtype: Any = None,
     threads: int = 0,
 ) -> Comparison:
     """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
 
-    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype``, or instructions: "H100:e4m3",
+    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` (without it the arrays' own format if it has
+    at most 16 bits, else f16), or instructions: "H100:e4m3",
     "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
     have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit.
 
@@ -168,24 +173,39 @@ def compare(
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
-    if not on:
-        raise ValueError("on: the list of GPUs is empty")
+    if isinstance(on, (str, Instruction)) or len(on) < 2:
+        raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
+    in_dtype = _narrow(a, b) if in_dtype is None else in_dtype
+    chosen_units = [_compared(each, in_dtype, out_dtype) for each in on]
+    seen: set[tuple[str, Instruction]] = set()
+    for each, i in zip(on, chosen_units):
+        target = (i.name if isinstance(each, Instruction) else each.partition(":")[0].casefold(), i)
+        if target in seen:
+            raise ValueError(f"on: {_label(each)} is given twice with one instruction; name each target once")
+        seen.add(target)
     units: list[ComparedUnit] = []
-    for each in on:
-        i = _compared(each, in_dtype, out_dtype)
+    for each, i in zip(on, chosen_units):
         x, y = _inputs(a, b, i)
         d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads)
         first = units[0] if units else None
         if first and first.instruction.d != i.d:
             raise ValueError(f"{i.name} has results in {i.d}, {first.label} in {first.instruction.d}; give out_dtype")
-        different, ulps, special = _core.difference(first.d if first else d, d, i.d)
+        different, ulps, special, largest = _core.difference(first.d if first else d, d, i.d)
         error, _, left_out = _core.error(a, b, d, None, None, i.d)
         if i.scale is None:
             unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
         else:
             unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d)
-        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out))
+        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out, largest))
     return Comparison(units)
+
+
+def _narrow(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    """The arrays' own formats, those with names for floating-point numbers of at most 16 bits; "f16" for others."""
+    own = tuple(
+        x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b)
+    )
+    return own[0] if own[0] == own[1] else own
 
 
 class _Input(NamedTuple):

@@ -93,7 +93,7 @@ def test_block_scaled(command, tmp_path, generator):
     name = "tcgen05.m128n8k64.block16.f32.e2m1.e2m1.ue4m3"
     files = [tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "d.npy"]
     scales = ["--scale-a", tmp_path / "sa.npy", "--scale-b", tmp_path / "sb.npy"]
-    command("gemm", "--on", "B200", "--instr", name, *files, *scales)
+    command("gemm", "--on", "B200", "--raw", "--instr", name, *files, *scales)
     for options in {"instr": name}, {}:
         d = softmma.matmul(a, b, on="B200", scale_a=scale_a, scale_b=scale_b, **options)
         np.testing.assert_array_equal(bits(d), bits(np.load(tmp_path / "d.npy")))
@@ -120,6 +120,7 @@ def test_compare(command, tmp_path, generator):
             assert (unit.different, unit.largest_ulps, unit.special) == tuple(
                 pair[key] for key in ("different", "largest_ulps", "special")
             )
+            assert unit.largest_difference == pair["largest_difference"]
 
 
 @pytest.mark.parametrize("gpu", ["H100", "MI250X"])

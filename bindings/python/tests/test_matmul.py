@@ -298,11 +298,19 @@ def test_lossy_inputs():
         softmma.matmul(huge, one, in_dtype="f16")
     with pytest.warns(RuntimeWarning, match="b: rounded to e4m3, 0 values became infinite, 2 saturated"):
         softmma.matmul(one, huge * one, in_dtype="e4m3")
+    with pytest.warns(RuntimeWarning, match="a: rounded to f16, 0 values became infinite, 0 saturated, 4 became zero"):
+        softmma.matmul(tiny, one, in_dtype="f16")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        softmma.matmul(tiny, one, in_dtype="f16")
+        softmma.matmul(one, one, in_dtype="f16")
         with pytest.raises(RuntimeWarning):
             softmma.dot(huge[0], one[0], in_dtype="f16")
+
+
+def test_packed_fp4():
+    """Bytes of two FP4 have half of K's elements."""
+    with pytest.raises(ValueError, match="K differs; unpack bytes that hold two FP4 each"):
+        softmma.matmul(np.zeros((1, 2), np.uint8), np.ones((4, 1), softmma.dtype("e2m1")), on="B200", in_dtype="e2m1")
 
 
 def test_options(generator):

@@ -163,3 +163,28 @@ def test_custom_unit_in_formats_spelled_out(generator):
     np.testing.assert_array_equal(d, (a @ b).astype(np.float32))
     codes = softmma.round(a, "e2m4-finite")
     np.testing.assert_array_equal(softmma.matmul(codes, softmma.round(b, "e3m4"), on=unit), d)
+
+
+@pytest.mark.parametrize(
+    "x, name, words",
+    [
+        (-1, "ue8m0", "1 saturated"),
+        (-1, "ue4m3", "1 became zero"),
+        (-1, "u8", "1 became zero"),
+        (float("nan"), "e2m1", "1 saturated"),
+        (float("inf"), "e4m3", "1 saturated"),
+        (float("nan"), "s8", "1 (saturated|became zero)"),
+        (1e9, "f16", "1 values became infinite"),
+        (1e-9, "f16", "1 became zero"),
+    ],
+)
+def test_losses_are_told(x, name, words):
+    with pytest.warns(RuntimeWarning, match=words):
+        softmma.round(x, name)
+
+
+@pytest.mark.parametrize("x", [float("inf"), float("nan")])
+@pytest.mark.parametrize("name", ["nvfp4", "mxfp4", "mxfp8_e4m3", "mxfp6_e2m3"])
+def test_special_values_in_blocks_are_told(x, name):
+    with pytest.warns(RuntimeWarning, match="1 values were infinite or NaN"):
+        softmma.quantize([x, *[1.0] * 31], name)

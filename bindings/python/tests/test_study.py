@@ -50,6 +50,29 @@ def test_compare(generator):
     np.testing.assert_array_equal(table.pairs(), table.pairs().T)
 
 
+@pytest.mark.parametrize("name", ["bf16", "f16", "e4m3"])
+def test_compare_in_the_arrays_format(name):
+    """An array's own format of at most 16 bits is multiplied in; others in f16."""
+    one = np.ones((2, 2), softmma.dtype(name))
+    assert {u.instruction.a for u in softmma.compare(one, one, ["H100", "H200", "B200"])} == {name}
+    assert softmma.compare(one.astype(np.float32), np.int16([[1], [2]]), ["H100", "A100"])[1].instruction.a == "f16"
+
+
+def test_compare_shows_no_sign_flips():
+    """A result near zero that changes sign is billions of units in the last place away, and near."""
+    a = np.array([[2.0**-12, 1, 1, 1], [1, 0, 0, 0]], np.float16)
+    b = np.array([[-1], [2048], [-2048], [0]], np.float16)
+    comparison = softmma.compare(a, b, ["V100", "H100"])
+    assert "ulp" not in repr(comparison)
+    assert all(u.largest_difference <= 2.0**-11 for u in comparison)
+
+
+@pytest.mark.parametrize("on", ["H100", ["H100"], ["H100", "h100"], []])
+def test_compare_of_nothing(on):
+    with pytest.raises(ValueError, match="on: "):
+        softmma.compare(np.eye(2), np.eye(2), on)
+
+
 def test_compare_in_blocks(generator):
     a, b = generator.standard_normal((20, 100)), generator.standard_normal((100, 12))
     units = softmma.compare(a, b, ["B200:nvfp4", "B200:mxfp8:mxfp4", "H100:e4m3:e5m2"])
@@ -64,10 +87,10 @@ def test_compare_in_blocks(generator):
 def test_compare_errors():
     with pytest.raises(ValueError, match=r"a is \(3,\)"):
         softmma.compare([1, 2, 3], np.eye(3), ["H100"])
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="not a list of two targets or more"):
         softmma.compare(np.eye(3), np.eye(3), [])
     with pytest.raises(ValueError, match=r"a is \(2, 3\) and b is \(2, 3\)"):
-        softmma.compare(np.ones((2, 3)), np.ones((2, 3)), ["H100"])
+        softmma.compare(np.ones((2, 3)), np.ones((2, 3)), ["H100", "A100"])
     with pytest.raises(ValueError, match="results in f16, H100 in f32"):
         softmma.compare(np.eye(3), np.eye(3), ["H100", softmma.instruction("H100", "HMMA.16816.F16")])
 
