@@ -54,6 +54,7 @@ def explain(
     out_dtype: Any = None,
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
+    round_in: str | None = None,
 ) -> Explanation:
     """d = c + sum of a[k] b[k] as one would draw it on paper: what alignment keeps and cuts, the sum, the rounding.
 
@@ -75,7 +76,7 @@ def explain(
     pairs = [(units[n % len(units)], names[n % len(names)]) for n in range(count)]
     labels = [_label(u if count == 1 or len(units) > 1 else i) for u, i in pairs]
     request = tuple((label, u, i, in_dtype, out_dtype) for label, (u, i) in zip(labels, pairs))
-    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request))
+    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request, round_in))
 
 
 def _several(one: Any) -> Sequence[Any]:
@@ -108,6 +109,8 @@ class ComparedUnit(NamedTuple):
     error: float
     unit_error: float
     left_out: int
+    round_in: str | None = None
+    """As given to `compare`."""
 
 
 class Comparison(Sequence[ComparedUnit]):
@@ -134,7 +137,8 @@ class Comparison(Sequence[ComparedUnit]):
         for n, u in enumerate(self.units):
             differ, ulps = ("-", "-") if n == 0 else (str(u.different), f"{u.largest_ulps} ulp")
             errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
-            yield u.label, u.instruction._inputs_text(), u.instruction.name, differ, ulps, *errors
+            inputs = u.instruction._inputs_text() + (f", {u.round_in}" if u.round_in else "")
+            yield u.label, inputs, u.instruction.name, differ, ulps, *errors
 
     def _title(self) -> str:
         return f"{self.units[0].d.size} results in {self.units[0].instruction.d}; differ: from {self.units[0].label}"
@@ -154,12 +158,14 @@ def compare(
     in_dtype: Any = "f16",
     out_dtype: Any = None,
     threads: int = 0,
+    round_in: str | Sequence[str | None] | None = None,
 ) -> Comparison:
     """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
 
     ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype``, or instructions: "H100:e4m3",
     "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
-    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit.
+    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit. ``round_in``,
+    as in `matmul`, is one for all or a list of one for each.
 
     Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
     """
@@ -168,21 +174,24 @@ def compare(
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
     if not on:
         raise ValueError("on: the list of GPUs is empty")
+    modes = [round_in] * len(on) if round_in is None or isinstance(round_in, str) else [*round_in]
+    if len(modes) != len(on):
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} units; give one for all, or one for each")
     units: list[ComparedUnit] = []
-    for each in on:
+    for each, mode in zip(on, modes):
         i = _compared(each, in_dtype, out_dtype)
         x, y = _inputs(a, b, i)
-        d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads)
+        d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads, round_in=mode)
         first = units[0] if units else None
         if first and first.instruction.d != i.d:
             raise ValueError(f"{i.name} has results in {i.d}, {first.label} in {first.instruction.d}; give out_dtype")
         different, ulps, special = _core.difference(first.d if first else d, d, i.d)
-        error, _, left_out = _core.error(a, b, d, None, None, i.d)
+        error, _, left_out = _core.error(a, b, d, None, None, i.d, "nearest-even")
         if i.scale is None:
-            unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
+            unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d, mode or _core.operand_rounding(i, i.a))
         else:
-            unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d)
-        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out))
+            unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d, "nearest-even")
+        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out, mode))
     return Comparison(units)
 
 
