@@ -176,7 +176,7 @@ def compare(
         raise ValueError("on: the list of GPUs is empty")
     modes = [round_in] * len(on) if round_in is None or isinstance(round_in, str) else [*round_in]
     if len(modes) != len(on):
-        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} units; give one for all, or one for each")
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} units; give one, or one for each")
     units: list[ComparedUnit] = []
     for each, mode in zip(on, modes):
         i = _compared(each, in_dtype, out_dtype)

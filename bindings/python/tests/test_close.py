@@ -184,8 +184,8 @@ def test_rounding_of_operands(mode):
     assert units[1].d.tolist() == ROUNDED[mode] and units[1].unit_error == 0 and f"tf32, {mode}" in str(units)
     unit = softmma.recipes.Unit("A100", softmma.recipes.recipe("tf32", round_in=mode))
     for measure in False, True:
-        a, b = unit.prepare(TIES, "activations", "forward", "a", measure=measure), unit.prepare(eye, "weights", "forward", "b")
-        assert unit.multiply(a, b).tolist() == ROUNDED[mode]
+        a = unit.prepare(TIES, "activations", "forward", "a", measure=measure)
+        assert unit.multiply(a, unit.prepare(eye, "weights", "forward", "b")).tolist() == ROUNDED[mode]
     softmma.assert_close(d, TIES, eye, **of)
     softmma.assert_close(d, TIES, eye, round_in=mode, **of)
     for other in ROUNDED:
@@ -201,7 +201,10 @@ def test_rounding_of_operands(mode):
 def test_usual_rounding_of_operands():
     """cuBLAS rounds ties of tf32 away (RTX 3090: 1025), XF32 is cut, all else goes to nearest even; NaN stays NaN."""
     one = np.ones((1, 1), np.float32)
-    product = lambda x, gpu, format, **more: softmma.matmul(np.float32([[x]]), one, on=gpu, in_dtype=format, **more).item()
+
+    def product(x, gpu, format, **more):
+        return softmma.matmul(np.float32([[x]]), one, on=gpu, in_dtype=format, **more).item()
+
     assert product(1024.5, "RTX 3090", "tf32") == 1025 and product(-1024.5, "H100", "tf32") == -1025
     assert product(1024.9, "MI300X", "tf32") == 1024
     assert product(2049, "A100", "f16") == 2048 and product(2049, "A100", "f16", round_in="toward-positive") == 2050
