@@ -336,6 +336,70 @@ of f16 files|19 22 43 50|--on V100 --in f16 A16.npy B16.npy
 both transposed|23 31 34 46|--on V100 --in f16 A.npy B.npy --transpose-a --transpose-b
 -t|19 22 43 50|--on V100 --in f16 A.npy B.npy -t 1
 END
+# How A and B become TF32: 2049, 2051 and 4098 lie halfway between two of its numbers.
+npy T.npy '<f4' '(2, 2)' "$(f32 2049 -2049 2051 4098)"
+npy I.npy '<f4' '(2, 2)' "$(f32 1 0 0 1)"
+order=True npy TF.npy '<f4' '(2, 2)' "$(f32 2049 2051 -2049 4098)"
+while IFS='|' read -r options d; do
+  # shellcheck disable=SC2086 # options and numbers, one argument each
+  if runs 0 gemm --in tf32 $options I.npy -o D.npy && holds D.npy "$(f32 $d)"; then
+    pass "gemm rounds $options"
+  else
+    fail "gemm rounds $options" "$(cat in/stderr); $(od -An -v -tx1 -j128 D.npy)"
+  fi
+done <<'END'
+--on A100 T.npy|2050 -2050 2052 4100
+--on RTX3090 TF.npy|2050 -2050 2052 4100
+--on A100 --round-in default T.npy|2050 -2050 2052 4100
+--on A100 --round-in nearest-away --memory 100000 T.npy|2050 -2050 2052 4100
+--on A100 --round-in nearest-even T.npy|2048 -2048 2052 4096
+--on A100 --round-in toward-zero T.npy|2048 -2048 2050 4096
+--on H100 --round-in toward-zero --memory 100000 TF.npy|2048 -2048 2050 4096
+--on A100 --round-in toward-positive T.npy|2050 -2048 2052 4100
+--on A100 --round-in toward-negative T.npy|2048 -2050 2050 4096
+--on MI300X T.npy|2048 -2048 2050 4096
+--on MI300X --round-in nearest-away T.npy|2050 -2050 2052 4100
+END
+echo '{"softmma-plan": 1, "name": "p", "round_in": "toward-zero"}' >round.json
+runs 0 gemm --on A100 --in tf32 --plan round.json T.npy I.npy -o D.npy
+check "a plan's round_in" holds D.npy "$(f32 2048 -2048 2050 4096)"
+runs 0 gemm --on A100 --in tf32 --plan round.json --round-in nearest-away T.npy I.npy -o D.npy
+check '--round-in goes before it' holds D.npy "$(f32 2050 -2050 2052 4100)"
+runs 0 gemm --on A100 --in f16 T.npy I.npy -o D.npy
+check 'f16 stays to nearest even' holds D.npy "$(f32 2048 -2048 2052 4096)"
+runs 0 gemm --on A100 --in f16 --round-in toward-zero T.npy I.npy -o D.npy
+check 'f16 toward zero' holds D.npy "$(f32 2048 -2048 2050 4096)"
+gives 'a value of dot' 0 '^0x45002000 ' dot --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32 -a '2049 0*3' -b '1 0*3'
+gives 'a value of dot as asked for' 0 '^0x45000000 ' \
+  dot --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32 -a '2049 0*3' -b '1 0*3' --round-in toward-zero
+gives 'compare one unit in two modes' 1 '^A100 +tf32, toward-zero .* 4 \(100.0 %\)' \
+  compare --on A100,A100 --in tf32 --round-in nearest-away,toward-zero T.npy I.npy
+gives 'trace them' 1 'A100 toward-zero' trace --on A100,A100 --in tf32 --round-in default,toward-zero T.npy I.npy --at 0,0
+gives 'tolerance of a mode' 0 'tf32, toward-zero' tolerance --on A100 --in tf32 --round-in toward-zero T.npy I.npy
+gives 'a note of the mode' 0 '2050' explain --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32 -a '2049 0*3' -b '1 0*3'
+fails 'no such mode' "'up' is no rounding mode; give nearest-even" gemm --on A100 --in tf32 --round-in up T.npy I.npy -o D.npy
+fails 'modes and targets' '2 rounding modes for 3 targets' \
+  compare --on A100,H100,B200 --in tf32 --round-in nearest-away,toward-zero T.npy I.npy
+fails 'a mode of blocks' 'a rule of their own' gemm --on B200 --in nvfp4 --round-in toward-zero T.npy I.npy -o D.npy
+fails 'a mode of encodings' 'gives encodings' \
+  dot --on A100 --instr mma.m16n8k4.f32.tf32.tf32.f32 -a '0*4' -b '0*4' --hex --round-in toward-zero
+fails 'a mode of random data' 'it is for files' tolerance --on A100 --in tf32 --round-in toward-zero
+fails 'a mode of an accurate product' 'computes A B alone' \
+  gemm --on A100 --in f16 --method words --words 2 --round-in toward-zero T.npy I.npy -o D.npy
+for mode in nearest-even nearest-away toward-zero toward-negative toward-positive; do
+  runs 0 gemm --on A100 --in tf32 --round-in "$mode" T.npy I.npy -o D.npy
+  runs 0 match --on A100 --in tf32 T.npy I.npy D.npy -o found.json --json
+  check "match finds $mode" [ "$(sed -n 's/^  "round_in": "\(.*\)",$/\1/p' in/stdout)" = "$mode" ]
+  runs 0 gemm --on A100 --in tf32 --plan found.json T.npy I.npy -o again.npy
+  check "the plan says $mode" cmp D.npy again.npy
+  gives "a claim of $mode" 0 "\"round_in\": \"$mode\"" match --in tf32 --claim A100:tf32 T.npy I.npy D.npy
+done
+gives 'match in one mode' 1 '^none' match --on A100 --in tf32 --round-in nearest-even T.npy I.npy D.npy
+gives 'match in no mode' 1 'each of these ways: nearest-away, toward-zero, nearest-even, toward-negative, toward-positive' \
+  match --on A100 --in tf32 T.npy I.npy T.npy
+runs 1 match --on A100 --in tf32 I.npy I.npy T.npy
+check 'match of exact matrices names no mode' [ -z "$(grep rounded in/stdout)" ]
+
 gives 'gemm prints a summary' 0 '^D\.npy: 2 x 2 \(f32\), K = 2, on volta, mma\.m8n8k4\.f32\.f16\.f16\.f32; ' \
   gemm --on V100 --in f16 A16.npy B16.npy -o D.npy
 check 'gemm notes nothing where nothing is rounded' silent

@@ -48,6 +48,7 @@ static void check_there_and_back(const char *members) {
 static void test_there_and_back(void **state) {
   (void)state;
   check_there_and_back("\"start\": \"c\"");
+  check_there_and_back("\"round_in\": \"nearest-away\", \"d\": \"f16\"");
   check_there_and_back("\"sources\": [\"one\", \"two\"], \"d\": \"bf16\", \"group\": 8");
   check_there_and_back(
       "\"lost_tail\": 64, \"sum\": [{\"deal\": \"contiguous\", \"parts\": 9, \"grain\": 64, \"stored\": \"d\"},"
@@ -647,6 +648,25 @@ static void test_lost_tail(void **state) {
 }
 
 /* What a plan does not take is refused, and D left alone. */
+/* How A and B are rounded: by the plan, or as the unit's library does. */
+static void test_operand_rounding(void **state) {
+  const smma_instruction *nvidia = smma_find("A100", "mma.m16n8k8.f32.tf32.tf32.f32");
+  const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_16x16x8_xf32");
+  smma_plan *silent = plan_of("\"start\": \"c\""), *even = plan_of("\"round_in\": \"nearest-even\""),
+            *zero = plan_of("\"round_in\": \"toward-zero\"");
+  (void)state;
+  assert_int_equal(smma_operand_rounding(nvidia, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
+  assert_int_equal(smma_operand_rounding(nvidia, silent, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
+  assert_int_equal(smma_operand_rounding(nvidia, even, SMMA_TF32), SMMA_ROUND_NEAREST_EVEN);
+  assert_int_equal(smma_operand_rounding(amd, NULL, SMMA_TF32), SMMA_ROUND_TOWARD_ZERO);
+  assert_int_equal(smma_operand_rounding(NULL, NULL, SMMA_TF32), SMMA_ROUND_NEAREST_AWAY);
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
+    if (f != SMMA_TF32) assert_int_equal(smma_operand_rounding(nvidia, NULL, (smma_format)f), SMMA_ROUND_NEAREST_EVEN);
+    assert_int_equal(smma_operand_rounding(amd, zero, (smma_format)f), SMMA_ROUND_TOWARD_ZERO);
+  }
+  smma_plan_free(silent), smma_plan_free(even), smma_plan_free(zero);
+}
+
 static void test_refused_arguments(void **state) {
   static product p;
   smma_gemm_arguments *g = &p.with;
@@ -690,6 +710,7 @@ int main(void) {
       cmocka_unit_test(test_products),
       cmocka_unit_test(test_simple_cases),
       cmocka_unit_test(test_refused_arguments),
+      cmocka_unit_test(test_operand_rounding),
       cmocka_unit_test(test_configurations),
       cmocka_unit_test(test_recorded_shapes),
       cmocka_unit_test(test_cuda_cores),

@@ -38,11 +38,11 @@ static const double *matrix(const mxArray *from, const char *what) {
 }
 
 /* factor * from, rounded to a format. MEX frees the memory at an error, too. */
-static void *rounded(smma_format format, double factor, const double *from, size_t count) {
+static void *rounded(smma_format format, smma_rounding rounding, double factor, const double *from, size_t count) {
   double *scaled = mxMalloc((count ? count : 1) * sizeof *scaled);
   void *to = mxMalloc((count ? count : 1) * smma_format_bytes(format));
   for (size_t i = 0; i < count; i++) scaled[i] = factor == 1 ? from[i] : factor * from[i];
-  smma_convert(SMMA_F64, scaled, format, to, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
+  smma_convert(SMMA_F64, scaled, format, to, count, rounding, SMMA_OVERFLOW_DEFAULT, NULL);
   mxFree(scaled);
   return to;
 }
@@ -85,9 +85,9 @@ void mexFunction(int outputs, mxArray *output[], int inputs, const mxArray *inpu
     mexErrMsgIdAndTxt("softmma:size", "C is %lu x %lu, A B is %lu x %lu", (unsigned long)mxGetM(input[5]),
                       (unsigned long)mxGetN(input[5]), (unsigned long)g.m, (unsigned long)g.n);
   g.order_a = g.order_b = g.order_c = g.order_d = SMMA_COLUMN_MAJOR;
-  g.a = rounded(info.a, alpha, a, g.m * g.k);
-  g.b = rounded(info.b, 1, b, g.k * g.n);
-  if (c) g.c = rounded(info.c, beta, c, g.m * g.n);
+  g.a = rounded(info.a, smma_operand_rounding(instruction, NULL, info.a), alpha, a, g.m * g.k);
+  g.b = rounded(info.b, smma_operand_rounding(instruction, NULL, info.b), 1, b, g.k * g.n);
+  if (c) g.c = rounded(info.c, SMMA_ROUND_NEAREST_EVEN, beta, c, g.m * g.n);
   g.d = d = mxMalloc((g.m * g.n ? g.m * g.n : 1) * smma_format_bytes(info.d));
   status = smma_gemm(instruction, &g);
   if (status != SMMA_OK) mexErrMsgIdAndTxt("softmma:gemm", "%s", smma_status_text(status));

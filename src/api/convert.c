@@ -6,6 +6,8 @@
 #include "host/float.h"
 #include "host/load.h"
 #include "isa/format_name.h"
+#include "isa/key.h"
+#include "plan/plan.h"
 #include "softmma/softmma.h"
 
 /* ---- By the core: any value, any rounding ---- */
@@ -67,7 +69,7 @@ static uint64_t convert(const conversion *c, uint64_t x, smma_conversion *counts
   return y;
 }
 
-/* ---- To nearest even, without overflow ---- */
+/* ---- To nearest or toward zero, without overflow ---- */
 
 enum { BLOCK = 64 };
 
@@ -78,11 +80,17 @@ typedef struct {
   int ignored, fraction_bits, last;   /* last: the exponent of a subnormal's last bit */
   uint64_t to_sign, to_sign_of_zero, to_largest;
   int to_ignored, to_fraction_bits, to_least; /* to_least: the exponent of the least normal number */
+  smma_rounding rounding;                     /* one that has_rounder allows */
 } rounder;
 
 static bool is_floating(smma_encoding f) { return f.sign_bits && f.exponent_bits; }
 
-static rounder rounder_between(smma_encoding from, smma_encoding to) {
+static bool has_rounder(smma_rounding rounding) {
+  return rounding == SMMA_ROUND_NEAREST_EVEN || rounding == SMMA_ROUND_TOWARD_ZERO ||
+         rounding == SMMA_ROUND_NEAREST_AWAY;
+}
+
+static rounder rounder_between(smma_encoding from, smma_encoding to, smma_rounding rounding) {
   const uint64_t sign = (uint64_t)1 << (from.exponent_bits + from.fraction_bits);
   const uint64_t to_sign = (uint64_t)1 << (to.exponent_bits + to.fraction_bits);
   return (rounder){.fields = sign - 1,
@@ -97,7 +105,16 @@ static rounder rounder_between(smma_encoding from, smma_encoding to) {
                    .to_largest = smma_largest_fields(to),
                    .to_ignored = to.ignored_bits,
                    .to_fraction_bits = to.fraction_bits,
-                   .to_least = 1 - to.bias};
+                   .to_least = 1 - to.bias,
+                   .rounding = rounding};
+}
+
+/* What is added to a significand before its `shift` last bits are cut off: ties go to even, away from zero or toward
+ * it. */
+static inline uint64_t carry_of(smma_rounding rounding, uint64_t significand, int shift) {
+  const uint64_t half = (uint64_t)1 << (shift - 1);
+  if (rounding == SMMA_ROUND_TOWARD_ZERO) return 0;
+  return rounding == SMMA_ROUND_NEAREST_AWAY ? half : half - 1 + (significand >> shift & 1);
 }
 
 /* As smma_encode rounds a finite number; false, with nothing done, if it is none or becomes none. */
@@ -111,7 +128,7 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
   uint64_t kept, rounded, sign = r->to_sign;
   bool changed = false;
   if (shift > 0) {
-    kept = (significand + ((uint64_t)1 << (shift - 1)) - 1 + (significand >> shift & 1)) >> shift;
+    kept = (significand + carry_of(r->rounding, significand, shift)) >> shift;
     changed = kept << shift != significand;
   } else {
     kept = significand << -shift;
@@ -267,7 +284,7 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   conversion c = {
       from_format, to_format, smma_encoding_of(from_format), smma_encoding_of(to_format), rounding, overflow,
       {0, 0},      {0, 0},    conversion_counts != NULL};
-  const bool fast = rounding == SMMA_ROUND_NEAREST_EVEN && is_floating(c.from) && is_floating(c.to);
+  const bool fast = has_rounder(rounding) && is_floating(c.from) && is_floating(c.to);
   void (*volatile floats)(const conversion *, const rounder *, const void *, void *, size_t, smma_conversion *) =
       convert_floats; /* a call that stays where it is */
   smma_conversion counts = {0};
@@ -277,8 +294,9 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
       (unsigned)overflow > SMMA_OVERFLOW_INFINITY)
     return SMMA_INVALID_ARGUMENT;
   c.least = least_of(to_format, c.to), c.greatest = greatest_of(to_format, c.to);
-  r = rounder_between(c.from, c.to);
-  if (fast && from_format == SMMA_F32 && c.to.fraction_bits < 23 && !smma_is_spelled(to_format)) {
+  r = rounder_between(c.from, c.to, rounding);
+  if (fast && rounding == SMMA_ROUND_NEAREST_EVEN && from_format == SMMA_F32 && c.to.fraction_bits < 23 &&
+      !smma_is_spelled(to_format)) {
     const smma_float_state state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     floats(&c, &r, from, to, count, &counts);
     smma_float_leave(state);
@@ -287,4 +305,10 @@ smma_status smma_convert(smma_format from_format, const void *from, smma_format 
   }
   if (conversion_counts) *conversion_counts = counts;
   return SMMA_OK;
+}
+
+smma_rounding smma_operand_rounding(const smma_instruction *instruction, const smma_plan *plan, smma_format format) {
+  if (plan && plan->has_operand_rounding) return plan->operand_rounding;
+  if (format != SMMA_TF32) return SMMA_ROUND_NEAREST_EVEN;
+  return instruction && instruction->family == SMMA_FAMILY_MFMA ? SMMA_ROUND_TOWARD_ZERO : SMMA_ROUND_NEAREST_AWAY;
 }

@@ -6,6 +6,7 @@
 #include "cli/matrices.h"
 #include "cli/plans.h"
 #include "cli/target.h"
+#include "isa/key.h"
 #include "numerics/compare.h"
 
 enum { MOST_UNITS = 32 };
@@ -16,6 +17,7 @@ typedef struct {
   char inputs[SMMA_INPUTS_TEXT_SIZE];
   char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* with the plan */
   smma_target_plan *plan;
+  smma_target_rounding rounding;
   smma_tensor a, b, d;
   smma_comparison difference;          /* from the first unit */
   smma_product_error error, own_error; /* against the exact product of the files, and of the rounded inputs */
@@ -71,12 +73,26 @@ static void add_units(comparison *x, const char *list) {
   }
 }
 
+/* How A and B are rounded is shown where --round-in says it. */
+static void add_roundings(comparison *x, const char *list) {
+  const smma_instruction *instructions[MOST_UNITS];
+  smma_target_rounding rounding[MOST_UNITS];
+  for (int i = 0; i < x->units; i++) instructions[i] = x->unit[i].instruction;
+  smma_require_roundings(list, instructions, x->plan, (size_t)x->units, rounding);
+  for (int i = 0; i < x->units; i++) {
+    unit *u = &x->unit[i];
+    u->rounding = rounding[i];
+    if (list) smma_append_text(u->shown, sizeof u->shown, ", %s", smma_roundings[rounding[i].a]);
+  }
+}
+
 static void refuse_single(const comparison *x) {
   if (x->units < 2) smma_die("--on: one target has nothing to be compared with; for example --on V100,A100,H100");
   for (int i = 0; i < x->units; i++)
     for (int j = 0; j < i; j++)
-      smma_refuse_same_target(x->unit[i].label, x->unit[i].instruction, &x->plan[i], x->unit[j].label,
-                              x->unit[j].instruction, &x->plan[j]);
+      if (smma_same_rounding(x->unit[i].rounding, x->unit[j].rounding))
+        smma_refuse_same_target(x->unit[i].label, x->unit[i].instruction, &x->plan[i], x->unit[j].label,
+                                x->unit[j].instruction, &x->plan[j]);
 }
 
 /* Plans may have another D than the instruction, but all units' results are of one format. */
@@ -114,7 +130,7 @@ static void settle_raw(smma_tensor *t, smma_format in, const char *what, const c
 /* Whether an earlier unit has the same input formats, so that its rounding has been noted. */
 static bool format_told(const comparison *x, const unit *u) {
   for (const unit *earlier = x->unit; earlier < u; earlier++)
-    if (strcmp(earlier->inputs, u->inputs) == 0) return true;
+    if (strcmp(earlier->inputs, u->inputs) == 0 && smma_same_rounding(earlier->rounding, u->rounding)) return true;
   return false;
 }
 
@@ -169,8 +185,8 @@ static void run_unit(comparison *x, unit *u) {
     smma_blocks_free(&a);
     smma_blocks_free(&b);
   } else {
-    u->a = smma_matrix_as(&x->a, u->instruction->a, "A", x->path[0], told);
-    u->b = smma_matrix_as(&x->b, u->instruction->b, "B", x->path[1], told);
+    u->a = smma_matrix_rounded(&x->a, u->instruction->a, u->rounding.a, "A", x->path[0], told);
+    u->b = smma_matrix_rounded(&x->b, u->instruction->b, u->rounding.b, "B", x->path[1], told);
     g.a = u->a.data, g.b = u->b.data;
     multiply(x, u, &g);
   }
@@ -309,10 +325,11 @@ static void print_json(const comparison *x) {
   for (int i = 0; i < x->units; i++) {
     const unit *u = &x->unit[i];
     json_t *plan = x->planned ? smma_json_text(u->plan->text) : NULL;
-    json_array_append_new(units, json_pack("{s:o, s:o, s:s, s:s, s:o*, s:o, s:o}", "on", smma_json_text(u->label),
+    const char *rounding = u->instruction->scale_block ? NULL : smma_roundings[u->rounding.a];
+    json_array_append_new(units, json_pack("{s:o, s:o, s:s, s:s, s:s*, s:o*, s:o, s:o}", "on", smma_json_text(u->label),
                                            "arch", smma_json_text(smma_arch_name(u->instruction)), "instruction",
-                                           u->instruction->name, "in", u->inputs, "plan", plan, "error",
-                                           error_json(u->error), "unit_error", error_json(u->own_error)));
+                                           u->instruction->name, "in", u->inputs, "round_in", rounding, "plan", plan,
+                                           "error", error_json(u->error), "unit_error", error_json(u->own_error)));
     for (int j = 0; j < i; j++) {
       json_t *pair = difference_json(smma_compare_results(x->d, x->unit[j].d.data, u->d.data, x->m * x->n));
       json_object_set_new(pair, "first", json_integer(j));
@@ -326,7 +343,7 @@ static void print_json(const comparison *x) {
 
 int smma_command_compare(int argc, const char **argv) {
   static comparison x;
-  const char *gpus = NULL, *in = "f16", *out = NULL, *plans = NULL, **paths;
+  const char *gpus = NULL, *in = "f16", *out = NULL, *plans = NULL, *roundings = NULL, **paths;
   int json = 0;
   bool same;
   struct poptOption options[] = {
@@ -339,6 +356,7 @@ int smma_command_compare(int argc, const char **argv) {
        "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
        "FILE|NAME,..."},
       SMMA_RAW_OPTION,
+      SMMA_ROUND_IN_OPTION(&roundings, "MODE,..."),
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
       POPT_TABLEEND};
   paths =
@@ -350,6 +368,7 @@ int smma_command_compare(int argc, const char **argv) {
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));
   if (x.units == 0) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
   add_plans(&x, plans);
+  add_roundings(&x, roundings);
   refuse_single(&x);
   load_matrices(&x, paths);
   for (int i = 0; i < x.units; i++) smma_check_plan(x.unit[i].plan, x.unit[i].instruction, x.k);

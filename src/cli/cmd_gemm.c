@@ -39,12 +39,13 @@ static smma_tensor take_as(smma_tensor *file, smma_format wanted, const char *wh
 }
 
 /* A or B: with --method fallback rounded to the format of --in first, which the instruction's holds exactly. */
-static smma_tensor take_data(const smma_gemm_options *o, smma_tensor *file, smma_format wanted, const char *what,
-                             const char *path) {
-  smma_tensor narrow;
-  if (!smma_method_is(&o->method, "fallback")) return take_as(file, wanted, what, path, false);
-  narrow = take_as(file, smma_require_format(o->in, "--in"), what, path, false);
-  return take_as(&narrow, wanted, what, path, true);
+static smma_tensor take_data(const smma_gemm_options *o, smma_tensor *file, smma_format wanted, smma_rounding rounding,
+                             const char *what, const char *path) {
+  const bool narrows = smma_method_is(&o->method, "fallback");
+  const smma_format first = narrows ? smma_require_format(o->in, "--in") : wanted;
+  smma_tensor t = smma_matrix_rounded(file, first, rounding, what, path, false);
+  smma_tensor_free(file);
+  return narrows ? take_as(&t, wanted, what, path, true) : t;
 }
 
 static int show_progress(size_t done, size_t all, void *context) {
@@ -83,6 +84,7 @@ static void check_no_others(const smma_gemm_options *o) {
                        : o->beta != 1             ? "--beta"
                        : o->scaling               ? "--scaling"
                        : o->scale_a || o->scale_b ? "--scale-a, --scale-b"
+                       : o->round_in              ? "--round-in"
                                                   : NULL;
   if (option) smma_die("%s: --method %s computes A B alone; leave it out", option, o->method.method);
 }
@@ -200,8 +202,8 @@ static void load_operands(const smma_gemm_options *o, const char **paths, smma_g
     take_blocks(&b, o->transpose_b, smma_input_of(i, false), "B", paths[1], &p->b, &p->scale_b);
     return;
   }
-  p->a = take_data(o, &a, i->a, "A", paths[0]);
-  p->b = take_data(o, &b, i->b, "B", paths[1]);
+  p->a = take_data(o, &a, i->a, p->rounding.a, "A", paths[0]);
+  p->b = take_data(o, &b, i->b, p->rounding.b, "B", paths[1]);
 }
 
 void smma_gemm_fill(const smma_gemm_options *o, smma_gemm_product *p) {
@@ -279,6 +281,7 @@ static int run(const smma_gemm_options *o, const char **paths) {
   smma_check_kernel(o->kernel);
   p.method = smma_choose_method(&o->method, p.instruction);
   if (o->plan) p.plan = smma_require_plan(o->plan, p.instruction);
+  smma_require_roundings(o->round_in, &p.instruction, &(smma_target_plan){.plan = p.plan}, 1, &p.rounding);
   check_options(o, &p);
   if (smma_ranks() > 1 || o->memory)
     smma_gemm_in_pieces(o, paths, &p);
@@ -314,6 +317,7 @@ int smma_command_gemm(int argc, const char **argv) {
        "how the library around the instruction sums: parts of K, their order, an epilogue (docs/plans.md); or of a "
        "library, by name",
        "FILE|NAME"},
+      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE"),
       {"bias", 0, POPT_ARG_STRING, &o.bias, 0, "a row of N numbers, for a plan's epilogue", "FILE"},
       {"scale-d", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.scale_d, 0, "likewise, a factor of D", "X"},
       SMMA_RAW_OPTION,

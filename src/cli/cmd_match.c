@@ -11,12 +11,19 @@
 #include "cluster/ranks.h"
 #include "host/load.h"
 #include "io/sha256.h"
+#include "isa/key.h"
 #include "match/match.h"
 
-enum { MOST_INSTRUCTIONS = 8192, MOST_THREADS = 1024, MOST_SHOWN = 8, FEW_ULPS = 1000 };
+enum {
+  MOST_INSTRUCTIONS = 8192,
+  MOST_THREADS = 1024,
+  MOST_SHOWN = 8,
+  FEW_ULPS = 1000,
+  MODES = SMMA_ROUND_NEAREST_AWAY + 1
+};
 
 typedef struct {
-  const char *gpus, *instruction, *in, *out, *c, *scale_a, *scale_b, *bias, *claim, *plan;
+  const char *gpus, *instruction, *in, *out, *c, *scale_a, *scale_b, *bias, *claim, *plan, *round_in;
   double alpha, beta, scale_d;
   int transpose_a, transpose_b, threads, json;
 } match_options;
@@ -25,7 +32,12 @@ typedef struct {
 typedef struct {
   const match_options *options;
   const char *path[3];
+  smma_tensor file[2]; /* A and B as their files hold them, not transposed any more */
   smma_tensor a, b, c, d, scale_a, scale_b, bias;
+  bool rounded;              /* some value of A or B is not in its format */
+  smma_rounding mode[MODES]; /* how A and B may have been rounded; different matrices come from each */
+  size_t modes;
+  char same_as[MODES][96]; /* other modes that make the same matrices, as text */
   smma_match_data data;
   const smma_instruction *instruction[MOST_INSTRUCTIONS]; /* that are searched */
   size_t instructions;
@@ -102,18 +114,80 @@ static smma_tensor load_beside(const char *path, const char *option, size_t rows
 static void load_product(matching *x) {
   const match_options *o = x->options;
   smma_match_data *data = &x->data;
-  x->a = smma_load_matrix(x->path[0]), x->b = smma_load_matrix(x->path[1]), x->d = smma_load_matrix(x->path[2]);
-  if (o->transpose_a) turn(&x->a);
-  if (o->transpose_b) turn(&x->b);
-  data->m = x->a.rows, data->k = x->a.columns, data->n = x->b.columns;
-  if (x->b.rows != data->k)
+  smma_tensor *a = &x->file[0], *b = &x->file[1];
+  *a = smma_load_matrix(x->path[0]), *b = smma_load_matrix(x->path[1]), x->d = smma_load_matrix(x->path[2]);
+  if (o->transpose_a) turn(a);
+  if (o->transpose_b) turn(b);
+  data->m = a->rows, data->k = a->columns, data->n = b->columns;
+  if (b->rows != data->k)
     smma_die(
         "%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second "
         "(--transpose-a, --transpose-b)",
-        x->path[0], data->m, data->k, x->path[1], x->b.rows, data->n);
+        x->path[0], data->m, data->k, x->path[1], b->rows, data->n);
   if (!data->m || !data->n || !data->k)
     smma_die("%s times %s: nothing to compare; M, N or K is 0", x->path[0], x->path[1]);
   check_shape(&x->d, "D", x->path[2], data->m, data->n);
+}
+
+/* ---- How A and B were rounded ---- */
+
+static bool same_matrix(const smma_tensor *x, const smma_tensor *y) {
+  return memcmp(x->data, y->data, x->rows * x->columns * (size_t)x->bytes) == 0;
+}
+
+/* A and B rounded in one mode. */
+static void round_operands(const matching *x, smma_rounding mode, smma_tensor made[2]) {
+  const smma_format wanted[2] = {x->data.a_format, x->data.b_format};
+  for (int i = 0; i < 2; i++) made[i] = smma_matrix_rounded(&x->file[i], wanted[i], mode, "", x->path[i], true);
+}
+
+static void take_rounded(matching *x, smma_rounding mode) {
+  smma_tensor made[2];
+  round_operands(x, mode, made);
+  smma_tensor_free(&x->a);
+  smma_tensor_free(&x->b);
+  x->a = made[0], x->b = made[1];
+  x->data.a = x->a.data, x->data.b = x->b.data;
+}
+
+/* Whether A and B are others in this mode than in those before; else it is noted with the mode that makes the same. */
+static bool is_new_mode(matching *x, smma_rounding mode) {
+  smma_tensor made[2], before[2];
+  bool is_new = true;
+  round_operands(x, mode, made);
+  for (size_t i = 0; i < x->modes && is_new; i++) {
+    round_operands(x, x->mode[i], before);
+    is_new = !same_matrix(&made[0], &before[0]) || !same_matrix(&made[1], &before[1]);
+    if (!is_new) smma_append_text(x->same_as[i], sizeof x->same_as[i], ", %s", smma_roundings[mode]);
+    smma_tensor_free(&before[0]);
+    smma_tensor_free(&before[1]);
+  }
+  smma_tensor_free(&made[0]);
+  smma_tensor_free(&made[1]);
+  return is_new;
+}
+
+/* The mode of --round-in; or all, that of the format's library first, then by how many libraries have it. */
+static void choose_modes(matching *x) {
+  static const smma_rounding others[] = {SMMA_ROUND_NEAREST_AWAY, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_NEAREST_EVEN,
+                                         SMMA_ROUND_DOWN, SMMA_ROUND_UP};
+  const smma_format f[2] = {x->data.a_format, x->data.b_format};
+  smma_conversion lost[2] = {{0}};
+  smma_target_rounding first = {smma_operand_rounding(NULL, NULL, f[0]), SMMA_ROUND_NEAREST_EVEN};
+  smma_tensor rounded;
+  if (x->options->round_in) first = smma_require_rounding(x->options->round_in, first);
+  x->mode[x->modes++] = first.a;
+  for (int i = 0; i < 2; i++) {
+    rounded = smma_part_as(&x->file[i], 0, 0, f[i], first.a, i ? "B" : "A", x->path[i], &lost[i]);
+    smma_tensor_free(&rounded);
+    if (!smma_is_raw(&x->file[i], f[i]))
+      smma_note_conversion(&x->file[i], f[i], first.a, i ? "B" : "A", x->path[i], x->file[i].rows * x->file[i].columns,
+                           &lost[i]);
+    x->rounded |= lost[i].changed != 0;
+  }
+  for (int i = 0; x->rounded && !x->options->round_in && i < MODES; i++)
+    if (others[i] != first.a && is_new_mode(x, others[i])) x->mode[x->modes++] = others[i];
+  take_rounded(x, first.a);
 }
 
 static void load_rest(matching *x) {
@@ -168,25 +242,24 @@ static void load(matching *x) {
   if (o->in)
     formats = smma_require_formats(o->in, "--in", NULL);
   else
-    formats.a = format_of(&x->a, "--in", x->path[0]), formats.b = format_of(&x->b, "--in", x->path[1]);
+    formats.a = format_of(&x->file[0], "--in", x->path[0]), formats.b = format_of(&x->file[1], "--in", x->path[1]);
   if (formats.scale_block)
     smma_die("--in: %s has scale factors of blocks, of whose products no plans are known; match takes formats without",
              o->in);
   data->a_format = formats.a, data->b_format = formats.b;
   data->d_format = o->out ? smma_require_format(o->out, "--out") : format_of(&x->d, "--out", x->path[2]);
-  smma_require_meaning(&x->a, formats.a, "A", x->path[0]);
-  smma_require_meaning(&x->b, formats.b, "B", x->path[1]);
-  take_as(&x->a, formats.a, "A", x->path[0]);
-  take_as(&x->b, formats.b, "B", x->path[1]);
+  smma_require_meaning(&x->file[0], formats.a, "A", x->path[0]);
+  smma_require_meaning(&x->file[1], formats.b, "B", x->path[1]);
+  choose_modes(x);
   note_width(x);
   take_d(&x->d, data->d_format, x->path[2]);
-  data->a = x->a.data, data->b = x->b.data, data->d = x->d.data;
+  data->d = x->d.data;
   data->alpha = o->alpha, data->beta = o->beta, data->scale_d = o->scale_d, data->threads = o->threads;
   load_rest(x);
 }
 
 static void release(matching *x) {
-  smma_tensor *all[] = {&x->a, &x->b, &x->c, &x->d, &x->scale_a, &x->scale_b, &x->bias};
+  smma_tensor *all[] = {&x->file[0], &x->file[1], &x->a, &x->b, &x->c, &x->d, &x->scale_a, &x->scale_b, &x->bias};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) smma_tensor_free(all[i]);
   smma_custom_free(x->fma);
 }
@@ -366,7 +439,27 @@ static void print_none(const matching *x, const smma_match *m) {
   print_first(x, &m->near.difference);
 }
 
-static void print_match(const matching *x, const smma_match *m, double seconds) {
+/* "nearest-even, toward-zero" */
+static const char *modes_text(const matching *x, char *text, size_t size) {
+  text[0] = 0;
+  for (size_t i = 0; i < x->modes; i++)
+    smma_append_text(text, size, "%s%s%s", i ? ", " : "", smma_roundings[x->mode[i]], x->same_as[i]);
+  return text;
+}
+
+/* How A and B are rounded in what is found; nothing where all their values are in the format. */
+static void print_mode(const matching *x, bool fits, size_t mode) {
+  char tried[256];
+  if (!x->rounded) return;
+  if (fits)
+    printf("A and B rounded by --round-in %s%s%s\n", smma_roundings[x->mode[mode]],
+           *x->same_as[mode] ? "; the same numbers by " : "", *x->same_as[mode] ? x->same_as[mode] + 2 : "");
+  else
+    printf("A and B rounded in each of these ways: %s; nearest by %s\n", modes_text(x, tried, sizeof tried),
+           smma_roundings[x->mode[mode]]);
+}
+
+static void print_match(const matching *x, const smma_match *m, size_t mode, double seconds) {
   char inputs[64];
   snprintf(inputs, sizeof inputs, "%s%s%s", smma_format_text(x->data.a_format),
            x->data.a_format == x->data.b_format ? "" : ",",
@@ -375,6 +468,7 @@ static void print_match(const matching *x, const smma_match *m, double seconds) 
          smma_format_text(x->data.d_format));
   printf("%zu plans around %zu functions of instructions: %zu candidates that differ with this K, %.1f s\n\n", m->plans,
          m->classes, m->candidates, seconds);
+  print_mode(x, m->fits, mode);
   if (m->fits)
     print_fits(x, m);
   else
@@ -427,16 +521,19 @@ static json_t *candidate_json(const matching *x, const smma_match *m, const smma
                    difference_json(x, &c->difference));
 }
 
-static json_t *match_json(const matching *x, const smma_match *m, double seconds) {
-  json_t *fits = json_array();
+static json_t *match_json(const matching *x, const smma_match *m, size_t mode, double seconds) {
+  json_t *fits = json_array(), *tried = json_array();
   char hint[256];
   for (size_t f = 0; f < m->fits; f++) json_array_append_new(fits, candidate_json(x, m, &m->fit[f]));
-  return json_pack("{s:I, s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:b, s:s, s:f}", "m",
+  for (size_t i = 0; x->rounded && i < x->modes; i++)
+    json_array_append_new(tried, json_string(smma_roundings[x->mode[i]]));
+  return json_pack("{s:I, s:I, s:I, s:s, s:s, s:s, s:s?, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:b, s:s, s:f}", "m",
                    (json_int_t)x->data.m, "n", (json_int_t)x->data.n, "k", (json_int_t)x->data.k, "a_format",
                    smma_format_text(x->data.a_format), "b_format", smma_format_text(x->data.b_format), "d_format",
-                   smma_format_text(x->data.d_format), "plans", (json_int_t)m->plans, "functions",
-                   (json_int_t)m->classes, "candidates", (json_int_t)m->candidates, "chain_products",
-                   (json_int_t)m->products, "fits", fits, "untried", (json_int_t)m->untried, "near",
+                   smma_format_text(x->data.d_format), "round_in", x->rounded ? smma_roundings[x->mode[mode]] : NULL,
+                   "round_in_tried", tried, "plans", (json_int_t)m->plans, "functions", (json_int_t)m->classes,
+                   "candidates", (json_int_t)m->candidates, "chain_products", (json_int_t)m->products, "fits", fits,
+                   "untried", (json_int_t)m->untried, "near",
                    m->has_near ? candidate_json(x, m, &m->near) : json_null(), "exact", m->exact, "hint",
                    m->fits ? "" : hint_text(m, hint, sizeof hint), "seconds", seconds);
 }
@@ -459,15 +556,46 @@ static void write_plan(const match_options *o, const smma_match *m) {
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
+/* Plans of fits say how A and B were rounded, so that a product by them gives D. */
+static void note_mode(smma_match *m, smma_rounding mode) {
+  for (size_t f = 0; f < m->fits; f++)
+    m->fit[f].plan->has_operand_rounding = true, m->fit[f].plan->operand_rounding = mode;
+}
+
+/* Searches with A and B rounded in each mode until something fits, else keeps the mode that comes nearest; all ranks
+   search alike. Returns the mode's number. */
+static size_t search_modes(matching *x, const smma_match_ranks *ranks, smma_match *best) {
+  static smma_match m;
+  size_t kept = 0;
+  smma_error error;
+  for (size_t i = 0; i < x->modes; i++) {
+    bool found, nearer;
+    take_rounded(x, x->mode[i]);
+    if (!smma_match_search(&x->data, x->instruction, x->instructions, ranks, &m, &error)) smma_die("%s", error.text);
+    found = m.fits;
+    smma_ranks_share(&found, sizeof found);
+    nearer = i == 0 || found ||
+             (m.has_near && best->has_near && m.near.difference.different < best->near.difference.different);
+    if (nearer && i) smma_match_free(best);
+    if (nearer)
+      *best = m, kept = i;
+    else
+      smma_match_free(&m);
+    if (found) break;
+  }
+  if (x->rounded) note_mode(best, x->mode[kept]);
+  return kept;
+}
+
 static int run_search(matching *x) {
   const smma_match_ranks ranks = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
   static smma_match m;
   const double start = smma_seconds();
   double seconds;
-  smma_error error;
+  size_t mode;
   bool found;
   add_targets(x);
-  if (!smma_match_search(&x->data, x->instruction, x->instructions, &ranks, &m, &error)) smma_die("%s", error.text);
+  mode = search_modes(x, &ranks, &m);
   if (smma_rank()) {
     smma_match_free(&m);
     return SMMA_EXIT_EQUAL;
@@ -475,9 +603,9 @@ static int run_search(matching *x) {
   seconds = smma_seconds() - start;
   found = m.fits;
   if (x->options->json)
-    smma_print_json(match_json(x, &m, seconds));
+    smma_print_json(match_json(x, &m, mode, seconds));
   else
-    print_match(x, &m, seconds);
+    print_match(x, &m, mode, seconds);
   if (found) write_plan(x->options, &m);
   smma_match_free(&m);
   return smma_finish_output(found ? SMMA_EXIT_EQUAL : SMMA_EXIT_DIFFERENT);
@@ -508,12 +636,29 @@ static json_t *digest_json(const smma_tensor *t, const char *path) {
                    smma_sha256(t->data, t->rows * t->columns * (size_t)t->bytes, digest));
 }
 
+/* Compares D with the claimed product: with A and B rounded as the plan says, or else in each mode until it is equal.
+   Keeps the mode that leaves the fewest elements different. */
+static void compare_modes(matching *x, const smma_instruction *i, const smma_plan *plan,
+                          smma_match_difference *difference, smma_rounding *mode) {
+  smma_error error;
+  if (plan && plan->has_operand_rounding && !x->options->round_in) x->mode[0] = plan->operand_rounding, x->modes = 1;
+  *difference = (smma_match_difference){.different = SIZE_MAX};
+  *mode = x->mode[0];
+  for (size_t n = 0; n < x->modes && difference->different; n++) {
+    smma_match_difference now;
+    take_rounded(x, x->mode[n]);
+    if (!smma_match_compare(&x->data, i, plan, &now, &error)) smma_die("--claim: %s", error.text);
+    if (now.different < difference->different) *difference = now, *mode = x->mode[n];
+  }
+  take_rounded(x, *mode);
+}
+
 static int run_claim(matching *x) {
   const match_options *o = x->options;
   const smma_instruction *i;
   smma_target_plan plan = {"none", NULL};
   smma_match_difference difference;
-  smma_error error;
+  smma_rounding mode;
   json_t *report;
   if (o->gpus) {
     i = smma_choose_instruction(o->gpus, o->instruction,
@@ -532,16 +677,16 @@ static int run_claim(matching *x) {
   if (smma_plan_d(plan.plan, i) != x->data.d_format)
     smma_die("--claim: D would be in %s, not in %s; a plan's \"d\" says it, or --out what the file holds",
              smma_format_text(smma_plan_d(plan.plan, i)), smma_format_text(x->data.d_format));
-  if (!smma_match_compare(&x->data, i, plan.plan, &difference, &error)) smma_die("--claim: %s", error.text);
-  report =
-      json_pack("{s:s, s:b, s:o, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:f, s:f, s:f, s:s, s:I}",
-                "claim", o->claim, "equal", difference.different == 0, "arch", smma_json_text(smma_arch_name(i)),
-                "instruction", i->name, "rule", i->rule->name, "plan", plan.plan ? plan_json(plan.plan) : json_null(),
-                "difference", difference_json(x, &difference), "inputs", "a", digest_json(&x->a, x->path[0]), "b",
-                digest_json(&x->b, x->path[1]), "c", digest_json(&x->c, o->c), "d", digest_json(&x->d, x->path[2]),
-                "scale_a", digest_json(&x->scale_a, o->scale_a), "scale_b", digest_json(&x->scale_b, o->scale_b),
-                "bias", digest_json(&x->bias, o->bias), "alpha", o->alpha, "beta", o->beta, "scale_d", o->scale_d,
-                "softmma", smma_version(), "elements", (json_int_t)(x->data.m * x->data.n));
+  compare_modes(x, i, plan.plan, &difference, &mode);
+  report = json_pack(
+      "{s:s, s:b, s:s?, s:o, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:f, s:f, s:f, s:s, s:I}",
+      "claim", o->claim, "equal", difference.different == 0, "round_in", x->rounded ? smma_roundings[mode] : NULL,
+      "arch", smma_json_text(smma_arch_name(i)), "instruction", i->name, "rule", i->rule->name, "plan",
+      plan.plan ? plan_json(plan.plan) : json_null(), "difference", difference_json(x, &difference), "inputs", "a",
+      digest_json(&x->a, x->path[0]), "b", digest_json(&x->b, x->path[1]), "c", digest_json(&x->c, o->c), "d",
+      digest_json(&x->d, x->path[2]), "scale_a", digest_json(&x->scale_a, o->scale_a), "scale_b",
+      digest_json(&x->scale_b, o->scale_b), "bias", digest_json(&x->bias, o->bias), "alpha", o->alpha, "beta", o->beta,
+      "scale_d", o->scale_d, "softmma", smma_version(), "elements", (json_int_t)(x->data.m * x->data.n));
   smma_print_json(report);
   smma_plan_free(plan.plan);
   return smma_finish_output(difference.different ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
@@ -581,6 +726,10 @@ int smma_command_match(int argc, const char **argv) {
       {"output", 'o', POPT_ARG_STRING, &o.plan, 0, "write the plan that fits, for gemm --plan", "PLAN.json"},
       {"claim", 0, POPT_ARG_STRING, &o.claim, 0, "no search: whether D is this; a report in JSON", "PLAN|TARGET"},
       {"instr", 0, POPT_ARG_STRING, &o.instruction, 0, "of --claim and --on: the instruction", "NAME"},
+      {"round-in", 0, POPT_ARG_STRING, &o.round_in, 0,
+       "how A and B were rounded to their formats: nearest-even, nearest-away, toward-zero, toward-negative, "
+       "toward-positive; without it all of them are tried",
+       "MODE"},
       {"threads", 't', POPT_ARG_INT | POPT_ARGFLAG_SHOW_DEFAULT, &o.threads, 0, "0: all cores", "T"},
       {"json", 0, POPT_ARG_NONE, &o.json, 0, "print as JSON", NULL},
       POPT_TABLEEND};

@@ -64,6 +64,7 @@ int smma_command_tolerance(int argc, const char **argv) {
       {"plan", 0, POPT_ARG_STRING, &o.plans, 0,
        "how the library around the instruction sums: one for all GPUs or one for each, 'none' for one chain",
        "FILE|NAME,..."},
+      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
       {"margin", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &o.margin, 0,
        "how many times the measured errors are accepted", "X"},
       {"threads", 't', POPT_ARG_INT, &o.threads, 0, "all cores without it; the result is the same", "N"},

@@ -8,10 +8,11 @@
 #include "cli/trace.h"
 #include "host/load.h"
 #include "io/custom_file.h"
+#include "isa/key.h"
 #include "numerics/compare.h"
 
 typedef struct {
-  const char *gpus, *instruction, *in, *out, *plans, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
+  const char *gpus, *instruction, *in, *out, *plans, *round_in, *c, *bias, *scale_a, *scale_b, *at, *own, *svg;
   double alpha, beta, scale_d;
   long long every;
   int transpose_a, transpose_b, threads, json;
@@ -50,24 +51,28 @@ static const char *base_name(const char *path) {
 static void add_plans(const trace_options *o, smma_traced_element *x) {
   static smma_target_plan plans[SMMA_MOST_TRACED];
   const smma_instruction *instructions[SMMA_MOST_TRACED];
+  smma_target_rounding roundings[SMMA_MOST_TRACED];
+  const bool modes = o->round_in && strchr(o->round_in, ',');
   bool several = false;
   for (size_t i = 0; i < x->units; i++) instructions[i] = x->unit[i].instruction;
   smma_require_plans(o->plans, instructions, x->units, plans);
   x->planned = o->plans;
   x->d_format = smma_plan_d(plans[0].plan, instructions[0]);
+  smma_require_roundings(o->round_in, instructions, plans, x->units, roundings);
   for (size_t i = 0; i < x->units; i++) {
-    x->unit[i].plan = &plans[i];
+    x->unit[i].plan = &plans[i], x->unit[i].rounding = roundings[i];
     several = several || strcmp(plans[i].text, plans[0].text) != 0;
     if (smma_plan_d(plans[i].plan, instructions[i]) != x->d_format) x->d_format = SMMA_NO_FORMAT;
     for (size_t j = 0; j < i; j++)
-      smma_refuse_same_target(x->unit[i].label, instructions[i], &plans[i], x->unit[j].label, instructions[j],
-                              &plans[j]);
+      if (smma_same_rounding(roundings[i], roundings[j]))
+        smma_refuse_same_target(x->unit[i].label, instructions[i], &plans[i], x->unit[j].label, instructions[j],
+                                &plans[j]);
   }
   for (size_t i = 0; i < x->units; i++) {
     smma_traced *u = &x->unit[i];
     const char *label = smma_is_custom_file(u->label) ? base_name(u->label) : u->label;
-    snprintf(u->name, sizeof u->name, "%.30s%s%.30s", label, several ? " " : "",
-             several ? base_name(plans[i].text) : "");
+    snprintf(u->name, sizeof u->name, "%.30s%s%.30s%s%s", label, several ? " " : "",
+             several ? base_name(plans[i].text) : "", modes ? " " : "", modes ? smma_roundings[roundings[i].a] : "");
   }
 }
 
@@ -163,7 +168,7 @@ static void take_element(const smma_traced_element *x, files *f) {
 
 static bool told(const smma_traced_element *x, const smma_traced *u) {
   for (const smma_traced *earlier = x->unit; earlier < u; earlier++)
-    if (strcmp(earlier->inputs, u->inputs) == 0) return true;
+    if (strcmp(earlier->inputs, u->inputs) == 0 && smma_same_rounding(earlier->rounding, u->rounding)) return true;
   return false;
 }
 
@@ -183,8 +188,8 @@ static void convert(const trace_options *o, const smma_traced_element *x, const 
     u->a = a.values, u->b = b.values, u->scale_a = a.scales, u->scale_b = b.scales;
     smma_tensor_free(&a.products), smma_tensor_free(&b.products);
   } else {
-    u->a = smma_matrix_as(&f->a, i->a, "A", x->path[0], quiet);
-    u->b = smma_matrix_as(&f->b, i->b, "B", x->path[1], quiet);
+    u->a = smma_matrix_rounded(&f->a, i->a, u->rounding.a, "A", x->path[0], quiet);
+    u->b = smma_matrix_rounded(&f->b, i->b, u->rounding.b, "B", x->path[1], quiet);
     u->scale_a = given_as(&f->scale_a, scale, "--scale-a", o->scale_a, true);
     u->scale_b = given_as(&f->scale_b, scale, "--scale-b", o->scale_b, true);
     if (u->scale_b.data) smma_turn_matrix(&u->scale_b); /* the library takes them column by column */
@@ -425,6 +430,7 @@ int smma_command_trace(int argc, const char **argv) {
        "how the library around the instruction sums (docs/plans.md): one for all, or one for each target, 'none' for "
        "one chain",
        "FILE|NAME,..."},
+      SMMA_ROUND_IN_OPTION(&o.round_in, "MODE,..."),
       {"at", 0, POPT_ARG_STRING, &o.at, 0, "the element: row and column, from 0; without it the one that differs most",
        "I,J"},
       {"d", 0, POPT_ARG_STRING, &o.own, 0, "one or two results of your own, whose worst element is traced",

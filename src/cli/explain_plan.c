@@ -190,11 +190,15 @@ static void check(const element *e, const smma_operand_options *o, int count) {
 }
 
 static void begin(element *e, const smma_operand_options *o, const char *plan) {
+  smma_target_rounding rounding;
   char message[512];
   int count, other;
   smma_require_plans(plan, &e->instruction, 1, &e->plan);
-  e->a = smma_read_any_list(smma_require_option(o->a, "--a", "'1.5 0*127'"), "--a", e->instruction->a, o->hex, &count);
-  e->b = smma_read_any_list(smma_require_option(o->b, "--b", "'1.5 0*127'"), "--b", e->instruction->b, o->hex, &other);
+  rounding = smma_operands_rounding(e->instruction, o, &e->plan);
+  e->a = smma_read_any_list(smma_require_option(o->a, "--a", "'1.5 0*127'"), "--a", e->instruction->a, rounding.a,
+                            o->hex, &count);
+  e->b = smma_read_any_list(smma_require_option(o->b, "--b", "'1.5 0*127'"), "--b", e->instruction->b, rounding.b,
+                            o->hex, &other);
   if (count != other) smma_die("--b has %d elements, but --a has %d", other, count);
   check(e, o, count);
   e->operation = smma_operation_of(e->instruction);
@@ -238,7 +242,7 @@ void smma_explain_planned(const char *label, const smma_instruction *i, const ch
   uint64_t c = 0, start = 0, sum, d;
   begin(&e, o, plan);
   const smma_format format = smma_plan_d(e.plan.plan, i);
-  if (o->c) smma_read_list(o->c, "--c", i->c, o->hex, 1, &c);
+  if (o->c) smma_read_list(o->c, "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, &c);
   e.operation.c = e.operation.d;
   if (e.plan.plan->starts_from_c)
     start = smma_reformat(i->d, e.outer, i->rule->rule.nan, smma_reformat(i->c, i->d, i->rule->rule.nan, c));

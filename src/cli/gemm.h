@@ -5,10 +5,12 @@
 #include "cli/choose.h"
 #include "cli/matrices.h"
 #include "cli/method.h"
+#include "cli/plans.h"
 #include "plan/plan.h"
 
 typedef struct {
-  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *bias, *metadata, *kernel;
+  const char *gpu, *instruction, *in, *out, *c, *d, *scale_a, *scale_b, *scaling, *plan, *round_in, *bias, *metadata,
+      *kernel;
   double alpha, beta, scale_d;
   long long split_k, promote_every, memory;
   int transpose_a, transpose_b, threads, json;
@@ -22,6 +24,7 @@ typedef struct {
   smma_method method;
   bool wide; /* D of an accurate product is f64 */
   smma_plan *plan;
+  smma_target_rounding rounding;
   smma_tensor a, b, c, d, scale_a, scale_b, bias, metadata;
   smma_gemm_arguments arguments;
 } smma_gemm_product;

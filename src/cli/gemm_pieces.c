@@ -20,6 +20,7 @@ typedef enum { ROWS, COLUMNS, ALL } axis;
 typedef struct {
   const char *path, *what;
   smma_format wanted;
+  smma_rounding rounding;
   axis down, across;
   smma_npy_file file;
   smma_conversion lost; /* of elements that this rank is the one to count */
@@ -88,6 +89,7 @@ static void open_sources(job *j, const char **paths) {
   a = shape_of(&j->of[OF_A].file.layout), b = shape_of(&j->of[OF_B].file.layout);
   smma_require_meaning(&a, i->a, "A", paths[0]);
   smma_require_meaning(&b, i->b, "B", paths[1]);
+  j->of[OF_A].rounding = p->rounding.a, j->of[OF_B].rounding = p->rounding.b;
   smma_gemm_take_shapes(o, paths, &a, &b, i->sparse, g);
   if (o->c) open_shaped(&j->of[OF_C], o->c, "-C", i->c, ROWS, COLUMNS, g->m, g->n, "A*B is");
   if (o->c) j->of[OF_C].what = "C";
@@ -175,7 +177,7 @@ static smma_tensor read_piece(source *s, const region *r) {
   range_of(s->down, r, l->rows, &row, &rows);
   range_of(s->across, r, l->columns, &column, &columns);
   if (!smma_npy_read_part(&s->file, row, rows, column, columns, &part, &error)) smma_die("%s", error.text);
-  taken = smma_part_as(&part, row, column, s->wanted, s->what, s->path, counts(s, r) ? &s->lost : &ignored);
+  taken = smma_part_as(&part, row, column, s->wanted, s->rounding, s->what, s->path, counts(s, r) ? &s->lost : &ignored);
   smma_tensor_free(&part);
   return taken;
 }
@@ -281,7 +283,7 @@ static void note(const source *s) {
   const smma_npy_layout *l = &s->file.layout;
   const smma_tensor shape = shape_of(l);
   if (!s->path) return;
-  smma_note_conversion(&shape, s->wanted, s->what, s->path, l->rows * l->columns, &s->lost);
+  smma_note_conversion(&shape, s->wanted, s->rounding, s->what, s->path, l->rows * l->columns, &s->lost);
 }
 
 static void end_d(job *j) {

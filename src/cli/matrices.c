@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "isa/catalogue.h"
 #include "numerics/blocks.h"
 
 smma_tensor smma_load_matrix(const char *path) {
@@ -149,8 +150,8 @@ static const char *loss_text(const smma_conversion *lost, char *text, size_t siz
   return text;
 }
 
-smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *what,
-                         const char *path, smma_conversion *lost) {
+smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
+                         const char *what, const char *path, smma_conversion *lost) {
   smma_tensor numbers, t = smma_new_matrix(wanted, part->rows, part->columns);
   const size_t count = part->rows * part->columns;
   const bool raw = smma_is_raw(part, wanted);
@@ -162,23 +163,22 @@ smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smm
     return t;
   }
   numbers = part->format == SMMA_NO_FORMAT ? numbers_of(part, row, column, path) : *part;
-  smma_convert(numbers.format, numbers.data, wanted, t.data, count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
-               &own);
+  smma_convert(numbers.format, numbers.data, wanted, t.data, count, rounding, SMMA_OVERFLOW_DEFAULT, &own);
   if (part->format == SMMA_NO_FORMAT) smma_tensor_free(&numbers);
   lost->changed += own.changed, lost->infinite += own.infinite, lost->saturated += own.saturated;
   lost->zero += own.zero, lost->nan += own.nan;
   return t;
 }
 
-void smma_note_conversion(const smma_tensor *from, smma_format wanted, const char *what, const char *path, size_t count,
-                          const smma_conversion *lost) {
+void smma_note_conversion(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
+                          const char *path, size_t count, const smma_conversion *lost) {
   char text[160], type[16];
   if (smma_is_raw(from, wanted))
     smma_note("%s, %s: raw %d-bit elements read as encodings of %s", what, path, 8 * from->bytes,
               smma_format_text(wanted));
   else if (lost->changed)
-    smma_note("%s, %s: %s rounded to %s (to nearest even%s); %zu of %zu values changed%s", what, path,
-              type_text(from, type), smma_format_text(wanted),
+    smma_note("%s, %s: %s rounded to %s (%s%s); %zu of %zu values changed%s", what, path, type_text(from, type),
+              smma_format_text(wanted), smma_rounding_words(rounding),
               smma_format_bits(wanted) <= 8 || smma_is_integer(wanted) ? ", saturating" : "", lost->changed, count,
               loss_text(lost, text, sizeof text));
   else if (from->format != wanted)
@@ -186,12 +186,17 @@ void smma_note_conversion(const smma_tensor *from, smma_format wanted, const cha
               smma_format_text(wanted));
 }
 
+smma_tensor smma_matrix_rounded(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
+                                const char *path, bool quiet) {
+  smma_conversion lost = {0};
+  const smma_tensor t = smma_part_as(from, 0, 0, wanted, rounding, what, path, &lost);
+  if (!quiet) smma_note_conversion(from, wanted, rounding, what, path, from->rows * from->columns, &lost);
+  return t;
+}
+
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path,
                            bool quiet) {
-  smma_conversion lost = {0};
-  const smma_tensor t = smma_part_as(from, 0, 0, wanted, what, path, &lost);
-  if (!quiet) smma_note_conversion(from, wanted, what, path, from->rows * from->columns, &lost);
-  return t;
+  return smma_matrix_rounded(from, wanted, SMMA_ROUND_NEAREST_EVEN, what, path, quiet);
 }
 
 static smma_tensor products_of(const smma_blocks *b, bool along_rows, const smma_block_format *format) {

@@ -44,13 +44,17 @@ bool smma_is_raw(const smma_tensor *t, smma_format wanted);
    noted. */
 smma_tensor smma_matrix_as(const smma_tensor *from, smma_format wanted, const char *what, const char *path, bool quiet);
 
-/* The same of a part of a file that begins at `row`, `column`, and without a note: `*lost` is added to. */
-smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, const char *what,
-                         const char *path, smma_conversion *lost);
+/* Like smma_matrix_as, rounded as `rounding` says. */
+smma_tensor smma_matrix_rounded(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
+                                const char *path, bool quiet);
+
+/* Like smma_matrix_rounded, of a part of a file that begins at `row`, `column`, without a note: adds to `*lost`. */
+smma_tensor smma_part_as(const smma_tensor *part, size_t row, size_t column, smma_format wanted, smma_rounding rounding,
+                         const char *what, const char *path, smma_conversion *lost);
 
 /* The note on a conversion of `count` values: of `from`, whose data are not looked at. */
-void smma_note_conversion(const smma_tensor *from, smma_format wanted, const char *what, const char *path, size_t count,
-                          const smma_conversion *lost);
+void smma_note_conversion(const smma_tensor *from, smma_format wanted, smma_rounding rounding, const char *what,
+                          const char *path, size_t count, const smma_conversion *lost);
 
 /* A matrix of numbers in blocks along K, each with a scale factor. */
 typedef struct {

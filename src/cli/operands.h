@@ -3,10 +3,11 @@
 #define SMMA_CLI_OPERANDS_H
 
 #include "cli/cli.h"
+#include "cli/plans.h"
 #include "rows/vectors.h"
 
 typedef struct {
-  const char *a, *b, *c, *scale_a, *scale_b;
+  const char *a, *b, *c, *scale_a, *scale_b, *round_in;
   int hex;
 } smma_operand_options;
 
@@ -16,13 +17,18 @@ typedef struct {
       {"b", 'b', POPT_ARG_STRING, &(o).b, 0, "K elements of b", "LIST"},                                       \
       {"c", 'c', POPT_ARG_STRING, &(o).c, 0, "the addend; 0 without it", "X"},                                 \
       {"scale-a", 0, POPT_ARG_STRING, &(o).scale_a, 0, "scale factors of a block-scaled instruction", "LIST"}, \
-      {"scale-b", 0, POPT_ARG_STRING, &(o).scale_b, 0, "likewise of b", "LIST"}, {                             \
+      {"scale-b", 0, POPT_ARG_STRING, &(o).scale_b, 0, "likewise of b", "LIST"},                               \
+      SMMA_ROUND_IN_OPTION(&(o).round_in, "MODE"), {                                                           \
     "hex", 0, POPT_ARG_NONE, &(o).hex, 0, "all elements are raw encodings in hexadecimal", NULL                \
   }
 
 #define SMMA_OPERAND_DETAILS                                                                       \
   "LIST: elements separated by commas or blanks; VALUE*COUNT repeats one. Values: 0.1, 0x1p-23,\n" \
-  "-0, inf, nan; those that the format does not have are rounded to nearest even, which is said.\n"
+  "-0, inf, nan; those that the format does not have are rounded, which is said.\n"
+
+/* How a and b are rounded; `plan` is NULL without one. Ends the program with one line on an error. */
+smma_target_rounding smma_operands_rounding(const smma_instruction *instruction, const smma_operand_options *options,
+                                            const smma_target_plan *plan);
 
 /* Fills all of the row but d. Ends the program with one line on an error. */
 void smma_read_operands(const smma_instruction *instruction, const smma_operand_options *options, smma_row *row);

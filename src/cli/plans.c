@@ -6,6 +6,7 @@
 
 #include "io/custom_file.h"
 #include "io/plan_file.h"
+#include "isa/key.h"
 #include "plan/plan.h"
 
 smma_plan *smma_require_plan(const char *text, const smma_instruction *instruction) {
@@ -39,6 +40,45 @@ void smma_require_plans(const char *list, const smma_instruction *const *instruc
       smma_die("--plan: '%.*s' is no plan; give a file, a name, or 'none'", (int)length, list);
     memcpy(plans[i].text, list, length);
     if (strcmp(plans[i].text, "none") != 0) plans[i].plan = smma_require_plan(plans[i].text, instruction[i]);
+    if (given > 1) list += length + (list[length] == ',');
+  }
+}
+
+/* A word of --round-in; "default" leaves the decision to smma_operand_rounding. */
+static bool take_mode(const char *word, size_t length, smma_rounding *mode) {
+  static const char *const plain = "default";
+  char allowed[128] = "";
+  for (int i = 0; smma_roundings[i]; i++) {
+    *mode = (smma_rounding)i;
+    if (strlen(smma_roundings[i]) == length && strncmp(word, smma_roundings[i], length) == 0) return true;
+    smma_append_text(allowed, sizeof allowed, "%s, ", smma_roundings[i]);
+  }
+  if (length == strlen(plain) && strncmp(word, plain, length) == 0) return false;
+  smma_die("--round-in: '%.*s' is no rounding mode; give %s%s", length > 40 ? 40 : (int)length, word, allowed, plain);
+}
+
+smma_target_rounding smma_require_rounding(const char *text, smma_target_rounding otherwise) {
+  smma_rounding mode;
+  return take_mode(text, strlen(text), &mode) ? (smma_target_rounding){mode, mode} : otherwise;
+}
+
+void smma_require_roundings(const char *list, const smma_instruction *const *instruction, const smma_target_plan *plans,
+                            size_t count, smma_target_rounding *rounding) {
+  const size_t given = list ? count_of(list) : 0;
+  if (given > 1 && given != count)
+    smma_die("--round-in: %zu rounding modes for %zu targets; give one for all, or one for each", given, count);
+  for (size_t i = 0; i < count; i++) {
+    const smma_instruction *of = instruction[i];
+    const size_t length = list ? strcspn(list, ",") : 0;
+    smma_rounding mode;
+    rounding[i].a = smma_operand_rounding(of, plans[i].plan, of->a);
+    rounding[i].b = smma_operand_rounding(of, plans[i].plan, of->b);
+    if (list && take_mode(list, length, &mode)) {
+      if (of->scale_block)
+        smma_die("--round-in: %s takes blocks with scale factors, which have a rule of their own; leave it out",
+                 of->name);
+      rounding[i].a = rounding[i].b = mode;
+    }
     if (given > 1) list += length + (list[length] == ',');
   }
 }

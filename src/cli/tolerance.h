@@ -15,7 +15,7 @@ enum { SMMA_MOST_TARGETS = 32, SMMA_QUANTILES = 5 };
 extern const double smma_quantiles[SMMA_QUANTILES];
 
 typedef struct {
-  const char *gpus, *instructions, *in, *out, *shape, *data, *c, *store, *plans;
+  const char *gpus, *instructions, *in, *out, *shape, *data, *c, *store, *plans, *round_in;
   double alpha, beta, margin;
   long long split_k, promote_every;
   int with_c, threads, json, paste;
@@ -27,6 +27,7 @@ typedef struct {
   const smma_instruction *instruction;
   char inputs[SMMA_INPUTS_TEXT_SIZE];
   smma_target_plan *plan;
+  smma_target_rounding rounding;
   char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* inputs and plan */
   smma_format d, stored;                   /* of the results, and what these are rounded to at last */
   smma_tensor a, b, c, scale_a, scale_b;

@@ -4,6 +4,7 @@
 #include "cli/choose.h"
 #include "cli/target.h"
 #include "cli/tolerance.h"
+#include "isa/key.h"
 #include "plan/plan.h"
 
 /* Elements that are measured: of random data at least LEAST x LEAST, of any at most MOST x MOST. */
@@ -76,14 +77,17 @@ static void check_plan(const smma_tolerance_options *o, const smma_target_plan *
 
 static void add_plans(smma_tolerance_study *x) {
   const smma_instruction *instructions[SMMA_MOST_TARGETS];
+  smma_target_rounding rounding[SMMA_MOST_TARGETS];
   for (int i = 0; i < x->targets; i++) instructions[i] = x->target[i].instruction;
   smma_require_plans(x->options->plans, instructions, (size_t)x->targets, x->plan);
+  smma_require_roundings(x->options->round_in, instructions, x->plan, (size_t)x->targets, rounding);
   for (int i = 0; i < x->targets; i++) {
     smma_tolerance_target *t = &x->target[i];
-    t->plan = &x->plan[i];
+    t->plan = &x->plan[i], t->rounding = rounding[i];
     t->d = smma_plan_d(t->plan->plan, t->instruction);
     if (t->plan->plan) check_plan(x->options, t->plan);
     snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, x->options->plans ? ", " : "", t->plan->text);
+    if (x->options->round_in) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[rounding[i].a]);
   }
 }
 
@@ -188,7 +192,7 @@ static void load(smma_tolerance_study *x, const char **paths, files *f) {
 
 static bool told(const smma_tolerance_study *x, const smma_tolerance_target *t) {
   for (const smma_tolerance_target *earlier = x->target; earlier < t; earlier++)
-    if (strcmp(earlier->inputs, t->inputs) == 0) return true;
+    if (strcmp(earlier->inputs, t->inputs) == 0 && smma_same_rounding(earlier->rounding, t->rounding)) return true;
   return false;
 }
 
@@ -202,8 +206,8 @@ static void convert(const smma_tolerance_study *x, const files *f, smma_toleranc
     t->a = a.values, t->b = b.values, t->scale_a = a.scales, t->scale_b = b.scales;
     smma_tensor_free(&a.products), smma_tensor_free(&b.products);
   } else {
-    t->a = smma_matrix_as(&f->a, i->a, "A", x->path[0], quiet);
-    t->b = smma_matrix_as(&f->b, i->b, "B", x->path[1], quiet);
+    t->a = smma_matrix_rounded(&f->a, i->a, t->rounding.a, "A", x->path[0], quiet);
+    t->b = smma_matrix_rounded(&f->b, i->b, t->rounding.b, "B", x->path[1], quiet);
   }
   if (f->c.data) t->c = smma_matrix_as(&f->c, i->c, "C", x->options->c, quiet);
   t->a = sample(&t->a, x->rows, x->k), t->b = sample(&t->b, x->k, x->columns);
@@ -233,6 +237,8 @@ void smma_tolerance_operands(smma_tolerance_study *x, const char **paths) {
                                                    : x->options->data ? "--data"
                                                                       : "--with-c");
   if (from_files && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
+  if (!from_files && x->options->round_in)
+    smma_die("--round-in: it is for files; generated data are numbers of the unit's formats; leave it out");
   if (!from_files && x->options->c) smma_die("-C: it is for files; --with-c gives random data a C");
   if (from_files) {
     load(x, paths, &f);

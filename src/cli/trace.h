@@ -12,10 +12,11 @@ enum { SMMA_MOST_TRACED = 8 };
 /* A target and its product. */
 typedef struct {
   char label[512]; /* as given */
-  char name[64];   /* to show: with its plan where targets have several */
+  char name[96];   /* to show: with its plan and rounding mode where targets have several */
   char inputs[SMMA_INPUTS_TEXT_SIZE];
   const smma_instruction *instruction;
   const smma_target_plan *plan;
+  smma_target_rounding rounding;
   smma_tensor a, b, c, scale_a, scale_b, bias, d;
   void *neutral; /* what the plan takes that was not given */
   smma_gemm_arguments product;

@@ -53,14 +53,15 @@ static uint64_t parse_hex(const char *token, const char *option, int index, smma
   return encoding;
 }
 
-static uint64_t parse_value(const char *token, const char *option, int index, smma_format format) {
+static uint64_t parse_value(const char *token, const char *option, int index, smma_format format,
+                            smma_rounding rounding) {
   char *end;
   double value, rounded;
   uint64_t encoding;
   errno = 0;
   value = strtod(token, &end);
   if (*end || end == token) smma_die("%s[%d]: '%s' is not a number (raw encodings need --hex)", option, index, token);
-  encoding = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  encoding = smma_round(format, value, rounding, SMMA_OVERFLOW_DEFAULT);
   rounded = smma_value(format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
     smma_note("%s[%d]: %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
@@ -70,13 +71,15 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
 }
 
 /* At most `most` elements into `out`; how many there are. */
-static int read_elements(const char *text, const char *option, smma_format format, bool hex, int most, uint64_t *out) {
+static int read_elements(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
+                         int most, uint64_t *out) {
   char token[TOKEN_SIZE];
   const char *rest = text;
   int found = 0;
   while (next_token(&rest, token, option)) {
     int repeat = repetitions(token, option, most > SMMA_MAXIMUM_K ? most : SMMA_MAXIMUM_K);
-    uint64_t encoding = hex ? parse_hex(token, option, found, format) : parse_value(token, option, found, format);
+    uint64_t encoding =
+        hex ? parse_hex(token, option, found, format) : parse_value(token, option, found, format, rounding);
     for (; repeat > 0; repeat--, found++)
       if (found < most) out[found] = encoding;
     if (found > SMMA_LONGEST_LIST) smma_die("%s: more than %d elements", option, SMMA_LONGEST_LIST);
@@ -84,17 +87,19 @@ static int read_elements(const char *text, const char *option, smma_format forma
   return found;
 }
 
-void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out) {
-  const int found = read_elements(text, option, format, hex, count, out);
+void smma_read_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
+                    int count, uint64_t *out) {
+  const int found = read_elements(text, option, format, rounding, hex, count, out);
   if (found != count)
     smma_die("%s has %d element%s, but the instruction takes %d%s", option, found, found == 1 ? "" : "s", count,
              found < count && count > 1 ? " ('X*N' stands for N times X)" : "");
 }
 
-uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, bool hex, int *count) {
+uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
+                             int *count) {
   uint64_t *list = calloc(SMMA_LONGEST_LIST, sizeof *list);
   if (!list) smma_die("out of memory");
-  *count = read_elements(text, option, format, hex, SMMA_LONGEST_LIST, list);
+  *count = read_elements(text, option, format, rounding, hex, SMMA_LONGEST_LIST, list);
   return list;
 }
 

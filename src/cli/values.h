@@ -6,12 +6,14 @@
 
 /* Reads exactly `count` elements, separated by commas or blanks: decimal or hexadecimal floating-point values, "inf",
    "nan", or, with `hex`, raw encodings. "0*12" stands for twelve zeros. Ends the program on an error; notes values that
-   the format rounds. */
-void smma_read_list(const char *text, const char *option, smma_format format, bool hex, int count, uint64_t *out);
+   the format does not have, which are rounded as `rounding` says. */
+void smma_read_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
+                    int count, uint64_t *out);
 
 /* The same of any number of elements, at most SMMA_LONGEST_LIST, which the caller frees. */
 enum { SMMA_LONGEST_LIST = 4096 };
-uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, bool hex, int *count);
+uint64_t *smma_read_any_list(const char *text, const char *option, smma_format format, smma_rounding rounding, bool hex,
+                             int *count);
 
 /* The exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding. */
 const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);

@@ -34,8 +34,8 @@ _Static_assert(SMMA_FORMAT_COUNT <= (int)SPELLED_INTEGER, "a set of formats is o
 #define OUTPUTS (RESULTS | F(f64) | F(e8m13))
 #define INTEGERS (F(s8) | F(u8) | F(s4) | F(u4) | F(b1) | SPELLED(INTEGER))
 
-static const char *const roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
-                                        "toward-positive", "nearest-away", NULL};
+const char *const smma_roundings[] = {"nearest-even",    "toward-zero",  "toward-negative",
+                                      "toward-positive", "nearest-away", NULL};
 static const char *const every_rounding[] = {
     "nearest-even", "toward-zero",      "toward-negative",  "toward-positive", "nearest-away",
     "nearest-zero", "nearest-positive", "nearest-negative", "to-odd",          NULL};
@@ -66,7 +66,7 @@ static const char *const opposing[] = {"exact", "complement", NULL};
 #define CHOICE(name, has, place, words, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_CHOICE, place, .choices = words, __VA_ARGS__ }
 #define ROUNDING(name, has, place, ...) \
-  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = roundings, __VA_ARGS__ }
+  { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = smma_roundings, __VA_ARGS__ }
 #define EVERY_ROUNDING(name, has, place, ...) \
   { .key = name, .algorithms = has, .kind = SMMA_KEY_ROUNDING, place, .choices = every_rounding, __VA_ARGS__ }
 #define FLAG(name, has, place, ...) \

@@ -37,6 +37,9 @@ typedef struct {
 
 #define SMMA_KEY_REQUIRED (-1000000)
 
+/* The words of smma_rounding's first values in order, which smma_convert takes: "nearest-even", ...; ended by NULL. */
+extern const char *const smma_roundings[];
+
 /* The keys of an algorithm in order: the one behind `previous`, the first behind NULL, and NULL behind the last. */
 const smma_key *smma_next_key(smma_algorithm algorithm, const smma_key *previous);
 

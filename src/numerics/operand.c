@@ -316,8 +316,8 @@ static neighbours neighbours_by_nearest(const work *w, double exact, uint64_t ne
 }
 
 static void round_to_nearest(const work *w, const void *y, void *values) {
-  smma_convert(w->f64 ? SMMA_F64 : SMMA_F32, y, w->rule->format, values, w->inner, SMMA_ROUND_NEAREST_EVEN,
-               SMMA_OVERFLOW_DEFAULT, NULL);
+  smma_convert(w->f64 ? SMMA_F64 : SMMA_F32, y, w->rule->format, values, w->inner,
+               w->rule->random ? SMMA_ROUND_NEAREST_EVEN : w->rule->rounding, SMMA_OVERFLOW_DEFAULT, NULL);
 }
 
 /* To one of the two neighbours, by the random number of the element's place in its line. */

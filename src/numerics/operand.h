@@ -16,7 +16,8 @@ typedef struct {
   bool round_up;        /* factors of SMMA_UE8M0 are the least that no element exceeds */
   smma_format compute;  /* elements times factors are rounded to this format; SMMA_NO_FORMAT: they are not */
   float given;          /* the tensor's scale (SMMA_F32) or factor (SMMA_UE4M3); 0: from its greatest magnitude */
-  const double *random; /* in [0, 1), for each element of each line: the upper neighbour's share; NULL: nearest even */
+  const double *random; /* in [0, 1), for each element of each line: the upper neighbour's share; NULL: `rounding` */
+  smma_rounding rounding;
 } smma_operand_rule;
 
 /* What became of elements. */

@@ -93,7 +93,9 @@ typedef struct smma_plan {
   size_t tile;        /* SMMA_RESIDUE_TILE */
   size_t lost_tail;   /* the block of k whose incomplete last one is lost with some numbers of parts; 0: none is */
   bool starts_from_c; /* the first chain, or the outermost total that would start from +0 */
-  smma_format d;      /* of D; SMMA_NO_FORMAT: the instruction's */
+  bool has_operand_rounding;      /* the plan says how A and B are rounded to the instruction's formats: */
+  smma_rounding operand_rounding; /* so */
+  smma_format d;                  /* of D; SMMA_NO_FORMAT: the instruction's */
   smma_epilogue epilogue[SMMA_MOST_EPILOGUE];
   size_t epilogues;
 } smma_plan;

@@ -5,6 +5,7 @@
 
 #include "isa/format_name.h"
 #include "isa/json.h"
+#include "isa/key.h"
 #include "plan/plan.h"
 
 enum { VERSION = 1, MOST_LANES = 4096 };
@@ -25,8 +26,9 @@ static const char *const epilogues[] = {"alpha", "linear", "bias", "scale-d", "r
 static const char *const level_keys[] = {"deal", "fold", "strides", "with", "from", "stored", "total", NULL};
 static const char *const deal_keys[][5] = {
     {"parts", "grain", NULL}, {"k", NULL}, {"parts", "tile", "fits", "whole", NULL}, {"list", NULL}};
-static const char *const plan_keys[] = {"softmma-plan", "name",  "sources", "d",    "start",    "lost_tail",
-                                        "sum",          "group", "residue", "tile", "epilogue", NULL};
+static const char *const plan_keys[] = {"softmma-plan", "name",      "sources", "round_in", "d",
+                                        "start",        "lost_tail", "sum",     "group",    "residue",
+                                        "tile",         "epilogue",  NULL};
 
 typedef struct {
   smma_json json;
@@ -339,11 +341,20 @@ static bool read_groups(reader *r) {
          (!lost || read_size(r, whole, "lost_tail", 0, &p->lost_tail));
 }
 
+/* How A and B are rounded, where the plan says it. */
+static bool read_round_in(reader *r) {
+  int rounding;
+  if (!read_choice(r, r->json.value, "round_in", smma_roundings, &rounding)) return false;
+  r->plan->has_operand_rounding = smma_json_find(&r->json, r->json.value, "round_in") != NULL;
+  r->plan->operand_rounding = (smma_rounding)rounding;
+  return true;
+}
+
 static bool read_plan(reader *r) {
   const smma_json_value *d = smma_json_find(&r->json, r->json.value, "d");
   int start;
   if (!read_version(r) || !check_keys(r, "a plan", r->json.value, plan_keys, NULL) || !read_name(r)) return false;
-  if (!read_sources(r) || !read_choice(r, r->json.value, "start", starts, &start)) return false;
+  if (!read_sources(r) || !read_round_in(r) || !read_choice(r, r->json.value, "start", starts, &start)) return false;
   r->plan->starts_from_c = start;
   r->plan->d = SMMA_NO_FORMAT;
   return (!d || read_format(r, d, &r->plan->d)) && read_sum(r) && read_groups(r) && read_epilogue(r);
@@ -434,6 +445,7 @@ size_t smma_plan_write(const smma_plan *p, char *text, size_t size) {
   for (size_t i = 0; i < p->sources; i++)
     smma_json_put(&w, "%s\"%s\"%s", i ? ",\n              " : "  \"sources\": [", p->source[i],
                   i + 1 == p->sources ? "],\n" : "");
+  if (p->has_operand_rounding) smma_json_put(&w, "  \"round_in\": \"%s\",\n", smma_roundings[p->operand_rounding]);
   if (p->d != SMMA_NO_FORMAT) smma_json_put(&w, "  \"d\": \"%s\",\n", smma_format_text(p->d));
   smma_json_put(&w, "  \"start\": \"%s\",\n", starts[p->starts_from_c]);
   if (p->lost_tail) smma_json_put(&w, "  \"lost_tail\": %zu,\n", p->lost_tail);

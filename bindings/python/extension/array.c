@@ -181,13 +181,13 @@ bool array_holds(const PyArrayObject *array, smma_format format) {
   return encodings || array_format_of(array) == format;
 }
 
-PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format) {
+PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding) {
   smma_conversion lost;
   PyArrayObject *result;
   if (array_holds(array, format)) return array;
   array = as_known(array, what);
   if (!array) return NULL;
-  result = convert(array, array_format_of(array), format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, &lost);
+  result = convert(array, array_format_of(array), format, rounding, SMMA_OVERFLOW_DEFAULT, &lost);
   if (!result || warn_of_loss(what, format, &lost)) return result;
   Py_DECREF(result);
   return NULL;

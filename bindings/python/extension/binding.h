@@ -47,10 +47,9 @@ PyArrayObject *array_of(PyObject *object);
 /* Reports whether an operand that must be there is one: false with an exception for None. `what` names it. */
 bool array_is_given(PyObject *object, const char *what);
 
-/* The array's values as encodings of `format`, rounded to nearest even where it has others; an unsigned array of the
-   width of a format that is no integer holds encodings already. No copy where there is nothing to round. Takes over
-   `array`. */
-PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format);
+/* The array's values as encodings of `format`, rounded where it has others; an unsigned array of the width of a format
+   that is no integer holds encodings already. No copy where there is nothing to round. Takes over `array`. */
+PyArrayObject *array_as(PyArrayObject *array, const char *what, smma_format format, smma_rounding rounding);
 
 /* Its values rounded by the caller's rules, with a warning of what is lost unless `quiet`; an unsigned array holds
    numbers like any other. Takes over `array`. */
@@ -67,6 +66,14 @@ PyArrayObject *array_spread(PyArrayObject *array, const char *what, int axes, co
 
 /* The shape as Python prints it: a new reference. */
 PyObject *array_shape(PyArrayObject *array);
+
+/* The rounding mode of a name ("nearest-away"); -1 with an exception, in which `what` names the argument. */
+int rounding_named(const char *what, const char *name);
+
+/* How the values of operand A, or B, of `format` are rounded: as `name` says, or without it (NULL) by the plan or the
+   instruction's library. -1 with an exception. */
+int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
+                           smma_format format);
 
 /* Whether a format's encodings are what the array's elements hold: nothing is rounded. */
 bool array_holds(const PyArrayObject *array, smma_format format);
@@ -176,6 +183,7 @@ PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
+PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
 PyObject *python_round(PyObject *module, PyObject *arguments);
 PyObject *python_quantize(PyObject *module, PyObject *arguments);
 PyObject *python_operand(PyObject *module, PyObject *arguments);

@@ -65,8 +65,8 @@ PyObject *python_difference(PyObject *module, PyObject *arguments) {
                        smma_relative_difference(d));
 }
 
-static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_encoded_matrix *matrix,
-                        PyArrayObject **array) {
+static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_rounding rounding,
+                        smma_encoded_matrix *matrix, PyArrayObject **array) {
   PyArrayObject *x = array_of(object);
   *array = NULL;
   if (x && format == SMMA_NO_FORMAT) format = array_format_of(x) == SMMA_NO_FORMAT ? SMMA_F64 : array_format_of(x);
@@ -75,7 +75,7 @@ static bool take_matrix(PyObject *object, const char *what, smma_format format, 
     Py_CLEAR(x);
   }
   if (x && !array_holds(x, format)) /* the product has warned of what is lost */
-    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true);
+    x = array_rounded(x, what, format, rounding, SMMA_OVERFLOW_DEFAULT, true);
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;
@@ -92,19 +92,23 @@ static bool check_shapes(const smma_encoded_matrix *a, const smma_encoded_matrix
 }
 
 /* (largest, root mean square, left out) of d against the exact a b: matrices of two axes; d's format is named, those of
-   a and b are named or None for their own. */
+   a and b are named or None for their own, and so is how they are rounded. */
 PyObject *python_error(PyObject *module, PyObject *arguments) {
   PyObject *object[3], *result = NULL;
-  const char *d_format, *a_format, *b_format;
+  const char *d_format, *a_format, *b_format, *mode;
+  int rounding;
   PyArrayObject *array[3] = {NULL};
   smma_encoded_matrix a, b, d;
   smma_product_error error;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOzzs", &object[0], &object[1], &object[2], &a_format, &b_format, &d_format))
+  if (!PyArg_ParseTuple(arguments, "OOOzzss", &object[0], &object[1], &object[2], &a_format, &b_format, &d_format,
+                        &mode))
     return NULL;
-  if (take_matrix(object[0], "a", smma_format_find(a_format), &a, &array[0]) &&
-      take_matrix(object[1], "b", smma_format_find(b_format), &b, &array[1]) &&
-      take_matrix(object[2], "d", smma_format_find(d_format), &d, &array[2]) && check_shapes(&a, &b, &d)) {
+  rounding = rounding_named("round_in", mode);
+  if (rounding >= 0 &&
+      take_matrix(object[0], "a", smma_format_find(a_format), (smma_rounding)rounding, &a, &array[0]) &&
+      take_matrix(object[1], "b", smma_format_find(b_format), (smma_rounding)rounding, &b, &array[1]) &&
+      take_matrix(object[2], "d", smma_format_find(d_format), SMMA_ROUND_NEAREST_EVEN, &d, &array[2]) && check_shapes(&a, &b, &d)) {
     PyThreadState *thread = PyEval_SaveThread();
     bool done = smma_error_against_exact(&a, &b, &d, NULL, NULL, &error);
     PyEval_RestoreThread(thread);

@@ -17,6 +17,7 @@ static const int own_axes[OPERANDS] = {1, 1, 0, 1, 1};
 typedef struct {
   const smma_instruction *instruction;
   PyArrayObject *operand[OPERANDS]; /* NULL: none */
+  const char *round_in;             /* how A and B are rounded; NULL: as the instruction's library does */
   int axes;
   npy_intp shape[MOST_AXES]; /* of the rows */
 } rows;
@@ -68,9 +69,12 @@ static PyArrayObject *fill_up(PyArrayObject *x, int operand, const rows *r, npy_
 static bool make_rows(rows *r, int operand) {
   PyArrayObject *x = r->operand[operand], *dense;
   npy_intp shape[MOST_AXES];
-  int axes = r->axes + own_axes[operand];
+  int axes = r->axes + own_axes[operand], rounding = SMMA_ROUND_NEAREST_EVEN;
   if (!x) return true;
-  x = array_as(x, names[operand], format_of(r->instruction, operand));
+  if (operand == A || operand == B)
+    rounding = operand_rounding_named(r->round_in, r->instruction, NULL, format_of(r->instruction, operand));
+  if (rounding < 0) return false;
+  x = array_as(x, names[operand], format_of(r->instruction, operand), (smma_rounding)rounding);
   if (x && own_axes[operand]) x = fill_up(x, operand, r, length_of(r->instruction, operand));
   for (int axis = 0; axis < r->axes; axis++) shape[axis] = r->shape[axis];
   shape[r->axes] = length_of(r->instruction, operand);
@@ -153,8 +157,8 @@ PyObject *python_dot(PyObject *module, PyObject *arguments) {
   choice x;
   PyArrayObject *d = NULL;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOOOOOOO", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
-                        &object[SCALE_A], &object[SCALE_B]))
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOz", &object[A], &object[B], &object[C], &x.on, &x.instr, &x.in, &x.out,
+                        &object[SCALE_A], &object[SCALE_B], &r.round_in))
     return NULL;
   if (prepare(&r, object, &x))
     d = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, array_dtype_of(r.instruction->d), r.axes, r.shape, NULL,
@@ -341,15 +345,16 @@ static PyObject *results_of(const explained *x) {
 PyObject *python_explain(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *units, *result = NULL;
   explained x = {.count = 0};
+  const char *round_in;
   bool good;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOOOO!", &object[A], &object[B], &object[C], &object[SCALE_A], &object[SCALE_B],
-                        &PyTuple_Type, &units))
+  if (!PyArg_ParseTuple(arguments, "OOOOOO!z", &object[A], &object[B], &object[C], &object[SCALE_A], &object[SCALE_B],
+                        &PyTuple_Type, &units, &round_in))
     return NULL;
   good = PyTuple_Size(units) >= 1 && PyTuple_Size(units) <= MOST_UNITS;
   if (!good) PyErr_SetString(PyExc_ValueError, "on: one unit can be explained, or at most two units together");
   for (Py_ssize_t n = 0; good && n < PyTuple_Size(units); n++) {
-    rows r = {.axes = 0};
+    rows r = {.round_in = round_in};
     const char *label;
     PyObject *unit;
     choice c;

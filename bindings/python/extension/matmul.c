@@ -5,6 +5,7 @@
 #include "core/format.h"
 #include "gemm/gemm.h"
 #include "isa/instruction.h"
+#include "isa/key.h"
 #include "numerics/bound.h"
 #include "numerics/trace.h"
 #include "plan/plan.h"
@@ -21,6 +22,8 @@ typedef struct {
   const smma_instruction *instruction;
   const smma_multiplier *multiplier; /* holds the elements of B and its scale factors; or NULL */
   PyArrayObject *operand[OPERANDS];  /* NULL: none */
+  const char *round_in;              /* how A and B are rounded; NULL: as the plan or the instruction's library does */
+  bool rounds_operands;              /* A or B is not in its format, and has no scale factors of blocks */
   bool vector[OPERANDS];             /* A or B came with one axis */
   bool on_device;                    /* arrays are in a device's memory */
   bool bounds;                       /* D is to hold bounds of its elements */
@@ -424,7 +427,11 @@ static bool encode_operands(product *p) {
   for (int x = 0; x < OPERANDS; x++) {
     if (!p->operand[x]) continue;
     if (p->on_device && !is_encoded(p->operand[x], names[x], format[x])) return false;
-    p->operand[x] = array_as(p->operand[x], names[x], format[x]);
+    const int rounding = x == A || x == B ? operand_rounding_named(p->round_in, i, p->with.plan, format[x])
+                                          : (int)SMMA_ROUND_NEAREST_EVEN;
+    if (rounding < 0) return false;
+    p->rounds_operands |= (x == A || x == B) && !i->scale_block && !array_holds(p->operand[x], format[x]);
+    p->operand[x] = array_as(p->operand[x], names[x], format[x], (smma_rounding)rounding);
     if (!p->operand[x]) return false;
   }
   return true;
@@ -508,7 +515,7 @@ static bool take_bias(product *p, PyObject *bias) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "bias: on a device it must lie without gaps");
     Py_CLEAR(x);
   }
-  x = x ? array_as(x, "bias", SMMA_F32) : NULL;
+  x = x ? array_as(x, "bias", SMMA_F32, SMMA_ROUND_NEAREST_EVEN) : NULL;
   p->bias = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (p->bias) p->with.bias = PyArray_DATA(p->bias);
@@ -534,9 +541,10 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
   PyObject *plan;
   const char *scaling;
   smma_gemm_defaults(&p->with);
-  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznnOOdiz", &object[A], &object[B], &object[C], &x->on, &x->instr, &x->in,
-                        &x->out, &object[SCALE_A], &object[SCALE_B], &p->with.alpha, &p->with.beta, &scaling, &split_k,
-                        &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel))
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznnOOdizz", &object[A], &object[B], &object[C], &x->on, &x->instr,
+                        &x->in, &x->out, &object[SCALE_A], &object[SCALE_B], &p->with.alpha, &p->with.beta, &scaling,
+                        &split_k, &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel,
+                        &p->round_in))
     return false;
   if (!check_numbers(p, split_k, promote_every) || !choose_scaling(scaling, &p->with.scaling)) return false;
   p->with.split_k = (size_t)split_k, p->with.promote_every = (size_t)promote_every;
@@ -586,7 +594,8 @@ PyObject *python_sparse_matmul(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* (bounds, the instruction's name), from the format that results are stored in and the arguments of matmul. */
+/* (bounds, the instruction's name, whether a rounding mode can change A or B), from the format that results are stored
+ * in and the arguments of matmul. */
 PyObject *python_bound(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *result = NULL, *rest, *bias, *bounds;
   product p = {.bounds = true};
@@ -597,7 +606,7 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
   p.stored = stored ? smma_format_find(stored) : SMMA_NO_FORMAT;
   if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && (bounds = multiplied(&p)))
-    result = Py_BuildValue("(Ns)", bounds, p.instruction->name);
+    result = Py_BuildValue("(NsN)", bounds, p.instruction->name, PyBool_FromLong(p.rounds_operands));
   release_operands(&p);
   return result;
 }
@@ -746,7 +755,14 @@ static smma_multiplier *make_multiplier(product *p) {
   return multiplier;
 }
 
-/* (multiplier, instruction as chosen_object gives it, K, N, bytes). */
+/* How a multiplier's A is rounded; NULL for blocks with scale factors. */
+static const char *rounding_of_a(const product *p) {
+  const smma_instruction *i = p->instruction;
+  if (i->scale_block) return NULL;
+  return smma_roundings[operand_rounding_named(p->round_in, i, p->with.plan, i->a)];
+}
+
+/* (multiplier, instruction as chosen_object gives it, K, N, bytes, how A is rounded). */
 PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *result = NULL;
   product p = {.axes = 0};
@@ -758,9 +774,10 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments) {
       encode_operands(&p) && lay_out_operands(&p))
     multiplier = make_multiplier(&p);
   if (multiplier)
-    result = Py_BuildValue("(NNnnn)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
-                           chosen_object(&x, p.instruction), (Py_ssize_t)multiplier->with.k,
-                           (Py_ssize_t)multiplier->with.n, (Py_ssize_t)smma_multiplier_bytes(multiplier));
+    result =
+        Py_BuildValue("(NNnnnz)", PyCapsule_New(multiplier, multiplier_name, release_multiplier),
+                      chosen_object(&x, p.instruction), (Py_ssize_t)multiplier->with.k, (Py_ssize_t)multiplier->with.n,
+                      (Py_ssize_t)smma_multiplier_bytes(multiplier), rounding_of_a(&p));
   release_operands(&p);
   return result;
 }
@@ -790,7 +807,8 @@ PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments) {
   const smma_multiplier *kept;
   smma_multiplier multiplier;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOOO", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A]))
+  if (!PyArg_ParseTuple(arguments, "OOOOOz", &capsule, &instruction, &object[A], &object[C], &object[SCALE_A],
+                        &p.round_in))
     return NULL;
   kept = PyCapsule_GetPointer(capsule, multiplier_name);
   if (!kept) return NULL;

@@ -72,16 +72,19 @@ static bool make(const smma_operand_rule *rule, PyArrayObject *x, smma_operand *
 PyObject *python_operand(PyObject *module, PyObject *arguments) {
   PyArrayObject *x, *made[3] = {NULL};
   PyObject *random;
-  const char *format, *factor, *compute;
-  int k_inner, power_of_two, round_up, measure;
+  const char *format, *factor, *compute, *mode;
+  int rounding, k_inner, power_of_two, round_up, measure;
   Py_ssize_t rows, columns;
   smma_operand_rule rule = {.rows = 0};
   smma_operand o = {.x = NULL};
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!psznnppzfOpi", &PyArray_Type, &x, &k_inner, &format, &factor, &rows, &columns,
-                        &power_of_two, &round_up, &compute, &rule.given, &random, &measure, &o.threads))
+  if (!PyArg_ParseTuple(arguments, "O!psznnppzfOpis", &PyArray_Type, &x, &k_inner, &format, &factor, &rows, &columns,
+                        &power_of_two, &round_up, &compute, &rule.given, &random, &measure, &o.threads, &mode))
     return NULL;
   if (rows < 0 || columns < 0) return PyErr_Format(PyExc_ValueError, "rows is %zd, columns %zd", rows, columns);
+  rounding = rounding_named("rounding", mode);
+  if (rounding < 0) return NULL;
+  rule.rounding = (smma_rounding)rounding;
   rule.rows = (size_t)rows, rule.columns = (size_t)columns;
   rule.power_of_two = power_of_two, rule.round_up = round_up, o.k_inner = k_inner, o.measure = measure;
   if (!format_of(format, &rule.format) || !format_of(factor, &rule.factor) || !format_of(compute, &rule.compute))

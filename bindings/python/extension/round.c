@@ -4,6 +4,7 @@
 
 #include "binding.h"
 #include "isa/custom.h"
+#include "isa/key.h"
 #include "numerics/blocks.h"
 
 /* ---- Names ---- */
@@ -24,8 +25,17 @@ static int index_of(const char *what, const char *name, const char *const *choic
 }
 
 /* The words of custom units. */
-static int rounding_named(const char *name) {
-  return index_of("mode", name, smma_find_key(SMMA_G_FDPA, "rounding", strlen("rounding"))->choices);
+int rounding_named(const char *what, const char *name) { return index_of(what, name, smma_roundings); }
+
+int operand_rounding_named(const char *name, const smma_instruction *instruction, const smma_plan *plan,
+                           smma_format format) {
+  if (!name) return (int)smma_operand_rounding(instruction, plan, format);
+  if (!instruction->scale_block) return rounding_named("round_in", name);
+  PyErr_Format(PyExc_ValueError,
+               "round_in: %s takes blocks with scale factors, which have a rule of their own; leave "
+               "it out",
+               instruction->name);
+  return -1;
 }
 
 static int overflow_named(const char *name) {
@@ -34,6 +44,17 @@ static int overflow_named(const char *name) {
                                           [SMMA_OVERFLOW_INFINITY] = "infinity",
                                           NULL};
   return index_of("overflow", name, overflows);
+}
+
+/* How values are rounded to the format of an operand of an Instruction, or without one (None) of any unit. */
+PyObject *python_operand_rounding(PyObject *module, PyObject *arguments) {
+  const smma_instruction *instruction = NULL;
+  PyObject *object;
+  const char *format;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "Os", &object, &format)) return NULL;
+  if (object != Py_None && !(instruction = instruction_of(object))) return NULL;
+  return PyUnicode_FromString(smma_roundings[smma_operand_rounding(instruction, NULL, smma_format_find(format))]);
 }
 
 PyObject *python_round(PyObject *module, PyObject *arguments) {
@@ -45,7 +66,7 @@ PyObject *python_round(PyObject *module, PyObject *arguments) {
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOssp", &x, &dtype, &mode, &overflow, &quiet)) return NULL;
   format = array_format_named(dtype, "dtype");
-  rounding = format == SMMA_NO_FORMAT ? -1 : rounding_named(mode);
+  rounding = format == SMMA_NO_FORMAT ? -1 : rounding_named("mode", mode);
   policy = rounding < 0 ? -1 : overflow_named(overflow);
   array = policy < 0 ? NULL : array_of(x);
   if (array) array = array_rounded(array, "x", format, (smma_rounding)rounding, (smma_overflow)policy, quiet);

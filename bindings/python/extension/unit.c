@@ -100,7 +100,7 @@ static bool compute(PyObject *function, const smma_instruction_info *i, const sm
     Py_XDECREF(shape);
     Py_CLEAR(d);
   }
-  if (d) d = array_as(d, "the function's result", i->d);
+  if (d) d = array_as(d, "the function's result", i->d, SMMA_ROUND_NEAREST_EVEN);
   dense = d ? PyArray_GETCONTIGUOUS(d) : NULL;
   Py_XDECREF(d);
   if (!dense) return false;

@@ -15,6 +15,10 @@ from softmma._products import positional
 from softmma._units import Instruction
 
 
+_ROUNDINGS = ("nearest-away", "toward-zero", "nearest-even", "toward-negative", "toward-positive")
+"""How A and B may have been rounded, the ways of libraries first."""
+
+
 class _Judged(NamedTuple):
     """What one unit's bounds say of D."""
 
@@ -45,6 +49,7 @@ def assert_close(
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
     bias: Any = None,
     scale_d: float = 1.0,
+    round_in: str | None = None,
 ) -> None:
     """Raises AssertionError unless D is as near to alpha A B + beta C as a unit's rule allows, element by element.
 
@@ -53,6 +58,9 @@ def assert_close(
     is refused. Where D is in a narrower format than the unit's results, the bound is that of results rounded to it.
     An element that has no bound, because a sum may overflow on its way, passes. NaN and infinite operands give NaN
     and infinities.
+
+    Libraries round A and B to the unit's formats in different ways. Without ``round_in`` D passes if it can be of A and
+    B in any of them, the unit's usual one first.
 
     With several units in ``on`` D must be near enough for all its elements to be of one of them. Arrays are NumPy's,
     ml_dtypes', or tensors of PyTorch on any device; all else is as in `matmul`, without ``scaling``.
@@ -78,18 +86,23 @@ def assert_close(
     stored = _stored(d)
     values = d.astype(np.float64)
     best: _Judged | None = None
-    for unit in units:
+    tries = [(unit, round_in) for unit in reversed(units)]  # the last one is next
+    while tries:
+        unit, mode = tries.pop()
         given = {
             "a": a, "b": b, "c": c, "on": unit, "instr": instr, "in_dtype": in_dtype, "out_dtype": out_dtype,
             "scale_a": scale_a, "scale_b": scale_b, "alpha": alpha, "beta": beta, "split_k": split_k,
-            "promote_every": promote_every, "plan": plan, "bias": bias, "scale_d": scale_d, "threads": 0,
+            "promote_every": promote_every, "plan": plan, "bias": bias, "scale_d": scale_d, "threads": 0, "round_in": mode,
         }  # fmt: skip
-        numbers, name = _core.bound(stored, tuple(positional(given)))
+        numbers, name, rounds = _core.bound(stored, tuple(positional(given)))
+        name = f"{name}, {plan.name}" if plan else name
         if d.shape != numbers.shape[:-1]:
             raise ValueError(f"d is {d.shape}, but the product is {numbers.shape[:-1]}")
-        judged = _judge(unit, f"{name}, {plan.name}" if plan else name, values, numbers)
+        judged = _judge(unit, f"{name}, {mode}" if mode else name, values, numbers)
         if not judged.refused.any():
             return
+        if rounds and mode is None and not (plan and "round_in" in plan.to_dict()):
+            tries += [(unit, each) for each in reversed(_ROUNDINGS)]
         if best is None or judged.refused.sum() < best.refused.sum():
             best = judged
     assert best is not None

@@ -66,15 +66,21 @@ def matmul(
     scale_d: float,
     threads: int,
     kernel: str | None,
+    round_in: str | None,
 ) -> NDArray[Any]: ...
 def sparse_matmul(metadata: NDArray[np.uint8], arguments: tuple[Any, ...], /) -> NDArray[Any]: ...  # those of matmul
-def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int]: ...  # those of matmul, a, c, scale_a None
+def multiplier(*arguments: Any) -> tuple[KeptB, Any, int, int, int, str | None]: ...  # those of matmul, a, c, scale_a None
 def multiplier_matmul(
-    multiplier: KeptB, instruction: object, a: ArrayLike, c: ArrayLike | None, scale_a: ArrayLike | None
+    multiplier: KeptB,
+    instruction: object,
+    a: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    round_in: str | None,
 ) -> NDArray[Any]: ...
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
-) -> tuple[NDArray[np.float64], str]: ...  # arguments: those of matmul
+) -> tuple[NDArray[np.float64], str, bool]: ...  # arguments: those of matmul; whether A or B may be rounded
 def trace(
     i: int, j: int, arguments: tuple[Any, ...], /
 ) -> tuple[Any, Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]: ...  # arguments: those of matmul
@@ -89,6 +95,7 @@ def dot(
     out_dtype: object,
     scale_a: ArrayLike | None,
     scale_b: ArrayLike | None,
+    round_in: str | None,
 ) -> Any: ...
 def coverage(
     a: ArrayLike,
@@ -113,7 +120,9 @@ def explain(
     scale_a: ArrayLike | None,
     scale_b: ArrayLike | None,
     units: tuple[tuple[str, object, object, object, object], ...],
+    round_in: str | None,
 ) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
+def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def operand(
@@ -130,6 +139,7 @@ def operand(
     random: NDArray[np.float64] | None,
     measure: bool,
     threads: int,
+    rounding: str,
     /,
 ) -> tuple[
     NDArray[Any], NDArray[Any] | None, NDArray[Any] | None, float, tuple[int, int, int, int, float, float] | None
@@ -139,7 +149,13 @@ def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.f
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
 def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int, float]: ...
 def error(
-    a: ArrayLike, b: ArrayLike, d: NDArray[Any], a_format: str | None, b_format: str | None, d_format: str
+    a: ArrayLike,
+    b: ArrayLike,
+    d: NDArray[Any],
+    a_format: str | None,
+    b_format: str | None,
+    d_format: str,
+    round_in: str,
 ) -> tuple[float, float, int]: ...
 def probe(
     instruction: object, function: Callable[..., ArrayLike] | None

@@ -44,6 +44,7 @@ def matmul(
     scale_d: float = 1.0,
     threads: int = 0,
     kernel: str | None = None,
+    round_in: str | None = None,
 ) -> NDArray[Any]:
     """D = alpha A B + beta C as a GPU's matrix unit computes it, over K in order.
 
@@ -55,10 +56,12 @@ def matmul(
     names ("e4m3"), dtypes, or for ``in_dtype`` a pair, of A and B, or a block-scaled format ("nvfp4"). Without
     ``in_dtype`` the arrays' dtypes count; without ``out_dtype`` D is float32 (float64 for float64, int32 for integers).
 
-    **Values** that the instruction's format has not are rounded to it: to nearest even, saturating in formats of 8
-    bits and less. An array of unsigned integers as wide as the format holds raw encodings, where the format is named
-    and no integer itself. Where numbers became infinite, zero or NaN, or saturated, a RuntimeWarning says how
-    many.
+    **Values** that the instruction's format has not are rounded to it, saturating in formats of 8 bits and less. For A
+    and B ``round_in`` says how: "nearest-even", "nearest-away", "toward-zero", "toward-negative", "toward-positive";
+    without it as the plan or the unit's library does: tf32 nearest-away (XF32 of AMD toward-zero), other formats
+    nearest-even (docs/libraries.md). An array of unsigned integers as wide as the format holds raw encodings, where
+    the format is named and no integer itself. Where numbers became infinite, zero or NaN, or saturated, a
+    RuntimeWarning says how many.
     Arrays that are in the format already are not copied if their last two axes are a matrix in rows or columns, at
     any distance.
 
@@ -93,7 +96,7 @@ def matmul(
         a, b, c, scale_a, scale_b, bias = map(_devices.view, (a, b, c, scale_a, scale_b, bias))
     d = _core.matmul(
         a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, alpha, beta, scaling, split_k, promote_every,
-        handle_of(plan), bias, scale_d, threads, kernel,
+        handle_of(plan), bias, scale_d, threads, kernel, round_in,
     )  # fmt: skip
     if device is not None and like is not None:
         d = _devices.back(d, like, device)
@@ -111,7 +114,7 @@ def _seen(given: Mapping[str, Any], d: NDArray[Any], **of_a: Any) -> None:
 # What the extension module is called with for a product, in order, and what of it there is without A and C.
 _ARGUMENTS = (
     "a", "b", "c", "on", "instr", "in_dtype", "out_dtype", "scale_a", "scale_b", "alpha", "beta", "scaling", "split_k",
-    "promote_every", "plan", "bias", "scale_d", "threads", "kernel",
+    "promote_every", "plan", "bias", "scale_d", "threads", "kernel", "round_in",
 )  # fmt: skip
 _OF_B = inspect.Signature(
     [p for name, p in inspect.signature(matmul).parameters.items() if name not in ("a", "c", "scale_a")]
@@ -147,16 +150,16 @@ class Multiplier:
         given = _OF_B.bind(b, **arguments)
         given.apply_defaults()
         self._given = given.arguments if products_seen.get() is not None else {}  # else B need not be kept
-        self._handle, chosen, k, n, self.nbytes = _core.multiplier(*positional(given.arguments))
+        self._handle, chosen, k, n, self.nbytes, self._round_in = _core.multiplier(*positional(given.arguments))
         self.instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
         self.shape = k, n
 
     def matmul(self, a: ArrayLike, c: ArrayLike | None = None, *, scale_a: ArrayLike | None = None) -> NDArray[Any]:
         """D = alpha A B + beta C: A is (..., M, K) or (K,), C broadcasts to the result.
 
-        A's values are rounded to the instruction's format. Raises as `softmma.matmul`.
+        A's values are rounded to the instruction's format as B's were. Raises as `softmma.matmul`.
         """
-        d = _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a)
+        d = _core.multiplier_matmul(self._handle, self.instruction, a, c, scale_a, self._round_in)
         _seen(self._given, d, a=a, c=c, scale_a=scale_a)
         return d
 
@@ -178,6 +181,7 @@ def dot(
     out_dtype: Any = None,
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
+    round_in: str | None = None,
 ) -> Any:
     """d = c + sum of a[k] b[k]: one element of one instruction, or as many as the arrays have rows.
 
@@ -186,7 +190,7 @@ def dot(
 
     Source: ``smma_dot_rows`` of softmma/softmma.h, on all cores.
     """
-    return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b)
+    return _core.dot(a, b, c, on, instr, in_dtype, out_dtype, scale_a, scale_b, round_in)
 
 
 KINDS = ("random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer", "aimed")

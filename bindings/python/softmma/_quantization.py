@@ -40,8 +40,9 @@ _MOST = float(np.finfo(np.float32).max) / (6 * 448)
 class Operand:
     """How a tensor becomes an operand.
 
-    ``format`` is what elements are rounded to, to nearest even, saturating in formats of 8 bits and less; or with
-    ``stochastic`` to one of the two neighbours, each with the probability of the other's distance.
+    ``format`` is what elements are rounded to, saturating in formats of 8 bits and less: as ``round_in`` says
+    (`softmma.round`'s mode; None: tf32 to nearest, ties away from zero, others to nearest even); or with ``stochastic``
+    to one of the two neighbours, each with the probability of the other's distance.
 
     ``scaling`` names who shares a factor (`SCALINGS`). Elements are multiplied by ``scale`` before, in FP32, and the
     product by ``factor`` behind:
@@ -72,6 +73,7 @@ class Operand:
     stochastic: bool = False
     hadamard: bool = False
     compute: str | None = None
+    round_in: str | None = None
 
     def __post_init__(self) -> None:
         if self.scaling not in SCALINGS:
@@ -97,19 +99,25 @@ class Operand:
         return self.compute or self.format
 
     @property
+    def rounding(self) -> str:
+        """How elements are rounded: a mode of `softmma.round`."""
+        return self.round_in or _core.operand_rounding(None, self.enters)
+
+    @property
     def is_wide(self) -> bool:
         """Elements stay what they are."""
         return self.format in ("f64", "f32")
 
     @property
     def rounds_only(self) -> bool:
-        """To its format, to nearest even."""
+        """To its format, with no factor and in no random way."""
         return self.scaling == "none" and self.compute is None and not self.hadamard and not self.stochastic
 
     def __str__(self) -> str:
         words = [self.format, *([] if self.scaling == "none" else [self.scaling])]
         words += [name for name in ("power_of_two", "round_up", "stochastic", "hadamard") if getattr(self, name)]
         words += [f"history {self.history}"] * bool(self.history) + [f"in {self.compute}"] * bool(self.compute)
+        words += [self.round_in] * bool(self.round_in)
         return " ".join(words)
 
 
@@ -200,7 +208,7 @@ def prepare(
     if vector:
         x = x[None] if side == "a" else x[:, None]
     if operand.rounds_only and not measure:
-        values = x if operand.is_wide else np.asarray(_core.round(x, operand.format, "nearest-even", "default", True))
+        values = x if operand.is_wide else np.asarray(_core.round(x, operand.format, operand.rounding, "default", True))
         return Prepared(values, None, None, operand, side, vector, None)
     k_last = (side == "a") != across
     x, k_inner, turned = _dense(x, operand, k_last)
@@ -208,7 +216,7 @@ def prepare(
     random = generator.random(lines) if generator is not None and operand.stochastic else None
     given = float(history.scale) if history is not None and operand.history else factor or 0.0
     values, scales, behind, amax, counted = _core.operand(
-        x, k_inner, *_rule(operand, x.dtype == np.float64), given, random, measure, threads
+        x, k_inner, *_rule(operand, x.dtype == np.float64), given, random, measure, threads, operand.rounding
     )  # fmt: skip
     if history is not None and operand.history:
         history.update(amax, operand.format)

@@ -54,6 +54,7 @@ def explain(
     out_dtype: Any = None,
     scale_a: ArrayLike | None = None,
     scale_b: ArrayLike | None = None,
+    round_in: str | None = None,
 ) -> Explanation:
     """d = c + sum of a[k] b[k] as one would draw it on paper: what alignment keeps and cuts, the sum, the rounding.
 
@@ -75,7 +76,7 @@ def explain(
     pairs = [(units[n % len(units)], names[n % len(names)]) for n in range(count)]
     labels = [_label(u if count == 1 or len(units) > 1 else i) for u, i in pairs]
     request = tuple((label, u, i, in_dtype, out_dtype) for label, (u, i) in zip(labels, pairs))
-    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request))
+    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request, round_in))
 
 
 def _several(one: Any, what: str) -> Sequence[Any]:
@@ -112,6 +113,8 @@ class ComparedUnit(NamedTuple):
     unit_error: float
     left_out: int
     largest_difference: float
+    round_in: str | None = None
+    """As given to `compare`."""
 
 
 class Comparison(Sequence[ComparedUnit]):
@@ -140,7 +143,8 @@ class Comparison(Sequence[ComparedUnit]):
             largest = "-" if n == 0 or all_special else f"{u.largest_difference:.2e}"
             differ = "-" if n == 0 else str(u.different)
             errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
-            yield u.label, u.instruction._inputs_text(), u.instruction.name, differ, largest, *errors
+            inputs = u.instruction._inputs_text() + (f", {u.round_in}" if u.round_in else "")
+            yield u.label, inputs, u.instruction.name, differ, largest, *errors
 
     def _title(self) -> str:
         return f"{self.units[0].d.size} results in {self.units[0].instruction.d}; differ: from {self.units[0].label}"
@@ -160,13 +164,15 @@ def compare(
     in_dtype: Any = None,
     out_dtype: Any = None,
     threads: int = 0,
+    round_in: str | Sequence[str | None] | None = None,
 ) -> Comparison:
     """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
 
     ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` (without it the arrays' own format if it has
     at most 16 bits, else f16), or instructions: "H100:e4m3",
     "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
-    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit.
+    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit. ``round_in``,
+    as in `matmul`, is one for all or a list of one for each.
 
     Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
     """
@@ -175,28 +181,31 @@ def compare(
         raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
     if isinstance(on, (str, Instruction)) or len(on) < 2:
         raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
+    modes = [round_in] * len(on) if round_in is None or isinstance(round_in, str) else [*round_in]
+    if len(modes) != len(on):
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} units; give one, or one for each")
     in_dtype = _narrow(a, b) if in_dtype is None else in_dtype
     chosen_units = [_compared(each, in_dtype, out_dtype) for each in on]
-    seen: set[tuple[str, Instruction]] = set()
-    for each, i in zip(on, chosen_units):
-        target = (i.name if isinstance(each, Instruction) else each.partition(":")[0].casefold(), i)
+    seen: set[tuple[str, Instruction, str | None]] = set()
+    for each, i, mode in zip(on, chosen_units, modes):
+        target = (i.name if isinstance(each, Instruction) else each.partition(":")[0].casefold(), i, mode)
         if target in seen:
             raise ValueError(f"on: {_label(each)} is given twice with one instruction; name each target once")
         seen.add(target)
     units: list[ComparedUnit] = []
-    for each, i in zip(on, chosen_units):
+    for each, i, mode in zip(on, chosen_units, modes):
         x, y = _inputs(a, b, i)
-        d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads)
+        d = matmul(x.values, y.values, on=i, scale_a=x.scales, scale_b=y.scales, threads=threads, round_in=mode)
         first = units[0] if units else None
         if first and first.instruction.d != i.d:
             raise ValueError(f"{i.name} has results in {i.d}, {first.label} in {first.instruction.d}; give out_dtype")
         different, ulps, special, largest = _core.difference(first.d if first else d, d, i.d)
-        error, _, left_out = _core.error(a, b, d, None, None, i.d)
+        error, _, left_out = _core.error(a, b, d, None, None, i.d, "nearest-even")
         if i.scale is None:
-            unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d)
+            unit_error, _, _ = _core.error(a, b, d, i.a, i.b, i.d, mode or _core.operand_rounding(i, i.a))
         else:
-            unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d)
-        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out, largest))
+            unit_error, _, _ = _core.error(_numbers(x, i, -1), _numbers(y, i, -2), d, None, None, i.d, "nearest-even")
+        units.append(ComparedUnit(_label(each), i, d, different, ulps, special, error, unit_error, left_out, largest, mode))
     return Comparison(units)
 
 

@@ -66,12 +66,13 @@ def trace(
     at: tuple[int, int],
     on: str | Instruction | Sequence[str | Instruction] = "H100",
     plan: _Plan | tuple[_Plan, ...] | list[_Plan] = None,
+    round_in: str | Sequence[str | None] | None = None,
     **arguments: Any,
 ) -> Trace:
     """Element ``at`` = (i, j) of a product of two matrices: what is summed after each instruction, and its error.
 
     ``on`` is a target of `matmul` or a list of them, ``plan`` one for all or a list of one for each, None for one
-    chain; all else is as in `matmul`. The exact sum is of the operands as the target takes them (docs/trace.md).
+    chain, and so is ``round_in``; all else is as in `matmul`. The exact sum is of the operands as the target takes them (docs/trace.md).
 
         >>> import numpy as np, softmma
         >>> a = np.zeros((1, 48), np.float16)
@@ -88,10 +89,13 @@ def trace(
     plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(units)
     if len(plans) != len(units):
         raise ValueError(f"plan: {len(plans)} plans for {len(units)} targets; give one for all, or one for each")
+    modes = [round_in] * len(units) if round_in is None or isinstance(round_in, str) else [*round_in]
+    if len(modes) != len(units):
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(units)} targets; give one, or one for each")
     targets, handles = [], []
-    for unit, described in zip(units, plans):
+    for unit, described, mode in zip(units, plans, modes):
         made = described if described is None or isinstance(described, Plan) else Plan(described)
-        given = _SIGNATURE.bind(a, b, c, on=unit, plan=made, **arguments)
+        given = _SIGNATURE.bind(a, b, c, on=unit, plan=made, round_in=mode, **arguments)
         given.apply_defaults()
         handle, chosen, d, events, k = _core.trace(*at, tuple(positional(given.arguments)))
         instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))

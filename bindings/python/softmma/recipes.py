@@ -64,7 +64,9 @@ class Recipe:
     products without a weight take (attention; None: as their tensors' roles say). ``accumulate`` is the format of the
     instruction's D (None: FP32, FP64 for f64, integers for s8). ``promote`` (forward, backward): every so many of K the
     sum of FP8 products moves to FP32, on units that keep 13 bits of it (`Instruction.keeps_13_bits`), as others have no
-    need; with ``promote_everywhere`` on every unit, and of all formats. ``source`` says whose recipe it is.
+    need; with ``promote_everywhere`` on every unit, and of all formats. ``round_in`` is how operands without a factor
+    are rounded, a mode of `softmma.round`; None: as the GPU's libraries do (`softmma.matmul`). ``source`` says whose
+    recipe it is.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Recipe:
     accumulate: str | None = None
     promote: tuple[int, int] = (0, 0)
     promote_everywhere: bool = False
+    round_in: str | None = None
     source: str = ""
 
     def operand(self, role: Role, product: Product) -> Operand:
@@ -288,8 +291,16 @@ class Unit:
             own = f"{known.format}fnuz"
             if self._inputs and known.format not in self._inputs and own in self._inputs and not known.block:
                 known = replace(known, format=own)
+            if known.rounds_only and (self.recipe.round_in or known.format == "tf32"):
+                known = replace(known, round_in=known.round_in or self.recipe.round_in or self._usual(known.format))
             self._operands[role, product] = known
         return known
+
+    def _usual(self, format: str) -> str:
+        """How this GPU's libraries round to a format."""
+        there = instructions(self.on) if isinstance(self.on, str) else [self.on]
+        found = next((i for i in there if format in (i.a, i.b)), None)
+        return _core.operand_rounding(found, format)
 
     def prepare(
         self, x: ArrayLike, role: Role, product: Product, side: Side, *, history: History | None = None,
@@ -333,6 +344,8 @@ class Unit:
         arguments: dict[str, Any] = {"on": instruction, "threads": self.threads, "kernel": self.kernel}
         if not a.block:
             arguments["in_dtype"] = a.enters, b.enters
+        if a.rounds_only and a.round_in == b.round_in:
+            arguments["round_in"] = a.round_in
         columns = {SCALINGS[x.scaling][1] for x in (a, b) if x.compute is None}
         if columns == {128}:
             arguments["plan"] = _BLOCKS_OF_128

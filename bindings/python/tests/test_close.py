@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import softmma
+import softmma.recipes
 
 GPUS = ["V100", "T4", "A100", "L40S", "H100", "B200", "MI100", "MI250X", "MI300X"]
 
@@ -152,3 +153,71 @@ def test_tensors(operands):
     softmma.assert_close(d.bfloat16(), a, b, on="H100")
     with pytest.raises(AssertionError):
         softmma.assert_close(d * 1.1, a, b, on="H100")
+
+
+TIES = np.float32([[2049, -2049], [2051, 4098]])
+"""Halfway between two numbers of tf32."""
+ROUNDED = {
+    "nearest-away": [[2050, -2050], [2052, 4100]],
+    "toward-zero": [[2048, -2048], [2050, 4096]],
+    "nearest-even": [[2048, -2048], [2052, 4096]],
+    "toward-positive": [[2050, -2048], [2052, 4100]],
+    "toward-negative": [[2048, -2050], [2050, 4096]],
+}
+
+
+@pytest.mark.parametrize("mode", ROUNDED)
+def test_rounding_of_operands(mode):
+    """D passes if it is of A and B in any rounding, unless one is named; products and their parts know it, too."""
+    eye, of = np.eye(2, dtype=np.float32), {"on": "A100", "in_dtype": "tf32"}
+    d = softmma.matmul(TIES, eye, round_in=mode, **of)
+    assert d.tolist() == ROUNDED[mode]
+    turned = np.asfortranarray(np.repeat(TIES, 2, axis=1))[:, ::2]
+    assert softmma.matmul(turned, eye, round_in=mode, **of).tolist() == ROUNDED[mode]
+    plan = {"name": "p", "round_in": mode}
+    assert softmma.matmul(TIES, eye, plan=plan, **of).tolist() == ROUNDED[mode]
+    assert softmma.Multiplier(eye, round_in=mode, **of).matmul(TIES).tolist() == ROUNDED[mode]
+    assert softmma.Multiplier(eye, plan=plan, **of).matmul(TIES).tolist() == ROUNDED[mode]
+    assert softmma.dot(TIES[0, :1], [1], round_in=mode, **of).item() == ROUNDED[mode][0][0]
+    assert softmma.trace(TIES, eye, at=(0, 1), round_in=mode, **of).targets[0].result.item() == ROUNDED[mode][0][1]
+    units = softmma.compare(TIES, eye, ["A100", "A100"], in_dtype="tf32", round_in=["nearest-away", mode])
+    assert units[1].d.tolist() == ROUNDED[mode] and units[1].unit_error == 0 and f"tf32, {mode}" in str(units)
+    unit = softmma.recipes.Unit("A100", softmma.recipes.recipe("tf32", round_in=mode))
+    for measure in False, True:
+        a = unit.prepare(TIES, "activations", "forward", "a", measure=measure)
+        assert unit.multiply(a, unit.prepare(eye, "weights", "forward", "b")).tolist() == ROUNDED[mode]
+    softmma.assert_close(d, TIES, eye, **of)
+    softmma.assert_close(d, TIES, eye, round_in=mode, **of)
+    for other in ROUNDED:
+        if other != mode:
+            with pytest.raises(AssertionError, match=f"cannot be A100's .*{other}"):
+                softmma.assert_close(d, TIES, eye, round_in=other, **of)
+            with pytest.raises(AssertionError, match="cannot be"):
+                softmma.assert_close(d, TIES, eye, plan={"name": "p", "round_in": other}, **of)
+    with pytest.raises(AssertionError, match="cannot be"):
+        softmma.assert_close(d + 8, TIES, eye, **of)
+
+
+def test_usual_rounding_of_operands():
+    """cuBLAS rounds ties of tf32 away (RTX 3090: 1025), XF32 is cut, all else goes to nearest even; NaN stays NaN."""
+    one = np.ones((1, 1), np.float32)
+
+    def product(x, gpu, format, **more):
+        return softmma.matmul(np.float32([[x]]), one, on=gpu, in_dtype=format, **more).item()
+
+    assert product(1024.5, "RTX 3090", "tf32") == 1025 and product(-1024.5, "H100", "tf32") == -1025
+    assert product(1024.9, "MI300X", "tf32") == 1024
+    assert product(2049, "A100", "f16") == 2048 and product(2049, "A100", "f16", round_in="toward-positive") == 2050
+    low_nan = np.array([[0x7F800001]], np.uint32).view(np.float32)
+    largest, subnormal = float(np.finfo(np.float32).max), 2.0**-137
+    for mode in ROUNDED:
+        assert np.isnan(softmma.matmul(low_nan, one, on="A100", in_dtype="tf32", round_in=mode)).all()
+    assert product(largest, "A100", "tf32", round_in="toward-zero") == float.fromhex("0x1.ffcp127")
+    with pytest.warns(RuntimeWarning, match="a: rounded to tf32, 1 values became infinite"):
+        assert product(largest, "A100", "tf32") == np.inf
+    assert softmma.round(np.float32([subnormal]), "tf32", "nearest-away").view(np.uint32).tolist() == [0x2000]
+    with pytest.raises(ValueError, match="round_in: 'up' is none of nearest-even"):
+        product(1, "A100", "tf32", round_in="up")
+    with pytest.raises(ValueError, match="round_in: .* a rule of their own"):
+        q = softmma.quantize(np.ones((1, 32), np.float32), "mxfp8_e4m3")
+        softmma.matmul(q.values, q.values.T, on="B200", scale_a=q.scales, scale_b=q.scales.T, round_in="toward-zero")

@@ -130,7 +130,8 @@ class Call:
             return None
         if not all(x.rounds_only for x in kind.operands):
             return None
-        x, y = (rounded(each, operand.format) for each, operand in zip((a, b), kind.operands, strict=True))
+        pairs = zip((a, b), kind.operands, strict=True)
+        x, y = (rounded(each, operand.format, operand.rounding) for each, operand in pairs)
         if x is None or y is None:
             return None
         d: Any = matmul(x, y, **self.unit.arguments(*kind.operands, kind.product))

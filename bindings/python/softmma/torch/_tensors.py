@@ -59,25 +59,28 @@ def encodings(x: torch.Tensor) -> torch.Tensor:
     return x.view(torch.uint8) if x.dtype.itemsize == 1 and x.dtype.is_floating_point else x
 
 
-def rounded(x: torch.Tensor, format: str) -> torch.Tensor | None:
-    """The tensor in a format, where it is: to nearest even, saturating in FP8, as `softmma.round`; or None.
+def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
+    """The tensor in a format, where it is: saturating in FP8, as `softmma.round` with this mode; or None.
 
-    None for formats that PyTorch has not, and for FP64, which PyTorch rounds to FP32 first.
+    None for formats and modes that PyTorch has not, and for FP64, which PyTorch rounds to FP32 first.
     """
     x = matrix(x)
     if x.dtype == _FLOATS.get(format):
         return x
     if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         return None
+    if format != "tf32" and mode != "nearest-even":
+        return None
     if format in _FLOATS:
         return x.to(_FLOATS[format])
     if format in _FP8:
         kind, most = _FP8[format]
         return encodings(x.clamp(-most, most).to(kind))
-    if format != "tf32":
+    if format != "tf32" or mode not in ("nearest-even", "nearest-away", "toward-zero"):
         return None
     bits = x.float().view(torch.int32)
-    kept = (bits + 0xFFF + (bits >> 13 & 1)) & ~0x1FFF
+    carry = {"nearest-even": 0xFFF + (bits >> 13 & 1), "nearest-away": 0x1000, "toward-zero": 0}
+    kept = (bits + carry[mode]) & ~0x1FFF
     return torch.where(x.isnan(), 0x7FFFE000, kept).view(torch.uint32)
 
 
