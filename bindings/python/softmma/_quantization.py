@@ -117,7 +117,7 @@ class Operand:
         words = [self.format, *([] if self.scaling == "none" else [self.scaling])]
         words += [name for name in ("power_of_two", "round_up", "stochastic", "hadamard") if getattr(self, name)]
         words += [f"history {self.history}"] * bool(self.history) + [f"in {self.compute}"] * bool(self.compute)
-        words += [self.round_in] * bool(self.round_in)
+        words += [self.round_in] if self.round_in else []
         return " ".join(words)
 
 

@@ -79,7 +79,7 @@ def rounded(x: torch.Tensor, format: str, mode: str) -> torch.Tensor | None:
     if format != "tf32" or mode not in ("nearest-even", "nearest-away", "toward-zero"):
         return None
     bits = x.float().view(torch.int32)
-    carry = {"nearest-even": 0xFFF + (bits >> 13 & 1), "nearest-away": 0x1000, "toward-zero": 0}
+    carry: dict[str, Any] = {"nearest-even": 0xFFF + (bits >> 13 & 1), "nearest-away": 0x1000, "toward-zero": 0}
     kept = (bits + carry[mode]) & ~0x1FFF
     return torch.where(x.isnan(), 0x7FFFE000, kept).view(torch.uint32)
 
