@@ -134,6 +134,8 @@ static inline bool round_finite(const rounder *r, uint64_t x, uint64_t *y, smma_
     kept = significand << -shift;
   }
   rounded = ((uint64_t)(top - r->to_least) << r->to_fraction_bits) + kept;
+  /* Toward zero the greatest number may stand for what saturates. */
+  if (changed && r->rounding == SMMA_ROUND_TOWARD_ZERO && rounded == r->to_largest) return false;
   if (fields > r->largest || encoding == r->nan || rounded > r->to_largest) return false;
   if (!rounded) {
     counts->zero += changed;
