@@ -15,6 +15,7 @@ import math
 import random
 import sys
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,9 @@ from torch.nn.functional import cross_entropy, gelu, scaled_dot_product_attentio
 import softmma
 import softmma.torch
 from softmma.recipes import recipe
+
+# What formats lose of gradients is counted below.
+warnings.filterwarnings("ignore", message="x: (rounded|quantised) to", category=RuntimeWarning)
 
 # ---- The text ----
 

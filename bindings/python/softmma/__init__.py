@@ -18,6 +18,7 @@ the number of threads.
 
 import importlib
 import os
+import warnings
 from types import ModuleType
 
 from softmma import _core
@@ -55,6 +56,14 @@ from softmma._units import (
     gpus,
     instruction,
     instructions,
+)
+
+# Recipes and networks round on purpose, and count what they lose: there nobody is warned of values that become zero.
+warnings.filterwarnings(
+    "ignore",
+    message=r".*: rounded to \w+, 0 values became infinite, 0 saturated, \d+ became zero, 0 NaN",
+    category=RuntimeWarning,
+    module=r"softmma\.",
 )
 
 __all__ = [

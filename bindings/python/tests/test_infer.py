@@ -226,7 +226,7 @@ def test_record(tmp_path, found):
     again = softmma.infer(unit, on=V100, **FEW, record=str(path))
     assert kept and again and again.parameters[0] == kept.parameters[0] and again.rows == found.rows
     assert sum(asked) < first - 4000
-    with pytest.raises(RuntimeError, match="of another seed or unit"):
+    with pytest.raises(RuntimeError, match="this search's record has"):
         softmma.infer(unit, on=V100, **FEW, record=path, seed=5)
     recorded = softmma.infer(f"file:{path}", on=V100, search=500)
     assert recorded and recorded.model.parameters["F"] == 23 and recorded.fresh == 0
