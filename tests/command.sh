@@ -469,7 +469,7 @@ check 'gemm of named tensors' holds D.npy "$product"
 check 'gemm of named tensors rounds nothing' silent
 npy raw-a.npy '|u1' '(2, 2)' 38404448
 npy raw-b.npy '|u1' '(2, 2)' 4a4c4e50
-runs 0 gemm --on H100 --in e4m3 --raw raw-a.npy raw-b.npy -o D.npy
+runs 0 gemm --on H100 --in e4m3 raw-a.npy raw-b.npy -o D.npy
 check 'gemm of raw bytes' holds D.npy "$product"
 check 'gemm says that they are encodings' says 'A, raw-a\.npy: raw 8-bit elements read as encodings of e4m3$'
 fails 'gemm: D as safetensors' "-o: 'D\.safetensors': D is written as a \.npy file" \
@@ -504,10 +504,11 @@ fails 'probe of integers' 'adds integers, which is exact' probe --on A100 --in s
 fails 'tree of integers' 'sums of integers are exact' tree --on A100 --instr IMMA.16832.S8.S8
 npy raw-bf16.npy '<u2' '(2, 2)' 803f004040408040
 npy ml_dtypes.npy '<V2' '(2, 2)' a040c040e0400041
-runs 0 gemm --on A100 --in bf16 --raw raw-bf16.npy ml_dtypes.npy -o D.npy
+runs 0 gemm --on A100 --in bf16 raw-bf16.npy ml_dtypes.npy -o D.npy
 check 'gemm of raw 16-bit words' holds D.npy "$product"
 
-# Integers are numbers in every format: 2 x 2 of 1, 2, 3, 4 in each type, and what may be numbers or encodings is refused.
+# Integers are numbers: 2 x 2 of 1, 2, 3, 4 in each type. Unsigned ones as wide as a format are its encodings if NumPy
+# cannot name the format, and are refused if it can.
 integers() {
   local type=$1 bytes=$2 value zeros=0000000000000000
   for value in 01 02 03 04; do printf '%s' "$value${zeros:0:2*bytes-2}"; done
@@ -518,7 +519,14 @@ for type in i1 i2 i4 i8 u1 u2 u4 u8; do
   for format in f16 bf16 e4m3 tf32; do
     on=H100
     case $type,$format in
-      u1,e4m3 | u2,f16 | u2,bf16 | u4,tf32)
+      u1,e4m3 | u2,bf16 | u4,tf32)
+        runs 0 gemm --on $on --in $format $type.npy B.npy -o N.npy
+        check "gemm: $type as encodings of $format" says "A, $type\.npy: raw [0-9]+-bit elements read as encodings of $format\$"
+        runs 0 gemm --on $on --in $format --raw $type.npy B.npy -o D.npy
+        check "gemm: $type the same with --raw" cmp N.npy D.npy
+        rm N.npy
+        ;;
+      u2,f16)
         fails "gemm: $type may be encodings of $format" \
           "A, $type\.npy: uint[0-9]+ may be numbers or encodings of $format; give --raw" \
           gemm --on $on --in $format $type.npy B.npy -o N.npy

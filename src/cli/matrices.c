@@ -62,7 +62,20 @@ void smma_turn_matrix(smma_tensor *t) {
 
 int smma_raw_encodings;
 
+/* Formats of which NumPy has a type, so that an array without the name of its type holds another one. */
+static bool has_numpy_name(smma_format format) {
+  return format == SMMA_F16 || format == SMMA_F32 || format == SMMA_F64 || smma_is_integer(format);
+}
+
+/* Unsigned integers as wide as a format that NumPy cannot name are the usual way to save its encodings. Those of four
+   bits are excepted, of which a byte may hold two. */
+static bool are_usual_encodings(const smma_tensor *t, smma_format wanted) {
+  return t->integers == SMMA_UNSIGNED_INTEGERS && t->bytes == (int)smma_format_bytes(wanted) &&
+         !has_numpy_name(wanted) && smma_format_bits(wanted) > 4;
+}
+
 bool smma_is_raw(const smma_tensor *t, smma_format wanted) {
+  if (are_usual_encodings(t, wanted)) return true;
   if (t->integers) return smma_raw_encodings && !smma_is_integer(wanted);
   return t->format == SMMA_NO_FORMAT;
 }
@@ -74,14 +87,9 @@ static const char *type_text(const smma_tensor *t, char text[16]) {
   return text;
 }
 
-/* Formats of which NumPy has a type, so that an array without the name of its type holds another one. */
-static bool has_numpy_name(smma_format format) {
-  return format == SMMA_F16 || format == SMMA_F32 || format == SMMA_F64 || smma_is_integer(format);
-}
-
 void smma_require_meaning(const smma_tensor *t, smma_format wanted, const char *what, const char *path) {
   const bool as_wide = t->bytes == (int)smma_format_bytes(wanted), named = has_numpy_name(wanted);
-  if (smma_raw_encodings) return;
+  if (smma_is_raw(t, wanted) && (smma_raw_encodings || t->integers)) return;
   if (t->integers == SMMA_UNSIGNED_INTEGERS && as_wide && !smma_is_integer(wanted))
     smma_die("%s, %s: uint%d may be numbers or encodings of %s; give --raw for encodings%s, or save numbers as float32",
              what, path, 8 * t->bytes, smma_format_text(wanted),
@@ -113,7 +121,7 @@ void smma_settle_integers(smma_tensor *t, smma_format wanted, const char *what, 
   smma_tensor numbers;
   char type[16];
   smma_require_meaning(t, wanted, what, path);
-  if (smma_raw_encodings || !t->integers || t->format != SMMA_NO_FORMAT) return;
+  if (smma_is_raw(t, wanted) || !t->integers || t->format != SMMA_NO_FORMAT) return;
   numbers = numbers_of(t, 0, 0, path);
   smma_note("%s, %s: %s taken as numbers, in f64", what, path, type_text(t, type));
   smma_tensor_free(t);

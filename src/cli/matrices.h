@@ -23,7 +23,8 @@ smma_tensor smma_part_of_matrix(const smma_tensor *from, size_t row, size_t rows
 void smma_turn_matrix(smma_tensor *t);
 
 /* What --raw sets: integers are encodings of the wanted format, unless that is an integer, too. Otherwise they are
-   numbers; unsigned ones as wide as the format, which may be either, are refused. */
+   numbers. Unsigned integers as wide as the format are its encodings if NumPy has no type for the format; otherwise they
+   may be either, and are refused. */
 extern int smma_raw_encodings;
 
 #define SMMA_RAW_OPTION \
@@ -36,7 +37,8 @@ void smma_require_meaning(const smma_tensor *tensor, smma_format wanted, const c
    meaning, too. */
 void smma_settle_integers(smma_tensor *tensor, smma_format wanted, const char *what, const char *path);
 
-/* Whether the elements are raw encodings of the wanted format: of a type without a name, or of integers with --raw. */
+/* Reports whether the elements are raw encodings of the wanted format: of a type without a name, unsigned integers of a
+   format that NumPy has no type for, or integers with --raw. */
 bool smma_is_raw(const smma_tensor *t, smma_format wanted);
 
 /* The matrix in the wanted format: a copy, rounded (RNE; saturating in formats of at most 8 bits) where it differs. Raw
