@@ -567,16 +567,13 @@ gives 'match: f32 files, another format' 1 '^only products in f32, which the fil
   match --on H100 fine.npy unit.npy unit.npy
 gives 'match: in that format' 0 '^fits: all 1 elements$' match --on H100 --in f16 fine.npy unit.npy unit.npy
 
-# Elements of lists add up; other options have one value.
+# Elements of lists add up; of other options the last value counts.
 runs 0 compare --on H100 --on A100 A.npy B.npy
 check 'compare: a repeated list adds' grep -q '^A100 ' in/stdout
-fails 'compare: two values of --in' '--in is given more than once, with different values' \
-  compare --on H100,A100 --in f16 --in bf16 A.npy B.npy
-fails 'gemm: two values of a number' '--alpha is given more than once' \
-  gemm --on H100 --in f16 --alpha 2 --alpha 3 A.npy B.npy -o N.npy
-fails 'gemm: two values of a count' '--threads is given more than once' \
-  gemm --on H100 --in f16 -t 2 --threads 1 A.npy B.npy -o N.npy
-runs 0 gemm --on H100 --in f16 --in f16 -t 1 -t 1 A.npy B.npy -o D.npy
+runs 0 compare --on V100 --on H100,A100 --on A100:bf16 A.npy B.npy
+check 'compare: a list of lists' [ "$(grep -cE '^(V100|H100|A100) .*(mma|wgmma)\.m' in/stdout)" -eq 4 ]
+runs 0 gemm --on V100 --in bf16 -t 2 --on H100 --threads 1 --in f16 A.npy B.npy -o D.npy
+check 'gemm: the last value counts' grep -q ' on hopper, wgmma.*f16.f16;' in/stderr in/stdout
 
 # Results that are not finite: said, and in neither the units nor the errors.
 npy big.npy '<f4' '(1, 1)' 00247449

@@ -80,7 +80,7 @@ check 'a shard in two runs' same short.json long.json
 check 'shards' in_shards 3 "${one[@]}"
 runs 1 campaign "${one[@]}" --shard 1/2 --resume of-two.json
 runs 1 campaign "${one[@]}" --shard 1/3 --seed 1 --resume seed.json
-runs 1 campaign --unit "$wrong:flushed_b" "${ampere[@]}" --rows 5 --shard 1/3 --resume rows.json
+runs 1 campaign "${one[@]}" --rows 5 --shard 1/3 --resume rows.json
 runs 1 campaign "${one[@]}" --kind edge --shard 1/3 --resume kind.json
 runs 1 campaign "${one[@]}" --against custom:unit.json --shard 1/3 --resume against.json
 runs 0 campaign --unit model "${ampere[@]}" --rows 300000 --shard 1/3 --resume unit.json.json

@@ -13,7 +13,8 @@
 #include "support.h"
 
 /* Rows of A and columns of B are a few, again and again. */
-enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, TEXT = 2048 };
+/* K is at most LONGEST, or twice the K of the longest instruction, which is 256. */
+enum { ROWS = 6, COLUMNS = 5, MOST_M = 36, MOST_N = 40, LONGEST = 200, LONGEST_K = 512, TEXT = 2048 };
 
 /* ---- Keys ---- */
 
@@ -143,11 +144,11 @@ typedef struct {
   smma_plan *plan;
   char text[TEXT];
   smma_gemm_arguments with;
-  uint64_t a[ROWS][LONGEST], b[COLUMNS][LONGEST], scale_a[ROWS][LONGEST], scale_b[COLUMNS][LONGEST];
+  uint64_t a[ROWS][LONGEST_K], b[COLUMNS][LONGEST_K], scale_a[ROWS][LONGEST], scale_b[COLUMNS][LONGEST];
   uint64_t c[ROWS][COLUMNS], d[ROWS][COLUMNS];
   float part_a[ROWS][LONGEST], part_b[COLUMNS][LONGEST], bias[COLUMNS];
   /* as smma_gemm takes them */
-  uint64_t matrix_a[MOST_M * LONGEST], matrix_b[LONGEST * MOST_N], matrix_c[MOST_M * MOST_N], matrix_d[MOST_M * MOST_N];
+  uint64_t matrix_a[MOST_M * LONGEST_K], matrix_b[LONGEST_K * MOST_N], matrix_c[MOST_M * MOST_N], matrix_d[MOST_M * MOST_N];
   uint64_t scales_a[MOST_M * LONGEST], scales_b[MOST_N * LONGEST];
   float all_bias[MOST_N];
 } product;
@@ -314,6 +315,7 @@ static bool check_product(product *p, const smma_instruction *i, const keys *x, 
     smma_gemm_defaults(g);
     g->m = size[0], g->n = size[1], g->k = 1 + below(random, most < LONGEST ? most : LONGEST);
     if (attempt % 2) g->k = (size_t)p->info.k * (1 + g->k % 2);
+    assert_true(g->k <= LONGEST_K);
     p->plan = make_plan(x, attempt > 6, (size_t)p->info.k, g->k, random, p->text);
     if (smma_plan_check(p->plan, i, g->k, NULL, 0) == SMMA_OK) break;
     smma_plan_free(p->plan), p->plan = NULL;

@@ -39,15 +39,19 @@ int smma_complain(const char *format, ...) {
 
 /* Libraries end the program with status 1 where memory or threads are refused: popt, libgomp. */
 static bool ends_itself;
+static pid_t own_process; /* children run what is not ours, which may exit as it likes */
 
 static void fail_with_library(void) {
-  if (ends_itself) return;
+  if (ends_itself || getpid() != own_process) return;
   smma_outputs_remove_unfinished(_exit, SMMA_EXIT_FAILED);
   smma_kill_children();
   _exit(SMMA_EXIT_FAILED);
 }
 
-void smma_handle_library_exits(void) { atexit(fail_with_library); }
+void smma_handle_library_exits(void) {
+  own_process = getpid();
+  atexit(fail_with_library);
+}
 
 void smma_end_normally(void) { ends_itself = true; }
 
@@ -132,18 +136,16 @@ static bool is_list(const struct poptOption *o) {
 
 static bool is_string(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_STRING; }
 
-static bool is_real(const struct poptOption *o) { return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_DOUBLE; }
-
 static long long count_of(const struct poptOption *o) {
   return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INT ? *(int *)o->arg : *(long long *)o->arg;
 }
 
-/* Makes popt return the place in the table, from 1, of each option with a value. A count becomes a string. */
+/* Makes popt return the place in the table, from 1, of each count and string. A count becomes a string. */
 static void take_counts(const struct poptOption *table) {
   for (int i = 0; i < MOST_OPTIONS; i++) {
     counted[i] = table[i];
     if (!table[i].longName && !table[i].arg) return;
-    if (is_string(&table[i]) || is_real(&table[i])) counted[i].val = i + 1;
+    if (is_string(&table[i])) counted[i].val = i + 1;
     if (!is_count(&table[i])) continue;
     if (table[i].argInfo & POPT_ARGFLAG_SHOW_DEFAULT)
       snprintf(descriptions[i], sizeof descriptions[i], "%s (default: %lld)", table[i].descrip, count_of(&table[i]));
@@ -171,19 +173,7 @@ static void store_count(const struct poptOption *o) {
     *(long long *)o->arg = value;
 }
 
-/* ---- Options that are given more than once ---- */
-
-/* The value of a variable of the table when its option was last given. */
-typedef struct {
-  const void *arg; /* NULL: the option was not given */
-  char *string;
-  long long count;
-  double real;
-} given_value;
-
-static _Noreturn void fail_repeated(const struct poptOption *o) {
-  smma_die("--%s is given more than once, with different values; give it once", o->longName);
-}
+/* ---- Options that are given more than once: elements of a list add up, otherwise the last value counts ---- */
 
 /* Appends the elements in the option's variable to those that were given before. */
 static void append_to_list(const struct poptOption *o, char *before) {
@@ -192,27 +182,21 @@ static void append_to_list(const struct poptOption *o, char *before) {
   char *joined = malloc(size);
   if (!joined) smma_die("out of memory");
   snprintf(joined, size, "%s,%s", before, *now);
-  free(before);
   free(*now);
   *now = joined;
 }
 
-/* Takes the value that popt has read for the option: elements of a list add up, other options have one value. */
-static void take_value(const struct poptOption *o, given_value given[MOST_OPTIONS]) {
-  given_value *g = given, now = {.arg = o->arg};
-  while (g->arg && g->arg != o->arg) g++;
+/* Takes the value that popt has read for option `o` of the table. `given` holds the strings that were given before, at
+   the place of the first option with the same variable. */
+static void take_value(const struct poptOption *table, const struct poptOption *o, char *given[MOST_OPTIONS]) {
+  int index = 0;
+  while (table[index].arg != o->arg) index++;
   if (is_count(o)) store_count(o);
-  if (is_string(o) && !*(char **)o->arg) smma_die("out of memory"); /* popt copies it */
-  if (g->arg && is_string(o) && is_list(o)) append_to_list(o, g->string);
-  if (is_string(o)) now.string = *(char **)o->arg;
-  if (is_count(o)) now.count = count_of(o);
-  if (is_real(o)) now.real = *(double *)o->arg;
-  if (g->arg && is_string(o) && !is_list(o)) {
-    if (strcmp(g->string, now.string) != 0) fail_repeated(o);
-    free(g->string);
-  }
-  if (g->arg && (g->count != now.count || memcmp(&g->real, &now.real, sizeof now.real) != 0)) fail_repeated(o);
-  *g = now;
+  if (!is_string(o)) return;
+  if (!*(char **)o->arg) smma_die("out of memory"); /* popt copies it */
+  if (given[index] && is_list(o)) append_to_list(o, given[index]);
+  free(given[index]);
+  given[index] = *(char **)o->arg;
 }
 
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
@@ -222,7 +206,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   static const char *none[] = {NULL};
   const char **rest;
   char *defaults[MOST_OPTIONS] = {NULL};
-  given_value given[MOST_OPTIONS] = {{.arg = NULL}};
+  char *given[MOST_OPTIONS] = {NULL};
   int code, count = 0, help = 0;
   struct poptOption help_table[] = {{"help", 'h', POPT_ARG_NONE, &help, 0, "show this help", NULL}, POPT_TABLEEND};
   struct poptOption all[] = {
@@ -237,7 +221,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   if (!context) smma_die("out of memory");
   poptSetOtherOptionHelp(context, *command->arguments ? command->arguments : "[options]");
   list_strings(table, defaults);
-  while ((code = poptGetNextOpt(context)) > 0) take_value(&table[code - 1], given);
+  while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   own_strings(table, defaults);
   if (help) print_command_help(command, details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
