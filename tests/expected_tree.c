@@ -48,6 +48,7 @@ typedef struct {
   smma_tree *tree;
   const smma_operation *operation;
   int of[SMMA_MAXIMUM_K + 1];
+  bool stages; /* whether terms that are added first stand apart where no pair of M tells */
 } builder;
 
 /* A sum of those terms that are something: a new node, the only one of them, or NOTHING. */
@@ -69,6 +70,14 @@ static int sum_of_two(builder *b, int x, int y) { return sum_of(b, (int[]){x, y}
 static int fused_sum(builder *b, int before, int block, int from, int size, int step) {
   int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
   for (int i = from; i < size; i += step) term[count++] = b->of[smma_product_index(b->operation, block, i)];
+  return sum_of(b, term, count);
+}
+
+/* What was before, and of each group of the products of a block its sum. */
+static int sum_of_groups(builder *b, int before, int block, int size, int group) {
+  int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
+  if (group == 1 || !b->stages) return fused_sum(b, before, block, 0, size, 1);
+  for (int from = 0; from < size; from += group) term[count++] = fused_sum(b, NOTHING, block, from, from + group, 1);
   return sum_of(b, term, count);
 }
 
@@ -101,12 +110,21 @@ static bool cuts_beside_c(const smma_operation *o, int bits) {
   return keeps(o, bits) && o->rule.with.c_fdpa.c_bits < bits;
 }
 
+/* Whether c takes nothing from products that d shows: it has so many bits more. */
+static bool counts_for_nothing(const smma_operation *o) {
+  const smma_algorithm algorithm = o->rule.algorithm;
+  if (algorithm != SMMA_C_FDPA && algorithm != SMMA_GD_FDPA) return false;
+  return o->rule.with.c_fdpa.c_bits - o->rule.with.c_fdpa.alignment_bits > smma_encoding_of(o->d).fraction_bits;
+}
+
 /* Block number `block` with what was before. */
 static int add_block(builder *b, int before, int block, int size) {
   const smma_summands *m = &b->tree->summands;
   const bool exact = keeps(b->operation, m->huge - m->one);
   if (cuts_beside_c(b->operation, m->huge - m->one))
     return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
+  if (b->stages && counts_for_nothing(b->operation))
+    return sum_of_two(b, before, sum_of_groups(b, NOTHING, block, size, b->operation->rule.with.c_fdpa.group));
   switch (exact ? SMMA_E_FDPA : b->operation->rule.algorithm) {
     case SMMA_FTZ_FMA: return sum_of_two(b, before, b->of[b->operation->k - 1 - block]);
     case SMMA_COMPOSITION:
@@ -114,8 +132,10 @@ static int add_block(builder *b, int before, int block, int size) {
     case SMMA_TR_FDPA: return sum_of_two(b, before, fused_sum(b, NOTHING, block, 0, size, 1));
     case SMMA_GTR_FDPA: {
       const int even = fused_sum(b, NOTHING, block, 0, size, 2), odd = fused_sum(b, NOTHING, block, 1, size, 2);
-      return sum_of(b, (int[]){before, even, odd}, 3);
+      if (!b->stages) return sum_of(b, (int[]){before, even, odd}, 3);
+      return sum_of_two(b, before, sum_of_two(b, even, odd));
     }
+    case SMMA_GD_FDPA: return sum_of_groups(b, before, block, size, b->operation->rule.with.c_fdpa.group);
     default: return fused_sum(b, before, block, 0, size, 1);
   }
 }
@@ -137,13 +157,14 @@ static bool c_is_last(const smma_operation *o) {
          (o->rule.algorithm == SMMA_G_FDPA && o->rule.with.g_fdpa.c_joins == SMMA_C_JOINS_LAST);
 }
 
-void expect_tree(const smma_instruction *i, const smma_summands *summands, const int *product, smma_tree *t) {
+static void expect(const smma_instruction *i, const smma_summands *summands, const int *product, bool stages,
+                   smma_tree *t) {
   const smma_operation o = smma_operation_of(i);
   const int size = o.rule.algorithm == SMMA_GST_FDPA      ? o.k
                    : o.rule.algorithm == SMMA_COMPOSITION ? 2 /* of pairs */
                                                           : smma_block_of(&o);
   const int c = summands->count - 1;
-  builder b = {.tree = t, .operation = &o};
+  builder b = {.tree = t, .operation = &o, .stages = stages};
   int sum = c_is_last(&o) ? NOTHING : c;
   *t = (smma_tree){.summands = *summands, .nodes = summands->count};
   for (int n = 0; n < SMMA_MOST_TREE_NODES; n++) t->parent[n] = SMMA_NO_PARENT;
@@ -155,4 +176,25 @@ void expect_tree(const smma_instruction *i, const smma_summands *summands, const
     for (int block = 0; block < o.k / size; block++) sum = add_block(&b, sum, block, size);
   for (int n = summands->count; n < t->nodes; n++) t->exact[n] = keeps(&o, summands->huge - summands->one);
   t->root = c_is_last(&o) ? sum_of_two(&b, sum, c) : sum;
+}
+
+/* Whether y has a sum of the summands of sum `sum` of x. */
+static bool has_sum(const smma_tree *x, int sum, const smma_tree *y) {
+  int j = y->summands.count;
+  while (j < y->nodes && !(same_summands(x, sum, y, j) && (count_terms(y, j) <= 2 || x->exact[sum] == y->exact[j])))
+    j++;
+  return j < y->nodes;
+}
+
+bool is_expected_tree(const smma_instruction *i, const int *product, const smma_tree *got, bool *stages) {
+  smma_tree staged, plain;
+  bool good = true;
+  expect(i, &got->summands, product, true, &staged);
+  expect(i, &got->summands, product, false, &plain);
+  for (int n = got->summands.count; n < got->nodes; n++) good &= has_sum(got, n, &staged) || has_sum(got, n, &plain);
+  for (int n = plain.summands.count; n < plain.nodes; n++)
+    good &= !has_sum(&plain, n, &staged) || has_sum(&plain, n, got);
+  *stages = same_trees(&staged, got);
+  if (!good) print_difference(i, &staged, got);
+  return good;
 }

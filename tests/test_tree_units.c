@@ -1,9 +1,11 @@
 /* Summation trees of custom units at random: each is told as it is, or it is said that it cannot be told; and soon. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "expected_tree.h"
+#include "isa/compose.h"
 #include "random_unit.h"
 #include "support.h"
 #include "tree/find.h"
@@ -14,7 +16,7 @@
 enum { UNITS = 400, PLACES = 3 };
 
 typedef struct {
-  int right, hidden, wrong, slow;
+  int right, doubted, hidden, wrong, slow;
   double longest;
 } tally;
 
@@ -47,17 +49,22 @@ static void print_unit(const smma_instruction *i, int number) {
 }
 
 /* Whichever products stand for their scale blocks. */
+/* Whether the tree says that it does not show all. */
+static bool has_doubts(const smma_tree *t) {
+  bool any = false;
+  for (int n = t->summands.count; n < t->nodes; n++) any |= t->uneven[n] || t->hidden[n];
+  return any;
+}
+
 static bool is_right(const smma_instruction *i, const smma_tree *got, int number) {
   uint64_t random = (uint64_t)number;
-  smma_tree expected;
+  bool stages;
   for (int place = 0; place < PLACES; place++) {
     int product[SMMA_MOST_SUMMANDS];
     for (int n = 0; n < got->summands.count; n++)
       product[n] = (int)random_below(&random, (unsigned)got->summands.products);
-    expect_tree(i, &got->summands, product, &expected);
-    if (same_trees(&expected, got)) continue;
+    if (is_expected_tree(i, product, got, &stages)) continue;
     print_unit(i, number);
-    print_difference(i, &expected, got);
     return false;
   }
   return true;
@@ -97,7 +104,142 @@ static void test_custom_units(void **state) {
   assert_true(count.right >= units * 2 / 5); /* many have formats too narrow to tell */
 }
 
+/* ---- Stages ---- */
+
+enum { STAGED_UNITS = 150 };
+
+/* A composition in which groups of products are aligned by themselves, perhaps again in greater groups, and then with
+   c, all at once or in a chain; and its tree. */
+typedef struct {
+  smma_custom custom;
+  int group[2], turn; /* products of a group of each stage; 0: no such stage */
+  int blocks;         /* of groups in the chain; c is in the first */
+} staged;
+
+static smma_rounding random_cut(uint64_t *state) {
+  static const smma_rounding cuts[] = {SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_TOWARD_ZERO, SMMA_ROUND_NEAREST_EVEN,
+                                       SMMA_ROUND_DOWN};
+  return cuts[random_below(state, 4)];
+}
+
+static smma_step staged_step(uint64_t *state, smma_join join, int take, int window, smma_format output) {
+  smma_step s = smma_exact_step(take, output);
+  s.join = join;
+  s.window = window;
+  s.start = join == SMMA_JOIN_CHAIN ? SMMA_START_C : SMMA_START_NOTHING;
+  s.term.bits = random_between(state, 8, 30);
+  s.term.rounding = random_cut(state);
+  s.accumulator = s.term;
+  return s;
+}
+
+static staged random_staged(uint64_t seed) {
+  uint64_t state = seed ^ UINT64_C(0x57a6ed);
+  smma_custom_fault fault;
+  staged u;
+  smma_composition *p = &u.custom.named.rule.with.composition;
+  do {
+    const int k = 8 << random_below(&state, 3);
+    const int first = random_below(&state, 5) ? 2 << random_below(&state, 2) : k;
+    const int second = random_below(&state, 3) == 0 && k > 2 * first ? 2 * first : 0;
+    const int groups = k / (second ? second : first);
+    smma_step s;
+    memset(&u, 0, sizeof u);
+    u.group[0] = first, u.group[1] = second;
+    u.custom.instruction = (smma_instruction){.name = "staged",
+                                              .m = 16,
+                                              .n = 8,
+                                              .k = k,
+                                              .a = SMMA_BF16,
+                                              .b = SMMA_BF16,
+                                              .c = SMMA_F32,
+                                              .d = SMMA_F32,
+                                              .scale = SMMA_NO_FORMAT};
+    u.custom.named.rule.algorithm = SMMA_COMPOSITION;
+    *p = smma_no_steps();
+    s = staged_step(&state, SMMA_JOIN_APART, first, k, SMMA_NO_FORMAT);
+    u.turn = second || random_below(&state, 2) ? first : 1;
+    s.turn = u.turn;
+    p->step[p->steps++] = s;
+    if (second) p->step[p->steps++] = staged_step(&state, SMMA_JOIN_APART, 2, 2, SMMA_NO_FORMAT);
+    u.blocks = groups == 1 || random_below(&state, 2) ? 1 : groups / 2;
+    s = staged_step(&state, SMMA_JOIN_CHAIN, groups / u.blocks, groups / u.blocks, SMMA_F32);
+    s.window = groups;
+    s.turn = s.take;
+    s.rounding = random_below(&state, 2) ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
+    p->step[p->steps++] = s;
+  } while (!smma_custom_check(&u.custom, &fault));
+  return u;
+}
+
+/* Makes sums of `take` nodes each, dealt `turn` at a time. Returns how many. */
+static int expect_groups(smma_tree *t, int *node, int count, int take, int turn) {
+  const int groups = count / take;
+  int sum[SMMA_MOST_SUMMANDS];
+  for (int g = 0; g < groups; g++) sum[g] = t->nodes++;
+  for (int n = 0; n < count; n++) t->parent[node[n]] = sum[n / turn % groups];
+  memcpy(node, sum, (size_t)groups * sizeof *node);
+  return groups;
+}
+
+static smma_tree expect_staged(const staged *u, const smma_tree *got) {
+  smma_tree t = {.summands = got->summands, .nodes = got->summands.count};
+  const int c = t.summands.count - 1;
+  int node[SMMA_MOST_SUMMANDS], count = c, before = c;
+  for (int n = 0; n < SMMA_MOST_TREE_NODES; n++) t.parent[n] = SMMA_NO_PARENT;
+  for (int k = 0; k < c; k++) node[k] = k;
+  count = expect_groups(&t, node, count, u->group[0], u->turn);
+  if (u->group[1]) count = expect_groups(&t, node, count, 2, 2);
+  for (int n = 0; n < count; n++) {
+    if (n % (count / u->blocks) == 0) {
+      t.parent[before] = t.nodes;
+      before = t.nodes++;
+    }
+    t.parent[node[n]] = before;
+  }
+  t.root = before;
+  return t;
+}
+
+static void judge_staged(const staged *u, const smma_instruction *i, int number, const smma_tree *got, tally *count) {
+  const smma_tree expected = expect_staged(u, got);
+  if (same_trees(&expected, got)) {
+    count->right++;
+  } else if (has_doubts(got)) {
+    count->doubted++;
+  } else {
+    count->wrong++;
+    print_unit(i, number);
+    print_difference(i, &expected, got);
+  }
+}
+
+static void test_staged_units(void **state) {
+  tally count = {0};
+  smma_unit unit;
+  smma_error error;
+  (void)state;
+  assert_true(smma_unit_open("model", &unit, &error));
+  for (int n = 0; n < STAGED_UNITS; n++) {
+    const staged u = random_staged((uint64_t)n);
+    const smma_instruction *i = smma_custom_make(&u.custom);
+    smma_tree got;
+    const smma_tree_status status = smma_find_tree(&unit, i, &got, &error);
+    assert_int_not_equal(status, SMMA_TREE_FAILED);
+    if (status == SMMA_TREE_HIDDEN)
+      count.hidden++;
+    else
+      judge_staged(&u, i, n, &got, &count);
+    smma_custom_release(i);
+  }
+  smma_unit_close(&unit);
+  printf("%d units: %d right, %d with doubts, %d cannot be told, %d wrong\n", STAGED_UNITS, count.right, count.doubted,
+         count.hidden, count.wrong);
+  assert_int_equal(count.wrong, 0);
+  assert_true(count.right >= STAGED_UNITS * 3 / 4);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_custom_units)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_custom_units), cmocka_unit_test(test_staged_units)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

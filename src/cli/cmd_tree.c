@@ -26,7 +26,8 @@ static json_t *node_json(const smma_tree *t, int node) {
     return products == 1 ? json_integer(node) : json_pack("[i, i]", node * products, (node + 1) * products - 1);
   terms = json_array();
   for (int i = 0; i < count; i++) json_array_append_new(terms, node_json(t, child[i]));
-  return json_pack("{s:o, s:b, s:o}", "fused", fused_json(t, node), "exact", t->exact[node], "terms", terms);
+  return json_pack("{s:o, s:b, s:b, s:b, s:o}", "fused", fused_json(t, node), "exact", t->exact[node], "cut_alike",
+                   !t->uneven[node], "stages_hidden", t->hidden[node], "terms", terms);
 }
 
 static json_t *tree_json(const smma_unit *u, const smma_instruction *i, const smma_tree *t) {

@@ -310,6 +310,8 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   q.k = term_of(x, is_c);
   if (!x->first.known)
     a->why = "the block is not known";
+  else if (!is_c && x->inexact)
+    a->why = "products of long significands are not exact";
   else if (!x->first.fused)
     a->why = "no three terms are known to be aligned in common";
   else if (q.k < 0)
@@ -338,6 +340,7 @@ static bool tell_rounding(smma_finding *f, const smma_alignment *a) {
 }
 
 bool smma_probe_alignment_bits(smma_examination *x, smma_finding *f) {
+  if (!smma_ask_long_products(x)) return false;
   return examine_term(x, false, &x->alignment) && tell_bits(f, &x->alignment);
 }
 

@@ -149,15 +149,13 @@ static void take(elsewhere *e, const smma_examination *x, int probe) {
 /* Alignment comes first: others take it for known. */
 static bool is_of_alignment(int probe) { return smma_probes[probe].focus == SMMA_AT_LAST; }
 
-/* c comes through the blocks before as it is. */
-static bool c_passes(const smma_examination *x) {
-  return x->c_alone_is_kept && x->output_known &&
-         x->output_bits >= smma_encoding_of(x->subject.instruction->c).fraction_bits;
+bool smma_normal_c_passes(const smma_examination *x) {
+  return x->output_known && x->output_bits >= smma_encoding_of(x->subject.instruction->c).fraction_bits;
 }
 
 static bool can_move(const smma_examination *x, smma_focus focus, int blocks) {
   if (focus == SMMA_IN_LAST_SUM) return blocks == 0;
-  return focus != SMMA_WITH_C || blocks == 0 || c_passes(x);
+  return focus != SMMA_WITH_C || blocks == 0 || (x->c_alone_is_kept && smma_normal_c_passes(x));
 }
 
 /* With every product moved on by `rotation` in its block, and by so many blocks. */

@@ -10,6 +10,9 @@ bool smma_examine_elsewhere(smma_examination *examination, smma_error *error);
 
 bool smma_run_probe(smma_examination *examination, int probe, smma_error *error);
 
+/* Whether a normal c comes through each block as it is, to the next. */
+bool smma_normal_c_passes(const smma_examination *examination);
+
 /* "0 to 7, 9": the numbers below `count` of which `set` is true. */
 void smma_name_places(const bool *set, int count, char *text, size_t size);
 

@@ -12,6 +12,7 @@ enum { MOST_CARRIES = 2, MOST_ONES = 1 << MOST_CARRIES };
 /* Terms of one sum: `ones` of 2^exponent, then a small one, and perhaps -total in another sum behind. */
 typedef struct {
   int ones[MOST_ONES], count, small;
+  int tiny;     /* one more term, or -1 */
   int exponent; /* of each one */
   int log;      /* count = 2^log */
 } sum;
@@ -28,6 +29,7 @@ static bool find_terms(const smma_examination *x, int log, bool first, bool smal
   for (int i = 0; i < count; i++)
     if (terms[i] < s->instruction->k && x->aligned_otherwise[s->place[terms[i]]]) return false;
   t->small = terms[count - 1];
+  t->tiny = count > t->count + 1 ? terms[count - 2] : -1;
   for (int i = 0; i < t->count; i++) t->ones[i] = terms[i];
   for (int i = 0; i < t->count; i++) t->exponent = smma_minimum(t->exponent, smma_range_of(s, t->ones[i]).greatest);
   return true;
@@ -73,6 +75,7 @@ static bool ask_output_bits(smma_examination *x, int log, int *bits, bool *limit
 bool smma_probe_output_bits(smma_examination *x, smma_finding *f) {
   int best = -1;
   x->output_known = false;
+  x->rounded_bits = -1;
   x->output_rounding = NULL;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (x->first.fused && !x->alignment.known && !x->alignment.exact)
@@ -188,6 +191,52 @@ static bool ask_smaller(smma_examination *x, const rounding *r, const int64_t re
   return true;
 }
 
+/* ---- Bits far below the last ---- */
+
+enum { MOST_DEPTH = 60, ROWS_A_DEPTH = 4 };
+
+/* Half of the last bit and 2^-depth of it, or that less; with both signs of all. False if the formats have no such
+   numbers. */
+static bool place_depth(const smma_subject *s, const rounding *r, int depth, smma_row *rows) {
+  const int last = r->t.exponent + r->t.log - r->bits;
+  for (int n = 0; n < ROWS_A_DEPTH; n++) {
+    const bool negative = n & 1;
+    const int sign = negative ? -1 : 1, tiny = n & 2 ? -sign : sign;
+    if (!place_sum(s, &r->t, negative, sign, last - 1, &rows[n]) ||
+        !smma_place(s, &rows[n], r->t.tiny, tiny, last - depth))
+      return false;
+    if (r->cancelled >= 0 && !smma_place(s, &rows[n], r->cancelled, -sign, r->t.exponent + r->t.log)) return false;
+  }
+  return true;
+}
+
+/* How far below the last bit the mode holds, as far as alignment keeps bits: r->depth; `*limited`: not everywhere. */
+static bool ask_depth(smma_examination *x, const rounding *r, const smma_rounding_mode *mode, int *depth,
+                      bool *limited) {
+  smma_subject *s = &x->subject;
+  smma_row rows[MOST_DEPTH * ROWS_A_DEPTH];
+  int most = 2;
+  const int kept = x->alignment.bits + r->t.log - r->bits;
+  *limited = false;
+  *depth = 0;
+  if (r->t.tiny < 0 || !x->first.fused || !(x->alignment.known || x->alignment.exact)) return true;
+  while (most < MOST_DEPTH && most <= kept && place_depth(s, r, most, &rows[(most - 2) * ROWS_A_DEPTH])) most++;
+  if (most == 2) return true;
+  if (!smma_ask_subject(s, rows, (size_t)((most - 2) * ROWS_A_DEPTH))) return false;
+  for (*depth = 2; *depth < most && !*limited; ++*depth)
+    for (int n = 0; n < ROWS_A_DEPTH && !*limited; n++) {
+      const int sign = n & 1 ? -1 : 1, last = r->t.exponent + r->t.log - r->bits;
+      const int64_t ones = r->cancelled >= 0 ? 0 : sign * ((int64_t)1 << r->bits);
+      const int64_t parts = sign * (((int64_t)1 << (*depth - 1)) + (n & 2 ? -1 : 1));
+      int64_t units;
+      *limited = !smma_in_units(smma_result(s, &rows[(*depth - 2) * ROWS_A_DEPTH + n]), last, &units) ||
+                 units - ones != mode->round(parts, *depth);
+    }
+  *depth -= 2; /* one behind the last that was looked at, which differs if the mode is limited */
+  *depth += !*limited;
+  return true;
+}
+
 /* d in quarters of the last bit behind the ones, or behind what is left when `cancelled` has taken them away. */
 static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log, int cancelled, bool small_is_c,
                          const smma_rounding_mode **found) {
@@ -195,7 +244,8 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   smma_row rows[SMMA_ROUNDING_QUESTIONS];
   int64_t results[SMMA_ROUNDING_QUESTIONS];
   rounding r = {.bits = bits, .cancelled = cancelled};
-  bool confirmed = false, same;
+  bool confirmed = false, same, limited = false;
+  int depth = 0;
   const smma_rounding_mode *mode;
   *found = NULL;
   if (!find_terms(x, log, cancelled >= 0, small_is_c, &r.t))
@@ -212,7 +262,12 @@ static bool ask_rounding(smma_examination *x, smma_finding *f, int bits, int log
   if (!x->first.fused && !small_is_c && !confirm(x, &r.t, bits, mode, &confirmed)) return false;
   if (!x->first.fused && !small_is_c && !confirmed)
     return smma_cannot_tell(f, "two terms alone do not tell it from what alignment cuts off");
+  if (mode->round && !small_is_c && !ask_depth(x, &r, mode, &depth, &limited)) return false;
   *found = mode;
+  if (limited) {
+    if (cancelled < 0) x->rounded_bits = depth;
+    return smma_tell(f, &rows[2], "%s, by the %d bits below the last alone", mode->name, depth);
+  }
   return smma_tell(f, &rows[2], "%s", mode->name);
 }
 
@@ -278,6 +333,7 @@ bool smma_probe_c_rounding(smma_examination *x, smma_finding *f) {
 bool smma_probe_extra_bits(smma_examination *x, smma_finding *f) {
   const int fraction = smma_encoding_of(x->subject.instruction->d).fraction_bits;
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
+  if (x->rounded_bits >= 0) return smma_tell(f, NULL, "%d", x->rounded_bits);
   if (!x->first.fused && x->output_rounding) return smma_tell(f, NULL, "enough for correct rounding");
   if (x->alignment.exact && x->alignment.bits >= fraction + 3) return smma_tell(f, NULL, "3 or more");
   if (!x->alignment.known) return smma_cannot_tell(f, "the bits kept of aligned products are not known");

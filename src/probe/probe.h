@@ -37,6 +37,7 @@ typedef struct {
   bool product[SMMA_MAXIMUM_ROUNDED_K]; /* these are added at once */
   int products;
   bool has_c;
+  bool c_is_apart;                   /* the products are aligned without it */
   bool fused;                        /* more than two terms, in no order: neither is rounded before the others join */
   bool exact;                        /* no term loses bits as far as the formats reach */
   int other;                         /* a product of the last sum, or -1 if that is the first */
@@ -63,10 +64,14 @@ typedef struct {
   smma_alignment alignment, alignment_c;
   bool aligned_otherwise[SMMA_MAXIMUM_ROUNDED_K]; /* products of which alignment keeps other bits, where they stand in
                                                      rows */
-  bool repeats;                                   /* or nothing else can be told */
+  size_t long_products; /* products of long significands that were asked for, of numbers that sums have exactly */
+  bool inexact;         /* one of them is not the product */
+  smma_row inexact_row;
+  bool repeats; /* or nothing else can be told */
   bool output_known;
   int output_bits;                           /* fraction bits of d */
   const smma_rounding_mode *output_rounding; /* NULL if it is not known */
+  int rounded_bits;                          /* below the last that decide its rounding; -1: all that alignment keeps */
   bool subnormal_c_is_kept, c_alone_is_kept;
   bool c_is_late; /* joins after all products */
   bool moved;     /* this is not the first place at which the probes are asked */
@@ -104,6 +109,9 @@ bool smma_cannot_tell(smma_finding *finding, const char *format, ...) __attribut
 /* A probe that needs room for `count` rows, which are too many for a thread's own memory. */
 bool smma_with_rows(smma_examination *examination, smma_finding *finding, size_t count,
                     bool (*probe)(smma_examination *, smma_finding *, smma_row *));
+
+/* x->long_products and x->inexact, of the first product. */
+bool smma_ask_long_products(smma_examination *examination);
 
 /* Terms of the first sum in the order 0, 1, ..., c; returns their number. */
 int smma_first_terms(const smma_examination *examination, int terms[SMMA_MAXIMUM_ROUNDED_K + 1]);

@@ -2,20 +2,6 @@
 #include "probe/probe.h"
 #include "probe/triple.h"
 
-/* 1.5 * 1.5 = 2.25, with both factors normal. */
-static bool place_unnormalised(const smma_subject *s, smma_row *row, int k, bool negative, int exponent) {
-  const smma_instruction *i = s->instruction;
-  smma_row a = smma_blank_row(s);
-  if (!smma_place(s, &a, k, negative ? -3 : 3, exponent - 1)) return false;
-  const smma_number power = smma_decode(smma_encoding_of(i->b), a.b[k]);
-  row->a[k] = a.a[k];
-  row->b[k] = smma_encode(smma_encoding_of(i->b), power.negative, 3, power.exponent - 1, false, SMMA_ROUND_TOWARD_ZERO,
-                          SMMA_OVERFLOW_SATURATE);
-  return smma_is_exactly(smma_dyadic_of((int64_t)smma_decode(smma_encoding_of(i->b), row->b[k]).significand,
-                                        power.exponent - power.fraction_bits),
-                         3, power.exponent - 1);
-}
-
 /* Whether X - X + the last bit kept below X gives that bit, at this X: else something greater than X is there. */
 static bool ask_last_bit(smma_examination *x, int i, int j, int k, int large, bool *kept) {
   smma_subject *s = &x->subject;
@@ -43,7 +29,8 @@ bool smma_probe_products_normalised(smma_examination *x, smma_finding *f) {
     if (x->first.product[k]) terms[products++] = k;
   if (products < 3) return smma_cannot_tell(f, "it takes three products in a block");
   const int large = smma_span_of(s, terms[1], terms[2], terms[0]).large - 2;
-  if (!place_unnormalised(s, &row, terms[1], false, large) || !place_unnormalised(s, &row, terms[2], true, large) ||
+  if (!smma_place_product(s, &row, terms[1], 3, 3, large - 2) ||
+      !smma_place_product(s, &row, terms[2], -3, 3, large - 2) ||
       !smma_place(s, &row, terms[0], 1, large - x->alignment.bits))
     return smma_cannot_tell(f, "the formats have no such products");
   if (!ask_last_bit(x, terms[1], terms[2], terms[0], large, &kept)) return false;
@@ -96,22 +83,126 @@ bool smma_probe_carry_bits(smma_examination *x, smma_finding *f) {
   return smma_tell(f, &row, "at least %d", carries);
 }
 
+/* ---- Long significands ---- */
+
+enum { MOST_WIDTHS = 6, PATTERNS = 3, MOST_PRODUCTS = 2 * MOST_WIDTHS * MOST_WIDTHS * PATTERNS * PATTERNS };
+
+/* A significand of so many bits: two ones at its ends, all ones, or every second. */
+static uint64_t pattern(int width, int number) {
+  const uint64_t all = ((uint64_t)1 << width) - 1;
+  if (width == 1) return 1;
+  return number == 0 ? ((uint64_t)1 << (width - 1)) + 1 : number == 1 ? all : (all / 3) << (width % 2) | 1;
+}
+
+/* Widths of significands up to a format's: the least, the greatest, and some between. */
+static int list_widths(smma_format format, bool few, int width[MOST_WIDTHS]) {
+  const int most = smma_encoding_of(format).fraction_bits + 1,
+            step = few ? most : (most + MOST_WIDTHS - 3) / (MOST_WIDTHS - 2);
+  int count = 0;
+  if (most > 1) width[count++] = 2;
+  for (int w = 2 + step; w < most && count < MOST_WIDTHS - 1; w += step) width[count++] = w;
+  if (most > 2) width[count++] = most;
+  return count;
+}
+
+/* A product of long significands, and the same number as the sum of two products, or of c and a product. */
+typedef struct {
+  int64_t significand;
+  int exponent;
+} long_product;
+
+/* The number at product k, if a has so many bits; else its leading bits at `other` and the rest at k. Beside c a
+   product may be aligned otherwise: no number is parted there. */
+static bool place_parts(const smma_subject *s, smma_row *row, int k, int other, long_product p) {
+  const int bits = smma_encoding_of(s->instruction->a).fraction_bits + 1;
+  const int below = smma_maximum(0, smma_bit_length(smma_magnitude(p.significand)) - bits);
+  const int64_t leading = p.significand / ((int64_t)1 << below), rest = p.significand - leading * ((int64_t)1 << below);
+  if (rest == 0) return smma_place(s, row, k, leading, p.exponent + below);
+  return other < s->instruction->k && smma_place(s, row, other, leading, p.exponent + below) &&
+         smma_place(s, row, k, rest, p.exponent);
+}
+
+/* A product of two significands; false if d has not so many bits, or the formats no such numbers. */
+static bool place_long_product(const smma_examination *x, int k, int other, uint64_t a, uint64_t b, bool negative,
+                               long_product *p, smma_row *product, smma_row *parts) {
+  const smma_subject *s = &x->subject;
+  const smma_range d = smma_range_of_d(s), own = smma_range_of(s, k);
+  const int bits = smma_bit_length(a) + smma_bit_length(b), sign = negative ? -1 : 1;
+  const int middle = (smma_minimum(d.greatest, own.greatest) + smma_maximum(d.least, own.least)) / 2;
+  *p = (long_product){sign * (int64_t)(a * b), middle - bits / 2};
+  *product = *parts = smma_blank_row(s);
+  return bits <= smma_encoding_of(s->instruction->d).fraction_bits + 1 &&
+         smma_place_product(s, product, k, sign * (int64_t)a, (int64_t)b, p->exponent) &&
+         place_parts(s, parts, k, other, *p);
+}
+
+/* Each with both signs. */
+static size_t place_long_products(const smma_examination *x, int k, int other, long_product *list, smma_row *product,
+                                  smma_row *parts) {
+  const smma_instruction *i = x->subject.instruction;
+  int width_a[MOST_WIDTHS], width_b[MOST_WIDTHS];
+  const int count_a = list_widths(i->a, x->moved, width_a), count_b = list_widths(i->b, x->moved, width_b);
+  const int pairs = PATTERNS * PATTERNS;
+  size_t count = 0;
+  for (int n = 0; n < count_a * count_b * pairs; n++) {
+    const uint64_t a = pattern(width_a[n / (count_b * pairs)], n / PATTERNS % PATTERNS);
+    const uint64_t b = pattern(width_b[n / pairs % count_b], n % PATTERNS);
+    bool placed = true;
+    for (int sign = 0; sign < 2; sign++)
+      placed = placed && place_long_product(x, k, other, a, b, sign, &list[count + sign], &product[count + sign],
+                                            &parts[count + sign]);
+    if (placed) count += 2;
+  }
+  return count;
+}
+
+static bool is_product(const smma_subject *s, const smma_row *row, const long_product *p) {
+  return smma_is_exactly(smma_result(s, row), p->significand, p->exponent);
+}
+
+/* Where a number of either sign comes through as a sum, it must as one product, too: x->inexact is a row in which it
+ * does not. */
+static bool ask_long_products(smma_examination *x, smma_finding *f, smma_row *rows) {
+  smma_subject *s = &x->subject;
+  static _Thread_local long_product list[MOST_PRODUCTS];
+  smma_row *product = rows, *parts = rows + MOST_PRODUCTS;
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
+  const int k = smma_first_product(x), count_terms = smma_first_terms(x, terms);
+  const int other = count_terms > 1 && terms[1] != k ? terms[1] : s->instruction->k;
+  const size_t count = place_long_products(x, k, other, list, product, parts);
+  (void)f;
+  x->long_products = 0;
+  x->inexact = false;
+  if (count == 0) return true;
+  if (!smma_ask_subject(s, product, count) || !smma_ask_subject(s, parts, count)) return false;
+  for (size_t n = 0; n < count; n++) {
+    const size_t other_sign = n ^ 1;
+    if (!is_product(s, &parts[n], &list[n]) || !is_product(s, &parts[other_sign], &list[other_sign])) continue;
+    x->long_products++;
+    if (x->inexact || is_product(s, &product[n], &list[n])) continue;
+    x->inexact = true;
+    x->inexact_row = product[n];
+  }
+  return true;
+}
+
+bool smma_ask_long_products(smma_examination *x) {
+  return smma_with_rows(x, NULL, 2 * MOST_PRODUCTS, ask_long_products);
+}
+
 /* (1 + u)^2 = 1 + 2 u + u^2, u the last bit of one, beside c = -(1 + 2 u): u^2 is left if the product was neither
    rounded nor cut before it met c. */
-bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
+static bool ask_whether_rounded(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const smma_instruction *i = s->instruction;
-  const smma_encoding a = smma_encoding_of(i->a);
-  const int bits = a.fraction_bits, shift = smma_maximum(0, (smma_range_of_d(s).least + 2 * bits + 1) / 2);
+  const int bits = smma_encoding_of(i->a).fraction_bits;
+  const int shift = smma_maximum(0, (smma_range_of_d(s).least + 2 * bits + 1) / 2);
+  const int64_t significand = ((int64_t)1 << bits) + 1;
   smma_row row = smma_blank_row(s);
-  if (2 * bits <= smma_encoding_of(i->d).fraction_bits)
-    return smma_cannot_tell(f, "products are exact in the output's format");
   if (!x->first.known || !x->first.has_c) return smma_cannot_tell(f, "c is not known to join with the first products");
   if (i->a != i->b) return smma_cannot_tell(f, "a and b differ in format");
-  row.a[smma_first_product(x)] = smma_encode(a, false, ((uint64_t)1 << bits) + 1, shift - bits, false,
-                                             SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE);
-  row.b[smma_first_product(x)] = row.a[smma_first_product(x)];
   if (shift > smma_range_of_format(i->a).greatest ||
+      !smma_place_product(s, &row, smma_first_product(x), significand, significand, 2 * (shift - bits)) ||
       !smma_place(s, &row, i->k, -(((int64_t)1 << bits) + 2), 2 * shift - bits))
     return smma_cannot_tell(f, "c cannot hold the leading bits");
   if (!smma_ask_subject(s, &row, 1)) return false;
@@ -121,4 +212,15 @@ bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
   if (!x->first.fused || !(x->alignment.exact || (x->alignment.known && x->alignment.bits >= 2 * bits)))
     return smma_cannot_tell(f, "what is lost of the product may be cut off by alignment");
   return smma_tell(f, &row, "rounded before they are added");
+}
+
+bool smma_probe_product_rounding(smma_examination *x, smma_finding *f) {
+  const smma_instruction *i = x->subject.instruction;
+  if (!smma_ask_long_products(x)) return false;
+  if (x->inexact) return smma_tell(f, &x->inexact_row, "not exact: products of long significands lose bits");
+  if (smma_encoding_of(i->a).fraction_bits + smma_encoding_of(i->b).fraction_bits >=
+      smma_encoding_of(i->d).fraction_bits)
+    return ask_whether_rounded(x, f);
+  if (x->long_products == 0) return smma_cannot_tell(f, "no long product is known to fit into the sum");
+  return smma_tell(f, NULL, "exact");
 }

@@ -4,6 +4,7 @@
 
 #include "probe/elsewhere.h"
 #include "probe/triple.h"
+#include "tree/stages.h"
 
 enum { SUMMANDS = SMMA_MAXIMUM_ROUNDED_K + 1 };
 
@@ -146,6 +147,23 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   return good;
 }
 
+/* Blocks that join the first one at once are told apart: what is added first with a product of theirs is one, the rest
+   another. */
+static bool split_block(smma_examination *x, int block) {
+  static _Thread_local relations r;
+  const int k = x->subject.instruction->k;
+  smma_first_sum sum;
+  int base = 0, others = 0;
+  while (x->first.block[base] != block) base++;
+  if (!ask_relations(x, base, false, false, &r)) return false;
+  find_first_sum(&r, &sum);
+  for (int i = 0; i < k; i++) others += x->first.block[i] == block && !sum.product[i];
+  for (int i = 0; i < k && others; i++)
+    if (x->first.block[i] == block && !sum.product[i]) x->first.block[i] = x->first.blocks;
+  x->first.blocks += others > 0;
+  return true;
+}
+
 /* The size of the first block, and those of later ones that are other. */
 static bool tell_blocks(smma_examination *x, smma_finding *f) {
   const int k = x->subject.instruction->k;
@@ -155,8 +173,9 @@ static bool tell_blocks(smma_examination *x, smma_finding *f) {
   for (int b = 1; b < x->first.blocks; b++) {
     int size = 0;
     bool alike;
-    for (int i = 0; i < k; i++) size += x->first.block[i] == b;
     if (!ask_whether_alike(x, b, &alike)) return false;
+    if (!alike && (!split_block(x, b) || !ask_whether_alike(x, b, &alike))) return false;
+    for (int i = 0; i < k; i++) size += x->first.block[i] == b;
     for (int i = 0; i < k; i++) {
       other[i] |= alike && x->first.fused && x->first.block[i] == b && size != x->first.products;
       unlike[i] |= !alike && x->first.fused && x->first.block[i] == b;
@@ -171,6 +190,68 @@ static bool tell_blocks(smma_examination *x, smma_finding *f) {
                    : any_other ? "; another number at k = "
                                : "",
                    places);
+}
+
+/* Where nothing is known every product is a block, and the first is any. */
+static void forget(smma_examination *x) {
+  x->first.known = false;
+  x->first.blocks = x->subject.instruction->k;
+  for (int j = 0; j < x->first.blocks; j++) x->first.block[j] = j;
+}
+
+/* ---- Stages ---- */
+
+/* What the terms of the first sum are to each other, asked at every pair (tree/stages.h). */
+static bool ask_stages(smma_examination *x, smma_stages *stages) {
+  smma_subject *s = &x->subject;
+  const int k = s->instruction->k;
+  const smma_span span = common_span(x);
+  smma_summands summands = {
+      .instruction = s->instruction, .count = k + 1, .products = 1, .huge = span.large, .one = span.least};
+  smma_asker asker = {.unit = s->unit, .error = &s->error};
+  int terms[SUMMANDS], count = smma_first_terms(x, terms);
+  bool good =
+      smma_rows_allocate(s->instruction, SMMA_MOST_QUESTIONS, &asker.rows) || smma_fail(&s->error, "out of memory");
+  if (x->first.has_c) { /* c comes first there */
+    memmove(terms + 1, terms, (size_t)(count - 1) * sizeof *terms);
+    terms[0] = k;
+  }
+  good = good && smma_find_stages(&asker, &summands, terms, count, stages);
+  summands.negative_ones = true; /* where positive ones are rounded up */
+  if (good && !stages->known) good = smma_find_stages(&asker, &summands, terms, count, stages);
+  smma_rows_free(&asker.rows);
+  s->rows += asker.asked;
+  s->calls++;
+  return good;
+}
+
+/* The products that are added first. Nothing else is told of the sum unless a product keeps the same bits beside all
+   others. */
+static bool tell_stages(smma_examination *x, const smma_stages *stages, smma_finding *f) {
+  const int products = x->first.products, c = x->first.has_c;
+  bool group[SMMA_MAXIMUM_ROUNDED_K] = {false};
+  char places[160];
+  int terms[SUMMANDS], size = 0;
+  smma_first_terms(x, terms);
+  for (int i = 0; i < products; i++) {
+    group[terms[i]] = stages->group[i + c] == stages->group[c];
+    size += group[terms[i]];
+  }
+  smma_name_places(group, x->subject.instruction->k, places, sizeof places);
+  if (stages->uneven || stages->more_within) forget(x);
+  if (stages->uneven || size < 2)
+    return smma_tell(f, NULL, "%d, but what each loses depends on which others are great", products);
+  return smma_tell(f, NULL, "%d in stages: %d of them first, aligned by themselves: %s", products, size, places);
+}
+
+/* The size of the first block, its stages, and blocks that are other. */
+static bool tell_first_sum(smma_examination *x, smma_finding *f) {
+  smma_stages stages = {.known = false};
+  if (!x->left && x->first.fused && !x->first.exact && !ask_stages(x, &stages)) return false;
+  x->first.c_is_apart = stages.c_is_apart;
+  if (stages.uneven || (stages.known && stages.groups > 1 && stages.groups < x->first.products + x->first.has_c))
+    return tell_stages(x, &stages, f);
+  return tell_blocks(x, f);
 }
 
 static bool same_relations(const relations *x, const relations *y) {
@@ -243,13 +324,6 @@ static bool ask_what_is_left(smma_examination *x, bool *good) {
   return !x->left || !*good || ask_whether_beside(x, rows, count, good);
 }
 
-/* Where nothing is known every product is a block, and the first is any. */
-static void forget(smma_examination *x) {
-  x->first.known = false;
-  x->first.blocks = x->subject.instruction->k;
-  for (int j = 0; j < x->first.blocks; j++) x->first.block[j] = j;
-}
-
 /* Of the first and the last product, the one whose first sum is the smaller: the other may join at the very end. */
 bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
@@ -298,7 +372,7 @@ bool smma_probe_first_sum(smma_examination *x, smma_finding *f) {
     forget(x);
     return smma_cannot_tell(f, "what is added at once depends on signs");
   }
-  return tell_blocks(x, f);
+  return tell_first_sum(x, f);
 }
 
 bool smma_probe_order(smma_examination *x, smma_finding *f) {
@@ -311,6 +385,8 @@ bool smma_probe_order(smma_examination *x, smma_finding *f) {
 bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
   if (!x->first.known) return smma_cannot_tell(f, "the block is not known");
   if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is one product: c joins it in any case");
+  if (x->first.c_is_apart)
+    return smma_tell(f, NULL, "with the sum of the first products, which are aligned without it");
   if (x->first.has_c) return smma_tell(f, NULL, "with the first products");
   return smma_tell(f, NULL, "%s", x->c_is_late ? "after all products" : "after the first products");
 }

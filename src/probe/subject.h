@@ -24,6 +24,11 @@ static inline bool smma_place(const smma_subject *s, smma_row *row, int index, i
   return smma_place_in(s->instruction, row, index, significand, exponent);
 }
 
+static inline bool smma_place_product(const smma_subject *s, smma_row *row, int k, int64_t significand_a,
+                                      int64_t significand_b, int exponent) {
+  return smma_place_product_in(s->instruction, row, k, significand_a, significand_b, exponent);
+}
+
 static inline bool smma_place_subnormal_c(const smma_subject *s, smma_row *row, int64_t significand, int exponent) {
   return smma_place_subnormal_c_in(s->instruction, row, significand, exponent);
 }

@@ -1,5 +1,6 @@
 /* Where subnormal numbers are kept and where they become zero: operands, products, results. Each number is asked beside
    a control that has the same bits and is normal: what alignment cuts off is no question of subnormals. */
+#include "probe/elsewhere.h"
 #include "probe/probe.h"
 
 static const char few_bits[] = "alignment may keep too few bits to see one";
@@ -222,10 +223,14 @@ bool smma_probe_subnormal_product(smma_examination *x, smma_finding *f) {
   return tell_one(x, f, &one, &unused);
 }
 
-/* Three halves of the least normal result less one; the control has two and a half less one. */
+/* Three halves of the least normal result less one; the control has two and a half less one. Two products of one sum,
+   so that every block can be asked; c and a product where no two are added at once. */
 bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   const int least = smma_range_of_d(s).least, k = s->instruction->k;
+  int terms[SMMA_MAXIMUM_ROUNDED_K + 1];
+  const bool two = smma_first_terms(x, terms) > 1 && terms[1] < k;
+  const int great = two ? terms[1] : k;
   bool unused;
   question one = {.row = smma_blank_row(s),
                   .control = smma_blank_row(s),
@@ -235,7 +240,9 @@ bool smma_probe_subnormal_sum(smma_examination *x, smma_finding *f) {
   bool bits_are_kept;
   if (!ask_whether_bits_are_kept(x, &bits_are_kept)) return false;
   if (!bits_are_kept) return smma_cannot_tell(f, few_bits);
-  if (!smma_place(s, &one.row, k, 3, least - 1) || !smma_place(s, &one.control, k, 5, least - 1) ||
+  if (!two && x->moved && !smma_normal_c_passes(x))
+    return smma_cannot_tell(f, "c does not come to this block as it is");
+  if (!smma_place(s, &one.row, great, 3, least - 1) || !smma_place(s, &one.control, great, 5, least - 1) ||
       !smma_place(s, &one.row, smma_first_product(x), -1, least) ||
       !smma_place(s, &one.control, smma_first_product(x), -1, least))
     return smma_cannot_tell(f, "products are not as small as the least normal result");

@@ -45,15 +45,16 @@ bool smma_place_subnormal_c_in(const smma_instruction *i, smma_row *row, int64_t
 }
 
 /* The exponent is shared as evenly as both formats allow; b has the sign where a has none. */
-static bool place_product(const smma_instruction *i, smma_row *row, int k, int64_t significand, int exponent) {
+bool smma_place_product_in(const smma_instruction *i, smma_row *row, int k, int64_t significand_a,
+                           int64_t significand_b, int exponent) {
   const smma_encoding b = smma_encoding_of(i->b);
-  const int64_t sign_of_b = significand < 0 && !smma_encoding_of(i->a).sign_bits ? -1 : 1;
+  const int64_t sign_of_b = significand_a < 0 && !smma_encoding_of(i->a).sign_bits ? -1 : 1;
   const int reach = (1 << b.exponent_bits) + (exponent < 0 ? -exponent : exponent);
   for (int step = 0; step <= reach; step++)
     for (int sign = -1; sign <= 1; sign += 2) {
       const int of_b = exponent / 2 + sign * step;
-      if (encode(i->b, sign_of_b, of_b, false, &row->b[k]) &&
-          encode(i->a, sign_of_b * significand, exponent - of_b, false, &row->a[k]))
+      if (encode(i->b, sign_of_b * significand_b, of_b, false, &row->b[k]) &&
+          encode(i->a, sign_of_b * significand_a, exponent - of_b, false, &row->a[k]))
         return true;
     }
   return false;
@@ -61,7 +62,7 @@ static bool place_product(const smma_instruction *i, smma_row *row, int k, int64
 
 bool smma_place_in(const smma_instruction *i, smma_row *row, int index, int64_t significand, int exponent) {
   if (index == i->k) return encode(i->c, significand, exponent, false, &row->c);
-  return place_product(i, row, index, significand, exponent);
+  return smma_place_product_in(i, row, index, significand, 1, exponent);
 }
 
 smma_row smma_zero_row(const smma_instruction *i) {

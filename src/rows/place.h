@@ -27,6 +27,11 @@ smma_row smma_zero_row(const smma_instruction *instruction);
    have it. */
 bool smma_place_in(const smma_instruction *instruction, smma_row *row, int index, int64_t significand, int exponent);
 
+/* Product k becomes significand_a * significand_b * 2^exponent, of factors with these significands. False if no normal
+   operands have it. */
+bool smma_place_product_in(const smma_instruction *instruction, smma_row *row, int k, int64_t significand_a,
+                           int64_t significand_b, int exponent);
+
 /* c as well where it is subnormal. */
 bool smma_place_subnormal_c_in(const smma_instruction *instruction, smma_row *row, int64_t significand, int exponent);
 

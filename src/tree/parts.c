@@ -1,5 +1,7 @@
 #include "tree/parts.h"
 
+#include "tree/stages.h"
+
 enum { NO_PART = -1, MOST_PARTNERS = 4 };
 
 /* A fused sum; each of its terms has a summand that stands for it. */
@@ -166,13 +168,17 @@ static int any_summand(const smma_tree *t, int node) {
   return node;
 }
 
-static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *checks) {
+static fused_sum fused_sum_of(smma_asker *asker, smma_tree *t, int sum) {
   fused_sum s = {.asker = asker, .tree = t, .cut = t->summands, .sum = sum, .comparable = true};
+  s.count = smma_tree_children(t, sum, s.term);
+  for (int i = 0; i < s.count; i++) s.summand[i] = any_summand(t, s.term[i]), s.part[i] = NO_PART;
+  return s;
+}
+
+static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *checks) {
+  fused_sum s = fused_sum_of(asker, t, sum);
   bool found;
   int parts = 0;
-  s.count = smma_tree_children(t, sum, s.term);
-  if (s.count < 3 || t->exact[sum]) return true;
-  for (int i = 0; i < s.count; i++) s.summand[i] = any_summand(t, s.term[i]), s.part[i] = NO_PART;
   if (!find_cut(&s)) return false;
   /* The last term is a product; the first may be c or a result, and alone. */
   if (!find_first_part(&s, &found)) return false;
@@ -183,12 +189,46 @@ static bool find_parts_of(smma_asker *asker, smma_tree *t, int sum, size_t *chec
   return true;
 }
 
+/* Makes sums of the groups of a fused sum that are added first, if there are any. */
+static void make_stages(smma_tree *t, int sum, const smma_stages *stages, fused_sum *s) {
+  int groups = 0;
+  for (int i = 0; i < s->count; i++) {
+    s->part[i] = stages->c_is_apart ? i > 0 : stages->group[i];
+    groups = s->part[i] >= groups ? s->part[i] + 1 : groups;
+  }
+  for (int part = 0; part < groups; part++) make_part(s, part);
+  t->uneven[sum] = stages->c_counts_less && !stages->c_is_apart;
+}
+
+/* `*nodes`: those whose stages are to be found, to which new ones are added. */
+static bool find_stages_or_parts(smma_asker *asker, smma_tree *t, int sum, int *nodes, size_t *checks) {
+  const size_t before = asker->asked;
+  fused_sum s = fused_sum_of(asker, t, sum);
+  smma_stages stages;
+  int child[SMMA_MOST_SUMMANDS];
+  if (!smma_find_stages(asker, &t->summands, s.summand, s.count, &stages)) return false;
+  *checks += asker->asked - before;
+  t->uneven[sum] = stages.uneven;
+  t->hidden[sum] = !stages.uneven && stages.groups == 1; /* which a coarser sum shows, into which it goes */
+  if (stages.uneven || t->hidden[sum]) return true;
+  if (stages.groups < s.count || stages.c_is_apart) {
+    make_stages(t, sum, &stages, &s);
+    *nodes = t->nodes;
+    return true;
+  }
+  if (!find_parts_of(asker, t, sum, checks)) return false;
+  t->uneven[sum] = stages.c_counts_less && smma_tree_children(t, sum, child) > 2;
+  return true;
+}
+
 smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
   const size_t before = asker->asked;
   size_t checks = 0;
-  const int nodes = t->nodes;
-  for (int sum = t->summands.count; sum < nodes; sum++)
-    if (!find_parts_of(asker, t, sum, &checks)) return SMMA_TREE_FAILED;
+  for (int sum = t->summands.count, nodes = t->nodes; sum < nodes; sum++) {
+    int child[SMMA_MOST_SUMMANDS];
+    if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
+    if (!find_stages_or_parts(asker, t, sum, &nodes, &checks)) return SMMA_TREE_FAILED;
+  }
   t->rows += asker->asked - before - checks;
   return SMMA_TREE_FOUND;
 }

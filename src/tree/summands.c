@@ -117,7 +117,7 @@ void smma_put_summands(const smma_summands *s, const smma_tree_question *q, smma
   const smma_instruction *i = s->instruction;
   smma_row row = smma_zero_row(i);
   for (int n = 0; n < s->count; n++) {
-    const int exponent = q->what[n] == SMMA_SUMMAND_ONE ? s->one : s->huge;
+    const int exponent = (q->what[n] == SMMA_SUMMAND_ONE ? s->one : s->huge) - q->smaller[n];
     const bool negative = q->what[n] == SMMA_SUMMAND_ONE ? s->negative_ones : q->what[n] == SMMA_SUMMAND_MINUS_HUGE;
     if (q->what[n] == SMMA_SUMMAND_ZERO) continue;
     if (n == s->count - 1)

@@ -32,6 +32,7 @@ int smma_necessary_bits(const smma_summands *summands);
 /* One row. */
 typedef struct {
   smma_summand what[SMMA_MOST_SUMMANDS];
+  int smaller[SMMA_MOST_SUMMANDS]; /* binades by which the summand is smaller than M or a one */
   int product[SMMA_MOST_SUMMANDS]; /* which of those behind a summand it is */
   int lean[SMMA_MOST_SUMMANDS];    /* how much of an exponent its second factor takes, beside half of it */
 } smma_tree_question;

@@ -9,7 +9,8 @@
 /* "starting with c, 2 fused sums in a row, each with 8 products" */
 const char *smma_tree_words(const smma_tree *tree, char text[512]);
 
-/* "+"; "fused sum of 9"; "..., exact over 58 bits" if no one was lost beside M; "sum" of a scale block and another. */
+/* "+"; "fused sum of 9"; "..., exact over 58 bits" if no one was lost beside M; "..., terms not cut alike"
+   if it is uneven; "..., perhaps in stages" if they are hidden; "sum" of a scale block and another. */
 const char *smma_sum_name(const smma_tree *tree, int node, char text[48]);
 
 /* One line a sum or group of summands, d first, each below what it goes into. */

@@ -10,9 +10,12 @@ enum { SMMA_MOST_TREE_NODES = 2 * SMMA_MOST_SUMMANDS - 1, SMMA_NO_PARENT = -1 };
 typedef struct {
   smma_summands summands;
   int nodes, root;
-  int parent[SMMA_MOST_TREE_NODES]; /* of the root: SMMA_NO_PARENT */
-  bool exact[SMMA_MOST_TREE_NODES]; /* a fused sum in which ones are not lost beside M */
-  size_t rows, checks;              /* asked to find the tree, and to check it */
+  int parent[SMMA_MOST_TREE_NODES];  /* of the root: SMMA_NO_PARENT */
+  bool exact[SMMA_MOST_TREE_NODES];  /* a fused sum in which ones are not lost beside M */
+  bool uneven[SMMA_MOST_TREE_NODES]; /* a fused sum in which what a term loses depends on which others are great */
+  bool hidden[SMMA_MOST_TREE_NODES]; /* a fused sum that goes into another, which loses as much: its stages do not show
+                                      */
+  size_t rows, checks;               /* asked to find the tree, and to check it */
 } smma_tree;
 
 /* The children of a sum: the one with c first, then by their least k. Returns their number. */

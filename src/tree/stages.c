@@ -1,0 +1,351 @@
+#include "tree/stages.h"
+
+#include <string.h>
+
+enum { MOST_PLACES = 8, NO_GROUP = -1 };
+
+/* Two terms at which +M and -M stand. */
+typedef struct {
+  int plus, minus;
+} place;
+
+typedef struct {
+  smma_asker *asker;
+  smma_summands m; /* with the ones that are asked */
+  const int *summand;
+  int count;
+  int vanishing;                /* exponent of ones that vanish at every term */
+  bool has_c;                   /* the first term is c, or has c in it */
+  int lost[SMMA_MOST_SUMMANDS]; /* exponents of the greatest ones that vanish at each term */
+  place at[MOST_PLACES];
+  int places;
+  int other, with; /* terms beside the first product, the first of another group; 0: none */
+} search;
+
+/* A row with +M and -M at one place. */
+static smma_tree_question row_at(const search *s, place at) {
+  return smma_pair_question(&s->m, s->summand[at.plus], s->summand[at.minus], SMMA_SUMMAND_ZERO);
+}
+
+/* d[i] answers q[i], in which ones are 2^one[i]. */
+static bool ask(search *s, const int *one, const smma_tree_question *q, size_t count, uint64_t *d) {
+  smma_asker *asker = s->asker;
+  for (size_t from = 0, now; from < count; from += now) {
+    now = count - from < SMMA_MOST_QUESTIONS ? count - from : SMMA_MOST_QUESTIONS;
+    for (size_t i = 0; i < now; i++) {
+      s->m.one = one[from + i];
+      smma_put_summands(&s->m, &q[from + i], &asker->rows, i);
+    }
+    asker->asked += now;
+    if (!smma_unit_ask(asker->unit, &asker->rows, 0, now, NULL, asker->error)) return false;
+    for (size_t i = 0; i < now; i++) d[from + i] = smma_rows_result(&asker->rows, i);
+  }
+  return true;
+}
+
+static bool is_zero(const search *s, uint64_t d) {
+  return smma_decode(smma_encoding_of(s->m.instruction->d), d).kind == SMMA_ZERO;
+}
+
+/* ---- What is lost beside M ---- */
+
+/* Whether each row gives zero, as it is or with M and -M exchanged. Beside the M of its own sign a one in one group
+   with it is lost; of the other sign it makes M less, and rounding may make a whole unit of that. */
+static bool ask_lost(search *s, const int *one, const smma_tree_question *q, size_t count, bool *lost) {
+  smma_tree_question turned[SMMA_MOST_QUESTIONS];
+  uint64_t d[SMMA_MOST_QUESTIONS], d_turned[SMMA_MOST_QUESTIONS];
+  memcpy(turned, q, count * sizeof *q);
+  for (size_t i = 0; i < count; i++)
+    for (int n = 0; n < s->m.count; n++) {
+      if (q[i].what[n] == SMMA_SUMMAND_HUGE) turned[i].what[n] = SMMA_SUMMAND_MINUS_HUGE;
+      if (q[i].what[n] == SMMA_SUMMAND_MINUS_HUGE) turned[i].what[n] = SMMA_SUMMAND_HUGE;
+    }
+  if (!ask(s, one, q, count, d) || !ask(s, one, turned, count, d_turned)) return false;
+  for (size_t i = 0; i < count; i++) lost[i] = is_zero(s, d[i]) || is_zero(s, d_turned[i]);
+  return true;
+}
+
+static bool is_at(place at, int term) { return at.plus == term || at.minus == term; }
+
+/* s->lost: at each term the least of what is lost at the places, found by bisection between the ones at which the tree
+   was found, which vanish, and M. */
+static bool find_lost(search *s) {
+  smma_tree_question q[SMMA_MOST_SUMMANDS];
+  int least[SMMA_MOST_SUMMANDS], greatest[SMMA_MOST_SUMMANDS], middle[SMMA_MOST_SUMMANDS];
+  bool lost[SMMA_MOST_SUMMANDS];
+  for (int i = 0; i < s->count; i++) s->lost[i] = s->m.huge;
+  for (int p = 0; p < s->places; p++) {
+    for (int i = 0; i < s->count; i++) least[i] = s->vanishing, greatest[i] = s->m.huge;
+    for (int distance = s->m.huge - s->vanishing; distance > 1; distance = (distance + 1) / 2) {
+      for (int i = 0; i < s->count; i++) {
+        middle[i] = least[i] + (greatest[i] - least[i]) / 2;
+        q[i] = row_at(s, s->at[p]);
+        if (!is_at(s->at[p], i)) q[i].what[s->summand[i]] = SMMA_SUMMAND_ONE;
+      }
+      if (!ask_lost(s, middle, q, (size_t)s->count, lost)) return false;
+      for (int i = 0; i < s->count; i++)
+        if (lost[i])
+          least[i] = middle[i];
+        else
+          greatest[i] = middle[i];
+    }
+    for (int i = 0; i < s->count; i++)
+      if (!is_at(s->at[p], i)) s->lost[i] = least[i] < s->lost[i] ? least[i] : s->lost[i];
+  }
+  return true;
+}
+
+/* Places such that for any group one of them has both terms outside it: with c, in which c is; else in first, last and
+   middle terms, neighbours and every second. */
+static void choose_places(search *s) {
+  const int n = s->count, middle = n / 2;
+  const place with_c[] = {{0, 1}, {0, 2}, {0, n - 1}, {0, middle}, {0, middle + 1}};
+  const place without[] = {{0, 1}, {n - 2, n - 1}, {0, 2}, {1, 3}, {middle, middle + 1}, {n - 3, n - 1}};
+  const place *list = s->has_c ? with_c : without;
+  const int count = s->has_c ? 5 : 6;
+  for (int p = 0; p < count; p++) {
+    bool known = list[p].minus >= n || list[p].plus < 0 || list[p].minus <= list[p].plus;
+    for (int other = 0; other < s->places; other++)
+      known |= s->at[other].plus == list[p].plus && s->at[other].minus == list[p].minus;
+    if (!known) s->at[s->places++] = list[p];
+  }
+}
+
+/* ---- Pairs ---- */
+
+/* Whether ones at terms x and all y > x of the list, both of which are lost alone, come through together at any
+   place. */
+static bool ask_pairs(search *s, int x, const int *y, int count, bool *together) {
+  for (int i = 0; i < count; i++) together[i] = false;
+  for (int p = 0; p < s->places; p++) {
+    smma_tree_question q[SMMA_MOST_QUESTIONS];
+    bool lost[SMMA_MOST_QUESTIONS];
+    int asked[SMMA_MOST_QUESTIONS], one[SMMA_MOST_QUESTIONS];
+    size_t rows = 0;
+    if (is_at(s->at[p], x)) continue;
+    for (int i = 0; i < count; i++) {
+      if (together[i] || is_at(s->at[p], y[i])) continue;
+      q[rows] = row_at(s, s->at[p]);
+      q[rows].what[s->summand[x]] = q[rows].what[s->summand[y[i]]] = SMMA_SUMMAND_ONE;
+      asked[rows++] = i;
+    }
+    for (size_t r = 0; r < rows; r++) one[r] = s->lost[x];
+    if (!ask_lost(s, one, q, rows, lost)) return false;
+    for (size_t r = 0; r < rows; r++) together[asked[r]] = !lost[r];
+  }
+  return true;
+}
+
+/* Groups from pairs; `uneven` where pairs say that x and y are together, and y and z, but not x and z. */
+static bool find_groups(search *s, smma_stages *stages) {
+  for (int i = 0; i < s->count; i++) stages->group[i] = NO_GROUP;
+  stages->groups = 0;
+  for (int x = 0; x < s->count; x++) {
+    int y[SMMA_MOST_SUMMANDS], others = 0;
+    bool together[SMMA_MOST_SUMMANDS];
+    if (stages->group[x] == NO_GROUP) stages->group[x] = stages->groups++;
+    if (x < s->has_c) continue;
+    for (int i = x + 1; i < s->count; i++)
+      if (s->lost[i] == s->lost[x]) y[others++] = i;
+    if (!ask_pairs(s, x, y, others, together)) return false;
+    for (int i = 0; i < others; i++) {
+      int *group = &stages->group[y[i]];
+      const bool new = *group == NO_GROUP, same = *group == stages->group[x];
+      stages->uneven |= together[i] ? !new && !same : same;
+      if (together[i] && new) *group = stages->group[x];
+    }
+  }
+  return true;
+}
+
+/* Whether what is lost at a term, and no more, is lost wherever M stands: at each other term, set against the first.
+   Beside a term of its own group more may be lost. */
+static bool check_evenness(search *s, smma_stages *stages) {
+  const int *group = stages->group;
+  for (int minus = 1; minus < s->count; minus++)
+    for (int more = 0; more < 2; more++) {
+      smma_tree_question q[SMMA_MOST_SUMMANDS];
+      int one[SMMA_MOST_SUMMANDS];
+      bool lost[SMMA_MOST_SUMMANDS], within[SMMA_MOST_SUMMANDS];
+      size_t rows = 0;
+      for (int term = 1; term < s->count; term++) {
+        if (term == minus) continue;
+        q[rows] = row_at(s, (place){0, minus});
+        q[rows].what[s->summand[term]] = SMMA_SUMMAND_ONE;
+        within[rows] = group[term] == group[minus] || group[term] == group[0];
+        one[rows++] = s->lost[term] + more;
+      }
+      if (!ask_lost(s, one, q, rows, lost)) return false;
+      for (size_t r = 0; r < rows; r++) {
+        if (within[r] && more)
+          stages->more_within |= lost[r];
+        else
+          stages->uneven |= lost[r] == more;
+      }
+    }
+  return true;
+}
+
+/* ---- c ---- */
+
+/* c is M, d is nearly M, and a one beside it may change d. */
+typedef struct {
+  smma_tree_question row; /* without ones */
+  int term;               /* at which a one is asked */
+  bool negative_ones;
+  int near; /* exponent of the greatest product of the row, or M's */
+} beside_c;
+
+/* b->row, with ones at b->term as asked: the greatest that do not change d. s->vanishing - 1: all do; `near`: none. */
+static bool find_lost_beside_c(search *s, const beside_c *b, int *lost) {
+  smma_tree_question q[] = {b->row, b->row};
+  int greatest = b->near;
+  q[1].what[s->summand[b->term]] = SMMA_SUMMAND_ONE;
+  s->m.negative_ones = b->negative_ones;
+  *lost = s->vanishing - 1;
+  while (greatest - *lost > 1) {
+    const int middle = *lost + (greatest - *lost) / 2, one[] = {middle, middle};
+    uint64_t d[2];
+    if (!ask(s, one, q, 2, d)) return false;
+    if (d[0] == d[1])
+      *lost = middle;
+    else
+      greatest = middle;
+  }
+  if (greatest == b->near) *lost = b->near;
+  return true;
+}
+
+typedef enum { UNCLEAR, APART, TOGETHER } judgement;
+
+static void put(search *s, smma_tree_question *q, int term, bool negative, int exponent) {
+  q->what[s->summand[term]] = negative ? SMMA_SUMMAND_MINUS_HUGE : SMMA_SUMMAND_HUGE;
+  q->smaller[s->summand[term]] = s->m.huge - exponent;
+}
+
+/* Whether a one of the other sign, twice as great, at `other` undoes what one at b->term does to d. */
+static bool ask_opposite(search *s, const beside_c *b, int other, bool *undone) {
+  const int one[] = {s->vanishing + 1, s->vanishing + 1};
+  smma_tree_question q[] = {b->row, b->row};
+  uint64_t d[2];
+  q[0].what[s->summand[b->term]] = q[1].what[s->summand[b->term]] = SMMA_SUMMAND_ONE;
+  put(s, &q[1], other, !b->negative_ones, one[0] + 1);
+  s->m.negative_ones = b->negative_ones;
+  if (!ask(s, one, q, 2, d)) return false;
+  *undone = d[0] != d[1];
+  return true;
+}
+
+/* Where any one beside c changes d, alignment may round it to a unit. What another term undoes is added before; but
+   where c undoes it, too, beside M at that term, it is the sum that is rounded. */
+static bool judge_directed(search *s, const beside_c *b, judgement *j) {
+  beside_c turned = *b;
+  bool by_other, by_c;
+  turned.row = (smma_tree_question){.what = {SMMA_SUMMAND_ZERO}};
+  put(s, &turned.row, s->other, false, s->m.huge);
+  if (!ask_opposite(s, b, s->other, &by_other) || !ask_opposite(s, &turned, 0, &by_c)) return false;
+  *j = by_other && !by_c ? APART : TOGETHER;
+  return true;
+}
+
+/* Where ones of 2^lost and less do not change d, another one of 2^lost is put at s->other. If each is cut off, nothing
+   changes; if both are added first, ones of 2^lost change d now, and no smaller ones. Anything else may be what the
+   rounding of d loses. */
+static bool judge_lost(search *s, const beside_c *b, int lost, judgement *j) {
+  beside_c both = *b;
+  int now;
+  put(s, &both.row, s->other, b->negative_ones, lost);
+  if (!find_lost_beside_c(s, &both, &now)) return false;
+  *j = now == lost - 1 ? APART : now == lost ? TOGETHER : UNCLEAR;
+  return true;
+}
+
+static bool judge_row(search *s, const beside_c *b, judgement *j) {
+  int lost;
+  *j = UNCLEAR;
+  if (!find_lost_beside_c(s, b, &lost)) return false;
+  if (lost == b->near) return true;
+  if (lost < s->vanishing) return b->near < s->m.huge || judge_directed(s, b, j);
+  if (b->near < s->m.huge && b->near - lost == s->m.huge - s->lost[b->term]) {
+    *j = APART; /* lost beside the greatest product, not beside c */
+    return true;
+  }
+  return lost > s->lost[b->term] || judge_lost(s, b, lost, j);
+}
+
+/* c alone, and c with half or a quarter of a unit of d's last place, of either sign, at s->with, that make a tie.
+   What one row shows holds, unless another shows otherwise. */
+static bool judge_rows(search *s, bool *apart) {
+  const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
+  const int near[] = {0, fraction + 1, fraction + 2};
+  bool seen[3] = {false};
+  for (int n = 0; n < (s->with ? 3 : 1); n++)
+    for (int signs = 0; signs < (n ? 4 : 2); signs++) {
+      beside_c b = {.term = 1, .negative_ones = signs & 1, .near = s->m.huge - near[n]};
+      judgement j;
+      if (b.near <= s->vanishing) continue;
+      put(s, &b.row, 0, false, s->m.huge);
+      if (n) put(s, &b.row, s->with, signs & 2, b.near);
+      if (!judge_row(s, &b, &j)) return false;
+      seen[j] = true;
+    }
+  *apart = seen[APART] && !seen[TOGETHER];
+  return true;
+}
+
+/* Half of -M at two terms, M at c: whether others then keep one bit more than beside -M, because c's exponent does not
+   count or counts for less. Two ones, if there are so many terms: together they are no tie. */
+static bool ask_halves(search *s, bool *more) {
+  smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
+  const int last = s->count - 1;
+  uint64_t d;
+  put(s, &q, 0, false, s->m.huge);
+  put(s, &q, 1, true, s->m.huge - 1);
+  put(s, &q, 2, true, s->m.huge - 1);
+  q.what[s->summand[last]] = SMMA_SUMMAND_ONE;
+  if (last > 3) q.what[s->summand[last - 1]] = SMMA_SUMMAND_ONE;
+  if (!ask(s, &s->lost[last], &q, 1, &d)) return false;
+  *more = !is_zero(s, d);
+  return true;
+}
+
+/* Whether the other terms are added before they are aligned with c. */
+static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
+  if (!s->has_c) return true;
+  if (s->count > 3 && !ask_halves(s, &stages->c_counts_less)) return false;
+  if (s->count > 3 && !stages->c_counts_less) return true;
+  for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
+  s->with = s->count - 1 - (s->other == s->count - 1);
+  if (s->with == 1) s->with = 0;
+  return s->other == s->count || judge_rows(s, &stages->c_is_apart);
+}
+
+/* Whether the ones vanish at every term, beside M at every place. */
+static bool ask_whether_lost(search *s, bool *all) {
+  *all = true;
+  for (int p = 0; p < s->places; p++) {
+    smma_tree_question q[SMMA_MOST_SUMMANDS];
+    int one[SMMA_MOST_SUMMANDS];
+    bool lost[SMMA_MOST_SUMMANDS];
+    size_t rows = 0;
+    for (int term = 0; term < s->count; term++) {
+      if (is_at(s->at[p], term)) continue;
+      q[rows] = row_at(s, s->at[p]);
+      q[rows].what[s->summand[term]] = SMMA_SUMMAND_ONE;
+      one[rows++] = s->vanishing;
+    }
+    if (!ask_lost(s, one, q, rows, lost)) return false;
+    for (size_t r = 0; r < rows; r++) *all &= lost[r];
+  }
+  return true;
+}
+
+bool smma_find_stages(smma_asker *asker, const smma_summands *m, const int *summand, int count, smma_stages *stages) {
+  search s = {.asker = asker, .m = *m, .summand = summand, .count = count, .vanishing = m->one};
+  s.has_c = summand[0] == m->count - 1;
+  *stages = (smma_stages){.groups = count};
+  choose_places(&s);
+  if (!ask_whether_lost(&s, &stages->known)) return false;
+  if (!stages->known) return true;
+  return find_lost(&s) && find_groups(&s, stages) && check_evenness(&s, stages) && find_whether_c_is_apart(&s, stages);
+}
