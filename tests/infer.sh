@@ -93,6 +93,25 @@ gives 'a neighbour' 1 '^a neighbour decides: among its copies it has one result,
 check 'one lane narrower' grep -q ': not found$' lane
 check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
 
+# ---- NaN encodings ----
+
+payloads=(--unit "plugin:$plugin:payloads" --on A100 --instr $instr)
+gives 'NaN that no policy gives' 1 ': found, except NaN encodings$' infer "${payloads[@]}" "${few[@]}" -o payloads.json
+check 'how many' grep -qE '^NaN: [1-9][0-9]* of [0-9]+ vectors differ from .*: all hold a NaN in both results' in/stdout
+check 'of the catalogue, too' grep -qE '^no row searched tells it from .*, except NaN encodings: those of [1-9]' in/stdout
+gives 'campaign says so of the instruction' 1 '^  NaN encodings only: both results of every mismatch are NaN' \
+  campaign "${payloads[@]}" --rows 20000
+gives 'and of the model' 1 '^  NaN encodings only: both results of every mismatch are NaN' \
+  campaign --unit "plugin:$plugin:payloads" --on A100 --instr $instr --against custom:payloads.json --rows 20000
+"$softmma" gen --on A100 --instr $instr --rows 20000 >rows.txt
+gives 'verify, too' 1 '^([1-9][0-9]*) of \1 mismatches differ in the encoding of a NaN only$' \
+  verify --unit "plugin:$plugin:payloads" rows.txt
+for policy in all-ones default operand quiet; do
+  "$softmma" custom --from A100 --instr $instr --steps | sed "s/\"nan\": \"[a-z-]*\"/\"nan\": \"$policy\"/" >$policy.json
+  gives "NaN: $policy" 0 ': found$' infer --unit custom:$policy.json --on A100 --instr $instr "${few[@]}" -o model.json
+  gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' campaign --unit custom:$policy.json --on A100 \
+    --instr $instr --against custom:model.json --rows 20000
+done
 sed 's/"alignment_bits": 24/"alignment_bits": 27/' v100.json >unknown.json
 gives 'hardly any time' 2 '^the best model disagrees with [1-9]' infer --unit custom:unknown.json --on unknown.json \
   "${few[@]}" --seconds 0.000001

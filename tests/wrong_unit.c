@@ -25,6 +25,7 @@
   WAY(previous, "another result behind a row with a negative c")                                  \
   WAY(same, "another result behind the same c")                                                   \
   WAY(nans, "NaN is negative at odd places of a batch")                                           \
+  WAY(payloads, "NaN in c comes through as it is")                                                \
   WAY(seldom, "another result once in 1000 rows, at random")                                      \
   WAY(lane, "two alignment bits too few at k = 5")                                                \
   WAY(lane_of_second_block, "two alignment bits too few at k = 13")                               \
@@ -222,6 +223,8 @@ static uint32_t compute(way how, const smma_batch *batch, size_t row) {
   return d;
 }
 
+static bool is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
+
 /* Whether this time, or here, the result is another one. */
 static bool is_off(wrong_unit *u, const smma_batch *batch, size_t row) {
   const uint32_t *c = batch->c;
@@ -251,6 +254,7 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_batc
     if (u->how == WAY_zero && d[row] == 0) d[row] = ((const uint32_t *)batch->c)[row] & 0x80000000;
     if (u->how == WAY_odd) d[row] |= 1;
     if (u->how == WAY_nans && d[row] == 0x7fffffff) d[row] |= (uint32_t)(row % 2) << 31;
+    if (u->how == WAY_payloads && is_nan(((const uint32_t *)batch->c)[row])) d[row] = ((const uint32_t *)batch->c)[row];
     d[row] ^= is_off(u, batch, row);
   }
   return 0;

@@ -81,6 +81,14 @@ bool smma_sample_add(smma_sample *s, const smma_operation *o, int kind, uint64_t
   return true;
 }
 
+uint64_t smma_sample_nan(const smma_sample *s) {
+  enum { CLASSES = SMMA_NUMBER_CLASSES * SMMA_NUMBER_CLASSES, BOTH_NAN = OF_NAN * SMMA_NUMBER_CLASSES + OF_NAN };
+  uint64_t count = 0;
+  for (size_t n = 0; n < s->count; n++)
+    if (s->sort[n].sort / (2 * SMMA_DISTANCES) % CLASSES == BOTH_NAN) count += s->sort[n].count;
+  return count;
+}
+
 bool smma_sample_merge(smma_sample *s, const smma_sample *other) {
   for (size_t n = 0; n < other->count; n++) {
     const smma_sort *from = &other->sort[n];

@@ -34,6 +34,9 @@ bool smma_sample_add(smma_sample *sample, const smma_operation *operation, int k
 /* One more sort, of which a file has numbers; NULL without memory, of a sort that there is, or that there cannot be. */
 smma_sort *smma_sample_add_sort(smma_sample *sample, int sort);
 
+/* Counts the rows with another encoding of NaN on both sides. */
+uint64_t smma_sample_nan(const smma_sample *sample);
+
 /* Adds what another sample, of other rows, has counted and kept. False without memory. */
 bool smma_sample_merge(smma_sample *sample, const smma_sample *other);
 

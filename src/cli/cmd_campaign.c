@@ -109,6 +109,18 @@ static void print_example(const campaign *c, const smma_report_result *r) {
 
 static bool is_clean(const smma_campaign_result *r) { return !r->mismatches && !r->not_repeated && !r->not_alike; }
 
+/* Of those that a device compares some are kept: then nothing is said. */
+static void print_nan(const smma_report_result *r) {
+  const uint64_t nan = smma_sample_nan(&r->kept);
+  uint64_t kept = 0;
+  for (size_t n = 0; n < r->kept.count; n++) kept += r->kept.sort[n].count;
+  if (!nan || kept != r->result.mismatches) return;
+  if (nan == kept)
+    printf("  NaN encodings only: both results of every mismatch are NaN, with another sign or payload\n");
+  else
+    printf("  %llu of the mismatches differ in the encoding of a NaN only\n", (unsigned long long)nan);
+}
+
 static void print_result(const campaign *c, const smma_report_result *r) {
   printf("%s %s rows=%llu mismatches=%llu\n", smma_arch_name(r->instruction), r->instruction->name,
          (unsigned long long)r->result.rows, (unsigned long long)r->result.mismatches);
@@ -117,6 +129,7 @@ static void print_result(const campaign *c, const smma_report_result *r) {
   if (r->result.not_alike)
     printf("  %llu times a row had another result elsewhere in a batch, or beside other rows\n",
            (unsigned long long)r->result.not_alike);
+  print_nan(r);
   if (r->result.has_example) print_example(c, r);
   if (r->classes) {
     const smma_class_words words = smma_report_class_words(&c->report, r);
@@ -477,11 +490,14 @@ int smma_command_campaign(int argc, const char **argv) {
       {"only", 0, POPT_ARG_STRING, &only, 0, "with --open: this experiment only", "NAME"},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print the report as JSON", NULL},
       POPT_TABLEEND};
-  smma_parse_options(argc, argv, options, 0, 0,
-                     "Row i of a seed is the same on every machine. What differs is made as simple as it goes and\n"
-                     "explained. Exit status 1: something differs. 'softmma units' lists units.\n"
-                     "With --open: what the unit answers to each open question, and 1 if that is not the model's.\n"
-                     "Example: softmma campaign --unit x86 --rows 1000000\n");
+  smma_parse_options(
+      argc, argv, options, 0, 0,
+      "Bits are compared as they are, those of NaN, too; any two NaN are equal where the instruction's rule\n"
+      "leaves its NaN open ('softmma show').\n"
+      "Row i of a seed is the same on every machine. What differs is made as simple as it goes and\n"
+      "explained. Exit status 1: something differs. 'softmma units' lists units.\n"
+      "With --open: what the unit answers to each open question, and 1 if that is not the model's.\n"
+      "Example: softmma campaign --unit x86 --rows 1000000\n");
   if (all && name) smma_die("--all and --instr: ask for every instruction or for one");
   if (rows < 1) smma_die("--rows: %lld; it takes at least 1", rows);
   c.what.rows = (uint64_t)rows;

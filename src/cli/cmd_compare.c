@@ -280,7 +280,8 @@ static void print_table(const comparison *x) {
     left_out += x->unit[i].error.left_out;
   }
   printf(
-      "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest result\n"
+      "\ndiffer: results that are not the same bits, and the largest difference of two results over the largest "
+      "result\n"
       "of %s. total error: the largest |result - exact product of the files| over the largest exact one.\n"
       "unit's part: the same against the product of the matrices rounded to its inputs.\n",
       x->unit[0].label);
@@ -362,7 +363,8 @@ int smma_command_compare(int argc, const char **argv) {
   paths =
       smma_parse_options(argc, argv, options, 2, 2,
                          "Each GPU computes with its preferred instruction for the format. C is zero, scale factors\n"
-                         "of a plan's parts are 1, its bias 0. Exit status 1 if results differ.\n"
+                         "of a plan's parts are 1, its bias 0. Exit status 1 if results differ; any two NaN are equal\n"
+                         "('softmma campaign' compares their bits).\n"
                          "Example: softmma compare --on V100,H100,H100:e4m3,MI300X A.npy B.npy\n");
   x.formats = smma_require_formats(in, "--in", out);
   add_units(&x, smma_require_option(gpus, "--on", "V100,A100,H100"));

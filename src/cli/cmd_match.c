@@ -430,8 +430,9 @@ static void print_none(const matching *x, const smma_match *m) {
   printf("none: no candidate gives all %zu elements\n", x->data.m * x->data.n);
   if (*hint_text(m, text, sizeof text)) printf("%s\n", text);
   if (!x->options->in && x->data.a_format == SMMA_F32 && x->data.b_format == SMMA_F32)
-    printf("only products in f32, which the files hold, were tried; if it was made in another format, give --in tf32,\n"
-           "--in bf16 or --in f16\n");
+    printf(
+        "only products in f32, which the files hold, were tried; if it was made in another format, give --in tf32,\n"
+        "--in bf16 or --in f16\n");
   if (!m->has_near) return;
   difference_text(x, &m->near.difference, text, sizeof text);
   printf("nearest, but for %s:\n   ", text);
@@ -736,7 +737,7 @@ int smma_command_match(int argc, const char **argv) {
   paths = smma_parse_options(
       argc, argv, options, 3, 3,
       "Which GPU, instruction and plan give exactly the bits of D? Exit status 0: something does; 1:\n"
-      "nothing that is known, with what comes nearest.\n"
+      "nothing that is known, with what comes nearest. Any two NaN are the same.\n"
       "--claim PLAN (a file, a library's name, 'none' for one chain) is that of --on and --in or\n"
       "--instr; TARGET is GPU, GPU:FORMAT or GPU:INSTRUCTION, one chain. Exit status 0: D is that; 1: not.\n"
       "Example: softmma match A.npy B.npy D.npy --in f16 --on H100,B200\n");

@@ -213,7 +213,7 @@ static void note_clean(verification *v, uint64_t rows) {
 }
 
 static void survey(verification *v, FILE *stream, const char *path) {
-  smma_check_totals totals = {0, 0};
+  smma_check_totals totals = {0, 0, 0};
   const smma_check_watcher watcher = {.compute = v->unit ? ask_unit : NULL, .context = v};
   const bool whole = smma_check_stream(stream, path, &totals, &watcher, NULL);
   note_clean(v, whole && !totals.mismatches ? totals.rows : 0);
@@ -314,12 +314,14 @@ static void check_path(verification *v, const char *path, bool named_by_user) {
 static void print_summary(verification *v) {
   sort_mismatches(v);
   if (v->json) {
-    smma_print_json(json_pack("{s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)v->files, "rows",
-                              (json_int_t)v->totals.rows, "mismatches", (json_int_t)v->totals.mismatches, "shown",
-                              v->mismatches, "classes", classes_json(v)));
+    smma_print_json(json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)v->files, "rows",
+                              (json_int_t)v->totals.rows, "mismatches", (json_int_t)v->totals.mismatches, "nan",
+                              (json_int_t)v->totals.nan, "shown", v->mismatches, "classes", classes_json(v)));
   } else {
     if (v->shown > v->most) printf("... and %lld more\n", v->shown - v->most);
     print_classes(v);
+    if (v->totals.nan)
+      printf("%llu of %llu mismatches differ in the encoding of a NaN only\n", v->totals.nan, v->totals.mismatches);
     printf("rows=%llu mismatches=%llu\n", v->totals.rows, v->totals.mismatches);
   }
 }
@@ -355,7 +357,8 @@ int smma_command_verify(int argc, const char **argv) {
       argc, argv, options, 1, 1 << 20,
       "Directories are searched for binary vector files, and .txt files with the header of one in text;\n"
       "- is standard input. Of a binary file the number behind its name is the row's, from 1.\n"
-      "Any two NaNs are equal where the payload is not known (see 'softmma show').\n");
+      "Bits are compared as they are, those of NaN, too; any two NaN are equal where the instruction's rule\n"
+      "leaves its NaN open ('softmma show').\n");
   if (v.most < 0) smma_die("--show: %lld is negative", v.most);
   if (unit_name && !smma_unit_open(unit_name, &unit, &error)) smma_die("--unit: %s", error.text);
   if (unit_name) v.unit = &unit;

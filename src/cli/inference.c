@@ -160,15 +160,9 @@ static void print_rivals(FILE *stream, const smma_inference *f) {
   if (f->rivals > SHOWN) fprintf(stream, "  and %zu more, which --json has\n", f->rivals - SHOWN);
 }
 
-static const char *const nan_words[] = {[SMMA_NAN_ALL_ONES] = "all ones",
-                                        [SMMA_NAN_DEFAULT] = "the format's quiet NaN",
-                                        [SMMA_NAN_OPERAND] = "an operand's, made quiet",
-                                        [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
-                                        [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};
-
 static void print_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit;
-  char text[4096];
+  char text[4096], nan[SMMA_INFERRED_NAN_SIZE];
   fprintf(stream, "%s %s on %s: %s\n", smma_arch_name(i), i->name, r->unit->name, smma_infer_outcome_text(f->outcome));
   if (f->outcome == SMMA_IS_NO_FUNCTION) {
     print_no_function(stream, i, f);
@@ -178,25 +172,27 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
   describe(&unit->rule->rule, text, sizeof text);
   fprintf(stream, "model: %s\n", text);
   smma_custom_release(unit);
-  if (f->same)
-    fprintf(stream, "no row searched tells it from %s of %s, in whose words it is\n", f->same->name,
+  if (f->same) {
+    fprintf(stream, "no row searched tells it from %s of %s, in whose words it is", f->same->name,
             smma_arch_name(f->same));
+    if (f->same_different)
+      fprintf(stream, ", except NaN encodings: those of %llu of %llu vectors differ",
+              (unsigned long long)f->same_different, (unsigned long long)f->compared);
+    fputc('\n', stream);
+  }
   fprintf(stream, "asked: %llu rows in %llu calls", (unsigned long long)f->rows, (unsigned long long)f->calls);
-  if (!f->recording && f->outcome == SMMA_INFERRED)
+  if (!f->recording && smma_has_inferred(f))
     fprintf(stream, ", then %llu of another seed, which all agree", (unsigned long long)f->fresh);
   fprintf(stream, "; %.1f s, of which the unit took %.1f\n", f->seconds, f->unit_seconds);
-  if (f->outcome == SMMA_INFERRED && !smma_is_integer(i->d))
-    fprintf(stream, "NaN: %s\n",
-            f->nan_known   ? nan_words[f->model.named.rule.nan]
-            : f->recording ? "cannot tell sign and payload: no rule that is known, or several, give those of the rows"
-                           : "cannot tell sign and payload: no rule that is known gives those of every row");
+  smma_describe_inferred_nan(i, f, nan);
+  if (*nan && smma_has_inferred(f)) fprintf(stream, "NaN: %s\n", nan);
   if (f->neighbours) {
     fprintf(stream, "neighbouring values: %zu shut out by rows, %zu that no row of %llu searched shows",
             count_neighbours(f, SMMA_SHUT_OUT), count_neighbours(f, SMMA_FREE), (unsigned long long)r->neighbours);
     if (f->recording) fprintf(stream, ", %zu that these rows leave open", count_neighbours(f, SMMA_UNDECIDED));
     fputc('\n', stream);
   }
-  if (f->recording && f->outcome == SMMA_INFERRED) print_rivals(stream, f);
+  if (f->recording && smma_has_inferred(f)) print_rivals(stream, f);
   if (f->misfit.asked) print_misfit(stream, i, f);
   if (f->outcome == SMMA_INFER_STOPPED)
     fprintf(stream, "\nstopped: the model disagrees with %zu of the %zu rows that it was fitted to; ask for more %s\n",
@@ -300,16 +296,18 @@ json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f
   describe(&unit->rule->rule, words, sizeof words);
   smma_custom_release(unit);
   return json_pack(
-      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:b, s:o, s:o}",
+      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:I, s:I, s:o, s:o, "
+      "s:b, s:o, s:o}",
       "arch", smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
       smma_infer_outcome_text(f->outcome), "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words,
       "same_as", f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows",
       (json_int_t)f->rows, "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds",
       (json_int_t)f->rounds, "tried", (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong",
       (json_int_t)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds, "nan",
-      f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "parameters", parameters_json(i, f), "rivals",
-      rivals_json(i, f), "more_rivals", f->more_rivals, "misfit", misfit_json(i, f), "no_function",
-      no_function_json(i, f));
+      f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "compared", (json_int_t)f->compared,
+      "nan_different", (json_int_t)f->nan_different, "same_nan_different", (json_int_t)f->same_different, "parameters",
+      parameters_json(i, f), "rivals", rivals_json(i, f), "more_rivals", f->more_rivals, "misfit", misfit_json(i, f),
+      "no_function", no_function_json(i, f));
 }
 
 /* ---- Rows ---- */

@@ -123,6 +123,7 @@ static json_t *result_json(const smma_report *report, const smma_report_result *
                              (json_int_t)r->result.rows, "mismatches", (json_int_t)r->result.mismatches, "checked",
                              r->result.checked, "not_repeated", (json_int_t)r->result.not_repeated, "not_alike",
                              (json_int_t)r->result.not_alike, "example", example_json(r));
+  if (r->result.mismatches) json_object_set_new(object, "nan", json_integer((json_int_t)smma_sample_nan(&r->kept)));
   if (r->kept.count) json_object_set_new(object, "kept", kept_json(&r->kept));
   if (r->classes) json_object_set_new(object, "classes", smma_classes_json(r->classes, &words));
   return object;

@@ -38,4 +38,10 @@ SMMA_CORE bool smma_same_result(const smma_operation *o, uint64_t expected, uint
          smma_decode(d, got).kind == SMMA_NAN;
 }
 
+/* Returns whether two results of a format with other bits are both NaN: they differ in the encoding of a NaN only. */
+SMMA_CORE bool smma_differs_in_nan(smma_format format, uint64_t expected, uint64_t got) {
+  smma_encoding d = smma_encoding_of(format);
+  return expected != got && smma_decode(d, expected).kind == SMMA_NAN && smma_decode(d, got).kind == SMMA_NAN;
+}
+
 #endif

@@ -264,34 +264,64 @@ static bool name_model(smma_inference_work *x) {
   return true;
 }
 
-/* Whether there are NaN among the samples, and with a policy the model has each of them. */
-static bool has_nan_of(smma_inference_work *x, smma_nan_policy policy) {
-  const smma_encoding d = smma_encoding_of(x->as.d);
+/* The model's operation with another policy; false where these formats cannot have it. */
+static bool operation_with_nan(const smma_inference_work *x, smma_nan_policy policy, smma_operation *o) {
+  smma_custom custom = x->fit.model;
   smma_custom_fault fault;
-  smma_operation o;
-  bool some = false;
-  x->fit.model.named.rule.nan = policy;
-  if (!smma_custom_check(&x->fit.model, &fault)) return false;
-  o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
-  for (size_t i = 0; i < x->samples.count; i++) {
-    const uint64_t got = smma_rows_result(&x->samples.rows, i);
-    if (smma_decode(d, got).kind != SMMA_NAN) continue;
-    if (smma_sample_computed(&x->samples, &o, i) != got) return false;
-    some = true;
-  }
-  return some;
+  custom.named.rule.nan = policy;
+  *o = smma_fit_operation(&x->fit, smma_fit_composition(&x->fit));
+  o->rule.nan = policy;
+  return smma_custom_check(&custom, &fault);
 }
 
-/* Rows that were asked tell policies apart as far as formats let them; of a recording only one policy may be left. */
-static void find_nan(smma_inference_work *x) {
+/* Compares the first `count` rows' NaN with what each policy makes of them. */
+static void count_nan(smma_inference_work *x, const smma_rows *rows, size_t count) {
+  uint64_t *different = x->nan_different, both = 0;
+  smma_operation o[SMMA_NAN_POLICIES];
+  bool allowed[SMMA_NAN_POLICIES];
+  for (int p = 0; p < SMMA_NAN_POLICIES; p++) allowed[p] = operation_with_nan(x, (smma_nan_policy)p, &o[p]);
+  const smma_encoding d = smma_encoding_of(x->as.d);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(static) \
+    reduction(+ : both, different[:SMMA_NAN_POLICIES])
+  for (size_t i = 0; i < count; i++) {
+    smma_row row;
+    if (smma_decode(d, smma_rows_result(rows, i)).kind != SMMA_NAN) continue;
+    smma_rows_get(rows, i, &row);
+    if (smma_decode(d, smma_row_compute(&o[SMMA_NAN_QUIET], &row)).kind != SMMA_NAN) continue;
+    both++;
+    for (int p = 0; p < SMMA_NAN_POLICIES; p++)
+      different[p] += !allowed[p] || smma_differs_in_nan(x->as.d, smma_row_compute(&o[p], &row), row.d);
+  }
+  x->found->compared += count;
+  x->found->nan_compared += both;
+}
+
+/* Compares the samples' NaN, before all others. */
+static void begin_nan(smma_inference_work *x) {
+  memset(x->nan_different, 0, sizeof x->nan_different);
+  x->found->compared = x->found->nan_compared = 0;
+  count_nan(x, &x->samples.rows, x->samples.count);
+}
+
+/* The policy that the fewest vectors contradict, the first of several that none does; of a recording only one may be
+   left. A rule of the rows that leaves NaN open is not contradicted. */
+static void choose_nan(smma_inference_work *x) {
   static const smma_nan_policy policies[] = {SMMA_NAN_ALL_ONES, SMMA_NAN_BY_SOURCE, SMMA_NAN_MARKED, SMMA_NAN_OPERAND,
                                              SMMA_NAN_DEFAULT};
-  smma_nan_policy known = SMMA_NAN_QUIET;
-  int count = 0;
-  for (size_t n = 0; n < sizeof policies / sizeof policies[0]; n++)
-    if (has_nan_of(x, policies[n]) && count++ == 0) known = policies[n];
-  x->found->nan_known = x->found->recording ? count == 1 : count > 0;
-  x->fit.model.named.rule.nan = x->found->nan_known ? known : SMMA_NAN_QUIET;
+  smma_inference *found = x->found;
+  smma_nan_policy best = policies[0], *policy = &x->fit.model.named.rule.nan;
+  int possible = 0;
+  for (size_t n = 0; n < sizeof policies / sizeof policies[0]; n++) {
+    possible += x->nan_different[policies[n]] == 0;
+    if (x->nan_different[policies[n]] < x->nan_different[best]) best = policies[n];
+  }
+  found->nan_known = found->nan_compared && (found->recording ? possible == 1 : possible > 0);
+  found->nan_different = x->nan_different[best];
+  *policy = SMMA_NAN_QUIET;
+  if (found->nan_known || (found->nan_different && x->request->instruction->rule->rule.nan != SMMA_NAN_QUIET))
+    *policy = best;
+  const smma_nan_policy of_same = found->same ? found->same->rule->rule.nan : SMMA_NAN_QUIET;
+  found->same_different = of_same == SMMA_NAN_QUIET ? 0 : x->nan_different[of_same];
 }
 
 /* ---- The last rows: half of them generated, half made for the model's own bits ---- */
@@ -308,6 +338,7 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   bool good = smma_rows_allocate(x->request->instruction, FRESH_AT_ONCE, &rows) || out_of_memory(x->error);
   found->fresh = 0;
   *wrong = 0;
+  begin_nan(x);
   while (good && !*wrong && found->fresh < x->request->fresh && !is_time_up(x)) {
     const uint64_t left = x->request->fresh - found->fresh;
     const size_t most = found->fresh ? rows_in_time(x) : ROUND_ROWS;
@@ -320,7 +351,7 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
     good = smma_unit_ask(x->request->unit, &rows, 0, count, NULL, x->error);
     found->unit_seconds += seconds() - before;
     good = good && join_misfits(x, &rows, count, wrong);
-    if (good && !*wrong) found->fresh += count;
+    if (good && !*wrong) found->fresh += count, count_nan(x, &rows, count);
     if (good) smma_inference_tell(x, "proving: %llu new rows agree", (unsigned long long)found->fresh);
   }
   smma_rows_free(&rows);
@@ -348,8 +379,10 @@ static bool conclude(smma_inference_work *x) {
     if (wrong && !fit(x)) return false;
     if (wrong || has_ended(x)) continue;
     if (x->found->recording && !smma_inference_list_rivals(x)) return false;
-    find_nan(x);
-    if (!x->found->recording && !ask_fresh(x, &wrong)) return false;
+    if (x->found->recording)
+      begin_nan(x);
+    else if (!ask_fresh(x, &wrong))
+      return false;
     if (wrong && !fit(x)) return false;
     x->agrees = !wrong && (x->found->recording || x->found->fresh > 0 || x->request->fresh == 0);
   }
@@ -362,9 +395,12 @@ static bool infer(smma_inference_work *x) {
   if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
   if (!fit(x) || !conclude(x)) return false;
   found->outcome = x->agrees ? SMMA_INFERRED : is_time_up(x) ? SMMA_INFER_STOPPED : SMMA_NOT_INFERRED;
-  if (x->agrees || x->fit.wrong == 0) return true;
-  find_nan(x);
-  return smma_inference_examine_misfit(x);
+  if (!x->agrees && x->fit.wrong && !smma_inference_examine_misfit(x)) return false;
+  if (!x->agrees) begin_nan(x);
+  choose_nan(x);
+  if (x->agrees && x->fit.model.named.rule.nan != SMMA_NAN_QUIET && !found->nan_known)
+    found->outcome = SMMA_INFERRED_BUT_NAN;
+  return true;
 }
 
 /* The instruction, of which any two NaN are the same. */

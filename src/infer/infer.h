@@ -11,10 +11,11 @@
 #include "unit/alike.h"
 
 typedef enum {
-  SMMA_INFERRED,       /* the model has every bit of every row that was asked */
-  SMMA_NOT_INFERRED,   /* no model that was tried has; the best of them */
-  SMMA_IS_NO_FUNCTION, /* the same row had two results */
-  SMMA_INFER_STOPPED   /* time is up, the rows were asked, or somebody said so; the best model so far */
+  SMMA_INFERRED,        /* the model has every bit of every row that was asked */
+  SMMA_NOT_INFERRED,    /* no model that was tried has; the best of them */
+  SMMA_IS_NO_FUNCTION,  /* the same row had two results */
+  SMMA_INFER_STOPPED,   /* time is up, the rows were asked, or somebody said so; the best model so far */
+  SMMA_INFERRED_BUT_NAN /* as SMMA_INFERRED, except encodings of NaN, where no known policy has the unit's */
 } smma_infer_outcome;
 
 typedef struct {
@@ -65,13 +66,17 @@ typedef struct {
 
 typedef struct {
   smma_infer_outcome outcome;
-  smma_custom model;     /* a composition; its instruction has the formats, and "inferred" for a name */
-  size_t samples, wrong; /* rows that the model was fitted to, and those of them that it has not */
-  uint64_t rows, calls;  /* asked, without the fresh ones */
-  uint64_t fresh;        /* rows of another seed, all of which the model has */
-  int rounds;            /* in which counterexamples were found */
-  uint64_t tried;        /* models */
-  bool nan_known;        /* whether every NaN is the model's, sign and payload, too */
+  smma_custom model;               /* a composition; its instruction has the formats, and "inferred" for a name */
+  size_t samples, wrong;           /* rows that the model was fitted to, and those of them that it has not */
+  uint64_t rows, calls;            /* asked, without the fresh ones */
+  uint64_t fresh;                  /* rows of another seed, all of which the model has */
+  int rounds;                      /* in which counterexamples were found */
+  uint64_t tried;                  /* models */
+  bool nan_known;                  /* whether every NaN is the model's, sign and payload, too */
+  uint64_t compared, nan_compared; /* vectors asked of both, and those of them whose results are both NaN */
+  uint64_t nan_different; /* of these, with another encoding than the nearest policy's, which a model has that the rows'
+                             own rule does not leave open */
+  uint64_t same_different; /* of these, with another encoding than that of `same` */
   bool recording;
   const smma_instruction *same; /* an instruction of the catalogue which no row searched tells from it; or NULL */
   smma_infer_neighbour *neighbour;
@@ -86,6 +91,11 @@ typedef struct {
   smma_row unlike;
   double seconds, unit_seconds; /* all of them, and those that the unit took */
 } smma_inference;
+
+/* Returns whether the model has every row's result, encodings of NaN aside. */
+static inline bool smma_has_inferred(const smma_inference *found) {
+  return found->outcome == SMMA_INFERRED || found->outcome == SMMA_INFERRED_BUT_NAN;
+}
 
 /* False with one line if the unit fails; free what it found in both cases. */
 bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_error *error);

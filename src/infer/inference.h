@@ -7,6 +7,8 @@
 #include "infer/moves.h"
 #include "infer/shape.h"
 
+enum { SMMA_NAN_POLICIES = SMMA_NAN_MARKED + 1 };
+
 typedef struct {
   const smma_infer_request *request;
   smma_inference *found;
@@ -20,8 +22,9 @@ typedef struct {
   double started, until;
   int odd; /* the product that is unlike the others; -1 */
   int rounds;
-  bool reweighed; /* shapes, by rows that disagree with the model of the first ones */
-  bool agrees;    /* the model has everything */
+  uint64_t nan_different[SMMA_NAN_POLICIES]; /* vectors with another NaN than each policy's */
+  bool reweighed;                            /* shapes, by rows that disagree with the model of the first ones */
+  bool agrees;                               /* the model has everything */
   smma_error *error;
 } smma_inference_work;
 

@@ -5,7 +5,7 @@
 /* ---- Words ---- */
 
 const char *smma_infer_outcome_text(smma_infer_outcome outcome) {
-  static const char *const texts[] = {"found", "not found", "no function", "stopped"};
+  static const char *const texts[] = {"found", "not found", "no function", "stopped", "found, except NaN encodings"};
   return texts[outcome];
 }
 
@@ -29,6 +29,34 @@ const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t 
 const char *smma_inferred_nan(const smma_inference *found) {
   const smma_key *key = smma_find_key(SMMA_COMPOSITION, "nan", 3);
   return found->nan_known ? key->choices[found->model.named.rule.nan] : NULL;
+}
+
+void smma_describe_inferred_nan(const smma_instruction *i, const smma_inference *f, char text[SMMA_INFERRED_NAN_SIZE]) {
+  static const char *const words[] = {[SMMA_NAN_ALL_ONES] = "all ones",
+                                      [SMMA_NAN_DEFAULT] = "the format's quiet NaN",
+                                      [SMMA_NAN_OPERAND] = "an operand's, made quiet",
+                                      [SMMA_NAN_BY_SOURCE] = "by its source, as RDNA's",
+                                      [SMMA_NAN_MARKED] = "by its source, as those of RDNA 4's FP8"};
+  const unsigned long long different = f->nan_different, compared = f->compared, nan = f->nan_compared;
+  enum { size = SMMA_INFERRED_NAN_SIZE };
+  *text = 0;
+  if (!nan)
+    return;
+  else if (f->nan_known)
+    snprintf(text, size, "%s", words[f->model.named.rule.nan]);
+  else if (f->model.named.rule.nan != SMMA_NAN_QUIET)
+    snprintf(text, size,
+             "%llu of %llu vectors differ from the nearest policy, \"%s\", which the model has: all hold a NaN in both "
+             "results, with another sign or payload; `softmma campaign` counts them as mismatches",
+             different, compared, words[f->model.named.rule.nan]);
+  else if (different)
+    snprintf(
+        text, size,
+        "cannot tell sign and payload: %llu of the %llu that were compared are not the nearest policy's; the rule of "
+        "%s leaves them open, so any two NaN are equal",
+        different, nan, i->name);
+  else
+    snprintf(text, size, "cannot tell sign and payload: several policies give those of the rows");
 }
 
 /* ---- Neighbours ---- */

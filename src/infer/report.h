@@ -4,7 +4,7 @@
 
 #include "infer/infer.h"
 
-/* "found", "not found", "no function", "stopped". */
+/* "found", "not found", "no function", "stopped", "found, except NaN encodings". */
 const char *smma_infer_outcome_text(smma_infer_outcome outcome);
 
 /* The model as an instruction of its own, named `name`; NULL without memory. Release it with smma_custom_release. */
@@ -15,6 +15,11 @@ const smma_instruction *smma_inferred_rival(const smma_inference *found, size_t 
 
 /* The word that custom units have for the model's NaN; NULL where it cannot be told. */
 const char *smma_inferred_nan(const smma_inference *found);
+
+/* Says what encodings NaN have, in a line without its end; empty where no result is NaN. */
+enum { SMMA_INFERRED_NAN_SIZE = 400 };
+void smma_describe_inferred_nan(const smma_instruction *instruction, const smma_inference *found,
+                                char text[SMMA_INFERRED_NAN_SIZE]);
 
 /* ---- Neighbours ---- */
 

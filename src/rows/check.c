@@ -31,6 +31,7 @@ static void check_row(const check *c, const batch *b, size_t i) {
   const uint64_t got = smma_load(b->rows.layout.part[SMMA_PART_D].bytes, b->got, i);
   if (smma_same_result(&c->operation, expected, got)) return;
   c->totals->mismatches++;
+  c->totals->nan += smma_differs_in_nan(c->operation.d, expected, got);
   if (c->watcher->mismatch) {
     smma_row row;
     smma_rows_get(&b->rows, i, &row);

@@ -8,7 +8,7 @@
 #include "rows/vectors.h"
 
 typedef struct {
-  unsigned long long rows, mismatches;
+  unsigned long long rows, mismatches, nan; /* mismatches in the encoding of a NaN only */
 } smma_check_totals;
 
 /* What a reporter is told of one row that differs, or is right. */

@@ -128,14 +128,17 @@ static PyObject *model_of(const smma_inference *f) {
 
 static PyObject *found_of(const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction;
+  char nan[SMMA_INFERRED_NAN_SIZE];
+  smma_describe_inferred_nan(i, f, nan);
   return Py_BuildValue(
-      "{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d}", "outcome",
-      smma_infer_outcome_text(f->outcome), "model", model_of(f), "same",
+      "{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:s}",
+      "outcome", smma_infer_outcome_text(f->outcome), "model", model_of(f), "same",
       f->same ? handle_of(f->same) : Py_NewRef(Py_None), "nan", smma_inferred_nan(f), "parameters", parameters_of(i, f),
       "proof", arrays_of(&f->proof, f->proof_count), "rivals", rivals_of(i, f), "more_rivals",
       PyBool_FromLong(f->more_rivals), "misfit", misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows",
       (count)f->rows, "calls", (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried", (count)f->tried,
-      "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds);
+      "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds,
+      "nan_different", (count)f->nan_different, "same_nan_different", (count)f->same_different, "nan_text", nan);
 }
 
 /* ---- Searching ---- */

@@ -131,7 +131,7 @@ class Inference:
     instruction: Instruction
     """Whose rows the unit was asked for."""
     outcome: str
-    """"found", "not found", "no function" or "stopped"."""
+    """"found", "found, except NaN encodings", "not found", "no function" or "stopped"."""
     model: Custom | None
     """The model, or the best there is; taken wherever an instruction is. None for what is no function."""
     same: Instruction | None
@@ -163,6 +163,13 @@ class Inference:
     unit_seconds: float
     """All of them, and those that the unit took."""
 
+    nan_different: int
+    """Vectors with another NaN encoding than the nearest policy gives."""
+    same_nan_different: int
+    """Vectors with another NaN encoding than `same` gives."""
+    nan_text: str
+    """What encodings NaN have, in a sentence; empty where no result is NaN."""
+
     def __bool__(self) -> bool:
         return self.outcome == "found"
 
@@ -176,12 +183,18 @@ class Inference:
         if self.model:
             yield f"model: {self.model._model_text()}"
         if self.same:
-            yield f"no row searched tells it from {self.same.name} of {self.same.arch}, in whose words it is"
+            nan = self.same_nan_different
+            yield (
+                f"no row searched tells it from {self.same.name} of {self.same.arch}, in whose words it is"
+                + (f", except NaN encodings: those of {nan} vectors differ" if nan else "")
+            )
         yield (
             f"asked: {self.rows} rows in {self.calls} calls"
-            + (f", then {self.fresh} of another seed, which all agree" if self.fresh and self else "")
+            + (f", then {self.fresh} of another seed, which all agree" if self.fresh and self.outcome.startswith("found") else "")
             + f"; {self.seconds:.1f} s, of which the unit took {self.unit_seconds:.1f}"
         )
+        if self.nan_text and self.outcome.startswith("found"):
+            yield f"NaN: {self.nan_text}"
         if self.rivals:
             more = ", and there may be more" if self.more_rivals else ""
             yield f"other models that agree with all these rows: {len(self.rivals)}{more}"
