@@ -11,6 +11,7 @@ import pytest
 import softmma
 from conftest import REPOSITORY, bits
 
+TIER = "check"
 INSTR = "mma.m16n8k16.f32.bf16.bf16.f32"
 
 
