@@ -45,6 +45,7 @@ def test_what_is_wrong(wrong):
         softmma.rows(1, on="H1000", instr=INSTR)
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("bug", [0, 1])
 def test_cocotb(bug, tmp_path):
     pytest.importorskip("cocotb")
