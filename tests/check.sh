@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What scripts/check and .ci/run say of builds and tests that fail, of a machine where no root can be made, and of
-# success, with set-up, builds and tests that only pretend; and that the tests have all tools. Usage: check.sh SOURCE
+# success, with set-up, builds and tests that only pretend. With `tools`: that the tests have all tools.
+# Usage: check.sh SOURCE [tools]
 set -u
-source=$(realpath "${1:?usage: check.sh SOURCE}")
+source=$(realpath "${1:?usage: check.sh SOURCE [tools]}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -24,7 +25,8 @@ suites() {
   pretend tools/cmake "case \$* in
     *--build*) ;;
     *sanitize) echo 'add_test(first sh -c \"$1\")' >build-sanitize/CTestTestfile.cmake ;;
-    *) echo 'add_test(second sh -c \"$2\")' >build-tests/CTestTestfile.cmake ;;
+    *) printf '%s\n' 'add_test(second sh -c \"$2\")' 'set_tests_properties(second PROPERTIES LABELS check)' \
+      'add_test(third sh -c \"$2\")' 'set_tests_properties(third PROPERTIES LABELS all)' >build-tests/CTestTestfile.cmake ;;
   esac"
   pretend scripts/check-python "$3"
 }
@@ -54,38 +56,59 @@ says() {
 
 ends() { [[ $(tail -n 1 output) =~ $1 ]] || complain "does not end with '$1'"; }
 
+if [ "${2-}" = tools ]; then
+  # What a test looks for, and is silent without, `scripts/setup --tests` installs; CUDA's tools it cannot.
+  what='tools'
+  if command -v apt-get >output; then
+    # shellcheck disable=SC2013  # words
+    for tool in $(cat "$source"/tests/*.sh | grep -oE 'command -v [a-z][a-z0-9_+ -]*' | cut -d ' ' -f 3-); do
+      [[ $tool =~ ^(nvcc|cuobjdump)$ ]] || command -v "$tool" >output || complain "scripts/setup does not install $tool"
+    done
+  fi
+  exit $failed
+fi
+
 pretend scripts/setup 'exit 0'
 pretend scripts/demo 'echo six GPUs'
 python_passes='echo "12 passed, 1 skipped in 3.21s"'
 
-what='all pass'
+what='the tier check passes'
 suites 'echo quiet' 'echo quiet' "$python_passes"
 runs 0 scripts/check
-says '^check: [1-7] of 7: .*; about [0-9]+ min$' 7
-says '^100% tests passed, 0 tests failed out of 1$' 2
+says '^check: [1-4] of 4: .*; about [0-9]+ min$' 4
+says '^100% tests passed, 0 tests failed out of 1$'
 says '^check: the summary'
 says '^12 passed'
 says 'quiet' 0
 ends '^12 passed, 1 skipped in 3.21s$'
 
 what='all, without AVX-512, too'
-runs 0 scripts/check --all
+runs 0 scripts/check --all --seed 77
 says '^check: [0-9]+ of 11: .*; about [0-9]+ min$' 11
-says '^100% tests passed, 0 tests failed out of 1$' 4
+says '^100% tests passed, 0 tests failed out of 1$'
+says '^100% tests passed, 0 tests failed out of 2$' 3
 says '^12 passed' 3
+says 'scripts/check --all --seed 77'
 suites 'echo quiet' 'test x$SOFTMMA_CPU != xavx2' "$python_passes"
 runs 1 scripts/check --all
 says '^check: FAILED: tests-avx2;'
-runs 2 scripts/check --everything
-ends '^usage: scripts/check \[--all\]$'
+for wrong in --everything '--all --seed' '--all --seed x' '--all --seed 99999999999' '--seed 7'; do
+  # shellcheck disable=SC2086  # words
+  runs 2 scripts/check $wrong
+  ends '^usage: scripts/check \[--all \[--seed NUMBER\]\]; NUMBER is below 1070000000$'
+done
+
+what='rows are drawn from the seed'
+suites 'echo quiet' 'test x$SOFTMMA_SEED != x78' "$python_passes"
+runs 0 scripts/check --all --seed 77
+runs 1 scripts/check --all --seed 78
 
 what='each suite fails'
 suites 'echo first words; exit 1' 'echo second words; exit 1' 'echo third words; exit 1'
-runs 1 scripts/check
-says '^0% tests passed, 1 tests failed out of 1$' 2
-says '^check: FAILED: sanitize tests python;'
+runs 1 scripts/check --all --seed 77
+says '^0% tests passed, 1 tests failed out of 1$'
+says '^check: FAILED: sanitize tests python tests-avx2 python-avx2 tests-portable python-portable;'
 says '^first words'
-says '^second words'
 ends '^third words$'
 
 what='one test fails'
@@ -99,10 +122,10 @@ says '^second words$'
 ends '^second words$'
 
 what='a build fails'
-pretend tools/cmake 'case $* in *--build*sanitize) echo "file.c:1: error"; exit 1 ;; esac'
+pretend tools/cmake 'case $* in *--build*tests) echo "file.c:1: error"; exit 1 ;; esac'
 runs 1 scripts/check
 says '^file.c:1: error$'
-ends '^check: the sanitize build failed; the whole log is build-sanitize/build.log$'
+ends '^check: the tests build failed; the whole log is build-tests/build.log$'
 
 # Set-up waits while another process holds apt's lock, and fails at once for any other reason.
 cp "$source/scripts/setup" scripts/
@@ -154,15 +177,6 @@ exec 8>build-root.lock
 flock 8
 runs 2 .ci/run
 ends '^ci: .*/build-root is in use by another run; wait for it$'
-
-# What a test looks for, and is silent without, scripts/setup installs; CUDA's tools it cannot.
-what='tools'
-if command -v apt-get >output; then
-  # shellcheck disable=SC2013  # words
-  for tool in $(cat "$source"/tests/*.sh | grep -oE 'command -v [a-z][a-z0-9_+ -]*' | cut -d ' ' -f 3-); do
-    [[ $tool =~ ^(nvcc|cuobjdump)$ ]] || command -v "$tool" >output || complain "scripts/setup does not install $tool"
-  done
-fi
 
 [ $failed -eq 0 ] && echo 'check and run say what happens'
 exit $failed

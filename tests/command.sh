@@ -1095,22 +1095,6 @@ END
   iverilog -g2012 -o read.vvp read.sv 2>in/stderr && timeout 20 vvp -n read.vvp 2>in/stderr | grep -v WARNING >in/stdout
   check 'readmemh: a simulator reads the rows' cmp -s in/stdout <(grep -v '^#' hundred.txt)
 fi
-if command -v verilator >/dev/null; then
-  {
-    echo 'module read;'
-    sed -n '/typedef/,/row_t;/s,^// ,,p' hundred.mem
-    echo '  row_t row[100];'
-    echo '  initial begin'
-    echo '    $readmemh("hundred.mem", row);'
-    echo '    for (int i = 0; i < 100; i++) $display("%h %h %h %h", row[i].a[1], row[i].b[3], row[i].c, row[i].d);'
-    echo '    $finish;'
-    echo '  end'
-    echo 'endmodule'
-  } >struct.sv
-  timeout 300 verilator --binary -Wno-fatal --Mdir verilated struct.sv >in/log 2>&1 &&
-    timeout 20 verilated/Vstruct | grep -v finish >in/stdout
-  check 'readmemh: and its struct' cmp -s in/stdout <(grep -v '^#' hundred.txt | cut -d ' ' -f 2,8-10)
-fi
 
 header=$(grep '^#' ten.txt)
 row='3e00 3c00 3c00 0000 3e00 0002 0002 0000 00000000'

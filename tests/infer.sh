@@ -66,7 +66,9 @@ for place in 0 9 $((header - 2)) $((header + 3)) $((bytes / 3)) $((bytes / 2)) $
     cmp -s x.txt whole.txt || refuses "byte $place as $byte" . "${again[@]}"
   done
 done
-for place in 1 40 $((header - 1)) "$header" $((header + 5)) $((bytes / 3)) $((bytes - 70)) $((bytes - 3)) $((bytes - 1)); do
+places=(1 40 $((header - 1)) "$header" $((header + 5)) $((bytes / 3)) $((bytes - 70)) $((bytes - 3)) $((bytes - 1)))
+for ((n = 0; n < ${#places[@]}; n += ${SOFTMMA_CUT_EVERY:-1})); do
+  place=${places[n]}
   head -c "$place" whole.txt >x.txt
   gives "cut behind $place bytes" 0 . "${again[@]}" --record x.txt
   check 'it is whole again' cmp -s x.txt whole.txt

@@ -530,11 +530,11 @@ static void check_family(const kernel_amount *amount, const smma_instruction *co
   size_t outputs = 0;
   for (size_t round = 0; outputs < amount->outputs || round * count < 2 * THEMES; round++)
     for (size_t i = 0; i < count; i++)
-      if (!check_member(amount, list[i], round * THEMES + (round + i) % THEMES, counts, &outputs)) return;
+      if (!check_member(amount, list[i], (amount->first + round) * THEMES + (round + i) % THEMES, counts, &outputs)) return;
   outputs = 0;
   for (size_t round = 0; outputs < amount->aimed; round++)
     for (size_t i = 0; i < count; i++)
-      if (!check_member(amount, list[i], aimed_seeds + round * count + i, counts, &outputs)) return;
+      if (!check_member(amount, list[i], aimed_seeds + (amount->first + round) * count + i, counts, &outputs)) return;
 }
 
 void kernel_check(const kernel_amount *amount, kernel_counts *counts) {

@@ -30,6 +30,7 @@ typedef struct {
   const char *family, *kernel; /* NULL: every one; a kernel may be a device, too */
   size_t outputs;              /* of random themes, at least, of each family */
   size_t aimed;                /* of aimed products besides (THEME_AIMED) */
+  uint64_t first;              /* round: another one takes other products */
   bool few;                    /* the first operation of each family stands for all */
 } kernel_amount;
 

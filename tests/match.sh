@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# softmma match, end to end: results made with plans are found again. Usage: match.sh SOFTMMA
+# softmma match, end to end: results made with plans are found again: the plans of libraries, or others.
+# Usage: match.sh SOFTMMA libraries|others
 set -u
 export LC_ALL=C
-softmma=$(realpath "${1:?usage: match.sh SOFTMMA}")
+softmma=$(realpath "${1:?usage: match.sh SOFTMMA libraries|others}")
 source_directory=$(realpath "$(dirname "$0")/..")
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
@@ -56,56 +57,59 @@ planned() {
     fail "$1" "$(cat in/stderr)"
 }
 
-# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan is found again among all GPUs, by its name; with sanitizers,
-# which are slow, every third plan.
-plans=0
+# finds NAME GPU IN K OUT REGEX OPTION...: a library's plan is found again among all GPUs, by its name; of SOFTMMA_MATCH_EVERY
+# plans one.
+plans=0 every=${SOFTMMA_MATCH_EVERY:-1}
 finds() {
   planned "$1" "$2" "$3" "$4" "$5" "${@:7}"
   plans=$((plans + 1))
-  if [ "${ASAN_OPTIONS+set}" ] && [ $((plans % 3)) -ne 0 ]; then return; fi
+  [ $((plans % every)) -eq 0 ] || return 0
   gives "$1" 0 "$6" match "a$4.npy" "b$4.npy" d.npy --on "$2,V100,MI300X" --in "$3" --out "$5"
   runs 0 match "a$4.npy" "b$4.npy" d.npy --in "$3" --out "$5" --on "$2" --claim plan.json
   check "$1: its claim" has '.equal and .difference.different == 0 and (.inputs.d.sha256 | length) == 64'
 }
 
 runs 0 gemm --on H100 --in f16 a512.npy b512.npy -o chain.npy
-gives 'one chain' 0 '^   one chain$' match a512.npy b512.npy chain.npy
-check 'and nothing else' grep -q '^nothing else fits$' in/stdout
-check 'on all that compute so' grep -q '^1  hopper wgmma.* blackwell tcgen05' in/stdout
-gives 'as JSON' 0 '"fits"' match a512.npy b512.npy chain.npy --json
-check 'with the plan, and bounds of the work' has '(.fits | length) == 1 and .fits[0].plan."softmma-plan" == 1 and
-  .untried == 0 and .candidates < 60000 and .chain_products < 20000000'
 
-finds 'nvjet' H100 f16 512 f32 'cublaslt:13.1/H100 --algo 66 --stages 35 --splitk 3' \
-  --as cublaslt:13.1 --algo 66 --stages 35 --splitk 3
-finds 'its lost tail' H100 f16 1032 f32 'cublaslt:13.1/H100 --algo 66 --stages 35 --splitk 16' \
-  --as cublaslt:13.1 --algo 66 --stages 35 --splitk 16
-finds 'CUTLASS 2.x' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 13 --splitk 3 --reduction 2' \
-  --as cublaslt:13.1 --algo 12 --stages 13 --splitk 3 --reduction 2
-finds 'CUTLASS 2.x by eights' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 0' \
-  --as cublaslt:13.1 --algo 21 --stages 0
-runs 0 match a520.npy b520.npy d.npy --in f16
-check 'that is no kernel of nvjet' bash -c '! grep -q "algo 66" in/stdout'
-runs 2 plan --as cublaslt:13.1 --on H100 --instr mma.m16n8k8.f32.f16.f16.f32 -m 24 -n 20 -k 520 --algo 66 --stages 35
-check 'which does not multiply by mma.sync' grep -q 'algorithm 66 multiplies by wgmma on Hopper' in/stderr
-finds 'totals in FP16' GB200 f16 520 f16 'cublaslt:13.1/GB200 --algo 12 --stages 0 --splitk 4 --reduction 1' \
-  --as cublaslt:13.1 --algo 12 --stages 0 --splitk 4 --reduction 1
-finds 'FP8 on an H100' H100 e4m3 512 f32 'cublaslt:12.8/H100 --algo 66 --stages 36' \
-  --as cublaslt:12.8 --algo 66 --stages 36 --splitk 2
-finds 'FP8 on an RTX 4060' RTX4060 e4m3 520 bf16 'cublaslt:12.8/RTX4060 --algo .*--splitk 5 --custom' \
-  --as cublaslt:12.8 --algo 60 --stages 15 --splitk 5 --custom 0
-finds '2xAcc' H100 e4m3 512 f32 'as cutlass:2xacc' --as cutlass:2xacc
-finds 'fast accumulation' H100 e4m3 512 f32 'as cutlass:fast' --as cutlass:fast
+libraries() {
+  gives 'one chain' 0 '^   one chain$' match a512.npy b512.npy chain.npy
+  check 'and nothing else' grep -q '^nothing else fits$' in/stdout
+  check 'on all that compute so' grep -q '^1  hopper wgmma.* blackwell tcgen05' in/stdout
+  gives 'as JSON' 0 '"fits"' match a512.npy b512.npy chain.npy --json
+  check 'with the plan, and bounds of the work' has '(.fits | length) == 1 and .fits[0].plan."softmma-plan" == 1 and
+    .untried == 0 and .candidates < 60000 and .chain_products < 20000000'
 
-runs 0 gemm --on H100 --in e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
-gives 'DeepGEMM' 0 'as deepgemm' match a512.npy b512.npy d.npy --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
+  finds 'nvjet' H100 f16 512 f32 'cublaslt:13.1/H100 --algo 66 --stages 35 --splitk 3' \
+    --as cublaslt:13.1 --algo 66 --stages 35 --splitk 3
+  finds 'its lost tail' H100 f16 1032 f32 'cublaslt:13.1/H100 --algo 66 --stages 35 --splitk 16' \
+    --as cublaslt:13.1 --algo 66 --stages 35 --splitk 16
+  finds 'CUTLASS 2.x' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 13 --splitk 3 --reduction 2' \
+    --as cublaslt:13.1 --algo 12 --stages 13 --splitk 3 --reduction 2
+  finds 'CUTLASS 2.x by eights' H100 f16 520 f32 'cublaslt:13.1/H100 --algo 12 --stages 0' \
+    --as cublaslt:13.1 --algo 21 --stages 0
+  runs 0 match a520.npy b520.npy d.npy --in f16
+  check 'that is no kernel of nvjet' bash -c '! grep -q "algo 66" in/stdout'
+  runs 2 plan --as cublaslt:13.1 --on H100 --instr mma.m16n8k8.f32.f16.f16.f32 -m 24 -n 20 -k 520 --algo 66 --stages 35
+  check 'which does not multiply by mma.sync' grep -q 'algorithm 66 multiplies by wgmma on Hopper' in/stderr
+  finds 'totals in FP16' GB200 f16 520 f16 'cublaslt:13.1/GB200 --algo 12 --stages 0 --splitk 4 --reduction 1' \
+    --as cublaslt:13.1 --algo 12 --stages 0 --splitk 4 --reduction 1
+  finds 'FP8 on an H100' H100 e4m3 512 f32 'cublaslt:12.8/H100 --algo 66 --stages 36' \
+    --as cublaslt:12.8 --algo 66 --stages 36 --splitk 2
+  finds 'FP8 on an RTX 4060' RTX4060 e4m3 520 bf16 'cublaslt:12.8/RTX4060 --algo .*--splitk 5 --custom' \
+    --as cublaslt:12.8 --algo 60 --stages 15 --splitk 5 --custom 0
+  finds '2xAcc' H100 e4m3 512 f32 'as cutlass:2xacc' --as cutlass:2xacc
+  finds 'fast accumulation' H100 e4m3 512 f32 'as cutlass:fast' --as cutlass:fast
 
-# CUDA cores.
-cp "$source_directory/examples/custom/fma32-f16.json" .
-runs 0 plan --as cublaslt:13.1/H100 --on ./fma32-f16.json -m 1 -n 20 -k 512 --algo 13 --custom 81
-mv in/stdout plan.json
-runs 0 gemm --on ./fma32-f16.json --plan plan.json row.npy b512.npy -o d.npy
-gives 'gemv' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on H100
+  runs 0 gemm --on H100 --in e4m3 --plan deepgemm a512.npy b512.npy --scale-a sa.npy --scale-b sb.npy -o d.npy
+  gives 'DeepGEMM' 0 'as deepgemm' match a512.npy b512.npy d.npy --in e4m3 --out bf16 --scale-a sa.npy --scale-b sb.npy
+
+  # CUDA cores.
+  cp "$source_directory/examples/custom/fma32-f16.json" .
+  runs 0 plan --as cublaslt:13.1/H100 --on ./fma32-f16.json -m 1 -n 20 -k 512 --algo 13 --custom 81
+  mv in/stdout plan.json
+  runs 0 gemm --on ./fma32-f16.json --plan plan.json row.npy b512.npy -o d.npy
+  gives 'gemv' 0 'cublaslt:13.1/H100 --algo 13' match row.npy b512.npy d.npy --on H100
+}
 
 # Plans of one's own.
 own() { # NAME REGEX PLAN OPTION...
@@ -115,71 +119,84 @@ own() { # NAME REGEX PLAN OPTION...
   runs 0 gemm --on A100 --in f16 --plan found.json a520.npy b520.npy "${@:4}" -o again.npy
   check "$1: the plan that is written" cmp -s d.npy again.npy
 }
-own 'halves' '8 slices, multiples of 8, by halves' '{"softmma-plan": 1, "name": "x", "sum": [
-  {"deal": "contiguous", "parts": 8, "grain": 8, "fold": "halving"}]}'
-own 'slices in turn' '3 slices take tiles of 32 in turn, last first' '{"softmma-plan": 1, "name": "x", "sum": [
-  {"deal": "interleaved", "parts": 3, "tile": 32, "fold": "last-first"}]}'
-own 'promotion' '9 slices, multiples of 64, in order' '{"softmma-plan": 1, "name": "x", "sum": [
-  {"deal": "every", "k": 64, "from": "zero"}]}'
-own 'linear' 'one chain' '{"softmma-plan": 1, "name": "x", "sum": [], "epilogue": ["linear"]}' \
-  -C c.npy --alpha 1.5 --beta 0.75
-own 'a bias' '2 slices' '{"softmma-plan": 1, "name": "x", "sum": [{"deal": "contiguous", "parts": 2}],
-  "epilogue": ["bias"]}' --bias bias.npy
-runs 0 gemm --on V100 --in f16 a520.npy b520.npy -C c.npy -o d.npy
-gives 'C first' 0 'volta' match a520.npy b520.npy d.npy -C c.npy
+others() {
+  own 'halves' '8 slices, multiples of 8, by halves' '{"softmma-plan": 1, "name": "x", "sum": [
+    {"deal": "contiguous", "parts": 8, "grain": 8, "fold": "halving"}]}'
+  own 'slices in turn' '3 slices take tiles of 32 in turn, last first' '{"softmma-plan": 1, "name": "x", "sum": [
+    {"deal": "interleaved", "parts": 3, "tile": 32, "fold": "last-first"}]}'
+  own 'promotion' '9 slices, multiples of 64, in order' '{"softmma-plan": 1, "name": "x", "sum": [
+    {"deal": "every", "k": 64, "from": "zero"}]}'
+  own 'linear' 'one chain' '{"softmma-plan": 1, "name": "x", "sum": [], "epilogue": ["linear"]}' \
+    -C c.npy --alpha 1.5 --beta 0.75
+  own 'a bias' '2 slices' '{"softmma-plan": 1, "name": "x", "sum": [{"deal": "contiguous", "parts": 2}],
+    "epilogue": ["bias"]}' --bias bias.npy
+  runs 0 gemm --on V100 --in f16 a520.npy b520.npy -C c.npy -o d.npy
+  gives 'C first' 0 'volta' match a520.npy b520.npy d.npy -C c.npy
 
-# Nothing fits.
-changed chain.npy one.npy
-gives 'one bit' 1 '^nearest, but for one element, \[1, 10\], by one unit in the last place:' \
-  match a512.npy b512.npy one.npy --on H100
-check 'says none' grep -q '^none: no candidate gives all 480 elements$' in/stdout
-changed chain.npy rows.npy 420 60
-gives 'three rows' 1 '60 of 480 elements, all in rows 21 to 23' match a512.npy b512.npy rows.npy --on H100,V100
-check 'of one chain' grep -q '^   one chain$' in/stdout
-gives 'other matrices' 1 'D is not near the product' match a512.npy b512.npy c.npy --on H100
-runs 0 gemm --on H100 --in f16 --alpha 2.5 a512.npy b512.npy -o d.npy
-gives 'a factor' 1 'D is 2.5 times' match a512.npy b512.npy d.npy --on H100
-gives 'that is given' 0 'one chain' match a512.npy b512.npy d.npy --on H100 --alpha 2.5
-runs 1 match a512.npy b512.npy one.npy --on H100 --json
-check 'JSON: none' has '(.fits | length) == 0 and .near.difference.different == 1 and
-  .near.difference.first == [1, 10]'
+  # Nothing fits.
+  changed chain.npy one.npy
+  gives 'one bit' 1 '^nearest, but for one element, \[1, 10\], by one unit in the last place:' \
+    match a512.npy b512.npy one.npy --on H100
+  check 'says none' grep -q '^none: no candidate gives all 480 elements$' in/stdout
+  changed chain.npy rows.npy 420 60
+  gives 'three rows' 1 '60 of 480 elements, all in rows 21 to 23' match a512.npy b512.npy rows.npy --on H100,V100
+  check 'of one chain' grep -q '^   one chain$' in/stdout
+  gives 'other matrices' 1 'D is not near the product' match a512.npy b512.npy c.npy --on H100
+  runs 0 gemm --on H100 --in f16 --alpha 2.5 a512.npy b512.npy -o d.npy
+  gives 'a factor' 1 'D is 2.5 times' match a512.npy b512.npy d.npy --on H100
+  gives 'that is given' 0 'one chain' match a512.npy b512.npy d.npy --on H100 --alpha 2.5
+  runs 1 match a512.npy b512.npy one.npy --on H100 --json
+  check 'JSON: none' has '(.fits | length) == 0 and .near.difference.different == 1 and
+    .near.difference.first == [1, 10]'
 
-# What the data cannot tell.
-runs 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
-gives 'small integers' 0 'every partial sum of A B is a number of f32 here' match ones-a.npy ones-b.npy d.npy
-check 'tell nothing apart' grep -q 'cannot tell from 1, because' in/stdout
-runs 0 gemm --on H100 --in f16 a16.npy b16.npy -o d.npy
-gives 'one instruction' 0 'one chain' match a16.npy b16.npy d.npy --on H100,V100
+  # What the data cannot tell.
+  runs 0 gemm --on V100 --in f16 ones-a.npy ones-b.npy -o d.npy
+  gives 'small integers' 0 'every partial sum of A B is a number of f32 here' match ones-a.npy ones-b.npy d.npy
+  check 'tell nothing apart' grep -q 'cannot tell from 1, because' in/stdout
+  runs 0 gemm --on H100 --in f16 a16.npy b16.npy -o d.npy
+  gives 'one instruction' 0 'one chain' match a16.npy b16.npy d.npy --on H100,V100
 
-# Claims.
-runs 0 match a512.npy b512.npy chain.npy --claim B200:f16
-check 'a target that computes the same' has '.equal and .arch == "blackwell" and .plan == null'
-runs 1 match a512.npy b512.npy chain.npy --claim V100
-check 'one that does not' has '(.equal | not) and .difference.d.hex != .difference.computed.hex'
-runs 1 match a512.npy b512.npy chain.npy --on H100 --claim cutlass:2xacc
-check 'a plan of another sum' has '.plan.name == "cutlass:2xacc" and .difference.different > 0 and .instruction != ""'
-runs 0 match a512.npy b512.npy chain.npy --on H100 --instr HMMA.16816.F32 --claim none
-check 'an instruction' has '.instruction == "mma.m16n8k16.f32.f16.f16.f32"'
-digest=$(tail -c $((24 * 512 * 2)) a512.npy | sha256sum | cut -d' ' -f1)
-check 'digests of the numbers' [ "$(jq -r .inputs.a.sha256 in/stdout)" = "$digest" ]
+  # Claims.
+  runs 0 match a512.npy b512.npy chain.npy --claim B200:f16
+  check 'a target that computes the same' has '.equal and .arch == "blackwell" and .plan == null'
+  runs 1 match a512.npy b512.npy chain.npy --claim V100
+  check 'one that does not' has '(.equal | not) and .difference.d.hex != .difference.computed.hex'
+  runs 1 match a512.npy b512.npy chain.npy --on H100 --claim cutlass:2xacc
+  check 'a plan of another sum' has '.plan.name == "cutlass:2xacc" and .difference.different > 0 and .instruction != ""'
+  runs 0 match a512.npy b512.npy chain.npy --on H100 --instr HMMA.16816.F32 --claim none
+  check 'an instruction' has '.instruction == "mma.m16n8k16.f32.f16.f16.f32"'
+  digest=$(tail -c $((24 * 512 * 2)) a512.npy | sha256sum | cut -d' ' -f1)
+  check 'digests of the numbers' [ "$(jq -r .inputs.a.sha256 in/stdout)" = "$digest" ]
+}
 
-fails 'shapes' 'the columns of the first must be the rows' match a512.npy b520.npy chain.npy
-fails 'the shape of D' 'D, a16.npy, is 24 x 16' match a512.npy b512.npy a16.npy
-fails 'the shape of C' '-C, a16.npy' match a512.npy b512.npy chain.npy -C a16.npy
-fails 'no D' 'D' match a512.npy b512.npy
-fails 'no such file' 'none.npy' match a512.npy b512.npy none.npy
-fails 'no matrix' 'make.py' match a512.npy b512.npy make.py
-fails 'no such GPU' 'H1000' match a512.npy b512.npy chain.npy --on H1000
-fails 'an empty name' 'a name is missing' match a512.npy b512.npy chain.npy --on H100,,V100
-fails 'no instruction' 'no instruction among these' match a512.npy b512.npy chain.npy --out f64
-fails 'D in another format' 'is no number of f16' match a512.npy b512.npy chain.npy --out f16
-fails 'blocks' 'scale factors of blocks' match a512.npy b512.npy chain.npy --in mxfp8_e4m3
-fails 'half of the scale factors' 'go together' match a512.npy b512.npy chain.npy --scale-a sa.npy
-fails 'beta alone' '--beta: needs -C' match a512.npy b512.npy chain.npy --beta 2
-fails 'alpha' 'finite' match a512.npy b512.npy chain.npy --alpha nan
-fails 'a claim of nothing' "" match a512.npy b512.npy chain.npy --claim ''
-fails 'a claim without a rule' 'no plans are known|cannot' match a512.npy b512.npy chain.npy --on H100 --claim nothing
-fails 'a claim in other formats' 'does not multiply' match a512.npy b512.npy chain.npy --claim H100:bf16
-fails 'a claim and a plan to write' '--claim searches' match a512.npy b512.npy chain.npy --claim H100 -o x.json
-fails 'an instruction alone' '--instr' match a512.npy b512.npy chain.npy --instr HMMA.16816.F32
+refusals() {
+  fails 'shapes' 'the columns of the first must be the rows' match a512.npy b520.npy chain.npy
+  fails 'the shape of D' 'D, a16.npy, is 24 x 16' match a512.npy b512.npy a16.npy
+  fails 'the shape of C' '-C, a16.npy' match a512.npy b512.npy chain.npy -C a16.npy
+  fails 'no D' 'D' match a512.npy b512.npy
+  fails 'no such file' 'none.npy' match a512.npy b512.npy none.npy
+  fails 'no matrix' 'make.py' match a512.npy b512.npy make.py
+  fails 'no such GPU' 'H1000' match a512.npy b512.npy chain.npy --on H1000
+  fails 'an empty name' 'a name is missing' match a512.npy b512.npy chain.npy --on H100,,V100
+  fails 'no instruction' 'no instruction among these' match a512.npy b512.npy chain.npy --out f64
+  fails 'D in another format' 'is no number of f16' match a512.npy b512.npy chain.npy --out f16
+  fails 'blocks' 'scale factors of blocks' match a512.npy b512.npy chain.npy --in mxfp8_e4m3
+  fails 'half of the scale factors' 'go together' match a512.npy b512.npy chain.npy --scale-a sa.npy
+  fails 'beta alone' '--beta: needs -C' match a512.npy b512.npy chain.npy --beta 2
+  fails 'alpha' 'finite' match a512.npy b512.npy chain.npy --alpha nan
+  fails 'a claim of nothing' "" match a512.npy b512.npy chain.npy --claim ''
+  fails 'a claim without a rule' 'no plans are known|cannot' match a512.npy b512.npy chain.npy --on H100 --claim nothing
+  fails 'a claim in other formats' 'does not multiply' match a512.npy b512.npy chain.npy --claim H100:bf16
+  fails 'a claim and a plan to write' '--claim searches' match a512.npy b512.npy chain.npy --claim H100 -o x.json
+  fails 'an instruction alone' '--instr' match a512.npy b512.npy chain.npy --instr HMMA.16816.F32
+}
+
+case ${2-} in
+  libraries) libraries ;;
+  others)
+    others
+    refusals
+    ;;
+  *) fail 'which part' "'${2-}' is not libraries or others" ;;
+esac
 finish

@@ -76,6 +76,24 @@ finds tr_fdpa 1 campaign 100000 "${session[@]}"
 finds tr_fdpa 1 campaign 100000 "^  softmma dot .* --c '[89a-f][0-9a-f]{7}'\$" '^TR-FDPA, F = 24, F2 = 31' '^ +[ ^]+\^$'
 finds tr_fdpa 2 campaign 100000 '^  plugin:.*\.so ff800000 ' '^  model +7fc00000 ' 'counts as infinity: 2\^128 or more$'
 
+# What `gen --format readmemh` writes: the struct in its comments reads its rows.
+gen=("$softmma" gen --on V100 --instr HMMA.884.F32.F32 --rows 100 --seed 7)
+"${gen[@]}" --format readmemh -o "$work/hundred.mem"
+{
+  echo 'module read;'
+  sed -n '/typedef/,/row_t;/s,^// ,,p' "$work/hundred.mem"
+  echo '  row_t row[100];'
+  echo '  initial begin'
+  echo "    \$readmemh(\"$work/hundred.mem\", row);"
+  echo '    for (int i = 0; i < 100; i++) $display("%h %h %h %h", row[i].a[1], row[i].b[3], row[i].c, row[i].d);'
+  echo '    $finish;'
+  echo '  end'
+  echo 'endmodule'
+} >"$work/struct.sv"
+verilator --binary -Wno-fatal --Mdir "$work/struct" "$work/struct.sv" >"$work/log" 2>&1 &&
+  "$work/struct/Vstruct" | grep -v finish | cmp -s - <("${gen[@]}" | grep -v '^#' | cut -d ' ' -f 2,8-10) ||
+  complain 'the struct of readmemh'
+
 # A model that does not fit, or is none.
 if makes t_fdpa 0 compare ON=MI300X INSTR=v_mfma_f32_32x32x8_bf16; then complain 'a model with another K'; fi
 grep -q 'v_mfma_f32_32x32x8_bf16 has K = 8 and 16, 16, 32, 32 bits; the unit has K = 16 and' "$work/log" ||

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "core/wide.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -19,9 +20,6 @@
 
 enum { ROWS = 5, COLUMNS = 19, MOST_OPERATIONS = 512 };
 
-#ifndef BOUND_EVERY
-#define BOUND_EVERY 1 /* of the catalogue's functions */
-#endif
 
 /* Up to this K every result is compared with a long accumulator, beyond it some are. */
 enum { MOST_EXACT = 256 };
@@ -318,6 +316,7 @@ static int operation_count;
 
 /* The catalogue's, one of each function. */
 static int find_operations(void **state) {
+  const int every = (int)amount_of("SOFTMMA_BOUND_EVERY", 1);
   (void)state;
   for (size_t i = 0; i < smma_catalogue_count(); i++) {
     const smma_instruction *each = smma_catalogue_at(i);
@@ -325,8 +324,8 @@ static int find_operations(void **state) {
     for (int j = 0; j < operation_count && !known; j++) known = smma_same_operation(each, operations[j]);
     if (!known && operation_count < MOST_OPERATIONS) operations[operation_count++] = each;
   }
-  for (int i = 0; i * BOUND_EVERY < operation_count; i++) operations[i] = operations[i * BOUND_EVERY];
-  operation_count = (operation_count + BOUND_EVERY - 1) / BOUND_EVERY;
+  for (int i = 0; i * every < operation_count; i++) operations[i] = operations[i * every];
+  operation_count = (operation_count + every - 1) / every;
   return operation_count == 0;
 }
 

@@ -1,16 +1,12 @@
 /* The chains of src/device/cuda, which NVIDIA GPUs run. */
 #include <stdlib.h>
 
+#include "amount.h"
 #include "device/cuda/down.h"
 #include "device/cuda/pack.h"
 #include "device/kernels/words.h"
 #include "panel_product.h"
 #include "support.h"
-
-/* Of so many operations one is tested. Sanitizers are slow. */
-#ifndef CHAIN_EVERY
-#define CHAIN_EVERY 1
-#endif
 
 enum { ROWS = 64, COLUMNS = 32, PANELS = 4, K = PANELS * CHAIN_DEPTH };
 
@@ -156,7 +152,7 @@ static void compute(panel_product *p) {
 }
 
 static void test_against_core(void **state) {
-  const panel_test test = {ROWS, COLUMNS, K, CHAIN_EVERY, 1, takes, compute};
+  const panel_test test = {ROWS, COLUMNS, K, (int)amount_of("SOFTMMA_CHAIN_EVERY", 1), 1, takes, compute};
   (void)state;
   panel_test_against_core(&test);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "classes/kept.h"
 #include "host/load.h"
 #include "support.h"
@@ -123,7 +124,7 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   if (!smma_campaign_run(&campaign, i, go_on, NULL, &numbered, &result, &stopped, &error)) fail_msg("%s", error.text);
   *kept = sample.count;
   classes->count = 0;
-  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, 1e9, &error))
+  if (sample.count && !smma_classify_kept(&campaign, i, &result, classes, &gone, SIZE_MAX, &error))
     fail_msg("%s", error.text);
   assert_int_equal(gone, 0);
   smma_campaign_rows_free(&numbered);
@@ -207,17 +208,14 @@ static const unit_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-#ifndef CLASSES_EVERY
-#define CLASSES_EVERY 1 /* of the combinations */
-#endif
-
 static void test_faults(void **state) {
+  const int every = (int)amount_of("SOFTMMA_CLASSES_EVERY", 1); /* of the combinations */
   int bad = 0;
   (void)state;
   for (int c = 0; c < CASES; c++) {
     const smma_instruction *i = find(cases[c].gpu, cases[c].name);
     for (int n = 0; cases[c].faults[n]; n++)
-      if (n % CLASSES_EVERY == 0) bad += judge(i, cases[c].faults[n]);
+      if (n % every == 0) bad += judge(i, cases[c].faults[n]);
   }
   assert_int_equal(bad, 0);
 }

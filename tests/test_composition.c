@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "explain/explain.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
@@ -18,14 +19,8 @@
 #define EXPLAINED 8
 #define TEXT 16384
 
-static int number_of(const char *variable, int otherwise) {
-  const char *text = getenv(variable);
-  int count = text ? atoi(text) : 0;
-  return count > 0 ? count : otherwise;
-}
-
-static int unit_count(void) { return number_of("SOFTMMA_COMPOSITIONS", 600); }
-static int row_count(void) { return number_of("SOFTMMA_COMPOSITION_ROWS", 400); }
+static int unit_count(void) { return (int)amount_of("SOFTMMA_COMPOSITIONS", 600); }
+static int row_count(void) { return (int)amount_of("SOFTMMA_COMPOSITION_ROWS", 400); }
 
 static const char *text_of(const smma_instruction *i) {
   static char text[TEXT];
@@ -79,7 +74,7 @@ static void check_composed(const smma_instruction *i, int rows) {
   }
   p = smma_operation_of(&c.instruction);
   for (int row = 0; row < rows; row++) {
-    const smma_row x = operands_row(&o, SEED, (uint64_t)row);
+    const smma_row x = operands_row(&o, seed_of(SEED), (uint64_t)row);
     expect(&c.instruction, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
     if (row < EXPLAINED) check_explanation(&p, &x);
   }

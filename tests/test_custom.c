@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "explain/explain.h"
 #include "isa/custom.h"
 #include "operands.h"
@@ -19,9 +20,7 @@
 #define SEED 77
 
 static int unit_count(void) {
-  const char *text = getenv("SOFTMMA_CUSTOM_UNITS");
-  int count = text ? atoi(text) : 0;
-  return count > 0 ? count : DEFAULT_UNITS;
+  return (int)amount_of("SOFTMMA_CUSTOM_UNITS", DEFAULT_UNITS);
 }
 
 static const smma_instruction *make(const smma_custom *c) {
@@ -85,7 +84,7 @@ static void check_against_oracle(const smma_instruction *i, uint64_t first_row) 
   smma_operation o = smma_operation_of(i);
   char text[4096];
   for (uint64_t row = first_row; row < first_row + ROWS; row++) {
-    smma_row x = operands_row(&o, SEED, row);
+    smma_row x = operands_row(&o, seed_of(SEED), row);
     uint64_t expected = oracle_dot_add(&o, x.a, x.b, x.c, x.scale_a, x.scale_b), got = dot(i, &x);
     if (expected == got) continue;
     print_dot(i, &x, expected, got);

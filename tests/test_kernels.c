@@ -14,17 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "amount.h"
 #include "kernel_check.h"
 #include "support.h"
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
 
-/* Outputs of each family, and how many there must be of each kernel. Sanitizers are slow. */
-#ifndef KERNEL_OUTPUTS
-#define KERNEL_OUTPUTS 1500000
-#endif
-enum { SHARE_AIMED = 10 }; /* of KERNEL_OUTPUTS one part in so many, besides, is of aimed products */
+/* SOFTMMA_KERNEL_OUTPUTS: outputs of each family, and how many there must be of each kernel. */
+enum { OUTPUTS = 1500000, SHARE_AIMED = 10 /* one part in so many, besides, is of aimed products */ };
 
 #define F16 "wgmma.m64n8k16.f32.f16.f16" /* of Hopper */
 
@@ -103,11 +101,10 @@ static void test_every_operation_has_kernels(void **state) {
 /* ---- The same bits ---- */
 
 static void test_against_core(void **state) {
-  const char *rounds = getenv("SOFTMMA_KERNEL_ROUNDS");
-  kernel_amount amount = {.outputs = KERNEL_OUTPUTS, .aimed = KERNEL_OUTPUTS / SHARE_AIMED};
+  const size_t outputs = amount_of("SOFTMMA_KERNEL_OUTPUTS", OUTPUTS);
+  const kernel_amount amount = {.outputs = outputs, .aimed = outputs / SHARE_AIMED, .first = seed_of(0) >> 12};
   kernel_counts counts;
   (void)state;
-  if (rounds) amount.outputs *= strtoul(rounds, NULL, 10), amount.aimed *= strtoul(rounds, NULL, 10);
   kernel_check(&amount, &counts);
   kernel_print_counts(&counts);
   assert_int_equal(counts.wrong_products, 0);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "amount.h"
 #include "core/rule.h"
 #include "isa/catalogue.h"
 #include "isa/format_name.h"
@@ -24,11 +25,7 @@
 #define MOST_OPERATIONS 512
 #define MOST_REPORTS 5
 
-static uint64_t rows_per_test(void) {
-  const char *text = getenv("SOFTMMA_ORACLE_ROWS");
-  uint64_t rows = text ? strtoull(text, NULL, 10) : 0;
-  return rows ? rows : DEFAULT_ROWS;
-}
+static uint64_t rows_per_test(void) { return amount_of("SOFTMMA_ORACLE_ROWS", DEFAULT_ROWS); }
 
 /* Operations. */
 
@@ -371,7 +368,7 @@ static bool same_on_row(const smma_operation *o, const smma_row *r, const char *
   if (same_result(o, expected, got)) return true;
   if ((*reports)++ < MOST_REPORTS) {
     print_operation(o);
-    printf("  %s %" PRIu64 ", seed %d\n", where, number, SEED);
+    printf("  %s %" PRIu64 ", seed %" PRIu64 "\n", where, number, seed_of(SEED));
     print_row(o, r);
     printf("  expected %" PRIx64 " got %" PRIx64 "\n", expected, got);
   }
@@ -389,7 +386,7 @@ static void check_operations(void (*fill)(operation_list *)) {
   for (int i = 0; i < list.count; i++) {
     for (uint64_t n = 0; n < rows; n++, row++) {
       smma_row r;
-      operands_generate(&list.of[i], SEED, row, &r);
+      operands_generate(&list.of[i], seed_of(SEED), row, &r);
       mismatches += !same_on_row(&list.of[i], &r, "row", row, &reports);
     }
   }
@@ -437,7 +434,7 @@ static void test_oracle_fma(void **state) {
     uint64_t result;
     float x[3];
     double y[3];
-    operands_generate(&single, SEED, row, &r);
+    operands_generate(&single, seed_of(SEED), row, &r);
     bits[0] = (uint32_t)r.a[0];
     bits[1] = (uint32_t)r.b[0];
     bits[2] = (uint32_t)r.c;
@@ -445,7 +442,7 @@ static void test_oracle_fma(void **state) {
     x[0] = fmaf(x[0], x[1], x[2]);
     memcpy(&bits[3], &x[0], sizeof x[0]);
     assert_true(same_result(&single, oracle_dot_add(&single, r.a, r.b, r.c, NULL, NULL), bits[3]));
-    operands_generate(&wide, SEED, row, &r);
+    operands_generate(&wide, seed_of(SEED), row, &r);
     memcpy(&y[0], &r.a[0], sizeof y[0]);
     memcpy(&y[1], &r.b[0], sizeof y[1]);
     memcpy(&y[2], &r.c, sizeof y[2]);

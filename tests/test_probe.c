@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "probe/elsewhere.h"
 #include "probe/probe.h"
 #include "random_unit.h"
@@ -316,12 +317,9 @@ static bool is_repeated(const smma_instruction_table *table, size_t index) {
   return false;
 }
 
-#ifndef PROBE_EVERY
-#define PROBE_EVERY 1 /* of the catalogue's operations */
-#endif
-
 static void every_operation_of_the_catalogue(void **state) {
   static smma_examination x;
+  const int every = (int)amount_of("SOFTMMA_PROBE_EVERY", 1);
   int number = 0;
   (void)state;
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
@@ -331,7 +329,7 @@ static void every_operation_of_the_catalogue(void **state) {
       const smma_operation o = smma_operation_of(instruction);
       const expectation e = expect(&o);
       smma_error error;
-      if (is_repeated(table, i) || number++ % PROBE_EVERY != 0) continue;
+      if (is_repeated(table, i) || number++ % every != 0) continue;
       if (!smma_examine(&model, instruction, REPEATED_ROWS, &x, &error)) fail_msg("%s", error.text);
       check_findings(&x, &e);
       check_witnesses(&x);

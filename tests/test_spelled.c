@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "isa/custom.h"
 #include "isa/format_name.h"
 #include "operands.h"
@@ -15,9 +16,8 @@
 #include "random_unit.h"
 #include "support.h"
 
-#ifndef SPELLED_EVERY
-#define SPELLED_EVERY 1 /* of the roundings, and of the units */
-#endif
+/* Of so many roundings and units one is tested. */
+static int every(void) { return (int)amount_of("SOFTMMA_SPELLED_EVERY", 1); }
 
 /* ---- Definition: docs/custom-units.md ---- */
 
@@ -372,7 +372,7 @@ static void test_conversions(void **state) {
   (void)state;
   for (int from = 0; from < SMMA_FORMAT_COUNT; from++)
     for (int to = 0; to < SMMA_FORMAT_COUNT; to++)
-      for (int mode = 0; mode < 15; mode += SPELLED_EVERY * (from == SMMA_F32 ? 1 : 4))
+      for (int mode = 0; mode < 15; mode += every() * (from == SMMA_F32 ? 1 : 4))
         if (twin_of((smma_format)from) != (smma_format)from || twin_of((smma_format)to) != (smma_format)to)
           check_conversion((smma_format)from, (smma_format)to, mode);
 }
@@ -448,7 +448,7 @@ static void check_unit(smma_custom c, uint64_t seed) {
 /* Only formats of the table have twins. */
 static void test_units(void **state) {
   (void)state;
-  for (uint64_t u = 0; u < 400; u += SPELLED_EVERY) {
+  for (uint64_t u = 0; u < 400; u += (uint64_t)every()) {
     check_unit(random_catalogue_unit(u), u);
     check_unit(random_any_unit(u), u);
     check_unit(random_composition(u), u);

@@ -1,14 +1,12 @@
 /* Sums in two numbers of binary32 (src/device/cuda), which NVIDIA GPUs without fast binary64 run. */
 #include <stdlib.h>
 
+#include "amount.h"
 #include "device/cuda/two_level.h"
 #include "panel_product.h"
 #include "support.h"
 
 /* Of so many operations one is tested. */
-#ifndef TWO_LEVEL_EVERY
-#define TWO_LEVEL_EVERY 1
-#endif
 
 enum { ROWS = 32, COLUMNS = 32, PANELS = 2, K = PANELS * TWO_DEPTH };
 
@@ -56,7 +54,7 @@ static void compute(panel_product *p) {
 }
 
 static void test_against_core(void **state) {
-  const panel_test test = {ROWS, COLUMNS, K, TWO_LEVEL_EVERY, 1, takes, compute};
+  const panel_test test = {ROWS, COLUMNS, K, (int)amount_of("SOFTMMA_TWO_LEVEL_EVERY", 1), 1, takes, compute};
   (void)state;
   panel_test_against_core(&test);
 }

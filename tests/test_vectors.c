@@ -114,7 +114,7 @@ static unsigned long long corrupt(FILE *from, const char *path, FILE *to) {
 
 static bool notice_corruption(FILE *stream, const char *path) {
   FILE *copy = tmpfile();
-  smma_check_totals seen = {0, 0};
+  smma_check_totals seen = {0};
   smma_error error;
   unsigned long long reported = 0, wrong;
   assert_non_null(copy);
@@ -129,7 +129,7 @@ static bool notice_corruption(FILE *stream, const char *path) {
 
 static bool check_text(const char *text) {
   FILE *stream = tmpfile();
-  smma_check_totals seen = {0, 0};
+  smma_check_totals seen = {0};
   smma_error error;
   bool ok;
   assert_non_null(stream);

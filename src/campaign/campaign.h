@@ -60,6 +60,7 @@ bool smma_minimise(smma_unit *unit, smma_unit *against, const smma_instruction *
 typedef struct {
   bool (*takes)(const smma_row *row, uint64_t expected, void *context);
   void *context;
+  size_t *asked; /* NULL, or counts the rows that units are asked for */
 } smma_row_judge;
 
 /* The same among rows that the judge takes, who must take the first. */

@@ -101,6 +101,7 @@ bool smma_minimise_while(smma_unit *unit, smma_unit *against, const smma_instruc
     done = smma_unit_ask(unit, &c.rows, 0, c.count, NULL, error) &&
            smma_unit_ask(against, &c.rows, 0, c.count, other, error);
     simpler = false;
+    if (judge && judge->asked) *judge->asked += c.count;
     for (size_t n = 0; done && !simpler && n < c.count; n++) {
       const uint64_t second = smma_load(bytes, other, n);
       smma_row candidate;

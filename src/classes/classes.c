@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "campaign/campaign.h"
 #include "host/thread.h"
@@ -43,18 +42,13 @@ typedef struct {
   int *class;                                      /* of each row */
   smma_row simple[SMMA_MOST_CLASSES][MOST_SIMPLE]; /* rows of classes that no change explains, made simple */
   int simples[SMMA_MOST_CLASSES];
-  double until;
 } work;
 
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static bool is_late(work *w) {
-  if (seconds_now() < w->until) return false;
-  return w->found->is_late = true;
+/* Whether the units were asked for as many rows as they may be: work, not time, so that classes are the same on every
+   machine. */
+static bool is_ended(work *w) {
+  if (w->found->asked < w->q->most_asked) return false;
+  return w->found->is_ended = true;
 }
 
 static bool same(const work *w, uint64_t x, uint64_t y) { return smma_same_result(&w->operation, x, y); }
@@ -176,7 +170,7 @@ static bool shows_change(const smma_row *row, uint64_t expected, void *context) 
 /* Asks for neighbours of row i, made simple. */
 static bool ask_beside(work *w, inquiry *q, size_t i) {
   const smma_instruction *instruction = w->q->instruction;
-  const smma_row_judge judge = {shows_change, q};
+  const smma_row_judge judge = {shows_change, q, &w->found->asked};
   uint64_t expected = w->q->expected[i];
   beside b = {.count = 0};
   smma_row row;
@@ -185,6 +179,7 @@ static bool ask_beside(work *w, inquiry *q, size_t i) {
   good = good && smma_minimise_while(w->q->unit, w->q->against, instruction, &judge, &row, &expected, w->error);
   if (good) put_all_beside(&b, instruction, &row);
   good = good && smma_unit_ask(w->q->unit, &b.rows, 0, b.count, NULL, w->error);
+  w->found->asked += b.count;
   for (size_t n = 0; good && n < b.count; n++) {
     uint64_t before, after;
     smma_rows_get(&b.rows, n, &row);
@@ -209,7 +204,7 @@ static bool is_confirmed(work *w, const smma_change *x, const effect *e, bool *c
   for (size_t i = 0; i < w->q->count; i++) {
     wrong += !is_right(w, i);
     if (is_right(w, i) || !same(w, smma_changed_sample(&m, &w->samples, i), got(w, i))) continue;
-    if (can_ask(w) && seen++ % (mends / ASKED_BESIDE + 1) == 0 && !is_late(w) && !ask_beside(w, &q, i)) return false;
+    if (can_ask(w) && seen++ % (mends / ASKED_BESIDE + 1) == 0 && !is_ended(w) && !ask_beside(w, &q, i)) return false;
   }
   *confirmed = (e->spoils ? 8 * q.refuted <= q.agree : !q.refuted) && 8 * q.neither <= q.agree &&
                (mends >= ENOUGH || (mends == wrong && (q.agree >= CONFIRMED || !can_ask(w))));
@@ -335,9 +330,9 @@ static long size_of(const smma_instruction *i, const smma_row *row) {
 /* Makes the class's row simple; `judge` says what it must remain. */
 static bool simplify(work *w, smma_mismatch_class *c, int of) {
   judgement j = {w, of, false};
-  const smma_row_judge judge = {takes, &j};
+  const smma_row_judge judge = {takes, &j, &w->found->asked};
   c->is_alone = j.alone = !others_matter(w, &c->row, of);
-  if (!can_ask(w) || is_late(w)) return true;
+  if (!can_ask(w) || is_ended(w)) return true;
   if (!takes(&c->row, c->expected, &j)) return true;
   c->is_simplified = true;
   if (!smma_minimise_while(w->q->unit, w->q->against, w->q->instruction, &judge, &c->row, &c->expected, w->error))
@@ -369,6 +364,7 @@ static bool ask_which(work *w, const judgement *j, const smma_rows *rows, int co
   if (count && (!smma_unit_ask(w->q->unit, rows, 0, (size_t)count, NULL, w->error) ||
                 !smma_unit_ask(w->q->against, rows, 0, (size_t)count, other, w->error)))
     return false;
+  w->found->asked += (size_t)count;
   for (int n = 0; n < count; n++) {
     smma_row row;
     smma_rows_get(rows, (size_t)n, &row);
@@ -441,7 +437,7 @@ static bool place(work *w, smma_mismatch_class *c, int of) {
   bool good;
   for (int k = 0; k < w->q->instruction->k; k++) terms += is_term(&c->row, k);
   if (w->q->instruction->k > SMMA_MOST_PLACES || !can_ask(w) || !c->is_simplified || terms == 0 || terms > MOST_TERMS ||
-      is_late(w))
+      is_ended(w))
     return true;
   c->is_placed = true;
   good = smma_rows_allocate(w->q->instruction, SMMA_MOST_PLACES, &rows) || smma_fail(w->error, "out of memory");
@@ -540,7 +536,7 @@ static bool sort_others(work *w) {
     smma_mismatch_class c;
     if (w->class[i] != NOT_SORTED) continue;
     whole += w->q->weight[i];
-    if (can_ask(w) && (rows >= AT_MOST || (rows >= AT_FIRST && rows >= last_new + GO_ON) || is_late(w))) continue;
+    if (can_ask(w) && (rows >= AT_MOST || (rows >= AT_FIRST && rows >= last_new + GO_ON) || is_ended(w))) continue;
     c = class_of_row(w, i);
     if (!simplify(w, &c, -1) || !place(w, &c, -1)) return false;
     w->class[i] = join_class(w, &c, first);
@@ -700,7 +696,6 @@ bool smma_classify(const smma_class_request *q, smma_classes *f, smma_error *err
   w->found = f;
   w->error = error;
   w->operation = smma_operation_of(q->instruction);
-  w->until = seconds_now() + q->seconds;
   good = classify(w);
   close_work(w);
   free(w);

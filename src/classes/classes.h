@@ -20,7 +20,7 @@ typedef struct {
   const smma_rows *matches;  /* d: of both */
   size_t matching;
   double match_weight; /* for so many rows each of these stands */
-  double seconds;      /* once so many have passed no row is made simpler any more */
+  size_t most_asked;   /* once the units were asked for so many rows no row is made simpler any more */
 } smma_class_request;
 
 /* Events are looked for in SMMA_OTHER_ROWS matching rows, if there are so many; places in no longer K than
@@ -63,7 +63,8 @@ typedef struct {
   double together_mismatches; /* about so many of all */
   size_t unsorted;            /* rows kept that no change explains, and that were not made simpler */
   bool is_complete;           /* with all changes at once the model has the unit's result in every row here */
-  bool is_late;               /* time was up before all that could be asked was */
+  bool is_ended;              /* `most_asked` was reached before all that could be asked was */
+  size_t asked;               /* rows that the units were asked for */
   bool has_events;            /* the rule is a composition, of which events are known */
   size_t tried;               /* changes */
   smma_event_space space;

@@ -13,9 +13,9 @@ enum { SMMA_SORTED_ROWS = 512, SMMA_MATCHING_ROWS = 4096 };
 size_t smma_kept_slots(const smma_sample *sample, size_t slot[SMMA_SORTED_ROWS], double weight[SMMA_SORTED_ROWS]);
 
 /* Asks for the rows that a campaign has kept and for others that match, and sorts them. `*gone`: so many of those kept
-   did not differ any more; `seconds` as in smma_class_request. An index is the number of a row from 0. */
+   did not differ any more; `most_asked` as in smma_class_request. An index is the number of a row from 0. */
 bool smma_classify_kept(const smma_campaign *campaign, const smma_instruction *instruction,
-                        const smma_campaign_result *result, smma_classes *classes, size_t *gone, double seconds,
+                        const smma_campaign_result *result, smma_classes *classes, size_t *gone, size_t most_asked,
                         smma_error *error);
 
 #endif

@@ -22,8 +22,8 @@ enum { MOST_LINES = 40, DEFAULT_ROWS = 100000, MOST_SORTED = 8 };
 /* Saving waits for the disk: at most a twentieth of the time goes there. */
 static const double seconds_between_saves = 0.2, share_of_saves = 20;
 
-/* Behind which no row is made simpler any more. */
-static const double seconds_to_sort = 30;
+/* Rows that units are asked for, of an instruction, while its mismatches are sorted; after that no row is made simpler. */
+enum { MOST_ASKED = 1000000 };
 
 /* The whole run: what is compared, and what is known of each instruction. */
 typedef struct {
@@ -225,7 +225,7 @@ static void sort_mismatches(campaign *c) {
     if (!r->kept.count || r->result.not_repeated) continue;
     r->classes = malloc(sizeof *r->classes);
     if (!r->classes) smma_die("out of memory");
-    if (!smma_classify_kept(&c->what, r->instruction, &r->result, r->classes, &r->gone, seconds_to_sort, &error))
+    if (!smma_classify_kept(&c->what, r->instruction, &r->result, r->classes, &r->gone, MOST_ASKED, &error))
       smma_die("%s; while mismatches were sorted into classes", error.text);
     sorted++;
   }

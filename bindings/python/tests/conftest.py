@@ -26,6 +26,26 @@ def random_encodings(generator, shape, format):
     return whole.view(kind.dtype)
 
 
+TIERS = {"check": "what scripts/check runs", "all": "what only scripts/check --all runs"}
+
+
+def pytest_configure(config):
+    for tier, what in TIERS.items():
+        config.addinivalue_line("markers", f"{tier}: {what}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks each test with its tier: its own marker, or else the TIER of its module; one without ends the run."""
+    for item in items:
+        tier = next((mark.name for mark in item.own_markers if mark.name in TIERS), None)
+        if tier is None:
+            tier = getattr(item.module, "TIER", None)
+            if tier not in TIERS:
+                raise pytest.UsageError(f"{item.nodeid} has no tier: write TIER = 'check' or 'all' in its module")
+            item.add_marker(tier)
+
+
 @pytest.fixture
 def generator():
     return np.random.default_rng(7)

@@ -9,6 +9,7 @@ import pytest
 
 from conftest import REPOSITORY, bits
 
+TIER = "check"
 CLAIMS = REPOSITORY / "examples" / "python" / "claims"
 
 

@@ -7,6 +7,7 @@ import pytest
 import softmma
 import softmma.recipes
 
+TIER = "check"
 GPUS = ["V100", "T4", "A100", "L40S", "H100", "B200", "MI100", "MI250X", "MI300X"]
 
 
@@ -145,6 +146,7 @@ def test_errors(operands):
         softmma.assert_close(np.zeros((24, 40)), *operands, on="H1000")
 
 
+@pytest.mark.all
 def test_tensors(operands):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     a, b = (torch.from_numpy(x) for x in operands)

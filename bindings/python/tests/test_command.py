@@ -9,6 +9,7 @@ import softmma
 from conftest import bits, random_encodings
 from test_vectors import columns, differs
 
+TIER = "check"
 INSTRUCTIONS = softmma.instructions()
 
 

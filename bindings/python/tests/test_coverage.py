@@ -7,6 +7,7 @@ import pytest
 
 import softmma
 
+TIER = "check"
 INSTR = "mma.m16n8k16.f32.f16.f16.f32"
 
 

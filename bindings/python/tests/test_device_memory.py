@@ -11,6 +11,7 @@ import pytest
 import softmma
 from softmma import _core
 
+TIER = "check"
 pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 

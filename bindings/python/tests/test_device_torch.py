@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: emulation
 
 from softmma.torch import _call, _emulate, _tensors
 
+TIER = "all"
 pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 

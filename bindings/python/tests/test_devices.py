@@ -7,6 +7,8 @@ import pytest
 
 import softmma
 
+TIER = "check"
+
 
 @pytest.fixture(scope="module")
 def device():

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import REPOSITORY
 
+TIER = "check"
 EXAMPLES = REPOSITORY / "examples" / "python"
 
 
@@ -88,6 +89,7 @@ def test_subnormals():
     assert {share for (gpu, scale), share in zeros.items() if (gpu, scale) != ("MI250X", "1")} == {"0.0%"}
 
 
+@pytest.mark.all
 def test_blocks():
     """In blocks by two workers of Dask every bit is that of one product."""
     pytest.importorskip("dask.distributed", reason="dask is not installed: the example of blocks is NOT run")
@@ -102,6 +104,7 @@ def outputs(notebook):
             yield output.get("text") or data.get("text/html") or "".join(data.get("text/plain", ""))
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks(path):
     """Executed again they show what they show, and so does the page."""

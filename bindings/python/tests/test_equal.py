@@ -8,6 +8,7 @@ import pytest
 import softmma
 from conftest import bits
 
+TIER = "check"
 HALVES = {"name": "halves", "sum": [{"deal": "contiguous", "parts": 2}]}
 
 

@@ -11,6 +11,8 @@ import pytest
 import softmma
 from conftest import bits
 
+TIER = "check"
+
 V100 = softmma.instruction("V100", "mma.m8n8k4.f32.f16.f16.f32")
 FEW = {"rows": 5000, "search": 2000}
 
@@ -210,6 +212,7 @@ def test_units_by_name(tmp_path):
         assert found and found.model.model == "FMA" and found.same is None and found.unit == unit
 
 
+@pytest.mark.all
 def test_record(tmp_path, found):
     """Answers that are kept are not asked for again; they are a recording, too."""
     path, asked = tmp_path / "answers.txt", []

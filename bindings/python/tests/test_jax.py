@@ -14,6 +14,8 @@ from conftest import REPOSITORY
 from softmma import recipes
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: softmma.jax is NOT tested")
+
+TIER = "all"
 jnp, lax = jax.numpy, jax.lax
 
 LINEAR = (((1,), (0,)), ((), ()))

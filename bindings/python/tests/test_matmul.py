@@ -14,6 +14,8 @@ import pytest
 import softmma
 from conftest import bits, random_encodings
 
+TIER = "check"
+
 FP8 = ml_dtypes.float8_e4m3fn
 
 
@@ -481,6 +483,7 @@ def test_dot(generator):
         softmma.dot(np.ones((2, 4)), np.ones((3, 4)), in_dtype="f16")
 
 
+@pytest.mark.all
 def test_memory_stays_flat():
     """10^5 calls of every kind that allocates, good and bad: the process does not grow."""
     import resource
@@ -519,9 +522,13 @@ def test_hidden_instructions():
     """SOFTMMA_CPU leaves the kernels that it names; importing the package refuses a name that it does not know."""
 
     def run(cpu):
-        code = "import softmma; print(softmma.matmul([[1, 2]], [[3], [4]], on='H100', in_dtype='f16', kernel='portable'))"
+        code = (
+            "import softmma; print(softmma.matmul([[1, 2]], [[3], [4]], on='H100', in_dtype='f16', kernel='portable'))"
+        )
         environment = {**os.environ, "SOFTMMA_CPU": cpu}
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+        )
 
     assert run("portable").stdout == "[[11.]]\n"
     assert "ImportError: SOFTMMA_CPU: is n" in run("avx3").stderr

@@ -19,6 +19,7 @@ from torch import nn
 from torch._dynamo.backends.debugging import aot_eager
 from torch.utils.checkpoint import checkpoint
 
+TIER = "all"
 FORMATS = {"weights": "f32", "activations": "f32"}
 """On MI300X a chain of FP32 additions, so that only the order differs from PyTorch's."""
 

@@ -13,6 +13,7 @@ import pytest
 import softmma
 from conftest import REPOSITORY, bits
 
+TIER = "check"
 SLICES = {"name": "three slices", "sum": [{"deal": "contiguous", "parts": 3, "grain": 16}]}
 HALF = {"name": "half", "d": "f16", "sum": [{"deal": "interleaved", "parts": 2, "tile": 16}]}
 
@@ -214,6 +215,7 @@ def mmaemu_plan(gpu, fast, slices, custom, out):
     return softmma.plan("cublaslt:12.8", on=gpu, in_dtype="e4m3", out_dtype=out, k=624, fast=fast, **numbers, **merged)
 
 
+@pytest.mark.all
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     ("gpu", "profile", "scheme", "custom"),

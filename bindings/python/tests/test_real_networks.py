@@ -10,6 +10,9 @@ import softmma
 from conftest import REPOSITORY
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: examples with networks are NOT tested")
+
+TIER = "all"
+
 sys.path.insert(0, str(REPOSITORY / "examples" / "python"))
 
 import sentences

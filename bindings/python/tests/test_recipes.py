@@ -9,6 +9,8 @@ import pytest
 import softmma
 from softmma import recipes
 
+TIER = "check"
+
 F32 = np.float32
 
 

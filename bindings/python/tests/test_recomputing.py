@@ -11,6 +11,8 @@ checkpoints = pytest.importorskip("torch.utils.checkpoint")
 
 import softmma.torch  # noqa: E402
 
+TIER = "all"
+
 # E4M3 and E5M2, and one format for all.
 RECIPES = ["fp8_tensorwise", "bf16"]
 

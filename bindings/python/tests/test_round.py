@@ -7,6 +7,8 @@ import pytest
 import softmma
 from conftest import bits
 
+TIER = "check"
+
 
 def test_agrees_with_other_roundings(generator):
     """NumPy and ml_dtypes round to nearest even, too; what overflows is theirs."""

@@ -11,6 +11,7 @@ import pytest
 import softmma
 from conftest import REPOSITORY, bits
 
+TIER = "check"
 INSTR = "mma.m16n8k16.f32.bf16.bf16.f32"
 
 
@@ -44,6 +45,7 @@ def test_what_is_wrong(wrong):
         softmma.rows(1, on="H1000", instr=INSTR)
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("bug", [0, 1])
 def test_cocotb(bug, tmp_path):
     pytest.importorskip("cocotb")

@@ -5,6 +5,7 @@ import pytest
 
 import softmma
 
+TIER = "check"
 HALF = "mma.sp.m16n8k32.f32.f16.f16.f32"
 TF32 = "mma.sp.m16n8k16.f32.tf32.tf32.f32"
 S4 = "mma.sp.m16n8k128.s32.s4.s4.s32"

@@ -11,6 +11,8 @@ import pytest
 
 import softmma
 
+TIER = "check"
+
 
 def test_explain():
     e = softmma.explain([1, 2], [3, 4], 5, in_dtype="f16")

@@ -9,6 +9,8 @@ import softmma
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch is NOT tested")
 
+TIER = "all"
+
 
 @pytest.fixture
 def network():

@@ -16,6 +16,7 @@ from conftest import REPOSITORY
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: softmma.torch.compare is NOT tested")
 from softmma.torch import compare, emulate
 
+TIER = "all"
 nn, F = torch.nn, torch.nn.functional
 FP8 = {"weights": "e4m3", "activations": "e4m3"}
 BF16 = "H100", {"weights": "bf16", "activations": "bf16"}

@@ -7,6 +7,8 @@ import pytest
 
 import softmma
 
+TIER = "check"
+
 
 def numbers(shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float16)

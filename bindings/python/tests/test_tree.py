@@ -11,6 +11,7 @@ import softmma
 from conftest import bits
 from softmma._order import Sums, plan_members
 
+TIER = "check"
 FMA = {"name": "fma", "algorithm": "FMA", "m": 1, "n": 1, "k": 1, "a": "f32", "b": "f32", "d": "f32", "nan": "quiet"}
 
 

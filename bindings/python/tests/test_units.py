@@ -12,6 +12,8 @@ import softmma
 from conftest import REPOSITORY
 from softmma import _products, _study, _units
 
+TIER = "check"
+
 
 @pytest.mark.parametrize("module", [softmma, _units, _products, _study])
 def test_docstrings(module):

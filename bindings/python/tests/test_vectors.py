@@ -10,6 +10,7 @@ import softmma
 from conftest import REPOSITORY, bits
 from softmma import _core
 
+TIER = "check"
 FOLDER = os.environ.get("SOFTMMA_VECTORS")
 KINDS = ("hardware", "model")
 

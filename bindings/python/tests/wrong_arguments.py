@@ -1,10 +1,10 @@
 """Calls every public callable with one wrong argument at a time: the child process of test_wrong_arguments.py.
 
-    wrong_arguments.py GROUP FIRST
+    wrong_arguments.py GROUP FIRST EVERY
 
-GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls case FIRST and all
-later ones, and prints a line before each call and one after it. A call that takes more than `MOST_SECONDS` of CPU time
-or 4 GiB of memory more than the interpreter's own does not end well.
+GROUP is a module ("softmma", "softmma.recipes") or "extension". Calls the cases from FIRST on whose number EVERY
+divides, and prints a line before each call and one after it. A call that takes more than `MOST_SECONDS` of CPU time or
+4 GiB of memory more than the interpreter's own does not end well.
 """
 
 import importlib
@@ -236,7 +236,7 @@ def cases_of_extension():
 
 
 def outcome(function, given):
-    """"": a result or an exception that is documented."""
+    """ "": a result or an exception that is documented."""
     name = getattr(function, "__name__", "")
     try:
         if isinstance(given, dict):
@@ -252,13 +252,13 @@ def outcome(function, given):
     return ""
 
 
-def main(group, first):
+def main(group, first, every):
     warnings.simplefilter("ignore")
     own = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     cases = cases_of_extension() if group == "extension" else cases_of_module(importlib.import_module(group))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for number, (name, function, given) in enumerate(cases):
-        if number < first:
+        if number < first or number % every:
             continue
         print(f"\x1e{number}\x1f{name}", flush=True)
         resource.setrlimit(resource.RLIMIT_AS, (own + MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
@@ -270,4 +270,4 @@ def main(group, first):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
