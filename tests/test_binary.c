@@ -388,7 +388,7 @@ static void test_numbers_of_rows(void **state) {
     const bytes announced = convert(text, SMMA_VECTOR_BINARY, numbers[n]);
     const bytes later = convert(text, SMMA_VECTOR_BINARY, SMMA_ROWS_LATER);
     const bytes back = convert(binary, SMMA_VECTOR_TEXT, numbers[n]);
-    smma_check_totals totals = {0, 0};
+    smma_check_totals totals = {0};
     smma_error error;
     FILE *stream = file_of(binary);
     assert_true(announced.size == binary.size && memcmp(announced.bytes, binary.bytes, binary.size) == 0);
@@ -419,7 +419,7 @@ static void test_mismatch_is_told(void **state) {
   for (size_t row = 0; row < 1024; row += 41) {
     const bytes b = generated(i, 1024, SMMA_VECTOR_BINARY);
     const size_t at = (size_t)number_at(b, 28, 4) + 24 * row + 20;
-    smma_check_totals totals = {0, 0};
+    smma_check_totals totals = {0};
     seen s = {0, 0};
     smma_error error;
     put_number(b, at, 4, number_at(b, at, 4) ^ 0x80000000);

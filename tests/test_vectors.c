@@ -71,7 +71,7 @@ static bool check_file(FILE *stream, const char *path) {
 }
 
 static void check_folder(const char *folder, unsigned long long least_rows) {
-  totals = (smma_check_totals){0, 0};
+  totals = (smma_check_totals){0};
   walk(folder, check_file);
   print_message("%s: rows=%llu mismatches=%llu\n", folder, totals.rows, totals.mismatches);
   assert_true(totals.rows >= least_rows);
