@@ -73,10 +73,10 @@ static int fused_sum(builder *b, int before, int block, int from, int size, int 
   return sum_of(b, term, count);
 }
 
-/* What was before, and of each group of the products of a block its sum. */
+/* What was before, and of each group of the products of a block its sum; 0: C-FDPA has no groups. */
 static int sum_of_groups(builder *b, int before, int block, int size, int group) {
   int term[SMMA_MAXIMUM_K + 1] = {before}, count = 1;
-  if (group == 1 || !b->stages) return fused_sum(b, before, block, 0, size, 1);
+  if (group <= 1 || !b->stages) return fused_sum(b, before, block, 0, size, 1);
   for (int from = 0; from < size; from += group) term[count++] = fused_sum(b, NOTHING, block, from, from + group, 1);
   return sum_of(b, term, count);
 }
