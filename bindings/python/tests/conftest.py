@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,8 @@ TIERS = {"check": "what scripts/check runs", "all": "what only scripts/check --a
 
 
 def pytest_configure(config):
+    # A shell's background jobs ignore Control-C, which tests send to themselves.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for tier, what in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {what}")
 
