@@ -119,7 +119,8 @@ void smma_print_classes(const smma_classes *f, const smma_class_words *w) {
     printf("  with %s the model has the result of %s in each of these rows\n",
            count_changed(f) > 1 ? "all changes at once" : "this change", w->unit);
   if (f->unsorted)
-    printf("  %zu rows were not looked at one by one%s\n", f->unsorted, f->is_ended ? ": the units were asked for as many rows as they may be" : "");
+    printf("  %zu rows were not looked at one by one%s\n", f->unsorted,
+           f->is_ended ? ": sorting asks for no more rows" : "");
   if (w->gone)
     printf("  %zu rows did not differ any more when asked again: the unit is not a function of its operands alone\n",
            w->gone);

@@ -294,16 +294,18 @@ static bool judge_rows(search *s, bool *apart) {
 }
 
 /* Half of -M at two terms, M at c: whether others then keep one bit more than beside -M, because c's exponent does not
-   count or counts for less. Two ones, if there are so many terms: together they are no tie. */
-static bool ask_halves(search *s, bool *more) {
+   count or counts for less. Two ones, if there are terms of two groups for them: together they are no tie. */
+static bool ask_halves(search *s, const int *group, bool *more) {
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
   const int last = s->count - 1;
+  int second = last - 1;
   uint64_t d;
   put(s, &q, 0, false, s->m.huge);
   put(s, &q, 1, true, s->m.huge - 1);
   put(s, &q, 2, true, s->m.huge - 1);
   q.what[s->summand[last]] = SMMA_SUMMAND_ONE;
-  if (last > 3) q.what[s->summand[last - 1]] = SMMA_SUMMAND_ONE;
+  while (second > 2 && group[second] == group[last]) second--;
+  if (second > 2) q.what[s->summand[second]] = SMMA_SUMMAND_ONE;
   if (!ask(s, &s->lost[last], &q, 1, &d)) return false;
   *more = !is_zero(s, d);
   return true;
@@ -312,7 +314,7 @@ static bool ask_halves(search *s, bool *more) {
 /* Whether the other terms are added before they are aligned with c. */
 static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   if (!s->has_c) return true;
-  if (s->count > 3 && !ask_halves(s, &stages->c_counts_less)) return false;
+  if (s->count > 3 && !ask_halves(s, stages->group, &stages->c_counts_less)) return false;
   if (s->count > 3 && !stages->c_counts_less) return true;
   for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
   s->with = s->count - 1 - (s->other == s->count - 1);
