@@ -147,19 +147,21 @@ pretend scripts/setup 'exit 0'
 
 # .ci/run where no root can be made: it says why, and judges what runs here.
 # shellcheck disable=SC2016  # it is the program's
-pretend scripts/check 'echo "vectors: ${SOFTMMA_VECTORS-none}"; exit 3'
-# here REASON: in this checkout, for that reason
+pretend scripts/check 'echo "arguments: $*; vectors: ${SOFTMMA_VECTORS-none}"; exit 3'
+# here REASON [ARGUMENT...]: in this checkout, for that reason; arguments of .ci/run are not those of scripts/check
 here() {
-  runs 3 .ci/run
+  runs 3 .ci/run "${@:2}"
   says "^NOT ON A FRESH MACHINE: $1\\.\$"
   says '^six GPUs$'
-  ends '^vectors: none$'
+  ends "^arguments: ${SOFTMMA_CHECK-}; vectors: none\$"
   [ ! -e build-root ] || complain 'the root is left over'
 }
 
 pretend tools/id 'echo 1000'
 what='no rights'
 here 'making one takes the rights of root'
+here 'making one takes the rights of root' --fast 3
+SOFTMMA_CHECK='--all --seed 7' here 'making one takes the rights of root'
 
 pretend tools/id 'echo 0'
 pretend tools/unshare 'exit 1'
