@@ -48,14 +48,20 @@ static void print_unit(const smma_instruction *i, int number) {
   printf("unit %d is told wrong:\n%s", number, text);
 }
 
-/* Whichever products stand for their scale blocks. */
-/* Whether the tree says that it does not show all. */
-static bool has_doubts(const smma_tree *t) {
+/* Whether the tree says of a sum that its terms are not cut alike; whether, that its order may not be all. */
+static bool is_uneven(const smma_tree *t) {
   bool any = false;
-  for (int n = t->summands.count; n < t->nodes; n++) any |= t->uneven[n] || t->hidden[n];
+  for (int n = t->summands.count; n < t->nodes; n++) any |= t->uneven[n];
   return any;
 }
 
+static bool has_doubts(const smma_tree *t) {
+  bool any = is_uneven(t);
+  for (int n = t->summands.count; n < t->nodes; n++) any |= t->hidden[n];
+  return any;
+}
+
+/* Whichever products stand for their scale blocks. */
 static bool is_right(const smma_instruction *i, const smma_tree *got, int number) {
   uint64_t random = (uint64_t)number;
   bool stages;
@@ -203,9 +209,10 @@ static smma_tree expect_staged(const staged *u, const smma_tree *got) {
 
 static void judge_staged(const staged *u, const smma_instruction *i, int number, const smma_tree *got, tally *count) {
   const smma_tree expected = expect_staged(u, got);
-  if (same_trees(&expected, got)) {
+  const bool right = same_trees(&expected, got);
+  if (right && !is_uneven(got)) {
     count->right++;
-  } else if (has_doubts(got)) {
+  } else if (!right && has_doubts(got)) {
     count->doubted++;
   } else {
     count->wrong++;

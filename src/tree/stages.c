@@ -95,14 +95,15 @@ static bool find_lost(search *s) {
   return true;
 }
 
-/* Places such that for any group one of them has both terms outside it: with c, in which c is; else in first, last and
-   middle terms, neighbours and every second. */
+/* Places such that for any group, and any pair of terms beside c, one place has both its terms outside: with c, in
+   which c is; else in first, last and middle terms, neighbours and every second; every pair of four terms. */
 static void choose_places(search *s) {
   const int n = s->count, middle = n / 2;
   const place with_c[] = {{0, 1}, {0, 2}, {0, n - 1}, {0, middle}, {0, middle + 1}};
-  const place without[] = {{0, 1}, {n - 2, n - 1}, {0, 2}, {1, 3}, {middle, middle + 1}, {n - 3, n - 1}};
+  const place without[] = {{0, 1},         {n - 2, n - 1}, {0, 2}, {1, 3}, {middle, middle + 1},
+                           {n - 3, n - 1}, {0, 3},         {1, 2}};
   const place *list = s->has_c ? with_c : without;
-  const int count = s->has_c ? 5 : 6;
+  const int count = s->has_c ? 5 : n == 4 ? 8 : 6;
   for (int p = 0; p < count; p++) {
     bool known = list[p].minus >= n || list[p].plus < 0 || list[p].minus <= list[p].plus;
     for (int other = 0; other < s->places; other++)
@@ -293,19 +294,39 @@ static bool judge_rows(search *s, bool *apart) {
   return true;
 }
 
+/* Finds two terms, and a term in neither's group; terms 1 and 2 or else another pair of one group. False if all groups
+   of terms beside c are in the way. */
+static bool find_halves(const search *s, const int *group, place *halves, int *last) {
+  for (int y = 2; y < s->count; y++) {
+    if (y > 2 && group[y] != group[1]) continue;
+    for (int term = s->count - 1; term > 0; term--) {
+      if (group[term] == group[1] || group[term] == group[y]) continue;
+      *halves = (place){1, y};
+      *last = term;
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Half of -M at two terms, M at c: whether others then keep one bit more than beside -M, because c's exponent does not
-   count or counts for less. Two ones, if there are terms of two groups for them: together they are no tie. */
-static bool ask_halves(search *s, const int *group, bool *more) {
+   count or counts for less. Two ones, if there are terms of two groups for them: together they are no tie. False in
+   `*asked` if no group is left for a one. */
+static bool ask_halves(search *s, const int *group, bool *asked, bool *more) {
   smma_tree_question q = {.what = {SMMA_SUMMAND_ZERO}};
-  const int last = s->count - 1;
-  int second = last - 1;
+  place halves;
+  int last, second;
   uint64_t d;
+  *asked = find_halves(s, group, &halves, &last);
+  if (!*asked) return true;
   put(s, &q, 0, false, s->m.huge);
-  put(s, &q, 1, true, s->m.huge - 1);
-  put(s, &q, 2, true, s->m.huge - 1);
+  put(s, &q, halves.plus, true, s->m.huge - 1);
+  put(s, &q, halves.minus, true, s->m.huge - 1);
   q.what[s->summand[last]] = SMMA_SUMMAND_ONE;
-  while (second > 2 && group[second] == group[last]) second--;
-  if (second > 2) q.what[s->summand[second]] = SMMA_SUMMAND_ONE;
+  for (second = last - 1; second > 0; second--)
+    if (group[second] != group[last] && group[second] != group[halves.plus] && group[second] != group[halves.minus])
+      break;
+  if (second > 0) q.what[s->summand[second]] = SMMA_SUMMAND_ONE;
   if (!ask(s, &s->lost[last], &q, 1, &d)) return false;
   *more = !is_zero(s, d);
   return true;
@@ -313,9 +334,10 @@ static bool ask_halves(search *s, const int *group, bool *more) {
 
 /* Whether the other terms are added before they are aligned with c. */
 static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
+  bool asked;
   if (!s->has_c) return true;
-  if (s->count > 3 && !ask_halves(s, stages->group, &stages->c_counts_less)) return false;
-  if (s->count > 3 && !stages->c_counts_less) return true;
+  if (!ask_halves(s, stages->group, &asked, &stages->c_counts_less)) return false;
+  if (asked && !stages->c_counts_less) return true;
   for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
   s->with = s->count - 1 - (s->other == s->count - 1);
   if (s->with == 1) s->with = 0;
