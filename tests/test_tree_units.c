@@ -145,8 +145,8 @@ static staged random_staged(uint64_t seed) {
   staged u;
   smma_composition *p = &u.custom.named.rule.with.composition;
   do {
-    const int k = 8 << random_below(&state, 3);
-    const int first = random_below(&state, 5) ? 2 << random_below(&state, 2) : k;
+    const int k = 2 << random_below(&state, 5);
+    const int first = random_below(&state, 5) ? smma_minimum(2 << random_below(&state, 2), k) : k;
     const int second = random_below(&state, 3) == 0 && k > 2 * first ? 2 * first : 0;
     const int groups = k / (second ? second : first);
     smma_step s;

@@ -77,7 +77,7 @@ static smma_tree_status find(smma_asker *asker, smma_tree *t) {
   smma_tree_status status = smma_settle_ones(asker, &t->summands);
   if (status == SMMA_TREE_FOUND) status = find_with_signs(asker, t);
   if (status == SMMA_TREE_FOUND) status = confirm(asker, t);
-  if (status == SMMA_TREE_FOUND && !t->summands.left) status = smma_find_parts(asker, t);
+  if (status == SMMA_TREE_FOUND) status = smma_find_parts(asker, t);
   t->checks = asker->asked - t->rows;
   return status;
 }

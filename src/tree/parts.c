@@ -148,12 +148,13 @@ static bool find_next_part(fused_sum *s, int x, int part) {
   return true;
 }
 
-/* Terms of a part become children of a sum of their own. */
+/* Terms of a part become children of a sum of their own; of c and two others, c and another are none. */
 static void make_part(fused_sum *s, int part) {
   smma_tree *t = s->tree;
   int members = 0;
   for (int i = 0; i < s->count; i++) members += s->part[i] == part;
   if (members < 2 || members == s->count) return;
+  if (s->count == 3 && s->summand[0] == s->cut.count - 1 && s->part[0] == part) return;
   for (int i = 0; i < s->count; i++)
     if (s->part[i] == part) t->parent[s->term[i]] = t->nodes;
   t->parent[t->nodes++] = s->sum;
@@ -217,7 +218,9 @@ static bool find_stages_or_parts(smma_asker *asker, smma_tree *t, int sum, int *
     return true;
   }
   if (!find_parts_of(asker, t, sum, checks)) return false;
-  t->uneven[sum] = stages.c_counts_less && smma_tree_children(t, sum, child) > 2;
+  if (smma_tree_children(t, sum, child) < 3) return true;
+  t->uneven[sum] = stages.c_counts_less;
+  t->hidden[sum] = !stages.known || stages.c_may_be_apart;
   return true;
 }
 
@@ -227,6 +230,10 @@ smma_tree_status smma_find_parts(smma_asker *asker, smma_tree *t) {
   for (int sum = t->summands.count, nodes = t->nodes; sum < nodes; sum++) {
     int child[SMMA_MOST_SUMMANDS];
     if (smma_tree_children(t, sum, child) < 3 || t->exact[sum]) continue;
+    if (t->summands.left) {
+      t->hidden[sum] = true; /* +M and -M leave something, beside which nothing can be asked */
+      continue;
+    }
     if (!find_stages_or_parts(asker, t, sum, &nodes, &checks)) return SMMA_TREE_FAILED;
   }
   t->rows += asker->asked - before - checks;

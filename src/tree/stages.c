@@ -276,7 +276,7 @@ static bool judge_row(search *s, const beside_c *b, judgement *j) {
 
 /* c alone, and c with half or a quarter of a unit of d's last place, of either sign, at s->with, that make a tie.
    What one row shows holds, unless another shows otherwise. */
-static bool judge_rows(search *s, bool *apart) {
+static bool judge_rows(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   const int near[] = {0, fraction + 1, fraction + 2};
   bool seen[3] = {false};
@@ -290,7 +290,38 @@ static bool judge_rows(search *s, bool *apart) {
       if (!judge_row(s, &b, &j)) return false;
       seen[j] = true;
     }
-  *apart = seen[APART] && !seen[TOGETHER];
+  stages->c_is_apart = seen[APART] && !seen[TOGETHER];
+  stages->c_may_be_apart = s->count == 3 && seen[APART] == seen[TOGETHER];
+  return true;
+}
+
+/* A row of c, which is odd, and near it at term 2 a term of the last places of d, with a one of the other sign at
+   term 1. */
+static beside_c opposing(search *s, int near, bool negative_ones) {
+  beside_c b = {.row = {.odd_c = true}, .term = 1, .negative_ones = negative_ones, .near = near};
+  put(s, &b.row, 0, false, s->m.huge);
+  put(s, &b.row, 2, !negative_ones, near);
+  return b;
+}
+
+/* Of c and two terms no pair can be asked beside M. In one fused sum a one at term 1 that is lost beside M at c and -M
+   at term 2 is lost beside M at c and less at term 2, too; else c takes less from it. If it is term 2 that takes of it
+   what is lost, so that twice as much is lost where it is twice as great, both are added first. */
+static bool judge_two(search *s, smma_stages *stages) {
+  const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
+  if (smma_encoding_of(s->m.instruction->c).fraction_bits < fraction) return true;
+  for (int negative = 0; negative < 2; negative++)
+    for (int near = s->m.huge - fraction - 1, before = s->vanishing - 1; near <= s->m.huge - fraction + 1; near++) {
+      const beside_c b = opposing(s, near, negative);
+      int lost;
+      if (near <= s->vanishing) continue;
+      if (!find_lost_beside_c(s, &b, &lost)) return false;
+      if (lost < s->vanishing || lost == near || lost >= s->lost[1]) lost = s->vanishing - 1;
+      stages->c_counts_less |= lost >= s->vanishing;
+      stages->c_is_apart |= before >= s->vanishing && lost == before + 1;
+      before = lost;
+    }
+  stages->c_may_be_apart &= !stages->c_is_apart && !stages->c_counts_less;
   return true;
 }
 
@@ -341,7 +372,7 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
   s->with = s->count - 1 - (s->other == s->count - 1);
   if (s->with == 1) s->with = 0;
-  return s->other == s->count || judge_rows(s, &stages->c_is_apart);
+  return s->other == s->count || (judge_rows(s, stages) && (s->count > 3 || judge_two(s, stages)));
 }
 
 /* Whether the ones vanish at every term, beside M at every place. */

@@ -78,10 +78,23 @@ static void split(int exponent, int lean, range x, range y, int *of_x, int *of_y
   *of_y = exponent - *of_x;
 }
 
-/* The encoding of 2^exponent. */
-static uint64_t power(smma_format format, int exponent, bool negative) {
-  const smma_number x = {.significand = 1, .exponent = exponent, .kind = SMMA_FINITE, .negative = negative};
+/* The encoding of `significand`, which is less than 2, times 2^exponent. */
+static uint64_t encoded(smma_format format, uint64_t significand, int fraction_bits, int exponent, bool negative) {
+  const smma_number x = {.significand = significand,
+                         .exponent = exponent,
+                         .fraction_bits = fraction_bits,
+                         .kind = SMMA_FINITE,
+                         .negative = negative};
   return smma_encode_number(smma_encoding_of(format), x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+}
+
+static uint64_t power(smma_format format, int exponent, bool negative) {
+  return encoded(format, 1, 0, exponent, negative);
+}
+
+static uint64_t put_c(const smma_instruction *i, int exponent, bool negative, bool odd) {
+  const int places = smma_encoding_of(i->d).fraction_bits;
+  return odd ? encoded(i->c, (UINT64_C(1) << places) + 1, places, exponent, negative) : power(i->c, exponent, negative);
 }
 
 static void put_product(const smma_summands *s, const smma_tree_question *q, int index, int exponent, bool negative,
@@ -121,7 +134,7 @@ void smma_put_summands(const smma_summands *s, const smma_tree_question *q, smma
     const bool negative = q->what[n] == SMMA_SUMMAND_ONE ? s->negative_ones : q->what[n] == SMMA_SUMMAND_MINUS_HUGE;
     if (q->what[n] == SMMA_SUMMAND_ZERO) continue;
     if (n == s->count - 1)
-      row.c = power(i->c, exponent, negative);
+      row.c = put_c(i, exponent, negative, q->odd_c);
     else
       put_product(s, q, n, exponent, negative, &row);
   }

@@ -35,6 +35,7 @@ typedef struct {
   int smaller[SMMA_MOST_SUMMANDS]; /* binades by which the summand is smaller than M or a one */
   int product[SMMA_MOST_SUMMANDS]; /* which of those behind a summand it is */
   int lean[SMMA_MOST_SUMMANDS];    /* how much of an exponent its second factor takes, beside half of it */
+  bool odd_c;                      /* c has one unit of d's last place more */
 } smma_tree_question;
 
 /* M at one, -M at another, and all others alike. */
