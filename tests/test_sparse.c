@@ -195,9 +195,37 @@ static void other_arguments(void **state) {
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, NULL), SMMA_OK);
 }
 
+/* D of 8 x 4 bytes a row that touches the last byte of an operand, or begins behind it. */
+static void overlaps(void **state) {
+  static product p;
+  static float c[M * N + 1];
+  uint64_t r = 4;
+  (void)state;
+  prepare(&p, 0, 32, &r);
+  const struct {
+    void *end;
+    const char *name;
+  } operands[] = {{(unsigned char *)p.g.a + M * 16 * 2, "A"},
+                  {(unsigned char *)p.g.b + 32 * N * 2, "B"},
+                  {p.metadata + M * 16, "the metadata"},
+                  {c + M * N, "C"}};
+  for (size_t o = 0; o < sizeof operands / sizeof *operands; o++) {
+    char words[40];
+    prepare(&p, 0, 32, &r);
+    p.g.c = c;
+    p.g.d = (unsigned char *)operands[o].end - 4;
+    snprintf(words, sizeof words, "D overlaps %s;", operands[o].name);
+    assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_ARGUMENT);
+    if (!strstr(p.message, words)) fail_msg("'%s' does not say '%s'", p.message, words);
+  }
+  prepare(&p, 0, 32, &r);
+  p.g.c = p.g.d = c;
+  assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equals_dot_products),
-                                     cmocka_unit_test(blocks_are_of_selected_products),
+                                     cmocka_unit_test(blocks_are_of_selected_products), cmocka_unit_test(overlaps),
                                      cmocka_unit_test(wrong_metadata_is_refused), cmocka_unit_test(other_arguments)};
   return cmocka_run_group_tests_name("sparse", tests, NULL, NULL);
 }

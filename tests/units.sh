@@ -74,7 +74,7 @@ if cpu_computes vdpbf16ps || cpu_computes vpdpbusd; then
   done
 fi
 SOFTMMA_CPU=avx2 fails 'a hidden CPU' 'SOFTMMA_CPU hides' campaign --unit x86
-SOFTMMA_CPU=avx3 fails 'an unknown CPU' 'SOFTMMA_CPU: is not one of portable, avx2 and avx512' units
+SOFTMMA_CPU=avx3 fails 'an unknown CPU' "SOFTMMA_CPU: 'avx3' is not portable, avx2 or avx512" units
 
 SOFTMMA_UNITS=$work fails 'a module that is not there' 'softmma-unit-cuda\.so is not there; build it with' campaign --unit cuda
 SOFTMMA_UNITS=$work fails 'nor is another' 'softmma-unit-hip\.so is not there; build it with -DSOFTMMA_HIP=ON' \

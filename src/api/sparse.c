@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm/overlap.h"
 #include "isa/instruction.h"
 #include "softmma/softmma.h"
 
@@ -63,6 +64,21 @@ static void select_rows(const smma_gemm_arguments *g, size_t ldb, size_t bytes, 
   }
 }
 
+/* Refuses a D that overlaps A, C, the bias, B or the metadata: rows are written before others are read. `stored`: K of
+   A, and the leading dimensions; `ldb`: of B. */
+static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm_arguments *g,
+                                  const smma_gemm_arguments *stored, size_t ldb, const unsigned char *metadata) {
+  smma_multiplier p = {.with = *stored, .operation = smma_operation_of(dense), .c_format = dense->c};
+  smma_status status;
+  p.d_format = smma_plan_d(g->plan, dense);
+  status = smma_check_overlap(&p);
+  if (status != SMMA_OK) return status;
+  if (smma_overlaps_bytes(&p, metadata, g->m * stored->k))
+    return refuse(g, SMMA_INVALID_ARGUMENT, "D overlaps the metadata; give D memory of its own");
+  p.with.k = g->k, p.with.a = NULL, p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = ldb;
+  return smma_check_overlap(&p);
+}
+
 /* Row by row; arguments that are wrong are so for the first, before D is touched. */
 static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_arguments *g, smma_gemm_arguments *row,
                                  const unsigned char *metadata, size_t group, unsigned char *selected) {
@@ -108,6 +124,7 @@ smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_argument
   if (g.m == 0 || g.n == 0) return smma_gemm(&dense, &row);
   if (!g.d || (g.k && (!g.a || !g.b))) return SMMA_INVALID_ARGUMENT;
   status = check_metadata(&g, i->sparse, metadata);
+  if (status == SMMA_OK) status = check_overlaps(&dense, &g, &row, leading(g.ldb, g.order_b, g.k, g.n), metadata);
   if (status != SMMA_OK) return status;
   if (__builtin_mul_overflow(row.k, g.n, &bytes) || __builtin_mul_overflow(bytes, smma_format_bytes(i->b), &bytes))
     return SMMA_INVALID_DIMENSION;

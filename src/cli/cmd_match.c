@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,7 +296,9 @@ static void add_cuda_cores(matching *x) {
            "{\"softmma-unit\": 1, \"name\": \"fp32-fma\", \"algorithm\": \"FMA\", \"m\": 1, \"n\": 1, \"k\": 1, "
            "\"a\": \"%s\", \"b\": \"%s\", \"d\": \"f32\", \"nan\": \"quiet\"}",
            smma_format_text(x->data.a_format), smma_format_text(x->data.b_format));
+  errno = 0;
   x->fma = smma_custom_parse("CUDA cores", text, strlen(text), message, sizeof message);
+  if (!x->fma && errno == ENOMEM) smma_die("out of memory"); /* else it multiplies no such formats */
   if (x->fma) add_instruction(x, x->fma);
 }
 

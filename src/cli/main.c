@@ -83,9 +83,17 @@ static void wait_shortly(int argc, const char **argv) {
 }
 
 static void refuse_threads(int threads, int error) {
-  smma_die("the system refuses to make %d threads: %s; let this user have more processes, or set OMP_NUM_THREADS=1 or "
-           "--threads 1",
-           threads, strerror(error));
+  smma_die(
+      "the system refuses to make %d threads: %s; let this user have more processes, or set OMP_NUM_THREADS=1 or "
+      "--threads 1",
+      threads, strerror(error));
+}
+
+/* JSON is built of many parts: one that memory lacks for would be left out without a word. */
+static void *allocate_for_json(size_t size) {
+  void *memory = malloc(size);
+  if (!memory) smma_die("out of memory");
+  return memory;
 }
 
 int main(int argc, const char **argv) {
@@ -94,6 +102,7 @@ int main(int argc, const char **argv) {
   setlocale(LC_ALL, "C"); /* numbers are read and written with a point everywhere */
   smma_handle_signals();
   smma_threads_refused = refuse_threads;
+  json_set_alloc_funcs(allocate_for_json, free);
   if (smma_cpu_complaint()) smma_die("%s", smma_cpu_complaint());
   smma_handle_library_exits();
   start_ranks(argc, argv);

@@ -38,17 +38,6 @@ static bool lacks_scales(const smma_multiplier *multiplier) {
   return scaled ? g->m && g->n && g->k && (!g->scale_a || !g->scale_b) : g->scale_a || g->scale_b;
 }
 
-/* Refuses a D that would be written over what is still to be read. */
-static smma_status check_overlap(const smma_multiplier *multiplier) {
-  const smma_gemm_arguments *g = &multiplier->with;
-  const char *operand = smma_overlapped(multiplier);
-  if (!operand) return SMMA_OK;
-  if (g->message)
-    snprintf(g->message, g->message_size, "D overlaps %s; give D memory of its own%s", operand,
-             *operand == 'C' ? ", or C's address with C's format, order and leading dimension" : "");
-  return SMMA_INVALID_ARGUMENT;
-}
-
 smma_status smma_check_matrices(smma_gemm_arguments *g) {
   smma_status status = missing_pointer(g) ? SMMA_INVALID_ARGUMENT : SMMA_OK;
   if (status == SMMA_OK) status = check_layout(g->m, g->k, g->order_a, &g->lda);
@@ -182,7 +171,7 @@ smma_status smma_multiplier_make(const smma_operation *operation, const smma_gem
   if (g->plan) follow(multiplier);
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  status = check_overlap(multiplier);
+  status = smma_check_overlap(multiplier);
   if (status != SMMA_OK) return status;
   if (g->on_device && !smma_is_device_name(g->kernel)) return refuse_host_kernel(g);
   if (smma_is_device_name(g->kernel)) {
@@ -213,7 +202,7 @@ smma_status smma_multiplier_take(smma_multiplier *multiplier, size_t m, const vo
   g->lda = multiplier->leading.a, g->ldc = multiplier->leading.c, g->ldd = multiplier->leading.d;
   status = smma_check_matrices(g);
   if (status != SMMA_OK) return status;
-  status = check_overlap(multiplier);
+  status = smma_check_overlap(multiplier);
   if (status != SMMA_OK) return status;
   if (lacks_scales(multiplier)) return SMMA_MISSING_SCALE;
   smma_multiplier_look(multiplier);

@@ -1,5 +1,7 @@
 #include "gemm/overlap.h"
 
+#include <stdio.h>
+
 #include "host/load.h"
 
 /* Lines of contiguous bytes, `stride` bytes from one to the next. */
@@ -8,9 +10,16 @@ typedef struct {
   size_t lines, length, stride;
 } region;
 
+static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
+
 static region region_of(const void *data, size_t rows, size_t columns, smma_order order, size_t leading, size_t bytes) {
   const bool along_rows = order == SMMA_ROW_MAJOR;
   return (region){(uintptr_t)data, along_rows ? rows : columns, (along_rows ? columns : rows) * bytes, leading * bytes};
+}
+
+static region d_of(const smma_multiplier *p) {
+  const smma_gemm_arguments *g = &p->with;
+  return region_of(g->d, g->m, g->n, g->order_d, g->ldd, bytes_of(p->d_format));
 }
 
 static region dense(const void *data, size_t count, size_t bytes) {
@@ -34,8 +43,6 @@ static bool overlap(const region *x, const region *y) {
   return false;
 }
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* Whether each element of C is the one of D that is made from it, or C is not read. */
 static bool takes_c_in_place(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
@@ -43,14 +50,14 @@ static bool takes_c_in_place(const smma_multiplier *p) {
   return g->d == g->c && p->c_format == p->d_format && g->order_c == g->order_d && g->ldc == g->ldd;
 }
 
-const char *smma_overlapped(const smma_multiplier *p) {
+static const char *overlapped(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   const smma_operation *o = &p->operation;
   const size_t each = p->part_k ? p->part_k : (size_t)o->scale_block;
   const size_t scales = each ? g->k / each + (g->k % each != 0) : 0;
   const size_t scale_bytes = p->part_k ? sizeof(float) : each ? bytes_of(o->scale) : 0;
   const bool reads = g->m && g->n && g->k;
-  const region d = region_of(g->d, g->m, g->n, g->order_d, g->ldd, bytes_of(p->d_format));
+  const region d = d_of(p);
   const region a = region_of(g->a, g->m, g->k, g->order_a, g->lda, bytes_of(o->a));
   const region b = region_of(g->b, g->k, g->n, g->order_b, g->ldb, bytes_of(o->b));
   const region c = region_of(g->c, g->m, g->n, g->order_c, g->ldc, bytes_of(p->c_format));
@@ -64,4 +71,19 @@ const char *smma_overlapped(const smma_multiplier *p) {
   if (reads && !p->kept && overlap(&d, &scale_b)) return "scale_b";
   if (!takes_c_in_place(p) && overlap(&d, &c)) return "C";
   return g->plan && g->bias && overlap(&d, &bias) ? "bias" : NULL;
+}
+
+smma_status smma_check_overlap(const smma_multiplier *p) {
+  const smma_gemm_arguments *g = &p->with;
+  const char *operand = overlapped(p);
+  if (!operand) return SMMA_OK;
+  if (g->message)
+    snprintf(g->message, g->message_size, "D overlaps %s; give D memory of its own%s", operand,
+             *operand == 'C' ? ", or C's address with C's format, order and leading dimension" : "");
+  return SMMA_INVALID_ARGUMENT;
+}
+
+bool smma_overlaps_bytes(const smma_multiplier *p, const void *data, size_t bytes) {
+  const region d = d_of(p), other = dense(data, bytes, 1);
+  return overlap(&d, &other);
 }

@@ -4,8 +4,11 @@
 
 #include "gemm/gemm.h"
 
-/* The operand whose elements D overlaps ("A", "scale_b"), or NULL. C where it is D element by element, or is not read,
-   is none. The dimensions must have been checked. */
-const char *smma_overlapped(const smma_multiplier *multiplier);
+/* Refuses a D that overlaps an operand, which the arguments' message then names ("D overlaps scale_b ..."). C is none
+   where it is D element by element, or is not read. The dimensions must have been checked. */
+smma_status smma_check_overlap(const smma_multiplier *multiplier);
+
+/* Whether D overlaps other memory. */
+bool smma_overlaps_bytes(const smma_multiplier *multiplier, const void *data, size_t bytes);
 
 #endif

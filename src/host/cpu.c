@@ -1,6 +1,7 @@
 #include "host/cpu.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,10 +66,13 @@ bool smma_cpu_hides(smma_cpu_set set) { return set != SMMA_CPU_PORTABLE && (int)
 bool smma_cpu_has(smma_cpu_set set) { return is_there(set) && !smma_cpu_hides(set); }
 
 const char *smma_cpu_complaint(void) {
+  static char complaint[120];
 #ifdef __aarch64__
-  static const char complaint[] = "SOFTMMA_CPU: is neither portable nor neon";
+  const char *allowed = "portable or neon";
 #else
-  static const char complaint[] = "SOFTMMA_CPU: is not one of portable, avx2 and avx512";
+  const char *allowed = "portable, avx2 or avx512";
 #endif
-  return left_here() < 0 ? complaint : NULL;
+  if (left_here() >= 0) return NULL;
+  snprintf(complaint, sizeof complaint, "SOFTMMA_CPU: '%.40s' is not %s", getenv("SOFTMMA_CPU"), allowed);
+  return complaint;
 }

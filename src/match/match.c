@@ -1,5 +1,6 @@
 #include "match/match.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,11 +256,14 @@ static bool try_recipe(const smma_recipe *recipe, void *context) {
   smma_plan *plan;
   bool is_new;
   if (x->count && !orders_matter(x)) return true;
+  errno = 0; /* ENOMEM tells a plan that memory lacks for from one that cannot be */
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
-  if (!plan) return true;
+  if (!plan) return !(s->tally.no_memory |= errno == ENOMEM);
   s->tally.plans++;
-  if ((plan->group != 1 || x->k == 1) && smma_evaluator_take(x->evaluator, plan)) {
-    if (!remember(x, recipe, smma_evaluator_key(x->evaluator, 0), &is_new))
+  if (plan->group != 1 || x->k == 1) {
+    if (!smma_evaluator_take(x->evaluator, plan))
+      s->tally.no_memory |= errno == ENOMEM;
+    else if (!remember(x, recipe, smma_evaluator_key(x->evaluator, 0), &is_new))
       s->tally.no_memory = true;
     else if (is_new && !smma_evaluator_compute(x->evaluator))
       s->tally.no_memory = true;
@@ -295,7 +299,7 @@ static void add(search *s, const tally *t, const candidate *full, const candidat
 
 static void try_all(search *s) {
   for (s->at = 0; s->at < s->sets && !s->tally.no_memory; s->at++) {
-    smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
+    s->tally.no_memory |= !smma_each_recipe(s->data, s->of_library, s->of_libraries, try_recipe, s);
     s->tally.products += smma_evaluator_products(s->set[s->at].evaluator);
   }
 }

@@ -531,4 +531,4 @@ def test_hidden_instructions():
         )
 
     assert run("portable").stdout == "[[11.]]\n"
-    assert "ImportError: SOFTMMA_CPU: is n" in run("avx3").stderr
+    assert "ImportError: SOFTMMA_CPU: 'avx3' is not portable" in run("avx3").stderr
