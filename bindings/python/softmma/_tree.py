@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from operator import index
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -100,6 +101,8 @@ def tree(
         raise TypeError(f"on is {on!r}; give a GPU's name or an Instruction")
     if not isinstance(element, (tuple, list)) or len(element) != 2:
         raise TypeError(f"element is {element!r}; give a pair of a row and a column")
+    if not (device is None or isinstance(device, str) or type(device).__module__ == "torch"):
+        raise TypeError(f"device is {device!r}; give PyTorch's name of a device, such as 'cuda'")
     unit = chosen(on, instr, kinds, None) if isinstance(on, str) else on
     ask = _Asker(f, k, m, n, kinds, element, device, seed)
     for _ in range(REPEATED // 2):
@@ -145,7 +148,7 @@ class _Asker:
             raise ValueError(f"k is {k}, m x n is {m} x {n}, element {element}: there is no such element of a product")
         self.f, self.k, self.m, self.n, self.element, self.device = f, k, m, n, element, device
         self.dtypes = dtypes
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(index(seed))
         self.calls = 0
         self.asked: list[tuple[NDArray[Any], NDArray[Any], Any]] = []
         self.output = np.asarray(self.call(*self.numbers())).dtype
