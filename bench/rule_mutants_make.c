@@ -36,8 +36,11 @@ static bool is_there(const smma_mutants *of, const smma_instruction *made) {
 
 /* False where there is no such unit. */
 static bool add_parameter(smma_mutants *to, const smma_change *x) {
-  const smma_instruction *made = smma_changed_instruction(to->instruction, x, 1);
+  const smma_instruction *made;
+  smma_custom custom;
   smma_mutant *m;
+  if (!smma_changed_custom(to->instruction, x, 1, &custom)) return false;
+  made = smma_custom_make(&custom);
   if (!made) return false;
   if (is_there(to, made)) {
     smma_custom_release(made);

@@ -144,10 +144,13 @@ static staged random_staged(uint64_t seed) {
   smma_custom_fault fault;
   staged u;
   smma_composition *p = &u.custom.named.rule.with.composition;
+  memset(&u, 0, sizeof u);
   do {
-    const int k = 2 << random_below(&state, 5);
-    const int first = random_below(&state, 5) ? smma_minimum(2 << random_below(&state, 2), k) : k;
+    const int k = (2 + (int)random_below(&state, 2)) << random_below(&state, 5);
+    const int first =
+        random_below(&state, 5) ? smma_minimum((2 + (int)random_below(&state, 2)) << random_below(&state, 2), k) : k;
     const int second = random_below(&state, 3) == 0 && k > 2 * first ? 2 * first : 0;
+    if (k % first || (second && k % second)) continue;
     const int groups = k / (second ? second : first);
     smma_step s;
     memset(&u, 0, sizeof u);
@@ -166,11 +169,14 @@ static staged random_staged(uint64_t seed) {
     s = staged_step(&state, SMMA_JOIN_APART, first, k, SMMA_NO_FORMAT);
     u.turn = second || random_below(&state, 2) ? first : 1;
     s.turn = u.turn;
+    if (random_below(&state, 3) == 0)
+      s.output = SMMA_F32, s.rounding = random_below(&state, 2) ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
     p->step[p->steps++] = s;
     if (second) p->step[p->steps++] = staged_step(&state, SMMA_JOIN_APART, 2, 2, SMMA_NO_FORMAT);
     u.blocks = groups == 1 || random_below(&state, 2) ? 1 : groups / 2;
     s = staged_step(&state, SMMA_JOIN_CHAIN, groups / u.blocks, groups / u.blocks, SMMA_F32);
     s.window = groups;
+    if (random_below(&state, 3) == 0) s.accumulator.bits = random_between(&state, 8, 30);
     s.turn = s.take;
     s.rounding = random_below(&state, 2) ? SMMA_ROUND_NEAREST_EVEN : SMMA_ROUND_TOWARD_ZERO;
     p->step[p->steps++] = s;

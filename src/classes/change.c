@@ -7,7 +7,6 @@
 #include "core/range.h"
 #include "infer/parameter.h"
 #include "isa/compose.h"
-#include "isa/custom.h"
 
 /* ---- Operands and results ---- */
 
@@ -267,15 +266,15 @@ static bool same_place(const smma_change *x, const smma_change *y) {
   return x->sort != SMMA_CHANGED_NUMBER && y->sort != SMMA_CHANGED_NUMBER && x->key == y->key && x->step == y->step;
 }
 
-const smma_instruction *smma_changed_instruction(const smma_instruction *i, const smma_change *x, int count) {
-  smma_custom custom = smma_custom_of(i);
+bool smma_changed_custom(const smma_instruction *i, const smma_change *x, int count, smma_custom *custom) {
   smma_custom_fault fault;
-  custom.instruction.name = "changed";
-  return set_keys(&custom, x, count) && smma_custom_check(&custom, &fault) ? smma_custom_make(&custom) : NULL;
+  *custom = smma_custom_of(i);
+  custom->instruction.name = "changed";
+  return set_keys(custom, x, count) && smma_custom_check(custom, &fault);
 }
 
 bool smma_changed_make(const smma_instruction *i, const smma_change *x, int count, smma_changed *changed) {
-  const smma_instruction *made;
+  smma_custom custom;
   int keys = 0;
   changed->numbers = 0;
   for (int n = 0; n < count; n++) {
@@ -288,10 +287,8 @@ bool smma_changed_make(const smma_instruction *i, const smma_change *x, int coun
   }
   changed->operation = smma_operation_of(i);
   if (!keys) return true;
-  made = smma_changed_instruction(i, x, count);
-  if (!made) return false;
-  changed->operation = smma_operation_of(made);
-  smma_custom_release(made);
+  if (!smma_changed_custom(i, x, count, &custom)) return false;
+  changed->operation = smma_custom_operation(&custom);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #define SMMA_CLASSES_CHANGE_H
 
 #include "infer/samples.h"
+#include "isa/custom.h"
 #include "isa/key.h"
 
 typedef enum {
@@ -41,9 +42,9 @@ typedef struct {
 bool smma_changed_make(const smma_instruction *instruction, const smma_change *changes, int count,
                        smma_changed *changed);
 
-/* The unit with changes of parameters alone, for smma_custom_release; NULL if there is no such unit. */
-const smma_instruction *smma_changed_instruction(const smma_instruction *instruction, const smma_change *changes,
-                                                 int count);
+/* The unit with changes of parameters alone; false if there is no such unit. */
+bool smma_changed_custom(const smma_instruction *instruction, const smma_change *changes, int count,
+                         smma_custom *custom);
 
 /* d of a sample, or of a row. */
 uint64_t smma_changed_sample(const smma_changed *changed, const smma_samples *samples, size_t index);

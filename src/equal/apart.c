@@ -112,9 +112,10 @@ static void take(work *w, smma_apart *apart, size_t row) {
 }
 
 /* Those that tell the most pairs which none before tells; then those with the most different results. */
-static void choose(work *w, smma_apart *apart) {
-  bool *taken = calloc(w->count, sizeof *taken);
-  while (taken && apart->count < w->search->wanted) {
+static bool choose(work *w, smma_apart *apart) {
+  bool *taken = calloc(w->count + 1, sizeof *taken);
+  if (!taken) return out_of_memory(w->error);
+  while (apart->count < w->search->wanted) {
     size_t best = w->count;
     int most = 0;
     for (size_t i = 0; i < w->count; i++) {
@@ -126,6 +127,7 @@ static void choose(work *w, smma_apart *apart) {
     take(w, apart, best);
   }
   free(taken);
+  return true;
 }
 
 bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *error) {
@@ -142,7 +144,7 @@ bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *
   good = good && ask(&w, 0, POOL);
   for (int x = 0; good && x < s->units; x++)
     for (int y = x + 1; good && y < s->units; y++) good = seek_pair(&w, x, y);
-  if (good) choose(&w, apart);
+  good = good && choose(&w, apart);
   for (int x = 0; x < s->units; x++)
     for (int y = x + 1; y < s->units; y++) apart->all_told = apart->all_told && apart->told[x][y];
   smma_rows_free(&w.pool);

@@ -409,6 +409,23 @@ static void recognise(smma_custom *c) {
   if (smma_custom_check(&other, &fault)) c->named.rule = other.named.rule;
 }
 
+/* Makes a checked description the instruction that it is, but for its texts. */
+static void complete(smma_custom *c) {
+  c->instruction.other_name = NULL;
+  c->instruction.arch = SMMA_ARCH_COUNT;
+  c->instruction.family = SMMA_FAMILY_CUSTOM;
+  c->instruction.rule = &c->named;
+  c->named.evidence = c->named.questions = no_texts;
+  recognise(c);
+  settle(c);
+}
+
+smma_operation smma_custom_operation(const smma_custom *custom) {
+  smma_custom made = *custom;
+  complete(&made);
+  return smma_operation_of(&made.instruction);
+}
+
 const smma_instruction *smma_custom_make(const smma_custom *custom) {
   const char *origin = custom->instruction.origin ? custom->instruction.origin : "custom";
   size_t name_size = strlen(custom->instruction.name) + 1, origin_size = strlen(origin) + 1;
@@ -420,13 +437,7 @@ const smma_instruction *smma_custom_make(const smma_custom *custom) {
   memcpy(texts + name_size, origin, origin_size);
   made->instruction.name = made->named.name = texts;
   made->instruction.origin = texts + name_size;
-  made->instruction.other_name = NULL;
-  made->instruction.arch = SMMA_ARCH_COUNT;
-  made->instruction.family = SMMA_FAMILY_CUSTOM;
-  made->instruction.rule = &made->named;
-  made->named.evidence = made->named.questions = no_texts;
-  recognise(made);
-  settle(made);
+  complete(made);
   return &made->instruction;
 }
 

@@ -25,6 +25,9 @@ smma_custom smma_custom_of(const smma_instruction *instruction);
 /* Whether all values are allowed and go together. */
 bool smma_custom_check(const smma_custom *custom, smma_custom_fault *fault);
 
+/* What a checked description's instruction computes. */
+smma_operation smma_custom_operation(const smma_custom *custom);
+
 /* A checked description as an instruction: a copy, with copies of its name and origin. NULL without memory. */
 const smma_instruction *smma_custom_make(const smma_custom *custom);
 void smma_custom_release(const smma_instruction *instruction);

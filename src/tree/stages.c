@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { MOST_PLACES = 8, NO_GROUP = -1 };
+/* Of so few terms, c one of them, no two ones can be asked beside M and halves of -M. */
+enum { MOST_PLACES = 8, NO_GROUP = -1, TOO_FEW = 4 };
 
 /* Two terms at which +M and -M stand. */
 typedef struct {
@@ -291,7 +292,7 @@ static bool judge_rows(search *s, smma_stages *stages) {
       seen[j] = true;
     }
   stages->c_is_apart = seen[APART] && !seen[TOGETHER];
-  stages->c_may_be_apart = s->count == 3 && seen[APART] == seen[TOGETHER];
+  stages->c_may_be_apart = s->count <= TOO_FEW && seen[APART] == seen[TOGETHER];
   return true;
 }
 
@@ -304,7 +305,7 @@ static beside_c opposing(search *s, int near, bool negative_ones) {
   return b;
 }
 
-/* Of c and two terms no pair can be asked beside M. In one fused sum a one at term 1 that is lost beside M at c and -M
+/* In one fused sum a one at term 1 that is lost beside M at c and -M
    at term 2 is lost beside M at c and less at term 2, too; else c takes less from it. If it is term 2 that takes of it
    what is lost, so that twice as much is lost where it is twice as great, both are added first. */
 static bool judge_two(search *s, smma_stages *stages) {
@@ -368,11 +369,11 @@ static bool find_whether_c_is_apart(search *s, smma_stages *stages) {
   bool asked;
   if (!s->has_c) return true;
   if (!ask_halves(s, stages->group, &asked, &stages->c_counts_less)) return false;
-  if (asked && !stages->c_counts_less) return true;
+  if (s->count > TOO_FEW && asked && !stages->c_counts_less) return true;
   for (s->other = 2; s->other < s->count && stages->group[s->other] == stages->group[1];) s->other++;
   s->with = s->count - 1 - (s->other == s->count - 1);
   if (s->with == 1) s->with = 0;
-  return s->other == s->count || (judge_rows(s, stages) && (s->count > 3 || judge_two(s, stages)));
+  return s->other == s->count || (judge_rows(s, stages) && (s->count > TOO_FEW || judge_two(s, stages)));
 }
 
 /* Whether the ones vanish at every term, beside M at every place. */

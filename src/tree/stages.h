@@ -16,7 +16,7 @@ typedef struct {
   bool more_within;              /* beside a term of its own group a term loses more than beside others */
   bool c_is_apart;               /* the other terms are aligned without c, which is the first term */
   bool c_counts_less;            /* M at c takes less from the other terms than M at one of them */
-  bool c_may_be_apart;           /* of c and two terms, where d does not tell */
+  bool c_may_be_apart;           /* of c and two or three terms, where d does not tell */
   bool uneven; /* what a term keeps depends on which other terms are great, and no groups explain it */
 } smma_stages;
 
