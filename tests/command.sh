@@ -57,7 +57,7 @@ option_columns() { grep -oE '^  (-.,|   ) --[^ ]+  +' | awk '{ print length }' |
 gives 'help' 0 '^  verify  ' --help
 check 'help: summaries stand in one column' [ "$(sed -n '/^Commands:/,/^$/p' in/stdout | grep -vc -e '^  .\{10\}  [^ ]' -e '^Commands:' -e '^$')" -eq 0 ]
 gives 'help of a command, by its name' 0 '^softmma gemm: ' help gemm
-for command in $("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+for command in $("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
   gives "$command --help" 0 '^Usage: softmma '"$command"'.*' "$command" --help
   check "$command --help: texts begin in one column" [ "$(option_columns <in/stdout)" -eq 1 ]
   check "$command --help: lines of at most 100 columns" [ "$(grep -cE '^.{101}' in/stdout)" -eq 0 ]
@@ -71,6 +71,10 @@ listed=$("$softmma" list --json | jq length) unlisted=$("$softmma" list --on cdn
 gives 'version counts what list leaves out' 0 \
   "^instructions +$((listed + unlisted)) on [0-9]+ architectures, with the $unlisted of cdna3-r1\$" version
 gives 'version --json has the kernels' 0 '"kernels": \[' version --json
+gives 'self-test' 0 '^[0-9]+ kernels \(.*core\), each: [0-9]{7} outputs of [0-9]{3} operations, and 1[0-9]{3} rows of [0-9]+ recordings from hardware; 0 differences$' self-test
+gives 'self-test --digests' 0 '^SMMA_DIGEST\("volta", "mma.m8n8k4.f32.f16.f16.f32", 0x' self-test --digests
+check 'self-test --digests: what is compiled in' cmp -s in/stdout "$source_directory/src/selftest/digests.def"
+fails 'self-test: text and JSON' '--digests prints text; give one of them' self-test --digests --json
 volta_unit=(--on V100 --instr HMMA.884.F32.F32)
 fails 'no arguments' 'a command is missing: one of list, show, ' # without arguments
 fails 'unknown command' "unknown command 'gem'; nearest: gemm, gen" gem

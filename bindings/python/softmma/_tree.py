@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from operator import index
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -145,7 +146,7 @@ class _Asker:
             raise ValueError(f"k is {k}, m x n is {m} x {n}, element {element}: there is no such element of a product")
         self.f, self.k, self.m, self.n, self.element, self.device = f, k, m, n, element, device
         self.dtypes = dtypes
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(index(seed))
         self.calls = 0
         self.asked: list[tuple[NDArray[Any], NDArray[Any], Any]] = []
         self.output = np.asarray(self.call(*self.numbers())).dtype
