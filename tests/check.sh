@@ -127,6 +127,46 @@ runs 1 scripts/check
 says '^file.c:1: error$'
 ends '^check: the tests build failed; the whole log is build-tests/build.log$'
 
+# What touches a file is built and run, and nothing else.
+what='scripts/try'
+cp "$source/scripts/try" scripts/
+mkdir -p src/{one,two,three} tests
+touch build-tests/build.ninja src/one/a.c src/two/b.c src/three/c.c tests/d.sh
+pretend tools/cmake 'echo "$*" >>calls'
+cat >build-tests/CTestTestfile.cmake <<END
+add_test(first sh -c "echo first words" $work/build-tests/bin/test_first)
+set_tests_properties(first PROPERTIES LABELS "check;src/one")
+add_test(second sh $work/tests/d.sh $work/build-tests/bin/softmma)
+set_tests_properties(second PROPERTIES LABELS "check;src/two")
+add_test(third sh -c "echo third words")
+set_tests_properties(third PROPERTIES LABELS "all;src/one")
+END
+runs 0 scripts/try src/one/a.c
+says '^try: first$'
+says '^100% tests passed, 0 tests failed out of 1$'
+grep -q 'target bin/test_first$' calls || complain 'the test is not built'
+runs 0 scripts/try src/two tests/d.sh
+says '^try: second$'
+runs 0 scripts/try third first
+says '^try: first third$'
+runs 2 scripts/try src/three/c.c
+ends '^try: src/three/c.c: no test of the tier check is known of it; name tests, or run scripts/check$'
+runs 2 scripts/try fourth
+ends "^try: 'fourth' is neither a test .* nor a file here$"
+printf 'echo some words\nexit 1\n' >tests/d.sh
+runs 1 scripts/try src/two/b.c
+says '^some words$'
+printf 'build-*\ncalls\noutput\n' >.gitignore
+git init -q . && git add . && git -c user.name=x -c user.email=x commit -q -m x
+echo 'int x;' | tee src/one/a.c >src/three/c.c
+runs 0 scripts/try
+says '^try: only scripts/check tests src/three/c.c$'
+says '^try: first$'
+git add . && git -c user.name=x -c user.email=x commit -q -m x
+runs 2 scripts/try
+ends '^try: git says that nothing is changed; name a test or a file$'
+rm -rf .git .gitignore src calls
+
 # Set-up waits while another process holds apt's lock, and fails at once for any other reason.
 cp "$source/scripts/setup" scripts/
 pretend tools/sleep 'echo waited >>waits'

@@ -4,7 +4,7 @@
 set -u
 export LC_ALL=C
 softmma=$(realpath "${1:?usage: cluster.sh SOFTMMA MODULE-FOLDER}")
-modules=$(realpath "${2:?usage: cluster.sh SOFTMMA MODULE-FOLDER}")
+modules=$(realpath "${2:?usage: cluster.sh SOFTMMA MODULE-FOLDER}") faults=$modules/faults.so
 source_directory=$(realpath "$(dirname "$0")/..")
 
 skip() {
@@ -20,7 +20,7 @@ source "$source_directory/tests/judging.sh"
 
 # ---- Two machines ----
 
-here=smma-$$-a there=smma-$$-b
+here=smma-${work##*.}-a there=smma-${work##*.}-b
 remove() {
   ip netns del "$here" 2>/dev/null
   ip netns del "$there" 2>/dev/null
@@ -42,11 +42,12 @@ cat >agent <<END
 shift
 exec ip netns exec $there sh -c "\$*"
 END
-# A rank, which leaves its number's process and may be given its own first argument.
+# A rank, which leaves its number's process, may be given its own first argument, and stop itself when a file is complete.
 cat >rank <<'END'
 #!/bin/sh
 echo $$ >pid.$OMPI_COMM_WORLD_RANK
 [ "$OWN" != "$OMPI_COMM_WORLD_RANK" ] || OTHER=1
+[ "$STOPS" != "$OMPI_COMM_WORLD_RANK" ] || export LD_PRELOAD="$FAULTS" SIGNAL=19 COMPLETE=.shard-3-of-4
 exec "$SOFTMMA" "$@" ${OTHER:+${MORE:--C none.npy}}
 END
 chmod +x agent rank
@@ -55,8 +56,10 @@ chmod +x agent rank
 ranks() {
   local count=$1
   shift
-  SOFTMMA=$softmma OMP_NUM_THREADS=1 OWN=${OWN-none} MORE=${MORE-} ip netns exec "$here" timeout 120 mpirun --allow-run-as-root -q -n "$count" \
-    --host 10.77.0.1:8,10.77.0.2:8 --map-by node --bind-to none -x SOFTMMA -x OMP_NUM_THREADS -x OWN -x MORE -x LC_ALL \
+  SOFTMMA=$softmma OMP_NUM_THREADS=1 OWN=${OWN-none} MORE=${MORE-} STOPS=${STOPS-none} FAULTS=$faults \
+    ip netns exec "$here" timeout 900 \
+    mpirun --allow-run-as-root -q -n "$count" \
+    --host 10.77.0.1:8,10.77.0.2:8 --map-by node --bind-to none -x SOFTMMA -x OMP_NUM_THREADS -x OWN -x MORE -x STOPS -x FAULTS -x LC_ALL \
     --mca plm_rsh_agent "$work/agent" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 \
     --mca oob_tcp_if_include 10.77.0.0/24 "$work/rank" "$@" >in/stdout 2>in/stderr </dev/null
 }
@@ -92,13 +95,10 @@ check "the ranks there have sent bytes over the wire: $sent" [ "$sent" -gt 10000
 check 'a whole that is there is printed' in_ranks 1 3 "${campaign[@]}" --resume ranks-4.json
 check 'a whole that is there: the same output' same in/stdout whole.out
 
-# A rank is lost, and its work goes on where it was.
+# A rank is lost, and its work goes on where it was. It stops itself first, so that it is not at the end yet.
 long=(campaign --unit model --on A100 --instr mma.m16n8k16.f32.f16.f16.f32 --rows 4000000)
-in_ranks 0 4 "${long[@]}" --resume long.json &
-for ((wait = 0; wait < 300; wait++)); do
-  [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] && break
-  sleep 0.02
-done
+STOPS=2 in_ranks 0 4 "${long[@]}" --resume long.json &
+until [ "$(find . -name 'long.json.shard-*-of-4' -size +0 | wc -l)" = 4 ] || ! kill -0 $! 2>in/kill; do sleep 0.05; done
 kill -KILL "$(cat pid.2)"
 wait $!
 check 'a lost rank ends all' [ ! -e long.json ]

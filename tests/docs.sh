@@ -2,10 +2,13 @@
 # The documentation's sessions give what it shows: every command behind "$ " in a ```console or an indented block of the
 # named Markdown files. Usage, from the top of the source: docs.sh BUILD_DIRECTORY FILE...
 # README.md among them has at most 700 words: it leads to the rest.
+# What a session writes to /tmp is in a folder of this run there.
 # A shown line that ends with "..." stands for any line that begins so; stderr comes first, as in a pipe.
 set -u
 PATH=$1/bin:$PATH
 shift
+folder=$(mktemp -d /tmp/docs.XXXXXX)
+trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 command='' at=''
 expected=()
 
@@ -20,7 +23,7 @@ finish_command() {
     [ -z "${expected[last]}" ] || break
     unset "expected[last]" # blank lines behind a block
   done
-  mapfile -t got < <(bash -c "$command" 2>&1)
+  mapfile -t got < <(bash -c "${command//"/tmp/"/"$folder/"}" 2>&1 | sed "s|$folder/|/tmp/|g")
   [ ${#got[@]} -eq ${#expected[@]} ] || same=0
   for i in "${!expected[@]}"; do same_line "${expected[i]}" "${got[i]-}" || same=0; done
   if [ $same = 1 ]; then

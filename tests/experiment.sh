@@ -49,15 +49,9 @@ fi
 part=accumulation.csv.part
 again=(experiment accumulation --small --threads 1 --no-plot)
 "$softmma" experiment accumulation --set side=3 --threads 1 --no-plot >in/stdout 2>in/stderr &
-run=$!
-for _ in $(seq 600); do
-  cells=$(grep -c '^# cell' $part 2>in/grep)
-  [ "${cells:-0}" -ge 3 ] && break
-  sleep 0.05
-done
-kill -TERM $run # a shell makes those in the background ignore SIGINT
-wait $run
-check 'interrupted' test $? -eq 2
+# shellcheck disable=SC2016  # evaluated again and again
+three_cells='[ "$(grep -c "^# cell" $part 2>in/grep)" -ge 3 ] 2>in/test' # while the file is not there, no number
+check 'interrupted' ended_after "$three_cells" $! 2
 check 'says where to go on' grep -q '^softmma: interrupted; the same command goes on from ./acc' in/stderr
 check 'no result yet' test ! -e accumulation.csv
 check 'ends with a whole cell' grep -q '^# cell' <(tail -n 1 $part)

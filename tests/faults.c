@@ -1,4 +1,5 @@
-/* Preloaded by faults.sh: allocation FAIL_AT fails, or signal SIGNAL arrives in the call of open or rename number AT. */
+/* Preloaded by faults.sh, kill.sh and cluster.sh: allocation FAIL_AT fails, or signal SIGNAL arrives before call number AT
+   of a function that handles files, or when a file has come to be whose name ends with COMPLETE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static long number_of(const char *variable) {
   const char *text = getenv(variable);
@@ -24,23 +27,59 @@ void *malloc(size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_ma
 void *calloc(size_t count, size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return is_due() ? (errno = ENOMEM, NULL) : __libc_realloc(old, size); }
 
+/* Before each call of a function that makes, fills, renames or removes a file. */
 static void signal_when_due(void) {
   static long count;
   if (++count == number_of("AT")) raise((int)number_of("SIGNAL"));
 }
 
+#define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+
 int open(const char *path, int flags, ...) {
-  int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
   va_list arguments;
   va_start(arguments, flags);
-  const int descriptor = next(path, flags, flags & O_CREAT ? va_arg(arguments, int) : 0);
+  const int mode = flags & O_CREAT ? va_arg(arguments, int) : 0;
   va_end(arguments);
+  signal_when_due();
+  const int descriptor = NEXT(open)(path, flags, mode);
   signal_when_due();
   return descriptor;
 }
 
 int rename(const char *from, const char *to) {
-  int (*next)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+  const char *end = getenv("COMPLETE");
   signal_when_due();
-  return next(from, to);
+  const int status = NEXT(rename)(from, to);
+  if (end && strlen(to) >= strlen(end) && strcmp(to + strlen(to) - strlen(end), end) == 0) raise((int)number_of("SIGNAL"));
+  return status;
+}
+
+int unlink(const char *path) {
+  signal_when_due();
+  return NEXT(unlink)(path);
+}
+
+int fsync(int descriptor) {
+  signal_when_due();
+  return NEXT(fsync)(descriptor);
+}
+
+int ftruncate(int descriptor, off_t size) {
+  signal_when_due();
+  return NEXT(ftruncate)(descriptor, size);
+}
+
+int fflush(FILE *stream) {
+  signal_when_due();
+  return NEXT(fflush)(stream);
+}
+
+int fclose(FILE *stream) {
+  signal_when_due();
+  return NEXT(fclose)(stream);
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *stream) {
+  signal_when_due();
+  return NEXT(fwrite)(bytes, size, count, stream);
 }

@@ -1,8 +1,8 @@
 /* Plug-ins that do what none should. The argument says what: "never": run never
    returns; "exit", "abort", "crash": the process ends in the row whose c is `mark`; "together": when asked for more
    than one row; "open", "computes": the process ends there; "close": it never ends there; "behind", "operands": writes
-   where it may not; "prints": endless output; "children": leaves a process behind and never returns. Without argument
-   it returns c. */
+   where it may not; "prints": endless output; "children": leaves a process behind and never returns. Those that never
+   return or close say "ready" on standard error first. Without argument it returns c. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +18,11 @@ static const uint32_t mark = 0xc9800000;
 
 static bool is(const void *unit, const char *how) { return strcmp(unit, how) == 0; }
 
+static void wait_for_ever(void) {
+  fprintf(stderr, "ready\n");
+  for (;;) pause();
+}
+
 static int hostile_open(const char *arguments, void **unit, char *message, size_t size) {
   (void)message, (void)size;
   *unit = strdup(arguments ? arguments : "");
@@ -26,7 +31,7 @@ static int hostile_open(const char *arguments, void **unit, char *message, size_
 }
 
 static void hostile_close(void *unit) {
-  while (is(unit, "close")) pause();
+  if (is(unit, "close")) wait_for_ever();
   free(unit);
 }
 
@@ -53,7 +58,7 @@ static int hostile_run(void *unit, const smma_instruction_info *i, const smma_ba
   uint32_t *d = batch->d;
   (void)i, (void)message, (void)size;
   if (is(unit, "children")) start_child();
-  while (is(unit, "never") || is(unit, "children")) pause();
+  if (is(unit, "never") || is(unit, "children")) wait_for_ever();
   while (is(unit, "prints") && nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL) == 0)
     printf("There is more to say.\n"), fflush(stdout);
   if (is(unit, "together") && batch->rows > 1) abort();

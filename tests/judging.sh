@@ -70,6 +70,15 @@ fails() {
   fi
 }
 
+# ended_after COMMAND PROCESS STATUS: ends a background process by SIGTERM as soon as the command, a test of what the
+# process has written, succeeds. Reports whether the process ended with the status.
+ended_after() {
+  until eval "$1" || ! kill -0 "$2" 2>in/kill; do sleep 0.05; done
+  kill -TERM "$2" 2>in/kill
+  wait "$2"
+  [ $? -eq "$3" ]
+}
+
 # cpu_computes INSTRUCTION: whether this CPU has an instruction of x86, which the unit x86 needs; if not, says loudly what
 # is skipped. Every test that needs the unit asks here.
 cpu_computes() {

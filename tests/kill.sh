@@ -1,94 +1,75 @@
 #!/usr/bin/env bash
-# A command that is killed leaves the old file or the new one, and goes on to the same bytes. 200 kills at random
-# moments, or KILLS. Usage: kill.sh SOFTMMA
+# A command that is killed leaves the old file or the new one, and goes on to the same bytes. It is killed before each call
+# of a function that handles files, one after the other. Usage: kill.sh SOFTMMA FAULTS.so
 set -u
-export LC_ALL=C
-softmma=$(realpath "${1:?usage: kill.sh SOFTMMA}")
+export LC_ALL=C OMP_NUM_THREADS=1
+softmma=$(realpath "${1:?usage: kill.sh SOFTMMA FAULTS.so}") faults=$(realpath "${2:?usage: kill.sh SOFTMMA FAULTS.so}")
 source_directory=$(realpath "$(dirname "$0")/..")
 data=$source_directory/examples/data
 # shellcheck source=tests/judging.sh
 source "$source_directory/tests/judging.sh"
-kills=${KILLS:-200}
-seed=${SEED:-$$}
-RANDOM=$seed
-echo "SEED=$seed KILLS=$kills"
 
-# Microseconds.
-now() { echo "${EPOCHREALTIME/./}"; }
-
-# times ARGUMENT...: how long the command takes, in $duration.
-times() {
-  local start
-  start=$(now)
-  runs 0 "$@" || fail 'a whole run' "softmma $*: $(head -c 400 in/stderr)"
-  duration=$(($(now) - start))
-}
-
-# killed ARGUMENT...: runs softmma and kills it between its start and a little behind its end; whether that was
-# before its end.
+# killed AT ARGUMENT...: runs softmma and kills it in call AT; whether there was such a call.
 killed() {
-  local moment=$((RANDOM * duration * 11 / 10 / 32768)) process
-  "$softmma" "$@" >in/stdout 2>in/stderr </dev/null &
-  process=$!
-  sleep $((moment / 1000000)).$(printf %06d $((moment % 1000000)))
-  kill -KILL $process 2>in/kill
-  { wait $process; } 2>in/wait
-  [ $? -eq 137 ]
+  local at=$1 status
+  shift
+  LD_PRELOAD=$faults SIGNAL=9 AT=$at "$softmma" "$@" >in/stdout 2>in/stderr </dev/null
+  status=$?
+  [ $status -eq 0 ] || [ $status -eq 137 ] || fail "$1, killed in call $at" "status $status: $(head -c 400 in/stderr)"
+  [ $status -eq 137 ]
 }
 
 same() { cmp -s "$1" "$2"; }
 # Reports and recordings say when they were made.
 same_but_for_date() { cmp -s <(grep -v -e '"date":' -e '^# recorded on' "$1") <(grep -v -e '"date":' -e '^# recorded on' "$2"); }
 
-# leaves_whole KILLS NAME COMPARISON FILE ARGUMENT...: the file is the old one or the new one.
+# leaves_whole NAME COMPARISON FILE ARGUMENT...: the file is the old one or the new one.
 leaves_whole() {
-  local kills=$1 name=$2 comparison=$3 file=$4 early=0 old=0 new=0
-  shift 4
-  times "$@"
+  local name=$1 comparison=$2 file=$3 old=0 new=0 at
+  shift 3
+  check "$name: a whole run" runs 0 "$@"
   mv "$file" new-file
   echo old >old-file
-  for _ in $(seq "$kills"); do
+  for ((at = 1; ; at++)); do
     cp old-file "$file"
-    killed "$@" && early=$((early + 1))
+    killed $at "$@" || break
     if same "$file" old-file; then
       old=$((old + 1))
     elif $comparison new-file "$file"; then
       new=$((new + 1))
     else
-      fail "$name" "neither the old file nor the new one"
+      fail "$name, killed in call $at" "neither the old file nor the new one"
       return
     fi
     rm -f ./*.tmp
-  done
-  check "$name: killed $early times, $old old files, $new new ones" [ $early -gt 0 ]
+  done 2>in/shell
+  check "$name: $old old files, $new new ones" [ $((old * new)) -gt 0 ]
 }
 
-# goes_on KILLS NAME COMPARISON FILE ARGUMENT...: each run goes on from what the last one left,
-# until one comes to its end; then from nothing.
+# goes_on NAME EVERY COMPARISON FILE ARGUMENT...: the next run goes on from what is left of one that was killed in call 1,
+# 1 + EVERY and so on, and has the same file.
 goes_on() {
-  local kills=$1 name=$2 comparison=$3 file=$4 early=0 ends=0
+  local name=$1 every=$2 comparison=$3 file=$4 at kills=0
   shift 4
-  times "$@"
+  check "$name: a whole run" runs 0 "$@"
   mv "$file" new-file
-  for _ in $(seq "$kills"); do
-    if killed "$@"; then
-      early=$((early + 1))
-    else
-      ends=$((ends + 1))
-      $comparison new-file "$file" || fail "$name" 'another file than that of a run that was not killed'
-      rm -f "$file"
+  for ((at = 1; ; at += every)); do
+    killed $at "$@" || break
+    kills=$((kills + 1))
+    if ! runs 0 "$@" || ! $comparison new-file "$file"; then
+      fail "$name, killed in call $at" "another file than that of a whole run: $(head -c 400 in/stderr)"
+      return
     fi
-  done
-  runs 0 "$@"
-  check "$name: killed $early times, $((ends + 1)) ends" $comparison new-file "$file"
-  check "$name: some were killed" [ $early -gt 0 ]
-  rm -f ./*.tmp
+    rm -f ./*.tmp "$file"
+  done 2>in/shell
+  check "$name: went on $kills times" [ $kills -gt 0 ]
+  rm -f "$file"
 }
 
 instruction=(--on V100 --instr HMMA.884.F32.F32)
-leaves_whole $((kills / 4)) gemm same D.npy gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy" -o D.npy
-leaves_whole $((kills / 4)) record same_but_for_date rows.txt record --unit model "${instruction[@]}" --rows 4000 -o rows.txt
-goes_on $((kills * 2 / 5)) experiment same accumulation.csv experiment accumulation --small --threads 1 --no-plot
-goes_on $((kills / 10)) campaign same_but_for_date state.json \
+leaves_whole gemm same D.npy gemm --on H100 --in f16 "$data/digits.npy" "$data/digits-axes.npy" -o D.npy
+leaves_whole record same_but_for_date rows.txt record --unit model "${instruction[@]}" --rows 4000 -o rows.txt
+goes_on experiment 1 same accumulation.csv experiment accumulation --small --no-plot
+goes_on campaign 7 same_but_for_date state.json \
   campaign --unit model "${instruction[@]}" --kind zeros --rows 140000 --resume state.json
 finish

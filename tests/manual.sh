@@ -15,7 +15,7 @@ kinds='random normal edge zeros tiny cancellation ill network schryer aimed'
 # ---- The manual page ----
 
 manual=$source_directory/docs/softmma.1
-commands=$("$softmma" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+commands=$("$softmma" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
 check 'commands are found' [ "$(wc -w <<<"$commands")" -gt 10 ]
 
 # options_of COMMAND: those that --help lists, "-o", "--output", one a line; with a '=' those that take a value

@@ -22,7 +22,7 @@ if command -v x86_64-w64-mingw32-gcc-posix >/dev/null; then
   built windows
   "$root/packaging/windows-program.sh" "$source-windows" "$source-windows/program.exe" >"$log" 2>&1 || fail windows
   export WINEPREFIX=$source/wine WINEDEBUG=-all
-  if timeout 120 wine cmd /c ver >"$log" 2>&1; then
+  if timeout 1200 wine cmd /c ver >"$log" 2>&1; then
     (cd "$root" && wine "$source-windows/program.exe" check --few 1 --outputs 20000 \
       --digests tests/kernel_digests.txt) >"$log" 2>&1 || fail 'Windows, under Wine'
     echo 'the library for Windows has the digests of every kernel under Wine'

@@ -58,12 +58,7 @@ check 'a recording with fewer rows: the same bytes' same merged.json recorded.js
 # A shard that was interrupted goes on.
 stopped=(--unit "$wrong:bit" "${ampere[@]}" --shard 2/2 --resume half.json)
 "$softmma" campaign "${stopped[@]}" --rows 1000000000 >in/stdout 2>in/stderr &
-for ((wait = 0; wait < 600; wait++)); do
-  [ -s half.json ] && break
-  sleep 0.05
-done
-kill -TERM $!
-wait $!
+check 'a shard, interrupted' ended_after '[ -s half.json ]' $! 2
 check 'an interrupted shard' grep -q '"complete": false' half.json
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 65536 --shard 1/2 --resume other.json
 sed -i '0,/"rows": 65536,/s//"rows": 1000000000,/' other.json

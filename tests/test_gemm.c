@@ -669,7 +669,7 @@ static void test_fork(void **state) {
   p.with.threads = 1;
   child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(600);
     _exit(smma_gemm(p.instruction, &p.with) == SMMA_OK ? 0 : 1);
   }
   assert_int_equal(waitpid(child, &status, 0), child);

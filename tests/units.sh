@@ -126,12 +126,7 @@ fails 'open questions of a failing unit' 'zero-sign: .*fell off the bus' \
 whole=$("$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 300000 | tail -n 1)
 # Behind the first batch, which stands in the file soon after.
 "$softmma" campaign --unit "$wrong:bit" "${ampere[@]}" --rows 1000000000 --resume state.json >in/stdout 2>in/stderr &
-for ((wait = 0; wait < 600; wait++)); do
-  [ -s state.json ] && break
-  sleep 0.1
-done
-kill -TERM $!
-wait $!
+check 'a campaign, interrupted' ended_after '[ -s state.json ]' $! 2
 check 'an interruption' grep -qE '^softmma: interrupted after [1-9][0-9]* rows; the same command goes on' in/stderr
 check 'leaves a report' grep -q '"complete": false' state.json
 runs 1 campaign --unit "$wrong:bit" "${ampere[@]}" --rows 131072 --resume short.json
@@ -235,6 +230,7 @@ bad 'a program whose results are wide' "123456789, is wider than the result's 32
 bad 'a program whose lines are long' 'longer than any result' 'head -c 1000 /dev/zero | tr "\0" 0'
 export SOFTMMA_PIPE_SECONDS=1
 bad 'a program that is stuck' 'took more than 1 s for a hundredth of a batch, after 0 of 10 results' 'sleep 100'
+SOFTMMA_PIPE_SECONDS=5 # of which the shell needs some to begin
 bad 'a program that does not end' 'closed its output after 0 of 10 results, but does not end' 'exec >&-; sleep 100'
 SOFTMMA_PIPE_SECONDS=soon
 bad 'an odd limit' "SOFTMMA_PIPE_SECONDS is 'soon'" cat

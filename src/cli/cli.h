@@ -25,7 +25,9 @@ extern const smma_command smma_commands[];
 extern const size_t smma_command_count;
 
 #define SMMA_COMMAND(name, ...) int smma_command_##name(int argc, const char **argv);
+#define SMMA_COMMAND_OF_TWO(one, two, ...) SMMA_COMMAND(one##_##two)
 #include "cli/command.def"
+#undef SMMA_COMMAND_OF_TWO
 #undef SMMA_COMMAND
 
 /* Prints "softmma: " and one line on stderr, control characters as '?'; returns SMMA_EXIT_FAILED. */

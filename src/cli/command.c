@@ -4,7 +4,9 @@
 
 const smma_command smma_commands[] = {
 #define SMMA_COMMAND(name, arguments, summary) {#name, arguments, summary, smma_command_##name},
+#define SMMA_COMMAND_OF_TWO(one, two, arguments, summary) {#one "-" #two, arguments, summary, smma_command_##one##_##two},
 #include "cli/command.def"
+#undef SMMA_COMMAND_OF_TWO
 #undef SMMA_COMMAND
 };
 const size_t smma_command_count = sizeof smma_commands / sizeof smma_commands[0];

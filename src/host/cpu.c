@@ -63,7 +63,19 @@ static int left_here(void) {
 
 bool smma_cpu_hides(smma_cpu_set set) { return set != SMMA_CPU_PORTABLE && (int)set > left_here(); }
 
-bool smma_cpu_has(smma_cpu_set set) { return is_there(set) && !smma_cpu_hides(set); }
+/* Returns a bit for each set that the CPU has and SOFTMMA_CPU leaves, found once: rows are made by functions that ask for
+   each, and CPUID takes microseconds on a virtual machine. Portable code's is always set. */
+static int sets_here(void) {
+  static atomic_int sets;
+  int found = atomic_load_explicit(&sets, memory_order_relaxed);
+  if (found) return found;
+  for (smma_cpu_set set = SMMA_CPU_PORTABLE; set <= SMMA_CPU_AVX512; set++)
+    if (is_there(set) && !smma_cpu_hides(set)) found |= 1 << set;
+  atomic_store_explicit(&sets, found, memory_order_relaxed);
+  return found;
+}
+
+bool smma_cpu_has(smma_cpu_set set) { return sets_here() >> set & 1; }
 
 const char *smma_cpu_complaint(void) {
   static char complaint[120];

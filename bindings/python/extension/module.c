@@ -79,6 +79,7 @@ static PyMethodDef functions[] = {
     {"probe", python_probe, METH_VARARGS, NULL},
     {"diff", python_diff, METH_VARARGS, NULL},
     {"equal", python_equal, METH_VARARGS, NULL},
+    {"self_test", python_self_test, METH_NOARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -29,6 +29,7 @@ from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
+from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
     ComparedUnit,
@@ -86,6 +87,7 @@ __all__ = [
     "Parting",
     "Plan",
     "Quantized",
+    "SelfTest",
     "Trace",
     "TracedTarget",
     "Tree",
@@ -111,6 +113,7 @@ __all__ = [
     "quantize",
     "round",
     "rows",
+    "self_test",
     "sparse_matmul",
     "trace",
     "tree",

@@ -178,6 +178,7 @@ def equal(
     seed: int,
     /,
 ) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
+def self_test() -> tuple[tuple[str, ...], int, int, int, int, list[str], str]: ...
 def infer(
     unit: Callable[..., ArrayLike] | str,
     instruction: object,

@@ -588,7 +588,7 @@ for _ in range(10):
     y = f(y, x)
 y.block_until_ready()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=1000, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,0 +1,54 @@
+/* The self-test: compares this build on this CPU with digests of products and with rows that hardware returned. Both
+   are compiled in. */
+#ifndef SMMA_SELFTEST_SELF_TEST_H
+#define SMMA_SELFTEST_SELF_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/error.h"
+#include "isa/instruction.h"
+
+enum { SMMA_SELF_TEST_KERNELS = 8 }; /* the most that a CPU has */
+
+/* An operation's digest, named by one of the instructions that compute it. */
+typedef struct {
+  const char *arch, *instruction;
+  uint64_t digest;
+} smma_self_test_digest;
+
+/* The expected results. */
+typedef struct {
+  const smma_self_test_digest *digest;
+  size_t digests;
+  const char *recorded; /* vector files of text, each ended by a form feed */
+  size_t length;
+} smma_self_test_data;
+
+extern const smma_self_test_data smma_self_test_shipped;
+
+/* Amounts of a run: operations, outputs, rows and differences. */
+typedef struct {
+  size_t kernels;
+  const char *kernel[SMMA_SELF_TEST_KERNELS];
+  size_t operations, recordings;    /* recordings: of an instruction on a device */
+  unsigned long long outputs, rows; /* by each kernel */
+  unsigned long long differences;   /* digests, and results of rows */
+} smma_self_test;
+
+/* Computes an operation's digest by a kernel. Operands are of every kind of generated rows; products have one and two
+   instructions along K, and many rows or a single one. Adds the number of outputs to `*outputs`. False without memory.
+ */
+bool smma_self_test_compute(const smma_instruction *instruction, const char *kernel, uint64_t *digest,
+                            unsigned long long *outputs);
+
+/* Compares every digest and row of the data with what each kernel of this CPU computes. `tell` receives a line for each
+   difference. Returns false with a message if it cannot be done, or was interrupted (smma_units_stop_when). */
+bool smma_self_test_run(const smma_self_test_data *data, void (*tell)(const char *line, void *context), void *context,
+                        smma_self_test *result, smma_error *error);
+
+/* Writes one line with the kernels and the amounts. */
+void smma_self_test_text(const smma_self_test *result, char *text, size_t size);
+
+#endif
