@@ -389,15 +389,19 @@ static void random_custom_units(void **state) {
 
 /* ---- Units that are not one alignment ---- */
 
-#define UNIT(steps)                                                                                               \
-  "{\"softmma-unit\": 1, \"name\": \"built\", \"algorithm\": \"composition\", \"k\": 16, \"a\": \"f16\", \"b\": " \
-  "\"f16\", "                                                                                                     \
+#define UNIT_OF(k, steps)                                                                 \
+  "{\"softmma-unit\": 1, \"name\": \"built\", \"algorithm\": \"composition\", \"k\": " #k \
+  ", \"a\": \"f16\", \"b\": "                                                             \
+  "\"f16\", "                                                                             \
   "\"d\": \"f32\", \"steps\": [" steps "]}"
+#define UNIT(steps) UNIT_OF(16, steps)
 #define GROUPS(bits, turn)                                                                             \
   "{\"take\": 4, \"turn\": " #turn ", \"window\": 16, \"join\": \"apart\", \"alignment_bits\": " #bits \
   ", \"output\": \"none\"}, "
 #define CHAIN(take, bits) \
   "{\"take\": " #take ", \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": " #bits ", \"output\": \"f32\"}"
+#define ALL(take, bits) \
+  "{\"take\": " #take ", \"join\": \"apart\", \"alignment_bits\": " #bits ", \"output\": \"none\"}, "
 #define CUT_PRODUCTS(bits) "{\"take\": 1, \"join\": \"apart\", \"alignment_bits\": " #bits ", \"output\": \"none\"}, "
 #define GUARD(bits, rounding)                                                                                    \
   "{\"take\": 16, \"join\": \"chain\", \"start\": \"c\", \"alignment_bits\": \"exact\", \"narrow_bits\": " #bits \
@@ -439,6 +443,9 @@ static const struct {
     {UNIT(GUARD(31, "toward-negative")), SMMA_PROBE_extra_bits, "8"},
     {UNIT(GUARD(26, "to-odd")), SMMA_PROBE_output_rounding, "to nearest, ties to even"},
     {UNIT(C_BRINGS_NONE(23)), SMMA_PROBE_c_joins, apart},
+    {UNIT_OF(3, ALL(3, 19) CHAIN(1, 19)), SMMA_PROBE_c_joins, apart},
+    {UNIT_OF(2, ALL(2, 12) CHAIN(1, 26)), SMMA_PROBE_c_joins, ""},
+    {UNIT_OF(2, ALL(2, 26) CHAIN(1, 13)), SMMA_PROBE_c_joins, apart},
     {UNIT(GROUPS(20, 4) CUT_PRODUCTS(22) CHAIN(4, 24)), SMMA_PROBE_first_sum, in_order},
 };
 

@@ -249,6 +249,7 @@ static bool tell_first_sum(smma_examination *x, smma_finding *f) {
   smma_stages stages = {.known = false};
   if (!x->left && x->first.fused && !x->first.exact && !ask_stages(x, &stages)) return false;
   x->first.c_is_apart = stages.c_is_apart;
+  x->first.c_may_be_apart = !stages.c_is_apart && (stages.c_counts_less || stages.c_may_be_apart);
   if (stages.uneven || (stages.known && stages.groups > 1 && stages.groups < x->first.products + x->first.has_c))
     return tell_stages(x, &stages, f);
   return tell_blocks(x, f);
@@ -387,6 +388,8 @@ bool smma_probe_c_joins(smma_examination *x, smma_finding *f) {
   if (x->subject.instruction->k == 1) return smma_cannot_tell(f, "there is one product: c joins it in any case");
   if (x->first.c_is_apart)
     return smma_tell(f, NULL, "with the sum of the first products, which are aligned without it");
+  if (x->first.c_may_be_apart)
+    return smma_cannot_tell(f, "results do not show whether the first products are aligned without it");
   if (x->first.has_c) return smma_tell(f, NULL, "with the first products");
   return smma_tell(f, NULL, "%s", x->c_is_late ? "after all products" : "after the first products");
 }
