@@ -52,11 +52,11 @@ static inline size_t deficit_column_block(size_t length) { return length * 5 + 5
 
 static size_t deficit_blocks(const smma_operation *o) { return (size_t)smma_blocks_per_step(o); }
 
-static size_t deficit_row_bytes(const smma_operation *o) {
+static inline size_t deficit_row_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_row_block((size_t)smma_block_of(o));
 }
 
-static size_t deficit_column_bytes(const smma_operation *o) {
+static inline size_t deficit_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_column_block((size_t)smma_block_of(o));
 }
 

@@ -128,8 +128,4 @@ static void integer_run(const smma_run *r) {
   }
 }
 
-static const smma_kernel_family integer_family = {
-    integer_takes,        INTEGER_COLUMNS, integer_bytes,          integer_bytes, integer_pack_rows,
-    integer_pack_columns, integer_run,     SMMA_MODE_NEAREST_EVEN, false,         false};
-
 #endif
