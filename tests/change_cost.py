@@ -38,7 +38,7 @@ MAKEFILE = """
 FLAGS = -std=c11 -O0 -g0 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -fopenmp -ffp-contract=off \\
   -Isrc -Iinclude -Itests -I{build}/generated -DCATALOGUE='"tests/catalogue.txt"' -DMANUAL='"docs/softmma.1"' \\
   $(shell pkg-config --cflags jansson popt)
-LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c))
+LIBRARY := $(patsubst %.c,%.o,$(wildcard src/isa/*.c src/api/*.c) src/host/evaluator.c)
 NEW := $(filter-out $(patsubst {source}/%,%,$(wildcard {source}/src/*/*.c)),$(wildcard src/*/*.c))
 COMMAND := $(patsubst %.c,%.o,$(sort $(NEW) $(wildcard src/probe/*.c src/campaign/*.c) src/cli/main.c \\
   src/cli/command.c src/cli/cmd_probe.c src/cli/cmd_diff.c src/experiment/experiment.c))

@@ -1233,4 +1233,13 @@ fails 'bench: a chart of data' '--chart: it shows products of normal data; leave
 fails 'bench: too many threads' '--threads: 100000 is not a number from 0 \(all cores\) to ' bench --threads 100000
 fails 'bench: no repetitions' '--repetitions: 0 is not a number from 1 to ' bench --repetitions 0
 
+# ---- What scripts/demo says to try ----
+
+mapfile -t tries < <(sed -n 's/^   softmma \(.*[^ ]\)   .*/\1/p' "$source_directory/scripts/demo")
+check 'demo: three commands to try' [ ${#tries[@]} -eq 3 ]
+for try in "${tries[@]}"; do
+  read -ra arguments <<<"$try"
+  check "demo: softmma $try" sh -c '"$@" >in/stdout 2>in/stderr || [ $? -eq 1 ]' sh "$softmma" "${arguments[@]}"
+done
+
 finish

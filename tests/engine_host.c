@@ -7,6 +7,7 @@
    N-th copy or start of a kernel since the variable was set; SOFTMMA_HOST_NO_F64=1 is a device without binary64;
    SOFTMMA_HOST_WRONG=N turns a bit of the N-th results that are read; SOFTMMA_HOST_NONE=1 has no device;
    SOFTMMA_HOST_ABORTS=1 ends the process that asks for devices. */
+#define SMMA_EVALUATOR static inline /* this module has nothing else of the library */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

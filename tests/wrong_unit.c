@@ -1,4 +1,5 @@
 /* Plug-ins that are wrong on purpose. The argument says how; it is one of those below. */
+#define SMMA_EVALUATOR static inline /* this module has nothing else of the library */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -126,7 +126,7 @@ int smma_command_coverage(int argc, const char **argv) {
   const char *gpu = NULL, *name = NULL, *unit_name = NULL, *kind_name = NULL, *path = NULL, *page = NULL;
   long long rows = DEFAULT_ROWS, seed = 0, tries = 0, most = 20;
   int json = 0;
-  run r = {.totals = {0, 0}};
+  run r = {.totals = {0}};
   smma_unit unit;
   smma_error error;
   const char **files;

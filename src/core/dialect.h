@@ -12,6 +12,7 @@ typedef uint uint32_t;
 typedef long int64_t;
 typedef ulong uint64_t;
 #define SMMA_CORE static inline
+#define SMMA_EVALUATOR SMMA_CORE
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return (int)clz(x); }
 SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return mul_hi(x, y); }
 
@@ -31,6 +32,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 #define SMMA_CORE static __host__ __device__ inline
+#define SMMA_EVALUATOR SMMA_CORE
 SMMA_CORE int smma_leading_zeros(uint64_t x) {
 #ifdef __CUDA_ARCH__
   return __clzll((long long)x);
@@ -51,6 +53,12 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
 #include <stdbool.h>
 #include <stdint.h>
 #define SMMA_CORE static inline
+/* How the evaluator's functions begin: it is compiled once, by host/evaluator.c, and called. A file that has a copy of
+   its own (a module, or one that watches sums) defines this before it includes the core. */
+#ifndef SMMA_EVALUATOR
+#define SMMA_EVALUATOR
+#define SMMA_EVALUATOR_IS_CALLED
+#endif
 /* 64 for zero. */
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
 /* The high 64 bits of the 128-bit product. */

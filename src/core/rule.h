@@ -234,52 +234,6 @@ SMMA_CORE smma_number smma_product_at(const smma_operation *o, smma_operands x, 
   return smma_product(x.a[k], x.b[k]);
 }
 
-/* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
-   their number, at most SMMA_MAXIMUM_K + 1. */
-SMMA_CORE int smma_fused_terms(const smma_operation *o, smma_operands x, int block, uint64_t accumulator,
-                               smma_number *term) {
-  const smma_algorithm algorithm = smma_algorithm_of(&o->rule);
-  int count, i;
-  if (algorithm == SMMA_GST_FDPA) {
-    int group = o->rule.with.gst_fdpa.group;
-    count = o->k / group;
-    for (i = 0; i < count; i++) {
-      int k = i * group, s = k / o->scale_block;
-      term[i] = smma_gst_fdpa_group(x.a + k, x.b + k, group, x.scale_a[s], x.scale_b[s]);
-    }
-  } else {
-    count = smma_block_of(o);
-    for (i = 0; i < count; i++) term[i] = smma_product_at(o, x, smma_product_index(o, block, i));
-  }
-  term[count] = smma_decode(smma_encoding_of(o->d), accumulator);
-  if (algorithm == SMMA_TR_FDPA || algorithm == SMMA_GTR_FDPA)
-    smma_tr_fdpa_overflow(&o->rule.with.tr_fdpa, term, count + 1);
-  if (algorithm == SMMA_C_FDPA) term[count] = smma_flush(smma_c_fdpa_subnormals(o->d), term[count]);
-  return count + 1;
-}
-
-/* The rounded sum of one block's terms; NaN for algorithms that do not fuse. */
-SMMA_CORE uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count) {
-  switch (smma_algorithm_of(r)) {
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_FP8_BY_FP16: return smma_t_fdpa_sum(&r->with.t_fdpa, r->nan, term, count);
-    case SMMA_GST_FDPA: return smma_t_fdpa_sum(&r->with.gst_fdpa.fused, r->nan, term, count);
-    case SMMA_E_FDPA: return smma_e_fdpa_sum(r->nan, term, count);
-    case SMMA_TR_FDPA: return smma_tr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
-    case SMMA_GTR_FDPA: return smma_gtr_fdpa_sum(&r->with.tr_fdpa, r->nan, term, count);
-    case SMMA_INTEGER: return smma_integer_sum(&r->with.integer, term, count);
-    case SMMA_C_FDPA: return smma_c_fdpa_sum(&r->with.c_fdpa, r->nan, term, count);
-    case SMMA_GD_FDPA: return smma_gd_fdpa_sum(&r->with.c_fdpa, r->nan, term, count);
-    case SMMA_G_FDPA: return smma_g_fdpa_sum(&r->with.g_fdpa, r->nan, term, count);
-    case SMMA_FMA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA:
-    case SMMA_COMPOSITION: break;
-  }
-  return smma_default_nan(smma_encoding_of(SMMA_F32));
-}
-
 /* x in another format, RNE; NaN is the unit's, or where a unit has several keeps its sign and, quiet, its payload. As
    it is in the same format. */
 SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_policy nan, uint64_t x) {
@@ -290,73 +244,9 @@ SMMA_CORE uint64_t smma_reformat(smma_format from, smma_format to, smma_nan_poli
   return smma_encode_number(f, number, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
-/* A chain of fused sums: each block's result is the next one's c. */
-SMMA_CORE uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator) {
-  smma_number term[SMMA_MAXIMUM_K + 1];
-  int blocks = smma_blocks_per_step(o), block;
-  for (block = 0; block < blocks; block++) {
-    int count = smma_fused_terms(o, x, block, accumulator, term);
-    accumulator = smma_fused_sum(&o->rule, term, count);
-  }
-  return accumulator;
-}
-
-SMMA_CORE uint64_t smma_fma_chain(const smma_operation *o, smma_operands x, uint64_t d) {
-  smma_encoding f = smma_encoding_of(o->d);
-  int k;
-  for (k = 0; k < o->k; k++)
-    d = smma_ieee_fma_in(f, o->rule.nan, o->rule.with.fma.rounding, x.a[k], x.b[k], smma_decode(f, d));
-  return d;
-}
-
-/* G-FDPA, with c in the format of d. */
-SMMA_CORE uint64_t smma_g_fdpa_dot(const smma_operation *o, smma_operands x, uint64_t c) {
-  const smma_g_fdpa *p = &o->rule.with.g_fdpa;
-  smma_encoding f = smma_encoding_of(o->d);
-  c = smma_flush_encoding(p->subnormal_inputs, f, c);
-  if (p->c_joins == SMMA_C_JOINS_FIRST) return smma_fused_chain(o, x, c);
-  return smma_g_fdpa_add_c(p, f, o->rule.nan, smma_fused_chain(o, x, 0), c);
-}
-
-/* A composition, with c in the format of d. */
-SMMA_CORE uint64_t smma_composition_dot(const smma_operation *o, smma_operands x, uint64_t c) {
-  const smma_composition *p = &o->rule.with.composition;
-  const smma_node addend = smma_node_of(smma_flush(p->subnormal_c, smma_decode(smma_encoding_of(o->d), c)), c);
-  smma_node node[SMMA_MAXIMUM_K];
-  int count = o->k, step, i;
-  for (i = 0; i < count; i++) node[i] = smma_composition_product(p, x.a[i], x.b[i]);
-  for (step = 0; step <= p->steps; step++) {
-    if (step > 0) count = smma_take_step(&p->step[step - 1], o->rule.nan, o->d, addend, node, count);
-    if (step == p->scaled_step) smma_scale_nodes(node, count, o->k, o->scale_block, x.scale_a, x.scale_b);
-  }
-  return node[0].code;
-}
-
 /* c in the format of d. */
 SMMA_CORE uint64_t smma_widen_c(const smma_operation *o, uint64_t c) {
   return smma_reformat(o->c, o->d, o->rule.nan, c);
-}
-
-/* The rule, with c in the format of d. */
-SMMA_CORE uint64_t smma_rule_dot(const smma_operation *o, smma_operands x, uint64_t c) {
-  switch (smma_algorithm_of(&o->rule)) {
-    case SMMA_FMA: return smma_fma_chain(o, x, c);
-    case SMMA_FTZ_ADDMUL: return smma_ftz_addmul_dot(&o->rule.with.ftz_addmul, x.a, x.b, o->k, c);
-    case SMMA_FTZ_FMA: return smma_ftz_fma_dot(x.a, x.b, o->k, c);
-    case SMMA_FP8_BY_FP16: return smma_ieee_add(smma_encoding_of(o->d), o->rule.nan, smma_fused_chain(o, x, 0), c);
-    case SMMA_G_FDPA: return smma_g_fdpa_dot(o, x, c);
-    case SMMA_COMPOSITION: return smma_composition_dot(o, x, c);
-    case SMMA_T_FDPA:
-    case SMMA_ST_FDPA:
-    case SMMA_GST_FDPA:
-    case SMMA_E_FDPA:
-    case SMMA_TR_FDPA:
-    case SMMA_GTR_FDPA:
-    case SMMA_INTEGER:
-    case SMMA_C_FDPA:
-    case SMMA_GD_FDPA: break;
-  }
-  return smma_fused_chain(o, x, c);
 }
 
 /* A rule's result as the unit returns it: a sum that overflowed to the NaN of a format without infinity has a sign,
@@ -367,9 +257,24 @@ SMMA_CORE uint64_t smma_returned(const smma_operation *o, uint64_t d) {
   return smma_decode(f, d).kind == SMMA_NAN ? smma_nan_of(f, o->rule.nan) : d;
 }
 
+/* ---- The evaluator: what is long, and so compiled once on the host (dialect.h) ---- */
+
+/* The terms of one block of a fused algorithm: products (or scaled group sums), then the accumulator. Returns
+   their number, at most SMMA_MAXIMUM_K + 1. */
+SMMA_EVALUATOR int smma_fused_terms(const smma_operation *o, smma_operands x, int block, uint64_t accumulator,
+                                    smma_number *term);
+
+/* The rounded sum of one block's terms; NaN for algorithms that do not fuse. */
+SMMA_EVALUATOR uint64_t smma_fused_sum(const smma_rule *r, const smma_number *term, int count);
+
+/* A chain of fused sums: each block's result is the next one's c. */
+SMMA_EVALUATOR uint64_t smma_fused_chain(const smma_operation *o, smma_operands x, uint64_t accumulator);
+
 /* d = f(c, a, b): one dot-product-add. c and d are encodings. */
-SMMA_CORE uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c) {
-  return smma_returned(o, smma_rule_dot(o, x, smma_widen_c(o, c)));
-}
+SMMA_EVALUATOR uint64_t smma_dot_add(const smma_operation *o, smma_operands x, uint64_t c);
+
+#ifndef SMMA_EVALUATOR_IS_CALLED
+#include "evaluate.inc"
+#endif
 
 #endif

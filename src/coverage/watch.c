@@ -1,6 +1,7 @@
 /* A row computed with an eye on every sum: what the core's composition does, told as events. */
 
-/* Before the core is included, so that it tells of its sums here. */
+/* Before the core is included, so that it tells of its sums here, in a copy of its own. */
+#define SMMA_EVALUATOR static inline
 static void watch_sum(const void *step, const void *term, int count, const void *sum);
 static void watch_cut_sum(const void *sum);
 #define SMMA_WATCH_SUM(step, term, count, sum) watch_sum(step, term, count, &(sum))

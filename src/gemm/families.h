@@ -1,55 +1,33 @@
-/* Every family on the words of SMMA_WORDS, and the lanes; the kernel's file defines smma_kernel_NAME with them. */
+/* The families and lanes of one instruction set. Every file family/NAME.c and lanes/NAME.c is compiled once for each
+   instruction set, on the words of SMMA_WORDS; kernel_NAME.c makes smma_kernel_NAME of them. */
 #ifndef SMMA_GEMM_FAMILIES_H
 #define SMMA_GEMM_FAMILIES_H
 
-#include "gemm/family/c_fdpa.h"
-#include "gemm/family/chains.h"
-#include "gemm/family/e_fdpa.h"
-#include "gemm/family/fma.h"
-#include "gemm/family/fp8_by_f16.h"
-#include "gemm/family/ftz.h"
-#include "gemm/family/gst_fdpa.h"
-#include "gemm/family/integer.h"
-#include "gemm/family/pairs.h"
-#include "gemm/family/small.h"
-#include "gemm/family/t_fdpa.h"
-#include "gemm/family/t_fdpa_few.h"
-#include "gemm/family/t_fdpa_narrow.h"
-#include "gemm/family/tr_fdpa.h"
-#include "gemm/lanes/lanes.h"
-#include "gemm/lanes/row.h"
+#include "gemm/family/words.h"
 
-static const smma_kernel_family *const families[] = {&t_fdpa_family,
-                                                     &t_fdpa_narrow_family,
-                                                     &fp8_by_f16_family,
-                                                     &tr_fdpa_family,
-                                                     &fma_f32_family,
-                                                     &fma_f64_family,
-                                                     &fma_f64_zero_family,
-                                                     &fma_f64_down_family,
-                                                     &fma_f64_up_family,
-                                                     &ftz_addmul_family,
-                                                     &ftz_fma_family,
-                                                     &gst_fdpa_family,
-                                                     &e_fdpa_family,
-                                                     &integer_family,
-                                                     &c_fdpa_family,
-                                                     &pairs_odd_family,
-                                                     &pairs_family,
-                                                     &pairs_f64_family,
-                                                     &chains_family,
-                                                     NULL};
+extern const smma_kernel_family SMMA_OF_KERNEL(c_fdpa), SMMA_OF_KERNEL(chains), SMMA_OF_KERNEL(e_fdpa),
+    SMMA_OF_KERNEL(fma_f32), SMMA_OF_KERNEL(fma_f64), SMMA_OF_KERNEL(fma_f64_down), SMMA_OF_KERNEL(fma_f64_up),
+    SMMA_OF_KERNEL(fma_f64_zero), SMMA_OF_KERNEL(fp8_by_f16), SMMA_OF_KERNEL(ftz_addmul), SMMA_OF_KERNEL(ftz_fma),
+    SMMA_OF_KERNEL(gst_fdpa), SMMA_OF_KERNEL(integer), SMMA_OF_KERNEL(pairs), SMMA_OF_KERNEL(pairs_f64),
+    SMMA_OF_KERNEL(pairs_odd), SMMA_OF_KERNEL(small_t), SMMA_OF_KERNEL(small_tr), SMMA_OF_KERNEL(t_fdpa),
+    SMMA_OF_KERNEL(t_fdpa_few), SMMA_OF_KERNEL(t_fdpa_narrow), SMMA_OF_KERNEL(tr_fdpa);
+smma_lane_function SMMA_OF_KERNEL(lanes);
+smma_row_function SMMA_OF_KERNEL(row);
 
-static const smma_kernel_family *const few_families[] = {&t_fdpa_few_family, NULL};
+/* The first family that takes an operation computes it. */
+static const smma_kernel_family *const families[] = {&SMMA_OF_KERNEL(t_fdpa),       &SMMA_OF_KERNEL(t_fdpa_narrow),
+                                                     &SMMA_OF_KERNEL(fp8_by_f16),   &SMMA_OF_KERNEL(tr_fdpa),
+                                                     &SMMA_OF_KERNEL(fma_f32),      &SMMA_OF_KERNEL(fma_f64),
+                                                     &SMMA_OF_KERNEL(fma_f64_zero), &SMMA_OF_KERNEL(fma_f64_down),
+                                                     &SMMA_OF_KERNEL(fma_f64_up),   &SMMA_OF_KERNEL(ftz_addmul),
+                                                     &SMMA_OF_KERNEL(ftz_fma),      &SMMA_OF_KERNEL(gst_fdpa),
+                                                     &SMMA_OF_KERNEL(e_fdpa),       &SMMA_OF_KERNEL(integer),
+                                                     &SMMA_OF_KERNEL(c_fdpa),       &SMMA_OF_KERNEL(pairs_odd),
+                                                     &SMMA_OF_KERNEL(pairs),        &SMMA_OF_KERNEL(pairs_f64),
+                                                     &SMMA_OF_KERNEL(chains),       NULL};
 
-static const smma_kernel_family *const small_families[] = {&small_t_family, &small_tr_family, NULL};
-
-static uint32_t compute_lanes(const smma_lane_task *task, smma_lanes *lanes) {
-  return lane_compute(task, lanes, SMMA_LANES);
-}
-
-static uint32_t compute_row(const smma_operation *operation, const void *a, const void *b, uint32_t c) {
-  return lane_row(operation, a, b, c);
-}
+/* Those for at most SMMA_FEW_ROWS rows, and for products of which packing is most of the work. */
+static const smma_kernel_family *const few_families[] = {&SMMA_OF_KERNEL(t_fdpa_few), NULL};
+static const smma_kernel_family *const small_families[] = {&SMMA_OF_KERNEL(small_t), &SMMA_OF_KERNEL(small_tr), NULL};
 
 #endif

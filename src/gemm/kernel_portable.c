@@ -1,10 +1,9 @@
 #include <float.h>
 
-#define SMMA_WORDS "gemm/simd/portable.h"
 #include "gemm/families.h"
 
 /* Bytes of a lane go from low to high, and binary32 arithmetic is no wider than that. */
 static bool usable(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && FLT_EVAL_METHOD == 0; }
 
-const smma_kernel smma_kernel_portable = {"portable",     usable,        families,   few_families,
-                                          small_families, compute_lanes, compute_row};
+const smma_kernel smma_kernel_portable = {
+    "portable", usable, families, few_families, small_families, SMMA_OF_KERNEL(lanes), SMMA_OF_KERNEL(row)};

@@ -1,9 +1,10 @@
 /* From the caller's matrices to arrays that kernels read: encodings in order of use, then values and exponents.
-   Included by the kernels, so that every instruction set compiles it for itself. */
+   Every instruction set compiles it for itself. */
 #ifndef SMMA_GEMM_PACK_H
 #define SMMA_GEMM_PACK_H
 
 #include "gemm/element.h"
+#include "gemm/family/words.h"
 #include "gemm/kernel.h"
 #include "host/load.h"
 
@@ -32,68 +33,9 @@ static inline __attribute__((always_inline)) void smma_ask_ahead(const smma_view
     for (size_t at = 0; at < width; at += 64) __builtin_prefetch((const void *)(ahead + i * step + at), 0, 2);
 }
 
-/* `bytes` and `vectors`, the fetch's, are constants where this is inlined. */
-static inline __attribute__((always_inline)) void smma_fetch_as(const smma_fetch *f, size_t bytes, size_t vectors,
-                                                                const size_t *k, size_t present, uint32_t *code) {
-  const smma_view *x = f->view;
-  const unsigned char *from = (const unsigned char *)x->data;
-  if (present) from += smma_element(x, f->first, x->k) * bytes;
-  for (int i = 0; i < f->length; i++) {
-    uint32_t *restrict out = code + (size_t)i * vectors;
-    const unsigned char *line = k[i] < x->count ? from + (k[i] - x->k) * x->k_step * bytes : from;
-    const size_t there = k[i] < x->count ? present : 0;
-    if (x->line_step == 1) smma_ask_ahead(x, line, 1, 0, vectors * bytes);
-    if (there == vectors && x->line_step == 1) {
-      for (size_t v = 0; v < vectors; v++) out[v] = (uint32_t)smma_load(bytes, line, v);
-    } else {
-      memset(out, 0, vectors * sizeof *out);
-      for (size_t v = 0; v < there; v++) out[v] = (uint32_t)smma_load(bytes, line, v * x->line_step);
-    }
-  }
-}
-
-static inline __attribute__((always_inline)) void smma_fetch_vectors(const smma_fetch *f, size_t bytes, const size_t *k,
-                                                                     size_t present, uint32_t *code) {
-  switch (f->vectors) {
-    case 64: smma_fetch_as(f, bytes, 64, k, present, code); break;
-    case 32: smma_fetch_as(f, bytes, 32, k, present, code); break;
-    case 16: smma_fetch_as(f, bytes, 16, k, present, code); break;
-    default: smma_fetch_as(f, bytes, f->vectors, k, present, code); break;
-  }
-}
-
-/* The view's factor, but not on what lies behind it: that is +0, whatever the factor's sign. */
-static inline void smma_scale_codes(const smma_fetch *f, const size_t *k, size_t present, uint32_t *code) {
-  const smma_view *x = f->view;
-  for (int i = 0; i < f->length; i++)
-    for (size_t v = 0; k[i] < x->count && v < present; v++) {
-      uint32_t *element = &code[(size_t)i * f->vectors + v];
-      *element = (uint32_t)smma_scaled(x->format, *element, x->factor);
-    }
-}
-
-/* Where along K the fetch's products are. */
-static inline void smma_fetch_indices(const smma_fetch *f, size_t *k) {
-  const smma_operation *o = &f->multiplier->operation;
-  const size_t first = f->step * (size_t)o->k;
-  const bool dealt = f->length == smma_block_of(o) && smma_dealt_products(o) != f->length;
-  const int block = f->length == smma_block_of(o) ? smma_block_in_order(o, f->block) : f->block;
-  for (int i = 0; i < f->length; i++)
-    k[i] = first + (size_t)(dealt ? smma_product_index(o, f->block, i) : block * f->length + i);
-}
-
-/* +0 behind the matrix. Formats of at most 32 bits. */
-static inline void smma_fetch_codes(const smma_fetch *f, uint32_t *code) {
-  const smma_view *x = f->view;
-  size_t present = smma_lines_present(x, f->first, f->vectors), k[SMMA_MOST_PRODUCTS];
-  smma_fetch_indices(f, k);
-  switch (smma_container_bytes(smma_encoding_of(x->format))) {
-    case 1: smma_fetch_vectors(f, 1, k, present, code); break;
-    case 2: smma_fetch_vectors(f, 2, k, present, code); break;
-    default: smma_fetch_vectors(f, 4, k, present, code); break;
-  }
-  if (x->factor != 1) smma_scale_codes(f, k, present, code);
-}
+/* Fetches the encodings: +0 behind the matrix. Formats of at most 32 bits. */
+#define smma_fetch_codes SMMA_OF_KERNEL(fetch_codes)
+void smma_fetch_codes(const smma_fetch *f, uint32_t *code);
 
 /* 2^exponent as binary32 (binary64), for normal results. */
 static inline float smma_power_of_two(int exponent) {

@@ -399,15 +399,4 @@ static void c_fdpa_run(const smma_run *r) {
   run[kind][2 * deficit_is_wide(o) + (o->d != SMMA_F32)](r);
 }
 
-static const smma_kernel_family c_fdpa_family = {c_fdpa_takes,
-                                                 PANEL,
-                                                 deficit_row_bytes,
-                                                 deficit_column_bytes,
-                                                 c_fdpa_pack_rows,
-                                                 tr_pack_columns,
-                                                 c_fdpa_run,
-                                                 SMMA_MODE_NEAREST_EVEN,
-                                                 false,
-                                                 false};
-
 #endif

@@ -103,15 +103,4 @@ static bool chains_takes(const smma_operation *o) {
          of_factors == (is_f16 ? SMMA_SUBNORMALS_KEPT : SMMA_SUBNORMALS_TO_SIGNED_ZERO);
 }
 
-static const smma_kernel_family chains_family = {chains_takes,
-                                                 CHAINS_COLUMNS,
-                                                 fma_f32_bytes,
-                                                 fma_f32_bytes,
-                                                 chains_pack_rows,
-                                                 chains_pack_columns,
-                                                 chains_run,
-                                                 FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST_EVEN,
-                                                 true,
-                                                 false};
-
 #endif

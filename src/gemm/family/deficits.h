@@ -36,7 +36,7 @@ static smma_encoding deficit_encoding(const smma_operation *o, smma_format forma
 static int deficit_greatest_field(smma_encoding e) { return (1 << e.exponent_bits) - 1; }
 
 /* The exponent of a product whose deficits and bases are 0. */
-static int deficit_top(const smma_operation *o) {
+static inline int deficit_top(const smma_operation *o) {
   const smma_encoding a = deficit_encoding(o, o->a), b = deficit_encoding(o, o->b);
   if (deficit_is_wide(o)) return 0;
   return deficit_greatest_field(a) - a.bias + deficit_greatest_field(b) - b.bias;
@@ -52,11 +52,11 @@ static inline size_t deficit_column_block(size_t length) { return length * 5 + 5
 
 static size_t deficit_blocks(const smma_operation *o) { return (size_t)smma_blocks_per_step(o); }
 
-static size_t deficit_row_bytes(const smma_operation *o) {
+static inline size_t deficit_row_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_row_block((size_t)smma_block_of(o));
 }
 
-static size_t deficit_column_bytes(const smma_operation *o) {
+static inline size_t deficit_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * deficit_column_block((size_t)smma_block_of(o));
 }
 
@@ -90,21 +90,6 @@ static inline const int32_t *deficit_column_bases(int length, const unsigned cha
 /* Whether a sum of two bytes is certain unless one is that of a zero. `range`: behind the columns' bases. */
 static inline bool deficit_tells_zeros(int length, const unsigned char *a, const int32_t *range) {
   return deficit_row_most(length, a) + range[2] <= DEFICIT_CERTAIN;
-}
-
-/* Exponents of the scale factors, to the bases. */
-static void deficit_take_scales(const smma_fetch *f, int32_t *base, unsigned char *special) {
-  const smma_multiplier *p = f->multiplier;
-  size_t block = (size_t)p->operation.scale_block, at = (size_t)(f->block * f->length);
-  const size_t present = smma_lines_present(f->view, f->first, f->vectors);
-  for (size_t v = 0; v < present; v++) {
-    smma_number scale[SMMA_MAXIMUM_K];
-    smma_decode_scales(p, f->of_a, f->first + v, f->step * (size_t)p->operation.k + at, block, scale);
-    if (scale[0].kind == SMMA_FINITE)
-      base[v] += scale[0].exponent;
-    else
-      special[v] = 1;
-  }
 }
 
 /* A decoder of columns in vectors, LANES encodings at a time. */
@@ -226,77 +211,11 @@ static inline __attribute__((always_inline)) deficit_number deficit_decode(const
   return (deficit_number){value, vi_select(zero, vi_set(DEFICIT_ZERO), deficit), vi_select(zero, vi_set(0), twice)};
 }
 
-static inline int32_t deficit_greatest_lane(vi x) {
-  int32_t lanes[LANES], result = 0;
-  vi_store(lanes, x);
-  for (int lane = 0; lane < LANES; lane++) result = lanes[lane] > result ? lanes[lane] : result;
-  return result;
-}
-
-/* Values and bytes of a panel; returns twice the greatest deficit of a number that is not zero if `wide`, else 0.
-   `bytes`, `wide`, `to_f16` and `careful` are constants where this is inlined. `greatest`: the exponent fields of
-   deficit 0. */
-static inline __attribute__((always_inline)) int32_t deficit_decode_columns(const deficit_decoder *d, size_t bytes,
-                                                                            bool wide, bool to_f16, bool careful,
-                                                                            const deficit_block *b,
-                                                                            const int32_t *greatest,
-                                                                            unsigned char *out) {
-  const unsigned char *code = b->code;
-  unsigned char *byte = out + b->length * 4 * PANEL;
-  vi most = vi_set(0);
-  deficit_origin origin[4];
-  UNROLL for (int v = 0; v < 4; v++) origin[v] = deficit_origin_of(d, wide, greatest + v * LANES);
-  for (size_t i = 0; i < b->length; i++, code += b->step, out += 4 * PANEL, byte += PANEL) {
-    vi word = vi_set(0);
-    UNROLL for (int v = 3; v >= 0; v--) {
-      const vi x = deficit_load(d, bytes, code + (size_t)v * LANES * bytes);
-      const deficit_number n = deficit_decode(d, wide, to_f16, careful, x, origin[v]);
-      if (wide) most = vi_max(most, n.twice);
-      word = vi_or(vi_shift_left(word, 8), n.byte);
-      vf_store((float *)out + v * LANES, n.value);
-    }
-    vi_store((int32_t *)byte, word);
-  }
-  return wide ? deficit_greatest_lane(most) : 0;
-}
-
 /* All ones in the lanes of the v-th vector that are there. */
 static inline vi deficit_present(size_t present, size_t v) {
   int32_t mask[LANES];
   for (size_t lane = 0; lane < LANES; lane++) mask[lane] = -(v * LANES + lane < present);
   return vi_load(mask);
-}
-
-/* The same of encodings that were fetched, of which `present` columns are there. What lies behind the matrix counts as
-   zeros of deficit 0, about whose exponents nothing is uncertain. */
-static int32_t deficit_decode_fetched(const deficit_decoder *d, bool wide, bool to_f16, const deficit_block *b,
-                                      size_t present, const int32_t *greatest, unsigned char *out) {
-  const size_t values = b->length * 4 * PANEL;
-  vi most = vi_set(0);
-  memset(out, 0, values + b->length * PANEL);
-  for (size_t v = 0; v * LANES < present; v++) {
-    const deficit_origin origin = deficit_origin_of(d, wide, greatest + v * LANES);
-    const vi mask = deficit_present(present, v);
-    for (size_t i = 0; i < b->length; i++) {
-      const vi x = deficit_load(d, 4, b->code + i * b->step + v * LANES * 4);
-      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
-      int32_t *word = (int32_t *)(out + values + i * PANEL);
-      if (wide) most = vi_max(most, n.twice);
-      vi_store(word, vi_or(vi_load(word), vi_shift_left_by(vi_and(n.byte, mask), vi_set((int32_t)(8 * v)))));
-      vf_store((float *)out + i * PANEL + v * LANES, n.value);
-    }
-  }
-  return deficit_greatest_lane(most);
-}
-
-/* Has all columns take the greatest of these, if they are similar. */
-static void deficit_share_columns(int32_t *greatest) {
-  int32_t most = 0, least = 255;
-  for (size_t v = 0; v < PANEL; v++) {
-    most = greatest[v] > most ? greatest[v] : most;
-    least = greatest[v] < least ? greatest[v] : least;
-  }
-  for (size_t v = 0; v < PANEL && most - least <= DEFICIT_COMMON_SPAN; v++) greatest[v] = most;
 }
 
 /* The encodings of the fetch's block: where they lie in the view if they are whole, or fetched to `code`, whole vectors
@@ -316,132 +235,17 @@ static inline deficit_block deficit_block_of(const smma_fetch *f, uint32_t *code
   return (deficit_block){(const unsigned char *)code, 4, there.vectors * 4, (size_t)f->length};
 }
 
-/* As deficit_decode_columns, for encodings of any size. */
-static int32_t deficit_decode_block(const deficit_decoder *d, bool wide, bool to_f16, bool careful,
-                                    const deficit_block *b, const int32_t *greatest, unsigned char *out) {
-  if (careful) {
-    if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, true, b, greatest, out);
-    if (wide) return deficit_decode_columns(d, 4, true, false, true, b, greatest, out);
-    if (to_f16) return deficit_decode_columns(d, 1, false, true, true, b, greatest, out);
-    if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, true, b, greatest, out);
-    return deficit_decode_columns(d, 1, false, false, true, b, greatest, out);
-  }
-  if (wide && b->bytes == 2) return deficit_decode_columns(d, 2, true, false, false, b, greatest, out);
-  if (wide) return deficit_decode_columns(d, 4, true, false, false, b, greatest, out);
-  if (to_f16) return deficit_decode_columns(d, 1, false, true, false, b, greatest, out);
-  if (b->bytes == 2) return deficit_decode_columns(d, 2, false, false, false, b, greatest, out);
-  return deficit_decode_columns(d, 1, false, false, false, b, greatest, out);
-}
-
-/* Exponents and special numbers of a panel. */
-static bool deficit_look_at_block(const deficit_decoder *d, const deficit_block *b, int32_t *greatest,
-                                  unsigned char *special) {
-  if (b->bytes == 1) return deficit_greatest_columns(d, 1, b, greatest, special);
-  if (b->bytes == 2) return deficit_greatest_columns(d, 2, b, greatest, special);
-  return deficit_greatest_columns(d, 4, b, greatest, special);
-}
-
-/* One block. `shared`: with one base, if the columns are similar. */
-static void deficit_pack_column_block(const smma_fetch *f, const deficit_decoder *d, bool shared, unsigned char *out,
-                                      unsigned char *special) {
-  const smma_operation *o = &f->multiplier->operation;
-  const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
-  const size_t length = (size_t)f->length, present = smma_lines_present(f->view, f->first, PANEL);
-  uint32_t fetched[DEFICIT_LONGEST * PANEL];
-  int32_t greatest[PANEL], base[PANEL], range[3];
-  const deficit_block b = deficit_block_of(f, fetched);
-  if (b.code == (const unsigned char *)fetched) {
-    for (size_t v = 0; v < PANEL; v++) greatest[v] = 127;
-    deficit_greatest_careful(d, 4, (present + LANES - 1) / LANES, &b, greatest, special);
-    if (wide && shared) deficit_share_columns(greatest);
-    range[2] = deficit_decode_fetched(d, wide, to_f16, &b, present, greatest, out);
-  } else {
-    bool careful;
-    smma_ask_ahead(f->view, b.code, length, b.step, PANEL * b.bytes);
-    careful = deficit_look_at_block(d, &b, greatest, special);
-    if (wide && shared) deficit_share_columns(greatest);
-    range[2] = deficit_decode_block(d, wide, to_f16, careful, &b, greatest, out);
-  }
-  for (size_t v = 0; v < PANEL; v++) base[v] = wide ? greatest[v] - 127 : 0;
-  if (o->scale_block) deficit_take_scales(f, base, special);
-  range[0] = range[1] = base[0];
-  for (size_t v = 1; v < PANEL; v++) {
-    range[0] = base[v] < range[0] ? base[v] : range[0];
-    range[1] = base[v] > range[1] ? base[v] : range[1];
-  }
-  out += length * PANEL * 5;
-  memcpy(out, base, PANEL * 4);
-  memcpy(out + PANEL * 4, range, sizeof range);
-}
-
-static void deficit_pack_columns(const smma_pack *pack, bool shared) {
-  const smma_operation *o = &pack->multiplier->operation;
-  const deficit_decoder d = deficit_decoder_of(o, o->b);
-  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
-  smma_fetch f = {pack->multiplier, pack->view, false, pack->first, PANEL, 0, 0, (int)length};
-  for (size_t block = 0; block < pack->steps * blocks; block++) {
-    unsigned char *out = (unsigned char *)pack->out + block * PANEL * deficit_column_block(length);
-    f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-    deficit_pack_column_block(&f, &d, shared, out, pack->special);
-  }
-}
-
-/* The magnitude's significand; 0 for zeros. */
-static inline vf deficit_weight(vf value) {
-  const vi significand = vi_or(vi_and(vf_bits(value), vi_set(0x7fffff)), vi_set(127 << 23));
-  return vf_select(vf_equal(value, vf_set(0)), vf_set(0), vi_as_float(significand));
-}
-
 static inline vi deficit_repeat(vi byte) {
   const vi half = vi_or(byte, vi_shift_left(byte, 8));
   return vi_or(half, vi_shift_left(half, 16));
 }
 
-/* One block of a group of rows, their values times `unit`. */
-static void deficit_pack_row_block(const smma_fetch *f, const deficit_decoder *d, float unit, int32_t *out,
-                                   unsigned char *special) {
-  const smma_operation *o = &f->multiplier->operation;
-  const bool wide = deficit_is_wide(o), to_f16 = o->rule.algorithm == SMMA_FP8_BY_FP16;
-  const size_t length = (size_t)f->length, count = length * DEFICIT_GROUP;
-  const size_t present = smma_lines_present(f->view, f->first, DEFICIT_GROUP);
-  uint32_t code[DEFICIT_LONGEST * DEFICIT_GROUP];
-  int32_t greatest[DEFICIT_GROUP], *base = out + 2 * count + DEFICIT_GROUP;
-  const deficit_block b = {(const unsigned char *)code, 4, DEFICIT_GROUP * 4, length};
-  smma_fetch_codes(f, code);
-  deficit_greatest_careful(d, 4, DEFICIT_GROUP / LANES, &b, greatest, special);
-  for (size_t v = 0; v < DEFICIT_GROUP / LANES; v++, out += LANES) {
-    const deficit_origin origin = deficit_origin_of(d, wide, greatest + v * LANES);
-    const vi mask = deficit_present(present, v);
-    vf weight = vf_set(0);
-    vi most = vi_set(0);
-    for (size_t i = 0; i < count; i += DEFICIT_GROUP) {
-      const vi x = deficit_load(d, 4, (const unsigned char *)(code + i + v * LANES));
-      const deficit_number n = deficit_decode(d, wide, to_f16, true, x, origin);
-      weight = vf_add(weight, deficit_weight(n.value));
-      if (wide) most = vi_max(most, n.twice);
-      vf_store((float *)out + i, vf_multiply(n.value, vf_set(unit)));
-      vi_store(out + count + i, deficit_repeat(vi_and(n.byte, mask)));
-    }
-    vf_store((float *)out + 2 * count + 2 * DEFICIT_GROUP, weight);
-    vi_store(out + 2 * count + 3 * DEFICIT_GROUP, most);
-  }
-  for (size_t v = 0; v < DEFICIT_GROUP; v++) base[v] = wide ? greatest[v] - 127 : 0;
-  if (o->scale_block) deficit_take_scales(f, base, special);
-  for (size_t v = 0; v < DEFICIT_GROUP; v++) base[v - DEFICIT_GROUP] = (int32_t)((uint32_t)base[v] << 23);
-}
+/* Packs columns. `shared`: with one base, if they are similar. */
+#define deficit_pack_columns SMMA_OF_KERNEL(deficit_pack_columns)
+void deficit_pack_columns(const smma_pack *pack, bool shared);
 
-/* Rows, their values times `unit`. */
-static void deficit_pack_rows(const smma_pack *pack, float unit) {
-  const smma_operation *o = &pack->multiplier->operation;
-  const deficit_decoder d = deficit_decoder_of(o, o->a);
-  size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = deficit_row_block(length);
-  smma_fetch f = {pack->multiplier, pack->view, true, 0, DEFICIT_GROUP, 0, 0, (int)length};
-  for (size_t row = 0; row < pack->count; row += DEFICIT_GROUP)
-    for (size_t block = 0; block < pack->steps * blocks; block++) {
-      unsigned char *out = (unsigned char *)pack->out + (block * pack->count + row) * bytes;
-      f.first = pack->first + row, f.step = pack->step + block / blocks, f.block = (int)(block % blocks);
-      deficit_pack_row_block(&f, &d, unit, (int32_t *)out, pack->special + row);
-    }
-}
+/* Packs rows, their values times `unit`. */
+#define deficit_pack_rows SMMA_OF_KERNEL(deficit_pack_rows)
+void deficit_pack_rows(const smma_pack *pack, float unit);
 
 #endif

@@ -362,8 +362,4 @@ static void e_fdpa_run(const smma_run *r) {
     e_fdpa_panel(r, 2);
 }
 
-static const smma_kernel_family e_fdpa_family = {
-    e_fdpa_takes,        PANEL,      e_fdpa_bytes,           e_fdpa_bytes, e_fdpa_pack_rows,
-    e_fdpa_pack_columns, e_fdpa_run, SMMA_MODE_NEAREST_EVEN, false,        false};
-
 #endif

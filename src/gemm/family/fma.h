@@ -16,8 +16,8 @@
 enum { FMA_ROWS = REGISTERS < 32 ? 4 : 8, FMA_VECTORS = 2 };
 enum { FMA_F32_COLUMNS = FMA_VECTORS * LANES, FMA_F64_COLUMNS = FMA_F32_COLUMNS / 2 };
 
-static size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
-static size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
+static inline size_t fma_f32_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(float); }
+static inline size_t fma_f64_bytes(const smma_operation *o) { return (size_t)o->k * sizeof(double); }
 
 /* The NaN of an accumulator that was `before`, if it becomes one. */
 static inline vf fma_f32_nan(smma_nan_policy policy, vf before) {
@@ -69,7 +69,7 @@ static vd fma_f64_nan(const smma_multiplier *p) {
   return vd_set(nan);
 }
 
-static void fma_f32_run(const smma_run *r) {
+static inline void fma_f32_run(const smma_run *r) {
   size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
   for (size_t i = 0; i < r->rows; i += FMA_ROWS)
@@ -77,7 +77,7 @@ static void fma_f32_run(const smma_run *r) {
                   count, r->multiplier->operation.rule.nan, (float *)r->accumulator + i * FMA_F32_COLUMNS);
 }
 
-static void fma_f64_run(const smma_run *r) {
+static inline void fma_f64_run(const smma_run *r) {
   size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   size_t count = (r->last - r->first) * k;
   vd nan = fma_f64_nan(r->multiplier);
@@ -86,32 +86,20 @@ static void fma_f64_run(const smma_run *r) {
                   count, nan, (double *)r->accumulator + i * FMA_F64_COLUMNS);
 }
 
-static void fma_f32_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 4, 4, NULL, 0); }
-static void fma_f32_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F32_COLUMNS, 4, 4, NULL, 0); }
-static void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
-static void fma_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0); }
+static inline void fma_f32_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 4, 4, NULL, 0); }
+static inline void fma_f32_pack_columns(const smma_pack *pack) {
+  smma_interleave(pack, FMA_F32_COLUMNS, 4, 4, NULL, 0);
+}
+static inline void fma_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 8, 8, NULL, 0); }
+static inline void fma_f64_pack_columns(const smma_pack *pack) {
+  smma_interleave(pack, FMA_F64_COLUMNS, 8, 8, NULL, 0);
+}
 
 static bool fma_takes(const smma_operation *o, smma_format format, smma_rounding direction) {
   return o->rule.algorithm == SMMA_FMA && o->rule.with.fma.rounding == direction && o->a == format && o->b == format &&
          o->d == format;
 }
 
-static bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN); }
-
-static const smma_kernel_family fma_f32_family = {
-    fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,          fma_f32_bytes, fma_f32_pack_rows,
-    fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
-
-/* FP64 in each direction: the mode in which the same code runs. */
-#define FMA_F64_FAMILY(name, direction)                                                                        \
-  static bool name##_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64, SMMA_ROUND_##direction); } \
-  static const smma_kernel_family name##_family = {                                                            \
-      name##_takes,         FMA_F64_COLUMNS, fma_f64_bytes,         fma_f64_bytes, fma_f64_pack_rows,          \
-      fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_##direction, true,          false};
-FMA_F64_FAMILY(fma_f64, NEAREST_EVEN)
-FMA_F64_FAMILY(fma_f64_zero, TOWARD_ZERO)
-FMA_F64_FAMILY(fma_f64_down, DOWN)
-FMA_F64_FAMILY(fma_f64_up, UP)
-#undef FMA_F64_FAMILY
+static inline bool fma_f32_takes(const smma_operation *o) { return fma_takes(o, SMMA_F32, SMMA_ROUND_NEAREST_EVEN); }
 
 #endif

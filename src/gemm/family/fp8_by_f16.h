@@ -53,15 +53,4 @@ static void fp8_by_f16_run(const smma_run *r) {
   run[r->multiplier->operation.d == SMMA_F16][smma_block_of(&r->multiplier->operation) == 16](r);
 }
 
-static const smma_kernel_family fp8_by_f16_family = {fp8_by_f16_takes,
-                                                     PANEL,
-                                                     deficit_row_bytes,
-                                                     deficit_column_bytes,
-                                                     t_fdpa_pack_rows,
-                                                     t_fdpa_pack_columns,
-                                                     fp8_by_f16_run,
-                                                     SMMA_MODE_TOWARD_ZERO,
-                                                     false,
-                                                     false};
-
 #endif

@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void ftz_addmul_panel(const smma_ru
                      r->last - r->first, (int)k, pairwise, exact, nan, (float *)r->accumulator + i * FTZ_COLUMNS);
 }
 
-static void ftz_addmul_run(const smma_run *r) {
+static inline void ftz_addmul_run(const smma_run *r) {
   const smma_operation *o = &r->multiplier->operation;
   if (o->a == SMMA_F16)
     ftz_addmul_panel(r, 4, true);
@@ -80,7 +80,7 @@ static void ftz_addmul_run(const smma_run *r) {
     ftz_addmul_panel(r, 2, false);
 }
 
-static bool ftz_addmul_takes(const smma_operation *o) {
+static inline bool ftz_addmul_takes(const smma_operation *o) {
   const int pairwise = o->rule.with.ftz_addmul.pairwise;
   if (o->rule.algorithm != SMMA_FTZ_ADDMUL || o->a != o->b || o->d != SMMA_F32 || o->k % pairwise) return false;
   return o->a == SMMA_F16 ? pairwise == 4 : o->a == SMMA_BF16;
@@ -97,23 +97,19 @@ static uint32_t ftz_from_bf16(uint32_t code) { return code & 0x7f80 ? code << 16
 /* Subnormals to zeros of the same sign. */
 static uint32_t ftz_from_bf16_signed(uint32_t code) { return (code & 0x7f80 ? code : code & 0x8000) << 16; }
 
-static void ftz_addmul_pack_rows(const smma_pack *pack) {
+static inline void ftz_addmul_pack_rows(const smma_pack *pack) {
   if (pack->multiplier->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_ROWS, 2, 4, ftz_from_bf16, 0);
 }
 
-static void ftz_addmul_pack_columns(const smma_pack *pack) {
+static inline void ftz_addmul_pack_columns(const smma_pack *pack) {
   if (pack->multiplier->operation.a == SMMA_F16)
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_f16, 0);
   else
     smma_interleave(pack, FTZ_COLUMNS, 2, 4, ftz_from_bf16, 0);
 }
-
-static const smma_kernel_family ftz_addmul_family = {
-    ftz_addmul_takes,        FTZ_COLUMNS,    fma_f32_bytes,   fma_f32_bytes, ftz_addmul_pack_rows,
-    ftz_addmul_pack_columns, ftz_addmul_run, SMMA_MODE_FLUSH, true,          false};
 
 /* FTZ-FMA judges after rounding to 24 bits with any exponent. Where hardware does, it is the chain of fma.h in the mode
    that flushes, with the elements of each pair swapped. Elsewhere subnormals are kept, and flushed by these words:
@@ -211,7 +207,7 @@ static bool ftz_fma_any_nan(const float *d) {
   return vi_any_negative(any);
 }
 
-static void ftz_fma_run(const smma_run *r) {
+static inline void ftz_fma_run(const smma_run *r) {
   const size_t packed = r->packed_steps * 2;
   ftz_fma_last of_b;
   bool found = false;
@@ -228,25 +224,16 @@ static void ftz_fma_run(const smma_run *r) {
   }
 }
 
-static bool ftz_fma_takes(const smma_operation *o) {
+static inline bool ftz_fma_takes(const smma_operation *o) {
   return o->rule.algorithm == SMMA_FTZ_FMA && o->a == SMMA_BF16 && o->b == SMMA_BF16 && o->d == SMMA_F32 && o->k == 2;
 }
 
-static void ftz_fma_pack_rows(const smma_pack *pack) { smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1); }
-
-static void ftz_fma_pack_columns(const smma_pack *pack) {
-  smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
+static inline void ftz_fma_pack_rows(const smma_pack *pack) {
+  smma_interleave(pack, FMA_ROWS, 2, 4, ftz_from_bf16_signed, 1);
 }
 
-static const smma_kernel_family ftz_fma_family = {ftz_fma_takes,
-                                                  FMA_F32_COLUMNS,
-                                                  fma_f32_bytes,
-                                                  fma_f32_bytes,
-                                                  ftz_fma_pack_rows,
-                                                  ftz_fma_pack_columns,
-                                                  ftz_fma_run,
-                                                  FLUSHES_AFTER_ROUNDING ? SMMA_MODE_FLUSH : SMMA_MODE_NEAREST_EVEN,
-                                                  true,
-                                                  false};
+static inline void ftz_fma_pack_columns(const smma_pack *pack) {
+  smma_interleave(pack, FMA_F32_COLUMNS, 2, 4, ftz_from_bf16_signed, 1);
+}
 
 #endif

@@ -594,8 +594,4 @@ static void gst_run(const smma_run *r) {
   }
 }
 
-static const smma_kernel_family gst_fdpa_family = {
-    gst_takes, PANEL, gst_bytes, gst_bytes, gst_pack_rows, gst_pack_columns, gst_run, SMMA_MODE_TOWARD_ZERO,
-    false,     false};
-
 #endif

@@ -43,10 +43,12 @@ static inline __attribute__((always_inline)) void integer_pack_step(const smma_f
     }
     return;
   }
-  for (size_t pair = 0; pair < integer_pairs(o); pair++)
+  for (size_t pair = 0; pair < integer_pairs(o); pair++) {
+#pragma omp simd /* compilers do not know that `out` is no part of `code` */
     for (size_t v = 0; v < vectors; v++)
       out[pair * vectors + v] = integer_halves(smma_integer_value(format, code[2 * pair * vectors + v]),
                                                smma_integer_value(format, code[(2 * pair + 1) * vectors + v]));
+  }
 }
 
 /* Groups of `vectors`, each with all steps. */
@@ -127,9 +129,5 @@ static void integer_run(const smma_run *r) {
       integer_block(a, b, steps * pairs, d);
   }
 }
-
-static const smma_kernel_family integer_family = {
-    integer_takes,        INTEGER_COLUMNS, integer_bytes,          integer_bytes, integer_pack_rows,
-    integer_pack_columns, integer_run,     SMMA_MODE_NEAREST_EVEN, false,         false};
 
 #endif

@@ -183,7 +183,7 @@ static void pairs_look(const smma_run *r, const float *a, const float *b, size_t
       pairs_look_row(r, a + i, b + column, row + i, column, nan);
 }
 
-static void pairs_run(const smma_run *r) {
+static inline void pairs_run(const smma_run *r) {
   const smma_operation *o = &r->multiplier->operation;
   const bool rounded = o->rule.with.composition.steps == 3;
   const size_t k = (size_t)o->k, packed = r->packed_steps * k, count = (r->last - r->first) * k;
@@ -227,7 +227,7 @@ static void pairs_f64_block(const double *a, const double *b, size_t pairs, vd n
   UNROLL for (int i = 0; i < PAIRS_ALL; i++) vd_store(d + i * DOUBLES, vd_replace_nan(sum[i], nan));
 }
 
-static void pairs_f64_run(const smma_run *r) {
+static inline void pairs_f64_run(const smma_run *r) {
   const size_t k = (size_t)r->multiplier->operation.k, packed = r->packed_steps * k, first = r->first * k;
   const vd nan = fma_f64_nan(r->multiplier);
   for (size_t i = 0; i < r->rows; i += PAIRS_ROWS)
@@ -261,10 +261,12 @@ static inline __attribute__((always_inline)) void pairs_pack(const smma_pack *pa
     smma_interleave(pack, width, 2, 4, ftz_from_bf16_signed, 0);
 }
 
-static void pairs_pack_rows(const smma_pack *pack) { pairs_pack(pack, PAIRS_ROWS); }
-static void pairs_pack_columns(const smma_pack *pack) { pairs_pack(pack, PAIRS_COLUMNS); }
-static void pairs_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, PAIRS_ROWS, 8, 8, NULL, 0); }
-static void pairs_f64_pack_columns(const smma_pack *pack) { smma_interleave(pack, PAIRS_F64_COLUMNS, 8, 8, NULL, 0); }
+static inline void pairs_pack_rows(const smma_pack *pack) { pairs_pack(pack, PAIRS_ROWS); }
+static inline void pairs_pack_columns(const smma_pack *pack) { pairs_pack(pack, PAIRS_COLUMNS); }
+static inline void pairs_f64_pack_rows(const smma_pack *pack) { smma_interleave(pack, PAIRS_ROWS, 8, 8, NULL, 0); }
+static inline void pairs_f64_pack_columns(const smma_pack *pack) {
+  smma_interleave(pack, PAIRS_F64_COLUMNS, 8, 8, NULL, 0);
+}
 
 /* ---- Which operations ---- */
 
@@ -278,30 +280,18 @@ static bool pairs_are(const smma_operation *o, smma_format in, smma_format out, 
          pairs.subnormals == (flushes ? SMMA_SUBNORMALS_TO_SIGNED_ZERO : SMMA_SUBNORMALS_KEPT);
 }
 
-static bool pairs_odd_takes(const smma_operation *o) {
+static inline bool pairs_odd_takes(const smma_operation *o) {
   return pairs_are(o, SMMA_BF16, SMMA_F32, false, SMMA_ROUND_TO_ODD);
 }
 
-static bool pairs_takes(const smma_operation *o) {
+static inline bool pairs_takes(const smma_operation *o) {
   return pairs_are(o, SMMA_BF16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
          pairs_are(o, SMMA_F16, SMMA_F32, true, SMMA_ROUND_NEAREST_EVEN) ||
          pairs_are(o, SMMA_F32, SMMA_F32, false, SMMA_ROUND_NEAREST_EVEN);
 }
 
-static bool pairs_f64_takes(const smma_operation *o) {
+static inline bool pairs_f64_takes(const smma_operation *o) {
   return pairs_are(o, SMMA_F64, SMMA_F64, false, SMMA_ROUND_NEAREST_EVEN);
 }
-
-static const smma_kernel_family pairs_odd_family = {
-    pairs_odd_takes,    PAIRS_COLUMNS, fma_f32_bytes,        fma_f32_bytes, pairs_pack_rows,
-    pairs_pack_columns, pairs_run,     SMMA_MODE_FLUSH_DOWN, true,          false};
-
-static const smma_kernel_family pairs_family = {
-    pairs_takes,        PAIRS_COLUMNS, fma_f32_bytes,          fma_f32_bytes, pairs_pack_rows,
-    pairs_pack_columns, pairs_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
-
-static const smma_kernel_family pairs_f64_family = {
-    pairs_f64_takes,        PAIRS_F64_COLUMNS, fma_f64_bytes,          fma_f64_bytes, pairs_f64_pack_rows,
-    pairs_f64_pack_columns, pairs_f64_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
 
 #endif

@@ -301,16 +301,4 @@ static void small_tr_run(const smma_run *r) {
   }
 }
 
-static const smma_kernel_family small_t_family = {small_t_takes,   LANES,
-                                                  small_row_bytes, small_column_bytes,
-                                                  small_pack_rows, small_pack_columns,
-                                                  small_t_run,     SMMA_MODE_TOWARD_ZERO,
-                                                  false,           true};
-
-static const smma_kernel_family small_tr_family = {tr_fdpa_takes,   LANES,
-                                                   small_row_bytes, small_column_bytes,
-                                                   small_pack_rows, small_pack_columns,
-                                                   small_tr_run,    SMMA_MODE_NEAREST_EVEN,
-                                                   false,           true};
-
 #endif

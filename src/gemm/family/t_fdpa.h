@@ -34,7 +34,7 @@ enum {
   F16_LEAST = -14
 };
 
-static bool t_fdpa_takes(const smma_operation *o) {
+static inline bool t_fdpa_takes(const smma_operation *o) {
   const smma_t_fdpa *p = &o->rule.with.t_fdpa;
   const int length = smma_block_of(o);
   switch (o->rule.algorithm) {
@@ -73,12 +73,12 @@ static t_fdpa_constants t_fdpa_constants_of(const smma_operation *o) {
   return t;
 }
 
-static void t_fdpa_pack_rows(const smma_pack *pack) {
+static inline void t_fdpa_pack_rows(const smma_pack *pack) {
   const t_fdpa_constants t = t_fdpa_constants_of(&pack->multiplier->operation);
   deficit_pack_rows(pack, smma_power_of_two(t.alignment_bits - (t.top - 127)));
 }
 
-static void t_fdpa_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, false); }
+static inline void t_fdpa_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, false); }
 
 /* The exponent field of c; with F16, that which it has in FP16, whose subnormals are normal in binary32; 0 for zero. */
 static inline vi t_fdpa_exponent(bool to_half, vf c, vi exponents) {
@@ -491,7 +491,7 @@ T_FDPA_SHAPE(t_fdpa_run_to_half_8, 8, false, true)
 T_FDPA_SHAPE(t_fdpa_run_to_half_16, 16, false, true)
 T_FDPA_SHAPE(t_fdpa_run_to_half_32, 32, false, true)
 
-static void t_fdpa_run(const smma_run *r) {
+static inline void t_fdpa_run(const smma_run *r) {
   static void (*const run[3][4])(const smma_run *) = {
       {t_fdpa_run_4, t_fdpa_run_8, t_fdpa_run_16, t_fdpa_run_32},
       {t_fdpa_run_based_4, t_fdpa_run_based_8, t_fdpa_run_based_16, t_fdpa_run_based_32},
@@ -500,16 +500,5 @@ static void t_fdpa_run(const smma_run *r) {
   const t_fdpa_constants t = t_fdpa_constants_of(&r->multiplier->operation);
   run[t.based ? 1 : t.to_half ? 2 : 0][t.length == 4 ? 0 : t.length == 8 ? 1 : t.length == 16 ? 2 : 3](r);
 }
-
-static const smma_kernel_family t_fdpa_family = {t_fdpa_takes,
-                                                 PANEL,
-                                                 deficit_row_bytes,
-                                                 deficit_column_bytes,
-                                                 t_fdpa_pack_rows,
-                                                 t_fdpa_pack_columns,
-                                                 t_fdpa_run,
-                                                 SMMA_MODE_TOWARD_ZERO,
-                                                 false,
-                                                 false};
 
 #endif

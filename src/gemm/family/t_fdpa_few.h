@@ -347,8 +347,4 @@ static void few_run(const smma_run *r) {
   run[t.wide ? 0 : t.to_half ? 2 : 1][t.length == 4 ? 0 : t.length == 8 ? 1 : 2](r);
 }
 
-static const smma_kernel_family t_fdpa_few_family = {few_takes,     PANEL, few_row_bytes, few_column_bytes,
-                                                     few_pack_rows, NULL,  few_run,       SMMA_MODE_TOWARD_ZERO,
-                                                     false,         false};
-
 #endif

@@ -28,11 +28,11 @@ static bool t_fdpa_narrow_takes(const smma_operation *o) {
 static inline size_t t_fdpa_narrow_row_block(size_t length) { return length * 10; }
 static inline size_t t_fdpa_narrow_column_block(size_t length) { return length * 7; }
 
-static size_t t_fdpa_narrow_row_bytes(const smma_operation *o) {
+static inline size_t t_fdpa_narrow_row_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_row_block((size_t)smma_block_of(o));
 }
 
-static size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
+static inline size_t t_fdpa_narrow_column_bytes(const smma_operation *o) {
   return deficit_blocks(o) * t_fdpa_narrow_column_block((size_t)smma_block_of(o));
 }
 
@@ -88,7 +88,7 @@ static void t_fdpa_narrow_pack_row_block(const smma_fetch *f, const deficit_deco
   }
 }
 
-static void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
+static inline void t_fdpa_narrow_pack_rows(const smma_pack *pack) {
   const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->a);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o), bytes = t_fdpa_narrow_row_block(length);
@@ -152,7 +152,7 @@ static void t_fdpa_narrow_pack_column_block(const smma_fetch *f, const deficit_d
     t_fdpa_narrow_decode_columns(d, 1, false, 4, &b, mask, out);
 }
 
-static void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
+static inline void t_fdpa_narrow_pack_columns(const smma_pack *pack) {
   const smma_operation *o = &pack->multiplier->operation;
   const deficit_decoder d = deficit_decoder_of(o, o->b);
   size_t blocks = deficit_blocks(o), length = (size_t)smma_block_of(o);
@@ -261,21 +261,10 @@ static void t_fdpa_narrow_run_32(const smma_run *r) { t_fdpa_narrow_panel(r, 32,
 static void t_fdpa_narrow_run_to_half_16(const smma_run *r) { t_fdpa_narrow_panel(r, 16, true); }
 static void t_fdpa_narrow_run_to_half_32(const smma_run *r) { t_fdpa_narrow_panel(r, 32, true); }
 
-static void t_fdpa_narrow_run(const smma_run *r) {
+static inline void t_fdpa_narrow_run(const smma_run *r) {
   static void (*const run[2][2])(const smma_run *) = {{t_fdpa_narrow_run_16, t_fdpa_narrow_run_32},
                                                       {t_fdpa_narrow_run_to_half_16, t_fdpa_narrow_run_to_half_32}};
   run[r->multiplier->operation.d == SMMA_F16][smma_block_of(&r->multiplier->operation) == 32](r);
 }
-
-static const smma_kernel_family t_fdpa_narrow_family = {t_fdpa_narrow_takes,
-                                                        PANEL,
-                                                        t_fdpa_narrow_row_bytes,
-                                                        t_fdpa_narrow_column_bytes,
-                                                        t_fdpa_narrow_pack_rows,
-                                                        t_fdpa_narrow_pack_columns,
-                                                        t_fdpa_narrow_run,
-                                                        SMMA_MODE_TOWARD_ZERO,
-                                                        false,
-                                                        false};
 
 #endif

@@ -49,7 +49,7 @@ typedef struct {
   vf nan;
 } tr_constants;
 
-static bool tr_fdpa_takes(const smma_operation *o) {
+static inline bool tr_fdpa_takes(const smma_operation *o) {
   const smma_tr_fdpa *p = &o->rule.with.tr_fdpa;
   const int length = smma_block_of(o);
   switch (o->rule.algorithm) {
@@ -64,11 +64,11 @@ static tr_constants tr_constants_of(const smma_operation *o) {
   return (tr_constants){127 + TR_HEADROOM + deficit_top(o), vi_as_float(vi_set((int32_t)nan))};
 }
 
-static void tr_pack_rows(const smma_pack *pack) {
+static inline void tr_pack_rows(const smma_pack *pack) {
   deficit_pack_rows(pack, smma_power_of_two(24 - deficit_top(&pack->multiplier->operation)));
 }
 
-static void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, true); }
+static inline void tr_pack_columns(const smma_pack *pack) { deficit_pack_columns(pack, true); }
 
 /* Constants as vectors, which loops over rows keep in registers because compilers cannot look through them. */
 typedef struct {
@@ -466,7 +466,7 @@ TR_SHAPE(tr_run_wide_4, 4, false, true)
 TR_SHAPE(tr_run_wide_8, 8, false, true)
 TR_SHAPE(tr_run_grouped, 16, true, false)
 
-static void tr_fdpa_run(const smma_run *r) {
+static inline void tr_fdpa_run(const smma_run *r) {
   static void (*const run[5][2])(const smma_run *, const tr_constants *) = {
       {tr_run_4_1, tr_run_4_2},
       {tr_run_8_1, tr_run_8_2},
@@ -479,16 +479,5 @@ static void tr_fdpa_run(const smma_run *r) {
   const bool grouped = o->rule.algorithm == SMMA_GTR_FDPA;
   run[grouped ? 4 : deficit_is_wide(o) * 2 + (smma_block_of(o) == 8)][o->rule.with.tr_fdpa.revision != 1](r, &t);
 }
-
-static const smma_kernel_family tr_fdpa_family = {tr_fdpa_takes,
-                                                  PANEL,
-                                                  deficit_row_bytes,
-                                                  deficit_column_bytes,
-                                                  tr_pack_rows,
-                                                  tr_pack_columns,
-                                                  tr_fdpa_run,
-                                                  SMMA_MODE_NEAREST_EVEN,
-                                                  false,
-                                                  false};
 
 #endif

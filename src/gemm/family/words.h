@@ -11,6 +11,11 @@
 #endif
 #include SMMA_WORDS
 
+/* A name that other files see, of which every kernel has its own. */
+#define SMMA_JOIN_WORDS(words, name) smma_##words##_##name
+#define SMMA_JOIN(words, name) SMMA_JOIN_WORDS(words, name)
+#define SMMA_OF_KERNEL(name) SMMA_JOIN(WORDS_NAME, name)
+
 /* In front of a short loop over rows or vectors, whose arrays are registers. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define WORDS_NAME avx2
 enum { LANES = 8, ROWS = 1 };
 enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 1 };
 

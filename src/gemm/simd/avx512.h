@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define WORDS_NAME avx512
 enum { LANES = 16, ROWS = 2 };
 enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 1 };
 

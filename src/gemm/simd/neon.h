@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define WORDS_NAME neon
 enum { LANES = 4, ROWS = 2 };
 enum { REGISTERS = 32, FLUSHES_AFTER_ROUNDING = 0 };
 

@@ -10,6 +10,7 @@
 
 #include "host/float.h"
 
+#define WORDS_NAME portable
 enum { LANES = 4, ROWS = 1 };
 enum { REGISTERS = 16, FLUSHES_AFTER_ROUNDING = 0 };
 

@@ -1,0 +1,19 @@
+#include "gemm/family/fma.h"
+
+#include "gemm/families.h"
+
+const smma_kernel_family SMMA_OF_KERNEL(fma_f32) = {
+    fma_f32_takes,        FMA_F32_COLUMNS, fma_f32_bytes,          fma_f32_bytes, fma_f32_pack_rows,
+    fma_f32_pack_columns, fma_f32_run,     SMMA_MODE_NEAREST_EVEN, true,          false};
+
+/* FP64 in each direction: the mode in which the same code runs. */
+#define FMA_F64_FAMILY(name, direction)                                                                        \
+  static bool name##_takes(const smma_operation *o) { return fma_takes(o, SMMA_F64, SMMA_ROUND_##direction); } \
+  const smma_kernel_family SMMA_OF_KERNEL(name) = {                                                            \
+      name##_takes,         FMA_F64_COLUMNS, fma_f64_bytes,         fma_f64_bytes, fma_f64_pack_rows,          \
+      fma_f64_pack_columns, fma_f64_run,     SMMA_MODE_##direction, true,          false};
+FMA_F64_FAMILY(fma_f64, NEAREST_EVEN)
+FMA_F64_FAMILY(fma_f64_zero, TOWARD_ZERO)
+FMA_F64_FAMILY(fma_f64_down, DOWN)
+FMA_F64_FAMILY(fma_f64_up, UP)
+#undef FMA_F64_FAMILY
