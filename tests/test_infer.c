@@ -15,8 +15,6 @@ enum { FRESH = 200000, NEIGHBOURS = 6000, JUDGED_ROWS = 60000 };
 /* Of short units many, which take some seconds each; of all some. */
 enum { SHORT_UNITS = 40, SHORT = 4, UNITS = 8 };
 
-#define MOST_SECONDS 1200.0 /* far more than any takes, as the machine may have more to do */
-
 typedef struct {
   int found, not_found, wrong;
   double seconds;
@@ -61,7 +59,7 @@ static void judge(smma_unit *models, smma_custom custom, int number, tally *coun
                                       .seed = (uint64_t)number,
                                       .fresh = FRESH,
                                       .neighbours = NEIGHBOURS,
-                                      .seconds = MOST_SECONDS};
+                                      .budget = SMMA_INFER_BUDGET};
   smma_inference found;
   smma_error error;
   if (!smma_infer(&request, &found, &error)) fail_msg("unit %d: %s", number, error.text);

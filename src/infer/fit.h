@@ -44,6 +44,9 @@ void smma_fit_simplify(smma_fit *fit);
 int smma_fit_value(const smma_fit *fit, int step, const smma_key *key);
 smma_composition smma_fit_with(const smma_fit *fit, int step, const smma_key *key, int value);
 
+/* Returns how many vectors all models have computed. The same samples give the same number on any machine. */
+uint64_t smma_fit_computed(const smma_fit *fit);
+
 /* Whether it has begun; the model's composition. */
 bool smma_fit_has_model(const smma_fit *fit);
 const smma_composition *smma_fit_composition(const smma_fit *fit);

@@ -106,7 +106,6 @@ static void fit_nearest(smma_inference_work *x, rival *all, int count, int most)
 }
 
 bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
-  const smma_fit_watch watch = smma_inference_watch(x);
   rival *all = malloc(MOST_CANDIDATES * sizeof *all);
   int count = 0;
   smma_rows rows;
@@ -117,7 +116,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   good = good && list(x, all, &count);
   if (good) {
     fit_nearest(x, all, count, MOST_FITTED);
-    for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {
+    for (int n = 0; n < count && good && asked < MOST_RIVALS && !smma_inference_must_end(x); n++) {
       smma_witness witness = {.found = false};
       if (all[n].wrong == 0) good = smma_inference_find_witness(x, &all[n].model, &witness);
       if (good && witness.found) smma_rows_put(&rows, asked++, &witness.row);
@@ -161,7 +160,7 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
   if (good) smma_inference_tell(x, "proving: other models that agree");
   good = good && list(x, all, &count);
   if (good) fit_nearest(x, all, count, MOST_RIVALS);
-  for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !watch.stop(watch.context); n++) {
+  for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !smma_inference_must_end(x); n++) {
     smma_infer_rival r = {.model = all[n].model};
     smma_witness witness;
     if (all[n].wrong || is_listed(found, &r.model)) continue;

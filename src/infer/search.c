@@ -147,7 +147,7 @@ bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly,
   }
   free(b);
   if (!good || !smma_fit_look_at(f, SIZE_MAX)) return false;
-  if (best->wrong == SIZE_MAX) best = &l.of_some; /* the time was up */
+  if (best->wrong == SIZE_MAX) best = &l.of_some; /* the search was ended */
   smma_fit_start(f, best->wrong == SIZE_MAX ? &shapes->shape[0] : &best->model);
   return true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "host/thread.h"
+#include "unit/unit.h"
 
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
 enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
@@ -142,7 +143,7 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
   for (int n = 0; n < w->count; n++) {
     const smma_composition p = composed(shape, f->model.instruction.d, &w->all[n]);
-    w->all[n].wrong = smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
+    w->all[n].wrong = !smma_units_stopped() && smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
   }
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }

@@ -14,6 +14,8 @@ enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SE
 typedef struct {
   unsigned char from[SMMA_MAXIMUM_K]; /* the product that comes to each place */
   bool asked, changes;
+  size_t row; /* of the base, the first whose result changes */
+  uint64_t d; /* its result then */
 } permutation;
 
 /* ---- What a permutation is to a shape ---- */
@@ -210,13 +212,18 @@ static void make_base_of_misfits(const smma_inference_work *x, smma_rows *base) 
   }
 }
 
+static smma_row permuted(const smma_row *row, int k, const permutation *x) {
+  smma_row other = *row;
+  for (int i = 0; i < k; i++) other.a[i] = row->a[x->from[i]], other.b[i] = row->b[x->from[i]];
+  return other;
+}
+
 static void permute(const smma_rows *base, int k, const permutation *x, smma_rows *rows, size_t at) {
   for (size_t r = 0; r < BASE_ROWS; r++) {
-    smma_row row, other;
+    smma_row row;
     smma_rows_get(base, r, &row);
-    other = row;
-    for (int i = 0; i < k; i++) other.a[i] = row.a[x->from[i]], other.b[i] = row.b[x->from[i]];
-    smma_rows_put(rows, at + r, &other);
+    row = permuted(&row, k, x);
+    smma_rows_put(rows, at + r, &row);
   }
 }
 
@@ -238,10 +245,14 @@ static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
       known->effect[p][n] = (unsigned char)effect_of(&shapes->shape[n], k, &known->permutation[p]);
 }
 
-static bool changes(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at) {
-  for (size_t r = 0; r < BASE_ROWS; r++)
-    if (!smma_same_result(o, smma_rows_result(base, r), smma_rows_result(rows, at + r))) return true;
-  return false;
+static void note_change(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at,
+                        permutation *x) {
+  x->changes = false;
+  for (size_t r = 0; r < BASE_ROWS && !x->changes; r++) {
+    x->row = r;
+    x->d = smma_rows_result(rows, at + r);
+    x->changes = !smma_same_result(o, smma_rows_result(base, r), x->d);
+  }
 }
 
 /* How many of the likely shapes are wrong about what most of them are right about. */
@@ -255,8 +266,8 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
-static void judge(smma_shapes *shapes, knowledge *known, int at, bool changed) {
-  known->permutation[at].changes = changed;
+static void judge(smma_shapes *shapes, knowledge *known, int at) {
+  const bool changed = known->permutation[at].changes;
   for (int n = 0; n < shapes->count; n++) {
     const int e = known->effect[at][n];
     if (changed)
@@ -305,7 +316,10 @@ static bool ask(smma_inference_work *x, knowledge *known, const int *which, int 
   const smma_operation o = smma_operation_of(&x->as);
   for (int n = 0; n < count; n++) permute(base, x->as.k, &known->permutation[which[n]], rows, (size_t)n * BASE_ROWS);
   if (!smma_inference_ask(x, rows, (size_t)count * BASE_ROWS)) return false;
-  for (int n = 0; n < count; n++) judge(x->shapes, known, which[n], changes(&o, base, rows, (size_t)n * BASE_ROWS));
+  for (int n = 0; n < count; n++) {
+    note_change(&o, base, rows, (size_t)n * BASE_ROWS, &known->permutation[which[n]]);
+    judge(x->shapes, known, which[n]);
+  }
   return true;
 }
 
@@ -343,16 +357,26 @@ static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
   return least;
 }
 
+/* Returns the product beside which shapes are likely; NONE if there is no such product, or more than one. */
+static int find_odd(smma_shapes *shapes, knowledge *known, int products, int least) {
+  int odd = NONE;
+  for (int k = 0; k < products; k++) {
+    const int beside = judge_beside(shapes, known, k);
+    if (beside > SMMA_SHAPES_LITTLE || beside > least) continue;
+    odd = beside < least ? k : NONE;
+    least = beside;
+  }
+  return odd;
+}
+
 /* Where no shape is likely: beside which product one is, if it is one. */
 static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
-  int which[AT_ONCE], least = judge_beside(x->shapes, known, NONE), odd = NONE;
+  const int least = judge_beside(x->shapes, known, NONE);
+  int which[AT_ONCE], odd;
   if (least <= SMMA_SHAPES_LITTLE) return true;
   for (int count; (count = choose_pairs(known, x->as.k, which)) > 0;)
     if (!ask(x, known, which, count, base, rows)) return false;
-  for (int k = 0; k < x->as.k; k++) {
-    const int beside = judge_beside(x->shapes, known, k);
-    if (beside <= SMMA_SHAPES_LITTLE && beside < least) least = beside, odd = k;
-  }
+  odd = find_odd(x->shapes, known, x->as.k, least);
   judge_beside(x->shapes, known, odd);
   if (odd == NONE) return true;
   x->odd = odd;
@@ -360,6 +384,50 @@ static bool set_one_product_apart(smma_inference_work *x, knowledge *known, cons
   for (int n = 0; n < known->permutations; n++)
     if (moves(&known->permutation[n], odd)) known->permutation[n].asked = true;
   return ask_best(x, known, base, rows);
+}
+
+/* ---- Rows that shut out shapes ---- */
+
+static bool shuts_out(const knowledge *known, int at, int shape, int odd) {
+  const permutation *x = &known->permutation[at];
+  return known->refuted[shape] && x->asked && x->changes && !(odd >= 0 && moves(x, odd)) &&
+         !(known->effect[at][shape] & CAN_CHANGE);
+}
+
+/* Counts the shapes that a permutation's rows shut out, without those that others account for. */
+static int count_shut_out(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
+  int count = 0;
+  for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && shuts_out(known, at, n, x->odd);
+  return count;
+}
+
+static bool add_evidence(smma_inference_work *x, const permutation *p, const smma_rows *base, int structures) {
+  smma_inference *found = x->found;
+  smma_infer_evidence *all = realloc(found->evidence, (found->evidences + 1) * sizeof *all);
+  if (!all) return smma_fail(x->error, "out of memory");
+  found->evidence = all;
+  smma_infer_evidence *e = &all[found->evidences++];
+  e->structures = structures;
+  smma_rows_get(base, p->row, &e->row[0]);
+  e->row[1] = permuted(&e->row[0], x->as.k, p);
+  e->row[1].d = p->d;
+  return true;
+}
+
+/* Adds few pairs of rows to found->evidence: always the one that shuts out most of the shapes that are left. */
+static bool list_evidence(smma_inference_work *x, const knowledge *known, const smma_rows *base) {
+  static bool accounted[SMMA_MOST_SHAPES];
+  memset(accounted, 0, sizeof accounted);
+  for (;;) {
+    int best = -1, most = 0;
+    for (int p = 0; p < known->permutations; p++) {
+      const int count = known->permutation[p].changes ? count_shut_out(x, known, p, accounted) : 0;
+      if (count > most) most = count, best = p;
+    }
+    if (best < 0) return true;
+    if (!add_evidence(x, &known->permutation[best], base, most)) return false;
+    for (int n = 0; n < x->shapes->count; n++) accounted[n] |= shuts_out(known, best, n, x->odd);
+  }
 }
 
 /* Rows that show nothing of a shape speak against it without reason: the least counts. */
@@ -414,7 +482,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   }
   good = good && smma_inference_learn(x, &base, BASE_ROWS);
   good = good && ask_best(x, known, &base, &rows);
-  good = good && set_one_product_apart(x, known, &base, &rows);
+  good = good && set_one_product_apart(x, known, &base, &rows) && list_evidence(x, known, &base);
   if (good) {
     const int before = x->shapes->count;
     leave_out_refuted(x->shapes, known);
