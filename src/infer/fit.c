@@ -79,7 +79,7 @@ size_t smma_fit_count(const smma_fit *f, const smma_composition *p, size_t most)
   return wrong;
 }
 
-bool smma_fit_is_near(const smma_fit *f, const smma_composition *p, size_t most, size_t *wrong) {
+bool smma_fit_has_at_most(const smma_fit *f, const smma_composition *p, size_t most, size_t *wrong) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t some = f->looked < GLANCE * 2 ? f->looked : GLANCE * 2;
   size_t among_some = 0;

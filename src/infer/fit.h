@@ -58,7 +58,7 @@ smma_operation smma_fit_operation(const smma_fit *fit, const smma_composition *c
 size_t smma_fit_count(const smma_fit *fit, const smma_composition *composition, size_t most);
 
 /* Whether no more than `most` disagree, which a glance at some tells of most; and how many do. */
-bool smma_fit_is_near(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
+bool smma_fit_has_at_most(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
 
 /* Whether units of these formats can have it. */
 bool smma_fit_allows(const smma_fit *fit, const smma_composition *composition);

@@ -18,8 +18,6 @@
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
 /* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
 enum { NEARLY = 16 };
-/* A rule of the catalogue is a first model if one row in so many disagrees with it, or fewer. */
-enum { NEAR_KNOWN = 4 };
 enum { FRESH_AT_ONCE = 16384 };
 
 static double seconds(void) {
@@ -169,10 +167,10 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
-/* Most units are known ones: the rule of the catalogue that the fewest samples disagree with, if these are few. */
-static bool begin_with_known(smma_inference_work *x) {
+/* Most units are known ones: takes the rule of the catalogue that the fewest samples disagree with, if these are
+   `least` or fewer. */
+static bool try_known(smma_inference_work *x, size_t least) {
   smma_fit *f = &x->fit;
-  size_t least = f->looked / NEAR_KNOWN;
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
   const int count = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
   for (int n = 0; n < count; n++) {
@@ -190,7 +188,7 @@ static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
-  if (!smma_fit_has_model(f) && !begin_with_known(x)) return false;
+  if (!smma_fit_has_model(f) && !try_known(x, f->looked / NEARLY)) return false;
   if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
@@ -203,6 +201,7 @@ static bool fit(smma_inference_work *x) {
     smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
     if (!reweigh_shapes(x, 2)) return false;
   }
+  if (f->wrong && !try_known(x, f->wrong - 1)) return false;
   return true;
 }
 
@@ -444,8 +443,10 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
   x.asking.seed = request->seed;
   take_instruction(&x);
   x.shapes = malloc(sizeof *x.shapes);
-  if (!x.shapes) return out_of_memory(error);
-  smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes);
+  if (!x.shapes || !smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes)) {
+    free(x.shapes);
+    return out_of_memory(error);
+  }
   found->structures = x.shapes->count;
   good = !request->record || smma_asking_open_record(&x.asking, request->record);
   good = good && ((smma_samples_open(&x.as, &x.samples) && smma_fit_open(&x.samples, &x.as, &x.fit) &&

@@ -27,8 +27,9 @@ typedef enum {
   SMMA_INFER_ROUNDS_ENDED /* new rows refuted model after model */
 } smma_infer_reason;
 
-/* Vectors that models may compute in a search: ten times as many as published units need. */
-enum { SMMA_INFER_BUDGET = 200000000 };
+/* Vectors that models may compute in a search if nothing else is asked for: several times as many as most units need.
+ */
+enum { SMMA_INFER_BUDGET = 100000000 };
 
 typedef struct {
   smma_unit *unit;

@@ -12,11 +12,13 @@ enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES
 typedef struct {
   smma_composition model;
   size_t wrong;
+  int number; /* its place in the list */
 } rival;
 
 static int compare(const void *one, const void *other) {
   const rival *x = one, *y = other;
-  return (x->wrong > y->wrong) - (x->wrong < y->wrong);
+  if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
+  return (x->number > y->number) - (x->number < y->number);
 }
 
 static int add(const smma_fit *f, rival *all, int count, const smma_composition *p) {
@@ -26,7 +28,8 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   for (int n = 0; n < count; n++)
     if (smma_same_composition(&all[n].model, p)) return count;
   all[count].model = *p;
-  return count + smma_fit_is_near(f, p, most, &all[count].wrong);
+  all[count].number = count;
+  return count + smma_fit_has_at_most(f, p, most, &all[count].wrong);
 }
 
 /* Rules of the catalogue. */

@@ -1,18 +1,24 @@
 #include "infer/start.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/thread.h"
+#include "infer/parameter.h"
 #include "unit/unit.h"
 
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
 enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
 
-/* All of them are compared on one part of the rows in so many, the promising ones on more, and fewer on all. */
+/* Starts whose steps get values of their own, and the most bits tried. */
+enum { DIFFERING = 4, MOST_BITS = 48 };
+
+/* All of them are compared on one part of the rows in so many, the promising ones of each family on more, and fewer on
+   all. */
 static const struct {
   size_t part;
-  int ways;
-} stages[] = {{12, MOST_WAYS}, {3, 384}, {1, 96}};
+  int of_family;
+} stages[] = {{12, MOST_WAYS}, {3, 128}, {1, 32}};
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
 typedef struct {
@@ -23,6 +29,7 @@ typedef struct {
   smma_opposing opposing;
   int narrow_bits;
   size_t wrong;
+  int number; /* its place in the list */
 } way;
 
 typedef struct {
@@ -31,6 +38,7 @@ typedef struct {
 } ways;
 
 static void add(ways *w, way x) {
+  x.number = w->count;
   if (w->count < MOST_WAYS) w->all[w->count++] = x;
 }
 
@@ -121,7 +129,7 @@ static smma_composition composed(const smma_composition *shape, smma_format d, c
 static int compare(const void *one, const void *other) {
   const way *x = one, *y = other;
   if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
-  return (x > y) - (x < y);
+  return (x->number > y->number) - (x->number < y->number);
 }
 
 /* The best of each family, in that order; then the best first. */
@@ -148,6 +156,59 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
+/* Keeps so many of each family, the first ones, and all that no row disagrees with. */
+static void keep_best(ways *w, int of_family) {
+  int taken[FAMILIES] = {0}, kept = 0;
+  for (int n = 0; n < w->count; n++)
+    if (taken[w->all[n].family]++ < of_family || w->all[n].wrong == 0) w->all[kept++] = w->all[n];
+  w->count = kept;
+}
+
+/* ---- Steps that cut in other ways than each other, and accumulators in other ways than terms ---- */
+
+/* The candidate with another value of a key in one step, if fewer rows disagree. */
+static void try_value(const smma_fit *f, smma_candidate *c, int step, const smma_key *key, int value) {
+  smma_composition p = c->model;
+  smma_parameter_set(&p.step[step], key, value, true);
+  if (c->wrong == 0 || smma_units_stopped() || !smma_key_allows(key, value) || !smma_fit_allows(f, &p)) return;
+  const size_t wrong = smma_fit_count(f, &p, c->wrong - 1);
+  if (wrong < c->wrong) *c = (smma_candidate){p, wrong};
+}
+
+/* Bits and rounding of terms, or of the accumulator, and what they bring to the reference exponent. */
+static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool accumulator) {
+  static const char *const names[][3] = {
+      {"alignment_bits", "alignment_rounding", "exponent"},
+      {"accumulator_alignment_bits", "accumulator_alignment_rounding", "accumulator_exponent"}};
+  const smma_key *key[3];
+  for (int n = 0; n < 3; n++) key[n] = smma_find_step_key(names[accumulator][n], strlen(names[accumulator][n]));
+  for (int bits = 0; bits <= MOST_BITS; bits++) try_value(f, c, step, key[0], bits);
+  for (int r = 0; r < ROUNDINGS; r++) try_value(f, c, step, key[1], (int)roundings[r]);
+  for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
+}
+
+/* Lets each step of the candidates have values of its own, as long as that mends anything. */
+static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
+  for (int n = 0; n < count; n++)
+    for (size_t wrong = c[n].wrong + 1; c[n].wrong < wrong;) {
+      wrong = c[n].wrong;
+      for (int step = 0; step < c[n].model.steps; step++) {
+        let_step_differ(f, &c[n], step, false);
+        if (c[n].model.step[step].join == SMMA_JOIN_CHAIN) let_step_differ(f, &c[n], step, true);
+      }
+    }
+}
+
+void smma_sort_candidates(smma_candidate *c, int count) {
+  for (int n = 1; n < count; n++) {
+    const smma_candidate candidate = c[n];
+    int at = n;
+    for (; at > 0 && c[at - 1].wrong > candidate.wrong; at--) c[at] = c[at - 1];
+    c[at] = candidate;
+  }
+}
+
 int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]) {
   const smma_format d = f->model.instruction.d;
   const int fraction_bits = smma_encoding_of(d).fraction_bits;
@@ -161,10 +222,12 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
   add_narrowed(&w, fraction_bits);
   add_fixed(&w);
   for (int n = 0; n < STAGES; n++) {
-    if (w.count > stages[n].ways) w.count = stages[n].ways;
+    keep_best(&w, stages[n].of_family);
     count_wrong(f, shape, &w, f->looked / stages[n].part);
   }
   count = take_best(f, shape, &w, best);
+  let_steps_differ(f, best, count < DIFFERING ? count : DIFFERING);
+  smma_sort_candidates(best, count);
   free(w.all);
   return count;
 }

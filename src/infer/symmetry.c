@@ -20,82 +20,6 @@ typedef struct {
 
 /* ---- What a permutation is to a shape ---- */
 
-static uint64_t mixed(uint64_t x) {
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-/* Hashes of trees in which the terms of a sum have no order. `strictly`: sums are alike if nothing can tell them apart,
-   whatever the parameters are; else if some parameters make them so: an accumulator is a term like others then, and
-   what passes alone through a step is what it was. */
-typedef struct {
-  const smma_step *step;
-  int number;
-  bool strictly;
-} hasher;
-
-enum { HASH_OF_C = 1001, HASH_OF_ZERO, HASH_OF_STEP };
-
-static uint64_t hash_of_sum(const hasher *h, const uint64_t *term, int count, bool has_accumulator,
-                            uint64_t accumulator) {
-  uint64_t sum = 0;
-  if (!h->strictly && accumulator == HASH_OF_ZERO) has_accumulator = false;
-  if (!h->strictly && count == 1 && !has_accumulator) return term[0];
-  for (int i = 0; i < count; i++) sum += mixed(term[i]);
-  if (has_accumulator) sum += h->strictly ? mixed(mixed(accumulator) + HASH_OF_STEP) : mixed(accumulator);
-  return mixed(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
-}
-
-static int hash_apart(const hasher *h, int window, uint64_t *node, int count) {
-  const smma_step *s = h->step;
-  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
-  const int groups = count / s->take;
-  for (int group = 0; group < groups; group++) {
-    for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, window, group, i)];
-    sum[group] = hash_of_sum(h, term, s->take, false, 0);
-  }
-  memcpy(node, sum, (size_t)groups * sizeof *sum);
-  return groups;
-}
-
-static int hash_chains(const hasher *h, uint64_t *node, int count) {
-  const smma_step *s = h->step;
-  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
-  const int groups = count / s->take;
-  for (int chain = 0; chain < s->chains; chain++) {
-    uint64_t accumulator = chain == 0 && s->start == SMMA_START_C ? HASH_OF_C : HASH_OF_ZERO;
-    for (int link = 0; link < groups / s->chains; link++) {
-      const int group = smma_chain_group(s, groups, chain, link);
-      for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, s->window, group, i)];
-      accumulator = hash_of_sum(h, term, s->take, link > 0 || s->start != SMMA_START_NOTHING, accumulator);
-    }
-    sum[chain] = accumulator;
-  }
-  memcpy(node, sum, (size_t)s->chains * sizeof *sum);
-  return s->chains;
-}
-
-static uint64_t hash_of_shape(const smma_composition *p, int k, const unsigned char *from, bool strictly) {
-  uint64_t node[SMMA_MAXIMUM_K];
-  int count = k;
-  for (int i = 0; i < k; i++) node[i] = (uint64_t)from[i] + 1;
-  for (int n = 0; n < p->steps; n++) {
-    const smma_step *s = &p->step[n];
-    const hasher h = {s, n, strictly};
-    int window = s->window;
-    if (s->join == SMMA_JOIN_CHAIN) {
-      count = hash_chains(&h, node, count);
-      continue;
-    }
-    do {
-      count = hash_apart(&h, window, node, count);
-      window /= s->take;
-    } while (s->join == SMMA_JOIN_TREE && window > 1);
-  }
-  return node[0];
-}
-
 static permutation identity(int k) {
   permutation x = {.asked = false};
   for (int i = 0; i < k; i++) x.from[i] = (unsigned char)i;
@@ -104,11 +28,14 @@ static permutation identity(int k) {
 
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
-static int effect_of(const smma_composition *p, int k, const permutation *x) {
-  const permutation same = identity(k);
-  if (hash_of_shape(p, k, x->from, true) == hash_of_shape(p, k, same.from, true)) return CAN_STAY;
-  return hash_of_shape(p, k, x->from, false) == hash_of_shape(p, k, same.from, false) ? CAN_CHANGE | CAN_STAY
-                                                                                      : CAN_CHANGE;
+/* What a shape is without a permutation. */
+typedef struct {
+  uint64_t strict, loose;
+} shape_hashes;
+
+static int effect_of(const smma_composition *p, int k, const permutation *x, shape_hashes same) {
+  if (smma_shape_hash(p, k, x->from, true) == same.strict) return CAN_STAY;
+  return smma_shape_hash(p, k, x->from, false) == same.loose ? CAN_CHANGE | CAN_STAY : CAN_CHANGE;
 }
 
 /* ---- Permutations ---- */
@@ -239,10 +166,13 @@ typedef struct {
 } knowledge;
 
 static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 4)
-  for (int p = 0; p < known->permutations; p++)
-    for (int n = 0; n < shapes->count; n++)
-      known->effect[p][n] = (unsigned char)effect_of(&shapes->shape[n], k, &known->permutation[p]);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
+  for (int n = 0; n < shapes->count; n++) {
+    const smma_composition *shape = &shapes->shape[n];
+    const shape_hashes same = {smma_shape_hash(shape, k, NULL, true), smma_shape_hash(shape, k, NULL, false)};
+    for (int p = 0; p < known->permutations; p++)
+      known->effect[p][n] = (unsigned char)effect_of(shape, k, &known->permutation[p], same);
+  }
 }
 
 static void note_change(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at,
@@ -441,19 +371,21 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   if (kept) shapes->count = kept;
 }
 
-/* Those first against which the least is said; in their order else. */
-static void put_likely_first(smma_shapes *shapes) {
-  for (int n = 1; n < shapes->count; n++) {
-    const smma_composition shape = shapes->shape[n];
-    const int against = shapes->against[n];
-    int at = n;
-    for (; at > 0 && shapes->against[at - 1] > against; at--) {
-      shapes->shape[at] = shapes->shape[at - 1];
-      shapes->against[at] = shapes->against[at - 1];
+/* Those first against which the least is said; in their order else. False without memory. */
+static bool put_likely_first(smma_shapes *shapes) {
+  smma_shapes *before = malloc(sizeof *before);
+  int most = 0, at = 0;
+  if (!before) return false;
+  *before = *shapes;
+  for (int n = 0; n < shapes->count; n++) most = smma_maximum(most, shapes->against[n]);
+  for (int against = 0; against <= most; against++)
+    for (int n = 0; n < shapes->count; n++) {
+      if (before->against[n] != against) continue;
+      shapes->shape[at] = before->shape[n];
+      shapes->against[at++] = against;
     }
-    shapes->shape[at] = shape;
-    shapes->against[at] = against;
-  }
+  free(before);
+  return true;
 }
 
 bool smma_inference_weigh_shapes(smma_inference_work *x) {
@@ -486,7 +418,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   if (good) {
     const int before = x->shapes->count;
     leave_out_refuted(x->shapes, known);
-    put_likely_first(x->shapes);
+    good = put_likely_first(x->shapes) || smma_fail(x->error, "out of memory");
     smma_inference_tell(x, "structure: %d of %d shapes are left", x->shapes->count, before);
   }
   smma_rows_free(&base);

@@ -284,7 +284,7 @@ def infer(
     1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
 
     ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
-    ``budget`` is how many vectors models may compute until one of them has all rows (None: 200,000,000), and nothing new
+    ``budget`` is how many vectors models may compute until one of them has all rows (None: 100,000,000), and nothing new
     begins when ``most_rows`` were asked. ``record`` is a file in which answers are kept; if it is there, the search goes
     on from it. ``progress`` is called with a line on what goes on. No clock decides anything: the same unit, arguments
     and seed give the same answer on any machine.
@@ -312,7 +312,7 @@ def infer(
             f"rows is {rows}, search {search}, seed {seed}; search is at least 1, a seed is from 0 to 2**63 - 1"
         )
     if budget is not None and budget < 1:
-        raise ValueError(f"budget is {budget}; give at least 1, or None for 200,000,000")
+        raise ValueError(f"budget is {budget}; give at least 1, or None for 100,000,000")
     i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
     if k is not None and k != i.k:
         if unit == "model":
