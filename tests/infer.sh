@@ -121,6 +121,11 @@ gives 'hardly any budget' 1 ': not found, because models have computed the budge
 check 'the share' grep -qE '^the best model disagrees with [1-9][0-9]* of 16384 new rows: ' in/stdout
 check 'what they hold' grep -q '^some of them: ' in/stdout
 check 'what shuts out structures' grep -qE '^structures: [0-9]+ of [0-9]+ are shut out by rows, ' in/stdout
+for threads in 1 3; do
+  OMP_NUM_THREADS=$threads "$softmma" "${unknown[@]}" --budget 100000 --json |
+    jq 'del(.seconds, .unit_seconds)' >$threads.json
+done
+check 'threads and speed decide nothing' cmp 1.json 3.json
 gives 'hardly any rows' 1 ': not found, because the limit of 1000 rows is reached$' "${unknown[@]}" --most-rows 1000
 gives 'few new rows' 0 . infer --unit model --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --most-rows 40000 --json

@@ -53,7 +53,7 @@ static smma_composition *composition_of(smma_fit *f) { return &f->model.named.ru
 
 uint64_t smma_fit_computed(const smma_fit *f) { return f->models ? f->models->computed : 0; }
 
-/* Adds to a counter that models on several threads share. */
+/* Adds to the counter of vectors, which several threads share. */
 static void note_computed(const smma_fit *f, size_t count) {
 #pragma omp atomic
   f->models->computed += count;

@@ -122,7 +122,7 @@ static bool add_hash(maker *m, uint64_t hash) {
   }
 }
 
-/* Returns whether a shape is another function than those of the list, for some parameters. */
+/* Reports whether some parameters make a shape another function than every listed shape; then adds its hash. */
 static bool is_new(maker *m, const smma_composition *shape) {
   uint64_t hash = smma_shape_hash(shape, m->k, NULL, true);
   for (int s = 0; s < shape->steps; s++) hash = mixed(hash + (uint64_t)shape->step[s].output);
@@ -271,8 +271,8 @@ static void put_lanes(maker *m) {
 
 /* ---- Every shape of two steps that a custom unit can have ---- */
 
-/* The most steps of these, and how much a shape may have that is not plain: products dealt in turns, windows, several
-   chains, strides, descending order. Each of them is a mark. */
+/* The most steps of a derived shape, and the most marks. A mark is anything in a step that is not plain: nodes dealt in
+   turns, a window, several chains, a stride, descending order. */
 enum { DERIVED_STEPS = 2, MOST_MARKS = 3 };
 
 typedef struct {
@@ -284,14 +284,14 @@ typedef struct {
 
 static void derive(const derivation *from, int nodes, int marks);
 
-/* With one more step, which has so many marks; all of a shape together are to have `marks`. */
+/* Appends a step with `own` marks to the derivation. Lists the shape if it is complete and has `marks` marks in all. */
 static void derive_with(const derivation *from, const smma_step *s, int own, int nodes, int marks) {
   derivation d = *from;
   d.step[d.steps++] = *s;
   d.marks += own;
   d.has_c |= s->start == SMMA_START_C;
   if (d.marks > marks) return;
-  if (nodes == 1 && d.has_c && d.marks == marks) put(d.maker, d.step, d.steps);
+  if (nodes == 1 && d.has_c && d.marks == marks && s->output != SMMA_NO_FORMAT) put(d.maker, d.step, d.steps);
   if ((nodes > 1 || !d.has_c) && d.steps < DERIVED_STEPS) derive(&d, nodes, marks);
 }
 
@@ -314,7 +314,7 @@ static bool is_power(int x, int of) {
   return x == 1;
 }
 
-/* Every step that so many nodes can have. */
+/* Tries every step that `nodes` nodes can have. */
 static void derive(const derivation *from, int nodes, int marks) {
   for (int take = nodes; take > 0; take--)
     for (int window = nodes; window >= take && nodes % take == 0; window--)
@@ -322,9 +322,9 @@ static void derive(const derivation *from, int nodes, int marks) {
         const smma_format output[] = {from->maker->d, SMMA_NO_FORMAT};
         const int dealt = turn < take, own = dealt + (window < nodes);
         if (take % turn) continue;
-        derive_chains(from, apart(take, turn, window, from->maker->d), own, nodes, marks);
         for (int n = 0; n < 2; n++) {
           smma_step s = apart(take, turn, window, output[n]);
+          derive_chains(from, s, own, nodes, marks);
           derive_with(from, &s, own, nodes / take, marks);
           s.join = SMMA_JOIN_TREE;
           if (take > 1 && is_power(window, take)) derive_with(from, &s, dealt, nodes / window, marks);
@@ -332,7 +332,7 @@ static void derive(const derivation *from, int nodes, int marks) {
       }
 }
 
-/* Adds all shapes of so many marks; false if there is no room for them, and the list is as it was. */
+/* Adds all shapes with `marks` marks. Returns false, with the list as it was, if there is no room for all of them. */
 static bool put_derived(maker *m, int marks) {
   const int before = m->shapes->count;
   const derivation nothing = {.maker = m};
@@ -353,8 +353,7 @@ bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes
   put_trees(m);
   put_unrounded_trees(m);
   put_lanes(m);
-  for (shapes->marks = 0; shapes->marks <= MOST_MARKS && put_derived(m, shapes->marks); shapes->marks++) continue;
-  shapes->marks--;
+  for (int marks = 0; marks <= MOST_MARKS && put_derived(m, marks); marks++) continue;
   free(m);
   return true;
 }

@@ -4,13 +4,12 @@
 
 #include "isa/compose.h"
 
-enum { SMMA_MOST_SHAPES = 3072 };
+enum { SMMA_MOST_SHAPES = 5120 };
 
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
   int against[SMMA_MOST_SHAPES]; /* how much that is known of a unit speaks against each; likely ones come first */
   int count;
-  int marks; /* the list has each shape of two steps with so many marks, or fewer */
 } smma_shapes;
 
 /* So much speaks against a shape by chance. */

@@ -10,8 +10,9 @@
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
 enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
 
-/* Starts whose steps get values of their own, and the most bits tried. */
-enum { DIFFERING = 4, MOST_BITS = 48 };
+/* The number of starts whose steps get values of their own, the fraction of the rows (1 / PART) on which this is done
+   first, and the most bits tried. */
+enum { DIFFERING = 4, PART = 3, MOST_BITS = 48 };
 
 /* All of them are compared on one part of the rows in so many, the promising ones of each family on more, and fewer on
    all. */
@@ -156,7 +157,7 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
 }
 
-/* Keeps so many of each family, the first ones, and all that no row disagrees with. */
+/* Keeps the first `of_family` ways of each family, and all ways that agree with every row. */
 static void keep_best(ways *w, int of_family) {
   int taken[FAMILIES] = {0}, kept = 0;
   for (int n = 0; n < w->count; n++)
@@ -166,16 +167,33 @@ static void keep_best(ways *w, int of_family) {
 
 /* ---- Steps that cut in other ways than each other, and accumulators in other ways than terms ---- */
 
-/* The candidate with another value of a key in one step, if fewer rows disagree. */
+/* Replaces the candidate by another composition if fewer rows disagree. */
+static void try_composition(const smma_fit *f, smma_candidate *c, const smma_composition *p) {
+  if (c->wrong == 0 || smma_units_stopped() || !smma_fit_allows(f, p)) return;
+  const size_t wrong = smma_fit_count(f, p, c->wrong - 1);
+  if (wrong < c->wrong) *c = (smma_candidate){*p, wrong};
+}
+
 static void try_value(const smma_fit *f, smma_candidate *c, int step, const smma_key *key, int value) {
   smma_composition p = c->model;
   smma_parameter_set(&p.step[step], key, value, true);
-  if (c->wrong == 0 || smma_units_stopped() || !smma_key_allows(key, value) || !smma_fit_allows(f, &p)) return;
-  const size_t wrong = smma_fit_count(f, &p, c->wrong - 1);
-  if (wrong < c->wrong) *c = (smma_candidate){p, wrong};
+  if (smma_key_allows(key, value)) try_composition(f, c, &p);
 }
 
-/* Bits and rounding of terms, or of the accumulator, and what they bring to the reference exponent. */
+/* Tries each treatment of subnormal factors, of a subnormal c and of subnormal results. */
+static void try_flushes(const smma_fit *f, smma_candidate *c) {
+  for (int policy = SMMA_SUBNORMALS_KEPT; policy <= SMMA_SUBNORMALS_TO_POSITIVE_ZERO; policy++)
+    for (int of = 0; of < 3; of++) {
+      smma_composition p = c->model;
+      if (of == 0) p.subnormal_a = p.subnormal_b = (smma_subnormal_policy)policy;
+      if (of == 1) p.subnormal_c = (smma_subnormal_policy)policy;
+      for (smma_step *s = p.step; of == 2 && s < p.step + p.steps; s++)
+        if (s->output != SMMA_NO_FORMAT) s->subnormal_outputs = (smma_subnormal_policy)policy;
+      try_composition(f, c, &p);
+    }
+}
+
+/* Tries alignment bits, alignment rounding and exponent of one step's terms, or of its accumulator. */
 static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool accumulator) {
   static const char *const names[][3] = {
       {"alignment_bits", "alignment_rounding", "exponent"},
@@ -187,12 +205,13 @@ static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool
   for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
 }
 
-/* Lets each step of the candidates have values of its own, as long as that mends anything. */
+/* Gives each step of the candidates values of its own until no value makes fewer rows disagree. */
 static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
   for (int n = 0; n < count; n++)
     for (size_t wrong = c[n].wrong + 1; c[n].wrong < wrong;) {
       wrong = c[n].wrong;
+      try_flushes(f, &c[n]);
       for (int step = 0; step < c[n].model.steps; step++) {
         let_step_differ(f, &c[n], step, false);
         if (c[n].model.step[step].join == SMMA_JOIN_CHAIN) let_step_differ(f, &c[n], step, true);
@@ -207,6 +226,18 @@ void smma_sort_candidates(smma_candidate *c, int count) {
     for (; at > 0 && c[at - 1].wrong > candidate.wrong; at--) c[at] = c[at - 1];
     c[at] = candidate;
   }
+}
+
+/* Refines the first candidates on some of the rows, then the best candidate on all rows. */
+static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
+  const int differing = count < DIFFERING ? count : DIFFERING;
+  smma_fit some = *f;
+  some.looked = f->looked / PART;
+  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(&some, &c[n].model, SIZE_MAX - 1);
+  let_steps_differ(&some, c, differing);
+  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(f, &c[n].model, SIZE_MAX - 1);
+  smma_sort_candidates(c, count);
+  let_steps_differ(f, c, count > 0);
 }
 
 int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]) {
@@ -226,8 +257,7 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
     count_wrong(f, shape, &w, f->looked / stages[n].part);
   }
   count = take_best(f, shape, &w, best);
-  let_steps_differ(f, best, count < DIFFERING ? count : DIFFERING);
-  smma_sort_candidates(best, count);
+  refine_starts(f, best, count);
   free(w.all);
   return count;
 }

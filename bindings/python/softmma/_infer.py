@@ -150,7 +150,8 @@ class Inference:
     model: Custom | None
     """The model, or the best there is; taken wherever an instruction is. None for what is no function."""
     same: Instruction | None
-    """An instruction of the catalogue from which no row searched tells the model."""
+    """An instruction of the catalogue from which no row searched tells the model, except NaN encodings
+    (`same_nan_different`)."""
     nan: str | None
     """The custom unit's word for what NaN are; None: their sign and payload cannot be told."""
     parameters: tuple[Parameter, ...]
@@ -229,7 +230,8 @@ class Inference:
                 yield m.holds
             yield m.where or "no new row shows it; only rows that were made for its own bits do"
         if self.outcome == "not found" and self.structures:
-            yield f"structures: {self.structures - self.left} of {self.structures} are shut out by rows, {self.left} are left"
+            shut_out = self.structures - self.left
+            yield f"structures: {shut_out} of {self.structures} are shut out by rows, {self.left} are left"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Parameters that some row shows, with what is left open only where something is."""
@@ -284,10 +286,10 @@ def infer(
     1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
 
     ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
-    ``budget`` is how many vectors models may compute until one of them has all rows (None: 100,000,000), and nothing new
-    begins when ``most_rows`` were asked. ``record`` is a file in which answers are kept; if it is there, the search goes
-    on from it. ``progress`` is called with a line on what goes on. No clock decides anything: the same unit, arguments
-    and seed give the same answer on any machine.
+    ``budget`` is how many vectors models may compute until one of them has all rows (None: 100,000,000), and nothing
+    new begins when ``most_rows`` were asked. ``record`` is a file in which answers are kept; if it is there, the search
+    goes on from it. ``progress`` is called with a line on what goes on. No clock decides anything: the same unit,
+    arguments and seed give the same answer on any machine.
 
         >>> import numpy as np, softmma
         >>> def unit(a, b, c):

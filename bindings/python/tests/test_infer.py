@@ -118,7 +118,8 @@ def test_a_bug_at_one_exponent():
     found = softmma.infer(unit, on="V100", in_dtype="f16", k=1, budget=10**6, **FEW)
     m = found.misfit
     assert not found and found.outcome == "not found" and found.model is not None
-    assert found.because.startswith("models have computed the budget of 1000000 vectors") and found.because in repr(found)
+    assert found.because.startswith("models have computed the budget of 1000000 vectors, ")
+    assert found.because in repr(found)
     assert found.structures >= found.left > 0 and found.computed >= 10**6
     assert 0 < m.share < 0.1 and m.wrong == sum(wrong for wrong, _ in m.kinds.values())
     assert m.asked == sum(asked for _, asked in m.kinds.values())
