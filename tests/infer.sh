@@ -91,8 +91,8 @@ check 'no reason' grep -q '^cannot tell what decides: the same batches do not al
 check 'a place' grep -q '^its place decides, or how copies stand: among its copies it has one result at place' place
 gives 'a neighbour' 1 '^a neighbour decides: among its copies it has one result, but with row [0-9]* at place [0-9]* ' \
   infer --unit "plugin:$plugin:same" --on A100 --instr $instr
-"$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr --seconds 300 >lane
-check 'one lane narrower' grep -q ': not found$' lane
+"$softmma" infer --unit "plugin:$plugin:lane" --on A100 --instr $instr >lane
+check 'one lane narrower' grep -q ': not found, because the product at k = 5 is unlike the others, ' lane
 check 'it is told where' grep -q '^the product at k = 5 is unlike the others; the simplest 16: all with a product at k = 5;' lane
 
 # ---- NaN encodings ----
@@ -108,22 +108,39 @@ gives 'and of the model' 1 '^  NaN encodings only: both results of every mismatc
 "$softmma" gen --on A100 --instr $instr --rows 20000 >rows.txt
 gives 'verify, too' 1 '^([1-9][0-9]*) of \1 mismatches differ in the encoding of a NaN only$' \
   verify --unit "plugin:$plugin:payloads" rows.txt
+short=mma.m8n8k4.f32.f16.f16.f32
 for policy in all-ones default operand quiet; do
-  "$softmma" custom --from A100 --instr $instr --steps | sed "s/\"nan\": \"[a-z-]*\"/\"nan\": \"$policy\"/" >$policy.json
-  gives "NaN: $policy" 0 ': found$' infer --unit custom:$policy.json --on A100 --instr $instr "${few[@]}" -o model.json
-  gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' campaign --unit custom:$policy.json --on A100 \
-    --instr $instr --against custom:model.json --rows 20000
+  "$softmma" custom --from V100 --instr $short --steps | sed "s/\"nan\": \"[a-z-]*\"/\"nan\": \"$policy\"/" >$policy.json
+  gives "NaN: $policy" 0 ': found$' infer --unit custom:$policy.json --on V100 --instr $short "${few[@]}" -o model.json
+  gives "campaign agrees: $policy" 0 'rows=20000 mismatches=0$' campaign --unit custom:$policy.json --on V100 \
+    --instr $short --against custom:model.json --rows 20000
 done
 sed 's/"alignment_bits": 24/"alignment_bits": 27/' v100.json >unknown.json
-gives 'hardly any time' 2 '^the best model disagrees with [1-9]' infer --unit custom:unknown.json --on unknown.json \
-  "${few[@]}" --seconds 0.000001
-
-gives 'hardly any rows' 2 '^stopped: .*; ask for more --seconds or --most-rows$' infer --unit custom:unknown.json \
-  --on unknown.json "${few[@]}" --most-rows 1000
+unknown=(infer --unit custom:unknown.json --on unknown.json "${few[@]}")
+gives 'hardly any budget' 1 ': not found, because models have computed the budget of 1 vectors, and none has all rows$' \
+  "${unknown[@]}" --budget 1
+check 'the share' grep -qE '^the best model disagrees with [1-9][0-9]* of 16384 new rows: ' in/stdout
+check 'what they hold' grep -q '^some of them: ' in/stdout
+check 'what shuts out structures' grep -qE '^structures: [0-9]+ of [0-9]+ are shut out by rows, ' in/stdout
+for threads in 1 3; do
+  OMP_NUM_THREADS=$threads "$softmma" "${unknown[@]}" --budget 100000 --json |
+    jq 'del(.seconds, .unit_seconds)' >$threads.json
+done
+check 'threads and speed decide nothing' cmp 1.json 3.json
+gives 'hardly any rows' 1 ': not found, because the limit of 1000 rows is reached$' "${unknown[@]}" --most-rows 1000
 gives 'few new rows' 0 . infer --unit model --on V100 \
   --instr mma.m8n8k4.f32.f16.f16.f32 "${few[@]}" --most-rows 40000 --json
 check 'no more than that' [ "$(jq '.rows + .fresh' in/stdout)" = 40000 ]
 fails 'no number of rows' '--most-rows: -1 is negative' infer --unit model --on V100 --in f16 --most-rows -1
+
+gives 'an interruption' 2 ': stopped$' infer --unit "plugin:$plugin:interrupts" --on A100 --instr $instr \
+  "${few[@]}" -o stopped.json
+check 'the best model so far' grep -qE '^interrupted: the best model so far disagrees with 0 of the [1-9]' in/stdout
+check 'is written' [ -s stopped.json ]
+for way in deaf:'a NaN among operands' finite:'an infinite operand' flushed_negative:'a subnormal factor'; do
+  "$softmma" infer --unit "plugin:$plugin:${way%:*}" --on A100 --instr $instr "${few[@]}" --budget 300000 >"${way%:*}"
+  check "every vector: ${way#*:}" grep -q "^every one of them: .*${way#*:}" "${way%:*}"
+done
 
 # ---- Recordings ----
 
@@ -163,5 +180,5 @@ fails 'a proof without a model' '--proof: .* give -o, too' infer --unit model --
 fails 'a record of a recording' '--record: .* is a recording already' \
   infer --unit file:recorded.txt --on V100 --instr mma.m8n8k4.f32.f16.f16.f32 --record r.txt
 fails 'rows to ask of a unit that can be asked' '--next: model can be asked itself' infer --unit model --on V100 --in f16 --next n.txt
-fails 'no time' '--seconds: 0 is not positive' infer --unit model --on V100 --in f16 --seconds 0
+fails 'no budget' '--budget: 0; it takes at least 1' infer --unit model --on V100 --in f16 --budget 0
 finish

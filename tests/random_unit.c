@@ -477,3 +477,74 @@ smma_custom random_realistic_unit(uint64_t seed) {
   } while (!smma_custom_check(&c, &fault));
   return c;
 }
+
+/* ---- Compositions of two steps that have nothing in common ---- */
+
+static smma_cut cut_of_own(uint64_t *state, int fraction_bits) {
+  smma_cut cut = realistic_cut(state, fraction_bits);
+  cut.bits = fraction_bits + random_between(state, -12, 8);
+  cut.brings = (smma_brings)mostly(state, 4, SMMA_BRINGS_OWN, random_between(state, 0, 1));
+  cut.zero_exponent = mostly(state, 3, SMMA_NO_EXPONENT, random_between(state, -140, -120));
+  cut.drop = SMMA_NONE;
+  return cut;
+}
+
+/* Groups that stay apart, products first of all; trees; chains. Sums of the first two may stay unrounded. */
+static smma_step first_of_two(uint64_t *state, int k, smma_format d, int fraction_bits) {
+  const int take = random_below(state, 3) ? random_divisor(state, k) : 1;
+  const smma_format output = random_below(state, 4) ? SMMA_NO_FORMAT : d;
+  const smma_cut cut = cut_of_own(state, fraction_bits);
+  smma_step s;
+  switch (random_below(state, 6)) {
+    case 0:
+      s = realistic_step(SMMA_JOIN_TREE, 2, 2 * power_of_two_up_to(state, k / 2), output, cut);
+      s.turn = 1 + (int)random_below(state, 2);
+      return s;
+    case 1:
+      s = realistic_chain(k, take, random_below(state, 2) ? SMMA_START_ZERO : SMMA_START_NOTHING, d, cut);
+      s.chains = power_of_two_up_to(state, k / take);
+      return s;
+    default:
+      s = realistic_step(SMMA_JOIN_APART, take, k, output, cut);
+      s.window = random_below(state, 2) ? k : take * random_divisor(state, k / take);
+      s.turn = random_below(state, 2) ? take : random_divisor(state, take);
+      return s;
+  }
+}
+
+static smma_step second_of_two(uint64_t *state, int nodes, smma_format d, int fraction_bits) {
+  const smma_cut cut = cut_of_own(state, fraction_bits);
+  smma_step s = realistic_chain(nodes, random_divisor(state, nodes), SMMA_START_C, d, cut);
+  if (random_below(state, 3) == 0) s.accumulator.bits = fraction_bits + random_between(state, -4, 8);
+  if (random_below(state, 4) == 0) s.accumulator.rounding = realistic_cut(state, fraction_bits).rounding;
+  if (random_below(state, 6) == 0) s.accumulator.brings = SMMA_BRINGS_NOTHING;
+  return s;
+}
+
+smma_custom random_two_step_unit(uint64_t seed) {
+  static const smma_format formats[][3] = {{SMMA_F16, SMMA_F16, SMMA_F32},
+                                           {SMMA_BF16, SMMA_BF16, SMMA_F32},
+                                           {SMMA_F16, SMMA_F16, SMMA_F16},
+                                           {SMMA_E4M3, SMMA_E4M3, SMMA_F32}};
+  smma_custom c;
+  smma_custom_fault fault;
+  smma_composition *p = &c.named.rule.with.composition;
+  uint64_t state = seed ^ UINT64_C(0x25e9000000000000);
+  do {
+    const smma_format *f = formats[random_below(&state, 4)];
+    const int fraction_bits = smma_encoding_of(f[2]).fraction_bits;
+    int nodes;
+    memset(&c, 0, sizeof c);
+    c.instruction = (smma_instruction){.name = "two-step", .m = 16, .n = 8, .a = f[0], .b = f[1], .c = f[2], .d = f[2]};
+    c.instruction.scale = SMMA_NO_FORMAT;
+    c.instruction.k = 4 << random_below(&state, 3);
+    c.named.rule.algorithm = SMMA_COMPOSITION;
+    *p = smma_no_steps();
+    add_step(p, first_of_two(&state, c.instruction.k, f[2], fraction_bits));
+    nodes = smma_composition_nodes(p, c.instruction.k, 1);
+    if (!nodes) continue;
+    add_step(p, second_of_two(&state, nodes, f[2], fraction_bits));
+    realistic_outputs(&state, &c);
+  } while (!p->steps || !smma_custom_check(&c, &fault));
+  return c;
+}

@@ -22,4 +22,7 @@ smma_format random_spelled_format(uint64_t *state);
 /* Compositions as published units are: their formats, structures, and cuts; one thing at a time that none of them has. */
 smma_custom random_realistic_unit(uint64_t seed);
 
+/* Compositions of two steps, each with bits, rounding and structure of its own; K is 4, 8 or 16. */
+smma_custom random_two_step_unit(uint64_t seed);
+
 #endif

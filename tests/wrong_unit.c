@@ -1,8 +1,10 @@
 /* Plug-ins that are wrong on purpose. The argument says how; it is one of those below. */
 #define SMMA_EVALUATOR static inline /* this module has nothing else of the library */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/rule.h"
 #include "softmma/unit.h"
@@ -16,6 +18,7 @@
   WAY(zero, "a zero has the sign of c")                                                           \
   WAY(odd, "the last bit is set")                                                                 \
   WAY(shuffled, "products in another order")                                                      \
+  WAY(interrupts, "as the model; its 35th run interrupts the program that asks")                  \
   WAY(hand, "as the model, computed here")                                                        \
   WAY(place, "another result of the same row at an odd place of a batch")                         \
   WAY(moody, "another result whenever asked again")                                               \
@@ -248,6 +251,7 @@ static int wrong_run(void *unit, const smma_instruction_info *i, const smma_batc
   wrong_unit *u = unit;
   uint32_t *d = batch->d;
   u->runs++;
+  if (u->how == WAY_interrupts && u->runs == 35) kill(getppid(), SIGINT);
   if (u->how == WAY_failing) snprintf(message, size, "the device fell off the bus");
   if (u->how == WAY_failing || u->how == WAY_silent || i->d == SMMA_F16) return 1;
   for (size_t row = 0; row < batch->rows; row++) {

@@ -57,7 +57,7 @@ static int write_page(const char *path, const smma_infer_request *request, const
 static int write_files(const outputs *o, const smma_infer_request *request, const smma_inference *found) {
   int status = SMMA_EXIT_EQUAL;
   if (o->page) status = write_page(o->page, request, found);
-  if (found->outcome == SMMA_IS_NO_FUNCTION) return status;
+  if (!smma_inference_has_model(found)) return status;
   if (o->model && status == SMMA_EXIT_EQUAL) status = write_model(o->model, found);
   if (o->proof && status == SMMA_EXIT_EQUAL) status = write_rows(o->proof, "--proof", o->model, request, found, false);
   if (o->next && status == SMMA_EXIT_EQUAL) status = write_rows(o->next, "--next", NULL, request, found, true);
@@ -73,8 +73,7 @@ static void tell(const char *line, void *context) {
 
 int smma_command_infer(int argc, const char **argv) {
   const char *unit_name = NULL, *gpu = NULL, *name = NULL, *in = NULL, *out = NULL, *record = NULL;
-  long long fresh = 1000000, neighbours = 50000, most_rows = 0, seed = 0;
-  double seconds = 540;
+  long long fresh = 1000000, neighbours = 50000, budget = SMMA_INFER_BUDGET, most_rows = 0, seed = 0;
   outputs o = {NULL, NULL, NULL, NULL, 0};
   static smma_inference found;
   smma_infer_request request = {0};
@@ -96,7 +95,8 @@ int smma_command_infer(int argc, const char **argv) {
       {"rows", 'n', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &fresh, 0, "rows of another seed, in the end", "N"},
       {"search", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &neighbours, 0,
        "rows searched for one that shows a neighbouring value", "N"},
-      {"seconds", 0, POPT_ARG_DOUBLE | POPT_ARGFLAG_SHOW_DEFAULT, &seconds, 0, "for everything", "S"},
+      {"budget", 0, POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &budget, 0,
+       "vectors that models may compute until one has all rows", "N"},
       {"most-rows", 0, POPT_ARG_LONGLONG, &most_rows, 0,
        "begin nothing new when so many rows were asked (default: no limit)", "N"},
       {"seed", 's', POPT_ARG_LONGLONG | POPT_ARGFLAG_SHOW_DEFAULT, &seed, 0, "seed of the random numbers", "S"},
@@ -107,12 +107,12 @@ int smma_command_infer(int argc, const char **argv) {
       "Asks a unit of which nothing is known but formats and K, and finds a model that computes the same\n"
       "bits: a custom unit, with rows that shut out the values next to its parameters'. Exit status 0:\n"
       "found; 1: no model has all rows, or all except NaN encodings, or the unit is no function;\n"
-      "2: failed, or no time or rows were left. Bits of NaN count; any two are equal where the rule of\n"
+      "2: failed, or interrupted, with the best model so far. Bits of NaN count; any two are equal where the rule of\n"
       "the rows' instruction leaves its NaN open ('softmma show').\n"
       "Example: softmma infer --unit plugin:./unit.so --on H100 --in f16 -o model.json\n");
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
-  if (!(seconds > 0)) smma_die("--seconds: %g is not positive", seconds);
+  if (budget < 1) smma_die("--budget: %lld; it takes at least 1", budget);
   if (most_rows < 0) smma_die("--most-rows: %lld is negative", most_rows);
   smma_require_option(unit_name, "--unit", "plugin:./unit.so");
   gpu = smma_require_option(gpu, "--on", "H100");
@@ -128,9 +128,10 @@ int smma_command_infer(int argc, const char **argv) {
   request.seed = (uint64_t)seed;
   request.fresh = (uint64_t)fresh;
   request.neighbours = (uint64_t)neighbours;
-  request.seconds = seconds;
+  request.budget = (uint64_t)budget;
   request.most_rows = (uint64_t)most_rows;
   request.tell = isatty(STDERR_FILENO) ? tell : NULL;
+  smma_wait_for_interruption(); /* the report has the best model so far */
   if (!smma_infer(&request, &found, &error)) smma_die("%s", error.text);
   status = write_files(&o, &request, &found);
   if (o.json)

@@ -124,9 +124,28 @@ static void print_misfit(FILE *stream, const smma_instruction *i, const smma_inf
     fprintf(stream, "%s\n", "no new row shows it; only rows that were made for its own bits do");
     return;
   }
+  smma_describe_holdings(m, text);
+  if (*text) fprintf(stream, "%s\n", text);
   smma_describe_misfit(i, m, text);
   fprintf(stream, "%s\n", text);
   for (int n = 0; n < m->examples && n < 4; n++) print_row(stream, i, &m->example[n], m->expected[n]);
+}
+
+/* The rows that shut out most structures. */
+static void print_structures(FILE *stream, const smma_instruction *i, const smma_inference *f) {
+  enum { SHOWN = 3 };
+  fprintf(stream, "\nstructures: %d of %d are shut out by rows, %d are left\n", f->structures - f->left, f->structures,
+          f->left);
+  for (size_t n = 0; n < f->evidences && n < SHOWN; n++) {
+    const smma_infer_evidence *e = &f->evidence[n];
+    fprintf(stream, "%d of them, because results differ when products change places:\n", e->structures);
+    for (int row = 0; row < 2; row++) {
+      char hex[24];
+      fprintf(stream, "  ");
+      smma_print_dot_command(stream, i, &e->row[row]);
+      fprintf(stream, "\n    the unit %s\n", smma_hex_text(i->d, e->row[row].d, hex));
+    }
+  }
 }
 
 static void print_no_function(FILE *stream, const smma_instruction *i, const smma_inference *f) {
@@ -162,16 +181,20 @@ static void print_rivals(FILE *stream, const smma_inference *f) {
 
 static void print_summary(FILE *stream, const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction, *unit;
-  char text[4096], nan[SMMA_INFERRED_NAN_SIZE];
-  fprintf(stream, "%s %s on %s: %s\n", smma_arch_name(i), i->name, r->unit->name, smma_infer_outcome_text(f->outcome));
+  char text[4096], nan[SMMA_INFERRED_NAN_SIZE], reason[SMMA_INFER_REASON_SIZE];
+  smma_describe_infer_reason(r, f, reason);
+  fprintf(stream, "%s %s on %s: %s%s%s\n", smma_arch_name(i), i->name, r->unit->name,
+          smma_infer_outcome_text(f->outcome), *reason ? ", because " : "", reason);
   if (f->outcome == SMMA_IS_NO_FUNCTION) {
     print_no_function(stream, i, f);
     return;
   }
-  unit = inferred_unit(f);
-  describe(&unit->rule->rule, text, sizeof text);
-  fprintf(stream, "model: %s\n", text);
-  smma_custom_release(unit);
+  if (smma_inference_has_model(f)) {
+    unit = inferred_unit(f);
+    describe(&unit->rule->rule, text, sizeof text);
+    fprintf(stream, "model: %s\n", text);
+    smma_custom_release(unit);
+  }
   if (f->same) {
     fprintf(stream, "no row searched tells it from %s of %s, in whose words it is", f->same->name,
             smma_arch_name(f->same));
@@ -194,9 +217,12 @@ static void print_summary(FILE *stream, const smma_infer_request *r, const smma_
   }
   if (f->recording && smma_has_inferred(f)) print_rivals(stream, f);
   if (f->misfit.asked) print_misfit(stream, i, f);
-  if (f->outcome == SMMA_INFER_STOPPED)
-    fprintf(stream, "\nstopped: the model disagrees with %zu of the %zu rows that it was fitted to; ask for more %s\n",
-            f->wrong, f->samples, r->most_rows ? "--seconds or --most-rows" : "--seconds");
+  if (f->outcome == SMMA_NOT_INFERRED && !f->recording) print_structures(stream, i, f);
+  if (f->outcome == SMMA_INFER_STOPPED && smma_inference_has_model(f))
+    fprintf(stream, "\ninterrupted: the best model so far disagrees with %zu of the %zu rows that it was fitted to\n",
+            f->wrong, f->samples);
+  if (f->outcome == SMMA_INFER_STOPPED && !smma_inference_has_model(f))
+    fprintf(stream, "\ninterrupted before the search began: there is no model yet\n");
 }
 
 void smma_print_inference(const smma_infer_request *r, const smma_inference *f) {
@@ -243,17 +269,21 @@ static json_t *parameters_json(const smma_instruction *i, const smma_inference *
 
 static json_t *misfit_json(const smma_instruction *i, const smma_inference *f) {
   const smma_infer_misfit *m = &f->misfit;
-  json_t *kinds = json_object(), *rows = json_array();
+  json_t *kinds = json_object(), *rows = json_array(), *holds = json_object();
   char text[SMMA_MISFIT_SIZE];
-  if (!m->asked) return json_decref(kinds), json_decref(rows), json_null();
+  if (!m->asked) return json_decref(kinds), json_decref(rows), json_decref(holds), json_null();
+  for (int h = 0; h < SMMA_HOLDINGS; h++)
+    if (m->wrong_with[h])
+      json_object_set_new(holds, smma_infer_holding_text((smma_infer_holding)h),
+                          json_integer((json_int_t)m->wrong_with[h]));
   for (int kind = 0; kind < SMMA_ROWS_IN_TURN && !f->recording; kind++)
     json_object_set_new(kinds, smma_row_kind_text((smma_row_kind)kind),
                         json_pack("[I, I]", (json_int_t)m->wrong_of[kind], (json_int_t)m->of_kind[kind]));
   for (int n = 0; n < m->examples; n++)
     json_array_append_new(rows, row_json(i, &m->example[n], m->expected[n], "model"));
   smma_describe_misfit(i, m, text);
-  return json_pack("{s:I, s:I, s:o, s:s, s:o}", "asked", (json_int_t)m->asked, "wrong", (json_int_t)m->wrong, "kinds",
-                   kinds, "class", text, "rows", rows);
+  return json_pack("{s:I, s:I, s:o, s:o, s:s, s:o}", "asked", (json_int_t)m->asked, "wrong", (json_int_t)m->wrong,
+                   "kinds", kinds, "hold", holds, "class", text, "rows", rows);
 }
 
 static json_t *no_function_json(const smma_instruction *i, const smma_inference *f) {
@@ -266,6 +296,16 @@ static json_t *no_function_json(const smma_instruction *i, const smma_inference 
                    "place", (json_int_t)a->place, "batch", (json_int_t)a->batch, "why", text, "neighbour",
                    a->by == SMMA_UNLIKE_BY_NEIGHBOUR ? json_integer((json_int_t)a->neighbour) : json_null(), "operands",
                    row_json(i, &f->unlike, 0, NULL));
+}
+
+static json_t *structures_json(const smma_instruction *i, const smma_inference *f) {
+  json_t *array = json_array();
+  for (size_t n = 0; n < f->evidences; n++) {
+    const smma_infer_evidence *e = &f->evidence[n];
+    json_array_append_new(array, json_pack("{s:i, s:[o, o]}", "structures", e->structures, "rows",
+                                           row_json(i, &e->row[0], 0, NULL), row_json(i, &e->row[1], 0, NULL)));
+  }
+  return json_pack("{s:i, s:i, s:o}", "listed", f->structures, "left", f->left, "shut_out_by", array);
 }
 
 /* A unit as its file has it; null where there is none. */
@@ -290,24 +330,29 @@ static json_t *rivals_json(const smma_instruction *i, const smma_inference *f) {
 }
 
 json_t *smma_inference_json(const smma_infer_request *r, const smma_inference *f) {
-  const smma_instruction *i = r->instruction, *unit = inferred_unit(f);
-  json_t *model = f->outcome == SMMA_IS_NO_FUNCTION ? json_null() : unit_json(unit);
-  char words[4096];
-  describe(&unit->rule->rule, words, sizeof words);
-  smma_custom_release(unit);
+  const smma_instruction *i = r->instruction;
+  json_t *model = json_null();
+  char words[4096] = "", reason[SMMA_INFER_REASON_SIZE];
+  smma_describe_infer_reason(r, f, reason);
+  if (smma_inference_has_model(f)) {
+    const smma_instruction *unit = inferred_unit(f);
+    model = unit_json(unit);
+    describe(&unit->rule->rule, words, sizeof words);
+    smma_custom_release(unit);
+  }
   return json_pack(
-      "{s:s, s:s, s:o, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:I, s:I, s:o, s:o, "
-      "s:b, s:o, s:o}",
+      "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:I, s:I, "
+      "s:o, s:o, s:b, s:o, s:o, s:o}",
       "arch", smma_arch_name(i), "instr", i->name, "unit", smma_json_text(r->unit->name), "outcome",
-      smma_infer_outcome_text(f->outcome), "model", model, "rule", f->outcome == SMMA_IS_NO_FUNCTION ? "" : words,
-      "same_as", f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows",
-      (json_int_t)f->rows, "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds",
-      (json_int_t)f->rounds, "tried", (json_int_t)f->tried, "samples", (json_int_t)f->samples, "wrong",
+      smma_infer_outcome_text(f->outcome), "because", reason, "model", model, "rule", words, "same_as",
+      f->same ? json_pack("[s, s]", smma_arch_name(f->same), f->same->name) : json_null(), "rows", (json_int_t)f->rows,
+      "calls", (json_int_t)f->calls, "fresh", (json_int_t)f->fresh, "rounds", (json_int_t)f->rounds, "tried",
+      (json_int_t)f->tried, "computed", (json_int_t)f->computed, "samples", (json_int_t)f->samples, "wrong",
       (json_int_t)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds, "nan",
       f->nan_known ? json_string(smma_inferred_nan(f)) : json_null(), "compared", (json_int_t)f->compared,
       "nan_different", (json_int_t)f->nan_different, "same_nan_different", (json_int_t)f->same_different, "parameters",
       parameters_json(i, f), "rivals", rivals_json(i, f), "more_rivals", f->more_rivals, "misfit", misfit_json(i, f),
-      "no_function", no_function_json(i, f));
+      "structures", structures_json(i, f), "no_function", no_function_json(i, f));
 }
 
 /* ---- Rows ---- */
@@ -457,7 +502,7 @@ void smma_write_inference_page(FILE *stream, const smma_infer_request *r, const 
           "</style></head><body>\n<h1>%s</h1>\n",
           r->instruction->name, r->instruction->name);
   put_summary(stream, r, f);
-  if (f->outcome != SMMA_IS_NO_FUNCTION) {
+  if (smma_inference_has_model(f)) {
     if (f->neighbours) put_parameters(stream, f);
     put_pictures(stream, f);
   }

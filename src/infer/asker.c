@@ -17,7 +17,11 @@
 /* Stands behind each batch of answers: the checksum of all bytes of the record before this line. */
 static const char checksum_format[] = "# crc32c: %08" PRIx32 "\n";
 
-enum { CHECKSUM_LINE = 32, LARGEST_RECORD = (1 << 30) - 1, ASKED_AGAIN = 256 /* recorded rows, when a search goes on */ };
+enum {
+  CHECKSUM_LINE = 32,
+  LARGEST_RECORD = (1 << 30) - 1,
+  ASKED_AGAIN = 256 /* recorded rows, when a search goes on */
+};
 
 static bool is_known(const smma_asking *a, size_t index, const smma_rows *rows, size_t at) {
   smma_row known, row;
@@ -38,10 +42,11 @@ static bool take_known(smma_asking *a, smma_rows *rows, size_t count, size_t *ta
   const smma_part *d = &rows->layout.part[SMMA_PART_D];
   for (*taken = 0; *taken < count && a->rows < a->known_count; (*taken)++, a->rows++) {
     if (!is_known(a, (size_t)a->rows, rows, *taken))
-      return smma_fail(a->error,
-                       "--record: row %llu is not the one that this search asks: the file is another version's or was changed; "
-                       "name another file",
-                       (unsigned long long)a->rows + 1);
+      return smma_fail(
+          a->error,
+          "--record: row %llu is not the one that this search asks: the file is another version's or was changed; "
+          "name another file",
+          (unsigned long long)a->rows + 1);
     memcpy(rows->part[SMMA_PART_D] + *taken * d->bytes, a->known.part[SMMA_PART_D] + a->rows * d->bytes, d->bytes);
   }
   return true;

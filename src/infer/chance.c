@@ -61,8 +61,6 @@ static bool move_at_random(smma_fit *f, smma_fit_watch watch) {
   return false;
 }
 
-static bool is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->looked; }
-
 /* ---- Out of models whose odd values make up for one another ---- */
 
 /* Half of the keys whose values would be written get those that are not. */
@@ -82,8 +80,8 @@ void smma_fit_improve(smma_fit *f, smma_fit_watch watch) {
   uint64_t state = f->looked;
   do {
     smma_fit_descend(f, watch);
-  } while (is_near(f) && !smma_fit_is_stopped(watch) && move_at_random(f, watch));
-  for (int round = 0; round < ROUNDS_AT_RANDOM && is_near(f) && !smma_fit_is_stopped(watch); round++) {
+  } while (smma_fit_is_near(f) && !smma_fit_is_stopped(watch) && move_at_random(f, watch));
+  for (int round = 0; round < ROUNDS_AT_RANDOM && smma_fit_is_near(f) && !smma_fit_is_stopped(watch); round++) {
     const smma_composition model = *smma_fit_composition(f);
     const size_t wrong = f->wrong;
     if (forget_at_random(f, &state)) smma_fit_descend(f, watch);

@@ -6,6 +6,7 @@
 #include "infer/moves.h"
 #include "infer/parameter.h"
 #include "isa/compose.h"
+#include "unit/unit.h"
 
 enum { GLANCE = 48, STRIDE = 7919 };
 
@@ -14,6 +15,7 @@ struct smma_fit_models {
   smma_composition model[SMMA_MOST_MODELS];
   size_t wrong[SMMA_MOST_MODELS];
   int count;
+  uint64_t computed; /* vectors, by all models */
 };
 
 bool smma_fit_open(const smma_samples *samples, const smma_instruction *i, smma_fit *f) {
@@ -21,6 +23,7 @@ bool smma_fit_open(const smma_samples *samples, const smma_instruction *i, smma_
   f->model.instruction.name = "inferred";
   f->model.named.rule = (smma_rule){.algorithm = SMMA_COMPOSITION, .nan = SMMA_NAN_QUIET};
   f->models = malloc(sizeof *f->models);
+  if (f->models) f->models->computed = 0;
   return f->models && smma_fit_look_at(f, SIZE_MAX);
 }
 
@@ -48,32 +51,40 @@ static smma_composition *composition_of(smma_fit *f) { return &f->model.named.ru
 
 /* ---- Counting ---- */
 
+uint64_t smma_fit_computed(const smma_fit *f) { return f->models ? f->models->computed : 0; }
+
+/* Adds to the counter of vectors, which several threads share. */
+static void note_computed(const smma_fit *f, size_t count) {
+#pragma omp atomic
+  f->models->computed += count;
+}
+
 /* Rows that disagree, if these are fewer than with the model that there is; else SIZE_MAX. Of many that disagree now
    some, in which all kinds of rows are mixed, are asked alone: what mends none of them is given up. */
 static size_t count_fewer(const smma_fit *f, const smma_composition *p) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t glance = f->wrong < GLANCE ? f->wrong : GLANCE;
-  size_t wrong = 0;
-  for (size_t i = 0; i < f->looked; i++) {
-    if (i == glance && wrong == glance) return SIZE_MAX;
+  size_t wrong = 0, i = 0;
+  for (; i < f->looked && wrong < f->wrong && !(i == glance && wrong == glance); i++)
     wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
-    if (wrong >= f->wrong) return SIZE_MAX;
-  }
-  return wrong;
+  note_computed(f, i);
+  return i < f->looked || wrong >= f->wrong ? SIZE_MAX : wrong;
 }
 
 size_t smma_fit_count(const smma_fit *f, const smma_composition *p, size_t most) {
   const smma_operation o = smma_fit_operation(f, p);
-  size_t wrong = 0;
-  for (size_t i = 0; i < f->looked && wrong <= most; i++) wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
+  size_t wrong = 0, i = 0;
+  for (; i < f->looked && wrong <= most; i++) wrong += !smma_sample_agrees(f->samples, &o, f->order[i]);
+  note_computed(f, i);
   return wrong;
 }
 
-bool smma_fit_is_near(const smma_fit *f, const smma_composition *p, size_t most, size_t *wrong) {
+bool smma_fit_has_at_most(const smma_fit *f, const smma_composition *p, size_t most, size_t *wrong) {
   const smma_operation o = smma_fit_operation(f, p);
   const size_t some = f->looked < GLANCE * 2 ? f->looked : GLANCE * 2;
   size_t among_some = 0;
   for (size_t i = 0; i < some; i++) among_some += !smma_sample_agrees(f->samples, &o, f->order[i]);
+  note_computed(f, some);
   if (among_some * f->looked > 4 * most * some + 2 * f->looked) return false;
   *wrong = smma_fit_count(f, p, most);
   return *wrong <= most;
@@ -89,6 +100,7 @@ static void put_wrong_first(smma_fit *f) {
     f->order[i] = f->order[wrong];
     f->order[wrong++] = at;
   }
+  note_computed(f, f->looked);
   f->wrong = wrong;
 }
 
@@ -158,7 +170,7 @@ bool smma_fit_take_best(smma_fit *f) {
   int best = -1;
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16) if (m->count >= 64)
   for (int n = 0; n < m->count; n++)
-    wrong[n] = smma_fit_allows(f, &m->model[n]) ? count_fewer(f, &m->model[n]) : SIZE_MAX;
+    wrong[n] = !smma_units_stopped() && smma_fit_allows(f, &m->model[n]) ? count_fewer(f, &m->model[n]) : SIZE_MAX;
   f->tried += (uint64_t)m->count;
   for (int n = 0; n < m->count; n++)
     if (wrong[n] < least) least = wrong[n], best = n;

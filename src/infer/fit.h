@@ -44,6 +44,9 @@ void smma_fit_simplify(smma_fit *fit);
 int smma_fit_value(const smma_fit *fit, int step, const smma_key *key);
 smma_composition smma_fit_with(const smma_fit *fit, int step, const smma_key *key, int value);
 
+/* Returns how many vectors all models have computed. The same samples give the same number on any machine. */
+uint64_t smma_fit_computed(const smma_fit *fit);
+
 /* Whether it has begun; the model's composition. */
 bool smma_fit_has_model(const smma_fit *fit);
 const smma_composition *smma_fit_composition(const smma_fit *fit);
@@ -55,7 +58,7 @@ smma_operation smma_fit_operation(const smma_fit *fit, const smma_composition *c
 size_t smma_fit_count(const smma_fit *fit, const smma_composition *composition, size_t most);
 
 /* Whether no more than `most` disagree, which a glance at some tells of most; and how many do. */
-bool smma_fit_is_near(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
+bool smma_fit_has_at_most(const smma_fit *fit, const smma_composition *composition, size_t most, size_t *wrong);
 
 /* Whether units of these formats can have it. */
 bool smma_fit_allows(const smma_fit *fit, const smma_composition *composition);

@@ -18,7 +18,7 @@
 enum { FIRST_ROWS = 2048, GUESSES = 9, ROWS_OF_GUESS = 300, ROUND_ROWS = 4096, MOST_JOINING = 256, MOST_ROUNDS = 24 };
 /* Where one row in so many disagrees, or fewer, the structure may be another that few rows show. */
 enum { NEARLY = 16 };
-enum { FRESH_AT_ONCE = 65536, SECONDS_AT_ONCE = 10 };
+enum { FRESH_AT_ONCE = 16384 };
 
 static double seconds(void) {
   struct timespec t;
@@ -28,14 +28,20 @@ static double seconds(void) {
 
 static uint64_t rows_asked(const smma_inference_work *x) { return x->found->rows + x->asking.rows + x->found->fresh; }
 
-/* Of time, or of rows. */
-static bool is_time_up(void *context) {
-  const smma_inference_work *x = context;
-  const uint64_t most = x->request->most_rows;
-  return smma_units_stopped() || seconds() > x->until || (most && rows_asked(x) >= most);
+static bool are_rows_asked(const smma_inference_work *x) {
+  return x->request->most_rows && rows_asked(x) >= x->request->most_rows;
 }
 
-smma_fit_watch smma_inference_watch(smma_inference_work *x) { return (smma_fit_watch){is_time_up, x}; }
+static bool is_budget_spent(const smma_inference_work *x) { return smma_fit_computed(&x->fit) >= x->request->budget; }
+
+bool smma_inference_must_end(const smma_inference_work *x) { return smma_units_stopped() || are_rows_asked(x); }
+
+static bool must_fit_end(void *context) {
+  const smma_inference_work *x = context;
+  return smma_inference_must_end(x) || is_budget_spent(x);
+}
+
+smma_fit_watch smma_inference_watch(smma_inference_work *x) { return (smma_fit_watch){must_fit_end, x}; }
 
 void smma_inference_tell(const smma_inference_work *x, const char *format, ...) {
   char line[512];
@@ -137,12 +143,13 @@ static bool learn_first(smma_inference_work *x) {
 
 /* ---- Fitting ---- */
 
-/* Shapes by the rows that disagree with the model, where they are few: the structure may be another that only few rows
-   show. */
-static bool reweigh_shapes(smma_inference_work *x) {
-  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / NEARLY || x->found->recording || x->reweighed || x->odd >= 0)
+/* Weighs shapes by the rows that disagree with the model if they are few: the structure may be another that only few
+   rows show. It does so `most` times in a search at most. */
+static bool reweigh_shapes(smma_inference_work *x, int most) {
+  if (x->fit.wrong == 0 || x->fit.wrong > x->fit.looked / NEARLY || x->found->recording || x->odd >= 0 ||
+      x->reweighed >= most)
     return true;
-  x->reweighed = true;
+  x->reweighed++;
   return smma_inference_weigh_shapes(x);
 }
 
@@ -160,10 +167,10 @@ static bool search(smma_inference_work *x, bool thoroughly) {
   return true;
 }
 
-/* Most units are known ones: the rule of the catalogue that the fewest samples disagree with, if these are few. */
-static bool begin_with_known(smma_inference_work *x) {
+/* Most units are known ones: takes the rule of the catalogue that the fewest samples disagree with, if these are
+   `least` or fewer. */
+static bool try_known(smma_inference_work *x, size_t least) {
   smma_fit *f = &x->fit;
-  size_t least = f->looked / NEARLY;
   smma_composition *known = malloc(SMMA_MOST_KNOWN * sizeof *known);
   const int count = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
   for (int n = 0; n < count; n++) {
@@ -181,18 +188,20 @@ static bool fit(smma_inference_work *x) {
   const smma_fit_watch watch = smma_inference_watch(x);
   smma_fit *f = &x->fit;
   if (!smma_fit_look_at(f, SIZE_MAX)) return out_of_memory(x->error);
-  if (!smma_fit_has_model(f) && !begin_with_known(x)) return false;
-  if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* no parameters are one product's */
-  if (smma_fit_has_model(f)) {
+  if (!smma_fit_has_model(f) && !try_known(x, f->looked / NEARLY)) return false;
+  if (smma_fit_has_model(f) && x->odd < 0) {
     smma_fit_remember_misfits(f);
     smma_fit_descend(f, watch);
+    if (!reweigh_shapes(x, 1)) return false;
   }
+  if (x->odd >= 0 && smma_fit_has_model(f)) return true; /* no parameters are one product's */
   for (int thoroughly = 0; thoroughly <= (x->odd < 0) && !(smma_fit_has_model(f) && f->wrong == 0); thoroughly++) {
     smma_inference_tell(x, "searching: %zu rows, shapes and parameters", x->samples.count);
     if (!search(x, thoroughly)) return out_of_memory(x->error);
     smma_inference_tell(x, "searching: a model that %zu of %zu rows disagree with", f->wrong, f->looked);
-    if (!reweigh_shapes(x)) return false;
+    if (!reweigh_shapes(x, 2)) return false;
   }
+  if (f->wrong && !try_known(x, f->wrong - 1)) return false;
   return true;
 }
 
@@ -225,7 +234,8 @@ static bool refine(smma_inference_work *x) {
   smma_rows rows;
   size_t wrong = 1;
   bool good = smma_rows_allocate(x->request->instruction, ROUND_ROWS, &rows) || out_of_memory(x->error);
-  for (int round = 0; good && wrong && x->fit.wrong == 0 && round < MOST_ROUNDS && !is_time_up(x); round++) {
+  for (int round = 0; good && wrong && x->fit.wrong == 0 && round < MOST_ROUNDS && !smma_inference_must_end(x);
+       round++) {
     const uint64_t seed = x->request->seed + (uint64_t)++x->rounds;
     smma_generate_rows(&rows, seed, 0, ROUND_ROWS / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     make_directed(x, &x->fit.model.named.rule, seed, 0, ROUND_ROWS / 4, &rows, ROUND_ROWS / 2);
@@ -326,12 +336,6 @@ static void choose_nan(smma_inference_work *x) {
 
 /* ---- The last rows: half of them generated, half made for the model's own bits ---- */
 
-/* Of a slow unit so many as it takes some seconds for. */
-static size_t rows_in_time(const smma_inference_work *x) {
-  const double most = (double)rows_asked(x) / x->found->unit_seconds * SECONDS_AT_ONCE;
-  return most < ROUND_ROWS ? ROUND_ROWS : most < FRESH_AT_ONCE ? (size_t)most : FRESH_AT_ONCE;
-}
-
 static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   smma_inference *found = x->found;
   smma_rows rows;
@@ -339,10 +343,9 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
   found->fresh = 0;
   *wrong = 0;
   begin_nan(x);
-  while (good && !*wrong && found->fresh < x->request->fresh && !is_time_up(x)) {
+  while (good && !*wrong && found->fresh < x->request->fresh && !smma_inference_must_end(x)) {
     const uint64_t left = x->request->fresh - found->fresh;
-    const size_t most = found->fresh ? rows_in_time(x) : ROUND_ROWS;
-    size_t count = left < most ? (size_t)left : most;
+    size_t count = left < FRESH_AT_ONCE ? (size_t)left : FRESH_AT_ONCE;
     if (x->request->most_rows && count > x->request->most_rows - rows_asked(x))
       count = (size_t)(x->request->most_rows - rows_asked(x));
     smma_generate_rows(&rows, ~x->request->seed, found->fresh, count / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
@@ -360,7 +363,7 @@ static bool ask_fresh(smma_inference_work *x, size_t *wrong) {
 
 /* ---- All of it ---- */
 
-static bool has_ended(smma_inference_work *x) { return x->fit.wrong > 0 || is_time_up(x); }
+static bool has_ended(const smma_inference_work *x) { return x->fit.wrong > 0 || smma_inference_must_end(x); }
 
 /* The model in the end, its proof and fresh rows; whatever disagrees begins another turn. */
 static bool conclude(smma_inference_work *x) {
@@ -384,22 +387,41 @@ static bool conclude(smma_inference_work *x) {
     else if (!ask_fresh(x, &wrong))
       return false;
     if (wrong && !fit(x)) return false;
-    x->agrees = !wrong && (x->found->recording || x->found->fresh > 0 || x->request->fresh == 0);
+    x->agrees =
+        !wrong && !smma_units_stopped() && (x->found->recording || x->found->fresh > 0 || x->request->fresh == 0);
   }
   return true;
+}
+
+static smma_infer_reason reason_of(const smma_inference_work *x) {
+  if (are_rows_asked(x)) return SMMA_INFER_ROWS_ASKED;
+  if (x->fit.wrong && x->odd >= 0) return SMMA_INFER_ODD_PRODUCT;
+  if (x->fit.wrong && is_budget_spent(x)) return SMMA_INFER_BUDGET_SPENT;
+  return x->fit.wrong ? SMMA_INFER_SEARCHED_ALL : SMMA_INFER_ROUNDS_ENDED;
 }
 
 static bool infer(smma_inference_work *x) {
   smma_inference *found = x->found;
   if (!learn_first(x)) return false;
   if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
-  if (!fit(x) || !conclude(x)) return false;
-  found->outcome = x->agrees ? SMMA_INFERRED : is_time_up(x) ? SMMA_INFER_STOPPED : SMMA_NOT_INFERRED;
+  if (!fit(x) || !conclude(x) || (smma_units_stopped() && !x->agrees)) return false;
+  found->outcome = x->agrees ? SMMA_INFERRED : SMMA_NOT_INFERRED;
+  found->reason = reason_of(x);
   if (!x->agrees && x->fit.wrong && !smma_inference_examine_misfit(x)) return false;
   if (!x->agrees) begin_nan(x);
   choose_nan(x);
   if (x->agrees && x->fit.model.named.rule.nan != SMMA_NAN_QUIET && !found->nan_known)
     found->outcome = SMMA_INFERRED_BUT_NAN;
+  return true;
+}
+
+/* What an interrupted search leaves: the best model; rows of a proof were not asked yet. */
+static bool stop(smma_inference *found) {
+  if (found->outcome == SMMA_IS_NO_FUNCTION) return true;
+  found->outcome = SMMA_INFER_STOPPED;
+  found->neighbours = found->proof_count = found->rivals = 0;
+  found->same = NULL;
+  found->misfit = (smma_infer_misfit){.odd = -1};
   return true;
 }
 
@@ -412,29 +434,34 @@ static void take_instruction(smma_inference_work *x) {
 }
 
 bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_error *error) {
-  smma_inference_work x = {.request = request, .found = found, .error = error, .started = seconds()};
+  smma_inference_work x = {.request = request, .found = found, .error = error};
+  const double started = seconds();
   bool good;
   *found = (smma_inference){.outcome = SMMA_NOT_INFERRED};
   x.odd = -1;
-  x.until = x.started + request->seconds;
   x.asking = (smma_asking){.unit = request->unit, .instruction = request->instruction, .error = error};
   x.asking.seed = request->seed;
   take_instruction(&x);
   x.shapes = malloc(sizeof *x.shapes);
-  if (!x.shapes) return out_of_memory(error);
-  smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes);
+  if (!x.shapes || !smma_make_shapes(x.as.k, x.as.scale_block, x.as.d, x.shapes)) {
+    free(x.shapes);
+    return out_of_memory(error);
+  }
+  found->structures = x.shapes->count;
   good = !request->record || smma_asking_open_record(&x.asking, request->record);
   good = good && ((smma_samples_open(&x.as, &x.samples) && smma_fit_open(&x.samples, &x.as, &x.fit) &&
                    smma_rows_allocate(request->instruction, 256, &found->proof)) ||
                   out_of_memory(error));
-  good = good && smma_unit_open("model", &x.models, error) && infer(&x);
+  good = good && smma_unit_open("model", &x.models, error) && (infer(&x) || (smma_units_stopped() && stop(found)));
   found->model = x.fit.model;
   found->samples = x.samples.count;
   found->wrong = x.fit.wrong;
   found->rows += x.asking.rows;
   found->calls = x.asking.calls;
   found->tried = x.fit.tried;
-  found->seconds = seconds() - x.started;
+  found->computed = smma_fit_computed(&x.fit);
+  found->left = x.shapes->count;
+  found->seconds = seconds() - started;
   if (x.models.methods) smma_unit_close(&x.models);
   smma_fit_close(&x.fit);
   free(x.shapes);
@@ -446,7 +473,9 @@ bool smma_infer(const smma_infer_request *request, smma_inference *found, smma_e
 void smma_free_inference(smma_inference *found) {
   free(found->neighbour);
   free(found->rival);
+  free(found->evidence);
   smma_rows_free(&found->proof);
   found->neighbour = NULL;
   found->rival = NULL;
+  found->evidence = NULL;
 }

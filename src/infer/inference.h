@@ -19,16 +19,19 @@ typedef struct {
   smma_fit fit;
   smma_shapes *shapes; /* that nothing refutes */
   smma_unit models;    /* computes any instruction */
-  double started, until;
-  int odd; /* the product that is unlike the others; -1 */
+  int odd;             /* the product that is unlike the others; -1 */
   int rounds;
   uint64_t nan_different[SMMA_NAN_POLICIES]; /* vectors with another NaN than each policy's */
-  bool reweighed;                            /* shapes, by rows that disagree with the model of the first ones */
+  int reweighed;                             /* how often shapes were weighed by rows that disagree with a model */
   bool agrees;                               /* the model has everything */
   smma_error *error;
 } smma_inference_work;
 
+/* Ends a fit when the budget is spent, or smma_inference_must_end. */
 smma_fit_watch smma_inference_watch(smma_inference_work *work);
+
+/* Returns whether the search was interrupted, or has asked as many rows as the request allows. */
+bool smma_inference_must_end(const smma_inference_work *work);
 void smma_inference_tell(const smma_inference_work *work, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -13,6 +13,52 @@ static int size_of(const smma_instruction *i, const smma_row *row) {
   return terms;
 }
 
+/* ---- What a row holds ---- */
+
+typedef struct {
+  bool nan, infinite, subnormal;
+} operand_kinds;
+
+static bool is_subnormal(smma_format f, uint64_t code) {
+  const smma_encoding e = smma_encoding_of(f);
+  const smma_number x = smma_decode(e, code);
+  return x.kind == SMMA_FINITE && !smma_is_integer(f) && x.exponent == smma_minimum_exponent(e) &&
+         x.significand >> x.fraction_bits == 0;
+}
+
+static void add_operand(smma_format f, uint64_t code, operand_kinds *kinds) {
+  const smma_kind kind = smma_decode(smma_encoding_of(f), code).kind;
+  kinds->nan |= kind == SMMA_NAN;
+  kinds->infinite |= kind == SMMA_INFINITE;
+  kinds->subnormal |= is_subnormal(f, code);
+}
+
+/* Adds a row, with the unit's result in d and the model's, to the counts of what such rows hold. */
+static void count_holdings(const smma_instruction *i, const smma_row *row, uint64_t expected, smma_infer_misfit *m) {
+  operand_kinds factors = {false, false, false}, c = factors, d = factors;
+  const smma_encoding e = smma_encoding_of(i->d);
+  const smma_number x = smma_decode(e, row->d), y = smma_decode(e, expected);
+  for (int k = 0; k < i->k; k++) add_operand(i->a, row->a[k], &factors), add_operand(i->b, row->b[k], &factors);
+  for (int s = 0; s < smma_scale_count(i->k, i->scale_block); s++)
+    add_operand(i->scale, row->scale_a[s], &factors), add_operand(i->scale, row->scale_b[s], &factors);
+  add_operand(i->c, row->c, &c);
+  add_operand(i->d, row->d, &d), add_operand(i->d, expected, &d);
+  const bool holds[SMMA_HOLDINGS] = {
+      [SMMA_HOLDS_NAN_OPERAND] = factors.nan || c.nan,
+      [SMMA_HOLDS_INFINITE_OPERAND] = factors.infinite || c.infinite,
+      [SMMA_HOLDS_SUBNORMAL_FACTOR] = factors.subnormal,
+      [SMMA_HOLDS_SUBNORMAL_C] = c.subnormal,
+      [SMMA_HOLDS_NAN_RESULT] = d.nan,
+      [SMMA_HOLDS_INFINITE_RESULT] = d.infinite,
+      [SMMA_HOLDS_SUBNORMAL_RESULT] = d.subnormal,
+      [SMMA_HOLDS_SIGN_OF_ZERO] = x.kind == SMMA_ZERO && y.kind == SMMA_ZERO,
+      [SMMA_HOLDS_NEXT_RESULT] = row->d - expected == 1 || expected - row->d == 1,
+  };
+  for (int h = 0; h < SMMA_HOLDINGS; h++) m->wrong_with[h] += holds[h];
+}
+
+/* ---- The simplest rows ---- */
+
 /* In order of their terms. */
 static void keep(const smma_inference_work *x, const smma_row *row, uint64_t expected) {
   smma_infer_misfit *m = &x->found->misfit;
@@ -39,6 +85,7 @@ static bool count(smma_inference_work *x, const smma_rows *rows, smma_unit *unit
     if (smma_same_result(&o, row.d, expected)) continue;
     m->wrong++;
     m->wrong_of[kind]++;
+    count_holdings(&x->as, &row, expected, m);
     if (m->examples == MOST_EXAMPLES) continue;
     if (!smma_minimise(unit, model, &x->as, &row, &expected, x->error)) return false;
     keep(x, &row, expected);
@@ -54,9 +101,11 @@ static void count_recorded(smma_inference_work *x) {
   for (size_t i = 0; i < x->samples.count; i++) {
     smma_row row;
     if (smma_sample_agrees(&x->samples, &o, i)) continue;
+    const uint64_t expected = smma_sample_computed(&x->samples, &o, i);
     m->wrong++;
     smma_rows_get(&x->samples.rows, i, &row);
-    if (m->examples < MOST_EXAMPLES) keep(x, &row, smma_sample_computed(&x->samples, &o, i));
+    count_holdings(&x->as, &row, expected, m);
+    if (m->examples < MOST_EXAMPLES) keep(x, &row, expected);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+bool smma_fit_is_near(const smma_fit *f) { return f->wrong && f->wrong * 8 < f->looked; }
+
 bool smma_fit_is_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
 /* ---- One parameter, or two ---- */
@@ -128,10 +130,10 @@ static bool sweep_single(smma_fit *f, bool rare, smma_fit_watch watch) {
 }
 
 /* Of all steps, and flushes. */
-static bool sweep_all(smma_fit *f, smma_fit_watch watch) {
+static bool sweep_all(smma_fit *f, bool rare, smma_fit_watch watch) {
   bool better = move_flushes(f);
   for (const smma_key *key = NULL; f->wrong && (key = smma_parameter_next(key)) && !smma_fit_is_stopped(watch);)
-    better |= move_all(f, key);
+    if (rare || !is_rare(key)) better |= move_all(f, key);
   return better;
 }
 
@@ -155,7 +157,7 @@ static bool sweep_together(smma_fit *f, smma_fit_watch watch) {
                                          {"drop", "alignment_bits"},
                                          {"output", "rounding"}};
   enum { PAIRS = sizeof pairs / sizeof pairs[0] };
-  bool better = sweep_all(f, watch);
+  bool better = sweep_all(f, true, watch);
   for (int step = smma_fit_composition(f)->steps - 1; step >= 0; step--)
     for (int n = 0; n < PAIRS && f->wrong && !smma_fit_is_stopped(watch); n++)
       better |= move_two(f, step, pairs[n][0], pairs[n][1]);
@@ -163,14 +165,27 @@ static bool sweep_together(smma_fit *f, smma_fit_watch watch) {
 }
 
 bool smma_fit_sweep(smma_fit *f, smma_fit_watch watch) {
-  const bool better = sweep_all(f, watch);
+  const bool better = sweep_all(f, false, watch);
   return sweep_single(f, false, watch) || better;
 }
 
-void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
+static void descend(smma_fit *f, smma_fit_watch watch) {
   do {
     do {
       while (f->wrong && sweep_single(f, false, watch)) continue;
     } while (f->wrong && sweep_single(f, true, watch));
   } while (f->wrong && !smma_fit_is_stopped(watch) && sweep_together(f, watch));
+}
+
+/* Where few rows disagree, odd values may only make up for one another: those that mend nothing are given up, which may
+   open a way on. */
+void smma_fit_descend(smma_fit *f, smma_fit_watch watch) {
+  size_t before;
+  descend(f, watch);
+  do {
+    before = f->wrong;
+    if (!smma_fit_is_near(f) || smma_fit_is_stopped(watch)) return;
+    smma_fit_simplify(f);
+    descend(f, watch);
+  } while (f->wrong < before);
 }

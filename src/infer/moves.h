@@ -35,4 +35,7 @@ bool smma_fit_take_best(smma_fit *fit);
 
 bool smma_fit_is_stopped(smma_fit_watch watch);
 
+/* Returns whether some rows disagree, and fewer than one in eight. */
+bool smma_fit_is_near(const smma_fit *fit);
+
 #endif

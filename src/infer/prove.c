@@ -148,12 +148,11 @@ static bool ask(smma_inference_work *x, size_t *wrong) {
 }
 
 bool smma_inference_prove(smma_inference_work *x, size_t *wrong) {
-  const smma_fit_watch watch = smma_inference_watch(x);
   smma_inference *found = x->found;
   *wrong = found->neighbours = found->proof_count = 0;
   smma_inference_tell(x, "proving: rows that shut out neighbouring values");
   for (int step = -1; step < smma_fit_composition(&x->fit)->steps; step++)
-    for (const smma_key *key = NULL; (key = smma_fit_next_key(&x->fit, step, key)) && !watch.stop(watch.context);)
+    for (const smma_key *key = NULL; (key = smma_fit_next_key(&x->fit, step, key)) && !smma_inference_must_end(x);)
       if (!examine_key(x, step, key)) return false;
   return found->recording || ask(x, wrong);
 }

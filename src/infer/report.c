@@ -9,6 +9,28 @@ const char *smma_infer_outcome_text(smma_infer_outcome outcome) {
   return texts[outcome];
 }
 
+void smma_describe_infer_reason(const smma_infer_request *r, const smma_inference *f,
+                                char text[SMMA_INFER_REASON_SIZE]) {
+  enum { size = SMMA_INFER_REASON_SIZE };
+  const unsigned long long rows = r->most_rows, budget = r->budget;
+  *text = 0;
+  if (f->outcome != SMMA_NOT_INFERRED) return;
+  switch (f->reason) {
+    case SMMA_INFER_ODD_PRODUCT:
+      snprintf(text, size, "the product at k = %d is unlike the others, and models treat all products alike",
+               f->misfit.odd);
+      break;
+    case SMMA_INFER_BUDGET_SPENT:
+      snprintf(text, size, "models have computed the budget of %llu vectors, and none has all rows", budget);
+      break;
+    case SMMA_INFER_ROWS_ASKED: snprintf(text, size, "the limit of %llu rows is reached", rows); break;
+    case SMMA_INFER_ROUNDS_ENDED:
+      snprintf(text, size, "new rows refuted model after model, %d times", f->rounds);
+      break;
+    default: snprintf(text, size, "no parameters of any of the %d structures left give all rows", f->left);
+  }
+}
+
 static const smma_instruction *make(const smma_inference *found, const smma_composition *p, const char *name) {
   smma_custom custom = found->model;
   custom.named.rule.with.composition = *p;
@@ -73,6 +95,33 @@ size_t smma_next_inferred_key(const smma_inference *f, size_t at) {
 }
 
 /* ---- Rows that the model does not have ---- */
+
+const char *smma_infer_holding_text(smma_infer_holding holding) {
+  static const char *const texts[] = {[SMMA_HOLDS_NAN_OPERAND] = "a NaN among operands",
+                                      [SMMA_HOLDS_INFINITE_OPERAND] = "an infinite operand",
+                                      [SMMA_HOLDS_SUBNORMAL_FACTOR] = "a subnormal factor",
+                                      [SMMA_HOLDS_SUBNORMAL_C] = "a subnormal c",
+                                      [SMMA_HOLDS_NAN_RESULT] = "NaN as one of both results",
+                                      [SMMA_HOLDS_INFINITE_RESULT] = "an infinite result",
+                                      [SMMA_HOLDS_SUBNORMAL_RESULT] = "a subnormal result",
+                                      [SMMA_HOLDS_SIGN_OF_ZERO] = "zeros as results, of different signs",
+                                      [SMMA_HOLDS_NEXT_RESULT] = "results that differ by one unit in the last place"};
+  return texts[holding];
+}
+
+void smma_describe_holdings(const smma_infer_misfit *m, char text[SMMA_MISFIT_SIZE]) {
+  enum { size = SMMA_MISFIT_SIZE };
+  *text = 0;
+  for (int all = 1; all >= 0; all--)
+    for (int h = 0, listed = 0; h < SMMA_HOLDINGS; h++) {
+      const uint64_t with = m->wrong_with[h];
+      if (!with || (with == m->wrong) != all) continue;
+      smma_append_text(text, size, "%s", listed ? ", " : !*text ? all ? "every one of them: " : "" : "; ");
+      if (!listed++ && !all) smma_append_text(text, size, "some of them: ");
+      smma_append_text(text, size, "%s", smma_infer_holding_text((smma_infer_holding)h));
+      if (!all) smma_append_text(text, size, " (%llu)", (unsigned long long)with);
+    }
+}
 
 enum { LIST = 400 };
 

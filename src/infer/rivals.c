@@ -6,17 +6,19 @@
 #include "infer/known.h"
 #include "infer/shape.h"
 
-/* Those that are fitted, that are asked about or kept, and that are looked at. */
-enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
+/* Rivals that are fitted, that are asked about or kept, for which a row is sought, and that are counted. */
+enum { MOST_FITTED = 4, MOST_RIVALS = 48, MOST_SOUGHT = 2 * MOST_RIVALS, MOST_CANDIDATES = 2 * SMMA_MOST_SHAPES };
 
 typedef struct {
   smma_composition model;
   size_t wrong;
+  int number; /* its place in the list */
 } rival;
 
 static int compare(const void *one, const void *other) {
   const rival *x = one, *y = other;
-  return (x->wrong > y->wrong) - (x->wrong < y->wrong);
+  if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
+  return (x->number > y->number) - (x->number < y->number);
 }
 
 static int add(const smma_fit *f, rival *all, int count, const smma_composition *p) {
@@ -26,7 +28,8 @@ static int add(const smma_fit *f, rival *all, int count, const smma_composition 
   for (int n = 0; n < count; n++)
     if (smma_same_composition(&all[n].model, p)) return count;
   all[count].model = *p;
-  return count + smma_fit_is_near(f, p, most, &all[count].wrong);
+  all[count].number = count;
+  return count + smma_fit_has_at_most(f, p, most, &all[count].wrong);
 }
 
 /* Rules of the catalogue. */
@@ -38,12 +41,14 @@ static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   return known || smma_fail(x->error, "out of memory");
 }
 
-/* The values of the model's last step in other shapes. */
+/* The values of the model's last step in other likely shapes. */
 static int add_shapes(const smma_inference_work *x, rival *all, int count) {
   const smma_composition *model = smma_fit_composition(&x->fit);
   const smma_step *last = &model->step[model->steps - 1];
   const smma_start_values values = {last->term.bits, last->term.rounding, last->rounding};
+  const int likely = smma_shapes_likely(x->shapes);
   for (int n = 0; n < x->shapes->count; n++) {
+    if (x->shapes->against[n] > likely) continue;
     smma_composition p = smma_shape_with(&x->shapes->shape[n], x->as.d, values);
     p.subnormal_a = model->subnormal_a;
     p.subnormal_b = model->subnormal_b;
@@ -106,7 +111,6 @@ static void fit_nearest(smma_inference_work *x, rival *all, int count, int most)
 }
 
 bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
-  const smma_fit_watch watch = smma_inference_watch(x);
   rival *all = malloc(MOST_CANDIDATES * sizeof *all);
   int count = 0;
   smma_rows rows;
@@ -117,9 +121,9 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   good = good && list(x, all, &count);
   if (good) {
     fit_nearest(x, all, count, MOST_FITTED);
-    for (int n = 0; n < count && good && asked < MOST_RIVALS && !watch.stop(watch.context); n++) {
+    for (int n = 0, sought = 0; n < count && good && asked < MOST_RIVALS && !smma_inference_must_end(x); n++) {
       smma_witness witness = {.found = false};
-      if (all[n].wrong == 0) good = smma_inference_find_witness(x, &all[n].model, &witness);
+      if (all[n].wrong == 0 && sought++ < MOST_SOUGHT) good = smma_inference_find_witness(x, &all[n].model, &witness);
       if (good && witness.found) smma_rows_put(&rows, asked++, &witness.row);
     }
   }
@@ -161,7 +165,7 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
   if (good) smma_inference_tell(x, "proving: other models that agree");
   good = good && list(x, all, &count);
   if (good) fit_nearest(x, all, count, MOST_RIVALS);
-  for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !watch.stop(watch.context); n++) {
+  for (int n = 0; n < count && good && found->rivals < MOST_RIVALS && !smma_inference_must_end(x); n++) {
     smma_infer_rival r = {.model = all[n].model};
     smma_witness witness;
     if (all[n].wrong || is_listed(found, &r.model)) continue;

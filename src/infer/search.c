@@ -21,16 +21,11 @@ typedef struct {
 
 static bool has_stopped(smma_fit_watch watch) { return watch.stop && watch.stop(watch.context); }
 
-static int compare_candidates(const void *one, const void *other) {
-  const smma_candidate *x = one, *y = other;
-  return (x->wrong > y->wrong) - (x->wrong < y->wrong);
-}
-
 /* Simple shapes come first among those that are as good. */
 static int compare_beginnings(const void *one, const void *other) {
   const beginning *x = one, *y = other;
-  const int order = compare_candidates(x->start, y->start);
-  return order ? order : (x->shape > y->shape) - (x->shape < y->shape);
+  if (x->start->wrong != y->start->wrong) return x->start->wrong < y->start->wrong ? -1 : 1;
+  return (x->shape > y->shape) - (x->shape < y->shape);
 }
 
 typedef void refinement(smma_fit *fit, smma_fit_watch watch);
@@ -49,7 +44,7 @@ static bool refine(smma_fit *f, smma_candidate *c, int count, size_t samples, re
       break;
     }
   }
-  qsort(c, (size_t)count, sizeof *c, compare_candidates);
+  smma_sort_candidates(c, count);
   return true;
 }
 
@@ -147,7 +142,7 @@ bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly,
   }
   free(b);
   if (!good || !smma_fit_look_at(f, SIZE_MAX)) return false;
-  if (best->wrong == SIZE_MAX) best = &l.of_some; /* the time was up */
+  if (best->wrong == SIZE_MAX) best = &l.of_some; /* the search was ended */
   smma_fit_start(f, best->wrong == SIZE_MAX ? &shapes->shape[0] : &best->model);
   return true;
 }

@@ -1,12 +1,92 @@
 #include "infer/shape.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { HASHES = 1 << 14 };
 
 typedef struct {
   int k, scale_block;
   smma_format d;
   smma_shapes *shapes;
+  uint64_t hash[HASHES]; /* of the shapes that are listed, in an open hash table; 0: none */
+  bool is_full;
 } maker;
+
+/* ---- Hashes ---- */
+
+static uint64_t mixed(uint64_t x) {
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+typedef struct {
+  const smma_step *step;
+  int number;
+  bool strictly;
+} hasher;
+
+enum { HASH_OF_C = 1001, HASH_OF_ZERO, HASH_OF_STEP };
+
+static uint64_t hash_of_sum(const hasher *h, const uint64_t *term, int count, bool has_accumulator,
+                            uint64_t accumulator) {
+  uint64_t sum = 0;
+  if (!h->strictly && accumulator == HASH_OF_ZERO) has_accumulator = false;
+  if (!h->strictly && count == 1 && !has_accumulator) return term[0];
+  for (int i = 0; i < count; i++) sum += mixed(term[i]);
+  if (has_accumulator) sum += h->strictly ? mixed(mixed(accumulator) + HASH_OF_STEP) : mixed(accumulator);
+  return mixed(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
+}
+
+static int hash_apart(const hasher *h, int window, uint64_t *node, int count) {
+  const smma_step *s = h->step;
+  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
+  const int groups = count / s->take;
+  for (int group = 0; group < groups; group++) {
+    for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, window, group, i)];
+    sum[group] = hash_of_sum(h, term, s->take, false, 0);
+  }
+  memcpy(node, sum, (size_t)groups * sizeof *sum);
+  return groups;
+}
+
+static int hash_chains(const hasher *h, uint64_t *node, int count) {
+  const smma_step *s = h->step;
+  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
+  const int groups = count / s->take;
+  for (int chain = 0; chain < s->chains; chain++) {
+    uint64_t accumulator = chain == 0 && s->start == SMMA_START_C ? HASH_OF_C : HASH_OF_ZERO;
+    for (int link = 0; link < groups / s->chains; link++) {
+      const int group = smma_chain_group(s, groups, chain, link);
+      for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, s->window, group, i)];
+      accumulator = hash_of_sum(h, term, s->take, link > 0 || s->start != SMMA_START_NOTHING, accumulator);
+    }
+    sum[chain] = accumulator;
+  }
+  memcpy(node, sum, (size_t)s->chains * sizeof *sum);
+  return s->chains;
+}
+
+uint64_t smma_shape_hash(const smma_composition *p, int k, const unsigned char *from, bool strictly) {
+  uint64_t node[SMMA_MAXIMUM_K];
+  int count = k;
+  for (int i = 0; i < k; i++) node[i] = (uint64_t)(from ? from[i] : i) + 1;
+  for (int n = 0; n < p->steps; n++) {
+    const smma_step *s = &p->step[n];
+    const hasher h = {s, n, strictly};
+    int window = s->window;
+    if (s->join == SMMA_JOIN_CHAIN) {
+      count = hash_chains(&h, node, count);
+      continue;
+    }
+    do {
+      count = hash_apart(&h, window, node, count);
+      window /= s->take;
+    } while (s->join == SMMA_JOIN_TREE && window > 1);
+  }
+  return node[0];
+}
 
 /* ---- Steps ---- */
 
@@ -32,18 +112,37 @@ static smma_step chain(int nodes, int take, smma_start start, smma_format output
 
 /* ---- Shapes ---- */
 
+/* Adds a hash to those of the list; false if it is there already. */
+static bool add_hash(maker *m, uint64_t hash) {
+  for (size_t at = hash % HASHES;; at = (at + 1) % HASHES) {
+    if (m->hash[at] == hash) return false;
+    if (m->hash[at]) continue;
+    m->hash[at] = hash;
+    return true;
+  }
+}
+
+/* Reports whether some parameters make a shape another function than every listed shape; then adds its hash. */
+static bool is_new(maker *m, const smma_composition *shape) {
+  uint64_t hash = smma_shape_hash(shape, m->k, NULL, true);
+  for (int s = 0; s < shape->steps; s++) hash = mixed(hash + (uint64_t)shape->step[s].output);
+  return add_hash(m, mixed(hash + (uint64_t)(shape->steps + shape->scaled_step * SMMA_MAXIMUM_STEPS)));
+}
+
 static void put(maker *m, const smma_step *step, int steps) {
   smma_composition shape = smma_no_steps();
   if (steps > SMMA_MAXIMUM_STEPS) return;
   for (int s = 0; s < steps; s++) shape.step[s] = step[s];
   shape.steps = steps;
-  for (int scaled = 0; scaled < (m->scale_block ? steps : 1) && m->shapes->count < SMMA_MOST_SHAPES; scaled++) {
+  for (int scaled = 0; scaled < (m->scale_block ? steps : 1); scaled++) {
     const int nodes = smma_composition_nodes(&shape, m->k, scaled);
     if (scaled && (step[scaled - 1].join == SMMA_JOIN_CHAIN || step[scaled - 1].turn != step[scaled - 1].take ||
                    !nodes || m->scale_block % (m->k / nodes)))
       break;
     shape.scaled_step = scaled;
-    m->shapes->shape[m->shapes->count++] = shape;
+    if (m->is_full || !is_new(m, &shape)) continue;
+    m->is_full = m->shapes->count == SMMA_MOST_SHAPES;
+    if (!m->is_full) m->shapes->shape[m->shapes->count++] = shape;
   }
 }
 
@@ -170,16 +269,93 @@ static void put_lanes(maker *m) {
     }
 }
 
-void smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes) {
-  maker m = {k, scale_block, d, shapes};
+/* ---- Every shape of two steps that a custom unit can have ---- */
+
+/* The most steps of a derived shape, and the most marks. A mark is anything in a step that is not plain: nodes dealt in
+   turns, a window, several chains, a stride, descending order. */
+enum { DERIVED_STEPS = 2, MOST_MARKS = 3 };
+
+typedef struct {
+  maker *maker;
+  smma_step step[DERIVED_STEPS];
+  int steps, marks; /* so far */
+  bool has_c;
+} derivation;
+
+static void derive(const derivation *from, int nodes, int marks);
+
+/* Appends a step with `own` marks to the derivation. Lists the shape if it is complete and has `marks` marks in all. */
+static void derive_with(const derivation *from, const smma_step *s, int own, int nodes, int marks) {
+  derivation d = *from;
+  d.step[d.steps++] = *s;
+  d.marks += own;
+  d.has_c |= s->start == SMMA_START_C;
+  if (d.marks > marks) return;
+  if (nodes == 1 && d.has_c && d.marks == marks && s->output != SMMA_NO_FORMAT) put(d.maker, d.step, d.steps);
+  if ((nodes > 1 || !d.has_c) && d.steps < DERIVED_STEPS) derive(&d, nodes, marks);
+}
+
+static void derive_chains(const derivation *from, smma_step s, int own, int nodes, int marks) {
+  const int groups = nodes / s.take;
+  s.join = SMMA_JOIN_CHAIN;
+  for (int start = SMMA_START_C; start >= SMMA_START_NOTHING; start--)
+    for (s.chains = 1; s.chains <= groups; s.chains++)
+      for (s.stride = 1; s.stride <= groups; s.stride++)
+        for (s.descending = 0; s.descending <= 1; s.descending++) {
+          const int more = (s.chains > 1) + (s.stride > 1) + s.descending;
+          s.start = (smma_start)start;
+          if (groups % s.chains || groups % s.stride || (from->has_c && start == SMMA_START_C)) continue;
+          derive_with(from, &s, own + more, s.chains, marks);
+        }
+}
+
+static bool is_power(int x, int of) {
+  while (of > 1 && x > 1 && x % of == 0) x /= of;
+  return x == 1;
+}
+
+/* Tries every step that `nodes` nodes can have. */
+static void derive(const derivation *from, int nodes, int marks) {
+  for (int take = nodes; take > 0; take--)
+    for (int window = nodes; window >= take && nodes % take == 0; window--)
+      for (int turn = take; turn > 0 && nodes % window == 0 && window % take == 0; turn--) {
+        const smma_format output[] = {from->maker->d, SMMA_NO_FORMAT};
+        const int dealt = turn < take, own = dealt + (window < nodes);
+        if (take % turn) continue;
+        for (int n = 0; n < 2; n++) {
+          smma_step s = apart(take, turn, window, output[n]);
+          derive_chains(from, s, own, nodes, marks);
+          derive_with(from, &s, own, nodes / take, marks);
+          s.join = SMMA_JOIN_TREE;
+          if (take > 1 && is_power(window, take)) derive_with(from, &s, dealt, nodes / window, marks);
+        }
+      }
+}
+
+/* Adds all shapes with `marks` marks. Returns false, with the list as it was, if there is no room for all of them. */
+static bool put_derived(maker *m, int marks) {
+  const int before = m->shapes->count;
+  const derivation nothing = {.maker = m};
+  derive(&nothing, m->k, marks);
+  if (m->is_full) m->shapes->count = before;
+  return !m->is_full;
+}
+
+bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes) {
+  maker *m = calloc(1, sizeof *m);
+  if (!m) return false;
+  m->k = k, m->scale_block = scale_block, m->d = d, m->shapes = shapes;
   memset(shapes, 0, sizeof *shapes);
-  put_chains(&m, NULL, 0, k);
-  put_unrounded(&m);
-  put_with_c_last(&m, NULL, 0, k);
-  put_dealt(&m);
-  put_trees(&m);
-  put_unrounded_trees(&m);
-  put_lanes(&m);
+  put_chains(m, NULL, 0, k);
+  put_unrounded(m);
+  put_with_c_last(m, NULL, 0, k);
+  put_dealt(m);
+  put_trees(m);
+  put_unrounded_trees(m);
+  put_lanes(m);
+  for (int marks = 0; marks <= MOST_MARKS && put_derived(m, marks); marks++) continue;
+  free(m);
+  return true;
 }
 
 int smma_shapes_likely(const smma_shapes *shapes) {

@@ -4,7 +4,7 @@
 
 #include "isa/compose.h"
 
-enum { SMMA_MOST_SHAPES = 1024 };
+enum { SMMA_MOST_SHAPES = 5120 };
 
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
@@ -24,10 +24,19 @@ typedef struct {
   smma_rounding alignment, rounding;
 } smma_start_values;
 
-/* Shapes for K products whose sum is d: chains of groups, from c or with c behind them; groups that stay unrounded,
-   whole or in two halves; products that are rounded first; trees, near and far; several chains, and what adds these.
-   Simple ones first. With scale factors on products or on sums of consecutive ones. Nothing speaks against any. */
-void smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes);
+/* Lists shapes for K products whose sum is d. First stand those of published units: chains of groups, from c or with c
+   behind them; groups that stay unrounded, whole or in two halves; products that are rounded first; trees, near and
+   far; several chains, and what adds these. Then follow all shapes of one or two steps that custom units can have,
+   simple ones first: with up to three marks, each of which is products dealt in turns, a window, several chains, a
+   stride, or descending order; with fewer marks for a K that has too many such shapes. No two shapes are one function.
+   Scale factors are on products or on sums of consecutive ones. Nothing speaks against any. False without memory. */
+bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes);
+
+/* Returns a hash of the tree of a shape's sums, in which the terms of a sum have no order and product i stands at place
+   from[i], or at its own place if `from` is NULL. `strictly`: sums are alike if nothing can tell them apart, whatever
+   the parameters are. Otherwise they are alike if some parameters make them so: an accumulator is a term like others
+   then, and a term that passes alone through a step is what it was. */
+uint64_t smma_shape_hash(const smma_composition *shape, int k, const unsigned char *from, bool strictly);
 
 /* The shape with values in every step. */
 smma_composition smma_shape_with(const smma_composition *shape, smma_format d, smma_start_values values);

@@ -1,17 +1,25 @@
 #include "infer/start.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/thread.h"
+#include "infer/parameter.h"
+#include "unit/unit.h"
 
 /* Ways in which all steps of a shape cut and round alike; models that are built of them. */
 enum { MOST_WAYS = 4096, FAMILIES = 5, OF_FAMILY = 2 };
 
-/* All of them are compared on one part of the rows in so many, the promising ones on more, and fewer on all. */
+/* The number of starts whose steps get values of their own, the fraction of the rows (1 / PART) on which this is done
+   first, and the most bits tried. */
+enum { DIFFERING = 4, PART = 3, MOST_BITS = 48 };
+
+/* All of them are compared on one part of the rows in so many, the promising ones of each family on more, and fewer on
+   all. */
 static const struct {
   size_t part;
-  int ways;
-} stages[] = {{12, MOST_WAYS}, {3, 384}, {1, 96}};
+  int of_family;
+} stages[] = {{12, MOST_WAYS}, {3, 128}, {1, 32}};
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
 typedef struct {
@@ -22,6 +30,7 @@ typedef struct {
   smma_opposing opposing;
   int narrow_bits;
   size_t wrong;
+  int number; /* its place in the list */
 } way;
 
 typedef struct {
@@ -30,6 +39,7 @@ typedef struct {
 } ways;
 
 static void add(ways *w, way x) {
+  x.number = w->count;
   if (w->count < MOST_WAYS) w->all[w->count++] = x;
 }
 
@@ -120,7 +130,7 @@ static smma_composition composed(const smma_composition *shape, smma_format d, c
 static int compare(const void *one, const void *other) {
   const way *x = one, *y = other;
   if (x->wrong != y->wrong) return x->wrong < y->wrong ? -1 : 1;
-  return (x > y) - (x < y);
+  return (x->number > y->number) - (x->number < y->number);
 }
 
 /* The best of each family, in that order; then the best first. */
@@ -142,9 +152,92 @@ static void count_wrong(const smma_fit *f, const smma_composition *shape, ways *
 #pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
   for (int n = 0; n < w->count; n++) {
     const smma_composition p = composed(shape, f->model.instruction.d, &w->all[n]);
-    w->all[n].wrong = smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
+    w->all[n].wrong = !smma_units_stopped() && smma_fit_allows(f, &p) ? smma_fit_count(&some, &p, looked) : SIZE_MAX;
   }
   qsort(w->all, (size_t)w->count, sizeof *w->all, compare);
+}
+
+/* Keeps the first `of_family` ways of each family, and all ways that agree with every row. */
+static void keep_best(ways *w, int of_family) {
+  int taken[FAMILIES] = {0}, kept = 0;
+  for (int n = 0; n < w->count; n++)
+    if (taken[w->all[n].family]++ < of_family || w->all[n].wrong == 0) w->all[kept++] = w->all[n];
+  w->count = kept;
+}
+
+/* ---- Steps that cut in other ways than each other, and accumulators in other ways than terms ---- */
+
+/* Replaces the candidate by another composition if fewer rows disagree. */
+static void try_composition(const smma_fit *f, smma_candidate *c, const smma_composition *p) {
+  if (c->wrong == 0 || smma_units_stopped() || !smma_fit_allows(f, p)) return;
+  const size_t wrong = smma_fit_count(f, p, c->wrong - 1);
+  if (wrong < c->wrong) *c = (smma_candidate){*p, wrong};
+}
+
+static void try_value(const smma_fit *f, smma_candidate *c, int step, const smma_key *key, int value) {
+  smma_composition p = c->model;
+  smma_parameter_set(&p.step[step], key, value, true);
+  if (smma_key_allows(key, value)) try_composition(f, c, &p);
+}
+
+/* Tries each treatment of subnormal factors, of a subnormal c and of subnormal results. */
+static void try_flushes(const smma_fit *f, smma_candidate *c) {
+  for (int policy = SMMA_SUBNORMALS_KEPT; policy <= SMMA_SUBNORMALS_TO_POSITIVE_ZERO; policy++)
+    for (int of = 0; of < 3; of++) {
+      smma_composition p = c->model;
+      if (of == 0) p.subnormal_a = p.subnormal_b = (smma_subnormal_policy)policy;
+      if (of == 1) p.subnormal_c = (smma_subnormal_policy)policy;
+      for (smma_step *s = p.step; of == 2 && s < p.step + p.steps; s++)
+        if (s->output != SMMA_NO_FORMAT) s->subnormal_outputs = (smma_subnormal_policy)policy;
+      try_composition(f, c, &p);
+    }
+}
+
+/* Tries alignment bits, alignment rounding and exponent of one step's terms, or of its accumulator. */
+static void let_step_differ(const smma_fit *f, smma_candidate *c, int step, bool accumulator) {
+  static const char *const names[][3] = {
+      {"alignment_bits", "alignment_rounding", "exponent"},
+      {"accumulator_alignment_bits", "accumulator_alignment_rounding", "accumulator_exponent"}};
+  const smma_key *key[3];
+  for (int n = 0; n < 3; n++) key[n] = smma_find_step_key(names[accumulator][n], strlen(names[accumulator][n]));
+  for (int bits = 0; bits <= MOST_BITS; bits++) try_value(f, c, step, key[0], bits);
+  for (int r = 0; r < ROUNDINGS; r++) try_value(f, c, step, key[1], (int)roundings[r]);
+  for (int brings = 0; brings < smma_parameter_choices(key[2]); brings++) try_value(f, c, step, key[2], brings);
+}
+
+/* Gives each step of the candidates values of its own until no value makes fewer rows disagree. */
+static void let_steps_differ(const smma_fit *f, smma_candidate *c, int count) {
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 1)
+  for (int n = 0; n < count; n++)
+    for (size_t wrong = c[n].wrong + 1; c[n].wrong < wrong;) {
+      wrong = c[n].wrong;
+      try_flushes(f, &c[n]);
+      for (int step = 0; step < c[n].model.steps; step++) {
+        let_step_differ(f, &c[n], step, false);
+        if (c[n].model.step[step].join == SMMA_JOIN_CHAIN) let_step_differ(f, &c[n], step, true);
+      }
+    }
+}
+
+void smma_sort_candidates(smma_candidate *c, int count) {
+  for (int n = 1; n < count; n++) {
+    const smma_candidate candidate = c[n];
+    int at = n;
+    for (; at > 0 && c[at - 1].wrong > candidate.wrong; at--) c[at] = c[at - 1];
+    c[at] = candidate;
+  }
+}
+
+/* Refines the first candidates on some of the rows, then the best candidate on all rows. */
+static void refine_starts(const smma_fit *f, smma_candidate *c, int count) {
+  const int differing = count < DIFFERING ? count : DIFFERING;
+  smma_fit some = *f;
+  some.looked = f->looked / PART;
+  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(&some, &c[n].model, SIZE_MAX - 1);
+  let_steps_differ(&some, c, differing);
+  for (int n = 0; n < differing; n++) c[n].wrong = smma_fit_count(f, &c[n].model, SIZE_MAX - 1);
+  smma_sort_candidates(c, count);
+  let_steps_differ(f, c, count > 0);
 }
 
 int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candidate best[SMMA_MOST_STARTS]) {
@@ -160,10 +253,11 @@ int smma_fit_starts(const smma_fit *f, const smma_composition *shape, smma_candi
   add_narrowed(&w, fraction_bits);
   add_fixed(&w);
   for (int n = 0; n < STAGES; n++) {
-    if (w.count > stages[n].ways) w.count = stages[n].ways;
+    keep_best(&w, stages[n].of_family);
     count_wrong(f, shape, &w, f->looked / stages[n].part);
   }
   count = take_best(f, shape, &w, best);
+  refine_starts(f, best, count);
   free(w.all);
   return count;
 }

@@ -14,85 +14,11 @@ enum { BASE_ROWS = 96, AT_ONCE = 16, MOST_CALLS = 8, MOST_PERMUTATIONS = 512, SE
 typedef struct {
   unsigned char from[SMMA_MAXIMUM_K]; /* the product that comes to each place */
   bool asked, changes;
+  size_t row; /* of the base, the first whose result changes */
+  uint64_t d; /* its result then */
 } permutation;
 
 /* ---- What a permutation is to a shape ---- */
-
-static uint64_t mixed(uint64_t x) {
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-/* Hashes of trees in which the terms of a sum have no order. `strictly`: sums are alike if nothing can tell them apart,
-   whatever the parameters are; else if some parameters make them so: an accumulator is a term like others then, and
-   what passes alone through a step is what it was. */
-typedef struct {
-  const smma_step *step;
-  int number;
-  bool strictly;
-} hasher;
-
-enum { HASH_OF_C = 1001, HASH_OF_ZERO, HASH_OF_STEP };
-
-static uint64_t hash_of_sum(const hasher *h, const uint64_t *term, int count, bool has_accumulator,
-                            uint64_t accumulator) {
-  uint64_t sum = 0;
-  if (!h->strictly && accumulator == HASH_OF_ZERO) has_accumulator = false;
-  if (!h->strictly && count == 1 && !has_accumulator) return term[0];
-  for (int i = 0; i < count; i++) sum += mixed(term[i]);
-  if (has_accumulator) sum += h->strictly ? mixed(mixed(accumulator) + HASH_OF_STEP) : mixed(accumulator);
-  return mixed(sum + (h->strictly ? (uint64_t)h->number : 0) + HASH_OF_STEP);
-}
-
-static int hash_apart(const hasher *h, int window, uint64_t *node, int count) {
-  const smma_step *s = h->step;
-  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
-  const int groups = count / s->take;
-  for (int group = 0; group < groups; group++) {
-    for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, window, group, i)];
-    sum[group] = hash_of_sum(h, term, s->take, false, 0);
-  }
-  memcpy(node, sum, (size_t)groups * sizeof *sum);
-  return groups;
-}
-
-static int hash_chains(const hasher *h, uint64_t *node, int count) {
-  const smma_step *s = h->step;
-  uint64_t term[SMMA_MAXIMUM_K], sum[SMMA_MAXIMUM_K];
-  const int groups = count / s->take;
-  for (int chain = 0; chain < s->chains; chain++) {
-    uint64_t accumulator = chain == 0 && s->start == SMMA_START_C ? HASH_OF_C : HASH_OF_ZERO;
-    for (int link = 0; link < groups / s->chains; link++) {
-      const int group = smma_chain_group(s, groups, chain, link);
-      for (int i = 0; i < s->take; i++) term[i] = node[smma_dealt_index(s->take, s->turn, s->window, group, i)];
-      accumulator = hash_of_sum(h, term, s->take, link > 0 || s->start != SMMA_START_NOTHING, accumulator);
-    }
-    sum[chain] = accumulator;
-  }
-  memcpy(node, sum, (size_t)s->chains * sizeof *sum);
-  return s->chains;
-}
-
-static uint64_t hash_of_shape(const smma_composition *p, int k, const unsigned char *from, bool strictly) {
-  uint64_t node[SMMA_MAXIMUM_K];
-  int count = k;
-  for (int i = 0; i < k; i++) node[i] = (uint64_t)from[i] + 1;
-  for (int n = 0; n < p->steps; n++) {
-    const smma_step *s = &p->step[n];
-    const hasher h = {s, n, strictly};
-    int window = s->window;
-    if (s->join == SMMA_JOIN_CHAIN) {
-      count = hash_chains(&h, node, count);
-      continue;
-    }
-    do {
-      count = hash_apart(&h, window, node, count);
-      window /= s->take;
-    } while (s->join == SMMA_JOIN_TREE && window > 1);
-  }
-  return node[0];
-}
 
 static permutation identity(int k) {
   permutation x = {.asked = false};
@@ -102,11 +28,14 @@ static permutation identity(int k) {
 
 typedef enum { CAN_CHANGE = 1, CAN_STAY = 2 } effect;
 
-static int effect_of(const smma_composition *p, int k, const permutation *x) {
-  const permutation same = identity(k);
-  if (hash_of_shape(p, k, x->from, true) == hash_of_shape(p, k, same.from, true)) return CAN_STAY;
-  return hash_of_shape(p, k, x->from, false) == hash_of_shape(p, k, same.from, false) ? CAN_CHANGE | CAN_STAY
-                                                                                      : CAN_CHANGE;
+/* What a shape is without a permutation. */
+typedef struct {
+  uint64_t strict, loose;
+} shape_hashes;
+
+static int effect_of(const smma_composition *p, int k, const permutation *x, shape_hashes same) {
+  if (smma_shape_hash(p, k, x->from, true) == same.strict) return CAN_STAY;
+  return smma_shape_hash(p, k, x->from, false) == same.loose ? CAN_CHANGE | CAN_STAY : CAN_CHANGE;
 }
 
 /* ---- Permutations ---- */
@@ -210,13 +139,18 @@ static void make_base_of_misfits(const smma_inference_work *x, smma_rows *base) 
   }
 }
 
+static smma_row permuted(const smma_row *row, int k, const permutation *x) {
+  smma_row other = *row;
+  for (int i = 0; i < k; i++) other.a[i] = row->a[x->from[i]], other.b[i] = row->b[x->from[i]];
+  return other;
+}
+
 static void permute(const smma_rows *base, int k, const permutation *x, smma_rows *rows, size_t at) {
   for (size_t r = 0; r < BASE_ROWS; r++) {
-    smma_row row, other;
+    smma_row row;
     smma_rows_get(base, r, &row);
-    other = row;
-    for (int i = 0; i < k; i++) other.a[i] = row.a[x->from[i]], other.b[i] = row.b[x->from[i]];
-    smma_rows_put(rows, at + r, &other);
+    row = permuted(&row, k, x);
+    smma_rows_put(rows, at + r, &row);
   }
 }
 
@@ -232,16 +166,23 @@ typedef struct {
 } knowledge;
 
 static void find_effects(const smma_shapes *shapes, int k, knowledge *known) {
-#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 4)
-  for (int p = 0; p < known->permutations; p++)
-    for (int n = 0; n < shapes->count; n++)
-      known->effect[p][n] = (unsigned char)effect_of(&shapes->shape[n], k, &known->permutation[p]);
+#pragma omp parallel for num_threads(smma_default_threads()) schedule(dynamic, 16)
+  for (int n = 0; n < shapes->count; n++) {
+    const smma_composition *shape = &shapes->shape[n];
+    const shape_hashes same = {smma_shape_hash(shape, k, NULL, true), smma_shape_hash(shape, k, NULL, false)};
+    for (int p = 0; p < known->permutations; p++)
+      known->effect[p][n] = (unsigned char)effect_of(shape, k, &known->permutation[p], same);
+  }
 }
 
-static bool changes(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at) {
-  for (size_t r = 0; r < BASE_ROWS; r++)
-    if (!smma_same_result(o, smma_rows_result(base, r), smma_rows_result(rows, at + r))) return true;
-  return false;
+static void note_change(const smma_operation *o, const smma_rows *base, const smma_rows *rows, size_t at,
+                        permutation *x) {
+  x->changes = false;
+  for (size_t r = 0; r < BASE_ROWS && !x->changes; r++) {
+    x->row = r;
+    x->d = smma_rows_result(rows, at + r);
+    x->changes = !smma_same_result(o, smma_rows_result(base, r), x->d);
+  }
 }
 
 /* How many of the likely shapes are wrong about what most of them are right about. */
@@ -255,8 +196,8 @@ static int worth(const smma_shapes *shapes, const knowledge *known, int at) {
   return likely - (can_stay > can_change ? can_stay : can_change);
 }
 
-static void judge(smma_shapes *shapes, knowledge *known, int at, bool changed) {
-  known->permutation[at].changes = changed;
+static void judge(smma_shapes *shapes, knowledge *known, int at) {
+  const bool changed = known->permutation[at].changes;
   for (int n = 0; n < shapes->count; n++) {
     const int e = known->effect[at][n];
     if (changed)
@@ -305,7 +246,10 @@ static bool ask(smma_inference_work *x, knowledge *known, const int *which, int 
   const smma_operation o = smma_operation_of(&x->as);
   for (int n = 0; n < count; n++) permute(base, x->as.k, &known->permutation[which[n]], rows, (size_t)n * BASE_ROWS);
   if (!smma_inference_ask(x, rows, (size_t)count * BASE_ROWS)) return false;
-  for (int n = 0; n < count; n++) judge(x->shapes, known, which[n], changes(&o, base, rows, (size_t)n * BASE_ROWS));
+  for (int n = 0; n < count; n++) {
+    note_change(&o, base, rows, (size_t)n * BASE_ROWS, &known->permutation[which[n]]);
+    judge(x->shapes, known, which[n]);
+  }
   return true;
 }
 
@@ -343,16 +287,26 @@ static int judge_beside(smma_shapes *shapes, knowledge *known, int k) {
   return least;
 }
 
+/* Returns the product beside which shapes are likely; NONE if there is no such product, or more than one. */
+static int find_odd(smma_shapes *shapes, knowledge *known, int products, int least) {
+  int odd = NONE;
+  for (int k = 0; k < products; k++) {
+    const int beside = judge_beside(shapes, known, k);
+    if (beside > SMMA_SHAPES_LITTLE || beside > least) continue;
+    odd = beside < least ? k : NONE;
+    least = beside;
+  }
+  return odd;
+}
+
 /* Where no shape is likely: beside which product one is, if it is one. */
 static bool set_one_product_apart(smma_inference_work *x, knowledge *known, const smma_rows *base, smma_rows *rows) {
-  int which[AT_ONCE], least = judge_beside(x->shapes, known, NONE), odd = NONE;
+  const int least = judge_beside(x->shapes, known, NONE);
+  int which[AT_ONCE], odd;
   if (least <= SMMA_SHAPES_LITTLE) return true;
   for (int count; (count = choose_pairs(known, x->as.k, which)) > 0;)
     if (!ask(x, known, which, count, base, rows)) return false;
-  for (int k = 0; k < x->as.k; k++) {
-    const int beside = judge_beside(x->shapes, known, k);
-    if (beside <= SMMA_SHAPES_LITTLE && beside < least) least = beside, odd = k;
-  }
+  odd = find_odd(x->shapes, known, x->as.k, least);
   judge_beside(x->shapes, known, odd);
   if (odd == NONE) return true;
   x->odd = odd;
@@ -360,6 +314,50 @@ static bool set_one_product_apart(smma_inference_work *x, knowledge *known, cons
   for (int n = 0; n < known->permutations; n++)
     if (moves(&known->permutation[n], odd)) known->permutation[n].asked = true;
   return ask_best(x, known, base, rows);
+}
+
+/* ---- Rows that shut out shapes ---- */
+
+static bool shuts_out(const knowledge *known, int at, int shape, int odd) {
+  const permutation *x = &known->permutation[at];
+  return known->refuted[shape] && x->asked && x->changes && !(odd >= 0 && moves(x, odd)) &&
+         !(known->effect[at][shape] & CAN_CHANGE);
+}
+
+/* Counts the shapes that a permutation's rows shut out, without those that others account for. */
+static int count_shut_out(const smma_inference_work *x, const knowledge *known, int at, const bool *accounted) {
+  int count = 0;
+  for (int n = 0; n < x->shapes->count; n++) count += !accounted[n] && shuts_out(known, at, n, x->odd);
+  return count;
+}
+
+static bool add_evidence(smma_inference_work *x, const permutation *p, const smma_rows *base, int structures) {
+  smma_inference *found = x->found;
+  smma_infer_evidence *all = realloc(found->evidence, (found->evidences + 1) * sizeof *all);
+  if (!all) return smma_fail(x->error, "out of memory");
+  found->evidence = all;
+  smma_infer_evidence *e = &all[found->evidences++];
+  e->structures = structures;
+  smma_rows_get(base, p->row, &e->row[0]);
+  e->row[1] = permuted(&e->row[0], x->as.k, p);
+  e->row[1].d = p->d;
+  return true;
+}
+
+/* Adds few pairs of rows to found->evidence: always the one that shuts out most of the shapes that are left. */
+static bool list_evidence(smma_inference_work *x, const knowledge *known, const smma_rows *base) {
+  static bool accounted[SMMA_MOST_SHAPES];
+  memset(accounted, 0, sizeof accounted);
+  for (;;) {
+    int best = -1, most = 0;
+    for (int p = 0; p < known->permutations; p++) {
+      const int count = known->permutation[p].changes ? count_shut_out(x, known, p, accounted) : 0;
+      if (count > most) most = count, best = p;
+    }
+    if (best < 0) return true;
+    if (!add_evidence(x, &known->permutation[best], base, most)) return false;
+    for (int n = 0; n < x->shapes->count; n++) accounted[n] |= shuts_out(known, best, n, x->odd);
+  }
 }
 
 /* Rows that show nothing of a shape speak against it without reason: the least counts. */
@@ -373,19 +371,21 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   if (kept) shapes->count = kept;
 }
 
-/* Those first against which the least is said; in their order else. */
-static void put_likely_first(smma_shapes *shapes) {
-  for (int n = 1; n < shapes->count; n++) {
-    const smma_composition shape = shapes->shape[n];
-    const int against = shapes->against[n];
-    int at = n;
-    for (; at > 0 && shapes->against[at - 1] > against; at--) {
-      shapes->shape[at] = shapes->shape[at - 1];
-      shapes->against[at] = shapes->against[at - 1];
+/* Those first against which the least is said; in their order else. False without memory. */
+static bool put_likely_first(smma_shapes *shapes) {
+  smma_shapes *before = malloc(sizeof *before);
+  int most = 0, at = 0;
+  if (!before) return false;
+  *before = *shapes;
+  for (int n = 0; n < shapes->count; n++) most = smma_maximum(most, shapes->against[n]);
+  for (int against = 0; against <= most; against++)
+    for (int n = 0; n < shapes->count; n++) {
+      if (before->against[n] != against) continue;
+      shapes->shape[at] = before->shape[n];
+      shapes->against[at++] = against;
     }
-    shapes->shape[at] = shape;
-    shapes->against[at] = against;
-  }
+  free(before);
+  return true;
 }
 
 bool smma_inference_weigh_shapes(smma_inference_work *x) {
@@ -414,11 +414,11 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   }
   good = good && smma_inference_learn(x, &base, BASE_ROWS);
   good = good && ask_best(x, known, &base, &rows);
-  good = good && set_one_product_apart(x, known, &base, &rows);
+  good = good && set_one_product_apart(x, known, &base, &rows) && list_evidence(x, known, &base);
   if (good) {
     const int before = x->shapes->count;
     leave_out_refuted(x->shapes, known);
-    put_likely_first(x->shapes);
+    good = put_likely_first(x->shapes) || smma_fail(x->error, "out of memory");
     smma_inference_tell(x, "structure: %d of %d shapes are left", x->shapes->count, before);
   }
   smma_rows_free(&base);

@@ -86,12 +86,24 @@ static PyObject *kinds_of(const smma_infer_misfit *m) {
   return list;
 }
 
-/* (asked, wrong, kinds, what the simplest have in common, those rows, what the model gives), or None. */
+/* [(what rows hold, how many wrong ones do)] */
+static PyObject *holdings_of(const smma_infer_misfit *m) {
+  PyObject *list = PyList_New(0);
+  for (int h = 0; list && h < SMMA_HOLDINGS; h++)
+    if (m->wrong_with[h])
+      list = appended(list,
+                      Py_BuildValue("(sK)", smma_infer_holding_text((smma_infer_holding)h), (count)m->wrong_with[h]));
+  return list;
+}
+
+/* (asked, wrong, kinds, what rows hold, the same in words, what the simplest have in common, those rows, what the model
+   gives), or None. */
 static PyObject *misfit_of(const smma_instruction *i, const smma_infer_misfit *m) {
-  char text[SMMA_MISFIT_SIZE];
+  char text[SMMA_MISFIT_SIZE], holdings[SMMA_MISFIT_SIZE];
   if (!m->asked) Py_RETURN_NONE;
   smma_describe_misfit(i, m, text);
-  return Py_BuildValue("(KKNsNN)", (count)m->asked, (count)m->wrong, kinds_of(m), text,
+  smma_describe_holdings(m, holdings);
+  return Py_BuildValue("(KKNNssNN)", (count)m->asked, (count)m->wrong, kinds_of(m), holdings_of(m), holdings, text,
                        arrays_of_few(i, m->example, m->examples), array_of_encodings(i->d, m->expected, m->examples));
 }
 
@@ -119,24 +131,35 @@ static PyObject *rivals_of(const smma_instruction *i, const smma_inference *f) {
   return list;
 }
 
+/* [(structures, two rows)] */
+static PyObject *evidence_of(const smma_instruction *i, const smma_inference *f) {
+  PyObject *list = PyList_New(0);
+  for (size_t n = 0; list && n < f->evidences; n++)
+    list = appended(list, Py_BuildValue("(iN)", f->evidence[n].structures, arrays_of_few(i, f->evidence[n].row, 2)));
+  return list;
+}
+
 static PyObject *model_of(const smma_inference *f) {
   const smma_instruction *unit;
-  if (f->outcome == SMMA_IS_NO_FUNCTION) Py_RETURN_NONE;
+  if (!smma_inference_has_model(f)) Py_RETURN_NONE;
   unit = smma_inferred_unit(f, "inferred");
   return unit ? handle_of(unit) : PyErr_NoMemory();
 }
 
 static PyObject *found_of(const smma_infer_request *r, const smma_inference *f) {
   const smma_instruction *i = r->instruction;
-  char nan[SMMA_INFERRED_NAN_SIZE];
+  char nan[SMMA_INFERRED_NAN_SIZE], reason[SMMA_INFER_REASON_SIZE];
+  smma_describe_infer_reason(r, f, reason);
   smma_describe_inferred_nan(i, f, nan);
   return Py_BuildValue(
-      "{s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:s}",
-      "outcome", smma_infer_outcome_text(f->outcome), "model", model_of(f), "same",
+      "{s:s, s:s, s:N, s:N, s:z, s:N, s:N, s:N, s:N, s:N, s:N, s:K, s:K, s:K, s:i, s:K, s:K, s:i, s:i, s:N, s:K, s:K, "
+      "s:d, s:d, s:K, s:K, s:s}",
+      "outcome", smma_infer_outcome_text(f->outcome), "because", reason, "model", model_of(f), "same",
       f->same ? handle_of(f->same) : Py_NewRef(Py_None), "nan", smma_inferred_nan(f), "parameters", parameters_of(i, f),
       "proof", arrays_of(&f->proof, f->proof_count), "rivals", rivals_of(i, f), "more_rivals",
       PyBool_FromLong(f->more_rivals), "misfit", misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows",
       (count)f->rows, "calls", (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried", (count)f->tried,
+      "computed", (count)f->computed, "structures", f->structures, "left", f->left, "evidence", evidence_of(i, f),
       "samples", (count)f->samples, "wrong", (count)f->wrong, "seconds", f->seconds, "unit_seconds", f->unit_seconds,
       "nan_different", (count)f->nan_different, "same_nan_different", (count)f->same_different, "nan_text", nan);
 }
@@ -179,20 +202,21 @@ static PyObject *search(smma_infer_request *r, smma_error *error) {
   return result;
 }
 
-/* Of a function or a unit's name, Instruction, rows of another seed, rows searched, seconds, rows in all or 0, seed,
-   the record's path or None, and a function that is told what goes on, or None. */
+/* Of a function or a unit's name, Instruction, rows of another seed, rows searched, budget or 0, rows in all or 0,
+   seed, the record's path or None, and a function that is told what goes on, or None. */
 PyObject *python_infer(PyObject *module, PyObject *arguments) {
   PyObject *object, *instruction, *progress, *result;
   smma_infer_request r = {.seed = 0};
-  count fresh, neighbours, most_rows, seed;
+  count fresh, neighbours, budget, most_rows, seed;
   smma_unit unit;
   smma_error error = {""};
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOKKdKKzO", &object, &instruction, &fresh, &neighbours, &r.seconds, &most_rows,
-                        &seed, &r.record, &progress) ||
+  if (!PyArg_ParseTuple(arguments, "OOKKKKKzO", &object, &instruction, &fresh, &neighbours, &budget, &most_rows, &seed,
+                        &r.record, &progress) ||
       !(r.instruction = instruction_of(instruction)))
     return NULL;
   r.unit = &unit;
+  r.budget = budget ? budget : SMMA_INFER_BUDGET;
   r.fresh = fresh, r.neighbours = neighbours, r.most_rows = most_rows, r.seed = seed;
   if (progress != Py_None) r.tell = tell, r.context = progress;
   if (!open_unit(object, &unit, &error)) {

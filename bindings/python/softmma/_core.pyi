@@ -184,7 +184,7 @@ def infer(
     instruction: object,
     fresh: int,
     neighbours: int,
-    seconds: float,
+    budget: int,
     most_rows: int,
     seed: int,
     record: str | bytes | None,

@@ -82,6 +82,10 @@ class Misfit(NamedTuple):
     wrong: int
     kinds: Mapping[str, tuple[int, int]]
     """How many of each kind of generated rows are wrong, and were asked; empty for a recording."""
+    hold: Mapping[str, int]
+    """How many of the wrong rows hold what, for example "a subnormal factor"."""
+    holds: str
+    """The same in a sentence; empty if they hold nothing of these kinds."""
     where: str
     """What the simplest ones have in common."""
     rows: Rows
@@ -93,6 +97,15 @@ class Misfit(NamedTuple):
     def share(self) -> float:
         """Of the rows asked those that are wrong."""
         return self.wrong / self.asked
+
+
+class Evidence(NamedTuple):
+    """Two rows that shut out structures of a sum."""
+
+    structures: int
+    """How many of those that no evidence before it shuts out."""
+    rows: Rows
+    """The same products in different places. The unit's results differ, which they cannot in these structures."""
 
 
 class NoFunction(NamedTuple):
@@ -132,10 +145,13 @@ class Inference:
     """Whose rows the unit was asked for."""
     outcome: str
     """"found", "found, except NaN encodings", "not found", "no function" or "stopped"."""
+    because: str
+    """Of "not found" the reason; else empty."""
     model: Custom | None
     """The model, or the best there is; taken wherever an instruction is. None for what is no function."""
     same: Instruction | None
-    """An instruction of the catalogue from which no row searched tells the model."""
+    """An instruction of the catalogue from which no row searched tells the model, except NaN encodings
+    (`same_nan_different`)."""
     nan: str | None
     """The custom unit's word for what NaN are; None: their sign and payload cannot be told."""
     parameters: tuple[Parameter, ...]
@@ -144,7 +160,7 @@ class Inference:
     rivals: tuple[Rival, ...]
     """Of a recording: other models that agree with all its rows."""
     more_rivals: bool
-    """Whether there may be others: these are as many as are kept, or time was up."""
+    """Whether there may be others: these are as many as are kept, or the budget was spent."""
     misfit: Misfit | None
     no_function: NoFunction | None
     rows: int
@@ -155,7 +171,13 @@ class Inference:
     rounds: int
     """Times that new rows refuted a model."""
     tried: int
-    """Models."""
+    computed: int
+    """Models, and the vectors that they computed until one had all rows."""
+    structures: int
+    left: int
+    """Structures of a sum that were listed for this K, and those of them that no row shuts out."""
+    evidence: tuple[Evidence, ...]
+    """The rows that shut structures out, those that shut out most first."""
     samples: int
     wrong: int
     """Rows that the model was fitted to, and those of them that it does not have."""
@@ -174,7 +196,8 @@ class Inference:
         return self.outcome == "found"
 
     def _lines(self) -> Iterator[str]:
-        yield f"{self.instruction.arch} {self.instruction.name} on {self.unit}: {self.outcome}"
+        because = f", because {self.because}" if self.because else ""
+        yield f"{self.instruction.arch} {self.instruction.name} on {self.unit}: {self.outcome}{because}"
         if self.no_function:
             n = self.no_function
             yield f"{n.not_repeated + n.not_alike} of {n.asked} results were others when asked again"
@@ -203,12 +226,12 @@ class Inference:
             m = self.misfit
             kinds = ", ".join(f"{kind} {wrong / asked:.3%}" for kind, (wrong, asked) in m.kinds.items())
             yield f"the best model disagrees with {m.wrong} of {m.asked} rows" + (f": {kinds}" if kinds else "")
+            if m.holds:
+                yield m.holds
             yield m.where or "no new row shows it; only rows that were made for its own bits do"
-        if self.outcome == "stopped":
-            yield (
-                f"stopped: the model disagrees with {self.wrong} of the {self.samples} rows that it was fitted to; "
-                "give more seconds or rows"
-            )
+        if self.outcome == "not found" and self.structures:
+            shut_out = self.structures - self.left
+            yield f"structures: {shut_out} of {self.structures} are shut out by rows, {self.left} are left"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Parameters that some row shows, with what is left open only where something is."""
@@ -245,7 +268,7 @@ def infer(
     k: int | None = None,
     rows: int = 1000000,
     search: int = 50000,
-    seconds: float = 540,
+    budget: int | None = None,
     most_rows: int | None = None,
     seed: int = 0,
     record: str | os.PathLike[str] | None = None,
@@ -263,8 +286,10 @@ def infer(
     1 to 64; for formats that no instruction has give a `Custom`. How it computes is not looked at.
 
     ``rows`` are asked of another seed in the end, ``search`` looked at for one that shows a neighbouring value;
-    ``seconds`` are for everything, and nothing new begins when ``most_rows`` were asked. ``record`` is a file in which
-    answers are kept; if it is there, the search goes on from it. ``progress`` is called with a line on what goes on.
+    ``budget`` is how many vectors models may compute until one of them has all rows (None: 100,000,000), and nothing
+    new begins when ``most_rows`` were asked. ``record`` is a file in which answers are kept; if it is there, the search
+    goes on from it. ``progress`` is called with a line on what goes on. No clock decides anything: the same unit,
+    arguments and seed give the same answer on any machine.
 
         >>> import numpy as np, softmma
         >>> def unit(a, b, c):
@@ -273,8 +298,8 @@ def infer(
         >>> found.outcome, found.model.parameters["F"]
         ('found', 23)
 
-    A unit of which no model has all rows is "not found", one that gives two results for a row "no function"; when the
-    time is up, the search is "stopped" (docs/infer.md).
+    A unit of which no model has all rows is "not found", and ``because`` says why; one that gives two results for a row
+    is "no function" (docs/infer.md).
 
     Raises LookupError as `matmul` does, what the functions raise, KeyboardInterrupt, ValueError for results of a wrong
     shape or a unit that does not compute such rows, and RuntimeError where a unit fails or the record is another
@@ -284,11 +309,12 @@ def infer(
         raise TypeError(f"unit is {unit!r}; give a function of (a, b, c), or the name of a unit")
     if most_rows is not None and most_rows < 1:
         raise ValueError(f"most_rows is {most_rows}; give at least 1, or None for no limit")
-    if rows < 0 or search < 1 or not seconds > 0 or not 0 <= seed < 2**63:
+    if rows < 0 or search < 1 or not 0 <= seed < 2**63:
         raise ValueError(
-            f"rows is {rows}, search {search}, seconds {seconds}, seed {seed}; search is at least 1, seconds are "
-            "positive, a seed is from 0 to 2**63 - 1"
+            f"rows is {rows}, search {search}, seed {seed}; search is at least 1, a seed is from 0 to 2**63 - 1"
         )
+    if budget is not None and budget < 1:
+        raise ValueError(f"budget is {budget}; give at least 1, or None for 100,000,000")
     i = on if isinstance(on, Instruction) else chosen(on, instr, in_dtype or (None if instr else "f16"), out_dtype)
     if k is not None and k != i.k:
         if unit == "model":
@@ -296,7 +322,7 @@ def infer(
         i = _of_other_k(i, k)
     name = unit if isinstance(unit, str) else getattr(unit, "__name__", "a function")
     path = None if record is None else os.fspath(record)
-    found = _core.infer(unit, i, rows, search, seconds, most_rows or 0, seed, path, progress)
+    found = _core.infer(unit, i, rows, search, budget or 0, most_rows or 0, seed, path, progress)
     model, same, misfit, no_function = (found.pop(x) for x in ("model", "same", "misfit", "no_function"))
     return Inference(
         unit=name,
@@ -306,6 +332,7 @@ def infer(
         parameters=tuple(_parameter(*x) for x in found.pop("parameters")),
         proof=Rows(*found.pop("proof")),
         rivals=tuple(Rival(_custom(model), row, d[0]) for model, row, d in found.pop("rivals")),
+        evidence=tuple(Evidence(n, Rows(*rows)) for n, rows in found.pop("evidence")),
         misfit=None if misfit is None else _misfit(*misfit),
         no_function=None if no_function is None else NoFunction._make([*no_function[:-1], Rows(*no_function[-1])]),
         **found,
@@ -331,6 +358,13 @@ def _parameter(step: int, name: str, value: int | str, neighbours: list[tuple[An
 
 
 def _misfit(
-    asked: int, wrong: int, kinds: list[tuple[str, int, int]], where: str, rows: tuple[Any, ...], model: NDArray[Any]
+    asked: int,
+    wrong: int,
+    kinds: list[tuple[str, int, int]],
+    hold: list[tuple[str, int]],
+    holds: str,
+    where: str,
+    rows: tuple[Any, ...],
+    model: NDArray[Any],
 ) -> Misfit:
-    return Misfit(asked, wrong, {kind: (w, n) for kind, w, n in kinds}, where, Rows(*rows), model)
+    return Misfit(asked, wrong, {kind: (w, n) for kind, w, n in kinds}, dict(hold), holds, where, Rows(*rows), model)

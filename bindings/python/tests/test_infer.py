@@ -115,9 +115,12 @@ def test_a_bug_at_one_exponent():
         wrong = ((exponents(a) + exponents(b))[:, 0] == 5) & np.isfinite(d)
         return (bits(d) ^ wrong.astype(np.uint32) << 8).view(np.float32)
 
-    found = softmma.infer(unit, on="V100", in_dtype="f16", k=1, seconds=20, **FEW)
+    found = softmma.infer(unit, on="V100", in_dtype="f16", k=1, budget=10**6, **FEW)
     m = found.misfit
-    assert not found and found.outcome in ("not found", "stopped") and found.model is not None
+    assert not found and found.outcome == "not found" and found.model is not None
+    assert found.because.startswith("models have computed the budget of 1000000 vectors, ")
+    assert found.because in repr(found)
+    assert found.structures >= found.left > 0 and found.computed >= 10**6
     assert 0 < m.share < 0.1 and m.wrong == sum(wrong for wrong, _ in m.kinds.values())
     assert m.asked == sum(asked for _, asked in m.kinds.values())
     assert "the greatest always of exponent 5" in m.where and "all with a product at k = 0" in m.where
@@ -189,9 +192,11 @@ def test_arguments():
         softmma.infer(3)
     with pytest.raises(LookupError):
         softmma.infer(volta, on="V1000")
-    for wrong in ({"rows": -1}, {"search": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"seed": 2**63}):
+    for wrong in ({"rows": -1}, {"search": 0}, {"seed": 2**63}):
         with pytest.raises(ValueError, match="search is at least 1"):
             softmma.infer(volta, on=V100, **wrong)
+    with pytest.raises(ValueError, match="budget is 0; give at least 1"):
+        softmma.infer(volta, on=V100, budget=0)
     with pytest.raises(ValueError, match="unknown unit 'modle'; nearest: model"):
         softmma.infer("modle", on=V100)
     with pytest.raises(ValueError, match="nothing.json"):
@@ -273,9 +278,9 @@ def test_inside_a_unit():
 
     def unit(a, b, c):
         if not seen:
-            seen.append(softmma.infer(volta, on=V100, seconds=1e-6, **FEW).outcome)
+            seen.append(softmma.infer(volta, on=V100, most_rows=1, **FEW).because)
             with pytest.raises(ZeroDivisionError):
                 softmma.probe(V100, unit=lambda a, b, c: 1 // 0)
         return volta(a, b, c)
 
-    assert softmma.infer(unit, on=V100, **FEW) and seen == ["stopped"]
+    assert softmma.infer(unit, on=V100, **FEW) and seen == ["the limit of 1 rows is reached"]

@@ -65,7 +65,7 @@ GOOD_OF = {
     "softmma.dtype": {"format": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
-    "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "seconds": 0.01},
+    "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
     "softmma.probe": {"on": SMALL},
