@@ -107,8 +107,8 @@ int smma_command_infer(int argc, const char **argv) {
       "Asks a unit of which nothing is known but formats and K, and finds a model that computes the same\n"
       "bits: a custom unit, with rows that shut out the values next to its parameters'. Exit status 0:\n"
       "found; 1: no model has all rows, or all except NaN encodings, or the unit is no function;\n"
-      "2: failed, or interrupted, with the best model so far. Bits of NaN count; any two are equal where the rule of\n"
-      "the rows' instruction leaves its NaN open ('softmma show').\n"
+      "2: failed, or interrupted, with the best model so far. Bits of NaN count; any two are equal where\n"
+      "the rule of the rows' instruction leaves its NaN open ('softmma show').\n"
       "Example: softmma infer --unit plugin:./unit.so --on H100 --in f16 -o model.json\n");
   if (fresh < 0) smma_die("--rows: %lld is negative", fresh);
   if (neighbours < 1) smma_die("--search: %lld; it takes at least 1", neighbours);
