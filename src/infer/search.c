@@ -128,12 +128,25 @@ static int begin(smma_fit *f, const smma_shapes *shapes, beginning *b, leader *l
   return count;
 }
 
+/* Where rows do not show structures, published ones begin first, and of these the ones without a fault are fitted. */
+static bool begin_published(smma_fit *f, const smma_shapes *shapes, beginning *b, leader *l, bool thoroughly,
+                            smma_fit_watch watch) {
+  for (int n = 0; n < shapes->count && !is_found(f, l, thoroughly) && !has_stopped(watch); n++) {
+    if (!shapes->published[n]) continue;
+    const int begun = begin_group(f, shapes, n, n + 1, b, watch);
+    if (begun < 0 || !fit_group(f, b, count_faultless(b, begun), l, thoroughly, watch)) return false;
+  }
+  return true;
+}
+
 bool smma_search_shapes(smma_fit *f, const smma_shapes *shapes, bool thoroughly, smma_fit_watch watch) {
   leader l = {.of_some = {.wrong = SIZE_MAX}, .of_all = {.wrong = SIZE_MAX}};
   smma_candidate *best = &l.of_all;
   beginning *b = malloc((size_t)shapes->count * sizeof *b);
-  const int count = b ? begin(f, shapes, b, &l, thoroughly, watch) : -1;
-  bool good = count >= 0;
+  const bool is_clear = smma_shapes_likely(shapes) < SMMA_SHAPES_MUCH;
+  bool good = b && (is_clear || begin_published(f, shapes, b, &l, thoroughly, watch));
+  const int count = good ? begin(f, shapes, b, &l, thoroughly, watch) : 0;
+  good = good && count >= 0;
   for (int from = 0, to; from < count && good && !is_found(f, &l, thoroughly) && !has_stopped(watch); from = to) {
     for (to = from; to < count && b[to].group == b[from].group;) to++;
     good = fit_group(f, b + from, to - from, &l, thoroughly, watch);

@@ -353,6 +353,7 @@ bool smma_make_shapes(int k, int scale_block, smma_format d, smma_shapes *shapes
   put_trees(m);
   put_unrounded_trees(m);
   put_lanes(m);
+  for (int n = 0; n < shapes->count; n++) shapes->published[n] = true;
   for (int marks = 0; marks <= MOST_MARKS && put_derived(m, marks); marks++) continue;
   free(m);
   return true;

@@ -8,12 +8,16 @@ enum { SMMA_MOST_SHAPES = 5120 };
 
 typedef struct {
   smma_composition shape[SMMA_MOST_SHAPES];
-  int against[SMMA_MOST_SHAPES]; /* how much that is known of a unit speaks against each; likely ones come first */
+  int against[SMMA_MOST_SHAPES];    /* how much that is known of a unit speaks against each; likely ones come first */
+  bool published[SMMA_MOST_SHAPES]; /* whether a published unit has the structure */
   int count;
 } smma_shapes;
 
 /* So much speaks against a shape by chance. */
 enum { SMMA_SHAPES_LITTLE = 3 };
+
+/* So much against the likeliest means that rows do not show structures. */
+enum { SMMA_SHAPES_MUCH = 12 };
 
 /* The most that speaks against a shape which is still likely: little more than against the likeliest. */
 int smma_shapes_likely(const smma_shapes *shapes);

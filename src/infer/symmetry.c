@@ -366,6 +366,7 @@ static void leave_out_refuted(smma_shapes *shapes, const knowledge *known) {
   for (int n = 0; n < shapes->count; n++) {
     if (known->refuted[n]) continue;
     shapes->shape[kept] = shapes->shape[n];
+    shapes->published[kept] = shapes->published[n];
     shapes->against[kept++] = smma_minimum(shapes->against[n], known->before[n]);
   }
   if (kept) shapes->count = kept;
@@ -382,6 +383,7 @@ static bool put_likely_first(smma_shapes *shapes) {
     for (int n = 0; n < shapes->count; n++) {
       if (before->against[n] != against) continue;
       shapes->shape[at] = before->shape[n];
+      shapes->published[at] = before->published[n];
       shapes->against[at++] = against;
     }
   free(before);
