@@ -38,7 +38,7 @@ typedef struct {
   int products;
   bool has_c;
   bool c_is_apart;                   /* the products are aligned without it */
-  bool c_may_be_apart;               /* it takes less from them than they from each other, or that does not show */
+  bool c_may_be_apart;               /* the results do not tell whether they are */
   bool fused;                        /* more than two terms, in no order: neither is rounded before the others join */
   bool exact;                        /* no term loses bits as far as the formats reach */
   int other;                         /* a product of the last sum, or -1 if that is the first */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of so few terms, c one of them, no two ones can be asked beside M and halves of -M. */
+/* TOO_FEW: with so many terms or fewer, M at c and two halves of -M leave no place for two ones. */
 enum { MOST_PLACES = 8, NO_GROUP = -1, TOO_FEW = 4 };
 
 /* Two terms at which +M and -M stand. */
@@ -305,9 +305,9 @@ static beside_c opposing(search *s, int near, bool negative_ones) {
   return b;
 }
 
-/* In one fused sum a one at term 1 that is lost beside M at c and -M
-   at term 2 is lost beside M at c and less at term 2, too; else c takes less from it. If it is term 2 that takes of it
-   what is lost, so that twice as much is lost where it is twice as great, both are added first. */
+/* Tells a fused sum of c and two terms from two terms that are added before c. In a fused sum M at c takes as much from
+   a one at term 1 whatever stands at term 2. If it takes less, c counts less than a term. If what is lost doubles when
+   term 2 doubles, term 2 takes it: the two terms are added first. */
 static bool judge_two(search *s, smma_stages *stages) {
   const int fraction = smma_encoding_of(s->m.instruction->d).fraction_bits;
   if (smma_encoding_of(s->m.instruction->c).fraction_bits < fraction) return true;
