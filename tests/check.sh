@@ -103,6 +103,15 @@ suites 'echo quiet' 'test x$SOFTMMA_SEED != x78' "$python_passes"
 runs 0 scripts/check --all --seed 77
 runs 1 scripts/check --all --seed 78
 
+what='any seed that can be drawn'
+echo 'unset RANDOM; RANDOM=32767' >greatest
+BASH_ENV=greatest runs 0 scripts/check
+BASH_ENV=greatest runs 0 scripts/check --all
+seed=$(sed -n 's/.* --seed \([0-9]*\) .*/\1/p' output)
+runs 0 scripts/check --all --seed "$seed"
+runs 0 scripts/check --all --seed 1069999999
+runs 2 scripts/check --all --seed 1070000000
+
 what='each suite fails'
 suites 'echo first words; exit 1' 'echo second words; exit 1' 'echo third words; exit 1'
 runs 1 scripts/check --all --seed 77
