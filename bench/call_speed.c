@@ -37,7 +37,7 @@ static double microseconds(const smma_instruction *instruction, smma_gemm_argume
 }
 
 int main(int argc, char **argv) {
-  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32", NULL);
   long calls = argc >= 5 ? strtol(argv[4], NULL, 10) : 0;
   double best = 0;
   smma_gemm_arguments g;

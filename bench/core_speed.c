@@ -55,7 +55,7 @@ static double median_seconds(const smma_instruction *instruction, const smma_gem
 
 int main(void) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const smma_instruction *instruction = smma_find(cases[i].gpu, cases[i].instruction);
+    const smma_instruction *instruction = smma_find(cases[i].gpu, cases[i].instruction, NULL);
     smma_instruction_info info;
     smma_gemm_arguments g;
     void *a, *b, *scale = NULL, *d;

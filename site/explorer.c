@@ -159,17 +159,17 @@ static void set_unit(int slot, const smma_instruction *instruction, const char *
 }
 
 const char *site_choose(int slot, const char *gpu, const char *name) {
-  static char message[1024];
-  const smma_instruction *found = smma_find_or_explain(gpu, name, message, sizeof message);
-  if (!found) return message;
+  static smma_error error;
+  const smma_instruction *found = smma_find(gpu, name, &error);
+  if (!found) return error.text;
   set_unit(slot, found, gpu);
   return "";
 }
 
 const char *site_customise(int slot, const char *text) {
-  static char message[1024];
-  const smma_instruction *made = smma_custom_parse("custom unit", text, strlen(text), message, sizeof message);
-  if (!made) return message;
+  static smma_error error;
+  const smma_instruction *made = smma_custom_parse("custom unit", text, strlen(text), &error);
+  if (!made) return error.text;
   set_unit(slot, made, made->name);
   return "";
 }

@@ -2,7 +2,7 @@
 
 bool has_addresses(const char *kernel) {
   void *memory = NULL;
-  const bool has = kernel && smma_device_allocate(kernel, 1, &memory, NULL, 0) == SMMA_OK;
+  const bool has = kernel && smma_device_allocate(kernel, 1, &memory, NULL) == SMMA_OK;
   if (has) smma_device_release(kernel, memory);
   return has;
 }
@@ -18,9 +18,9 @@ static smma_status move(const smma_gemm_arguments *g, const void **data, size_t 
   void *there = NULL;
   smma_status status;
   if (!host) return SMMA_OK;
-  status = smma_device_allocate(g->kernel, bytes, &there, g->message, g->message_size);
+  status = smma_device_allocate(g->kernel, bytes, &there, g->error);
   *data = there;
-  return status == SMMA_OK ? smma_device_write(g->kernel, there, host, bytes, g->message, g->message_size) : status;
+  return status == SMMA_OK ? smma_device_write(g->kernel, there, host, bytes, g->error) : status;
 }
 
 smma_status gemm_on_device(const smma_instruction *i, const smma_gemm_arguments *g) {
@@ -46,7 +46,7 @@ smma_status gemm_on_device(const smma_instruction *i, const smma_gemm_arguments 
   there.d = (void *)d;
   if (g->c && g->c == g->d) there.c = d;
   if (status == SMMA_OK) status = smma_gemm(i, &there);
-  if (status == SMMA_OK) status = smma_device_read(g->kernel, g->d, d, d_bytes, g->message, g->message_size);
+  if (status == SMMA_OK) status = smma_device_read(g->kernel, g->d, d, d_bytes, g->error);
   if (there.c != d && there.c != g->c) smma_device_release(g->kernel, (void *)there.c);
   if (there.a != g->a) smma_device_release(g->kernel, (void *)there.a);
   if (there.b != g->b) smma_device_release(g->kernel, (void *)there.b);

@@ -23,15 +23,16 @@ static void check_computing(const smma_instruction *i) {
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
-  char message[1024], text[8192], again[8192];
-  const smma_instruction *i = smma_custom_parse("input", (const char *)bytes, size, message, sizeof message), *back;
+  char text[8192], again[8192];
+  smma_error error;
+  const smma_instruction *i = smma_custom_parse("input", (const char *)bytes, size, &error), *back;
   if (!i) {
-    if (strncmp(message, "input:", strlen("input:")) != 0 || strchr(message, '\n')) abort();
+    if (strncmp(error.text, "input:", strlen("input:")) != 0 || strchr(error.text, '\n')) abort();
     return 0;
   }
   check_json((const char *)bytes, size);
   if (smma_custom_text(i, text, sizeof text) >= sizeof text) abort();
-  back = smma_custom_parse("input", text, strlen(text), message, sizeof message);
+  back = smma_custom_parse("input", text, strlen(text), &error);
   if (!back || !smma_same_operation(i, back)) abort();
   smma_custom_text(back, again, sizeof again);
   if (strcmp(text, again) != 0) abort();

@@ -20,12 +20,12 @@ static void check_json(const char *text, size_t size) {
 }
 
 static void check_schedule(const smma_plan *plan) {
-  const smma_operation o = smma_operation_of(smma_find("H100", "wgmma.m64n256k16.f32.f16.f16"));
+  const smma_operation o = smma_operation_of(smma_find("H100", "wgmma.m64n256k16.f32.f16.f16", NULL));
   unsigned char taken[K] = {0};
   smma_schedule s;
-  char message[256];
-  if (smma_schedule_make(plan, &o, K, &s, message, sizeof message) != SMMA_OK) {
-    if (!*message) abort();
+  smma_error error;
+  if (smma_schedule_make(plan, &o, K, &s, &error) != SMMA_OK) {
+    if (!*error.text) abort();
     return;
   }
   for (size_t i = 0; i < s.steps * s.k_per_step; i++)
@@ -35,15 +35,15 @@ static void check_schedule(const smma_plan *plan) {
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   static char text[MOST_TEXT], again[MOST_TEXT];
-  char message[1024];
-  smma_plan *plan = smma_plan_parse("input", (const char *)bytes, size, message, sizeof message), *back;
+  smma_error error;
+  smma_plan *plan = smma_plan_parse("input", (const char *)bytes, size, &error), *back;
   if (!plan) {
-    if (strncmp(message, "input:", strlen("input:")) != 0 || strchr(message, '\n')) abort();
+    if (strncmp(error.text, "input:", strlen("input:")) != 0 || strchr(error.text, '\n')) abort();
     return 0;
   }
   check_json((const char *)bytes, size);
   if (smma_plan_text(plan, text, sizeof text) >= sizeof text) abort();
-  back = smma_plan_parse("input", text, strlen(text), message, sizeof message);
+  back = smma_plan_parse("input", text, strlen(text), &error);
   if (!back) abort();
   smma_plan_text(back, again, sizeof again);
   if (strcmp(text, again) != 0) abort();

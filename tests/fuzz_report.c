@@ -42,8 +42,9 @@ static char *load(const smma_campaign *campaign, const smma_instruction *const *
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
-  const smma_instruction *const list[] = {smma_find("volta", "mma.m8n8k4.f32.f16.f16.f32"),
-                                          smma_find("blackwell", "tcgen05.m128n8k32.block32.f32.e4m3.e2m1.ue8m0")};
+  const smma_instruction *const list[] = {
+      smma_find("volta", "mma.m8n8k4.f32.f16.f16.f32", NULL),
+      smma_find("blackwell", "tcgen05.m128n8k32.block32.f32.e4m3.e2m1.ue8m0", NULL)};
   smma_unit unit;
   smma_error error;
   smma_campaign campaign = {.unit = &unit, .against = &unit, .rows = 1000, .recipe = smma_campaign_best(0)};

@@ -11,7 +11,9 @@ from pathlib import Path
 
 library, source = ctypes.CDLL(sys.argv[1]), Path(sys.argv[2])
 julia = (source / "bindings/julia/SoftMMA.jl").read_text()
-header = re.sub(r"/\*.*?\*/", "", (source / "include/softmma/softmma.h").read_text(), flags=re.DOTALL)
+headers = "".join(path.read_text() for path in sorted((source / "include/softmma").glob("*.h")))
+header = re.sub(r"/\*.*?\*/", "", headers, flags=re.DOTALL)
+size_of_text = int(re.search(r"char text\[(\d+)\];\s*\} smma_error;", header).group(1))
 
 KINDS = {"Csize_t": ctypes.c_size_t, "Cint": ctypes.c_int, "Cdouble": ctypes.c_double}
 
@@ -42,6 +44,8 @@ def fail(message):
     sys.exit(f"SoftMMA.jl: {message}")
 
 
+if f"zeros(UInt8, 4 + {size_of_text})" not in julia:
+    fail(f"the text of smma_error has {size_of_text} bytes")
 body = re.search(r"mutable struct GemmArguments\n(.*?)    GemmArguments\(\)", julia, re.DOTALL).group(1)
 fields = [(name, word(julia_type)) for name, julia_type in re.findall(r"(\w+)::(\S+)", body)]
 if fields != list(fields_of_header()):
@@ -76,8 +80,8 @@ if g.size != ctypes.sizeof(g) or (g.alpha, g.beta) != (1, 1):
 g.m, g.n, g.k = 2, 1, 4
 g.order_a = g.order_b = g.order_c = g.order_d = order
 g.a, g.b, g.c, g.d = (ctypes.addressof(x) for x in (a, b, c, d))
-library.smma_find_or_explain.restype = ctypes.c_void_p
-found = library.smma_find_or_explain(b"H100", b"wgmma.m64n8k16.f32.f16.f16", None, ctypes.c_size_t(0))
+library.smma_find.restype = ctypes.c_void_p
+found = library.smma_find(b"H100", b"wgmma.m64n8k16.f32.f16.f16", None)
 if library.smma_gemm(ctypes.c_void_p(found), ctypes.byref(g)) != ok or struct.unpack("<2f", d.raw) != (-0.75, 2047.25):
     fail(f"D is {struct.unpack('<2f', d.raw)}, not (-0.75, 2047.25)")
 print(f"{len(fields)} fields, {len(calls)} calls")

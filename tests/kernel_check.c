@@ -502,7 +502,7 @@ static bool is_wanted(const char *wanted, const char *name) { return !wanted || 
 static void count_outputs(const smma_instruction *x, size_t outputs, kernel_counts *counts) {
   size_t family = index_in(kernel_family_name(x), counts->family, &counts->families, MOST_FAMILIES);
   for (size_t k = 0; k < counts->kernels; k++)
-    if (strcmp(smma_kernel_for(x, counts->kernel[k]), "core") != 0) counts->outputs[family][k] += outputs;
+    if (strcmp(smma_kernel_for(x, counts->kernel[k], NULL), "core") != 0) counts->outputs[family][k] += outputs;
 }
 
 /* FP8, FP6 and FP4 come in many pairs, and reach less: other operations have eight times as many products. */
@@ -607,7 +607,7 @@ static bool read_digest(FILE *file, const smma_instruction *x, uint64_t *digest)
   char arch[32], name[96];
   rewind(file);
   while (fscanf(file, "%31s %95s %" SCNx64, arch, name, digest) == 3) {
-    const smma_instruction *named = smma_find(arch, name);
+    const smma_instruction *named = smma_find(arch, name, NULL);
     if (named && smma_same_operation(named, x)) return true;
   }
   fprintf(stderr, "digests: no line of %s %s; scripts/regenerate digests writes it\n", smma_architectures[x->arch].name,

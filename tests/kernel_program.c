@@ -41,11 +41,11 @@ static bool check_digests(const char *path, const char *kernel, bool few) {
 
 /* Whether a kernel or device is there; else a line says that it is not checked. */
 static bool is_usable(const char *kernel) {
-  char message[256] = "there is no such kernel";
+  smma_error error = {SMMA_OK, ""};
   smma_device_info info = {.size = sizeof info};
-  if (smma_kernel_for(smma_instruction_at(0), kernel)) return true;
-  smma_device_describe(kernel, 0, &info, message, sizeof message);
-  fprintf(stderr, "SKIPPED: %s: %s; it is NOT checked\n", kernel, message);
+  if (smma_kernel_for(smma_instruction_at(0), kernel, NULL)) return true;
+  smma_device_describe(kernel, 0, &info, &error);
+  fprintf(stderr, "SKIPPED: %s: %s; it is NOT checked\n", kernel, error.text);
   return false;
 }
 
@@ -81,13 +81,13 @@ static int check(int count, char **option) {
 }
 
 static int replay(int count, char **argument) {
-  char message[1024];
+  smma_error error;
   const smma_instruction *i;
   size_t outputs;
   bool same;
   if (count < 3) return usage();
-  i = smma_find_or_explain(argument[0], argument[1], message, sizeof message);
-  if (!i) return fprintf(stderr, "%s\n", message), 2;
+  i = smma_find(argument[0], argument[1], &error);
+  if (!i) return fprintf(stderr, "%s\n", error.text), 2;
   same = kernel_check_product(i, strtoull(argument[2], NULL, 10), count > 3 ? argument[3] : NULL, &outputs);
   printf("%zu outputs: %s\n", outputs, same ? "same" : "different");
   return !same;

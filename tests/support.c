@@ -11,9 +11,9 @@ const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libomp\nleak:libgomp\n"; }
 
 const smma_instruction *find(const char *gpu, const char *name) {
-  char message[1024];
-  const smma_instruction *i = smma_find_or_explain(gpu, name, message, sizeof message);
-  if (!i) fail_msg("%s", message);
+  smma_error error;
+  const smma_instruction *i = smma_find(gpu, name, &error);
+  if (!i) fail_msg("%s", error.text);
   return i;
 }
 

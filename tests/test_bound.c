@@ -115,11 +115,12 @@ static void fill_c(const setting *s, product *p) {
 /* ---- Plans ---- */
 
 static smma_plan *plan_of(const char *members) {
-  char text[2048], message[1024];
+  char text[2048];
+  smma_error error;
   smma_plan *plan;
   snprintf(text, sizeof text, "{\"softmma-plan\": 1, \"name\": \"test\", %s}", members);
-  plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
-  if (!plan) fail_msg("%s\n%s", message, text);
+  plan = smma_plan_parse("plan.json", text, strlen(text), &error);
+  if (!plan) fail_msg("%s\n%s", error.text, text);
   return plan;
 }
 
@@ -461,8 +462,8 @@ static void test_plans(void **state) {
       setting s = plain(operations[i], data, how, n % 2 ? 100 : 131);
       tally t = {0, 0, 0, 0};
       smma_plan *plan = plan_of(recipes[n]);
-      char message[256];
-      const bool followed = smma_plan_check(plan, operations[i], s.k, message, sizeof message) == SMMA_OK;
+      smma_error error;
+      const bool followed = smma_plan_check(plan, operations[i], s.k, &error) == SMMA_OK;
       smma_plan_free(plan);
       if (!followed || !smma_data_fits(data, &o) || is_pair(operations[i])) continue;
       s.members = recipes[n];

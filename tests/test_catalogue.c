@@ -66,7 +66,7 @@ static void test_nothing_else_exists(void **state) {
   }
   assert_int_equal(shown, listed_count);
   assert_null(smma_instruction_at(smma_instruction_count()));
-  assert_non_null(smma_find("x86", "vdpbf16ps"));
+  assert_non_null(smma_find("x86", "vdpbf16ps", NULL));
 }
 
 /* CDNA3's first model has the instructions of the later one. */
@@ -105,7 +105,7 @@ static void check_n(const shape_family *s, int n) {
   int legal = n >= s->least && n <= 256 && n % s->step == 0;
   const smma_instruction *i;
   snprintf(name, sizeof name, s->pattern, n);
-  i = smma_find(s->arch, name);
+  i = smma_find(s->arch, name, NULL);
   if ((i != NULL) != legal) fail_msg("%s %s: %s", s->arch, name, legal ? "missing" : "should not exist");
   if (i) assert_int_equal(describe(i).n, n);
 }
@@ -127,7 +127,7 @@ static void test_canonical_names_are_unique(void **state) {
   (void)state;
   for (size_t at = 0; at < smma_instruction_count(); at++) {
     smma_instruction_info info = describe(smma_instruction_at(at));
-    assert_ptr_equal(smma_find(info.arch, info.name), smma_instruction_at(at));
+    assert_ptr_equal(smma_find(info.arch, info.name, NULL), smma_instruction_at(at));
   }
 }
 
@@ -194,14 +194,15 @@ static void test_aliases_fit_one_function(void **state) {
 
 /* A sample: each alias is found again, or fits several where that is allowed. */
 static void test_aliases_are_found(void **state) {
-  char alias[256], message[MESSAGE];
+  char alias[256];
+  smma_error error;
   (void)state;
   for (size_t at = 0; at < smma_instruction_count(); at += 97) {
     const smma_instruction *i = smma_instruction_at(at), *found;
     for (size_t a = 0; smma_alias(i, a, alias, sizeof alias); a++) {
-      found = smma_find_or_explain(describe(i).arch, alias, message, sizeof message);
-      if (found ? smma_same_operation(found, i) : strstr(message, "compute differently") != NULL) continue;
-      fail_msg("%s on %s does not lead to %s: %s", alias, describe(i).arch, i->name, message);
+      found = smma_find(describe(i).arch, alias, &error);
+      if (found ? smma_same_operation(found, i) : strstr(error.text, "compute differently") != NULL) continue;
+      fail_msg("%s on %s does not lead to %s: %s", alias, describe(i).arch, i->name, error.text);
     }
   }
 }
@@ -331,13 +332,14 @@ static const alias_case alias_cases[] = {
 /* The canonical name or another one of the same function: several shapes may share an alias. */
 static void test_alias_cases(void **state) {
   int failed = 0;
-  char message[MESSAGE];
+  smma_error error;
   (void)state;
   for (size_t c = 0; c < sizeof alias_cases / sizeof alias_cases[0]; c++) {
     const alias_case *x = &alias_cases[c];
-    const smma_instruction *found = smma_find_or_explain(x->gpu, x->alias, message, sizeof message);
+    const smma_instruction *found = smma_find(x->gpu, x->alias, &error);
     if (found && smma_same_operation(found, find(x->gpu, x->name))) continue;
-    print_error("%s on %s: expected %s, got %s\n", x->alias, x->gpu, x->name, found ? describe(found).name : message);
+    print_error("%s on %s: expected %s, got %s\n", x->alias, x->gpu, x->name,
+                found ? describe(found).name : error.text);
     failed++;
   }
   assert_int_equal(failed, 0);
@@ -508,44 +510,44 @@ static int says(const char *message, const char *const *parts, int count) {
 }
 
 static void test_error_lines(void **state) {
-  char message[MESSAGE], cut[10];
+  smma_error error;
   int failed = 0;
   (void)state;
   for (size_t c = 0; c < sizeof error_cases / sizeof error_cases[0]; c++) {
-    assert_null(smma_find_or_explain(error_cases[c].gpu, error_cases[c].name, message, sizeof message));
-    assert_null(smma_find(error_cases[c].gpu, error_cases[c].name));
-    assert_null(smma_find_or_explain(error_cases[c].gpu, error_cases[c].name, cut, sizeof cut));
-    assert_true(strlen(cut) == sizeof cut - 1 && strncmp(cut, message, sizeof cut - 1) == 0);
-    if (says(message, error_cases[c].parts, 4)) continue;
-    print_error("'%s' on '%s' is answered by: %s\n", error_cases[c].name, error_cases[c].gpu, message);
+    assert_null(smma_find(error_cases[c].gpu, error_cases[c].name, &error));
+    assert_null(smma_find(error_cases[c].gpu, error_cases[c].name, NULL));
+    assert_int_equal(error.status, strstr(error.text, "compute differently") ? SMMA_AMBIGUOUS : SMMA_NOT_FOUND);
+    if (says(error.text, error_cases[c].parts, 4)) continue;
+    print_error("'%s' on '%s' is answered by: %s\n", error_cases[c].name, error_cases[c].gpu, error.text);
     failed++;
   }
   assert_int_equal(failed, 0);
-  assert_null(smma_find(NULL, "vdpbf16ps"));
-  assert_null(smma_find("x86", NULL));
-  assert_null(smma_find_or_explain("H10", "x", NULL, 0));
+  assert_null(smma_find(NULL, "vdpbf16ps", NULL));
+  assert_null(smma_find("x86", NULL, NULL));
 }
 
 /* Names of any length are refused, not cut to one that exists. */
 static void test_long_names(void **state) {
-  static char name[5000], message[MESSAGE];
+  static char name[5000];
+  static smma_error error;
   static const char real[] = "mma.m16n8k16.f32.f16.f16.f32";
   (void)state;
   memset(name, 'x', sizeof name - 1);
-  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
-  assert_null(smma_find_or_explain(name, "HMMA.16816.F32", message, sizeof message));
+  assert_null(smma_find("H100", name, &error));
+  assert_null(smma_find(name, "HMMA.16816.F32", &error));
   memset(name, '.', sizeof name - 1);
-  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
+  assert_null(smma_find("H100", name, &error));
   memcpy(name, real, strlen(real));
   memset(name + strlen(real), 'x', 300);
-  assert_null(smma_find_or_explain("H100", name, message, sizeof message));
+  assert_null(smma_find("H100", name, &error));
 }
 
 static void test_message_is_empty_on_success(void **state) {
-  char message[MESSAGE] = "before";
+  smma_error error = {SMMA_FAILED, "before"};
   (void)state;
-  assert_non_null(smma_find_or_explain("H100", "HMMA.16816.F32", message, sizeof message));
-  assert_string_equal(message, "");
+  assert_non_null(smma_find("H100", "HMMA.16816.F32", &error));
+  assert_int_equal(error.status, SMMA_OK);
+  assert_string_equal(error.text, "");
 }
 
 /* ---- What an instruction says of itself ---- */
@@ -675,24 +677,24 @@ static const struct {
 };
 
 static void test_find_by_formats(void **state) {
-  char message[MESSAGE];
+  smma_error error;
   smma_formats formats;
   (void)state;
   for (size_t c = 0; c < sizeof format_cases / sizeof format_cases[0]; c++) {
     const smma_instruction *i;
-    if (smma_formats_find(format_cases[c].in, format_cases[c].out, &formats, message, sizeof message) != SMMA_OK)
-      fail_msg("%s", message);
-    assert_string_equal(message, "");
-    i = smma_find_by_formats(format_cases[c].gpu, &formats, message, sizeof message);
-    assert_ptr_equal(i, smma_find_by_formats(format_cases[c].gpu, &formats, NULL, 0));
-    assert_ptr_equal(i, smma_find_by_formats(format_cases[c].gpu, &formats, NULL, 100));
+    if (smma_formats_find(format_cases[c].in, format_cases[c].out, &formats, &error) != SMMA_OK)
+      fail_msg("%s", error.text);
+    assert_string_equal(error.text, "");
+    i = smma_find_by_formats(format_cases[c].gpu, &formats, &error);
+    assert_ptr_equal(i, smma_find_by_formats(format_cases[c].gpu, &formats, NULL));
     if (format_cases[c].name) {
-      if (!i) fail_msg("%s", message);
+      if (!i) fail_msg("%s", error.text);
       assert_string_equal(describe(i).name, format_cases[c].name);
-      assert_string_equal(message, "");
+      assert_string_equal(error.text, "");
     } else {
       assert_null(i);
-      assert_true(strlen(message) > 0);
+      assert_int_equal(error.status, SMMA_NOT_FOUND);
+      assert_true(strlen(error.text) > 0);
     }
   }
 }
@@ -705,12 +707,12 @@ static void test_every_format_is_found(void **state) {
     smma_instruction_info i = describe(smma_instruction_at(at)), found;
     smma_formats formats = {i.a, i.b, i.d, i.scale, i.scale_block};
     if (i.a == SMMA_B1 && strcmp(i.arch, "turing") == 0) {
-      char message[256];
-      assert_null(smma_find_by_formats(i.arch, &formats, message, sizeof message));
-      assert_non_null(strstr(message, "counts a xor b: name the instruction, mma.m8n8k128.s32.b1.b1.s32.xor.popc"));
+      smma_error error;
+      assert_null(smma_find_by_formats(i.arch, &formats, &error));
+      assert_non_null(strstr(error.text, "counts a xor b: name the instruction, mma.m8n8k128.s32.b1.b1.s32.xor.popc"));
       continue;
     }
-    found = describe(smma_find_by_formats(i.arch, &formats, NULL, 0));
+    found = describe(smma_find_by_formats(i.arch, &formats, NULL));
     assert_true(found.a == i.a && found.b == i.b && found.d == i.d && found.scale == i.scale &&
                 found.scale_block == i.scale_block);
   }
@@ -718,67 +720,60 @@ static void test_every_format_is_found(void **state) {
 
 static const struct {
   const char *in, *out, *says;
+  smma_status status;
 } wrong_formats[] = {
-    {"f17", NULL, "unknown format 'f17'; formats are f64, f32"},
-    {"e4m3,f17", NULL, "unknown format 'f17'"},
-    {"", NULL, "unknown format ''"},
-    {"e4m3,", NULL, "unknown format ''"},
-    {"e4m3,e4m3,e4m3", NULL, "unknown format 'e4m3,e4m3'"},
-    {"e8m13", NULL, "unknown format 'e8m13'"},
-    {"mxfp", NULL, "nvfp4"},
-    {"mxfp8_", NULL, "unknown format 'mxfp8_'"},
-    {"f16", "mxfp8", "unknown format 'mxfp8'"},
-    {"f16", "e8m13", "unknown format 'e8m13'"},
-    {"mxfp8,e4m3", NULL, "same scale factors"},
-    {"mxfp4,nvfp4", NULL, "same scale factors"},
-    {NULL, NULL, "missing"},
+    {"f17", NULL, "unknown format 'f17'; formats are f64, f32", SMMA_NOT_FOUND},
+    {"e4m3,f17", NULL, "unknown format 'f17'", SMMA_NOT_FOUND},
+    {"", NULL, "unknown format ''", SMMA_NOT_FOUND},
+    {"e4m3,", NULL, "unknown format ''", SMMA_NOT_FOUND},
+    {"e4m3,e4m3,e4m3", NULL, "unknown format 'e4m3,e4m3'", SMMA_NOT_FOUND},
+    {"e8m13", NULL, "unknown format 'e8m13'", SMMA_NOT_FOUND},
+    {"mxfp", NULL, "nvfp4", SMMA_NOT_FOUND},
+    {"mxfp8_", NULL, "unknown format 'mxfp8_'", SMMA_NOT_FOUND},
+    {"f16", "mxfp8", "unknown format 'mxfp8'", SMMA_NOT_FOUND},
+    {"f16", "e8m13", "unknown format 'e8m13'", SMMA_NOT_FOUND},
+    {"mxfp8,e4m3", NULL, "same scale factors", SMMA_INVALID_ARGUMENT},
+    {"mxfp4,nvfp4", NULL, "same scale factors", SMMA_INVALID_ARGUMENT},
+    {NULL, NULL, "missing", SMMA_INVALID_ARGUMENT},
 };
 
 static void test_wrong_formats(void **state) {
-  char message[MESSAGE], name[500];
+  char name[500];
+  smma_error error;
   smma_formats formats = {SMMA_BF16, SMMA_BF16, SMMA_F32, SMMA_NO_FORMAT, 0}, wrong;
   (void)state;
   for (size_t c = 0; c < sizeof wrong_formats / sizeof wrong_formats[0]; c++) {
-    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, message, sizeof message),
-                     SMMA_INVALID_ARGUMENT);
-    if (!strstr(message, wrong_formats[c].says)) fail_msg("'%s' is answered by: %s", wrong_formats[c].in, message);
-    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, NULL, 100),
-                     SMMA_INVALID_ARGUMENT);
+    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, &error),
+                     wrong_formats[c].status);
+    assert_int_equal(error.status, wrong_formats[c].status);
+    if (!strstr(error.text, wrong_formats[c].says))
+      fail_msg("'%s' is answered by: %s", wrong_formats[c].in, error.text);
+    assert_int_equal(smma_formats_find(wrong_formats[c].in, wrong_formats[c].out, &formats, NULL),
+                     wrong_formats[c].status);
   }
-  assert_int_equal(smma_formats_find("f16", NULL, NULL, message, sizeof message), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_formats_find("f16", NULL, NULL, &error), SMMA_INVALID_ARGUMENT);
   memset(name, 'e', sizeof name - 1), name[sizeof name - 1] = 0;
-  assert_int_equal(smma_formats_find(name, NULL, &formats, message, sizeof message), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_formats_find(name, NULL, &formats, &error), SMMA_NOT_FOUND);
   assert_true(formats.a == SMMA_BF16 && formats.d == SMMA_F32); /* untouched */
 
-  assert_null(smma_find_by_formats("V100", &formats, message, sizeof message));
-  assert_non_null(strstr(message, "V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32"));
-  assert_null(smma_find_by_formats("no such GPU", &formats, message, sizeof message));
-  assert_non_null(strstr(message, "unknown GPU"));
-  assert_null(smma_find_by_formats(NULL, &formats, message, sizeof message));
-  assert_null(smma_find_by_formats("H100", NULL, message, sizeof message));
+  assert_null(smma_find_by_formats("V100", &formats, &error));
+  assert_non_null(strstr(error.text, "V100 has no instruction for bf16 x bf16 -> f32; it has: f16->f32"));
+  assert_null(smma_find_by_formats("no such GPU", &formats, &error));
+  assert_non_null(strstr(error.text, "unknown GPU"));
+  assert_null(smma_find_by_formats(NULL, &formats, &error));
+  assert_null(smma_find_by_formats("H100", NULL, &error));
   for (int field = 0; field < 4; field++) {
     const smma_format none[] = {SMMA_E8M13, SMMA_NO_FORMAT, (smma_format)SMMA_FORMAT_COUNT, (smma_format)-1};
     for (size_t n = 0; n < sizeof none / sizeof none[0]; n++) {
       wrong = (smma_formats){SMMA_E2M1, SMMA_E2M1, SMMA_F32, SMMA_UE8M0, 32};
-      assert_non_null(smma_find_by_formats("B200", &wrong, message, sizeof message));
+      assert_non_null(smma_find_by_formats("B200", &wrong, &error));
       *(field == 0 ? &wrong.a : field == 1 ? &wrong.b : field == 2 ? &wrong.d : &wrong.scale) = none[n];
-      assert_null(smma_find_by_formats("B200", &wrong, message, sizeof message));
-      assert_true(strlen(message) > 0);
+      assert_null(smma_find_by_formats("B200", &wrong, &error));
+      assert_true(strlen(error.text) > 0);
     }
   }
   wrong = (smma_formats){SMMA_F16, SMMA_F16, SMMA_F32, SMMA_NO_FORMAT, -1};
-  assert_null(smma_find_by_formats("H100", &wrong, message, sizeof message));
-}
-
-/* Room of some size without a place to write is no room. */
-static void test_no_message(void **state) {
-  (void)state;
-  assert_null(smma_find_or_explain("H10", "x", NULL, 100));
-  assert_null(smma_find_or_explain("H100", "x", NULL, 100));
-  assert_null(smma_find_or_explain(NULL, "x", NULL, 100));
-  assert_int_equal(smma_parameters(find("H100", "HGMMA.64x8x16.F32"), NULL, 100), 33);
-  assert_int_equal(smma_alias(find("H100", "HGMMA.64x8x16.F32"), 0, NULL, 100),
-                   strlen("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"));
+  assert_null(smma_find_by_formats("H100", &wrong, &error));
 }
 
 int main(void) {
@@ -802,7 +797,6 @@ int main(void) {
       cmocka_unit_test(test_find_by_formats),
       cmocka_unit_test(test_every_format_is_found),
       cmocka_unit_test(test_wrong_formats),
-      cmocka_unit_test(test_no_message),
   };
   return cmocka_run_group_tests_name("catalogue", tests, read_list, NULL);
 }

@@ -117,7 +117,7 @@ static void run(const smma_instruction *i, unsigned faults, smma_classes *classe
   smma_campaign_result result = {.kept = &sample};
   smma_campaign campaign = {.unit = &unit, .against = &model, .rows = ROWS, .recipe = smma_campaign_best(0)};
   smma_campaign_rows numbered = {0};
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   bool stopped;
   size_t gone = 0;
   assert_true(smma_unit_open("model", &model, &error));

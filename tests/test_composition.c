@@ -29,9 +29,9 @@ static const char *text_of(const smma_instruction *i) {
 }
 
 static const smma_instruction *parse(const char *text) {
-  char message[1024];
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
-  if (!i) fail_msg("%s\n%s", message, text);
+  smma_error error;
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
+  if (!i) fail_msg("%s\n%s", error.text, text);
   return i;
 }
 

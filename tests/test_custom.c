@@ -32,9 +32,9 @@ static const smma_instruction *make(const smma_custom *c) {
 /* ---- Reading and writing ---- */
 
 static const smma_instruction *parse(const char *text) {
-  char message[1024];
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
-  if (!i) fail_msg("%s\n%s", message, text);
+  smma_error error;
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
+  if (!i) fail_msg("%s\n%s", error.text, text);
   return i;
 }
 
@@ -67,7 +67,7 @@ static void test_catalogue(void **state) {
     const smma_instruction *i = smma_instruction_at(index), *back = there_and_back(i);
     smma_operation o = smma_operation_of(i);
     assert_non_null(smma_catalogue_twin(back));
-    assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_for(back, NULL));
+    assert_string_equal(smma_kernel_for(i, NULL, NULL), smma_kernel_for(back, NULL, NULL));
     for (uint64_t row = 0; row < 8; row++) {
       smma_row x = operands_row(&o, SEED, row);
       assert_true(dot(i, &x) == dot(back, &x));
@@ -307,7 +307,7 @@ static void test_gemm(void **state) {
   for (int u = 0; u < unit_count(); u++) {
     smma_custom c = random_unit((uint64_t)u + 5000);
     const smma_instruction *i = make(&c);
-    assert_string_equal(smma_kernel_for(i, NULL), "core");
+    assert_string_equal(smma_kernel_for(i, NULL, NULL), "core");
     check_gemm(i);
     smma_custom_free(i);
   }
@@ -461,28 +461,31 @@ static const struct {
 
 /* Whether the line names the place, what is wrong, and what is allowed. */
 static bool complains(const char *text, const char *place, const char *says, const char *allows) {
-  char message[1024], begin[32];
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), message, sizeof message);
+  char begin[32];
+  smma_error error;
+  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
   snprintf(begin, sizeof begin, "unit.json:%s: ", place);
   smma_custom_free(i);
-  if (!i && strncmp(message, begin, strlen(begin)) == 0 && strstr(message, says) && strstr(message, allows) &&
-      !strchr(message, '\n'))
+  if (!i && strncmp(error.text, begin, strlen(begin)) == 0 && strstr(error.text, says) && strstr(error.text, allows) &&
+      !strchr(error.text, '\n'))
     return true;
-  print_error("%s\n%s\nis not '%s... %s ... %s'\n", text, i ? "no complaint" : message, begin, says, allows);
+  print_error("%s\n%s\nis not '%s... %s ... %s'\n", text, i ? "no complaint" : error.text, begin, says, allows);
   return false;
 }
 
 static void test_complaints(void **state) {
-  char message[1024];
+  smma_error error;
   int missed = 0;
   (void)state;
   for (size_t c = 0; c < sizeof complaints / sizeof complaints[0]; c++)
     missed += !complains(complaints[c].text, complaints[c].place, complaints[c].says, complaints[c].allows);
   assert_int_equal(missed, 0);
-  assert_null(smma_custom_parse(NULL, NULL, 0, message, sizeof message));
-  assert_non_null(strstr(message, "missing"));
-  assert_null(smma_custom_parse(NULL, "{", 1, NULL, 0));
-  assert_null(smma_custom_parse(NULL, "{", 1, NULL, 100));
+  assert_null(smma_custom_parse(NULL, NULL, 0, &error));
+  assert_int_equal(error.status, SMMA_INVALID_ARGUMENT);
+  assert_non_null(strstr(error.text, "missing"));
+  assert_null(smma_custom_parse(NULL, "{", 1, &error));
+  assert_int_equal(error.status, SMMA_INVALID_TEXT);
+  assert_null(smma_custom_parse(NULL, "{", 1, NULL));
 }
 
 /* What is not said is as the documentation says. */

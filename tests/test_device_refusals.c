@@ -10,18 +10,18 @@
 
 enum { M = 3, N = 5, K = 16 };
 
-static char message[256];
+static smma_error error;
 
 static void refuses(const smma_gemm_arguments *g, smma_status expected, const char *line) {
   const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32");
-  message[0] = 0;
+  error.text[0] = 0;
   assert_int_equal(smma_gemm(i, g), expected);
-  assert_string_equal(message, line);
+  assert_string_equal(error.text, line);
 }
 
 static void *allocate(size_t bytes) {
   void *memory;
-  assert_int_equal(smma_device_allocate("cuda", bytes, &memory, message, sizeof message), SMMA_OK);
+  assert_int_equal(smma_device_allocate("cuda", bytes, &memory, &error), SMMA_OK);
   return memory;
 }
 
@@ -34,8 +34,8 @@ static void test_refused(void **state) {
   (void)state;
   smma_gemm_defaults(&g);
   g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.d = d;
-  g.on_device = 1, g.kernel = "cuda", g.message = message, g.message_size = sizeof message;
-  assert_int_equal(smma_device_write("cuda", a, host, M * N, message, sizeof message), SMMA_OK);
+  g.on_device = 1, g.kernel = "cuda", g.error = &error;
+  assert_int_equal(smma_device_write("cuda", a, host, M * N, &error), SMMA_OK);
   g.a = host;
   refuses(&g, SMMA_INVALID_ARGUMENT, "A is not in the memory of this CPU: it is in the host's memory");
   g.a = a + 1;
@@ -49,7 +49,7 @@ static void test_refused(void **state) {
   g.kernel = "cuda";
   assert_int_equal(smma_multiplier_create(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &g, &multiplier),
                    SMMA_INVALID_ARGUMENT);
-  assert_string_equal(message, "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
+  assert_string_equal(error.text, "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
   smma_device_release("cuda", a), smma_device_release("cuda", b);
   smma_device_release("cuda", d), smma_device_release("cuda", less);
 }
@@ -60,16 +60,16 @@ static void test_memory(void **state) {
   void *none = &none;
   (void)state;
   for (size_t i = 0; i < sizeof from; i++) from[i] = (unsigned char)(i + 1);
-  assert_int_equal(smma_device_write("cuda:0", memory, from, sizeof from, NULL, 0), SMMA_OK);
-  assert_int_equal(smma_device_read("cuda", to, memory + 2, sizeof to - 2, NULL, 0), SMMA_OK);
+  assert_int_equal(smma_device_write("cuda:0", memory, from, sizeof from, NULL), SMMA_OK);
+  assert_int_equal(smma_device_read("cuda", to, memory + 2, sizeof to - 2, NULL), SMMA_OK);
   assert_memory_equal(to, from + 2, sizeof to - 2);
-  assert_int_equal(smma_device_read("cuda", to, from, sizeof to, message, sizeof message), SMMA_INVALID_ARGUMENT);
-  assert_string_equal(message, "what is copied is not on the device: it is in the host's memory");
-  assert_int_equal(smma_device_write("cuda", NULL, from, 1, NULL, 0), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_device_allocate("avx2", 1, &none, message, sizeof message), SMMA_NO_KERNEL);
+  assert_int_equal(smma_device_read("cuda", to, from, sizeof to, &error), SMMA_INVALID_ARGUMENT);
+  assert_string_equal(error.text, "what is copied is not on the device: it is in the host's memory");
+  assert_int_equal(smma_device_write("cuda", NULL, from, 1, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_device_allocate("avx2", 1, &none, &error), SMMA_NO_KERNEL);
   assert_null(none);
-  assert_non_null(strstr(message, "'avx2' is no device"));
-  assert_int_equal(smma_device_allocate("cuda", 1, NULL, NULL, 0), SMMA_INVALID_ARGUMENT);
+  assert_non_null(strstr(error.text, "'avx2' is no device"));
+  assert_int_equal(smma_device_allocate("cuda", 1, NULL, NULL), SMMA_INVALID_ARGUMENT);
   smma_device_release("cuda", memory), smma_device_release("cuda", NULL);
 }
 
@@ -80,7 +80,7 @@ enum { LINES = 100, COLUMNS = 70, DEPTH = 3 * K, D_BYTES = LINES * COLUMNS * 4, 
 /* D's bytes, wherever it is. */
 static void take_d(const smma_gemm_arguments *g, unsigned char *to) {
   if (g->on_device)
-    assert_int_equal(smma_device_read(g->kernel, to, g->d, D_BYTES, NULL, 0), SMMA_OK);
+    assert_int_equal(smma_device_read(g->kernel, to, g->d, D_BYTES, NULL), SMMA_OK);
   else
     memcpy(to, g->d, D_BYTES);
 }
@@ -98,18 +98,18 @@ static int lose(const smma_gemm_arguments *g, const unsigned char *expected, boo
     char number[20];
     smma_status status;
     if (g->on_device)
-      assert_int_equal(smma_device_write(g->kernel, g->d, before, D_BYTES, NULL, 0), SMMA_OK);
+      assert_int_equal(smma_device_write(g->kernel, g->d, before, D_BYTES, NULL), SMMA_OK);
     else
       memcpy(g->d, before, D_BYTES);
     snprintf(number, sizeof number, "%d", calls);
     setenv("SOFTMMA_HOST_LOST", number, 1);
-    message[0] = 0;
+    error.text[0] = 0;
     status = smma_gemm(i, g);
     unsetenv("SOFTMMA_HOST_LOST");
     take_d(g, after);
     if (status == SMMA_OK) break;
     assert_int_equal(status, SMMA_DEVICE_FAILED);
-    assert_string_equal(message, "the device is not available any more");
+    assert_string_equal(error.text, "the device is not available any more");
     if (d_stays) assert_memory_equal(after, before, D_BYTES);
   }
   assert_memory_equal(after, expected, D_BYTES);
@@ -125,7 +125,7 @@ static void test_lost(void **state) {
   for (size_t i = 0; i < sizeof b; i++) b[i] = (unsigned char)(53 * i % 103);
   smma_gemm_defaults(&g);
   g.m = LINES, g.n = COLUMNS, g.k = DEPTH, g.a = a, g.b = b, g.d = expected, g.kernel = "core";
-  g.message = message, g.message_size = sizeof message;
+  g.error = &error;
   assert_int_equal(smma_gemm(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &g), SMMA_OK);
 
   g.kernel = "opencl", g.d = d;
@@ -138,8 +138,8 @@ static void test_lost(void **state) {
 
   g.kernel = "cuda", g.on_device = 1;
   g.a = allocate(sizeof a), g.b = allocate(sizeof b), g.d = allocate(D_BYTES);
-  assert_int_equal(smma_device_write("cuda", (void *)g.a, a, sizeof a, NULL, 0), SMMA_OK);
-  assert_int_equal(smma_device_write("cuda", (void *)g.b, b, sizeof b, NULL, 0), SMMA_OK);
+  assert_int_equal(smma_device_write("cuda", (void *)g.a, a, sizeof a, NULL), SMMA_OK);
+  assert_int_equal(smma_device_write("cuda", (void *)g.b, b, sizeof b, NULL), SMMA_OK);
   there = lose(&g, expected, true);
   assert_true(there >= 8);
   setenv("SOFTMMA_HOST_LEFT", "200000", 1);

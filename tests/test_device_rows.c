@@ -104,15 +104,15 @@ static void check_product(const smma_instruction *i) {
   enum { MOST_BYTES = MOST_K * sizeof(double) };
   const unsigned char zeros[MOST_BYTES] = {0};
   unsigned char d[sizeof(double)];
-  char message[SMMA_DEVICE_MESSAGE] = "";
+  smma_error error = {SMMA_OK, ""};
   smma_gemm_arguments g = {.size = sizeof g, .m = 1, .n = 1, .alpha = 1, .beta = 1, .threads = 1, .kernel = "opencl"};
   g.k = (size_t)i->k, g.a = g.b = zeros, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
   if (i->scale_block) g.scale_a = g.scale_b = zeros;
-  g.message = message, g.message_size = sizeof message;
+  g.error = &error;
   if (smma_gemm(i, &g) != SMMA_OK) {
     char text[4096];
     smma_custom_text(i, text, sizeof text);
-    fail_msg("%s\n%s", message, text);
+    fail_msg("%s\n%s", error.text, text);
   }
 }
 
@@ -156,7 +156,7 @@ static void test_custom_units(void **state) {
 static void test_on_a_device(void **state) {
   const smma_instruction *i = find("A100", "mma.m16n8k16.f32.f16.f16.f32"),
                          *scaled = find("B200", "tcgen05.m128n256k32.block32.f32.e3m2.e2m3.ue8m0");
-  char message[SMMA_DEVICE_MESSAGE] = "";
+  smma_error error = {SMMA_OK, ""};
   smma_rows expected, got;
   smma_batch cpu, device;
   (void)state;
@@ -166,15 +166,15 @@ static void test_on_a_device(void **state) {
   smma_rows_copy(&got, 0, &expected, 0, ROWS);
   cpu = smma_rows_batch(&expected, 0, ROWS, NULL), device = smma_rows_batch(&got, 0, ROWS, NULL);
   assert_int_equal(smma_dot_rows(i, &cpu, 0), SMMA_OK);
-  assert_int_equal(smma_dot_rows_on(NULL, i, &device, NULL, 0), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_dot_rows_on("opencl", scaled, &device, NULL, 0), SMMA_MISSING_SCALE);
-  assert_int_equal(smma_dot_rows_on("avx2", i, &device, message, sizeof message), SMMA_NO_KERNEL);
-  assert_non_null(strstr(message, "'avx2' is no device"));
-  assert_int_equal(smma_dot_rows_on("opencl", i, &device, message, sizeof message), SMMA_OK);
+  assert_int_equal(smma_dot_rows_on(NULL, i, &device, NULL), SMMA_INVALID_ARGUMENT);
+  assert_int_equal(smma_dot_rows_on("opencl", scaled, &device, NULL), SMMA_MISSING_SCALE);
+  assert_int_equal(smma_dot_rows_on("avx2", i, &device, &error), SMMA_NO_KERNEL);
+  assert_non_null(strstr(error.text, "'avx2' is no device"));
+  assert_int_equal(smma_dot_rows_on("opencl", i, &device, &error), SMMA_OK);
   check_equal(i, &expected, &got, "smma_dot_rows_on");
   assert_int_equal(setenv("SOFTMMA_HOST_BUFFER", "1000", 1), 0);
-  assert_int_equal(smma_dot_rows_on("opencl", i, &device, message, sizeof message), SMMA_DEVICE_FAILED);
-  assert_string_equal(message, "too little memory");
+  assert_int_equal(smma_dot_rows_on("opencl", i, &device, &error), SMMA_DEVICE_FAILED);
+  assert_string_equal(error.text, "too little memory");
   smma_rows_free(&expected);
   smma_rows_free(&got);
 }

@@ -8,12 +8,13 @@
 #include "support.h"
 
 static smma_plan *plan_of(const char *members) {
-  char text[2048], message[1024];
+  char text[2048];
+  smma_error error;
   smma_plan *plan;
   if (!members) return NULL;
   snprintf(text, sizeof text, "{\"softmma-plan\": 1, \"name\": \"test\", %s}", members);
-  plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
-  if (!plan) fail_msg("%s\n%s", message, text);
+  plan = smma_plan_parse("plan.json", text, strlen(text), &error);
+  if (!plan) fail_msg("%s\n%s", error.text, text);
   return plan;
 }
 
@@ -111,9 +112,8 @@ static void check_rows(const pair *p, size_t k, bool with_c) {
     const smma_plan *plan = p->target[t].plan ? p->target[t].plan : &chain;
     const smma_operation o = smma_operation_of(p->target[t].instruction);
     smma_schedule schedule;
-    char message[256];
     search.rule[t] = &p->target[t].instruction->rule->rule;
-    assert_int_equal(smma_schedule_make(plan, &o, k, &schedule, message, sizeof message), SMMA_OK);
+    assert_int_equal(smma_schedule_make(plan, &o, k, &schedule, &error), SMMA_OK);
     assert_true(smma_planned_open(&unit[t], &p->target[t], plan, &schedule, k, &as, place, with_c, &factors, &error));
     smma_schedule_free(&schedule);
   }
@@ -320,13 +320,14 @@ static void test_random(void **state) {
     const smma_instruction *i = find(unit[0], unit[1]);
     const size_t k = lengths[random_bits(r) % (sizeof lengths / sizeof *lengths)];
     const bool rounds = i->d == SMMA_F32;
-    char x[1024], y[1024], message[256];
+    char x[1024], y[1024];
+    smma_error error;
     random_plan(rounds, x, sizeof x, r);
     random_plan(rounds, y, sizeof y, r);
     if (i->k < 8 && (strstr(x, "group") || strstr(y, "group"))) continue;
     pair p = pair_of(i, x, i, y);
-    if (smma_plan_check(p.target[0].plan, i, k, message, sizeof message) == SMMA_OK &&
-        smma_plan_check(p.target[1].plan, i, k, message, sizeof message) == SMMA_OK)
+    if (smma_plan_check(p.target[0].plan, i, k, &error) == SMMA_OK &&
+        smma_plan_check(p.target[1].plan, i, k, &error) == SMMA_OK)
       count[judge(&p, k, 20000, &e)]++;
     if (e.answer == SMMA_CANNOT_TELL && e.k == k && getenv("SOFTMMA_SHOW"))
       print_message("%s, K = %zu: %s and %s: %s\n", i->name, k, x, y, e.why);

@@ -312,9 +312,9 @@ static void survives_special_values(void **state) {
 /* Known drawings. */
 
 static const smma_instruction *find(const char *gpu, const char *name) {
-  char message[512];
-  const smma_instruction *instruction = smma_resolve_name(gpu, name, message, sizeof message);
-  if (!instruction) fail_msg("%s", message);
+  smma_error error;
+  const smma_instruction *instruction = smma_resolve_name(gpu, name, &error);
+  if (!instruction) fail_msg("%s", error.text);
   return instruction;
 }
 

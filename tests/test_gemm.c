@@ -606,7 +606,7 @@ static void test_every_half(void **state) {
   (void)state;
   const float betas[] = {1, 0.3f, 3, 0x1.004p-9f, 0x1p-12f, 0x1.ffep4f, -1e-30f};
   static uint16_t c[65536], d[65536];
-  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f16.f16.f16.f16");
+  const smma_instruction *instruction = smma_find("H100", "mma.m16n8k16.f16.f16.f16.f16", NULL);
   for (int i = 0; i < 65536; i++) c[i] = (uint16_t)i;
   for (size_t i = 0; i < sizeof betas / sizeof betas[0]; i++)
     for (int orders = 0; orders < 4; orders++) {
@@ -679,7 +679,7 @@ static void test_fork(void **state) {
 
 /* Arrays at odd addresses. */
 static void test_alignment(void **state) {
-  const smma_instruction *i = smma_find("A100", "mma.m8n8k4.f64.f64.f64.f64");
+  const smma_instruction *i = smma_find("A100", "mma.m8n8k4.f64.f64.f64.f64", NULL);
   double a[4] = {1, 2, 3, 4}, c = 0.5, d;
   unsigned char odd[5][40];
   (void)state;
@@ -693,7 +693,7 @@ static void test_alignment(void **state) {
 
 /* Without products the epilogue leaves beta C, whatever alpha is. */
 static void test_no_products_in_epilogue(void **state) {
-  const smma_instruction *i = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
+  const smma_instruction *i = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32", NULL);
   float c = -0.0f, d = 1;
   smma_gemm_arguments g;
   (void)state;
@@ -757,14 +757,14 @@ static void test_plan_of_a_custom_unit(void **state) {
       "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"f16\", \"b\": "
       "\"f16\", "
       "\"d\": \"f32\", \"alignment_bits\": \"exact\", \"rounding\": \"nearest-even\"}";
-  char message[1024];
-  const smma_instruction *unit = smma_custom_parse(NULL, text, strlen(text), message, sizeof message);
+  smma_error error;
+  const smma_instruction *unit = smma_custom_parse(NULL, text, strlen(text), &error);
   uint16_t a[16], b[16];
   float d = 0;
   smma_gemm_arguments g;
   smma_multiplier *multiplier;
   (void)state;
-  if (!unit) fail_msg("%s", message);
+  if (!unit) fail_msg("%s", error.text);
   for (int k = 0; k < 16; k++) a[k] = b[k] = 0x3c00;
   smma_gemm_defaults(&g);
   g.n = 1, g.k = 16, g.b = b;
@@ -1033,7 +1033,7 @@ static void test_missing_arguments(void **state) {
 
 static void test_status_texts(void **state) {
   (void)state;
-  for (int s = SMMA_OK; s <= SMMA_NO_KERNEL; s++) {
+  for (int s = SMMA_OK; s <= SMMA_FAILED; s++) {
     assert_true(strlen(smma_status_text((smma_status)s)) > 3);
     for (int other = SMMA_OK; other < s; other++)
       assert_string_not_equal(smma_status_text((smma_status)s), smma_status_text((smma_status)other));
@@ -1128,16 +1128,17 @@ static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t
   const smma_instruction *i = find("H100", "wgmma.m64n8k16.f32.f16.f16");
   smma_multiplier *kept;
   smma_gemm_arguments g;
-  char message[256] = "", words[] = "D overlaps A";
+  char words[] = "D overlaps A";
+  smma_error error = {SMMA_OK, ""};
   smma_gemm_defaults(&g);
   g.m = 8, g.n = 6, g.k = 16, g.a = others, g.b = others, g.ldd = leading_d;
-  g.d = memory + PLACE + offset, g.message = message, g.message_size = sizeof message;
+  g.d = memory + PLACE + offset, g.error = &error;
   if (operand == 'A') g.a = memory + PLACE, g.lda = leading;
   if (operand == 'B') g.b = memory + PLACE, g.ldb = leading;
   if (operand == 'C') g.c = memory + PLACE, g.ldc = leading;
   assert_int_equal(smma_gemm(i, &g), expected);
   words[strlen(words) - 1] = operand;
-  assert_true(expected == SMMA_OK ? !*message : strstr(message, words) != NULL);
+  assert_true(expected == SMMA_OK ? !*error.text : strstr(error.text, words) != NULL);
   if (operand == 'C') g.beta = 0, assert_int_equal(smma_gemm(i, &g), SMMA_OK);
   assert_int_equal(smma_multiplier_create(i, &g, &kept), SMMA_OK);
   if (operand != 'C') /* which keeps B */

@@ -59,10 +59,10 @@ static void test_kernel_for(void **state) {
   const smma_instruction *i = find("H100", F16);
   (void)state;
   for (size_t k = 0; smma_kernel_name(k); k++)
-    assert_string_equal(smma_kernel_for(i, smma_kernel_name(k)), smma_kernel_name(k));
-  assert_string_equal(smma_kernel_for(i, NULL), smma_kernel_name(0));
-  assert_null(smma_kernel_for(i, "sse9"));
-  assert_null(smma_kernel_for(NULL, NULL));
+    assert_string_equal(smma_kernel_for(i, smma_kernel_name(k), NULL), smma_kernel_name(k));
+  assert_string_equal(smma_kernel_for(i, NULL, NULL), smma_kernel_name(0));
+  assert_null(smma_kernel_for(i, "sse9", NULL));
+  assert_null(smma_kernel_for(NULL, NULL, NULL));
 }
 
 static void test_unknown_kernel(void **state) {
@@ -89,7 +89,7 @@ static void test_every_operation_has_kernels(void **state) {
     for (size_t k = 0; strcmp(smma_kernel_name(k), "core") != 0; k++) {
       const smma_instruction *x = smma_instruction_at(i);
       const char *name = smma_kernel_name(k), *family = kernel_family_name(x);
-      bool taken = strcmp(smma_kernel_for(x, name), name) == 0;
+      bool taken = strcmp(smma_kernel_for(x, name, NULL), name) == 0;
       if (taken == !is_exception(family, name)) continue;
       if (missing++ == 0)
         print_error("%s %s, kernel %s: %s\n", describe(x).arch, describe(x).name, name,
@@ -133,7 +133,7 @@ static void test_rare_sums(void **state) {
   static uint16_t a[M][GREATEST_K], b[GREATEST_K][N];
   (void)state;
   for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
-    const smma_instruction *x = smma_find(rare[i].arch, rare[i].instruction);
+    const smma_instruction *x = smma_find(rare[i].arch, rare[i].instruction, NULL);
     for (int k = 0; k < 4; k++) {
       for (int row = 0; row < M; row++) a[row][k] = rare[i].a[k];
       for (int column = 0; column < N; column++) b[k][column] = rare[i].b[k];

@@ -40,14 +40,15 @@ static void multiply(const smma_instruction *i, const operands *o, smma_words ho
 
 /* A unit whose sums are exact: products in D's format, FP64, if they fit. */
 static const smma_instruction *exact_unit(const char *format) {
-  char text[400], message[300];
+  char text[400];
+  smma_error error;
   const smma_instruction *unit;
   snprintf(text, sizeof text,
            "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"%s\", "
            "\"b\": \"%s\", \"d\": \"f64\", \"alignment_bits\": \"exact\", \"zero_sign\": \"ieee\"}",
            format, format);
-  unit = smma_custom_parse(NULL, text, strlen(text), message, sizeof message);
-  if (!unit) fail_msg("%s", message);
+  unit = smma_custom_parse(NULL, text, strlen(text), &error);
+  if (!unit) fail_msg("%s", error.text);
   return unit;
 }
 

@@ -115,7 +115,7 @@ static smma_plan *make_plan(const keys *x, bool bare, size_t instruction_k, size
   static const char *const d[] = {"f32", "f16", "bf16", "e4m3", "e5m2", "f64", "tf32"};
   const size_t residue = below(random, 2) ? 0 : below(random, COUNT(residues)), place = below(random, 3);
   const keys other = any_keys(random);
-  char message[1024];
+  smma_error error;
   smma_plan *plan;
   strcpy(text, "{\"softmma-plan\": 1, \"name\": \"test\"");
   if (x->from_c) add_text(text, ", \"start\": \"c\"");
@@ -132,8 +132,8 @@ static smma_plan *make_plan(const keys *x, bool bare, size_t instruction_k, size
   add_text(text, "]");
   if (!bare) add_epilogue(random, text);
   add_text(text, "}");
-  plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
-  if (!plan) fail_msg("%s\n%s", message, text);
+  plan = smma_plan_parse("plan.json", text, strlen(text), &error);
+  if (!plan) fail_msg("%s\n%s", error.text, text);
   return plan;
 }
 
@@ -318,7 +318,7 @@ static bool check_product(product *p, const smma_instruction *i, const keys *x, 
     if (attempt % 2) g->k = (size_t)p->info.k * (1 + g->k % 2);
     assert_true(g->k <= LONGEST_K);
     p->plan = make_plan(x, attempt > 6, (size_t)p->info.k, g->k, random, p->text);
-    if (smma_plan_check(p->plan, i, g->k, NULL, 0) == SMMA_OK) break;
+    if (smma_plan_check(p->plan, i, g->k, NULL) == SMMA_OK) break;
     smma_plan_free(p->plan), p->plan = NULL;
   }
   if (!p->plan) return false;

@@ -453,11 +453,9 @@ static void units_that_are_not_one_alignment(void **state) {
   static smma_examination x;
   (void)state;
   for (size_t n = 0; n < sizeof built / sizeof built[0]; n++) {
-    char message[512];
-    const smma_instruction *i =
-        smma_custom_read("built", built[n].unit, strlen(built[n].unit), message, sizeof message);
     smma_error error;
-    if (!i) fail_msg("%s", message);
+    const smma_instruction *i = smma_custom_read("built", built[n].unit, strlen(built[n].unit), &error);
+    if (!i) fail_msg("%s", error.text);
     if (!smma_examine(&model, i, REPEATED_ROWS, &x, &error)) fail_msg("%s", error.text);
     if (strcmp(x.findings[built[n].probe].value, built[n].value) != 0)
       fail_msg("%s: %s is '%s', not '%s'", built[n].unit, smma_probes[built[n].probe].name,

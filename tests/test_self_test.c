@@ -31,7 +31,7 @@ static void test_every_operation(void **state) {
     const smma_instruction *x = smma_catalogue_at(i);
     size_t line = 0;
     while (line < data->digests &&
-           !smma_same_operation(x, smma_find(data->digest[line].arch, data->digest[line].instruction)))
+           !smma_same_operation(x, smma_find(data->digest[line].arch, data->digest[line].instruction, NULL)))
       line++;
     if (line == data->digests)
       fail_msg("%s has no digest; scripts/regenerate digests writes src/selftest/digests.def", x->name);

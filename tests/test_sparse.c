@@ -40,7 +40,7 @@ typedef struct {
   smma_gemm_arguments g;
   unsigned char a[M * MOST_K_OF_B * MOST_BYTES], b[(N + PAD) * MOST_K_OF_B * MOST_BYTES], c[M * N * MOST_BYTES],
       d[(M + PAD) * N * MOST_BYTES], metadata[M * MOST_K_OF_B];
-  char message[256];
+  smma_error error;
 } product;
 
 /* Numbers of moderate size, so that sums are rounded and seldom overflow. */
@@ -57,7 +57,7 @@ static void prepare(product *p, size_t unit, size_t k, uint64_t *r) {
   p->info = describe(p->instruction);
   smma_gemm_defaults(&p->g);
   p->g.m = M, p->g.n = N, p->g.k = k, p->g.a = p->a, p->g.b = p->b, p->g.c = p->c, p->g.d = p->d;
-  p->g.message = p->message, p->g.message_size = sizeof p->message;
+  p->g.error = &p->error;
   fill(r, p->info.a, p->a, M * k / 2);
   fill(r, p->info.b, p->b, (N + PAD) * k);
   fill(r, p->info.c, p->c, (size_t)M * N);
@@ -88,7 +88,7 @@ static uint64_t element(const product *p, int group, size_t m, size_t n) {
 
 static void check(product *p, size_t unit) {
   const smma_status status = smma_gemm_sparse(p->instruction, &p->g, p->metadata);
-  if (status != SMMA_OK) fail_msg("%s: %s: %s", p->info.name, smma_status_text(status), p->message);
+  if (status != SMMA_OK) fail_msg("%s: %s: %s", p->info.name, smma_status_text(status), p->error.text);
   for (size_t m = 0; m < M; m++)
     for (size_t n = 0; n < N; n++) {
       const uint64_t expected = element(p, units[unit].group, m, n);
@@ -162,7 +162,7 @@ static void wrong_metadata_is_refused(void **state) {
     memcpy(p.metadata + 16 + wrong[w].element, wrong[w].positions, (size_t)units[wrong[w].unit].group / 2);
     memset(p.d, 0x5a, sizeof p.d);
     assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_ARGUMENT);
-    if (!strstr(p.message, wrong[w].says)) fail_msg("'%s' does not say '%s'", p.message, wrong[w].says);
+    if (!strstr(p.error.text, wrong[w].says)) fail_msg("'%s' does not say '%s'", p.error.text, wrong[w].says);
     for (size_t i = 0; i < sizeof p.d; i++) assert_int_equal(p.d[i], 0x5a);
   }
 }
@@ -175,14 +175,15 @@ static void other_arguments(void **state) {
   (void)state;
   prepare(&p, 0, 32, &r);
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, NULL), SMMA_INVALID_ARGUMENT);
-  assert_int_equal(smma_gemm_sparse(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &p.g, p.metadata), SMMA_SPARSE);
-  assert_int_equal(smma_gemm(p.instruction, &p.g), SMMA_SPARSE);
-  assert_int_equal(smma_multiplier_create(p.instruction, &p.g, &multiplier), SMMA_SPARSE);
+  assert_int_equal(smma_gemm_sparse(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &p.g, p.metadata),
+                   SMMA_INVALID_SPARSITY);
+  assert_int_equal(smma_gemm(p.instruction, &p.g), SMMA_INVALID_SPARSITY);
+  assert_int_equal(smma_multiplier_create(p.instruction, &p.g, &multiplier), SMMA_INVALID_SPARSITY);
   assert_int_equal(smma_gemm_sparse(NULL, &p.g, p.metadata), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_sparse_group(NULL), 0);
   p.g.k = 30;
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_DIMENSION);
-  assert_non_null(strstr(p.message, "K is 30; metadata is of groups of 4 elements"));
+  assert_non_null(strstr(p.error.text, "K is 30; metadata is of groups of 4 elements"));
   p.g.k = 32, p.g.ldb = N - 1;
   assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_DIMENSION);
   p.g.ldb = 0, p.g.order_c = SMMA_COLUMN_MAJOR, p.g.ldc = M - 1;
@@ -216,7 +217,7 @@ static void overlaps(void **state) {
     p.g.d = (unsigned char *)operands[o].end - 4;
     snprintf(words, sizeof words, "D overlaps %s;", operands[o].name);
     assert_int_equal(smma_gemm_sparse(p.instruction, &p.g, p.metadata), SMMA_INVALID_ARGUMENT);
-    if (!strstr(p.message, words)) fail_msg("'%s' does not say '%s'", p.message, words);
+    if (!strstr(p.error.text, words)) fail_msg("'%s' does not say '%s'", p.error.text, words);
   }
   prepare(&p, 0, 32, &r);
   p.g.c = p.g.d = c;

@@ -458,7 +458,7 @@ static void test_units(void **state) {
 /* In a file they are one. */
 static void test_units_are_one(void **state) {
   static const char *const texts[] = {"f16", "e5m10-bias15-ieee"};
-  char message[512];
+  smma_error error;
   const smma_instruction *i[2];
   (void)state;
   for (int n = 0; n < 2; n++) {
@@ -469,11 +469,11 @@ static void test_units_are_one(void **state) {
         "\"d\": \"f32\", \"alignment_bits\": 25, \"block\": 16, \"rounding\": \"toward-zero\", "
         "\"zero_exponent\": -133}",
         texts[n], texts[n]);
-    i[n] = smma_custom_parse(NULL, text, strlen(text), message, sizeof message);
-    if (!i[n]) fail_msg("%s", message);
+    i[n] = smma_custom_parse(NULL, text, strlen(text), &error);
+    if (!i[n]) fail_msg("%s", error.text);
   }
   assert_true(smma_same_operation(i[0], i[1]));
-  assert_string_equal(smma_kernel_for(i[0], NULL), smma_kernel_for(i[1], NULL));
+  assert_string_equal(smma_kernel_for(i[0], NULL, NULL), smma_kernel_for(i[1], NULL, NULL));
   smma_custom_free(i[0]), smma_custom_free(i[1]);
 }
 

@@ -10,11 +10,12 @@
 #include "support.h"
 
 static smma_plan *plan_of(const char *members) {
-  char text[4096], message[1024];
+  char text[4096];
+  smma_error error;
   smma_plan *plan;
   snprintf(text, sizeof text, "{\"softmma-plan\": 1, \"name\": \"test\", %s}", members);
-  plan = smma_plan_parse("plan.json", text, strlen(text), message, sizeof message);
-  if (!plan) fail_msg("%s\n%s", message, text);
+  plan = smma_plan_parse("plan.json", text, strlen(text), &error);
+  if (!plan) fail_msg("%s\n%s", error.text, text);
   return plan;
 }
 
@@ -266,7 +267,7 @@ static void check_product(const smma_instruction *i, size_t k, const char *membe
   static float part_a[ROWS * LENGTH], part_b[LENGTH * COLUMNS], bias[COLUMNS];
   smma_plan *plan = members ? plan_of(members) : NULL;
   smma_gemm_arguments g;
-  char message[256];
+  smma_error error;
   smma_gemm_defaults(&g);
   fill(i->a, a, ROWS * k, random), fill(i->b, b, k * COLUMNS, random), fill(i->c, c, ROWS * COLUMNS, random);
   for (size_t x = 0; x < ROWS * LENGTH; x++) part_a[x] = (float)(random_bits(random) % 200) / 16 - 5;
@@ -281,7 +282,7 @@ static void check_product(const smma_instruction *i, size_t k, const char *membe
   if (plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = bias;
   if (!plan || plan->starts_from_c || smma_plan_has(plan, SMMA_EPILOGUE_LINEAR)) g.c = c;
   if (plan && smma_plan_has(plan, SMMA_EPILOGUE_LINEAR)) g.alpha = -1.7, g.beta = 0.3;
-  if (!plan || smma_plan_check(plan, i, k, message, sizeof message) == SMMA_OK) {
+  if (!plan || smma_plan_check(plan, i, k, &error) == SMMA_OK) {
     assert_int_equal(smma_gemm(i, &g), SMMA_OK);
     check_traces(i, &g, members ? members : "no plan");
   }

@@ -33,7 +33,7 @@ static void check_instruction(smma_unit *unit, const smma_instruction *i) {
   const smma_operation o = smma_operation_of(i);
   smma_tree got;
   bool stages;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   const smma_tree_status status = smma_find_tree(unit, i, &got, &error);
   if (smma_is_integer(i->d)) {
     assert_int_equal(status, SMMA_TREE_HIDDEN);

@@ -206,9 +206,9 @@ static void check_made(const smma_instruction *i, const smma_rows *rows, uint64_
 }
 
 static void test_made_rows(void **state) {
-  const smma_instruction *f16 = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32");
-  const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_32x32x8_f16");
-  const smma_instruction *scaled = smma_find("B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0");
+  const smma_instruction *f16 = smma_find("H100", "mma.m16n8k16.f32.f16.f16.f32", NULL);
+  const smma_instruction *amd = smma_find("MI300X", "v_mfma_f32_32x32x8_f16", NULL);
+  const smma_instruction *scaled = smma_find("B200", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0", NULL);
   unsigned char room[SMMA_MAXIMUM_K * 8];
   const smma_row_request good = {sizeof good, NULL, 0, 0, 1, room, room, room, NULL, NULL};
   smma_row_request x = good;

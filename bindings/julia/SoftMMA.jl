@@ -47,8 +47,7 @@ mutable struct GemmArguments
     threads::Cint
     kernel::Ptr{Cchar}
     on_device::Cint
-    message::Ptr{Cchar}
-    message_size::Csize_t
+    error::Ptr{Cvoid}
     progress::Ptr{Cvoid}
     progress_context::Ptr{Cvoid}
     GemmArguments() = new()
@@ -58,10 +57,9 @@ version() = unsafe_string(ccall((:smma_version, library), Cstring, ()))
 
 "The instruction of a GPU or architecture, by name or alias."
 function find(on::AbstractString, instruction::AbstractString)
-    message = Vector{UInt8}(undef, 1024)
-    found = ccall((:smma_find_or_explain, library), Ptr{Cvoid}, (Cstring, Cstring, Ptr{UInt8}, Csize_t),
-                  on, instruction, message, length(message))
-    found == C_NULL && GC.@preserve message throw(ArgumentError(unsafe_string(pointer(message))))
+    why = zeros(UInt8, 4 + 1024)     # smma_error: the status, and behind it the text
+    found = ccall((:smma_find, library), Ptr{Cvoid}, (Cstring, Cstring, Ptr{UInt8}), on, instruction, why)
+    found == C_NULL && GC.@preserve why throw(ArgumentError(unsafe_string(pointer(why, 5))))
     return found
 end
 

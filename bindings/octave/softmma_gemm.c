@@ -7,7 +7,7 @@
 #include "mex.h"
 #include "softmma/softmma.h"
 
-enum { NAME = 64, MESSAGE = 1024 };
+enum { NAME = 64 };
 
 static void text(char to[NAME], const mxArray *from, const char *what) {
   if (!mxIsChar(from) || mxGetString(from, to, NAME)) mexErrMsgIdAndTxt("softmma:name", "%s: not a short string", what);
@@ -48,16 +48,17 @@ static void *rounded(smma_format format, smma_rounding rounding, double factor, 
 }
 
 static const smma_instruction *find(const mxArray *gpu, const mxArray *in, const mxArray *out) {
-  char name[NAME], in_name[NAME], out_name[NAME], message[MESSAGE];
+  char name[NAME], in_name[NAME], out_name[NAME];
+  smma_error error;
   const smma_instruction *found;
   smma_formats formats;
   text(name, gpu, "the GPU");
   format_name(in_name, in, "informat");
   format_name(out_name, out, "outformat");
-  if (smma_formats_find(in_name, out_name, &formats, message, sizeof message) != SMMA_OK)
-    mexErrMsgIdAndTxt("softmma:format", "%s", message);
-  found = smma_find_by_formats(name, &formats, message, sizeof message);
-  if (!found) mexErrMsgIdAndTxt("softmma:instruction", "%s", message);
+  if (smma_formats_find(in_name, out_name, &formats, &error) != SMMA_OK)
+    mexErrMsgIdAndTxt("softmma:format", "%s", error.text);
+  found = smma_find_by_formats(name, &formats, &error);
+  if (!found) mexErrMsgIdAndTxt("softmma:instruction", "%s", error.text);
   return found;
 }
 
@@ -65,7 +66,7 @@ void mexFunction(int outputs, mxArray *output[], int inputs, const mxArray *inpu
   const smma_instruction *instruction;
   smma_instruction_info info;
   smma_gemm_arguments g;
-  smma_status status;
+  smma_error error;
   const double *a, *b, *c;
   double alpha, beta;
   void *d;
@@ -89,8 +90,8 @@ void mexFunction(int outputs, mxArray *output[], int inputs, const mxArray *inpu
   g.b = rounded(info.b, smma_operand_rounding(instruction, NULL, info.b), 1, b, g.k * g.n);
   if (c) g.c = rounded(info.c, SMMA_ROUND_NEAREST_EVEN, beta, c, g.m * g.n);
   g.d = d = mxMalloc((g.m * g.n ? g.m * g.n : 1) * smma_format_bytes(info.d));
-  status = smma_gemm(instruction, &g);
-  if (status != SMMA_OK) mexErrMsgIdAndTxt("softmma:gemm", "%s", smma_status_text(status));
+  g.error = &error;
+  if (smma_gemm(instruction, &g) != SMMA_OK) mexErrMsgIdAndTxt("softmma:gemm", "%s", error.text);
   output[0] = mxCreateDoubleMatrix(g.m, g.n, mxREAL);
   smma_convert(info.d, d, SMMA_F64, mxGetPr(output[0]), g.m * g.n, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT,
                NULL);

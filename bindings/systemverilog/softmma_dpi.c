@@ -57,19 +57,19 @@ typedef struct {
   size_t count; /* elements that it must have */
 } argument;
 
-static char error[2048], command[8192];
+static char message[2048], command[8192];
 
 /* 1, which is what functions return that have failed; 0 is done. */
 static int fail(const char *function, const char *format, ...) {
   va_list values;
-  int length = snprintf(error, sizeof error, "%s: ", function);
+  int length = snprintf(message, sizeof message, "%s: ", function);
   va_start(values, format);
-  vsnprintf(error + length, sizeof error - (size_t)length, format, values);
+  vsnprintf(message + length, sizeof message - (size_t)length, format, values);
   va_end(values);
   return 1;
 }
 
-const char *softmma_error(void) { return error; }
+const char *softmma_error(void) { return message; }
 
 /* ---- Opening ---- */
 
@@ -80,7 +80,7 @@ static int is_file(const char *gpu) {
 
 static const smma_instruction *open_file(const char *path) {
   static char text[1 << 16];
-  char message[1024];
+  smma_error error;
   const smma_instruction *found;
   FILE *file = fopen(path, "rb");
   size_t size;
@@ -95,15 +95,15 @@ static const smma_instruction *open_file(const char *path) {
     return NULL;
   }
   fclose(file);
-  found = smma_custom_parse(path, text, size, message, sizeof message);
-  if (!found) fail("softmma_open", "%s", message);
+  found = smma_custom_parse(path, text, size, &error);
+  if (!found) fail("softmma_open", "%s", error.text);
   return found;
 }
 
 static const smma_instruction *find(const char *gpu, const char *name) {
-  char message[1024];
-  const smma_instruction *found = smma_find_or_explain(gpu, name, message, sizeof message);
-  if (!found) fail("softmma_open", "%s", message);
+  smma_error error;
+  const smma_instruction *found = smma_find(gpu, name, &error);
+  if (!found) fail("softmma_open", "%s", error.text);
   return found;
 }
 

@@ -25,8 +25,7 @@ typedef struct {
   size_t split_k, promote_every;
   int threads;
   const char *kernel;
-  char *message;
-  size_t message_size;
+  smma_error *error;
   /* As there, with the rows done of all products of the unit, and how many that will be. */
   int (*progress)(size_t rows_done, size_t rows, void *context);
   void *progress_context;

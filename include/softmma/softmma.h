@@ -20,35 +20,11 @@
 #include <stdint.h>
 
 #include "softmma/number.h"
+#include "softmma/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#if defined(__GNUC__)
-#define SMMA_API __attribute__((visibility("default")))
-#else
-#define SMMA_API
-#endif
-
-/* ---- Status ---- */
-
-typedef enum {
-  SMMA_OK = 0,
-  SMMA_INVALID_ARGUMENT,  /* a null pointer, an unknown enumerator, a value out of range */
-  SMMA_INVALID_DIMENSION, /* a leading dimension below the row or column length, or sizes that overflow */
-  SMMA_INVALID_MULTIPLE,  /* promote_every that is not a multiple of the instruction's K */
-  SMMA_MISSING_SCALE,     /* a block-scaled instruction without scale factors, or the reverse */
-  SMMA_NO_MEMORY,
-  SMMA_STOPPED,       /* the caller's progress function asked for it */
-  SMMA_NO_KERNEL,     /* no kernel of that name, or not on this CPU; a device that cannot be used */
-  SMMA_INVALID_PLAN,  /* a plan that this product cannot follow: smma_plan_check says why */
-  SMMA_DEVICE_FAILED, /* a device: too little memory, lost, kernels that its driver cannot compile */
-  SMMA_SPARSE /* a sparse instruction where A has no metadata (smma_gemm_sparse takes it), or a dense one there */
-} smma_status;
-
-/* One English sentence; never NULL. */
-SMMA_API const char *smma_status_text(smma_status status);
 
 /* "0.1.0" */
 SMMA_API const char *smma_version(void);
@@ -100,25 +76,20 @@ typedef struct smma_instruction smma_instruction;
 
 /* The instruction of an architecture ("hopper") or GPU ("H100", "sm_90", "gfx942") by its canonical name
  * ("mma.m16n8k16.f32.f16.f16.f32") or an alias: a full PTX spelling, a SASS name, an AMD name with or without
- * "v_mfma_". Case does not matter. NULL if there is none or the name fits instructions that compute differently. */
-SMMA_API const smma_instruction *smma_find(const char *gpu_or_arch, const char *name);
-
-/* The same; where it returns NULL it writes one line to `message` (at most `size` bytes with the ending zero): what is
- * wrong and the nearest names, or the GPUs that have the instruction. 1024 bytes are enough; `message` may be NULL. */
-SMMA_API const smma_instruction *smma_find_or_explain(const char *gpu_or_arch, const char *name, char *message,
-                                                      size_t size);
+ * "v_mfma_". Case does not matter. NULL with SMMA_NOT_FOUND, the line naming the nearest names or the GPUs that have
+ * the instruction, or with SMMA_AMBIGUOUS. Without an error nothing is explained, which takes less time. */
+SMMA_API const smma_instruction *smma_find(const char *gpu_or_arch, const char *name, smma_error *error);
 
 /* The formats of A, B and D by name. `in`: one for both A and B ("e4m3"), or one each ("e4m3,e5m2" or "e4m3:e5m2");
  * with scale factors "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "nvfp4"; "mxfp8" and "mxfp6" are
- * the first that begin so. `out` NULL: f32; f64 for f64 and s32 for integers. SMMA_INVALID_ARGUMENT with a line as
- * above if there is no such format or A and B do not have the same scale factors. */
-SMMA_API smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, char *message,
-                                       size_t size);
+ * the first that begin so. `out` NULL: f32; f64 for f64 and s32 for integers. Errors: SMMA_NOT_FOUND if there is no
+ * such format, SMMA_INVALID_ARGUMENT if A and B do not have the same scale factors. */
+SMMA_API smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, smma_error *error);
 
-/* The preferred instruction with these formats: the widest, on Hopper wgmma, on Blackwell tcgen05. NULL with a line as
- * above if there is none. */
+/* The preferred instruction with these formats: the widest, on Hopper wgmma, on Blackwell tcgen05. NULL with
+ * SMMA_NOT_FOUND if there is none, with SMMA_INVALID_ARGUMENT if a format is not an operand's. */
 SMMA_API const smma_instruction *smma_find_by_formats(const char *gpu_or_arch, const smma_formats *formats,
-                                                      char *message, size_t size);
+                                                      smma_error *error);
 
 /* Every instruction, architecture by architecture, in order of preference: index 0 to smma_instruction_count() - 1.
  * NULL past the end. */
@@ -155,10 +126,10 @@ SMMA_API size_t smma_alias(const smma_instruction *instruction, size_t index, ch
 
 /* The instruction that a JSON text describes (docs/custom-units.md): an algorithm with parameters of the caller's own.
  * It can be used wherever one of the catalogue can, until smma_custom_free. `origin`, a file's name or NULL for
- * "custom", begins messages and is what smma_describe gives as `arch`. NULL with one line, as smma_find_or_explain,
- * that says ORIGIN:LINE:COLUMN, what is wrong and what is allowed. The text needs no ending zero. */
-SMMA_API const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size, char *message,
-                                                   size_t message_size);
+ * "custom", begins messages and is what smma_describe gives as `arch`. NULL with SMMA_INVALID_TEXT and a line that says
+ * ORIGIN:LINE:COLUMN, what is wrong and what is allowed, or with SMMA_NO_MEMORY. The text needs no ending zero. */
+SMMA_API const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size,
+                                                   smma_error *error);
 
 /* Does nothing with NULL and with instructions of the catalogue. */
 SMMA_API void smma_custom_free(const smma_instruction *instruction);
@@ -174,10 +145,9 @@ SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text
    form. */
 typedef struct smma_plan smma_plan;
 
-/* The plan that a JSON text describes. `origin`, a file's name or NULL for "plan", begins messages. NULL with one line,
+/* The plan that a JSON text describes. `origin`, a file's name or NULL for "plan", begins messages. NULL with an error
  * as smma_custom_parse. The text needs no ending zero. */
-SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, char *message,
-                                    size_t message_size);
+SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, smma_error *error);
 
 /* What a library's plan depends on. The nine numbers are those of cublasLtMatmulAlgoConfigGetAttribute, -1 where they
  * are not known. */
@@ -197,9 +167,9 @@ typedef struct {
 /* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. Does nothing with NULL. */
 SMMA_API void smma_plan_request_defaults(smma_plan_request *request);
 
-/* The plan of a library's product. NULL with one line: the name is unknown, a number is missing that only the library
- * knows, or no plan is known for it. */
-SMMA_API smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size);
+/* The plan of a library's product. NULL with SMMA_NOT_FOUND: the name is unknown, or no plan is known for the product;
+ * with SMMA_INVALID_ARGUMENT: a number is missing that only the library knows; or with SMMA_NO_MEMORY. */
+SMMA_API smma_plan *smma_plan_for(const smma_plan_request *request, smma_error *error);
 
 /* The index-th library whose plans are known; NULL past the end. */
 SMMA_API const char *smma_plan_library(size_t index);
@@ -211,9 +181,9 @@ SMMA_API void smma_plan_free(smma_plan *plan);
  * bytes with the ending zero are written. */
 SMMA_API size_t smma_plan_text(const smma_plan *plan, char *text, size_t size);
 
-/* Whether a product of this K can follow the plan: SMMA_OK, or SMMA_INVALID_PLAN (SMMA_NO_MEMORY) with one line. */
+/* Whether a product of this K can follow the plan: SMMA_OK, SMMA_INVALID_PLAN or SMMA_NO_MEMORY. */
 SMMA_API smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instruction, size_t k,
-                                     char *message, size_t message_size);
+                                     smma_error *error);
 
 /* The format of D with that plan: the plan's or, where it names none, the instruction's. */
 SMMA_API smma_format smma_plan_d(const smma_plan *plan, const smma_instruction *instruction);
@@ -338,8 +308,7 @@ typedef struct {
    * on the device before is done, in any stream, and D is there on return. With CUDA memory is of the device's primary
    * context, as its runtime's is. */
   int on_device;
-  char *message; /* where not NULL: one line on why a device cannot be used, has failed, or which operand D overlaps */
-  size_t message_size;
+  smma_error *error; /* set with the status that is returned, unless it is NULL */
   /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
    * which then returns SMMA_STOPPED with D partly written. It must not throw. */
   int (*progress)(size_t rows_done, size_t rows, void *context);
@@ -351,8 +320,9 @@ typedef struct {
 SMMA_API const char *smma_kernel_name(size_t index);
 
 /* The kernel that smma_gemm takes for this instruction if it is asked for `kernel` (NULL: the fastest): that one, or
- * "core" where it has nothing faster for the instruction. NULL if there is no such kernel on this CPU. */
-SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel);
+ * "core" where it has nothing faster for the instruction. NULL with SMMA_NO_KERNEL if this CPU has no such kernel, or
+ * the device of that name cannot be used. */
+SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel, smma_error *error);
 
 /* ---- Devices ---- */
 
@@ -365,27 +335,24 @@ typedef struct {
 } smma_device_info;
 
 /* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". SMMA_NO_KERNEL where there is
- * none, or it cannot be used, with one line that says why. The device stays open until the process ends; in a child
- * that is forked meanwhile it cannot be used. */
-SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
-                                          size_t message_size);
+ * none, or it cannot be used. The device stays open until the process ends; in a child that is forked meanwhile it
+ * cannot be used. */
+SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, smma_error *error);
 
 /* Memory of a device ("cuda", "cuda:1"), for programs that have no other way to it: smma_gemm takes addresses of it
- * with `on_device`. Copies are complete on return, and begin when all that was started on the device is done. Errors,
- * each with one line in `message` unless that is NULL: SMMA_NO_KERNEL, for drivers whose memory has no addresses, too;
- * SMMA_DEVICE_FAILED; SMMA_INVALID_ARGUMENT for memory that is not the device's. Release does nothing with NULL. */
-SMMA_API smma_status smma_device_allocate(const char *device, size_t bytes, void **memory, char *message,
-                                          size_t message_size);
+ * with `on_device`. Copies are complete on return, and begin when all that was started on the device is done. Errors:
+ * SMMA_NO_KERNEL, for drivers whose memory has no addresses, too; SMMA_DEVICE_FAILED; SMMA_INVALID_ARGUMENT for memory
+ * that is not the device's. Release does nothing with NULL. */
+SMMA_API smma_status smma_device_allocate(const char *device, size_t bytes, void **memory, smma_error *error);
 SMMA_API void smma_device_release(const char *device, void *memory);
-SMMA_API smma_status smma_device_write(const char *device, void *memory, const void *from, size_t bytes, char *message,
-                                       size_t message_size);
-SMMA_API smma_status smma_device_read(const char *device, void *to, const void *memory, size_t bytes, char *message,
-                                      size_t message_size);
+SMMA_API smma_status smma_device_write(const char *device, void *memory, const void *from, size_t bytes,
+                                       smma_error *error);
+SMMA_API smma_status smma_device_read(const char *device, void *to, const void *memory, size_t bytes,
+                                      smma_error *error);
 
-/* As smma_dot_rows, on a device: "opencl", "cuda:1". Errors besides: SMMA_NO_KERNEL, SMMA_DEVICE_FAILED, both with one
- * line in `message` unless that is NULL. */
+/* As smma_dot_rows, on a device: "opencl", "cuda:1". Errors besides: SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. */
 SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction *instruction, const smma_batch *batch,
-                                      char *message, size_t message_size);
+                                      smma_error *error);
 
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
  * promotion, all threads. Does nothing with NULL. */
@@ -408,9 +375,9 @@ SMMA_API int smma_sparse_group(const smma_instruction *instruction);
  * stored elements. metadata is M x K/2, row-major and dense, a byte for each of these: its position in its group, from
  * 0 on. Positions ascend in a group; with groups of 8 each is of a pair, 2p and 2p + 1. Position p of stored element j
  * is multiplied with row j / (G/2) * G + p of B. promote_every, split_k and plans count stored elements. Operands are
- * in the host's memory. Errors besides those of smma_gemm, with one line in arguments->message unless that is NULL:
- * SMMA_INVALID_ARGUMENT for other metadata, SMMA_INVALID_DIMENSION for another K, SMMA_SPARSE for a dense instruction.
- * Each row of A has a B of its own, so that a product takes as long as M products of one row. */
+ * in the host's memory. Errors besides those of smma_gemm: SMMA_INVALID_ARGUMENT for other metadata,
+ * SMMA_INVALID_DIMENSION for another K, SMMA_INVALID_SPARSITY for a dense instruction. Each row of A has a B of its
+ * own, so that a product takes as long as M products of one row. */
 SMMA_API smma_status smma_gemm_sparse(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
                                       const unsigned char *metadata);
 

@@ -6,6 +6,7 @@
 #include "api/text.h"
 #include "device/device.h"
 #include "gemm/kernel.h"
+#include "host/error.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
@@ -13,23 +14,6 @@
 #include "version.h"
 
 const char *smma_version(void) { return SMMA_VERSION; }
-
-const char *smma_status_text(smma_status status) {
-  switch (status) {
-    case SMMA_OK: return "done";
-    case SMMA_INVALID_ARGUMENT: return "an argument is missing or out of range";
-    case SMMA_INVALID_DIMENSION: return "a leading dimension is too small, or the sizes overflow";
-    case SMMA_INVALID_MULTIPLE: return "promote_every is not a multiple of the instruction's K";
-    case SMMA_MISSING_SCALE: return "scale factors are missing, or the instruction takes none";
-    case SMMA_NO_MEMORY: return "out of memory";
-    case SMMA_STOPPED: return "stopped by the caller";
-    case SMMA_NO_KERNEL: return "there is no such kernel on this CPU, or its device cannot be used";
-    case SMMA_INVALID_PLAN: return "this product cannot follow the plan";
-    case SMMA_DEVICE_FAILED: return "the device failed";
-    case SMMA_SPARSE: return "a sparse instruction needs A's metadata, which a dense one has no place for";
-  }
-  return "unknown status";
-}
 
 smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info, size_t size) {
   smma_instruction_info all;
@@ -95,37 +79,27 @@ size_t smma_alias(const smma_instruction *i, size_t index, char *text, size_t si
   return q.length;
 }
 
-const smma_instruction *smma_find_or_explain(const char *gpu, const char *name, char *message, size_t size) {
-  size = smma_start_text(message, size);
-  if (gpu && name) return smma_resolve_name(gpu, name, message, size);
-  snprintf(message, size, "the name of the GPU or of the instruction is missing");
+const smma_instruction *smma_find(const char *gpu, const char *name, smma_error *error) {
+  smma_clear_error(error);
+  if (gpu && name) return smma_resolve_name(gpu, name, error);
+  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the name of the GPU or of the instruction is missing");
   return NULL;
 }
 
-const smma_instruction *smma_find(const char *gpu, const char *name) {
-  return smma_find_or_explain(gpu, name, NULL, 0);
-}
-
-smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, char *message, size_t size) {
+smma_status smma_formats_find(const char *in, const char *out, smma_formats *formats, smma_error *error) {
   smma_format d = out ? smma_format_from_text(out) : SMMA_NO_FORMAT;
-  size = smma_start_text(message, size);
-  if (!in || !formats) {
-    snprintf(message, size, "the formats of A and B are missing");
-    return SMMA_INVALID_ARGUMENT;
-  }
-  if (out && d == SMMA_NO_FORMAT) {
-    smma_explain_unknown_format(out, false, message, size);
-    return SMMA_INVALID_ARGUMENT;
-  }
-  return smma_formats_from_text(in, d, formats, message, size) ? SMMA_OK : SMMA_INVALID_ARGUMENT;
+  smma_clear_error(error);
+  if (!in || !formats) return smma_set_error(error, SMMA_INVALID_ARGUMENT, "the formats of A and B are missing");
+  if (out && d == SMMA_NO_FORMAT) return smma_refuse_unknown_format(out, false, error);
+  return smma_formats_from_text(in, d, formats, error);
 }
 
-const smma_instruction *smma_find_by_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
-  size = smma_start_text(message, size);
+const smma_instruction *smma_find_by_formats(const char *gpu, const smma_formats *f, smma_error *error) {
+  smma_clear_error(error);
   if (gpu && f && smma_is_operand_format(f->a) && smma_is_operand_format(f->b) && smma_is_operand_format(f->d) &&
       f->scale_block >= 0 && (f->scale_block == 0 || smma_is_operand_format(f->scale)))
-    return smma_resolve_formats(gpu, f, message, size);
-  snprintf(message, size, "the GPU is missing, or a format is none of an operand");
+    return smma_resolve_formats(gpu, f, error);
+  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the GPU is missing, or a format is not an operand's");
   return NULL;
 }
 
@@ -146,16 +120,22 @@ smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, co
   return smma_gemm(i, &g);
 }
 
+static const char *no_kernel(smma_error *error, const char *why) {
+  smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
+  return NULL;
+}
+
 /* Kernels are made for the operations of the catalogue, and tested with these: other custom units go to the core. */
-const char *smma_kernel_for(const smma_instruction *i, const char *kernel) {
+const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_error *error) {
   smma_operation o;
   const smma_kernel_family *family;
   const char *name;
   char message[SMMA_DEVICE_MESSAGE];
-  if (!i) return NULL;
-  if (smma_is_device_name(kernel)) return smma_device_open(kernel, message) ? kernel : NULL;
+  smma_clear_error(error);
+  if (!i) return smma_set_error(error, SMMA_INVALID_ARGUMENT, "the instruction is missing"), NULL;
+  if (smma_is_device_name(kernel)) return smma_device_open(kernel, message) ? kernel : no_kernel(error, message);
   o = smma_operation_of(i);
-  if (!smma_choose_kernel(&o, kernel, &family, &name)) return NULL;
+  if (!smma_choose_kernel(&o, kernel, &family, &name)) return no_kernel(error, smma_status_text(SMMA_NO_KERNEL));
   return i->origin && !smma_catalogue_twin(i) ? "core" : name;
 }
 
@@ -167,7 +147,7 @@ smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *argu
   smma_multiplier multiplier;
   smma_status status = smma_multiplier_for(i, arguments, &multiplier);
   if (status != SMMA_OK) return status;
-  status = smma_multiplier_compute(&multiplier);
+  status = smma_end_error(arguments->error, smma_multiplier_compute(&multiplier));
   smma_multiplier_end(&multiplier);
   return status;
 }

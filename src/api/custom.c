@@ -1,19 +1,15 @@
 /* The public functions about custom units. */
 #include "isa/custom.h"
 
-#include <stdio.h>
-
 #include "api/text.h"
+#include "host/error.h"
 #include "softmma/softmma.h"
 
-const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size, char *message,
-                                          size_t message_size) {
-  message_size = smma_start_text(message, message_size);
-  if (!text) {
-    snprintf(message, message_size, "the text of the custom unit is missing");
-    return NULL;
-  }
-  return smma_custom_read(origin ? origin : "custom", text, size, message, message_size);
+const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size, smma_error *error) {
+  smma_clear_error(error);
+  if (text) return smma_custom_read(origin ? origin : "custom", text, size, error);
+  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the text of the custom unit is missing");
+  return NULL;
 }
 
 void smma_custom_free(const smma_instruction *instruction) { smma_custom_release(instruction); }

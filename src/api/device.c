@@ -2,19 +2,17 @@
 
 #include <stdio.h>
 
+#include "host/error.h"
 #include "softmma/softmma.h"
 
-smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, char *message,
-                                 size_t message_size) {
+smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, smma_error *error) {
   char name[64], why[SMMA_DEVICE_MESSAGE];
   const smma_device *device;
-  if (!driver || !info || info->size != sizeof *info) return SMMA_INVALID_ARGUMENT;
+  smma_clear_error(error);
+  if (!driver || !info || info->size != sizeof *info) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
   snprintf(name, sizeof name, "%s:%zu", driver, index);
   device = smma_device_open(name, why);
-  if (!device) {
-    if (message) snprintf(message, message_size, "%s", why);
-    return SMMA_NO_KERNEL;
-  }
+  if (!device) return smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
   snprintf(info->name, sizeof info->name, "%s", device->is.name);
   snprintf(info->driver, sizeof info->driver, "%s", device->is.driver);
   info->memory = device->is.memory, info->has_f64 = device->is.has_f64;
@@ -24,57 +22,51 @@ smma_status smma_device_describe(const char *driver, size_t index, smma_device_i
 /* ---- Memory ---- */
 
 /* The device, if its memory has addresses, and locked. */
-static const smma_device *enter(const char *name, char why[SMMA_DEVICE_MESSAGE]) {
+static const smma_device *enter(const char *name, smma_error *error) {
+  char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device = smma_device_open(name ? name : "", why);
-  if (!device) return NULL;
-  if (!device->driver->holds) {
-    snprintf(why, SMMA_DEVICE_MESSAGE, "the memory of %.64s has no addresses that mean anything outside; cuda's has",
-             device->driver->name);
-    return NULL;
-  }
-  smma_device_lock(device);
-  return device;
+  if (device && device->driver->holds) return smma_device_lock(device), device;
+  if (device)
+    smma_set_error(error, SMMA_NO_KERNEL, "the memory of %.64s has no addresses that mean anything outside; cuda's has",
+                   device->driver->name);
+  else
+    smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
+  return NULL;
 }
 
-static void say(char *message, size_t size, const char *why) {
-  if (message) snprintf(message, size, "%s", why);
-}
-
-smma_status smma_device_allocate(const char *name, size_t bytes, void **memory, char *message, size_t message_size) {
+smma_status smma_device_allocate(const char *name, size_t bytes, void **memory, smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device;
-  if (!memory) return SMMA_INVALID_ARGUMENT;
+  smma_clear_error(error);
+  if (!memory) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
   *memory = NULL;
-  device = enter(name, why);
-  if (!device) return say(message, message_size, why), SMMA_NO_KERNEL;
+  device = enter(name, error);
+  if (!device) return SMMA_NO_KERNEL;
   *memory = device->driver->allocate(device->state, bytes, why);
   smma_device_unlock(device);
-  return *memory ? SMMA_OK : (say(message, message_size, why), SMMA_DEVICE_FAILED);
+  return *memory ? SMMA_OK : smma_set_error(error, SMMA_DEVICE_FAILED, "%s", why);
 }
 
 void smma_device_release(const char *name, void *memory) {
-  char why[SMMA_DEVICE_MESSAGE];
-  const smma_device *device = memory ? enter(name, why) : NULL;
+  const smma_device *device = memory ? enter(name, NULL) : NULL;
   if (!device) return;
   device->driver->release(device->state, memory);
   smma_device_unlock(device);
 }
 
 /* One way or the other. */
-static smma_status copy(const char *name, void *to, const void *from, size_t bytes, bool to_device, char *message,
-                        size_t message_size) {
+static smma_status copy(const char *name, void *to, const void *from, size_t bytes, bool to_device, smma_error *error) {
   const void *there = to_device ? to : from;
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *device;
   bool done;
-  if (bytes && (!to || !from)) return SMMA_INVALID_ARGUMENT;
-  device = enter(name, why);
-  if (!device) return say(message, message_size, why), SMMA_NO_KERNEL;
-  done = bytes == 0 || device->driver->holds(device->state, there, why);
-  if (!done) {
+  smma_clear_error(error);
+  if (bytes && (!to || !from)) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
+  device = enter(name, error);
+  if (!device) return SMMA_NO_KERNEL;
+  if (bytes && !device->driver->holds(device->state, there, why)) {
     smma_device_unlock(device);
-    if (message) snprintf(message, message_size, "what is copied is not on the device: it is %s", why);
-    return SMMA_INVALID_ARGUMENT;
+    return smma_set_error(error, SMMA_INVALID_ARGUMENT, "what is copied is not on the device: it is %s", why);
   }
   done = device->driver->wait(device->state, why);
   if (to_device)
@@ -82,15 +74,13 @@ static smma_status copy(const char *name, void *to, const void *from, size_t byt
   else
     done = done && device->driver->read(device->state, to, (void *)from, bytes, why);
   smma_device_unlock(device);
-  return done ? SMMA_OK : (say(message, message_size, why), SMMA_DEVICE_FAILED);
+  return done ? SMMA_OK : smma_set_error(error, SMMA_DEVICE_FAILED, "%s", why);
 }
 
-smma_status smma_device_write(const char *name, void *memory, const void *from, size_t bytes, char *message,
-                              size_t message_size) {
-  return copy(name, memory, from, bytes, true, message, message_size);
+smma_status smma_device_write(const char *name, void *memory, const void *from, size_t bytes, smma_error *error) {
+  return copy(name, memory, from, bytes, true, error);
 }
 
-smma_status smma_device_read(const char *name, void *to, const void *memory, size_t bytes, char *message,
-                             size_t message_size) {
-  return copy(name, to, memory, bytes, false, message, message_size);
+smma_status smma_device_read(const char *name, void *to, const void *memory, size_t bytes, smma_error *error) {
+  return copy(name, to, memory, bytes, false, error);
 }

@@ -1,9 +1,8 @@
 /* smma_dot and smma_dot_rows: dot-product-adds of many lanes together, else by the core. */
-#include <stdio.h>
-
 #include "core/row.h"
 #include "device/rows.h"
 #include "gemm/lanes.h"
+#include "host/error.h"
 #include "host/float.h"
 #include "host/load.h"
 #include "host/thread.h"
@@ -170,25 +169,22 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
   return SMMA_OK;
 }
 
-smma_status smma_dot_rows_on(const char *device, const smma_instruction *i, const smma_batch *batch, char *message,
-                             size_t message_size) {
+smma_status smma_dot_rows_on(const char *device, const smma_instruction *i, const smma_batch *batch,
+                             smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *opened;
   smma_operation o;
   smma_status status;
-  if (!device || !i || !batch || batch->size != sizeof *batch) return SMMA_INVALID_ARGUMENT;
+  smma_clear_error(error);
+  if (!device || !i || !batch || batch->size != sizeof *batch) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
   status = batch->rows ? check(i, batch) : SMMA_OK;
-  if (status != SMMA_OK) return status;
+  if (status != SMMA_OK) return smma_end_error(error, status);
   o = smma_operation_of(i);
   opened = smma_device_open(device, why);
-  if (!opened) {
-    status = SMMA_NO_KERNEL;
-  } else {
-    smma_device_lock(opened);
-    if (!smma_device_rows(opened, &o, NULL, batch, why)) status = SMMA_DEVICE_FAILED;
-    smma_device_unlock(opened);
-  }
-  if (status != SMMA_OK && message) snprintf(message, message_size, "%s", why);
+  if (!opened) return smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
+  smma_device_lock(opened);
+  if (!smma_device_rows(opened, &o, NULL, batch, why)) status = smma_set_error(error, SMMA_DEVICE_FAILED, "%s", why);
+  smma_device_unlock(opened);
   return status;
 }
 

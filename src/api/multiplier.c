@@ -1,11 +1,11 @@
 /* Multipliers that keep B: what smma_gemm makes for one product, with copies of B of its own. */
 #include "api/multiplier.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gemm/element.h"
+#include "host/error.h"
 #include "host/load.h"
 #include "isa/instruction.h"
 
@@ -14,11 +14,12 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
   smma_gemm_arguments g;
   smma_operation o;
   if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
-  if (i->sparse) return SMMA_SPARSE;
   g = *arguments;
-  if (i->origin && smma_kernel_for(i, g.kernel)) g.kernel = smma_kernel_for(i, g.kernel);
+  smma_clear_error(g.error);
+  if (i->sparse) return smma_end_error(g.error, SMMA_INVALID_SPARSITY);
+  if (i->origin && smma_kernel_for(i, g.kernel, NULL)) g.kernel = smma_kernel_for(i, g.kernel, NULL);
   o = smma_operation_of(i);
-  return smma_multiplier_make(&o, &g, multiplier);
+  return smma_end_error(g.error, smma_multiplier_make(&o, &g, multiplier));
 }
 
 static size_t scale_bytes(const smma_multiplier *p) {
@@ -38,7 +39,7 @@ static bool keep_b(smma_multiplier *p) {
   const void *scale = p->with.scale_b, *bias = p->with.bias;
   p->with.scale_b = p->b.scale = copy_of(scale, scale_bytes(p));
   p->with.bias = copy_of(bias, p->with.n * sizeof *p->with.bias);
-  p->with.kernel = NULL, p->with.plan = NULL;
+  p->with.kernel = NULL, p->with.plan = NULL, p->with.error = NULL;
   if (!smma_multiplier_keep_columns(p)) return false;
   p->with.b = p->kept;
   return (p->with.scale_b || !scale) && (p->with.bias || !bias);
@@ -52,21 +53,19 @@ smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_ar
   if (!i || !arguments || !multiplier) return SMMA_INVALID_ARGUMENT;
   *multiplier = NULL;
   g = *arguments;
-  if (g.on_device) {
-    if (g.message)
-      snprintf(g.message, g.message_size,
-               "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
-    return SMMA_INVALID_ARGUMENT;
-  }
+  smma_clear_error(g.error);
+  if (g.on_device)
+    return smma_set_error(g.error, SMMA_INVALID_ARGUMENT,
+                          "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");
   g.m = 0, g.a = g.c = g.scale_a = NULL, g.d = NULL; /* these come with each run */
-  if (g.n && g.k && !g.b) return SMMA_INVALID_ARGUMENT;
+  if (g.n && g.k && !g.b) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (i->scale_block || (g.plan && smma_plan_scaled_k(g.plan)) ? g.n && g.k && !g.scale_b : g.scale_b != NULL)
-    return SMMA_MISSING_SCALE;
+    return smma_end_error(g.error, SMMA_MISSING_SCALE);
   p = malloc(sizeof *p);
-  if (!p) return SMMA_NO_MEMORY;
+  if (!p) return smma_end_error(g.error, SMMA_NO_MEMORY);
   status = smma_multiplier_for(i, &g, p);
   if (status != SMMA_OK) return free(p), status;
-  if (!keep_b(p)) return smma_multiplier_free(p), SMMA_NO_MEMORY;
+  if (!keep_b(p)) return smma_multiplier_free(p), smma_end_error(g.error, SMMA_NO_MEMORY);
   *multiplier = p;
   return SMMA_OK;
 }

@@ -1,16 +1,15 @@
 /* The public functions about plans. */
-#include <stdio.h>
-
 #include "api/text.h"
+#include "host/error.h"
 #include "isa/instruction.h"
 #include "plan/library.h"
 #include "plan/schedule.h"
 #include "softmma/softmma.h"
 
-smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, char *message, size_t message_size) {
-  message_size = smma_start_text(message, message_size);
-  if (text) return smma_plan_read(origin ? origin : "plan", text, size, message, message_size);
-  snprintf(message, message_size, "the text of the plan is missing");
+smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, smma_error *error) {
+  smma_clear_error(error);
+  if (text) return smma_plan_read(origin ? origin : "plan", text, size, error);
+  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the text of the plan is missing");
   return NULL;
 }
 
@@ -22,10 +21,10 @@ void smma_plan_request_defaults(smma_plan_request *request) {
   request->workspace = -1;
 }
 
-smma_plan *smma_plan_for(const smma_plan_request *request, char *message, size_t message_size) {
-  message_size = smma_start_text(message, message_size);
-  if (request && request->size == sizeof *request) return smma_plan_of_library(request, message, message_size);
-  snprintf(message, message_size, "the request is missing, or has another size");
+smma_plan *smma_plan_for(const smma_plan_request *request, smma_error *error) {
+  smma_clear_error(error);
+  if (request && request->size == sizeof *request) return smma_plan_of_library(request, error);
+  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the request is missing, or has another size");
   return NULL;
 }
 
@@ -38,15 +37,14 @@ size_t smma_plan_text(const smma_plan *plan, char *text, size_t size) {
   return plan ? smma_plan_write(plan, text, size) : 0;
 }
 
-smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instruction, size_t k, char *message,
-                            size_t message_size) {
+smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instruction, size_t k, smma_error *error) {
   smma_operation operation;
   smma_schedule schedule;
   smma_status status;
-  message_size = smma_start_text(message, message_size);
-  if (!plan || !instruction) return SMMA_INVALID_ARGUMENT;
+  smma_clear_error(error);
+  if (!plan || !instruction) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
   operation = smma_operation_of(instruction);
-  status = smma_schedule_make(plan, &operation, k, &schedule, message, message_size);
+  status = smma_schedule_make(plan, &operation, k, &schedule, error);
   if (status == SMMA_OK) smma_schedule_free(&schedule);
   return status;
 }

@@ -1,23 +1,13 @@
 /* Products of sparse instructions: each row of A with the rows of B that its metadata selects. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gemm/overlap.h"
+#include "host/error.h"
 #include "isa/instruction.h"
 #include "softmma/softmma.h"
 
 int smma_sparse_group(const smma_instruction *i) { return i ? i->sparse : 0; }
-
-__attribute__((format(printf, 3, 4))) static smma_status refuse(const smma_gemm_arguments *g, smma_status status,
-                                                                const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  if (g->message) vsnprintf(g->message, g->message_size, format, arguments);
-  va_end(arguments);
-  return status;
-}
 
 /* Whether each group's positions are in range, ascend, and of 8 elements are of pairs. */
 static smma_status check_metadata(const smma_gemm_arguments *g, int group, const unsigned char *metadata) {
@@ -26,16 +16,17 @@ static smma_status check_metadata(const smma_gemm_arguments *g, int group, const
     const unsigned char *row = metadata + i * stored;
     for (size_t j = 0; j < stored; j++) {
       if (row[j] >= group)
-        return refuse(g, SMMA_INVALID_ARGUMENT, "metadata: row %zu, element %zu is %d; positions are 0 to %d", i, j,
-                      row[j], group - 1);
+        return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
+                              "metadata: row %zu, element %zu is %d; positions are 0 to %d", i, j, row[j], group - 1);
       if (group == 8 && row[j] % 2 != j % 2)
-        return refuse(g, SMMA_INVALID_ARGUMENT,
-                      "metadata: row %zu, element %zu is %d; elements of 4 bits are stored in pairs, 2p and 2p + 1", i,
-                      j, row[j]);
+        return smma_set_error(
+            g->error, SMMA_INVALID_ARGUMENT,
+            "metadata: row %zu, element %zu is %d; elements of 4 bits are stored in pairs, 2p and 2p + 1", i, j,
+            row[j]);
       if (j % half && (row[j] <= row[j - 1] || (group == 8 && j % 2 && row[j] != row[j - 1] + 1)))
-        return refuse(g, SMMA_INVALID_ARGUMENT,
-                      "metadata: row %zu, elements %zu and %zu are %d, %d; positions ascend in a group%s", i, j - 1, j,
-                      row[j - 1], row[j], group == 8 ? ", by pairs" : "");
+        return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
+                              "metadata: row %zu, elements %zu and %zu are %d, %d; positions ascend in a group%s", i,
+                              j - 1, j, row[j - 1], row[j], group == 8 ? ", by pairs" : "");
     }
   }
   return SMMA_OK;
@@ -74,7 +65,7 @@ static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm
   status = smma_check_overlap(&p);
   if (status != SMMA_OK) return status;
   if (smma_overlaps_bytes(&p, metadata, g->m * stored->k))
-    return refuse(g, SMMA_INVALID_ARGUMENT, "D overlaps the metadata; give D memory of its own");
+    return smma_set_error(g->error, SMMA_INVALID_ARGUMENT, "D overlaps the metadata; give D memory of its own");
   p.with.k = g->k, p.with.a = NULL, p.with.b = g->b, p.with.order_b = g->order_b, p.with.ldb = ldb;
   return smma_check_overlap(&p);
 }
@@ -98,20 +89,19 @@ static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_
   return status;
 }
 
-smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_arguments *arguments,
-                             const unsigned char *metadata) {
+static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, const unsigned char *metadata) {
   smma_instruction dense;
-  smma_gemm_arguments g, row;
+  smma_gemm_arguments row;
   smma_status status;
   unsigned char *selected;
   size_t bytes;
-  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
-  g = *arguments;
-  if (!i->sparse) return SMMA_SPARSE;
-  if (g.on_device) return refuse(&g, SMMA_INVALID_ARGUMENT, "sparse products take operands in the host's memory");
+  if (!i->sparse) return SMMA_INVALID_SPARSITY;
+  if (g.on_device)
+    return smma_set_error(g.error, SMMA_INVALID_ARGUMENT, "sparse products take operands in the host's memory");
   if (g.k % (size_t)i->sparse)
-    return refuse(&g, SMMA_INVALID_DIMENSION, "K is %zu; metadata is of groups of %d elements", g.k, i->sparse);
-  if (g.m && g.k && !metadata) return refuse(&g, SMMA_INVALID_ARGUMENT, "metadata is missing");
+    return smma_set_error(g.error, SMMA_INVALID_DIMENSION, "K is %zu; metadata is of groups of %d elements", g.k,
+                          i->sparse);
+  if (g.m && g.k && !metadata) return smma_set_error(g.error, SMMA_INVALID_ARGUMENT, "metadata is missing");
   dense = *i, dense.sparse = 0;
   row = g;
   row.k = g.k / 2, row.b = NULL, row.order_b = SMMA_ROW_MAJOR, row.ldb = g.n;
@@ -134,4 +124,11 @@ smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_argument
   status = multiply_rows(&dense, &g, &row, metadata, (size_t)i->sparse, selected);
   free(selected);
   return status;
+}
+
+smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_arguments *arguments,
+                             const unsigned char *metadata) {
+  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
+  smma_clear_error(arguments->error);
+  return smma_end_error(arguments->error, multiply(i, *arguments, metadata));
 }

@@ -127,7 +127,7 @@ static bool keep_different(const work *w, uint64_t first, size_t count, smma_cam
     if (differ(w, d, w->expected, i) &&
         !smma_sample_add(result->kept, &w->operation, smma_campaign_rows_kind(w->numbered, first + i), first + i,
                          smma_load(w->d_bytes, w->expected, i), smma_load(w->d_bytes, d, i), NULL))
-      return smma_fail(error, "out of memory");
+      return smma_no_memory(error);
   return true;
 }
 
@@ -239,7 +239,7 @@ bool smma_campaign_again(const smma_campaign *c, const smma_campaign_rows *numbe
   const smma_unit *recording = recording_of(c);
   const size_t bytes = smma_container_bytes(smma_encoding_of(numbered->instruction->d));
   unsigned char *other = malloc((count + 1) * bytes);
-  bool good = other || smma_fail(error, "out of memory");
+  bool good = other || smma_no_memory(error);
   for (size_t n = 0; good && n < count; n++) {
     smma_row row;
     size_t all;

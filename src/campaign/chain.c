@@ -50,7 +50,7 @@ static bool run_step(const chain *x, const smma_rows *rows, size_t step, smma_ro
 static bool run_steps(const chain *x, const smma_batch *batch, smma_error *error) {
   const smma_rows rows = smma_rows_of_batch(x->as, batch);
   smma_rows parts;
-  bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_fail(error, "out of memory");
+  bool good = smma_rows_allocate(x->instruction, batch->rows, &parts) || smma_no_memory(error);
   for (size_t step = 0; good && step < x->steps; step++) good = run_step(x, &rows, step, &parts, error);
   if (good) memcpy(batch->d, parts.part[SMMA_PART_D], batch->rows * parts.layout.part[SMMA_PART_D].bytes);
   smma_rows_free(&parts);
@@ -72,7 +72,7 @@ static int chain_run(void *state, const smma_instruction_info *info, const smma_
   const chain *x = state;
   const smma_rows rows = smma_rows_of_batch(x->instruction, batch);
   const bool whole = x->instruction->k == x->as->k && x->steps == 1;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   const bool good = whole ? smma_unit_ask(x->unit, &rows, 0, batch->rows, NULL, &error) : run_steps(x, batch, &error);
   (void)info;
   if (good)
@@ -93,7 +93,7 @@ bool smma_chain_open(smma_unit *unit, const smma_instruction *i, const smma_inst
     return smma_fail(error, "%s and %s have not the same formats", i->name, as->name);
   if (steps > 1 && i->c != i->d) return smma_fail(error, "%s cannot go on: c and d differ in format", i->name);
   x = malloc(sizeof *x);
-  if (!x) return smma_fail(error, "out of memory");
+  if (!x) return smma_no_memory(error);
   *x = (chain){.unit = unit, .instruction = i, .as = as, .steps = (size_t)steps};
   *result = (smma_unit){.methods = &methods, .state = x, .description = unit->description};
   snprintf(result->name, sizeof result->name, "%s", unit->name);

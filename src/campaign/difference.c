@@ -82,7 +82,7 @@ static bool try_witness(pair *p, const smma_row *witness, smma_unit_difference *
 static bool examine(pair *p, smma_unit_difference *d, smma_error *error) {
   for (int s = 0; s < 2; s++) {
     d->examination[s] = malloc(sizeof *d->examination[s]);
-    if (!d->examination[s]) return smma_fail(error, "out of memory");
+    if (!d->examination[s]) return smma_no_memory(error);
     if (!smma_examine(&p->chain[s], d->as, SMMA_REPEATED_ROWS, d->examination[s], error)) return false;
   }
   for (int s = 0; s < 2; s++)

@@ -174,7 +174,7 @@ static bool ask_beside(work *w, inquiry *q, size_t i) {
   uint64_t expected = w->q->expected[i];
   beside b = {.count = 0};
   smma_row row;
-  bool good = smma_rows_allocate(instruction, BESIDE, &b.rows) || smma_fail(w->error, "out of memory");
+  bool good = smma_rows_allocate(instruction, BESIDE, &b.rows) || smma_no_memory(w->error);
   smma_rows_get(&w->samples.rows, i, &row);
   good = good && smma_minimise_while(w->q->unit, w->q->against, instruction, &judge, &row, &expected, w->error);
   if (good) put_all_beside(&b, instruction, &row);
@@ -225,7 +225,7 @@ static bool is_same_change(const work *w, const effect *e, size_t one, size_t ot
 static bool keep_alike(work *w, const effect *e, size_t best) {
   smma_change *list = malloc(SMMA_TOLD_CHANGES * sizeof *list);
   size_t count = 0;
-  if (!list) return smma_fail(w->error, "out of memory");
+  if (!list) return smma_no_memory(w->error);
   for (size_t c = 0; c < w->changes; c++)
     if (c != best && is_same_change(w, e, best, c) && count++ < SMMA_TOLD_CHANGES) list[count - 1] = w->change[c];
   w->alike[w->count] = list;
@@ -285,7 +285,7 @@ static bool any_wrong(const work *w) {
 
 static bool choose_changes(work *w) {
   effect *e = calloc(w->changes ? w->changes : 1, sizeof *e);
-  bool good = e || smma_fail(w->error, "out of memory"), chosen = true;
+  bool good = e || smma_no_memory(w->error), chosen = true;
   while (good && chosen && any_wrong(w) && w->count < SMMA_MOST_CHANGES - 1) good = choose_next(w, e, &chosen);
   free(e);
   return good;
@@ -440,7 +440,7 @@ static bool place(work *w, smma_mismatch_class *c, int of) {
       is_ended(w))
     return true;
   c->is_placed = true;
-  good = smma_rows_allocate(w->q->instruction, SMMA_MOST_PLACES, &rows) || smma_fail(w->error, "out of memory");
+  good = smma_rows_allocate(w->q->instruction, SMMA_MOST_PLACES, &rows) || smma_no_memory(w->error);
   good = good && ask_places(w, &j, &rows, c);
   smma_rows_free(&rows);
   return good;
@@ -640,7 +640,7 @@ static bool find_common_events(work *w) {
     smma_row_events_free(&rows);
   }
   smma_row_events_free(&others);
-  return good || smma_fail(w->error, "out of memory");
+  return good || smma_no_memory(w->error);
 }
 
 static int by_mismatches(const void *x, const void *y) {
@@ -677,7 +677,7 @@ static void close_work(work *w) {
 
 static bool classify(work *w) {
   smma_classes *f = w->found;
-  bool good = open_work(w) || smma_fail(w->error, "out of memory");
+  bool good = open_work(w) || smma_no_memory(w->error);
   f->tried = w->changes;
   good = good && choose_changes(w) && sort_changes(w);
   f->is_complete = good && f->count && !any_wrong(w);
@@ -691,7 +691,7 @@ bool smma_classify(const smma_class_request *q, smma_classes *f, smma_error *err
   work *w = calloc(1, sizeof *w);
   bool good;
   *f = (smma_classes){.kept = q->count, .matching = q->matching};
-  if (!w) return smma_fail(error, "out of memory");
+  if (!w) return smma_no_memory(error);
   w->q = q;
   w->found = f;
   w->error = error;

@@ -53,7 +53,7 @@ bool smma_classify_collected(const smma_collection *c, uint64_t right, smma_clas
   uint64_t expected[SMMA_SORTED_ROWS], index[SMMA_SORTED_ROWS];
   const size_t count = smma_kept_slots(&c->sample, slot, weight);
   smma_rows rows;
-  bool good = smma_rows_allocate(c->instruction, SMMA_SORTED_ROWS, &rows) || smma_fail(error, "out of memory");
+  bool good = smma_rows_allocate(c->instruction, SMMA_SORTED_ROWS, &rows) || smma_no_memory(error);
   for (size_t n = 0; good && n < count; n++) {
     smma_rows_copy(&rows, n, &c->rows, slot[n], 1);
     expected[n] = c->expected[slot[n]];

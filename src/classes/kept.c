@@ -63,7 +63,7 @@ bool smma_classify_kept(const smma_campaign *c, const smma_instruction *i, const
   some_rows *x = calloc(2, sizeof *x);
   bool good = x && smma_rows_allocate(i, SMMA_SORTED_ROWS, &x[0].rows) &&
               smma_rows_allocate(i, SMMA_MATCHING_ROWS, &x[1].rows) && smma_campaign_number(c, i, &numbered);
-  if (!good) smma_fail(error, "out of memory");
+  if (!good) smma_no_memory(error);
   if (good) {
     choose_kept(r->kept, &x[0]);
     choose_others(r, &x[1]);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 /* cblas_sgemm and cblas_dgemm; order and transpositions are CBLAS's enumerations. */
 typedef void smma_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 typedef struct {
   char label[160];

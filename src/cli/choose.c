@@ -26,7 +26,7 @@ const smma_instruction *smma_choose_one_of_several(const char *gpu, const char *
 }
 
 const smma_instruction *smma_choose_target(const char *text, const char *name, const char *in, const char *out) {
-  char gpu[512], message[512];
+  char gpu[512];
   const char *more;
   smma_formats formats;
   if (!*text || strlen(text) >= sizeof gpu) smma_die("'%.40s' is not the name of a GPU", text);
@@ -35,8 +35,7 @@ const smma_instruction *smma_choose_target(const char *text, const char *name, c
   if (target.custom) return target.custom;
   if (!more) return smma_choose_one_of_several(gpu, name, in, out);
   const smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
-  if (smma_formats_from_text(more, d, &formats, message, sizeof message))
-    return smma_require_by_formats(gpu, &formats, NULL);
+  if (smma_formats_from_text(more, d, &formats, NULL) == SMMA_OK) return smma_require_by_formats(gpu, &formats, NULL);
   return smma_require_of_target(&target, more, NULL);
 }
 

@@ -234,9 +234,9 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
 }
 
 smma_arch_id smma_require_arch(const char *gpu, const char *option) {
-  char message[1024];
-  smma_arch_id arch = smma_resolve_arch(gpu, message, sizeof message);
-  if (arch == SMMA_ARCH_COUNT) smma_die("%s: %s (see 'softmma list --gpus')", option, message);
+  smma_error error;
+  smma_arch_id arch = smma_resolve_arch(gpu, &error);
+  if (arch == SMMA_ARCH_COUNT) smma_die("%s: %s (see 'softmma list --gpus')", option, error.text);
   return arch;
 }
 
@@ -246,27 +246,27 @@ const smma_instruction *smma_require_instruction(const char *gpu, const char *na
 }
 
 const smma_instruction *smma_require_by_formats(const char *gpu, const smma_formats *formats, const char *option) {
-  char message[1024];
+  smma_error error;
   const smma_instruction *i;
   smma_require_arch(gpu, "--on");
-  i = smma_find_by_formats(gpu, formats, message, sizeof message);
-  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", message);
+  i = smma_find_by_formats(gpu, formats, &error);
+  if (!i) smma_die("%s%s%s", option ? option : "", option ? ": " : "", error.text);
   return i;
 }
 
 smma_format smma_require_format(const char *name, const char *option) {
   smma_format format = smma_format_from_text(name);
-  char message[512];
+  smma_error error;
   if (format != SMMA_NO_FORMAT) return format;
-  smma_explain_unknown_format(name, false, message, sizeof message);
-  smma_die("%s: %s", option, message);
+  smma_refuse_unknown_format(name, false, &error);
+  smma_die("%s: %s", option, error.text);
 }
 
 smma_formats smma_require_formats(const char *in, const char *option, const char *out) {
   smma_formats formats;
-  char message[512];
+  smma_error error;
   smma_format d = out ? smma_require_format(out, "--out") : SMMA_NO_FORMAT;
-  if (!smma_formats_from_text(in, d, &formats, message, sizeof message)) smma_die("%s: %s", option, message);
+  if (smma_formats_from_text(in, d, &formats, &error) != SMMA_OK) smma_die("%s: %s", option, error.text);
   return formats;
 }
 

@@ -381,7 +381,7 @@ static void measure(bench *b, const bench_case *c, bench_shape s) {
   setup.device = b->device, setup.cublas = b->has_cublas ? &b->cublas : NULL;
   smma_time(c->instruction, &setup, timings);
   for (size_t d = 0; d < setup.data_count; d++) {
-    const char *kernel = b->call == SMMA_TIMING_ROWS ? o->kernel : smma_kernel_for(c->instruction, o->kernel);
+    const char *kernel = b->call == SMMA_TIMING_ROWS ? o->kernel : smma_kernel_for(c->instruction, o->kernel, NULL);
     const result r = {c, &s, kernel, data[d], timings[d]};
     if (o->json)
       print_object(b, &r);

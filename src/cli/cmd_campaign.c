@@ -77,7 +77,7 @@ static void choose_all(campaign *c, smma_arch_id arch, smma_error *why) {
 }
 
 static void choose_instructions(campaign *c, const smma_target *target, const char *name) {
-  smma_error why = {""};
+  smma_error why = {SMMA_OK, ""};
   c->instruction = calloc(smma_catalogue_count(), sizeof *c->instruction);
   if (!c->instruction) smma_die("out of memory");
   if (name || target->custom) {

@@ -16,7 +16,7 @@ static bool copy_rows(smma_vector_reader *reader, smma_vector_writer *writer, co
   smma_progress progress;
   uint64_t all = 0, copied = 0;
   smma_rows rows;
-  bool done = smma_rows_allocate(&shape, BATCH, &rows) || smma_fail(error, "out of memory");
+  bool done = smma_rows_allocate(&shape, BATCH, &rows) || smma_no_memory(error);
   smma_vector_count(reader, &all);
   smma_progress_start(&progress, "rows", 1);
   while (done && status == SMMA_VECTOR_ROW && !ferror(stream)) {

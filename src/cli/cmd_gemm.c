@@ -57,7 +57,7 @@ void smma_gemm_print_summary(const smma_gemm_options *o, const smma_gemm_product
   const smma_instruction *i = p->instruction;
   const smma_gemm_arguments *g = &p->arguments;
   double products = (double)g->m * (double)g->n * (double)g->k;
-  const char *kernel = smma_kernel_for(i, g->kernel);
+  const char *kernel = smma_kernel_for(i, g->kernel, NULL);
   char method[64];
   json_t *json;
   if (o->json) {
@@ -231,7 +231,7 @@ static smma_f64_product accurate_product(const smma_gemm_product *p) {
   x.m = g->m, x.n = g->n, x.k = g->k, x.a = g->a, x.b = g->b, x.d = g->d;
   x.lda = g->lda, x.ldb = g->ldb, x.order_a = g->order_a, x.order_b = g->order_b;
   x.split_k = g->split_k, x.promote_every = g->promote_every, x.threads = g->threads, x.kernel = g->kernel;
-  x.message = g->message, x.message_size = g->message_size;
+  x.error = g->error;
   x.progress = g->progress, x.progress_context = g->progress_context;
   return x;
 }
@@ -263,13 +263,12 @@ static void compute_whole(const smma_gemm_options *o, const char **paths, smma_g
   smma_gemm_fill(o, p);
   p->arguments.progress = show_progress, p->arguments.progress_context = progress;
   smma_progress_start(progress, "products", (double)p->arguments.n * (double)p->arguments.k);
-  if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, error.text, sizeof error.text) != SMMA_OK)
+  if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, &error) != SMMA_OK)
     smma_die("--plan: %s: %s", o->plan, error.text);
-  p->arguments.message = error.text, p->arguments.message_size = sizeof error.text;
-  error.text[0] = 0;
+  p->arguments.error = &error;
   status = smma_gemm_multiply(p);
   smma_progress_end();
-  if (status != SMMA_OK) smma_die("%s", error.text[0] ? error.text : smma_status_text(status));
+  if (status != SMMA_OK) smma_die("%s", error.text);
   if (p->method.kind != SMMA_METHOD_NONE && !p->wide) p->d = take_as(&p->d, SMMA_F32, "D", o->d, true);
   if (!smma_npy_write(o->d, &p->d, &error)) smma_die("-o: %s", error.text);
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,14 +290,14 @@ static void add_target(matching *x, const char *text, size_t length) {
 
 /* FP32 FMA, which libraries use for small products. */
 static void add_cuda_cores(matching *x) {
-  char text[256], message[256];
+  char text[256];
+  smma_error error;
   snprintf(text, sizeof text,
            "{\"softmma-unit\": 1, \"name\": \"fp32-fma\", \"algorithm\": \"FMA\", \"m\": 1, \"n\": 1, \"k\": 1, "
            "\"a\": \"%s\", \"b\": \"%s\", \"d\": \"f32\", \"nan\": \"quiet\"}",
            smma_format_text(x->data.a_format), smma_format_text(x->data.b_format));
-  errno = 0;
-  x->fma = smma_custom_parse("CUDA cores", text, strlen(text), message, sizeof message);
-  if (!x->fma && errno == ENOMEM) smma_die("out of memory"); /* else it multiplies no such formats */
+  x->fma = smma_custom_parse("CUDA cores", text, strlen(text), &error);
+  if (error.status == SMMA_NO_MEMORY) smma_die("out of memory"); /* else it multiplies no such formats */
   if (x->fma) add_instruction(x, x->fma);
 }
 
@@ -619,14 +618,14 @@ static int run_search(matching *x) {
 
 /* "GPU", "GPU:FORMAT" or "GPU:INSTRUCTION" without --on: one chain. */
 static const smma_instruction *claimed_target(const matching *x, const char *text) {
-  char gpu[512], message[512];
+  char gpu[512];
   const char *more;
   smma_formats formats = {x->data.a_format, x->data.b_format, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
   if (!*text || strlen(text) >= sizeof gpu) smma_die("--claim: '%.40s' is no target; for example H100:f16", text);
   snprintf(gpu, sizeof gpu, "%s", text);
   const smma_target target = smma_require_target_and_more(gpu, &more);
   if (target.custom) return target.custom;
-  if (more && !smma_formats_from_text(more, SMMA_NO_FORMAT, &formats, message, sizeof message))
+  if (more && smma_formats_from_text(more, SMMA_NO_FORMAT, &formats, NULL) != SMMA_OK)
     return smma_require_of_target(&target, more, "--claim");
   if (!more) formats.d = smma_usual_output(formats.a);
   return smma_require_by_formats(gpu, &formats, "--claim");

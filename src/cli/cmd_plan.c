@@ -37,7 +37,7 @@ static int check_file(const plan_options *o, const char *path) {
   smma_error error;
   smma_plan *plan = smma_plan_load(path, &error);
   if (!plan) smma_die("%s", error.text);
-  if (i && smma_plan_check(plan, i, (size_t)o->k, error.text, sizeof error.text) != SMMA_OK)
+  if (i && smma_plan_check(plan, i, (size_t)o->k, &error) != SMMA_OK)
     smma_die("%s: K = %lld: %s", path, o->k, error.text);
   return write_plan(plan);
 }
@@ -52,7 +52,8 @@ static const char *full_name(const plan_options *o, char *name, size_t size) {
 static int write_library(const plan_options *o) {
   smma_plan_request request;
   smma_plan *plan;
-  char name[256], message[1024];
+  char name[256];
+  smma_error error;
   smma_plan_request_defaults(&request);
   request.name = full_name(o, name, sizeof name);
   request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
@@ -62,10 +63,10 @@ static int write_library(const plan_options *o) {
   request.swizzle = o->swizzle, request.custom = o->custom, request.stages = o->stages, request.inner = o->inner;
   request.cluster = o->cluster, request.fast_accumulation = o->fast;
   request.workspace = o->workspace;
-  plan = smma_plan_for(&request, message, sizeof message);
-  if (!plan) smma_die("%s", message);
-  if (smma_plan_check(plan, request.instruction, request.k, message, sizeof message) != SMMA_OK)
-    smma_die("%s: K = %lld: %s", name, o->k, message);
+  plan = smma_plan_for(&request, &error);
+  if (!plan) smma_die("%s", error.text);
+  if (smma_plan_check(plan, request.instruction, request.k, &error) != SMMA_OK)
+    smma_die("%s: K = %lld: %s", name, o->k, error.text);
   return write_plan(plan);
 }
 

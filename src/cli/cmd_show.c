@@ -3,7 +3,7 @@
 int smma_command_show(int argc, const char **argv) {
   const char *gpu = NULL, **names;
   const smma_instruction *found[SMMA_ARCH_COUNT];
-  char message[1024];
+  smma_error error;
   size_t count = 1;
   int json = 0;
   struct poptOption options[] = {
@@ -16,8 +16,8 @@ int smma_command_show(int argc, const char **argv) {
   if (gpu)
     found[0] = smma_require_instruction(gpu, names[0], NULL);
   else
-    count = smma_resolve_everywhere(names[0], found, message, sizeof message);
-  if (count == 0) return smma_complain("%s (see 'softmma list')", message);
+    count = smma_resolve_everywhere(names[0], found, &error);
+  if (count == 0) return smma_complain("%s (see 'softmma list')", error.text);
   if (json && gpu) {
     smma_print_json(smma_instruction_json(found[0]));
   } else if (json) {

@@ -61,7 +61,7 @@ typedef struct {
 
 static planned require_planned(const char *text, const smma_instruction *i, long long k) {
   const smma_operation o = smma_operation_of(i);
-  char message[512];
+  smma_error error;
   planned p;
   memset(&p, 0, sizeof p);
   smma_require_plans(text, &i, 1, &p.plan);
@@ -69,8 +69,8 @@ static planned require_planned(const char *text, const smma_instruction *i, long
   if (k < 1 || k > MOST_K)
     smma_die("--k: the order of a plan is that of a K from 1 to %d; for example --k 4096", MOST_K);
   p.k = (size_t)k;
-  if (smma_schedule_make(p.plan.plan, &o, p.k, &p.schedule, message, sizeof message) != SMMA_OK)
-    smma_die("--plan: %s: %s", text, message);
+  if (smma_schedule_make(p.plan.plan, &o, p.k, &p.schedule, &error) != SMMA_OK)
+    smma_die("--plan: %s: %s", text, error.text);
   if (!smma_planned_tree_make(&p.schedule, p.plan.plan->starts_from_c, &p.tree)) smma_die("out of memory");
   p.line = smma_planned_lines(&p.tree, &p.lines);
   if (!p.line) smma_die("out of memory");

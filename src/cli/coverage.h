@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "coverage/cover.h"
-#include "io/error.h"
+#include "host/error.h"
 
 /* One instruction, or custom unit. */
 typedef struct {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "device/device.h"
-#include "io/error.h"
+#include "host/error.h"
 #include "matrix/tensor.h"
 
 #define SMMA_CUBLAS_TYPE(name, type) typedef type name;

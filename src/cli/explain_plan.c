@@ -191,7 +191,7 @@ static void check(const element *e, const smma_operand_options *o, int count) {
 
 static void begin(element *e, const smma_operand_options *o, const char *plan) {
   smma_target_rounding rounding;
-  char message[512];
+  smma_error error;
   int count, other;
   smma_require_plans(plan, &e->instruction, 1, &e->plan);
   rounding = smma_operands_rounding(e->instruction, o, &e->plan);
@@ -202,8 +202,8 @@ static void begin(element *e, const smma_operand_options *o, const char *plan) {
   if (count != other) smma_die("--b has %d elements, but --a has %d", other, count);
   check(e, o, count);
   e->operation = smma_operation_of(e->instruction);
-  if (smma_schedule_make(e->plan.plan, &e->operation, (size_t)count, &e->schedule, message, sizeof message) != SMMA_OK)
-    smma_die("--plan: %s: %s", e->plan.text, message);
+  if (smma_schedule_make(e->plan.plan, &e->operation, (size_t)count, &e->schedule, &error) != SMMA_OK)
+    smma_die("--plan: %s: %s", e->plan.text, error.text);
   e->outer = smma_outer_format(e->operation.d);
   e->results = calloc(e->schedule.steps + e->schedule.tasks + 1, sizeof *e->results);
   e->place = calloc(e->schedule.registers + 1, sizeof *e->place);

@@ -208,13 +208,13 @@ static void compute(job *j, const region *r) {
   smma_gemm_product piece = *j->product;
   smma_gemm_arguments *g = &piece.arguments;
   smma_status status;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   g->m = r->count[ROWS], g->n = r->count[COLUMNS];
   piece.d = smma_new_matrix(j->product->d.format, g->m, g->n);
   smma_gemm_fill(j->options, &piece);
-  g->message = error.text, g->message_size = sizeof error.text;
+  g->error = &error;
   status = smma_gemm_multiply(&piece);
-  if (status != SMMA_OK) smma_die("%s", error.text[0] ? error.text : smma_status_text(status));
+  if (status != SMMA_OK) smma_die("%s", error.text);
   if (!smma_npy_write_part(&j->d, r->first[ROWS], r->first[COLUMNS], &piece.d, &error)) smma_die("-o: %s", error.text);
   smma_tensor_free(&piece.d);
   smma_progress_show(&j->progress, j->done += g->m * g->n, j->all);
@@ -299,7 +299,7 @@ void smma_gemm_in_pieces(const smma_gemm_options *o, const char **paths, smma_ge
   smma_error error;
   refuse(o, p);
   open_sources(&j, paths);
-  if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, error.text, sizeof error.text) != SMMA_OK)
+  if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, &error) != SMMA_OK)
     smma_die("--plan: %s: %s", o->plan, error.text);
   p->d.format = smma_plan_d(p->plan, p->instruction);
   choose_block(&j);

@@ -37,11 +37,11 @@ static bool take_instructions(const json_t *entries, const char *path, smma_read
   const smma_instruction **list = calloc(count + 1, sizeof *list);
   const json_t *entry;
   size_t n;
-  bool good = list || smma_fail(error, "out of memory");
+  bool good = list || smma_no_memory(error);
   json_array_foreach(entries, n, entry) {
     const char *arch = json_string_value(json_object_get(entry, "arch"));
     const char *name = json_string_value(json_object_get(entry, "instr"));
-    smma_error why = {"an entry without arch and instr"};
+    smma_error why = {SMMA_FAILED, "an entry without arch and instr"};
     if (!good) break;
     list[n] = arch && name ? smma_resolve_instruction(arch, name, &why) : NULL;
     if (!list[n]) good = smma_fail(error, "%s: %s", path, why.text);
@@ -78,7 +78,7 @@ smma_read_report *smma_read_shard_report(const char *path, smma_error *error) {
   smma_read_report *r = calloc(1, sizeof *r);
   json_t *file = smma_report_parse(path, error);
   bool good = false;
-  if (file && !r) smma_fail(error, "out of memory");
+  if (file && !r) smma_no_memory(error);
   if (file && r) {
     r->campaign.unit = &r->unit, r->campaign.against = &r->against;
     good = take_file(file, path, r, error);
@@ -126,7 +126,7 @@ static const char *difference_of(const smma_read_report *x, const smma_read_repo
 static bool all_there(smma_read_report *const *list, const char *const *path, size_t count, smma_error *error) {
   const size_t of = (size_t)list[0]->report.shard.count;
   const char **from = calloc(of, sizeof *from);
-  bool good = from || smma_fail(error, "out of memory");
+  bool good = from || smma_no_memory(error);
   for (size_t f = 0; good && f < count; f++) {
     const smma_share *s = &list[f]->report.shard;
     if (from[s->index])
@@ -167,7 +167,7 @@ bool smma_merge_reports(smma_read_report *const *list, const char *const *path, 
   if (!all_there(list, path, count, error) || !whole_rows(list, path, count, error)) return false;
   whole->shard.count = 0;
   for (size_t f = 1; f < count; f++)
-    if (!smma_report_add(whole, &list[f]->report)) return smma_fail(error, "out of memory");
+    if (!smma_report_add(whole, &list[f]->report)) return smma_no_memory(error);
   smma_report_settle(whole);
   return true;
 }

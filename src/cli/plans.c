@@ -15,8 +15,7 @@ smma_plan *smma_require_plan(const char *text, const smma_instruction *instructi
   smma_error error;
   smma_plan_request_defaults(&request);
   request.name = text, request.instruction = instruction;
-  plan =
-      smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, error.text, sizeof error.text);
+  plan = smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, &error);
   if (!plan) smma_die("--plan: %s", error.text);
   return plan;
 }
@@ -85,7 +84,7 @@ void smma_require_roundings(const char *list, const smma_instruction *const *ins
 
 void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instruction, size_t k) {
   smma_error error;
-  if (plan->plan && smma_plan_check(plan->plan, instruction, k, error.text, sizeof error.text) != SMMA_OK)
+  if (plan->plan && smma_plan_check(plan->plan, instruction, k, &error) != SMMA_OK)
     smma_die("--plan: %s: %s", plan->text, error.text);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 typedef struct {
   const char *name, *option; /* its only one; NULL: none */

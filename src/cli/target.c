@@ -31,14 +31,14 @@ static const char *before(const char *option) { return option ? option : ""; }
 
 const smma_instruction *smma_require_of_target(const smma_target *t, const char *name, const char *option) {
   const char *colon = option ? ": " : "";
-  char message[1024];
+  smma_error error;
   const smma_instruction *i = t->custom;
   if (i && name && strcmp(name, i->name) != 0)
     smma_die("%s%s%s describes '%s', not '%s'", before(option), colon, t->text, i->name, name);
   if (i) return i;
   smma_require_option(t->text, "--on", "H100");
   smma_require_option(name, option, "mma.m16n8k16.f32.f16.f16.f32");
-  i = smma_find_or_explain(t->text, name, message, sizeof message);
-  if (!i) smma_die("%s%s%s (see 'softmma list --arch %s')", before(option), colon, message, t->text);
+  i = smma_find(t->text, name, &error);
+  if (!i) smma_die("%s%s%s (see 'softmma list --arch %s')", before(option), colon, error.text, t->text);
   return i;
 }

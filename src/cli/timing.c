@@ -30,7 +30,7 @@ typedef struct {
   smma_progress progress;
   size_t rows_before; /* rows done in the calls before, for the progress line */
   bool warming;       /* products end after a second */
-  char message[256];  /* of a device that fails */
+  smma_error error;
 } session;
 
 /* ---- Operands ---- */
@@ -77,7 +77,7 @@ static int watch(size_t done, size_t rows, void *context) {
 
 static void check(const session *s, smma_status status) {
   if (status != SMMA_OK && status != SMMA_STOPPED)
-    smma_die("%s", s->message[0] ? s->message : smma_status_text(status));
+    smma_die("%s", *s->error.text ? s->error.text : smma_status_text(status));
 }
 
 static void make_subject(session *s, smma_data data, subject *x) {
@@ -89,7 +89,7 @@ static void make_subject(session *s, smma_data data, subject *x) {
   g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
   g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;
   g->threads = setup->threads, g->kernel = setup->kernel;
-  g->message = s->message, g->message_size = sizeof s->message;
+  g->error = &s->error;
   g->progress = watch, g->progress_context = s;
   x->rows = (smma_batch){sizeof x->rows, setup->m, g->a, g->b, g->c, g->scale_a, g->scale_b, g->d};
   if (setup->call == SMMA_TIMING_MULTIPLIER) check(s, smma_multiplier_create(s->instruction, g, &x->multiplier));
@@ -145,7 +145,7 @@ static smma_status call(const session *s, const subject *x) {
   switch (s->setup->call) {
     case SMMA_TIMING_MULTIPLIER: return smma_multiplier_run(x->multiplier, g->m, g->a, g->scale_a, g->c, g->d);
     case SMMA_TIMING_ROWS:
-      return g->kernel ? smma_dot_rows_on(g->kernel, s->instruction, &x->rows, NULL, 0)
+      return g->kernel ? smma_dot_rows_on(g->kernel, s->instruction, &x->rows, NULL)
                        : smma_dot_rows(s->instruction, &x->rows, g->threads);
     default: return smma_gemm(s->instruction, g);
   }

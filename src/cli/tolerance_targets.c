@@ -55,7 +55,7 @@ static const char *gpu_of(smma_arch_id arch) {
 static void add_all(smma_tolerance_study *x) {
   const smma_formats formats = smma_require_formats(x->options->in ? x->options->in : "f16", "--in", x->options->out);
   for (int arch = 0; arch < SMMA_ARCH_COUNT; arch++) {
-    const smma_instruction *i = smma_resolve_formats(smma_architectures[arch].name, &formats, NULL, 0);
+    const smma_instruction *i = smma_resolve_formats(smma_architectures[arch].name, &formats, NULL);
     if (smma_architectures[arch].listed && i) add_target(x, gpu_of((smma_arch_id)arch), i);
   }
   if (!x->targets) smma_die("--in: no GPU has %s with results in %s", x->options->in, smma_format_text(formats.d));

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 /* Whether a launcher has started several: asks the environment alone. */
 bool smma_ranks_launched(void);

@@ -18,7 +18,7 @@ typedef struct {
   smma_error *error;
 } work;
 
-static bool out_of_memory(smma_error *error) { return smma_fail(error, "out of memory"); }
+static bool out_of_memory(smma_error *error) { return smma_no_memory(error); }
 
 static bool differ(const work *w, size_t row, int x, int y) {
   const uint64_t *result = w->result + row * (size_t)w->search->units;

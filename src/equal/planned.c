@@ -130,12 +130,12 @@ static void free_compiled(compiled *c) {
 
 /* False with a line where one of them cannot follow its plan. */
 static bool compile(const problem *x, size_t k, compiled *c) {
-  char message[600];
+  smma_error error;
   *c = (compiled){.k = k};
   for (int t = 0; t < 2; t++)
-    if (smma_schedule_make(x->plan[t], &x->operation[t], k, &c->schedule[t], message, sizeof message) != SMMA_OK) {
+    if (smma_schedule_make(x->plan[t], &x->operation[t], k, &c->schedule[t], &error) != SMMA_OK) {
       free_compiled(c);
-      return smma_fail(x->error, "%s: K = %zu: %s", x->target[t].label, k, message);
+      return smma_fail(x->error, "%s: K = %zu: %s", x->target[t].label, k, error.text);
     }
   return true;
 }
@@ -460,7 +460,7 @@ static bool answer_for(const problem *x, size_t k, uint64_t rows, uint64_t seed)
   p = prove(x, &c);
   r->k = k;
   if (p == NO_MEMORY)
-    done = smma_fail(x->error, "out of memory");
+    done = smma_no_memory(x->error);
   else if (p != UNPROVED)
     tell_proof(r, p);
   else {
@@ -509,7 +509,7 @@ static bool answer_for_all(const problem *x, uint64_t rows, uint64_t seed) {
     p = prove(x, &c);
     followed++;
     if (k > greatest) greatest = k;
-    if (p == NO_MEMORY) done = smma_fail(x->error, "out of memory");
+    if (p == NO_MEMORY) done = smma_no_memory(x->error);
     if (p == UNPROVED && k >= 2 * last) {
       done = search(x, &c, &(exchange){false}, rows / MOST_SEARCHED + 1, seed);
       searched++, last = k, r->k = k;
@@ -568,7 +568,7 @@ static bool tell_within(const problem *x, compiled *c, char *text, size_t size) 
     first = 0;
   }
   smma_sums_free(&sums);
-  return done || smma_fail(x->error, "out of memory");
+  return done || smma_no_memory(x->error);
 }
 
 /* Whether every k may change places with the first, so that any order is the same. */

@@ -174,7 +174,7 @@ bool smma_planned_open(smma_planned_unit *u, const smma_planned *t, const smma_p
     return true;
   }
   smma_planned_close(u);
-  return smma_fail(error, "out of memory");
+  return smma_no_memory(error);
 }
 
 void smma_planned_close(smma_planned_unit *u) {

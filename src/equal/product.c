@@ -65,7 +65,7 @@ static int run_exchanged(void *state, const smma_instruction_info *info, const s
   const smma_instruction *i = info->instruction;
   smma_rows rows = smma_rows_of_batch(i, batch), other;
   smma_error error;
-  bool done = smma_rows_allocate(i, batch->rows, &other) || smma_fail(&error, "out of memory");
+  bool done = smma_rows_allocate(i, batch->rows, &other) || smma_no_memory(&error);
   for (size_t n = 0; done && n < batch->rows; n++) {
     smma_row row;
     smma_rows_get(&rows, n, &row);

@@ -48,7 +48,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   settings *s = calloc(1, sizeof *s);
   size_t greatest, lengths = 1;
   run->context = s;
-  if (!s) return smma_fail(error, "out of memory");
+  if (!s) return smma_no_memory(error);
   if (!smma_parameter_count(run, "least-k", 1, LONGEST, &s->least, error) ||
       !smma_parameter_count(run, "greatest-k", s->least, LONGEST, &greatest, error) ||
       !smma_parameter_count(run, "side", 1, MOST_SIDE, &s->side, error) ||
@@ -113,7 +113,7 @@ static bool make_products(const smma_experiment_run *run, size_t cell, precision
 
 /* (d - exact), toward zero negative, over the sum of |a b|, of every pair. */
 static bool find_errors(const products *p, const accumulator *a, size_t promote, smma_error *error) {
-  const smma_instruction *instruction = smma_find(a->gpu, a->instruction);
+  const smma_instruction *instruction = smma_find(a->gpu, a->instruction, NULL);
   size_t count = p->k * p->side;
   smma_gemm_arguments g;
   smma_instruction_info info;
@@ -156,7 +156,7 @@ static void add_row(smma_experiment_run *run, size_t cell, const products *p, co
 static bool compute_with(smma_experiment_run *run, size_t cell, precision entry, smma_error *error) {
   const settings *s = run->context;
   products p;
-  bool computed = make_products(run, cell, entry, &p) || smma_fail(error, "out of memory");
+  bool computed = make_products(run, cell, entry, &p) || smma_no_memory(error);
   for (size_t i = 0; computed && i < ACCUMULATORS; i++) {
     if (accumulators[i].entries != entry) continue;
     computed = find_errors(&p, &accumulators[i], s->promote, error);

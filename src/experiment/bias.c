@@ -170,9 +170,8 @@ static void finish(smma_experiment_run *run) { free(run->context); }
 
 static bool open_unit(const trial *t, unit *u, smma_error *error) {
   smma_instruction_info info;
-  u->instruction =
-      t->gpu ? smma_find_or_explain(t->gpu, t->instruction, error->text, sizeof error->text)
-             : smma_custom_parse("bias", t->instruction, strlen(t->instruction), error->text, sizeof error->text);
+  u->instruction = t->gpu ? smma_find(t->gpu, t->instruction, error)
+                          : smma_custom_parse("bias", t->instruction, strlen(t->instruction), error);
   if (!u->instruction) return false;
   smma_describe(u->instruction, &info, sizeof info);
   u->a = info.a, u->b = info.b, u->place = t->place;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 enum { SMMA_MOST_PARAMETERS = 16 };
 

@@ -282,8 +282,7 @@ static void add_point(smma_experiment_run *run, int curve, double c, double d) {
 }
 
 static bool compute_curve(smma_experiment_run *run, int curve, smma_error *error) {
-  const smma_instruction *i =
-      smma_find_or_explain(curves[curve].gpu, curves[curve].instruction, error->text, sizeof error->text);
+  const smma_instruction *i = smma_find(curves[curve].gpu, curves[curve].instruction, error);
   subject s;
   operands r;
   if (!i) return false;
@@ -312,7 +311,7 @@ static const smma_instruction *make_adder(int terms, smma_error *error) {
            "\"f16\", \"d\": \"f32\", \"block\": %d, \"alignment_bits\": 23, \"zero_exponent\": -131, \"rounding\": "
            "\"toward-zero\"}",
            terms, terms - 1, terms - 1);
-  return smma_custom_parse("adder", text, strlen(text), error->text, sizeof error->text);
+  return smma_custom_parse("adder", text, strlen(text), error);
 }
 
 /* ---- The experiment ---- */

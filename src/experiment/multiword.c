@@ -69,14 +69,12 @@ typedef struct {
 static const smma_instruction *changed(const smma_instruction *instruction, const char *key, const char *value,
                                        smma_error *error) {
   char text[2048], quoted[64], other[2048], *found, *behind;
-  const smma_instruction *custom;
   smma_custom_text(instruction, text, sizeof text);
   snprintf(quoted, sizeof quoted, "\"%s\": ", key);
   found = strstr(text, quoted) + strlen(quoted);
   behind = found + strcspn(found, ",\n");
   snprintf(other, sizeof other, "%.*s%s%s", (int)(found - text), text, value, behind);
-  custom = smma_custom_parse(NULL, other, strlen(other), error->text, sizeof error->text);
-  return custom;
+  return smma_custom_parse(NULL, other, strlen(other), error);
 }
 
 /* Whether a list with commas has the name. */
@@ -118,7 +116,7 @@ static bool add_combinations(settings *s, const unit *u, smma_error *error) {
   for (size_t f = 0; f < FORMATS; f++) {
     combination *c = &s->combinations[s->count];
     if (!u->instruction[f]) continue;
-    *c = (combination){u, f, smma_find(u->arch, u->instruction[f])};
+    *c = (combination){u, f, smma_find(u->arch, u->instruction[f], NULL)};
     if (u->key) c->instruction = changed(c->instruction, u->key, u->value, error);
     if (!c->instruction) return false;
     s->count++;
@@ -136,7 +134,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   settings *s = calloc(1, sizeof *s);
   bool ready;
   run->context = s;
-  if (!s) return smma_fail(error, "out of memory");
+  if (!s) return smma_no_memory(error);
   ready = smma_parameter_count(run, "lengths", 1, MOST_LENGTHS, &s->lengths, error) &&
           smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error) && check_sum(run, &s->sum, error) &&
           check_units(run, error);

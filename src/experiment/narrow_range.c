@@ -30,7 +30,7 @@ typedef struct {
 static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) {
   settings *s = calloc(1, sizeof *s);
   run->context = s;
-  if (!s) return smma_fail(error, "out of memory");
+  if (!s) return smma_no_memory(error);
   if (!smma_parameter_count(run, "lengths", 1, MOST_LENGTHS, &s->lengths, error) ||
       !smma_parameter_count(run, "greatest-n", 10, LONGEST, &s->greatest, error)) {
     free(s);
@@ -115,7 +115,7 @@ static bool make_words(words *w, const smma_random_product *p, size_t accumulati
   const double theta = smma_words_theta(f.largest, accumulations[accumulation].greatest, p->n);
   *w = (words){.count = SMMA_RANDOM_PRODUCT_SIDE * p->n};
   w->a = malloc(2 * MOST_WORDS * w->count * sizeof *w->a);
-  if (!w->a) return smma_fail(error, "out of memory");
+  if (!w->a) return smma_no_memory(error);
   w->b = w->a + MOST_WORDS * w->count;
   split_lines(w, p->a, w->a, w->exponents_a, theta, r);
   split_lines(w, p->b, w->b, w->exponents_b, theta, r);

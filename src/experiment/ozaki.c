@@ -21,8 +21,8 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   settings *s = calloc(1, sizeof *s);
   size_t greatest;
   run->context = s;
-  if (!s) return smma_fail(error, "out of memory");
-  s->instruction = smma_find("hopper", "wgmma.m64n8k32.s32.s8.s8");
+  if (!s) return smma_no_memory(error);
+  s->instruction = smma_find("hopper", "wgmma.m64n8k32.s32.s8.s8", NULL);
   if (!smma_parameter_count(run, "greatest-gap", 0, MOST_GAP, &greatest, error) ||
       !smma_parameter_count(run, "gap-step", 1, MOST_GAP, &s->gap_step, error) ||
       !smma_parameter_count(run, "slices", 1, MOST_SLICES, &s->slices, error) ||

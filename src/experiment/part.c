@@ -42,7 +42,7 @@ static bool take_cells(const char *path, const char *text, size_t *good, char **
       return smma_fail(error, "%s: byte %zu behind the head: damaged; remove the file to start again", path,
                        (size_t)(line - text));
     rows[cell] = strndup(first, (size_t)(line - first));
-    if (!rows[cell]) return smma_fail(error, "out of memory");
+    if (!rows[cell]) return smma_no_memory(error);
     first = end + 1;
   }
   *good = (size_t)(first - text);
@@ -71,7 +71,7 @@ static bool take(const char *path, const char *head, char **rows, size_t cells, 
 bool smma_part_read(const char *path, const char *head, char **rows, size_t cells, smma_error *error) {
   char **found = calloc(cells + 1, sizeof *found);
   size_t good;
-  const bool taken = found ? take(path, head, found, cells, &good, error) : smma_fail(error, "out of memory");
+  const bool taken = found ? take(path, head, found, cells, &good, error) : smma_no_memory(error);
   for (size_t n = 0; found && n < cells; n++)
     if (taken && !rows[n])
       rows[n] = found[n];

@@ -119,7 +119,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   smma_distinct_instructions(s->units);
   for (size_t i = 0; i < most; i++)
     if (fits(s->units[i])) s->units[s->count++] = s->units[i];
-  s->units[s->count++] = smma_custom_parse("CPU", cpu, strlen(cpu), error->text, sizeof error->text);
+  s->units[s->count++] = smma_custom_parse("CPU", cpu, strlen(cpu), error);
   *cells = s->count;
   if (s->units[s->count - 1]) return true;
   finish(run);

@@ -18,7 +18,7 @@ static double norm(const double *x, size_t rows, size_t columns, size_t row_stri
 bool smma_random_product_make(smma_random_product *p, uint64_t seed, size_t n, double decades, smma_error *error) {
   const size_t count = SMMA_RANDOM_PRODUCT_SIDE * n;
   *p = (smma_random_product){.n = n, .a = malloc(2 * count * sizeof *p->a)};
-  if (!p->a) return smma_fail(error, "out of memory");
+  if (!p->a) return smma_no_memory(error);
   p->b = p->a + count;
   for (size_t i = 0; i < 2 * count; i++) p->a[i] = smma_random_decades(seed, (uint32_t)n, i, decades);
   for (size_t e = 0; e < SMMA_RANDOM_PRODUCT_SIZE; e++)

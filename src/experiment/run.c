@@ -78,7 +78,7 @@ static bool make_table(smma_experiment_run *run, char *const *rows, size_t cells
   run->text = join(rows, cells);
   for (at = run->text; at && *at; at++) fields += *at == ',' || *at == '\n';
   run->field = malloc((fields + 1) * sizeof *run->field);
-  if (!run->text || !run->field) return smma_fail(error, "out of memory");
+  if (!run->text || !run->field) return smma_no_memory(error);
   at = run->text;
   for (size_t i = 0; i < fields; i++) {
     run->field[i] = at;
@@ -117,7 +117,7 @@ static char *compute_cell(const smma_experiment_run *run, size_t cell, smma_erro
   own.rows = open_memstream(&text, &size);
   computed = own.rows && run->experiment->compute(&own, cell, error);
   if (!own.rows || fclose(own.rows) != 0) {
-    smma_fail(error, "out of memory");
+    smma_no_memory(error);
     computed = false;
   }
   if (computed) return text;
@@ -165,7 +165,7 @@ static void compute_cells(const smma_experiment_run *run, progress *p, int threa
 /* What is known: of this shard's file, which goes on, and of others. */
 static bool open_files(smma_experiment_run *run, progress *p) {
   char *head = head_text(run);
-  bool opened = head || smma_fail(p->error, "out of memory");
+  bool opened = head || smma_no_memory(p->error);
   opened = opened && smma_part_open(&p->part, p->state->part, head, p->rows, p->cells, p->error);
   for (size_t n = 0; opened && n < p->state->count; n++)
     opened = smma_part_read(p->state->more[n], head, p->rows, p->cells, p->error);
@@ -186,7 +186,7 @@ bool smma_experiment_compute(smma_experiment_run *run, int threads, const smma_e
   bool done;
   if (!run->experiment->prepare(run, &p.cells, error)) return false;
   p.rows = calloc(p.cells + 1, sizeof *p.rows);
-  if (!p.rows) smma_fail(error, "out of memory");
+  if (!p.rows) smma_no_memory(error);
   done = p.rows && compute_and_keep(run, threads, &p);
   done = smma_part_close(&p.part, done ? error : NULL) && done;
   *stopped = done && p.done < p.all;

@@ -11,6 +11,7 @@
 #include "gemm/kernel.h"
 #include "gemm/resident.h"
 #include "gemm/row.h"
+#include "host/error.h"
 #include "host/load.h"
 #include "host/thread.h"
 
@@ -522,7 +523,7 @@ smma_status smma_compute_unchecked(const smma_multiplier *p) {
   free(j.parts);
   free(j.space);
   free(j.b.sums);
-  if (status != SMMA_OK && j.message[0] && g->message) snprintf(g->message, g->message_size, "%s", j.message);
+  if (status != SMMA_OK && j.message[0]) smma_set_error(g->error, status, "%s", j.message);
   return status;
 }
 
@@ -534,6 +535,5 @@ smma_status smma_compute_on_device(const smma_multiplier *p) {
     if (status == SMMA_OK && !smma_device_set_checked(p->device, &p->operation)) status = SMMA_NO_MEMORY;
   }
   if (status == SMMA_OK) return smma_compute_unchecked(p);
-  if (status == SMMA_DEVICE_FAILED && p->with.message) snprintf(p->with.message, p->with.message_size, "%s", message);
-  return status;
+  return status == SMMA_DEVICE_FAILED ? smma_set_error(p->with.error, status, "%s", message) : status;
 }

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "gemm/gemm.h"
 
-/* SMMA_DEVICE_FAILED (with the arguments' message), SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. D is written at last.
+/* SMMA_DEVICE_FAILED (with the arguments' error), SMMA_NO_MEMORY, SMMA_STOPPED or SMMA_OK. D is written at last.
    Before its first product of an operation the device is checked. */
 smma_status smma_compute_on_device(const smma_multiplier *multiplier);
 smma_status smma_compute_unchecked(const smma_multiplier *multiplier);

@@ -59,15 +59,17 @@ static smma_status multiply(const smma_operation *o, const matrices *x, const sm
   smma_gemm_arguments g = {.size = sizeof g, .alpha = 1, .beta = 1, .threads = 1, .kernel = "core"};
   smma_multiplier multiplier;
   smma_status status;
+  smma_error error = {SMMA_OK, ""};
   g.m = LINES_OF_A, g.n = LINES_OF_B, g.k = STEPS * (size_t)o->k;
   g.a = x->a, g.b = x->b, g.c = x->c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
   if (o->scale_block) g.scale_a = x->scale_a, g.scale_b = x->scale_b;
-  g.message = message, g.message_size = SMMA_DEVICE_MESSAGE;
+  g.error = &error;
   status = smma_multiplier_make(o, &g, &multiplier);
   if (status != SMMA_OK) return status;
   multiplier.device = device, multiplier.with.on_device = there;
   status = device ? smma_compute_unchecked(&multiplier) : smma_multiplier_compute(&multiplier);
   smma_multiplier_end(&multiplier);
+  snprintf(message, SMMA_DEVICE_MESSAGE, "%s", error.text);
   return status;
 }
 

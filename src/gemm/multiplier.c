@@ -5,6 +5,7 @@
 #include "gemm/device.h"
 #include "gemm/overlap.h"
 #include "gemm/special.h"
+#include "host/error.h"
 #include "plan/element.h"
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
@@ -115,7 +116,6 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
   const size_t k = (size_t)multiplier->operation.k;
   const bool simple = g->split_k <= 1 && !g->promote_every;
   smma_plan of_arguments;
-  char message[256] = "";
   multiplier->schedule = (smma_schedule){.k_per_step = k,
                                          .steps = divide_up(g->k, k),
                                          .in_order = true,
@@ -124,7 +124,7 @@ static smma_status make_schedule(smma_multiplier *multiplier) {
   if (!g->plan && (g->k == 0 || simple)) return SMMA_OK;
   if (!g->plan) of_arguments = plan_of(g, k);
   return smma_schedule_make(g->plan ? g->plan : &of_arguments, &multiplier->operation, g->k, &multiplier->schedule,
-                            message, sizeof message);
+                            g->error);
 }
 
 /* The device that the arguments name. */
@@ -133,15 +133,13 @@ static smma_status open_device(smma_multiplier *multiplier) {
   char message[SMMA_DEVICE_MESSAGE];
   multiplier->device = smma_device_open(g->kernel, message);
   if (multiplier->device) return SMMA_OK;
-  if (g->message) snprintf(g->message, g->message_size, "%s", message);
-  return SMMA_NO_KERNEL;
+  return smma_set_error(g->error, SMMA_NO_KERNEL, "%s", message);
 }
 
 static smma_status refuse_host_kernel(const smma_gemm_arguments *g) {
-  if (g->message)
-    snprintf(g->message, g->message_size, "operands are in a device's memory, and the kernel is %s, not a device",
-             g->kernel ? g->kernel : "this CPU's");
-  return SMMA_INVALID_ARGUMENT;
+  return smma_set_error(g->error, SMMA_INVALID_ARGUMENT,
+                        "operands are in a device's memory, and the kernel is %s, not a device",
+                        g->kernel ? g->kernel : "this CPU's");
 }
 
 smma_status smma_multiplier_make(const smma_operation *operation, const smma_gemm_arguments *arguments,

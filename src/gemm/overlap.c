@@ -1,7 +1,6 @@
 #include "gemm/overlap.h"
 
-#include <stdio.h>
-
+#include "host/error.h"
 #include "host/load.h"
 
 /* Lines of contiguous bytes, `stride` bytes from one to the next. */
@@ -77,10 +76,8 @@ smma_status smma_check_overlap(const smma_multiplier *p) {
   const smma_gemm_arguments *g = &p->with;
   const char *operand = overlapped(p);
   if (!operand) return SMMA_OK;
-  if (g->message)
-    snprintf(g->message, g->message_size, "D overlaps %s; give D memory of its own%s", operand,
-             *operand == 'C' ? ", or C's address with C's format, order and leading dimension" : "");
-  return SMMA_INVALID_ARGUMENT;
+  return smma_set_error(g->error, SMMA_INVALID_ARGUMENT, "D overlaps %s; give D memory of its own%s", operand,
+                        *operand == 'C' ? ", or C's address with C's format, order and leading dimension" : "");
 }
 
 bool smma_overlaps_bytes(const smma_multiplier *p, const void *data, size_t bytes) {

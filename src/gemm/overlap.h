@@ -4,7 +4,7 @@
 
 #include "gemm/gemm.h"
 
-/* Refuses a D that overlaps an operand, which the arguments' message then names ("D overlaps scale_b ..."). C is none
+/* Refuses a D that overlaps an operand, which the arguments' error then names ("D overlaps scale_b ..."). C is none
    where it is D element by element, or is not read. The dimensions must have been checked. */
 smma_status smma_check_overlap(const smma_multiplier *multiplier);
 

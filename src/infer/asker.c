@@ -57,14 +57,14 @@ static bool write_answers(smma_asking *a, const smma_rows *rows, size_t first, s
   char *text = NULL;
   size_t size = 0;
   FILE *lines = open_memstream(&text, &size);
-  if (!lines) return smma_fail(a->error, "out of memory");
+  if (!lines) return smma_no_memory(a->error);
   for (size_t i = first; i < count; i++) {
     smma_row row;
     smma_rows_get(rows, i, &row);
     smma_text_write_row(lines, &rows->layout, &row);
   }
   bool written = fclose(lines) == 0 && text;
-  if (!written) smma_fail(a->error, "out of memory");
+  if (!written) smma_no_memory(a->error);
   if (written) {
     a->checksum = smma_crc32c(a->checksum, text, size);
     fwrite(text, 1, size, a->record);
@@ -168,10 +168,10 @@ static bool read_rows(smma_asking *a, const record_text *r) {
   smma_row row;
   FILE *stream = fmemopen((void *)r->text, r->size, "r");
   smma_vector_reader *reader = stream ? smma_vector_open(stream, r->path, &header, a->error) : NULL;
-  bool good = reader != NULL || (!stream && smma_fail(a->error, "out of memory"));
+  bool good = reader != NULL || (!stream && smma_no_memory(a->error));
   while (good && (status = smma_vector_next(reader, &row, a->error)) == SMMA_VECTOR_ROW) {
     if (a->known_count == a->known.capacity && !smma_rows_grow(&a->known, 2 * a->known.capacity + 1024))
-      good = smma_fail(a->error, "out of memory");
+      good = smma_no_memory(a->error);
     if (good) smma_rows_put(&a->known, a->known_count++, &row);
   }
   if (reader) smma_vector_close(reader);
@@ -203,7 +203,7 @@ static bool still_answers_so(smma_asking *a, const char *path) {
   const size_t count = a->known_count < ASKED_AGAIN ? a->known_count : ASKED_AGAIN;
   const smma_part *d = &a->known.layout.part[SMMA_PART_D];
   smma_rows again = {0};
-  bool good = count == 0 || smma_rows_allocate(a->instruction, count, &again) || smma_fail(a->error, "out of memory");
+  bool good = count == 0 || smma_rows_allocate(a->instruction, count, &again) || smma_no_memory(a->error);
   for (size_t i = 0; good && i < count; i++) {
     smma_row row;
     smma_rows_get(&a->known, i * a->known_count / count, &row);
@@ -256,7 +256,7 @@ bool smma_asking_open_record(smma_asking *a, const char *path) {
   smma_file_bytes file = {NULL, 0};
   size_t kept = 0;
   char *header = make_header(a);
-  bool good = (header && smma_rows_allocate(a->instruction, 1024, &a->known)) || smma_fail(a->error, "out of memory");
+  bool good = (header && smma_rows_allocate(a->instruction, 1024, &a->known)) || smma_no_memory(a->error);
   const int descriptor = good ? open_locked(a, path) : -1;
   good = descriptor >= 0 && smma_file_load(path, LARGEST_RECORD, &file, a->error) &&
          take_record(a, path, &file, header, &kept) && still_answers_so(a, path) &&

@@ -124,7 +124,7 @@ bool smma_inference_examine_misfit(smma_inference_work *x) {
     smma_unit_close(&unit);
     return false;
   }
-  good = smma_rows_allocate(x->request->instruction, ROWS, &rows) || smma_fail(x->error, "out of memory");
+  good = smma_rows_allocate(x->request->instruction, ROWS, &rows) || smma_no_memory(x->error);
   if (good) {
     smma_generate_rows(&rows, ~x->request->seed, 0, ROWS, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     good = smma_inference_ask(x, &rows, ROWS) && count(x, &rows, &unit, &model);

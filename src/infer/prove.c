@@ -87,7 +87,7 @@ static bool minimise(smma_inference_work *x, const smma_composition *other, smma
 static bool add_neighbour(smma_inference_work *x, const smma_infer_neighbour *n) {
   smma_inference *found = x->found;
   smma_infer_neighbour *all = realloc(found->neighbour, (found->neighbours + 1) * sizeof *all);
-  if (!all) return smma_fail(x->error, "out of memory");
+  if (!all) return smma_no_memory(x->error);
   found->neighbour = all;
   all[found->neighbours++] = *n;
   return true;
@@ -96,7 +96,7 @@ static bool add_neighbour(smma_inference_work *x, const smma_infer_neighbour *n)
 bool smma_inference_add_proof(smma_inference_work *x, const smma_row *row, size_t *at) {
   smma_inference *found = x->found;
   if (found->proof_count == found->proof.capacity && !smma_rows_grow(&found->proof, 2 * found->proof.capacity))
-    return smma_fail(x->error, "out of memory");
+    return smma_no_memory(x->error);
   *at = found->proof_count++;
   smma_rows_put(&found->proof, *at, row);
   return true;
@@ -142,7 +142,7 @@ static bool ask(smma_inference_work *x, size_t *wrong) {
     smma_rows_get(proof, i, &row);
     if (smma_same_result(&o, row.d, smma_row_compute(&o, &row))) continue;
     ++*wrong;
-    if (!smma_samples_add(&x->samples, proof, i, 1)) return smma_fail(x->error, "out of memory");
+    if (!smma_samples_add(&x->samples, proof, i, 1)) return smma_no_memory(x->error);
   }
   return true;
 }

@@ -38,7 +38,7 @@ static bool add_known(const smma_inference_work *x, rival *all, int *count) {
   const int rules = known ? smma_known_compositions(smma_operation_of(&x->as), known) : 0;
   for (int n = 0; n < rules; n++) *count = add(&x->fit, all, *count, &known[n]);
   free(known);
-  return known || smma_fail(x->error, "out of memory");
+  return known || smma_no_memory(x->error);
 }
 
 /* The values of the model's last step in other likely shapes. */
@@ -117,7 +117,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   size_t asked = 0;
   bool good = smma_rows_allocate(x->request->instruction, MOST_RIVALS, &rows) && all;
   *wrong = 0;
-  if (!good) smma_fail(x->error, "out of memory");
+  if (!good) smma_no_memory(x->error);
   good = good && list(x, all, &count);
   if (good) {
     fit_nearest(x, all, count, MOST_FITTED);
@@ -129,8 +129,7 @@ bool smma_inference_ask_rivals(smma_inference_work *x, size_t *wrong) {
   }
   if (good && asked) {
     smma_inference_tell(x, "refining: %zu other models agree with all rows so far; asking for rows that tell", asked);
-    good = smma_inference_learn(x, &rows, asked) &&
-           (smma_fit_look_at(&x->fit, SIZE_MAX) || smma_fail(x->error, "out of memory"));
+    good = smma_inference_learn(x, &rows, asked) && (smma_fit_look_at(&x->fit, SIZE_MAX) || smma_no_memory(x->error));
     *wrong = x->fit.wrong;
   }
   if (good && *wrong) /* one of them may have been right */
@@ -161,7 +160,7 @@ bool smma_inference_list_rivals(smma_inference_work *x) {
   free(found->rival);
   found->rival = malloc(MOST_RIVALS * sizeof *found->rival);
   found->rivals = 0;
-  good = (all && found->rival) || smma_fail(x->error, "out of memory");
+  good = (all && found->rival) || smma_no_memory(x->error);
   if (good) smma_inference_tell(x, "proving: other models that agree");
   good = good && list(x, all, &count);
   if (good) fit_nearest(x, all, count, MOST_RIVALS);

@@ -334,7 +334,7 @@ static int count_shut_out(const smma_inference_work *x, const knowledge *known, 
 static bool add_evidence(smma_inference_work *x, const permutation *p, const smma_rows *base, int structures) {
   smma_inference *found = x->found;
   smma_infer_evidence *all = realloc(found->evidence, (found->evidences + 1) * sizeof *all);
-  if (!all) return smma_fail(x->error, "out of memory");
+  if (!all) return smma_no_memory(x->error);
   found->evidence = all;
   smma_infer_evidence *e = &all[found->evidences++];
   e->structures = structures;
@@ -401,7 +401,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
     good = known->permutation && known->effect && smma_rows_allocate(i, BASE_ROWS, &base) &&
            smma_rows_allocate(i, AT_ONCE * BASE_ROWS, &rows);
   }
-  if (!good) smma_fail(x->error, "out of memory");
+  if (!good) smma_no_memory(x->error);
   if (good) {
     known->permutations = make_permutations(i->k, known->permutation);
     for (int n = 0; n < x->shapes->count; n++) {
@@ -420,7 +420,7 @@ bool smma_inference_weigh_shapes(smma_inference_work *x) {
   if (good) {
     const int before = x->shapes->count;
     leave_out_refuted(x->shapes, known);
-    good = put_likely_first(x->shapes) || smma_fail(x->error, "out of memory");
+    good = put_likely_first(x->shapes) || smma_no_memory(x->error);
     smma_inference_tell(x, "structure: %d of %d shapes are left", x->shapes->count, before);
   }
   smma_rows_free(&base);

@@ -27,15 +27,13 @@ bool smma_is_custom_file(const char *name) {
 static const smma_instruction *read_file(const char *path, smma_error *error) {
   smma_file_bytes file;
   const smma_instruction *i;
-  char message[sizeof error->text];
   if (strlen(path) > LONGEST_PATH || strpbrk(path, "\r\n")) {
     smma_fail(error, "%.40s...: the path is longer than %d bytes, or of several lines", path, LONGEST_PATH);
     return NULL;
   }
   if (!smma_file_load(path, LARGEST_FILE, &file, error)) return NULL;
-  i = smma_custom_read(path, file.bytes, file.size, message, sizeof message);
+  i = smma_custom_read(path, file.bytes, file.size, error);
   smma_file_release(&file);
-  if (!i) smma_fail(error, "%s", message);
   return i;
 }
 
@@ -45,7 +43,7 @@ const smma_instruction *smma_custom_load(const char *path, smma_error *error) {
   if (found) return found->instruction;
   found = malloc(sizeof *found);
   if (!found) {
-    smma_fail(error, "%s: out of memory", path);
+    smma_no_memory(error);
     return NULL;
   }
   *found = (loaded){read_file(path, error), all};
@@ -59,12 +57,7 @@ const smma_instruction *smma_custom_load(const char *path, smma_error *error) {
 
 const smma_instruction *smma_resolve_instruction(const char *on, const char *name, smma_error *error) {
   const smma_instruction *i;
-  char message[sizeof error->text];
-  if (!smma_is_custom_file(on)) {
-    i = smma_resolve_name(on, name, message, sizeof message);
-    if (!i) smma_fail(error, "%s", message);
-    return i;
-  }
+  if (!smma_is_custom_file(on)) return smma_resolve_name(on, name, error);
   i = smma_custom_load(on, error);
   if (!i || strcmp(i->name, name) == 0) return i;
   smma_fail(error, "%s describes '%s', not '%s'", on, i->name, name);

@@ -2,7 +2,7 @@
 #ifndef SMMA_IO_CUSTOM_FILE_H
 #define SMMA_IO_CUSTOM_FILE_H
 
-#include "io/error.h"
+#include "host/error.h"
 #include "isa/instruction.h"
 
 /* Whether a name that may be a GPU's is a file's: it has a slash, or ends in ".json". */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 typedef struct {
   char *bytes; /* never NULL after a successful load; a zero byte stands behind them */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/error.h"
+#include "host/error.h"
 
 #define SMMA_SIZE_UNKNOWN UINT64_MAX
 

@@ -7,10 +7,8 @@ enum { LARGEST_FILE = 1 << 24 /* a list of a million ranges */ };
 smma_plan *smma_plan_load(const char *path, smma_error *error) {
   smma_file_bytes file;
   smma_plan *plan;
-  char message[sizeof error->text];
   if (!smma_file_load(path, LARGEST_FILE, &file, error)) return NULL;
-  plan = smma_plan_parse(path, file.bytes, file.size, message, sizeof message);
+  plan = smma_plan_parse(path, file.bytes, file.size, error);
   smma_file_release(&file);
-  if (!plan) smma_fail(error, "%s", message);
   return plan;
 }

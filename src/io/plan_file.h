@@ -2,7 +2,7 @@
 #ifndef SMMA_IO_PLAN_FILE_H
 #define SMMA_IO_PLAN_FILE_H
 
-#include "io/error.h"
+#include "host/error.h"
 #include "softmma/softmma.h"
 
 /* The plan that a file describes, which the caller frees; NULL with one line. */

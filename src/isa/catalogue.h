@@ -4,6 +4,7 @@
 
 #include "isa/format_name.h"
 #include "isa/instruction.h"
+#include "softmma/status.h"
 
 /* All instructions, architecture by architecture. NULL past the last. */
 size_t smma_catalogue_count(void);
@@ -20,8 +21,8 @@ extern const size_t smma_gpu_count;
 /* SMMA_ARCH_COUNT if there is no such architecture or GPU. */
 smma_arch_id smma_find_arch(const char *gpu_or_arch);
 
-/* The same, writing one line with the nearest names if there is none. */
-smma_arch_id smma_resolve_arch(const char *gpu_or_arch, char *message, size_t size);
+/* Like smma_find_arch; if there is none, the error names the nearest. */
+smma_arch_id smma_resolve_arch(const char *gpu_or_arch, smma_error *error);
 
 /* Of a GPU without a model: the experiment that asks it how it computes, through instructions of the nearest
    architecture; NULL if there is none, or the GPU has a model. */
@@ -35,14 +36,13 @@ bool smma_each_alias(const smma_instruction *instruction, smma_alias_visitor *vi
    so that both orders in use match. `form` takes at most `size` bytes; it is empty for a name that is too long. */
 void smma_normal_form(const char *name, char *form, size_t size);
 
-/* The instruction of that canonical name or alias, or NULL with one line (none if `size` is 0) that says why and what
-   is near. A name that fits several instructions means the first if they all compute the same function. */
-const smma_instruction *smma_resolve_name(const char *gpu_or_arch, const char *name, char *message, size_t size);
+/* The instruction of that canonical name or alias, or NULL with an error that says why and what is near. A name that
+ * fits several instructions means the first if they all compute the same function. */
+const smma_instruction *smma_resolve_name(const char *gpu_or_arch, const char *name, smma_error *error);
 
-/* The instruction of that name on every architecture that has it: fills `found` and returns their number; on 0, one
-   line as above. */
-size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
-                               size_t size);
+/* The instruction of that name on every architecture that has it: fills `found` and returns their number; on 0 the
+   error, which must not be NULL, is set. */
+size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], smma_error *error);
 
 /* The first instruction of the catalogue that computes the same function, or NULL. */
 const smma_instruction *smma_catalogue_twin(const smma_instruction *instruction);

@@ -4,6 +4,7 @@
 
 #include "isa/catalogue.h"
 #include "isa/key.h"
+#include "softmma/status.h"
 
 /* An instruction with its own rule; instruction.rule points to it once the unit is made. */
 typedef struct {
@@ -34,9 +35,8 @@ void smma_custom_release(const smma_instruction *instruction);
 
 /* ---- JSON ---- */
 
-/* The unit that a text describes, or NULL with one line: origin, line and column, what is wrong, what is allowed. */
-const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, char *message,
-                                         size_t message_size);
+/* The unit that a text describes, or NULL with an error: origin, line and column, what is wrong, what is allowed. */
+const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, smma_error *error);
 
 /* Any instruction as such a text; returns the length of the whole, of which at most `size` bytes with the ending zero
    are written. */

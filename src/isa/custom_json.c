@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/compose.h"
 #include "isa/custom.h"
 #include "isa/json.h"
@@ -196,14 +197,13 @@ static const smma_instruction *made_of(reader *r) {
       !read_steps(r) || !check(r))
     return NULL;
   made = smma_custom_make(&r->custom);
-  if (!made) FAIL(r, r->json.start, "out of memory");
+  if (!made) smma_no_memory(r->json.error);
   return made;
 }
 
-const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, char *message,
-                                         size_t message_size) {
+const smma_instruction *smma_custom_read(const char *origin, const char *text, size_t size, smma_error *error) {
   reader r = {.custom.instruction = {.origin = origin, .scale = SMMA_NO_FORMAT}};
-  const bool read = smma_json_read(&r.json, "a custom unit", origin, text, size, message, message_size);
+  const bool read = smma_json_read(&r.json, "a custom unit", origin, text, size, error);
   const smma_instruction *made = read ? made_of(&r) : NULL;
   smma_json_free(&r.json);
   return made;

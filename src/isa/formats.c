@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
+#include "isa/key.h"
 
 const smma_block_format smma_block_formats[] = {
 #define SMMA_BLOCK_FORMAT(name, element, scale, block) {name, SMMA_##element, SMMA_##scale, block},
@@ -28,47 +30,43 @@ static bool answers_to(const smma_block_format *format, const char *name) {
   return format->name[i] == 0 || (i && format->name[i] == '_');
 }
 
-void smma_explain_unknown_format(const char *name, bool blocks, char *message, size_t size) {
-  char why[160];
-  size_t used;
+smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error *error) {
+  char why[160], list[600] = "";
   smma_spelled_from_text(name, strlen(name), why, sizeof why);
-  if (*why) {
-    snprintf(message, size, "%s", why);
-    return;
-  }
-  used = (size_t)snprintf(message, size, "unknown format '%.100s'; formats are ", name);
-  for (int f = 0; f < SMMA_FORMAT_COUNT && used < size; f++)
+  if (*why) return smma_set_error(error, SMMA_NOT_FOUND, "%s", why);
+  for (int f = 0; f < SMMA_FORMAT_COUNT; f++)
     if (smma_is_operand_format((smma_format)f))
-      used += (size_t)snprintf(message + used, size - used, "%s%s", f ? ", " : "", smma_format_text((smma_format)f));
-  if (used < size) used += (size_t)snprintf(message + used, size - used, ", [u]eXmY, sN, uN");
-  for (size_t f = 0; blocks && f < smma_block_format_count && used < size; f++)
-    used += (size_t)snprintf(message + used, size - used, ", %s", smma_block_formats[f].name);
+      smma_append_text(list, sizeof list, "%s, ", smma_format_text((smma_format)f));
+  smma_append_text(list, sizeof list, "[u]eXmY, sN, uN");
+  for (size_t f = 0; blocks && f < smma_block_format_count; f++)
+    smma_append_text(list, sizeof list, ", %s", smma_block_formats[f].name);
+  return smma_set_error(error, SMMA_NOT_FOUND, "unknown format '%.100s'; formats are %s", name, list);
 }
 
 /* One matrix; without scale factors `block` is 0. */
-static bool read_input(const char *name, smma_block_format *input, char *message, size_t size) {
+static smma_status read_input(const char *name, smma_block_format *input, smma_error *error) {
   *input = (smma_block_format){name, smma_format_from_text(name), SMMA_NO_FORMAT, 0};
-  if (input->element != SMMA_NO_FORMAT) return true;
+  if (input->element != SMMA_NO_FORMAT) return SMMA_OK;
   for (size_t f = 0; f < smma_block_format_count; f++)
-    if (answers_to(&smma_block_formats[f], name)) return *input = smma_block_formats[f], true;
-  smma_explain_unknown_format(name, true, message, size);
-  return false;
+    if (answers_to(&smma_block_formats[f], name)) return *input = smma_block_formats[f], SMMA_OK;
+  return smma_refuse_unknown_format(name, true, error);
 }
 
-bool smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, char *message, size_t size) {
+smma_status smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, smma_error *error) {
   char first[64];
   size_t length = strcspn(in, ",:");
   smma_block_format a, b;
+  smma_status status;
   snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : (int)sizeof first - 1, in);
-  if (!read_input(first, &a, message, size)) return false;
-  if (!read_input(in[length] ? in + length + 1 : first, &b, message, size)) return false;
-  if (a.block != b.block || a.scale != b.scale) {
-    snprintf(message, size, "'%.100s': A and B must have the same scale factors, for as many elements", in);
-    return false;
-  }
+  status = read_input(first, &a, error);
+  if (status == SMMA_OK) status = read_input(in[length] ? in + length + 1 : first, &b, error);
+  if (status != SMMA_OK) return status;
+  if (a.block != b.block || a.scale != b.scale)
+    return smma_set_error(error, SMMA_INVALID_ARGUMENT,
+                          "'%.100s': A and B must have the same scale factors, for as many elements", in);
   if (d == SMMA_NO_FORMAT) d = smma_usual_output(a.element);
   *formats = (smma_formats){a.element, b.element, d, a.scale, a.block};
-  return true;
+  return SMMA_OK;
 }
 
 /* ---- As text ---- */
@@ -139,8 +137,8 @@ bool smma_is_preferred(const smma_instruction *later, const smma_instruction *fo
   return !found || (later->scale_block && later->k > found->k);
 }
 
-const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats *f, char *message, size_t size) {
-  smma_arch_id arch = smma_resolve_arch(gpu, message, size);
+const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats *f, smma_error *error) {
+  smma_arch_id arch = smma_resolve_arch(gpu, error);
   const smma_instruction_table *table;
   const smma_instruction *found = NULL, *other = NULL;
   char list[512], a[SMMA_INPUT_TEXT_SIZE], b[SMMA_INPUT_TEXT_SIZE];
@@ -160,13 +158,14 @@ const smma_instruction *smma_resolve_formats(const char *gpu, const smma_formats
   }
   if (found) return found;
   if (other) {
-    snprintf(message, size, "%s multiplies no %s; it counts a xor b: name the instruction, %s", gpu,
-             smma_format_text(f->a), other->name);
+    smma_set_error(error, SMMA_NOT_FOUND, "%s multiplies no %s; it counts a xor b: name the instruction, %s", gpu,
+                   smma_format_text(f->a), other->name);
     return NULL;
   }
   list_formats(table, f->scale_block && takes_scales(table), list, sizeof list);
-  snprintf(message, size, "%s has no instruction for %s x %s -> %s; it has: %s%s%s%s", gpu, smma_input_text(f, f->a, a),
-           smma_input_text(f, f->b, b), smma_format_text(f->d), list, rounds ? "; a plan with \"d\": \"" : "",
-           rounds ? smma_format_text(f->d) : "", rounds ? "\" rounds f32 to it" : "");
+  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction for %s x %s -> %s; it has: %s%s%s%s", gpu,
+                 smma_input_text(f, f->a, a), smma_input_text(f, f->b, b), smma_format_text(f->d), list,
+                 rounds ? "; a plan with \"d\": \"" : "", rounds ? smma_format_text(f->d) : "",
+                 rounds ? "\" rounds f32 to it" : "");
   return NULL;
 }

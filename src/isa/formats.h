@@ -3,6 +3,7 @@
 #define SMMA_ISA_FORMATS_H
 
 #include "isa/instruction.h"
+#include "softmma/status.h"
 
 typedef struct {
   const char *name;
@@ -17,11 +18,11 @@ extern const size_t smma_block_format_count;
 /* D's format for A and B of this one where it is not asked for: f32; f64 for f64 and s32 for integers. */
 smma_format smma_usual_output(smma_format in);
 
-/* Writes one line that says that there is no such format, and lists them: with `blocks` block-scaled ones, too. */
-void smma_explain_unknown_format(const char *name, bool blocks, char *message, size_t size);
+/* Returns SMMA_NOT_FOUND with an error that lists the formats: with `blocks` block-scaled ones, too. */
+smma_status smma_refuse_unknown_format(const char *name, bool blocks, smma_error *error);
 
-/* smma_formats_find of softmma.h: false with one line. `d` is SMMA_NO_FORMAT for the usual one. */
-bool smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, char *message, size_t size);
+/* smma_formats_find of softmma.h. `d` is SMMA_NO_FORMAT for the usual one. */
+smma_status smma_formats_from_text(const char *in, smma_format d, smma_formats *formats, smma_error *error);
 
 /* One matrix's elements with their scale factors: "f16", "nvfp4", "e2m1 with ue8m0 per 16". */
 #define SMMA_INPUT_TEXT_SIZE 40
@@ -38,8 +39,7 @@ smma_block_format smma_input_of(const smma_instruction *instruction, bool of_a);
    one: FP4 alone has instructions of its own. `found` may be NULL. */
 bool smma_is_preferred(const smma_instruction *later, const smma_instruction *found);
 
-/* The preferred instruction that multiplies these formats, or NULL with one line (none if `size` is 0). */
-const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, const smma_formats *formats, char *message,
-                                             size_t size);
+/* The preferred instruction that multiplies these formats, or NULL with an error. */
+const smma_instruction *smma_resolve_formats(const char *gpu_or_arch, const smma_formats *formats, smma_error *error);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
+
 enum { MOST_DEPTH = 16, MOST_DIGITS = 15, MOST_MEMBERS = 64 };
 
 typedef struct {
@@ -13,17 +15,17 @@ typedef struct {
 } reader;
 
 bool smma_json_fail(const smma_json *json, const char *at, const char *format, ...) {
-  size_t line = 1, column = 1, used;
+  size_t line = 1, column = 1;
+  char text[sizeof json->error->text];
   va_list arguments;
   for (const char *c = json->start; c < at; c++) {
     column = *c == '\n' ? 1 : column + 1;
     line += *c == '\n';
   }
-  used = (size_t)snprintf(json->message, json->message_size, "%s:%zu:%zu: ", json->origin, line, column);
-  if (used >= json->message_size) return false;
   va_start(arguments, format);
-  vsnprintf(json->message + used, json->message_size - used, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  smma_set_error(json->error, SMMA_INVALID_TEXT, "%s:%zu:%zu: %s", json->origin, line, column, text);
   return false;
 }
 
@@ -92,7 +94,7 @@ static size_t new_value(reader *r) {
   if (j->count == j->room) {
     const size_t room = 2 * j->room + 64;
     smma_json_value *more = realloc(j->value, room * sizeof *more);
-    if (!more) return FAIL(r, r->at, "out of memory"), 0;
+    if (!more) return smma_no_memory(j->error), 0;
     j->value = more, j->room = room;
   }
   j->value[j->count] = (smma_json_value){0};
@@ -159,11 +161,10 @@ static bool read_value(reader *r, size_t index, smma_span key, int depth) {
   return true;
 }
 
-bool smma_json_read(smma_json *json, const char *what, const char *origin, const char *text, size_t size, char *message,
-                    size_t message_size) {
+bool smma_json_read(smma_json *json, const char *what, const char *origin, const char *text, size_t size,
+                    smma_error *error) {
   reader r = {json, text};
-  *json = (smma_json){
-      .origin = origin, .start = text, .end = text + size, .message = message, .message_size = message_size};
+  *json = (smma_json){.origin = origin, .start = text, .end = text + size, .error = error};
   new_value(&r);
   if (!json->value) return false;
   skip_blanks(&r);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "softmma/status.h"
+
 typedef struct {
   const char *at;
   size_t length;
@@ -26,19 +28,18 @@ typedef struct {
 /* A text that is read, and where a complaint about it goes. */
 typedef struct {
   const char *origin, *start, *end;
-  char *message;
-  size_t message_size;
+  smma_error *error;      /* may be NULL */
   smma_json_value *value; /* the whole, an object, first */
   size_t count, room;
 } smma_json;
 
-/* Reads an object, "a custom unit" say. False with a message, "ORIGIN:LINE:COLUMN: what is wrong". Either way
-   smma_json_free. */
-bool smma_json_read(smma_json *json, const char *what, const char *origin, const char *text, size_t size, char *message,
-                    size_t message_size);
+/* Reads an object, "a custom unit" say. False with SMMA_INVALID_TEXT, "ORIGIN:LINE:COLUMN: what is wrong", or with
+   SMMA_NO_MEMORY. Either way smma_json_free. */
+bool smma_json_read(smma_json *json, const char *what, const char *origin, const char *text, size_t size,
+                    smma_error *error);
 void smma_json_free(smma_json *json);
 
-/* Writes a message about what stands at a place of the text; false. */
+/* Sets the error to SMMA_INVALID_TEXT with a line about what stands at a place of the text; false. */
 bool smma_json_fail(const smma_json *json, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

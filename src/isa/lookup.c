@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/ascii.h"
 #include "isa/catalogue.h"
+#include "isa/key.h"
 #include "isa/nearest.h"
 
 static bool ignored_in_gpu(char c) { return smma_blank(c) || c == '-' || c == '_'; }
@@ -126,7 +128,7 @@ smma_arch_id smma_find_arch(const char *name) {
   return gpu && has_model ? gpu->arch : SMMA_ARCH_COUNT;
 }
 
-static void explain_unknown_gpu(const char *name, char *message, size_t size) {
+static void explain_unknown_gpu(const char *name, smma_error *error) {
   smma_nearest nearest;
   char form[SMMA_NAME_SIZE], list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   bool has_model;
@@ -134,12 +136,13 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
   if (gpu) {
     const char *candidates = gpu_candidates[gpu - without_model], *nearest_arch = smma_architectures[gpu->arch].name;
     if (*candidates)
-      snprintf(message, size,
-               "no model of %s: no published results are known; candidates: %s; nearest by generation is %s", gpu->name,
-               candidates, nearest_arch);
+      smma_set_error(error, SMMA_NOT_FOUND,
+                     "no model of %s: no published results are known; candidates: %s; nearest by generation is %s",
+                     gpu->name, candidates, nearest_arch);
     else
-      snprintf(message, size, "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
-               nearest_arch);
+      smma_set_error(error, SMMA_NOT_FOUND,
+                     "no model of %s yet: nearest by generation is %s, which may compute otherwise", gpu->name,
+                     nearest_arch);
     return;
   }
   squeeze(without_brand(name), form, sizeof form);
@@ -153,7 +156,7 @@ static void explain_unknown_gpu(const char *name, char *message, size_t size) {
     smma_nearest_consider(&nearest, smma_gpus[i].name, form);
   }
   smma_nearest_list(&nearest, list, sizeof list);
-  snprintf(message, size, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
+  smma_set_error(error, SMMA_NOT_FOUND, "unknown GPU or architecture '%.100s'; nearest: %s", name, list);
 }
 
 const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
@@ -164,9 +167,9 @@ const char *smma_experiment_of_gpu(const char *name, smma_arch_id *nearest) {
   return gpu_experiments[gpu - without_model];
 }
 
-smma_arch_id smma_resolve_arch(const char *gpu, char *message, size_t size) {
+smma_arch_id smma_resolve_arch(const char *gpu, smma_error *error) {
   smma_arch_id arch = smma_find_arch(gpu);
-  if (arch == SMMA_ARCH_COUNT && size) explain_unknown_gpu(gpu, message, size);
+  if (arch == SMMA_ARCH_COUNT && error) explain_unknown_gpu(gpu, error);
   return arch;
 }
 
@@ -189,10 +192,9 @@ static bool answers_to(const smma_instruction *i, query *q) {
 }
 
 /* Names for the error line: the distinct operations among several matches. */
-static void explain_ambiguous(const char *name, const smma_instruction_table *table, query *q, char *message,
-                              size_t size) {
+static void explain_ambiguous(const char *name, const smma_instruction_table *table, query *q, smma_error *error) {
   const smma_instruction *shown[4], *last = NULL;
-  size_t count = 0, used;
+  size_t count = 0;
   for (size_t i = 0; i < table->count; i++) {
     const smma_instruction *row = &table->row[i];
     if ((last && smma_same_operation(row, last)) || !answers_to(row, q)) continue;
@@ -200,11 +202,11 @@ static void explain_ambiguous(const char *name, const smma_instruction_table *ta
     if (count < 4) shown[count] = row;
     count++;
   }
-  used = (size_t)snprintf(message, size, "'%.150s' fits %zu instructions that compute differently; name one: ", name,
-                          count);
-  for (size_t i = 0; i < count && i < 4 && used < size; i++)
-    used += (size_t)snprintf(message + used, size - used, "%s%s", i ? ", " : "", shown[i]->name);
-  if (count > 4 && used < size) snprintf(message + used, size - used, ", ...");
+  smma_set_error(error, SMMA_AMBIGUOUS, "'%.150s' fits %zu instructions that compute differently; name one: ", name,
+                 count);
+  for (size_t i = 0; i < count && i < 4; i++)
+    smma_append_text(error->text, sizeof error->text, "%s%s", i ? ", " : "", shown[i]->name);
+  if (count > 4) smma_append_text(error->text, sizeof error->text, ", ...");
 }
 
 /* The first match, or NULL; `ambiguous` tells whether matches differ in what they compute. */
@@ -236,29 +238,28 @@ static const smma_instruction *find_in(const smma_instruction_table *table, quer
 enum { MOST_SHOWN = 5 };
 
 /* "ampere (A100, A30, ...)": compilers' targets, and more than a few, are left out. */
-static size_t append_gpus(int arch, char *message, size_t used, size_t size) {
+static void append_gpus(int arch, smma_error *error) {
   const char *before = " (";
   int shown = 0;
-  used += (size_t)snprintf(message + used, size - used, "%s", smma_architectures[arch].name);
-  for (size_t g = 0; g < smma_gpu_count && used < size && shown <= MOST_SHOWN; g++) {
+  smma_append_text(error->text, sizeof error->text, "%s", smma_architectures[arch].name);
+  for (size_t g = 0; g < smma_gpu_count && shown <= MOST_SHOWN; g++) {
     const char *name = smma_gpus[g].name;
     if ((int)smma_gpus[g].arch != arch || strncmp(name, "sm_", 3) == 0 || strncmp(name, "gfx", 3) == 0) continue;
-    used += (size_t)snprintf(message + used, size - used, "%s%s", before, shown < MOST_SHOWN ? name : "...");
+    smma_append_text(error->text, sizeof error->text, "%s%s", before, shown < MOST_SHOWN ? name : "...");
     before = ", ";
     shown++;
   }
-  if (*before == ',' && used < size) used += (size_t)snprintf(message + used, size - used, ")");
-  return used;
+  if (*before == ',') smma_append_text(error->text, sizeof error->text, ")");
 }
 
 /* The architectures and GPUs that have the name; false if none has. */
-static bool explain_elsewhere(const char *gpu, const char *name, query *q, char *message, size_t size) {
-  size_t used = (size_t)snprintf(message, size, "%s has no instruction '%.150s'; it is on: ", gpu, name);
+static bool explain_elsewhere(const char *gpu, const char *name, query *q, smma_error *error) {
   bool any = false, ambiguous;
+  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; it is on: ", gpu, name);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
-    if (!smma_architectures[a].listed || !find_in(smma_architectures[a].table, q, &ambiguous) || used >= size) continue;
-    if (any) used += (size_t)snprintf(message + used, size - used, ", ");
-    if (used < size) used = append_gpus(a, message, used, size);
+    if (!smma_architectures[a].listed || !find_in(smma_architectures[a].table, q, &ambiguous)) continue;
+    if (any) smma_append_text(error->text, sizeof error->text, ", ");
+    append_gpus(a, error);
     any = true;
   }
   return any;
@@ -266,15 +267,17 @@ static bool explain_elsewhere(const char *gpu, const char *name, query *q, char 
 
 /* Whether an instruction without a model is of that architecture, or of any but it; then the line. */
 static bool explain_unmodelled(smma_arch_id arch, bool of_it, const char *gpu, const char *name, const query *q,
-                               char *message, size_t size) {
+                               smma_error *error) {
   for (size_t i = 0; i < unmodelled_count; i++) {
     const char *has = smma_architectures[unmodelled[i].arch].name;
     if (!strstr(q->form, unmodelled[i].word) || (unmodelled[i].arch == arch) != of_it) continue;
     if (of_it || !gpu)
-      snprintf(message, size, "no model of '%.150s' on %s: no published results are known; candidates: %s", name,
-               of_it ? gpu : has, unmodelled[i].candidates);
+      smma_set_error(error, SMMA_NOT_FOUND,
+                     "no model of '%.150s' on %s: no published results are known; candidates: %s", name,
+                     of_it ? gpu : has, unmodelled[i].candidates);
     else
-      snprintf(message, size, "%s has no instruction '%.150s'; %s has it, but there is no model", gpu, name, has);
+      smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; %s has it, but there is no model", gpu,
+                     name, has);
     return true;
   }
   return false;
@@ -295,39 +298,38 @@ static void consider_table(const smma_instruction_table *table, smma_nearest *ne
 }
 
 static void explain_unknown_name(const char *gpu, const char *name, const smma_instruction_table *table, query *q,
-                                 char *message, size_t size) {
+                                 smma_error *error) {
   smma_nearest nearest;
   char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   smma_nearest_start(&nearest, q->form);
   consider_table(table, &nearest);
   smma_nearest_list(&nearest, list, sizeof list);
-  snprintf(message, size, "%s has no instruction '%.150s'; nearest: %s", gpu, name, list);
+  smma_set_error(error, SMMA_NOT_FOUND, "%s has no instruction '%.150s'; nearest: %s", gpu, name, list);
 }
 
-size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], char *message,
-                               size_t size) {
+size_t smma_resolve_everywhere(const char *name, const smma_instruction *found[SMMA_ARCH_COUNT], smma_error *error) {
   size_t count = 0;
   smma_nearest nearest;
   char list[SMMA_NEAREST_COUNT * SMMA_NAME_SIZE];
   bool ambiguous;
   query q;
   smma_normal_form(name, q.form, sizeof q.form);
-  message[0] = 0;
+  smma_clear_error(error);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) {
     const smma_instruction *i = find_in(smma_architectures[a].table, &q, &ambiguous);
     if (i && !ambiguous) found[count++] = i;
-    if (i && ambiguous && !message[0]) explain_ambiguous(name, smma_architectures[a].table, &q, message, size);
+    if (i && ambiguous && !error->status) explain_ambiguous(name, smma_architectures[a].table, &q, error);
   }
-  if (count || message[0] || explain_unmodelled(SMMA_ARCH_COUNT, false, NULL, name, &q, message, size)) return count;
+  if (count || error->status || explain_unmodelled(SMMA_ARCH_COUNT, false, NULL, name, &q, error)) return count;
   smma_nearest_start(&nearest, q.form);
   for (int a = 0; a < SMMA_ARCH_COUNT; a++) consider_table(smma_architectures[a].table, &nearest);
   smma_nearest_list(&nearest, list, sizeof list);
-  snprintf(message, size, "no instruction '%.150s'; nearest: %s", name, list);
+  smma_set_error(error, SMMA_NOT_FOUND, "no instruction '%.150s'; nearest: %s", name, list);
   return 0;
 }
 
-const smma_instruction *smma_resolve_name(const char *gpu, const char *name, char *message, size_t size) {
-  smma_arch_id arch = smma_resolve_arch(gpu, message, size);
+const smma_instruction *smma_resolve_name(const char *gpu, const char *name, smma_error *error) {
+  smma_arch_id arch = smma_resolve_arch(gpu, error);
   const smma_instruction_table *table;
   const smma_instruction *found;
   bool ambiguous;
@@ -337,12 +339,11 @@ const smma_instruction *smma_resolve_name(const char *gpu, const char *name, cha
   smma_normal_form(name, q.form, sizeof q.form);
   found = find_in(table, &q, &ambiguous);
   if (found && !ambiguous) return found;
-  if (size == 0) return NULL;
+  if (!error) return NULL;
   if (found)
-    explain_ambiguous(name, table, &q, message, size);
-  else if (!explain_unmodelled(arch, true, gpu, name, &q, message, size) &&
-           !explain_elsewhere(gpu, name, &q, message, size) &&
-           !explain_unmodelled(arch, false, gpu, name, &q, message, size))
-    explain_unknown_name(gpu, name, table, &q, message, size);
+    explain_ambiguous(name, table, &q, error);
+  else if (!explain_unmodelled(arch, true, gpu, name, &q, error) && !explain_elsewhere(gpu, name, &q, error) &&
+           !explain_unmodelled(arch, false, gpu, name, &q, error))
+    explain_unknown_name(gpu, name, table, &q, error);
   return NULL;
 }

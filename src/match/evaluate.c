@@ -375,11 +375,9 @@ static bool cut(smma_evaluator *e) {
 
 bool smma_evaluator_take(smma_evaluator *e, const smma_plan *plan) {
   const smma_operation *o = &e->worker[0].with.operation;
-  char message[256];
   smma_schedule_free(&e->schedule);
   e->plan = plan;
-  if (smma_schedule_make(plan, o, e->data->k, &e->schedule, message, sizeof message) != SMMA_OK || !cut(e))
-    return false;
+  if (smma_schedule_make(plan, o, e->data->k, &e->schedule, NULL) != SMMA_OK || !cut(e)) return false;
   if (e->schedule.registers > e->register_room) {
     free(e->registers);
     free(e->key);

@@ -646,10 +646,9 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   s->worker = ranks->rank * threads, s->workers = ranks->ranks * threads;
   s->signed_zeros = smma_match_has_negative_zero(s->data);
   m->exact = smma_match_is_exact(s->data);
-  if (!make_classes(s, instruction, instructions)) return smma_fail(error, "out of memory");
+  if (!make_classes(s, instruction, instructions)) return smma_no_memory(error);
   if (m->classes == 0) return fail_without_class(s->data, error);
-  if (!smma_match_choose(s->data, s->elements, &s->samples, m) || !make_sets(s))
-    return smma_fail(error, "out of memory");
+  if (!smma_match_choose(s->data, s->elements, &s->samples, m) || !make_sets(s)) return smma_no_memory(error);
   try_on_threads(s, threads);
   if (ranks->rank) return send(s, ranks), true;
   for (size_t from = 1; from < ranks->ranks; from++) receive(s, ranks, from);
@@ -659,7 +658,7 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   rank(m, fit);
   if (!s->tally.no_memory && m->fits > 1) tell_apart(s, fit);
   if (!s->tally.no_memory && m->fits == 0) find_near(s);
-  return !s->tally.no_memory || smma_fail(error, "out of memory");
+  return !s->tally.no_memory || smma_no_memory(error);
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
@@ -667,7 +666,7 @@ bool smma_match_search(const smma_match_data *data, const smma_instruction *cons
   search *s = calloc(1, sizeof *s);
   bool done;
   memset(match, 0, sizeof *match);
-  if (!s) return smma_fail(error, "out of memory");
+  if (!s) return smma_no_memory(error);
   s->data = data, s->match = match;
   done = run(s, instruction, instructions, ranks, error);
   free_sets(s);

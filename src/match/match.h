@@ -3,7 +3,7 @@
 #ifndef SMMA_MATCH_MATCH_H
 #define SMMA_MATCH_MATCH_H
 
-#include "io/error.h"
+#include "host/error.h"
 #include "isa/instruction.h"
 #include "plan/plan.h"
 #include "softmma/softmma.h"

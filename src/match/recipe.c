@@ -105,13 +105,12 @@ static bool takes_all(const smma_plan *p, const smma_match_data *data) {
 static smma_plan *plan_of_library(const smma_recipe *r, const smma_match_data *data, const smma_instruction *i) {
   smma_plan_request request;
   smma_plan *plan;
-  char message[256];
   smma_plan_request_defaults(&request);
   request.name = r->library, request.instruction = i, request.d = data->d_format;
   request.m = data->m, request.n = data->n, request.k = data->k;
   request.algo = r->algo, request.stages = r->stages, request.custom = r->custom;
   request.split_k = r->split_k, request.reduction = r->reduction, request.fast_accumulation = r->fast;
-  plan = smma_plan_of_library(&request, message, sizeof message);
+  plan = smma_plan_of_library(&request, NULL);
   if (!plan) return NULL;
   if (plan->d == SMMA_NO_FORMAT) plan->d = data->d_format;
   if (plan->d == data->d_format && takes_all(plan, data)) return plan;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "io/error.h"
+#include "host/error.h"
 #include "matrix/tensor.h"
 
 enum { SMMA_SHAPE_LIMIT = 64 /* NumPy's greatest number of dimensions */, SMMA_SHAPE_TEXT = 128 };

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "core/format.h"
-#include "io/error.h"
+#include "host/error.h"
 #include "io/input.h"
 
 /* Whether a file's type is an integer, which is a number or, where the reader's caller says so, an encoding. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gemm/gemm.h"
+#include "host/error.h"
 #include "host/load.h"
 
 static smma_operand_lines lines_of(const void *values, size_t count, bool contiguous, size_t leading,
@@ -54,15 +55,16 @@ void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double 
 
 smma_status smma_take_product(const smma_f64_product *product, smma_gemm_arguments *g) {
   smma_status status;
-  if (!product || product->size != sizeof *product) return SMMA_INVALID_ARGUMENT;
   smma_gemm_defaults(g);
+  if (!product || product->size != sizeof *product) return SMMA_INVALID_ARGUMENT;
   g->m = product->m, g->n = product->n, g->k = product->k;
   g->a = product->a, g->b = product->b, g->d = product->d;
   g->lda = product->lda, g->ldb = product->ldb, g->ldd = product->ldd;
   g->order_a = product->order_a, g->order_b = product->order_b, g->order_d = product->order_d;
   g->split_k = product->split_k, g->promote_every = product->promote_every;
   g->threads = product->threads, g->kernel = product->kernel;
-  g->message = product->message, g->message_size = product->message_size;
+  g->error = product->error;
+  smma_clear_error(g->error);
   g->progress = product->progress, g->progress_context = product->progress_context;
   status = smma_check_matrices(g);
   if (status == SMMA_OK && g->m && g->n && g->k && (g->d == g->a || g->d == g->b)) status = SMMA_INVALID_ARGUMENT;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/wide.h"
+#include "host/error.h"
 #include "host/float.h"
 #include "numerics/lines.h"
 #include "numerics/slices.h"
@@ -248,13 +249,14 @@ smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64
   slices_product p = {.instruction = instruction};
   if (!instruction || !how || how->size != sizeof *how) return SMMA_INVALID_ARGUMENT;
   p.how = *how;
-  status = check(instruction, how);
-  if (status == SMMA_OK) status = smma_take_product(product, &p.with);
-  if (status != SMMA_OK) return status;
-  state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
-  status = run_in_mode(&p);
-  smma_float_leave(state);
-  return status;
+  status = smma_take_product(product, &p.with);
+  if (status == SMMA_OK) status = check(instruction, how);
+  if (status == SMMA_OK) {
+    state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
+    status = run_in_mode(&p);
+    smma_float_leave(state);
+  }
+  return smma_end_error(p.with.error, status);
 }
 
 void smma_slices_defaults(smma_slices *how) {

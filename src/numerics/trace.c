@@ -379,12 +379,11 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
 static smma_status take_schedule(tracer *t) {
   const smma_multiplier *m = &t->multiplier;
   const smma_plan chain = {.d = SMMA_NO_FORMAT};
-  char message[256];
   if (m->steps == 0 || m->schedule.k) {
     t->trace->schedule = m->schedule;
     return SMMA_OK;
   }
-  return smma_schedule_make(&chain, &m->operation, m->with.k, &t->trace->schedule, message, sizeof message);
+  return smma_schedule_make(&chain, &m->operation, m->with.k, &t->trace->schedule, NULL);
 }
 
 static void take_operands(tracer *t) {

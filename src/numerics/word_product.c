@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "host/float.h"
 #include "host/load.h"
 #include "numerics/lines.h"
@@ -204,13 +205,14 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_
   if (!p) return SMMA_NO_MEMORY;
   p->instruction = instruction, p->how = *how;
   smma_describe(instruction, &p->info, sizeof p->info);
-  status = check(&p->info, how);
-  if (status == SMMA_OK) status = smma_take_product(product, &p->with);
+  status = smma_take_product(product, &p->with);
+  if (status == SMMA_OK) status = check(&p->info, how);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     status = run_in_mode(p);
     smma_float_leave(state);
   }
+  smma_end_error(p->with.error, status);
   free(p);
   return status;
 }

@@ -1,10 +1,10 @@
 #include "plan/library.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/key.h"
 #include "plan/shapes.h"
 
@@ -95,17 +95,12 @@ typedef struct {
   const library *from;
   const kernel *kernel;
   smma_plan *plan;
-  char *message;
-  size_t message_size;
+  smma_error *error;
 } maker;
 
-__attribute__((format(printf, 2, 3))) static bool fail(maker *m, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(m->message, m->message_size, format, arguments);
-  va_end(arguments);
-  return false;
-}
+/* No plan is known, and why; or something of the request is missing. Both are false. */
+#define UNKNOWN(m, ...) smma_fail_as((m)->error, SMMA_NOT_FOUND, __VA_ARGS__)
+#define MISSING(m, ...) smma_fail_as((m)->error, SMMA_INVALID_ARGUMENT, __VA_ARGS__)
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
 
@@ -127,9 +122,9 @@ static bool merge(maker *m, smma_plan_level *l) {
     case 4: return l->stored = SMMA_STORED_AS_D, true; /* ..._OUTPUT_TYPE */
     case 0:
     case 1: return l->total = SMMA_STORED_AS_D, true; /* ..._INPLACE */
-    case ANY: return fail(m, "the slices' merge is the library's choice: give reduction, its REDUCTION_SCHEME");
+    case ANY: return MISSING(m, "the slices' merge is the library's choice: give reduction, its REDUCTION_SCHEME");
   }
-  return fail(m, "reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
+  return UNKNOWN(m, "reduction %d: no rule is known; those of 0, 1, 2 and 4 are", m->with->reduction);
 }
 
 static void restart(maker *m, size_t every) {
@@ -142,12 +137,13 @@ static bool make_nvjet(maker *m) {
   const size_t stage = (size_t)m->kernel->with[0], slices = slices_of(m);
   const bool fast = m->with->fast_accumulation && m->kernel->of == FP8;
   if (fast && m->kernel->with[1] && m->from->kernels == cublaslt_13_1)
-    return fail(m, "%s: fast accumulation has not been measured", m->from->name);
+    return UNKNOWN(m, "%s: fast accumulation has not been measured", m->from->name);
   if (slices > 1) {
     const size_t length = divide_up(divide_up(m->with->k, slices), stage) * stage;
     if (length >= m->with->k)
-      return fail(m, "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
-                  slices, m->with->k, stage);
+      return UNKNOWN(m,
+                     "%zu slices of K = %zu in stages of %zu: the first would have all, which is not known to happen",
+                     slices, m->with->k, stage);
     add_level(m, SMMA_DEAL_CONTIGUOUS, slices, stage);
     if (m->kernel->of == HALF) m->plan->lost_tail = stage;
   }
@@ -169,8 +165,8 @@ static bool make_xmma(maker *m) {
     l = add_level(m, SMMA_DEAL_INTERLEAVED, slices, tile);
     if (m->with->custom == 1) l->fold = SMMA_FOLD_LAST_FIRST;
     if (m->with->custom == ANY)
-      return fail(m, "the slices' order is the library's choice: give custom, its CUSTOM_OPTION");
-    if (m->with->custom < 0 || m->with->custom > 2) return fail(m, "custom %d: no rule is known", m->with->custom);
+      return MISSING(m, "the slices' order is the library's choice: give custom, its CUSTOM_OPTION");
+    if (m->with->custom < 0 || m->with->custom > 2) return UNKNOWN(m, "custom %d: no rule is known", m->with->custom);
   }
   restart(m, (size_t)m->kernel->with[1]);
   return true;
@@ -178,7 +174,8 @@ static bool make_xmma(maker *m) {
 
 /* What only one of the families does: no slices. */
 static bool unsplit(maker *m) {
-  return slices_of(m) == 1 || fail(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
+  return slices_of(m) == 1 ||
+         UNKNOWN(m, "%d slices by algorithm %d: no rule is known", m->with->split_k, m->with->algo);
 }
 
 static bool make_gemmsn(maker *m) {
@@ -190,7 +187,7 @@ static bool make_gemmsn(maker *m) {
 
 static bool is_vector(maker *m) {
   return m->with->m == 1 || m->with->n == 1 ||
-         fail(m, "algorithm %d takes a vector: M or N is 1, not %zu and %zu", m->with->algo, m->with->m, m->with->n);
+         UNKNOWN(m, "algorithm %d takes a vector: M or N is 1, not %zu and %zu", m->with->algo, m->with->m, m->with->n);
 }
 
 static bool make_gemv(maker *m) {
@@ -210,7 +207,7 @@ static bool make_gemv_slices(maker *m) {
   m->plan->group = CUDA_CORES;
   add_level(m, SMMA_DEAL_CONTIGUOUS, (size_t)m->kernel->with[0], 1);
   add_level(m, SMMA_DEAL_EVERY, 0, (size_t)m->kernel->with[1]);
-  if (m->with->m != 1) return fail(m, "algorithm 13 with option 5 takes M = 1, not %zu", m->with->m);
+  if (m->with->m != 1) return UNKNOWN(m, "algorithm 13 with option 5 takes M = 1, not %zu", m->with->m);
   return unsplit(m);
 }
 
@@ -264,7 +261,7 @@ bool smma_plan_library_kernel(const char *name, size_t index, smma_plan_request 
 static bool fail_unknown(maker *m, const char *name) {
   char list[512] = "";
   for (size_t i = 0; i < LIBRARIES; i++) smma_append_text(list, sizeof list, "%s%s", i ? ", " : "", libraries[i].name);
-  return fail(m, "no plans are known of '%s'; known: %s", name, list);
+  return UNKNOWN(m, "no plans are known of '%s'; known: %s", name, list);
 }
 
 static bool is_one_of(smma_format f, smma_format x, smma_format y) { return f == x || f == y; }
@@ -275,7 +272,7 @@ static bool inputs_of(maker *m, inputs *of) {
   *of = half ? HALF : FP8;
   if (half || (is_one_of(i->a, SMMA_E4M3, SMMA_E5M2) && is_one_of(i->b, SMMA_E4M3, SMMA_E5M2) && !i->scale_block))
     return true;
-  return fail(m, "%s: known of f16, bf16, e4m3 and e5m2 only", m->from->name);
+  return UNKNOWN(m, "%s: known of f16, bf16, e4m3 and e5m2 only", m->from->name);
 }
 
 /* The numbers that the library chose for the shape. */
@@ -288,13 +285,14 @@ static bool find_choice(maker *m) {
   smma_recorded_choice choice;
   if (w->algo != ANY) return true;
   if (!old || !smma_find_recorded(gpus[m->from->on].name, w, &choice)) {
-    if (!*workspaces) return fail(m, "which kernel multiplies is cuBLASLt's choice: %s", numbers);
+    if (!*workspaces) return MISSING(m, "which kernel multiplies is cuBLASLt's choice: %s", numbers);
     if (w->workspace < 0)
-      return fail(m, "which kernel multiplies is cuBLASLt's choice: %s; or workspace, as choices are recorded with %s",
-                  numbers, workspaces);
-    return fail(m,
-                "%zu x %zu x %zu with a workspace of %lld bytes: the choice is not recorded (with %s others are): %s",
-                w->m, w->n, w->k, w->workspace, workspaces, numbers);
+      return MISSING(m,
+                     "which kernel multiplies is cuBLASLt's choice: %s; or workspace, as choices are recorded with %s",
+                     numbers, workspaces);
+    return UNKNOWN(
+        m, "%zu x %zu x %zu with a workspace of %lld bytes: the choice is not recorded (with %s others are): %s", w->m,
+        w->n, w->k, w->workspace, workspaces, numbers);
   }
   m->recorded = *w;
   m->recorded.algo = m->from->on == H100 ? 66 : w->fast_accumulation ? 60 : 35;
@@ -310,7 +308,7 @@ static bool find_kernel(maker *m) {
   const smma_plan_request *w;
   bool algo = false, stages = false;
   inputs of;
-  if (!m->with->instruction) return fail(m, "%s: the instruction is missing", m->from->name);
+  if (!m->with->instruction) return MISSING(m, "%s: the instruction is missing", m->from->name);
   if (!find_choice(m) || !inputs_of(m, &of)) return false;
   w = m->with;
   for (size_t i = 0; i < m->from->count; i++) {
@@ -322,11 +320,11 @@ static bool find_kernel(maker *m) {
     if (k->custom != ANY && k->custom != w->custom) continue;
     return m->kernel = k, true;
   }
-  if (!algo) return fail(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
-  if (!stages && w->stages == ANY) return fail(m, "algorithm %d: give stages, its STAGES_ID", w->algo);
-  if (!stages) return fail(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
-  if (w->custom == ANY) return fail(m, "algorithm %d: give custom, its CUSTOM_OPTION", w->algo);
-  return fail(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
+  if (!algo) return UNKNOWN(m, "%s: no rule is known for algorithm %d with these formats", m->from->name, w->algo);
+  if (!stages && w->stages == ANY) return MISSING(m, "algorithm %d: give stages, its STAGES_ID", w->algo);
+  if (!stages) return UNKNOWN(m, "algorithm %d: no rule is known for stages %d", w->algo, w->stages);
+  if (w->custom == ANY) return MISSING(m, "algorithm %d: give custom, its CUSTOM_OPTION", w->algo);
+  return UNKNOWN(m, "algorithm %d: no rule is known for option %d", w->algo, w->custom);
 }
 
 /* Tensor cores of the library's GPU, or FP32 FMA for kernels that use CUDA cores. nvjet's kernels are of the GPU's own
@@ -335,13 +333,15 @@ static bool check_instruction(maker *m) {
   const smma_instruction *i = m->with->instruction;
   const bool fma = i->rule->rule.algorithm == SMMA_FMA && i->d == SMMA_F32;
   if (m->kernel->how >= GEMMSN)
-    return fma || fail(m, "algorithm %d uses CUDA cores, FP32 FMA, which %s is not: see examples/custom/fma32-f16.json",
-                       m->with->algo, i->name);
+    return fma ||
+           UNKNOWN(m, "algorithm %d uses CUDA cores, FP32 FMA, which %s is not: see examples/custom/fma32-f16.json",
+                   m->with->algo, i->name);
   if (i->arch != gpus[m->from->on].arch || i->d != SMMA_F32)
-    return fail(m, "%s is of %s instructions with D in f32, not of %s", m->from->name, gpus[m->from->on].name, i->name);
+    return UNKNOWN(m, "%s is of %s instructions with D in f32, not of %s", m->from->name, gpus[m->from->on].name,
+                   i->name);
   if (m->kernel->how == NVJET && i->family != SMMA_FAMILY_WGMMA && i->family != SMMA_FAMILY_TCGEN05)
-    return fail(m, "algorithm %d multiplies by wgmma on Hopper and by tcgen05.mma on Blackwell, not by %s",
-                m->with->algo, i->name);
+    return UNKNOWN(m, "algorithm %d multiplies by wgmma on Hopper and by tcgen05.mma on Blackwell, not by %s",
+                   m->with->algo, i->name);
   return true;
 }
 
@@ -369,7 +369,7 @@ static bool fill(maker *m) {
   m->plan->source[m->plan->sources++] = copy_of(m->from->source);
   m->plan->d = w->d;
   if (w == &m->recorded) m->plan->source[m->plan->sources++] = copy_of(recorded_choice);
-  if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return fail(m, "out of memory");
+  if (!m->plan->name || !m->plan->source[0] || !m->plan->source[m->plan->sources - 1]) return smma_no_memory(m->error);
   if (m->kernel->of == FP8) {
     m->plan->epilogue[m->plan->epilogues++].kind = SMMA_EPILOGUE_ALPHA;
     saturate(m->plan);
@@ -380,26 +380,26 @@ static bool fill(maker *m) {
 /* The plan of a text, with D's format where it names none. */
 static bool read_named(maker *m) {
   const smma_format d = m->with->d;
-  m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->message, m->message_size);
+  m->plan = smma_plan_read(m->from->name, m->from->text, strlen(m->from->text), m->error);
   if (!m->plan) return false;
-  if (!(m->plan->source[0] = copy_of(m->from->source))) return fail(m, "out of memory");
+  if (!(m->plan->source[0] = copy_of(m->from->source))) return smma_no_memory(m->error);
   m->plan->sources = 1;
   if (d == SMMA_NO_FORMAT || d == m->plan->d) return true;
   if (m->plan->d != SMMA_NO_FORMAT)
-    return fail(m, "%s: D is in %s, not in %s", m->from->name, smma_format_name(m->plan->d), smma_format_name(d));
+    return UNKNOWN(m, "%s: D is in %s, not in %s", m->from->name, smma_format_name(m->plan->d), smma_format_name(d));
   m->plan->d = d;
   if (smma_plan_has(m->plan, SMMA_EPILOGUE_ALPHA)) saturate(m->plan);
   return true;
 }
 
-smma_plan *smma_plan_of_library(const smma_plan_request *with, char *message, size_t message_size) {
-  maker m = {.with = with, .from = find_library(with->name), .message = message, .message_size = message_size};
+smma_plan *smma_plan_of_library(const smma_plan_request *with, smma_error *error) {
+  maker m = {.with = with, .from = find_library(with->name), .error = error};
   if (!m.from) return fail_unknown(&m, with->name ? with->name : ""), NULL;
   if (m.from->text) {
     if (read_named(&m)) return m.plan;
   } else if (find_kernel(&m) && check_instruction(&m)) {
     m.plan = calloc(1, sizeof *m.plan);
-    if (m.plan ? fill(&m) : fail(&m, "out of memory")) return m.plan;
+    if (m.plan ? fill(&m) : smma_no_memory(error)) return m.plan;
   }
   smma_plan_release(m.plan);
   return NULL;

@@ -6,8 +6,9 @@
 #include "plan/plan.h"
 #include "softmma/softmma.h"
 
-/* The plan of a library, or NULL with one line: what is not known, or what has to be given. The caller frees it. */
-smma_plan *smma_plan_of_library(const smma_plan_request *request, char *message, size_t message_size);
+/* The plan of a library, or NULL: SMMA_NOT_FOUND with what is not known, SMMA_INVALID_ARGUMENT with what has to be
+   given. The caller frees it. */
+smma_plan *smma_plan_of_library(const smma_plan_request *request, smma_error *error);
 
 /* The index-th name that there is, "cublaslt:13.1/H100"; NULL behind the last. */
 const char *smma_plan_library_name(size_t index);

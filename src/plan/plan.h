@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/format.h"
+#include "softmma/status.h"
 
 /* How a sequence of n indices k is dealt out. */
 typedef enum {
@@ -102,7 +103,7 @@ typedef struct smma_plan {
 
 /* The plan that a JSON text describes, or NULL with one line: origin, line and column, what is wrong, what is allowed.
  */
-smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size);
+smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, smma_error *error);
 void smma_plan_release(smma_plan *plan);
 
 /* The level whose parts have scale factors; NULL without. */

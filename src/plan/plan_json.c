@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/error.h"
 #include "isa/format_name.h"
 #include "isa/json.h"
 #include "isa/key.h"
@@ -360,10 +361,10 @@ static bool read_plan(reader *r) {
   return (!d || read_format(r, d, &r->plan->d)) && read_sum(r) && read_groups(r) && read_epilogue(r);
 }
 
-smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, char *message, size_t message_size) {
+smma_plan *smma_plan_read(const char *origin, const char *text, size_t size, smma_error *error) {
   reader r = {.plan = calloc(1, sizeof *r.plan)};
-  bool read = smma_json_read(&r.json, "a plan", origin, text, size, message, message_size);
-  if (read) read = r.plan ? read_plan(&r) : FAIL(&r, text, "out of memory");
+  bool read = smma_json_read(&r.json, "a plan", origin, text, size, error);
+  if (read) read = r.plan ? read_plan(&r) : smma_no_memory(error);
   smma_json_free(&r.json);
   if (read) return r.plan;
   smma_plan_release(r.plan);

@@ -1,9 +1,9 @@
 #include "plan/schedule.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "host/error.h"
 
 /* Beside sixteen for each index: parts without products are summed, too. */
 enum { MOST_TASKS = 1 << 20 };
@@ -23,21 +23,15 @@ typedef struct {
   size_t used;        /* registers in use */
   bool c_given;       /* C has begun a sum */
   smma_status status; /* of a failure */
-  char *message;
-  size_t message_size;
+  smma_error *error;
 } maker;
 
-__attribute__((format(printf, 2, 3))) static bool fail(maker *m, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(m->message, m->message_size, format, arguments);
-  va_end(arguments);
-  return false;
-}
+/* False: the plan cannot be followed. */
+#define FAIL(m, ...) smma_fail_as((m)->error, SMMA_INVALID_PLAN, __VA_ARGS__)
 
 static bool no_memory(maker *m) {
   m->status = SMMA_NO_MEMORY;
-  return fail(m, "out of memory");
+  return smma_no_memory(m->error);
 }
 
 static size_t divide_up(size_t x, size_t y) { return x / y + (x % y != 0); }
@@ -62,7 +56,7 @@ static bool add_step(maker *m, const size_t *k, size_t count) {
 static bool add_task(maker *m, smma_task task) {
   smma_schedule *s = m->out;
   if (s->tasks == MOST_TASKS + 16 * m->whole)
-    return fail(m, "more than %zu additions of parts: most of these are empty", s->tasks);
+    return FAIL(m, "more than %zu additions of parts: most of these are empty", s->tasks);
   if (s->tasks == m->task_room) {
     const size_t room = 2 * m->task_room + 16;
     smma_task *more = realloc(s->task, room * sizeof *more);
@@ -95,7 +89,7 @@ static bool add_chain(maker *m, sequence s) {
   if (p->residue == SMMA_RESIDUE_FIRST_TILE) residue = s.count % p->tile;
   if (p->residue == SMMA_RESIDUE_FIRST) residue = s.count % group;
   if (p->residue == SMMA_RESIDUE_NONE && s.count % group)
-    return fail(m, "a chain of %zu products is no multiple of %zu, and the plan has no rule for what is left", s.count,
+    return FAIL(m, "a chain of %zu products is no multiple of %zu, and the plan has no rule for what is left", s.count,
                 group);
   return add_groups(m, (sequence){s.k, residue}, group) &&
          add_groups(m, (sequence){s.k + residue, s.count - residue}, group);
@@ -138,9 +132,9 @@ static void deal_list(dealt *d, const smma_plan_level *l) {
 /* Marks the indices of a range; false with a message where one lies behind K or has its mark. */
 static bool mark(maker *m, const smma_plan_range *range, unsigned char *marks) {
   if (range->end > m->whole)
-    return fail(m, "part %zu of the list ends at %zu, behind K, which is %zu", range->part, range->end, m->whole);
+    return FAIL(m, "part %zu of the list ends at %zu, behind K, which is %zu", range->part, range->end, m->whole);
   for (size_t k = range->first; k < range->end; k++)
-    if (marks[k]++) return fail(m, "the list has k = %zu a second time, in part %zu", k, range->part);
+    if (marks[k]++) return FAIL(m, "the list has k = %zu a second time, in part %zu", k, range->part);
   return true;
 }
 
@@ -154,9 +148,9 @@ static bool check_list(maker *m, const smma_plan_level *l) {
 
 static bool check_deal(maker *m, const smma_plan_level *l, sequence s) {
   if (l->deal == SMMA_DEAL_CONTIGUOUS && l->count > s.count)
-    return fail(m, "%zu parts of %zu products: some would have none", l->count, s.count);
+    return FAIL(m, "%zu parts of %zu products: some would have none", l->count, s.count);
   if (l->whole && s.count % (l->count * l->grain))
-    return fail(m, "%zu products are no multiple of %zu tiles of %zu, and the plan has no rule for what is left",
+    return FAIL(m, "%zu products are no multiple of %zu tiles of %zu, and the plan has no rule for what is left",
                 s.count, l->count, l->grain);
   return l->deal != SMMA_DEAL_LIST || check_list(m, l);
 }
@@ -208,7 +202,7 @@ static size_t stride_of(const folding *f, size_t stage) {
 static bool plan_stages(folding *f) {
   const size_t n = f->parts.parts;
   f->terms[f->stages = 0] = n;
-  if (f->level->fold == SMMA_FOLD_HALVING && (n & (n - 1))) return fail(f->m, "%zu parts cannot be halved to one", n);
+  if (f->level->fold == SMMA_FOLD_HALVING && (n & (n - 1))) return FAIL(f->m, "%zu parts cannot be halved to one", n);
   if (f->level->fold == SMMA_FOLD_LAST_FIRST && n > 2) f->terms[f->stages = 1] = 1 + divide_up(n, 2);
   do {
     f->stages++;
@@ -343,7 +337,7 @@ static bool make(maker *m) {
   size_t *k;
   bool made;
   if (p->group > m->out->k_per_step)
-    return fail(m, "groups of %zu products, but the instruction takes %zu", p->group, m->out->k_per_step);
+    return FAIL(m, "groups of %zu products, but the instruction takes %zu", p->group, m->out->k_per_step);
   k = malloc(s.count * sizeof *k);
   if (!k) return no_memory(m);
   for (size_t i = 0; i < s.count; i++) k[i] = i;
@@ -364,26 +358,25 @@ static bool check_accumulators(maker *m, smma_format d) {
         p->level[i].with != SMMA_WITH_ADD)
       single = true;
   if (!single || smma_outer_format(d) == SMMA_F32) return true;
-  return fail(m, "roundings, scale factors, an epilogue and another D go with accumulators in FP32 only");
+  return FAIL(m, "roundings, scale factors, an epilogue and another D go with accumulators in FP32 only");
 }
 
 smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *o, size_t k, smma_schedule *schedule,
-                               char *message, size_t message_size) {
+                               smma_error *error) {
   maker m = {.plan = plan,
              .whole = k,
              .d = plan->d == SMMA_NO_FORMAT ? o->d : plan->d,
              .out = schedule,
              .status = SMMA_INVALID_PLAN,
-             .message = message,
-             .message_size = message_size};
+             .error = error};
   *schedule = (smma_schedule){.k_per_step = (size_t)o->k, .start = SMMA_IN_ACCUMULATOR};
   if (k == 0)
-    fail(&m, "K is 0: the plan has nothing to sum");
+    FAIL(&m, "K is 0: the plan has nothing to sum");
   else if (o->scale_block && smma_plan_scaled_level(plan))
-    fail(&m, "the instruction has scale factors of its own; there is no rule for a plan's beside them");
+    FAIL(&m, "the instruction has scale factors of its own; there is no rule for a plan's beside them");
   else if (check_accumulators(&m, o->d) && make(&m)) {
     if (schedule->in_order || !o->scale_block) return SMMA_OK;
-    fail(&m, "the plan takes k in another order, for which an instruction with scale factors has no rule");
+    FAIL(&m, "the plan takes k in another order, for which an instruction with scale factors has no rule");
   }
   smma_schedule_free(schedule);
   return m.status;

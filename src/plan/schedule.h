@@ -40,10 +40,10 @@ typedef struct {
 
 #define SMMA_NO_PRODUCT SIZE_MAX
 
-/* The schedule of an operation; SMMA_INVALID_PLAN (SMMA_NO_MEMORY) with a line that says why the plan cannot be
+/* The schedule of an operation; SMMA_INVALID_PLAN or SMMA_NO_MEMORY with an error that says why the plan cannot be
    followed. */
 smma_status smma_schedule_make(const smma_plan *plan, const smma_operation *operation, size_t k,
-                               smma_schedule *schedule, char *message, size_t message_size);
+                               smma_schedule *schedule, smma_error *error);
 
 /* What accumulators are held and added in: f32, but f64 and s32 for those. */
 smma_format smma_outer_format(smma_format d);

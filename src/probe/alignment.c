@@ -321,7 +321,7 @@ static bool examine_term(smma_examination *x, bool is_c, smma_alignment *a) {
   if (a->why) return true;
   q.span = alignment_span(&x->subject, q.i, q.j, q.k);
   good = allocate(&q, MOST_QUESTIONS) ? (x->left ? examine_complement : examine)(x, &q, a)
-                                      : smma_fail(&x->subject.error, "out of memory");
+                                      : smma_no_memory(&x->subject.error);
   release(&q);
   return good;
 }

@@ -213,7 +213,7 @@ static bool examine_all(elsewhere *e, smma_examination *x, smma_examination *y, 
 bool smma_examine_elsewhere(smma_examination *x, smma_error *error) {
   elsewhere *e = calloc(1, sizeof *e);
   smma_examination *y = malloc(sizeof *y);
-  const bool good = e && y ? examine_all(e, x, y, error) : smma_fail(error, "out of memory");
+  const bool good = e && y ? examine_all(e, x, y, error) : smma_no_memory(error);
   for (int i = 0; good && i < SMMA_PROBE_COUNT; i++)
     if (smma_probes[i].focus != SMMA_ONCE) tell_values(&e->values[i], x->subject.instruction->k, &x->findings[i]);
   if (good) x->subject.rows = y->subject.rows, x->subject.calls = y->subject.calls;

@@ -33,7 +33,7 @@ bool smma_cannot_tell(smma_finding *f, const char *format, ...) {
 bool smma_with_rows(smma_examination *x, smma_finding *f, size_t count,
                     bool (*probe)(smma_examination *, smma_finding *, smma_row *)) {
   smma_row *rows = malloc(count * sizeof *rows);
-  const bool done = rows ? probe(x, f, rows) : smma_fail(&x->subject.error, "out of memory");
+  const bool done = rows ? probe(x, f, rows) : smma_no_memory(&x->subject.error);
   free(rows);
   return done;
 }

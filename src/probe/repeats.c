@@ -18,7 +18,7 @@ bool smma_probe_repeats(smma_examination *x, smma_finding *f) {
   smma_subject *s = &x->subject;
   smma_alikeness alikeness;
   smma_rows rows;
-  bool good = smma_rows_allocate(s->instruction, s->repeated, &rows) || smma_fail(&s->error, "out of memory");
+  bool good = smma_rows_allocate(s->instruction, s->repeated, &rows) || smma_no_memory(&s->error);
   if (good) {
     smma_generate_rows(&rows, 1, 0, s->repeated, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
     good = smma_unit_ask(s->unit, &rows, 0, s->repeated, NULL, &s->error) &&

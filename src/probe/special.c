@@ -89,7 +89,7 @@ bool smma_probe_sum_overflow(smma_examination *x, smma_finding *f) {
   const size_t most = (size_t)(n * n * n);
   smma_row *rows = malloc(most * sizeof *rows);
   size_t count = 0, kept = 0, lost = 0;
-  bool good = rows != NULL || smma_fail(&s->error, "out of memory");
+  bool good = rows != NULL || smma_no_memory(&s->error);
   if (k < 2 && good) {
     free(rows);
     return smma_cannot_tell(f, "it takes two products");

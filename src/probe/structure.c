@@ -55,7 +55,7 @@ static bool ask_relations(smma_examination *x, int base, bool swapped, bool nega
   const int n = s->instruction->k + 1;
   const smma_span span = common_span(x);
   smma_row *rows = calloc((size_t)(n * n), sizeof *rows);
-  bool good = rows != NULL || smma_fail(&s->error, "out of memory");
+  bool good = rows != NULL || smma_no_memory(&s->error);
   memset(r, 0, sizeof *r);
   r->base = base;
   r->count = n;
@@ -135,7 +135,7 @@ static bool ask_whether_alike(smma_examination *x, int block, bool *alike) {
   for (int k = 0; k < s->instruction->k; k++)
     if (x->first.block[k] == block) member[count++] = k;
   smma_row *rows = calloc((size_t)(count * count), sizeof *rows);
-  bool good = rows != NULL || smma_fail(&s->error, "out of memory");
+  bool good = rows != NULL || smma_no_memory(&s->error);
   for (int i = 1; good && i < count; i++)
     for (int j = 1; j < count; j++)
       if (i != j) place_signed(s, &rows[asked++], (int[]){member[0], member[i], member[j]}, span, 1);
@@ -210,8 +210,7 @@ static bool ask_stages(smma_examination *x, smma_stages *stages) {
       .instruction = s->instruction, .count = k + 1, .products = 1, .huge = span.large, .one = span.least};
   smma_asker asker = {.unit = s->unit, .error = &s->error};
   int terms[SUMMANDS], count = smma_first_terms(x, terms);
-  bool good =
-      smma_rows_allocate(s->instruction, SMMA_MOST_QUESTIONS, &asker.rows) || smma_fail(&s->error, "out of memory");
+  bool good = smma_rows_allocate(s->instruction, SMMA_MOST_QUESTIONS, &asker.rows) || smma_no_memory(&s->error);
   if (x->first.has_c) { /* c comes first there */
     memmove(terms + 1, terms, (size_t)(count - 1) * sizeof *terms);
     terms[0] = k;

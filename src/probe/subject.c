@@ -19,7 +19,7 @@ smma_row smma_placed_row(const smma_subject *s, const smma_row *row) {
 bool smma_ask_subject(smma_subject *s, smma_row *rows, size_t count) {
   smma_rows all;
   bool good;
-  if (!smma_rows_allocate(s->instruction, count, &all)) return smma_fail(&s->error, "out of memory");
+  if (!smma_rows_allocate(s->instruction, count, &all)) return smma_no_memory(&s->error);
   for (size_t i = 0; i < count; i++) {
     const smma_row placed = smma_placed_row(s, &rows[i]);
     smma_rows_put(&all, i, &placed);

@@ -4,7 +4,7 @@
 #ifndef SMMA_ROWS_DATA_H
 #define SMMA_ROWS_DATA_H
 
-#include "io/error.h"
+#include "host/error.h"
 #include "rows/row.h"
 
 typedef enum {

@@ -118,7 +118,7 @@ static bool write_header(const smma_vector_writer *w, smma_error *error) {
     case SMMA_VECTOR_BINARY:
       return smma_binary_write_header(w->stream, &w->header,
                                       w->announced == SMMA_ROWS_LATER ? w->rows : w->announced) ||
-             smma_fail(error, "out of memory");
+             smma_no_memory(error);
     case SMMA_VECTOR_READMEMH: smma_readmemh_write_header(w->stream, &w->header); break;
     default: smma_text_write_header(w->stream, &w->header); break;
   }
@@ -140,7 +140,7 @@ smma_vector_writer *smma_vector_create(FILE *stream, smma_vector_format format, 
   }
   w = calloc(1, sizeof *w);
   if (!w) {
-    smma_fail(error, "out of memory");
+    smma_no_memory(error);
     return NULL;
   }
   *w = (smma_vector_writer){.stream = stream, .format = format, .header = *header, .announced = rows};
@@ -219,7 +219,7 @@ bool smma_vector_produce(smma_vector_writer *w, const smma_instruction *i, uint6
     smma_rows_free(&rows);
     free(part);
   }
-  return good || smma_fail(error, "out of memory");
+  return good || smma_no_memory(error);
 }
 
 static void copy_rows(void *context, uint64_t first, size_t count, smma_rows *rows) {

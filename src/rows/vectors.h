@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/error.h"
+#include "host/error.h"
 #include "rows/rows.h"
 
 typedef struct {

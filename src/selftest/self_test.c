@@ -97,7 +97,7 @@ static void differs(const run *r, const char *line) {
 }
 
 static bool check_digest(const run *r, const smma_self_test_digest *expected, smma_error *error) {
-  const smma_instruction *i = smma_find(expected->arch, expected->instruction);
+  const smma_instruction *i = smma_find(expected->arch, expected->instruction, NULL);
   unsigned long long outputs = 0;
   char line[256];
   if (!i) return smma_fail(error, "%s has no instruction %s", expected->arch, expected->instruction);
@@ -106,7 +106,7 @@ static bool check_digest(const run *r, const smma_self_test_digest *expected, sm
     uint64_t got;
     outputs = 0;
     if (smma_units_stopped()) return smma_fail(error, "interrupted");
-    if (!smma_self_test_compute(i, kernel, &got, &outputs)) return smma_fail(error, "no memory");
+    if (!smma_self_test_compute(i, kernel, &got, &outputs)) return smma_no_memory(error);
     snprintf(line, sizeof line, "%s %s: the digest of kernel %s is %016" PRIx64 ", not %016" PRIx64, expected->arch,
              expected->instruction, kernel, got, expected->digest);
     if (got != expected->digest) differs(r, line);
@@ -124,8 +124,7 @@ static bool compute_rows(const smma_instruction *i, const smma_batch *batch, voi
     uint64_t d[SIDE * SIDE];
     count = batch->rows - first < SIDE ? batch->rows - first : SIDE;
     const smma_batch some = smma_rows_batch(&rows, first, count, NULL);
-    if (multiply(i, ((const run *)context)->kernel, &some, count, count, 1, d) != SMMA_OK)
-      return smma_fail(error, "no memory");
+    if (multiply(i, ((const run *)context)->kernel, &some, count, count, 1, d) != SMMA_OK) return smma_no_memory(error);
     for (size_t row = 0; row < count; row++)
       memcpy((char *)batch->d + (first + row) * bytes, (char *)d + row * (count + 1) * bytes, bytes);
   }
@@ -149,7 +148,7 @@ static bool check_recording(run *r, const char *text, size_t length, smma_error 
     FILE *stream = fmemopen((void *)text, length, "r");
     r->kernel = r->result->kernel[k];
     const bool done = stream && smma_check_stream(stream, "a recording", &totals, &watcher, error);
-    if (!stream) return smma_fail(error, "no memory");
+    if (!stream) return smma_no_memory(error);
     fclose(stream);
     if (!done) return false;
     if (k == 0) r->result->rows += totals.rows;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "io/error.h"
+#include "host/error.h"
 #include "isa/instruction.h"
 
 enum { SMMA_SELF_TEST_KERNELS = 8 }; /* the most that a CPU has */

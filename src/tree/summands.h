@@ -2,7 +2,7 @@
 #ifndef SMMA_TREE_SUMMANDS_H
 #define SMMA_TREE_SUMMANDS_H
 
-#include "io/error.h"
+#include "host/error.h"
 #include "rows/rows.h"
 
 /* The products, and c. */

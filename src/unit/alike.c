@@ -216,7 +216,7 @@ bool smma_check_alike(smma_unit *unit, const smma_rows *rows, size_t count, smma
   c.order = malloc(3 * count * sizeof *c.order);
   c.seen = c.order + count;
   good = c.order != NULL && smma_rows_allocate(rows->instruction, count, &c.asked);
-  good = good ? ask_all(&c) && ask_everywhere(&c) && ask_small(&c) : smma_fail(error, "out of memory");
+  good = good ? ask_all(&c) && ask_everywhere(&c) && ask_small(&c) : smma_no_memory(error);
   if (good && alikeness->not_repeated + alikeness->not_alike) good = explain(&c, c.seen + count);
   smma_rows_free(&c.asked);
   free(c.order);

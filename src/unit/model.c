@@ -201,7 +201,7 @@ bool smma_units_check_compare(const smma_unit *x, const smma_unit *y, const smma
   smma_rows rows[3] = {{.instruction = NULL}};
   bool done = true;
   for (int n = 0; n < 3; n++) done = done && smma_rows_allocate(i, count, &rows[n]);
-  done = done ? check_compare(x, y, selection, rows, error) : smma_fail(error, "out of memory");
+  done = done ? check_compare(x, y, selection, rows, error) : smma_no_memory(error);
   for (int n = 0; n < 3; n++) smma_rows_free(&rows[n]);
   return done;
 }

@@ -3,7 +3,7 @@
 #define SMMA_UNIT_UNIT_H
 
 #include "core/generated.h"
-#include "io/error.h"
+#include "host/error.h"
 #include "rows/rows.h"
 #include "softmma/unit.h"
 

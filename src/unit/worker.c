@@ -112,11 +112,13 @@ static int open_unit(worker *w, const char *path, const char *arguments) {
 /* What the desk asks about; NULL with a message. */
 static const smma_instruction *instruction_of(worker *w) {
   smma_desk *desk = w->office->desk;
+  smma_error error;
   if (desk->instruction) return desk->instruction;
   if (w->custom && strcmp(w->text, desk->custom) == 0) return w->custom;
   smma_custom_free(w->custom);
   memcpy(w->text, desk->custom, sizeof w->text);
-  w->custom = smma_custom_parse(desk->origin, w->text, strlen(w->text), desk->message, sizeof desk->message);
+  w->custom = smma_custom_parse(desk->origin, w->text, strlen(w->text), &error);
+  if (!w->custom) snprintf(desk->message, sizeof desk->message, "%s", error.text);
   return w->custom;
 }
 

@@ -4,7 +4,7 @@
 #include "softmma/accurate.h"
 
 int main() {
-  const smma_instruction *instruction = smma_find("H100", "HMMA.16816.F32");
+  const smma_instruction *instruction = smma_find("H100", "HMMA.16816.F32", NULL);
   uint16_t a[16] = {0x3c00}, b[16] = {0x4000};
   float c = 1, d = 0;
   if (!instruction || smma_dot(instruction, a, b, &c, nullptr, nullptr, &d) != SMMA_OK) return 1;
@@ -21,7 +21,8 @@ int main() {
   smma_slices slices;
   smma_slices_defaults(&slices);
   z = 0;
-  if (smma_gemm_slices(smma_find("A100", "mma.m16n8k32.s32.s8.s8.s32"), &product, &slices) != SMMA_OK || z != 1.125)
+  if (smma_gemm_slices(smma_find("A100", "mma.m16n8k32.s32.s8.s8.s32", NULL), &product, &slices) != SMMA_OK ||
+      z != 1.125)
     return 1;
   return d == 3 && arguments.alpha == 1 && std::strlen(smma_version()) > 0 ? 0 : 1;
 }

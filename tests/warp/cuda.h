@@ -250,7 +250,7 @@ static inline const smma_instruction *find(std::string line) {
     line.erase(scaled, shape - scaled).insert(line.find(".col") + 4, qualifiers);
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
-  found = smma_find(EMULATED, line.c_str());
+  found = smma_find(EMULATED, line.c_str(), NULL);
   if (!found) fprintf(stderr, "the emulator: no instruction %s\n", line.c_str()), abort();
   return found;
 }

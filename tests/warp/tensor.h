@@ -124,7 +124,7 @@ void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t descriptor, addresses
                             (!SCALED        ? ""
                              : field(23, 1) ? ".ue8m0"
                                             : ".ue4m3");
-  block.instruction = smma_find(EMULATED, whole.c_str());
+  block.instruction = smma_find(EMULATED, whole.c_str(), NULL);
   if (!block.instruction) fprintf(stderr, "the emulator: no instruction %s\n", whole.c_str()), abort();
   block.compute = compute_tcgen05, block.width = IN_GROUP;
   tensor.a = a, tensor.b = b, tensor.d = d;

@@ -15,10 +15,13 @@
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
-enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
+enum { MOST_AXES = 64 };
 
 /* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
 PyObject *fail_with_status(smma_status status);
+
+/* Raises the exception of an error, with its text: a RuntimeError of a device that fails. NULL. */
+PyObject *fail_with_error(const smma_error *error);
 
 /* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
 int threads_allowed(int threads);

@@ -86,22 +86,18 @@ static PyArrayObject *describe(kept *k, void *data, int axes, const npy_intp *sh
 
 PyArrayObject *array_allocate_on(const char *device, int axes, const npy_intp *shape, PyArray_Descr *dtype) {
   const size_t bytes = (size_t)PyArray_MultiplyList(shape, axes) * (size_t)PyDataType_ELSIZE(dtype);
-  char message[MESSAGE_SIZE] = "";
+  smma_error error = {SMMA_NO_MEMORY, ""};
   kept *k = calloc(1, sizeof *k);
-  smma_status status = SMMA_NO_MEMORY;
   if (k) k->device = malloc(strlen(device) + 1);
   if (k && k->device) {
     strcpy(k->device, device);
-    status = smma_device_allocate(device, bytes, &k->memory, message, sizeof message);
+    smma_device_allocate(device, bytes, &k->memory, &error);
   }
-  if (status == SMMA_OK) return describe(k, k->memory, axes, shape, NULL, dtype);
+  if (error.status == SMMA_OK) return describe(k, k->memory, axes, shape, NULL, dtype);
   if (k) free(k->device);
   free(k);
   Py_DECREF(dtype);
-  if (message[0])
-    PyErr_SetString(status == SMMA_DEVICE_FAILED ? PyExc_RuntimeError : PyExc_ValueError, message);
-  else
-    fail_with_status(status);
+  fail_with_error(&error);
   return NULL;
 }
 
@@ -238,38 +234,34 @@ PyObject *python_to_dlpack(PyObject *module, PyObject *arguments) {
 
 /* Bytes of a description's memory, as the device that is named has them: for tests and for printing. */
 PyObject *python_device_read(PyObject *module, PyObject *arguments) {
-  char message[MESSAGE_SIZE] = "";
+  smma_error error;
   const char *device;
   PyArrayObject *x;
   PyObject *copy;
-  smma_status status;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "sO!", &device, &PyArray_Type, &x)) return NULL;
   if (!PyArray_IS_C_CONTIGUOUS(x)) return PyErr_Format(PyExc_ValueError, "an array with gaps");
   copy = PyArray_NewLikeArray(x, NPY_CORDER, NULL, 0);
   if (!copy) return NULL;
-  status = smma_device_read(device, PyArray_DATA((PyArrayObject *)copy), PyArray_DATA(x), (size_t)PyArray_NBYTES(x),
-                            message, sizeof message);
-  if (status == SMMA_OK) return copy;
+  smma_device_read(device, PyArray_DATA((PyArrayObject *)copy), PyArray_DATA(x), (size_t)PyArray_NBYTES(x), &error);
+  if (error.status == SMMA_OK) return copy;
   Py_DECREF(copy);
-  return message[0] ? PyErr_Format(PyExc_RuntimeError, "%s", message) : fail_with_status(status);
+  return fail_with_error(&error);
 }
 
 /* (device, array of the host's): a copy there. */
 PyObject *python_device_write(PyObject *module, PyObject *arguments) {
-  char message[MESSAGE_SIZE] = "";
+  smma_error error;
   const char *device;
   PyArrayObject *x, *there;
-  smma_status status;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "sO!", &device, &PyArray_Type, &x)) return NULL;
   if (!PyArray_IS_C_CONTIGUOUS(x)) return PyErr_Format(PyExc_ValueError, "an array with gaps");
   Py_INCREF(PyArray_DESCR(x));
   there = array_allocate_on(device, PyArray_NDIM(x), PyArray_DIMS(x), PyArray_DESCR(x));
   if (!there) return NULL;
-  status = smma_device_write(device, PyArray_DATA(there), PyArray_DATA(x), (size_t)PyArray_NBYTES(x), message,
-                             sizeof message);
-  if (status == SMMA_OK) return (PyObject *)there;
+  smma_device_write(device, PyArray_DATA(there), PyArray_DATA(x), (size_t)PyArray_NBYTES(x), &error);
+  if (error.status == SMMA_OK) return (PyObject *)there;
   Py_DECREF(there);
-  return message[0] ? PyErr_Format(PyExc_RuntimeError, "%s", message) : fail_with_status(status);
+  return fail_with_error(&error);
 }

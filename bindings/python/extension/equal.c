@@ -66,7 +66,7 @@ PyObject *python_equal(PyObject *module, PyObject *arguments) {
   PyObject *instruction[2], *plan[2], *result;
   Py_ssize_t k;
   unsigned long long rows, seed;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "(sOO)(sOO)nKK", &x[0].label, &instruction[0], &plan[0], &x[1].label,
                         &instruction[1], &plan[1], &k, &rows, &seed))

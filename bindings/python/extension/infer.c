@@ -209,7 +209,7 @@ PyObject *python_infer(PyObject *module, PyObject *arguments) {
   smma_infer_request r = {.seed = 0};
   count fresh, neighbours, budget, most_rows, seed;
   smma_unit unit;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OOKKKKKzO", &object, &instruction, &fresh, &neighbours, &budget, &most_rows, &seed,
                         &r.record, &progress) ||

@@ -97,10 +97,10 @@ PyObject *python_dtype(PyObject *module, PyObject *object) {
 
 /* SMMA_ARCH_COUNT with an exception. */
 static smma_arch_id arch_of(PyObject *gpu) {
-  char message[MESSAGE_SIZE];
+  smma_error error;
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
-  smma_arch_id arch = name ? smma_resolve_arch(name, message, sizeof message) : SMMA_ARCH_COUNT;
-  if (name && arch == SMMA_ARCH_COUNT) PyErr_SetString(PyExc_LookupError, message);
+  smma_arch_id arch = name ? smma_resolve_arch(name, &error) : SMMA_ARCH_COUNT;
+  if (name && arch == SMMA_ARCH_COUNT) PyErr_SetString(PyExc_LookupError, error.text);
   return arch;
 }
 
@@ -182,13 +182,13 @@ PyObject *python_aliases(PyObject *module, PyObject *handle) {
 
 PyObject *python_find_instruction(PyObject *module, PyObject *arguments) {
   const char *gpu, *name;
-  char message[MESSAGE_SIZE];
+  smma_error error;
   const smma_instruction *found;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "ss", &gpu, &name)) return NULL;
-  found = smma_find_or_explain(gpu, name, message, sizeof message);
+  found = smma_find(gpu, name, &error);
   if (found) return handle_of(found);
-  PyErr_SetString(PyExc_LookupError, message);
+  PyErr_SetString(PyExc_LookupError, error.text);
   return NULL;
 }
 
@@ -197,13 +197,13 @@ PyObject *python_find_instruction(PyObject *module, PyObject *arguments) {
 PyObject *python_custom(PyObject *module, PyObject *arguments) {
   const char *origin, *text;
   Py_ssize_t size;
-  char message[MESSAGE_SIZE];
+  smma_error error;
   const smma_instruction *unit;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "ss#", &origin, &text, &size)) return NULL;
-  unit = smma_custom_parse(origin, text, (size_t)size, message, sizeof message);
+  unit = smma_custom_parse(origin, text, (size_t)size, &error);
   if (unit) return handle_of(unit);
-  PyErr_SetString(PyExc_ValueError, message);
+  PyErr_SetString(PyExc_ValueError, error.text);
   return NULL;
 }
 
@@ -225,10 +225,9 @@ PyObject *python_custom_text(PyObject *module, PyObject *handle) {
 
 /* "mxfp8", "nvfp4", "mxfp8,mxfp4", "e4m3,e5m2"; false where it is no text of that kind. */
 static bool read_text(PyObject *in, smma_formats *f) {
-  char message[MESSAGE_SIZE];
   const char *text = PyUnicode_Check(in) ? PyUnicode_AsUTF8AndSize(in, NULL) : NULL;
   smma_formats read;
-  if (!text || !smma_formats_from_text(text, SMMA_NO_FORMAT, &read, message, sizeof message)) return false;
+  if (!text || smma_formats_from_text(text, SMMA_NO_FORMAT, &read, NULL) != SMMA_OK) return false;
   if (!read.scale_block && !strpbrk(text, ",:")) return false;
   *f = read;
   return true;
@@ -300,21 +299,21 @@ static const smma_instruction *find_scaled(PyObject *gpu, const smma_formats *f,
 }
 
 static const smma_instruction *find_by_formats(PyObject *gpu, const smma_formats *f, bool asked) {
-  char message[MESSAGE_SIZE];
+  smma_error error;
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   const smma_instruction *found;
   if (!name) return NULL;
-  found = smma_resolve_formats(name, f, message, sizeof message);
+  found = smma_resolve_formats(name, f, &error);
   if (!found)
-    PyErr_Format(PyExc_LookupError, "%s%s", message, asked ? "" : "; in_dtype rounds A and B to another format");
+    PyErr_Format(PyExc_LookupError, "%s%s", error.text, asked ? "" : "; in_dtype rounds A and B to another format");
   return found;
 }
 
 static const smma_instruction *look_up_name(PyObject *gpu, PyObject *name) {
-  char message[MESSAGE_SIZE];
+  smma_error error;
   const char *on = PyUnicode_AsUTF8AndSize(gpu, NULL), *text = on ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-  const smma_instruction *found = text ? smma_find_or_explain(on, text, message, sizeof message) : NULL;
-  if (text && !found) PyErr_SetString(PyExc_LookupError, message);
+  const smma_instruction *found = text ? smma_find(on, text, &error) : NULL;
+  if (text && !found) PyErr_SetString(PyExc_LookupError, error.text);
   return found;
 }
 

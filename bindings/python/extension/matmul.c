@@ -38,7 +38,7 @@ typedef struct {
   int result_axes;
   npy_intp result[MOST_AXES + 1]; /* the shape that the caller sees; bounds have an axis more */
   PyThreadState *thread;          /* while other threads of Python run */
-  char message[MESSAGE_SIZE];     /* of a device that fails */
+  smma_error error;
 } product;
 
 static npy_intp rows_of(PyArrayObject *x) { return PyArray_DIM(x, PyArray_NDIM(x) - 2); }
@@ -335,14 +335,11 @@ static smma_status run(product *p) {
 
 /* The exception of a status; of a device that fails or a plan that K cannot follow, with the reason. */
 static bool fail_product(const product *p, smma_status status) {
-  char message[MESSAGE_SIZE] = "";
-  if (p->message[0]) {
-    PyErr_SetString(status == SMMA_DEVICE_FAILED ? PyExc_RuntimeError : PyExc_ValueError, p->message);
-    return false;
-  }
-  if (status != SMMA_INVALID_PLAN || !p->with.plan) return fail_with_status(status);
-  smma_plan_check(p->with.plan, p->instruction, p->with.k, message, sizeof message);
-  PyErr_Format(PyExc_ValueError, "plan '%s': K = %zu: %s", p->with.plan->name, p->with.k, message);
+  smma_error error = p->error;
+  if (status != SMMA_INVALID_PLAN || !p->with.plan)
+    return error.status == status ? fail_with_error(&error) : fail_with_status(status);
+  smma_plan_check(p->with.plan, p->instruction, p->with.k, &error);
+  PyErr_Format(PyExc_ValueError, "plan '%s': K = %zu: %s", p->with.plan->name, p->with.k, error.text);
   return false;
 }
 
@@ -361,7 +358,7 @@ static bool compute(product *p) {
   smma_status status;
   describe_matrices(p);
   g->progress = see_interrupt, g->progress_context = p;
-  g->message = p->message, g->message_size = sizeof p->message;
+  g->error = &p->error;
   p->thread = PyEval_SaveThread();
   status = run(p);
   PyEval_RestoreThread(p->thread);

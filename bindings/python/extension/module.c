@@ -13,6 +13,12 @@ PyObject *fail_with_status(smma_status status) {
   return NULL;
 }
 
+PyObject *fail_with_error(const smma_error *error) {
+  if (error->status == SMMA_NO_MEMORY || error->status == SMMA_STOPPED) return fail_with_status(error->status);
+  PyErr_SetString(error->status == SMMA_DEVICE_FAILED ? PyExc_RuntimeError : PyExc_ValueError, error->text);
+  return NULL;
+}
+
 static bool forked; /* this process is the child of one that may have had threads */
 
 int threads_allowed(int threads) { return forked ? 1 : threads; }

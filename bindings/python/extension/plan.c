@@ -7,9 +7,9 @@ static const char capsule_name[] = "softmma.plan";
 
 static void release(PyObject *capsule) { smma_plan_free(PyCapsule_GetPointer(capsule, capsule_name)); }
 
-static PyObject *handle_or_complaint(smma_plan *plan, const char *message) {
+static PyObject *handle_or_complaint(smma_plan *plan, const smma_error *error) {
   if (plan) return PyCapsule_New(plan, capsule_name, release);
-  PyErr_SetString(PyExc_ValueError, message);
+  PyErr_SetString(PyExc_ValueError, error->text);
   return NULL;
 }
 
@@ -21,10 +21,10 @@ bool plan_of(PyObject *handle, const smma_plan **plan) {
 PyObject *python_plan(PyObject *module, PyObject *arguments) {
   const char *origin, *text;
   Py_ssize_t size;
-  char message[MESSAGE_SIZE];
+  smma_error error;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "ss#", &origin, &text, &size)) return NULL;
-  return handle_or_complaint(smma_plan_parse(origin, text, (size_t)size, message, sizeof message), message);
+  return handle_or_complaint(smma_plan_parse(origin, text, (size_t)size, &error), &error);
 }
 
 PyObject *python_plan_text(PyObject *module, PyObject *handle) {
@@ -46,7 +46,7 @@ PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   smma_plan_request r;
   PyObject *instruction, *d;
   Py_ssize_t m, n, k;
-  char message[MESSAGE_SIZE];
+  smma_error error;
   (void)module;
   smma_plan_request_defaults(&r);
   if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pL", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
@@ -57,7 +57,7 @@ PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   r.m = (size_t)m, r.n = (size_t)n, r.k = (size_t)k;
   if (instruction != Py_None && !(r.instruction = instruction_of(instruction))) return NULL;
   if (d != Py_None && (r.d = array_format_named(d, "out_dtype")) == SMMA_NO_FORMAT) return NULL;
-  return handle_or_complaint(smma_plan_for(&r, message, sizeof message), message);
+  return handle_or_complaint(smma_plan_for(&r, &error), &error);
 }
 
 PyObject *python_plan_libraries(PyObject *module, PyObject *none) {

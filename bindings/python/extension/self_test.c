@@ -14,7 +14,7 @@ static void tell(const char *line, void *list) {
 /* (kernels, operations, outputs, recordings, rows, differences, all of it as a line) */
 PyObject *python_self_test(PyObject *module, PyObject *none) {
   smma_self_test result;
-  smma_error error = {""};
+  smma_error error = {SMMA_OK, ""};
   char line[512];
   PyObject *differences = PyList_New(0), *kernels = NULL, *all = NULL;
   suspended before;

@@ -132,7 +132,7 @@ static inline void compute_mfma() {
 static inline const smma_instruction *find(const std::string &name) {
   static std::string last;
   static const smma_instruction *found;
-  if (name != last) last = name, found = smma_find(IS_GFX950 ? "gfx942" : EMULATED, name.c_str());
+  if (name != last) last = name, found = smma_find(IS_GFX950 ? "gfx942" : EMULATED, name.c_str(), NULL);
   return found;
 }
 
