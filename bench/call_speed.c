@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
   double best = 0;
   smma_gemm_arguments g;
   smma_multiplier *multiplier = NULL;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   if (calls < 1) {
     fprintf(stderr, "usage: call_speed M N K CALLS [multiplier]\n");
     return 2;

@@ -64,7 +64,7 @@ int main(void) {
     b = random_matrix(info.b, -2, SIZE * SIZE);
     d = malloc(SIZE * SIZE * smma_format_bytes(info.d));
     if (info.scale_block) scale = random_matrix(info.scale, 0.5, SIZE * SIZE);
-    smma_gemm_defaults(&g);
+    smma_gemm_defaults(&g, sizeof g);
     g.kernel = "core";
     g.m = g.n = g.k = SIZE;
     g.a = a, g.b = b, g.scale_a = g.scale_b = scale, g.d = d;

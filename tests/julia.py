@@ -74,7 +74,7 @@ a = ctypes.create_string_buffer(struct.pack("<8e", -8192, 2, 1, 2, 1, 2, 1, 2)) 
 b = ctypes.create_string_buffer(struct.pack("<4e", 1024, -0.5, -0.25, -0.125))
 c, d = ctypes.create_string_buffer(struct.pack("<2f", 2**23, 1)), ctypes.create_string_buffer(8)
 g = Arguments()
-library.smma_gemm_defaults(ctypes.byref(g))
+library.smma_gemm_defaults(ctypes.byref(g), ctypes.c_size_t(ctypes.sizeof(g)))
 if g.size != ctypes.sizeof(g) or (g.alpha, g.beta) != (1, 1):
     fail("GemmArguments has not the struct's size")
 g.m, g.n, g.k = 2, 1, 4

@@ -297,7 +297,7 @@ static bool make_product(product *p, const smma_instruction *instruction, uint64
   smma_gemm_arguments *with = &p->with;
   *p = (product){.instruction = instruction, .o = smma_operation_of(instruction), .seed = seed};
   p->theme = seed >= aimed_seeds ? THEME_AIMED : (unsigned)(seed % THEMES);
-  smma_gemm_defaults(with);
+  smma_gemm_defaults(with, sizeof *with);
   random_sizes(&g, with, (size_t)p->o.k);
   if (p->theme == THEME_AIMED) aimed_sizes(&g, with);
   random_options(&g, with, (size_t)p->o.k);
@@ -572,7 +572,7 @@ void kernel_print_counts(const kernel_counts *counts) {
 /* Two steps; a tile's width and more, so that there is work for two threads. */
 static bool digest_product(product *p, const smma_instruction *instruction, unsigned theme) {
   *p = (product){.instruction = instruction, .o = smma_operation_of(instruction), .theme = theme};
-  smma_gemm_defaults(&p->with);
+  smma_gemm_defaults(&p->with, sizeof p->with);
   p->with.m = 2, p->with.n = 140, p->with.k = 2 * (size_t)p->o.k - theme % 2;
   return kernel_operands_make(&p->o, p->with.m, p->with.n, p->with.k, theme, theme, &p->x) && place_operands(p) &&
          place_results(p);

@@ -42,9 +42,9 @@ static bool check_digests(const char *path, const char *kernel, bool few) {
 /* Whether a kernel or device is there; else a line says that it is not checked. */
 static bool is_usable(const char *kernel) {
   smma_error error = {SMMA_OK, ""};
-  smma_device_info info = {.size = sizeof info};
+  smma_device_info info;
   if (smma_kernel_for(smma_instruction_at(0), kernel, NULL)) return true;
-  smma_device_describe(kernel, 0, &info, &error);
+  smma_device_describe(kernel, 0, &info, sizeof info, &error);
   fprintf(stderr, "SKIPPED: %s: %s; it is NOT checked\n", kernel, error.text);
   return false;
 }

@@ -157,7 +157,7 @@ static void make_product(const setting *s, product *p) {
   smma_data_fill(s->data, o, s->k, &counts, &p->x);
   treat(s, p);
   fill_c(s, p);
-  smma_gemm_defaults(&p->g);
+  smma_gemm_defaults(&p->g, sizeof p->g);
   p->g.m = ROWS, p->g.n = COLUMNS, p->g.k = s->k, p->g.a = p->x.a, p->g.b = p->x.b, p->g.d = p->d;
   p->g.c = s->has_c ? p->x.c : NULL, p->g.scale_a = p->x.scale_a, p->g.scale_b = p->x.scale_b;
   p->g.alpha = s->alpha, p->g.beta = s->beta, p->g.split_k = s->split_k, p->g.promote_every = s->promote_every;

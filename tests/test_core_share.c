@@ -74,7 +74,7 @@ static double share_of_core(const product *p, const char *kernel) {
   size_t by_core = 0;
   smma_gemm_arguments g;
   smma_multiplier multiplier;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = ROWS, g.n = COLUMNS, g.k = DEPTH;
   g.a = p->x.a, g.b = p->x.b, g.c = p->x.c, g.scale_a = p->x.scale_a, g.scale_b = p->x.scale_b, g.d = p->d;
   g.kernel = kernel, g.threads = 1;

@@ -291,7 +291,7 @@ static void check_gemm(const smma_instruction *i) {
   }
   x[0].c = smma_low_bits(x[0].c, smma_format_bits(info.c));
   store_element(info.c, &c, 0, x[0].c);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = 2 * (size_t)info.k;
   g.a = a, g.b = b, g.c = &c, g.d = &d, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = scales ? scale_a : NULL, g.scale_b = scales ? scale_b : NULL;
@@ -335,7 +335,7 @@ static void check_integers(const smma_instruction *i, const char *kernel, bool i
   for (int x = 0; x < INTEGER_M * INTEGER_N; x++)
     c[x] = x % 3 ? (int32_t)random_bits(state)
                  : (int32_t)((random_bits(state) & 1 ? INT32_MIN : INT32_MAX) ^ (int32_t)(random_bits(state) & 0xfff));
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = INTEGER_M, g.n = INTEGER_N, g.k = INTEGER_K;
   g.a = a, g.b = b, g.c = c, g.d = d, g.kernel = kernel;
   assert_int_equal(smma_gemm(i, &g), SMMA_OK);

@@ -32,7 +32,7 @@ static void test_refused(void **state) {
   smma_multiplier *multiplier;
   smma_gemm_arguments g;
   (void)state;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.d = d;
   g.on_device = 1, g.kernel = "cuda", g.error = &error;
   assert_int_equal(smma_device_write("cuda", a, host, M * N, &error), SMMA_OK);
@@ -123,7 +123,7 @@ static void test_lost(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof a; i++) a[i] = (unsigned char)(37 * i % 101);
   for (size_t i = 0; i < sizeof b; i++) b[i] = (unsigned char)(53 * i % 103);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = LINES, g.n = COLUMNS, g.k = DEPTH, g.a = a, g.b = b, g.d = expected, g.kernel = "core";
   g.error = &error;
   assert_int_equal(smma_gemm(find("A100", "mma.m16n8k16.f32.f16.f16.f32"), &g), SMMA_OK);

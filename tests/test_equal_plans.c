@@ -79,7 +79,7 @@ static void check_proof(const pair *p, size_t k, bool with_c) {
     void *c = random_matrix(info.c, SIDE * SIDE, of, &random);
     uint64_t result[2][SIDE * SIDE];
     smma_gemm_arguments g;
-    smma_gemm_defaults(&g);
+    smma_gemm_defaults(&g, sizeof g);
     g.m = g.n = SIDE, g.k = k, g.a = a, g.b = b, g.c = with_c ? c : NULL;
     for (int t = 0; t < 2; t++) multiply(&p->target[t], g, result[t]);
     for (size_t i = 0; i < SIDE * SIDE; i++)
@@ -136,7 +136,7 @@ static void check_row(const pair *p, const smma_planned_witness *w, bool with_c)
     store_element(as->b, b, w->place[i], w->witness.row.b[i]);
   }
   store_element(as->c, &c, 0, w->witness.row.c);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = w->k, g.a = a, g.b = b, g.c = with_c ? &c : NULL;
   for (int t = 0; t < 2; t++) {
     multiply(&p->target[t], g, &d);

@@ -332,7 +332,7 @@ static product product_of(const char *gpu, const char *name, const char *chain) 
   product p = {.instruction = find(gpu, name)};
   p.chain = chain ? find(gpu, chain) : p.instruction;
   p.info = describe(p.instruction);
-  smma_gemm_defaults(&p.with);
+  smma_gemm_defaults(&p.with, sizeof p.with);
   p.with.scaling = SMMA_SCALING_OPERANDS; /* which the expected results are of, unless a test says otherwise */
   return p;
 }
@@ -611,7 +611,7 @@ static void test_every_half(void **state) {
   for (size_t i = 0; i < sizeof betas / sizeof betas[0]; i++)
     for (int orders = 0; orders < 4; orders++) {
       smma_gemm_arguments g;
-      smma_gemm_defaults(&g);
+      smma_gemm_defaults(&g, sizeof g);
       g.m = 512, g.n = 128, g.beta = betas[i], g.scaling = SMMA_SCALING_EPILOGUE, g.c = c, g.d = d;
       g.order_c = orders & 1 ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
       g.order_d = orders & 2 ? SMMA_COLUMN_MAJOR : SMMA_ROW_MAJOR;
@@ -697,7 +697,7 @@ static void test_no_products_in_epilogue(void **state) {
   float c = -0.0f, d = 1;
   smma_gemm_arguments g;
   (void)state;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1;
   g.c = &c, g.d = &d;
   g.scaling = SMMA_SCALING_EPILOGUE;
@@ -766,7 +766,7 @@ static void test_plan_of_a_custom_unit(void **state) {
   (void)state;
   if (!unit) fail_msg("%s", error.text);
   for (int k = 0; k < 16; k++) a[k] = b[k] = 0x3c00;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.n = 1, g.k = 16, g.b = b;
   assert_int_equal(smma_multiplier_create(unit, &g, &multiplier), SMMA_OK);
   smma_custom_free(unit);
@@ -883,8 +883,6 @@ static void test_errors_of_rows(void **state) {
   assert_int_equal(smma_dot_rows(i, NULL, 1), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_dot_rows(i, &zero, 1), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_dot_rows(i, &batch, -1), SMMA_INVALID_ARGUMENT);
-  batch.size--;
-  assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
   batch = good, batch.a = NULL;
   assert_int_equal(smma_dot_rows(i, &batch, 1), SMMA_INVALID_ARGUMENT);
   batch = good, batch.b = NULL;
@@ -899,28 +897,9 @@ static void test_errors_of_rows(void **state) {
   assert_true(d == 3);
 }
 
-/* An older program's shorter struct is not overrun, a newer one's longer is zero behind what is known. */
-static void test_sizes_of_descriptions(void **state) {
-  const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
-  struct {
-    smma_instruction_info info;
-    char behind[16];
-  } x;
-  (void)state;
-  memset(&x, UNTOUCHED, sizeof x);
-  assert_int_equal(smma_describe(i, &x.info, offsetof(smma_instruction_info, m)), SMMA_OK);
-  assert_string_equal(x.info.arch, "volta");
-  assert_int_equal(*(unsigned char *)&x.info.m, UNTOUCHED);
-  assert_int_equal(smma_describe(i, &x.info, sizeof x), SMMA_OK);
-  assert_true(x.info.k == 4 && x.info.instruction == i);
-  for (size_t byte = 0; byte < sizeof x.behind; byte++) assert_int_equal(x.behind[byte], 0);
-  assert_int_equal(smma_describe(i, &x.info, 0), SMMA_INVALID_ARGUMENT);
-}
-
 /* ---- Errors ---- */
 
 static void no_size(smma_gemm_arguments *g) { g->size = 0; }
-static void other_size(smma_gemm_arguments *g) { g->size++; }
 static void all_zero(smma_gemm_arguments *g) { memset(g, 0, sizeof *g); }
 static void turned_in_place(smma_gemm_arguments *g) { g->c = g->d, g->order_c = SMMA_COLUMN_MAJOR; }
 static void shifted_in_place(smma_gemm_arguments *g) { g->c = g->d, g->ldc = g->n + 1; }
@@ -966,7 +945,6 @@ static const struct {
     {PLAIN, no_b, SMMA_INVALID_ARGUMENT},
     {PLAIN, no_d, SMMA_INVALID_ARGUMENT},
     {PLAIN, no_size, SMMA_INVALID_ARGUMENT},
-    {PLAIN, other_size, SMMA_INVALID_ARGUMENT},
     {PLAIN, all_zero, SMMA_INVALID_ARGUMENT},
     {PLAIN, turned_in_place, SMMA_INVALID_ARGUMENT},
     {PLAIN, shifted_in_place, SMMA_INVALID_ARGUMENT},
@@ -1024,8 +1002,8 @@ static void test_c_of_another_format_in_place(void **state) {
 static void test_missing_arguments(void **state) {
   smma_gemm_arguments g;
   (void)state;
-  smma_gemm_defaults(NULL);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(NULL, sizeof g);
+  smma_gemm_defaults(&g, sizeof g);
   assert_int_equal(smma_gemm(NULL, &g), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_gemm(find("H100", PLAIN), NULL), SMMA_INVALID_ARGUMENT);
   assert_int_equal(smma_gemm(find("H100", PLAIN), &g), SMMA_OK); /* nothing to do */
@@ -1033,7 +1011,7 @@ static void test_missing_arguments(void **state) {
 
 static void test_status_texts(void **state) {
   (void)state;
-  for (int s = SMMA_OK; s <= SMMA_FAILED; s++) {
+  for (int s = SMMA_OK; s <= SMMA_NEWER_STRUCT; s++) {
     assert_true(strlen(smma_status_text((smma_status)s)) > 3);
     for (int other = SMMA_OK; other < s; other++)
       assert_string_not_equal(smma_status_text((smma_status)s), smma_status_text((smma_status)other));
@@ -1130,7 +1108,7 @@ static void check_overlap(char operand, ptrdiff_t offset, size_t leading, size_t
   smma_gemm_arguments g;
   char words[] = "D overlaps A";
   smma_error error = {SMMA_OK, ""};
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = 8, g.n = 6, g.k = 16, g.a = others, g.b = others, g.ldd = leading_d;
   g.d = memory + PLACE + offset, g.error = &error;
   if (operand == 'A') g.a = memory + PLACE, g.lda = leading;
@@ -1186,7 +1164,7 @@ static void *multiply_everything(void *unused) {
     for (size_t kernel = 0; smma_kernel_name(kernel); kernel++)
       for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         smma_gemm_arguments g;
-        smma_gemm_defaults(&g);
+        smma_gemm_defaults(&g, sizeof g);
         g.m = sizes[size][0], g.n = sizes[size][1], g.k = 2 * (size_t)info.k, g.threads = 1;
         g.a = a, g.b = b, g.d = d, g.kernel = smma_kernel_name(kernel);
         if (info.scale_block) g.scale_a = g.scale_b = scale;
@@ -1237,7 +1215,6 @@ int main(void) {
       cmocka_unit_test(test_rows),
       cmocka_unit_test(test_rows_without_c_and_in_place),
       cmocka_unit_test(test_errors_of_rows),
-      cmocka_unit_test(test_sizes_of_descriptions),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_missing_arguments),
       cmocka_unit_test(test_status_texts),

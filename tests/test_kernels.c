@@ -70,7 +70,7 @@ static void test_unknown_kernel(void **state) {
   float a[16] = {1}, b[16] = {1}, d = 7;
   smma_gemm_arguments g;
   (void)state;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = 16, g.a = a, g.b = b, g.d = &d;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     g.kernel = names[i];
@@ -141,7 +141,7 @@ static void test_rare_sums(void **state) {
     for (size_t k = 0; smma_kernel_name(k); k++) {
       uint32_t d[M * N];
       smma_gemm_arguments g;
-      smma_gemm_defaults(&g);
+      smma_gemm_defaults(&g, sizeof g);
       g.m = M, g.n = N, g.k = (size_t)describe(x).k;
       g.a = a, g.b = b, g.d = d;
       g.lda = GREATEST_K;
@@ -215,7 +215,7 @@ static void test_stopping(void **state) {
   static float d[100 * 70];
   smma_gemm_arguments g;
   (void)state;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = 100, g.n = 70, g.k = 16, g.a = a, g.b = b, g.d = d;
   g.progress = stop_at_once;
   for (size_t k = 0; smma_kernel_name(k); k++)
@@ -269,7 +269,7 @@ static void test_memory(void **state) {
   a = calloc((size_t)LONG * SHORT, sizeof *a), b = calloc((size_t)LONG * SHORT, sizeof *b);
   d = calloc((size_t)LONG * SHORT, sizeof *d);
   assert_true(a && b && d);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.a = a, g.b = b, g.d = d, g.threads = 1;
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
     for (size_t k = 0; strcmp(smma_kernel_name(k), "core") != 0; k++) {

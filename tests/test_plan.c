@@ -378,7 +378,7 @@ static void check_product(const char *gpu, const char *name, size_t k, const cha
   smma_gemm_arguments *g = &p.with;
   smma_multiplier *kept;
   p.instruction = find(gpu, name), p.info = describe(p.instruction), p.plan = plan_of(members);
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = M, g->n = N, g->k = k, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = p.plan, g->scale_d = 0.37;
   fill(p.info.a, p.a, M * k, &random), fill(p.info.b, p.b, k * N, &random), fill(p.info.c, p.c, M * N, &random);
   for (size_t j = 0; j < N; j++) p.bias[j] = small_float(&random);
@@ -450,7 +450,7 @@ static void test_simple_cases(void **state) {
   (void)state;
   p.instruction = find("H100", "wgmma.m64n256k16.f32.f16.f16"), p.info = describe(p.instruction);
   fill(SMMA_F16, p.a, M * 200, &random), fill(SMMA_F16, p.b, 200 * N, &random), fill(SMMA_F32, p.c, M * N, &random);
-  smma_gemm_defaults(&p.with);
+  smma_gemm_defaults(&p.with, sizeof p.with);
   p.with.m = M, p.with.n = N, p.with.k = 200, p.with.a = p.a, p.with.b = p.b, p.with.c = p.c, p.with.d = p.d;
   q.with = p.with, q.with.d = q.d;
   p.with.split_k = 3, p.with.promote_every = 32;
@@ -476,7 +476,7 @@ typedef struct {
 
 static smma_plan *library_plan(const library_case *c, smma_error *error) {
   smma_plan_request r;
-  smma_plan_request_defaults(&r);
+  smma_plan_request_defaults(&r, sizeof r);
   r.name = c->name, r.instruction = find(c->gpu, c->instruction);
   r.m = c->m, r.n = c->n, r.k = c->k;
   r.algo = c->algo, r.split_k = c->split_k, r.reduction = c->reduction, r.custom = c->custom, r.stages = c->stages;
@@ -568,7 +568,7 @@ static void test_recorded_shapes(void **state) {
     smma_plan_request r;
     smma_plan *plan;
     smma_error error;
-    smma_plan_request_defaults(&r);
+    smma_plan_request_defaults(&r, sizeof r);
     r.name = c->name, r.instruction = find(c->gpu, c->instruction), r.d = c->d;
     r.m = c->m, r.n = c->n, r.k = c->k, r.fast_accumulation = c->fast, r.workspace = c->workspace;
     plan = smma_plan_for(&r, &error);
@@ -604,7 +604,7 @@ static void test_cuda_cores(void **state) {
     char text[4096] = "";
     smma_plan_request r;
     smma_plan *plan;
-    smma_plan_request_defaults(&r);
+    smma_plan_request_defaults(&r, sizeof r);
     r.name = "cublaslt:13.1/H100", r.instruction = i, r.m = 1, r.n = 64, r.k = 4096;
     r.algo = all[x].algo, r.custom = all[x].custom, r.split_k = 1;
     plan = smma_plan_for(&r, &error);
@@ -639,7 +639,7 @@ static void test_lost_tail(void **state) {
     float d[8];
     assert_non_null(ones);
     for (size_t i = 0; i < c->k * (c->n + 1); i++) ones[i] = 0x3c00;
-    smma_gemm_defaults(&g);
+    smma_gemm_defaults(&g, sizeof g);
     g.m = 1, g.n = c->n, g.k = c->k, g.a = ones, g.b = ones + c->k, g.d = d;
     g.plan = library_plan(c, &error);
     if (!g.plan) fail_msg("%s", error.text);
@@ -679,7 +679,7 @@ static void test_refused_arguments(void **state) {
   smma_plan *plain = plan_of("\"group\": 16"), *bias = plan_of("\"epilogue\": [\"bias\"]");
   smma_plan *parts = plan_of("\"sum\": [" EVERY ", \"with\": \"fma\"}]");
   (void)state;
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = M, g->n = N, g->k = 32, g->a = p.a, g->b = p.b, g->d = p.d, g->plan = plain;
   memset(p.d, 0xee, sizeof p.d);
   g->split_k = 2;

@@ -313,7 +313,7 @@ static bool check_product(product *p, const smma_instruction *i, const keys *x, 
   p->instruction = i, p->info = describe(i);
   for (size_t attempt = 0; attempt < 12; attempt++) {
     const size_t most = 2 * (size_t)p->info.k + 30;
-    smma_gemm_defaults(g);
+    smma_gemm_defaults(g, sizeof *g);
     g->m = size[0], g->n = size[1], g->k = 1 + below(random, most < LONGEST ? most : LONGEST);
     if (attempt % 2) g->k = (size_t)p->info.k * (1 + g->k % 2);
     assert_true(g->k <= LONGEST_K);

@@ -55,7 +55,7 @@ static void prepare(product *p, size_t unit, size_t k, uint64_t *r) {
   memset(p, 0, sizeof *p);
   p->instruction = find(units[unit].gpu, units[unit].instruction);
   p->info = describe(p->instruction);
-  smma_gemm_defaults(&p->g);
+  smma_gemm_defaults(&p->g, sizeof p->g);
   p->g.m = M, p->g.n = N, p->g.k = k, p->g.a = p->a, p->g.b = p->b, p->g.c = p->c, p->g.d = p->d;
   p->g.error = &p->error;
   fill(r, p->info.a, p->a, M * k / 2);
@@ -133,7 +133,7 @@ static void blocks_are_of_selected_products(void **state) {
   (void)state;
   for (int i = 0; i < 16; i++) ones[i] = 0x3c00;
   for (int i = 0; i < 8; i++) metadata[i] = (unsigned char)(i % 2 + 2), whole[i / 2 * 4 + i % 2 + 2] = stored[i];
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = 16, g.a = stored, g.b = ones, g.d = &d;
   assert_int_equal(smma_gemm_sparse(sparse, &g, metadata), SMMA_OK);
   g.a = whole, g.d = &other;

@@ -412,7 +412,7 @@ static void multiply(const smma_instruction *i, const smma_row row[2], uint64_t 
     }
   }
   store_element(i->c, &c, 0, row[0].c);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = 2 * (size_t)i->k;
   g.a = a, g.b = b, g.c = &c, g.d = d, g.order_b = SMMA_COLUMN_MAJOR;
   g.scale_a = scales ? scale_a : NULL, g.scale_b = scales ? scale_b : NULL;

@@ -55,7 +55,7 @@ static void begin(small *s, size_t k) {
   memset(s, 0, sizeof *s);
   s->a[0] = s->b[0] = half(4096);
   for (size_t i = 16; i < k; i += 16) s->a[i] = s->b[i] = half(1);
-  smma_gemm_defaults(&s->g);
+  smma_gemm_defaults(&s->g, sizeof s->g);
   s->g.m = s->g.n = 1, s->g.k = k, s->g.a = s->a, s->g.b = s->b, s->g.d = &s->d;
 }
 
@@ -268,7 +268,7 @@ static void check_product(const smma_instruction *i, size_t k, const char *membe
   smma_plan *plan = members ? plan_of(members) : NULL;
   smma_gemm_arguments g;
   smma_error error;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   fill(i->a, a, ROWS * k, random), fill(i->b, b, k * COLUMNS, random), fill(i->c, c, ROWS * COLUMNS, random);
   for (size_t x = 0; x < ROWS * LENGTH; x++) part_a[x] = (float)(random_bits(random) % 200) / 16 - 5;
   for (size_t x = 0; x < LENGTH * COLUMNS; x++) part_b[x] = (float)(random_bits(random) % 200) / 16 - 5;

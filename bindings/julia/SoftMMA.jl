@@ -73,7 +73,7 @@ function matmul(A::Matrix, B::Matrix, C::Matrix; on::AbstractString, instruction
     size(A, 2) == size(B, 1) || throw(DimensionMismatch("A has $(size(A, 2)) columns, B $(size(B, 1)) rows"))
     size(C) == (size(A, 1), size(B, 2)) || throw(DimensionMismatch("C is not $(size(A, 1)) x $(size(B, 2))"))
     D, g = similar(C), GemmArguments()
-    ccall((:smma_gemm_defaults, library), Cvoid, (Ref{GemmArguments},), g)
+    ccall((:smma_gemm_defaults, library), Cvoid, (Ref{GemmArguments}, Csize_t), g, sizeof(g))
     g.m, g.n, g.k = size(A, 1), size(B, 2), size(A, 2)
     g.order_a = g.order_b = g.order_c = g.order_d = COLUMN_MAJOR
     status = GC.@preserve A B C D begin

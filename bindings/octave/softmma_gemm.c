@@ -76,7 +76,7 @@ void mexFunction(int outputs, mxArray *output[], int inputs, const mxArray *inpu
   smma_describe(instruction, &info, sizeof info);
   alpha = scalar(input[1], "alpha"), beta = scalar(input[4], "beta");
   a = matrix(input[2], "A"), b = matrix(input[3], "B"), c = matrix(input[5], "C");
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = mxGetM(input[2]), g.k = mxGetN(input[2]), g.n = mxGetN(input[3]);
   if (mxGetM(input[3]) != g.k)
     mexErrMsgIdAndTxt("softmma:size", "A has %lu columns, B %lu rows", (unsigned long)g.k,

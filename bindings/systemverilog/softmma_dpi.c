@@ -421,8 +421,7 @@ static int prepare_stock(const char *function, stock *x, const char *kind, uint6
   for (p = 0; p < PARTS; p++)
     if (make_room(function, x->of, &x->rows, p, rows * x->of->count[p])) return 1;
   snprintf(x->kind, sizeof x->kind, "%s", kind);
-  memset(&x->request, 0, sizeof x->request);
-  x->request.size = sizeof x->request;
+  smma_row_request_defaults(&x->request, sizeof x->request);
   x->request.kind = *kind ? x->kind : NULL;
   x->request.seed = seed, x->request.first = first, x->request.rows = rows;
   x->request.a = y[PART_A], x->request.b = y[PART_B], x->request.c = y[PART_C];
@@ -475,8 +474,8 @@ static int make_rows(const char *function, void *unit, const char *kind, uint64_
                                {"d", d, rows}};
   for (p = 0; p < PARTS; p++)
     if (out[p].array && check_size(function, &out[p])) return 1;
-  memset(&none, 0, sizeof none);
-  none.size = sizeof none, none.kind = *kind ? kind : NULL;
+  smma_row_request_defaults(&none, sizeof none);
+  none.kind = *kind ? kind : NULL;
   if (smma_make_rows(m->is.info.instruction, &none) != SMMA_OK)
     return fail(
         function,

@@ -32,8 +32,8 @@ typedef struct {
 } smma_f64_product;
 
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major and dense, one slice of K, no promotion, all threads.
- * Does nothing with NULL. */
-SMMA_API void smma_f64_product_defaults(smma_f64_product *product);
+ * `size` is sizeof *product. Does nothing with NULL. */
+SMMA_API void smma_f64_product_defaults(smma_f64_product *product, size_t size);
 
 /* ---- Words ---- */
 
@@ -67,8 +67,9 @@ typedef struct {
   int flush_subnormals; /* words are zero or normal numbers; what the unit does with subnormals is its own */
 } smma_words;
 
-/* Fills in `size`; SMMA_WORDS_SCALED, two words, SMMA_SUM_F64, subnormal words. Does nothing with NULL. */
-SMMA_API void smma_words_defaults(smma_words *how);
+/* Fills in `size`; SMMA_WORDS_SCALED, two words, SMMA_SUM_F64, subnormal words. `size` is sizeof *how. Does
+ * nothing with NULL. */
+SMMA_API void smma_words_defaults(smma_words *how, size_t size);
 
 /* D = A B from smma_gemm of the words of A and B. What is not said to be FP32 or the unit's is RNE in FP64, whatever
  * the thread's mode.
@@ -77,8 +78,8 @@ SMMA_API void smma_words_defaults(smma_words *how);
  * any). Where a row of A or a column of B holds infinity or NaN, d is what IEEE arithmetic makes of the products with
  * these.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for another size of either struct, a sum in a unit whose C and D
- * formats differ, and instructions of integers. D is not touched on an error, SMMA_STOPPED included. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for a sum in a unit whose C and D formats differ, and instructions
+ * of integers. D is not touched on an error, SMMA_STOPPED included. */
 SMMA_API smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_product *product,
                                      const smma_words *how);
 
@@ -114,16 +115,16 @@ typedef struct {
 } smma_slices;
 
 /* Fills in `size`; as many slices as are exact, of 7 bits, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT: the exact product,
- * rounded once. Does nothing with NULL. */
-SMMA_API void smma_slices_defaults(smma_slices *how);
+ * rounded once. `size` is sizeof *how. Does nothing with NULL. */
+SMMA_API void smma_slices_defaults(smma_slices *how, size_t size);
 
 /* D = A B by the Ozaki scheme: from smma_gemm of slices on an instruction with A and B in s8 and D in s32. The products
  * of slices are exact: K is cut where a sum might not fit 32 bits. With slices = 0, SMMA_PRODUCTS_ALL and
  * SMMA_SLICES_EXACT D is the exact product, rounded once. Infinity and NaN: as smma_gemm_words. A sum that is zero is
  * +0.
  *
- * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for another size of either struct, and for an instruction of other
- * formats. D is not touched on an error, SMMA_STOPPED included. */
+ * Errors: as smma_gemm; SMMA_INVALID_ARGUMENT also for an instruction of other formats. D is not touched on an error,
+ * SMMA_STOPPED included. */
 SMMA_API smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64_product *product,
                                       const smma_slices *how);
 

@@ -9,6 +9,12 @@
  * Elements travel as raw encodings in the smallest unsigned container: 1, 2, 4 or 8 bytes (smma_format_bytes), FP6 and
  * FP4 one per byte in the low bits, tf32 in 4 bytes. Arrays may have any alignment and element type.
  *
+ * Structs grow at their end in later versions. A program that was compiled with an older header keeps working, and gets
+ * the defaults of the members that it does not know; one that was compiled with a newer header works as long as it
+ * leaves the members that this library does not know at their defaults, and else gets SMMA_NEWER_STRUCT. Structs that a
+ * program fills in begin with their size: smma_..._defaults(&x, sizeof x) sets it, and fills in the rest. Structs that
+ * a function fills in are given to it with their size.
+ *
  * Accurate products of FP64 matrices are in a header of their own, softmma/accurate.h.
  *
  * Before 1.0 each minor version has an interface of its own, and its own soname.
@@ -152,7 +158,7 @@ SMMA_API smma_plan *smma_plan_parse(const char *origin, const char *text, size_t
 /* What a library's plan depends on. The nine numbers are those of cublasLtMatmulAlgoConfigGetAttribute, -1 where they
  * are not known. */
 typedef struct {
-  size_t size;                         /* of this struct */
+  size_t size;                         /* of this struct: smma_plan_request_defaults sets it */
   const char *name;                    /* "cublaslt:13.1/H100", see smma_plan_library */
   const smma_instruction *instruction; /* what its formats are multiplied with; NULL for what depends on none */
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
@@ -164,8 +170,9 @@ typedef struct {
   long long workspace;
 } smma_plan_request;
 
-/* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. Does nothing with NULL. */
-SMMA_API void smma_plan_request_defaults(smma_plan_request *request);
+/* Fills in `size`, D's format none and -1 for the nine numbers and the workspace. `size` is sizeof *request. Does
+ * nothing with NULL. */
+SMMA_API void smma_plan_request_defaults(smma_plan_request *request, size_t size);
 
 /* The plan of a library's product. NULL with SMMA_NOT_FOUND: the name is unknown, or no plan is known for the product;
  * with SMMA_INVALID_ARGUMENT: a number is missing that only the library knows; or with SMMA_NO_MEMORY. */
@@ -209,7 +216,7 @@ SMMA_API smma_status smma_dot(const smma_instruction *instruction, const void *a
 /* Independent rows. Elements lie as in smma_dot, row behind row: row i of `a` starts at element i K. Arrays may have
  * any alignment of their element type; only `d` can be written, and nothing lies behind its end. */
 typedef struct {
-  size_t size; /* of this struct: sizeof(smma_batch) */
+  size_t size; /* of this struct: smma_batch_defaults sets it, or sizeof(smma_batch) */
   size_t rows;
   const void *a, *b;             /* K elements a row */
   const void *c;                 /* one */
@@ -217,9 +224,12 @@ typedef struct {
   void *d;                       /* one, to be written */
 } smma_batch;
 
+/* Fills in `size`; no rows, pointers NULL. `size` is sizeof *batch. Does nothing with NULL. */
+SMMA_API void smma_batch_defaults(smma_batch *batch, size_t size);
+
 /* smma_dot of every row, by `threads` threads: 0 for as many as OpenMP gives, at most one for each processor. `c` may
- * be NULL, which means +0, and d may be c if their formats are the same. Errors: as smma_dot; SMMA_INVALID_ARGUMENT
- * also for another size. */
+ * be NULL, which means +0, and d may be c if their formats are the same. Errors: as smma_dot;
+ * SMMA_NEWER_STRUCT. */
 SMMA_API smma_status smma_dot_rows(const smma_instruction *instruction, const smma_batch *batch, int threads);
 
 /* Whether two results of an instruction are the same: bit for bit, but any two NaN where payloads are not known. 0 for
@@ -228,7 +238,7 @@ SMMA_API int smma_same(const smma_instruction *instruction, uint64_t d, uint64_t
 
 /* Which rows of operands are made, and where they go: arrays as smma_batch has them. */
 typedef struct {
-  size_t size; /* of this struct */
+  size_t size; /* of this struct: smma_row_request_defaults sets it */
   /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer" or "aimed" (docs/units.md
    * has what they are for); NULL: the first eight in turn, row i of kind i mod 8. */
   const char *kind;
@@ -237,9 +247,13 @@ typedef struct {
   void *a, *b, *c, *scale_a, *scale_b;
 } smma_row_request;
 
+/* Fills in `size`; no rows, of the kinds in turn, seed 0, pointers NULL. `size` is sizeof *request. Does nothing with
+ * NULL. */
+SMMA_API void smma_row_request_defaults(smma_row_request *request, size_t size);
+
 /* Makes rows that reach the corners of an instruction, of the kinds that `softmma campaign` asks units for: row i of a
  * seed is the same on every machine, in whatever portions rows are made. By the calling thread. Errors:
- * SMMA_INVALID_ARGUMENT, SMMA_MISSING_SCALE. */
+ * SMMA_INVALID_ARGUMENT, SMMA_NEWER_STRUCT, SMMA_MISSING_SCALE. */
 SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
@@ -328,16 +342,16 @@ SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const 
 
 /* What computes products besides this CPU, through the module of a driver: "opencl" or "cuda". */
 typedef struct {
-  size_t size;                 /* of this struct, set by the caller */
   char name[128], driver[128]; /* "NVIDIA H200", "OpenCL 3.0 CUDA, driver 580.65" */
   unsigned long long memory;   /* bytes */
   int has_f64;                 /* without binary64 kernels are slow */
 } smma_device_info;
 
-/* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". SMMA_NO_KERNEL where there is
- * none, or it cannot be used. The device stays open until the process ends; in a child that is forked meanwhile it
- * cannot be used. */
-SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, smma_error *error);
+/* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". `size` is sizeof *info: no
+ * more is written, and what this library does not know is zero. SMMA_NO_KERNEL where there is none, or it cannot be
+ * used. The device stays open until the process ends; in a child that is forked meanwhile it cannot be used. */
+SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,
+                                          smma_error *error);
 
 /* Memory of a device ("cuda", "cuda:1"), for programs that have no other way to it: smma_gemm takes addresses of it
  * with `on_device`. Copies are complete on return, and begin when all that was started on the device is done. Errors:
@@ -355,13 +369,14 @@ SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction
                                       smma_error *error);
 
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
- * promotion, all threads. Does nothing with NULL. */
-SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments);
+ * promotion, all threads. `size` is sizeof *arguments. Does nothing with NULL. */
+SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments, size_t size);
 
-/* Errors: SMMA_INVALID_ARGUMENT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE, SMMA_NO_MEMORY,
- * SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for the last and SMMA_STOPPED.
- * SMMA_INVALID_ARGUMENT also if D overlaps elements of A, B, scales or bias, or of C, unless beta is 0 or D has C's
- * address, format, order and leading dimension. The calling thread and each of OpenMP's need 256 KiB of stack. */
+/* Errors: SMMA_INVALID_ARGUMENT, SMMA_NEWER_STRUCT, SMMA_INVALID_DIMENSION, SMMA_INVALID_MULTIPLE, SMMA_MISSING_SCALE,
+ * SMMA_NO_MEMORY, SMMA_STOPPED, SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. D is not touched on an error, but for the last and
+ * SMMA_STOPPED. SMMA_INVALID_ARGUMENT also if D overlaps elements of A, B, scales or bias, or of C, unless beta is 0 or
+ * D has C's address, format, order and leading dimension. The calling thread and each of OpenMP's need 256 KiB of
+ * stack. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
 
 /* ---- Sparse instructions ---- */

@@ -29,7 +29,8 @@ typedef enum {
   SMMA_NOT_FOUND = 11,    /* no GPU, instruction, format or library of that name; no plan that is known */
   SMMA_AMBIGUOUS = 12,    /* a name that fits instructions that compute differently */
   SMMA_INVALID_TEXT = 13, /* a custom unit's or a plan's text: malformed, or a value that is not allowed */
-  SMMA_FAILED = 14        /* anything else, a file that cannot be read for example: the error's text says what */
+  SMMA_FAILED = 14,       /* anything else, a file that cannot be read for example: the error's text says what */
+  SMMA_NEWER_STRUCT = 15  /* a struct of a newer header has a member set that this library does not know */
 } smma_status;
 
 /* One English sentence; never NULL. */

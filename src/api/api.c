@@ -8,6 +8,7 @@
 #include "gemm/kernel.h"
 #include "host/error.h"
 #include "host/load.h"
+#include "host/sized.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -36,8 +37,7 @@ smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info
       .questions = i->rule->questions,
       .instruction = i,
   };
-  memset(info, 0, size);
-  memcpy(info, &all, size < sizeof all ? size : sizeof all);
+  smma_give_struct(info, size, &all, sizeof all);
   return SMMA_OK;
 }
 
@@ -111,7 +111,7 @@ smma_status smma_mma(const smma_instruction *i, const void *a, const void *b, co
                      const void *scale_b, void *d) {
   smma_gemm_arguments g;
   if (!i || !a || !b || !c || !d) return SMMA_INVALID_ARGUMENT;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = (size_t)i->m, g.n = (size_t)i->n, g.k = (size_t)i->k;
   g.a = a, g.b = b, g.c = c, g.d = d;
   g.scale_a = scale_a, g.scale_b = scale_b;
@@ -139,15 +139,25 @@ const char *smma_kernel_for(const smma_instruction *i, const char *kernel, smma_
   return i->origin && !smma_catalogue_twin(i) ? "core" : name;
 }
 
-void smma_gemm_defaults(smma_gemm_arguments *g) {
-  if (g) *g = (smma_gemm_arguments){.size = sizeof *g, .alpha = 1, .beta = 1};
+static const smma_gemm_arguments gemm_defaults = {.alpha = 1, .beta = 1};
+
+void smma_gemm_defaults(smma_gemm_arguments *g, size_t size) {
+  smma_give_defaults(g, size, &gemm_defaults, sizeof gemm_defaults);
+}
+
+smma_status smma_take_arguments(const smma_gemm_arguments *given, smma_gemm_arguments *own) {
+  smma_status status;
+  *own = gemm_defaults;
+  status = smma_take_struct(given, own, sizeof *own);
+  smma_clear_error(own->error);
+  return smma_end_error(own->error, status);
 }
 
 smma_status smma_gemm(const smma_instruction *i, const smma_gemm_arguments *arguments) {
   smma_multiplier multiplier;
   smma_status status = smma_multiplier_for(i, arguments, &multiplier);
   if (status != SMMA_OK) return status;
-  status = smma_end_error(arguments->error, smma_multiplier_compute(&multiplier));
+  status = smma_end_error(multiplier.with.error, smma_multiplier_compute(&multiplier));
   smma_multiplier_end(&multiplier);
   return status;
 }

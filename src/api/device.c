@@ -3,19 +3,23 @@
 #include <stdio.h>
 
 #include "host/error.h"
+#include "host/sized.h"
 #include "softmma/softmma.h"
 
-smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, smma_error *error) {
+smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,
+                                 smma_error *error) {
   char name[64], why[SMMA_DEVICE_MESSAGE];
   const smma_device *device;
+  smma_device_info own = {.memory = 0};
   smma_clear_error(error);
-  if (!driver || !info || info->size != sizeof *info) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
+  if (!driver || !info || !size) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
   snprintf(name, sizeof name, "%s:%zu", driver, index);
   device = smma_device_open(name, why);
   if (!device) return smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
-  snprintf(info->name, sizeof info->name, "%s", device->is.name);
-  snprintf(info->driver, sizeof info->driver, "%s", device->is.driver);
-  info->memory = device->is.memory, info->has_f64 = device->is.has_f64;
+  snprintf(own.name, sizeof own.name, "%s", device->is.name);
+  snprintf(own.driver, sizeof own.driver, "%s", device->is.driver);
+  own.memory = device->is.memory, own.has_f64 = device->is.has_f64;
+  smma_give_struct(info, size, &own, sizeof own);
   return SMMA_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "host/error.h"
 #include "host/float.h"
 #include "host/load.h"
+#include "host/sized.h"
 #include "host/thread.h"
 #include "isa/instruction.h"
 #include "softmma/softmma.h"
@@ -148,11 +149,16 @@ static smma_status check(const smma_instruction *i, const smma_batch *x) {
 /* So few rows take less time than starting threads. */
 enum { FEW_ROWS = 1024 };
 
-smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, int threads) {
+void smma_batch_defaults(smma_batch *batch, size_t size) {
+  const smma_batch defaults = {.rows = 0};
+  smma_give_defaults(batch, size, &defaults, sizeof defaults);
+}
+
+static smma_status dot_rows(const smma_instruction *i, const smma_batch *batch, int threads) {
   smma_status status;
   smma_lane_function *function = NULL;
   row_plan p;
-  if (!i || !batch || batch->size != sizeof *batch || threads < 0) return SMMA_INVALID_ARGUMENT;
+  if (!i || threads < 0) return SMMA_INVALID_ARGUMENT;
   if (batch->rows == 0) return SMMA_OK;
   status = check(i, batch);
   if (status != SMMA_OK) return status;
@@ -169,21 +175,29 @@ smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, in
   return SMMA_OK;
 }
 
+smma_status smma_dot_rows(const smma_instruction *i, const smma_batch *batch, int threads) {
+  smma_batch own = {.rows = 0};
+  const smma_status status = smma_take_struct(batch, &own, sizeof own);
+  return status == SMMA_OK ? dot_rows(i, &own, threads) : status;
+}
+
 smma_status smma_dot_rows_on(const char *device, const smma_instruction *i, const smma_batch *batch,
                              smma_error *error) {
   char why[SMMA_DEVICE_MESSAGE];
   const smma_device *opened;
+  smma_batch own = {.rows = 0};
   smma_operation o;
   smma_status status;
   smma_clear_error(error);
-  if (!device || !i || !batch || batch->size != sizeof *batch) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
-  status = batch->rows ? check(i, batch) : SMMA_OK;
+  if (!device || !i) return smma_end_error(error, SMMA_INVALID_ARGUMENT);
+  status = smma_take_struct(batch, &own, sizeof own);
+  if (status == SMMA_OK && own.rows) status = check(i, &own);
   if (status != SMMA_OK) return smma_end_error(error, status);
   o = smma_operation_of(i);
   opened = smma_device_open(device, why);
   if (!opened) return smma_set_error(error, SMMA_NO_KERNEL, "%s", why);
   smma_device_lock(opened);
-  if (!smma_device_rows(opened, &o, NULL, batch, why)) status = smma_set_error(error, SMMA_DEVICE_FAILED, "%s", why);
+  if (!smma_device_rows(opened, &o, NULL, &own, why)) status = smma_set_error(error, SMMA_DEVICE_FAILED, "%s", why);
   smma_device_unlock(opened);
   return status;
 }
@@ -191,7 +205,7 @@ smma_status smma_dot_rows_on(const char *device, const smma_instruction *i, cons
 smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, const void *c, const void *scale_a,
                      const void *scale_b, void *d) {
   const smma_batch one = {sizeof one, 1, a, b, c, scale_a, scale_b, d};
-  return c ? smma_dot_rows(i, &one, 1) : SMMA_INVALID_ARGUMENT;
+  return c ? dot_rows(i, &one, 1) : SMMA_INVALID_ARGUMENT;
 }
 
 int smma_same(const smma_instruction *i, uint64_t d, uint64_t other) {

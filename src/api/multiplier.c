@@ -13,9 +13,9 @@ smma_status smma_multiplier_for(const smma_instruction *i, const smma_gemm_argum
                                 smma_multiplier *multiplier) {
   smma_gemm_arguments g;
   smma_operation o;
-  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
-  g = *arguments;
-  smma_clear_error(g.error);
+  smma_status status = smma_take_arguments(arguments, &g);
+  if (status != SMMA_OK) return status;
+  if (!i) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (i->sparse) return smma_end_error(g.error, SMMA_INVALID_SPARSITY);
   if (i->origin && smma_kernel_for(i, g.kernel, NULL)) g.kernel = smma_kernel_for(i, g.kernel, NULL);
   o = smma_operation_of(i);
@@ -48,12 +48,11 @@ static bool keep_b(smma_multiplier *p) {
 smma_status smma_multiplier_create(const smma_instruction *i, const smma_gemm_arguments *arguments,
                                    smma_multiplier **multiplier) {
   smma_gemm_arguments g;
-  smma_status status;
+  smma_status status = smma_take_arguments(arguments, &g);
   smma_multiplier *p;
-  if (!i || !arguments || !multiplier) return SMMA_INVALID_ARGUMENT;
-  *multiplier = NULL;
-  g = *arguments;
-  smma_clear_error(g.error);
+  if (multiplier) *multiplier = NULL;
+  if (status != SMMA_OK) return status;
+  if (!i || !multiplier) return smma_end_error(g.error, SMMA_INVALID_ARGUMENT);
   if (g.on_device)
     return smma_set_error(g.error, SMMA_INVALID_ARGUMENT,
                           "a multiplier keeps B in the host's memory; smma_gemm takes operands on devices");

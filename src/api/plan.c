@@ -1,6 +1,7 @@
 /* The public functions about plans. */
 #include "api/text.h"
 #include "host/error.h"
+#include "host/sized.h"
 #include "isa/instruction.h"
 #include "plan/library.h"
 #include "plan/schedule.h"
@@ -13,19 +14,27 @@ smma_plan *smma_plan_parse(const char *origin, const char *text, size_t size, sm
   return NULL;
 }
 
-void smma_plan_request_defaults(smma_plan_request *request) {
-  if (!request) return;
-  *request = (smma_plan_request){.size = sizeof *request, .d = SMMA_NO_FORMAT};
-  request->algo = request->tile = request->split_k = request->reduction = request->swizzle = -1;
-  request->custom = request->stages = request->inner = request->cluster = -1;
-  request->workspace = -1;
+static const smma_plan_request request_defaults = {.d = SMMA_NO_FORMAT,
+                                                   .algo = -1,
+                                                   .tile = -1,
+                                                   .split_k = -1,
+                                                   .reduction = -1,
+                                                   .swizzle = -1,
+                                                   .custom = -1,
+                                                   .stages = -1,
+                                                   .inner = -1,
+                                                   .cluster = -1,
+                                                   .workspace = -1};
+
+void smma_plan_request_defaults(smma_plan_request *request, size_t size) {
+  smma_give_defaults(request, size, &request_defaults, sizeof request_defaults);
 }
 
 smma_plan *smma_plan_for(const smma_plan_request *request, smma_error *error) {
+  smma_plan_request own = request_defaults;
   smma_clear_error(error);
-  if (request && request->size == sizeof *request) return smma_plan_of_library(request, error);
-  smma_set_error(error, SMMA_INVALID_ARGUMENT, "the request is missing, or has another size");
-  return NULL;
+  if (smma_end_error(error, smma_take_struct(request, &own, sizeof own)) != SMMA_OK) return NULL;
+  return smma_plan_of_library(&own, error);
 }
 
 const char *smma_plan_library(size_t index) { return smma_plan_library_name(index); }

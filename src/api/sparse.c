@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/multiplier.h"
 #include "gemm/overlap.h"
 #include "host/error.h"
 #include "isa/instruction.h"
@@ -128,7 +129,8 @@ static smma_status multiply(const smma_instruction *i, smma_gemm_arguments g, co
 
 smma_status smma_gemm_sparse(const smma_instruction *i, const smma_gemm_arguments *arguments,
                              const unsigned char *metadata) {
-  if (!i || !arguments || arguments->size != sizeof *arguments) return SMMA_INVALID_ARGUMENT;
-  smma_clear_error(arguments->error);
-  return smma_end_error(arguments->error, multiply(i, *arguments, metadata));
+  smma_gemm_arguments g;
+  const smma_status status = smma_take_arguments(arguments, &g);
+  if (status != SMMA_OK) return status;
+  return smma_end_error(g.error, i ? multiply(i, g, metadata) : SMMA_INVALID_ARGUMENT);
 }

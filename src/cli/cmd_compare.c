@@ -173,7 +173,7 @@ static void multiply(comparison *x, unit *u, smma_gemm_arguments *g) {
 static void run_unit(comparison *x, unit *u) {
   smma_gemm_arguments g;
   bool told = format_told(x, u);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   if (u->instruction->scale_block) {
     smma_block_format f[2] = {smma_input_of(u->instruction, true), smma_input_of(u->instruction, false)};
     smma_blocks a = smma_matrix_in_blocks(&x->a, true, &f[0], "A", x->path[0], told);

@@ -227,7 +227,7 @@ static const smma_instruction *choose_instruction(const smma_gemm_options *o) {
 static smma_f64_product accurate_product(const smma_gemm_product *p) {
   const smma_gemm_arguments *g = &p->arguments;
   smma_f64_product x;
-  smma_f64_product_defaults(&x);
+  smma_f64_product_defaults(&x, sizeof x);
   x.m = g->m, x.n = g->n, x.k = g->k, x.a = g->a, x.b = g->b, x.d = g->d;
   x.lda = g->lda, x.ldb = g->ldb, x.order_a = g->order_a, x.order_b = g->order_b;
   x.split_k = g->split_k, x.promote_every = g->promote_every, x.threads = g->threads, x.kernel = g->kernel;
@@ -276,7 +276,7 @@ static void compute_whole(const smma_gemm_options *o, const char **paths, smma_g
 static int run(const smma_gemm_options *o, const char **paths) {
   smma_gemm_product p = {.instruction = choose_instruction(o)};
   smma_progress progress = {.started = smma_seconds()};
-  smma_gemm_defaults(&p.arguments);
+  smma_gemm_defaults(&p.arguments, sizeof p.arguments);
   smma_check_kernel(o->kernel);
   p.method = smma_choose_method(&o->method, p.instruction);
   if (o->plan) p.plan = smma_require_plan(o->plan, p.instruction);

@@ -54,7 +54,7 @@ static int write_library(const plan_options *o) {
   smma_plan *plan;
   char name[256];
   smma_error error;
-  smma_plan_request_defaults(&request);
+  smma_plan_request_defaults(&request, sizeof request);
   request.name = full_name(o, name, sizeof name);
   request.instruction = smma_choose_instruction(o->gpu, o->instruction, o->in, NULL);
   if (o->out) request.d = smma_require_format(o->out, "--out");

@@ -200,7 +200,7 @@ static void convert(const trace_options *o, const smma_traced_element *x, const 
 
 static void describe_product(const trace_options *o, const smma_traced_element *x, const files *f, smma_traced *u) {
   smma_gemm_arguments *g = &u->product;
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   convert(o, x, f, u);
   g->m = u->a.rows, g->n = u->b.columns, g->k = x->k;
   g->a = u->a.data, g->b = u->b.data, g->c = u->c.data;

@@ -36,11 +36,11 @@ typedef void device_action(const char *kernel, const smma_device_info *info, con
 static void for_devices_of(const char *driver, device_action *act, void *context) {
   char why[SMMA_DEVICE_MESSAGE] = "", kernel[64];
   smma_error error;
-  smma_device_info info = {.size = sizeof info};
+  smma_device_info info;
   const size_t count = smma_device_count(driver, why);
   if (!count) act(driver, NULL, why, context);
   for (size_t i = 0; i < count; i++) {
-    const bool usable = smma_device_describe(driver, i, &info, &error) == SMMA_OK;
+    const bool usable = smma_device_describe(driver, i, &info, sizeof info, &error) == SMMA_OK;
     snprintf(kernel, sizeof kernel, "%s:%zu", driver, i);
     act(kernel, usable ? &info : NULL, error.text, context);
   }

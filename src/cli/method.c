@@ -65,7 +65,7 @@ static int choose_words(const smma_method_options *o, const smma_instruction *i)
 static smma_words words_of(const smma_method_options *o, const smma_instruction *i) {
   static const char *const subnormals[] = {"on", "off", NULL};
   smma_words how;
-  smma_words_defaults(&how);
+  smma_words_defaults(&how, sizeof how);
   how.method = smma_method_is(o, "words") ? SMMA_WORDS_SCALED : SMMA_WORDS_RESIDUAL;
   if (smma_is_integer(i->a))
     smma_die("--method %s: %s takes integers; it needs a floating-point instruction (integers: --method ozaki)",
@@ -87,7 +87,7 @@ static smma_slices slices_of(const smma_method_options *o, const smma_instructio
   smma_slices how;
   bool automatic;
   char *end;
-  smma_slices_defaults(&how);
+  smma_slices_defaults(&how, sizeof how);
   if (o->slice_bits) how.bits = o->slice_bits;
   if (i->a != SMMA_S8 || i->b != SMMA_S8 || i->d != SMMA_S32)
     smma_die("--method ozaki: %s is no instruction with A and B in s8; take --in s8", i->name);

@@ -13,7 +13,7 @@ smma_plan *smma_require_plan(const char *text, const smma_instruction *instructi
   smma_plan_request request;
   smma_plan *plan;
   smma_error error;
-  smma_plan_request_defaults(&request);
+  smma_plan_request_defaults(&request, sizeof request);
   request.name = text, request.instruction = instruction;
   plan = smma_is_custom_file(text) ? smma_plan_load(text, &error) : smma_plan_for(&request, &error);
   if (!plan) smma_die("--plan: %s", error.text);

@@ -84,7 +84,7 @@ static void make_subject(session *s, smma_data data, subject *x) {
   const smma_timing_setup *setup = s->setup;
   smma_gemm_arguments *g = &x->product;
   make_arrays(s, data, x);
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = setup->m, g->n = setup->n, g->k = setup->k;
   g->a = x->a.data, g->b = x->b.data, g->c = x->c.data, g->d = s->d.data;
   g->scale_a = x->scale_a.data, g->scale_b = x->scale_b.data;

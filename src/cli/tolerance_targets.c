@@ -219,7 +219,7 @@ static void convert(const smma_tolerance_study *x, const files *f, smma_toleranc
 static void describe_product(const smma_tolerance_study *x, smma_tolerance_target *t) {
   const smma_tolerance_options *o = x->options;
   smma_gemm_arguments *g = &t->product;
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = x->rows, g->n = x->columns, g->k = x->k;
   g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->scale_a = t->scale_a.data, g->scale_b = t->scale_b.data;
   g->alpha = o->alpha, g->beta = o->beta, g->threads = o->threads;

@@ -121,7 +121,7 @@ static bool find_errors(const products *p, const accumulator *a, size_t promote,
   float *d = (float *)(p->words + 2 * count);
   smma_describe(instruction, &info, sizeof info);
   smma_convert(SMMA_F64, p->a, info.a, p->words, 2 * count, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = p->side, g.k = p->k;
   g.a = p->words, g.b = (const char *)p->words + count * smma_format_bytes(info.a);
   g.d = d;

@@ -153,9 +153,9 @@ static bool multiply(const settings *s, const combination *c, int words, const s
   smma_words how;
   smma_f64_product product;
   smma_status status;
-  smma_words_defaults(&how);
+  smma_words_defaults(&how, sizeof how);
   how.words = words, how.sum = s->sum;
-  smma_f64_product_defaults(&product);
+  smma_f64_product_defaults(&product, sizeof product);
   product.m = product.n = SMMA_RANDOM_PRODUCT_SIDE, product.k = p->n;
   product.a = p->a, product.b = p->b, product.d = d;
   product.order_b = SMMA_COLUMN_MAJOR;

@@ -77,7 +77,7 @@ static void add_row(smma_experiment_run *run, int gap, const char *kind, size_t 
 static bool multiply(const settings *s, smma_slices how, products *p, smma_error *error) {
   smma_f64_product product;
   smma_status status;
-  smma_f64_product_defaults(&product);
+  smma_f64_product_defaults(&product, sizeof product);
   product.m = product.n = p->side, product.k = 2;
   product.a = p->a, product.b = p->b, product.d = p->d;
   product.order_b = SMMA_COLUMN_MAJOR;
@@ -101,7 +101,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   for (size_t kind = 0; kind < 2; kind++) {
     for (size_t slices = 1; slices <= s->slices; slices++) {
       smma_slices how;
-      smma_slices_defaults(&how);
+      smma_slices_defaults(&how, sizeof how);
       how.slices = (int)slices, how.bits = (int)s->bits;
       how.products = (smma_products)kind, how.sum = SMMA_SLICES_F64;
       if (!multiply(s, how, &p, error)) return false;

@@ -77,7 +77,7 @@ static bool compute_product(const smma_instruction *i, const reading *r, size_t 
   uint64_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b), c_element, d_element = 0;
   smma_gemm_arguments g;
   smma_status status = SMMA_NO_MEMORY;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = g.n = 1, g.k = k, g.threads = 1;
   g.a = a, g.b = b, g.c = &c_element, g.d = &d_element;
   g.alpha = -1;

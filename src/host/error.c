@@ -99,6 +99,8 @@ const char *smma_status_text(smma_status status) {
     case SMMA_AMBIGUOUS: return "the name fits instructions that compute differently";
     case SMMA_INVALID_TEXT: return "the text describes no custom unit or plan";
     case SMMA_FAILED: return "failed";
+    case SMMA_NEWER_STRUCT:
+      return "a member is set that this library does not know: the program was compiled with a newer header";
   }
   return "unknown status";
 }

@@ -62,7 +62,7 @@ smma_status smma_match_compare_part(const smma_match_data *data, const smma_inst
   smma_status status;
   *difference = (smma_match_difference){0};
   if (!d) return SMMA_NO_MEMORY;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   g.m = rows, g.n = columns, g.k = data->k, g.lda = data->k, g.ldb = g.ldc = data->n;
   g.a = (const char *)data->a + i * data->k * bytes_of(data->a_format);
   g.b = (const char *)data->b + j * bytes_of(data->b_format);

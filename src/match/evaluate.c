@@ -96,7 +96,7 @@ static void prepare(const smma_evaluator *e, worker *w, const smma_match_class *
   m->operation = smma_operation_of(&w->step);
   m->outer = smma_outer_format(i->d);
   m->c_format = i->c, m->d_format = data->d_format, m->steps = 1;
-  smma_gemm_defaults(g);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = 1, g->n = SAMPLE, g->k = data->k, g->ldc = SAMPLE, g->ldd = SAMPLE, g->d = w->d;
   g->alpha = data->alpha, g->beta = data->beta, g->scale_d = data->scale_d;
   for (size_t s = 0; s < SAMPLE; s++) {

@@ -105,7 +105,7 @@ static bool takes_all(const smma_plan *p, const smma_match_data *data) {
 static smma_plan *plan_of_library(const smma_recipe *r, const smma_match_data *data, const smma_instruction *i) {
   smma_plan_request request;
   smma_plan *plan;
-  smma_plan_request_defaults(&request);
+  smma_plan_request_defaults(&request, sizeof request);
   request.name = r->library, request.instruction = i, request.d = data->d_format;
   request.m = data->m, request.n = data->n, request.k = data->k;
   request.algo = r->algo, request.stages = r->stages, request.custom = r->custom;
@@ -361,7 +361,7 @@ static bool tell_libraries(const space *s) {
   smma_plan_request request;
   const char *name;
   for (size_t l = 0; (name = smma_plan_library_name(l)); l++) {
-    smma_plan_request_defaults(&request);
+    smma_plan_request_defaults(&request, sizeof request);
     for (size_t i = 0; smma_plan_library_kernel(name, i, &request); i++) {
       if (request.algo < 0 && !narrow) continue; /* plans that need no configuration are of FP8 products */
       const smma_recipe r = {

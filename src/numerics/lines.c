@@ -6,6 +6,7 @@
 #include "gemm/gemm.h"
 #include "host/error.h"
 #include "host/load.h"
+#include "host/sized.h"
 
 static smma_operand_lines lines_of(const void *values, size_t count, bool contiguous, size_t leading,
                                    const smma_gemm_arguments *g) {
@@ -53,10 +54,10 @@ void smma_store_result(const smma_gemm_arguments *g, size_t i, size_t j, double 
   memcpy((unsigned char *)g->d + at * sizeof d, &d, sizeof d);
 }
 
-smma_status smma_take_product(const smma_f64_product *product, smma_gemm_arguments *g) {
-  smma_status status;
-  smma_gemm_defaults(g);
-  if (!product || product->size != sizeof *product) return SMMA_INVALID_ARGUMENT;
+smma_status smma_take_product(const smma_f64_product *given, smma_gemm_arguments *g) {
+  smma_f64_product own = {.m = 0}, *product = &own;
+  smma_status status = smma_take_struct(given, &own, sizeof own);
+  smma_gemm_defaults(g, sizeof *g);
   g->m = product->m, g->n = product->n, g->k = product->k;
   g->a = product->a, g->b = product->b, g->d = product->d;
   g->lda = product->lda, g->ldb = product->ldb, g->ldd = product->ldd;
@@ -66,11 +67,12 @@ smma_status smma_take_product(const smma_f64_product *product, smma_gemm_argumen
   g->error = product->error;
   smma_clear_error(g->error);
   g->progress = product->progress, g->progress_context = product->progress_context;
-  status = smma_check_matrices(g);
+  if (status == SMMA_OK) status = smma_check_matrices(g);
   if (status == SMMA_OK && g->m && g->n && g->k && (g->d == g->a || g->d == g->b)) status = SMMA_INVALID_ARGUMENT;
   return status;
 }
 
-void smma_f64_product_defaults(smma_f64_product *product) {
-  if (product) *product = (smma_f64_product){.size = sizeof *product};
+void smma_f64_product_defaults(smma_f64_product *product, size_t size) {
+  const smma_f64_product defaults = {.m = 0};
+  smma_give_defaults(product, size, &defaults, sizeof defaults);
 }

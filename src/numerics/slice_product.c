@@ -6,6 +6,7 @@
 #include "core/wide.h"
 #include "host/error.h"
 #include "host/float.h"
+#include "host/sized.h"
 #include "numerics/lines.h"
 #include "numerics/slices.h"
 
@@ -205,7 +206,7 @@ static smma_status make_sums(slices_product *p) {
 
 static smma_status check(const smma_instruction *instruction, const smma_slices *how) {
   smma_instruction_info info;
-  smma_describe(instruction, &info, sizeof info);
+  if (smma_describe(instruction, &info, sizeof info) != SMMA_OK) return SMMA_INVALID_ARGUMENT;
   if (info.a != SMMA_S8 || info.b != SMMA_S8 || info.d != SMMA_S32) return SMMA_INVALID_ARGUMENT;
   if (how->slices < 0 || how->slices > SMMA_MOST_SLICES || how->bits < 1 || how->bits > 7) return SMMA_INVALID_ARGUMENT;
   if ((unsigned)how->products > SMMA_PRODUCTS_ALL || (unsigned)how->sum > SMMA_SLICES_EXACT)
@@ -241,16 +242,18 @@ static smma_status run(slices_product *p) {
   return status;
 }
 
+static const smma_slices slices_defaults = {0, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT};
+
 smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64_product *product,
                              const smma_slices *how) {
   smma_status (*volatile run_in_mode)(slices_product *) = run; /* a call that stays where it is */
   smma_float_state state;
   smma_status status;
   slices_product p = {.instruction = instruction};
-  if (!instruction || !how || how->size != sizeof *how) return SMMA_INVALID_ARGUMENT;
-  p.how = *how;
+  p.how = slices_defaults;
   status = smma_take_product(product, &p.with);
-  if (status == SMMA_OK) status = check(instruction, how);
+  if (status == SMMA_OK) status = smma_take_struct(how, &p.how, sizeof p.how);
+  if (status == SMMA_OK) status = check(instruction, &p.how);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     status = run_in_mode(&p);
@@ -259,6 +262,6 @@ smma_status smma_gemm_slices(const smma_instruction *instruction, const smma_f64
   return smma_end_error(p.with.error, status);
 }
 
-void smma_slices_defaults(smma_slices *how) {
-  if (how) *how = (smma_slices){sizeof *how, 0, 7, SMMA_PRODUCTS_ALL, SMMA_SLICES_EXACT};
+void smma_slices_defaults(smma_slices *how, size_t size) {
+  smma_give_defaults(how, size, &slices_defaults, sizeof slices_defaults);
 }

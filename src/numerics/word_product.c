@@ -7,6 +7,7 @@
 #include "host/error.h"
 #include "host/float.h"
 #include "host/load.h"
+#include "host/sized.h"
 #include "numerics/lines.h"
 #include "numerics/words.h"
 
@@ -194,19 +195,21 @@ static smma_status run(words_product *p) {
   return status;
 }
 
+static const smma_words words_defaults = {.method = SMMA_WORDS_SCALED, .words = 2, .sum = SMMA_SUM_F64};
+
 smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_product *product,
                             const smma_words *how) {
   smma_status (*volatile run_in_mode)(words_product *) = run; /* a call that stays where it is */
   words_product *p;
   smma_float_state state;
   smma_status status;
-  if (!instruction || !how || how->size != sizeof *how) return SMMA_INVALID_ARGUMENT;
   p = calloc(1, sizeof *p);
   if (!p) return SMMA_NO_MEMORY;
-  p->instruction = instruction, p->how = *how;
-  smma_describe(instruction, &p->info, sizeof p->info);
+  p->instruction = instruction, p->how = words_defaults;
   status = smma_take_product(product, &p->with);
-  if (status == SMMA_OK) status = check(&p->info, how);
+  if (status == SMMA_OK) status = smma_take_struct(how, &p->how, sizeof p->how);
+  if (status == SMMA_OK) status = smma_describe(instruction, &p->info, sizeof p->info);
+  if (status == SMMA_OK) status = check(&p->info, &p->how);
   if (status == SMMA_OK) {
     state = smma_float_enter(SMMA_MODE_NEAREST_EVEN);
     status = run_in_mode(p);
@@ -217,8 +220,8 @@ smma_status smma_gemm_words(const smma_instruction *instruction, const smma_f64_
   return status;
 }
 
-void smma_words_defaults(smma_words *how) {
-  if (how) *how = (smma_words){.size = sizeof *how, .method = SMMA_WORDS_SCALED, .words = 2, .sum = SMMA_SUM_F64};
+void smma_words_defaults(smma_words *how, size_t size) {
+  smma_give_defaults(how, size, &words_defaults, sizeof words_defaults);
 }
 
 int smma_words_for(const smma_instruction *instruction, double accuracy) {

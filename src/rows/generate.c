@@ -6,6 +6,7 @@
 #include "core/rounding.h"
 #include "host/cpu.h"
 #include "host/philox.h"
+#include "host/sized.h"
 #include "host/thread.h"
 
 enum {
@@ -230,12 +231,17 @@ smma_row_kind smma_row_kind_from_text(const char *text) {
 
 /* ---- For others ---- */
 
-smma_status smma_make_rows(const smma_instruction *i, const smma_row_request *request) {
-  const smma_row_kind kind = request && request->kind ? smma_row_kind_from_text(request->kind) : SMMA_ROWS_RANDOM;
+void smma_row_request_defaults(smma_row_request *request, size_t size) {
+  const smma_row_request defaults = {.rows = 0};
+  smma_give_defaults(request, size, &defaults, sizeof defaults);
+}
+
+static smma_status make_rows(const smma_instruction *i, const smma_row_request *request) {
+  const smma_row_kind kind = request->kind ? smma_row_kind_from_text(request->kind) : SMMA_ROWS_RANDOM;
   smma_operation o;
   selection x;
   smma_rows rows;
-  if (!i || !request || request->size != sizeof *request || kind == SMMA_ROWS_KINDS) return SMMA_INVALID_ARGUMENT;
+  if (!i || kind == SMMA_ROWS_KINDS) return SMMA_INVALID_ARGUMENT;
   if (request->rows == 0) return SMMA_OK;
   if (!request->a || !request->b || !request->c) return SMMA_INVALID_ARGUMENT;
   if (i->scale_block ? !request->scale_a || !request->scale_b : request->scale_a || request->scale_b)
@@ -249,4 +255,10 @@ smma_status smma_make_rows(const smma_instruction *i, const smma_row_request *re
   x.rows = (smma_row_selection){request->seed, request->first, request->kind ? 0 : SMMA_ROWS_IN_TURN, (int)kind};
   fill_function_here()(&x, 0, request->rows, &rows);
   return SMMA_OK;
+}
+
+smma_status smma_make_rows(const smma_instruction *i, const smma_row_request *request) {
+  smma_row_request own = {.rows = 0};
+  const smma_status status = smma_take_struct(request, &own, sizeof own);
+  return status == SMMA_OK ? make_rows(i, &own) : status;
 }

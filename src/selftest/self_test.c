@@ -36,7 +36,7 @@ static smma_status multiply(const smma_instruction *instruction, const char *ker
   const size_t bytes = smma_format_bytes(instruction->c);
   unsigned char c[SIDE * SIDE * sizeof(uint64_t)];
   smma_gemm_arguments g;
-  smma_gemm_defaults(&g);
+  smma_gemm_defaults(&g, sizeof g);
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++)
       memcpy(c + (i * n + j) * bytes, (const char *)rows->c + (2 * i + rows->rows - j) % rows->rows * bytes, bytes);

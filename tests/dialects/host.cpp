@@ -9,17 +9,17 @@ int main() {
   float c = 1, d = 0;
   if (!instruction || smma_dot(instruction, a, b, &c, nullptr, nullptr, &d) != SMMA_OK) return 1;
   smma_gemm_arguments arguments;
-  smma_gemm_defaults(&arguments);
+  smma_gemm_defaults(&arguments, sizeof arguments);
   const double x = 3, y = 0.375;
   double z = 0;
   smma_f64_product product;
-  smma_f64_product_defaults(&product);
+  smma_f64_product_defaults(&product, sizeof product);
   product.m = product.n = product.k = 1, product.a = &x, product.b = &y, product.d = &z;
   smma_words words;
-  smma_words_defaults(&words);
+  smma_words_defaults(&words, sizeof words);
   if (smma_gemm_words(instruction, &product, &words) != SMMA_OK || z != 1.125) return 1;
   smma_slices slices;
-  smma_slices_defaults(&slices);
+  smma_slices_defaults(&slices, sizeof slices);
   z = 0;
   if (smma_gemm_slices(smma_find("A100", "mma.m16n8k32.s32.s8.s8.s32", NULL), &product, &slices) != SMMA_OK ||
       z != 1.125)

@@ -537,7 +537,7 @@ static bool read_arguments(PyObject *arguments, product *p, PyObject *object[OPE
   Py_ssize_t split_k, promote_every;
   PyObject *plan;
   const char *scaling;
-  smma_gemm_defaults(&p->with);
+  smma_gemm_defaults(&p->with, sizeof p->with);
   if (!PyArg_ParseTuple(arguments, "OOOOOOOOOddznnOOdizz", &object[A], &object[B], &object[C], &x->on, &x->instr,
                         &x->in, &x->out, &object[SCALE_A], &object[SCALE_B], &p->with.alpha, &p->with.beta, &scaling,
                         &split_k, &promote_every, &plan, bias, &p->with.scale_d, &p->with.threads, &p->with.kernel,

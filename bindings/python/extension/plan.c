@@ -48,7 +48,7 @@ PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   Py_ssize_t m, n, k;
   smma_error error;
   (void)module;
-  smma_plan_request_defaults(&r);
+  smma_plan_request_defaults(&r, sizeof r);
   if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pL", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
                         &r.split_k, &r.reduction, &r.swizzle, &r.custom, &r.stages, &r.inner, &r.cluster,
                         &r.fast_accumulation, &r.workspace))

@@ -8,11 +8,12 @@ enum { A, B, C, SCALE_A, SCALE_B, OPERANDS };
 PyObject *python_rows(PyObject *module, PyObject *arguments) {
   PyObject *instruction, *tuple;
   const smma_instruction *i;
-  smma_row_request request = {.size = sizeof request};
+  smma_row_request request;
   unsigned long long seed, first;
   Py_ssize_t count;
   smma_status status;
   (void)module;
+  smma_row_request_defaults(&request, sizeof request);
   if (!PyArg_ParseTuple(arguments, "OzKKn", &instruction, &request.kind, &seed, &first, &count)) return NULL;
   i = instruction_of(instruction);
   if (!i) return NULL;

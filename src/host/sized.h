@@ -1,0 +1,23 @@
+/* Structs of the public headers grow at their end. A caller's struct may be shorter than this library's, because the
+   program was compiled with an older header, or longer, because it was compiled with a newer one. A struct that callers
+   fill in has a first member `size`, which its function `..._defaults` sets. */
+#ifndef SMMA_HOST_SIZED_H
+#define SMMA_HOST_SIZED_H
+
+#include <stddef.h>
+
+#include "softmma/status.h"
+
+/* Copies this library's struct `own` to a caller's of `size` bytes: no more is written, and what is longer is zero. */
+void smma_give_struct(void *to, size_t size, const void *own, size_t own_size);
+
+/* Gives a caller's struct of `size` bytes its defaults, and sets its member `size`. Does nothing with NULL, or if the
+   struct has no room for that member. */
+void smma_give_defaults(void *to, size_t size, const void *defaults, size_t own_size);
+
+/* Copies a caller's struct to `own`, which holds the defaults: members that the caller's lacks keep them. Errors:
+   SMMA_INVALID_ARGUMENT for NULL or a `size` that no header has, with nothing copied; SMMA_NEWER_STRUCT if what is
+   longer is not zero. */
+smma_status smma_take_struct(const void *from, void *own, size_t own_size);
+
+#endif
