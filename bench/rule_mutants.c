@@ -105,7 +105,7 @@ static fate *fates_of(size_t count) {
 
 /* As equal's proofs have it: of two units whose NaN are known, or not, those that are not do not count. */
 static bool same(const smma_mutants *of, const smma_mutant *m, uint64_t d, uint64_t other) {
-  return smma_same_result(&of->operation, d, other) || (m->made && smma_same(m->made, d, other));
+  return smma_same_result(&of->operation, d, other) || (m->made && smma_is_same_result(m->made, d, other));
 }
 
 /* The first of so many rows whose result is another, from 1; 0 if there is none. */

@@ -82,7 +82,7 @@ static void put_list(FILE *out, const char *key, const char *const *text) {
 
 static void put_formats(FILE *out, const smma_instruction *i) {
   char parameters[4096];
-  smma_parameters(i, parameters, sizeof parameters);
+  smma_instruction_parameters(i, parameters, sizeof parameters);
   fprintf(out, ",\"k\":%d", i->k);
   put_pair(out, ",", "a", smma_format_text(i->a));
   put_pair(out, ",", "b", smma_format_text(i->b));
@@ -153,7 +153,7 @@ static void forget(void) {
 
 static void set_unit(int slot, const smma_instruction *instruction, const char *label) {
   forget();
-  if (units[slot].instruction) smma_custom_free(units[slot].instruction);
+  smma_custom_release(units[slot].instruction);
   units[slot].instruction = instruction;
   snprintf(units[slot].label, sizeof units[slot].label, "%s", label);
 }
@@ -168,7 +168,7 @@ const char *site_choose(int slot, const char *gpu, const char *name) {
 
 const char *site_customise(int slot, const char *text) {
   static smma_error error;
-  const smma_instruction *made = smma_custom_parse("custom unit", text, strlen(text), &error);
+  const smma_instruction *made = smma_custom_read("custom unit", text, strlen(text), &error);
   if (!made) return error.text;
   set_unit(slot, made, made->name);
   return "";
@@ -320,8 +320,8 @@ int site_set_value(int part, int index, const char *text) {
   const double value = strtod(text, &stop);
   if (stop == text || *stop) return -1;
   const bool out_of_range = errno == ERANGE;
-  const uint64_t code = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  const double rounded = smma_value(format, code);
+  const uint64_t code = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  const double rounded = smma_format_decode(format, code);
   *element(part, index) = code;
   return out_of_range || (rounded != value && !(isnan(value) && isnan(rounded)));
 }
@@ -540,7 +540,7 @@ const char *site_keys(const char *algorithm) {
 /* ---- Matrices ---- */
 
 static uint64_t rounded(smma_format format, double x) {
-  return smma_round(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 const char *site_product(int slot, int m, int n, int k, const double *a, const double *b, double *d, uint64_t *codes) {
@@ -560,7 +560,7 @@ const char *site_product(int slot, int m, int n, int k, const double *a, const d
         sum = smma_row_compute(&o, &part);
       }
       codes[x * n + y] = sum;
-      d[x * n + y] = smma_value(o.d, sum);
+      d[x * n + y] = smma_format_decode(o.d, sum);
     }
   return "";
 }

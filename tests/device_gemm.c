@@ -1,5 +1,7 @@
 #include "device_gemm.h"
 
+#include "softmma/device.h"
+
 bool has_addresses(const char *kernel) {
   void *memory = NULL;
   const bool has = kernel && smma_device_allocate(kernel, 1, &memory, NULL) == SMMA_OK;
@@ -33,8 +35,8 @@ smma_status gemm_on_device(const smma_instruction *i, const smma_gemm_arguments 
   smma_describe(i, &is, sizeof is);
   block = plan_k ? plan_k : is.scale_block ? (size_t)is.scale_block : 1;
   scale_bytes = (g->k + block - 1) / block * (plan_k ? sizeof(float) : smma_format_bytes(is.scale));
-  d_bytes = extent(g->m, g->n, g->order_d, g->ldd) * smma_format_bytes(g->plan ? smma_plan_d(g->plan, i) : is.d);
-  there.on_device = 1;
+  d_bytes = extent(g->m, g->n, g->order_d, g->ldd) * smma_format_bytes(g->plan ? smma_plan_d_format(g->plan, i) : is.d);
+  there.on_device = true;
   status = move(g, &there.a, extent(g->m, g->k, g->order_a, g->lda) * smma_format_bytes(is.a));
   if (status == SMMA_OK) status = move(g, &there.b, extent(g->k, g->n, g->order_b, g->ldb) * smma_format_bytes(is.b));
   if (status == SMMA_OK) status = move(g, &there.scale_a, g->m * scale_bytes);

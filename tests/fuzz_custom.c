@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "isa/catalogue.h"
+#include "isa/custom.h"
 #include "softmma/softmma.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
@@ -25,19 +26,19 @@ static void check_computing(const smma_instruction *i) {
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   char text[8192], again[8192];
   smma_error error;
-  const smma_instruction *i = smma_custom_parse("input", (const char *)bytes, size, &error), *back;
+  const smma_instruction *i = smma_custom_read("input", (const char *)bytes, size, &error), *back;
   if (!i) {
     if (strncmp(error.text, "input:", strlen("input:")) != 0 || strchr(error.text, '\n')) abort();
     return 0;
   }
   check_json((const char *)bytes, size);
   if (smma_custom_text(i, text, sizeof text) >= sizeof text) abort();
-  back = smma_custom_parse("input", text, strlen(text), &error);
+  back = smma_custom_read("input", text, strlen(text), &error);
   if (!back || !smma_same_operation(i, back)) abort();
   smma_custom_text(back, again, sizeof again);
   if (strcmp(text, again) != 0) abort();
   check_computing(i);
-  smma_custom_free(i);
-  smma_custom_free(back);
+  smma_custom_release(i);
+  smma_custom_release(back);
   return 0;
 }

@@ -15,7 +15,7 @@ headers = "".join(path.read_text() for path in sorted((source / "include/softmma
 header = re.sub(r"/\*.*?\*/", "", headers, flags=re.DOTALL)
 size_of_text = int(re.search(r"char text\[(\d+)\];\s*\} smma_error;", header).group(1))
 
-KINDS = {"Csize_t": ctypes.c_size_t, "Cint": ctypes.c_int, "Cdouble": ctypes.c_double}
+KINDS = {"Csize_t": ctypes.c_size_t, "Cint": ctypes.c_int, "Cdouble": ctypes.c_double, "Bool": ctypes.c_bool}
 
 
 def kind(c_type):
@@ -23,7 +23,7 @@ def kind(c_type):
     if "*" in c_type or "(" in c_type:
         return "pointer"
     word = c_type.replace("const", "").strip()
-    return {"size_t": "Csize_t", "double": "Cdouble"}.get(word, "Cint")  # int and enumerations
+    return {"size_t": "Csize_t", "double": "Cdouble", "bool": "Bool"}.get(word, "Cint")  # int and enumerations
 
 
 def fields_of_header():

@@ -357,7 +357,8 @@ static void print_differences(const product *p) {
       uint64_t expected = smma_load(bytes, p->expected + p->odd, at), got = smma_load(bytes, p->got + p->odd, at);
       if (expected == got || wrong++) continue;
       fprintf(stderr, "  element (%zu, %zu): expected %0*" PRIx64 " (%a), got %0*" PRIx64 " (%a)\n", i, j,
-              (int)bytes * 2, expected, smma_value(p->o.d, expected), (int)bytes * 2, got, smma_value(p->o.d, got));
+              (int)bytes * 2, expected, smma_format_decode(p->o.d, expected), (int)bytes * 2, got,
+              smma_format_decode(p->o.d, got));
       print_operands(p, i, j);
     }
   fprintf(stderr, wrong ? "  %zu of %zu elements differ\n" : "  what lies between or behind D's elements differs\n",

@@ -16,6 +16,7 @@
 
 #include "amount.h"
 #include "kernel_check.h"
+#include "softmma/device.h"
 
 /* The mistake of tests/kernel_mutations.txt that a mutated kernel makes; 0: none. */
 extern int smma_mutant;

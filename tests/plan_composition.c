@@ -255,8 +255,8 @@ static size_t kept_of(const smma_plan *p, size_t k) {
 /* To the format's range, in numbers. */
 static uint64_t clamped(smma_format format, uint64_t sum) {
   const smma_encoding f = smma_encoding_of(format);
-  const double most = smma_value(format, smma_largest_fields(f) << f.ignored_bits);
-  const double least = f.sign_bits ? -most : smma_value(format, 0), number = smma_value(SMMA_F32, sum);
+  const double most = smma_format_decode(format, smma_largest_fields(f) << f.ignored_bits);
+  const double least = f.sign_bits ? -most : smma_format_decode(format, 0), number = smma_format_decode(SMMA_F32, sum);
   return number > most ? bits_of((float)most) : number < least ? bits_of((float)least) : sum;
 }
 

@@ -64,14 +64,14 @@ void print_dot(const smma_instruction *instruction, const smma_row *x, uint64_t 
   if (scales) print_list("--scale-a", info.scale, x->scale_a, scales);
   if (scales) print_list("--scale-b", info.scale, x->scale_b, scales);
   print_error("\n  expected %0*" PRIx64 " (%a), got %0*" PRIx64 " (%a)\n", digits, expected,
-              smma_value(info.d, expected), digits, got, smma_value(info.d, got));
+              smma_format_decode(info.d, expected), digits, got, smma_format_decode(info.d, got));
 }
 
 int same_or_nan(smma_format format, uint64_t x, uint64_t y) {
-  return x == y || (isnan(smma_value(format, x)) && isnan(smma_value(format, y)));
+  return x == y || (isnan(smma_format_decode(format, x)) && isnan(smma_format_decode(format, y)));
 }
 
-int log_progress(size_t done, size_t rows, void *context) {
+bool log_progress(size_t done, size_t rows, void *context) {
   progress_log *log = context;
   assert_true(done >= log->last && done <= rows && rows == log->rows);
   log->last = done;

@@ -39,7 +39,7 @@ uint64_t dot(const smma_instruction *instruction, const smma_row *operands);
 typedef struct {
   size_t rows, last, calls, stop_after;
 } progress_log;
-int log_progress(size_t done, size_t rows, void *context);
+bool log_progress(size_t done, size_t rows, void *context);
 
 /* Prints instruction and operands, as the command that replays them, expected and got. */
 void print_dot(const smma_instruction *instruction, const smma_row *operands, uint64_t expected, uint64_t got);

@@ -134,7 +134,7 @@ static void take_plan(const setting *s, product *p) {
   size_t part;
   if (!s->members) return;
   p->plan = plan_of(s->members), p->g.plan = p->plan, p->g.split_k = 0;
-  p->d_format = smma_plan_d(p->plan, s->instruction);
+  p->d_format = smma_plan_d_format(p->plan, s->instruction);
   part = smma_plan_scaled_k(p->plan), p->parts = part ? (s->k + part - 1) / part : 0;
   p->part_a = array_of(SMMA_F32, ROWS * p->parts), p->part_b = array_of(SMMA_F32, COLUMNS * p->parts);
   for (size_t i = 0; i < ROWS * p->parts; i++) p->part_a[i] = random_factor(&seed);
@@ -233,7 +233,7 @@ static double error_of(const smma_wide *exact, double d) {
     sum.limb[i] = -exact->limb[i];
   }
   if (x.kind == SMMA_FINITE) smma_wide_add(&sum, x.negative, x.significand, x.exponent - x.fraction_bits);
-  return smma_value(SMMA_F64, smma_wide_round(&sum, f64));
+  return smma_format_decode(SMMA_F64, smma_wide_round(&sum, f64));
 }
 
 /* ---- Checking ---- */
@@ -244,9 +244,10 @@ typedef struct {
 } tally;
 
 static double stored_value(const setting *s, smma_format format, const void *d, size_t index) {
-  const double value = smma_value(format, smma_load(smma_container_bytes(smma_encoding_of(format)), d, index));
+  const double value = smma_format_decode(format, smma_load(smma_container_bytes(smma_encoding_of(format)), d, index));
   if (s->stored == SMMA_NO_FORMAT) return value;
-  return smma_value(s->stored, smma_round(s->stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+  return smma_format_decode(s->stored,
+                            smma_format_encode(s->stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
 }
 
 static void complain(const setting *s, size_t i, size_t j, const smma_bounded *b, double d, double error) {
@@ -524,15 +525,15 @@ static void check_sums(const smma_instruction *unit, smma_data_kind kind) {
     for (size_t j = 0; j < COLUMNS; j++) {
       const smma_bounded *b = &bounds[i * COLUMNS + j];
       smma_wide exact = {.last = -1};
-      double size = fabs(smma_value(o.c, smma_load(smma_format_bytes(o.c), p.x.c, i * COLUMNS + j))), rest;
+      double size = fabs(smma_format_decode(o.c, smma_load(smma_format_bytes(o.c), p.x.c, i * COLUMNS + j))), rest;
       if (!exact_element(&s, &p, i, j, &exact) || !isfinite(b->exact)) continue;
       for (size_t k = 0; k < s.k; k++) {
         const size_t block = o.scale_block ? k / (size_t)o.scale_block : 0;
-        double term = smma_value(o.a, smma_load(smma_format_bytes(o.a), p.x.a, i * s.k + k)) *
-                      smma_value(o.b, smma_load(smma_format_bytes(o.b), p.x.b, k * COLUMNS + j));
+        double term = smma_format_decode(o.a, smma_load(smma_format_bytes(o.a), p.x.a, i * s.k + k)) *
+                      smma_format_decode(o.b, smma_load(smma_format_bytes(o.b), p.x.b, k * COLUMNS + j));
         if (o.scale_block)
-          term *= smma_value(o.scale, smma_load(1, p.x.scale_a, i * p.blocks + block)) *
-                  smma_value(o.scale, smma_load(1, p.x.scale_b, j * p.blocks + block));
+          term *= smma_format_decode(o.scale, smma_load(1, p.x.scale_a, i * p.blocks + block)) *
+                  smma_format_decode(o.scale, smma_load(1, p.x.scale_b, j * p.blocks + block));
         size += fabs(term);
       }
       rest = -error_of(&exact, b->exact);
@@ -555,7 +556,7 @@ static void test_sums_of_compositions(void **state) {
       check_sums(unit, SMMA_DATA_ENCODINGS);
       check_sums(unit, SMMA_DATA_SCALES);
     }
-    smma_custom_free(unit);
+    smma_custom_release(unit);
   }
   assert_true(scaled > 100);
 }

@@ -199,7 +199,7 @@ static void test_aliases_are_found(void **state) {
   (void)state;
   for (size_t at = 0; at < smma_instruction_count(); at += 97) {
     const smma_instruction *i = smma_instruction_at(at), *found;
-    for (size_t a = 0; smma_alias(i, a, alias, sizeof alias); a++) {
+    for (size_t a = 0; smma_instruction_alias(i, a, alias, sizeof alias); a++) {
       found = smma_find(describe(i).arch, alias, &error);
       if (found ? smma_same_operation(found, i) : strstr(error.text, "compute differently") != NULL) continue;
       fail_msg("%s on %s does not lead to %s: %s", alias, describe(i).arch, i->name, error.text);
@@ -210,16 +210,16 @@ static void test_aliases_are_found(void **state) {
 static void test_alias_text(void **state) {
   const smma_instruction *i = find("V100", "mma.m8n8k4.f32.f16.f16.f32");
   char text[256], cut[5];
-  size_t length = smma_alias(i, 0, text, sizeof text);
+  size_t length = smma_instruction_alias(i, 0, text, sizeof text);
   (void)state;
   assert_string_equal(text, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32");
   assert_int_equal(length, strlen(text));
-  assert_int_equal(smma_alias(i, 0, cut, sizeof cut), length);
+  assert_int_equal(smma_instruction_alias(i, 0, cut, sizeof cut), length);
   assert_string_equal(cut, "mma.");
-  assert_int_equal(smma_alias(i, 0, NULL, 0), length);
-  assert_int_equal(smma_alias(i, 1000, text, sizeof text), 0);
+  assert_int_equal(smma_instruction_alias(i, 0, NULL, 0), length);
+  assert_int_equal(smma_instruction_alias(i, 1000, text, sizeof text), 0);
   assert_string_equal(text, "");
-  assert_int_equal(smma_alias(NULL, 0, text, sizeof text), 0);
+  assert_int_equal(smma_instruction_alias(NULL, 0, text, sizeof text), 0);
 }
 
 typedef struct {
@@ -561,7 +561,7 @@ static void test_every_rule_has_evidence(void **state) {
     if (!info.evidence[0] || !info.evidence[0][0]) fail_msg("%s %s has no evidence", info.arch, info.name);
     for (int e = 0; info.evidence[e]; e++) assert_null(strchr(info.evidence[e], '\n'));
     for (int q = 0; info.questions[q]; q++) assert_true(info.questions[q][0]);
-    assert_true(info.model[0] && info.rule[0] && smma_parameters(i, text, sizeof text) > 0);
+    assert_true(info.model[0] && info.rule[0] && smma_instruction_parameters(i, text, sizeof text) > 0);
     assert_int_equal(info.scale == SMMA_NO_FORMAT, info.scale_block == 0);
     assert_true(info.m > 0 && info.n > 0 && info.k > 0 && info.k <= SMMA_MAXIMUM_K);
     /* Two blocks, as many as the rule's L says, make up K. */
@@ -610,15 +610,15 @@ static void test_parameters(void **state) {
   (void)state;
   for (size_t c = 0; c < sizeof parameter_cases / sizeof parameter_cases[0]; c++) {
     const smma_instruction *i = find(parameter_cases[c].gpu, parameter_cases[c].name);
-    size_t length = smma_parameters(i, text, sizeof text);
+    size_t length = smma_instruction_parameters(i, text, sizeof text);
     assert_string_equal(describe(i).model, parameter_cases[c].model);
     assert_string_equal(text, parameter_cases[c].parameters);
     assert_int_equal(length, strlen(text));
-    assert_int_equal(smma_parameters(i, cut, sizeof cut), length);
+    assert_int_equal(smma_instruction_parameters(i, cut, sizeof cut), length);
     assert_true(strlen(cut) == 3 && strncmp(cut, text, 3) == 0);
-    assert_int_equal(smma_parameters(i, NULL, 0), length);
+    assert_int_equal(smma_instruction_parameters(i, NULL, 0), length);
   }
-  assert_int_equal(smma_parameters(NULL, text, sizeof text), 0);
+  assert_int_equal(smma_instruction_parameters(NULL, text, sizeof text), 0);
   assert_int_equal(smma_describe(NULL, NULL, 0), SMMA_INVALID_ARGUMENT);
 }
 

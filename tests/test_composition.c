@@ -30,7 +30,7 @@ static const char *text_of(const smma_instruction *i) {
 
 static const smma_instruction *parse(const char *text) {
   smma_error error;
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
+  const smma_instruction *i = smma_custom_read("unit.json", text, strlen(text), &error);
   if (!i) fail_msg("%s\n%s", error.text, text);
   return i;
 }
@@ -86,7 +86,7 @@ static void check_composed(const smma_instruction *i, int rows) {
     const smma_row x = operands_row(&o, SEED, (uint64_t)row);
     expect(back, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
   }
-  smma_custom_free(back);
+  smma_custom_release(back);
 }
 
 static bool is_new(size_t index) {
@@ -108,7 +108,7 @@ static void test_random_units(void **state) {
     const smma_instruction *i = smma_custom_make(&c);
     assert_non_null(i);
     check_composed(i, row_count() / 4);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 
@@ -129,7 +129,7 @@ static void check_text(const smma_instruction *i) {
     const smma_row x = operands_row(&o, SEED, (uint64_t)row);
     expect(i, &x, (uint64_t)row, smma_row_compute(&o, &x), smma_row_compute(&p, &x));
   }
-  smma_custom_free(back);
+  smma_custom_release(back);
 }
 
 static void test_random_compositions(void **state) {

@@ -135,7 +135,7 @@ static void test_counts(void **state) {
     const smma_instruction *i = smma_custom_make(&c);
     assert_non_null(i);
     check_counts(i, 67);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 
@@ -158,7 +158,7 @@ static void test_random_units(void **state) {
     check_rows(i, ROWS / 4);
     check_counts(i, ROWS / 4 + 3);
     if (u % 4 == 0) check_cover(i);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 

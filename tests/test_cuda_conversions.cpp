@@ -1,4 +1,4 @@
-// smma_round against the host functions of the CUDA toolkit: on and around every midpoint, and at random.
+// smma_format_encode against the host functions of the CUDA toolkit: on and around every midpoint, and at random.
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
@@ -62,10 +62,10 @@ bool is_defined_otherwise(const conversion &c, double value) {
 bool agrees(const conversion &c, double value) {
   if (is_defined_otherwise(c, value)) return true;
   unsigned expected = c.cuda(value);
-  uint64_t got = smma_round(c.format, value, c.rounding, c.overflow);
-  bool both_nan = std::isnan(smma_value(c.format, expected)) && std::isnan(smma_value(c.format, got));
+  uint64_t got = smma_format_encode(c.format, value, c.rounding, c.overflow);
+  bool both_nan = std::isnan(smma_format_decode(c.format, expected)) && std::isnan(smma_format_decode(c.format, got));
   if (expected == got || both_nan) return true;
-  std::fprintf(stderr, "%a to %s: CUDA gives %02x, smma_round %02x\n", value, c.name, expected, (unsigned)got);
+  std::fprintf(stderr, "%a to %s: CUDA gives %02x, smma_format_encode %02x\n", value, c.name, expected, (unsigned)got);
   return false;
 }
 
@@ -74,7 +74,7 @@ std::vector<double> values_around(smma_format format) {
   std::vector<double> values = {0, 5e-324, 1e-300, 1e300, INFINITY, NAN};
   double last = 0;
   for (unsigned e = 0; e < 256; e++) {
-    double value = smma_value(format, e);
+    double value = smma_format_decode(format, e);
     if (!std::isfinite(value) || std::signbit(value)) break;
     for (double x : {value, last + (value - last) / 2, value + (value - last) / 2}) {
       values.push_back(x);

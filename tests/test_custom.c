@@ -33,7 +33,7 @@ static const smma_instruction *make(const smma_custom *c) {
 
 static const smma_instruction *parse(const char *text) {
   smma_error error;
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
+  const smma_instruction *i = smma_custom_read("unit.json", text, strlen(text), &error);
   if (!i) fail_msg("%s\n%s", error.text, text);
   return i;
 }
@@ -72,10 +72,10 @@ static void test_catalogue(void **state) {
       smma_row x = operands_row(&o, SEED, row);
       assert_true(dot(i, &x) == dot(back, &x));
     }
-    smma_custom_free(back);
+    smma_custom_release(back);
   }
-  smma_custom_free(smma_instruction_at(0));
-  smma_custom_free(NULL);
+  smma_custom_release(smma_instruction_at(0));
+  smma_custom_release(NULL);
 }
 
 /* ---- Results ---- */
@@ -119,8 +119,8 @@ static void test_random_units(void **state) {
     const smma_instruction *i = make(&c), *back = there_and_back(i);
     check_against_oracle(back, (uint64_t)u * ROWS);
     for (uint64_t row = 0; row < 8; row++) check_explanation(back, row);
-    smma_custom_free(i);
-    smma_custom_free(back);
+    smma_custom_release(i);
+    smma_custom_release(back);
   }
 }
 
@@ -176,7 +176,7 @@ static void test_every_key_counts(void **state) {
       if (smma_same_operation(i, &other.instruction))
         fail_msg("%s of %s is not compared", key->key, smma_model_name(&other.named.rule));
     }
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 
@@ -188,8 +188,8 @@ static void test_random_catalogue_units(void **state) {
     const smma_instruction *i = make(&c), *back = there_and_back(i);
     check_against_oracle(back, (uint64_t)u * ROWS);
     for (uint64_t row = 0; row < 8; row++) check_explanation(back, row);
-    smma_custom_free(i);
-    smma_custom_free(back);
+    smma_custom_release(i);
+    smma_custom_release(back);
   }
 }
 
@@ -231,7 +231,7 @@ static void test_contains_t_fdpa(void **state) {
       assert_true(dot(i, &x) == dot(general, &x));
     }
     compared++;
-    smma_custom_free(general);
+    smma_custom_release(general);
   }
   assert_true(compared > 100);
 }
@@ -239,7 +239,7 @@ static void test_contains_t_fdpa(void **state) {
 /* Of eight binades from 1 on, or 0. */
 static uint64_t positive(smma_format format, uint64_t *state) {
   const double value = (1 + random_below(state, 1 << 16) * 0x1p-16) * (1 << random_below(state, 8));
-  return random_below(state, 8) ? smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : 0;
+  return random_below(state, 8) ? smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) : 0;
 }
 
 /* CDNA 3's rule toward zero, as experiment bias has it: what the catalogue's is where rounding down is toward zero. No
@@ -249,14 +249,14 @@ static void check_toward_zero(const smma_instruction *cdna3, const char *text) {
   const smma_instruction_info info = describe(i);
   uint64_t state = SEED;
   for (int row = 0; row < ROWS; row++) {
-    smma_row x = {.c = smma_round(SMMA_F32, (double)random_bits(&state) * 0x1p-64, SMMA_ROUND_TOWARD_ZERO,
-                                  SMMA_OVERFLOW_DEFAULT)};
+    smma_row x = {.c = smma_format_encode(SMMA_F32, (double)random_bits(&state) * 0x1p-64, SMMA_ROUND_TOWARD_ZERO,
+                                          SMMA_OVERFLOW_DEFAULT)};
     for (int k = 0; k < info.k; k++) x.a[k] = positive(info.a, &state), x.b[k] = positive(info.b, &state);
-    x.a[0] = x.b[0] = smma_round(info.a, 1.5, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+    x.a[0] = x.b[0] = smma_format_encode(info.a, 1.5, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
     if (dot(cdna3, &x) != dot(i, &x)) print_dot(i, &x, dot(cdna3, &x), dot(i, &x));
     assert_true(dot(cdna3, &x) == dot(i, &x));
   }
-  smma_custom_free(i);
+  smma_custom_release(i);
 }
 
 #define TOWARD_ZERO(format, k)                                                                       \
@@ -309,7 +309,7 @@ static void test_gemm(void **state) {
     const smma_instruction *i = make(&c);
     assert_string_equal(smma_kernel_for(i, NULL, NULL), "core");
     check_gemm(i);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 
@@ -373,7 +373,7 @@ static void test_integers(void **state) {
     for (size_t n = 0; (kernel = smma_kernel_name(n)); n++) check_integers(i, kernel, is_xor, saturates, &random);
     check_integers(i, NULL, is_xor, saturates, &random);
     check_integers(i, "core", is_xor, saturates, &random);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 
@@ -463,9 +463,9 @@ static const struct {
 static bool complains(const char *text, const char *place, const char *says, const char *allows) {
   char begin[32];
   smma_error error;
-  const smma_instruction *i = smma_custom_parse("unit.json", text, strlen(text), &error);
+  const smma_instruction *i = smma_custom_read("unit.json", text, strlen(text), &error);
   snprintf(begin, sizeof begin, "unit.json:%s: ", place);
-  smma_custom_free(i);
+  smma_custom_release(i);
   if (!i && strncmp(error.text, begin, strlen(begin)) == 0 && strstr(error.text, says) && strstr(error.text, allows) &&
       !strchr(error.text, '\n'))
     return true;
@@ -506,7 +506,7 @@ static void test_defaults(void **state) {
   assert_int_equal(p->rounding, SMMA_ROUND_NEAREST_EVEN);
   assert_string_equal(describe(i).arch, "unit.json");
   assert_ptr_equal(describe(i).instruction, i);
-  smma_custom_free(i);
+  smma_custom_release(i);
 }
 
 int main(void) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device_gemm.h"
+#include "softmma/device.h"
 #include "support.h"
 
 enum { M = 3, N = 5, K = 16 };
@@ -34,7 +35,7 @@ static void test_refused(void **state) {
   (void)state;
   smma_gemm_defaults(&g, sizeof g);
   g.m = M, g.n = N, g.k = K, g.a = a, g.b = b, g.d = d;
-  g.on_device = 1, g.kernel = "cuda", g.error = &error;
+  g.on_device = true, g.kernel = "cuda", g.error = &error;
   assert_int_equal(smma_device_write("cuda", a, host, M * N, &error), SMMA_OK);
   g.a = host;
   refuses(&g, SMMA_INVALID_ARGUMENT, "A is not in the memory of this CPU: it is in the host's memory");
@@ -136,7 +137,7 @@ static void test_lost(void **state) {
   assert_true(at_once >= 8); /* operands, what makes factors of them, both kernels, D */
   assert_true(in_parts >= 2 * at_once);
 
-  g.kernel = "cuda", g.on_device = 1;
+  g.kernel = "cuda", g.on_device = true;
   g.a = allocate(sizeof a), g.b = allocate(sizeof b), g.d = allocate(D_BYTES);
   assert_int_equal(smma_device_write("cuda", (void *)g.a, a, sizeof a, NULL), SMMA_OK);
   assert_int_equal(smma_device_write("cuda", (void *)g.b, b, sizeof b, NULL), SMMA_OK);

@@ -5,6 +5,7 @@
 #include "device/rows.h"
 #include "random_unit.h"
 #include "rows/generate.h"
+#include "softmma/device.h"
 #include "support.h"
 
 enum { ROWS = 3000, CUSTOM_UNITS = 60 };
@@ -147,7 +148,7 @@ static void test_custom_units(void **state) {
     assert_non_null(i);
     check_product(i);
     if (u < 12) check(device, i);
-    smma_custom_free(i);
+    smma_custom_release(i);
   }
 }
 

@@ -50,8 +50,8 @@ static uint64_t random_encoding(smma_format f, theme t, uint64_t *random) {
   const unsigned kind = random_bits(random) % 16;
   uint64_t x = random_bits(random) & ones(f);
   if (kind == 0 || (t == SPARSE && kind < 13))
-    return smma_round(f, random_bits(random) % 2 ? -0.0 : 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-  if (t == NEAR_ONE) return smma_round(f, near, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+    return smma_format_encode(f, random_bits(random) % 2 ? -0.0 : 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  if (t == NEAR_ONE) return smma_format_encode(f, near, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   if (t == SMALL) x &= smma_sign_and_fields(smma_encoding_of(f), true, 7) | 7;
   while (!is_finite(f, x) && (t != SPECIAL || kind > 2)) x = random_bits(random) & ones(f);
   return x;
@@ -72,7 +72,7 @@ static void multiply(const smma_planned *t, smma_gemm_arguments g, void *d) {
 /* Whether both give the same bits for random matrices. */
 static void check_proof(const pair *p, size_t k, bool with_c) {
   const smma_instruction_info info = describe(p->target[0].instruction);
-  const smma_format d = smma_plan_d(p->target[0].plan, p->target[0].instruction);
+  const smma_format d = smma_plan_d_format(p->target[0].plan, p->target[0].instruction);
   uint64_t random = k;
   for (theme of = FINITE; of < THEMES; of++) {
     void *a = random_matrix(info.a, SIDE * k, of, &random), *b = random_matrix(info.b, SIDE * k, of, &random);
@@ -102,7 +102,7 @@ static void check_rows(const pair *p, size_t k, bool with_c) {
   size_t place[SMMA_MAXIMUM_ROUNDED_K];
   uint64_t random = k;
   as.k = k < SMMA_MAXIMUM_ROUNDED_K ? (int)k : SMMA_MAXIMUM_ROUNDED_K;
-  as.d = smma_plan_d(p->target[0].plan, &as);
+  as.d = smma_plan_d_format(p->target[0].plan, &as);
   for (size_t i = 0, at = 0; i < (size_t)as.k; i++, at++) {
     const size_t spare = k - (size_t)as.k - (at - i);
     if (spare) at += random_bits(&random) % (2 * (k / (size_t)as.k) - 1) % (spare + 1);

@@ -131,8 +131,8 @@ static const fact integers[] = {
 
 /* The encoding of a value that the format holds; c may be rounded. */
 static uint64_t encode(smma_format format, double value, int exact) {
-  uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-  if (exact && smma_value(format, x) != value) fail_msg("%s cannot hold %a", smma_format_name(format), value);
+  uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  if (exact && smma_format_decode(format, x) != value) fail_msg("%s cannot hold %a", smma_format_name(format), value);
   return x;
 }
 

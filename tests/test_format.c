@@ -70,8 +70,9 @@ static void test_values(void **state) {
     const layout *l = &layouts[f];
     uint64_t count = UINT64_C(1) << (l->bits - l->ignored);
     for (uint64_t e = 0; e < count; e++) {
-      double expected = value_of(l, e), got = smma_value(l->format, e << l->ignored);
-      uint64_t again = smma_round(l->format, got, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY) >> l->ignored;
+      double expected = value_of(l, e), got = smma_format_decode(l->format, e << l->ignored);
+      uint64_t again =
+          smma_format_encode(l->format, got, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY) >> l->ignored;
       uint64_t kept = l->format == SMMA_UE4M3 ? e & 0x7f : e;
       if (!same_double(expected, got)) fail_msg("%s %" PRIx64 ": expected %a, got %a", l->name, e, expected, got);
       if (isnan(got) ? !isnan(value_of(l, again)) : again != kept)
@@ -83,13 +84,13 @@ static void test_values(void **state) {
 /* Ignored bits do not count. */
 static void test_ignored_bits(void **state) {
   (void)state;
-  assert_true(smma_value(SMMA_TF32, 0x3f801fff) == 1);
-  assert_true(isinf(smma_value(SMMA_TF32, 0x7f800001)));
-  assert_true(isnan(smma_value(SMMA_TF32, 0x7f802000)));
-  assert_true(smma_value(SMMA_UE4M3, 0xb8) == 1 && isnan(smma_value(SMMA_UE4M3, 0xff)));
-  assert_true(smma_value(SMMA_E8M13, 0x3f8003ff) == 1);
-  assert_true(smma_value(SMMA_E2M1, 0xf7) == smma_value(SMMA_E2M1, 0x7));
-  assert_true(smma_value(SMMA_E3M2, 0xdf) == smma_value(SMMA_E3M2, 0x1f));
+  assert_true(smma_format_decode(SMMA_TF32, 0x3f801fff) == 1);
+  assert_true(isinf(smma_format_decode(SMMA_TF32, 0x7f800001)));
+  assert_true(isnan(smma_format_decode(SMMA_TF32, 0x7f802000)));
+  assert_true(smma_format_decode(SMMA_UE4M3, 0xb8) == 1 && isnan(smma_format_decode(SMMA_UE4M3, 0xff)));
+  assert_true(smma_format_decode(SMMA_E8M13, 0x3f8003ff) == 1);
+  assert_true(smma_format_decode(SMMA_E2M1, 0xf7) == smma_format_decode(SMMA_E2M1, 0x7));
+  assert_true(smma_format_decode(SMMA_E3M2, 0xdf) == smma_format_decode(SMMA_E3M2, 0x1f));
 }
 
 /* ---- Rounding by search ---- */
@@ -162,7 +163,7 @@ static void check_rounding(const layout *l, double value) {
   for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
       uint64_t expected = search(l, value, roundings[r], (smma_overflow)o) << l->ignored;
-      uint64_t got = smma_round(l->format, value, roundings[r], (smma_overflow)o);
+      uint64_t got = smma_format_encode(l->format, value, roundings[r], (smma_overflow)o);
       if (expected != got)
         fail_msg("%a to %s, %s, overflow %d: expected %" PRIx64 ", got %" PRIx64, value, l->name, rounding_names[r], o,
                  expected, got);
@@ -256,7 +257,7 @@ static void test_f32_against_casts(void **state) {
     for (int r = 0; r < 4; r++) {
       float expected = cast(value, r);
       uint32_t bits;
-      uint64_t got = smma_round(SMMA_F32, value, roundings[r], SMMA_OVERFLOW_DEFAULT);
+      uint64_t got = smma_format_encode(SMMA_F32, value, roundings[r], SMMA_OVERFLOW_DEFAULT);
       memcpy(&bits, &expected, sizeof bits);
       if (bits != got)
         fail_msg("%a to f32, %s: expected %08" PRIx32 ", got %08" PRIx64, value, rounding_names[r], bits, got);
@@ -274,18 +275,18 @@ static void test_wide_formats(void **state) {
     uint32_t low = (uint32_t)x;
     memcpy(&single, &low, sizeof single);
     memcpy(&value, &x, sizeof value);
-    assert_true(same_double(smma_value(SMMA_F32, low), (double)single));
-    assert_true(same_double(smma_value(SMMA_F64, x), value));
+    assert_true(same_double(smma_format_decode(SMMA_F32, low), (double)single));
+    assert_true(same_double(smma_format_decode(SMMA_F64, x), value));
     if (isnan(value) || isnan(single)) continue;
-    assert_true(smma_round(SMMA_F64, value, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == x);
-    assert_true(smma_round(SMMA_F32, (double)single, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == low);
+    assert_true(smma_format_encode(SMMA_F64, value, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == x);
+    assert_true(smma_format_encode(SMMA_F32, (double)single, roundings[i % 4], SMMA_OVERFLOW_DEFAULT) == low);
     if (isinf(single)) continue;
-    assert_true(smma_round(SMMA_E8M13, (double)single, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_DEFAULT) ==
+    assert_true(smma_format_encode(SMMA_E8M13, (double)single, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_DEFAULT) ==
                 (low & ~UINT64_C(0x3ff)));
   }
-  assert_int_equal(smma_round(SMMA_F32, NAN, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), 0x7fc00000);
-  assert_int_equal(smma_round(SMMA_F32, 1e39, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), 0x7f7fffff);
-  assert_int_equal(smma_round(SMMA_F32, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_SATURATE), 0xff7fffff);
+  assert_int_equal(smma_format_encode(SMMA_F32, NAN, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), 0x7fc00000);
+  assert_int_equal(smma_format_encode(SMMA_F32, 1e39, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), 0x7f7fffff);
+  assert_int_equal(smma_format_encode(SMMA_F32, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_SATURATE), 0xff7fffff);
 }
 
 /* ---- Integers ---- */
@@ -313,8 +314,9 @@ static double rounded_to_integer(double value, smma_rounding rounding) {
 static void check_integer(size_t f, double value) {
   for (int r = 0; r < 5; r++)
     for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++) {
-      uint64_t got = smma_round(integer_formats[f].format, value, roundings[r], (smma_overflow)o);
-      double expected = rounded_to_integer(value, roundings[r]), back = smma_value(integer_formats[f].format, got);
+      uint64_t got = smma_format_encode(integer_formats[f].format, value, roundings[r], (smma_overflow)o);
+      double expected = rounded_to_integer(value, roundings[r]),
+             back = smma_format_decode(integer_formats[f].format, got);
       expected = isnan(value) ? 0 : fmin(fmax(expected, integer_formats[f].least), integer_formats[f].greatest);
       if (back != expected || got >> smma_format_bits(integer_formats[f].format))
         fail_msg("%a to %s, %s, overflow %d: expected %g, got %" PRIx64, value, integer_formats[f].name,
@@ -347,15 +349,15 @@ static void test_values_of_integers(void **state) {
   uint64_t seed = 4;
   (void)state;
   for (int e = 0; e < 256; e++) {
-    assert_true(same_double(smma_value(SMMA_S8, (uint64_t)e), (double)(int8_t)e));
-    assert_true(same_double(smma_value(SMMA_U8, (uint64_t)e), (double)e));
-    assert_int_equal(smma_round(SMMA_S8, (int8_t)e, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT), e);
-    assert_int_equal(smma_round(SMMA_U8, e, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT), e);
+    assert_true(same_double(smma_format_decode(SMMA_S8, (uint64_t)e), (double)(int8_t)e));
+    assert_true(same_double(smma_format_decode(SMMA_U8, (uint64_t)e), (double)e));
+    assert_int_equal(smma_format_encode(SMMA_S8, (int8_t)e, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT), e);
+    assert_int_equal(smma_format_encode(SMMA_U8, e, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT), e);
   }
   for (int i = 0; i < 100000; i++) {
     uint32_t x = (uint32_t)random_bits(&seed) >> random_below(&seed, 32);
-    assert_true(same_double(smma_value(SMMA_S32, x), (double)(int32_t)x));
-    assert_int_equal(smma_round(SMMA_S32, (int32_t)x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), x);
+    assert_true(same_double(smma_format_decode(SMMA_S32, x), (double)(int32_t)x));
+    assert_int_equal(smma_format_encode(SMMA_S32, (int32_t)x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT), x);
   }
 }
 
@@ -365,23 +367,25 @@ static void test_values_of_integers(void **state) {
 
 /* The number of the format at the end of its range in the direction of `sign`, and half a step beyond it. */
 static double range_end(smma_format to, double sign, double *beyond) {
-  const double end = smma_value(to, smma_round(to, sign * DBL_MAX, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE));
+  const double end =
+      smma_format_decode(to, smma_format_encode(to, sign * DBL_MAX, SMMA_ROUND_TOWARD_ZERO, SMMA_OVERFLOW_SATURATE));
   const smma_rounding inward = sign > 0 ? SMMA_ROUND_DOWN : SMMA_ROUND_UP;
-  const double inside = smma_value(to, smma_round(to, nextafter(end, -sign * INFINITY), inward, SMMA_OVERFLOW_SATURATE));
+  const double inside =
+      smma_format_decode(to, smma_format_encode(to, nextafter(end, -sign * INFINITY), inward, SMMA_OVERFLOW_SATURATE));
   *beyond = end + (end - inside) / 2;
   return end;
 }
 
 /* Reports whether `x` counts as saturated: its result is an end of the range, and `x` more than half a step beyond it. */
 static bool saturates(smma_format to, double x, smma_rounding rounding, smma_overflow overflow) {
-  const double y = smma_value(to, smma_round(to, x, rounding, overflow));
+  const double y = smma_format_decode(to, smma_format_encode(to, x, rounding, overflow));
   double above, below;
   if (isnan(y) || isinf(y) || y == 0) return false;
   if (isnan(x)) return true;
   return (y == range_end(to, 1, &above) && x > above) || (y == range_end(to, -1, &below) && x < below);
 }
 
-/* Each element against smma_round, and the counts of what they became. */
+/* Each element against smma_format_encode, and the counts of what they became. */
 static void check_convert(smma_format from, const uint64_t *x, smma_format to, size_t count, smma_rounding rounding,
                           smma_overflow overflow) {
   uint64_t y[COUNT], uncounted[COUNT];
@@ -390,12 +394,12 @@ static void check_convert(smma_format from, const uint64_t *x, smma_format to, s
   assert_int_equal(smma_convert(from, x, to, uncounted, count, rounding, overflow, NULL), SMMA_OK);
   assert_memory_equal(y, uncounted, count * smma_format_bytes(to));
   for (size_t i = 0; i < count; i++) {
-    double value = smma_value(from, load_element(from, x, i)), result;
-    uint64_t encoding = smma_round(to, value, rounding, overflow), got = load_element(to, y, i);
+    double value = smma_format_decode(from, load_element(from, x, i)), result;
+    uint64_t encoding = smma_format_encode(to, value, rounding, overflow), got = load_element(to, y, i);
     if (encoding != got)
       fail_msg("%s %" PRIx64 " to %s, %s: expected %" PRIx64 ", got %" PRIx64, smma_format_name(from),
                load_element(from, x, i), smma_format_name(to), rounding_names[rounding], encoding, got);
-    result = smma_value(to, got);
+    result = smma_format_decode(to, got);
     if (same_double(value, result)) continue;
     expected.changed++;
     expected.nan += isnan(result);
@@ -451,7 +455,7 @@ static void test_convert_exponents(void **state) {
 
 /* What one value becomes: n(othing else), c(hanged), i(nfinite), s(aturated), z(ero), N(aN). */
 static char kind_of_loss(smma_format to, double x, smma_overflow overflow) {
-  const uint64_t bits = smma_round(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  const uint64_t bits = smma_format_encode(SMMA_F64, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   uint64_t y;
   smma_conversion c;
   assert_int_equal(smma_convert(SMMA_F64, &bits, to, &y, 1, SMMA_ROUND_NEAREST_EVEN, overflow, &c), SMMA_OK);
@@ -588,7 +592,8 @@ static void test_unknown_format(void **state) {
   assert_string_equal(smma_format_name((smma_format)-1), "none");
   assert_int_equal(smma_format_bytes(SMMA_NO_FORMAT), 0);
   assert_int_equal(smma_format_bits((smma_format)99), 0);
-  assert_true(isnan(smma_value(SMMA_NO_FORMAT, 1)) && isnan(smma_value((smma_format)SMMA_FORMAT_COUNT, 1)));
+  assert_true(isnan(smma_format_decode(SMMA_NO_FORMAT, 1)) &&
+              isnan(smma_format_decode((smma_format)SMMA_FORMAT_COUNT, 1)));
 }
 
 /* Encodings from outside the enumerations are told from every result. */
@@ -597,16 +602,18 @@ static void test_round_of_nothing(void **state) {
                    overflows[] = {3, 99, -1};
   (void)state;
   for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-    assert_true(smma_round((smma_format)formats[i], 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
+    assert_true(smma_format_encode((smma_format)formats[i], 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
                 SMMA_NO_ENCODING);
   for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++)
-    assert_true(smma_round(SMMA_F16, 1, (smma_rounding)directions[i], SMMA_OVERFLOW_DEFAULT) == SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(SMMA_F16, 1, (smma_rounding)directions[i], SMMA_OVERFLOW_DEFAULT) ==
+                SMMA_NO_ENCODING);
   for (size_t i = 0; i < sizeof overflows / sizeof overflows[0]; i++)
-    assert_true(smma_round(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
+    assert_true(smma_format_encode(SMMA_F16, 1, SMMA_ROUND_UP, (smma_overflow)overflows[i]) == SMMA_NO_ENCODING);
   for (int f = 0; f < SMMA_FORMAT_COUNT; f++) {
-    assert_true(smma_round((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
-    assert_true(smma_round((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
-    assert_true(smma_round((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode((smma_format)f, -NAN, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
+    assert_true(smma_format_encode((smma_format)f, -INFINITY, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) !=
+                SMMA_NO_ENCODING);
+    assert_true(smma_format_encode((smma_format)f, -1, SMMA_ROUND_UP, SMMA_OVERFLOW_INFINITY) != SMMA_NO_ENCODING);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isa/custom.h"
 #include "support.h"
 
 #define CASES 48 /* of each instruction */
@@ -76,13 +77,13 @@ static uint64_t random_element(uint64_t *state, smma_format format, bool any_bit
   double value = (double)(int64_t)random_bits(state) * 0x1p-62;
   unsigned choice = random_below(state, 64);
   uint64_t bits = random_bits(state) >> (64 - smma_format_bits(format)), x;
-  x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   if (any_bits || choice == 0) x = bits;
-  if (choice == 1) x = smma_round(format, 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
-  if (choice == 2) x = smma_round(format, -0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (choice == 1) x = smma_format_encode(format, 0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  if (choice == 2) x = smma_format_encode(format, -0.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   if (choice == 3) x = bits & 3;
   if (choice > 32 && format == SMMA_S32) x = (bits & 0xfff) ^ (bits >> 31 ? 0x80000000 : 0x7ffff000);
-  if (!specials && !isfinite(smma_value(format, x))) x = 0;
+  if (!specials && !isfinite(smma_format_decode(format, x))) x = 0;
   return x;
 }
 
@@ -135,8 +136,8 @@ static uint64_t element_at(smma_format format, const void *array, size_t rows, s
 
 /* factor * x in x's format; exact before it is rounded, or rounded once by C. */
 static uint64_t scaled(smma_format format, uint64_t x, double factor) {
-  double value = factor * smma_value(format, x);
-  return factor == 1 ? x : smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  double value = factor * smma_format_decode(format, x);
+  return factor == 1 ? x : smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 static uint64_t c_at(const product *p, size_t i, size_t j) {
@@ -158,7 +159,7 @@ static uint64_t run_step(const product *p, const smma_instruction *instruction, 
     x.b[e] = element_at(p->info.b, g->b, g->k, g->n, g->order_b, g->ldb, k + e, j);
   }
   for (size_t s = 0; block && s < (size_t)p->info.k / block; s++) {
-    uint64_t one = smma_round(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+    uint64_t one = smma_format_encode(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
     bool present = k / block + s < blocks;
     x.scale_a[s] = present ? load_element(p->info.scale, g->scale_a, i * blocks + k / block + s) : one;
     x.scale_b[s] = present ? load_element(p->info.scale, g->scale_b, j * blocks + k / block + s) : one;
@@ -182,17 +183,17 @@ static double add_outside(const product *p, double x, double y) {
 static double run_slice(const product *p, size_t i, size_t j, size_t first, size_t last, size_t interval,
                         uint64_t start, uint64_t *plain) {
   const smma_instruction *instruction = interval || first ? p->chain : p->instruction;
-  double outer = interval && first == 0 ? smma_value(p->info.c, start) : 0;
+  double outer = interval && first == 0 ? smma_format_decode(p->info.c, start) : 0;
   uint64_t accumulator = interval || first ? 0 : start;
   for (size_t step = first; step < last; step++) {
     accumulator = run_step(p, instruction, i, j, step * (size_t)p->info.k, accumulator);
     instruction = p->chain;
     if (!interval || ((step + 1) % interval && step + 1 < last)) continue;
-    outer = add_outside(p, outer, smma_value(p->info.d, accumulator));
+    outer = add_outside(p, outer, smma_format_decode(p->info.d, accumulator));
     if (step + 1 < last) accumulator = 0;
   }
   *plain = accumulator;
-  return interval ? outer : smma_value(p->info.d, accumulator);
+  return interval ? outer : smma_format_decode(p->info.d, accumulator);
 }
 
 /* The sum over K in the outer format. */
@@ -200,7 +201,7 @@ static double run_all(const product *p, size_t i, size_t j, uint64_t start, uint
   const smma_gemm_arguments *g = &p->with;
   size_t k = (size_t)p->info.k, steps = (g->k + k - 1) / k, interval = g->promote_every / k;
   size_t slices = g->split_k ? g->split_k : 1, slice = (steps + slices - 1) / slices;
-  double total = smma_value(p->info.c, start);
+  double total = smma_format_decode(p->info.c, start);
   if (interval) slice = (slice + interval - 1) / interval * interval;
   for (size_t first = 0; first < steps; first += slice) {
     size_t last = first + slice < steps ? first + slice : steps;
@@ -227,8 +228,8 @@ static uint64_t reference(const product *p, size_t i, size_t j) {
   uint64_t c = c_at(p, i, j), plain = 0;
   double total = run_all(p, i, j, in_operands ? scaled(p->info.c, c, g->beta) : 0, &plain);
   if (is_plain(g)) return plain;
-  if (!in_operands) total = epilogue(p, total, smma_value(p->info.c, c));
-  return smma_round(p->info.d, total, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  if (!in_operands) total = epilogue(p, total, smma_format_decode(p->info.c, c));
+  return smma_format_encode(p->info.d, total, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
 }
 
 /* ---- Comparing ---- */
@@ -262,7 +263,7 @@ static void assert_same(const product *p, const void *expected) {
     if (x == y || (!is_plain(&p->with) && same_or_nan(p->info.d, x, y))) continue;
     print_product(p);
     fail_msg("element %zu of D's memory: expected %" PRIx64 " (%a), got %" PRIx64 " (%a)", e, x,
-             smma_value(p->info.d, x), y, smma_value(p->info.d, y));
+             smma_format_decode(p->info.d, x), y, smma_format_decode(p->info.d, y));
   }
 }
 
@@ -495,8 +496,8 @@ static void test_scales_behind_k(void **state) {
   (void)state;
   p.with.scale_a = p.with.scale_b = scales;
   check_product(&p);
-  assert_true(isfinite(smma_value(SMMA_F32, load_element(SMMA_F32, p.d, 0))));
-  assert_true(isnan(smma_value(SMMA_F32, load_element(SMMA_F32, p.d, 3))));
+  assert_true(isfinite(smma_format_decode(SMMA_F32, load_element(SMMA_F32, p.d, 0))));
+  assert_true(isnan(smma_format_decode(SMMA_F32, load_element(SMMA_F32, p.d, 3))));
   free_operands(&p);
 }
 
@@ -592,7 +593,7 @@ typedef struct {
   bool forward;
 } progress_record;
 
-static int record_progress(size_t done, size_t rows, void *context) {
+static bool record_progress(size_t done, size_t rows, void *context) {
   progress_record *r = context;
   r->forward = r->forward && done >= r->last;
   r->last = done;
@@ -619,8 +620,9 @@ static void test_every_half(void **state) {
       for (size_t row = 0; row < g.m; row++)
         for (size_t column = 0; column < g.n; column++) {
           const uint16_t from = c[orders & 1 ? row + column * g.m : row * g.n + column];
-          const float scaled = betas[i] * (float)smma_value(SMMA_F16, from);
-          const uint64_t rounded = smma_round(SMMA_F16, scaled, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+          const float scaled = betas[i] * (float)smma_format_decode(SMMA_F16, from);
+          const uint64_t rounded =
+              smma_format_encode(SMMA_F16, scaled, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
           assert_int_equal(d[orders & 2 ? row + column * g.m : row * g.n + column], isnan(scaled) ? 0x7fff : rounded);
         }
     }
@@ -640,7 +642,7 @@ static void test_progress(void **state) {
   free_operands(&p);
 }
 
-static int stop_at_once(size_t done, size_t rows, void *context) {
+static bool stop_at_once(size_t done, size_t rows, void *context) {
   (void)done, (void)rows;
   ++*(int *)context;
   return 1;
@@ -758,7 +760,7 @@ static void test_plan_of_a_custom_unit(void **state) {
       "\"f16\", "
       "\"d\": \"f32\", \"alignment_bits\": \"exact\", \"rounding\": \"nearest-even\"}";
   smma_error error;
-  const smma_instruction *unit = smma_custom_parse(NULL, text, strlen(text), &error);
+  const smma_instruction *unit = smma_custom_read("custom", text, strlen(text), &error);
   uint16_t a[16], b[16];
   float d = 0;
   smma_gemm_arguments g;
@@ -769,7 +771,7 @@ static void test_plan_of_a_custom_unit(void **state) {
   smma_gemm_defaults(&g, sizeof g);
   g.n = 1, g.k = 16, g.b = b;
   assert_int_equal(smma_multiplier_create(unit, &g, &multiplier), SMMA_OK);
-  smma_custom_free(unit);
+  smma_custom_release(unit);
   assert_int_equal(smma_multiplier_run(multiplier, 1, a, NULL, NULL, &d), SMMA_OK);
   assert_true(d == 16);
   smma_multiplier_free(multiplier);

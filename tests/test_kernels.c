@@ -205,7 +205,7 @@ static void test_float_environment(void **state) {
 
 /* ---- Memory and stopping ---- */
 
-static int stop_at_once(size_t done, size_t rows, void *context) {
+static bool stop_at_once(size_t done, size_t rows, void *context) {
   (void)done, (void)rows, (void)context;
   return 1;
 }

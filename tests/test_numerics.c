@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/custom.h"
 #include "numerics/words.h"
 #include "support.h"
 
@@ -47,7 +48,7 @@ static const smma_instruction *exact_unit(const char *format) {
            "{\"softmma-unit\": 1, \"name\": \"exact\", \"algorithm\": \"G-FDPA\", \"k\": 16, \"a\": \"%s\", "
            "\"b\": \"%s\", \"d\": \"f64\", \"alignment_bits\": \"exact\", \"zero_sign\": \"ieee\"}",
            format, format);
-  unit = smma_custom_parse(NULL, text, strlen(text), &error);
+  unit = smma_custom_read("custom", text, strlen(text), &error);
   if (!unit) fail_msg("%s", error.text);
   return unit;
 }
@@ -100,7 +101,7 @@ static void test_example_words(void **state) {
   for (int k = 0; k < 4; k++) {
     assert_true(ldexp(example_a[k], smma_words_exponent(500, 127)) == scaled[k]);
     smma_words_split(&e4m3, scaled[k], e4m3.precision, true, 2, word);
-    for (int i = 0; i < 2; i++) assert_true(smma_value(SMMA_E4M3, word[i]) == words[i][k]);
+    for (int i = 0; i < 2; i++) assert_true(smma_format_decode(SMMA_E4M3, word[i]) == words[i][k]);
   }
 }
 
@@ -156,13 +157,14 @@ static void test_subnormal_words(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     smma_words_split(&f, rows[i].x, f.precision, false, 1, &word);
-    assert_true(smma_value(SMMA_E4M3, word) == rows[i].kept);
+    assert_true(smma_format_decode(SMMA_E4M3, word) == rows[i].kept);
     smma_words_split(&f, rows[i].x, f.precision, true, 1, &word);
-    assert_true(smma_value(SMMA_E4M3, word) == rows[i].flushed);
+    assert_true(smma_format_decode(SMMA_E4M3, word) == rows[i].flushed);
   }
 }
 
-/* A word is what smma_round gives: all over the format's range and around it, ties and signs of zero included. */
+/* A word is what smma_format_encode gives: all over the format's range and around it, ties and signs of zero included.
+ */
 static void test_words_are_rounded(void **unused) {
   static const smma_format formats[] = {SMMA_F64,  SMMA_F32,      SMMA_TF32,     SMMA_F16,  SMMA_BF16, SMMA_E5M2,
                                         SMMA_E4M3, SMMA_E5M2FNUZ, SMMA_E4M3FNUZ, SMMA_E3M2, SMMA_E2M3, SMMA_E2M1};
@@ -177,7 +179,7 @@ static void test_words_are_rounded(void **unused) {
       x = n % 97 ? x : 0;
       x = bits & 1 ? -x : x;
       smma_words_split(&f, x, f.precision, false, 1, &word);
-      assert_true(word == smma_round(formats[i], x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+      assert_true(word == smma_format_encode(formats[i], x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
     }
   }
 }
@@ -197,7 +199,7 @@ static void test_words_add_up(void **unused) {
       rest = x *= format.largest < 100 ? 4 * format.normal : 1; /* a normal number of the format */
       smma_words_split(&format, x, format.precision, n % 2, enough, word);
       for (int i = 0; i < enough; i++) {
-        rest -= ldexp(smma_value(formats[f], word[i]), -i * format.precision);
+        rest -= ldexp(smma_format_decode(formats[f], word[i]), -i * format.precision);
         assert_true(n % 2 || fabs(rest) <= ldexp(fabs(x), -(i + 1) * format.precision));
       }
       assert_true(n % 2 || rest == 0);
@@ -210,8 +212,8 @@ static void test_saturation(void **state) {
   uint64_t word[3];
   (void)state;
   smma_words_split(&f, 1e5, 0, false, 3, word);
-  assert_true(smma_value(SMMA_F16, word[0]) == 65504 && smma_value(SMMA_F16, word[1]) == 34496);
-  assert_true(smma_value(SMMA_F16, word[2]) == 0);
+  assert_true(smma_format_decode(SMMA_F16, word[0]) == 65504 && smma_format_decode(SMMA_F16, word[1]) == 34496);
+  assert_true(smma_format_decode(SMMA_F16, word[2]) == 0);
 }
 
 static void test_automatic_words(void **state) {
@@ -258,7 +260,7 @@ static void test_enough_words_are_exact(void **unused) {
         assert_true((float)ldexp(d[e], -2 * rows[r].exponent) == (float)exact);
       }
     }
-    smma_custom_free(unit);
+    smma_custom_release(unit);
   }
 }
 

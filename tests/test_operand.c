@@ -122,8 +122,8 @@ static void test_rows(void **state) {
       scale = smma_operand_scale(amax, SMMA_E4M3, false);
       assert_true(factor[i] == 1 / scale);
       for (size_t j = 0; j < 70; j++)
-        assert_int_equal(values[i * 70 + j], smma_round(SMMA_E4M3, (double)(x[i * 70 + j] * scale),
-                                                        SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+        assert_int_equal(values[i * 70 + j], smma_format_encode(SMMA_E4M3, (double)(x[i * 70 + j] * scale),
+                                                                SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
     }
   }
   assert_true(smma_operand_scale(0, SMMA_E4M3, false) == 1 && smma_operand_scale(NAN, SMMA_E4M3, false) == 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device_gemm.h"
+#include "isa/custom.h"
 #include "isa/instruction.h"
 #include "plan/element.h"
 #include "support.h"
@@ -313,7 +314,7 @@ static float small_float(uint64_t *random) { return (float)(int)(random_bits(ran
 static uint64_t random_encoding(smma_format f, uint64_t *random) {
   const double x = (double)(int64_t)(random_bits(random) % 65537 - 32768) / 8192;
   if (random_bits(random) % 97 == 0) return random_bits(random) & ((UINT64_C(1) << smma_format_bits(f)) - 1);
-  return smma_round(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 static void fill(smma_format f, void *matrix, size_t count, uint64_t *random) {
@@ -352,13 +353,13 @@ static uint64_t element(const product *p, const smma_schedule *s, size_t i, size
   with.c = (uint32_t)smma_reformat(o.c, SMMA_F32, o.rule.nan, c);
   sum = smma_plan_sum(&e, registers, NULL, NULL);
   sum = smma_plan_finish(p->plan, o.rule.nan, &with, (uint32_t)sum);
-  return smma_reformat(SMMA_F32, smma_plan_d(p->plan, p->instruction), o.rule.nan, sum);
+  return smma_reformat(SMMA_F32, smma_plan_d_format(p->plan, p->instruction), o.rule.nan, sum);
 }
 
 static void check_elements(const product *p, const char *members) {
   smma_schedule s;
   smma_operation o = smma_operation_of(p->instruction);
-  const smma_format d = smma_plan_d(p->plan, p->instruction);
+  const smma_format d = smma_plan_d_format(p->plan, p->instruction);
   smma_error error;
   assert_int_equal(smma_schedule_make(p->plan, &o, p->with.k, &s, &error), SMMA_OK);
   for (size_t i = 0; i < M; i++)
@@ -597,7 +598,7 @@ static void test_cuda_cores(void **state) {
       {13, 36, "\"parts\": 32, \"tile\": 64, \"fits\": true, \"fold\": \"halving\""},
       {14, 0, "\"strides\": [128, 64, 32, 4, 1]"}};
   smma_error error;
-  const smma_instruction *i = smma_custom_parse(NULL, unit, strlen(unit), &error);
+  const smma_instruction *i = smma_custom_read("custom", unit, strlen(unit), &error);
   (void)state;
   assert_non_null(i);
   for (size_t x = 0; x < sizeof all / sizeof all[0]; x++) {
@@ -614,7 +615,7 @@ static void test_cuda_cores(void **state) {
     assert_int_equal(smma_plan_check(plan, i, 4096, &error), SMMA_OK);
     smma_plan_free(plan);
   }
-  smma_custom_free(i);
+  smma_custom_release(i);
 }
 
 /* Products of ones whose last, incomplete stage of K is lost, or not: results of cuBLASLt recorded on GPUs (bitequiv,

@@ -155,7 +155,7 @@ typedef struct {
 } product;
 
 static uint64_t rounded(smma_format f, double x) {
-  return smma_round(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 /* Encodings that end as NaN, begin as one, or are far from each other. */
@@ -276,7 +276,7 @@ static void compose(product *p) {
 
 static void check_d(const product *p, const char *kernel) {
   const smma_gemm_arguments *g = &p->with;
-  const smma_format f = smma_plan_d(p->plan, p->instruction);
+  const smma_format f = smma_plan_d_format(p->plan, p->instruction);
   for (size_t i = 0; i < g->m; i++)
     for (size_t j = 0; j < g->n; j++) {
       const uint64_t expected = p->d[i % ROWS][j % COLUMNS], got = load_element(f, p->matrix_d, i * g->n + j);

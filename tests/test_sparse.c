@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softmma/sparse.h"
 #include "support.h"
 
 enum { M = 5, N = 7, MOST_BYTES = 4, MOST_K_OF_B = 300, PAD = 3 };
@@ -46,9 +47,9 @@ typedef struct {
 /* Numbers of moderate size, so that sums are rounded and seldom overflow. */
 static void fill(uint64_t *r, smma_format format, void *to, size_t count) {
   for (size_t i = 0; i < count; i++)
-    store_element(
-        format, to, i,
-        smma_round(format, random_between(r, -2000, 2000) / 700.0, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+    store_element(format, to, i,
+                  smma_format_encode(format, random_between(r, -2000, 2000) / 700.0, SMMA_ROUND_NEAREST_EVEN,
+                                     SMMA_OVERFLOW_DEFAULT));
 }
 
 static void prepare(product *p, size_t unit, size_t k, uint64_t *r) {

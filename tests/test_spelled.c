@@ -77,7 +77,7 @@ static void check_decoding(const parameters *p, smma_format format) {
     const bool negative = code >= fields_of(p);
     const uint64_t i = code % fields_of(p);
     const smma_number x = smma_decode(f, code);
-    const double value = smma_value(format, code);
+    const double value = smma_format_decode(format, code);
     if (i > greatest || (p->word == FNUZ && negative && i == 0)) {
       const bool infinite = p->word == IEEE && i == greatest + 1;
       assert_int_equal(x.kind, infinite ? SMMA_INFINITE : SMMA_NAN);
@@ -154,10 +154,11 @@ static void check_ends(const parameters *p, smma_format format) {
   for (int o = SMMA_OVERFLOW_DEFAULT; o <= SMMA_OVERFLOW_INFINITY; o++)
     for (int negative = 0; negative < 2; negative++) {
       const uint64_t end = negative && !p->has_sign ? 0 : beyond(p, negative, (smma_overflow)o);
-      assert_true(smma_round(format, negative ? -INFINITY : INFINITY, SMMA_ROUND_DOWN, (smma_overflow)o) == end);
-      assert_true(smma_round(format, negative ? -0. : 0., SMMA_ROUND_UP, (smma_overflow)o) ==
+      assert_true(smma_format_encode(format, negative ? -INFINITY : INFINITY, SMMA_ROUND_DOWN, (smma_overflow)o) ==
+                  end);
+      assert_true(smma_format_encode(format, negative ? -0. : 0., SMMA_ROUND_UP, (smma_overflow)o) ==
                   code_of(p, negative, 0, (smma_overflow)o));
-      assert_true(smma_round(format, negative ? -(double)NAN : (double)NAN, SMMA_ROUND_UP, (smma_overflow)o) ==
+      assert_true(smma_format_encode(format, negative ? -(double)NAN : (double)NAN, SMMA_ROUND_UP, (smma_overflow)o) ==
                   (nan | (signed_nan ? sign_of(p, negative) : 0)));
     }
 }
@@ -224,13 +225,13 @@ static void test_integers(void **state) {
           const double rounded[] = {nearbyint(x), trunc(x), floor(x), ceil(x), round(x)};
           for (int r = 0; r < 5; r++) {
             const double in = fmin(fmax(rounded[r], least), most);
-            const uint64_t code = smma_round(format, x, (smma_rounding)r, SMMA_OVERFLOW_INFINITY);
+            const uint64_t code = smma_format_encode(format, x, (smma_rounding)r, SMMA_OVERFLOW_INFINITY);
             assert_true(code == ((uint64_t)(int64_t)in & ((UINT64_C(1) << bits) - 1)));
-            assert_true(smma_value(format, code) == in);
-            assert_true(smma_value(format, code | UINT64_C(0x55) << bits) == in);
+            assert_true(smma_format_decode(format, code) == in);
+            assert_true(smma_format_decode(format, code | UINT64_C(0x55) << bits) == in);
           }
         }
-        assert_true(smma_round(format, (double)NAN, 0, 0) == 0);
+        assert_true(smma_format_encode(format, (double)NAN, 0, 0) == 0);
         format = SMMA_SPELLED_FORMAT(has_sign, 0, bits - has_sign, 1 - bits + has_sign, SMMA_SPECIALS_INTEGER);
       }
     }
@@ -333,8 +334,8 @@ static void test_no_formats(void **state) {
     const smma_format format = (smma_format)none[i];
     assert_string_equal(smma_format_name(format), "none");
     assert_int_equal(smma_format_bits(format), 0);
-    assert_true(isnan(smma_value(format, 1)));
-    assert_true(smma_round(format, 1, 0, 0) == SMMA_NO_ENCODING);
+    assert_true(isnan(smma_format_decode(format, 1)));
+    assert_true(smma_format_encode(format, 1, 0, 0) == SMMA_NO_ENCODING);
     assert_int_equal(smma_convert(format, &x, SMMA_F32, &x, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
     assert_int_equal(smma_convert(SMMA_F32, &x, format, &x, 1, 0, 0, NULL), SMMA_INVALID_ARGUMENT);
   }
@@ -441,8 +442,8 @@ static void check_unit(smma_custom c, uint64_t seed) {
       fail_msg("row %" PRIu64 ": %" PRIx64 ", expected %" PRIx64 "\n%s", r, d[1], d[0], text);
     }
   }
-  smma_custom_free(one);
-  smma_custom_free(other);
+  smma_custom_release(one);
+  smma_custom_release(other);
 }
 
 /* Only formats of the table have twins. */
@@ -469,12 +470,12 @@ static void test_units_are_one(void **state) {
         "\"d\": \"f32\", \"alignment_bits\": 25, \"block\": 16, \"rounding\": \"toward-zero\", "
         "\"zero_exponent\": -133}",
         texts[n], texts[n]);
-    i[n] = smma_custom_parse(NULL, text, strlen(text), &error);
+    i[n] = smma_custom_read("custom", text, strlen(text), &error);
     if (!i[n]) fail_msg("%s", error.text);
   }
   assert_true(smma_same_operation(i[0], i[1]));
   assert_string_equal(smma_kernel_for(i[0], NULL, NULL), smma_kernel_for(i[1], NULL, NULL));
-  smma_custom_free(i[0]), smma_custom_free(i[1]);
+  smma_custom_release(i[0]), smma_custom_release(i[1]);
 }
 
 int main(void) {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "softmma/accurate.h"
+#include "softmma/rows.h"
+#include "softmma/sparse.h"
 #include "support.h"
 
 enum { CANARY = 0xee, MORE = 24, LARGEST = 512 };
@@ -134,7 +136,7 @@ static const sized structs[] = {
     STRUCT(smma_plan_request, instruction, workspace, plan_defaults, fill_plan, use_plan),
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product),
     STRUCT(smma_f64_product, split_k, progress_context, product_defaults, fill_product, use_product_of_slices),
-    STRUCT(smma_words, sum, flush_subnormals, words_defaults, fill_nothing, use_words),
+    STRUCT(smma_words, sum, sum, words_defaults, fill_nothing, use_words),
     STRUCT(smma_slices, products, sum, slices_defaults, fill_nothing, use_slices),
 };
 enum { STRUCTS = sizeof structs / sizeof *structs };

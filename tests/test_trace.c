@@ -47,7 +47,7 @@ typedef struct {
 } small;
 
 static uint16_t half(double x) {
-  return (uint16_t)smma_round(SMMA_F16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return (uint16_t)smma_format_encode(SMMA_F16, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 /* 2^24, then 1 with every instruction of 16. */
@@ -238,7 +238,7 @@ static uint64_t random_encoding(smma_format f, uint64_t *random) {
   const double x = (double)(int64_t)(random_bits(random) % 65537 - 32768) / 8192;
   if (smma_is_integer(f) || random_bits(random) % 89 == 0)
     return random_bits(random) & (UINT64_MAX >> (64 - smma_format_bits(f)));
-  return smma_round(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(f, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 static void fill(smma_format f, void *matrix, size_t count, uint64_t *random) {
@@ -247,13 +247,13 @@ static void fill(smma_format f, void *matrix, size_t count, uint64_t *random) {
 
 /* The product's bits, the last event's, and between two events nothing but what is told. */
 static void check_traces(const smma_instruction *i, const smma_gemm_arguments *g, const char *what) {
-  const smma_format d = g->plan ? smma_plan_d(g->plan, i) : i->d;
+  const smma_format d = g->plan ? smma_plan_d_format(g->plan, i) : i->d;
   for (size_t row = 0; row < ROWS; row++)
     for (size_t column = 0; column < COLUMNS; column++) {
       const uint64_t expected = load_element(d, g->d, row * COLUMNS + column);
       smma_trace t = trace_of(i, g, row, column);
       const smma_trace_event *last = t.events ? &t.event[t.events - 1] : NULL;
-      const double value = smma_value(d, expected);
+      const double value = smma_format_decode(d, expected);
       if (t.d != expected || !last || (last->value != value && !(isnan(last->value) && isnan(value))))
         fail_msg("%s on %s, %s, K = %zu: [%zu, %zu] is %llx, traced %llx, last %.17g", i->name, smma_arch_name(i), what,
                  g->k, row, column, (unsigned long long)expected, (unsigned long long)t.d, last ? last->value : 0);

@@ -46,7 +46,7 @@ mutable struct GemmArguments
     promote_every::Csize_t
     threads::Cint
     kernel::Ptr{Cchar}
-    on_device::Cint
+    on_device::Bool
     error::Ptr{Cvoid}
     progress::Ptr{Cvoid}
     progress_context::Ptr{Cvoid}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softmma/rows.h"
 #include "softmma/softmma.h"
 #include "svdpi.h"
 
@@ -44,6 +45,7 @@ typedef struct {
 } stock;
 
 typedef struct {
+  smma_custom *custom; /* NULL: the instruction is the catalogue's */
   shape is;
   memory own; /* copies of the caller's arrays */
   stock stocks[2];
@@ -78,10 +80,10 @@ static int is_file(const char *gpu) {
   return strchr(gpu, '/') || (length > 5 && strcmp(gpu + length - 5, ".json") == 0);
 }
 
-static const smma_instruction *open_file(const char *path) {
+static smma_custom *open_file(const char *path) {
   static char text[1 << 16];
   smma_error error;
-  const smma_instruction *found;
+  smma_custom *found;
   FILE *file = fopen(path, "rb");
   size_t size;
   if (!file) {
@@ -126,7 +128,7 @@ void softmma_close(void *unit) {
     release(&m->stocks[i].rows);
   }
   release(&m->own);
-  smma_custom_free(m->is.info.instruction);
+  smma_custom_free(m->custom);
   free(m);
 }
 
@@ -146,15 +148,17 @@ static void set_shape(shape *x, const smma_instruction *instruction) {
 }
 
 void *softmma_open(const char *gpu, const char *instruction) {
-  const smma_instruction *found = is_file(gpu) ? open_file(gpu) : find(gpu, instruction);
+  smma_custom *custom = is_file(gpu) ? open_file(gpu) : NULL;
+  const smma_instruction *found = is_file(gpu) ? smma_custom_instruction(custom) : find(gpu, instruction);
   model *m;
   if (!found) return NULL;
   m = (model *)calloc(1, sizeof *m);
   if (!m) {
-    smma_custom_free(found);
+    smma_custom_free(custom);
     fail("softmma_open", "out of memory");
     return NULL;
   }
+  m->custom = custom;
   set_shape(&m->is, found);
   m->stocks[0].of = m->stocks[1].of = &m->is;
   if (is_file(gpu) && *instruction && strcmp(instruction, m->is.info.name) != 0) {
@@ -507,7 +511,8 @@ int softmma_make_rows_scaled(void *unit, const char *kind, uint64_t seed, uint64
 }
 
 int softmma_same(void *unit, uint64_t d, uint64_t other) {
-  return check_open("softmma_same", unit) == 0 && smma_same(((const model *)unit)->is.info.instruction, d, other);
+  return check_open("softmma_same", unit) == 0 &&
+         smma_is_same_result(((const model *)unit)->is.info.instruction, d, other);
 }
 
 /* ---- Explaining ---- */

@@ -1,8 +1,8 @@
 /* Accurate products of FP64 matrices from those of a narrow unit: numbers become sums of words or slices in its input
  * formats, and products of these are smma_gemm's, bit for bit (docs/numerics.md).
  *
- * What softmma.h says of threads, errors and the bits of results holds here. Arrays of doubles are read and written
- * byte by byte: like all others they may have any alignment.
+ * This header may change in any version, unlike softmma.h. What softmma.h says of threads, errors and the bits of
+ * results holds here. Arrays of doubles are read and written byte by byte: like all others they may have any alignment.
  */
 #ifndef SOFTMMA_ACCURATE_H
 #define SOFTMMA_ACCURATE_H
@@ -27,7 +27,7 @@ typedef struct {
   const char *kernel;
   smma_error *error;
   /* As there, with the rows done of all products of the unit, and how many that will be. */
-  int (*progress)(size_t rows_done, size_t rows, void *context);
+  bool (*progress)(size_t rows_done, size_t rows, void *context);
   void *progress_context;
 } smma_f64_product;
 
@@ -62,9 +62,9 @@ typedef enum {
 typedef struct {
   size_t size; /* of this struct: smma_words_defaults sets it, and without it nothing is computed */
   smma_words_method method;
-  int words; /* p: 1 to SMMA_MOST_WORDS */
+  bool flush_subnormals; /* words are zero or normal numbers; what the unit does with subnormals is its own */
+  int words;             /* p: 1 to SMMA_MOST_WORDS */
   smma_words_sum sum;
-  int flush_subnormals; /* words are zero or normal numbers; what the unit does with subnormals is its own */
 } smma_words;
 
 /* Fills in `size`; SMMA_WORDS_SCALED, two words, SMMA_SUM_F64, subnormal words. `size` is sizeof *how. Does

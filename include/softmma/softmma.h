@@ -1,39 +1,43 @@
 /* SoftMMA: what GPU matrix units return for D = A*B + C, bit for bit.
  *
  * The library reproduces the dot-product-add of NVIDIA Tensor Cores (Volta to Blackwell), AMD Matrix Cores (CDNA 1 to
- * 3, RDNA 3 and 4), Arm's, Power10's and x86's matrix instructions. Functions neither print nor exit, read
- * no locale and keep no state; all may be called from any number of threads. Results never depend on the number of
- * threads. smma_gemm with more than one thread uses OpenMP, whose settings it follows and which does not survive fork:
- * a forked child must ask for one thread.
+ * 3, RDNA 3 and 4), Arm's, Power10's and x86's matrix instructions. Functions neither print nor exit, and read no
+ * locale. Results never depend on the number of threads, nor on earlier calls.
+ *
+ * All functions may be called by any number of threads at a time; only freeing an object needs that no other call uses
+ * it. smma_gemm with more than one thread uses OpenMP, whose settings it follows and whose threads do not survive fork:
+ * a forked child must ask for one thread. Kept until the process ends are which instruction sets the CPU has (read at
+ * the first call), the name of each spelled format that was found (smma_format_find), and each device that was asked
+ * for, with its driver's module and the operations that were found right on it.
  *
  * Elements travel as raw encodings in the smallest unsigned container: 1, 2, 4 or 8 bytes (smma_format_bytes), FP6 and
  * FP4 one per byte in the low bits, tf32 in 4 bytes. Arrays may have any alignment and element type.
  *
  * Structs grow at their end in later versions. A program that was compiled with an older header keeps working, and gets
- * the defaults of the members that it does not know; one that was compiled with a newer header works as long as it
- * leaves the members that this library does not know at their defaults, and else gets SMMA_NEWER_STRUCT. Structs that a
+ * the defaults of the members that it does not know. One that was compiled with a newer header works as long as it
+ * leaves the members that this library does not know at zero, and else gets SMMA_NEWER_STRUCT. Structs that a
  * program fills in begin with their size: smma_..._defaults(&x, sizeof x) sets it, and fills in the rest. Structs that
  * a function fills in are given to it with their size.
  *
- * Accurate products of FP64 matrices are in a header of their own, softmma/accurate.h.
- *
- * Before 1.0 each minor version has an interface of its own, and its own soname.
+ * From 1.0 on this header and those that it includes keep their meaning until 2.0. Headers of their own, which may
+ * change in any version, have accurate products of FP64 matrices (softmma/accurate.h), devices and their memory
+ * (device.h), products of sparse instructions (sparse.h) and rows of operands (rows.h). Before 1.0 each minor version
+ * has an interface of its own, and its own soname.
  */
 #ifndef SOFTMMA_SOFTMMA_H
 #define SOFTMMA_SOFTMMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "softmma/number.h"
 #include "softmma/status.h"
+#include "softmma/version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* "0.1.0" */
-SMMA_API const char *smma_version(void);
 
 /* ---- Number formats ---- */
 
@@ -55,11 +59,11 @@ SMMA_API int smma_format_bits(smma_format format);
  * format has one. Unsigned formats take 0 for negative values, and ue8m0 its least value, 2^-127, for 0. What no
  * enumerator stands for, a format, rounding or overflow, gives SMMA_NO_ENCODING, which no value rounds to. */
 #define SMMA_NO_ENCODING UINT64_MAX
-SMMA_API uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
+SMMA_API uint64_t smma_format_encode(smma_format format, double value, smma_rounding rounding, smma_overflow overflow);
 
 /* The value of an encoding: exact, every format fits a double. Bits above the format's are ignored. An unknown format
  * gives NaN. */
-SMMA_API double smma_value(smma_format format, uint64_t encoding);
+SMMA_API double smma_format_decode(smma_format format, uint64_t encoding);
 
 /* How many values a conversion changed, and how many of them to something else than a near number. */
 typedef struct {
@@ -123,25 +127,29 @@ SMMA_API smma_status smma_describe(const smma_instruction *instruction, smma_ins
 
 /* The parameters of the model, as "F=25 L=16 rho=RZ-FP32 e_zero=-133". Returns the length of the whole text, of which
  * at most `size` bytes with the ending zero are written; none if `text` is NULL. */
-SMMA_API size_t smma_parameters(const smma_instruction *instruction, char *text, size_t size);
+SMMA_API size_t smma_instruction_parameters(const smma_instruction *instruction, char *text, size_t size);
 
 /* The index-th other name, likewise; 0 past the last. */
-SMMA_API size_t smma_alias(const smma_instruction *instruction, size_t index, char *text, size_t size);
+SMMA_API size_t smma_instruction_alias(const smma_instruction *instruction, size_t index, char *text, size_t size);
 
 /* ---- Custom units ---- */
 
-/* The instruction that a JSON text describes (docs/custom-units.md): an algorithm with parameters of the caller's own.
- * It can be used wherever one of the catalogue can, until smma_custom_free. `origin`, a file's name or NULL for
+/* An instruction of the caller's own: an algorithm with parameters. */
+typedef struct smma_custom smma_custom;
+
+/* The custom unit that a JSON text describes (docs/custom-units.md). `origin`, a file's name or NULL for
  * "custom", begins messages and is what smma_describe gives as `arch`. NULL with SMMA_INVALID_TEXT and a line that says
  * ORIGIN:LINE:COLUMN, what is wrong and what is allowed, or with SMMA_NO_MEMORY. The text needs no ending zero. */
-SMMA_API const smma_instruction *smma_custom_parse(const char *origin, const char *text, size_t size,
-                                                   smma_error *error);
+SMMA_API smma_custom *smma_custom_parse(const char *origin, const char *text, size_t size, smma_error *error);
 
-/* Does nothing with NULL and with instructions of the catalogue. */
-SMMA_API void smma_custom_free(const smma_instruction *instruction);
+/* Its instruction, which can be used wherever one of the catalogue can, until smma_custom_free. NULL for NULL. */
+SMMA_API const smma_instruction *smma_custom_instruction(const smma_custom *custom);
 
-/* Any instruction in that form: parsed again, it computes the same. Returns the length of the whole text, of which at
- * most `size` bytes with the ending zero are written. */
+/* Does nothing with NULL. */
+SMMA_API void smma_custom_free(smma_custom *custom);
+
+/* Any instruction, of the catalogue too, in that form: parsed again, it computes the same. Returns the length of the
+ * whole text, of which at most `size` bytes with the ending zero are written. */
 SMMA_API size_t smma_custom_text(const smma_instruction *instruction, char *text, size_t size);
 
 /* ---- Plans ---- */
@@ -164,7 +172,7 @@ typedef struct {
   smma_format d;                       /* of D; SMMA_NO_FORMAT: the instruction's */
   size_t m, n, k;
   int algo, tile, split_k, reduction, swizzle, custom, stages, inner, cluster;
-  int fast_accumulation; /* FP8: whether partial sums stay in the unit */
+  bool fast_accumulation; /* FP8: whether partial sums stay in the unit */
   /* Bytes that the caller allows the library, or -1: what stands for the nine numbers where the library's choice for
    * the shape is recorded with it. */
   long long workspace;
@@ -193,7 +201,7 @@ SMMA_API smma_status smma_plan_check(const smma_plan *plan, const smma_instructi
                                      smma_error *error);
 
 /* The format of D with that plan: the plan's or, where it names none, the instruction's. */
-SMMA_API smma_format smma_plan_d(const smma_plan *plan, const smma_instruction *instruction);
+SMMA_API smma_format smma_plan_d_format(const smma_plan *plan, const smma_instruction *instruction);
 
 /* The products that share a part's scale factors; 0 for a plan without. */
 SMMA_API size_t smma_plan_scaled_k(const smma_plan *plan);
@@ -232,29 +240,9 @@ SMMA_API void smma_batch_defaults(smma_batch *batch, size_t size);
  * SMMA_NEWER_STRUCT. */
 SMMA_API smma_status smma_dot_rows(const smma_instruction *instruction, const smma_batch *batch, int threads);
 
-/* Whether two results of an instruction are the same: bit for bit, but any two NaN where payloads are not known. 0 for
- * NULL. */
-SMMA_API int smma_same(const smma_instruction *instruction, uint64_t d, uint64_t other);
-
-/* Which rows of operands are made, and where they go: arrays as smma_batch has them. */
-typedef struct {
-  size_t size; /* of this struct: smma_row_request_defaults sets it */
-  /* "random", "normal", "edge", "zeros", "tiny", "cancellation", "ill", "network", "schryer" or "aimed" (docs/units.md
-   * has what they are for); NULL: the first eight in turn, row i of kind i mod 8. */
-  const char *kind;
-  uint64_t seed, first; /* rows `first` to first + rows - 1 of that seed */
-  size_t rows;
-  void *a, *b, *c, *scale_a, *scale_b;
-} smma_row_request;
-
-/* Fills in `size`; no rows, of the kinds in turn, seed 0, pointers NULL. `size` is sizeof *request. Does nothing with
- * NULL. */
-SMMA_API void smma_row_request_defaults(smma_row_request *request, size_t size);
-
-/* Makes rows that reach the corners of an instruction, of the kinds that `softmma campaign` asks units for: row i of a
- * seed is the same on every machine, in whatever portions rows are made. By the calling thread. Errors:
- * SMMA_INVALID_ARGUMENT, SMMA_NEWER_STRUCT, SMMA_MISSING_SCALE. */
-SMMA_API smma_status smma_make_rows(const smma_instruction *instruction, const smma_row_request *request);
+/* Whether two results of an instruction are the same: bit for bit, but any two NaN where payloads are not known. False
+ * for NULL. */
+SMMA_API bool smma_is_same_result(const smma_instruction *instruction, uint64_t d, uint64_t other);
 
 /* One instruction: D = A*B + C. A: M x K, C and D: M x N, row-major and dense; B: K x N, column-major and dense (each
  * column contiguous, as mma's .row.col). scale_a: M x (K / scale_block) row-major; scale_b: (K / scale_block) x N
@@ -321,11 +309,11 @@ typedef struct {
    * other drivers' memory addresses mean nothing), aligned to their elements. They are read when all that was started
    * on the device before is done, in any stream, and D is there on return. With CUDA memory is of the device's primary
    * context, as its runtime's is. */
-  int on_device;
+  bool on_device;
   smma_error *error; /* set with the status that is returned, unless it is NULL */
-  /* Called now and then by the calling thread, if not NULL, with rows done and M. Anything but 0 stops the product,
-   * which then returns SMMA_STOPPED with D partly written. It must not throw. */
-  int (*progress)(size_t rows_done, size_t rows, void *context);
+  /* Called now and then by the calling thread, if not NULL, with rows done and M. True stops the product, which
+   * then returns SMMA_STOPPED with D partly written. It must not throw. */
+  bool (*progress)(size_t rows_done, size_t rows, void *context);
   void *progress_context;
 } smma_gemm_arguments;
 
@@ -338,36 +326,6 @@ SMMA_API const char *smma_kernel_name(size_t index);
  * the device of that name cannot be used. */
 SMMA_API const char *smma_kernel_for(const smma_instruction *instruction, const char *kernel, smma_error *error);
 
-/* ---- Devices ---- */
-
-/* What computes products besides this CPU, through the module of a driver: "opencl" or "cuda". */
-typedef struct {
-  char name[128], driver[128]; /* "NVIDIA H200", "OpenCL 3.0 CUDA, driver 580.65" */
-  unsigned long long memory;   /* bytes */
-  int has_f64;                 /* without binary64 kernels are slow */
-} smma_device_info;
-
-/* Number `index`, from 0 on, of a driver's devices, which `kernel` names "DRIVER:index". `size` is sizeof *info: no
- * more is written, and what this library does not know is zero. SMMA_NO_KERNEL where there is none, or it cannot be
- * used. The device stays open until the process ends; in a child that is forked meanwhile it cannot be used. */
-SMMA_API smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,
-                                          smma_error *error);
-
-/* Memory of a device ("cuda", "cuda:1"), for programs that have no other way to it: smma_gemm takes addresses of it
- * with `on_device`. Copies are complete on return, and begin when all that was started on the device is done. Errors:
- * SMMA_NO_KERNEL, for drivers whose memory has no addresses, too; SMMA_DEVICE_FAILED; SMMA_INVALID_ARGUMENT for memory
- * that is not the device's. Release does nothing with NULL. */
-SMMA_API smma_status smma_device_allocate(const char *device, size_t bytes, void **memory, smma_error *error);
-SMMA_API void smma_device_release(const char *device, void *memory);
-SMMA_API smma_status smma_device_write(const char *device, void *memory, const void *from, size_t bytes,
-                                       smma_error *error);
-SMMA_API smma_status smma_device_read(const char *device, void *to, const void *memory, size_t bytes,
-                                      smma_error *error);
-
-/* As smma_dot_rows, on a device: "opencl", "cuda:1". Errors besides: SMMA_NO_KERNEL, SMMA_DEVICE_FAILED. */
-SMMA_API smma_status smma_dot_rows_on(const char *device, const smma_instruction *instruction, const smma_batch *batch,
-                                      smma_error *error);
-
 /* Fills in `size`; matrices of size 0, pointers NULL, row-major, alpha = beta = 1, SMMA_SCALING_DEFAULT, one slice, no
  * promotion, all threads. `size` is sizeof *arguments. Does nothing with NULL. */
 SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments, size_t size);
@@ -378,23 +336,6 @@ SMMA_API void smma_gemm_defaults(smma_gemm_arguments *arguments, size_t size);
  * D has C's address, format, order and leading dimension. The calling thread and each of OpenMP's need 256 KiB of
  * stack. */
 SMMA_API smma_status smma_gemm(const smma_instruction *instruction, const smma_gemm_arguments *arguments);
-
-/* ---- Sparse instructions ---- */
-
-/* Of how many elements of A, side by side along K, a sparse instruction takes half: 4 (of which two are stored), 2
- * (TF32, one), 8 (4-bit integers, two pairs). 0 for a dense one, and for NULL. K of a sparse instruction, its rows and
- * smma_dot count the products of stored elements alone: its name has twice that. */
-SMMA_API int smma_sparse_group(const smma_instruction *instruction);
-
-/* As smma_gemm, of a sparse instruction. `arguments->k` is K of B, a multiple of smma_sparse_group; A is M x K/2, the
- * stored elements. metadata is M x K/2, row-major and dense, a byte for each of these: its position in its group, from
- * 0 on. Positions ascend in a group; with groups of 8 each is of a pair, 2p and 2p + 1. Position p of stored element j
- * is multiplied with row j / (G/2) * G + p of B. promote_every, split_k and plans count stored elements. Operands are
- * in the host's memory. Errors besides those of smma_gemm: SMMA_INVALID_ARGUMENT for other metadata,
- * SMMA_INVALID_DIMENSION for another K, SMMA_INVALID_SPARSITY for a dense instruction. Each row of A has a B of its
- * own, so that a product takes as long as M products of one row. */
-SMMA_API smma_status smma_gemm_sparse(const smma_instruction *instruction, const smma_gemm_arguments *arguments,
-                                      const unsigned char *metadata);
 
 /* ---- Multipliers: one B, many products ---- */
 

@@ -6,7 +6,13 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* On Windows functions come from softmma.dll, unless the program defines SMMA_STATIC to link the static library. The
+ * library's own build defines SMMA_BUILDING. */
+#if defined(_WIN32) && defined(SMMA_BUILDING)
+#define SMMA_API __declspec(dllexport)
+#elif defined(_WIN32) && !defined(SMMA_STATIC)
+#define SMMA_API __declspec(dllimport)
+#elif !defined(_WIN32) && defined(__GNUC__)
 #define SMMA_API __attribute__((visibility("default")))
 #else
 #define SMMA_API

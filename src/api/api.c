@@ -12,9 +12,11 @@
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
-#include "version.h"
 
-const char *smma_version(void) { return SMMA_VERSION; }
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *smma_version(void) { return VERSION_TEXT(SMMA_VERSION_MAJOR, SMMA_VERSION_MINOR, SMMA_VERSION_PATCH); }
 
 smma_status smma_describe(const smma_instruction *i, smma_instruction_info *info, size_t size) {
   smma_instruction_info all;
@@ -47,7 +49,7 @@ static size_t append(char *text, size_t size, size_t length, const char *part) {
   return length + strlen(part);
 }
 
-size_t smma_parameters(const smma_instruction *i, char *text, size_t size) {
+size_t smma_instruction_parameters(const smma_instruction *i, char *text, size_t size) {
   const char *name;
   char value[SMMA_PARAMETER_SIZE];
   size_t length = 0;
@@ -73,7 +75,7 @@ static bool take_alias(const char *alias, void *context) {
   return true;
 }
 
-size_t smma_alias(const smma_instruction *i, size_t index, char *text, size_t size) {
+size_t smma_instruction_alias(const smma_instruction *i, size_t index, char *text, size_t size) {
   alias_query q = {index, smma_start_text(text, size), 0, text};
   if (i) smma_each_alias(i, take_alias, &q);
   return q.length;

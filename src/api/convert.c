@@ -28,8 +28,8 @@ typedef struct {
 
 /* The end's encoding, without ignored bits, and the one inside. */
 static range_end end_at(smma_format format, smma_encoding f, uint64_t encoding, uint64_t inside) {
-  const double end = smma_value(format, encoding << f.ignored_bits);
-  return (range_end){end, end + (end - smma_value(format, inside << f.ignored_bits)) / 2};
+  const double end = smma_format_decode(format, encoding << f.ignored_bits);
+  return (range_end){end, end + (end - smma_format_decode(format, inside << f.ignored_bits)) / 2};
 }
 
 static range_end greatest_of(smma_format format, smma_encoding f) {
@@ -64,7 +64,7 @@ static void count_change(const conversion *c, double x, double y, smma_conversio
 
 static uint64_t convert(const conversion *c, uint64_t x, smma_conversion *counts) {
   const uint64_t y = smma_encode_number(c->to, smma_decode(c->from, x), c->rounding, c->overflow);
-  const double before = smma_value(c->from_format, x), after = smma_value(c->to_format, y);
+  const double before = smma_format_decode(c->from_format, x), after = smma_format_decode(c->to_format, y);
   if (!same(before, after)) count_change(c, before, after, counts);
   return y;
 }

@@ -4,6 +4,7 @@
 
 #include "host/error.h"
 #include "host/sized.h"
+#include "softmma/device.h"
 #include "softmma/softmma.h"
 
 smma_status smma_device_describe(const char *driver, size_t index, smma_device_info *info, size_t size,

@@ -8,6 +8,7 @@
 #include "host/sized.h"
 #include "host/thread.h"
 #include "isa/instruction.h"
+#include "softmma/device.h"
 #include "softmma/softmma.h"
 
 /* What all rows have in common. */
@@ -208,9 +209,9 @@ smma_status smma_dot(const smma_instruction *i, const void *a, const void *b, co
   return c ? dot_rows(i, &one, 1) : SMMA_INVALID_ARGUMENT;
 }
 
-int smma_same(const smma_instruction *i, uint64_t d, uint64_t other) {
+bool smma_is_same_result(const smma_instruction *i, uint64_t d, uint64_t other) {
   smma_operation o;
-  if (!i) return 0;
+  if (!i) return false;
   o = smma_operation_of(i);
   return smma_same_result(&o, d, other);
 }

@@ -23,7 +23,7 @@ size_t smma_format_bytes(smma_format format) {
 
 int smma_format_bits(smma_format format) { return known(format) ? smma_encoding_of(format).bits : 0; }
 
-uint64_t smma_round(smma_format format, double value, smma_rounding rounding, smma_overflow overflow) {
+uint64_t smma_format_encode(smma_format format, double value, smma_rounding rounding, smma_overflow overflow) {
   smma_encoding f = smma_encoding_of(format);
   uint64_t encoding;
   if (!known(format) || !known_rounding(rounding) || !known_overflow(overflow)) return SMMA_NO_ENCODING;
@@ -36,7 +36,7 @@ static uint64_t to_f64(smma_encoding f, uint64_t encoding) {
                             SMMA_OVERFLOW_INFINITY);
 }
 
-double smma_value(smma_format format, uint64_t encoding) {
+double smma_format_decode(smma_format format, uint64_t encoding) {
   double value;
   if (!known(format)) return NAN;
   encoding = to_f64(smma_encoding_of(format), encoding);

@@ -58,7 +58,7 @@ smma_status smma_plan_check(const smma_plan *plan, const smma_instruction *instr
   return status;
 }
 
-smma_format smma_plan_d(const smma_plan *plan, const smma_instruction *instruction) {
+smma_format smma_plan_d_format(const smma_plan *plan, const smma_instruction *instruction) {
   if (plan && plan->d != SMMA_NO_FORMAT) return plan->d;
   return instruction ? instruction->d : SMMA_NO_FORMAT;
 }

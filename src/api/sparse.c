@@ -1,4 +1,6 @@
 /* Products of sparse instructions: each row of A with the rows of B that its metadata selects. */
+#include "softmma/sparse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +64,7 @@ static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm
                                   const smma_gemm_arguments *stored, size_t ldb, const unsigned char *metadata) {
   smma_multiplier p = {.with = *stored, .operation = smma_operation_of(dense), .c_format = dense->c};
   smma_status status;
-  p.d_format = smma_plan_d(g->plan, dense);
+  p.d_format = smma_plan_d_format(g->plan, dense);
   status = smma_check_overlap(&p);
   if (status != SMMA_OK) return status;
   if (smma_overlaps_bytes(&p, metadata, g->m * stored->k))
@@ -75,7 +77,7 @@ static smma_status check_overlaps(const smma_instruction *dense, const smma_gemm
 static smma_status multiply_rows(const smma_instruction *dense, const smma_gemm_arguments *g, smma_gemm_arguments *row,
                                  const unsigned char *metadata, size_t group, unsigned char *selected) {
   const size_t a = smma_format_bytes(dense->a), b = smma_format_bytes(dense->b), c = smma_format_bytes(dense->c),
-               d = smma_format_bytes(smma_plan_d(g->plan, dense));
+               d = smma_format_bytes(smma_plan_d_format(g->plan, dense));
   const size_t ldb = leading(g->ldb, g->order_b, g->k, g->n);
   smma_status status = SMMA_OK;
   row->m = 1, row->progress = NULL;

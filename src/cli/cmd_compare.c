@@ -101,10 +101,10 @@ static void add_plans(comparison *x, const char *list) {
   for (int i = 0; i < x->units; i++) instructions[i] = x->unit[i].instruction;
   smma_require_plans(list, instructions, (size_t)x->units, x->plan);
   x->planned = list != NULL;
-  x->d = smma_plan_d(x->plan[0].plan, instructions[0]);
+  x->d = smma_plan_d_format(x->plan[0].plan, instructions[0]);
   for (int i = 0; i < x->units; i++) {
     unit *u = &x->unit[i];
-    const smma_format d = smma_plan_d(x->plan[i].plan, instructions[i]);
+    const smma_format d = smma_plan_d_format(x->plan[i].plan, instructions[i]);
     u->plan = &x->plan[i];
     snprintf(u->shown, sizeof u->shown, "%s%s%s", u->inputs, list ? ", " : "", u->plan->text);
     if (d != x->d)
@@ -134,7 +134,7 @@ static bool format_told(const comparison *x, const unit *u) {
   return false;
 }
 
-static int show_progress(size_t rows_done, size_t rows, void *context) {
+static bool show_progress(size_t rows_done, size_t rows, void *context) {
   comparison *x = context;
   smma_progress_show(&x->progress, (size_t)x->passes * rows + rows_done, 3 * (size_t)x->units * rows);
   return 0;

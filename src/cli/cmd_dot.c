@@ -8,7 +8,7 @@ static void print_json(const smma_instruction *i, const smma_row *x) {
   json_t *object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o}", "arch", smma_json_text(smma_arch_name(i)),
                              "instruction", i->name, "a", smma_hex_array(i->a, x->a, i->k), "b",
                              smma_hex_array(i->b, x->b, i->k), "c", smma_hex_text(i->c, x->c, c), "d",
-                             smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_value(i->d, x->d)));
+                             smma_hex_text(i->d, x->d, d), "value", smma_json_value(smma_format_decode(i->d, x->d)));
   if (scales) {
     json_object_set_new(object, "scale_a", smma_hex_array(i->scale, x->scale_a, scales));
     json_object_set_new(object, "scale_b", smma_hex_array(i->scale, x->scale_b, scales));

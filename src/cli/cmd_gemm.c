@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/plans.h"
 #include "cluster/ranks.h"
+#include "softmma/sparse.h"
 
 enum {
   MOST_THREADS = 1024,
@@ -48,7 +49,7 @@ static smma_tensor take_data(const smma_gemm_options *o, smma_tensor *file, smma
   return narrows ? take_as(&t, wanted, what, path, true) : t;
 }
 
-static int show_progress(size_t done, size_t all, void *context) {
+static bool show_progress(size_t done, size_t all, void *context) {
   smma_progress_show(context, done, all);
   return 0;
 }
@@ -190,7 +191,7 @@ static void load_operands(const smma_gemm_options *o, const char **paths, smma_g
     take_wide(paths, &a, &b, p);
     return;
   }
-  p->d = smma_new_matrix(smma_plan_d(p->plan, i), g->m, g->n);
+  p->d = smma_new_matrix(smma_plan_d_format(p->plan, i), g->m, g->n);
   if (o->bias) take_bias(o, p);
   if (o->metadata) {
     smma_tensor file = smma_load_shaped(o->metadata, "--metadata", g->m, g->k / 2, "this product needs");

@@ -11,6 +11,7 @@
 #include "cluster/ranks.h"
 #include "host/load.h"
 #include "io/sha256.h"
+#include "isa/custom.h"
 #include "isa/key.h"
 #include "match/match.h"
 
@@ -79,7 +80,7 @@ static void take_d(smma_tensor *t, smma_format wanted, const char *path) {
     back = smma_matrix_as(&taken, t->format, "D", path, true);
     for (size_t i = 0; i < count; i++) {
       const uint64_t x = smma_load((size_t)t->bytes, t->data, i), y = smma_load((size_t)t->bytes, back.data, i);
-      if (x == y || (isnan(smma_value(t->format, x)) && isnan(smma_value(t->format, y)))) continue;
+      if (x == y || (isnan(smma_format_decode(t->format, x)) && isnan(smma_format_decode(t->format, y)))) continue;
       smma_die("D, %s: [%zu, %zu] is no number of %s; give its format with --out", path, i / t->columns, i % t->columns,
                smma_format_text(wanted));
     }
@@ -261,7 +262,7 @@ static void load(matching *x) {
 static void release(matching *x) {
   smma_tensor *all[] = {&x->file[0], &x->file[1], &x->a, &x->b, &x->c, &x->d, &x->scale_a, &x->scale_b, &x->bias};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) smma_tensor_free(all[i]);
-  smma_custom_free(x->fma);
+  smma_custom_release(x->fma);
 }
 
 /* ---- Instructions ---- */
@@ -296,7 +297,7 @@ static void add_cuda_cores(matching *x) {
            "{\"softmma-unit\": 1, \"name\": \"fp32-fma\", \"algorithm\": \"FMA\", \"m\": 1, \"n\": 1, \"k\": 1, "
            "\"a\": \"%s\", \"b\": \"%s\", \"d\": \"f32\", \"nan\": \"quiet\"}",
            smma_format_text(x->data.a_format), smma_format_text(x->data.b_format));
-  x->fma = smma_custom_parse("CUDA cores", text, strlen(text), &error);
+  x->fma = smma_custom_read("CUDA cores", text, strlen(text), &error);
   if (error.status == SMMA_NO_MEMORY) smma_die("out of memory"); /* else it multiplies no such formats */
   if (x->fma) add_instruction(x, x->fma);
 }
@@ -493,7 +494,7 @@ static json_t *plan_json(const smma_plan *plan) {
 
 static json_t *element_json(smma_format f, uint64_t x) {
   char hex[24];
-  return json_pack("{s:s, s:o}", "hex", smma_hex_text(f, x, hex), "value", smma_json_value(smma_value(f, x)));
+  return json_pack("{s:s, s:o}", "hex", smma_hex_text(f, x, hex), "value", smma_json_value(smma_format_decode(f, x)));
 }
 
 static json_t *difference_json(const matching *x, const smma_match_difference *d) {
@@ -677,9 +678,9 @@ static int run_claim(matching *x) {
   if (i->a != x->data.a_format || i->b != x->data.b_format || i->scale_block)
     smma_die("--claim: %s does not multiply %s by %s", i->name, smma_format_text(x->data.a_format),
              smma_format_text(x->data.b_format));
-  if (smma_plan_d(plan.plan, i) != x->data.d_format)
+  if (smma_plan_d_format(plan.plan, i) != x->data.d_format)
     smma_die("--claim: D would be in %s, not in %s; a plan's \"d\" says it, or --out what the file holds",
-             smma_format_text(smma_plan_d(plan.plan, i)), smma_format_text(x->data.d_format));
+             smma_format_text(smma_plan_d_format(plan.plan, i)), smma_format_text(x->data.d_format));
   compare_modes(x, i, plan.plan, &difference, &mode);
   report = json_pack(
       "{s:s, s:b, s:s?, s:o, s:s, s:s, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:f, s:f, s:f, s:s, s:I}",

@@ -57,12 +57,12 @@ static void add_plans(const trace_options *o, smma_traced_element *x) {
   for (size_t i = 0; i < x->units; i++) instructions[i] = x->unit[i].instruction;
   smma_require_plans(o->plans, instructions, x->units, plans);
   x->planned = o->plans;
-  x->d_format = smma_plan_d(plans[0].plan, instructions[0]);
+  x->d_format = smma_plan_d_format(plans[0].plan, instructions[0]);
   smma_require_roundings(o->round_in, instructions, plans, x->units, roundings);
   for (size_t i = 0; i < x->units; i++) {
     x->unit[i].plan = &plans[i], x->unit[i].rounding = roundings[i];
     several = several || strcmp(plans[i].text, plans[0].text) != 0;
-    if (smma_plan_d(plans[i].plan, instructions[i]) != x->d_format) x->d_format = SMMA_NO_FORMAT;
+    if (smma_plan_d_format(plans[i].plan, instructions[i]) != x->d_format) x->d_format = SMMA_NO_FORMAT;
     for (size_t j = 0; j < i; j++)
       if (smma_same_rounding(roundings[i], roundings[j]))
         smma_refuse_same_target(x->unit[i].label, instructions[i], &plans[i], x->unit[j].label, instructions[j],
@@ -360,7 +360,7 @@ static void trace(smma_traced_element *x) {
 static bool results_differ(const smma_traced_element *x) {
   for (size_t i = 1; i < x->units; i++) {
     const smma_trace *t = &x->unit[i].trace, *first = &x->unit[0].trace;
-    const double value = smma_value(t->d_format, t->d), other = smma_value(first->d_format, first->d);
+    const double value = smma_format_decode(t->d_format, t->d), other = smma_format_decode(first->d_format, first->d);
     const bool same = t->d_format == first->d_format ? smma_same_element(t->d_format, t->d, first->d)
                                                      : value == other || (isnan(value) && isnan(other));
     if (!same) return true;

@@ -92,7 +92,7 @@ static const char *planned_words(const planned *p, const smma_instruction *i, ch
     snprintf(epilogue, sizeof epilogue, "; then an epilogue, %zu operation%s", operations, operations == 1 ? "" : "s");
   snprintf(text, 200, "%zu call%s in %zu chain%s, %zu addition%s%s; D in %s", calls, calls == 1 ? "" : "s", chains,
            chains == 1 ? "" : "s", p->tree.additions, p->tree.additions == 1 ? "" : "s", epilogue,
-           smma_format_text(smma_plan_d(p->plan.plan, i)));
+           smma_format_text(smma_plan_d_format(p->plan.plan, i)));
   return text;
 }
 
@@ -145,8 +145,8 @@ static json_t *planned_json(const smma_unit *u, const smma_instruction *i, const
   return json_pack("{s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:s, s:o, s:o}", "arch", smma_arch_name(i),
                    "instruction", i->name, "unit", u->name, "plan", smma_json_text(p->plan.text), "k", (json_int_t)p->k,
                    "calls", (json_int_t)p->schedule.steps, "chains", (json_int_t)p->tree.chains, "additions",
-                   (json_int_t)p->tree.additions, "d", smma_format_text(smma_plan_d(p->plan.plan, i)), "order_of_call",
-                   smma_tree_words(t, words), "call", node_json(t, t->root), "tree",
+                   (json_int_t)p->tree.additions, "d", smma_format_text(smma_plan_d_format(p->plan.plan, i)),
+                   "order_of_call", smma_tree_words(t, words), "call", node_json(t, t->root), "tree",
                    planned_node_json(p, p->tree.root));
 }
 

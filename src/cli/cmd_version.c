@@ -3,6 +3,7 @@
 #include "cli/choose.h"
 #include "cluster/ranks.h"
 #include "device/device.h"
+#include "softmma/device.h"
 #include "unit/child.h"
 
 static const char *compiler(void) {

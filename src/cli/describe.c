@@ -65,7 +65,7 @@ static void print_architecture(const smma_architecture *arch) {
 void smma_print_instruction(const smma_instruction *i) {
   char scale[32], parameters[SMMA_MAXIMUM_STEPS * SMMA_PARAMETER_SIZE];
   bool any_alias = false;
-  smma_parameters(i, parameters, sizeof parameters);
+  smma_instruction_parameters(i, parameters, sizeof parameters);
   printf("%-14s%s\n", "instruction", i->name);
   if (i->origin)
     printf("%-14s%s (custom)\n", "file", i->origin);

@@ -216,7 +216,7 @@ static uint64_t finish(const element *e, uint64_t sum, uint64_t c) {
   const smma_epilogue_operands with = {0x3f800000, 0x3f800000,
                                        (uint32_t)smma_reformat(e->instruction->c, SMMA_F32, nan, c), 0, 0x3f800000};
   if (e->plan.plan->epilogues) sum = smma_plan_finish(e->plan.plan, nan, &with, (uint32_t)sum);
-  return smma_reformat(e->outer, smma_plan_d(e->plan.plan, e->instruction), nan, sum);
+  return smma_reformat(e->outer, smma_plan_d_format(e->plan.plan, e->instruction), nan, sum);
 }
 
 /* The sum by the core, which notes each result in e->results. */
@@ -241,7 +241,7 @@ void smma_explain_planned(const char *label, const smma_instruction *i, const ch
   element e = {.label = label, .instruction = i, .events = json ? json_array() : NULL};
   uint64_t c = 0, start = 0, sum, d;
   begin(&e, o, plan);
-  const smma_format format = smma_plan_d(e.plan.plan, i);
+  const smma_format format = smma_plan_d_format(e.plan.plan, i);
   if (o->c) smma_read_list(o->c, "--c", i->c, SMMA_ROUND_NEAREST_EVEN, o->hex, 1, &c);
   e.operation.c = e.operation.d;
   if (e.plan.plan->starts_from_c)

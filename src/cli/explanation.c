@@ -68,7 +68,7 @@ json_t *smma_explanation_json(const smma_explained *unit) {
   object =
       json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "unit", smma_json_text(unit->unit), "instruction", unit->instruction,
                 "model", heading.model, "stages", stages, "d", smma_hex_text(e->result_format, e->result, hex), "value",
-                smma_json_value(smma_value(e->result_format, e->result)));
+                smma_json_value(smma_format_decode(e->result_format, e->result)));
   json_object_set_new(object, "exact",
                       e->finite ? json_string(smma_hex_text(e->result_format, e->exact, hex)) : json_null());
   return object;

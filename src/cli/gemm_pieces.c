@@ -301,7 +301,7 @@ void smma_gemm_in_pieces(const smma_gemm_options *o, const char **paths, smma_ge
   open_sources(&j, paths);
   if (p->plan && smma_plan_check(p->plan, p->instruction, p->arguments.k, &error) != SMMA_OK)
     smma_die("--plan: %s: %s", o->plan, error.text);
-  p->d.format = smma_plan_d(p->plan, p->instruction);
+  p->d.format = smma_plan_d_format(p->plan, p->instruction);
   choose_block(&j);
   choose_pieces(&j);
   begin_d(&j);

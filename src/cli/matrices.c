@@ -213,14 +213,16 @@ static smma_tensor products_of(const smma_blocks *b, bool along_rows, const smma
   for (size_t i = 0; i < t.rows * t.columns; i++) {
     size_t row = i / t.columns, column = i % t.columns, vector = along_rows ? row : column,
            k = along_rows ? column : row;
-    ((double *)t.data)[i] = smma_value(format->element, values[i]) *
-                            smma_value(format->scale, scales[vector * b->scales.columns + k / (size_t)format->block]);
+    ((double *)t.data)[i] =
+        smma_format_decode(format->element, values[i]) *
+        smma_format_decode(format->scale, scales[vector * b->scales.columns + k / (size_t)format->block]);
   }
   return t;
 }
 
 static double greatest_of(smma_format format) {
-  return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  return smma_format_decode(format,
+                            smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
 /* Blocks whose numbers saturate or become zero, since no factor is as large, or as small, as they need. */
@@ -230,7 +232,7 @@ static size_t blocks_beyond(const smma_blocks *b, const double *exact, bool alon
   size_t count = 0;
   for (size_t i = 0; i < b->scales.rows * b->scales.columns; i++) {
     const size_t vector = i / b->scales.columns, first = i % b->scales.columns * (size_t)f->block;
-    const double factor = smma_value(f->scale, ((const uint8_t *)b->scales.data)[i]);
+    const double factor = smma_format_decode(f->scale, ((const uint8_t *)b->scales.data)[i]);
     double greatest = 0;
     for (size_t n = first; n < k && n < first + (size_t)f->block; n++)
       greatest = fmax(greatest, fabs(exact[along_rows ? vector * columns + n : n * columns + vector]));

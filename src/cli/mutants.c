@@ -38,13 +38,13 @@ bool smma_mutant_applies(smma_mutant mutant, const smma_gemm_arguments *g) {
 }
 
 static double stored_value(smma_format stored, double value) {
-  return smma_value(stored, smma_round(stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+  return smma_format_decode(stored, smma_format_encode(stored, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
 }
 
 bool smma_product_compute(const smma_instruction *instruction, const smma_gemm_arguments *product, smma_format stored,
                           double *values) {
   smma_gemm_arguments g = *product;
-  const smma_format d = smma_plan_d(g.plan, instruction);
+  const smma_format d = smma_plan_d_format(g.plan, instruction);
   const size_t count = g.m * g.n, bytes = smma_format_bytes(d);
   g.d = calloc(count + 1, bytes);
   if (!g.d || smma_gemm(instruction, &g) != SMMA_OK) {
@@ -52,7 +52,7 @@ bool smma_product_compute(const smma_instruction *instruction, const smma_gemm_a
     return false;
   }
   for (size_t i = 0; i < count; i++) {
-    values[i] = smma_value(d, smma_load(bytes, g.d, i));
+    values[i] = smma_format_decode(d, smma_load(bytes, g.d, i));
     if (stored != d) values[i] = stored_value(stored, values[i]);
   }
   free(g.d);

@@ -6,6 +6,7 @@
 
 #include "cli/matrices.h"
 #include "device/device.h"
+#include "softmma/device.h"
 
 /* What one measurement lasts at least, so that the clock's steps do not matter. */
 static const double least_seconds = 0.02;
@@ -66,7 +67,7 @@ static void make_arrays(const session *s, smma_data data, subject *x) {
                  &(smma_data_arrays){x->a.data, x->b.data, x->c.data, x->scale_a.data, x->scale_b.data});
 }
 
-static int watch(size_t done, size_t rows, void *context) {
+static bool watch(size_t done, size_t rows, void *context) {
   session *s = context;
   const size_t sides = s->setup->device ? 2 : 1; /* whole calls, and their kernels */
   const size_t measurements = (size_t)s->setup->repetitions * s->setup->data_count * sides;

@@ -84,7 +84,7 @@ static void add_plans(smma_tolerance_study *x) {
   for (int i = 0; i < x->targets; i++) {
     smma_tolerance_target *t = &x->target[i];
     t->plan = &x->plan[i], t->rounding = rounding[i];
-    t->d = smma_plan_d(t->plan->plan, t->instruction);
+    t->d = smma_plan_d_format(t->plan->plan, t->instruction);
     if (t->plan->plan) check_plan(x->options, t->plan);
     snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, x->options->plans ? ", " : "", t->plan->text);
     if (x->options->round_in) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[rounding[i].a]);

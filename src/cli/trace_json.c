@@ -28,7 +28,7 @@ static json_t *target_json(const smma_traced *u, size_t every) {
                      u->plan->plan ? smma_json_text(u->plan->text) : json_null(), "instructions",
                      (json_int_t)t->schedule.steps, "folds", (json_int_t)t->folds, "in_order", t->in_order, "out",
                      smma_format_text(t->d_format), "d", smma_hex_text(t->d_format, t->d, hex), "value",
-                     smma_json_value(smma_value(t->d_format, t->d)));
+                     smma_json_value(smma_format_decode(t->d_format, t->d)));
   json_object_set_new(object, "exact",
                       t->has_best ? json_string(smma_hex_text(t->d_format, t->best, hex)) : json_null());
   json_object_set_new(object, "all_steps", json_integer((json_int_t)t->events));
@@ -47,7 +47,7 @@ static json_t *own_json(const smma_traced_element *x, const smma_own_result *own
   }
   return json_pack("{s:o, s:s, s:o, s:o, s:o}", "file", smma_json_text(own->path), "d",
                    smma_hex_text(x->d_format, own->element, hex), "value",
-                   smma_json_value(smma_value(x->d_format, own->element)), "as", as, "different", differ);
+                   smma_json_value(smma_format_decode(x->d_format, own->element)), "as", as, "different", differ);
 }
 
 void smma_trace_print_json(const smma_traced_element *x, size_t every) {

@@ -25,7 +25,8 @@ static uint64_t code_of(const smma_traced *u, bool of_a, size_t k) {
 static uint64_t scale_code_of(const smma_traced *u, bool of_a, size_t block) {
   const smma_gemm_arguments *g = &u->product;
   const size_t each = (size_t)u->instruction->scale_block, blocks = g->k / each + (g->k % each != 0);
-  if (block >= blocks) return smma_round(u->instruction->scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  if (block >= blocks)
+    return smma_format_encode(u->instruction->scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   return smma_load(smma_format_bytes(u->instruction->scale), of_a ? g->scale_a : g->scale_b,
                    (of_a ? u->at[0] : u->at[1]) * blocks + block);
 }

@@ -61,8 +61,8 @@ static uint64_t parse_value(const char *token, const char *option, int index, sm
   errno = 0;
   value = strtod(token, &end);
   if (*end || end == token) smma_die("%s[%d]: '%s' is not a number (raw encodings need --hex)", option, index, token);
-  encoding = smma_round(format, value, rounding, SMMA_OVERFLOW_DEFAULT);
-  rounded = smma_value(format, encoding);
+  encoding = smma_format_encode(format, value, rounding, SMMA_OVERFLOW_DEFAULT);
+  rounded = smma_format_decode(format, encoding);
   if (errno == ERANGE || (rounded != value && !(isnan(value) && isnan(rounded)))) {
     smma_note("%s[%d]: %s is no value of %s and is taken as %.17g", option, index, token, smma_format_text(format),
               rounded);
@@ -107,12 +107,12 @@ uint64_t *smma_read_any_list(const char *text, const char *option, smma_format f
 static bool reads_back(const char *text, double value, smma_format format, bool exactly) {
   double read = strtod(text, NULL);
   if (exactly) return read == value;
-  return smma_round(format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
-         smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(format, read, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT) ==
+         smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]) {
-  double value = smma_value(format, encoding);
+  double value = smma_format_decode(format, encoding);
   if (isnan(value)) return strcpy(text, "nan");
   if ((fabs(value) < 1e9 || smma_is_integer(format)) && floor(value) == value) { /* 40, not 4e+01 */
     snprintf(text, 40, "%.0f", value);

@@ -91,13 +91,13 @@ static void tell_factors(const smma_planned_factors *f, char *text, size_t size)
               {"scale of B", f->part_b, 0x3f800000}};
   for (size_t i = 0; i < sizeof each / sizeof *each; i++)
     if (each[i].value != each[i].neutral)
-      ADD("%s%s %.9g", *text ? ", " : "", each[i].name, smma_value(SMMA_F32, each[i].value));
+      ADD("%s%s %.9g", *text ? ", " : "", each[i].name, smma_format_decode(SMMA_F32, each[i].value));
 }
 
 static bool check_formats(const problem *x) {
   const smma_planned *t = x->target;
   const smma_instruction *i = t[0].instruction, *j = t[1].instruction;
-  const smma_format d[2] = {smma_plan_d(x->plan[0], i), smma_plan_d(x->plan[1], j)};
+  const smma_format d[2] = {smma_plan_d_format(x->plan[0], i), smma_plan_d_format(x->plan[1], j)};
   const struct {
     const char *name;
     smma_format x, y;
@@ -208,7 +208,7 @@ static smma_plan normal_plan(const problem *x, int t) {
   const bool zeros = zeros_show(x, t);
   const smma_operation *o = &x->operation[t];
   smma_plan p = *plan;
-  p.d = smma_plan_d(plan, x->target[t].instruction);
+  p.d = smma_plan_d_format(plan, x->target[t].instruction);
   if (p.group == 0) p.group = (size_t)o->k;
   if (!groups_show(x, t, p.group)) p.group = (size_t)smma_form_of(o).step;
   if (!x->takes_c) p.starts_from_c = false;
@@ -347,7 +347,7 @@ static smma_instruction rows_of(const problem *x, int count) {
   const smma_instruction *i = x->target[0].instruction, *j = x->target[1].instruction;
   smma_instruction as = i->rule->rule.nan == SMMA_NAN_QUIET ? *j : *i;
   as.k = count;
-  as.d = smma_plan_d(x->plan[0], i);
+  as.d = smma_plan_d_format(x->plan[0], i);
   return as;
 }
 

@@ -67,7 +67,7 @@ static void finish(smma_experiment_run *run) { free(run->context); }
 /* The format's nearest number to a random one. */
 static double random_entry(const smma_experiment_run *run, smma_format format, bool normal, uint32_t stream, size_t i) {
   double x = (normal ? smma_random_normal : smma_random_uniform)(run->seed, stream, i);
-  return smma_value(format, smma_round(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  return smma_format_decode(format, smma_format_encode(format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
 /* Of a cell: `side` rows of A and columns of B, each of k numbers, and what each pair of them gives. */

@@ -10,6 +10,7 @@
 #include "experiment/random.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
+#include "isa/custom.h"
 #include "numerics/exact.h"
 #include "softmma/softmma.h"
 
@@ -64,9 +65,9 @@ typedef struct {
 
 /* Rounds to a format and stores at a place of an array; the value. */
 static double put(smma_format format, unsigned char *array, int index, double value) {
-  const uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  const uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   smma_store(smma_format_bytes(format), array, (size_t)index, x);
-  return smma_value(format, x);
+  return smma_format_decode(format, x);
 }
 
 /* d of a row that is rounded to the unit's formats, and its exact sum. */
@@ -79,7 +80,7 @@ static double result_of(const unit *u, const double *a, const double *b, double 
     *exact = smma_add_product(*exact, put(u->a, a_row, k, a[k]), put(u->b, b_row, k, b[k]));
   if (u->place == C_OUTSIDE) put(SMMA_F32, c_element, 0, 0);
   smma_dot(u->instruction, a_row, b_row, c_element, NULL, NULL, d_element);
-  d = smma_value(SMMA_F32, smma_load(sizeof d_element, d_element, 0));
+  d = smma_format_decode(SMMA_F32, smma_load(sizeof d_element, d_element, 0));
   /* FP64 has more than 2 * 24 + 2 bits, so that rounding the sum there first does not matter. */
   return u->place == C_INSIDE ? d : put(SMMA_F32, c_element, 0, d + c);
 }
@@ -171,7 +172,7 @@ static void finish(smma_experiment_run *run) { free(run->context); }
 static bool open_unit(const trial *t, unit *u, smma_error *error) {
   smma_instruction_info info;
   u->instruction = t->gpu ? smma_find(t->gpu, t->instruction, error)
-                          : smma_custom_parse("bias", t->instruction, strlen(t->instruction), error);
+                          : smma_custom_read("bias", t->instruction, strlen(t->instruction), error);
   if (!u->instruction) return false;
   smma_describe(u->instruction, &info, sizeof info);
   u->a = info.a, u->b = info.b, u->place = t->place;
@@ -211,7 +212,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   add_row(run, &trials[cell], "example", 0, example_of(&u));
   add_rows(run, &trials[cell], delta);
   free(delta);
-  smma_custom_free(u.instruction);
+  smma_custom_release(u.instruction);
   return true;
 }
 

@@ -32,6 +32,6 @@ size_t smma_distinct_instructions(const smma_instruction **found) {
 
 const char *smma_rule_in_words(const smma_instruction *instruction, char text[SMMA_RULE_WORDS]) {
   const int length = snprintf(text, SMMA_RULE_WORDS, "%s ", smma_model_name(&instruction->rule->rule));
-  smma_parameters(instruction, text + length, SMMA_RULE_WORDS - (size_t)length);
+  smma_instruction_parameters(instruction, text + length, SMMA_RULE_WORDS - (size_t)length);
   return text;
 }

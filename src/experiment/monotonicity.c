@@ -11,6 +11,7 @@
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random.h"
+#include "isa/custom.h"
 #include "softmma/softmma.h"
 
 /* ---- The unit ---- */
@@ -146,7 +147,7 @@ static void put_small_product(const subject *s, operands *r, int k, int exponent
 
 static double d_of(const subject *s, const operands *r) {
   const smma_operands x = {r->a, r->b, r->scale, r->scale};
-  return smma_value(s->operation.d, smma_dot_add(&s->operation, x, r->c));
+  return smma_format_decode(s->operation.d, smma_dot_add(&s->operation, x, r->c));
 }
 
 /* ---- Families of pairs ---- */
@@ -220,7 +221,7 @@ static double normal_of(const source *x, int k) {
 }
 
 static uint64_t encode_normal(smma_format format, double value) {
-  return smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  return smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 /* The next encoding toward infinity, or toward minus infinity, by way of +0. */
@@ -292,8 +293,8 @@ static bool compute_curve(smma_experiment_run *run, int curve, smma_error *error
     put_product(&s.operation, &r, k, false, 1, 1, curves[curve].exponent);
   for (int step = -curves[curve].reach; step <= curves[curve].reach; step++) {
     const double c = 1 + ldexp(step, curves[curve].unit);
-    r.c = smma_round(SMMA_F32, c, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
-    if (smma_value(SMMA_F32, r.c) == c) add_point(run, curve, c, d_of(&s, &r));
+    r.c = smma_format_encode(SMMA_F32, c, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+    if (smma_format_decode(SMMA_F32, r.c) == c) add_point(run, curve, c, d_of(&s, &r));
   }
   return true;
 }
@@ -311,7 +312,7 @@ static const smma_instruction *make_adder(int terms, smma_error *error) {
            "\"f16\", \"d\": \"f32\", \"block\": %d, \"alignment_bits\": 23, \"zero_exponent\": -131, \"rounding\": "
            "\"toward-zero\"}",
            terms, terms - 1, terms - 1);
-  return smma_custom_parse("adder", text, strlen(text), error);
+  return smma_custom_read("adder", text, strlen(text), error);
 }
 
 /* ---- The experiment ---- */
@@ -405,7 +406,7 @@ static bool compute(smma_experiment_run *run, size_t cell, smma_error *error) {
   adder = make_adder(LEAST_TERMS + (int)(cell - CURVES - x->count), error);
   if (!adder) return false;
   add_searches(run, "terms", adder, cell);
-  smma_custom_free(adder);
+  smma_custom_release(adder);
   return true;
 }
 

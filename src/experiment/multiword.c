@@ -5,6 +5,7 @@
 #include "experiment/experiment.h"
 #include "experiment/plot.h"
 #include "experiment/random_product.h"
+#include "isa/custom.h"
 #include "numerics/words.h"
 #include "softmma/accurate.h"
 
@@ -74,7 +75,7 @@ static const smma_instruction *changed(const smma_instruction *instruction, cons
   found = strstr(text, quoted) + strlen(quoted);
   behind = found + strcspn(found, ",\n");
   snprintf(other, sizeof other, "%.*s%s%s", (int)(found - text), text, value, behind);
-  return smma_custom_parse(NULL, other, strlen(other), error);
+  return smma_custom_read("custom", other, strlen(other), error);
 }
 
 /* Whether a list with commas has the name. */
@@ -126,7 +127,7 @@ static bool add_combinations(settings *s, const unit *u, smma_error *error) {
 
 static void finish(smma_experiment_run *run) {
   settings *s = run->context;
-  for (size_t i = 0; i < s->count; i++) smma_custom_free(s->combinations[i].instruction);
+  for (size_t i = 0; i < s->count; i++) smma_custom_release(s->combinations[i].instruction);
   free(s);
 }
 

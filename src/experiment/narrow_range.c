@@ -91,7 +91,7 @@ static void split(double x, const smma_word_format *f, range r, double *word) {
     return;
   }
   smma_words_split(f, x, f->precision, r == SUBNORMALS_OFF, MOST_WORDS, encodings);
-  for (int i = 0; i < MOST_WORDS; i++) word[i] = smma_value(f->format, encodings[i]);
+  for (int i = 0; i < MOST_WORDS; i++) word[i] = smma_format_decode(f->format, encodings[i]);
 }
 
 /* Rows of A, or columns of B, scaled by powers of two to at most theta. */

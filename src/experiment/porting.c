@@ -7,6 +7,7 @@
 #include "experiment/distinct.h"
 #include "experiment/experiment.h"
 #include "host/load.h"
+#include "isa/custom.h"
 #include "softmma/softmma.h"
 
 enum { PUBLISHED_K = 8192 };
@@ -53,8 +54,8 @@ static double element_of_b(size_t k) { return k == 0 ? 0x1p10 : 0x1p-3; }
 static const double element_of_c = 0x1p20;
 
 static bool holds(smma_format format, double value) {
-  const uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
-  return smma_value(format, x) == value;
+  const uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  return smma_format_decode(format, x) == value;
 }
 
 static bool fits(const smma_instruction *i) {
@@ -63,12 +64,12 @@ static bool fits(const smma_instruction *i) {
 }
 
 static void store(smma_format format, void *array, size_t index, double value) {
-  const uint64_t x = smma_round(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
+  const uint64_t x = smma_format_encode(format, value, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_INFINITY);
   smma_store(smma_format_bytes(format), array, index, x);
 }
 
 static double load(smma_format format, const void *array) {
-  return smma_value(format, smma_load(smma_format_bytes(format), array, 0));
+  return smma_format_decode(format, smma_load(smma_format_bytes(format), array, 0));
 }
 
 /* D = -A B + C: with C first in the loop and A negated, or as an FMA on the product. */
@@ -99,7 +100,7 @@ static bool compute_product(const smma_instruction *i, const reading *r, size_t 
 
 static void finish(smma_experiment_run *run) {
   setup *s = run->context;
-  if (s->count) smma_custom_free(s->units[s->count - 1]);
+  if (s->count) smma_custom_release(s->units[s->count - 1]);
   free(s->units);
   free(s);
 }
@@ -119,7 +120,7 @@ static bool prepare(smma_experiment_run *run, size_t *cells, smma_error *error) 
   smma_distinct_instructions(s->units);
   for (size_t i = 0; i < most; i++)
     if (fits(s->units[i])) s->units[s->count++] = s->units[i];
-  s->units[s->count++] = smma_custom_parse("CPU", cpu, strlen(cpu), error);
+  s->units[s->count++] = smma_custom_read("CPU", cpu, strlen(cpu), error);
   *cells = s->count;
   if (s->units[s->count - 1]) return true;
   finish(run);

@@ -86,11 +86,12 @@ static int make_permutations(int k, permutation *all) {
 /* ---- Rows ---- */
 
 static double product_of(const smma_instruction *i, const smma_row *row, int k) {
-  return smma_value(i->a, row->a[k]) * smma_value(i->b, row->b[k]);
+  return smma_format_decode(i->a, row->a[k]) * smma_format_decode(i->b, row->b[k]);
 }
 
 static void negate(smma_format format, uint64_t *code) {
-  *code = smma_round(format, -smma_value(format, *code), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  *code =
+      smma_format_encode(format, -smma_format_decode(format, *code), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
 }
 
 /* The greatest product once more with the other sign, in the place of another one, where it can be written. */

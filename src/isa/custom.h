@@ -4,13 +4,13 @@
 
 #include "isa/catalogue.h"
 #include "isa/key.h"
-#include "softmma/status.h"
+#include "softmma/softmma.h"
 
 /* An instruction with its own rule; instruction.rule points to it once the unit is made. */
-typedef struct {
+struct smma_custom {
   smma_instruction instruction;
   smma_named_rule named;
-} smma_custom;
+};
 
 /* What is wrong with a description: at which key, of which step (-1: of none), and a line that names the allowed
    values. */

@@ -56,7 +56,7 @@ bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, v
 smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
                                     const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
                                     size_t columns, smma_match_difference *difference) {
-  const smma_format to = smma_plan_d(plan, instruction);
+  const smma_format to = smma_plan_d_format(plan, instruction);
   unsigned char *d = malloc(rows * columns * bytes_of(to) + 1);
   smma_gemm_arguments g;
   smma_status status;

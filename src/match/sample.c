@@ -26,7 +26,7 @@ static double expected(const smma_match_data *data, const element *e) {
   double y = data->alpha * e->exact;
   if (data->c)
     y += data->beta *
-         smma_value(data->c_format, smma_load(bytes_of(data->c_format), data->c, e->row * data->n + e->column));
+         smma_format_decode(data->c_format, smma_load(bytes_of(data->c_format), data->c, e->row * data->n + e->column));
   if (data->bias) y += data->bias[e->column];
   return y * data->scale_d;
 }
@@ -34,8 +34,8 @@ static double expected(const smma_match_data *data, const element *e) {
 static double distance_from_tie(const smma_match_data *data, const element *e) {
   const smma_encoding f = smma_encoding_of(data->d_format);
   const uint64_t d = smma_match_d(data, e->row, e->column), next = d ^ 1;
-  const double x = smma_value(data->d_format, d), y = expected(data, e);
-  const double half = fabs(smma_value(data->d_format, next) - x) / 2;
+  const double x = smma_format_decode(data->d_format, d), y = expected(data, e);
+  const double half = fabs(smma_format_decode(data->d_format, next) - x) / 2;
   if (smma_decode(f, d).kind > SMMA_FINITE || smma_decode(f, next).kind > SMMA_FINITE || e->total == 0) return INFINITY;
   return fmin(fabs(y - (x - half)), fabs(y - (x + half))) / e->total;
 }
@@ -47,7 +47,8 @@ static int nearer(const void *x, const void *y) {
 }
 
 static void decode_lines(smma_format format, const void *x, size_t first, size_t step, size_t count, double *to) {
-  for (size_t i = 0; i < count; i++) to[i] = smma_value(format, smma_load(bytes_of(format), x, first + i * step));
+  for (size_t i = 0; i < count; i++)
+    to[i] = smma_format_decode(format, smma_load(bytes_of(format), x, first + i * step));
 }
 
 /* Lines that are spread over all of them, the first and last among them. */
@@ -75,7 +76,8 @@ static bool examine(const smma_match_data *data, size_t rows, size_t columns, el
 static void judge(const smma_match_data *data, const element *e, size_t count, smma_match *match) {
   double dy = 0, yy = 0, dd = 0, off = 0;
   for (size_t i = 0; i < count; i++) {
-    const double d = smma_value(data->d_format, smma_match_d(data, e[i].row, e[i].column)), y = expected(data, &e[i]);
+    const double d = smma_format_decode(data->d_format, smma_match_d(data, e[i].row, e[i].column)),
+                 y = expected(data, &e[i]);
     if (!isfinite(d) || !isfinite(y)) continue;
     dy += d * y, yy += y * y, dd += d * d, off += (d - y) * (d - y);
   }
@@ -118,7 +120,7 @@ static void measure(smma_format format, const void *x, size_t count, int *last, 
     if (number.kind > SMMA_FINITE) *most = INFINITY;
     while (!(number.significand >> bit & 1) && bit < 63) bit++;
     if (number.exponent + bit < *last) *last = number.exponent + bit;
-    *most = fmax(*most, fabs(smma_value(format, code)));
+    *most = fmax(*most, fabs(smma_format_decode(format, code)));
   }
 }
 

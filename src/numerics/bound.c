@@ -37,7 +37,7 @@ typedef struct {
   double column[LANES]; /* 1 where a column holds what is not finite */
 } workspace;
 
-static double value_of(smma_format format, uint64_t encoding) { return smma_value(format, encoding); }
+static double value_of(smma_format format, uint64_t encoding) { return smma_format_decode(format, encoding); }
 
 static double load_value(smma_format format, const void *array, size_t index) {
   return value_of(format, smma_load(smma_container_bytes(smma_encoding_of(format)), array, index));

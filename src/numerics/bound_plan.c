@@ -122,7 +122,8 @@ void smma_bound_epilogue(const smma_epilogue *e, smma_format outer, double slack
     case SMMA_EPILOGUE_ROUND: smma_bound_round_to(e->format, slack, lane, s); return;
     case SMMA_EPILOGUE_CLAMP:
       f = smma_encoding_of(e->format);
-      clamp(smma_value(e->format, smma_least_of(f)), smma_value(e->format, smma_greatest_of(f)), slack, lane, s);
+      clamp(smma_format_decode(e->format, smma_least_of(f)), smma_format_decode(e->format, smma_greatest_of(f)), slack,
+            lane, s);
       return;
   }
   smma_bound_round_to(outer, slack, lane, s);

@@ -28,7 +28,7 @@ smma_comparison smma_compare_results(smma_format format, const void *x, const vo
   for (size_t i = 0; i < count; i++) {
     uint64_t a = smma_load(bytes, x, i), b = smma_load(bytes, y, i), ulps;
     smma_number u = smma_decode(f, a), v = smma_decode(f, b);
-    if (u.kind == SMMA_FINITE) r.largest = fmax(r.largest, fabs(smma_value(format, a)));
+    if (u.kind == SMMA_FINITE) r.largest = fmax(r.largest, fabs(smma_format_decode(format, a)));
     if (a == b || (u.kind == SMMA_NAN && v.kind == SMMA_NAN)) continue;
     r.different++;
     if (u.kind > SMMA_FINITE || v.kind > SMMA_FINITE) {
@@ -37,7 +37,8 @@ smma_comparison smma_compare_results(smma_format format, const void *x, const vo
     }
     ulps = units_between(f, a, b);
     if (ulps > r.largest_ulps) r.largest_ulps = ulps;
-    r.largest_difference = fmax(r.largest_difference, fabs(smma_value(format, a) - smma_value(format, b)));
+    r.largest_difference =
+        fmax(r.largest_difference, fabs(smma_format_decode(format, a) - smma_format_decode(format, b)));
   }
   return r;
 }

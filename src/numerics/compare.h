@@ -37,7 +37,7 @@ typedef struct {
 } smma_encoded_matrix;
 
 /* Called now and then by one thread, if not NULL; what it returns does not matter. */
-typedef int smma_row_progress(size_t rows_done, size_t rows, void *context);
+typedef bool smma_row_progress(size_t rows_done, size_t rows, void *context);
 
 /* d against the exact a * b, which may be the matrices that d was computed from or unrounded ones. False only when
    memory runs out. */

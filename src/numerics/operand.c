@@ -123,15 +123,16 @@ static double greatest_of_all(const work *w) {
 /* ---- Factors ---- */
 
 static double greatest_number(smma_format format) {
-  return smma_value(format, smma_round(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  return smma_format_decode(format,
+                            smma_format_encode(format, INFINITY, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
 }
 
 /* Without saturation. */
 static double least_beyond(smma_format format) {
   const double max = greatest_number(format);
   if (smma_is_integer(format)) return max + 0.5;
-  return max + (max - smma_value(format, smma_round(format, nextafter(max, 0), SMMA_ROUND_TOWARD_ZERO,
-                                                    SMMA_OVERFLOW_SATURATE))) /
+  return max + (max - smma_format_decode(format, smma_format_encode(format, nextafter(max, 0), SMMA_ROUND_TOWARD_ZERO,
+                                                                    SMMA_OVERFLOW_SATURATE))) /
                    2;
 }
 
@@ -219,7 +220,7 @@ static void find_first_level(work *w) {
   const float six_times_448 = 6 * 448;
   const float greatest = w->rule->given ? w->rule->given * six_times_448 : (float)greatest_of_all(w);
   const bool regular = greatest > 0 && isfinite(greatest);
-  for (unsigned i = 0; i < 128; i++) w->factor_value[i] = (float)smma_value(SMMA_UE4M3, i);
+  for (unsigned i = 0; i < 128; i++) w->factor_value[i] = (float)smma_format_decode(SMMA_UE4M3, i);
   w->encode = regular ? at_most(six_times_448 / greatest) : 1;
   w->factor = regular ? greatest / six_times_448 : 1;
 }
@@ -300,9 +301,9 @@ typedef struct {
 } neighbours;
 
 static neighbours neighbours_of(const work *w, double exact) {
-  const uint64_t low = smma_round(w->rule->format, exact, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT);
-  const uint64_t high = smma_round(w->rule->format, exact, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT);
-  return (neighbours){low, high, smma_value(w->rule->format, low), smma_value(w->rule->format, high)};
+  const uint64_t low = smma_format_encode(w->rule->format, exact, SMMA_ROUND_DOWN, SMMA_OVERFLOW_DEFAULT);
+  const uint64_t high = smma_format_encode(w->rule->format, exact, SMMA_ROUND_UP, SMMA_OVERFLOW_DEFAULT);
+  return (neighbours){low, high, smma_format_decode(w->rule->format, low), smma_format_decode(w->rule->format, high)};
 }
 
 /* Of a number whose nearest is known, where the sign stands before the magnitude: the other has a magnitude next to it.
@@ -341,7 +342,7 @@ static void round_row(const work *w, size_t row, const void *y, void *values) {
 
 /* An element's value times its factor. */
 static double value_at(const work *w, size_t row, const unsigned char *values, size_t i) {
-  const double value = smma_value(w->rule->format, smma_load(w->bytes, values, i));
+  const double value = smma_format_decode(w->rule->format, smma_load(w->bytes, values, i));
   if (w->rule->factor == SMMA_NO_FORMAT) return value;
   return value * w->element[block_at(w, row / w->outer, row % w->outer, i)];
 }
@@ -352,8 +353,8 @@ static void compute_row(const work *w, size_t row, const unsigned char *values, 
   for (size_t i = 0; i < w->inner; i++) {
     const double value = value_at(w, row, values, i);
     smma_store(bytes, computed, i,
-               smma_round(w->rule->compute, w->rule->factor == SMMA_UE8M0 ? value : (float)value,
-                          SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
+               smma_format_encode(w->rule->compute, w->rule->factor == SMMA_UE8M0 ? value : (float)value,
+                                  SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT));
   }
 }
 
@@ -372,9 +373,10 @@ static void measure_row(const work *w, size_t row, const void *y, const unsigned
     const size_t at = row * w->inner + i;
     const double x = w->operand->f64 ? ((const double *)w->operand->x)[at] : ((const float *)w->operand->x)[at];
     measure(w, x, number(w, y, i),
-            computed ? smma_value(w->rule->compute,
-                                  smma_load(smma_container_bytes(smma_encoding_of(w->rule->compute)), computed, i))
-                     : value_at(w, row, values, i),
+            computed
+                ? smma_format_decode(w->rule->compute,
+                                     smma_load(smma_container_bytes(smma_encoding_of(w->rule->compute)), computed, i))
+                : value_at(w, row, values, i),
             &w->measured[row]);
   }
 }
@@ -519,7 +521,7 @@ smma_status smma_make_operand(const smma_operand_rule *rule, smma_operand *opera
   w.max = greatest_number(rule->format), w.max_exponent = ilogb(w.max);
   w.beyond = f.bits <= 8 ? least_beyond(rule->format) : (double)NAN;
   w.narrow = f.bits <= 8 && f.sign_bits && f.exponent_bits && f.specials != SMMA_SPECIALS_NAN_FOR_NEGATIVE_ZERO;
-  for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_value(rule->format, i);
+  for (unsigned i = 0; w.narrow && rule->random && i < 256; i++) w.value[i] = smma_format_decode(rule->format, i);
   operand->statistics = (smma_operand_statistics){0};
   divide(&w);
   if (allocate(&w)) {

@@ -104,7 +104,7 @@ static smma_status list_pairs(slices_product *p) {
 
 /* ---- Products of slices ---- */
 
-static int show_progress(size_t rows_done, size_t rows, void *context) {
+static bool show_progress(size_t rows_done, size_t rows, void *context) {
   const slices_product *p = context;
   return p->with.progress(p->calls_done * rows + rows_done, p->calls * rows, p->with.progress_context);
 }

@@ -283,8 +283,8 @@ static void operate_exactly(tracer *t, const smma_epilogue *e) {
       const smma_encoding f = smma_encoding_of(e->format);
       const smma_number most = smma_decode(f, smma_greatest_of(f)), least = smma_decode(f, smma_least_of(f));
       const double value = value_of(x);
-      const bool above = value > smma_value(e->format, smma_greatest_of(f));
-      if (!above && !(value < smma_value(e->format, smma_least_of(f)))) break;
+      const bool above = value > smma_format_decode(e->format, smma_greatest_of(f));
+      if (!above && !(value < smma_format_decode(e->format, smma_least_of(f)))) break;
       clear(x);
       add(x, above ? most : least, one, false);
       break;
@@ -330,7 +330,8 @@ static void find_best(tracer *t) {
   trace->has_best = is_finite(&t->exact);
   if (!trace->has_best) return;
   if (smma_is_integer(trace->d_format))
-    trace->best = smma_round(trace->d_format, value_of(&t->exact), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+    trace->best =
+        smma_format_encode(trace->d_format, value_of(&t->exact), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
   else
     trace->best = smma_wide_round(&t->exact.finite, smma_encoding_of(trace->d_format));
 }

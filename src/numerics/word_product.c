@@ -81,7 +81,7 @@ static void list_pairs(words_product *p) {
   }
 }
 
-static int show_progress(size_t rows_done, size_t rows, void *context) {
+static bool show_progress(size_t rows_done, size_t rows, void *context) {
   const words_product *p = context;
   return p->with.progress(p->pairs_done * rows + rows_done, p->pair_count * rows, p->with.progress_context);
 }
@@ -106,7 +106,7 @@ static smma_status multiply(words_product *p, const word_pair *pair) {
 static void take_result(words_product *p, int weight) {
   size_t bytes = smma_format_bytes(p->info.d);
   for (size_t e = 0; e < p->with.m * p->with.n; e++) {
-    double term = smma_value(p->info.d, smma_load(bytes, p->result, e));
+    double term = smma_format_decode(p->info.d, smma_load(bytes, p->result, e));
     if (p->how.sum == SMMA_SUM_F64 || p->how.sum == SMMA_SUM_F32) term = ldexp(term, -weight);
     if (p->how.sum == SMMA_SUM_F32) term = (float)term;
     if (p->how.sum == SMMA_SUM_F64 && p->pairs_done) term = p->sum[e] + term;
@@ -157,7 +157,7 @@ static smma_status make_operand(const words_product *p, operand *x, smma_format 
     size_t count = x->lines.count * x->lines.length + 1; /* more than there are blocks, and counted before */
     x->ones = malloc(count);
     if (!x->ones) return SMMA_NO_MEMORY;
-    memset(x->ones, (int)smma_round(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), count);
+    memset(x->ones, (int)smma_format_encode(p->info.scale, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE), count);
   }
   return SMMA_OK;
 }

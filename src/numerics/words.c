@@ -8,7 +8,8 @@
 smma_word_format smma_word_format_of(smma_format format) {
   smma_encoding f = smma_encoding_of(format);
   smma_word_format w = {.format = format, .precision = f.fraction_bits + 1, .encoding = f};
-  w.largest = smma_value(format, smma_round(format, DBL_MAX, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
+  w.largest =
+      smma_format_decode(format, smma_format_encode(format, DBL_MAX, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE));
   w.normal = ldexp(1, smma_minimum_exponent(f));
   return w;
 }
@@ -33,7 +34,7 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-/* Rounds x, below the greatest finite number, to a format of at most 52 bits, as smma_round does. Fields of the
+/* Rounds x, below the greatest finite number, to a format of at most 52 bits, as smma_format_encode does. Fields of the
    encoding are those of FP64 with another bias; those of subnormal numbers are multiples of the smallest one. */
 static double round_narrow(const smma_word_format *f, double x, uint64_t *word) {
   const smma_encoding e = f->encoding;
@@ -55,8 +56,8 @@ static double round_narrow(const smma_word_format *f, double x, uint64_t *word) 
 static double nearest_word(const smma_word_format *f, double x, bool flush, uint64_t *word) {
   if (flush && fabs(x) < f->normal) x = copysign(fabs(x) > f->normal / 2 ? f->normal : 0, x);
   if (fabs(x) <= f->largest && f->precision < 53) return round_narrow(f, x, word);
-  *word = smma_round(f->format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
-  return smma_value(f->format, *word);
+  *word = smma_format_encode(f->format, x, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+  return smma_format_decode(f->format, *word);
 }
 
 void smma_words_split(const smma_word_format *f, double x, int step, bool flush, int words, uint64_t *word) {

@@ -185,16 +185,18 @@ static uint64_t element(smma_data data, smma_format format, double factor, const
     case SMMA_DATA_ENCODINGS: return finite(f, x);
     case SMMA_DATA_ANY: return smma_low_bits(x->bits, f.bits);
     case SMMA_DATA_MIXED: return at_exponent(f, x, (int)(x->small % (2 * (uint32_t)range + 1)) - range);
-    case SMMA_DATA_UNIFORM: return smma_round(format, x->interval, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+    case SMMA_DATA_UNIFORM:
+      return smma_format_encode(format, x->interval, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
     case SMMA_DATA_LOGNORMAL:
-      return smma_round(format, lognormal(x, data.amount), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+      return smma_format_encode(format, lognormal(x, data.amount), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
     case SMMA_DATA_SUBNORMAL: return subnormal(f, x);
     case SMMA_DATA_LARGE: return at_exponent(f, x, greatest_exponent(f) - (int)(x->small % 3));
     case SMMA_DATA_ZEROS: return chosen ? 0 : normal;
     case SMMA_DATA_NAN: return chosen ? smma_default_nan(f) : normal;
     case SMMA_DATA_INFINITY: return chosen ? infinity(f, x) : normal;
     case SMMA_DATA_OVERFLOW:
-      return smma_round(format, factor * smma_value(format, normal), SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_SATURATE);
+      return smma_format_encode(format, factor * smma_format_decode(format, normal), SMMA_ROUND_NEAREST_EVEN,
+                                SMMA_OVERFLOW_SATURATE);
     default: return normal;
   }
 }
@@ -220,7 +222,7 @@ static void fill_c(smma_data data, smma_format format, size_t count, void *array
 
 /* From 1/4 to 4 (ue8m0), from 1/2 to 2 (ue4m3). */
 static uint64_t usual_scale(smma_format format, const dice *x) {
-  const uint64_t one = smma_round(format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
+  const uint64_t one = smma_format_encode(format, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT);
   const uint32_t span = format == SMMA_UE8M0 ? 2 : 8;
   return one - span + x->small % (2 * span + 1);
 }

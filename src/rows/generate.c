@@ -8,6 +8,7 @@
 #include "host/philox.h"
 #include "host/sized.h"
 #include "host/thread.h"
+#include "softmma/rows.h"
 
 enum {
   PART = 256, /* rows that a thread makes at a time */

@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "isa/custom.h"
+
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
 #endif
@@ -115,9 +117,9 @@ static const smma_instruction *instruction_of(worker *w) {
   smma_error error;
   if (desk->instruction) return desk->instruction;
   if (w->custom && strcmp(w->text, desk->custom) == 0) return w->custom;
-  smma_custom_free(w->custom);
+  smma_custom_release(w->custom);
   memcpy(w->text, desk->custom, sizeof w->text);
-  w->custom = smma_custom_parse(desk->origin, w->text, strlen(w->text), &error);
+  w->custom = smma_custom_read(desk->origin, w->text, strlen(w->text), &error);
   if (!w->custom) snprintf(desk->message, sizeof desk->message, "%s", error.text);
   return w->custom;
 }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "softmma/softmma.h"
+#include "softmma/sparse.h"
 
 #define SMMA_UNIT_CUDA_ASSEMBLY_H
 #define __CUDACC__

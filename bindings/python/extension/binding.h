@@ -113,7 +113,7 @@ PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
-/* An instruction's handle, which frees it if it is a custom unit: a new reference. */
+/* An instruction's handle, which does not own it: a new reference. */
 PyObject *handle_of(const smma_instruction *instruction);
 
 /* A number where the text is one, else the text. */

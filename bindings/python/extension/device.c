@@ -1,5 +1,7 @@
 /* Arrays in a device's memory: NumPy's descriptions of them, whose elements the host must not touch, from and to the
    protocols of the libraries that have them (DLPack, https://dmlc.github.io/dlpack). */
+#include "softmma/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 

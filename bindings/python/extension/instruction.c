@@ -5,6 +5,7 @@
 #include "binding.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
+#include "softmma/sparse.h"
 
 static const char capsule_name[] = "softmma.instruction";
 static PyObject *instruction_type; /* softmma.Instruction, whose handle is a capsule */
@@ -19,7 +20,8 @@ PyObject *python_register_instruction_type(PyObject *module, PyObject *type) {
 
 /* ---- Handles ---- */
 
-static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetPointer(capsule, capsule_name)); }
+/* A custom unit is its capsule's context. */
+static void release(PyObject *capsule) { smma_custom_free(PyCapsule_GetContext(capsule)); }
 
 PyObject *handle_of(const smma_instruction *instruction) {
   return PyCapsule_New((void *)instruction, capsule_name, release);
@@ -198,13 +200,16 @@ PyObject *python_custom(PyObject *module, PyObject *arguments) {
   const char *origin, *text;
   Py_ssize_t size;
   smma_error error;
-  const smma_instruction *unit;
+  smma_custom *unit;
+  PyObject *handle;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "ss#", &origin, &text, &size)) return NULL;
   unit = smma_custom_parse(origin, text, (size_t)size, &error);
-  if (unit) return handle_of(unit);
-  PyErr_SetString(PyExc_ValueError, error.text);
-  return NULL;
+  if (!unit) return fail_with_error(&error);
+  handle = handle_of(smma_custom_instruction(unit));
+  if (!handle) return smma_custom_free(unit), NULL;
+  PyCapsule_SetContext(handle, unit);
+  return handle;
 }
 
 PyObject *python_custom_text(PyObject *module, PyObject *handle) {

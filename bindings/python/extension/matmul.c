@@ -9,6 +9,7 @@
 #include "numerics/bound.h"
 #include "numerics/trace.h"
 #include "plan/plan.h"
+#include "softmma/sparse.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
 
@@ -154,7 +155,7 @@ static bool check_scales(product *p) {
   const size_t part = p->multiplier ? p->multiplier->part_k : smma_plan_scaled_k(p->with.plan);
   npy_intp blocks, block = p->scale_block = part ? (npy_intp)part : p->instruction->scale_block;
   p->scale = part ? SMMA_F32 : p->instruction->scale;
-  p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d(p->with.plan, p->instruction);
+  p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d_format(p->with.plan, p->instruction);
   if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !block) {
     PyErr_Format(PyExc_ValueError,
                  block ? "%s takes scale factors; give scale_a and scale_b"
@@ -274,7 +275,7 @@ static bool make_result(product *p) {
 /* ---- Computing ---- */
 
 /* Control-C stops a product. */
-static int see_interrupt(size_t rows_done, size_t rows, void *context) {
+static bool see_interrupt(size_t rows_done, size_t rows, void *context) {
   product *p = context;
   int interrupted;
   (void)rows_done, (void)rows;

@@ -46,13 +46,15 @@ PyObject *python_library_plan(PyObject *module, PyObject *arguments) {
   smma_plan_request r;
   PyObject *instruction, *d;
   Py_ssize_t m, n, k;
+  int fast;
   smma_error error;
   (void)module;
   smma_plan_request_defaults(&r, sizeof r);
   if (!PyArg_ParseTuple(arguments, "sOO(nnn)(iiiiiiiii)pL", &r.name, &instruction, &d, &m, &n, &k, &r.algo, &r.tile,
-                        &r.split_k, &r.reduction, &r.swizzle, &r.custom, &r.stages, &r.inner, &r.cluster,
-                        &r.fast_accumulation, &r.workspace))
+                        &r.split_k, &r.reduction, &r.swizzle, &r.custom, &r.stages, &r.inner, &r.cluster, &fast,
+                        &r.workspace))
     return NULL;
+  r.fast_accumulation = fast;
   if (m < 0 || n < 0 || k < 0) return PyErr_SetString(PyExc_ValueError, "m, n, k: a size is not negative"), NULL;
   r.m = (size_t)m, r.n = (size_t)n, r.k = (size_t)k;
   if (instruction != Py_None && !(r.instruction = instruction_of(instruction))) return NULL;

@@ -1,4 +1,6 @@
 /* Rows of operands that reach an instruction's corners. */
+#include "softmma/rows.h"
+
 #include "binding.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, OPERANDS };
