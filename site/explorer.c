@@ -442,7 +442,7 @@ const char *site_open(const char *text) {
   static reply r;
   static smma_row unused;
   FILE *out = begin(&r);
-  smma_error error = {"the file is empty"};
+  smma_error error = {SMMA_FAILED, "the file is empty"};
   smma_vector_header header;
   const smma_instruction *own = NULL;
   int rows;
