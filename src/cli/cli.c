@@ -16,7 +16,6 @@
 #include "unit/child.h"
 #include "unit/unit.h"
 
-
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
   vsnprintf(text, sizeof text, format, arguments);
@@ -324,6 +323,13 @@ void smma_print_json(json_t *object) {
   json_dumpf(object, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
   putchar('\n');
   json_decref(object);
+}
+
+void smma_print_datum(smma_datum *datum) {
+  if (!smma_datum_is_complete(datum)) smma_die("out of memory");
+  smma_datum_write(datum, stdout, SMMA_JSON_LINES);
+  putchar('\n');
+  smma_datum_free(datum);
 }
 
 json_t *smma_json_value(double value) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "datum/datum.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -77,6 +78,9 @@ bool smma_interrupted(void);
 
 /* Prints the object on stdout and releases it. */
 void smma_print_json(json_t *object);
+
+/* Prints a study's result as JSON and releases it; ends the program with one line where it is incomplete. */
+void smma_print_datum(smma_datum *datum);
 
 /* A finite value as a JSON number, others as "inf", "-inf" and "nan". */
 json_t *smma_json_value(double value);

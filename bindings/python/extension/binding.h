@@ -12,6 +12,7 @@
 #include <numpy/arrayobject.h>
 #include <stdbool.h>
 
+#include "datum/datum.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -19,6 +20,13 @@ enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
 
 /* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
 PyObject *fail_with_status(smma_status status);
+
+/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over the
+   datum, whose missing memory is a MemoryError. */
+PyObject *value_from(smma_datum *datum);
+
+/* ValueError with the error's text, unless there is an exception already; NULL. */
+PyObject *fail_with(const smma_error *error);
 
 /* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
 int threads_allowed(int threads);
