@@ -204,6 +204,11 @@ PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
+PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_instruction_value(PyObject *module, PyObject *object);
+PyObject *python_gen(PyObject *module, PyObject *arguments);
+PyObject *python_convert(PyObject *module, PyObject *arguments);
+PyObject *python_experiment(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 

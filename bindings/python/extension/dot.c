@@ -4,6 +4,7 @@
 
 #include "binding.h"
 #include "coverage/cover.h"
+#include "explain/datum.h"
 #include "explain/picture.h"
 #include "host/load.h"
 #include "isa/catalogue.h"
@@ -340,7 +341,7 @@ static PyObject *results_of(const explained *x) {
   return tuple;
 }
 
-/* (text, picture, the first difference, results) of one row on one unit or two: (operands..., units), where each unit
+/* (text, picture, the first difference, results, value) of one row on one unit or two: (operands..., units), where each unit
    is (label, on, instr, in, out). */
 PyObject *python_explain(PyObject *module, PyObject *arguments) {
   PyObject *object[OPERANDS], *units, *result = NULL;
@@ -370,7 +371,8 @@ PyObject *python_explain(PyObject *module, PyObject *arguments) {
   if (good && check_same_operands(&x)) {
     smma_difference difference = {""};
     if (x.count > 1) difference = smma_find_difference(x.unit);
-    result = Py_BuildValue("(NNsN)", text_of(&x), picture_of(&x), difference.text, results_of(&x));
+    result = Py_BuildValue("(NNsNN)", text_of(&x), picture_of(&x), difference.text, results_of(&x),
+                           value_from(smma_explanations_datum(x.unit, x.count)));
   }
   for (int n = 0; n < x.count; n++) smma_explanation_free(&x.explanation[n]);
   return result;

@@ -80,6 +80,11 @@ static PyMethodDef functions[] = {
     {"diff", python_diff, METH_VARARGS, NULL},
     {"equal", python_equal, METH_VARARGS, NULL},
     {"self_test", python_self_test, METH_NOARGS, NULL},
+    {"facts", python_facts, METH_O, NULL},
+    {"instruction_value", python_instruction_value, METH_O, NULL},
+    {"gen", python_gen, METH_VARARGS, NULL},
+    {"convert", python_convert, METH_VARARGS, NULL},
+    {"experiment", python_experiment, METH_VARARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

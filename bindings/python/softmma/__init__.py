@@ -25,6 +25,18 @@ from softmma import _core
 from softmma._close import assert_close
 from softmma._coverage import Coverage, coverage
 from softmma._equal import Equality, equal
+from softmma._facts import (
+    Experiment,
+    ExperimentRun,
+    Question,
+    UnitKind,
+    convert,
+    experiment,
+    experiments,
+    gen,
+    questions,
+    units,
+)
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
@@ -51,6 +63,7 @@ from softmma._units import (
     Gpu,
     Instruction,
     InstructionList,
+    Listing,
     dtype,
     find,
     formats,
@@ -76,6 +89,8 @@ __all__ = [
     "Difference",
     "Equality",
     "Examination",
+    "Experiment",
+    "ExperimentRun",
     "Explanation",
     "Finding",
     "Format",
@@ -83,25 +98,32 @@ __all__ = [
     "Inference",
     "Instruction",
     "InstructionList",
+    "Listing",
     "Multiplier",
     "Parting",
     "Plan",
     "Quantized",
+    "Question",
     "SelfTest",
     "Trace",
     "TracedTarget",
     "Tree",
+    "UnitKind",
     "assert_close",
     "compare",
     "compress",
+    "convert",
     "coverage",
     "diff",
     "dot",
     "dtype",
     "equal",
+    "experiment",
+    "experiments",
     "explain",
     "find",
     "formats",
+    "gen",
     "gpus",
     "infer",
     "instruction",
@@ -111,12 +133,14 @@ __all__ = [
     "plan_libraries",
     "probe",
     "quantize",
+    "questions",
     "round",
     "rows",
     "self_test",
     "sparse_matmul",
     "trace",
     "tree",
+    "units",
 ]
 
 __version__ = _core.version()

@@ -21,14 +21,22 @@ class Explanation:
 
     It prints as text, and a notebook shows ``svg``. ``results`` has what each unit returns, ``exact`` the exact sum
     rounded once (None where an operand is not finite); ``difference`` is a line on the first step whose outcome
-    differs between two units, empty if none does.
+    differs between two units, empty if none does. ``value`` is what ``softmma explain --json`` prints.
     """
 
-    def __init__(self, text: str, svg: str, difference: str, results: Sequence[tuple[str, int, int | None]]):
+    def __init__(
+        self,
+        text: str,
+        svg: str,
+        difference: str,
+        results: Sequence[tuple[str, int, int | None]],
+        value: dict[str, Any],
+    ):
         self.text = text
         self.svg = svg
         self.difference = difference
         self.results = tuple(_value(format, encoding) for format, encoding, _ in results)
+        self.value = value
         self.exact = tuple(None if exact is None else _value(format, exact) for format, _, exact in results)
 
     def __repr__(self) -> str:
@@ -76,7 +84,8 @@ def explain(
     pairs = [(units[n % len(units)], names[n % len(names)]) for n in range(count)]
     labels = [_label(u if count == 1 or len(units) > 1 else i) for u, i in pairs]
     request = tuple((label, u, i, in_dtype, out_dtype) for label, (u, i) in zip(labels, pairs))
-    return Explanation(*_core.explain(a, b, c, scale_a, scale_b, request, round_in))
+    text, svg, difference, results, value = _core.explain(a, b, c, scale_a, scale_b, request, round_in)
+    return Explanation(text, svg, difference, results, value)
 
 
 def _several(one: Any, what: str) -> Sequence[Any]:

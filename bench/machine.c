@@ -1,7 +1,7 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* sched_setaffinity */
 #endif
-#include "cli/machine.h"
+#include "bench/machine.h"
 
 #include <sched.h>
 #include <stdio.h>

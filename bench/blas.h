@@ -1,6 +1,6 @@
 /* OpenBLAS, what bench compares with. It is loaded at run time and by the command only; the library never uses it. */
-#ifndef SMMA_CLI_BLAS_H
-#define SMMA_CLI_BLAS_H
+#ifndef SMMA_BENCH_BLAS_H
+#define SMMA_BENCH_BLAS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The machine that bench measures: its CPU, and the cores that a measurement keeps to. */
-#ifndef SMMA_CLI_MACHINE_H
-#define SMMA_CLI_MACHINE_H
+#ifndef SMMA_BENCH_MACHINE_H
+#define SMMA_BENCH_MACHINE_H
 
 /* What the system calls the CPU, or "unknown CPU". */
 const char *smma_cpu_model(char text[128]);

@@ -1,4 +1,4 @@
-#include "cli/blas.h"
+#include "bench/blas.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* The speed of one instruction: of whole products or of rows, on data of several kinds, or beside OpenBLAS or cuBLAS;
    timed in turn. */
-#ifndef SMMA_CLI_TIMING_H
-#define SMMA_CLI_TIMING_H
+#ifndef SMMA_BENCH_TIMING_H
+#define SMMA_BENCH_TIMING_H
 
-#include "cli/blas.h"
+#include "bench/blas.h"
 #include "cli/cli.h"
-#include "cli/cublas.h"
+#include "bench/cublas.h"
 #include "rows/data.h"
 
 typedef enum {

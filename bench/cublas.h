@@ -1,7 +1,7 @@
 /* cuBLAS, what bench compares NVIDIA GPUs' kernels with. It is loaded at run time and by the command only, as OpenBLAS
    is. Types and functions: cublas.def. */
-#ifndef SMMA_CLI_CUBLAS_H
-#define SMMA_CLI_CUBLAS_H
+#ifndef SMMA_BENCH_CUBLAS_H
+#define SMMA_BENCH_CUBLAS_H
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 #define SMMA_CUBLAS_TYPE(name, type) typedef type name;
 #define SMMA_CUBLAS_CONSTANT(name, value)
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters)
-#include "cli/cublas.def"
+#include "bench/cublas.def"
 #undef SMMA_CUBLAS_TYPE
 #undef SMMA_CUBLAS_FUNCTION
 
@@ -21,7 +21,7 @@ typedef struct cublasLtMatmulAlgo_t cublasLtMatmulAlgo_t;
 typedef struct {
 #define SMMA_CUBLAS_TYPE(name, type)
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters) result(*member) parameters;
-#include "cli/cublas.def"
+#include "bench/cublas.def"
 #undef SMMA_CUBLAS_TYPE
 #undef SMMA_CUBLAS_CONSTANT
 #undef SMMA_CUBLAS_FUNCTION

@@ -1,4 +1,4 @@
-#include "cli/cublas.h"
+#include "bench/cublas.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@ enum {
 #define SMMA_CUBLAS_TYPE(name, type)
 #define SMMA_CUBLAS_CONSTANT(name, value) name = value,
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters)
-#include "cli/cublas.def"
+#include "bench/cublas.def"
 #undef SMMA_CUBLAS_CONSTANT
 #undef SMMA_CUBLAS_FUNCTION
 };
@@ -48,7 +48,7 @@ bool smma_cublas_load(const char *path, const smma_device *device, smma_cublas *
 #define SMMA_CUBLAS_CONSTANT(name, value)
 #define SMMA_CUBLAS_FUNCTION(result, member, name, parameters) \
   if (!find(library, #name, &cublas->member, error)) return false;
-#include "cli/cublas.def"
+#include "bench/cublas.def"
   version = (unsigned)cublas->version();
   snprintf(cublas->name, sizeof cublas->name, "cuBLAS %u.%u.%u", version / 10000, version / 100 % 100, version % 100);
   /* It starts on the device that this thread has used last. */

@@ -1,4 +1,4 @@
-#include "cli/chart.h"
+#include "bench/chart.h"
 
 #include <errno.h>
 #include <stdio.h>

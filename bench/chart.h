@@ -1,6 +1,6 @@
 /* Horizontal bar charts as SVG, drawn by gnuplot. */
-#ifndef SMMA_CLI_CHART_H
-#define SMMA_CLI_CHART_H
+#ifndef SMMA_BENCH_CHART_H
+#define SMMA_BENCH_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>

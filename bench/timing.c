@@ -1,4 +1,4 @@
-#include "cli/timing.h"
+#include "bench/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
