@@ -27,12 +27,6 @@ static const struct {
 };
 enum { RULES = sizeof rules / sizeof *rules, RULE_INTS = sizeof(smma_rule) / sizeof(int) };
 
-static const char *const formats[SMMA_FORMAT_COUNT] = {
-#define SMMA_FORMAT(symbol, ...) [SMMA_##symbol] = "SMMA_" #symbol,
-#include "core/format.def"
-#undef SMMA_FORMAT
-};
-
 static const char *const families[] = {
     [SMMA_FAMILY_MMA] = "MMA",   [SMMA_FAMILY_WGMMA] = "WGMMA", [SMMA_FAMILY_TCGEN05] = "TCGEN05",
     [SMMA_FAMILY_MFMA] = "MFMA", [SMMA_FAMILY_WMMA] = "WMMA",   [SMMA_FAMILY_VECTOR] = "VECTOR",
@@ -95,7 +89,14 @@ static bool differ_in_n(const smma_instruction *x, const smma_instruction *y) {
 }
 
 static const char *format_of(smma_format format) {
-  return format == SMMA_NO_FORMAT ? "SMMA_NO_FORMAT" : formats[format];
+  switch ((int)format) {
+#define SMMA_FORMAT(symbol, ...) \
+  case SMMA_##symbol:            \
+    return "SMMA_" #symbol;
+#include "core/format.def"
+#undef SMMA_FORMAT
+    default: return "SMMA_NO_FORMAT";
+  }
 }
 
 /* Prints the instructions of a table that differ in N alone, from `index` on, as one row; returns their number. */
