@@ -21,4 +21,8 @@ void smma_put_operands(smma_datum *record, const smma_instruction *instruction, 
 /* Takes these from it. Returns false if one of them is not the instruction's. */
 bool smma_get_operands(const smma_datum *record, const smma_instruction *instruction, smma_row *row);
 
+/* Returns a row with its result: {"arch", "instruction", "a", "b", "c", "d", "value"}, and "scale_a" and "scale_b" where
+   there are scale factors; c and d are texts. */
+smma_datum *smma_row_datum(const smma_instruction *instruction, const smma_row *row);
+
 #endif
