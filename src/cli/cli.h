@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "datum/datum.h"
+#include "host/clock.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -108,8 +109,5 @@ void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 
 bool smma_ends_with(const char *text, const char *end);
-
-/* Monotonic seconds. */
-double smma_seconds(void);
 
 #endif

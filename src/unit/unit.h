@@ -3,6 +3,7 @@
 #define SMMA_UNIT_UNIT_H
 
 #include "core/generated.h"
+#include "datum/datum.h"
 #include "io/error.h"
 #include "rows/rows.h"
 #include "softmma/unit.h"
@@ -30,6 +31,9 @@ extern const size_t smma_unit_kind_count;
 /* `name` is "KIND" or "KIND:ARGUMENTS". */
 bool smma_unit_open(const char *name, smma_unit *unit, smma_error *error);
 void smma_unit_close(smma_unit *unit);
+
+/* Returns {"name", "device", "driver", "toolkit"}. */
+smma_datum *smma_unit_datum(const smma_unit *unit);
 
 /* False with one line that says why not. */
 bool smma_unit_computes(smma_unit *unit, const smma_instruction *instruction, smma_error *why);

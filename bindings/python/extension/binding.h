@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "datum/datum.h"
+#include "isa/instruction.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -115,6 +116,9 @@ const smma_instruction *choose_instruction(const choice *choice, const array_for
 /* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 
+/* The architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
+smma_arch_id arch_of(PyObject *gpu);
+
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
@@ -155,6 +159,9 @@ PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_
 
 /* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
 PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
+
+/* Copies of the first `number` rows: (a, b, c, d, scale factors of a, of b), the latter None without. */
+PyObject *arrays_of_rows(const smma_rows *rows, size_t number);
 
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
@@ -209,6 +216,14 @@ PyObject *python_instruction_value(PyObject *module, PyObject *object);
 PyObject *python_gen(PyObject *module, PyObject *arguments);
 PyObject *python_convert(PyObject *module, PyObject *arguments);
 PyObject *python_experiment(PyObject *module, PyObject *arguments);
+PyObject *python_campaign(PyObject *module, PyObject *arguments);
+PyObject *python_ask(PyObject *module, PyObject *arguments);
+PyObject *python_merge(PyObject *module, PyObject *reports);
+PyObject *python_verify(PyObject *module, PyObject *arguments);
+PyObject *python_record(PyObject *module, PyObject *arguments);
+PyObject *python_recording_value(PyObject *module, PyObject *capsule);
+PyObject *python_recording_write(PyObject *module, PyObject *arguments);
+PyObject *python_next(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 

@@ -11,29 +11,12 @@
 
 typedef unsigned long long count;
 
-/* ---- Rows ---- */
-
-static PyObject *part_of(const smma_rows *rows, int part, smma_format format, size_t number) {
-  const smma_part *p = &rows->layout.part[part];
-  if (!p->count) Py_RETURN_NONE;
-  return array_of_batch(format, rows->part[part], number, part == SMMA_PART_C || part == SMMA_PART_D ? 0 : p->count);
-}
-
-/* (a, b, c, d, scale factors of a, of b), the latter None without. */
-static PyObject *arrays_of(const smma_rows *r, size_t number) {
-  const smma_instruction *i = r->instruction;
-  return Py_BuildValue("(NNNNNN)", part_of(r, SMMA_PART_A, i->a, number), part_of(r, SMMA_PART_B, i->b, number),
-                       part_of(r, SMMA_PART_C, i->c, number), part_of(r, SMMA_PART_D, i->d, number),
-                       part_of(r, SMMA_PART_SCALE_A, i->scale, number),
-                       part_of(r, SMMA_PART_SCALE_B, i->scale, number));
-}
-
 static PyObject *arrays_of_few(const smma_instruction *i, const smma_row *row, int number) {
   PyObject *arrays;
   smma_rows rows;
   if (!smma_rows_allocate(i, number ? (size_t)number : 1, &rows)) return PyErr_NoMemory();
   for (int n = 0; n < number; n++) smma_rows_put(&rows, (size_t)n, &row[n]);
-  arrays = arrays_of(&rows, (size_t)number);
+  arrays = arrays_of_rows(&rows, (size_t)number);
   smma_rows_free(&rows);
   return arrays;
 }
@@ -156,7 +139,7 @@ static PyObject *found_of(const smma_infer_request *r, const smma_inference *f) 
       "s:d, s:d, s:K, s:K, s:s}",
       "outcome", smma_infer_outcome_text(f->outcome), "because", reason, "model", model_of(f), "same",
       f->same ? handle_of(f->same) : Py_NewRef(Py_None), "nan", smma_inferred_nan(f), "parameters", parameters_of(i, f),
-      "proof", arrays_of(&f->proof, f->proof_count), "rivals", rivals_of(i, f), "more_rivals",
+      "proof", arrays_of_rows(&f->proof, f->proof_count), "rivals", rivals_of(i, f), "more_rivals",
       PyBool_FromLong(f->more_rivals), "misfit", misfit_of(i, &f->misfit), "no_function", no_function_of(i, f), "rows",
       (count)f->rows, "calls", (count)f->calls, "fresh", (count)f->fresh, "rounds", f->rounds, "tried", (count)f->tried,
       "computed", (count)f->computed, "structures", f->structures, "left", f->left, "evidence", evidence_of(i, f),
