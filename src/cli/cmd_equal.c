@@ -27,11 +27,9 @@ static void take_side(const char *text, const choice *c, side *s) {
 
 static void print_side(const side *s) {
   const smma_instruction *i = s->instruction;
-  const char *name;
-  char value[SMMA_PARAMETER_SIZE];
-  printf("%s: %s, %s", s->label, i->name, smma_model_name(&i->rule->rule));
-  for (int p = 0; smma_parameter(&i->rule->rule, p, &name, value, sizeof value); p++) printf(" %s=%s", name, value);
-  printf("%s%s\n", *s->plan.text ? ", plan " : "", s->plan.text);
+  char rule[SMMA_RULE_WORDS_SIZE];
+  printf("%s: %s, %s%s%s\n", s->label, i->name, smma_rule_words(&i->rule->rule, rule, sizeof rule),
+         *s->plan.text ? ", plan " : "", s->plan.text);
 }
 
 /* ---- Rows ---- */
