@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "cli/coverage.h"
 #include "cli/merge.h"
 #include "cli/output.h"
+#include "coverage/coverage.h"
 
 static void merge_coverage(const char **files, const char *path) {
   smma_coverage coverage = {0};
@@ -10,11 +10,11 @@ static void merge_coverage(const char **files, const char *path) {
   smma_error error;
   size_t count = 0;
   for (; files[count]; count++) {
-    if (!smma_coverage_is_file(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
-    if (!smma_coverage_add_file(&coverage, files[count], &error)) smma_die("%s", error.text);
+    if (!smma_is_coverage_counts(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
+    if (!smma_coverage_add_counts(&coverage, files[count], &error)) smma_die("%s", error.text);
   }
   smma_begin_output(path, "-o", &output);
-  smma_coverage_write(&coverage, output.stream);
+  if (!smma_coverage_write_counts(&coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   smma_coverage_free(&coverage);
   printf("%s: coverage of %zu files\n", path, count);
@@ -54,7 +54,7 @@ int smma_command_merge(int argc, const char **argv) {
                          "Example: softmma merge part1.json part2.json -o whole.json\n");
   smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");
   smma_require_writable(path, "-o");
-  if (smma_coverage_is_file(files[0]))
+  if (smma_is_coverage_counts(files[0]))
     merge_coverage(files, path);
   else
     merge_reports(files, path);
