@@ -5,17 +5,17 @@
 #include "cli/output.h"
 #include "cli/plans.h"
 #include "cli/program.h"
-#include "tree/order.h"
+#include "tree/unit_order.h"
 #include "tree/text.h"
 
 /* ---- Text ---- */
 
-static void print_text(const smma_sum_order_request *r, const smma_sum_order *o) {
+static void print_text(const smma_unit_order_request *r, const smma_unit_order *o) {
   const smma_instruction *i = r->instruction;
   char words[512];
   printf("%s %s on %s", smma_arch_name(i), i->name, r->unit->name);
   if (r->plan) printf(", plan %s, K = %zu", r->plan_name, r->k);
-  printf("\n%s\n\n", smma_sum_order_words(r, o, words));
+  printf("\n%s\n\n", smma_unit_order_words(r, o, words));
   if (r->plan) {
     smma_print_planned_lines(stdout, o->line, o->lines);
     printf("\neach call: %s\n", smma_tree_words(&o->tree, words));
@@ -28,8 +28,8 @@ static void print_text(const smma_sum_order_request *r, const smma_sum_order *o)
 /* ---- Files ---- */
 
 typedef struct {
-  const smma_sum_order_request *request;
-  const smma_sum_order *order;
+  const smma_unit_order_request *request;
+  const smma_unit_order *order;
   char title[1200];
 } drawing;
 
@@ -37,7 +37,7 @@ static void write_graph(FILE *stream, const drawing *d) {
   char words[512];
   if (d->request->plan)
     smma_write_planned_graph(stream, d->order->line, d->order->lines, d->title,
-                             smma_sum_order_words(d->request, d->order, words));
+                             smma_unit_order_words(d->request, d->order, words));
   else
     smma_write_tree_graph(stream, &d->order->tree, d->title);
 }
@@ -60,7 +60,7 @@ static int write_svg(const char *path, const drawing *d) {
   return drawn ? SMMA_EXIT_EQUAL : smma_complain("--svg: %s", error.text);
 }
 
-static int write_files(const smma_sum_order_request *r, const smma_sum_order *o, const char *svg, const char *dot) {
+static int write_files(const smma_unit_order_request *r, const smma_unit_order *o, const char *svg, const char *dot) {
   const smma_instruction *i = r->instruction;
   const bool model = r->unit->methods == &smma_unit_model;
   drawing d = {r, o, ""};
@@ -100,8 +100,8 @@ static void require_planned(const char *text, const smma_instruction *i, long lo
 int smma_command_tree(int argc, const char **argv) {
   const char *unit_name = "model", *gpu = NULL, *name = NULL, *svg = NULL, *dot = NULL, *plan = NULL;
   const smma_instruction *i;
-  smma_sum_order_request request;
-  static smma_sum_order order;
+  smma_unit_order_request request;
+  static smma_unit_order order;
   smma_target_plan product = {"", NULL};
   smma_unit unit;
   smma_error error;
@@ -131,14 +131,14 @@ int smma_command_tree(int argc, const char **argv) {
   if (k && !plan) smma_die("--k: it is for a plan's product; give --plan, too");
   if (plan) require_planned(plan, i, k, &product);
   check_files(svg, dot, json);
-  request = (smma_sum_order_request){&unit, i, product.plan, product.text, (size_t)k};
-  if (!smma_find_sum_order(&request, &order, &error)) smma_die("%s", error.text);
+  request = (smma_unit_order_request){&unit, i, product.plan, product.text, (size_t)k};
+  if (!smma_find_unit_order(&request, &order, &error)) smma_die("%s", error.text);
   status = write_files(&request, &order, svg, dot);
   if (status == SMMA_EXIT_EQUAL && json)
-    smma_print_datum(smma_sum_order_datum(&request, &order));
+    smma_print_datum(smma_unit_order_datum(&request, &order));
   else if (status == SMMA_EXIT_EQUAL && !is_drawn_on_stdout(svg, dot))
     print_text(&request, &order);
-  smma_sum_order_free(&order);
+  smma_unit_order_free(&order);
   smma_plan_free(product.plan);
   smma_unit_close(&unit);
   return smma_finish_output(status);

@@ -1,7 +1,7 @@
 /* The study behind `softmma tree`: the order in which a unit sums an instruction's products, or those of a product with a
    plan around it; as data. */
-#ifndef SMMA_TREE_ORDER_H
-#define SMMA_TREE_ORDER_H
+#ifndef SMMA_TREE_UNIT_ORDER_H
+#define SMMA_TREE_UNIT_ORDER_H
 
 #include "datum/datum.h"
 #include "plan/plan.h"
@@ -16,7 +16,7 @@ typedef struct {
   const smma_plan *plan; /* NULL: the instruction alone */
   const char *plan_name;
   size_t k; /* of the product with a plan: 1 to SMMA_MOST_ORDER_K */
-} smma_sum_order_request;
+} smma_unit_order_request;
 
 typedef struct {
   smma_tree tree; /* of one call of the instruction */
@@ -25,18 +25,18 @@ typedef struct {
   smma_planned_tree planned;
   smma_planned_line *line; /* the drawing */
   size_t lines;
-} smma_sum_order;
+} smma_unit_order;
 
 /* Returns false with one line if the plan has no such K, the results do not tell an order or the unit fails. Either way
-   smma_sum_order_free. */
-bool smma_find_sum_order(const smma_sum_order_request *request, smma_sum_order *order, smma_error *error);
-void smma_sum_order_free(smma_sum_order *order);
+   smma_unit_order_free. */
+bool smma_find_unit_order(const smma_unit_order_request *request, smma_unit_order *order, smma_error *error);
+void smma_unit_order_free(smma_unit_order *order);
 
 /* Describes the order: "starting with c, 2 fused sums in a row"; with a plan "512 calls in 64 chains, 63 additions; then
    an epilogue, 2 operations; D in bf16". Returns `text`. */
-const char *smma_sum_order_words(const smma_sum_order_request *request, const smma_sum_order *order, char text[512]);
+const char *smma_unit_order_words(const smma_unit_order_request *request, const smma_unit_order *order, char text[512]);
 
 /* Returns the order as a record: what --json prints. */
-smma_datum *smma_sum_order_datum(const smma_sum_order_request *request, const smma_sum_order *order);
+smma_datum *smma_unit_order_datum(const smma_unit_order_request *request, const smma_unit_order *order);
 
 #endif

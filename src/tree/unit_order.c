@@ -1,4 +1,4 @@
-#include "tree/order.h"
+#include "tree/unit_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- Finding ---- */
 
-static bool find_planned(const smma_sum_order_request *r, smma_sum_order *o, smma_error *error) {
+static bool find_planned(const smma_unit_order_request *r, smma_unit_order *o, smma_error *error) {
   const smma_operation operation = smma_operation_of(r->instruction);
   char message[512];
   if (smma_schedule_make(r->plan, &operation, r->k, &o->schedule, message, sizeof message) != SMMA_OK)
@@ -20,7 +20,7 @@ static bool find_planned(const smma_sum_order_request *r, smma_sum_order *o, smm
   return true;
 }
 
-bool smma_find_sum_order(const smma_sum_order_request *r, smma_sum_order *o, smma_error *error) {
+bool smma_find_unit_order(const smma_unit_order_request *r, smma_unit_order *o, smma_error *error) {
   smma_error why;
   memset(o, 0, sizeof *o);
   if (r->plan && !find_planned(r, o, error)) return false;
@@ -32,7 +32,7 @@ bool smma_find_sum_order(const smma_sum_order_request *r, smma_sum_order *o, smm
   return smma_fail(error, "%s", why.text);
 }
 
-void smma_sum_order_free(smma_sum_order *o) {
+void smma_unit_order_free(smma_unit_order *o) {
   free(o->line);
   smma_planned_tree_free(&o->planned);
   smma_schedule_free(&o->schedule);
@@ -42,7 +42,7 @@ void smma_sum_order_free(smma_sum_order *o) {
 
 static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
-const char *smma_sum_order_words(const smma_sum_order_request *r, const smma_sum_order *o, char text[512]) {
+const char *smma_unit_order_words(const smma_unit_order_request *r, const smma_unit_order *o, char text[512]) {
   const size_t calls = o->schedule.steps, chains = o->planned.chains, additions = o->planned.additions;
   char epilogue[64] = "";
   if (!r->plan) return smma_tree_words(&o->tree, text);
@@ -101,13 +101,13 @@ static smma_datum *format_datum(int format) {
   return smma_datum_text(format == SMMA_STORED_AS_IS ? NULL : smma_format_text((smma_format)format));
 }
 
-static void put_calls(smma_datum *record, const smma_sum_order *o, const smma_planned_node *chain) {
+static void put_calls(smma_datum *record, const smma_unit_order *o, const smma_planned_node *chain) {
   smma_datum *calls = smma_datum_list();
   for (size_t i = 0; i < chain->steps; i++) smma_datum_append(calls, call_datum(&o->schedule, chain->step + i));
   smma_datum_put(record, "calls", calls);
 }
 
-static smma_datum *planned_node_datum(const smma_sum_order *o, size_t node) {
+static smma_datum *planned_node_datum(const smma_unit_order *o, size_t node) {
   static const char *const with[] = {"add", "fma", "multiply-fma"};
   const smma_planned_node *n = &o->planned.node[node];
   smma_datum *record, *terms;
@@ -127,7 +127,7 @@ static smma_datum *planned_node_datum(const smma_sum_order *o, size_t node) {
   return record;
 }
 
-static void put_planned(smma_datum *record, const smma_sum_order_request *r, const smma_sum_order *o, const char *words) {
+static void put_planned(smma_datum *record, const smma_unit_order_request *r, const smma_unit_order *o, const char *words) {
   smma_put_text(record, "plan", r->plan_name);
   smma_put_count(record, "k", r->k);
   smma_put_count(record, "calls", o->schedule.steps);
@@ -139,7 +139,7 @@ static void put_planned(smma_datum *record, const smma_sum_order_request *r, con
   smma_datum_put(record, "tree", planned_node_datum(o, o->planned.root));
 }
 
-smma_datum *smma_sum_order_datum(const smma_sum_order_request *r, const smma_sum_order *o) {
+smma_datum *smma_unit_order_datum(const smma_unit_order_request *r, const smma_unit_order *o) {
   const smma_tree *t = &o->tree;
   smma_datum *record = smma_datum_record();
   char words[512];
