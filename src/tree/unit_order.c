@@ -12,6 +12,8 @@
 static bool find_planned(const smma_unit_order_request *r, smma_unit_order *o, smma_error *error) {
   const smma_operation operation = smma_operation_of(r->instruction);
   char message[512];
+  if (r->k < 1 || r->k > SMMA_MOST_ORDER_K)
+    return smma_fail(error, "k is %zu: the order of a plan is that of a K from 1 to %d", r->k, SMMA_MOST_ORDER_K);
   if (smma_schedule_make(r->plan, &operation, r->k, &o->schedule, message, sizeof message) != SMMA_OK)
     return smma_fail(error, "%s: %s", r->plan_name, message);
   if (!smma_planned_tree_make(&o->schedule, r->plan->starts_from_c, &o->planned) ||

@@ -23,8 +23,8 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
-from softmma._coverage import Coverage, coverage
-from softmma._equal import Equality, equal
+from softmma._coverage import Coverage, coverage, coverage_files
+from softmma._equal import Equality, Permutation, equal, permute
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
@@ -45,6 +45,7 @@ from softmma._study import (
 )
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
+from softmma._unit_tree import UnitTree, unit_tree
 from softmma._units import (
     Custom,
     Format,
@@ -85,16 +86,19 @@ __all__ = [
     "InstructionList",
     "Multiplier",
     "Parting",
+    "Permutation",
     "Plan",
     "Quantized",
     "SelfTest",
     "Trace",
     "TracedTarget",
     "Tree",
+    "UnitTree",
     "assert_close",
     "compare",
     "compress",
     "coverage",
+    "coverage_files",
     "diff",
     "dot",
     "dtype",
@@ -107,6 +111,7 @@ __all__ = [
     "instruction",
     "instructions",
     "matmul",
+    "permute",
     "plan",
     "plan_libraries",
     "probe",
@@ -117,6 +122,7 @@ __all__ = [
     "sparse_matmul",
     "trace",
     "tree",
+    "unit_tree",
 ]
 
 __version__ = _core.version()

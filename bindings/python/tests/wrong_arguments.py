@@ -67,6 +67,7 @@ GOOD_OF = {
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
+    "softmma.permute": {"x": "H100", "rows": 100, "k": 16},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
     "softmma.probe": {"on": SMALL},
     "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
@@ -86,6 +87,7 @@ GOOD_OF = {
     },
     "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
+    "softmma.unit_tree": {"on": SMALL},
 }  # fmt: skip
 # What functions return, and nobody makes.
 RESULTS = {
@@ -229,7 +231,7 @@ def cases_of_extension():
             continue
         for at in places(arguments):
             for n, value in enumerate(wrong()):
-                if name in ("coverage", "diff", "equal", "infer", "rows") and isinstance(value, (int, float)):
+                if name in ("coverage", "coverage_files", "diff", "equal", "infer", "probe", "rows") and isinstance(value, (int, float)):
                     continue  # work that is asked for in numbers
                 changed = replaced(arguments, at, value)
                 yield f"_core.{name}: {at} is {n}: {value!r:.40}", function, changed
