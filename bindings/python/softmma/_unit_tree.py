@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from softmma import _core
-from softmma._plans import Plan
+from softmma._plans import Plan, handle_of
 from softmma._units import Instruction, chosen
 from softmma._value import result
 
@@ -66,6 +66,7 @@ def unit_tree(
     made = plan if plan is None or isinstance(plan, Plan) else Plan(plan)
     if (made is None) != (k is None):
         raise ValueError("plan and k: the order of a plan is that of a K; give both or neither")
-    value = _core.unit_order(unit, i, made and made._handle, made and made.name, k or 0)
-    order = value["order"] if made is None else value["order_of_call"]
-    return result(UnitTree, value, order=order, call=value.get("call"), plan=made and made.name)
+    name = None if made is None else made.name
+    value = _core.unit_order(unit, i, handle_of(made), name, k or 0)
+    order = value["order" if made is None else "order_of_call"]
+    return result(UnitTree, value, order=order, call=value.get("call"), plan=name)
