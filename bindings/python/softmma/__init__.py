@@ -23,8 +23,8 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
-from softmma._coverage import Coverage, coverage
-from softmma._equal import Equality, equal
+from softmma._coverage import Coverage, coverage, coverage_files
+from softmma._equal import Equality, Permutation, equal, permute
 from softmma._facts import (
     Experiment,
     ExperimentRun,
@@ -57,6 +57,7 @@ from softmma._study import (
 )
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
+from softmma._unit_tree import UnitTree, unit_tree
 from softmma._units import (
     Custom,
     Format,
@@ -101,6 +102,7 @@ __all__ = [
     "Listing",
     "Multiplier",
     "Parting",
+    "Permutation",
     "Plan",
     "Quantized",
     "Question",
@@ -109,11 +111,13 @@ __all__ = [
     "TracedTarget",
     "Tree",
     "UnitKind",
+    "UnitTree",
     "assert_close",
     "compare",
     "compress",
     "convert",
     "coverage",
+    "coverage_files",
     "diff",
     "dot",
     "dtype",
@@ -129,6 +133,7 @@ __all__ = [
     "instruction",
     "instructions",
     "matmul",
+    "permute",
     "plan",
     "plan_libraries",
     "probe",
@@ -140,6 +145,7 @@ __all__ = [
     "sparse_matmul",
     "trace",
     "tree",
+    "unit_tree",
     "units",
 ]
 

@@ -9,10 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
-Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-DifferentRow: TypeAlias = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
-]
 
 def version() -> str: ...
 def forked() -> None: ...
@@ -109,7 +105,8 @@ def coverage(
     scale_b: ArrayLike | None,
     search: int,
     seed: int,
-) -> tuple[object, int, int, tuple[tuple[str, str, int, str, str | None], ...]]: ...
+) -> tuple[object, list[dict[str, Any]]]: ...
+def coverage_files(paths: tuple[str, ...], search: int, seed: int, /) -> list[dict[str, Any]]: ...
 def rows(
     instruction: object, kind: str | None, seed: int, first: int, count: int, /
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
@@ -157,27 +154,25 @@ def error(
     d_format: str,
     round_in: str,
 ) -> tuple[float, float, int]: ...
-def probe(
-    instruction: object, function: Callable[..., ArrayLike] | None
-) -> tuple[int, list[tuple[str, str, str, str | None, str, Witness | None]]]: ...
+def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
-    one: object,
-    other: object,
-    label: str,
-    other_label: str,
-    function: Callable[..., ArrayLike] | None,
+    one: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    other: tuple[object, str, Callable[..., ArrayLike] | str | None],
     rows: int,
     seed: int,
     /,
-) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...
+) -> dict[str, Any]: ...
 def equal(
-    one: tuple[str, object, PlanHandle | None],
-    other: tuple[str, object, PlanHandle | None],
+    targets: tuple[tuple[str, object, PlanHandle | None, str | None], ...], k: int, rows: int, seed: int, /
+) -> dict[str, Any]: ...
+def unit_order(
+    unit: Callable[..., ArrayLike] | str | None,
+    instruction: object,
+    plan: PlanHandle | None,
+    plan_name: str | None,
     k: int,
-    rows: int,
-    seed: int,
     /,
-) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
+) -> dict[str, Any]: ...
 def self_test() -> dict[str, Any]: ...
 def facts(name: str) -> list[dict[str, Any]]: ...
 def instruction_value(instruction: Any) -> dict[str, Any]: ...

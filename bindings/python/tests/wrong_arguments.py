@@ -71,6 +71,7 @@ GOOD_OF = {
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
+    "softmma.permute": {"x": "H100", "rows": 100, "k": 16},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
     "softmma.probe": {"on": SMALL},
     "softmma.rows": {"kind": "normal", "in_dtype": "f16"},
@@ -90,6 +91,7 @@ GOOD_OF = {
     },
     "softmma.trace": {"on": ["H100", "A100"], "at": (0, 0)},
     "softmma.tree": {"f": lambda a, b: a @ b, "k": 8},
+    "softmma.unit_tree": {"on": SMALL},
 }  # fmt: skip
 # What functions return, and nobody makes.
 RESULTS = {
@@ -233,7 +235,8 @@ def cases_of_extension():
             continue
         for at in places(arguments):
             for n, value in enumerate(wrong()):
-                if name in ("coverage", "diff", "equal", "gen", "infer", "rows") and isinstance(value, (int, float)):
+                worked = name in ("coverage", "coverage_files", "diff", "equal", "gen", "infer", "probe", "rows")
+                if worked and isinstance(value, (int, float)):
                     continue  # work that is asked for in numbers
                 changed = replaced(arguments, at, value)
                 yield f"_core.{name}: {at} is {n}: {value!r:.40}", function, changed
