@@ -125,7 +125,7 @@ static void describe_unit(const smma_instruction *unit, smma_datum **model, smma
   char text[SMMA_RULE_WORDS_SIZE];
   *model = *words = NULL;
   if (!unit) return;
-  *model = smma_instruction_datum(unit);
+  *model = smma_description_datum(unit);
   *words = smma_datum_text(smma_rule_words(&unit->rule->rule, text, sizeof text));
   smma_custom_release(unit);
 }

@@ -32,7 +32,7 @@ bool smma_encodings_read(const smma_datum *list, smma_format format, int count, 
   return true;
 }
 
-smma_datum *smma_instruction_datum(const smma_instruction *instruction) {
+smma_datum *smma_description_datum(const smma_instruction *instruction) {
   const size_t size = smma_custom_write(instruction, NULL, 0);
   char *text = malloc(size + 1);
   smma_datum *datum = NULL;
