@@ -67,8 +67,8 @@ void smma_die(const char *format, ...) {
 }
 
 const char *smma_option_of(const char *member, char text[64]) {
-  if (strcmp(member, "c") == 0) return "-C";
-  snprintf(text, 64, "--%s", member);
+  const bool is_c = strcmp(member, "c") == 0;
+  snprintf(text, 64, is_c ? "-C" : "--%s", member);
   for (char *c = text; *c; c++)
     if (*c == '_') *c = '-';
   return text;

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
+#include "explain/datum.h"
 #include "explain/picture.h"
 
 /* One or two computations of one row. */
@@ -84,15 +85,14 @@ static void write_picture(const char *path, const smma_explained *unit, int coun
   if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-static void print_json(const smma_explained *unit, int count) {
-  json_t *units = json_array();
-  if (count == 1) {
-    json_decref(units);
-    smma_print_json(smma_explanation_json(unit));
-    return;
-  }
-  for (int u = 0; u < count; u++) json_array_append_new(units, smma_explanation_json(&unit[u]));
-  smma_print_json(json_pack("{s:s, s:o}", "first_difference", smma_find_difference(unit).text, "units", units));
+static smma_datum *datum_of(const smma_explained *unit, int count) {
+  smma_datum *record, *units;
+  if (count == 1) return smma_explanation_datum(unit);
+  record = smma_datum_record(), units = smma_datum_list();
+  smma_put_text(record, "first_difference", smma_find_difference(unit).text);
+  for (int u = 0; u < count; u++) smma_datum_append(units, smma_explanation_datum(&unit[u]));
+  smma_datum_put(record, "units", units);
+  return record;
 }
 
 /* Whether two results differ. */
@@ -107,7 +107,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
   if (svg) write_picture(svg, unit, r->count);
   if (json)
-    print_json(unit, r->count);
+    smma_print_datum(datum_of(unit, r->count));
   else if (!svg && r->count > 1)
     smma_explain_print_two(stdout, unit, smma_terminal_width());
   else if (!svg)

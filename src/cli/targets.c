@@ -43,6 +43,11 @@ void smma_plan_targets(smma_command_targets *x, const char *plans, const char *r
     t->plan = plan[i], t->rounding = rounding[i];
     snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, plans ? ", " : "", t->plan.text);
     if (roundings) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[t->rounding.a]);
+    x->product[i] = (smma_product_target){.label = t->label,
+                                          .plan = plans ? t->plan.text : NULL,
+                                          .instruction = t->instruction,
+                                          .rounding = t->rounding.a,
+                                          .product.plan = t->plan.plan};
   }
 }
 
@@ -83,13 +88,8 @@ void smma_convert_operands(const smma_command_targets *x, smma_command_target *t
 
 void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm_arguments *numbers) {
   const smma_command_target *t = &x->target[index];
-  smma_product_target *p = &x->product[index];
-  smma_gemm_arguments *g = &p->product;
-  *p = (smma_product_target){.label = t->label,
-                             .plan = x->has_plans ? t->plan.text : NULL,
-                             .instruction = t->instruction,
-                             .rounding = t->rounding.a,
-                             .product = *numbers};
+  smma_gemm_arguments *g = &x->product[index].product;
+  *g = *numbers;
   g->plan = t->plan.plan;
   g->m = t->a.rows, g->k = t->a.columns, g->n = t->b.columns;
   g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->d = t->d.data;

@@ -21,7 +21,7 @@ typedef struct {
   smma_command_target *target;
   size_t count;
   bool has_plans;                                 /* --plan was given */
-  smma_product_target product[SMMA_MOST_TARGETS]; /* of each, for a study */
+  smma_product_target product[SMMA_MOST_TARGETS]; /* of each, for a study; with its plan behind smma_plan_targets */
 } smma_command_targets;
 
 /* Takes the names of --on, between commas, each of which `choose` finds the instruction for; it may cut the label. Ends
@@ -48,7 +48,7 @@ bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_ta
 void smma_convert_operands(const smma_command_targets *x, smma_command_target *target, const smma_tensor *a,
                            const smma_tensor *b, const char *const path[2]);
 
-/* Fills in `product` of a target, whose matrices are there. */
+/* Gives `product` of a target its matrices, which are there, and numbers. */
 void smma_describe_target(smma_command_targets *x, size_t target, const smma_gemm_arguments *numbers);
 
 void smma_free_targets(smma_command_targets *x);
