@@ -209,9 +209,12 @@ static bool check_numbers(const smma_tolerance_request *r, const smma_gemm_argum
 
 /* Whether a target has errors at all, a place for what it is given, and results that can be stored so. */
 static bool check_target(const smma_tolerance_request *r, const smma_product_target *t, smma_error *error) {
+  const smma_gemm_arguments *g = &t->product, *first = &r->target[0].product;
   const smma_format d = smma_plan_d(t->product.plan, t->instruction);
   smma_product_target whole = *t;
   const char *misplaced;
+  if (!g->a != !first->a || g->m != first->m || g->n != first->n || g->k != first->k)
+    return smma_fail(error, "the products of %s and %s have different sizes", r->target[0].label, t->label);
   if (smma_products_of(&t->instruction->rule->rule) != SMMA_PRODUCT_MULTIPLIED)
     return smma_fail(error,
                      "instr: %s counts a xor b, which is no product of A and B, and exact: there is nothing to "

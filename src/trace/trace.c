@@ -181,8 +181,14 @@ static bool check(const smma_trace_request *r, smma_format d_format, smma_error 
   if (!r->m || !r->n) return smma_fail(error, "the product has no elements: it is %zu x %zu", r->m, r->n);
   if (r->is_chosen && (r->at[0] >= r->m || r->at[1] >= r->n))
     return smma_fail(error, "at: [%zu, %zu] is not in the product, which is %zu x %zu", r->at[0], r->at[1], r->m, r->n);
-  for (size_t i = 0; i < r->targets; i++)
+  for (size_t i = 0; i < r->targets; i++) {
+    const smma_gemm_arguments *g = &r->target[i].product;
+    const bool part = r->is_chosen && g->m == 1 && g->n == 1, whole = g->m == r->m && g->n == r->n;
+    if ((!part && !whole) || g->k != r->k)
+      return smma_fail(error, "the product of %s is %zu x %zu x %zu, not %zu x %zu x %zu", r->target[i].label, g->m,
+                       g->n, g->k, r->m, r->n, r->k);
     if (!smma_check_target(&r->target[i], error)) return false;
+  }
   return true;
 }
 

@@ -23,6 +23,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._compare import ComparedUnit, Comparison, compare
 from softmma._coverage import Coverage, coverage
 from softmma._equal import Equality, equal
 from softmma._infer import Inference, infer
@@ -32,17 +33,15 @@ from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
-    ComparedUnit,
-    Comparison,
     Difference,
     Examination,
     Explanation,
     Finding,
-    compare,
     diff,
     explain,
     probe,
 )
+from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
 from softmma._units import (
@@ -69,6 +68,7 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Accepted",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -88,9 +88,12 @@ __all__ = [
     "Plan",
     "Quantized",
     "SelfTest",
+    "TargetError",
+    "Tolerance",
     "Trace",
     "TracedTarget",
     "Tree",
+    "Verdict",
     "assert_close",
     "compare",
     "compress",
@@ -115,6 +118,7 @@ __all__ = [
     "rows",
     "self_test",
     "sparse_matmul",
+    "tolerance",
     "trace",
     "tree",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
-from softmma._study import _compared, _label
+from softmma._targets import label, target_instruction
 from softmma._units import Instruction
 
 
@@ -86,8 +86,8 @@ def equal(
     if len(plans) != 2:
         raise ValueError(f"plan: {len(plans)} plans; give one for both targets, or one for each")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
-    labels = [_label(t) + (f", {p.name}" if p else "") for t, p in zip((x, y), made)]
-    instructions = [_compared(t, in_dtype, out_dtype) for t in (x, y)]
+    labels = [label(t) + (f", {p.name}" if p else "") for t, p in zip((x, y), made)]
+    instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in (x, y)]
     sides = [(label, i, handle_of(p)) for label, i, p in zip(labels, instructions, made)]
     answer, why, multiple, asked, neutral, searched, row = _core.equal(sides[0], sides[1], k or 0, rows, seed)
     found = None
