@@ -89,8 +89,9 @@ static bool take_owns(PyObject *owns, smma_trace_request *r, PyArrayObject *arra
   }
   for (Py_ssize_t i = 0; i < count; i++) {
     const char *name;
-    PyObject *object;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(owns, i), "sO;a result is (name, array)", &name, &object) ||
+    PyObject *object, *each = PyTuple_GetItem(owns, i);
+    if (!PyTuple_Check(each)) return PyErr_Format(PyExc_TypeError, "d: %R is no name and array", each);
+    if (!PyArg_ParseTuple(each, "sO;a result is (name, array)", &name, &object) ||
         !(array[i] = take_own(object, name, d, r->m, r->n)))
       return false;
     r->own[r->owns++] = (smma_own_result){name, PyArray_DATA(array[i])};

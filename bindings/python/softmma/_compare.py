@@ -76,7 +76,9 @@ class Comparison(Sequence[ComparedUnit]):
             largest = "-" if n == 0 or all_special else f"{u.largest_difference:.2e}"
             differ = "-" if n == 0 else str(u.different)
             errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
-            inputs = ", ".join(filter(None, (u.instruction._inputs_text(), u.plan and u.plan.name, u.round_in)))
+            inputs = ", ".join(
+                filter(None, (u.instruction._inputs_text(), u.plan.name if u.plan else None, u.round_in))
+            )
             yield u.label, inputs, u.instruction.name, differ, largest, *errors
 
     def _title(self) -> str:
@@ -151,7 +153,5 @@ def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:
 
 def _narrow(a: NDArray[Any], b: NDArray[Any]) -> Any:
     """The arrays' own formats, those with names for floating-point numbers of at most 16 bits; "f16" for others."""
-    own = tuple(
-        x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b)
-    )
+    own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
     return own[0] if own[0] == own[1] else own

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan
@@ -83,20 +82,13 @@ def product(
     own = dict(arguments)
     on: Any = target.unit
     formats = {"in_dtype": own.get("in_dtype", inputs), "out_dtype": own.get("out_dtype")}
-    named = own.get("instr") is not None or formats["in_dtype"] is not None
+    named = own.get("scale_a") is None and (own.get("instr") is not None or formats["in_dtype"] is not None)
     if isinstance(on, str) and (":" in on or named):
         on = target_instruction(on, own.pop("instr", None), **formats)
         own.pop("in_dtype", None), own.pop("out_dtype", None)
     if isinstance(on, Instruction) and on.scale and a is not None and own.get("scale_a") is None:
-        a, own["scale_a"] = quantized(a, on.a, on)
-        b, own["scale_b"] = (x.T for x in quantized(np.asarray(b).T, on.b, on))
+        a, own["scale_a"] = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
+        b, own["scale_b"] = (x.T for x in _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block))
     given = _SIGNATURE.bind(a, b, c, on=on, plan=target.plan, round_in=target.round_in, **own)
     given.apply_defaults()
     return name, target.plan_text, tuple(positional(given.arguments))
-
-
-def quantized(x: ArrayLike, format: str, i: Instruction) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Elements and scale factors of blocks along the last axis."""
-    values, scales = _core.quantize(np.asarray(x), format, i.scale, i.scale_block)
-    return values, scales
-

@@ -160,9 +160,7 @@ def _error(unit: dict[str, Any]) -> TargetError:
     return TargetError(label=unit["on"], inputs=unit["in"], plan=unit.get("plan"), **same)
 
 
-def _targets(
-    on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any
-) -> list[tuple[str, Target]]:
+def _targets(on: Any, instr: Any, in_dtype: Any, out_dtype: Any, plan: Any, round_in: Any) -> list[tuple[str, Target]]:
     """Each target, whose unit is its instruction, with its name."""
     if on is None and instr is not None:
         raise ValueError("on is missing; for example on='H100'")

@@ -52,7 +52,19 @@ CALLS = {
         lambda: softmma.trace(A, B, on=["H100", "V100"], in_dtype="f16", d={"d": D, "c": C}, every=3),
     ),
     "trace plans": (
-        ["trace", "--on", "H100,H100,H100", "--in", "e4m3", "--plan", "none,deepgemm,linear.json", "a", "b", "--at", "1,1"],
+        [
+            "trace",
+            "--on",
+            "H100,H100,H100",
+            "--in",
+            "e4m3",
+            "--plan",
+            "none,deepgemm,linear.json",
+            "a",
+            "b",
+            "--at",
+            "1,1",
+        ],
         lambda: softmma.trace(
             A, B, at=(1, 1), on=["H100"] * 3, in_dtype="e4m3", plan=[None, "deepgemm", softmma.Plan(LINEAR)]
         ),
@@ -66,7 +78,17 @@ CALLS = {
         lambda: softmma.tolerance(in_dtype="bf16", shape=(8, 8, 300), store="bf16"),
     ),
     "tolerance plans": (
-        ["tolerance", "--on", "H100:e4m3,A100", "--plan", "deepgemm,linear.json", "--data", "uniform", "--shape", "8x8x64"],
+        [
+            "tolerance",
+            "--on",
+            "H100:e4m3,A100",
+            "--plan",
+            "deepgemm,linear.json",
+            "--data",
+            "uniform",
+            "--shape",
+            "8x8x64",
+        ],
         lambda: softmma.tolerance(
             on=["H100:e4m3", "A100"], plan=["deepgemm", softmma.Plan(LINEAR)], data="uniform", shape=(8, 8, 64)
         ),

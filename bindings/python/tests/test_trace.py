@@ -78,6 +78,17 @@ def test_explained(order):
     assert found.value["parting"] == alone.value["parting"] and len(found.value["parting"]["explanations"]) == 2
 
 
+def test_scale_factors():
+    """Formats of A and B with scale factors choose the block-scaled instruction."""
+    q, r = (
+        softmma.quantize(numbers((3, 64)), "mxfp8_e4m3"),
+        softmma.quantize(numbers((64, 2), 1), "mxfp8_e4m3", axis=-2),
+    )
+    scales = {"scale_a": q.scales, "scale_b": r.scales, "in_dtype": "e4m3", "on": "B200"}
+    target = softmma.trace(q.values, r.values, at=(2, 1), **scales).targets[0]
+    assert target.instruction.scale_block == 32 and target.result == softmma.matmul(q.values, r.values, **scales)[2, 1]
+
+
 def test_operands():
     c, bias = np.float32([[3]]), [5.0]
     x = np.ones((1, 16), np.float16)
