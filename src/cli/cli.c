@@ -66,6 +66,23 @@ void smma_die(const char *format, ...) {
   exit(SMMA_EXIT_FAILED);
 }
 
+const char *smma_option_of(const char *member, char text[64]) {
+  const bool is_c = strcmp(member, "c") == 0;
+  snprintf(text, 64, is_c ? "-C" : "--%s", member);
+  for (char *c = text; *c; c++)
+    if (*c == '_') *c = '-';
+  return text;
+}
+
+void smma_die_of(const smma_error *error) {
+  const size_t length = strspn(error->text, "abcdefghijklmnopqrstuvwxyz_");
+  char member[32], option[64];
+  if (!length || length >= sizeof member || strncmp(error->text + length, ": ", 2) != 0) smma_die("%s", error->text);
+  memcpy(member, error->text, length);
+  member[length] = 0;
+  smma_die("%s%s", smma_option_of(member, option), error->text + length);
+}
+
 void smma_note(const char *format, ...) {
   va_list arguments;
   if (smma_rank()) return;

@@ -38,6 +38,12 @@ int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, then ends the program, and with it all ranks. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The option that gives a member of a study's request: "--split-k" of "split_k", "-C" of "c". */
+const char *smma_option_of(const char *member, char text[64]);
+
+/* Dies of a study's error, where "MEMBER: what is wrong" becomes the option's line. */
+_Noreturn void smma_die_of(const smma_error *error);
+
 /* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend; of several ranks by the
    first. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -23,6 +23,7 @@ from types import ModuleType
 
 from softmma import _core
 from softmma._close import assert_close
+from softmma._compare import ComparedUnit, Comparison, compare
 from softmma._coverage import Coverage, coverage, coverage_files
 from softmma._equal import Equality, Permutation, equal, permute
 from softmma._facts import (
@@ -44,17 +45,15 @@ from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
-    ComparedUnit,
-    Comparison,
     Difference,
     Examination,
     Explanation,
     Finding,
-    compare,
     diff,
     explain,
     probe,
 )
+from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
 from softmma._unit_tree import UnitTree, unit_tree
@@ -83,6 +82,7 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Accepted",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -107,11 +107,14 @@ __all__ = [
     "Quantized",
     "Question",
     "SelfTest",
+    "TargetError",
+    "Tolerance",
     "Trace",
     "TracedTarget",
     "Tree",
     "UnitKind",
     "UnitTree",
+    "Verdict",
     "assert_close",
     "compare",
     "compress",
@@ -143,6 +146,7 @@ __all__ = [
     "rows",
     "self_test",
     "sparse_matmul",
+    "tolerance",
     "trace",
     "tree",
     "unit_tree",

@@ -77,10 +77,35 @@ def multiplier_matmul(
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
 ) -> tuple[NDArray[np.float64], str, bool]: ...  # arguments: those of matmul; whether A or B may be rounded
+
+# Of studies: targets are (label, plan's text or None, arguments of matmul).
+def compare(
+    a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
+) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, each D
+def tolerance(
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    a: str,
+    b: str,
+    data: str,
+    shape: tuple[int, int, int],
+    with_c: bool,
+    stored: object,
+    margin: float,
+    /,
+) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
 def trace(
-    i: int, j: int, arguments: tuple[Any, ...], /
-) -> tuple[Any, Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]: ...  # arguments: those of matmul
-def trace_parting(one: Any, other: Any, /) -> tuple[int, int, int] | None: ...
+    at: tuple[int, ...] | None,
+    own: tuple[tuple[str, ArrayLike], ...],
+    shows_rounding: bool,
+    every: int,
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    /,
+) -> tuple[
+    dict[str, Any],
+    list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
+    tuple[int, int] | None,
+]: ...  # the value; each target's instruction, D, events and k; those that part
+def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -144,16 +169,6 @@ def operand(
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
-def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int, float]: ...
-def error(
-    a: ArrayLike,
-    b: ArrayLike,
-    d: NDArray[Any],
-    a_format: str | None,
-    b_format: str | None,
-    d_format: str,
-    round_in: str,
-) -> tuple[float, float, int]: ...
 def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
     one: tuple[object, str, Callable[..., ArrayLike] | str | None],

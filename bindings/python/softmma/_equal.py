@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from softmma import _core
 from softmma._plans import Plan, handle_of
-from softmma._study import _compared, _label
+from softmma._targets import label, target_instruction
 from softmma._units import Instruction
 from softmma._value import array, operands
 
@@ -181,8 +181,8 @@ def _asked(
         raise ValueError(f"rows is {rows}, seed {seed}, k {k}: rows and k are at least 1, k at most 2**24")
     made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
     names = [p.name if p else "none" if any(made) else None for p in made]
-    instructions = [_compared(t, in_dtype, out_dtype) for t in targets]
-    sides = [(_label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
+    instructions = [target_instruction(t, None, in_dtype, out_dtype) for t in targets]
+    sides = [(label(t), i, handle_of(p), name) for t, i, p, name in zip(targets, instructions, made, names)]
     return _core.equal(tuple(sides), k or 0, rows, seed), instructions
 
 

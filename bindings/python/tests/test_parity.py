@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import softmma
@@ -15,10 +16,17 @@ RECORDED = Path(__file__).resolve().parents[3] / "tests/vectors/recorded/gpu"
 COMMAND_ALONE = {"bench", "version"}
 
 OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
-A, B, C = [-8192, 1, 1, 1], [1024, -0.5, -0.25, -0.125], 2**23
+ROW_A, ROW_B, ROW_C = [-8192, 1, 1, 1] + [0] * 12, [1024, -0.5, -0.25, -0.125] + [0] * 12, 2**23
 F16 = "mma.m16n8k16.f32.f16.f16.f32"  # of Ampere and later
 V100 = "mma.m8n8k4.f32.f16.f16.f32"
 MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
+
+GENERATOR = np.random.default_rng(0)
+# The matrices of CALLS, which stand in files of their names.
+A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
+C, D = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
+MATRICES = {"a": A, "b": B, "c": C, "d": D}
+LINEAR = {"name": "linear.json", "sum": [{"deal": "every", "k": 32, "from": "zero"}], "epilogue": ["linear"]}
 
 # Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
 CALLS = {
@@ -30,11 +38,11 @@ CALLS = {
     "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
     "explain": (
         ["explain", "--on", "A100", *MULTIPLY],
-        lambda: softmma.explain(A + [0] * 12, B + [0] * 12, C, on="A100", instr="HMMA.16816.F32"),
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32"),
     ),
     "explain two": (
         ["explain", "--on", "H100,A100", *MULTIPLY],
-        lambda: softmma.explain(A + [0] * 12, B + [0] * 12, C, on=("H100", "A100"), instr="HMMA.16816.F32"),
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on=("H100", "A100"), instr="HMMA.16816.F32"),
     ),
     "units": (["units"], softmma.units),
     "experiment list": (["experiment"], softmma.experiments),
@@ -93,6 +101,84 @@ CALLS = {
         ["infer", "--unit", "model", "--on", "V100", "--instr", V100, "--rows", "0", "--search", "9", "--budget", "9"],
         lambda: softmma.infer("model", on="V100", instr=V100, rows=0, search=9, budget=9),
     ),
+    "compare one": (
+        ["compare", "--on", "V100,H100,H100:e4m3", "a", "b"],
+        lambda: softmma.compare(A, B, ["V100", "H100", "H100:e4m3"]),
+    ),
+    "compare blocks": (
+        ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
+        lambda: softmma.compare(A, B, ["B200:nvfp4", "B200:mxfp8:mxfp4", "MI300X"]),
+    ),
+    "compare plans": (
+        ["compare", "--on", "H100,H100", "--plan", "none,cutlass:2xacc", "a", "b"],
+        lambda: softmma.compare(A, B, ["H100", "H100"], plan=[None, "cutlass:2xacc"]),
+    ),
+    "compare modes": (
+        ["compare", "--on", "A100,A100", "--in", "tf32", "--round-in", "default,toward-zero", "a", "b"],
+        lambda: softmma.compare(A, B, ["A100", "A100"], in_dtype="tf32", round_in=[None, "toward-zero"]),
+    ),
+    "trace one": (
+        ["trace", "--on", "V100,H100", "a", "b", "--at", "3,5"],
+        lambda: softmma.trace(A, B, at=(3, 5), on=["V100", "H100"], in_dtype="f16"),
+    ),
+    "trace worst": (
+        ["trace", "--on", "H100,H100:bf16,MI250X", "-C", "c", "--alpha", "2", "a", "b"],
+        lambda: softmma.trace(A, B, C, on=["H100", "H100:bf16", "MI250X"], in_dtype="f16", alpha=2),
+    ),
+    "trace results": (
+        ["trace", "--on", "H100,V100", "--d", "d,c", "--every", "3", "a", "b"],
+        lambda: softmma.trace(A, B, on=["H100", "V100"], in_dtype="f16", d={"d": D, "c": C}, every=3),
+    ),
+    "trace plans": (
+        [
+            "trace",
+            "--on",
+            "H100,H100,H100",
+            "--in",
+            "e4m3",
+            "--plan",
+            "none,deepgemm,linear.json",
+            "a",
+            "b",
+            "--at",
+            "1,1",
+        ],
+        lambda: softmma.trace(
+            A, B, at=(1, 1), on=["H100"] * 3, in_dtype="e4m3", plan=[None, "deepgemm", softmma.Plan(LINEAR)]
+        ),
+    ),
+    "trace blocks": (
+        ["trace", "--on", "B200,RTX-5090", "--in", "nvfp4", "a", "b"],
+        lambda: softmma.trace(A, B, on=["B200", "RTX-5090"], in_dtype="nvfp4"),
+    ),
+    "tolerance data": (
+        ["tolerance", "--in", "bf16", "--shape", "8x8x300", "--store", "bf16"],
+        lambda: softmma.tolerance(in_dtype="bf16", shape=(8, 8, 300), store="bf16"),
+    ),
+    "tolerance plans": (
+        [
+            "tolerance",
+            "--on",
+            "H100:e4m3,A100",
+            "--plan",
+            "deepgemm,linear.json",
+            "--data",
+            "uniform",
+            "--shape",
+            "8x8x64",
+        ],
+        lambda: softmma.tolerance(
+            on=["H100:e4m3", "A100"], plan=["deepgemm", softmma.Plan(LINEAR)], data="uniform", shape=(8, 8, 64)
+        ),
+    ),
+    "tolerance matrices": (
+        ["tolerance", "--on", "H100,MI300X", "-C", "c", "--alpha", "2", "--beta", ".5", "--margin", "3", "a", "b"],
+        lambda: softmma.tolerance(A, B, C, on=["H100", "MI300X"], alpha=2, beta=0.5, margin=3),
+    ),
+    "tolerance blocks": (
+        ["tolerance", "--on", "B200:nvfp4,B200:mxfp8", "--split-k", "3", "a", "b"],
+        lambda: softmma.tolerance(A, B, on=["B200:nvfp4", "B200:mxfp8"], split_k=3),
+    ),
     "self-test": (["self-test"], softmma.self_test),
 }
 
@@ -102,7 +188,7 @@ COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
 NOT_ALIKE = {"seconds", "unit_seconds"}  # which a clock measures
 
 # Commands whose result Python has no `value` of yet.
-MISSING = set("gemm compare trace tolerance verify match next campaign merge record".split())
+MISSING = set("gemm verify match next campaign merge record".split())
 
 
 def commands(command):
@@ -119,6 +205,10 @@ def test_every_command_is_here(command):
 def test_value(command, name, tmp_path, monkeypatch):
     """A name may have a word behind the command's, to tell its calls apart."""
     monkeypatch.chdir(tmp_path)
+    for matrix, values in MATRICES.items():
+        with open(matrix, "wb") as file:
+            np.save(file, values)
+    (tmp_path / "linear.json").write_text(json.dumps({"softmma-plan": 1, **LINEAR}))
     arguments, call = CALLS[name]
     printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), call().value
     if isinstance(value, dict):
@@ -153,5 +243,5 @@ def test_descriptions(command, tmp_path):
 def test_dot(command):
     """Python returns an array; its bits are those of "d"."""
     said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
-    d = softmma.dot(A + [0] * 12, B + [0] * 12, C, on="A100", instr="HMMA.16816.F32")
+    d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
     assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

@@ -59,6 +59,7 @@ GOOD_OF = {
     "softmma.Plan": {"description": HALVES},
     "softmma.assert_close": {"d": softmma.matmul(A, B)},
     "softmma.compare": {"on": ["H100", "A100"]},
+    "softmma.tolerance": {"a": A, "b": B, "on": ["H100"]},
     "softmma.compress": {"x": np.tile(np.float16([1, 0, 1, 0]), (4, 8)), "instr": SPARSE, "on": "A100"},
     "softmma.coverage": {"a": A[:, :4], "b": A[:, :4], "on": "V100", "instr": SMALL.name},
     "softmma.diff": {"on": [SMALL, SMALL], "rows": 10},

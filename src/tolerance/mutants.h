@@ -1,6 +1,6 @@
 /* Wrong products that a test should refuse: what faulty kernels return. */
-#ifndef SMMA_CLI_MUTANTS_H
-#define SMMA_CLI_MUTANTS_H
+#ifndef SMMA_TOLERANCE_MUTANTS_H
+#define SMMA_TOLERANCE_MUTANTS_H
 
 #include <stdbool.h>
 
@@ -8,7 +8,7 @@
 
 typedef enum {
 #define SMMA_MUTANT(symbol, name) SMMA_MUTANT_##symbol,
-#include "cli/mutants.def"
+#include "tolerance/mutants.def"
 #undef SMMA_MUTANT
   SMMA_MUTANTS
 } smma_mutant;

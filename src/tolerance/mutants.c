@@ -1,4 +1,4 @@
-#include "cli/mutants.h"
+#include "tolerance/mutants.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 const char *smma_mutant_name(smma_mutant mutant) {
   static const char *const names[] = {
 #define SMMA_MUTANT(symbol, name) name,
-#include "cli/mutants.def"
+#include "tolerance/mutants.def"
 #undef SMMA_MUTANT
   };
   return names[mutant];
