@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/target.h"
@@ -15,7 +14,6 @@
 #include "io/file.h"
 #include "unit/child.h"
 #include "unit/unit.h"
-
 
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
@@ -352,12 +350,6 @@ int smma_finish_output(int status) {
 bool smma_ends_with(const char *text, const char *end) {
   size_t length = strlen(text), end_length = strlen(end);
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-double smma_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* Whether a progress line stands on the terminal now. */

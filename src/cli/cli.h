@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "host/clock.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -62,7 +63,8 @@ smma_formats smma_require_formats(const char *in, const char *option, const char
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and remove unfinished files. */
+/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and
+ * remove unfinished files. */
 void smma_handle_signals(void);
 
 /* At the start of the program: from then on an exit that a library calls ends it with status 2, and removes unfinished
@@ -101,8 +103,5 @@ void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 
 bool smma_ends_with(const char *text, const char *end);
-
-/* Monotonic seconds. */
-double smma_seconds(void);
 
 #endif

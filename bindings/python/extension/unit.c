@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "binding.h"
+#include "host/clock.h"
 #include "host/load.h"
 
 /* ---- Without the GIL ---- */
@@ -16,21 +16,15 @@ static _Thread_local struct {
   double next; /* not to be looked at before */
 } watched;
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Whether there is an exception that ends what the thread does; Control-C brings one. */
 static bool is_stopped(void) {
   static const double moment = 0.05;
   PyGILState_STATE gil;
-  if (!watched.on || watched.stopped || seconds() < watched.next) return watched.stopped;
+  if (!watched.on || watched.stopped || smma_seconds() < watched.next) return watched.stopped;
   gil = PyGILState_Ensure();
   watched.stopped = PyErr_Occurred() || PyErr_CheckSignals() != 0;
   PyGILState_Release(gil);
-  watched.next = seconds() + moment;
+  watched.next = smma_seconds() + moment;
   return watched.stopped;
 }
 
