@@ -197,6 +197,7 @@ PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
+PyObject *python_tree(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

@@ -81,6 +81,7 @@ static PyMethodDef functions[] = {
     {"equal", python_equal, METH_VARARGS, NULL},
     {"self_test", python_self_test, METH_NOARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
+    {"tree", python_tree, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
