@@ -45,4 +45,8 @@ enum { SMMA_PARAMETER_SIZE = 1024 };
 const char *smma_model_name(const smma_rule *rule);
 bool smma_parameter(const smma_rule *rule, int i, const char **name, char *value, size_t size);
 
+/* Describes the rule by both: "T-FDPA F=25 L=16". Returns `text`; SMMA_RULE_WORDS_SIZE bytes hold any. */
+enum { SMMA_RULE_WORDS_SIZE = 4096 };
+const char *smma_rule_words(const smma_rule *rule, char *text, size_t size);
+
 #endif
