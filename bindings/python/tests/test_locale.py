@@ -19,6 +19,12 @@ e = softmma.explain([0.3, 0.7], [1.1, -2.5], 0.125, on=("A100", "H100"), in_dtyp
 print(e.text, e.difference, e._repr_svg_(), repr(e))
 a, b = np.arange(64).reshape(8, 8) * 0.3, np.arange(64).reshape(8, 8) * 0.7 - 1.1
 print(softmma.compare(a, b, ["V100", "H100"]), softmma.trace(a, b, at=(1, 2), on="H100", in_dtype="f16"))
+t = softmma.tolerance(on="H100", in_dtype="f16", shape=(8, 8, 32), data="zeros=0.25", margin=1.5)
+print(t, t.value)
+try:
+    softmma.tolerance(a, b, on="H100", margin=0.25)
+except ValueError as error:
+    print(error)
 print(softmma.matmul(a, b, on="H100", in_dtype="f16", alpha=0.5))
 print(softmma.round(0.3, "e4m3"), softmma.find("H100", "wgmma.m64n8k16.f32.f16.f16"))
 assert len(sys.argv) == 1 or locale.format_string("%.1f", 0.5) == "0,5"
