@@ -465,15 +465,15 @@ static void test_safetensors_names(void **state) {
 
 static void test_safetensors_errors(void **state) {
   (void)state;
-  expect_safetensors_error("{\"x\":\n {]}", NULL, 0, "header (JSON from byte 8), line 2, column 3: ");
-  expect_safetensors_error("{\"x\":1,\"x\":1}", NULL, 0, "duplicate");
-  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8), line 1");
+  expect_safetensors_error("{\"x\":\n {]}", NULL, 0, "header (JSON from byte 8):2:3: ");
+  expect_safetensors_error("{\"x\":1,\"x\":1}", NULL, 0, "(JSON from byte 8):1:8: this key stands here a second time");
+  expect_safetensors_error("{} x", NULL, 0, "header (JSON from byte 8):1:4: there is text behind the end");
   expect_safetensors_error("[1]", NULL, 0, "an object of tensors expected");
   expect_safetensors_error("{\"x\":1}", NULL, 0, "tensor 'x': data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[0,4.0]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[-4,0]"), NULL, 4, "data_offsets must be two counts");
-  expect_safetensors_error(X("\"F32\"", "[1]", "[0,99999999999999999999]"), NULL, 4, "too big integer");
+  expect_safetensors_error(X("\"F32\"", "[1]", "[0,99999999999999999999]"), NULL, 4, "data_offsets must be two counts");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,0]"), NULL, 4, "data_offsets begin after their end");
   expect_safetensors_error(X("\"F32\"", "[1]", "[4,8]"), NULL, 8, "overlap or leave a gap at byte 4");
   expect_safetensors_error(
