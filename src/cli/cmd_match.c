@@ -95,7 +95,7 @@ static smma_format format_of(const smma_tensor *t, const char *option, const cha
   if (t->integers && t->format == SMMA_NO_FORMAT)
     smma_die("%s: %s holds %d-bit integers; say in which format they were multiplied, for example %s f16", option, path,
              8 * t->bytes, option);
-  if (t->format == SMMA_NO_FORMAT || (t->integers && smma_raw_encodings))
+  if (t->format == SMMA_NO_FORMAT || (t->integers && t->encodings))
     smma_die("%s: %s holds raw encodings; say of which format, for example %s %s", option, path, option,
              t->bytes == 1 ? "e4m3" : "bf16");
   return t->format;
@@ -174,21 +174,24 @@ static void choose_modes(matching *x) {
                                          SMMA_ROUND_DOWN, SMMA_ROUND_UP};
   const smma_format f[2] = {x->data.a_format, x->data.b_format};
   smma_conversion lost[2] = {{0}};
-  smma_target_rounding first = {smma_operand_rounding(NULL, NULL, f[0]), SMMA_ROUND_NEAREST_EVEN};
+  smma_rounding first = smma_operand_rounding(NULL, NULL, f[0]);
   smma_tensor rounded;
-  if (x->options->round_in) first = smma_require_rounding(x->options->round_in, first);
-  x->mode[x->modes++] = first.a;
+  smma_error error;
+  const char *round_in = x->options->round_in;
+  if (round_in && !smma_rounding_of(round_in, strlen(round_in), first, &first, &error)) smma_die("%s", error.text);
+  x->mode[x->modes++] = first;
   for (int i = 0; i < 2; i++) {
-    rounded = smma_part_as(&x->file[i], 0, 0, f[i], first.a, i ? "B" : "A", x->path[i], &lost[i]);
+    const smma_label label = {i ? "B" : "A", x->path[i]};
+    if (!smma_take_part(&x->file[i], 0, 0, f[i], first, label, &rounded, &lost[i], &error)) smma_die("%s", error.text);
     smma_tensor_free(&rounded);
     if (!smma_is_raw(&x->file[i], f[i]))
-      smma_note_conversion(&x->file[i], f[i], first.a, i ? "B" : "A", x->path[i], x->file[i].rows * x->file[i].columns,
-                           &lost[i]);
+      smma_note_taken(&x->file[i], f[i], first, label, x->file[i].rows * x->file[i].columns, &lost[i],
+                      &smma_notes_printed);
     x->rounded |= lost[i].changed != 0;
   }
   for (int i = 0; x->rounded && !x->options->round_in && i < MODES; i++)
-    if (others[i] != first.a && is_new_mode(x, others[i])) x->mode[x->modes++] = others[i];
-  take_rounded(x, first.a);
+    if (others[i] != first && is_new_mode(x, others[i])) x->mode[x->modes++] = others[i];
+  take_rounded(x, first);
 }
 
 static void load_rest(matching *x) {
@@ -568,7 +571,7 @@ static void note_mode(smma_match *m, smma_rounding mode) {
 
 /* Searches with A and B rounded in each mode until something fits, else keeps the mode that comes nearest; all ranks
    search alike. Returns the mode's number. */
-static size_t search_modes(matching *x, const smma_match_ranks *ranks, smma_match *best) {
+static size_t search_modes(matching *x, const smma_group *ranks, smma_match *best) {
   static smma_match m;
   size_t kept = 0;
   smma_error error;
@@ -592,7 +595,7 @@ static size_t search_modes(matching *x, const smma_match_ranks *ranks, smma_matc
 }
 
 static int run_search(matching *x) {
-  const smma_match_ranks ranks = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
+  const smma_group ranks = {smma_rank(), smma_ranks(), smma_ranks_share, smma_ranks_send, smma_ranks_receive};
   static smma_match m;
   const double start = smma_seconds();
   double seconds;

@@ -341,13 +341,13 @@ static void try_on_threads(search *s, size_t threads) {
   }
 }
 
-static void send(const search *s, const smma_match_ranks *ranks) {
+static void send(const search *s, const smma_group *ranks) {
   ranks->send(&s->tally, sizeof s->tally);
   ranks->send(s->full, s->tally.fulls * sizeof *s->full);
   ranks->send(s->near, s->tally.nears * sizeof *s->near);
 }
 
-static void receive(search *s, const smma_match_ranks *ranks, size_t from) {
+static void receive(search *s, const smma_group *ranks, size_t from) {
   size_t size;
   tally *t = ranks->receive(from, &size);
   candidate *full = ranks->receive(from, &size), *near = ranks->receive(from, &size);
@@ -638,7 +638,7 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
 }
 
 static bool run(search *s, const smma_instruction *const *instruction, size_t instructions,
-                const smma_match_ranks *ranks, smma_error *error) {
+                const smma_group *ranks, smma_error *error) {
   smma_match *m = s->match;
   size_t threads = least((size_t)smma_threads(s->data->threads), MOST_THREADS);
   candidate fit[SMMA_MATCH_MOST] = {{0}};
@@ -663,7 +663,7 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
-                       const smma_match_ranks *ranks, smma_match *match, smma_error *error) {
+                       const smma_group *ranks, smma_match *match, smma_error *error) {
   search *s = calloc(1, sizeof *s);
   bool done;
   memset(match, 0, sizeof *match);
