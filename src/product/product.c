@@ -206,22 +206,21 @@ void smma_product_fill(smma_matrix_product *p) {
   g->scale_a = t[SMMA_OF_SCALE_A].data, g->scale_b = t[SMMA_OF_SCALE_B].data, g->bias = t[SMMA_OF_BIAS].data;
 }
 
-/* The matrices as they are given; `read`: those that were read from files. */
+/* The matrices as they are given. */
 typedef struct {
-  smma_tensor given[SMMA_PRODUCT_MATRICES], read[SMMA_PRODUCT_MATRICES];
+  smma_tensor given[SMMA_PRODUCT_MATRICES];
+  bool owns[SMMA_PRODUCT_MATRICES]; /* `given` was read from a file */
 } files;
 
 static bool read_file(const smma_product_request *r, smma_product_matrix which, files *f, smma_error *error) {
-  f->given[which] = r->of[which].tensor;
-  if (f->given[which].data || !given(r, which)) return true;
-  if (!smma_tensor_read(given(r, which), &f->read[which], error)) return false;
-  f->read[which].encodings = r->raw;
-  f->given[which] = f->read[which];
-  return true;
+  return smma_read_source(&r->of[which], r->raw, &f->given[which], &f->owns[which], error);
 }
 
 /* Frees what a file held: as soon as it is taken, since matrices may be large. */
-static void forget(files *f, smma_product_matrix which) { smma_tensor_free(&f->read[which]); }
+static void forget(files *f, smma_product_matrix which) {
+  if (f->owns[which]) smma_tensor_free(&f->given[which]);
+  f->owns[which] = false;
+}
 
 /* All shapes are checked before anything is rounded or noted. */
 static bool read_files(smma_matrix_product *p, files *f, smma_error *error) {
@@ -309,7 +308,7 @@ static bool take_files(smma_matrix_product *p, files *f, const smma_notes *notes
 }
 
 bool smma_product_take(smma_matrix_product *p, const smma_notes *notes, smma_error *error) {
-  files f = {{{.format = SMMA_NO_FORMAT}}, {{.format = SMMA_NO_FORMAT}}};
+  files f = {{{.format = SMMA_NO_FORMAT}}, {false}};
   const bool done = read_files(p, &f, error) && take_files(p, &f, notes, error) &&
                     smma_tensor_new(p->d.format, p->arguments.m, p->arguments.n, &p->d, error);
   for (smma_product_matrix which = 0; which < SMMA_PRODUCT_MATRICES; which++) forget(&f, which);

@@ -20,12 +20,6 @@ typedef enum {
   SMMA_PRODUCT_MATRICES
 } smma_product_matrix;
 
-/* A matrix that is given: its elements, or the file that has them. */
-typedef struct {
-  const char *path;   /* the file, or what errors call the matrix; NULL: it is not given */
-  smma_tensor tensor; /* data NULL: the file is read */
-} smma_source;
-
 typedef struct {
   const smma_instruction *instruction;
   const smma_plan *plan; /* NULL: one chain */

@@ -23,6 +23,15 @@ static void say(const smma_notes *notes, const char *format, ...) {
   notes->say(text, notes->context);
 }
 
+bool smma_read_source(const smma_source *source, bool raw, smma_tensor *t, bool *owns, smma_error *error) {
+  *t = source->tensor;
+  *owns = false;
+  if (t->data || !source->path) return true;
+  if (!smma_tensor_read(source->path, t, error)) return false;
+  t->encodings = raw;
+  return *owns = true;
+}
+
 /* Formats of which NumPy has a type, so that an array without the name of its type holds another one. */
 static bool has_numpy_name(smma_format format) {
   return format == SMMA_F16 || format == SMMA_F32 || format == SMMA_F64 || smma_is_integer(format);

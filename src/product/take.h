@@ -18,6 +18,16 @@ typedef struct {
   const char *what, *path;
 } smma_label;
 
+/* A matrix that is given: its elements, or the file that has them. */
+typedef struct {
+  const char *path;   /* the file, or what errors call the matrix; NULL: it is not given */
+  smma_tensor tensor; /* data NULL: the file is read */
+} smma_source;
+
+/* Reads the matrix from its file (raw: integers are encodings), or takes the elements that are there: `*owns` says
+   whether the caller frees the tensor. */
+bool smma_read_source(const smma_source *source, bool raw, smma_tensor *tensor, bool *owns, smma_error *error);
+
 /* Reports whether the elements are raw encodings of the wanted format: of a type without a name, unsigned integers of a
    format that NumPy has no type for, or integers that are said to be encodings. */
 bool smma_is_raw(const smma_tensor *tensor, smma_format wanted);
