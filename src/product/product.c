@@ -56,7 +56,6 @@ static bool check_alone(const smma_product_request *r, smma_error *error) {
                        : r->scaling                                             ? "--scaling"
                        : given(r, SMMA_OF_SCALE_A) || given(r, SMMA_OF_SCALE_B) ? "--scale-a, --scale-b"
                        : r->round_in                                            ? "--round-in"
-                       : given(r, SMMA_OF_BIAS)                                 ? "--bias"
                                                                                 : NULL;
   return !option || smma_fail(error, "%s: --method %s computes A B alone; leave it out", option, r->method.method);
 }
@@ -85,6 +84,11 @@ static bool check_plan(const smma_matrix_product *p, smma_error *error) {
   for (size_t i = 0; name && i < sizeof options / sizeof options[0]; i++)
     if (strcmp(name, options[i][0]) == 0) return smma_fail_no_place(options[i][1], r->plan_name, error);
   return !smma_plan_has(r->plan, SMMA_EPILOGUE_BIAS) || require(r, SMMA_OF_BIAS, "--bias", "bias.npy", error);
+}
+
+static bool check_no_plan(const smma_product_request *r, smma_error *error) {
+  const char *option = given(r, SMMA_OF_BIAS) ? "--bias" : r->scale_d != 1 ? "--scale-d" : NULL;
+  return !option || smma_fail(error, "%s: it takes a plan whose epilogue has it; give --plan, or leave it out", option);
 }
 
 static bool take_numbers(const smma_product_request *r, smma_gemm_arguments *g, smma_error *error) {
@@ -147,7 +151,7 @@ bool smma_product_begin(const smma_product_request *r, smma_matrix_product *p, s
       !take_scaling(r, &g->scaling, error) || !take_numbers(r, g, error))
     return false;
   g->kernel = r->kernel, g->plan = r->plan;
-  return check_scales(p, error) && check_sparse(p, error) && (!r->plan || check_plan(p, error));
+  return check_scales(p, error) && check_sparse(p, error) && (r->plan ? check_plan(p, error) : check_no_plan(r, error));
 }
 
 /* ---- Matrices ---- */

@@ -80,6 +80,8 @@ static PyMethodDef functions[] = {
     {"diff", python_diff, METH_VARARGS, NULL},
     {"equal", python_equal, METH_VARARGS, NULL},
     {"self_test", python_self_test, METH_NOARGS, NULL},
+    {"match", python_match, METH_VARARGS, NULL},
+    {"gemm", python_gemm, METH_VARARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

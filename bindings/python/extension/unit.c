@@ -16,7 +16,7 @@ static _Thread_local struct {
   double next; /* not to be looked at before */
 } watched;
 
-static double seconds(void) {
+double seconds_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -26,11 +26,11 @@ static double seconds(void) {
 static bool is_stopped(void) {
   static const double moment = 0.05;
   PyGILState_STATE gil;
-  if (!watched.on || watched.stopped || seconds() < watched.next) return watched.stopped;
+  if (!watched.on || watched.stopped || seconds_now() < watched.next) return watched.stopped;
   gil = PyGILState_Ensure();
   watched.stopped = PyErr_Occurred() || PyErr_CheckSignals() != 0;
   PyGILState_Release(gil);
-  watched.next = seconds() + moment;
+  watched.next = seconds_now() + moment;
   return watched.stopped;
 }
 

@@ -25,7 +25,9 @@ from softmma import _core
 from softmma._close import assert_close
 from softmma._coverage import Coverage, coverage
 from softmma._equal import Equality, equal
+from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
+from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
@@ -69,6 +71,8 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Candidate",
+    "Claim",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -79,10 +83,14 @@ __all__ = [
     "Explanation",
     "Finding",
     "Format",
+    "Gemm",
     "Gpu",
     "Inference",
     "Instruction",
     "InstructionList",
+    "Match",
+    "MatchDifference",
+    "MatchingLibrary",
     "Multiplier",
     "Parting",
     "Plan",
@@ -92,6 +100,7 @@ __all__ = [
     "TracedTarget",
     "Tree",
     "assert_close",
+    "claim",
     "compare",
     "compress",
     "coverage",
@@ -102,10 +111,12 @@ __all__ = [
     "explain",
     "find",
     "formats",
+    "gemm",
     "gpus",
     "infer",
     "instruction",
     "instructions",
+    "match",
     "matmul",
     "plan",
     "plan_libraries",

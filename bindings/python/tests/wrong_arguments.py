@@ -65,6 +65,8 @@ GOOD_OF = {
     "softmma.dtype": {"format": "e4m3"},
     "softmma.equal": {"x": "H100", "y": "B200", "rows": 100, "k": 16},
     "softmma.explain": {"a": A[0], "b": A[1], "instr": UNIT.name},
+    "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
+    "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
     "softmma.plan": {"as_": "cublaslt:13.1", "on": "H100", "in_dtype": "f16", "k": 8192, "algo": 66, "stages": 35, "splitk": 3},
@@ -94,7 +96,7 @@ RESULTS = {
                  "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
 # Each call takes a tenth of a second and more: every seventh wrong argument.
-SLOW = ("softmma.diff", "softmma.infer", "softmma.probe")
+SLOW = ("softmma.diff", "softmma.infer", "softmma.match", "softmma.probe")
 # Work that is asked for in numbers, of which large ones are good, and last as long as they say.
 WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
 
