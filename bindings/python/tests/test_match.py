@@ -1,5 +1,9 @@
 """Whose bits a matrix has, and products with a method: what the command gives, from arrays."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -120,6 +124,16 @@ def test_nothing_fits():
     assert 0 < found.distance < 0.1
     assert abs(softmma.match(a, b, 3 * whole, on="V100").factor - 3) < 0.1
     assert softmma.match(a.T, b.T, softmma.matmul(a, b), on="H100", transpose_a=True, transpose_b=True)
+
+
+def test_interrupt():
+    """Control-C ends a search of all plans of all GPUs."""
+    a, b = np.tile(A, 64).astype("f2"), np.tile(B, (64, 1)).astype("f2")
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        softmma.match(a, b, np.ones((8, 8), "f4"))
+    timer.join()
 
 
 def test_complaints():
