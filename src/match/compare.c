@@ -4,6 +4,7 @@
 
 #include "host/load.h"
 #include "plan/schedule.h"
+#include "unit/unit.h"
 
 uint64_t smma_match_d(const smma_match_data *data, size_t i, size_t j) {
   return smma_load(smma_bytes_of(data->d_format), data->d, i * data->n + j);
@@ -51,6 +52,11 @@ bool smma_match_take_c(const smma_match_data *data, const smma_instruction *i, v
   return true;
 }
 
+static int is_stopped(size_t done, size_t all, void *context) {
+  (void)done, (void)all, (void)context;
+  return smma_units_stopped();
+}
+
 smma_status smma_match_compare_part(const smma_match_data *data, const smma_instruction *instruction,
                                     const smma_plan *plan, const void *c, size_t i, size_t rows, size_t j,
                                     size_t columns, smma_match_difference *difference) {
@@ -69,7 +75,7 @@ smma_status smma_match_compare_part(const smma_match_data *data, const smma_inst
   if (data->bias && plan && smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g.bias = data->bias + j;
   if (smma_plan_scaled_k(plan))
     g.scale_a = data->scale_a + i * data->parts, g.scale_b = data->scale_b + j * data->parts;
-  g.alpha = data->alpha, g.scale_d = data->scale_d;
+  g.alpha = data->alpha, g.scale_d = data->scale_d, g.progress = is_stopped;
   if (c) g.beta = data->beta;
   status = smma_gemm(instruction, &g);
   for (size_t x = 0; status == SMMA_OK && x < rows * columns; x++)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "match/recipe.h"
 #include "match/sample.h"
 #include "plan/schedule.h"
+#include "unit/unit.h"
 
 enum {
   SAMPLE = SMMA_MATCH_SAMPLE,
@@ -66,6 +68,8 @@ typedef struct {
   size_t samples;         /* as many as there are elements for */
   bool signed_zeros;      /* D has -0, so that zeros' signs are looked at from the start */
   size_t worker, workers; /* of which each tries all recipes with some classes */
+  bool watches;           /* the caller's thread, which alone is told to stop (smma_units_stop_when) */
+  atomic_bool *stopped;   /* one for all workers of the process */
   tally tally;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
 } search;
@@ -248,11 +252,17 @@ static bool orders_matter(const set *x) {
   return false;
 }
 
+static bool is_stopped(const search *s) {
+  if (s->watches && smma_units_stopped()) *s->stopped = true;
+  return *s->stopped;
+}
+
 static bool try_recipe(const smma_recipe *recipe, void *context) {
   search *s = context;
   set *x = &s->set[s->at];
   smma_plan *plan;
   bool is_new;
+  if (is_stopped(s)) return false;
   if (x->count && !orders_matter(x)) return true;
   errno = 0; /* ENOMEM tells a plan that memory lacks for from one that cannot be */
   plan = smma_recipe_plan(recipe, s->data, s->of_library, s->of_libraries);
@@ -315,7 +325,7 @@ static search *new_worker(const search *s, size_t worker) {
   search *other = malloc(sizeof *other);
   if (!other) return NULL;
   *other = *s;
-  other->worker = worker, other->sets = 0;
+  other->worker = worker, other->watches = false, other->sets = 0;
   memset(other->set, 0, sizeof other->set);
   other->tally.no_memory = !make_sets(other);
   return other;
@@ -339,13 +349,13 @@ static void try_on_threads(search *s, size_t threads) {
   }
 }
 
-static void send(const search *s, const smma_match_ranks *ranks) {
+static void send(const search *s, const smma_group *ranks) {
   ranks->send(&s->tally, sizeof s->tally);
   ranks->send(s->full, s->tally.fulls * sizeof *s->full);
   ranks->send(s->near, s->tally.nears * sizeof *s->near);
 }
 
-static void receive(search *s, const smma_match_ranks *ranks, size_t from) {
+static void receive(search *s, const smma_group *ranks, size_t from) {
   size_t size;
   tally *t = ranks->receive(from, &size);
   candidate *full = ranks->receive(from, &size), *near = ranks->receive(from, &size);
@@ -635,8 +645,8 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
                    data->c ? " and takes this C" : "");
 }
 
-static bool run(search *s, const smma_instruction *const *instruction, size_t instructions,
-                const smma_match_ranks *ranks, smma_error *error) {
+static bool run(search *s, const smma_instruction *const *instruction, size_t instructions, const smma_group *ranks,
+                smma_error *error) {
   smma_match *m = s->match;
   size_t threads = smma_least((size_t)smma_threads(s->data->threads), MOST_THREADS);
   candidate fit[SMMA_MATCH_MOST] = {{0}};
@@ -657,16 +667,18 @@ static bool run(search *s, const smma_instruction *const *instruction, size_t in
   rank(m, fit);
   if (!s->tally.no_memory && m->fits > 1) tell_apart(s, fit);
   if (!s->tally.no_memory && m->fits == 0) find_near(s);
+  if (is_stopped(s)) return smma_fail(error, "interrupted");
   return !s->tally.no_memory || smma_fail(error, "out of memory");
 }
 
 bool smma_match_search(const smma_match_data *data, const smma_instruction *const *instruction, size_t instructions,
-                       const smma_match_ranks *ranks, smma_match *match, smma_error *error) {
+                       const smma_group *ranks, smma_match *match, smma_error *error) {
   search *s = calloc(1, sizeof *s);
+  atomic_bool stopped = false;
   bool done;
   memset(match, 0, sizeof *match);
   if (!s) return smma_fail(error, "out of memory");
-  s->data = data, s->match = match;
+  s->data = data, s->match = match, s->watches = true, s->stopped = &stopped;
   done = run(s, instruction, instructions, ranks, error);
   free_sets(s);
   for (size_t i = 0; i < SAMPLES; i++) smma_match_elements_free(&s->elements[i]);

@@ -11,6 +11,7 @@
 #include "host/load.h"
 #include "isa/instruction.h"
 #include "plan/element.h"
+#include "plan/scales.h"
 
 /* ---- Exact sums ---- */
 
@@ -357,9 +358,8 @@ static const void *moved(const void *matrix, smma_format format, size_t index) {
 /* The product of row i and column j alone. */
 static smma_status take_element(const smma_operation *o, const smma_gemm_arguments *product, size_t i, size_t j,
                                 uint64_t *d, tracer *t) {
-  const size_t part = smma_plan_scaled_k(product->plan), each = part ? part : (size_t)o->scale_block;
-  const size_t scales = each ? product->k / each + (product->k % each != 0) : 0;
-  const smma_format scale = part ? SMMA_F32 : o->scale;
+  const smma_scales factors = smma_scales_from(smma_plan_scaled_k(product->plan), (size_t)o->scale_block, o->scale);
+  const size_t scales = smma_scales_along(factors, product->k);
   smma_gemm_arguments g = *product;
   smma_status status;
   g.d = d;
@@ -369,7 +369,7 @@ static smma_status take_element(const smma_operation *o, const smma_gemm_argumen
   g.a = moved(g.a, o->a, smma_index_of(g.order_a, g.lda, i, 0));
   g.b = moved(g.b, o->b, smma_index_of(g.order_b, g.ldb, 0, j));
   g.c = moved(g.c, o->c, smma_index_of(g.order_c, g.ldc, i, j));
-  g.scale_a = moved(g.scale_a, scale, i * scales), g.scale_b = moved(g.scale_b, scale, j * scales);
+  g.scale_a = moved(g.scale_a, factors.format, i * scales), g.scale_b = moved(g.scale_b, factors.format, j * scales);
   if (g.bias) g.bias += j;
   g.m = g.n = 1, g.kernel = NULL;
   return smma_multiplier_make(o, &g, &t->multiplier);

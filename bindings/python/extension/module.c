@@ -95,6 +95,8 @@ static PyMethodDef functions[] = {
     {"recording_value", python_recording_value, METH_O, NULL},
     {"recording_write", python_recording_write, METH_VARARGS, NULL},
     {"next", python_next, METH_VARARGS, NULL},
+    {"match", python_match, METH_VARARGS, NULL},
+    {"gemm", python_gemm, METH_VARARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
     {"tree", python_tree, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

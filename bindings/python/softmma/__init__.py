@@ -38,7 +38,9 @@ from softmma._facts import (
     questions,
     units,
 )
+from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
+from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
@@ -83,6 +85,8 @@ warnings.filterwarnings(
 __all__ = [
     "QUANTIZED_FORMATS",
     "Accepted",
+    "Candidate",
+    "Claim",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -95,11 +99,15 @@ __all__ = [
     "Explanation",
     "Finding",
     "Format",
+    "Gemm",
     "Gpu",
     "Inference",
     "Instruction",
     "InstructionList",
     "Listing",
+    "Match",
+    "MatchDifference",
+    "MatchingLibrary",
     "Multiplier",
     "Parting",
     "Permutation",
@@ -116,6 +124,7 @@ __all__ = [
     "UnitTree",
     "Verdict",
     "assert_close",
+    "claim",
     "compare",
     "compress",
     "convert",
@@ -131,10 +140,12 @@ __all__ = [
     "find",
     "formats",
     "gen",
+    "gemm",
     "gpus",
     "infer",
     "instruction",
     "instructions",
+    "match",
     "matmul",
     "permute",
     "plan",

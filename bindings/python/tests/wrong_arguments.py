@@ -70,6 +70,8 @@ GOOD_OF = {
     "softmma.convert": {"path": "rows", "to": "copy", "format": "binary"},
     "softmma.experiment": {"name": "monotonicity", "small": True, "parameters": {"pairs": 5}},
     "softmma.gen": {"path": "rows", "instr": UNIT.name, "rows": 10, "format": "text"},
+    "softmma.match": {"d": softmma.matmul(A, B, on="V100"), "on": "V100"},
+    "softmma.claim": {"d": softmma.matmul(A, B), "what": "H100"},
     "softmma.infer": {"unit": model, "on": SMALL, "rows": 50, "search": 10, "most_rows": 1},
     "softmma.instruction": {"name": UNIT.name},
     "softmma.permute": {"x": "H100", "rows": 100, "k": 16},
@@ -101,7 +103,7 @@ RESULTS = {
                  "Trace", "Tree", "recipes.Multiplied")
 }  # fmt: skip
 # Each call takes a tenth of a second and more: every seventh wrong argument.
-SLOW = ("softmma.diff", "softmma.infer", "softmma.probe")
+SLOW = ("softmma.diff", "softmma.infer", "softmma.match", "softmma.probe")
 # Work that is asked for in numbers, of which large ones are good, and last as long as they say.
 WORK = {"rows", "search", "fresh", "neighbours", "seconds", "most_rows", "tries", "k", "m", "n", "count", "samples"}
 
