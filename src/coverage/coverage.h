@@ -27,7 +27,8 @@ typedef struct {
 
 void smma_coverage_free(smma_coverage *coverage);
 
-/* ---- Counting. Each returns false with one line where an instruction's events are not known, or without memory. ---- */
+/* ---- Counting. Each returns false with one line where an instruction's events are not known, or without memory. ----
+ */
 
 /* Counts the events of the first `count` rows; `d` receives the model's results. */
 bool smma_coverage_count(smma_coverage *coverage, const smma_instruction *instruction, const smma_rows *rows,
