@@ -41,7 +41,7 @@ static void put_instructions(smma_datum *record, const smma_equal_request *r) {
                  smma_datum_texts((const char *const[]){t[0].instruction->name, t[1].instruction->name}, 2));
 }
 
-/* A row of `w`; with `planned`, of a product in which its terms stand at some k. */
+/* Returns the witness's row; if `planned` is there, with the k of the product at which its terms stand. */
 static smma_datum *row_datum(const smma_witness *w, const smma_planned_witness *planned) {
   smma_datum *record, *place;
   if (!w->found) return smma_datum_null();

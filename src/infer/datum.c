@@ -1,4 +1,4 @@
-/* What was found as data. */
+/* Turns what was found into data. */
 #include "rows/datum.h"
 
 #include "infer/report.h"

@@ -1,4 +1,4 @@
-/* What was found as a page: the summary, the parameters, the order of the sum, a row that shuts out a value. */
+/* Makes a page of what was found: the summary, the parameters, the order of the sum, a row that shuts out a value. */
 #include "page/page.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static smma_datum *parameters_table(const smma_inference *f) {
   return table;
 }
 
-/* Adds the order in which the model adds. */
+/* Adds the order of the model's sum. */
 static bool add_order(smma_datum *parts, const smma_instruction *unit, smma_error *error) {
   smma_tree tree;
   smma_unit models;
