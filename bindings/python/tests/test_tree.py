@@ -273,7 +273,9 @@ def test_unit_tree():
     model, named = softmma.unit_tree(i), softmma.unit_tree(i, unit="model")
     assert model == named and model.tree["fused"] and model.tree["terms"] == ["c", 0, 1, 2, 3]
     found = softmma.unit_tree(i, unit=in_order)
-    assert str(found) == "starting with c, 4 additions in a row, each of a product" and found.unit == "a Python function"
+    assert (
+        str(found) == "starting with c, 4 additions in a row, each of a product" and found.unit == "a Python function"
+    )
     with pytest.raises(ValueError, match="cannot tell the order: "):
         softmma.unit_tree(i, unit=lambda a, b, c: c)
     with pytest.raises(ValueError, match="give both or neither"):
