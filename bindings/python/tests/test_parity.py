@@ -24,9 +24,9 @@ MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
 GENERATOR = np.random.default_rng(0)
 # The matrices of CALLS, which stand in files of their names.
 A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
-C, D = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
-MATCHED = softmma.matmul(A, B, on="V100", in_dtype="f16")
-MATRICES = {"a": A, "b": B, "c": C, "d": D, "matched": MATCHED}
+C, E = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
+D = softmma.matmul(A, B, on="V100", in_dtype="f16")
+MATRICES = {"a": A, "b": B, "c": C, "d": D, "e": E}
 LINEAR = {"name": "linear.json", "sum": [{"deal": "every", "k": 32, "from": "zero"}], "epilogue": ["linear"]}
 
 # Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
@@ -127,8 +127,8 @@ CALLS = {
         lambda: softmma.trace(A, B, C, on=["H100", "H100:bf16", "MI250X"], in_dtype="f16", alpha=2),
     ),
     "trace results": (
-        ["trace", "--on", "H100,V100", "--d", "d,c", "--every", "3", "a", "b"],
-        lambda: softmma.trace(A, B, on=["H100", "V100"], in_dtype="f16", d={"d": D, "c": C}, every=3),
+        ["trace", "--on", "H100,V100", "--d", "e,c", "--every", "3", "a", "b"],
+        lambda: softmma.trace(A, B, on=["H100", "V100"], in_dtype="f16", d={"e": E, "c": C}, every=3),
     ),
     "trace plans": (
         [
@@ -184,14 +184,14 @@ CALLS = {
              lambda: softmma.gemm(A, B, C, on="H100", in_dtype="f16", alpha=2)),
     "gemm words": (["gemm", "a", "b", "-o", "o", "--on", "A100", "--in", "bf16", "--method", "words", "--words", "3"],
                    lambda: softmma.gemm(A, B, on="A100", in_dtype="bf16", method="words", words=3)),
-    "match": (["match", "a", "b", "matched", "--on", "V100,A100", "--in", "f16"],
-              lambda: softmma.match(A, B, MATCHED, on=["V100", "A100"], in_dtype="f16")),
+    "match": (["match", "a", "b", "d", "--on", "V100,A100", "--in", "f16"],
+              lambda: softmma.match(A, B, D, on=["V100", "A100"], in_dtype="f16")),
     "match nothing": (["match", "a", "b", "c", "--on", "V100", "--in", "f16", "--round-in", "toward-zero"],
                       lambda: softmma.match(A, B, C, on="V100", in_dtype="f16", round_in="toward-zero")),
-    "match claim": (["match", "a", "b", "matched", "-C", "c", "--in", "f16", "--claim", "H100:f16"],
-                    lambda: softmma.claim(A, B, MATCHED, "H100:f16", c=C, in_dtype="f16")),
-    "match chain": (["match", "a", "b", "matched", "--in", "f16", "--on", "H100", "--claim", "none"],
-                    lambda: softmma.claim(A, B, MATCHED, "none", on="H100", in_dtype="f16")),
+    "match claim": (["match", "a", "b", "d", "-C", "c", "--in", "f16", "--claim", "H100:f16"],
+                    lambda: softmma.claim(A, B, D, "H100:f16", c=C, in_dtype="f16")),
+    "match chain": (["match", "a", "b", "d", "--in", "f16", "--on", "H100", "--claim", "none"],
+                    lambda: softmma.claim(A, B, D, "none", on="H100", in_dtype="f16")),
     "self-test": (["self-test"], softmma.self_test),
 }
 
