@@ -214,7 +214,6 @@ static bool is_a_chain(const smma_operation *o) {
     case SMMA_GST_FDPA:
     case SMMA_FP8_BY_FP16:
     case SMMA_INTEGER:
-    case SMMA_G_FDPA:
     case SMMA_COMPOSITION: break;
   }
   return false;
@@ -521,9 +520,8 @@ const char *site_keys(const char *algorithm) {
   FILE *out = begin(&r);
   bool first = true;
   putc('[', out);
-  for (int a = 0; a <= SMMA_COMPOSITION; a++) {
-    const smma_rule rule = {.algorithm = (smma_algorithm)a};
-    if (strcmp(smma_model_name(&rule), algorithm) != 0) continue;
+  for (int a = 0; a <= SMMA_KEYS_OF_G_FDPA; a++) {
+    if (strcmp(smma_keys_name((smma_algorithm)a), algorithm) != 0) continue;
     for (const smma_key *key = NULL; (key = smma_next_key((smma_algorithm)a, key));) {
       put_pair(out, first ? "{" : ",{", "key", key->key);
       put_pair(out, ",", "kind", kinds[key->kind]);
