@@ -12,6 +12,9 @@
 #include <numpy/arrayobject.h>
 #include <stdbool.h>
 
+#include "compare/target.h"
+#include "datum/datum.h"
+#include "isa/instruction.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -19,6 +22,13 @@ enum { MESSAGE_SIZE = 1024, MOST_AXES = 64 };
 
 /* The exception of a status that is not SMMA_OK; for SMMA_STOPPED one is set already. Returns NULL. */
 PyObject *fail_with_status(smma_status status);
+
+/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over the
+   datum, whose missing memory is a MemoryError. */
+PyObject *value_from(smma_datum *datum);
+
+/* ValueError with the error's text, unless there is an exception already; NULL. */
+PyObject *fail_with(const smma_error *error);
 
 /* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
 int threads_allowed(int threads);
@@ -107,6 +117,9 @@ const smma_instruction *choose_instruction(const choice *choice, const array_for
 /* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
 
+/* The architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
+smma_arch_id arch_of(PyObject *gpu);
+
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
 
@@ -115,6 +128,22 @@ PyObject *handle_of(const smma_instruction *instruction);
 
 /* A number where the text is one, else the text. */
 PyObject *parameter_value(const char *text);
+
+/* ---- Targets of studies (matmul.c) ---- */
+
+/* What holds the arrays of targets' products. */
+typedef struct target_products target_products;
+
+/* Takes a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both. Their
+   products stop with Control-C. False with an exception; else release_targets behind the study. */
+bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
+void release_targets(target_products *products);
+
+/* Lets other threads of Python run while products are computed, until PyEval_RestoreThread. */
+PyThreadState *suspend_targets(target_products *products);
+
+/* A target's Instruction, or a handle of the one that was chosen: a new reference. */
+PyObject *target_chosen(const target_products *products, size_t target);
 
 /* ---- Plans (plan.c) ---- */
 
@@ -148,6 +177,9 @@ PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_
 /* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
 PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
 
+/* Copies of the first `number` rows: (a, b, c, d, scale factors of a, of b), the latter None without. */
+PyObject *arrays_of_rows(const smma_rows *rows, size_t number);
+
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
@@ -178,9 +210,12 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
-PyObject *python_trace_parting(PyObject *module, PyObject *arguments);
+PyObject *python_compare(PyObject *module, PyObject *arguments);
+PyObject *python_tolerance(PyObject *module, PyObject *arguments);
+PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
+PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
@@ -190,13 +225,26 @@ PyObject *python_operand(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);
-PyObject *python_difference(PyObject *module, PyObject *arguments);
-PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
+PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
+PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_instruction_value(PyObject *module, PyObject *object);
+PyObject *python_gen(PyObject *module, PyObject *arguments);
+PyObject *python_convert(PyObject *module, PyObject *arguments);
+PyObject *python_experiment(PyObject *module, PyObject *arguments);
+PyObject *python_campaign(PyObject *module, PyObject *arguments);
+PyObject *python_ask(PyObject *module, PyObject *arguments);
+PyObject *python_merge(PyObject *module, PyObject *reports);
+PyObject *python_verify(PyObject *module, PyObject *arguments);
+PyObject *python_record(PyObject *module, PyObject *arguments);
+PyObject *python_recording_value(PyObject *module, PyObject *capsule);
+PyObject *python_recording_write(PyObject *module, PyObject *arguments);
+PyObject *python_next(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
+PyObject *python_tree(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif
