@@ -16,7 +16,7 @@ same() { cmp -s "$1" "$2"; }
 # ---- custom ----
 
 for file in *.json; do gives "custom $file" 0 "^instruction +${file%.json}\$" custom "$file"; done
-gives 'custom in words' 0 '^  The 16 products go to 2 blocks of 8, in order of k' custom sticky.json
+gives 'custom in words' 0 '^  Step 1: 16 nodes, 8 to a sum, each with the sum before it; the first with c\.$' custom sticky.json
 gives 'custom --json' 0 '"name": "sticky"' custom sticky.json --json
 gives 'custom --from' 0 '"algorithm": "T-FDPA"' custom --from "${ampere[@]}"
 cp in/stdout ampere.json
@@ -105,8 +105,8 @@ fails '--steps without --from' '--steps: it goes with --from GPU' custom --steps
 
 gives 'dot' 0 '^0x3f800001 ' dot --on sticky.json "${row[@]}"
 gives 'dot with the name' 0 '^0x3f800001 ' dot --on ./sticky.json --instr sticky "${row[@]}"
-gives 'dot --explain' 0 '^block 2 of 2, k = 8\.\.15: .* and one sticky bit$' dot --on sticky.json "${row[@]}" --explain
-gives 'dot --explain of an exact sum' 0 'products and c added exactly' dot --on exact.json "${row[@]}" --explain
+gives 'dot --explain' 0 '^step 1 of 1, sum 2: E = 0; all rounded to odd at 27 bits below it \(2\^-27\)$' dot --on sticky.json "${row[@]}" --explain
+gives 'dot --explain of an exact sum' 0 '^step 1 of 1, sum 1: exact$' dot --on exact.json "${row[@]}" --explain
 gives 'dot --json' 0 '"arch": "sticky.json"' dot --on sticky.json "${row[@]}" --json
 fails 'another name' "--instr: sticky\.json describes 'sticky', not 'x'" dot --on sticky.json --instr x "${row[@]}"
 fails 'a wrong file' '--on: wrong\.json:9:12: ' dot --on wrong.json "${row[@]}"

@@ -46,9 +46,9 @@ static void fill(work *w) {
   smma_rule rule[CUTS];
   smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int n = 0; n < CUTS; n++) {
-    rule[n] = (smma_rule){.algorithm = SMMA_G_FDPA};
-    rule[n].with.g_fdpa.alignment_bits = 4 + 4 * n;
-    rule[n].with.g_fdpa.block = w->search->as->k;
+    rule[n] = (smma_rule){.algorithm = SMMA_T_FDPA};
+    rule[n].with.t_fdpa.alignment_bits = 4 + 4 * n;
+    rule[n].with.t_fdpa.block = w->search->as->k;
   }
   for (size_t i = POOL / 2; i < POOL; i++) {
     const smma_search search = {

@@ -61,18 +61,12 @@ static int cut_of(uint64_t *state, const smma_rule *r, int otherwise) {
     case SMMA_GTR_FDPA: return smma_draw_below(state, 2) ? r->with.tr_fdpa.alignment_bits : r->with.tr_fdpa.sum_bits;
     case SMMA_C_FDPA:
     case SMMA_GD_FDPA: return smma_draw_below(state, 2) ? r->with.c_fdpa.alignment_bits : r->with.c_fdpa.c_bits;
-    case SMMA_G_FDPA:
-      return r->with.g_fdpa.alignment_bits == SMMA_EXACT_ALIGNMENT ? otherwise : r->with.g_fdpa.alignment_bits;
     case SMMA_COMPOSITION: {
       const smma_step *step = &r->with.composition.step[smma_draw_below(state, r->with.composition.steps)];
       const int bits = smma_draw_below(state, 2) ? step->term.bits : step->accumulator.bits;
       return bits == SMMA_EXACT_ALIGNMENT ? otherwise : bits;
     }
-    case SMMA_FMA:
-    case SMMA_E_FDPA:
-    case SMMA_FTZ_ADDMUL:
-    case SMMA_FTZ_FMA:
-    case SMMA_INTEGER: break;
+    default: break;
   }
   return otherwise;
 }

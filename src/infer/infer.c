@@ -76,9 +76,9 @@ static void make_directed(const smma_inference_work *x, const smma_rule *rule, u
 /* For sums that are cut after 4, 8, ... bits; so many of each. */
 static void make_guesses(const smma_inference_work *x, uint64_t seed, size_t count, smma_rows *rows, size_t at) {
   for (int guess = 0; guess < GUESSES; guess++) {
-    smma_rule rule = {.algorithm = SMMA_G_FDPA};
-    rule.with.g_fdpa.alignment_bits = 4 + 4 * guess;
-    rule.with.g_fdpa.block = x->as.k;
+    smma_rule rule = {.algorithm = SMMA_T_FDPA};
+    rule.with.t_fdpa.alignment_bits = 4 + 4 * guess;
+    rule.with.t_fdpa.block = x->as.k;
     make_directed(x, &rule, seed, (uint64_t)guess * count, count, rows, at + (size_t)guess * count);
   }
 }
