@@ -139,28 +139,28 @@ static smma_read_report *read_report(const char *origin, const char *text, Py_ss
   return report;
 }
 
-/* The whole of reports, each (file, None) or (name, text). */
+/* Reads a report, of (file, None) or (name, text); NULL with an exception or an error. */
+static smma_read_report *report_of(PyObject *object, const char **origin, smma_error *error) {
+  const char *text;
+  Py_ssize_t length;
+  if (PyTuple_Check(object))
+    return PyArg_ParseTuple(object, "sz#", origin, &text, &length) ? read_report(*origin, text, length, error) : NULL;
+  PyErr_SetString(PyExc_TypeError, "a report is a tuple of its name and its text");
+  return NULL;
+}
+
+/* The whole of a tuple of reports. */
 PyObject *python_merge(PyObject *module, PyObject *reports) {
-  const Py_ssize_t count = PyTuple_Size(reports);
+  const Py_ssize_t count = PyTuple_Check(reports) ? PyTuple_Size(reports) : 0;
   smma_read_report **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
   const char **origin = PyMem_Calloc((size_t)count + 1, sizeof *origin);
   smma_error error = {"reports: there are none; give the reports of all shards"};
-  PyObject *value = NULL;
+  PyObject *value;
   bool good = list && origin && count > 0;
   (void)module;
   if (!list || !origin) PyErr_NoMemory();
-  for (Py_ssize_t n = 0; good && n < count; n++) {
-    const char *text;
-    Py_ssize_t length;
-    PyObject *report = PyTuple_GetItem(reports, n);
-    if (!PyTuple_Check(report)) {
-      PyErr_SetString(PyExc_TypeError, "a report is a tuple of its name and its text");
-      good = false;
-    } else {
-      good = PyArg_ParseTuple(report, "sz#", &origin[n], &text, &length) &&
-             (list[n] = read_report(origin[n], text, length, &error));
-    }
-  }
+  for (Py_ssize_t n = 0; good && n < count; n++)
+    good = (list[n] = report_of(PyTuple_GetItem(reports, n), &origin[n], &error));
   good = good && smma_merge_reports(list, origin, (size_t)count, &error);
   value = good ? value_from(smma_report_datum(&list[0]->report)) : fail_with(&error);
   for (Py_ssize_t n = 0; list && n < count; n++) smma_read_report_free(list[n]);

@@ -22,6 +22,18 @@ import warnings
 from types import ModuleType
 
 from softmma import _core
+from softmma._campaign import (
+    Campaign,
+    NextRows,
+    OpenAnswers,
+    Recording,
+    Verification,
+    campaign,
+    merge,
+    next,
+    record,
+    verify,
+)
 from softmma._close import assert_close
 from softmma._coverage import Coverage, coverage
 from softmma._equal import Equality, equal
@@ -69,6 +81,7 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Campaign",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -84,14 +97,19 @@ __all__ = [
     "Instruction",
     "InstructionList",
     "Multiplier",
+    "NextRows",
+    "OpenAnswers",
     "Parting",
     "Plan",
     "Quantized",
+    "Recording",
     "SelfTest",
     "Trace",
     "TracedTarget",
     "Tree",
+    "Verification",
     "assert_close",
+    "campaign",
     "compare",
     "compress",
     "coverage",
@@ -107,16 +125,20 @@ __all__ = [
     "instruction",
     "instructions",
     "matmul",
+    "merge",
+    "next",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
+    "record",
     "round",
     "rows",
     "self_test",
     "sparse_matmul",
     "trace",
     "tree",
+    "verify",
 ]
 
 __version__ = _core.version()

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
+RecordingHandle: TypeAlias = Any  # a capsule that holds rows with results
 Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 DifferentRow: TypeAlias = tuple[
     NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
@@ -179,6 +180,30 @@ def equal(
     /,
 ) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
 def self_test() -> dict[str, Any]: ...
+def campaign(
+    unit: object,
+    against: object,
+    gpu: str | None,
+    instruction: object,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    shard: tuple[int, int],
+    path: str | None,
+    report: str | None,
+    /,
+) -> dict[str, Any]: ...
+def ask(unit: object, gpu: str | None, instruction: object, every: bool, only: str | None, /) -> dict[str, Any]: ...
+def merge(reports: tuple[tuple[str, str | None], ...], /) -> dict[str, Any]: ...
+def verify(paths: tuple[str, ...], unit: object, show: int, /) -> dict[str, Any]: ...
+def record(
+    instruction: object, unit: object, rows: int, seed: int, kind: str | None, /
+) -> tuple[RecordingHandle, str, tuple[Any, ...]]: ...
+def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
+def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
+def next(
+    instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
+) -> dict[str, Any]: ...
 def infer(
     unit: Callable[..., ArrayLike] | str,
     instruction: object,
