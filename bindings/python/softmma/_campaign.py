@@ -277,17 +277,49 @@ class Verification(NamedTuple):
         return to_pandas(list(self.shown))
 
 
-def verify(paths: Path | Sequence[Path], *, unit: Unit | None = None, show: int = 10) -> Verification:
-    """Holds vector files against the models, or against a unit, bit for bit, and sorts mismatches into classes.
+def verify(
+    paths: Path | Sequence[Path] | Recording | None = None,
+    *,
+    rows: Sequence[ArrayLike] | None = None,
+    on: str | Instruction = "H100",
+    instr: str | Instruction | None = None,
+    unit: Unit | None = None,
+    show: int = 10,
+) -> Verification:
+    """Holds vector files, or rows in memory, against the models, or against a unit, bit for bit, and sorts mismatches into
+    classes.
 
-    ``paths`` are files, and folders, which are searched for them. ``unit`` is a unit's name or a function, as for
-    `campaign`. ``show`` is how many mismatches are listed.
+    ``paths`` are files, and folders, which are searched for them; or a `Recording`. ``rows`` instead are
+    (a, b, c, d) or (a, b, c, d, scale_a, scale_b), what a machine returned for operands of the instruction ``instr`` of
+    ``on``, shaped as a `Recording`'s; unsigned arrays hold encodings, and a mismatch's "line" is the row, from 1.
+    ``unit`` is a unit's name or a function, as for `campaign`. ``show`` is how many mismatches are listed.
 
-    Raises ValueError if there is no vector file, one cannot be read, or the unit fails. Source: ``softmma verify``.
+        >>> import softmma
+        >>> on = {"on": "A100", "instr": "HMMA.16816.F32"}
+        >>> a, b, c = softmma.rows(1000, **on)
+        >>> d = softmma.dot(a, b, c, **on)
+        >>> bool(softmma.verify(rows=(a, b, c, d), **on))
+        True
+
+    Raises ValueError if there is no vector file, one cannot be read, an array has another shape, or the unit fails, and
+    LookupError as `matmul` does. Source: ``softmma verify``.
     """
     _number("show", show, 0)
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return result(Verification, _core.verify(tuple(_file(path, "a path") for path in listed), unit, show))
+    if (paths is None) == (rows is None):
+        raise ValueError("give paths or rows, one of them")
+    files: Sequence[Path] = ()
+    given: tuple[Any, ...] | None = None
+    if isinstance(paths, Recording):
+        given = (paths.instruction, paths.a, paths.b, paths.c, paths.d, paths.scale_a, paths.scale_b)
+    elif isinstance(paths, (str, os.PathLike)):
+        files = (paths,)
+    elif paths is not None:
+        files = paths
+    if rows is not None:
+        if len(rows) not in (4, 6):
+            raise ValueError(f"rows: {len(rows)} arrays; give (a, b, c, d) or (a, b, c, d, scale_a, scale_b)")
+        given = (_one(on, instr, None, None), *rows) + (None, None)[len(rows) - 4 :]
+    return result(Verification, _core.verify(tuple(_file(path, "a path") for path in files), given, unit, show))
 
 
 # ---- Recordings ----

@@ -81,8 +81,22 @@ def test_recording(tmp_path):
     (of_file,) = found.classes
     assert of_file["classes"]["list"][0]["change"] == "a subnormal b[5] counts as zero"
     assert softmma.verify([tmp_path / "rows.txt"], unit=flushed)
+    of_rows = softmma.verify(kept)
+    assert of_rows.classes[0]["classes"]["list"][0]["change"] == "a subnormal b[5] counts as zero"
+    assert of_rows.mismatches == found.mismatches and softmma.verify(kept, unit=flushed).rows == 70000
+    assert of_rows.shown[0]["file"] == "rows" and not of_rows.shown[0]["got"] == of_rows.shown[0]["expected"]
     with pytest.raises(ValueError, match="format: 'csv' is none of text"):
         kept.write(tmp_path / "rows.csv", "csv")
+
+
+def test_rows_with_scale_factors():
+    on = {"on": "B200", "instr": "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}
+    kept = softmma.record("model", **on, rows=300)
+    assert softmma.verify(kept)
+    changed = bits(kept.d).copy()
+    changed[7] ^= 1
+    found = softmma.verify(rows=(kept.a, kept.b, kept.c, changed, kept.scale_a, kept.scale_b), **on)
+    assert found.mismatches == 1 and found.shown[0]["line"] == 8
 
 
 def test_open_questions_of_a_function():
@@ -142,6 +156,12 @@ def test_wrong_elsewhere(tmp_path):
         softmma.verify(tmp_path)
     with pytest.raises(ValueError, match="none.txt: No such file"):
         softmma.verify("none.txt")
+    a, b, c = softmma.rows(5, on=I)
+    for rows, said in [((a, b, c), "rows: 3 arrays"), ((a, b, c[:4], c), "c: of 5 rows"), ((a[:, :3], b, c, c), "a: of 5")]:
+        with pytest.raises(ValueError, match=said):
+            softmma.verify(rows=rows, on=I)
+    with pytest.raises(ValueError, match="give paths or rows"):
+        softmma.verify("rows.txt", rows=(a, b, c, c), on=I)
     with pytest.raises(ValueError, match="units: 1; give 2 to 16"):
         softmma.next(["model"], on=I)
     with pytest.raises(ValueError, match="reports: there are none"):
