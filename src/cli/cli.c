@@ -66,6 +66,23 @@ void smma_die(const char *format, ...) {
   exit(SMMA_EXIT_FAILED);
 }
 
+const char *smma_option_of(const char *member, char text[64]) {
+  const bool is_c = strcmp(member, "c") == 0;
+  snprintf(text, 64, is_c ? "-C" : "--%s", member);
+  for (char *c = text; *c; c++)
+    if (*c == '_') *c = '-';
+  return text;
+}
+
+void smma_die_of(const smma_error *error) {
+  const size_t length = strspn(error->text, "abcdefghijklmnopqrstuvwxyz_");
+  char member[32], option[64];
+  if (!length || length >= sizeof member || strncmp(error->text + length, ": ", 2) != 0) smma_die("%s", error->text);
+  memcpy(member, error->text, length);
+  member[length] = 0;
+  smma_die("%s%s", smma_option_of(member, option), error->text + length);
+}
+
 void smma_note(const char *format, ...) {
   va_list arguments;
   if (smma_rank()) return;
@@ -75,6 +92,14 @@ void smma_note(const char *format, ...) {
 }
 
 enum { MOST_OPTIONS = 40 };
+
+/* The command that runs. */
+static const smma_command *command;
+
+int smma_run_command(const smma_command *one, int argc, const char **argv) {
+  command = one;
+  return command->run(argc, argv);
+}
 
 /* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
 static poptContext context;
@@ -100,7 +125,7 @@ static void own_strings(const struct poptOption *table, char *const defaults[MOS
   atexit(free_options);
 }
 
-static void print_command_help(const smma_command *command, const char *details) {
+static void print_command_help(const char *details) {
   printf("softmma %s: %s\n\n", command->name, command->summary);
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
@@ -201,7 +226,6 @@ static void take_value(const struct poptOption *table, const struct poptOption *
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details) {
   static char program[64];
-  const smma_command *command = smma_find_command(argv[0]);
   static const char *none[] = {NULL};
   const char **rest;
   char *defaults[MOST_OPTIONS] = {NULL};
@@ -222,7 +246,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   list_strings(table, defaults);
   while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   own_strings(table, defaults);
-  if (help) print_command_help(command, details);
+  if (help) print_command_help(details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   rest = poptGetArgs(context);
   if (!rest) rest = none;

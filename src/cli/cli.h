@@ -38,6 +38,12 @@ int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, then ends the program, and with it all ranks. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The option that gives a member of a study's request: "--split-k" of "split_k", "-C" of "c". */
+const char *smma_option_of(const char *member, char text[64]);
+
+/* Dies of a study's error, where "MEMBER: what is wrong" becomes the option's line. */
+_Noreturn void smma_die_of(const smma_error *error);
+
 /* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend; of several ranks by the
    first. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -48,8 +54,11 @@ void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details);
 
-/* argv[0] of a command is its name; this is its row in the table. */
+/* The row of that name in the table; NULL without one. */
 const smma_command *smma_find_command(const char *name);
+
+/* Runs a command, whose options smma_parse_options parses then. argv[0] is its name. */
+int smma_run_command(const smma_command *command, int argc, const char **argv);
 
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
    of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */

@@ -5,7 +5,10 @@
 #include "cli/row.h"
 #include "rows/copy.h"
 
-static void show(uint64_t done, uint64_t all, void *progress) { smma_progress_show(progress, done, all); }
+static bool show(uint64_t done, uint64_t all, void *progress) {
+  smma_progress_show(progress, done, all);
+  return false;
+}
 
 int smma_command_convert(int argc, const char **argv) {
   const char **files, *format_name = NULL, *path = "-";

@@ -5,7 +5,10 @@
 #include "cli/row.h"
 #include "coverage/gen.h"
 
-static void show(uint64_t done, uint64_t all, void *progress) { smma_progress_show(progress, done, all); }
+static bool show(uint64_t done, uint64_t all, void *progress) {
+  smma_progress_show(progress, done, all);
+  return false;
+}
 
 static void note_cover(const smma_gen_result *r) {
   smma_note("%zu rows make %zu of %zu events happen that are not impossible; %llu were tried", r->cover, r->events,

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 
-#include "cli/coverage.h"
+#include "cli/cli.h"
 #include "cli/output.h"
+#include "coverage/coverage.h"
 #include "report/merge.h"
 
 /* Adds counts; prints them, or writes them to `path` and prints a line. */
@@ -11,11 +12,11 @@ static void merge_coverage(const char **files, const char *path) {
   smma_error error;
   size_t count = 0;
   for (; files[count]; count++) {
-    if (!smma_coverage_is_file(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
-    if (!smma_coverage_add_file(&coverage, files[count], &error)) smma_die("%s", error.text);
+    if (!smma_is_coverage_counts(files[count])) smma_die("%s is no file of coverage, as the first one is", files[count]);
+    if (!smma_coverage_add_counts(&coverage, files[count], &error)) smma_die("%s", error.text);
   }
   smma_begin_output(path ? path : "-", "-o", &output);
-  smma_coverage_write(&coverage, output.stream);
+  if (!smma_coverage_write_counts(&coverage, output.stream) && !ferror(output.stream)) smma_die("out of memory");
   if (smma_end_output(&output, "-o") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
   smma_coverage_free(&coverage);
   if (path) printf("%s: coverage of %zu files\n", path, count);
@@ -61,7 +62,7 @@ int smma_command_merge(int argc, const char **argv) {
     smma_require_file(smma_require_option(path, "-o", "whole.json"), "-o", "the summary");
     smma_require_writable(path, "-o");
   }
-  if (smma_coverage_is_file(files[0]))
+  if (smma_is_coverage_counts(files[0]))
     merge_coverage(files, path);
   else
     merge_reports(files, path);

@@ -106,20 +106,6 @@ void smma_die_no_place(const char *option, const char *plan) {
   smma_die("%s: the plan of %s has no place for it; leave it out", option, plan);
 }
 
-void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *g) {
-  const size_t part = smma_plan_scaled_k(plan), parts = part ? g->k / part + 1 : 0;
-  const size_t ones = (g->m > g->n ? g->m : g->n) * parts;
-  float *neutral = NULL;
-  g->plan = plan;
-  if (!plan || (!part && !smma_plan_has(plan, SMMA_EPILOGUE_BIAS))) return NULL;
-  if (ones / (parts + 1) <= SIZE_MAX / 8 / (parts + 1)) neutral = calloc(ones + g->n + 1, sizeof *neutral);
-  if (!neutral) smma_die("out of memory");
-  for (size_t i = 0; i < ones; i++) neutral[i] = 1;
-  if (part) g->scale_a = g->scale_b = neutral;
-  if (smma_plan_has(plan, SMMA_EPILOGUE_BIAS)) g->bias = neutral + ones;
-  return neutral;
-}
-
 void smma_refuse_same_target(const char *label, const smma_instruction *instruction, const smma_target_plan *plan,
                              const char *other_label, const smma_instruction *other_instruction,
                              const smma_target_plan *other_plan) {

@@ -56,8 +56,4 @@ void smma_check_plan(const smma_target_plan *plan, const smma_instruction *instr
 /* Ends the program with one line: the plan has no place for what an option gives, and what to write into it. */
 _Noreturn void smma_die_no_place(const char *option, const char *plan);
 
-/* Gives the product its plan (NULL: none) and, where that takes them, scale factors of 1 and a bias of 0. Returns what
-   these are kept in, to be freed behind the product. */
-void *smma_take_plan(const smma_plan *plan, smma_gemm_arguments *product);
-
 #endif

@@ -32,14 +32,13 @@ static void make_rows(void *context, uint64_t first, size_t count, smma_rows *ro
   smma_dot_rows(r->instruction, &view, 1);
 }
 
-static void watch(const smma_gen_request *r, uint64_t done, uint64_t all) {
-  if (r->watch) r->watch(done, all, r->context);
+static bool is_stopped(const smma_gen_request *r, uint64_t done, uint64_t all) {
+  return r->watch && r->watch(done, all, r->context);
 }
 
 static bool watch_search(uint64_t tries, size_t events, void *request) {
   (void)events;
-  watch(request, tries, SMMA_GEN_TRIES);
-  return false;
+  return is_stopped(request, tries, SMMA_GEN_TRIES);
 }
 
 static bool find_cover(generation *g, smma_gen_result *result, smma_error *error) {
@@ -65,7 +64,7 @@ static bool write_rows(const generation *g, uint64_t rows, FILE *stream, smma_er
   for (uint64_t index = 0; done && index < rows && !ferror(stream); index += BATCH) {
     const size_t count = rows - index < BATCH ? (size_t)(rows - index) : BATCH;
     done = smma_vector_produce(writer, r->instruction, index, count, make_rows, (void *)g, error);
-    watch(r, index, rows);
+    if (is_stopped(r, index, rows)) done = smma_fail(error, "interrupted");
   }
   done = done && (ferror(stream) || smma_vector_finish(writer, error));
   smma_vector_free(writer);

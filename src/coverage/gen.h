@@ -12,8 +12,9 @@ typedef struct {
   smma_row_kind kind; /* SMMA_ROWS_KINDS: the first six in turn */
   bool covers;        /* rows that make all events happen, and more like them up to `rows` */
   smma_vector_format format;
-  /* Called now and then: rows done of all, or rows tried by the search for those that cover. NULL: not called. */
-  void (*watch)(uint64_t done, uint64_t all, void *context);
+  /* Called now and then with rows done of all, or rows tried by the search for those that cover; true ends the work.
+     NULL: not called. */
+  bool (*watch)(uint64_t done, uint64_t all, void *context);
   void *context;
 } smma_gen_request;
 
@@ -29,7 +30,7 @@ typedef struct {
 enum { SMMA_GEN_TRIES = 1 << 21 };
 
 /* Writes rows 0 to rows - 1, the same on every machine, to the stream, on all cores. Ends early where the stream fails,
-   which the caller looks for. False with one line. */
+   which the caller looks for. False with one line, also after an interruption. */
 bool smma_gen(const smma_gen_request *request, FILE *stream, smma_gen_result *result, smma_error *error);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct {
   smma_vector_reader *reader;
   smma_vector_writer *writer;
   FILE *stream;
-  void (*watch)(uint64_t done, uint64_t all, void *context);
+  bool (*watch)(uint64_t done, uint64_t all, void *context);
   void *context;
 } copy;
 
@@ -24,14 +24,14 @@ static bool copy_rows(const copy *c, const smma_vector_header *header, smma_erro
     status = smma_vector_read_rows(c->reader, &rows, NULL, &count, error);
     done = status != SMMA_VECTOR_ERROR && smma_vector_write_rows(c->writer, &rows, count, error);
     copied += count;
-    if (c->watch) c->watch(copied, all, c->context);
+    if (c->watch && c->watch(copied, all, c->context)) done = smma_fail(error, "interrupted");
   }
   smma_rows_free(&rows);
   return done && (ferror(c->stream) || smma_vector_finish(c->writer, error));
 }
 
 bool smma_vectors_copy(FILE *in, const char *path, FILE *out, smma_vector_format format,
-                       void (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error) {
+                       bool (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error) {
   smma_vector_header header;
   uint64_t rows = SMMA_ROWS_LATER;
   copy c = {.stream = out, .watch = watch, .context = context};

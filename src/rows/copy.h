@@ -9,6 +9,6 @@
    called now and then with how many rows are done, of how many (0: not known). Ends early where the second stream
    fails, which the caller looks for. False with one line. */
 bool smma_vectors_copy(FILE *in, const char *path, FILE *out, smma_vector_format format,
-                       void (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error);
+                       bool (*watch)(uint64_t done, uint64_t all, void *context), void *context, smma_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/custom.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
 
@@ -29,6 +30,18 @@ bool smma_encodings_read(const smma_datum *list, smma_format format, int count, 
   for (int e = 0; e < count; e++)
     if (!read_encoding(smma_datum_text_of(smma_datum_at(list, (size_t)e)), format, &encoding[e])) return false;
   return true;
+}
+
+smma_datum *smma_description_datum(const smma_instruction *instruction) {
+  const size_t size = smma_custom_write(instruction, NULL, 0);
+  char *text = malloc(size + 1);
+  smma_datum *datum = NULL;
+  if (text) {
+    smma_custom_write(instruction, text, size + 1);
+    datum = smma_datum_read("a unit", text, size, NULL);
+  }
+  free(text);
+  return datum;
 }
 
 void smma_put_operands(smma_datum *record, const smma_instruction *i, const smma_row *row) {

@@ -15,6 +15,9 @@ smma_datum *smma_encodings_datum(smma_format format, const uint64_t *encoding, i
 /* Reads such a list. Returns false if it does not have exactly `count` encodings of the format. */
 bool smma_encodings_read(const smma_datum *list, smma_format format, int count, uint64_t *encoding);
 
+/* Returns an instruction as its custom unit's file has it. */
+smma_datum *smma_description_datum(const smma_instruction *instruction);
+
 /* Puts "a", "b", "c", "scale_a" and "scale_b" into a record, each a list of encodings. */
 void smma_put_operands(smma_datum *record, const smma_instruction *instruction, const smma_row *row);
 

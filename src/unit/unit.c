@@ -106,3 +106,8 @@ bool smma_unit_ask(smma_unit *u, const smma_rows *rows, size_t first, size_t cou
 }
 
 bool smma_unit_is_recording(const smma_unit *u) { return u->methods == &smma_unit_file; }
+
+bool smma_unit_answers(smma_unit *u, const smma_instruction *i, smma_error *why) {
+  if (smma_unit_is_recording(u)) return smma_fail(why, "%s knows only the rows that were recorded", u->name);
+  return smma_unit_computes(u, i, why);
+}

@@ -12,6 +12,7 @@
 #include <numpy/arrayobject.h>
 #include <stdbool.h>
 
+#include "compare/target.h"
 #include "datum/datum.h"
 #include "isa/instruction.h"
 #include "softmma/softmma.h"
@@ -128,6 +129,22 @@ PyObject *handle_of(const smma_instruction *instruction);
 /* A number where the text is one, else the text. */
 PyObject *parameter_value(const char *text);
 
+/* ---- Targets of studies (matmul.c) ---- */
+
+/* What holds the arrays of targets' products. */
+typedef struct target_products target_products;
+
+/* Takes a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both. Their
+   products stop with Control-C. False with an exception; else release_targets behind the study. */
+bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
+void release_targets(target_products *products);
+
+/* Lets other threads of Python run while products are computed, until PyEval_RestoreThread. */
+PyThreadState *suspend_targets(target_products *products);
+
+/* A target's Instruction, or a handle of the one that was chosen: a new reference. */
+PyObject *target_chosen(const target_products *products, size_t target);
+
 /* ---- Plans (plan.c) ---- */
 
 /* The library's plan of a handle; NULL for None. */
@@ -193,9 +210,12 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
-PyObject *python_trace_parting(PyObject *module, PyObject *arguments);
+PyObject *python_compare(PyObject *module, PyObject *arguments);
+PyObject *python_tolerance(PyObject *module, PyObject *arguments);
+PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
+PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
@@ -205,12 +225,16 @@ PyObject *python_operand(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);
-PyObject *python_difference(PyObject *module, PyObject *arguments);
-PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
+PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
+PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_instruction_value(PyObject *module, PyObject *object);
+PyObject *python_gen(PyObject *module, PyObject *arguments);
+PyObject *python_convert(PyObject *module, PyObject *arguments);
+PyObject *python_experiment(PyObject *module, PyObject *arguments);
 PyObject *python_campaign(PyObject *module, PyObject *arguments);
 PyObject *python_ask(PyObject *module, PyObject *arguments);
 PyObject *python_merge(PyObject *module, PyObject *reports);

@@ -379,3 +379,22 @@ PyObject *python_choose(PyObject *module, PyObject *arguments) {
   chosen = choose_instruction(&x, &open);
   return chosen ? handle_of(chosen) : NULL;
 }
+
+/* [(label, handle)] of every architecture that has the formats in_dtype and out_dtype. */
+PyObject *python_targets(PyObject *module, PyObject *arguments) {
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  smma_product_target target[SMMA_MOST_TARGETS];
+  smma_formats f;
+  choice x = {.on = NULL};
+  PyObject *list;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO", &x.in, &x.out) || !read_formats(&x, &open, &f)) return NULL;
+  if (f.a == SMMA_NO_FORMAT) return PyErr_Format(PyExc_TypeError, "in_dtype is missing");
+  list = PyList_New(0);
+  for (size_t i = 0, count = smma_find_targets(&f, target); list && i < count; i++) {
+    PyObject *each = Py_BuildValue("(sN)", target[i].label, handle_of(target[i].instruction));
+    if (!each || PyList_Append(list, each) < 0) Py_CLEAR(list);
+    Py_XDECREF(each);
+  }
+  return list;
+}

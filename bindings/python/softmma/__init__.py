@@ -35,8 +35,21 @@ from softmma._campaign import (
     verify,
 )
 from softmma._close import assert_close
-from softmma._coverage import Coverage, coverage
-from softmma._equal import Equality, equal
+from softmma._compare import ComparedUnit, Comparison, compare
+from softmma._coverage import Coverage, coverage, coverage_files
+from softmma._equal import Equality, Permutation, equal, permute
+from softmma._facts import (
+    Experiment,
+    ExperimentRun,
+    Question,
+    UnitKind,
+    convert,
+    experiment,
+    experiments,
+    gen,
+    questions,
+    units,
+)
 from softmma._infer import Inference, infer
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
@@ -44,25 +57,25 @@ from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
-    ComparedUnit,
-    Comparison,
     Difference,
     Examination,
     Explanation,
     Finding,
-    compare,
     diff,
     explain,
     probe,
 )
+from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
+from softmma._unit_tree import UnitTree, unit_tree
 from softmma._units import (
     Custom,
     Format,
     Gpu,
     Instruction,
     InstructionList,
+    Listing,
     dtype,
     find,
     formats,
@@ -81,6 +94,7 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Accepted",
     "Campaign",
     "ComparedUnit",
     "Comparison",
@@ -89,6 +103,8 @@ __all__ = [
     "Difference",
     "Equality",
     "Examination",
+    "Experiment",
+    "ExperimentRun",
     "Explanation",
     "Finding",
     "Format",
@@ -96,30 +112,43 @@ __all__ = [
     "Inference",
     "Instruction",
     "InstructionList",
+    "Listing",
     "Multiplier",
     "NextRows",
     "OpenAnswers",
     "Parting",
+    "Permutation",
     "Plan",
     "Quantized",
+    "Question",
     "Recording",
     "SelfTest",
+    "TargetError",
+    "Tolerance",
     "Trace",
     "TracedTarget",
     "Tree",
+    "UnitKind",
+    "UnitTree",
+    "Verdict",
     "Verification",
     "assert_close",
     "campaign",
     "compare",
     "compress",
+    "convert",
     "coverage",
+    "coverage_files",
     "diff",
     "dot",
     "dtype",
     "equal",
+    "experiment",
+    "experiments",
     "explain",
     "find",
     "formats",
+    "gen",
     "gpus",
     "infer",
     "instruction",
@@ -127,17 +156,22 @@ __all__ = [
     "matmul",
     "merge",
     "next",
+    "permute",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
+    "questions",
     "record",
     "round",
     "rows",
     "self_test",
     "sparse_matmul",
+    "tolerance",
     "trace",
     "tree",
+    "unit_tree",
+    "units",
     "verify",
 ]
 

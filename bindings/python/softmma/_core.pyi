@@ -10,10 +10,6 @@ Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
 RecordingHandle: TypeAlias = Any  # a capsule that holds rows with results
-Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-DifferentRow: TypeAlias = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
-]
 
 def version() -> str: ...
 def forked() -> None: ...
@@ -82,10 +78,35 @@ def multiplier_matmul(
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
 ) -> tuple[NDArray[np.float64], str, bool]: ...  # arguments: those of matmul; whether A or B may be rounded
+
+# Of studies: targets are (label, plan's text or None, arguments of matmul).
+def compare(
+    a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
+) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, each D
+def tolerance(
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    a: str,
+    b: str,
+    data: str,
+    shape: tuple[int, int, int],
+    with_c: bool,
+    stored: object,
+    margin: float,
+    /,
+) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
 def trace(
-    i: int, j: int, arguments: tuple[Any, ...], /
-) -> tuple[Any, Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]: ...  # arguments: those of matmul
-def trace_parting(one: Any, other: Any, /) -> tuple[int, int, int] | None: ...
+    at: tuple[int, ...] | None,
+    own: tuple[tuple[str, ArrayLike], ...],
+    shows_rounding: bool,
+    every: int,
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    /,
+) -> tuple[
+    dict[str, Any],
+    list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
+    tuple[int, int] | None,
+]: ...  # the value; each target's instruction, D, events and k; those that part
+def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -110,7 +131,8 @@ def coverage(
     scale_b: ArrayLike | None,
     search: int,
     seed: int,
-) -> tuple[object, int, int, tuple[tuple[str, str, int, str, str | None], ...]]: ...
+) -> tuple[object, list[dict[str, Any]]]: ...
+def coverage_files(paths: tuple[str, ...], search: int, seed: int, /) -> list[dict[str, Any]]: ...
 def rows(
     instruction: object, kind: str | None, seed: int, first: int, count: int, /
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
@@ -122,7 +144,7 @@ def explain(
     scale_b: ArrayLike | None,
     units: tuple[tuple[str, object, object, object, object], ...],
     round_in: str | None,
-) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
+) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...], dict[str, Any]]: ...
 def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
@@ -148,37 +170,25 @@ def operand(
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
-def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int, float]: ...
-def error(
-    a: ArrayLike,
-    b: ArrayLike,
-    d: NDArray[Any],
-    a_format: str | None,
-    b_format: str | None,
-    d_format: str,
-    round_in: str,
-) -> tuple[float, float, int]: ...
-def probe(
-    instruction: object, function: Callable[..., ArrayLike] | None
-) -> tuple[int, list[tuple[str, str, str, str | None, str, Witness | None]]]: ...
+def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
 def diff(
-    one: object,
-    other: object,
-    label: str,
-    other_label: str,
-    function: Callable[..., ArrayLike] | None,
+    one: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    other: tuple[object, str, Callable[..., ArrayLike] | str | None],
     rows: int,
     seed: int,
     /,
-) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...
+) -> dict[str, Any]: ...
 def equal(
-    one: tuple[str, object, PlanHandle | None],
-    other: tuple[str, object, PlanHandle | None],
+    targets: tuple[tuple[str, object, PlanHandle | None, str | None], ...], k: int, rows: int, seed: int, /
+) -> dict[str, Any]: ...
+def unit_order(
+    unit: Callable[..., ArrayLike] | str | None,
+    instruction: object,
+    plan: PlanHandle | None,
+    plan_name: str | None,
     k: int,
-    rows: int,
-    seed: int,
     /,
-) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
+) -> dict[str, Any]: ...
 def self_test() -> dict[str, Any]: ...
 def campaign(
     unit: object,
@@ -205,6 +215,15 @@ def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
 def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
 def next(
     instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
+) -> dict[str, Any]: ...
+def facts(name: str) -> list[dict[str, Any]]: ...
+def instruction_value(instruction: Any) -> dict[str, Any]: ...
+def gen(
+    path: str, instruction: Any, rows: int, seed: int, kind: str | None, cover: bool, format: str
+) -> dict[str, Any]: ...
+def convert(path: str, to: str, format: str) -> None: ...
+def experiment(
+    name: str, small: bool, seed: int, threads: int, assignments: tuple[str, ...], part: str | None
 ) -> dict[str, Any]: ...
 def infer(
     unit: Callable[..., ArrayLike] | str,
