@@ -10,6 +10,7 @@
 #include "cli/gemm.h"
 #include "cli/output.h"
 #include "cluster/ranks.h"
+#include "host/count.h"
 #include "matrix/npy.h"
 
 enum { EVEN = 64, MOST_PATH = 4096 };
@@ -46,8 +47,6 @@ typedef struct {
   smma_progress progress;
   size_t done, all;
 } job;
-
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* ---- What there is ---- */
 
@@ -129,7 +128,7 @@ static void choose_block(job *j) {
   for (int axis_of_d = 0; axis_of_d < 2; axis_of_d++) {
     const size_t size = axis_of_d ? g->n : g->m, parts = axis_of_d ? ranks / down : down, n = at[axis_of_d],
                  each = size / parts, more = size % parts; /* the first `more` have one more */
-    j->block.first[axis_of_d] = n * each + least(n, more);
+    j->block.first[axis_of_d] = n * each + smma_least(n, more);
     j->block.count[axis_of_d] = each + (n < more);
   }
 }
@@ -144,8 +143,8 @@ static void choose_pieces(job *j) {
   if (row > third || column > third)
     smma_die("--memory: %zu bytes do not hold a row of A and a column of B, of K = %zu, and what they become; give %zu",
              memory, j->product->arguments.k, 3 * (row > column ? row : column));
-  j->most[0] = least(third / row, j->block.count[0]);
-  j->most[1] = least(third / column, j->block.count[1]);
+  j->most[0] = smma_least(third / row, j->block.count[0]);
+  j->most[1] = smma_least(third / column, j->block.count[1]);
   while (j->most[0] * j->most[1] > third / element + 1)
     if (j->most[0] > j->most[1])
       j->most[0] = (j->most[0] + 1) / 2;
@@ -177,7 +176,8 @@ static smma_tensor read_piece(source *s, const region *r) {
   range_of(s->down, r, l->rows, &row, &rows);
   range_of(s->across, r, l->columns, &column, &columns);
   if (!smma_npy_read_part(&s->file, row, rows, column, columns, &part, &error)) smma_die("%s", error.text);
-  taken = smma_part_as(&part, row, column, s->wanted, s->rounding, s->what, s->path, counts(s, r) ? &s->lost : &ignored);
+  taken =
+      smma_part_as(&part, row, column, s->wanted, s->rounding, s->what, s->path, counts(s, r) ? &s->lost : &ignored);
   smma_tensor_free(&part);
   return taken;
 }
@@ -227,7 +227,7 @@ static void compute_block(job *j) {
     for (size_t column = 0; column < b->count[COLUMNS]; column += j->most[COLUMNS]) {
       const region r = {
           {b->first[ROWS] + row, b->first[COLUMNS] + column},
-          {least(j->most[ROWS], b->count[ROWS] - row), least(j->most[COLUMNS], b->count[COLUMNS] - column)}};
+          {smma_least(j->most[ROWS], b->count[ROWS] - row), smma_least(j->most[COLUMNS], b->count[COLUMNS] - column)}};
       if (column == 0) take_rows(j, &r);
       take_columns(j, &r);
       compute(j, &r);

@@ -29,7 +29,7 @@ static bool differ(const work *w, size_t row, int x, int y) {
 /* What every unit gives for rows from `first` on. */
 static bool ask(work *w, size_t first, size_t count) {
   const smma_apart_search *s = w->search;
-  const size_t bytes = smma_container_bytes(smma_encoding_of(s->as->d));
+  const size_t bytes = smma_bytes_of(s->as->d);
   unsigned char *d = malloc(count * bytes);
   bool good = d || out_of_memory(w->error);
   for (int u = 0; good && u < s->units; u++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "equal/equal.h"
+#include "host/count.h"
 #include "host/load.h"
 #include "host/thread.h"
 #include "isa/format_name.h"
@@ -68,9 +69,6 @@ typedef struct {
   tally tally;
   candidate full[MOST_FULL], near[SMMA_MATCH_MOST];
 } search;
-
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-static size_t least(size_t x, size_t y) { return x < y ? x : y; }
 
 /* ---- Classes ---- */
 
@@ -291,7 +289,7 @@ static void add(search *s, const tally *t, const candidate *full, const candidat
   memcpy(list, s->full, s->tally.fulls * sizeof *list);
   memcpy(list + s->tally.fulls, full, t->fulls * sizeof *list);
   qsort(list, all, sizeof *list, in_order_of_trial);
-  s->tally.fulls = least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
+  s->tally.fulls = smma_least(all, MOST_FULL), s->tally.lost += all - s->tally.fulls;
   memcpy(s->full, list, s->tally.fulls * sizeof *list);
   free(list);
   for (size_t i = 0; i < t->nears; i++) note_near(s, near[i]);
@@ -413,7 +411,7 @@ static bool verify(search *s, const candidate *c, bool whole, smma_match_differe
   const smma_match_data *data = s->data;
   const smma_match_class *class = class_of(s, c);
   smma_plan *plan = plan_of(s, c);
-  const size_t rows = least(data->m, BLOCK), columns = least(data->n, BLOCK);
+  const size_t rows = smma_least(data->m, BLOCK), columns = smma_least(data->n, BLOCK);
   smma_status status = plan ? SMMA_OK : SMMA_NO_MEMORY;
   if (status == SMMA_OK)
     status = smma_match_compare_part(data, class->member[0], plan, class->c, 0, rows, 0, columns, difference);
@@ -597,7 +595,7 @@ static void fill_random(smma_format format, void *x, size_t count, uint64_t *sta
     if (i >= count / 2) sum = ldexpf(sum, (int)(*state >> 33) % 17 - 8);
     memcpy(&bits, &sum, sizeof bits);
     smma_convert(SMMA_F32, &bits, format, &code, 1, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, NULL);
-    smma_store(bytes_of(format), x, i, smma_load(bytes_of(format), &code, 0));
+    smma_store(smma_bytes_of(format), x, i, smma_load(smma_bytes_of(format), &code, 0));
   }
 }
 
@@ -616,8 +614,8 @@ static void tell_apart(search *s, const candidate *fit) {
   smma_match *m = s->match;
   smma_match_elements random = s->elements[0];
   uint64_t first[SAMPLE], other[SAMPLE], state = 1;
-  random.a = malloc(SAMPLE * s->data->k * bytes_of(s->data->a_format));
-  random.b = malloc(SAMPLE * s->data->k * bytes_of(s->data->b_format));
+  random.a = malloc(SAMPLE * s->data->k * smma_bytes_of(s->data->a_format));
+  random.b = malloc(SAMPLE * s->data->k * smma_bytes_of(s->data->b_format));
   if (random.a && random.b) {
     fill_random(s->data->a_format, random.a, SAMPLE * s->data->k, &state);
     fill_random(s->data->b_format, random.b, SAMPLE * s->data->k, &state);
@@ -640,7 +638,7 @@ static bool fail_without_class(const smma_match_data *data, smma_error *error) {
 static bool run(search *s, const smma_instruction *const *instruction, size_t instructions,
                 const smma_match_ranks *ranks, smma_error *error) {
   smma_match *m = s->match;
-  size_t threads = least((size_t)smma_threads(s->data->threads), MOST_THREADS);
+  size_t threads = smma_least((size_t)smma_threads(s->data->threads), MOST_THREADS);
   candidate fit[SMMA_MATCH_MOST] = {{0}};
   ranks->share(&threads, sizeof threads);
   s->worker = ranks->rank * threads, s->workers = ranks->ranks * threads;

@@ -244,6 +244,7 @@ PyObject *python_recording_value(PyObject *module, PyObject *capsule);
 PyObject *python_recording_write(PyObject *module, PyObject *arguments);
 PyObject *python_next(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
+PyObject *python_tree(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

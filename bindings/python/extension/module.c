@@ -96,6 +96,7 @@ static PyMethodDef functions[] = {
     {"recording_write", python_recording_write, METH_VARARGS, NULL},
     {"next", python_next, METH_VARARGS, NULL},
     {"infer", python_infer, METH_VARARGS, NULL},
+    {"tree", python_tree, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -237,3 +237,12 @@ def infer(
     progress: Callable[[str], object] | None,
     /,
 ) -> dict[str, Any]: ...
+def tree(
+    f: Callable[[NDArray[Any], NDArray[Any]], float],
+    k: int,
+    a: object,
+    b: object,
+    d: object,
+    seed: int,
+    /,
+) -> list[int]: ...

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from softmma import _core
+from softmma._encodings import array, operands
 from softmma._plans import Plan, handle_of
 from softmma._targets import label, target_instruction
 from softmma._units import Instruction
-from softmma._value import array, operands
 
 
 class Row(NamedTuple):

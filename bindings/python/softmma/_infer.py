@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._encodings import array
 from softmma._table import html_table, text_table
 from softmma._units import Custom, Instruction, chosen, instruction
-from softmma._value import array
 
 
 class Rows(NamedTuple):

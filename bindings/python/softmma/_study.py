@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._encodings import array, operands
 from softmma._table import html_table, text_table
 from softmma._targets import label, several
 from softmma._units import Instruction, chosen, dtype
-from softmma._value import array, operands, to_pandas
+from softmma._value import to_pandas
 
 # ---- Explaining ----
 
