@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
+from softmma._encodings import array
 from softmma._products import KINDS
-from softmma._units import Instruction, chosen, dtype
+from softmma._units import Instruction, chosen
 from softmma._value import result, to_pandas
 
 Unit: TypeAlias = Union[str, Callable[..., ArrayLike]]
@@ -470,9 +471,7 @@ def next(
     value = _core.next(i, tuple(units), rows, search, seed)
 
     def column(key: str, format: str, width: int) -> NDArray[Any]:
-        kind = dtype(format)
-        encodings = [int(x, 16) for row in value["rows"] for x in row[key]]
-        return np.array(encodings, f"u{kind.itemsize}").view(kind).reshape(-1, width)
+        return array([x for row in value["rows"] for x in row[key]], format).reshape(-1, width)
 
     scale_a = scale_b = None
     if i.scale is not None:

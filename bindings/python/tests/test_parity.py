@@ -221,7 +221,7 @@ CALLS = {
         lambda: softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(2, 3)),
     ),
     "campaign that goes on": (
-        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--resume", "a"],
+        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--resume", "s"],
         lambda: softmma.campaign(
             "custom:unit.json", **AMPERE, rows=200000, kind="edge", resume=softmma.merge(sorted(Path().glob("part-*")))
         ),
