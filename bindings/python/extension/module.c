@@ -89,7 +89,7 @@ static PyMethodDef functions[] = {
     {"experiment", python_experiment, METH_VARARGS, NULL},
     {"campaign", python_campaign, METH_VARARGS, NULL},
     {"ask", python_ask, METH_VARARGS, NULL},
-    {"merge", python_merge, METH_VARARGS, NULL},
+    {"merge", python_merge, METH_O, NULL},
     {"verify", python_verify, METH_VARARGS, NULL},
     {"record", python_record, METH_VARARGS, NULL},
     {"recording_value", python_recording_value, METH_O, NULL},

@@ -22,6 +22,18 @@ import warnings
 from types import ModuleType
 
 from softmma import _core
+from softmma._campaign import (
+    Campaign,
+    NextRows,
+    OpenAnswers,
+    Recording,
+    Verification,
+    campaign,
+    merge,
+    next,
+    record,
+    verify,
+)
 from softmma._close import assert_close
 from softmma._compare import ComparedUnit, Comparison, compare
 from softmma._coverage import Coverage, coverage, coverage_files
@@ -85,6 +97,7 @@ warnings.filterwarnings(
 __all__ = [
     "QUANTIZED_FORMATS",
     "Accepted",
+    "Campaign",
     "Candidate",
     "Claim",
     "ComparedUnit",
@@ -109,11 +122,14 @@ __all__ = [
     "MatchDifference",
     "MatchingLibrary",
     "Multiplier",
+    "NextRows",
+    "OpenAnswers",
     "Parting",
     "Permutation",
     "Plan",
     "Quantized",
     "Question",
+    "Recording",
     "SelfTest",
     "TargetError",
     "Tolerance",
@@ -123,7 +139,9 @@ __all__ = [
     "UnitKind",
     "UnitTree",
     "Verdict",
+    "Verification",
     "assert_close",
+    "campaign",
     "claim",
     "compare",
     "compress",
@@ -147,12 +165,15 @@ __all__ = [
     "instructions",
     "match",
     "matmul",
+    "merge",
+    "next",
     "permute",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
     "questions",
+    "record",
     "round",
     "rows",
     "self_test",
@@ -162,6 +183,7 @@ __all__ = [
     "tree",
     "unit_tree",
     "units",
+    "verify",
 ]
 
 __version__ = _core.version()
