@@ -7,15 +7,11 @@
 #include "selftest/self_test.h"
 #include "support.h"
 
-typedef struct {
-  size_t lines;
-  char last[1024];
-} told;
-
-static void tell(const char *line, void *context) {
-  told *t = context;
-  t->lines++;
-  snprintf(t->last, sizeof t->last, "%s", line);
+/* The last line of the result, of which there must be so many. */
+static const char *last_line(const smma_self_test *result, size_t lines) {
+  assert_int_equal(smma_datum_size(result->lines), lines);
+  assert_int_equal(result->differences, lines);
+  return smma_datum_text_of(smma_datum_at(result->lines, lines - 1));
 }
 
 static size_t kernels(void) {
@@ -44,18 +40,17 @@ static void test_wrong_digest(void **state) {
   const smma_self_test_data data = {.digest = digest, .digests = 2, .recorded = "", .length = 0};
   smma_self_test result;
   smma_error error;
-  told t = {0};
   (void)state;
-  assert_true(smma_self_test_run(&data, tell, &t, &result, &error));
-  assert_int_equal(t.lines, 0);
+  assert_true(smma_self_test_run(&data, &result, &error));
+  assert_int_equal(smma_datum_size(result.lines), 0);
   assert_int_equal(result.operations, 2);
   assert_true(result.outputs > 10000);
+  smma_self_test_free(&result);
   digest[1].digest ^= 1;
-  assert_true(smma_self_test_run(&data, tell, &t, &result, &error));
-  assert_int_equal(t.lines, kernels());
-  assert_int_equal(result.differences, kernels());
-  assert_non_null(strstr(t.last, digest[1].instruction));
-  assert_non_null(strstr(t.last, "the digest of kernel core is"));
+  assert_true(smma_self_test_run(&data, &result, &error));
+  assert_non_null(strstr(last_line(&result, kernels()), digest[1].instruction));
+  assert_non_null(strstr(last_line(&result, kernels()), "the digest of kernel core is"));
+  smma_self_test_free(&result);
 }
 
 /* d of the first recording's first row, with its last bit flipped. */
@@ -64,7 +59,6 @@ static void test_wrong_row(void **state) {
   const smma_self_test_data data = {.recorded = text, .length = smma_self_test_shipped.length};
   smma_self_test result;
   smma_error error;
-  told t = {0};
   char *end;
   (void)state;
   assert_true(data.length > 100000 && data.length <= sizeof text);
@@ -72,12 +66,13 @@ static void test_wrong_row(void **state) {
   end = strchr(strstr(text, "\n# columns"), '\n');
   end = strchr(strchr(end + 1, '\n') + 1, '\n') - 1;
   *end = *end == '0' ? '1' : '0';
-  assert_true(smma_self_test_run(&data, tell, &t, &result, &error));
+  assert_true(smma_self_test_run(&data, &result, &error));
   assert_true(result.recordings > 50 && result.rows > 1000);
-  assert_int_equal(t.lines, kernels());
-  assert_non_null(strstr(t.last, "kernel core returns"));
+  assert_non_null(strstr(last_line(&result, kernels()), "kernel core returns"));
+  smma_self_test_free(&result);
   text[0] = 'x';
-  assert_false(smma_self_test_run(&data, tell, &t, &result, &error));
+  assert_false(smma_self_test_run(&data, &result, &error));
+  smma_self_test_free(&result);
 }
 
 /* Every kernel has the same digest, and another instruction has another one. */

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/target.h"
@@ -15,7 +14,6 @@
 #include "io/file.h"
 #include "unit/child.h"
 #include "unit/unit.h"
-
 
 static void print_line(const char *prefix, const char *format, va_list arguments) {
   char text[4096];
@@ -67,6 +65,23 @@ void smma_die(const char *format, ...) {
   exit(SMMA_EXIT_FAILED);
 }
 
+const char *smma_option_of(const char *member, char text[64]) {
+  const bool is_c = strcmp(member, "c") == 0;
+  snprintf(text, 64, is_c ? "-C" : "--%s", member);
+  for (char *c = text; *c; c++)
+    if (*c == '_') *c = '-';
+  return text;
+}
+
+void smma_die_of(const smma_error *error) {
+  const size_t length = strspn(error->text, "abcdefghijklmnopqrstuvwxyz_");
+  char member[32], option[64];
+  if (!length || length >= sizeof member || strncmp(error->text + length, ": ", 2) != 0) smma_die("%s", error->text);
+  memcpy(member, error->text, length);
+  member[length] = 0;
+  smma_die("%s%s", smma_option_of(member, option), error->text + length);
+}
+
 void smma_note(const char *format, ...) {
   va_list arguments;
   if (smma_rank()) return;
@@ -76,6 +91,14 @@ void smma_note(const char *format, ...) {
 }
 
 enum { MOST_OPTIONS = 40 };
+
+/* The command that runs. */
+static const smma_command *command;
+
+int smma_run_command(const smma_command *one, int argc, const char **argv) {
+  command = one;
+  return command->run(argc, argv);
+}
 
 /* What popt has allocated: the context, which owns the remaining arguments, and the strings of options. */
 static poptContext context;
@@ -101,7 +124,7 @@ static void own_strings(const struct poptOption *table, char *const defaults[MOS
   atexit(free_options);
 }
 
-static void print_command_help(const smma_command *command, const char *details) {
+static void print_command_help(const char *details) {
   printf("softmma %s: %s\n\n", command->name, command->summary);
   fflush(stdout);
   poptPrintHelp(context, stdout, 0);
@@ -202,7 +225,6 @@ static void take_value(const struct poptOption *table, const struct poptOption *
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details) {
   static char program[64];
-  const smma_command *command = smma_find_command(argv[0]);
   static const char *none[] = {NULL};
   const char **rest;
   char *defaults[MOST_OPTIONS] = {NULL};
@@ -223,7 +245,7 @@ const char **smma_parse_options(int argc, const char **argv, struct poptOption *
   list_strings(table, defaults);
   while ((code = poptGetNextOpt(context)) > 0) take_value(table, &table[code - 1], given);
   own_strings(table, defaults);
-  if (help) print_command_help(command, details);
+  if (help) print_command_help(details);
   if (code < -1) fail_option(argc, argv, poptBadOption(context, POPT_BADOPTION_NOALIAS), code);
   rest = poptGetArgs(context);
   if (!rest) rest = none;
@@ -326,6 +348,13 @@ void smma_print_json(json_t *object) {
   json_decref(object);
 }
 
+void smma_print_datum(smma_datum *datum) {
+  if (!smma_datum_is_complete(datum)) smma_die("out of memory");
+  smma_datum_write(datum, stdout, SMMA_JSON_LINES);
+  putchar('\n');
+  smma_datum_free(datum);
+}
+
 json_t *smma_json_value(double value) {
   if (isfinite(value)) return json_real(value);
   return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
@@ -352,12 +381,6 @@ int smma_finish_output(int status) {
 bool smma_ends_with(const char *text, const char *end) {
   size_t length = strlen(text), end_length = strlen(end);
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-double smma_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* Whether a progress line stands on the terminal now. */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "datum/datum.h"
+#include "host/clock.h"
 #include "isa/catalogue.h"
 #include "isa/formats.h"
 #include "softmma/softmma.h"
@@ -36,6 +38,12 @@ int smma_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, then ends the program, and with it all ranks. */
 _Noreturn void smma_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The option that gives a member of a study's request: "--split-k" of "split_k", "-C" of "c". */
+const char *smma_option_of(const char *member, char text[64]);
+
+/* Dies of a study's error, where "MEMBER: what is wrong" becomes the option's line. */
+_Noreturn void smma_die_of(const smma_error *error);
+
 /* A note on stderr ("softmma: note: ..."), for what the user should know but need not mend; of several ranks by the
    first. */
 void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -46,8 +54,11 @@ void smma_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char **smma_parse_options(int argc, const char **argv, struct poptOption *table, int least, int most,
                                 const char *details);
 
-/* argv[0] of a command is its name; this is its row in the table. */
+/* The row of that name in the table; NULL without one. */
 const smma_command *smma_find_command(const char *name);
+
+/* Runs a command, whose options smma_parse_options parses then. argv[0] is its name. */
+int smma_run_command(const smma_command *command, int argc, const char **argv);
 
 /* Each ends the program with one line, which names the option (if not NULL), if there is no such thing. The GPU is that
    of --on; where it is the file of a custom unit, that one is the instruction, and the name may be NULL. */
@@ -62,7 +73,8 @@ smma_formats smma_require_formats(const char *in, const char *option, const char
 /* "value" of a missing option is an error that names it. */
 const char *smma_require_option(const char *value, const char *option, const char *example);
 
-/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and remove unfinished files. */
+/* At the start of the program: from then on SIGINT, SIGTERM, SIGHUP and SIGQUIT end it and all child processes, and
+ * remove unfinished files. */
 void smma_handle_signals(void);
 
 /* At the start of the program: from then on an exit that a library calls ends it with status 2, and removes unfinished
@@ -77,6 +89,9 @@ bool smma_interrupted(void);
 
 /* Prints the object on stdout and releases it. */
 void smma_print_json(json_t *object);
+
+/* Prints a study's result as JSON and releases it; ends the program with one line where it is incomplete. */
+void smma_print_datum(smma_datum *datum);
 
 /* A finite value as a JSON number, others as "inf", "-inf" and "nan". */
 json_t *smma_json_value(double value);
@@ -101,8 +116,5 @@ void smma_progress_show(smma_progress *progress, size_t done, size_t all);
 void smma_progress_end(void);
 
 bool smma_ends_with(const char *text, const char *end);
-
-/* Monotonic seconds. */
-double smma_seconds(void);
 
 #endif

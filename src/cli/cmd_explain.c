@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/target.h"
+#include "explain/datum.h"
 #include "explain/picture.h"
 
 /* One or two computations of one row. */
@@ -84,17 +85,6 @@ static void write_picture(const char *path, const smma_explained *unit, int coun
   if (smma_end_output(&output, "--svg") != SMMA_EXIT_EQUAL) exit(SMMA_EXIT_FAILED);
 }
 
-static void print_json(const smma_explained *unit, int count) {
-  json_t *units = json_array();
-  if (count == 1) {
-    json_decref(units);
-    smma_print_json(smma_explanation_json(unit));
-    return;
-  }
-  for (int u = 0; u < count; u++) json_array_append_new(units, smma_explanation_json(&unit[u]));
-  smma_print_json(json_pack("{s:s, s:o}", "first_difference", smma_find_difference(unit).text, "units", units));
-}
-
 /* Whether two results differ. */
 static bool show(const explain_request *r, const char *svg, bool json) {
   smma_explained_row x[2];
@@ -107,7 +97,7 @@ static bool show(const explain_request *r, const char *svg, bool json) {
   differ = x[0].explanation.result != x[r->count - 1].explanation.result;
   if (svg) write_picture(svg, unit, r->count);
   if (json)
-    print_json(unit, r->count);
+    smma_print_datum(smma_explanations_datum(unit, r->count));
   else if (!svg && r->count > 1)
     smma_explain_print_two(stdout, unit, smma_terminal_width());
   else if (!svg)

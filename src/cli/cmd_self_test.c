@@ -6,26 +6,14 @@
 
 enum { MOST_SHOWN = 20 };
 
-typedef struct {
-  size_t told;
-  json_t *lines; /* NULL: they are printed */
-} differences;
-
-static void tell(const char *line, void *context) {
-  differences *d = context;
-  if (d->lines)
-    json_array_append_new(d->lines, smma_json_text(line));
-  else if (d->told < MOST_SHOWN)
-    printf("%s\n", line);
-  d->told++;
-}
-
-static json_t *result_json(const smma_self_test *result, json_t *lines) {
-  json_t *kernels = json_array();
-  for (size_t k = 0; k < result->kernels; k++) json_array_append_new(kernels, json_string(result->kernel[k]));
-  return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "kernels", kernels, "operations", (json_int_t)result->operations,
-                   "outputs", (json_int_t)result->outputs, "recordings", (json_int_t)result->recordings, "rows",
-                   (json_int_t)result->rows, "differences", lines);
+static void print_text(const smma_self_test *result) {
+  const size_t lines = smma_datum_size(result->lines);
+  char text[512];
+  for (size_t n = 0; n < lines && n < MOST_SHOWN; n++)
+    printf("%s\n", smma_datum_text_of(smma_datum_at(result->lines, n)));
+  if (lines > MOST_SHOWN) printf("... and %zu more\n", lines - MOST_SHOWN);
+  smma_self_test_text(result, text, sizeof text);
+  printf("%s\n", text);
 }
 
 /* Prints a line for each operation of the catalogue, named by its first instruction. */
@@ -44,10 +32,8 @@ static void print_digests(void) {
 
 int smma_command_self_test(int argc, const char **argv) {
   int json = 0, digests = 0;
-  differences told = {0, NULL};
   smma_self_test result;
   smma_error error;
-  char text[512];
   struct poptOption options[] = {
       {"digests", 0, POPT_ARG_NONE, &digests, 0, "print the digests that the core computes, and compare nothing", NULL},
       {"json", 0, POPT_ARG_NONE, &json, 0, "print as JSON", NULL},
@@ -60,14 +46,11 @@ int smma_command_self_test(int argc, const char **argv) {
     print_digests();
     return smma_finish_output(SMMA_EXIT_EQUAL);
   }
-  if (json) told.lines = json_array();
-  if (!smma_self_test_run(&smma_self_test_shipped, tell, &told, &result, &error)) smma_die("%s", error.text);
-  smma_self_test_text(&result, text, sizeof text);
-  if (json) {
-    smma_print_json(result_json(&result, told.lines));
-  } else {
-    if (told.told > MOST_SHOWN) printf("... and %zu more\n", told.told - MOST_SHOWN);
-    printf("%s\n", text);
-  }
+  if (!smma_self_test_run(&smma_self_test_shipped, &result, &error)) smma_die("%s", error.text);
+  if (json)
+    smma_print_datum(smma_self_test_datum(&result));
+  else
+    print_text(&result);
+  smma_self_test_free(&result);
   return smma_finish_output(result.differences ? SMMA_EXIT_DIFFERENT : SMMA_EXIT_EQUAL);
 }

@@ -1,22 +1,278 @@
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "cli/matrices.h"
-#include "cli/tolerance.h"
+#include "cli/target.h"
+#include "cli/targets.h"
+#include "tolerance/tolerance.h"
 
-static int run(const smma_tolerance_options *o, const char **paths) {
-  static smma_tolerance_study x;
-  x.options = o;
-  smma_tolerance_targets(&x);
-  smma_tolerance_operands(&x, paths);
-  smma_tolerance_measure(&x);
-  smma_tolerance_judge(&x);
-  if (o->json)
-    smma_tolerance_print_json(&x);
-  else if (o->paste)
-    smma_tolerance_print_paste(&x);
+typedef struct {
+  const char *gpus, *instructions, *in, *out, *shape, *data, *c, *store, *plans, *round_in;
+  double alpha, beta, margin;
+  long long split_k, promote_every;
+  int with_c, threads, json, paste;
+} tolerance_options;
+
+/* ---- Targets ---- */
+
+/* Of "GPU", "GPU:FORMAT", "GPU:FORMAT:FORMAT" or a custom unit's file. */
+static const smma_instruction *choose(char *label, const void *context) {
+  const tolerance_options *o = context;
+  const char *inputs;
+  const smma_target t = smma_require_target_and_more(label, &inputs);
+  if ((t.custom || o->instructions) && inputs)
+    smma_die("--on: '%s:%s': --instr says the formats; leave out one", label, inputs);
+  if (t.custom || o->instructions) return smma_require_of_target(&t, t.custom ? NULL : o->instructions, "--instr");
+  const smma_formats formats = smma_require_formats(inputs  ? inputs
+                                                    : o->in ? o->in
+                                                            : "f16",
+                                                    inputs ? "--on" : "--in", o->out);
+  return smma_require_by_formats(label, &formats, "--on");
+}
+
+/* Every architecture that has the formats. */
+static void add_all(const tolerance_options *o, smma_command_targets *x) {
+  const smma_formats formats = smma_require_formats(o->in ? o->in : "f16", "--in", o->out);
+  const size_t count = smma_find_targets(&formats, x->product);
+  for (size_t i = 0; i < count; i++) smma_add_target(x, x->product[i].label, x->product[i].instruction);
+  if (!count) smma_die("--in: no GPU has %s with results in %s", o->in, smma_format_text(formats.d));
+}
+
+/* Ends the program where a plan has no place for what an option gives. */
+static void check_places(const tolerance_options *o, const smma_command_targets *x) {
+  smma_gemm_arguments g;
+  smma_gemm_defaults(&g, sizeof g);
+  g.scale_d = 1;
+  g.c = o->c || o->with_c ? o : NULL, g.alpha = o->alpha, g.beta = o->beta;
+  g.split_k = (size_t)o->split_k, g.promote_every = (size_t)o->promote_every;
+  for (size_t i = 0; i < x->count; i++) {
+    const smma_target_plan *plan = &x->target[i].plan;
+    char option[64];
+    g.plan = plan->plan;
+    const char *member = smma_find_misplaced(x->target[i].instruction, &g);
+    if (member)
+      smma_die_no_place(strcmp(member, "c") == 0 && o->with_c ? "--with-c" : smma_option_of(member, option),
+                        plan->text);
+  }
+}
+
+static void find_targets(const tolerance_options *o, smma_command_targets *x) {
+  if (o->instructions && (o->in || o->out))
+    smma_die("%s: --instr says it already; leave it out", o->in ? "--in" : "--out");
+  if (o->instructions && !o->gpus) smma_die("--on GPU is missing; for example --on H100");
+  if (o->gpus)
+    smma_require_targets(x, o->gpus, SMMA_MOST_TARGETS, "GPUs", choose, o);
   else
-    smma_tolerance_print_text(&x);
-  smma_tolerance_release(&x);
+    add_all(o, x);
+  if (!x->count) smma_die("--on: the list of GPUs is empty; for example --on V100,A100,H100");
+  smma_plan_targets(x, o->plans, o->round_in);
+  check_places(o, x);
+}
+
+/* ---- Operands ---- */
+
+static void parse_shape(const char *text, smma_tolerance_request *r) {
+  unsigned long long size[3];
+  char end;
+  if (sscanf(text, "%llux%llux%llu%c", &size[0], &size[1], &size[2], &end) != 3 || strchr(text, '-') || !size[0] ||
+      !size[1] || !size[2] || size[0] > SIZE_MAX || size[2] > (size_t)1 << 30)
+    smma_die("--shape: '%s' is not MxNxK, each at least 1; for example 64x64x4096", text);
+  r->m = (size_t)size[0], r->n = (size_t)size[1], r->k = (size_t)size[2];
+}
+
+static void take_files(const tolerance_options *o, const char **paths, smma_command_targets *x) {
+  smma_tensor a = smma_load_matrix(paths[0]), b = smma_load_matrix(paths[1]), c = {.format = SMMA_NO_FORMAT};
+  for (size_t i = 0; i < x->count; i++) {
+    smma_require_meaning(&a, x->target[i].instruction->a, "A", paths[0]);
+    smma_require_meaning(&b, x->target[i].instruction->b, "B", paths[1]);
+  }
+  if (o->c) c = smma_load_matrix(o->c);
+  if (b.rows != a.columns)
+    smma_die("%s is %zu x %zu and %s is %zu x %zu: the columns of the first must be the rows of the second", paths[0],
+             a.rows, a.columns, paths[1], b.rows, b.columns);
+  if (c.data && (c.rows != a.rows || c.columns != b.columns))
+    smma_die("%s is %zu x %zu, but the product is %zu x %zu", o->c, c.rows, c.columns, a.rows, b.columns);
+  if (!a.rows || !b.columns || !a.columns)
+    smma_die("%s times %s is empty; there is nothing to measure", paths[0], paths[1]);
+  for (size_t i = 0; i < x->count; i++) {
+    smma_command_target *t = &x->target[i];
+    smma_convert_operands(x, t, &a, &b, paths);
+    if (c.data) t->c = smma_matrix_as(&c, t->instruction->c, "C", o->c, smma_is_rounding_noted(x, t));
+  }
+  smma_tensor_free(&a), smma_tensor_free(&b), smma_tensor_free(&c);
+}
+
+static void take_operands(const tolerance_options *o, const char **paths, smma_command_targets *x,
+                          smma_tolerance_request *r) {
+  smma_error error;
+  if (paths[0] && (o->shape || o->data || o->with_c))
+    smma_die("%s: the files say it; leave it out", o->shape ? "--shape" : o->data ? "--data" : "--with-c");
+  if (paths[0] && !paths[1]) smma_die("two files are needed, A and B; or --shape and --data");
+  if (!paths[0] && o->round_in)
+    smma_die("--round-in: it is for files; generated data are numbers of the unit's formats; leave it out");
+  if (!paths[0] && o->c) smma_die("-C: it is for files; --with-c gives random data a C");
+  r->with_c = o->with_c;
+  if (paths[0]) {
+    r->a = paths[0], r->b = paths[1];
+    take_files(o, paths, x);
+  } else {
+    if (!smma_data_from_text(o->data ? o->data : "normal", &r->data, &error)) smma_die("--data: %s", error.text);
+    parse_shape(o->shape ? o->shape : "64x64x4096", r);
+  }
+}
+
+static void describe_products(const tolerance_options *o, smma_command_targets *x) {
+  smma_gemm_arguments g;
+  smma_gemm_defaults(&g, sizeof g);
+  g.alpha = o->alpha, g.beta = o->beta, g.scale_d = 1, g.threads = o->threads;
+  for (size_t i = 0; i < x->count; i++) {
+    const bool plan = x->target[i].plan.plan;
+    g.split_k = plan ? 0 : (size_t)o->split_k, g.promote_every = plan ? 0 : (size_t)o->promote_every;
+    smma_describe_target(x, i, &g);
+  }
+}
+
+/* ---- Text ---- */
+
+static const char *const quantile_names[SMMA_QUANTILES] = {"50 %", "90 %", "99 %", "99.9 %", "max"};
+
+static void print_heading(const smma_tolerance_result *x) {
+  const smma_target_error *t = x->target;
+  char text[SMMA_OPERANDS_TEXT];
+  printf("%zu x %zu x %zu (M x N x K), %s, results in %s", x->m, x->n, x->k, smma_tolerance_operands(x->request, text),
+         smma_format_text(t->stored));
+  if (t->stored != t->d) printf(", rounded from %s", smma_format_text(t->d));
+  printf("; measured on %zu elements (%zu x %zu)\n", x->rows * x->columns, x->rows, x->columns);
+  printf("exact results: |x| 50 %% %.3g, 99 %% %.3g, max %.3g\n\n", x->exact[0], x->exact[2], x->exact[4]);
+}
+
+typedef enum { LABELS, INPUTS, NAMES } column;
+
+static int width_of(const smma_command_targets *x, column of) {
+  static const size_t least[] = {6, 8, 24};
+  size_t width = least[of];
+  for (const smma_command_target *t = x->target; t < x->target + x->count; t++) {
+    const size_t length = strlen(of == LABELS ? t->label : of == INPUTS ? t->shown : t->instruction->name);
+    if (length > width) width = length;
+  }
+  return (int)width;
+}
+
+/* A number of ten columns; "-" for NaN. */
+static const char *number(double value, char text[32]) {
+  snprintf(text, 32, isnan(value) ? "-" : "%.2e", value);
+  return text;
+}
+
+static void print_errors(const smma_command_targets *of, const smma_tolerance_result *x) {
+  const int labels = width_of(of, LABELS), inputs = width_of(of, INPUTS), names = width_of(of, NAMES);
+  char text[32];
+  size_t unbounded = 0, special = 0;
+  printf("%-*s  %-*s  %-*s", labels, "GPU", inputs, of->has_plans ? "inputs, plan" : "inputs", names,
+         "|result - exact|");
+  for (int i = 0; i < SMMA_QUANTILES; i++) printf("  %8s", quantile_names[i]);
+  printf("  %8s  %9s\n", "bound", "bound/max");
+  for (size_t i = 0; i < of->count; i++) {
+    const smma_command_target *u = &of->target[i];
+    const smma_target_error *t = &x->target[i];
+    const double most = t->error[SMMA_QUANTILES - 1];
+    printf("%-*s  %-*s  %-*s", labels, u->label, inputs, u->shown, names, u->instruction->name);
+    for (int q = 0; q < SMMA_QUANTILES; q++) printf("  %8s", number(t->error[q], text));
+    printf("  %8s", number(t->unbounded ? NAN : t->most_bound, text));
+    if (most > 0 && !t->unbounded)
+      printf("  %9.2f\n", t->most_bound / most);
+    else
+      printf("  %9s\n", "-");
+    unbounded += t->unbounded, special += t->special;
+  }
+  printf("bound: the greatest of all elements' bounds, which no result of the unit can exceed (docs/tolerance.md)\n");
+  if (unbounded)
+    printf("%zu elements have no bound: a sum of theirs may overflow, or the unit is a composition\n", unbounded);
+  if (special) printf("%zu elements are left out, because operands of theirs are NaN or infinite\n", special);
+}
+
+static void print_tolerance(const char *what, smma_tolerance t) {
+  printf("%-24s  %8.1e  %8.1e\n", what, t.relative, t.absolute);
+}
+
+static const char *verdict_text(double refused, char text[32]) {
+  if (refused == 0) return "accepted";
+  snprintf(text, 32, refused >= 0.001 ? "refused by %.3g %%" : "refused by %.2g %%", 100 * refused);
+  return text;
+}
+
+static void print_verdicts(const smma_tolerance_result *x) {
+  char measured[32], proven[32], bound[32];
+  printf("\n%-30s  %-19s  %-19s  %-19s\n", "wrong result", "measured", "proven", "each element's bound");
+  for (int m = 0; m < SMMA_MUTANTS; m++) {
+    const smma_verdict *v = &x->verdict[m];
+    if (!v->applies) continue;
+    printf("%-30s  %-19s  %-19s  %s\n", smma_mutant_name((smma_mutant)m), verdict_text(v->measured, measured),
+           x->is_proven ? verdict_text(v->proven, proven) : "-", verdict_text(v->bound, bound));
+  }
+  printf("in percent of the elements, on the GPU where they are fewest\n");
+}
+
+/* What no rtol and atol can do, and what can. */
+static void print_impossible(const smma_tolerance_result *x) {
+  for (int m = 0; m < SMMA_MUTANTS; m++) {
+    const smma_verdict *v = &x->verdict[m];
+    if (!v->applies || v->measured > 0) continue;
+    printf("%s: %s; each element's bound (softmma.assert_close) %s\n", smma_mutant_name((smma_mutant)m),
+           v->possible ? "only an rtol and atol with no margin for other data, or that refuse less of the rest, do"
+                       : "no rtol and atol that accept these GPUs refuse it on each of them",
+           v->bound > 0  ? "does"
+           : v->possible ? "does not"
+                         : "does not either");
+  }
+}
+
+static void print_paste(const smma_tolerance_result *x) {
+  char *text = smma_tolerance_paste(x);
+  if (!text) smma_die("out of memory");
+  fputs(text, stdout);
+  free(text);
+}
+
+static void print_text(const smma_command_targets *of, const smma_tolerance_result *x) {
+  char what[64];
+  print_heading(x);
+  print_errors(of, x);
+  printf("\n%-24s  %8s  %8s\n", "accepts all of these", "rtol", "atol");
+  snprintf(what, sizeof what, "measured, times %g", x->request->margin);
+  print_tolerance(what, x->measured);
+  if (x->is_proven) print_tolerance("proven", x->proven);
+  print_verdicts(x);
+  print_impossible(x);
+  putchar('\n');
+  print_paste(x);
+}
+
+/* ---- The whole ---- */
+
+static void show_progress(size_t done, size_t all, void *context) { smma_progress_show(context, done, all); }
+
+static int run(const tolerance_options *o, const char **paths) {
+  static smma_command_targets x;
+  smma_progress progress;
+  smma_tolerance_request request = {.target = x.product, .margin = o->margin, .stored = SMMA_NO_FORMAT};
+  smma_tolerance_result result;
+  smma_error error;
+  find_targets(o, &x);
+  if (o->store) request.stored = smma_require_format(o->store, "--store");
+  take_operands(o, paths, &x, &request);
+  describe_products(o, &x);
+  smma_progress_start(&progress, NULL, 1);
+  request.targets = x.count, request.progress = show_progress, request.context = &progress;
+  if (!smma_tolerance_run(&request, &result, &error)) smma_die_of(&error);
+  smma_progress_end();
+  if (o->json)
+    smma_print_datum(smma_tolerance_datum(&result));
+  else if (o->paste)
+    print_paste(&result);
+  else
+    print_text(&x, &result);
+  smma_free_targets(&x);
   return smma_finish_output(SMMA_EXIT_EQUAL);
 }
 
@@ -37,7 +293,7 @@ static const char *details(char *text, size_t size) {
 }
 
 int smma_command_tolerance(int argc, const char **argv) {
-  smma_tolerance_options o = {.alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
+  tolerance_options o = {.alpha = 1, .beta = 1, .margin = 2, .split_k = 1};
   char text[4096];
   const char **paths;
   struct poptOption options[] = {

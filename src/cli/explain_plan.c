@@ -7,6 +7,7 @@
 #include "cli/plans.h"
 #include "cli/row.h"
 #include "cli/values.h"
+#include "explain/datum.h"
 #include "plan/element.h"
 
 /* The element, and what is in the places of accumulators as its steps go by. */
@@ -20,9 +21,9 @@ typedef struct {
   uint64_t *a, *b;
   uint64_t *results; /* of calls and additions, in the order in which they happen */
   size_t count;
-  uint64_t *place; /* the accumulator, then registers */
-  json_t *events;  /* NULL: they are printed */
-  size_t idle;     /* calls before this one of zeros alone, which change nothing */
+  uint64_t *place;    /* the accumulator, then registers */
+  smma_datum *events; /* NULL: they are printed */
+  size_t idle;        /* calls before this one of zeros alone, which change nothing */
 } element;
 
 static void note_result(void *context, size_t steps, int place, uint64_t value) {
@@ -45,9 +46,9 @@ static number_text text_of(smma_format format, uint64_t x) {
   return t;
 }
 
-static json_t *hex_json(smma_format format, uint64_t x) {
+static void put_hex(smma_datum *record, const char *key, smma_format format, uint64_t x) {
   char hex[24];
-  return json_string(smma_hex_text(format, x, hex));
+  smma_put_text(record, key, smma_hex_text(format, x, hex));
 }
 
 /* ---- Calls ---- */
@@ -107,9 +108,11 @@ static void tell_call(element *e, size_t step, uint64_t result) {
   if (!smma_explain(&x.operation, &row, &x.explanation)) smma_die("out of memory");
   x.explained = (smma_explained){e->label, e->instruction->name, &x.operation, &x.explanation};
   if (e->events) {
-    json_array_append_new(
-        e->events, json_pack("{s:I, s:s, s:o}", "call", (json_int_t)step, "of", k_text(e, step, where), "explanation",
-                             smma_explanation_json(&x.explained)));
+    smma_datum *call = smma_datum_record();
+    smma_put_count(call, "call", step);
+    smma_put_text(call, "of", k_text(e, step, where));
+    smma_datum_put(call, "explanation", smma_explanation_datum(&x.explained));
+    smma_datum_append(e->events, call);
   } else {
     printf("call %zu, %s, onto %s:\n", step, k_text(e, step, where), text_of(e->outer, before).text);
     smma_explain_print(stdout, &x.operation, &x.explanation, smma_terminal_width());
@@ -142,11 +145,14 @@ static void tell_task(element *e, const smma_task *t, uint64_t result) {
     snprintf(rounded + strlen(rounded), sizeof rounded - strlen(rounded), ", the total rounded to %s",
              smma_format_text((smma_format)t->total));
   if (e->events) {
-    json_array_append_new(
-        e->events, json_pack("{s:s, s:o, s:s, s:o*, s:s, s:o}", "from", place_text(t->from, from_text), "value",
-                             hex_json(e->outer, from), "to", place_text(t->to, to_text), "total",
-                             t->kind == SMMA_TASK_FOLD ? hex_json(e->outer, to) : NULL, "how", with_text(t), "result",
-                             hex_json(e->outer, result)));
+    smma_datum *addition = smma_datum_record();
+    smma_put_text(addition, "from", place_text(t->from, from_text));
+    put_hex(addition, "value", e->outer, from);
+    smma_put_text(addition, "to", place_text(t->to, to_text));
+    if (t->kind == SMMA_TASK_FOLD) put_hex(addition, "total", e->outer, to);
+    smma_put_text(addition, "how", with_text(t));
+    put_hex(addition, "result", e->outer, result);
+    smma_datum_append(e->events, addition);
   } else {
     printf("%s, %s, %s to %s", place_text(t->from, from_text), text_of(e->outer, from).text, with_text(t),
            place_text(t->to, to_text));
@@ -238,7 +244,7 @@ static uint64_t compute(element *e, uint64_t start) {
 
 void smma_explain_planned(const char *label, const smma_instruction *i, const char *plan, const smma_operand_options *o,
                           bool json) {
-  element e = {.label = label, .instruction = i, .events = json ? json_array() : NULL};
+  element e = {.label = label, .instruction = i, .events = json ? smma_datum_list() : NULL};
   uint64_t c = 0, start = 0, sum, d;
   begin(&e, o, plan);
   const smma_format format = smma_plan_d_format(e.plan.plan, i);
@@ -251,9 +257,14 @@ void smma_explain_planned(const char *label, const smma_instruction *i, const ch
   tell_all(&e);
   d = finish(&e, sum, c);
   if (json) {
-    smma_print_json(json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "unit", smma_json_text(label), "instruction", i->name,
-                              "plan", e.plan.text, "events", e.events, "sum", hex_json(e.outer, sum), "d",
-                              hex_json(format, d)));
+    smma_datum *record = smma_datum_record();
+    smma_put_text(record, "unit", label);
+    smma_put_text(record, "instruction", i->name);
+    smma_put_text(record, "plan", e.plan.text);
+    smma_datum_put(record, "events", e.events);
+    put_hex(record, "sum", e.outer, sum);
+    put_hex(record, "d", format, d);
+    smma_print_datum(record);
   } else {
     if (e.plan.plan->epilogues)
       printf("epilogue of %s, with factors of 1 and a bias of 0\n", text_of(e.outer, sum).text);

@@ -1,4 +1,4 @@
-/* Explanations of one or two instructions' dot-product-add of a row: as text, as a picture, as JSON. */
+/* Explanations of one or two instructions' dot-product-add of a row: as text, as a picture. */
 #ifndef SMMA_CLI_EXPLANATION_H
 #define SMMA_CLI_EXPLANATION_H
 
@@ -19,8 +19,5 @@ void smma_explain_row_of(smma_explained_row *x, const char *unit, const smma_ins
 
 /* Columns of the terminal; 120 where there is none. */
 int smma_terminal_width(void);
-
-/* {"unit", "instruction", "model", "stages", "d", "value", "exact"} */
-json_t *smma_explanation_json(const smma_explained *unit);
 
 #endif

@@ -125,8 +125,3 @@ const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]
     }
   return text;
 }
-
-const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]) {
-  snprintf(text, 24, "%0*llx", (smma_encoding_of(format).bits + 3) / 4, (unsigned long long)encoding);
-  return text;
-}

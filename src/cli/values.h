@@ -3,6 +3,7 @@
 #define SMMA_CLI_VALUES_H
 
 #include "cli/cli.h"
+#include "rows/datum.h"
 
 /* Reads exactly `count` elements, separated by commas or blanks: decimal or hexadecimal floating-point values, "inf",
    "nan", or, with `hex`, raw encodings. "0*12" stands for twelve zeros. Ends the program on an error; notes values that
@@ -17,8 +18,5 @@ uint64_t *smma_read_any_list(const char *text, const char *option, smma_format f
 
 /* The exact value where nine digits hold it, else the shortest decimal that rounds back to the encoding. */
 const char *smma_value_text(smma_format format, uint64_t encoding, char text[40]);
-
-/* The encoding with all its hexadecimal digits. */
-const char *smma_hex_text(smma_format format, uint64_t encoding, char text[24]);
 
 #endif

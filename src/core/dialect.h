@@ -62,7 +62,8 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) {
 /* 64 for zero. */
 SMMA_CORE int smma_leading_zeros(uint64_t x) { return x ? __builtin_clzll(x) : 64; }
 /* The high 64 bits of the 128-bit product. */
-SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((unsigned __int128)x * y >> 64); }
+__extension__ typedef unsigned __int128 smma_uint128;
+SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t)((smma_uint128)x * y >> 64); }
 
 #endif
 
@@ -72,6 +73,13 @@ SMMA_CORE uint64_t smma_multiply_high(uint64_t x, uint64_t y) { return (uint64_t
 #define SMMA_ALGORITHM(rule) ((void)(rule), SMMA_OPERATION_ALGORITHM)
 #else
 #define SMMA_ALGORITHM(rule) (rule)->algorithm
+#endif
+
+/* Whether a composition has the sum of G-FDPA: a constant there, too. */
+#ifdef SMMA_OPERATION_IS_G_FDPA
+#define SMMA_IS_SHORT_G_FDPA(operation) SMMA_OPERATION_IS_G_FDPA
+#else
+#define SMMA_IS_SHORT_G_FDPA(operation) smma_is_short_g_fdpa(operation)
 #endif
 
 /* The longest dot product of one instruction; of kernels that are compiled for one operation its own, of a device's

@@ -4,6 +4,7 @@
 
 #include "equal/witness.h"
 #include "host/load.h"
+#include "rows/datum.h"
 #include "rows/generate.h"
 
 /* Rows that all units are asked; behind them there is room for one more of each pair. */
@@ -18,8 +19,6 @@ typedef struct {
   smma_error *error;
 } work;
 
-static bool out_of_memory(smma_error *error) { return smma_no_memory(error); }
-
 static bool differ(const work *w, size_t row, int x, int y) {
   const uint64_t *result = w->result + row * (size_t)w->search->units;
   return !smma_same_result(&w->operation, result[x], result[y]);
@@ -28,9 +27,9 @@ static bool differ(const work *w, size_t row, int x, int y) {
 /* What every unit gives for rows from `first` on. */
 static bool ask(work *w, size_t first, size_t count) {
   const smma_apart_search *s = w->search;
-  const size_t bytes = smma_container_bytes(smma_encoding_of(s->as->d));
+  const size_t bytes = smma_bytes_of(s->as->d);
   unsigned char *d = malloc(count * bytes);
-  bool good = d || out_of_memory(w->error);
+  bool good = d || smma_no_memory(w->error);
   for (int u = 0; good && u < s->units; u++) {
     good = smma_unit_ask(s->unit[u], &w->pool, first, count, d, w->error);
     for (size_t i = 0; good && i < count; i++)
@@ -46,9 +45,9 @@ static void fill(work *w) {
   smma_rule rule[CUTS];
   smma_generate_rows(&w->pool, w->search->seed, 0, POOL / 2, SMMA_ROWS_IN_TURN, SMMA_ROWS_RANDOM);
   for (int n = 0; n < CUTS; n++) {
-    rule[n] = (smma_rule){.algorithm = SMMA_G_FDPA};
-    rule[n].with.g_fdpa.alignment_bits = 4 + 4 * n;
-    rule[n].with.g_fdpa.block = w->search->as->k;
+    rule[n] = (smma_rule){.algorithm = SMMA_T_FDPA};
+    rule[n].with.t_fdpa.alignment_bits = 4 + 4 * n;
+    rule[n].with.t_fdpa.block = w->search->as->k;
   }
   for (size_t i = POOL / 2; i < POOL; i++) {
     const smma_search search = {
@@ -114,7 +113,7 @@ static void take(work *w, smma_apart *apart, size_t row) {
 /* Those that tell the most pairs which none before tells; then those with the most different results. */
 static bool choose(work *w, smma_apart *apart) {
   bool *taken = calloc(w->count + 1, sizeof *taken);
-  if (!taken) return out_of_memory(w->error);
+  if (!taken) return smma_no_memory(w->error);
   while (apart->count < w->search->wanted) {
     size_t best = w->count;
     int most = 0;
@@ -130,6 +129,12 @@ static bool choose(work *w, smma_apart *apart) {
   return true;
 }
 
+bool smma_apart_check(smma_unit *unit, const smma_instruction *as, smma_error *error) {
+  smma_error why;
+  if (smma_unit_is_recording(unit)) return smma_fail(error, "%s knows only its own rows", unit->name);
+  return smma_unit_computes(unit, as, &why) || smma_fail(error, "%s: %s", unit->name, why.text);
+}
+
 bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *error) {
   work w = {.search = s, .operation = smma_operation_of(s->as), .error = error};
   bool good;
@@ -139,7 +144,7 @@ bool smma_find_apart(const smma_apart_search *s, smma_apart *apart, smma_error *
   apart->distinct = malloc(s->wanted * sizeof *apart->distinct);
   good = (w.result && apart->other && apart->distinct && smma_rows_allocate(s->as, POOL + PAIRS, &w.pool) &&
           smma_rows_allocate(s->as, s->wanted, &apart->rows)) ||
-         out_of_memory(error);
+         smma_no_memory(error);
   if (good) fill(&w);
   good = good && ask(&w, 0, POOL);
   for (int x = 0; good && x < s->units; x++)
@@ -158,4 +163,33 @@ void smma_free_apart(smma_apart *apart) {
   free(apart->distinct);
   apart->other = NULL;
   apart->distinct = NULL;
+}
+
+smma_datum *smma_apart_datum(const smma_apart_search *s, const smma_apart *apart) {
+  smma_datum *d = smma_datum_record(), *units = smma_datum_list(), *rows = smma_datum_list(), *open = smma_datum_list();
+  for (int u = 0; u < s->units; u++) smma_datum_append(units, smma_datum_text(s->unit[u]->name));
+  for (size_t r = 0; r < apart->count; r++) {
+    smma_datum *one = smma_datum_record();
+    smma_row row;
+    smma_rows_get(&apart->rows, r, &row);
+    smma_put_operands(one, s->as, &row);
+    smma_datum_put(one, "d", smma_encodings_datum(s->as->d, apart->other + r * (size_t)s->units, s->units));
+    smma_put_count(one, "different", (uint64_t)apart->distinct[r]);
+    smma_datum_append(rows, one);
+  }
+  for (int x = 0; x < s->units; x++)
+    for (int y = x + 1; y < s->units; y++) {
+      smma_datum *pair;
+      if (apart->told[x][y]) continue;
+      pair = smma_datum_list();
+      smma_datum_append(pair, smma_datum_count(x));
+      smma_datum_append(pair, smma_datum_count(y));
+      smma_datum_append(open, pair);
+    }
+  smma_put_text(d, "arch", smma_arch_name(s->as));
+  smma_put_text(d, "instr", s->as->name);
+  smma_datum_put(d, "units", units);
+  smma_datum_put(d, "rows", rows);
+  smma_datum_put(d, "not_told_apart", open);
+  return d;
 }

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "host/locale.h"
+#include "host/utf8.h"
+
 /* Reports whether a terminal shows something for the code point, in its place. */
 static bool is_shown(uint32_t point) {
   if (point < 0xa0) return point >= ' ' && point < 0x7f;
@@ -12,35 +15,23 @@ static bool is_shown(uint32_t point) {
          !(point >= 0xfff0 && point <= 0xfffb) && (point & 0xfffe) != 0xfffe && point < 0xe0000;
 }
 
-/* Returns the length of the UTF-8 character at `text` if it is shown; 0 if not, or if it is no UTF-8. */
-static int shown_length(const unsigned char *text) {
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const int length = text[0] < 0x80   ? 1
-                     : text[0] < 0xc2 ? 0
-                     : text[0] < 0xe0 ? 2
-                     : text[0] < 0xf0 ? 3
-                     : text[0] < 0xf5 ? 4
-                                      : 0;
-  uint32_t point = length < 2 ? text[0] : text[0] & (0x7f >> length);
-  for (int i = 1; i < length; i++) {
-    if ((text[i] & 0xc0) != 0x80) return 0;
-    point = point << 6 | (text[i] & 0x3f);
-  }
-  return length && point >= least[length] && is_shown(point) ? length : 0;
-}
-
 void smma_make_printable(char *text) {
   while (*text) {
-    const int length = shown_length((const unsigned char *)text);
-    if (!length) *text = '?';
-    text += length ? length : 1;
+    uint32_t point;
+    const int length = smma_utf8_decode(text, &point);
+    const bool shown = length && is_shown(point);
+    if (!shown) *text = '?';
+    text += shown ? length : 1;
   }
 }
 
 static void write_line(smma_error *error, smma_status status, const char *format, va_list arguments) {
+  smma_locale locale;
   if (!error) return;
   error->status = status;
+  locale = smma_locale_enter();
   if (vsnprintf(error->text, sizeof error->text, format, arguments) < 0) error->text[0] = '\0';
+  smma_locale_leave(locale);
   smma_make_printable(error->text);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/load.h"
+#include "host/locale.h"
 #include "host/philox.h"
 #include "rows/generate.h"
 #include "softmma/softmma.h"
@@ -33,6 +34,7 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
   const size_t length = strcspn(text, "=");
   const char *amount = text[length] ? text + length + 1 : NULL;
   const smma_data_info *info = smma_data_infos;
+  smma_locale locale;
   int kind = 0;
   char *end;
   while (kind < SMMA_DATA_KINDS && (strlen(info->name) != length || strncmp(text, info->name, length) != 0))
@@ -41,7 +43,9 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
   *data = (smma_data){(smma_data_kind)kind, info->amount};
   if (!amount) return true;
   if (info->greatest == 0) return smma_fail(error, "'%s': %s takes no amount", text, info->name);
+  locale = smma_locale_enter();
   data->amount = strtod(amount, &end);
+  smma_locale_leave(locale);
   if (*end || end == amount || !(data->amount > 0 && data->amount <= info->greatest))
     return smma_fail(error, "'%s': the amount is a number above 0, at most %g", text, info->greatest);
   return true;
@@ -49,7 +53,9 @@ bool smma_data_from_text(const char *text, smma_data *data, smma_error *error) {
 
 const char *smma_data_text(smma_data data, char text[32]) {
   const smma_data_info *info = &smma_data_infos[data.kind];
+  const smma_locale locale = smma_locale_enter();
   snprintf(text, 32, info->greatest > 0 ? "%s=%g" : "%s", info->name, data.amount);
+  smma_locale_leave(locale);
   return text;
 }
 
@@ -161,11 +167,9 @@ static double lognormal(const dice *x, double deviation) {
 
 /* ---- Arrays ---- */
 
-static size_t bytes_of(smma_format format) { return smma_container_bytes(smma_encoding_of(format)); }
-
 /* Elements, in the order of memory, are those of generated rows one behind the other. */
 static void fill_normal(const smma_operation *o, const smma_data_counts *counts, const smma_data_arrays *arrays) {
-  const size_t row_length = (size_t)o->k, a_bytes = bytes_of(o->a), b_bytes = bytes_of(o->b);
+  const size_t row_length = (size_t)o->k, a_bytes = smma_bytes_of(o->a), b_bytes = smma_bytes_of(o->b);
   smma_row row;
   for (size_t first = 0; first < counts->a || first < counts->b; first += row_length) {
     smma_generate_row(o, SEED, first / row_length, SMMA_ROWS_NORMAL, &row);
@@ -202,7 +206,7 @@ static uint64_t element(smma_data data, smma_format format, double factor, const
 }
 
 static void change(smma_data data, smma_format format, smma_part_id part, double factor, size_t count, void *array) {
-  const size_t bytes = bytes_of(format);
+  const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
     const dice x = dice_of(part, i);
     smma_store(bytes, array, i, element(data, format, factor, &x, smma_load(bytes, array, i)));
@@ -213,7 +217,7 @@ static bool changes_elements(smma_data data) { return data.kind != SMMA_DATA_NOR
 
 static void fill_c(smma_data data, smma_format format, size_t count, void *array) {
   const smma_encoding f = smma_encoding_of(format);
-  const size_t bytes = bytes_of(format);
+  const size_t bytes = smma_bytes_of(format);
   for (size_t i = 0; i < count; i++) {
     const dice x = dice_of(SMMA_PART_C, i);
     smma_store(bytes, array, i, data.kind == SMMA_DATA_C ? finite(f, &x) : smma_low_bits(x.bits, f.bits));
@@ -234,7 +238,7 @@ static void fill_scales(smma_data data, smma_format format, smma_part_id part, s
     uint64_t scale = usual_scale(format, &x);
     if (data.kind == SMMA_DATA_SCALES) scale = finite(f, &x);
     if (data.kind == SMMA_DATA_SCALES_NAN && x.interval < data.amount) scale = smma_default_nan(f);
-    smma_store(bytes_of(format), array, i, scale);
+    smma_store(smma_bytes_of(format), array, i, scale);
   }
 }
 

@@ -85,15 +85,13 @@ bool smma_self_test_compute(const smma_instruction *instruction, const char *ker
 /* ---- A run ---- */
 
 typedef struct {
-  void (*tell)(const char *line, void *context);
-  void *context;
   smma_self_test *result;
   const char *kernel; /* of the rows that are computed */
 } run;
 
 static void differs(const run *r, const char *line) {
   r->result->differences++;
-  r->tell(line, r->context);
+  smma_datum_append(r->result->lines, smma_datum_text(line));
 }
 
 static bool check_digest(const run *r, const smma_self_test_digest *expected, smma_error *error) {
@@ -157,18 +155,22 @@ static bool check_recording(run *r, const char *text, size_t length, smma_error 
   return true;
 }
 
-bool smma_self_test_run(const smma_self_test_data *data, void (*tell)(const char *line, void *context), void *context,
-                        smma_self_test *result, smma_error *error) {
-  run r = {tell, context, result, NULL};
+bool smma_self_test_run(const smma_self_test_data *data, smma_self_test *result, smma_error *error) {
+  run r = {result, NULL};
   const char *text = data->recorded, *end;
-  *result = (smma_self_test){.kernels = 0};
+  *result = (smma_self_test){.lines = smma_datum_list()};
   for (const char *name; (name = smma_kernel_name(result->kernels)) && result->kernels < SMMA_SELF_TEST_KERNELS;)
     result->kernel[result->kernels++] = name;
   for (size_t d = 0; d < data->digests; d++)
     if (!check_digest(&r, &data->digest[d], error)) return false;
   for (; (end = memchr(text, '\f', (size_t)(data->recorded + data->length - text))); text = end + 1)
     if (!check_recording(&r, text, (size_t)(end - text), error)) return false;
-  return true;
+  return smma_datum_is_complete(result->lines) || smma_no_memory(error);
+}
+
+void smma_self_test_free(smma_self_test *result) {
+  smma_datum_free(result->lines);
+  result->lines = NULL;
 }
 
 void smma_self_test_text(const smma_self_test *result, char *text, size_t size) {
@@ -180,4 +182,20 @@ void smma_self_test_text(const smma_self_test *result, char *text, size_t size) 
            "%llu differences",
            result->kernels, kernels, result->outputs, result->operations, result->rows, result->recordings,
            result->differences);
+}
+
+smma_datum *smma_self_test_datum(smma_self_test *result) {
+  smma_datum *record = smma_datum_record(), *kernels = smma_datum_list();
+  char text[512];
+  for (size_t k = 0; k < result->kernels; k++) smma_datum_append(kernels, smma_datum_text(result->kernel[k]));
+  smma_self_test_text(result, text, sizeof text);
+  smma_datum_put(record, "kernels", kernels);
+  smma_put_count(record, "operations", result->operations);
+  smma_put_count(record, "outputs", result->outputs);
+  smma_put_count(record, "recordings", result->recordings);
+  smma_put_count(record, "rows", result->rows);
+  smma_datum_put(record, "differences", result->lines);
+  smma_put_text(record, "text", text);
+  result->lines = NULL;
+  return record;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datum/datum.h"
 #include "host/error.h"
 #include "isa/instruction.h"
 
@@ -35,6 +36,7 @@ typedef struct {
   size_t operations, recordings;    /* recordings: of an instruction on a device */
   unsigned long long outputs, rows; /* by each kernel */
   unsigned long long differences;   /* digests, and results of rows */
+  smma_datum *lines;                /* a list of texts: each difference in a line */
 } smma_self_test;
 
 /* Computes an operation's digest by a kernel. Operands are of every kind of generated rows; products have one and two
@@ -43,10 +45,13 @@ typedef struct {
 bool smma_self_test_compute(const smma_instruction *instruction, const char *kernel, uint64_t *digest,
                             unsigned long long *outputs);
 
-/* Compares every digest and row of the data with what each kernel of this CPU computes. `tell` receives a line for each
-   difference. Returns false with a message if it cannot be done, or was interrupted (smma_units_stop_when). */
-bool smma_self_test_run(const smma_self_test_data *data, void (*tell)(const char *line, void *context), void *context,
-                        smma_self_test *result, smma_error *error);
+/* Compares every digest and row of the data with what each kernel of this CPU computes. Returns false with a message if
+   it cannot be done, or was interrupted (smma_units_stop_when). Either way smma_self_test_free. */
+bool smma_self_test_run(const smma_self_test_data *data, smma_self_test *result, smma_error *error);
+void smma_self_test_free(smma_self_test *result);
+
+/* Returns the result as a record: what --json prints. The lines move into it. */
+smma_datum *smma_self_test_datum(smma_self_test *result);
 
 /* Writes one line with the kernels and the amounts. */
 void smma_self_test_text(const smma_self_test *result, char *text, size_t size);

@@ -12,6 +12,10 @@
 #include <numpy/arrayobject.h>
 #include <stdbool.h>
 
+#include "compare/target.h"
+#include "datum/datum.h"
+#include "isa/instruction.h"
+#include "product/take.h"
 #include "softmma/softmma.h"
 #include "unit/unit.h"
 
@@ -22,6 +26,18 @@ PyObject *fail_with_status(smma_status status);
 
 /* Raises the exception of an error, with its text: a RuntimeError of a device that fails. NULL. */
 PyObject *fail_with_error(const smma_error *error);
+
+/* What a study has found as Python's objects: dict, list, str, int, float, bool and None. A new reference. Takes over
+   the datum, whose missing memory is a MemoryError. */
+PyObject *value_from(smma_datum *datum);
+
+/* Notes into a list of texts, which `notes.context` is until list_of_notes takes it. */
+smma_notes listed_notes(void);
+PyObject *list_of_notes(smma_notes *notes);
+
+/* MemoryError without memory, else ValueError with the error's text, in which options of the command ("--round-in")
+   become the names of arguments ("round_in"); nothing if there is an exception already. NULL. */
+PyObject *fail_with(const smma_error *error);
 
 /* How many threads a product may have that was asked for `threads`: OpenMP does not survive fork. */
 int threads_allowed(int threads);
@@ -81,6 +97,11 @@ int operand_rounding_named(const char *name, const smma_instruction *instruction
 /* Whether a format's encodings are what the array's elements hold: nothing is rounded. */
 bool array_holds(const PyArrayObject *array, smma_format format);
 
+/* An array of one or two axes as a matrix, for studies: `*array`, a new reference, holds its elements. Unsigned
+   elements as wide as the format that is named (SMMA_NO_FORMAT: none is) are its encodings; otherwise the dtype says
+   what they are. `what` names the argument, which may be None: then there is no such matrix. */
+bool array_source(PyObject *object, const char *what, smma_format named, PyArrayObject **array, smma_source *source);
+
 /* ---- Arrays in a device's memory (device.c) ---- */
 
 /* Whether an object is an array that describes memory of a device, which the host must not touch. */
@@ -105,10 +126,17 @@ typedef struct {
   npy_intp k, scale_blocks; /* K, and factors along it */
 } array_formats;
 
+/* The formats of A and B that `in` means, one for both or a pair, with scale factors of blocks or without; those that
+   `formats` has for None. */
+bool formats_of_inputs(PyObject *in, smma_formats *formats);
+
 const smma_instruction *choose_instruction(const choice *choice, const array_formats *arrays);
 
 /* What was chosen, for Python: the Instruction that the choice names, or a handle. A new reference. */
 PyObject *chosen_object(const choice *choice, const smma_instruction *chosen);
+
+/* The architecture of a GPU's name; SMMA_ARCH_COUNT with an exception. */
+smma_arch_id arch_of(PyObject *gpu);
 
 /* The library's instruction of a Python Instruction. */
 const smma_instruction *instruction_of(PyObject *object);
@@ -118,6 +146,22 @@ PyObject *handle_of(const smma_instruction *instruction);
 
 /* A number where the text is one, else the text. */
 PyObject *parameter_value(const char *text);
+
+/* ---- Targets of studies (matmul.c) ---- */
+
+/* What holds the arrays of targets' products. */
+typedef struct target_products target_products;
+
+/* Takes a tuple of (label, plan's text or None, arguments of matmul) with two matrices each, or None for both. Their
+   products stop with Control-C. False with an exception; else release_targets behind the study. */
+bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products);
+void release_targets(target_products *products);
+
+/* Lets other threads of Python run while products are computed, until PyEval_RestoreThread. */
+PyThreadState *suspend_targets(target_products *products);
+
+/* A target's Instruction, or a handle of the one that was chosen: a new reference. */
+PyObject *target_chosen(const target_products *products, size_t target);
 
 /* ---- Plans (plan.c) ---- */
 
@@ -151,6 +195,9 @@ PyObject *array_of_encodings(smma_format format, const uint64_t *encodings, npy_
 /* A copy of what a batch has of one operand: (rows, columns), or with 0 columns (rows,). */
 PyObject *array_of_batch(smma_format format, const void *data, size_t rows, int columns);
 
+/* Copies of the first `number` rows: (a, b, c, d, scale factors of a, of b), the latter None without. */
+PyObject *arrays_of_rows(const smma_rows *rows, size_t number);
+
 /* ---- The module's functions: positional arguments, documented in softmma/_core.pyi ---- */
 
 PyObject *python_register_instruction_type(PyObject *module, PyObject *type);
@@ -181,9 +228,12 @@ PyObject *python_multiplier(PyObject *module, PyObject *arguments);
 PyObject *python_multiplier_matmul(PyObject *module, PyObject *arguments);
 PyObject *python_bound(PyObject *module, PyObject *arguments);
 PyObject *python_trace(PyObject *module, PyObject *arguments);
-PyObject *python_trace_parting(PyObject *module, PyObject *arguments);
+PyObject *python_compare(PyObject *module, PyObject *arguments);
+PyObject *python_tolerance(PyObject *module, PyObject *arguments);
+PyObject *python_targets(PyObject *module, PyObject *arguments);
 PyObject *python_dot(PyObject *module, PyObject *arguments);
 PyObject *python_coverage(PyObject *module, PyObject *arguments);
+PyObject *python_coverage_files(PyObject *module, PyObject *arguments);
 PyObject *python_rows(PyObject *module, PyObject *arguments);
 PyObject *python_explain(PyObject *module, PyObject *arguments);
 PyObject *python_operand_rounding(PyObject *module, PyObject *arguments);
@@ -193,13 +243,28 @@ PyObject *python_operand(PyObject *module, PyObject *arguments);
 PyObject *python_operand_scale(PyObject *module, PyObject *arguments);
 PyObject *python_hadamard(PyObject *module, PyObject *arguments);
 PyObject *python_same_lines(PyObject *module, PyObject *arguments);
-PyObject *python_difference(PyObject *module, PyObject *arguments);
-PyObject *python_error(PyObject *module, PyObject *arguments);
 PyObject *python_probe(PyObject *module, PyObject *arguments);
 PyObject *python_diff(PyObject *module, PyObject *arguments);
 PyObject *python_equal(PyObject *module, PyObject *arguments);
+PyObject *python_unit_order(PyObject *module, PyObject *arguments);
 PyObject *python_self_test(PyObject *module, PyObject *none);
+PyObject *python_facts(PyObject *module, PyObject *name);
+PyObject *python_instruction_value(PyObject *module, PyObject *object);
+PyObject *python_gen(PyObject *module, PyObject *arguments);
+PyObject *python_convert(PyObject *module, PyObject *arguments);
+PyObject *python_experiment(PyObject *module, PyObject *arguments);
+PyObject *python_campaign(PyObject *module, PyObject *arguments);
+PyObject *python_ask(PyObject *module, PyObject *arguments);
+PyObject *python_merge(PyObject *module, PyObject *reports);
+PyObject *python_verify(PyObject *module, PyObject *arguments);
+PyObject *python_record(PyObject *module, PyObject *arguments);
+PyObject *python_recording_value(PyObject *module, PyObject *capsule);
+PyObject *python_recording_write(PyObject *module, PyObject *arguments);
+PyObject *python_next(PyObject *module, PyObject *arguments);
+PyObject *python_match(PyObject *module, PyObject *arguments);
+PyObject *python_gemm(PyObject *module, PyObject *arguments);
 PyObject *python_infer(PyObject *module, PyObject *arguments);
+PyObject *python_tree(PyObject *module, PyObject *arguments);
 PyObject *python_forked(PyObject *module, PyObject *none);
 
 #endif

@@ -1,5 +1,5 @@
-/* Whether matrices are the same; how far results are from each other, and from the exact product. */
-#include "numerics/compare.h"
+/* Whether matrices are the same; one product on several targets. */
+#include "compare/compare.h"
 
 #include <string.h>
 
@@ -46,75 +46,81 @@ PyObject *python_same_lines(PyObject *module, PyObject *arguments) {
   return PyBool_FromLong(same);
 }
 
-/* (results that differ, the largest difference in units in the last place, differences with NaN or infinity, the
-   largest difference over the largest result of the first) of two
-   arrays of one dtype and shape, whose format is named. */
-PyObject *python_difference(PyObject *module, PyObject *arguments) {
-  PyArrayObject *one, *other;
-  const char *name;
-  smma_format format;
-  smma_comparison d;
-  (void)module;
-  if (!PyArg_ParseTuple(arguments, "O!O!s", &PyArray_Type, &one, &PyArray_Type, &other, &name)) return NULL;
-  format = smma_format_find(name);
-  if (format == SMMA_NO_FORMAT || !array_holds(one, format) || !array_holds(other, format) ||
-      !PyArray_SAMESHAPE(one, other) || !PyArray_IS_C_CONTIGUOUS(one) || !PyArray_IS_C_CONTIGUOUS(other))
-    return PyErr_Format(PyExc_ValueError, "two arrays of one shape in %s, without gaps, are needed", name);
-  d = smma_compare_results(format, PyArray_DATA(one), PyArray_DATA(other), (size_t)PyArray_SIZE(one));
-  return Py_BuildValue("(nKnd)", (Py_ssize_t)d.different, (unsigned long long)d.largest_ulps, (Py_ssize_t)d.special,
-                       smma_relative_difference(d));
-}
+/* ---- Targets ---- */
 
-static bool take_matrix(PyObject *object, const char *what, smma_format format, smma_rounding rounding,
-                        smma_encoded_matrix *matrix, PyArrayObject **array) {
+/* An array's numbers in their own format, in float64 where they have none. */
+static bool take_matrix(PyObject *object, const char *what, smma_encoded_matrix *matrix, PyArrayObject **array) {
   PyArrayObject *x = array_of(object);
+  const smma_format own = x ? array_format_of(x) : SMMA_NO_FORMAT, format = own == SMMA_NO_FORMAT ? SMMA_F64 : own;
   *array = NULL;
-  if (x && format == SMMA_NO_FORMAT) format = array_format_of(x) == SMMA_NO_FORMAT ? SMMA_F64 : array_format_of(x);
   if (x && PyArray_NDIM(x) != 2) {
     PyErr_Format(PyExc_ValueError, "%s has %d axes; a matrix has two", what, PyArray_NDIM(x));
     Py_CLEAR(x);
   }
-  if (x && !array_holds(x, format)) /* the product has warned of what is lost */
-    x = array_rounded(x, what, format, rounding, SMMA_OVERFLOW_DEFAULT, true);
+  if (x && own == SMMA_NO_FORMAT)
+    x = array_rounded(x, what, format, SMMA_ROUND_NEAREST_EVEN, SMMA_OVERFLOW_DEFAULT, true);
   *array = x ? PyArray_GETCONTIGUOUS(x) : NULL;
   Py_XDECREF(x);
   if (!*array) return false;
-  *matrix = (smma_encoded_matrix){(smma_format)format, (size_t)PyArray_DIM(*array, 0), (size_t)PyArray_DIM(*array, 1),
+  *matrix = (smma_encoded_matrix){format, (size_t)PyArray_DIM(*array, 0), (size_t)PyArray_DIM(*array, 1),
                                   PyArray_DATA(*array)};
   return true;
 }
 
-static bool check_shapes(const smma_encoded_matrix *a, const smma_encoded_matrix *b, const smma_encoded_matrix *d) {
-  if (a->columns == b->rows && a->rows == d->rows && b->columns == d->columns) return true;
-  PyErr_Format(PyExc_ValueError, "a is %zu x %zu, b %zu x %zu and d %zu x %zu: d is not the shape of a b", a->rows,
-               a->columns, b->rows, b->columns, d->rows, d->columns);
+/* An array for each target's D: a new list. */
+static PyObject *make_results(smma_product_target *target, size_t targets) {
+  PyObject *list = PyList_New(0);
+  for (size_t i = 0; list && i < targets; i++) {
+    smma_gemm_arguments *g = &target[i].product;
+    const npy_intp shape[2] = {(npy_intp)g->m, (npy_intp)g->n};
+    PyArray_Descr *dtype = array_dtype_of(smma_plan_d_format(g->plan, target[i].instruction));
+    PyObject *d = PyArray_NewFromDescr(&PyArray_Type, dtype, 2, shape, NULL, NULL, 0, NULL);
+    if (d) g->d = PyArray_DATA((PyArrayObject *)d);
+    if (!d || PyList_Append(list, d) < 0) Py_CLEAR(list);
+    Py_XDECREF(d);
+  }
+  return list;
+}
+
+static bool check_shapes(const smma_compare_request *r) {
+  const smma_gemm_arguments *g = &r->target[0].product;
+  if (r->targets && r->a.rows == g->m && r->a.columns == g->k && r->b.rows == g->k && r->b.columns == g->n) return true;
+  PyErr_SetString(PyExc_ValueError, "a and b are not those of the targets");
   return false;
 }
 
-/* (largest, root mean square, left out) of d against the exact a b: matrices of two axes; d's format is named, those of
-   a and b are named or None for their own, and so is how they are rounded. */
-PyObject *python_error(PyObject *module, PyObject *arguments) {
-  PyObject *object[3], *result = NULL;
-  const char *d_format, *a_format, *b_format, *mode;
-  int rounding;
-  PyArrayObject *array[3] = {NULL};
-  smma_encoded_matrix a, b, d;
-  smma_product_error error;
+/* Computes the products of a request, whose D are the list's. */
+static PyObject *compared(smma_compare_request *r, target_products *products, PyObject *list) {
+  smma_compare_result *result = PyMem_Malloc(sizeof *result);
+  PyObject *value = NULL;
+  smma_error error;
+  PyThreadState *thread;
+  bool done;
+  if (!result) return PyErr_NoMemory();
+  thread = suspend_targets(products);
+  done = smma_compare_run(r, result, &error);
+  PyEval_RestoreThread(thread);
+  value = done ? Py_BuildValue("(NO)", value_from(smma_compare_datum(result)), list) : fail_with(&error);
+  PyMem_Free(result);
+  return value;
+}
+
+/* (value, [each D]) of a, b and targets. */
+PyObject *python_compare(PyObject *module, PyObject *arguments) {
+  PyObject *object[2], *list, *results = NULL, *value = NULL;
+  PyArrayObject *array[2] = {NULL, NULL};
+  smma_product_target target[SMMA_MOST_TARGETS];
+  target_products *products;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "OOOzzss", &object[0], &object[1], &object[2], &a_format, &b_format, &d_format,
-                        &mode))
+  if (!PyArg_ParseTuple(arguments, "OOO!", &object[0], &object[1], &PyTuple_Type, &list) ||
+      !take_targets(list, target, &products))
     return NULL;
-  rounding = rounding_named("round_in", mode);
-  if (rounding >= 0 &&
-      take_matrix(object[0], "a", smma_format_find(a_format), (smma_rounding)rounding, &a, &array[0]) &&
-      take_matrix(object[1], "b", smma_format_find(b_format), (smma_rounding)rounding, &b, &array[1]) &&
-      take_matrix(object[2], "d", smma_format_find(d_format), SMMA_ROUND_NEAREST_EVEN, &d, &array[2]) && check_shapes(&a, &b, &d)) {
-    PyThreadState *thread = PyEval_SaveThread();
-    bool done = smma_error_against_exact(&a, &b, &d, NULL, NULL, &error);
-    PyEval_RestoreThread(thread);
-    result = done ? Py_BuildValue("(ddn)", error.largest, error.root_mean_square, (Py_ssize_t)error.left_out)
-                  : PyErr_NoMemory();
-  }
-  for (int i = 0; i < 3; i++) Py_XDECREF(array[i]);
-  return result;
+  smma_compare_request r = {.target = target, .targets = (size_t)PyTuple_Size(list)};
+  if (take_matrix(object[0], "a", &r.a, &array[0]) && take_matrix(object[1], "b", &r.b, &array[1]) &&
+      check_shapes(&r) && (results = make_results(target, r.targets)))
+    value = compared(&r, products, results);
+  Py_XDECREF(results);
+  for (int i = 0; i < 2; i++) Py_XDECREF(array[i]);
+  release_targets(products);
+  return value;
 }

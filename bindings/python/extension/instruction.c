@@ -97,8 +97,7 @@ PyObject *python_dtype(PyObject *module, PyObject *object) {
   return format == SMMA_NO_FORMAT ? NULL : (PyObject *)array_dtype_of(format);
 }
 
-/* SMMA_ARCH_COUNT with an exception. */
-static smma_arch_id arch_of(PyObject *gpu) {
+smma_arch_id arch_of(PyObject *gpu) {
   smma_error error;
   const char *name = PyUnicode_AsUTF8AndSize(gpu, NULL);
   smma_arch_id arch = name ? smma_resolve_arch(name, &error) : SMMA_ARCH_COUNT;
@@ -238,8 +237,7 @@ static bool read_text(PyObject *in, smma_formats *f) {
   return true;
 }
 
-/* One format for both A and B, or a pair. */
-static bool read_inputs(PyObject *in, smma_formats *f) {
+bool formats_of_inputs(PyObject *in, smma_formats *f) {
   PyObject *one = NULL, *other = NULL;
   if (in == Py_None || read_text(in, f)) return true;
   if (PyErr_Occurred()) return false;
@@ -255,7 +253,7 @@ static bool read_inputs(PyObject *in, smma_formats *f) {
 
 static bool read_formats(const choice *x, const array_formats *arrays, smma_formats *f) {
   *f = (smma_formats){arrays->a, arrays->b, SMMA_NO_FORMAT, SMMA_NO_FORMAT, 0};
-  if (!read_inputs(x->in, f)) return false;
+  if (!formats_of_inputs(x->in, f)) return false;
   if (x->out != Py_None) {
     f->d = array_format_named(x->out, "out_dtype");
     return f->d != SMMA_NO_FORMAT;
@@ -383,4 +381,23 @@ PyObject *python_choose(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "UOOO", &x.on, &x.instr, &x.in, &x.out)) return NULL;
   chosen = choose_instruction(&x, &open);
   return chosen ? handle_of(chosen) : NULL;
+}
+
+/* [(label, handle)] of every architecture that has the formats in_dtype and out_dtype. */
+PyObject *python_targets(PyObject *module, PyObject *arguments) {
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  smma_product_target target[SMMA_MOST_TARGETS];
+  smma_formats f;
+  choice x = {.on = NULL};
+  PyObject *list;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO", &x.in, &x.out) || !read_formats(&x, &open, &f)) return NULL;
+  if (f.a == SMMA_NO_FORMAT) return PyErr_Format(PyExc_TypeError, "in_dtype is missing");
+  list = PyList_New(0);
+  for (size_t i = 0, count = smma_find_targets(&f, target); list && i < count; i++) {
+    PyObject *each = Py_BuildValue("(sN)", target[i].label, handle_of(target[i].instruction));
+    if (!each || PyList_Append(list, each) < 0) Py_CLEAR(list);
+    Py_XDECREF(each);
+  }
+  return list;
 }

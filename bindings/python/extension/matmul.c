@@ -7,8 +7,8 @@
 #include "isa/instruction.h"
 #include "isa/key.h"
 #include "numerics/bound.h"
-#include "numerics/trace.h"
 #include "plan/plan.h"
+#include "product/product.h"
 #include "softmma/sparse.h"
 
 enum { A, B, C, D, SCALE_A, SCALE_B, OPERANDS };
@@ -28,9 +28,9 @@ typedef struct {
   bool vector[OPERANDS];             /* A or B came with one axis */
   bool on_device;                    /* arrays are in a device's memory */
   bool bounds;                       /* D is to hold bounds of its elements */
+  bool completed;                    /* scale factors of a plan's parts, and a bias, may be missing: 1 and 0 */
   smma_format stored;                /* what results with these bounds are rounded to */
   smma_format d, scale;              /* of D and of scale factors */
-  npy_intp scale_block;              /* what a factor scales, a block or a part of the plan's; 0: there are none */
   PyArrayObject *bias;               /* N numbers; NULL: none */
   PyArrayObject *metadata;           /* where the elements of a sparse A stand, bytes of A's shape; NULL: A is dense */
   smma_gemm_arguments with;
@@ -145,26 +145,31 @@ static bool check_inner(const product *p) {
     return columns * 2 == rows || fail_shapes(p, A, B, "of a sparse a the columns must be half of b's rows");
   if (columns == rows) return true;
   if (looks_packed(p->operand[A], columns, rows) || looks_packed(p->operand[B], rows, columns))
-    return fail_shapes(p, A, B, "K differs; unpack bytes that hold two FP4 each into arrays of ml_dtypes.float4_e2m1fn");
+    return fail_shapes(p, A, B,
+                       "K differs; unpack bytes that hold two FP4 each into arrays of ml_dtypes.float4_e2m1fn");
   return fail_shapes(p, A, B, "the columns of a must be the rows of b");
 }
 
 /* What the instruction and the plan make of the product. */
 static bool check_scales(product *p) {
   PyArrayObject *const *x = p->operand;
+  const smma_instruction *i = p->instruction;
   const size_t part = p->multiplier ? p->multiplier->part_k : smma_plan_scaled_k(p->with.plan);
-  npy_intp blocks, block = p->scale_block = part ? (npy_intp)part : p->instruction->scale_block;
-  p->scale = part ? SMMA_F32 : p->instruction->scale;
+  const bool completed = p->completed && part && !x[SCALE_A] && !x[SCALE_B];
+  const smma_scales scales =
+      completed ? (smma_scales){.each = 0} : smma_scales_from(part, (size_t)i->scale_block, i->scale);
+  npy_intp blocks;
   p->d = p->multiplier ? p->multiplier->d_format : smma_plan_d_format(p->with.plan, p->instruction);
-  if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !block) {
+  p->scale = scales.format;
+  if (!x[SCALE_A] != !x[SCALE_B] || !x[SCALE_A] != !scales.each) {
     PyErr_Format(PyExc_ValueError,
-                 block ? "%s takes scale factors; give scale_a and scale_b"
-                       : "%s takes no scale factors; leave out scale_a and scale_b",
-                 part ? "the plan" : p->instruction->name);
+                 scales.each ? "%s takes scale factors; give scale_a and scale_b"
+                             : "%s takes no scale factors; leave out scale_a and scale_b",
+                 part ? "the plan" : i->name);
     return false;
   }
-  if (!block) return true;
-  blocks = (columns_of(x[A]) + block - 1) / block;
+  if (!scales.each) return true;
+  blocks = (npy_intp)smma_scales_along(scales, (size_t)columns_of(x[A]));
   if (columns_of(x[SCALE_B]) != columns_of(x[B]) || rows_of(x[SCALE_B]) != blocks)
     return fail_shapes(p, B, SCALE_B, "scale_b must be (..., ceil(K / scale_block), N)");
   if (rows_of(x[SCALE_A]) != rows_of(x[A]) || columns_of(x[SCALE_A]) != blocks)
@@ -469,24 +474,14 @@ static bool choose_scaling(const char *name, smma_scaling *scaling) {
 /* What a plan has no place for, or needs. */
 static bool check_plan(const product *p, PyObject *const object[OPERANDS], PyObject *bias) {
   const smma_gemm_arguments *g = &p->with;
-  const bool linear = smma_plan_has(g->plan, SMMA_EPILOGUE_LINEAR), takes_c = linear || g->plan->starts_from_c;
-  const bool takes_bias = smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS);
-  const char *superfluous = g->split_k > 1                                                             ? "split_k"
-                            : g->promote_every                                                         ? "promote_every"
-                            : g->scaling != SMMA_SCALING_DEFAULT                                       ? "scaling"
-                            : object[C] != Py_None && !takes_c                                         ? "c"
-                            : g->beta != 1 && !takes_c                                                 ? "beta"
-                            : bias != Py_None && !takes_bias                                           ? "bias"
-                            : g->scale_d != 1 && !smma_plan_has(g->plan, SMMA_EPILOGUE_SCALE_D)        ? "scale_d"
-                            : g->alpha != 1 && !linear && !smma_plan_has(g->plan, SMMA_EPILOGUE_ALPHA) ? "alpha"
-                                                                                                       : NULL;
+  const char *superfluous = smma_plan_refuses(g->plan, g, object[C] != Py_None, bias != Py_None);
   if (superfluous)
     PyErr_Format(
         PyExc_ValueError,
         "%s: the plan '%s' has no place for it; leave it out, or give the plan its place: \"start\": \"c\" for c, "
         "\"epilogue\": [\"linear\"] for alpha, beta and c, [\"bias\"] or [\"scale-d\"]",
         superfluous, g->plan->name);
-  else if (takes_bias && bias == Py_None)
+  else if (smma_plan_has(g->plan, SMMA_EPILOGUE_BIAS) && bias == Py_None && !p->completed)
     PyErr_Format(PyExc_ValueError, "bias: the plan '%s' adds one; give N numbers", g->plan->name);
   return !PyErr_Occurred();
 }
@@ -609,100 +604,80 @@ PyObject *python_bound(PyObject *module, PyObject *arguments) {
   return result;
 }
 
-/* ---- One element ---- */
+/* ---- Targets of studies ---- */
 
-static const char trace_name[] = "softmma.trace";
+struct target_products {
+  size_t count;
+  product product[SMMA_MOST_TARGETS];
+  choice choice[SMMA_MOST_TARGETS];
+};
 
-static void release_trace(PyObject *capsule) {
-  smma_trace *trace = PyCapsule_GetPointer(capsule, trace_name);
-  smma_trace_free(trace);
-  PyMem_Free(trace);
-}
-
-/* Traces element (i, j) of a product of two matrices; NULL with an exception. */
-static smma_trace *trace_element(product *p, Py_ssize_t i, Py_ssize_t j) {
-  void *data[OPERANDS];
-  smma_gemm_arguments *g = &p->with;
-  smma_trace *trace;
-  smma_status status;
+/* Two matrices in the instruction's formats, or none of generated data. */
+static bool take_matrices(product *p, PyObject *const object[OPERANDS], PyObject *bias, const choice *x) {
+  const array_formats open = {.a = SMMA_NO_FORMAT, .b = SMMA_NO_FORMAT};
+  const void *data[OPERANDS];
+  if (object[A] == Py_None && object[B] == Py_None) return (p->instruction = choose_instruction(x, &open));
+  if (!take_arrays(p, object) || !choose(p, x) || !check_scales(p) || !take_bias(p, bias) || !find_batch(p))
+    return false;
+  if (p->axes) {
+    PyErr_SetString(PyExc_ValueError, "a, b: a study is of two matrices, not of a batch of them");
+    return false;
+  }
+  if (!encode_operands(p) || !shape_c(p) || !lay_out_operands(p)) return false;
   describe_matrices(p);
-  if (p->axes || i < 0 || j < 0 || (size_t)i >= g->m || (size_t)j >= g->n) {
-    PyErr_Format(p->axes ? PyExc_ValueError : PyExc_IndexError,
-                 p->axes ? "a trace is of two matrices, not of a batch of them"
-                         : "at: (%zd, %zd) is not in the product, which is (%zd, %zd)",
-                 i, j, (Py_ssize_t)g->m, (Py_ssize_t)g->n);
-    return NULL;
+  for (int n = 0; n < OPERANDS; n++) data[n] = p->operand[n] ? PyArray_DATA(p->operand[n]) : NULL;
+  p->with.a = data[A], p->with.b = data[B], p->with.c = data[C];
+  p->with.scale_a = data[SCALE_A], p->with.scale_b = data[SCALE_B];
+  return true;
+}
+
+static bool take_target(PyObject *given, product *p, choice *x, smma_product_target *target) {
+  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *rest;
+  int rounding;
+  p->completed = true;
+  if (!PyArg_ParseTuple(given, "szO!;a target is (label, plan, arguments of matmul)", &target->label, &target->plan,
+                        &PyTuple_Type, &rest) ||
+      !read_arguments(rest, p, object, x, &bias) || !take_matrices(p, object, bias, x))
+    return false;
+  rounding = operand_rounding_named(p->round_in, p->instruction, p->with.plan, p->instruction->a);
+  if (rounding < 0) return false;
+  p->with.progress = see_interrupt, p->with.progress_context = p;
+  target->instruction = p->instruction, target->rounding = (smma_rounding)rounding, target->product = p->with;
+  return true;
+}
+
+bool take_targets(PyObject *list, smma_product_target target[SMMA_MOST_TARGETS], target_products **products) {
+  const Py_ssize_t count = PyTuple_Size(list);
+  bool taken = count >= 0;
+  *products = NULL;
+  if (count > SMMA_MOST_TARGETS) {
+    PyErr_Format(PyExc_ValueError, "on: more than %d targets", SMMA_MOST_TARGETS);
+    return false;
   }
-  trace = PyMem_Malloc(sizeof *trace);
-  if (!trace) return (smma_trace *)PyErr_NoMemory();
-  for (int x = 0; x < OPERANDS; x++) data[x] = p->operand[x] ? PyArray_DATA(p->operand[x]) : NULL;
-  g->a = data[A], g->b = data[B], g->c = data[C], g->scale_a = data[SCALE_A], g->scale_b = data[SCALE_B];
-  p->thread = PyEval_SaveThread();
-  status = smma_trace_element(p->instruction, g, (size_t)i, (size_t)j, trace);
-  PyEval_RestoreThread(p->thread);
-  if (status == SMMA_OK) return trace;
-  smma_trace_free(trace);
-  PyMem_Free(trace);
-  fail_product(p, status);
-  return NULL;
-}
-
-/* A row for each event: kind, index, products, what there is, rest, exact, error. */
-static PyObject *events_of(const smma_trace *t) {
-  enum { NUMBERS = 7 };
-  npy_intp shape[2] = {(npy_intp)t->events, NUMBERS};
-  PyObject *array = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
-  double *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
-  for (size_t e = 0; array && e < t->events; e++, to += NUMBERS) {
-    const smma_trace_event *x = &t->event[e];
-    to[0] = x->kind, to[1] = (double)x->index, to[2] = (double)x->products;
-    to[3] = x->value, to[4] = x->rest, to[5] = x->exact, to[6] = x->error;
+  if (taken && !(*products = PyMem_Calloc(1, sizeof **products))) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; taken && i < count; i++) {
+    PyObject *given = PyTuple_GetItem(list, i);
+    (*products)->count++;
+    taken = PyTuple_Check(given) && take_target(given, &(*products)->product[i], &(*products)->choice[i], &target[i]);
+    if (!taken && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a target is a tuple");
   }
-  return array;
+  if (!taken) release_targets(*products), *products = NULL;
+  return taken;
 }
 
-/* The k of each instruction's products, -1 where it has none. */
-static PyObject *indices_of(const smma_trace *t) {
-  npy_intp shape[2] = {(npy_intp)t->schedule.steps, (npy_intp)t->schedule.k_per_step};
-  PyObject *array = PyArray_SimpleNew(2, shape, NPY_INTP);
-  npy_intp *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
-  for (npy_intp x = 0; array && x < shape[0] * shape[1]; x++)
-    to[x] = t->schedule.k[x] == SMMA_NO_PRODUCT ? -1 : (npy_intp)t->schedule.k[x];
-  return array;
+void release_targets(target_products *products) {
+  for (size_t i = 0; products && i < products->count; i++) release_operands(&products->product[i]);
+  PyMem_Free(products);
 }
 
-/* (trace, instruction as chosen_object gives it, D's element, events, k), from i, j and the arguments of matmul. */
-PyObject *python_trace(PyObject *module, PyObject *arguments) {
-  PyObject *object[OPERANDS] = {[D] = Py_None}, *bias, *rest, *result = NULL;
-  product p = {.axes = 0};
-  smma_trace *trace = NULL;
-  Py_ssize_t i, j;
-  choice x;
-  (void)module;
-  if (!PyArg_ParseTuple(arguments, "nnO!", &i, &j, &PyTuple_Type, &rest)) return NULL;
-  if (!read_arguments(rest, &p, object, &x, &bias)) return NULL;
-  if (take_arrays(&p, object) && choose(&p, &x) && check_scales(&p) && take_bias(&p, bias) && find_batch(&p) &&
-      encode_operands(&p) && shape_c(&p) && lay_out_operands(&p))
-    trace = trace_element(&p, i, j);
-  if (trace)
-    result = Py_BuildValue("(NNNNN)", PyCapsule_New(trace, trace_name, release_trace), chosen_object(&x, p.instruction),
-                           array_of_encodings(trace->d_format, &trace->d, 1), events_of(trace), indices_of(trace));
-  release_operands(&p);
-  return result;
+PyThreadState *suspend_targets(target_products *products) {
+  PyThreadState *thread = PyEval_SaveThread();
+  for (size_t i = 0; i < products->count; i++) products->product[i].thread = thread;
+  return thread;
 }
 
-/* None, or (kind, products before, products) where two traces part. */
-PyObject *python_trace_parting(PyObject *module, PyObject *arguments) {
-  PyObject *capsule[2];
-  const smma_trace *trace[2];
-  smma_parting parting;
-  (void)module;
-  if (!PyArg_ParseTuple(arguments, "OO", &capsule[0], &capsule[1])) return NULL;
-  for (int t = 0; t < 2; t++)
-    if (!(trace[t] = PyCapsule_GetPointer(capsule[t], trace_name))) return NULL;
-  parting = smma_find_parting(trace[0], trace[1]);
-  if (!parting.parted) Py_RETURN_NONE;
-  return Py_BuildValue("(inn)", (int)parting.kind, (Py_ssize_t)parting.before, (Py_ssize_t)parting.products);
+PyObject *target_chosen(const target_products *products, size_t target) {
+  return chosen_object(&products->choice[target], products->product[target].instruction);
 }
 
 /* ---- Multipliers ---- */
@@ -785,11 +760,10 @@ static PyObject *outline_of_b(const smma_multiplier *multiplier, const smma_inst
 }
 
 static PyObject *outline_of_scale_b(const smma_multiplier *multiplier, const smma_instruction *i) {
-  const npy_intp part = (npy_intp)multiplier->part_k, block = part ? part : i->scale_block;
-  const npy_intp k = (npy_intp)multiplier->with.k;
-  return block ? outline((k + block - 1) / block, (npy_intp)multiplier->with.n,
-                         array_dtype_of(part ? SMMA_F32 : i->scale))
-               : Py_NewRef(Py_None);
+  const smma_scales scales = smma_scales_from(multiplier->part_k, (size_t)i->scale_block, i->scale);
+  return scales.each ? outline((npy_intp)smma_scales_along(scales, multiplier->with.k), (npy_intp)multiplier->with.n,
+                               array_dtype_of(scales.format))
+                     : Py_NewRef(Py_None);
 }
 
 static bool takes_c(const smma_multiplier *multiplier) {

@@ -22,35 +22,62 @@ import warnings
 from types import ModuleType
 
 from softmma import _core
+from softmma._campaign import (
+    Campaign,
+    NextRows,
+    OpenAnswers,
+    Recording,
+    Verification,
+    campaign,
+    merge,
+    next,
+    record,
+    verify,
+)
 from softmma._close import assert_close
-from softmma._coverage import Coverage, coverage
-from softmma._equal import Equality, equal
+from softmma._compare import ComparedUnit, Comparison, compare
+from softmma._coverage import Coverage, coverage, coverage_files
+from softmma._equal import Equality, Permutation, equal, permute
+from softmma._facts import (
+    Experiment,
+    ExperimentRun,
+    Question,
+    UnitKind,
+    convert,
+    experiment,
+    experiments,
+    gen,
+    questions,
+    units,
+)
+from softmma._gemm import Gemm, gemm
 from softmma._infer import Inference, infer
+from softmma._match import Candidate, Claim, Match, MatchDifference, MatchingLibrary, claim, match
 from softmma._plans import Plan, plan, plan_libraries
 from softmma._products import Multiplier, dot, matmul, round, rows
 from softmma._quantization import QUANTIZED_FORMATS, Quantized, quantize
 from softmma._self_test import SelfTest, self_test
 from softmma._sparse import compress, sparse_matmul
 from softmma._study import (
-    ComparedUnit,
-    Comparison,
     Difference,
     Examination,
     Explanation,
     Finding,
-    compare,
     diff,
     explain,
     probe,
 )
+from softmma._tolerance import Accepted, TargetError, Tolerance, Verdict, tolerance
 from softmma._trace import Parting, Trace, TracedTarget, trace
 from softmma._tree import Tree, tree
+from softmma._unit_tree import UnitTree, unit_tree
 from softmma._units import (
     Custom,
     Format,
     Gpu,
     Instruction,
     InstructionList,
+    Listing,
     dtype,
     find,
     formats,
@@ -69,6 +96,10 @@ warnings.filterwarnings(
 
 __all__ = [
     "QUANTIZED_FORMATS",
+    "Accepted",
+    "Campaign",
+    "Candidate",
+    "Claim",
     "ComparedUnit",
     "Comparison",
     "Coverage",
@@ -76,47 +107,83 @@ __all__ = [
     "Difference",
     "Equality",
     "Examination",
+    "Experiment",
+    "ExperimentRun",
     "Explanation",
     "Finding",
     "Format",
+    "Gemm",
     "Gpu",
     "Inference",
     "Instruction",
     "InstructionList",
+    "Listing",
+    "Match",
+    "MatchDifference",
+    "MatchingLibrary",
     "Multiplier",
+    "NextRows",
+    "OpenAnswers",
     "Parting",
+    "Permutation",
     "Plan",
     "Quantized",
+    "Question",
+    "Recording",
     "SelfTest",
+    "TargetError",
+    "Tolerance",
     "Trace",
     "TracedTarget",
     "Tree",
+    "UnitKind",
+    "UnitTree",
+    "Verdict",
+    "Verification",
     "assert_close",
+    "campaign",
+    "claim",
     "compare",
     "compress",
+    "convert",
     "coverage",
+    "coverage_files",
     "diff",
     "dot",
     "dtype",
     "equal",
+    "experiment",
+    "experiments",
     "explain",
     "find",
     "formats",
+    "gen",
+    "gemm",
     "gpus",
     "infer",
     "instruction",
     "instructions",
+    "match",
     "matmul",
+    "merge",
+    "next",
+    "permute",
     "plan",
     "plan_libraries",
     "probe",
     "quantize",
+    "questions",
+    "record",
     "round",
     "rows",
     "self_test",
     "sparse_matmul",
+    "tolerance",
     "trace",
     "tree",
+    "unit_tree",
+    "units",
+    "verify",
 ]
 
 __version__ = _core.version()

@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 Handle: TypeAlias = Any  # a capsule that holds one instruction of the library
 KeptB: TypeAlias = Any  # a capsule that holds a multiplier of the library
 PlanHandle: TypeAlias = Any  # a capsule that holds a plan of the library
-Witness: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-DifferentRow: TypeAlias = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None
-]
+RecordingHandle: TypeAlias = Any  # a capsule that holds rows with results
 
 def version() -> str: ...
 def forked() -> None: ...
@@ -81,10 +78,35 @@ def multiplier_matmul(
 def bound(
     stored: str | None, arguments: tuple[Any, ...], /
 ) -> tuple[NDArray[np.float64], str, bool]: ...  # arguments: those of matmul; whether A or B may be rounded
+
+# Of studies: targets are (label, plan's text or None, arguments of matmul).
+def compare(
+    a: ArrayLike, b: ArrayLike, targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...], /
+) -> tuple[dict[str, Any], list[NDArray[Any]]]: ...  # the value, each D
+def tolerance(
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    a: str,
+    b: str,
+    data: str,
+    shape: tuple[int, int, int],
+    with_c: bool,
+    stored: object,
+    margin: float,
+    /,
+) -> tuple[dict[str, Any], str]: ...  # the value, lines for a test
 def trace(
-    i: int, j: int, arguments: tuple[Any, ...], /
-) -> tuple[Any, Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]: ...  # arguments: those of matmul
-def trace_parting(one: Any, other: Any, /) -> tuple[int, int, int] | None: ...
+    at: tuple[int, ...] | None,
+    own: tuple[tuple[str, ArrayLike], ...],
+    shows_rounding: bool,
+    every: int,
+    targets: tuple[tuple[str, str | None, tuple[Any, ...]], ...],
+    /,
+) -> tuple[
+    dict[str, Any],
+    list[tuple[Handle | object, NDArray[Any], NDArray[np.float64], NDArray[np.intp]]],
+    tuple[int, int] | None,
+]: ...  # the value; each target's instruction, D, events and k; those that part
+def targets(in_dtype: object, out_dtype: object) -> list[tuple[str, Handle]]: ...
 def dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -109,7 +131,8 @@ def coverage(
     scale_b: ArrayLike | None,
     search: int,
     seed: int,
-) -> tuple[object, int, int, tuple[tuple[str, str, int, str, str | None], ...]]: ...
+) -> tuple[object, list[dict[str, Any]]]: ...
+def coverage_files(paths: tuple[str, ...], search: int, seed: int, /) -> list[dict[str, Any]]: ...
 def rows(
     instruction: object, kind: str | None, seed: int, first: int, count: int, /
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]: ...
@@ -121,7 +144,7 @@ def explain(
     scale_b: ArrayLike | None,
     units: tuple[tuple[str, object, object, object, object], ...],
     round_in: str | None,
-) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...]]: ...
+) -> tuple[str, str, str, tuple[tuple[str, int, int | None], ...], dict[str, Any]]: ...
 def operand_rounding(instruction: object, format: str) -> str: ...
 def round(x: ArrayLike, dtype: object, mode: str, overflow: str, quiet: bool) -> NDArray[Any]: ...
 def quantize(x: ArrayLike, element: str, scale: str, block: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
@@ -147,38 +170,107 @@ def operand(
 def operand_scale(greatest: float, format: str) -> float: ...
 def hadamard(x: NDArray[np.float32], signs: NDArray[np.float64]) -> NDArray[np.float32]: ...
 def same_lines(one: NDArray[Any], other: NDArray[Any], threads: int) -> bool: ...
-def difference(one: NDArray[Any], other: NDArray[Any], format: str) -> tuple[int, int, int, float]: ...
-def error(
+def probe(instruction: object, unit: Callable[..., ArrayLike] | str | None, rows: int, /) -> dict[str, Any]: ...
+def diff(
+    one: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    other: tuple[object, str, Callable[..., ArrayLike] | str | None],
+    rows: int,
+    seed: int,
+    /,
+) -> dict[str, Any]: ...
+def equal(
+    targets: tuple[tuple[str, object, PlanHandle | None, str | None], ...], k: int, rows: int, seed: int, /
+) -> dict[str, Any]: ...
+def unit_order(
+    unit: Callable[..., ArrayLike] | str | None,
+    instruction: object,
+    plan: PlanHandle | None,
+    plan_name: str | None,
+    k: int,
+    /,
+) -> dict[str, Any]: ...
+def self_test() -> dict[str, Any]: ...
+def campaign(
+    unit: object,
+    against: object,
+    gpu: str | None,
+    instruction: object,
+    rows: int,
+    seed: int,
+    kind: str | None,
+    shard: tuple[int, int],
+    path: str | None,
+    report: str | None,
+    /,
+) -> dict[str, Any]: ...
+def ask(unit: object, gpu: str | None, instruction: object, every: bool, only: str | None, /) -> dict[str, Any]: ...
+def merge(reports: tuple[tuple[str, str | None], ...], /) -> dict[str, Any]: ...
+def verify(
+    paths: tuple[str, ...], rows: tuple[Any, ...] | None, unit: object, show: int, /
+) -> dict[str, Any]: ...  # rows: instruction, a, b, c, d, scale_a, scale_b
+def record(
+    instruction: object, unit: object, rows: int, seed: int, kind: str | None, /
+) -> tuple[RecordingHandle, str, tuple[Any, ...]]: ...
+def recording_value(recording: RecordingHandle, /) -> dict[str, Any]: ...
+def recording_write(recording: RecordingHandle, path: str, format: str, /) -> None: ...
+def next(
+    instruction: object, units: tuple[object, ...], rows: int, searched: int, seed: int, /
+) -> dict[str, Any]: ...
+def facts(name: str) -> list[dict[str, Any]]: ...
+def instruction_value(instruction: Any) -> dict[str, Any]: ...
+def gen(
+    path: str, instruction: Any, rows: int, seed: int, kind: str | None, cover: bool, format: str
+) -> dict[str, Any]: ...
+def convert(path: str, to: str, format: str) -> None: ...
+def experiment(
+    name: str, small: bool, seed: int, threads: int, assignments: tuple[str, ...], part: str | None
+) -> dict[str, Any]: ...
+def match(
     a: ArrayLike,
     b: ArrayLike,
-    d: NDArray[Any],
-    a_format: str | None,
-    b_format: str | None,
-    d_format: str,
-    round_in: str,
-) -> tuple[float, float, int]: ...
-def probe(
-    instruction: object, function: Callable[..., ArrayLike] | None
-) -> tuple[int, list[tuple[str, str, str, str | None, str, Witness | None]]]: ...
-def diff(
-    one: object,
-    other: object,
-    label: str,
-    other_label: str,
-    function: Callable[..., ArrayLike] | None,
-    rows: int,
-    seed: int,
-    /,
-) -> tuple[int, int, DifferentRow | None, list[tuple[str, str, str]], tuple[int, int], tuple[int, int]]: ...
-def equal(
-    one: tuple[str, object, PlanHandle | None],
-    other: tuple[str, object, PlanHandle | None],
-    k: int,
-    rows: int,
-    seed: int,
-    /,
-) -> tuple[str, str, int, int, str, int, tuple[Any, ...] | None]: ...
-def self_test() -> tuple[tuple[str, ...], int, int, int, int, list[str], str]: ...
+    d: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    bias: ArrayLike | None,
+    in_dtype: object,
+    out_dtype: object,
+    targets: tuple[object, ...] | None,
+    claim: tuple[str, PlanHandle | None, object, object, object] | None,
+    round_in: str | None,
+    alpha: float,
+    beta: float,
+    scale_d: float,
+    transpose_a: bool,
+    transpose_b: bool,
+    threads: int,
+) -> tuple[dict[str, Any], list[str]]: ...
+def gemm(
+    a: ArrayLike,
+    b: ArrayLike,
+    c: ArrayLike | None,
+    scale_a: ArrayLike | None,
+    scale_b: ArrayLike | None,
+    bias: ArrayLike | None,
+    metadata: ArrayLike | None,
+    on: object,
+    instr: object,
+    in_dtype: object,
+    out_dtype: object,
+    method: tuple[str | None, str | None, str | None, str | None, str | None, str | None, int, int, float],
+    alpha: float,
+    beta: float,
+    scale_d: float,
+    scaling: str | None,
+    split_k: int,
+    promote_every: int,
+    plan: PlanHandle | None,
+    round_in: str | None,
+    kernel: str | None,
+    transpose_a: bool,
+    transpose_b: bool,
+    threads: int,
+) -> tuple[NDArray[Any], dict[str, Any], list[str]]: ...
 def infer(
     unit: Callable[..., ArrayLike] | str,
     instruction: object,
@@ -191,3 +283,12 @@ def infer(
     progress: Callable[[str], object] | None,
     /,
 ) -> dict[str, Any]: ...
+def tree(
+    f: Callable[[NDArray[Any], NDArray[Any]], float],
+    k: int,
+    a: object,
+    b: object,
+    d: object,
+    seed: int,
+    /,
+) -> list[int]: ...

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from softmma import _core
+from softmma._value import result
 
 
 class SelfTest(NamedTuple):
@@ -22,6 +23,8 @@ class SelfTest(NamedTuple):
     """A line for each digest and row that differs."""
     text: str
     """All of it in one line."""
+    value: dict[str, Any]
+    """What ``softmma self-test --json`` prints."""
 
     def __bool__(self) -> bool:
         return not self.differences
@@ -38,5 +41,4 @@ def self_test() -> SelfTest:
     >>> bool(softmma.self_test())
     True
     """
-    kernels, operations, outputs, recordings, rows, differences, text = _core.self_test()
-    return SelfTest(kernels, operations, outputs, recordings, rows, tuple(differences), text)
+    return result(SelfTest, _core.self_test())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,16 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from softmma import _core
 from softmma._plans import Plan
-from softmma._products import matmul, positional
-from softmma._study import _label, _several
+from softmma._targets import AnyPlan, label, product, several, targets
 from softmma._units import Instruction
 
 _KINDS = np.array(["start", "instruction", "fold", "epilogue", "store"])
 _STEP = np.dtype(
     [("kind", "U11"), ("products", "i8"), ("sum", "f8"), ("exact", "f8"), ("error", "f8")]
 )  # one event of a trace
-_SIGNATURE = inspect.signature(matmul)
-_Plan = Plan | Mapping[str, Any] | str | Path | None
 
 
 class TracedTarget(NamedTuple):
@@ -56,6 +51,10 @@ class Trace(NamedTuple):
     at: tuple[int, int]
     targets: tuple[TracedTarget, ...]
     parting: Parting | None
+    why: str
+    """Why this element, where it was not chosen."""
+    value: dict[str, Any]
+    """What ``softmma trace --json`` prints: besides, the results of one's own and the explained instructions."""
 
 
 def trace(
@@ -63,16 +62,23 @@ def trace(
     b: ArrayLike,
     c: ArrayLike | None = None,
     *,
-    at: tuple[int, int],
+    at: tuple[int, int] | None = None,
     on: str | Instruction | Sequence[str | Instruction] = "H100",
-    plan: _Plan | tuple[_Plan, ...] | list[_Plan] = None,
+    plan: AnyPlan | tuple[AnyPlan, ...] | list[AnyPlan] = None,
     round_in: str | Sequence[str | None] | None = None,
+    d: ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike] | None = None,
+    every: int = 1,
     **arguments: Any,
 ) -> Trace:
     """Element ``at`` = (i, j) of a product of two matrices: what is summed after each instruction, and its error.
 
-    ``on`` is a target of `matmul` or a list of them, ``plan`` one for all or a list of one for each, None for one
-    chain, and so is ``round_in``; all else is as in `matmul`. The exact sum is of the operands as the target takes them (docs/trace.md).
+    Without ``at`` it is the element in which results differ most: the two of ``d``, one of them and the first target's,
+    or any two targets'. ``d`` are up to two results of one's own, M x N in the targets' format of D: an array, a list of
+    arrays, or {name: array}. ``on`` is a target of `matmul` or a list of them, each with ":FORMAT" or ":INSTRUCTION" if
+    its own is another; ``plan`` is one for all or a list of one for each, None for one chain, and so is ``round_in``.
+    Of block-scaled formats without scale factors A and B are quantised, and what a plan takes and is not given is 1,
+    a bias 0. All else is as in `matmul`. The exact sum is of the operands as the target takes them (docs/trace.md).
+    ``every`` is of how many steps one is in ``value``.
 
         >>> import numpy as np, softmma
         >>> a = np.zeros((1, 48), np.float16)
@@ -83,25 +89,32 @@ def trace(
         >>> print(found.parting)
         None
 
-    Raises as `matmul` does, and IndexError for an element that is not there.
+    Raises as `matmul` does, IndexError for an element that is not there, and ValueError for results of other shapes,
+    or with values that the targets' format has not.
     """
-    units = _several(on, "on")
-    plans: list[_Plan] = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(units)
-    if len(plans) != len(units):
-        raise ValueError(f"plan: {len(plans)} plans for {len(units)} targets; give one for all, or one for each")
-    modes = [round_in] * len(units) if round_in is None or isinstance(round_in, str) else [*round_in]
-    if len(modes) != len(units):
-        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(units)} targets; give one, or one for each")
-    targets, handles = [], []
-    for unit, described, mode in zip(units, plans, modes):
-        made = described if described is None or isinstance(described, Plan) else Plan(described)
-        given = _SIGNATURE.bind(a, b, c, on=unit, plan=made, round_in=mode, **arguments)
-        given.apply_defaults()
-        handle, chosen, d, events, k = _core.trace(*at, tuple(positional(given.arguments)))
+    listed = targets(several(on, "on"), plan, round_in)
+    given = tuple(product(label(t.unit), t, a, b, c, arguments) for t in listed)
+    modes = round_in is not None and not isinstance(round_in, str)
+    value, traces, parted = _core.trace(None if at is None else tuple(at), _named(d), modes, every, given)
+    found = []
+    for t, (chosen, result, events, k) in zip(listed, traces):
         instruction = chosen if isinstance(chosen, Instruction) else Instruction(*_core.describe(chosen))
-        targets.append(TracedTarget(_label(unit), instruction, made, d[0], _steps(events), k))
-        handles.append(handle)
-    return Trace((at[0], at[1]), tuple(targets), _first_parting(handles))
+        found.append(TracedTarget(label(t.unit), instruction, t.plan, result[0], _steps(events), k))
+    parting = value["parting"]
+    if parted is not None:
+        parting = Parting(parted, parting["at"], parting["after"], parting["products"])
+    i, j = value["element"]
+    return Trace((i, j), tuple(found), parting, value["why"], value)
+
+
+def _named(d: Any) -> tuple[tuple[str, Any], ...]:
+    """(name, array) of each result of one's own."""
+    if d is None:
+        return ()
+    if isinstance(d, Mapping):
+        return tuple((str(name), each) for name, each in d.items())
+    both = isinstance(d, (list, tuple)) and len(d) == 2 and all(np.ndim(each) == 2 for each in d)
+    return tuple((f"d[{n}]", each) for n, each in enumerate(d)) if both else (("d", d),)
 
 
 def _steps(events: NDArray[np.float64]) -> NDArray[Any]:
@@ -110,14 +123,3 @@ def _steps(events: NDArray[np.float64]) -> NDArray[Any]:
     steps["kind"], steps["products"] = _KINDS[kind.astype(int)], products
     steps["sum"], steps["exact"], steps["error"] = value + rest, exact, error
     return steps
-
-
-def _first_parting(handles: list[Any]) -> Parting | None:
-    found = []
-    for second in range(len(handles)):
-        for first in range(second):
-            parting = _core.trace_parting(handles[first], handles[second])
-            if parting is not None:
-                kind, after, products = parting
-                found.append(Parting((first, second), str(_KINDS[kind]), after, products))
-    return min(found, key=lambda p: p.products, default=None)

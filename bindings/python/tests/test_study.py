@@ -97,6 +97,54 @@ def test_compare_errors():
         softmma.compare(np.eye(3), np.eye(3), ["H100", softmma.instruction("H100", "HMMA.16816.F16")])
 
 
+def test_compare_with_plans(generator):
+    a, b = generator.standard_normal((4, 300)), generator.standard_normal((300, 5))
+    found = softmma.compare(a, b, ["H100", "H100"], plan=[None, "cutlass:2xacc"])
+    np.testing.assert_array_equal(found[1].d, softmma.matmul(a, b, in_dtype="f16", plan="cutlass:2xacc"))
+    assert found[1].plan.name in repr(found) and found[1].different == found.value["pairs"][0]["different"] > 0
+    with pytest.raises(ValueError, match="given twice"):
+        softmma.compare(a, b, ["H100", "H100"], plan="cutlass:2xacc")
+
+
+@pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
+def test_tolerance(generator, order):
+    """Every target's product is within the tolerances, and a faulty one is not; layouts do not matter."""
+    a, b = (order(generator.standard_normal(shape).astype(np.float16)) for shape in ((20, 96), (96, 300)))
+    found = softmma.tolerance(a, b, on=["V100", "H100:bf16"])
+    exact = a.astype(float) @ b.astype(float)
+    for accepted in (found.measured, found.proven):
+        np.testing.assert_allclose(softmma.matmul(a, b, on="V100"), exact, accepted.rtol, accepted.atol)
+    assert found.elements == 20 * 256 and [t.inputs for t in found.targets] == ["f16", "bf16"]
+    assert found.value == softmma.tolerance(a.copy(), b.copy(), on=["V100", "H100:bf16"], threads=1).value
+    assert {v.wrong: v.measured for v in found.verdicts}["zeros for D"] > 0.9
+    assert str(found).count("torch.testing.assert_close(D.double(), A.double() @ B.double(), rtol=") == 2
+
+
+def test_tolerance_of_every_gpu():
+    assert {t.arch for t in softmma.tolerance(in_dtype="e4m3fnuz", shape=(1, 1, 64)).targets} == {"cdna3"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"margin": 0.5}, "margin: 0.5 is not a number from 1 to 1000"),
+        ({"shape": (0, 1, 2)}, "shape: 0 x 1 x 2"),
+        ({"data": "odd"}, "data: no data are called 'odd'"),
+        ({"store": "s8"}, "store: s8 of results in f32 is not what kernels store"),
+        ({"with_c": True, "plan": "cutlass:2xacc"}, "with_c: the plan of cutlass:2xacc has no place for it"),
+        ({"alpha": np.inf}, "alpha, beta: they are finite numbers"),
+        ({"c": np.eye(2)}, "c: it goes with a and b"),
+        ({"round_in": "toward-zero"}, "round_in: it is for arrays"),
+        ({"a": np.eye(2), "b": np.eye(2), "data": "normal"}, "data: a and b say it"),
+        ({"a": np.eye(2)[:0], "b": np.eye(2)}, "a times b is empty"),
+        ({"split_k": 0}, "split_k"),
+    ],
+)
+def test_tolerance_errors(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        softmma.tolerance(on="H100", **arguments)
+
+
 def test_probe():
     found = softmma.probe("H100")
     assert found["alignment_bits"].value == "25"

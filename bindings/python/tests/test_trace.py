@@ -51,6 +51,44 @@ def test_parting():
     assert softmma.trace(a, a.T, at=(0, 0), on=["H100", "B200"]).parting is None
 
 
+def test_own_results():
+    """Without `at` the element is the one in which results differ most."""
+    a, b = np.ones((2, 16), np.float16), np.ones((16, 2), np.float16)
+    ours = np.full((2, 2), 16, np.float64)
+    theirs = np.float32([[16, 16.5], [17, 16]])
+    found = softmma.trace(a, b, on=["H100", "V100"], d=[ours, theirs])
+    assert found.at == (1, 0) and found.why.startswith("d[0] and d[1] differ in 2 of 4 elements, here most, by 0.0625")
+    assert [r["as"] for r in found.value["results"]] == [["H100", "V100"], []]
+    assert softmma.trace(a, b, on="H100", d={"theirs": theirs}).why.startswith("theirs and H100 differ in 2 of 4")
+    assert softmma.trace(a, b, on=["H100", "V100"]).why == "all results are the same"
+    with pytest.raises(ValueError, match="d: 1 values of d are none of f32"):
+        softmma.trace(a, b, d=ours + [[0.1, 0], [0, 0]])
+    with pytest.raises(ValueError, match="d: d is not 2 x 2"):
+        softmma.trace(a, b, d=ours[:1])
+    with pytest.raises(ValueError, match="in different formats"):
+        softmma.trace(a, b, on=["H100", "H100"], plan=[None, IN_TURN])
+
+
+@pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
+def test_explained(order):
+    """The instructions in which targets part are those of the element, in any layout."""
+    a, b = order(numbers((3, 64))), order(numbers((64, 3), 1))
+    found = softmma.trace(a, b, on=["V100", "H100"])
+    alone = softmma.trace(a[[found.at[0]]], b[:, [found.at[1]]], at=(0, 0), on=["V100", "H100"])
+    assert found.value["parting"] == alone.value["parting"] and len(found.value["parting"]["explanations"]) == 2
+
+
+def test_scale_factors():
+    """Formats of A and B with scale factors choose the block-scaled instruction."""
+    q, r = (
+        softmma.quantize(numbers((3, 64)), "mxfp8_e4m3"),
+        softmma.quantize(numbers((64, 2), 1), "mxfp8_e4m3", axis=-2),
+    )
+    scales = {"scale_a": q.scales, "scale_b": r.scales, "in_dtype": "e4m3", "on": "B200"}
+    target = softmma.trace(q.values, r.values, at=(2, 1), **scales).targets[0]
+    assert target.instruction.scale_block == 32 and target.result == softmma.matmul(q.values, r.values, **scales)[2, 1]
+
+
 def test_operands():
     c, bias = np.float32([[3]]), [5.0]
     x = np.ones((1, 16), np.float16)

@@ -10,12 +10,12 @@ import pytest
 
 import softmma
 from conftest import REPOSITORY
-from softmma import _products, _study, _units
+from softmma import _compare, _products, _study, _tolerance, _trace, _units
 
 TIER = "check"
 
 
-@pytest.mark.parametrize("module", [softmma, _units, _products, _study])
+@pytest.mark.parametrize("module", [softmma, _units, _products, _study, _compare, _tolerance, _trace])
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 

@@ -23,7 +23,7 @@ from softmma._products import products_seen
 from softmma._trace import Trace, trace
 from softmma._units import Instruction, instructions
 from softmma.torch._divergence import FP32, FP64, Difference, Divergence, Layer, LayerTrace, Ranking, worst
-from softmma.torch._emulate import Emulation, emulate
+from softmma.torch._emulate import Emulation, Wrapped, emulate
 from softmma.torch._record import (
     Enough,
     File,
@@ -39,7 +39,6 @@ from softmma.torch._record import (
     tensors_in,
 )
 from softmma.torch._report import Report
-from softmma.torch._wrapped import Wrapped
 
 CHUNK = 1 << 20
 """Elements of a tensor that are compared at a time."""
@@ -557,7 +556,7 @@ def _trace_of(rows: list[dict[str, Any]], pair: tuple[str, str]) -> tuple[Trace,
         both = trace(**rows[0], at=(0, 0), on=units, plan=plans, instr=named[0])
         return both._replace(targets=_labelled(both, pair)), True
     each = [trace(**row, at=(0, 0), on=u, plan=p, instr=i) for row, u, p, i in zip(rows, units, plans, named)]
-    whole = Trace((0, 0), tuple(t.targets[0] for t in each), None)
+    whole = Trace((0, 0), tuple(t.targets[0] for t in each), None, "", {})
     return whole._replace(targets=_labelled(whole, pair)), False
 
 

@@ -1,0 +1,151 @@
+/* One element of a product, step by step. */
+#include "trace/trace.h"
+
+#include "binding.h"
+
+/* A row for each event: kind, index, products, what there is, rest, exact, error. */
+static PyObject *events_of(const smma_trace *t) {
+  enum { NUMBERS = 7 };
+  npy_intp shape[2] = {(npy_intp)t->events, NUMBERS};
+  PyObject *array = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
+  double *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+  for (size_t e = 0; array && e < t->events; e++, to += NUMBERS) {
+    const smma_trace_event *x = &t->event[e];
+    to[0] = x->kind, to[1] = (double)x->index, to[2] = (double)x->products;
+    to[3] = x->value, to[4] = x->rest, to[5] = x->exact, to[6] = x->error;
+  }
+  return array;
+}
+
+/* The k of each instruction's products, -1 where it has none. */
+static PyObject *indices_of(const smma_trace *t) {
+  npy_intp shape[2] = {(npy_intp)t->schedule.steps, (npy_intp)t->schedule.k_per_step};
+  PyObject *array = PyArray_SimpleNew(2, shape, NPY_INTP);
+  npy_intp *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+  for (npy_intp x = 0; array && x < shape[0] * shape[1]; x++)
+    to[x] = t->schedule.k[x] == SMMA_NO_PRODUCT ? -1 : (npy_intp)t->schedule.k[x];
+  return array;
+}
+
+/* [(instruction as target_chosen gives it, D's element, events, k)] */
+static PyObject *traces_of(const smma_trace_result *result, const target_products *products) {
+  PyObject *list = PyList_New(0);
+  for (size_t i = 0; list && i < result->request->targets; i++) {
+    const smma_trace *t = &result->trace[i];
+    PyObject *each = Py_BuildValue("(NNNN)", target_chosen(products, i), array_of_encodings(t->d_format, &t->d, 1),
+                                   events_of(t), indices_of(t));
+    if (!each || PyList_Append(list, each) < 0) Py_CLEAR(list);
+    Py_XDECREF(each);
+  }
+  return list;
+}
+
+/* (value, traces, the two targets that part or None) */
+static PyObject *value_of(const smma_trace_result *result, size_t every, const target_products *products) {
+  const smma_parting_explained *p = &result->parting;
+  PyObject *parted =
+      p->found.parted ? Py_BuildValue("(nn)", (Py_ssize_t)p->target[0], (Py_ssize_t)p->target[1]) : Py_NewRef(Py_None);
+  return Py_BuildValue("(NNN)", value_from(smma_trace_datum(result, every)), traces_of(result, products), parted);
+}
+
+/* A result of the user's own in the targets' format, to which nothing is rounded: encodings, or numbers that it has. */
+static PyArrayObject *take_own(PyObject *object, const char *name, smma_format format, size_t m, size_t n) {
+  PyArrayObject *x = array_of(object), *rounded, *dense;
+  smma_conversion lost = {0};
+  if (x && (PyArray_NDIM(x) != 2 || (size_t)PyArray_DIM(x, 0) != m || (size_t)PyArray_DIM(x, 1) != n)) {
+    PyErr_Format(PyExc_ValueError, "d: %s is not %zu x %zu, as the product is", name, m, n);
+    Py_CLEAR(x);
+  }
+  if (x && !array_holds(x, format)) {
+    const smma_format from = array_format_of(x);
+    rounded = from == SMMA_NO_FORMAT ? NULL : PyArray_GETCONTIGUOUS(x);
+    dense = rounded ? (PyArrayObject *)PyArray_NewLikeArray(rounded, NPY_CORDER, array_dtype_of(format), 0) : NULL;
+    if (dense)
+      smma_convert(from, PyArray_DATA(rounded), format, PyArray_DATA(dense), m * n, SMMA_ROUND_NEAREST_EVEN,
+                   SMMA_OVERFLOW_INFINITY, &lost);
+    if (from == SMMA_NO_FORMAT || lost.changed) {
+      PyErr_Format(PyExc_ValueError, "d: %zu values of %s are none of %s, in which the targets' results are",
+                   lost.changed, name, smma_format_name(format));
+      Py_CLEAR(dense);
+    }
+    Py_XDECREF(rounded);
+    Py_DECREF(x);
+    x = dense;
+  }
+  dense = x ? PyArray_GETCONTIGUOUS(x) : NULL;
+  Py_XDECREF(x);
+  return dense;
+}
+
+static bool take_owns(PyObject *owns, smma_trace_request *r, PyArrayObject *array[SMMA_MOST_OWN]) {
+  const smma_format d = smma_common_d(r->target, r->targets);
+  const Py_ssize_t count = PyTuple_Size(owns);
+  if (count > SMMA_MOST_OWN || (count && d == SMMA_NO_FORMAT)) {
+    PyErr_SetString(PyExc_ValueError,
+                    count > SMMA_MOST_OWN
+                        ? "d: more than two results"
+                        : "d: results of the targets are in different formats; give targets with one");
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    const char *name;
+    PyObject *object, *each = PyTuple_GetItem(owns, i);
+    if (!PyTuple_Check(each)) return PyErr_Format(PyExc_TypeError, "d: %R is no name and array", each);
+    if (!PyArg_ParseTuple(each, "sO;a result is (name, array)", &name, &object) ||
+        !(array[i] = take_own(object, name, d, r->m, r->n)))
+      return false;
+    r->own[r->owns++] = (smma_own_result){name, PyArray_DATA(array[i])};
+  }
+  return true;
+}
+
+static bool take_at(PyObject *at, smma_trace_request *r) {
+  Py_ssize_t i, j;
+  r->is_chosen = at != Py_None;
+  if (!r->is_chosen) return true;
+  if (!PyArg_ParseTuple(at, "nn;at is (i, j), a row and a column", &i, &j)) return false;
+  r->at[0] = (size_t)i, r->at[1] = (size_t)j;
+  if (i >= 0 && j >= 0 && r->at[0] < r->m && r->at[1] < r->n) return true;
+  PyErr_Format(PyExc_IndexError, "at: (%zd, %zd) is not in the product, which is (%zu, %zu)", i, j, r->m, r->n);
+  return false;
+}
+
+static PyObject *traced(const smma_trace_request *r, size_t every, target_products *products) {
+  smma_trace_result *result = PyMem_Malloc(sizeof *result);
+  PyThreadState *thread;
+  PyObject *value;
+  smma_error error;
+  bool done;
+  if (!result) return PyErr_NoMemory();
+  thread = suspend_targets(products);
+  done = smma_trace_run(r, result, &error);
+  PyEval_RestoreThread(thread);
+  value = done ? value_of(result, every, products) : fail_with(&error);
+  smma_trace_result_free(result);
+  PyMem_Free(result);
+  return value;
+}
+
+/* From (i, j) or None, results of the user's own, whether names say how A is rounded, of how many steps one is in the
+   value, and targets. */
+PyObject *python_trace(PyObject *module, PyObject *arguments) {
+  smma_product_target target[SMMA_MOST_TARGETS];
+  smma_trace_request r = {.target = target};
+  PyArrayObject *array[SMMA_MOST_OWN] = {NULL};
+  PyObject *at, *owns, *list, *value = NULL;
+  target_products *products;
+  int shows_rounding;
+  Py_ssize_t every;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO!pnO!", &at, &PyTuple_Type, &owns, &shows_rounding, &every, &PyTuple_Type, &list))
+    return NULL;
+  if (every < 1 || !PyTuple_Size(list)) return PyErr_Format(PyExc_ValueError, "every, on: at least one");
+  if (at != Py_None && !PyTuple_Check(at)) return PyErr_Format(PyExc_TypeError, "at: %R is no row and column", at);
+  if (!take_targets(list, target, &products)) return NULL;
+  r.targets = (size_t)PyTuple_Size(list), r.shows_rounding = shows_rounding;
+  r.m = target[0].product.m, r.n = target[0].product.n, r.k = target[0].product.k;
+  if (take_at(at, &r) && take_owns(owns, &r, array)) value = traced(&r, (size_t)every, products);
+  for (int i = 0; i < SMMA_MOST_OWN; i++) Py_XDECREF(array[i]);
+  release_targets(products);
+  return value;
+}

@@ -1,0 +1,157 @@
+"""One product on several GPUs: how many results differ, and how far they are off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softmma import _core
+from softmma._plans import Plan
+from softmma._table import html_table, text_table
+from softmma._targets import AnyPlan, Target, label, product, target_instruction, targets
+from softmma._units import Instruction
+from softmma._value import to_pandas
+
+
+class ComparedUnit(NamedTuple):
+    """One unit's product beside the first unit's.
+
+    ``different`` results are not the same bits as the first unit's; ``special`` of them have NaN or infinity on one side.
+    The others differ by at most ``largest_ulps`` units in the last place, and by at most ``largest_difference`` times
+    the first unit's largest result. ``error`` is the largest distance from the
+    exact product of the arrays as given, divided by the largest magnitude of that product; ``unit_error`` the same
+    for the arrays rounded to the unit's inputs, so that only the unit's part is left. ``left_out`` results took no
+    part in ``error`` because they, or the exact ones, are not finite.
+    """
+
+    label: str
+    instruction: Instruction
+    d: NDArray[Any]
+    different: int
+    largest_ulps: int
+    special: int
+    error: float
+    unit_error: float
+    left_out: int
+    largest_difference: float
+    round_in: str | None = None
+    """As given to `compare`."""
+    plan: Plan | None = None
+
+
+class Comparison(Sequence[ComparedUnit]):
+    """The same product on several units, shown as a table."""
+
+    _HEADER = ("GPU", "inputs", "instruction", "differ", "at most by", "total error", "unit's part")
+
+    def __init__(self, units: Sequence[ComparedUnit], value: dict[str, Any]):
+        self.units = tuple(units)
+        self.value = value
+        """What ``softmma compare --json`` prints."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.units[index]
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def pairs(self) -> NDArray[np.int64]:
+        """How many results differ, for every pair of units."""
+        table = np.zeros((len(self), len(self)), np.int64)
+        for pair in self.value["pairs"]:
+            first, second = pair["first"], pair["second"]
+            table[first, second] = table[second, first] = pair["different"]
+        return table
+
+    def to_pandas(self) -> Any:
+        """A row for each unit, as ``value`` has them."""
+        return to_pandas(self.value["units"])
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for n, u in enumerate(self.units):
+            all_special = u.different and u.special == u.different
+            largest = "-" if n == 0 or all_special else f"{u.largest_difference:.2e}"
+            differ = "-" if n == 0 else str(u.different)
+            errors = f"{u.error:.2e}", f"{u.unit_error:.2e}"
+            inputs = ", ".join(
+                filter(None, (u.instruction._inputs_text(), u.plan.name if u.plan else None, u.round_in))
+            )
+            yield u.label, inputs, u.instruction.name, differ, largest, *errors
+
+    def _title(self) -> str:
+        return f"{self.units[0].d.size} results in {self.value['out']}; differ: from {self.units[0].label}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{text_table(self._HEADER, self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows(), self._title())
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    on: Sequence[str | Instruction],
+    *,
+    in_dtype: Any = None,
+    out_dtype: Any = None,
+    threads: int = 0,
+    round_in: str | Sequence[str | None] | None = None,
+    plan: AnyPlan | Sequence[AnyPlan] = None,
+) -> Comparison:
+    """The product of an M x K and a K x N matrix on several units: how many results differ, and how far they are off.
+
+    ``on`` lists GPUs, each with ":FORMAT" if its inputs are not ``in_dtype`` (without it the arrays' own format if it has
+    at most 16 bits, else f16), or instructions: "H100:e4m3",
+    "B200:e4m3:e5m2" for A and B apart, "B200:nvfp4", whose inputs are made as `quantize` makes them. All results must
+    have one format (``out_dtype``; without it as in `matmul`). Differences are counted from the first unit. ``round_in``
+    and ``plan``, as in `matmul`, are one for all or a list of one for each, None for one chain. Scale factors of a
+    plan's parts are 1, its bias is 0.
+
+        >>> import numpy as np, softmma
+        >>> found = softmma.compare(np.full((1, 3), 4096.0), [[4096], [-4096], [2**-12]], ["V100", "H100"])
+        >>> [unit.different for unit in found], found.value["out"]
+        ([0, 0], 'f32')
+
+    Raises as `matmul` does. Source: ``softmma compare`` counts in the same way.
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f"a is {a.shape} and b is {b.shape}: compare takes two matrices")
+    if isinstance(on, (str, Instruction)) or len(on) < 2:
+        raise ValueError(f"on: {on!r} is not a list of two targets or more, which are compared")
+    inputs = _narrow(a, b) if in_dtype is None else in_dtype
+    units = [target_instruction(each, None, inputs, out_dtype) for each in on]
+    listed = [t._replace(unit=i) for t, i in zip(targets(on, plan, round_in), units)]
+    names = [label(each) if isinstance(each, Instruction) else each.partition(":")[0] for each in on]
+    _refuse_same([(name.casefold(), *t[0:2], t.round_in) for name, t in zip(names, listed)], on)
+    given = tuple(product(name, t, a, b, None, {"threads": threads}) for name, t in zip(names, listed))
+    value, results = _core.compare(a, b, given)
+    first = {pair["second"]: pair for pair in value["pairs"] if pair["first"] == 0}
+    return Comparison([_unit(label(on[n]), t, d, value["units"][n], first.get(n, _SAME))
+                       for n, (t, d) in enumerate(zip(listed, results))], value)  # fmt: skip
+
+
+_SAME = {"different": 0, "largest_ulps": 0, "special": 0, "largest_difference": 0.0}
+
+
+def _unit(name: str, t: Target, d: NDArray[Any], unit: dict[str, Any], pair: dict[str, Any]) -> ComparedUnit:
+    errors = float(unit["error"]["largest"]), float(unit["unit_error"]["largest"]), unit["error"]["left_out"]
+    differ = pair["different"], pair["largest_ulps"], pair["special"]
+    assert isinstance(t.unit, Instruction)
+    return ComparedUnit(name, t.unit, d, *differ, *errors, float(pair["largest_difference"]), t.round_in, t.plan)
+
+
+def _refuse_same(listed: list[Any], on: Sequence[str | Instruction]) -> None:
+    for n, each in enumerate(listed):
+        if each in listed[:n]:
+            raise ValueError(f"on: {label(on[n])} is given twice with one instruction; name each target once")
+
+
+def _narrow(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    """The arrays' own formats, those with names for floating-point numbers of at most 16 bits; "f16" for others."""
+    own = tuple(x.dtype.name if x.dtype.itemsize <= 2 and x.dtype.kind not in "iub" else "f16" for x in (a, b))
+    return own[0] if own[0] == own[1] else own

@@ -1,0 +1,94 @@
+"""Targets of studies: what one product is computed on, several side by side."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from softmma import _core
+from softmma._plans import Plan
+from softmma._products import matmul, positional
+from softmma._units import Instruction, chosen, instruction, text_of
+
+_SIGNATURE = inspect.signature(matmul)
+AnyPlan = Plan | Mapping[str, Any] | str | Path | None
+
+
+def several(one: Any, what: str) -> Sequence[Any]:
+    """A list as it is, anything else as a list of one; ValueError for an empty list."""
+    if isinstance(one, (list, tuple)) and not one:
+        raise ValueError(f"{what}: the list is empty")
+    return one if isinstance(one, (list, tuple)) else (one,)
+
+
+def label(unit: str | Instruction) -> str:
+    """What a target is called."""
+    return unit.name if isinstance(unit, Instruction) else text_of(unit, "a unit", "a GPU's name or an Instruction")
+
+
+def target_instruction(unit: str | Instruction, instr: Any, in_dtype: Any, out_dtype: Any) -> Instruction:
+    """The instruction of an Instruction, "GPU", "GPU:FORMAT", "GPU:A:B" or "GPU:INSTRUCTION"."""
+    if isinstance(unit, Instruction):
+        return unit
+    gpu, colon, more = label(unit).partition(":")
+    if not colon:
+        return instr if isinstance(instr, Instruction) else chosen(gpu, instr, in_dtype, out_dtype)
+    try:
+        return chosen(gpu, None, more, out_dtype)
+    except LookupError as error:
+        try:
+            return instruction(gpu, more)
+        except LookupError:
+            raise error from None
+
+
+class Target(NamedTuple):
+    """A target as it was asked for."""
+
+    unit: str | Instruction
+    plan: Plan | None
+    plan_text: str | None
+    round_in: str | None
+
+
+def targets(on: Sequence[str | Instruction], plan: Any, round_in: Any) -> list[Target]:
+    """The units of ``on``, with ``plan`` and ``round_in``: one for all, or a list of one for each."""
+    plans = [*plan] if isinstance(plan, (list, tuple)) else [plan] * len(on)
+    if len(plans) != len(on):
+        raise ValueError(f"plan: {len(plans)} plans for {len(on)} targets; give one for all, or one for each")
+    modes = [round_in] * len(on) if round_in is None or isinstance(round_in, str) else [*round_in]
+    if len(modes) != len(on):
+        raise ValueError(f"round_in: {len(modes)} rounding modes for {len(on)} targets; give one, or one for each")
+    made = [p if p is None or isinstance(p, Plan) else Plan(p) for p in plans]
+    texts = [_plan_text(given, p) if plan is not None else None for given, p in zip(plans, made)]
+    return [Target(*each) for each in zip(on, made, texts, modes)]
+
+
+def _plan_text(given: AnyPlan, made: Plan | None) -> str:
+    if made is None:
+        return "none"
+    return str(given) if isinstance(given, Path) or (isinstance(given, str) and "{" not in given) else made.name
+
+
+def product(
+    name: str, target: Target, a: Any, b: Any, c: Any, arguments: Mapping[str, Any], inputs: Any = None
+) -> tuple[str, str | None, tuple[Any, ...]]:
+    """A target's product as the extension module takes it. A and B are quantised for block-scaled instructions;
+    ``inputs`` is the format without in_dtype where the arrays' own does not count."""
+    own = dict(arguments)
+    on: Any = target.unit
+    formats = {"in_dtype": own.get("in_dtype", inputs), "out_dtype": own.get("out_dtype")}
+    named = own.get("scale_a") is None and (own.get("instr") is not None or formats["in_dtype"] is not None)
+    if isinstance(on, str) and (":" in on or named):
+        on = target_instruction(on, own.pop("instr", None), **formats)
+        own.pop("in_dtype", None), own.pop("out_dtype", None)
+    if isinstance(on, Instruction) and on.scale and a is not None and own.get("scale_a") is None:
+        a, own["scale_a"] = _core.quantize(np.asarray(a), on.a, on.scale, on.scale_block)
+        b, own["scale_b"] = (x.T for x in _core.quantize(np.asarray(b).T, on.b, on.scale, on.scale_block))
+    given = _SIGNATURE.bind(a, b, c, on=on, plan=target.plan, round_in=target.round_in, **own)
+    given.apply_defaults()
+    return name, target.plan_text, tuple(positional(given.arguments))

@@ -1,0 +1,27 @@
+"""Results of studies, made from what the library returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+R = TypeVar("R", bound=tuple[Any, ...])
+
+
+def result(kind: type[R], value: Mapping[str, Any], **others: Any) -> R:
+    """A named tuple whose fields are members of the record ``value``, which is its field ``value``; lists become tuples.
+    ``others`` are fields that are not the member of their name."""
+    fields: dict[str, Any] = {"value": value}
+    for name in kind._fields:  # type: ignore[attr-defined]
+        if name in value and name not in others:
+            fields[name] = tuple(value[name]) if isinstance(value[name], list) else value[name]
+    return kind(**fields, **others)
+
+
+def to_pandas(records: list[dict[str, Any]]) -> Any:
+    """A table of records, a row each; ImportError without pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas needs pandas: pip install pandas") from None
+    return pandas.json_normalize(records)

@@ -1,0 +1,358 @@
+"""Python reaches every command: what `softmma NAME --json` prints is what softmma.NAME returns as `value`."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import softmma
+
+TIER = "check"
+RECORDED = Path(__file__).resolve().parents[3] / "tests/vectors/recorded/gpu"
+
+# Of the machine and of the program, not of matrix units.
+COMMAND_ALONE = {"bench", "version"}
+
+OPERANDS = ["--a", "-8192 1 1 1 0*12", "--b", "1024 -0.5 -0.25 -0.125 0*12", "--c", "0x1p23"]
+ROW_A, ROW_B, ROW_C = [-8192, 1, 1, 1] + [0] * 12, [1024, -0.5, -0.25, -0.125] + [0] * 12, 2**23
+F16 = "mma.m16n8k16.f32.f16.f16.f32"  # of Ampere and later
+V100 = "mma.m8n8k4.f32.f16.f16.f32"
+MULTIPLY = ["--instr", "HMMA.16816.F32", *OPERANDS]
+
+GENERATOR = np.random.default_rng(0)
+# The matrices of CALLS, which stand in files of their names.
+A, B = (GENERATOR.standard_normal(shape).astype(np.float32) for shape in ((9, 100), (100, 7)))
+C, E = (GENERATOR.standard_normal((9, 7)).astype(np.float32) for _ in range(2))
+D = softmma.matmul(A, B, on="V100", in_dtype="f16")
+MATRICES = {"a": A, "b": B, "c": C, "d": D, "e": E}
+LINEAR = {"name": "linear.json", "sum": [{"deal": "every", "k": 32, "from": "zero"}], "epilogue": ["linear"]}
+
+AMPERE = {"on": "A100", "instr": F16}
+ON_AMPERE = ["--on", "A100", "--instr", F16]
+BLACKWELL = {"on": "B200", "instr": "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"}
+ON_BLACKWELL = ["--on", "B200", "--instr", "tcgen05.m128n8k32.block32.f32.e4m3.e4m3.ue8m0"]
+
+
+def make_unit():
+    unit = softmma.instruction("A100", AMPERE["instr"]).to_custom()
+    Path("unit.json").write_text(json.dumps({**unit, "alignment_bits": 23}))
+
+
+def make_vectors():
+    make_unit()
+    kept = softmma.record("custom:unit.json", **AMPERE, rows=3000)
+    kept.write("rows.bin", "binary")
+    kept.write("rows.txt")
+
+
+def make_shards():
+    make_unit()
+    for n in (1, 2, 3):
+        softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(n, 3), resume=f"part-{n}.json")
+
+
+# Command and a word to tell its calls apart -> its arguments without --json, and the same call in Python.
+CALLS = {
+    "list": (["list"], lambda: softmma.instructions(every_n=True)),
+    "list one": (["list", "--arch", "MI300X"], lambda: softmma.instructions("MI300X", every_n=True)),
+    "list gpus": (["list", "--gpus"], softmma.gpus),
+    "list formats": (["list", "--formats"], softmma.formats),
+    "list questions": (["list", "--experiments"], softmma.questions),
+    "show": (["show", "HMMA.16816.F32", "--on", "A100"], lambda: softmma.instruction("A100", "HMMA.16816.F32")),
+    "explain": (
+        ["explain", "--on", "A100", *MULTIPLY],
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32"),
+    ),
+    "explain two": (
+        ["explain", "--on", "H100,A100", *MULTIPLY],
+        lambda: softmma.explain(ROW_A, ROW_B, ROW_C, on=("H100", "A100"), instr="HMMA.16816.F32"),
+    ),
+    "units": (["units"], softmma.units),
+    "experiment list": (["experiment"], softmma.experiments),
+    "experiment": (
+        ["experiment", "monotonicity", "--small", "--no-plot", "--seed", "3"],
+        lambda: softmma.experiment("monotonicity", small=True, seed=3),
+    ),
+    "probe model": (["probe", "--on", "A100", "--in", "f16"], lambda: softmma.probe("A100")),
+    "probe scale factors": (
+        ["probe", "--unit", "model", "--on", "B200", "--in", "nvfp4", "--rows", "64"],
+        lambda: softmma.probe("B200", in_dtype="nvfp4", unit="model", rows=64),
+    ),
+    "diff differ": (
+        ["diff", "--on", "A100,H100", "--in", "f16", "--rows", "500"],
+        lambda: softmma.diff(["A100", "H100"], rows=500),
+    ),
+    "diff same": (
+        ["diff", "--on", "A100,L40S", "--instr", F16, "--against", "model", "--rows", "500", "--seed", "3"],
+        lambda: softmma.diff(["A100", "L40S"], instr=F16, against="model", rows=500, seed=3),
+    ),
+    "equal proved": (
+        ["equal", "H100", "B200", "--in", "bf16"],
+        lambda: softmma.equal("H100", "B200", in_dtype="bf16"),
+    ),
+    "equal refuted": (["equal", "V100", "T4"], lambda: softmma.equal("V100", "T4")),
+    "equal plans": (
+        ["equal", "H100", "H100", "--in", "e4m3", "--plan", "none,cutlass:2xacc"],
+        lambda: softmma.equal("H100", "H100", in_dtype="e4m3", plan=(None, "cutlass:2xacc")),
+    ),
+    "equal permuted": (["equal", "--permute", "B200:nvfp4"], lambda: softmma.permute("B200:nvfp4")),
+    "equal permuted plan": (
+        ["equal", "--permute", "H100", "--plan", "cutlass:2xacc"],
+        lambda: softmma.permute("H100", plan="cutlass:2xacc"),
+    ),
+    "tree instruction": (
+        ["tree", "--on", "MI250X", "--instr", "v_mfma_f32_32x32x8_f16"],
+        lambda: softmma.unit_tree("MI250X", instr="v_mfma_f32_32x32x8_f16"),
+    ),
+    "tree plan": (
+        ["tree", "--on", "A100", "--instr", F16, "--plan", "cutlass:2xacc", "-k", "300"],
+        lambda: softmma.unit_tree("A100", instr=F16, plan="cutlass:2xacc", k=300),
+    ),
+    "coverage rows": (
+        ["coverage", "--on", "H100", "--instr", F16, "--kind", "edge", "--rows", "100"],
+        lambda: softmma.coverage(*softmma.rows(100, kind="edge", on="H100", instr=F16), on="H100", instr=F16),
+    ),
+    "coverage files": (
+        ["coverage", str(RECORDED / "v100-f16-f32.txt"), "--search", "500"],
+        lambda: softmma.coverage_files(RECORDED / "v100-f16-f32.txt", search=500)[0],
+    ),
+    "infer found": (
+        ["infer", "--unit", "model", "--on", "V100", "--instr", V100, "--rows", "2000", "--search", "1000"],
+        lambda: softmma.infer("model", on="V100", instr=V100, rows=2000, search=1000),
+    ),
+    "infer not found": (
+        ["infer", "--unit", "model", "--on", "V100", "--instr", V100, "--rows", "0", "--search", "9", "--budget", "9"],
+        lambda: softmma.infer("model", on="V100", instr=V100, rows=0, search=9, budget=9),
+    ),
+    "compare one": (
+        ["compare", "--on", "V100,H100,H100:e4m3", "a", "b"],
+        lambda: softmma.compare(A, B, ["V100", "H100", "H100:e4m3"]),
+    ),
+    "compare blocks": (
+        ["compare", "--on", "B200:nvfp4,B200:mxfp8:mxfp4,MI300X", "a", "b"],
+        lambda: softmma.compare(A, B, ["B200:nvfp4", "B200:mxfp8:mxfp4", "MI300X"]),
+    ),
+    "compare plans": (
+        ["compare", "--on", "H100,H100", "--plan", "none,cutlass:2xacc", "a", "b"],
+        lambda: softmma.compare(A, B, ["H100", "H100"], plan=[None, "cutlass:2xacc"]),
+    ),
+    "compare modes": (
+        ["compare", "--on", "A100,A100", "--in", "tf32", "--round-in", "default,toward-zero", "a", "b"],
+        lambda: softmma.compare(A, B, ["A100", "A100"], in_dtype="tf32", round_in=[None, "toward-zero"]),
+    ),
+    "trace one": (
+        ["trace", "--on", "V100,H100", "a", "b", "--at", "3,5"],
+        lambda: softmma.trace(A, B, at=(3, 5), on=["V100", "H100"], in_dtype="f16"),
+    ),
+    "trace worst": (
+        ["trace", "--on", "H100,H100:bf16,MI250X", "-C", "c", "--alpha", "2", "a", "b"],
+        lambda: softmma.trace(A, B, C, on=["H100", "H100:bf16", "MI250X"], in_dtype="f16", alpha=2),
+    ),
+    "trace results": (
+        ["trace", "--on", "H100,V100", "--d", "e,c", "--every", "3", "a", "b"],
+        lambda: softmma.trace(A, B, on=["H100", "V100"], in_dtype="f16", d={"e": E, "c": C}, every=3),
+    ),
+    "trace plans": (
+        [
+            "trace",
+            "--on",
+            "H100,H100,H100",
+            "--in",
+            "e4m3",
+            "--plan",
+            "none,deepgemm,linear.json",
+            "a",
+            "b",
+            "--at",
+            "1,1",
+        ],
+        lambda: softmma.trace(
+            A, B, at=(1, 1), on=["H100"] * 3, in_dtype="e4m3", plan=[None, "deepgemm", softmma.Plan(LINEAR)]
+        ),
+    ),
+    "trace blocks": (
+        ["trace", "--on", "B200,RTX-5090", "--in", "nvfp4", "a", "b"],
+        lambda: softmma.trace(A, B, on=["B200", "RTX-5090"], in_dtype="nvfp4"),
+    ),
+    "tolerance data": (
+        ["tolerance", "--in", "bf16", "--shape", "8x8x300", "--store", "bf16"],
+        lambda: softmma.tolerance(in_dtype="bf16", shape=(8, 8, 300), store="bf16"),
+    ),
+    "tolerance plans": (
+        [
+            "tolerance",
+            "--on",
+            "H100:e4m3,A100",
+            "--plan",
+            "deepgemm,linear.json",
+            "--data",
+            "uniform",
+            "--shape",
+            "8x8x64",
+        ],
+        lambda: softmma.tolerance(
+            on=["H100:e4m3", "A100"], plan=["deepgemm", softmma.Plan(LINEAR)], data="uniform", shape=(8, 8, 64)
+        ),
+    ),
+    "tolerance matrices": (
+        ["tolerance", "--on", "H100,MI300X", "-C", "c", "--alpha", "2", "--beta", ".5", "--margin", "3", "a", "b"],
+        lambda: softmma.tolerance(A, B, C, on=["H100", "MI300X"], alpha=2, beta=0.5, margin=3),
+    ),
+    "tolerance blocks": (
+        ["tolerance", "--on", "B200:nvfp4,B200:mxfp8", "--split-k", "3", "a", "b"],
+        lambda: softmma.tolerance(A, B, on=["B200:nvfp4", "B200:mxfp8"], split_k=3),
+    ),
+    "gemm": (["gemm", "a", "b", "-C", "c", "-o", "o", "--on", "H100", "--in", "f16", "--alpha", "2"],
+             lambda: softmma.gemm(A, B, C, on="H100", in_dtype="f16", alpha=2)),
+    "gemm words": (["gemm", "a", "b", "-o", "o", "--on", "A100", "--in", "bf16", "--method", "words", "--words", "3"],
+                   lambda: softmma.gemm(A, B, on="A100", in_dtype="bf16", method="words", words=3)),
+    "match": (["match", "a", "b", "d", "--on", "V100,A100", "--in", "f16"],
+              lambda: softmma.match(A, B, D, on=["V100", "A100"], in_dtype="f16")),
+    "match nothing": (["match", "a", "b", "c", "--on", "V100", "--in", "f16", "--round-in", "toward-zero"],
+                      lambda: softmma.match(A, B, C, on="V100", in_dtype="f16", round_in="toward-zero")),
+    "match claim": (["match", "a", "b", "d", "-C", "c", "--in", "f16", "--claim", "H100:f16"],
+                    lambda: softmma.claim(A, B, D, "H100:f16", c=C, in_dtype="f16")),
+    "match chain": (["match", "a", "b", "d", "--in", "f16", "--on", "H100", "--claim", "none"],
+                    lambda: softmma.claim(A, B, D, "none", on="H100", in_dtype="f16")),
+    "campaign": (["campaign", "--unit", "model", *ON_AMPERE], lambda: softmma.campaign("model", **AMPERE)),
+    "campaign of a GPU": (
+        ["campaign", "--unit", "model", "--on", "V100", "--rows", "100", "--seed", "5", "--kind", "normal"],
+        lambda: softmma.campaign("model", on="V100", rows=100, seed=5, kind="normal"),
+    ),
+    "campaign with classes": (
+        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "5000"],
+        lambda: softmma.campaign("custom:unit.json", **AMPERE, rows=5000),
+    ),
+    "campaign of a recording": (
+        ["campaign", "--unit", "model", "--against", "file:rows.txt", *ON_AMPERE],
+        lambda: softmma.campaign("model", against="file:rows.txt", **AMPERE),
+    ),
+    "campaign in shards": (
+        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--shard", "2/3"],
+        lambda: softmma.campaign("custom:unit.json", **AMPERE, rows=200000, kind="edge", shard=(2, 3)),
+    ),
+    "campaign that goes on": (
+        ["campaign", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "200000", "--kind", "edge", "--resume", "s"],
+        lambda: softmma.campaign(
+            "custom:unit.json", **AMPERE, rows=200000, kind="edge", resume=softmma.merge(sorted(Path().glob("part-*")))
+        ),
+    ),
+    "campaign with open questions": (
+        ["campaign", "--open", "--unit", "custom:unit.json", *ON_AMPERE],
+        lambda: softmma.campaign("custom:unit.json", open=True, **AMPERE),
+    ),
+    "campaign without a model": (
+        ["campaign", "--open", "--unit", "model", "--on", "MI350X"],
+        lambda: softmma.campaign("model", open=True, on="MI350X"),
+    ),
+    "campaign with one question": (
+        ["campaign", "--open", "--unit", "model", "--all", "--on", "V100", "--only", "zero-sign"],
+        lambda: softmma.campaign("model", open=True, on="V100", only="zero-sign", every=True),
+    ),
+    "merge": (
+        ["merge", "part-3.json", "part-1.json", "part-2.json"],
+        lambda: softmma.merge(["part-1.json", Path("part-2.json"), json.loads(Path("part-3.json").read_text())]),
+    ),
+    "verify": (["verify", "rows.txt"], lambda: softmma.verify("rows.txt")),
+    "verify of a unit": (
+        ["verify", ".", "rows.bin", "--unit", "custom:unit.json", "--show", "0"],
+        lambda: softmma.verify([Path("."), "rows.bin"], unit="custom:unit.json", show=0),
+    ),
+    "record": (
+        ["record", "--unit", "custom:unit.json", *ON_AMPERE, "--rows", "300"],
+        lambda: softmma.record("custom:unit.json", **AMPERE, rows=300),
+    ),
+    "record with scale factors": (
+        ["record", "--unit", "model", *ON_BLACKWELL, "--rows", "20", "--seed", "3", "--kind", "tiny"],
+        lambda: softmma.record("model", **BLACKWELL, rows=20, seed=3, kind="tiny"),
+    ),
+    "next": (
+        ["next", "--unit", "model", "--against", "custom:unit.json", *ON_AMPERE, "--rows", "3", "--seed", "1"],
+        lambda: softmma.next(["model", "custom:unit.json"], **AMPERE, rows=3, seed=1),
+    ),
+    "next of units that are alike": (
+        ["next", "--unit", "model", "--against", "model", *ON_BLACKWELL, "--search", "500"],
+        lambda: softmma.next(["model", "model"], **BLACKWELL, search=500),
+    ),
+    "self-test": (["self-test"], softmma.self_test),
+}
+
+# Call -> what makes the files that it reads.
+FILES = {
+    "campaign with classes": make_unit,
+    "campaign of a recording": make_vectors,
+    "campaign in shards": make_unit,
+    "campaign that goes on": make_shards,
+    "campaign with open questions": make_unit,
+    "merge": make_shards,
+    "verify": make_vectors,
+    "verify of a unit": make_vectors,
+    "record": make_unit,
+    "next": make_unit,
+}
+
+# Commands that return arrays in Python (dot, gemm) or write files; what compares them.
+COMPARED_HERE = {"gen", "convert", "custom", "plan", "dot"}
+
+NOT_ALIKE = {"date", "seconds", "unit_seconds"}  # which a clock says
+NAMES = {"gemm": {"d"}}  # members that name files of the command
+
+
+def commands(command):
+    return set(re.findall(r"^  ([a-z][a-z-]+) ", command("--help"), re.M))
+
+
+def test_every_command_is_here(command):
+    named = {name.split()[0] for name in CALLS}
+    assert named | COMPARED_HERE | COMMAND_ALONE == commands(command)
+    assert not named & COMPARED_HERE
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_value(command, name, tmp_path, monkeypatch):
+    """A name may have a word behind the command's, to tell its calls apart."""
+    monkeypatch.chdir(tmp_path)
+    for matrix, values in MATRICES.items():
+        with open(matrix, "wb") as file:
+            np.save(file, values)
+    (tmp_path / "linear.json").write_text(json.dumps({"softmma-plan": 1, **LINEAR}))
+    FILES.get(name, lambda: None)()
+    arguments, call = CALLS[name]
+    printed, value = json.loads(command(*arguments, "--json", status=(0, 1, 2))), call().value
+    if isinstance(value, dict):
+        apart = NOT_ALIKE | NAMES.get(name.split()[0], set())
+        printed, value = ({k: v for k, v in x.items() if k not in apart} for x in (printed, value))
+    assert printed == value
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 5, "kind": "edge", "rows": 40}, {"cover": True}])
+def test_gen_and_convert(command, options, tmp_path):
+    """The same bytes."""
+    words = [word for name, x in options.items() for word in (f"--{name}", *([] if x is True else [x]))]
+    command("gen", "--on", "H100", "--instr", "HMMA.16816.F32", *words, "-o", tmp_path / "command")
+    softmma.gen(tmp_path / "python", on="H100", instr="HMMA.16816.F32", **options)
+    assert (tmp_path / "command").read_bytes() == (tmp_path / "python").read_bytes()
+    for format in "binary", "readmemh":
+        command("convert", tmp_path / "command", "--format", format, "-o", tmp_path / "command.copy")
+        softmma.convert(tmp_path / "python", tmp_path / "python.copy", format)
+        assert (tmp_path / "command.copy").read_bytes() == (tmp_path / "python.copy").read_bytes()
+
+
+def test_descriptions(command, tmp_path):
+    """Custom units and plans: what the command prints of a file, and what the object says."""
+    unit = tmp_path / "unit.json"
+    unit.write_text(command("custom", "--from", "H100", "--instr", "HGMMA.64x8x16.F32"))
+    assert json.loads(command("custom", unit, "--json")) == softmma.Custom(unit).value
+    assert softmma.Custom(unit).to_custom() == json.loads(unit.read_text())
+    plan = tmp_path / "plan.json"
+    plan.write_text(command("plan", "--as", "deepgemm", "--on", "H100", "--in", "e4m3", "-k", "256"))
+    assert json.loads(command("plan", plan)) == softmma.Plan(plan).value
+
+
+def test_dot(command):
+    """Python returns an array; its bits are those of "d"."""
+    said = json.loads(command("dot", "--on", "A100", *MULTIPLY, "--json"))
+    d = softmma.dot(ROW_A, ROW_B, ROW_C, on="A100", instr="HMMA.16816.F32")
+    assert f"{int(d.view('uint32')):08x}" == said["d"] and float(d) == said["value"]

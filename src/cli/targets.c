@@ -1,0 +1,107 @@
+#include "cli/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/key.h"
+
+void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction) {
+  x->target = realloc(x->target, (x->count + 1) * sizeof *x->target);
+  if (!x->target) smma_die("out of memory");
+  smma_command_target *t = &x->target[x->count++];
+  memset(t, 0, sizeof *t);
+  snprintf(t->label, sizeof t->label, "%s", label);
+  t->instruction = instruction;
+  smma_inputs_text(instruction, t->inputs);
+}
+
+void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
+                          const smma_instruction *(*choose)(char *label, const void *context), const void *context) {
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    char label[sizeof x->target->label];
+    if (x->count == most) smma_die("--on: more than %zu %s", most, what);
+    if (length == 0 || length >= sizeof label) smma_die("--on: '%.*s' is not the name of a GPU", (int)length, list);
+    memcpy(label, list, length);
+    label[length] = 0;
+    const smma_instruction *instruction = choose(label, context);
+    smma_add_target(x, label, instruction);
+    list += length + (list[length] == ',');
+  }
+}
+
+void smma_plan_targets(smma_command_targets *x, const char *plans, const char *roundings) {
+  const smma_instruction *instruction[SMMA_MOST_TARGETS];
+  smma_target_plan plan[SMMA_MOST_TARGETS];
+  smma_target_rounding rounding[SMMA_MOST_TARGETS];
+  for (size_t i = 0; i < x->count; i++) instruction[i] = x->target[i].instruction;
+  smma_require_plans(plans, instruction, x->count, plan);
+  smma_require_roundings(roundings, instruction, plan, x->count, rounding);
+  x->has_plans = plans;
+  for (size_t i = 0; i < x->count; i++) {
+    smma_command_target *t = &x->target[i];
+    t->plan = plan[i], t->rounding = rounding[i];
+    snprintf(t->shown, sizeof t->shown, "%s%s%s", t->inputs, plans ? ", " : "", t->plan.text);
+    if (roundings) smma_append_text(t->shown, sizeof t->shown, ", %s", smma_roundings[t->rounding.a]);
+    x->product[i] = (smma_product_target){.label = t->label,
+                                          .plan = plans ? t->plan.text : NULL,
+                                          .instruction = t->instruction,
+                                          .rounding = t->rounding.a,
+                                          .product.plan = t->plan.plan};
+  }
+}
+
+void smma_refuse_same_targets(const smma_command_targets *x) {
+  for (size_t i = 0; i < x->count; i++)
+    for (size_t j = 0; j < i; j++) {
+      const smma_command_target *t = &x->target[i], *other = &x->target[j];
+      if (smma_same_rounding(t->rounding, other->rounding))
+        smma_refuse_same_target(t->label, t->instruction, &t->plan, other->label, other->instruction, &other->plan);
+    }
+}
+
+void smma_check_plans(const smma_command_targets *x, size_t k) {
+  for (size_t i = 0; i < x->count; i++) smma_check_plan(&x->target[i].plan, x->target[i].instruction, k);
+}
+
+bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_target *t) {
+  for (const smma_command_target *earlier = x->target; earlier < t; earlier++)
+    if (strcmp(earlier->inputs, t->inputs) == 0 && smma_same_rounding(earlier->rounding, t->rounding)) return true;
+  return false;
+}
+
+void smma_convert_operands(const smma_command_targets *x, smma_command_target *t, const smma_tensor *a,
+                           const smma_tensor *b, const char *const path[2]) {
+  const smma_instruction *i = t->instruction;
+  const bool noted = smma_is_rounding_noted(x, t);
+  if (i->scale_block) {
+    const smma_block_format format[2] = {smma_input_of(i, true), smma_input_of(i, false)};
+    smma_blocks of_a = smma_matrix_in_blocks(a, true, &format[0], "A", path[0], noted);
+    smma_blocks of_b = smma_matrix_in_blocks(b, false, &format[1], "B", path[1], noted);
+    t->a = of_a.values, t->b = of_b.values, t->scale_a = of_a.scales, t->scale_b = of_b.scales;
+    smma_tensor_free(&of_a.products), smma_tensor_free(&of_b.products);
+  } else {
+    t->a = smma_matrix_rounded(a, i->a, t->rounding.a, "A", path[0], noted);
+    t->b = smma_matrix_rounded(b, i->b, t->rounding.b, "B", path[1], noted);
+  }
+}
+
+void smma_describe_target(smma_command_targets *x, size_t index, const smma_gemm_arguments *numbers) {
+  const smma_command_target *t = &x->target[index];
+  smma_gemm_arguments *g = &x->product[index].product;
+  *g = *numbers;
+  g->plan = t->plan.plan;
+  g->m = t->a.rows, g->k = t->a.columns, g->n = t->b.columns;
+  g->a = t->a.data, g->b = t->b.data, g->c = t->c.data, g->d = t->d.data;
+  g->scale_a = t->scale_a.data, g->scale_b = t->scale_b.data, g->bias = t->bias.data;
+}
+
+void smma_free_targets(smma_command_targets *x) {
+  for (size_t i = 0; i < x->count; i++) {
+    smma_command_target *t = &x->target[i];
+    smma_tensor *const all[] = {&t->a, &t->b, &t->c, &t->scale_a, &t->scale_b, &t->bias, &t->d};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) smma_tensor_free(all[n]);
+    smma_plan_free(t->plan.plan);
+  }
+  free(x->target);
+}

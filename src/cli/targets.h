@@ -1,0 +1,56 @@
+/* The targets of --on of a command that has several, with their plans, and the matrices of files as each takes them. */
+#ifndef SMMA_CLI_TARGETS_H
+#define SMMA_CLI_TARGETS_H
+
+#include "cli/matrices.h"
+#include "cli/plans.h"
+#include "compare/target.h"
+
+/* A target, and its own A, B, ... */
+typedef struct {
+  char label[512];                         /* as given */
+  char inputs[SMMA_INPUTS_TEXT_SIZE];      /* formats of A and B */
+  char shown[SMMA_INPUTS_TEXT_SIZE + 520]; /* these with the plan and the rounding mode, where given */
+  const smma_instruction *instruction;
+  smma_target_plan plan;
+  smma_target_rounding rounding;
+  smma_tensor a, b, c, scale_a, scale_b, bias, d;
+} smma_command_target;
+
+typedef struct {
+  smma_command_target *target;
+  size_t count;
+  bool has_plans;                                 /* --plan was given */
+  smma_product_target product[SMMA_MOST_TARGETS]; /* of each, for a study; with its plan behind smma_plan_targets */
+} smma_command_targets;
+
+/* Takes the names of --on, between commas, each of which `choose` finds the instruction for; it may cut the label. Ends
+   the program with one line where there are more than `most`, which are called `what` there, or none. */
+void smma_require_targets(smma_command_targets *x, const char *list, size_t most, const char *what,
+                          const smma_instruction *(*choose)(char *label, const void *context), const void *context);
+
+/* Adds one. */
+void smma_add_target(smma_command_targets *x, const char *label, const smma_instruction *instruction);
+
+/* Takes the plans of --plan and the rounding modes of --round-in; each list may be NULL. */
+void smma_plan_targets(smma_command_targets *x, const char *plans, const char *roundings);
+
+/* Ends the program with one line if two targets are the same. */
+void smma_refuse_same_targets(const smma_command_targets *x);
+
+/* Ends the program with one line if the plan of a target cannot have products of this K. */
+void smma_check_plans(const smma_command_targets *x, size_t k);
+
+/* Whether an earlier target rounds A and B in the same way, so that this has been noted. */
+bool smma_is_rounding_noted(const smma_command_targets *x, const smma_command_target *target);
+
+/* Sets a target's A and B from files' matrices: rounded, or quantised where the instruction takes blocks. */
+void smma_convert_operands(const smma_command_targets *x, smma_command_target *target, const smma_tensor *a,
+                           const smma_tensor *b, const char *const path[2]);
+
+/* Gives `product` of a target its matrices, which are there, and numbers. */
+void smma_describe_target(smma_command_targets *x, size_t target, const smma_gemm_arguments *numbers);
+
+void smma_free_targets(smma_command_targets *x);
+
+#endif

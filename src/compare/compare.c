@@ -1,0 +1,164 @@
+#include "compare/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "isa/format_name.h"
+#include "isa/key.h"
+
+typedef struct {
+  smma_compare_result *result;
+  size_t passes; /* over all products that are done: of each target the product and two exact ones */
+  bool stopped;
+} study;
+
+static bool show_progress(size_t rows_done, size_t rows, void *context) {
+  study *x = context;
+  const smma_compare_request *r = x->result->request;
+  if (r->progress && r->progress(x->passes * rows + rows_done, 3 * r->targets * rows, r->context)) x->stopped = true;
+  return x->stopped;
+}
+
+/* ---- What a target's operands stand for ---- */
+
+/* A, or B, as a dense row-major matrix of numbers: in place where it is one, else a copy in `*numbers`. Scale factors
+   of blocks are multiplied in. False without memory. */
+static bool take_numbers(const smma_product_target *t, bool of_a, smma_encoded_matrix *matrix, double **numbers) {
+  const smma_gemm_arguments *g = &t->product;
+  const smma_instruction *i = t->instruction;
+  const smma_format format = of_a ? i->a : i->b;
+  const smma_order order = of_a ? g->order_a : g->order_b;
+  const size_t rows = of_a ? g->m : g->k, columns = of_a ? g->k : g->n, given = of_a ? g->lda : g->ldb;
+  const size_t leading = given ? given : order == SMMA_ROW_MAJOR ? columns : rows, bytes = smma_format_bytes(format);
+  const size_t block = (size_t)i->scale_block, blocks = block ? (g->k + block - 1) / block : 0;
+  const void *data = of_a ? g->a : g->b, *scales = of_a ? g->scale_a : g->scale_b;
+  *numbers = NULL;
+  *matrix = (smma_encoded_matrix){format, rows, columns, data};
+  if (!block && order == SMMA_ROW_MAJOR && leading == columns) return true;
+  *matrix = (smma_encoded_matrix){SMMA_F64, rows, columns, *numbers = calloc(rows * columns + 1, sizeof **numbers)};
+  for (size_t row = 0; *numbers && row < rows; row++)
+    for (size_t column = 0; column < columns; column++) {
+      const size_t at = order == SMMA_ROW_MAJOR ? row * leading + column : row + column * leading;
+      const size_t k = of_a ? column : row, line = of_a ? row : column;
+      double *x = &(*numbers)[row * columns + column];
+      *x = smma_format_decode(format, smma_load(bytes, data, at));
+      if (block)
+        *x *= smma_format_decode(i->scale, smma_load(smma_format_bytes(i->scale), scales, line * blocks + k / block));
+    }
+  return *numbers;
+}
+
+/* ---- One target ---- */
+
+static bool multiply(study *x, smma_product_target *t, smma_error *error) {
+  smma_gemm_arguments g = t->product;
+  smma_status status = SMMA_NO_MEMORY;
+  void *neutral;
+  if (g.progress == NULL) g.progress = show_progress, g.progress_context = x;
+  if (smma_complete_product(&g, &neutral)) status = smma_gemm(t->instruction, &g);
+  free(neutral);
+  x->passes++;
+  return status == SMMA_OK || smma_fail(error, "%s", smma_status_text(status));
+}
+
+static bool measure(study *x, size_t target, smma_error *error) {
+  const smma_compare_request *r = x->result->request;
+  const smma_product_target *t = &r->target[target];
+  const smma_encoded_matrix d = {x->result->d, t->product.m, t->product.n, t->product.d};
+  smma_encoded_matrix a, b;
+  double *of_a = NULL, *of_b = NULL;
+  bool done = smma_error_against_exact(&r->a, &r->b, &d, show_progress, x, &x->result->error[target]);
+  x->passes++;
+  done = done && take_numbers(t, true, &a, &of_a) && take_numbers(t, false, &b, &of_b) &&
+         smma_error_against_exact(&a, &b, &d, show_progress, x, &x->result->unit_error[target]);
+  x->passes++;
+  free(of_a), free(of_b);
+  if (x->stopped) return smma_fail(error, "interrupted");
+  return done || smma_no_memory(error);
+}
+
+static bool check(const smma_compare_request *r, smma_error *error) {
+  const smma_gemm_arguments *first = &r->target[0].product;
+  if (r->targets < 2 || r->targets > SMMA_MOST_TARGETS)
+    return smma_fail(error, "on: %zu targets; give 2 to %d, which are compared", r->targets, SMMA_MOST_TARGETS);
+  for (size_t i = 0; i < r->targets; i++) {
+    const smma_product_target *t = &r->target[i];
+    const smma_format d = smma_plan_d_format(t->product.plan, t->instruction),
+                      of_first = smma_plan_d_format(first->plan, r->target[0].instruction);
+    if (d != of_first)
+      return smma_fail(error, "on: %s has results in %s, %s in %s; all must have one format", t->instruction->name,
+                       smma_format_text(d), r->target[0].label, smma_format_text(of_first));
+    if (t->product.m != first->m || t->product.n != first->n || t->product.k != first->k)
+      return smma_fail(error, "the products of %s and %s have different sizes", r->target[0].label, t->label);
+    if (!smma_check_target(t, error)) return false;
+  }
+  return true;
+}
+
+bool smma_compare_run(const smma_compare_request *r, smma_compare_result *result, smma_error *error) {
+  study x = {.result = result};
+  if (!check(r, error)) return false;
+  memset(result, 0, sizeof *result);
+  result->request = r, result->same = true;
+  result->d = smma_plan_d_format(r->target[0].product.plan, r->target[0].instruction);
+  for (size_t i = 0; i < r->targets; i++) {
+    const smma_gemm_arguments *g = &r->target[i].product;
+    if (!multiply(&x, &r->target[i], error) || !measure(&x, i, error)) return false;
+    for (size_t j = 0; j < i; j++)
+      result->pair[j][i] = smma_compare_results(result->d, r->target[j].product.d, g->d, g->m * g->n);
+    result->same = result->same && result->pair[0][i].different == 0;
+  }
+  return true;
+}
+
+/* ---- The record ---- */
+
+static smma_datum *error_datum(smma_product_error e) {
+  smma_datum *record = smma_datum_record();
+  smma_put_real(record, "largest", e.largest);
+  smma_put_real(record, "rms", e.root_mean_square);
+  smma_put_count(record, "left_out", e.left_out);
+  return record;
+}
+
+static smma_datum *pair_datum(const smma_compare_result *x, size_t first, size_t second) {
+  const smma_comparison *c = &x->pair[first][second];
+  smma_datum *record = smma_datum_record();
+  smma_put_count(record, "different", c->different);
+  smma_datum_put(record, "largest_ulps",
+                 c->largest_ulps <= INT64_MAX ? smma_datum_count((int64_t)c->largest_ulps)
+                                              : smma_datum_real((double)c->largest_ulps));
+  smma_put_real(record, "largest_difference", smma_relative_difference(*c));
+  smma_put_count(record, "special", c->special);
+  smma_put_count(record, "first", first);
+  smma_put_count(record, "second", second);
+  return record;
+}
+
+static smma_datum *unit_datum(const smma_compare_result *x, size_t unit) {
+  const smma_product_target *t = &x->request->target[unit];
+  smma_datum *record = smma_datum_record();
+  smma_put_target(record, t);
+  if (!t->instruction->scale_block) smma_put_text(record, "round_in", smma_roundings[t->rounding]);
+  if (t->plan) smma_put_text(record, "plan", t->plan);
+  smma_datum_put(record, "error", error_datum(x->error[unit]));
+  smma_datum_put(record, "unit_error", error_datum(x->unit_error[unit]));
+  return record;
+}
+
+smma_datum *smma_compare_datum(const smma_compare_result *x) {
+  const smma_gemm_arguments *g = &x->request->target[0].product;
+  smma_datum *record = smma_datum_record(), *units = smma_datum_list(), *pairs = smma_datum_list();
+  for (size_t i = 0; i < x->request->targets; i++) {
+    smma_datum_append(units, unit_datum(x, i));
+    for (size_t j = 0; j < i; j++) smma_datum_append(pairs, pair_datum(x, j, i));
+  }
+  smma_put_count(record, "m", g->m);
+  smma_put_count(record, "n", g->n);
+  smma_put_count(record, "k", g->k);
+  smma_put_text(record, "out", smma_format_text(x->d));
+  smma_datum_put(record, "units", units);
+  smma_datum_put(record, "pairs", pairs);
+  return record;
+}

@@ -1,0 +1,126 @@
+/* A tolerance's result as a record, and as lines for a kernel's test. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/locale.h"
+#include "isa/format_name.h"
+#include "plan/plan.h"
+#include "tolerance/tolerance.h"
+
+const char *smma_tolerance_operands(const smma_tolerance_request *request, char text[SMMA_OPERANDS_TEXT]) {
+  char kind[32];
+  if (request->target[0].product.a)
+    snprintf(text, SMMA_OPERANDS_TEXT, "%s times %s", request->a, request->b);
+  else
+    snprintf(text, SMMA_OPERANDS_TEXT, "data %s", smma_data_text(request->data, kind));
+  return text;
+}
+
+/* ---- The record ---- */
+
+static smma_datum *accepted(bool there, smma_tolerance t) {
+  smma_datum *record = there ? smma_datum_record() : smma_datum_null();
+  if (!there) return record;
+  smma_put_real(record, "rtol", t.relative);
+  smma_put_real(record, "atol", t.absolute);
+  return record;
+}
+
+static smma_datum *target_datum(const smma_product_target *t, const smma_target_error *e) {
+  smma_datum *record = smma_datum_record(), *errors = smma_datum_record();
+  const smma_locale locale = smma_locale_enter();
+  for (int q = 0; q < SMMA_QUANTILES; q++) {
+    char name[16];
+    snprintf(name, sizeof name, q == SMMA_QUANTILES - 1 ? "max" : "%g", 100 * smma_quantiles[q]);
+    smma_put_real(errors, name, e->error[q]);
+  }
+  smma_locale_leave(locale);
+  smma_put_target(record, t);
+  if (t->plan) smma_put_text(record, "plan", t->plan);
+  smma_datum_put(record, "error", errors);
+  smma_datum_put(record, "bound", e->unbounded ? smma_datum_null() : smma_datum_real(e->most_bound));
+  smma_put_count(record, "unbounded", e->unbounded);
+  smma_put_count(record, "left_out", e->special);
+  return record;
+}
+
+static smma_datum *verdict_datum(const smma_tolerance_result *x, smma_mutant mutant) {
+  const smma_verdict *v = &x->verdict[mutant];
+  smma_datum *record = smma_datum_record();
+  smma_put_text(record, "wrong", smma_mutant_name(mutant));
+  smma_put_real(record, "measured", v->measured);
+  smma_datum_put(record, "proven", x->is_proven ? smma_datum_real(v->proven) : smma_datum_null());
+  smma_put_real(record, "bound", v->bound);
+  smma_put_flag(record, "some_tolerance_refuses", v->possible);
+  return record;
+}
+
+smma_datum *smma_tolerance_datum(const smma_tolerance_result *x) {
+  const smma_tolerance_request *r = x->request;
+  smma_datum *record = smma_datum_record(), *units = smma_datum_list(), *mutants = smma_datum_list();
+  char text[SMMA_OPERANDS_TEXT];
+  for (size_t i = 0; i < r->targets; i++) smma_datum_append(units, target_datum(&r->target[i], &x->target[i]));
+  for (int m = 0; m < SMMA_MUTANTS; m++)
+    if (x->verdict[m].applies) smma_datum_append(mutants, verdict_datum(x, (smma_mutant)m));
+  smma_put_count(record, "m", x->m);
+  smma_put_count(record, "n", x->n);
+  smma_put_count(record, "k", x->k);
+  smma_put_text(record, "data", smma_tolerance_operands(r, text));
+  smma_put_text(record, "stored", smma_format_text(x->target[0].stored));
+  smma_put_count(record, "elements", x->rows * x->columns);
+  smma_put_real(record, "margin", r->margin);
+  smma_datum_put(record, "units", units);
+  smma_datum_put(record, "measured", accepted(true, x->measured));
+  smma_datum_put(record, "proven", accepted(x->is_proven, x->proven));
+  smma_datum_put(record, "mutants", mutants);
+  return record;
+}
+
+/* ---- Lines for a test ---- */
+
+/* Whether the exact result is more than alpha A B + beta C. */
+static bool means_more(const smma_plan *p) {
+  return p && (smma_plan_scaled_k(p) || smma_plan_has(p, SMMA_EPILOGUE_BIAS) || smma_plan_has(p, SMMA_EPILOGUE_RELU) ||
+               smma_plan_has(p, SMMA_EPILOGUE_SCALE_D) || smma_plan_has(p, SMMA_EPILOGUE_CLAMP));
+}
+
+static void write_expression(const smma_tolerance_result *x, FILE *stream) {
+  const smma_gemm_arguments *g = &x->request->target[0].product;
+  for (size_t i = 0; i < x->request->targets; i++)
+    if (means_more(x->request->target[i].product.plan)) {
+      fprintf(stream, "expected"); /* the plan's own, in double precision */
+      return;
+    }
+  if (g->alpha != 1) fprintf(stream, "%.9g * (", g->alpha);
+  fprintf(stream, "A.double() @ B.double()%s", g->alpha != 1 ? ")" : "");
+  if (x->has_c && g->beta == 1) fprintf(stream, " + C.double()");
+  if (x->has_c && g->beta != 1) fprintf(stream, " + %.9g * C.double()", g->beta);
+}
+
+static void write_line(const smma_tolerance_result *x, smma_tolerance t, const char *what, FILE *stream) {
+  const smma_tolerance_request *r = x->request;
+  char text[SMMA_OPERANDS_TEXT];
+  fprintf(stream, "# softmma tolerance: %s; K = %zu, %s", what, x->k, smma_tolerance_operands(r, text));
+  for (size_t i = 0; i < r->targets; i++)
+    fprintf(stream, "%s%s%s%s", i ? ", " : "; ", r->target[i].label, r->target[i].plan ? " with plan " : "",
+            r->target[i].plan ? r->target[i].plan : "");
+  fprintf(stream, "\ntorch.testing.assert_close(D.double(), ");
+  write_expression(x, stream);
+  fprintf(stream, ", rtol=%.1e, atol=%.1e)\n", t.relative, t.absolute);
+}
+
+char *smma_tolerance_paste(const smma_tolerance_result *x) {
+  char what[64], *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  smma_locale locale;
+  if (!stream) return NULL;
+  locale = smma_locale_enter();
+  snprintf(what, sizeof what, x->request->margin == 1 ? "measured" : "%g times what was measured", x->request->margin);
+  write_line(x, x->measured, what, stream);
+  if (x->is_proven) write_line(x, x->proven, "proven for these operands", stream);
+  smma_locale_leave(locale);
+  if (fclose(stream) == 0) return text;
+  free(text);
+  return NULL;
+}

@@ -1,0 +1,38 @@
+/* The part of a target's product on which its errors are measured. */
+#ifndef SMMA_TOLERANCE_MEASURED_H
+#define SMMA_TOLERANCE_MEASURED_H
+
+#include "numerics/bound.h"
+#include "tolerance/tolerance.h"
+
+/* What a sample owns. */
+enum {
+  SMMA_MEASURED_A,
+  SMMA_MEASURED_B,
+  SMMA_MEASURED_C,
+  SMMA_MEASURED_SCALE_A,
+  SMMA_MEASURED_SCALE_B,
+  SMMA_MEASURED_BIAS,
+  SMMA_MEASURED_NEUTRAL,
+  SMMA_MEASURED_MATRICES
+};
+
+typedef struct {
+  const smma_product_target *of;
+  smma_format stored;
+  smma_gemm_arguments product; /* matrices are dense and row-major */
+  void *matrix[SMMA_MEASURED_MATRICES];
+  smma_bounded *bound; /* of each element */
+  double *values;      /* the target's */
+} smma_measured;
+
+/* Sets M, N and K of the result, and how many rows and columns of them are measured. */
+void smma_measured_sizes(const smma_tolerance_request *request, smma_tolerance_result *result);
+
+/* Makes the operands of a target: rows and columns that lie evenly in its product, or generated ones. Returns false
+   with one line. Either way smma_measured_free. */
+bool smma_measured_make(const smma_tolerance_result *sizes, const smma_product_target *target, smma_measured *sample,
+                        smma_error *error);
+void smma_measured_free(smma_measured *sample);
+
+#endif

@@ -1,0 +1,223 @@
+#include "trace/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/load.h"
+#include "host/locale.h"
+#include "io/custom_file.h"
+#include "isa/format_name.h"
+#include "isa/key.h"
+#include "numerics/compare.h"
+
+bool smma_same_element(smma_format format, uint64_t x, uint64_t y) {
+  const smma_encoding f = smma_encoding_of(format);
+  return x == y || (smma_decode(f, x).kind == SMMA_NAN && smma_decode(f, y).kind == SMMA_NAN);
+}
+
+typedef struct {
+  smma_trace_result *result;
+  const smma_trace_request *request;
+  smma_gemm_arguments product[SMMA_MOST_TRACED];
+  void *neutral[SMMA_MOST_TRACED], *d[SMMA_MOST_TRACED];
+  size_t elements;
+} study;
+
+/* ---- Names ---- */
+
+/* The last part of a path. */
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static const char *plan_text(const smma_product_target *t) { return t->plan ? t->plan : ""; }
+
+/* A label, and where targets have several a plan and a rounding mode. */
+static void name_targets(study *x) {
+  const smma_product_target *t = x->request->target;
+  bool several = false;
+  for (size_t i = 0; i < x->request->targets; i++) several = several || strcmp(plan_text(&t[i]), plan_text(&t[0])) != 0;
+  for (size_t i = 0; i < x->request->targets; i++) {
+    const char *label = smma_is_custom_file(t[i].label) ? base_name(t[i].label) : t[i].label;
+    snprintf(x->result->name[i], sizeof x->result->name[i], "%.30s%s%.30s%s%s", label, several ? " " : "",
+             several ? base_name(plan_text(&t[i])) : "", x->request->shows_rounding ? " " : "",
+             x->request->shows_rounding ? smma_roundings[t[i].rounding] : "");
+  }
+}
+
+/* ---- Which element ---- */
+
+static bool compute(study *x, smma_error *error) {
+  for (size_t i = 0; i < x->request->targets; i++) {
+    smma_gemm_arguments *g = &x->product[i];
+    smma_status status = SMMA_NO_MEMORY;
+    g->d = x->d[i] = calloc(x->elements + 1, smma_format_bytes(x->result->d_format));
+    if (g->d) status = smma_gemm(x->request->target[i].instruction, g);
+    if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
+  }
+  return x->result->whole = true;
+}
+
+/* Where two results differ most: NaN and infinity more than any numbers. */
+typedef struct {
+  size_t differ, index;
+  double difference, relative; /* relative: over the largest result */
+  bool special;
+} worst;
+
+static worst find_worst(const study *x, const void *one, const void *other) {
+  const smma_format format = x->result->d_format;
+  const size_t bytes = smma_format_bytes(format);
+  const double largest = smma_compare_results(format, one, other, x->elements).largest;
+  worst w = {.differ = 0};
+  for (size_t i = 0; i < x->elements; i++) {
+    const smma_comparison c =
+        smma_compare_results(format, (const char *)one + i * bytes, (const char *)other + i * bytes, 1);
+    const bool more = c.special ? !w.special : !w.special && (!w.differ || c.largest_difference > w.difference);
+    if (!c.different) continue;
+    w.differ++;
+    if (!more) continue;
+    w.index = i, w.difference = c.largest_difference, w.special = c.special;
+  }
+  w.relative = w.difference == 0 ? 0 : w.difference / largest;
+  return w;
+}
+
+/* A result, and whose it is. */
+typedef struct {
+  const char *name;
+  const void *d;
+} named_result;
+
+/* Takes the worst element of two results if it is worse than `*most`. */
+static void take_worst(study *x, named_result one, named_result other, worst *most) {
+  smma_trace_result *r = x->result;
+  const worst w = find_worst(x, one.d, other.d);
+  smma_locale locale;
+  const bool worse = w.differ && (!most->differ || (!most->special && (w.special || w.relative > most->relative)));
+  if (!worse) return;
+  *most = w;
+  r->at[0] = w.index / x->request->n, r->at[1] = w.index % x->request->n;
+  snprintf(r->why, sizeof r->why, "%.500s and %.500s differ in %zu of %zu elements, here most", one.name, other.name,
+           w.differ, x->elements);
+  if (w.special) return;
+  locale = smma_locale_enter();
+  smma_append_text(r->why, sizeof r->why, ", by %.3g of the largest result", w.relative);
+  smma_locale_leave(locale);
+}
+
+/* Of the two results that are given, or of one and the first target, or of any two targets. */
+static void choose_worst(study *x) {
+  const smma_own_result *own = x->request->own;
+  smma_trace_result *r = x->result;
+  const size_t owns = x->request->owns;
+  const named_result first = {r->name[0], x->d[0]};
+  worst most = {.differ = 0};
+  if (owns > 1) take_worst(x, (named_result){own[0].name, own[0].d}, (named_result){own[1].name, own[1].d}, &most);
+  if (owns && !most.differ) take_worst(x, (named_result){own[0].name, own[0].d}, first, &most);
+  for (size_t i = 0; !owns && i < x->request->targets; i++)
+    for (size_t j = 0; j < i; j++)
+      take_worst(x, (named_result){r->name[j], x->d[j]}, (named_result){r->name[i], x->d[i]}, &most);
+  if (!most.differ)
+    snprintf(r->why, sizeof r->why,
+             x->request->targets + owns > 1 ? "all results are the same" : "there is one result alone");
+}
+
+static void compare_owns(study *x) {
+  const size_t at = x->result->at[0] * x->request->n + x->result->at[1];
+  for (size_t o = 0; o < x->request->owns; o++) {
+    const void *d = x->request->own[o].d;
+    x->result->own[o] = smma_load(smma_format_bytes(x->result->d_format), d, at);
+    for (size_t i = 0; x->result->whole && i < x->request->targets; i++)
+      x->result->own_differ[o][i] = find_worst(x, d, x->d[i]).differ;
+  }
+}
+
+/* ---- The trace ---- */
+
+/* Targets may part and meet again. */
+static bool results_differ(const smma_trace_result *r) {
+  for (size_t i = 1; i < r->request->targets; i++) {
+    const smma_trace *t = &r->trace[i], *first = &r->trace[0];
+    const double value = smma_format_decode(t->d_format, t->d), other = smma_format_decode(first->d_format, first->d);
+    const bool same = t->d_format == first->d_format ? smma_same_element(t->d_format, t->d, first->d)
+                                                     : value == other || (isnan(value) && isnan(other));
+    if (!same) return true;
+  }
+  return false;
+}
+
+/* The two targets that part first. */
+static void find_first_parting(smma_trace_result *r) {
+  smma_parting_explained *first = &r->parting;
+  for (size_t i = 0; i < r->request->targets; i++)
+    for (size_t j = 0; j < i; j++) {
+      const smma_parting p = smma_find_parting(&r->trace[j], &r->trace[i]);
+      if (!p.parted || (first->found.parted && first->found.products <= p.products)) continue;
+      first->found = p, first->target[0] = j, first->target[1] = i;
+    }
+}
+
+static bool trace_all(study *x, smma_error *error) {
+  smma_trace_result *r = x->result;
+  for (size_t i = 0; i < x->request->targets; i++) {
+    const smma_gemm_arguments *g = &x->product[i];
+    const bool whole = g->m == x->request->m && g->n == x->request->n;
+    const smma_status status = smma_trace_element(x->request->target[i].instruction, g, whole ? r->at[0] : 0,
+                                                  whole ? r->at[1] : 0, &r->trace[i]);
+    if (status != SMMA_OK) return smma_fail(error, "%s", smma_status_text(status));
+  }
+  find_first_parting(r);
+  r->differ = results_differ(r);
+  return smma_explain_parting(r) || smma_no_memory(error);
+}
+
+static bool check(const smma_trace_request *r, smma_format d_format, smma_error *error) {
+  if (!r->targets || r->targets > SMMA_MOST_TRACED)
+    return smma_fail(error, "on: %zu targets; give 1 to %d", r->targets, SMMA_MOST_TRACED);
+  if (!r->is_chosen && d_format == SMMA_NO_FORMAT)
+    return smma_fail(error,
+                     "at: results of the targets are in different formats, which are not compared; give an "
+                     "element");
+  if (r->owns && d_format == SMMA_NO_FORMAT)
+    return smma_fail(error, "d: results of the targets are in different formats; give targets with one");
+  if (!r->m || !r->n) return smma_fail(error, "the product has no elements: it is %zu x %zu", r->m, r->n);
+  if (r->is_chosen && (r->at[0] >= r->m || r->at[1] >= r->n))
+    return smma_fail(error, "at: [%zu, %zu] is not in the product, which is %zu x %zu", r->at[0], r->at[1], r->m, r->n);
+  for (size_t i = 0; i < r->targets; i++) {
+    const smma_gemm_arguments *g = &r->target[i].product;
+    const bool part = r->is_chosen && g->m == 1 && g->n == 1, whole = g->m == r->m && g->n == r->n;
+    if ((!part && !whole) || g->k != r->k)
+      return smma_fail(error, "the product of %s is %zu x %zu x %zu, not %zu x %zu x %zu", r->target[i].label, g->m,
+                       g->n, g->k, r->m, r->n, r->k);
+    if (!smma_check_target(&r->target[i], error)) return false;
+  }
+  return true;
+}
+
+bool smma_trace_run(const smma_trace_request *request, smma_trace_result *result, smma_error *error) {
+  study x = {.result = result, .request = request, .elements = request->m * request->n};
+  bool done = true;
+  memset(result, 0, sizeof *result);
+  result->request = request, result->d_format = smma_common_d(request->target, request->targets);
+  if (!check(request, result->d_format, error)) return false;
+  name_targets(&x);
+  for (size_t i = 0; done && i < request->targets; i++) {
+    x.product[i] = request->target[i].product;
+    done = smma_complete_product(&x.product[i], &x.neutral[i]) || smma_no_memory(error);
+  }
+  if (request->is_chosen) memcpy(result->at, request->at, sizeof result->at);
+  if (!request->is_chosen) done = done && compute(&x, error);
+  if (!request->is_chosen && done) choose_worst(&x);
+  if (done) compare_owns(&x);
+  done = done && trace_all(&x, error);
+  for (size_t i = 0; i < request->targets; i++) free(x.neutral[i]), free(x.d[i]);
+  return done;
+}
+
+void smma_trace_result_free(smma_trace_result *result) {
+  for (size_t i = 0; i < SMMA_MOST_TRACED; i++) smma_trace_free(&result->trace[i]);
+  smma_parting_free(&result->parting);
+}
